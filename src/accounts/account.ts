@@ -1,0 +1,69 @@
+import { describe, isPlainObject, isScopeList } from '../options.js'
+
+/** An account as the host hands it over. */
+export interface Account {
+  /** Becomes the token's subject (`sub`). Never empty. */
+  id: string
+  /** A PHC string (`$argon2id$…`) or bcrypt hash, or what one of the hashers accepts. `null`: the account has no password. */
+  passwordHash: string | null
+  /** Refused at the token endpoint, and by guards that look the account up. */
+  disabled?: boolean | null | undefined
+  /** What tokens of this account allow (`scope`; RFC 6749 section 3.3). */
+  scopes?: readonly string[] | null | undefined
+  /** Private claims to put into the token. They cannot overwrite the ones that the issuer writes. */
+  claims?: Readonly<Record<string, unknown>> | null | undefined
+  /**
+   * Tokens issued before this moment are refused by guards that look the account up (password change, sign-out
+   * everywhere). Tokens count whole seconds: one issued in the same second, but before or after the moment, is refused.
+   */
+  tokensValidAfter?: Date | null | undefined
+}
+
+type Found = Account | null | undefined
+
+/** Finds the account of an e-mail address; nothing when there is none. Whether letter case matters is the host's decision. */
+export type AccountLookup = (email: string) => Found | Promise<Found>
+
+/** Where the host keeps its accounts. */
+export interface AccountStore {
+  findByEmail: AccountLookup
+  /** Lets a guard look the account up again on every request. */
+  findById?(id: string): Found | Promise<Found>
+  /**
+   * Stores a password's new hash, if the stored one is still `from` (compare and swap).
+   * @returns whether it was stored
+   */
+  replacePasswordHash?(id: string, from: string, to: string): Promise<boolean>
+}
+
+/** The store behind the `accounts` option: a lookup alone is the least of stores. */
+export function storeOf(accounts: AccountLookup | AccountStore): AccountStore {
+  return typeof accounts === 'function' ? { findByEmail: accounts } : accounts
+}
+
+/**
+ * Holds what a store answered to the shape of an account.
+ * @throws TypeError naming the field; a store that answers anything else is at fault, not the client
+ */
+export function checkAccount(value: unknown): Account | undefined {
+  if (value === undefined || value === null) return undefined
+  if (!isPlainObject(value)) throw wrong('must be an object, null or undefined', value)
+  const { id, passwordHash, disabled, scopes, claims, tokensValidAfter } = value
+  if (typeof id !== 'string' || id === '') throw wrong('"id" must be a non-empty string', id)
+  if (passwordHash !== null && typeof passwordHash !== 'string') {
+    throw wrong('"passwordHash" must be a string, or null for an account without a password', passwordHash)
+  }
+  if (!isAbsent(disabled) && typeof disabled !== 'boolean') throw wrong('"disabled" must be a boolean', disabled)
+  if (!isAbsent(scopes) && !isScopeList(scopes)) throw wrong('"scopes" must be an array of scope tokens', scopes)
+  if (!isAbsent(claims) && !isPlainObject(claims)) throw wrong('"claims" must be an object', claims)
+  if (!isAbsent(tokensValidAfter) && !(tokensValidAfter instanceof Date && !Number.isNaN(tokensValidAfter.getTime()))) {
+    throw wrong('"tokensValidAfter" must be a valid Date', tokensValidAfter)
+  }
+  return value as unknown as Account
+}
+
+const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null
+
+function wrong(what: string, value: unknown): TypeError {
+  return new TypeError(`account: ${what}, but is ${describe(value)}`)
+}

@@ -1,0 +1,114 @@
+import * as argon2 from '@node-rs/argon2'
+import * as blowfish from '@node-rs/bcrypt'
+import { integer, optional, readOptions } from '../options.js'
+
+/**
+ * One way to check a password. A directory or another service fits in as one, with marks of its own where others have a
+ * hash (`passwordHash: 'ldap:uid=…'`).
+ */
+export interface Hasher {
+  /** Whether a stored hash is one of this hasher's. */
+  accepts(hash: string): boolean
+  verify(password: string, hash: string): boolean | Promise<boolean>
+  /** Makes a new hash. A hasher without it only checks. */
+  hash?(password: string): string | Promise<string>
+  /** Whether a hash of this hasher's is of another cost than it gives new ones. */
+  outdated?(hash: string): boolean
+}
+
+export interface Argon2idOptions {
+  /** Memory in KiB. Default 19456 (OWASP Password Storage Cheat Sheet). */
+  memoryCost?: number
+  /** Passes over the memory. Default 2. */
+  timeCost?: number
+  /** Lanes. Default 1. */
+  parallelism?: number
+}
+
+/** The most that a stored hash may ask for: beyond it one login would take the process down. */
+const MOST = { memoryCost: 1_048_576, timeCost: 64, parallelism: 64 }
+
+const argon2idRows = {
+  memoryCost: optional(integer(8, MOST.memoryCost, 'KiB of memory'), 19_456),
+  timeCost: optional(integer(1, MOST.timeCost, 'a number of passes'), 2),
+  parallelism: optional(integer(1, MOST.parallelism, 'a number of lanes'), 1),
+}
+
+const ARGON2ID = /^\$argon2id\$v=19\$m=(\d{1,10}),t=(\d{1,10}),p=(\d{1,3})\$[A-Za-z0-9+/]{11,}\$[A-Za-z0-9+/]{16,}$/
+
+/**
+ * Argon2id (RFC 9106), in PHC string format.
+ * @throws TypeError for costs out of range
+ */
+export function argon2id(options?: Argon2idOptions): Required<Hasher> {
+  const costs = readOptions<Argon2idOptions, typeof argon2idRows>('argon2id', options, argon2idRows, {
+    m: 'memoryCost',
+    t: 'timeCost',
+    p: 'parallelism',
+    iterations: 'timeCost',
+    memory: 'memoryCost',
+  })
+  return {
+    accepts(hash) {
+      const [, memoryCost, timeCost, parallelism] = ARGON2ID.exec(hash) ?? []
+      return (
+        Number(memoryCost) <= MOST.memoryCost &&
+        Number(timeCost) <= MOST.timeCost &&
+        Number(parallelism) <= MOST.parallelism
+      )
+    },
+    verify: (password, hash) => argon2.verify(hash, password),
+    hash: (password) => argon2.hash(password, costs),
+    outdated(hash) {
+      const found = argon2.parseOptions(hash)
+      return (
+        found.memoryCost !== costs.memoryCost ||
+        found.timeCost !== costs.timeCost ||
+        found.parallelism !== costs.parallelism
+      )
+    },
+  }
+}
+
+export interface BcryptOptions {
+  /** Log2 of the number of rounds. Default 12. */
+  cost?: number
+}
+
+/** A cost of 18 already takes seconds a login. */
+const bcryptRows = { cost: optional(integer(4, 18, 'a cost'), 12) }
+
+const BCRYPT = /^\$2[aby]\$(0[4-9]|1[0-8])\$[./A-Za-z0-9]{53}$/
+
+/** bcrypt reads no byte beyond this one. */
+const BCRYPT_BYTES = 72
+
+/** bcrypt repeats the password, with a NUL behind it, to fill its key: `ab` and `ab\0ab` are one to it. */
+const fitsBcrypt = (password: string) => Buffer.byteLength(password) <= BCRYPT_BYTES && !password.includes('\0')
+
+/**
+ * bcrypt, for accounts that have such hashes. It cannot tell passwords apart beyond 72 bytes or behind a NUL: such a
+ * password never matches, and none is hashed. (OWASP Password Storage Cheat Sheet: for legacy systems; new ones take
+ * argon2id.)
+ * @throws TypeError for a cost out of range; `hash` rejects with a RangeError for a password that bcrypt would cut
+ */
+export function bcrypt(options?: BcryptOptions): Required<Hasher> {
+  const { cost } = readOptions<BcryptOptions, typeof bcryptRows>('bcrypt', options, bcryptRows, {
+    rounds: 'cost',
+    saltRounds: 'cost',
+  })
+  return {
+    accepts: (hash) => BCRYPT.test(hash),
+    async verify(password, hash) {
+      const matches = await blowfish.verify(password, hash)
+      return matches && fitsBcrypt(password)
+    },
+    async hash(password) {
+      if (!fitsBcrypt(password)) {
+        throw new RangeError(`bcrypt takes at most ${BCRYPT_BYTES} bytes and no NUL; argon2id() has no such limits`)
+      }
+      return blowfish.hash(password, { cost })
+    },
+    outdated: (hash) => blowfish.parseOptions(hash).cost !== cost,
+  }
+}

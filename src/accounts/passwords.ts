@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto'
+import { type Check, Expected, isPlainObject, optional, readOptions } from '../options.js'
+import { argon2id, bcrypt, type Hasher } from './hashers.js'
+
+export interface PasswordsOptions {
+  /** The first makes new hashes; all are accepted. Default: `[argon2id(), bcrypt()]`. */
+  hashers?: readonly Hasher[]
+}
+
+/** Hashes and checks passwords. Every byte counts: nothing is trimmed, cut or normalised (OWASP ASVS 5, 6.2.8). */
+export interface Passwords {
+  /**
+   * Makes a hash to store.
+   * @throws TypeError for what is no well-formed Unicode string; what the first hasher throws
+   */
+  hash(password: string): Promise<string>
+  /**
+   * Checks a password. Without a hash it does the same work and answers false, so that time does not tell who has an account.
+   * @throws Error when no hasher accepts the hash; what the hasher throws
+   */
+  verify(password: string, hash: string | null | undefined): Promise<boolean>
+  /** Whether a hash is not the first hasher's, or of another cost than it gives today. */
+  needsRehash?(hash: string): boolean
+}
+
+type FirstHasher = Hasher & Required<Pick<Hasher, 'hash'>>
+
+const hasherList: Check<readonly [FirstHasher, ...Hasher[]]> = (value) => {
+  if (!Array.isArray(value) || value.length === 0 || !value.every(isHasher)) {
+    throw new Expected('an array of hashers, like [argon2id(), bcrypt()]', 'A hasher has "accepts" and "verify"')
+  }
+  if (typeof value[0].hash !== 'function') {
+    throw new Expected('an array whose first hasher has "hash"', 'Put argon2id() first: it makes new hashes')
+  }
+  return [...value] as unknown as readonly [FirstHasher, ...Hasher[]]
+}
+
+function isHasher(value: unknown): boolean {
+  return isPlainObject(value) && typeof value['accepts'] === 'function' && typeof value['verify'] === 'function'
+}
+
+/**
+ * Makes the password checks of a token router, and of whatever sets passwords in the host.
+ * @throws TypeError naming the option that cannot be used
+ */
+export function createPasswords(options?: PasswordsOptions): Required<Passwords> {
+  const rows = { hashers: optional(hasherList) }
+  const { hashers = [argon2id(), bcrypt()] as const } = readOptions<PasswordsOptions, typeof rows>(
+    'createPasswords',
+    options,
+    rows,
+    { hasher: 'hashers' },
+  )
+  const [first] = hashers
+  const decoy = decoyOf(first)
+
+  return {
+    async hash(password) {
+      if (typeof password !== 'string' || !password.isWellFormed()) {
+        throw new TypeError('passwords: a password must be a well-formed Unicode string')
+      }
+      return first.hash(password)
+    },
+    async verify(password, hash) {
+      if (hash === null || hash === undefined) {
+        await first.verify(password, await decoy())
+        return false
+      }
+      const matches = (await hasherOf(hashers, hash).verify(password, hash)) === true
+      // Lone surrogates all turn into one character when they are encoded, so two passwords would be the same.
+      return matches && password.isWellFormed()
+    },
+    needsRehash(hash) {
+      const hasher = hasherOf(hashers, hash)
+      return hasher !== first || first.outdated?.(hash) === true
+    },
+  }
+}
+
+function hasherOf(hashers: readonly Hasher[], hash: string): Hasher {
+  const hasher = hashers.find((candidate) => candidate.accepts(hash))
+  if (!hasher) throw new Error('passwords: a stored hash is of no format that a hasher accepts')
+  return hasher
+}
+
+/** A hash that nobody knows the password of; made ahead of the first login, and again after a failure. */
+function decoyOf(hasher: FirstHasher): () => Promise<string> {
+  let pending: Promise<string> | undefined
+  const decoy = () => {
+    pending ??= Promise.resolve(hasher.hash(randomBytes(32).toString('base64'))).catch((error: unknown) => {
+      pending = undefined
+      throw error
+    })
+    return pending
+  }
+  decoy().catch(() => {})
+  return decoy
+}

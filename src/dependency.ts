@@ -1,0 +1,33 @@
+import { AuthError, type Dependency } from './errors.js'
+import { duration, optional } from './options.js'
+
+/** The `timeout` option: how long the host's own parts may take. Five seconds unless set. */
+export const timeoutOption = optional(duration(1, 60_000), 5000)
+
+/**
+ * Asks one of the host's parts, and gives it up after a time. A late answer is dropped; nothing is left pending.
+ * @throws AuthError `unavailable`, with the part's name and the cause, when it throws, rejects or gives no answer in time
+ */
+export async function ask<T>(
+  dependency: Dependency,
+  timeoutMs: number,
+  question: () => T | PromiseLike<T>,
+): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  try {
+    const answer = question()
+    if (!isThenable(answer)) return answer
+    const deadline = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`${dependency}: no answer within ${timeoutMs} ms`)), timeoutMs)
+    })
+    return await Promise.race([answer, deadline])
+  } catch (cause) {
+    throw new AuthError('unavailable', { dependency, cause })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+}

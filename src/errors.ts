@@ -1,0 +1,94 @@
+/** Every way in which this package refuses a request or a token. Closed: a new code needs its row below. */
+export type AuthErrorCode = keyof typeof REFUSALS
+
+/** Why a bearer token was refused. For the host's logs; the client is told only whether the token had expired. */
+export type TokenRefusal =
+  | 'malformed'
+  | 'algorithm'
+  | 'type'
+  | 'critical_header'
+  | 'unknown_key'
+  | 'signature'
+  | 'claims'
+  | 'issuer'
+  | 'audience'
+  | 'not_yet_valid'
+  | 'expired'
+  | 'revoked'
+  | 'unknown_account'
+  | 'account_disabled'
+  | 'superseded'
+
+/** Why a login was refused. For the host's logs; the client cannot tell one from another. */
+export type LoginRefusal = 'unknown_account' | 'account_disabled' | 'no_password' | 'wrong_password'
+
+/** What this package asks of its host, and what can therefore fail. */
+export type Dependency = 'accounts' | 'passwords' | 'revocation' | 'keys' | 'tokens'
+
+const REFUSALS = {
+  method_not_allowed: { status: 405, message: 'A token is asked for with POST.' },
+  unsupported_media_type: {
+    status: 415,
+    message:
+      'Send the credentials as application/json or application/x-www-form-urlencoded, in UTF-8, with no content coding.',
+  },
+  body_too_large: { status: 413, message: 'The request body is too large.' },
+  invalid_body: {
+    status: 400,
+    message: 'The request body must hold "email" and "password", each once and each a string.',
+  },
+  invalid_credentials: { status: 403, message: 'The e-mail address or the password is wrong.' },
+  missing_token: { status: 401, message: 'This resource needs a bearer token.' },
+  invalid_request: { status: 400, message: 'Send one bearer token, in one Authorization header and nowhere else.' },
+  invalid_token: { status: 401, message: 'The access token is not valid.' },
+  insufficient_scope: { status: 403, message: 'The access token does not carry the scope that this resource needs.' },
+  unavailable: { status: 503, message: 'The service cannot tell right now. Try again later.' },
+} as const
+
+const EXPIRED = 'The access token expired.'
+
+/** Seconds after which a client may try again when a dependency failed; sent as `Retry-After`. */
+const RETRY_AFTER = 5
+
+interface AuthErrorDetails {
+  reason?: TokenRefusal | LoginRefusal
+  accountId?: string
+  tokenId?: string
+  scope?: readonly string[]
+  dependency?: Dependency
+  cause?: unknown
+}
+
+/**
+ * A refusal: what `verify` rejects with, and what the host's error handler is given under `forwardErrors`.
+ *
+ * Holds no token, no password and no secret. `cause` is the host's own error, when one of its callbacks failed.
+ */
+export class AuthError extends Error {
+  override readonly name = 'AuthError'
+  /** Which refusal this is; one of a closed set. */
+  readonly code: AuthErrorCode
+  /** The HTTP status it is answered with. */
+  readonly status: number
+  /** Why a token or a login was refused. Meant for logs; never sent to the client. */
+  readonly reason?: TokenRefusal | LoginRefusal
+  /** The account that the refusal is about, where one is known. Never sent to the client. */
+  readonly accountId?: string
+  /** The `jti` of the refused token, where its signature was good. Never sent to the client. */
+  readonly tokenId?: string
+  /** The scopes that would have been needed (`insufficient_scope`). */
+  readonly scope?: readonly string[]
+  /** Which of the host's parts failed (`unavailable`). */
+  readonly dependency?: Dependency
+  /** Response headers; Express's own error handler sends them too. */
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(code: AuthErrorCode, details: AuthErrorDetails = {}) {
+    const { cause, ...rest } = details
+    super(details.reason === 'expired' ? EXPIRED : REFUSALS[code].message, cause === undefined ? undefined : { cause })
+    this.code = code
+    this.status = REFUSALS[code].status
+    this.headers = code === 'unavailable' ? { 'Retry-After': String(RETRY_AFTER) } : {}
+    Object.assign(this, rest)
+  }
+}

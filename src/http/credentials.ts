@@ -1,0 +1,104 @@
+import type { IncomingMessage } from 'node:http'
+import passport from 'passport'
+import { Strategy as BearerStrategy } from 'passport-http-bearer'
+import { Strategy as LocalStrategy } from 'passport-local'
+import type { Account } from '../accounts/account.js'
+import type { Credentials } from '../accounts/login.js'
+import { AuthError } from '../errors.js'
+import { isPlainObject } from '../options.js'
+import type { VerifiedToken } from '../tokens/claims.js'
+
+/**
+ * The credentials in a parsed body. Members other than the two are ignored.
+ * @throws AuthError `invalid_body`
+ */
+export function credentialsIn(body: unknown): Credentials {
+  return { email: member(body, 'email'), password: member(body, 'password') }
+}
+
+function member(body: unknown, name: string): string {
+  const value = isPlainObject(body) && Object.hasOwn(body, name) ? body[name] : undefined
+  // A lone surrogate is no character: encoded it would turn into U+FFFD, and into somebody else's password.
+  if (typeof value !== 'string' || !value.isWellFormed()) throw new AuthError('invalid_body')
+  return value
+}
+
+/*
+ * RFC 6750 section 2.1, RFC 9110 section 11.4:
+ *   credentials = auth-scheme 1*SP b64token      auth-scheme = token, in any case
+ *   b64token    = 1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"="
+ */
+const AUTH_SCHEME = /^[!#$%&'*+.^_`|~\w-]+/
+const BEARER = /^bearer +([\w.~+/-]+=*)$/i
+
+/**
+ * The bearer token in a request's `Authorization` header. Another scheme is no bearer credentials.
+ * @returns undefined when the request brings none
+ * @throws AuthError `invalid_request` when they are malformed, repeated, or stand in the query too
+ */
+export function bearerTokenOf(req: IncomingMessage): string | undefined {
+  const header = req.headers.authorization
+  if (header === undefined) return undefined
+  if (isRepeated(req)) throw new AuthError('invalid_request')
+  if (AUTH_SCHEME.exec(header)?.[0].toLowerCase() !== 'bearer') return undefined
+  const token = BEARER.exec(header)?.[1]
+  if (!token || hasTokenInQuery(req)) throw new AuthError('invalid_request')
+  return token
+}
+
+/** Node keeps the first of several `Authorization` headers and drops the others silently. */
+function isRepeated({ rawHeaders }: IncomingMessage): boolean {
+  let found = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]?.length === 13 && rawHeaders[i]?.toLowerCase() === 'authorization') found++
+  }
+  return found > 1
+}
+
+function hasTokenInQuery({ url = '' }: IncomingMessage): boolean {
+  const start = url.indexOf('?')
+  return start >= 0 && new URLSearchParams(url.slice(start)).has('access_token')
+}
+
+/** A Passport of our own: the host's, and its `req`, are never touched. */
+const instance = new passport.Passport()
+
+/**
+ * passport-local takes an empty string for a missing one, and answers before it is verified; the mark keeps it a value.
+ */
+const MARK = '='
+
+/** Runs a login by passport-local. The strategy sees the two fields, and nothing else of the request. */
+export function loginByPassport(
+  { email, password }: Credentials,
+  login: (credentials: Credentials) => Promise<Account>,
+): Promise<Account> {
+  const strategy = new LocalStrategy({ usernameField: 'email', session: false }, (username, secret, done) => {
+    const credentials = { email: username.slice(MARK.length), password: secret.slice(MARK.length) }
+    login(credentials).then((account) => done(null, account), done)
+  })
+  return authenticate(strategy, { body: { email: MARK + email, password: MARK + password } })
+}
+
+/** Verifies a token by passport-http-bearer. The strategy sees the token's header, and nothing else of the request. */
+export function verifyByPassport(
+  token: string,
+  verify: (token: string) => Promise<VerifiedToken>,
+): Promise<VerifiedToken> {
+  const strategy = new BearerStrategy((credentials, done) => {
+    verify(credentials).then((verified) => done(null, verified), done)
+  })
+  return authenticate(strategy, { headers: { authorization: `Bearer ${token}` } })
+}
+
+/** Asks a strategy, made for this one call, about a narrowed view of the request. */
+function authenticate<T>(strategy: passport.Strategy, view: object): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const settle = (error: unknown, subject: T | false) => {
+      if (error) return reject(error)
+      // The strategies are only given what is well-formed: a plain failure means that one of them has changed its ways.
+      return subject ? resolve(subject) : reject(new Error('a Passport strategy refused what it was given'))
+    }
+    instance.authenticate(strategy, { session: false }, settle)(view, {}, reject)
+  })
+}

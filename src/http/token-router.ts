@@ -1,0 +1,142 @@
+import bytes from 'bytes'
+import { type Request, type Response, Router } from 'express'
+import { type AccountLookup, type AccountStore, storeOf } from '../accounts/account.js'
+import { createLogin } from '../accounts/login.js'
+import { createPasswords, type Passwords } from '../accounts/passwords.js'
+import { timeoutOption } from '../dependency.js'
+import { AuthError } from '../errors.js'
+import { type AuthObserver, emitter, refusalEvent } from '../events.js'
+import {
+  bool,
+  type Check,
+  type Duration,
+  Expected,
+  func,
+  isPlainObject,
+  optional,
+  readOptions,
+  text,
+} from '../options.js'
+import type { TokenIssuer } from '../tokens/tokens.js'
+import { readBody } from './body.js'
+import { credentialsIn, loginByPassport } from './credentials.js'
+import { asRefusal, closeIfUnread, sendRefusal, sendToken } from './respond.js'
+
+export interface TokenRouterOptions {
+  /** Issues the tokens: what `createTokenIssuer` made. */
+  tokens: TokenIssuer
+  /** Finds an account by its e-mail address: a function, or a whole store. */
+  accounts: AccountLookup | AccountStore
+  /** Where the endpoint is, below the router's mount point. Default `/api/v2013/authentication/token`. */
+  path?: string
+  /** Checks passwords. Default: `createPasswords()`. */
+  passwords?: Passwords
+  /** The longest request body: bytes as a number, or a string like `'10kb'`. Default 10 kB. */
+  bodyLimit?: number | string
+  /** How long the account store and the password check may each take before the answer is `503`. Default five seconds. */
+  timeout?: Duration
+  /** Is told of every token issued, every refusal and every failure. */
+  onEvent?: AuthObserver
+  /** Hands failures of the host's own parts (`503`) to the host's error handler instead of answering. Default false. */
+  forwardErrors?: boolean
+}
+
+const tokenIssuer: Check<TokenIssuer> = (value) => {
+  if (!isPlainObject(value) || typeof value['issue'] !== 'function') {
+    throw new Expected('what createTokenIssuer() returned', verifierHint(value))
+  }
+  return value as unknown as TokenIssuer
+}
+
+function verifierHint(value: unknown): string {
+  return isPlainObject(value) && 'verify' in value ? 'A verifier issues nothing' : ''
+}
+
+const accountsOption: Check<AccountStore> = (value) => {
+  if (typeof value !== 'function' && !(isPlainObject(value) && typeof value['findByEmail'] === 'function')) {
+    throw new Expected('a function (email) => account, or a store with "findByEmail"')
+  }
+  return storeOf(value as AccountLookup | AccountStore)
+}
+
+const passwordsOption: Check<Passwords> = (value) => {
+  const fits = isPlainObject(value) && typeof value['verify'] === 'function' && typeof value['hash'] === 'function'
+  if (!fits)
+    throw new Expected('what createPasswords() returned', 'Hashers go into createPasswords({ hashers: [...] })')
+  return value as unknown as Passwords
+}
+
+/** A path without route patterns: Express 4 and 5 read those differently. */
+export const plainPath = text(
+  "a path like '/token', without patterns and without a slash at its end",
+  /^(\/[\w.~-]+)+$/,
+)
+
+const MAX_BODY = 1_048_576
+
+const byteSize: Check<number> = (value) => {
+  const size = typeof value === 'number' || typeof value === 'string' ? bytes.parse(value) : null
+  if (size === null || !Number.isInteger(size) || size < 1 || size > MAX_BODY) {
+    throw new Expected("a number of bytes or a string like '10kb', from 1 byte to 1 MB")
+  }
+  return size
+}
+
+const rows = {
+  tokens: tokenIssuer,
+  accounts: accountsOption,
+  path: optional(plainPath, '/api/v2013/authentication/token'),
+  passwords: optional(passwordsOption),
+  bodyLimit: optional(byteSize, 10_240),
+  timeout: timeoutOption,
+  onEvent: optional(func<AuthObserver>('a function')),
+  forwardErrors: optional(bool, false),
+}
+
+const MISTAKES = {
+  issuer: 'tokens',
+  tokenIssuer: 'tokens',
+  account: 'accounts',
+  findAccount: 'accounts',
+  findByEmail: 'accounts',
+  store: 'accounts',
+  users: 'accounts',
+  hashers: 'passwords',
+  limit: 'bodyLimit',
+  url: 'path',
+}
+
+/**
+ * Makes the router with the token endpoint: `POST` e-mail and password, get a token and its expiration.
+ * It parses its own body, and takes one that the host's parser has read.
+ * @throws TypeError naming the option that cannot be used
+ */
+export function tokenRouter(options: TokenRouterOptions): Router {
+  const read = readOptions<TokenRouterOptions, typeof rows>('tokenRouter', options, rows, MISTAKES)
+  const { tokens, accounts, path, passwords = createPasswords(), bodyLimit, timeout, onEvent, forwardErrors } = read
+  const login = createLogin({ store: accounts, passwords, timeout })
+  const emit = emitter(onEvent)
+
+  async function answer(req: Request, res: Response): Promise<void> {
+    if (req.method !== 'POST') throw new AuthError('method_not_allowed')
+    const credentials = credentialsIn(await readBody(req, bodyLimit))
+    const rehashFailed = (error: unknown) => emit(req.ip, refusalEvent('token.refused', asRefusal(error)))
+    const account = await loginByPassport(credentials, (seen) => login(seen, rehashFailed))
+    const { scopes, claims } = account
+    const issued = tokens.issue({ accountId: account.id, scopes: scopes ?? [], claims: claims ?? {} })
+    emit(req.ip, { type: 'token.issued', accountId: account.id, tokenId: issued.id, expiresAt: issued.expiresAt })
+    sendToken(res, issued.token, issued.expiresAt)
+  }
+
+  const router = Router({ caseSensitive: true, strict: true })
+  router.all(path, function tokenEndpoint(req, res, next) {
+    answer(req, res).catch((thrown: unknown) => {
+      const error = asRefusal(thrown)
+      emit(req.ip, refusalEvent('token.refused', error))
+      closeIfUnread(req, res, bodyLimit)
+      if (forwardErrors && error.code === 'unavailable') return next(error)
+      sendRefusal(res, error, error.code === 'method_not_allowed' ? { Allow: 'POST' } : {})
+    })
+  })
+  return router
+}

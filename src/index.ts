@@ -1,0 +1,43 @@
+export type {
+  Account,
+  AccountLookup,
+  AccountStore,
+} from './accounts/account.js'
+export { type Argon2idOptions, argon2id, type BcryptOptions, bcrypt, type Hasher } from './accounts/hashers.js'
+export { type MemoryAccount, memoryAccounts } from './accounts/memory-accounts.js'
+export { createPasswords, type Passwords, type PasswordsOptions } from './accounts/passwords.js'
+export { AuthError, type AuthErrorCode, type Dependency, type LoginRefusal, type TokenRefusal } from './errors.js'
+export type {
+  AuthEvent,
+  AuthObserver,
+  BearerRefusedEvent,
+  DependencyFailedEvent,
+  TokenIssuedEvent,
+  TokenRefusedEvent,
+} from './events.js'
+export { authOf, type RequireBearerOptions, type RevocationCheck, requireBearer } from './http/require-bearer.js'
+export { type TokenRouterOptions, tokenRouter } from './http/token-router.js'
+export type { Clock, Duration } from './options.js'
+export type { VerifiedToken } from './tokens/claims.js'
+export type {
+  Algorithm,
+  KeyMaterial,
+  KeyPairAlgorithm,
+  PrivateTokenKey,
+  PublicJwk,
+  PublicTokenKey,
+  SecretAlgorithm,
+  SecretMaterial,
+  SecretTokenKey,
+  TokenKey,
+} from './tokens/keys.js'
+export {
+  createTokenIssuer,
+  createTokenVerifier,
+  type IssuedToken,
+  type TokenIssuer,
+  type TokenIssuerOptions,
+  type TokenSubject,
+  type TokenVerifier,
+  type TokenVerifierOptions,
+} from './tokens/tokens.js'

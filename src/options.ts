@@ -1,0 +1,156 @@
+import ms from 'ms'
+
+/** A length of time: seconds as a number, or a string with a unit: `'90s'`, `'15m'`, `'1h'`, `'30 days'`. */
+export type Duration = number | string
+
+/** The current time: a `Date`, or milliseconds since the epoch, as `Date.now` gives them. */
+export type Clock = () => Date | number
+
+/** Reads one option. `undefined` is the same as absent. Says what it expected by throwing {@link Expected}. */
+export type Check<T> = (value: unknown) => T
+
+/** What an option should have been, and the likely mistake. Never holds the value that was given. */
+export class Expected extends Error {
+  readonly hint: string
+  constructor(what: string, hint = '') {
+    super(what)
+    this.hint = hint
+  }
+}
+
+type Checked<R> = { [K in keyof R]: R[K] extends Check<infer T> ? T : never }
+
+/** Names that people know from other packages, and ours. */
+type Mistakes = Readonly<Record<string, string>>
+
+/**
+ * Reads an options object by a table with a row for every option, kept complete by the compiler.
+ * @throws TypeError naming the option, what was expected, and the likely mistake; never the value.
+ */
+export function readOptions<O extends object, R extends Record<keyof O, Check<unknown>>>(
+  caller: string,
+  options: O | undefined,
+  rows: R & Record<Exclude<keyof R, keyof O>, never>,
+  mistakes: Mistakes = {},
+): Checked<R> {
+  const given: unknown = options ?? {}
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw new TypeError(`${caller}: expected an options object, got ${describe(given)}`)
+  }
+  const known = Object.keys(rows)
+  for (const name of Object.keys(given)) {
+    if (!known.includes(name))
+      throw new TypeError(`${caller}: unknown option "${name}"${didYouMean(name, known, mistakes)}`)
+  }
+  const read = known.map((name) => {
+    const value = (given as Record<string, unknown>)[name]
+    return [name, named(`${caller}: option "${name}"`, (rows as Record<string, Check<unknown>>)[name], value)]
+  })
+  return Object.fromEntries(read)
+}
+
+/** Runs a check and puts the option's name before what it says. */
+export function named<T>(name: string, check: Check<T> | undefined, value: unknown): T {
+  try {
+    return (check as Check<T>)(value)
+  } catch (error) {
+    if (!(error instanceof Expected)) throw error
+    throw new TypeError(`${name} must be ${error.message}, but is ${describe(value)}${error.hint && `. ${error.hint}`}`)
+  }
+}
+
+function didYouMean(name: string, known: readonly string[], mistakes: Mistakes): string {
+  const plain = (text: string) => text.toLowerCase().replace(/[^a-z]|s$/g, '')
+  const meant = mistakes[name] ?? known.find((k) => plain(k) === plain(name))
+  return meant ? `. Did you mean "${meant}"?` : `. Known options: ${known.join(', ')}`
+}
+
+/** Says what a value is without showing it: it may be a secret. */
+export function describe(value: unknown): string {
+  if (value === undefined) return 'missing'
+  if (value === '') return 'an empty string'
+  if (typeof value === 'string') return `a string of ${value.length} characters`
+  if (value === null || typeof value === 'boolean' || typeof value === 'number') return String(value)
+  if (Array.isArray(value)) return 'an array'
+  if (value instanceof Promise) return 'a Promise (is an "await" missing?)'
+  return `${/^[aeiou]/.test(typeof value) ? 'an' : 'a'} ${typeof value}`
+}
+
+/** The option may be left out; `fallback` then stands for it. */
+export function optional<T, F = undefined>(check: Check<T>, fallback?: F): Check<T | F> {
+  return (value) => (value === undefined ? (fallback as F) : check(value))
+}
+
+export function bool(value: unknown): boolean {
+  if (typeof value !== 'boolean') throw new Expected('true or false')
+  return value
+}
+
+/** A check for functions of one type; its signature is the compiler's affair. */
+export function func<F extends (...args: never[]) => unknown>(what: string): Check<F> {
+  return (value) => {
+    if (typeof value !== 'function') throw new Expected(what)
+    return value as F
+  }
+}
+
+export function text(what: string, grammar = /./s): Check<string> {
+  return (value) => {
+    if (typeof value !== 'string' || !grammar.test(value)) throw new Expected(what)
+    return value
+  }
+}
+
+export function integer(min: number, max: number, what: string): Check<number> {
+  return (value) => {
+    if (!Number.isInteger(value) || (value as number) < min || (value as number) > max) {
+      throw new Expected(`${what}, a whole number from ${min} to ${max}`)
+    }
+    return value as number
+  }
+}
+
+/** A {@link Duration} between two bounds, in milliseconds. */
+export function duration(minMs: number, maxMs: number): Check<number> {
+  return (value) => {
+    const read = durationInMs(value)
+    if (!(read >= minMs && read <= maxMs)) {
+      const range = `from ${ms(minMs, { long: true })} to ${ms(maxMs, { long: true })}`
+      throw new Expected(`a number of seconds or a string like '15m', '1h' or '30 days', ${range}`, hintOn(value))
+    }
+    return read
+  }
+}
+
+function durationInMs(value: unknown): number {
+  if (typeof value === 'number') return value * 1000
+  // Without a unit, ms() reads milliseconds where a number means seconds: '3600' is refused rather than guessed at.
+  if (typeof value !== 'string' || !/^\d+(\.\d+)? ?[a-z]+$/i.test(value)) return Number.NaN
+  return ms(value as ms.StringValue) ?? Number.NaN
+}
+
+function hintOn(value: unknown): string {
+  if (typeof value === 'string' && /^\d+$/.test(value)) return 'A string needs a unit: did you mean a number?'
+  return typeof value === 'number' && value >= 1000 ? 'Numbers are seconds: did you give milliseconds?' : ''
+}
+
+/** A clock that gives milliseconds, and fails rather than give what is no time: a comparison with NaN lets all pass. */
+export function clock(value: unknown): () => number {
+  const read = func<Clock>('a function that returns a Date or milliseconds')(value)
+  return () => {
+    const now = Number(read())
+    if (!Number.isFinite(now)) throw new TypeError('option "clock" returned something that is no time')
+    return now
+  }
+}
+
+/** Scope tokens (RFC 6749 section 3.3): `scope-token = 1*( %x21 / %x23-5B / %x5D-7E )`. */
+export const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/
+
+export function isScopeList(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((scope) => typeof scope === 'string' && SCOPE_TOKEN.test(scope))
+}
+
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,38 @@
+import { isUtf8 } from 'node:buffer'
+import { isPlainObject } from '../options.js'
+
+/** The header members that choose how a token is verified. */
+export interface TokenHeader {
+  readonly alg: unknown
+  readonly kid: unknown
+  readonly typ: unknown
+  readonly critical: boolean
+}
+
+/**
+ * Reads the header of a JWS in compact form (RFC 7515 section 7.1), holding every part to the one canonical spelling of
+ * its bytes: base64url without padding, the unused bits zero.
+ * @returns undefined for anything else
+ */
+export function readHeader(token: string): TokenHeader | undefined {
+  const parts = token.split('.', 4)
+  const [header, payload, signature] = parts.map(canonicalBytes)
+  if (parts.length !== 3 || !header || !payload || !signature || !isUtf8(header) || !isUtf8(payload)) return undefined
+  const members = parseJson(header.toString())
+  if (!isPlainObject(members)) return undefined
+  const { alg, kid, typ } = members
+  return { alg, kid, typ, critical: Object.hasOwn(members, 'crit') }
+}
+
+function canonicalBytes(part: string): Buffer | undefined {
+  const bytes = Buffer.from(part, 'base64url')
+  return part !== '' && bytes.toString('base64url') === part ? bytes : undefined
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

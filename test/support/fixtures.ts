@@ -1,0 +1,117 @@
+import { createHmac, generateKeyPairSync } from 'node:crypto'
+import {
+  type Account,
+  type AccountStore,
+  type Algorithm,
+  createPasswords,
+  createTokenIssuer,
+  type Hasher,
+  type MemoryAccount,
+  memoryAccounts,
+  type SecretAlgorithm,
+  type TokenIssuer,
+  type TokenIssuerOptions,
+  type TokenKey,
+} from 'express-token-endpoint'
+import jwt from 'jsonwebtoken'
+
+export const ISSUER = 'https://api.example.com'
+export const SECRET = 'test-secret-test-secret-test-secret-test-secret-test-secret-test'
+export const ALGORITHMS = [
+  ...(['HS256', 'HS384', 'HS512'] as const),
+  ...(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const),
+  ...(['ES256', 'ES384', 'ES512'] as const),
+] satisfies readonly Algorithm[]
+
+const CURVES: Record<string, string> = { ES256: 'P-256', ES384: 'P-384', ES512: 'P-521' }
+const cached = new Map<string, TokenKey>()
+
+/** A signing key for an algorithm; the same one whenever it is asked for by the same name. */
+export function signingKey(alg: Algorithm, name = 'one'): TokenKey {
+  const id = `${alg[0] === 'E' ? alg : alg.slice(0, 1)} ${name}`
+  if (alg.startsWith('HS')) return { alg: alg as SecretAlgorithm, secret: `${name} ${SECRET}`, kid: `${alg}-${name}` }
+  const known = cached.get(id)
+  if (known) return { ...known, alg } as TokenKey
+  const { privateKey } =
+    alg[0] === 'E'
+      ? generateKeyPairSync('ec', { namedCurve: CURVES[alg] as string })
+      : generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const key = { alg, privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string } as TokenKey
+  cached.set(id, key)
+  return key
+}
+
+/** A clock that stands still until it is set. */
+export function frozenClock(start = '2026-03-01T12:00:00.000Z') {
+  let now = Date.parse(start)
+  return Object.assign(() => now, {
+    advance: (ms: number) => {
+      now += ms
+    },
+    /** Now, in whole seconds. */
+    seconds: () => Math.floor(now / 1000),
+  })
+}
+
+export function makeIssuer(options: Partial<TokenIssuerOptions> = {}): TokenIssuer {
+  return createTokenIssuer({ issuer: ISSUER, keys: { alg: 'HS256', secret: SECRET, kid: 'k1' }, ...options })
+}
+
+/** A hasher that costs nothing and counts what it was asked. */
+export function countingHasher(prefix = 'plain:') {
+  const asked: string[] = []
+  const hasher = {
+    accepts: (hash) => hash.startsWith(prefix),
+    verify: (password, hash) => {
+      asked.push(hash)
+      return hash === prefix + password
+    },
+    hash: (password) => prefix + password,
+  } satisfies Hasher
+  return Object.assign(hasher, { asked })
+}
+
+export const PASSWORD = 'correct horse battery staple'
+
+export const ACCOUNTS = {
+  alice: { id: 'acc-1', email: 'alice@example.com', passwordHash: `plain:${PASSWORD}`, scopes: ['reports:read'] },
+  bob: { id: 'acc-2', email: 'bob@example.com', passwordHash: `plain:${PASSWORD}` },
+  disabled: { id: 'acc-3', email: 'disabled@example.com', passwordHash: `plain:${PASSWORD}`, disabled: true },
+  passwordless: { id: 'acc-4', email: 'passwordless@example.com', passwordHash: null },
+} satisfies Record<string, MemoryAccount>
+
+export function fastPasswords(hasher: Hasher & Required<Pick<Hasher, 'hash'>> = countingHasher()) {
+  return createPasswords({ hashers: [hasher] })
+}
+
+export function makeStore(accounts: MemoryAccount[] = Object.values(ACCOUNTS)): Required<AccountStore> {
+  return memoryAccounts(accounts)
+}
+
+export type { Account }
+
+type Json = Record<string, unknown>
+
+/** The header and payload of a good token of {@link makeIssuer}'s, to be changed and signed by {@link forge}. */
+export function goodParts(seconds = Math.floor(Date.now() / 1000)): { header: Json; payload: Json } {
+  return {
+    header: { alg: 'HS256', typ: 'at+jwt', kid: 'k1' },
+    payload: { iss: ISSUER, aud: ISSUER, sub: 'acc-1', iat: seconds, exp: seconds + 3600, jti: 'jti-1' },
+  }
+}
+
+const encode = (value: unknown) =>
+  Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
+
+/** A token made by hand and signed with the right key, whatever its parts say. `undefined` members are left out. */
+export function forge(header: unknown, payload: unknown, secret = SECRET): string {
+  const signed = `${encode(header)}.${encode(payload)}`
+  return `${signed}.${hmac(signed, secret)}`
+}
+
+/** HMAC-SHA256 of a signing input. */
+export function hmac(signingInput: string, secret = SECRET): string {
+  return createHmac('sha256', secret).update(signingInput).digest('base64url')
+}
+
+export const decodePayload = (token: string) => jwt.decode(token) as Json

@@ -1,0 +1,12 @@
+import { fileURLToPath } from 'node:url'
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  resolve: {
+    alias: [{ find: /^express-token-endpoint$/, replacement: fileURLToPath(new URL('src/index.ts', import.meta.url)) }],
+  },
+  test: {
+    include: ['test/**/*.test.ts'],
+    coverage: { include: ['src/**'], reporter: ['text'] },
+  },
+})
