@@ -7,6 +7,7 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
+    reporters: ['default', './test/support/count-reporter.ts'],
     coverage: { include: ['src/**'], reporter: ['text'] },
   },
 })

@@ -1,0 +1,205 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import express from 'express'
+import type { Account, AccountLookup, AccountStore, AuthObserver, Passwords } from 'express-token-endpoint'
+import request from 'supertest'
+import ts from 'typescript'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ISSUER, makeIssuer, SECRET } from './support/fixtures.js'
+import { TOKEN_PATH } from './support/http.js'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const folder = `${root}test/.readme`
+
+/** What a block takes for granted, as its reader's own code would have it. */
+const CONTEXT: Record<string, string> = {
+  'quick-start': `import { createPasswords } from 'express-token-endpoint'
+    const hash = await createPasswords().hash('secret')
+    const db = { findAccount: async (email: string) => email === 'alice@example.com' ? { id: 'acc-1', passwordHash: hash } : null }`,
+  mount: '',
+  guard: '',
+  'second-look': `import { createTokenIssuer, memoryAccounts } from 'express-token-endpoint'
+    export const tokens = createTokenIssuer({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' } })
+    const store = memoryAccounts([{ id: 'acc-1', email: 'a@b.c', passwordHash: null }])`,
+  lookup: `interface User { id: string; passwordHash: string; disabled: boolean; scopes: string[] }
+    const user: User = { id: 'acc-1', passwordHash: 'x', disabled: false, scopes: ['a'] }
+    const db = { users: { findOne: async ({ email }: { email: string }) => email === 'alice@example.com' ? user : null } }`,
+  'sql-store': '',
+  hasher: `const directory = { bind: async (name: string, password: string) => name === 'uid=alice,ou=people' && password === 'pw' }`,
+  events: `export const lines: unknown[] = []
+    const log = { error: (line: unknown) => { lines.push(line) }, info: (line: unknown) => { lines.push(line) } }`,
+}
+
+const readme = readFileSync(`${root}README.md`, 'utf8')
+const blocks = new Map(
+  [...readme.matchAll(/^<!-- example: (.+) -->\n```ts\n([\s\S]*?)^```$/gm)].map(([, name = '', code = '']) => [
+    name,
+    code,
+  ]),
+)
+
+const fileOf = (name: string) => `${folder}/${name}.ts`
+
+/** Runs a block, and gives its top-level names. */
+async function run<T>(name: string): Promise<T> {
+  return (await import(/* @vite-ignore */ fileOf(name))) as T
+}
+
+beforeAll(() => {
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  for (const [name, code] of blocks) {
+    const declared = [...code.matchAll(/^const (\w+)/gm)].map(([, variable]) => variable)
+    const runnable = code.replace('app.listen(3000)\n', '')
+    writeFileSync(fileOf(name), `${CONTEXT[name]}\n${runnable}\nexport { ${declared.join(', ')} }\n`)
+  }
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const old = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  Object.assign(process.env, {
+    TOKEN_SECRET: SECRET,
+    TOKEN_KEY: privateKey.export({ type: 'pkcs8', format: 'pem' }),
+    TOKEN_PUBLIC_KEY: publicKey.export({ type: 'spki', format: 'pem' }),
+    OLD_TOKEN_KEY: old.publicKey.export({ type: 'spki', format: 'pem' }),
+    ACCOUNTS_DB: ':memory:',
+  })
+})
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('the README', () => {
+  it('shows code within fifteen lines of its top', () => {
+    expect(readme.split('\n').slice(0, 15)).toContain('```ts')
+  })
+
+  it('names each of its TypeScript blocks, so that each is run here', () => {
+    expect([...readme.matchAll(/^```ts$/gm)]).toHaveLength(blocks.size)
+    expect([...blocks.keys()].sort()).toEqual(Object.keys(CONTEXT).sort())
+  })
+
+  it('has blocks that a strict compiler takes', { timeout: 60_000 }, () => {
+    const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile)
+    const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root)
+    const program = ts.createProgram([...blocks.keys()].map(fileOf), {
+      ...options,
+      noUnusedLocals: false,
+      noPropertyAccessFromIndexSignature: false,
+      paths: { 'express-token-endpoint': [`${root}src/index.ts`] },
+    })
+    const problems = ts.getPreEmitDiagnostics(program)
+    expect(
+      ts.formatDiagnostics(problems, {
+        getCanonicalFileName: (f) => f,
+        getCurrentDirectory: () => root,
+        getNewLine: () => '\n',
+      }),
+    ).toBe('')
+  })
+
+  it('names every option of every function, and none that does not exist', async () => {
+    const { createPasswords, createTokenIssuer, createTokenVerifier, requireBearer, tokenRouter } = await import(
+      'express-token-endpoint'
+    )
+    const functions = { createTokenIssuer, createTokenVerifier, requireBearer, tokenRouter, createPasswords }
+    for (const [name, make] of Object.entries(functions)) {
+      const section = readme.split(`### \`${name}(`)[1]?.split('\n### ')[0] ?? ''
+      const known = knownOptions(make as (options: object) => unknown)
+      for (const option of known)
+        expect(name === 'createTokenVerifier' ? readme : section, `${name}: ${option}`).toContain(`${option}`)
+      for (const [, options = ''] of section.matchAll(/^\| (`\w+`(?:, `\w+`)*) \|/gm)) {
+        for (const [, option] of options.matchAll(/`(\w+)`/g)) expect(known, name).toContain(option)
+      }
+    }
+  })
+})
+
+/** The list of options that a function names when it is given one that it does not know. */
+function knownOptions(make: (options: object) => unknown): string[] {
+  try {
+    make({ '?': 1 })
+  } catch (error) {
+    return /Known options: (.*)$/.exec((error as Error).message)?.[1]?.split(', ') ?? []
+  }
+  return []
+}
+
+describe('the README, run', () => {
+  it('quick-start: gives a token and lets it through', async () => {
+    const { app } = await run<{ app: express.Express }>('quick-start')
+    const login = await request(app)
+      .post(TOKEN_PATH)
+      .type('form')
+      .send({ email: 'alice@example.com', password: 'secret' })
+    expect(login.status).toBe(200)
+    const { body } = await request(app)
+      .get('/statements')
+      .auth(login.body.authenticationToken, { type: 'bearer' })
+      .expect(200)
+    expect(body).toEqual({ account: 'acc-1' })
+    await request(app).get('/statements').expect(401)
+  })
+
+  it('mount: has the endpoint at its own path and below a prefix', async () => {
+    const { app } = await run<{ app: express.Express }>('mount')
+    for (const path of [TOKEN_PATH, '/north/token']) {
+      await request(app).post(path).send({ email: 'alice@example.com', password: 'x' }).expect(403)
+    }
+  })
+
+  it('guard: takes a token of the issuer that has the private key', async () => {
+    const { app } = await run<{ app: express.Express }>('guard')
+    const issuer = makeIssuer({ keys: { alg: 'ES256', privateKey: process.env['TOKEN_KEY'] } })
+    const { token } = issuer.issue({ accountId: 'acc-1', scopes: ['reports:read'] })
+    const { body } = await request(app).get('/reports/daily').auth(token, { type: 'bearer' }).expect(200)
+    expect(body).toMatchObject({ accountId: 'acc-1', scopes: ['reports:read'] })
+    const poor = issuer.issue({ accountId: 'acc-1' }).token
+    await request(app).get('/reports/daily').auth(poor, { type: 'bearer' }).expect(403)
+    await request(app).get('/prices').expect(200, { discount: 0 })
+    await request(app).get('/prices').auth(poor, { type: 'bearer' }).expect(200, { discount: 10 })
+  })
+
+  it('second-look: refuses a token after sign-out', async () => {
+    const { app, tokens } = await run<{ app: express.Express; tokens: ReturnType<typeof makeIssuer> }>('second-look')
+    const { token } = tokens.issue({ accountId: 'acc-1' })
+    await request(app).post('/sign-out').auth(token, { type: 'bearer' }).expect(204)
+    await request(app).post('/sign-out').auth(token, { type: 'bearer' }).expect(401)
+  })
+
+  it('lookup: finds an account whatever the case of the address', async () => {
+    const { accounts } = await run<{ accounts: AccountLookup }>('lookup')
+    expect(await accounts('Alice@Example.com')).toMatchObject({ id: 'acc-1' })
+    expect(await accounts('nobody@example.com')).toBeNull()
+  })
+
+  it('sql-store: registers, finds, swaps, and serves the router', async () => {
+    interface Block {
+      accounts: Required<AccountStore>
+      register(id: string, email: string, password: string): Promise<void>
+    }
+    const { accounts, register } = await run<Block>('sql-store')
+    await register('acc-1', 'Alice@example.com', 'secret')
+    const { passwordHash } = (await accounts.findById('acc-1')) as Account
+    expect(await accounts.findByEmail('ALICE@example.com')).toEqual({ id: 'acc-1', passwordHash, disabled: false })
+    expect(await accounts.findByEmail('nobody@example.com')).toBeUndefined()
+    expect(await accounts.replacePasswordHash('acc-1', 'another', 'new')).toBe(false)
+    expect(await accounts.replacePasswordHash('acc-1', passwordHash as string, passwordHash as string)).toBe(true)
+    const { tokenRouter } = await import('express-token-endpoint')
+    const app = express().use(tokenRouter({ tokens: makeIssuer(), accounts }))
+    await request(app).post(TOKEN_PATH).send({ email: 'alice@example.com', password: 'secret' }).expect(200)
+    await request(app).post(TOKEN_PATH).send({ email: 'alice@example.com', password: 'Secret' }).expect(403)
+  })
+
+  it('hasher: asks the directory', async () => {
+    const { passwords } = await run<{ passwords: Passwords }>('hasher')
+    expect(await passwords.verify('pw', 'ldap:uid=alice,ou=people')).toBe(true)
+    expect(await passwords.verify('px', 'ldap:uid=alice,ou=people')).toBe(false)
+  })
+
+  it('events: logs failures as errors', async () => {
+    const { onEvent, lines } = await run<{ onEvent: AuthObserver; lines: unknown[] }>('events')
+    const error = new Error('down')
+    onEvent({ type: 'dependency.failed', dependency: 'accounts', error, time: new Date(), address: undefined })
+    onEvent({ type: 'token.refused', code: 'invalid_body', time: new Date(), address: undefined })
+    expect(lines).toEqual([{ dependency: 'accounts', err: error }, expect.objectContaining({ type: 'token.refused' })])
+  })
+})
