@@ -1,0 +1,232 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { posix } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import { describe, expect, it } from 'vitest'
+
+const SRC = fileURLToPath(new URL('../src', import.meta.url))
+
+const parse = (file: string) =>
+  ts.createSourceFile(file, readFileSync(`${SRC}/${file}`, 'utf8'), ts.ScriptTarget.Latest, true)
+
+const FILES = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+  .map((file) => file.replaceAll('\\', '/'))
+  .filter((file) => file.endsWith('.ts'))
+  .sort()
+
+/** What a file imports, in whichever way: by `import`, `export … from`, `import()`, `require()` or in a type. */
+function importsOf(file: string): string[] {
+  const found: string[] = []
+  const visit = (node: ts.Node): void => {
+    const named =
+      ts.isImportDeclaration(node) || ts.isExportDeclaration(node)
+        ? node.moduleSpecifier
+        : ts.isCallExpression(node) && /^(import|require)$/.test(node.expression.getText())
+          ? node.arguments[0]
+          : ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)
+            ? node.argument.literal
+            : undefined
+    if (named && ts.isStringLiteralLike(named)) found.push(named.text)
+    ts.forEachChild(node, visit)
+  }
+  visit(parse(file))
+  return found
+}
+
+interface Import {
+  from: string
+  /** The file in `src`, or the package. */
+  to: string
+  own: boolean
+}
+
+const IMPORTS: Import[] = FILES.flatMap((from) =>
+  importsOf(from).map((name) =>
+    name.startsWith('.')
+      ? { from, to: posix.join(posix.dirname(from), name).replace(/\.js$/, '.ts'), own: true }
+      : {
+          from,
+          to: name.startsWith('@') ? name.split('/').slice(0, 2).join('/') : name.replace(/\/.*/, ''),
+          own: false,
+        },
+  ),
+)
+
+/** A file's room, or the file itself where it stands at the top. */
+const roomOf = (file: string) => (file.includes('/') ? file.slice(0, file.indexOf('/')) : file)
+
+const show = (imports: Import[]) => imports.map(({ from, to }) => `${from} → ${to}`)
+const OWN = IMPORTS.filter(({ own }) => own)
+const FOREIGN = IMPORTS.filter(({ own }) => !own)
+
+/** From the top down. Those that stand side by side know nothing of each other. */
+const FLOORS = [
+  ['index.ts'],
+  ['http'],
+  ['tokens', 'accounts'],
+  ['dependency.ts', 'events.ts'],
+  ['errors.ts', 'options.ts'],
+]
+const floorOf = (file: string) => FLOORS.findIndex((floor) => floor.includes(roomOf(file)))
+
+describe('the house (design, section 6)', () => {
+  it('has its imports read (so that the rules below mean something)', () => {
+    expect(show(IMPORTS)).toEqual(
+      expect.arrayContaining([
+        'index.ts → http/token-router.ts',
+        'http/token-router.ts → express',
+        'tokens/tokens.ts → jsonwebtoken',
+        'accounts/hashers.ts → @node-rs/argon2',
+      ]),
+    )
+  })
+
+  it('has every file on a floor, and every import of its own leads to a file', () => {
+    expect(FILES.filter((file) => floorOf(file) < 0)).toEqual([])
+    expect(show(OWN.filter(({ to }) => !FILES.includes(to)))).toEqual([])
+  })
+
+  it('imports go down only', () => {
+    const inRoom = ({ from, to }: Import) => from.includes('/') && roomOf(from) === roomOf(to)
+    expect(show(OWN.filter((one) => !inRoom(one) && floorOf(one.from) >= floorOf(one.to)))).toEqual([])
+  })
+
+  it('nothing imports itself, by whatever detour', () => {
+    const reach = (file: string, seen = new Set<string>()): Set<string> => {
+      for (const { from, to } of OWN) {
+        if (from === file && !seen.has(to)) reach(to, seen.add(to))
+      }
+      return seen
+    }
+    expect(FILES.filter((file) => reach(file).has(file))).toEqual([])
+  })
+
+  it('tokens/ and accounts/ do not know each other', () => {
+    const rooms = ['tokens', 'accounts']
+    const between = ({ from, to }: Import) =>
+      rooms.includes(roomOf(from)) && rooms.includes(roomOf(to)) && roomOf(from) !== roomOf(to)
+    expect(show(OWN.filter(between))).toEqual([])
+  })
+
+  it('they meet in http/ alone, and in the token router an account becomes a token', () => {
+    const rooms = (file: string) => new Set(OWN.filter(({ from }) => from === file).map(({ to }) => roomOf(to)))
+    const meeting = FILES.filter((file) => rooms(file).has('tokens') && rooms(file).has('accounts'))
+    expect(meeting.filter((file) => file !== 'index.ts' && roomOf(file) !== 'http')).toEqual([])
+    expect(meeting).toContain('http/token-router.ts')
+  })
+
+  it('nothing in tokens/ and accounts/ imports from http/', () => {
+    const rooms = ['tokens', 'accounts']
+    expect(show(OWN.filter(({ from, to }) => rooms.includes(roomOf(from)) && roomOf(to) === 'http'))).toEqual([])
+  })
+
+  it.each([
+    ['express and passport', /^(@types\/)?(express|passport)/, 'http'],
+    ['what reads a request', /^(raw-body|content-type|bytes|body-parser|qs)$/, 'http'],
+    ['jsonwebtoken', /^(jsonwebtoken|jws|jwa|jose)$/, 'tokens'],
+    ['password hashes', /argon2|bcrypt/, 'accounts'],
+  ])('%s: imported in one room alone', (_what, name, room) => {
+    const importing = FOREIGN.filter(({ to }) => name.test(to))
+    expect(importing).not.toEqual([])
+    expect(show(importing.filter(({ from }) => roomOf(from) !== room))).toEqual([])
+  })
+
+  it('HTTP is spoken in http/ alone', () => {
+    const web = /^(node:)?(http|https|http2|net|tls)$/
+    expect(show(FOREIGN.filter(({ from, to }) => web.test(to) && roomOf(from) !== 'http'))).toEqual([])
+  })
+
+  it('every package that is imported is a dependency, and every dependency is imported', () => {
+    const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+    const { dependencies, peerDependencies } = JSON.parse(text) as Record<string, Record<string, string>>
+    const node = (name: string) => name.startsWith('node:') || builtinModules.includes(name)
+    const imported = new Set(FOREIGN.map(({ to }) => to).filter((name) => !node(name)))
+    const declared = [...Object.keys(dependencies ?? {}), ...Object.keys(peerDependencies ?? {})]
+    expect([...imported].sort()).toEqual(declared.filter((name) => !name.startsWith('@types/')).sort())
+  })
+})
+
+describe('index.ts: the table of contents', () => {
+  const names = { values: [] as string[], types: [] as string[] }
+  const others: string[] = []
+  for (const statement of parse('index.ts').statements) {
+    const clause = ts.isExportDeclaration(statement) ? statement.exportClause : undefined
+    if (!clause || !ts.isNamedExports(clause) || !ts.isExportDeclaration(statement) || !statement.moduleSpecifier) {
+      others.push(statement.getText())
+      continue
+    }
+    for (const { name, isTypeOnly } of clause.elements) {
+      names[statement.isTypeOnly || isTypeOnly ? 'types' : 'values'].push(name.text)
+    }
+  }
+
+  it('is only exports by name', () => {
+    expect(others).toEqual([])
+  })
+
+  it('exports these values', async () => {
+    const values = [
+      'AuthError',
+      'argon2id',
+      'authOf',
+      'bcrypt',
+      'createPasswords',
+      'createTokenIssuer',
+      'createTokenVerifier',
+      'memoryAccounts',
+      'requireBearer',
+      'tokenRouter',
+    ]
+    expect(names.values.sort()).toEqual(values)
+    expect(Object.keys(await import('express-token-endpoint')).sort()).toEqual(values)
+  })
+
+  it('exports these types', () => {
+    expect(names.types.sort()).toEqual([
+      'Account',
+      'AccountLookup',
+      'AccountStore',
+      'Algorithm',
+      'Argon2idOptions',
+      'AuthErrorCode',
+      'AuthEvent',
+      'AuthObserver',
+      'BcryptOptions',
+      'BearerGuard',
+      'BearerRefusedEvent',
+      'Clock',
+      'Dependency',
+      'DependencyFailedEvent',
+      'Duration',
+      'GuardedRequest',
+      'Hasher',
+      'IssuedToken',
+      'KeyMaterial',
+      'KeyPairAlgorithm',
+      'LoginRefusal',
+      'MemoryAccount',
+      'Passwords',
+      'PasswordsOptions',
+      'PrivateTokenKey',
+      'PublicJwk',
+      'PublicTokenKey',
+      'RequireBearerOptions',
+      'RevocationCheck',
+      'SecretAlgorithm',
+      'SecretMaterial',
+      'SecretTokenKey',
+      'TokenIssuedEvent',
+      'TokenIssuer',
+      'TokenIssuerOptions',
+      'TokenKey',
+      'TokenRefusal',
+      'TokenRefusedEvent',
+      'TokenRouterOptions',
+      'TokenSubject',
+      'TokenVerifier',
+      'TokenVerifierOptions',
+      'VerifiedToken',
+    ])
+  })
+})

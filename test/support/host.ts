@@ -1,0 +1,135 @@
+import { once } from 'node:events'
+import { type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http'
+import { connect } from 'node:net'
+import type express from 'express'
+import { expect, onTestFinished, vi } from 'vitest'
+import { ACCOUNTS, PASSWORD } from './fixtures.js'
+import { TOKEN_PATH } from './http.js'
+
+/** One of the Express versions that hosts run. */
+export type AnyExpress = typeof express
+
+/** The package and its fixtures as a host has them that installed this Express: the package's routers are that Express's. */
+export async function packageOn(installed: AnyExpress) {
+  vi.resetModules()
+  vi.doMock('express', () => ({ default: installed, Router: installed.Router }))
+  const library = await import('express-token-endpoint')
+  const fixtures = await import('./fixtures.js')
+  vi.doUnmock('express')
+  return { ...library, ...fixtures }
+}
+
+export type Package = Awaited<ReturnType<typeof packageOn>>
+
+export interface Sent {
+  method?: string
+  path?: string
+  headers?: OutgoingHttpHeaders
+  body?: string | Uint8Array
+}
+
+export interface Answer {
+  status: number
+  headers: IncomingHttpHeaders
+  rawHeaders: string[]
+  body: string
+}
+
+/** Sends a request as it is, down to the bytes of its body, on a connection of its own. */
+export async function send(port: number, { method = 'POST', path = TOKEN_PATH, headers, body }: Sent): Promise<Answer> {
+  // Left to itself, Node sends the body of a GET without saying that there is one.
+  const length = body !== undefined && !headers?.['Transfer-Encoding'] && { 'Content-Length': Buffer.byteLength(body) }
+  const req = request({ host: '127.0.0.1', port, method, path, headers: { ...length, ...headers }, agent: false })
+  const answered = once(req, 'response')
+  // The server may answer, and cut, before it has read all.
+  req.on('error', () => {})
+  req.end(body)
+  const [res] = (await answered) as [IncomingMessage]
+  const chunks: Buffer[] = []
+  for await (const chunk of res) chunks.push(chunk)
+  const text = Buffer.concat(chunks).toString()
+  return { status: res.statusCode ?? 0, headers: res.headers, rawHeaders: res.rawHeaders, body: text }
+}
+
+/** Sends a head, and then one chunk after the other for as long as the server lets it; gives what the server answered. */
+export async function sendEndlessly(port: number, head: string, chunk: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  const received: Buffer[] = []
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  socket.on('data', (data) => received.push(data))
+  socket.on('error', () => {})
+  socket.write(head)
+  while (!socket.destroyed) {
+    if (socket.write(chunk)) await new Promise(setImmediate)
+    else await Promise.race([new Promise((resolve) => socket.once('drain', resolve)), closed])
+  }
+  await closed
+  return Buffer.concat(received).toString('latin1')
+}
+
+export const JSON_TYPE = { 'Content-Type': 'application/json' }
+export const FORM_TYPE = { 'Content-Type': 'application/x-www-form-urlencoded' }
+export const GOOD = { email: ACCOUNTS.alice.email, password: PASSWORD }
+export const GOOD_JSON = JSON.stringify(GOOD)
+export const GOOD_FORM = new URLSearchParams(GOOD).toString()
+
+export const asJson = (value: unknown): Sent => ({ headers: JSON_TYPE, body: JSON.stringify(value) })
+export const asForm = (text: string): Sent => ({ headers: FORM_TYPE, body: text })
+
+/** Every answer of the token call is kept from caches, and none can be asked for again by its `ETag`. */
+export function expectUncached({ headers }: Pick<Answer, 'headers'>): void {
+  expect(headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' })
+  expect(headers).not.toHaveProperty('etag')
+}
+
+/** A refusal with problem details (RFC 9457), and nothing in them that the client sent. */
+export function expectProblem(answer: Answer, status: number, code: string, title: string): void {
+  expect(answer.status).toBe(status)
+  expect(answer.headers['content-type']).toBe('application/problem+json')
+  expect(JSON.parse(answer.body)).toEqual({ type: 'about:blank', title, status, code, detail: expect.any(String) })
+  expectUncached(answer)
+}
+
+export const expectBadRequest = (answer: Answer) => expectProblem(answer, 400, 'invalid_body', 'Bad Request')
+export const expectUnsupported = (answer: Answer) =>
+  expectProblem(answer, 415, 'unsupported_media_type', 'Unsupported Media Type')
+export const expectTooLarge = (answer: Answer) => expectProblem(answer, 413, 'body_too_large', 'Payload Too Large')
+
+/** The service cannot tell, and says when to ask again. */
+export function expectUnavailable(answer: Answer): void {
+  expectProblem(answer, 503, 'unavailable', 'Service Unavailable')
+  expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/)
+  expect(answer.headers).not.toHaveProperty('www-authenticate')
+}
+
+/** The specification's one refusal: `403`, and nothing in it. */
+export function expectForbidden(answer: Answer): void {
+  expect(answer).toMatchObject({ status: 403, body: '' })
+  expect(answer.headers['content-length']).toBe('0')
+  expect(answer.headers).not.toHaveProperty('content-type')
+  expect(answer.headers).not.toHaveProperty('www-authenticate')
+  expectUncached(answer)
+}
+
+/** A token and its expiration, and no third member. */
+export function expectToken(answer: Answer): { authenticationToken: string; expiration: string } {
+  expect(answer.status).toBe(200)
+  expect(answer.headers['content-type']).toMatch(/^application\/json\b/)
+  expectUncached(answer)
+  const result = JSON.parse(answer.body)
+  expect(result).toEqual({ authenticationToken: expect.any(String), expiration: expect.any(String) })
+  return result
+}
+
+/** Catches what would take a process down, until the test is over. */
+export function unhandledRejections(): unknown[] {
+  const own = process.listeners('unhandledRejection')
+  const caught: unknown[] = []
+  const listener = (reason: unknown) => caught.push(reason)
+  process.removeAllListeners('unhandledRejection').on('unhandledRejection', listener)
+  onTestFinished(() => {
+    process.removeListener('unhandledRejection', listener)
+    for (const one of own) process.on('unhandledRejection', one)
+  })
+  return caught
+}
