@@ -1,0 +1,297 @@
+import { type AccountStore, createPasswords, type Hasher, type Passwords } from 'express-token-endpoint'
+import { describe, expect, it, vi } from 'vitest'
+import { createLogin } from '../../src/accounts/login.js'
+import { refusalOf } from '../support/failures.js'
+import { ACCOUNTS, countingHasher, fastPasswords, makeStore, PASSWORD } from '../support/fixtures.js'
+
+const { alice, bob, disabled, passwordless } = ACCOUNTS
+
+const unexpected = () => expect.fail('a failed rehash')
+
+/** A login whose parts record what they are asked, in order. */
+function recorded(parts: { store?: Partial<AccountStore>; passwords?: Partial<Passwords>; timeout?: number } = {}) {
+  const calls: string[] = []
+  const hasher = countingHasher()
+  const store = { ...makeStore(), ...parts.store }
+  const passwords = { ...fastPasswords(hasher), ...parts.passwords }
+  const login = createLogin({
+    store: {
+      ...store,
+      findByEmail: (email) => {
+        calls.push(`find ${email}`)
+        return store.findByEmail(email)
+      },
+    },
+    passwords: {
+      ...passwords,
+      verify: (password, hash) => {
+        calls.push(`verify ${hash}`)
+        return passwords.verify(password, hash)
+      },
+    },
+    timeout: parts.timeout ?? 1000,
+  })
+  const rehashFailed = vi.fn()
+  const run = (email: string, password = PASSWORD) => login({ email, password }, rehashFailed)
+  return { run, calls, hasher, rehashFailed, store }
+}
+
+describe('a good login', () => {
+  it('gives the account, after one look-up and one verification', async () => {
+    const { run, calls, hasher, rehashFailed } = recorded()
+    expect(await run(alice.email)).toBe(alice)
+    expect(calls).toEqual([`find ${alice.email}`, `verify ${alice.passwordHash}`])
+    expect(hasher.asked).toHaveLength(1)
+    expect(rehashFailed).not.toHaveBeenCalled()
+  })
+
+  it.each([null, undefined, false])('also when disabled is %s', async (flag) => {
+    const { run } = recorded({ store: { findByEmail: async () => ({ ...alice, disabled: flag }) } })
+    expect(await run(alice.email)).toMatchObject({ id: alice.id })
+  })
+})
+
+describe('a bad login', () => {
+  const CASES = [
+    ['an unknown e-mail', 'nobody@example.com', PASSWORD, 'unknown_account', undefined],
+    ['an empty e-mail', '', PASSWORD, 'unknown_account', undefined],
+    ['a wrong password', alice.email, 'wrong', 'wrong_password', alice.id],
+    ['an empty password', alice.email, '', 'wrong_password', alice.id],
+    ['a disabled account', disabled.email, PASSWORD, 'account_disabled', disabled.id],
+    ['a disabled account and a wrong password', disabled.email, 'wrong', 'wrong_password', disabled.id],
+    ['an account without a password', passwordless.email, PASSWORD, 'no_password', passwordless.id],
+    ['an account without a password and an empty one', passwordless.email, '', 'no_password', passwordless.id],
+  ] as const
+
+  it.each(CASES)('is refused for %s, with its reason for the logs', async (_, email, password, reason, accountId) => {
+    const error = await refusalOf(recorded().run(email, password))
+    expect(error).toMatchObject({ code: 'invalid_credentials', status: 403, reason, headers: {} })
+    expect(error.accountId).toBe(accountId)
+  })
+
+  it.each(CASES)('costs one look-up and one verification for %s', async (_, email, password) => {
+    const { run, calls, hasher } = recorded()
+    await refusalOf(run(email, password))
+    expect(calls.map((call) => call.split(' ')[0])).toEqual(['find', 'verify'])
+    expect(hasher.asked).toHaveLength(1)
+  })
+
+  it('is told the client with the same words for all', async () => {
+    const errors = await Promise.all(CASES.map(([, email, password]) => refusalOf(recorded().run(email, password))))
+    expect(new Set(errors.map(({ message }) => message)).size).toBe(1)
+  })
+
+  it('never changes a hash', async () => {
+    const replacePasswordHash = vi.fn(async () => true)
+    const passwords = { needsRehash: () => true }
+    for (const [, email, password] of CASES) {
+      await refusalOf(recorded({ store: { replacePasswordHash }, passwords }).run(email, password))
+    }
+    expect(replacePasswordHash).not.toHaveBeenCalled()
+  })
+
+  it.each([1, 'yes', {}, undefined])('is what a check that answers %s makes', async (answer) => {
+    const { run } = recorded({ passwords: { verify: async () => answer as never } })
+    expect(await refusalOf(run(alice.email))).toMatchObject({ code: 'invalid_credentials', reason: 'wrong_password' })
+  })
+
+  it('is what a check makes that finds a decoy good', async () => {
+    const { run } = recorded({ passwords: { verify: async () => true } })
+    expect(await refusalOf(run(passwordless.email))).toMatchObject({ reason: 'no_password' })
+    expect(await refusalOf(run('nobody@example.com'))).toMatchObject({ reason: 'unknown_account' })
+  })
+})
+
+describe('the e-mail address', () => {
+  it.each([' Alice@Example.COM ', 'caf\u00e9@example.com', 'cafe\u0301@example.com', '\t', "' OR 1=1 --", '\ud800'])(
+    'reaches the store as it was sent: %j',
+    async (email) => {
+      const findByEmail = vi.fn(async () => null)
+      await refusalOf(recorded({ store: { findByEmail } }).run(email))
+      expect(findByEmail.mock.calls).toEqual([[email]])
+    },
+  )
+
+  it.each(['\0', 'alice@example.com\0', 'al\0ice@example.com'])(
+    'with a NUL is not asked of the store: %j',
+    async (email) => {
+      const findByEmail = vi.fn(async () => alice)
+      const { run, hasher } = recorded({ store: { findByEmail } })
+      expect(await refusalOf(run(email))).toMatchObject({ code: 'invalid_credentials', reason: 'unknown_account' })
+      expect(findByEmail).not.toHaveBeenCalled()
+      expect(hasher.asked).toHaveLength(1)
+    },
+  )
+
+  it('is looked up with the store as this', async () => {
+    class Store implements AccountStore {
+      readonly #accounts = [alice]
+      findByEmail(email: string) {
+        return this.#accounts.find((account) => account.email === email)
+      }
+    }
+    const login = createLogin({ store: new Store(), passwords: fastPasswords(), timeout: 1000 })
+    expect(await login({ email: alice.email, password: PASSWORD }, unexpected)).toBe(alice)
+  })
+})
+
+describe('a store that fails', () => {
+  const cause = new Error('connection lost')
+
+  it.each<[string, () => unknown]>([
+    [
+      'throws',
+      () => {
+        throw cause
+      },
+    ],
+    ['rejects', () => Promise.reject(cause)],
+  ])('is no refusal: it %s', async (_, findByEmail) => {
+    const { run, calls } = recorded({ store: { findByEmail: findByEmail as never } })
+    const error = await refusalOf(run(alice.email))
+    expect(error).toMatchObject({ code: 'unavailable', status: 503, dependency: 'accounts' })
+    expect(error.cause).toBe(cause)
+    expect(calls).toEqual([`find ${alice.email}`])
+  })
+
+  it.each<[string, unknown]>([
+    ['rows', [alice]],
+    ['no rows', []],
+    ['false', false],
+    ['text', 'acc-1'],
+    ['an account without an id', { passwordHash: 'plain:x' }],
+    ['an account without a hash', { id: 'acc-1' }],
+    ['scopes as text', { ...alice, scopes: 'reports:read' }],
+    ['disabled as a number', { ...alice, disabled: 0 }],
+  ])('is no refusal: it answers %s', async (_, answer) => {
+    const error = await refusalOf(recorded({ store: { findByEmail: async () => answer as never } }).run(alice.email))
+    expect(error).toMatchObject({ code: 'unavailable', dependency: 'accounts' })
+    expect(error.cause).toBeInstanceOf(TypeError)
+    expect((error.cause as Error).message).toMatch(/^account: /)
+  })
+
+  it('is given up when it does not answer', async () => {
+    vi.useFakeTimers()
+    try {
+      const { run } = recorded({ store: { findByEmail: () => new Promise(() => {}) }, timeout: 250 })
+      const refused = refusalOf(run(alice.email))
+      await vi.advanceTimersByTimeAsync(250)
+      const error = await refused
+      expect(error).toMatchObject({ code: 'unavailable', dependency: 'accounts' })
+      expect(error.cause).toMatchObject({ message: 'accounts: no answer within 250 ms' })
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+})
+
+describe('a password check that fails', () => {
+  it.each<[string, Partial<Passwords>]>([
+    ['throws', { verify: () => expect.fail('no memory') }],
+    ['rejects', { verify: () => Promise.reject(new Error('no memory')) }],
+  ])('is no refusal: it %s', async (_, passwords) => {
+    const error = await refusalOf(recorded({ passwords }).run(alice.email))
+    expect(error).toMatchObject({ code: 'unavailable', dependency: 'passwords' })
+    expect((error.cause as Error).message).toContain('no memory')
+  })
+
+  it('is no refusal: a stored hash of no known format', async () => {
+    const { run } = recorded({ store: { findByEmail: async () => ({ ...alice, passwordHash: 'md5:x' }) } })
+    expect(await refusalOf(run(alice.email))).toMatchObject({ code: 'unavailable', dependency: 'passwords' })
+  })
+
+  it('is given up when it does not answer', async () => {
+    vi.useFakeTimers()
+    try {
+      const { run } = recorded({ passwords: { verify: () => new Promise(() => {}) }, timeout: 250 })
+      const refused = refusalOf(run(alice.email))
+      await vi.advanceTimersByTimeAsync(250)
+      expect(await refused).toMatchObject({ code: 'unavailable', dependency: 'passwords' })
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+})
+
+describe('rehash on login', () => {
+  const old = { ...alice, passwordHash: `old:${PASSWORD}` }
+  const passwordsOf = (first: Hasher) => createPasswords({ hashers: [first, countingHasher('old:')] })
+  const passwords = passwordsOf(countingHasher('new:'))
+  const found = { findByEmail: async () => old }
+
+  it('swaps the hash that was verified for one of the first hasher', async () => {
+    const store = makeStore([old, bob])
+    const { run, rehashFailed } = recorded({ store, passwords })
+    expect(await run(old.email)).toMatchObject({ id: old.id })
+    expect(await store.findById(old.id)).toMatchObject({ passwordHash: `new:${PASSWORD}` })
+    expect(rehashFailed).not.toHaveBeenCalled()
+  })
+
+  it('is a compare and swap: it says which hash it replaces', async () => {
+    const replacePasswordHash = vi.fn(async () => false)
+    const { run, rehashFailed } = recorded({ store: { ...found, replacePasswordHash }, passwords })
+    expect(await run(old.email)).toBe(old)
+    expect(replacePasswordHash.mock.calls).toEqual([[old.id, old.passwordHash, `new:${PASSWORD}`]])
+    expect(rehashFailed).not.toHaveBeenCalled()
+  })
+
+  it('does nothing when the hash is of today', async () => {
+    const replacePasswordHash = vi.fn(async () => true)
+    const { run } = recorded({ store: { replacePasswordHash } })
+    await run(alice.email)
+    expect(replacePasswordHash).not.toHaveBeenCalled()
+  })
+
+  it('does nothing when the store cannot', async () => {
+    const hash = vi.fn(async () => 'new:x')
+    const login = createLogin({ store: found, passwords: { ...passwords, hash }, timeout: 1000 })
+    expect(await login({ email: old.email, password: PASSWORD }, unexpected)).toBe(old)
+    expect(hash).not.toHaveBeenCalled()
+  })
+
+  it('does nothing when the password checks cannot tell', async () => {
+    const replacePasswordHash = vi.fn(async () => true)
+    const { hash, verify } = passwords
+    const login = createLogin({ store: { ...found, replacePasswordHash }, passwords: { hash, verify }, timeout: 1000 })
+    expect(await login({ email: old.email, password: PASSWORD }, unexpected)).toBe(old)
+    expect(replacePasswordHash).not.toHaveBeenCalled()
+  })
+
+  const cause = new Error('down')
+  const reject = () => Promise.reject(cause)
+  const fail = () => {
+    throw cause
+  }
+
+  it.each<[string, { store?: Partial<AccountStore>; passwords?: Partial<Passwords> }, string]>([
+    ['hashing rejects', { passwords: { ...passwords, hash: reject } }, 'passwords'],
+    ['hashing throws', { passwords: { ...passwords, hash: fail } }, 'passwords'],
+    ['the store rejects', { store: { replacePasswordHash: reject } }, 'accounts'],
+    ['the store throws', { store: { replacePasswordHash: fail } }, 'accounts'],
+  ])('never fails the login, and is told: %s', async (_, parts, dependency) => {
+    const { run, rehashFailed } = recorded({ passwords, ...parts, store: { ...found, ...parts.store } })
+    expect(await run(old.email)).toBe(old)
+    expect(rehashFailed).toHaveBeenCalledOnce()
+    expect(rehashFailed.mock.calls[0]?.[0]).toMatchObject({ code: 'unavailable', dependency, cause })
+  })
+
+  it('never fails the login: needsRehash throws', async () => {
+    const { run, rehashFailed } = recorded({ store: found, passwords: { ...passwords, needsRehash: fail } })
+    expect(await run(old.email)).toBe(old)
+    expect(rehashFailed.mock.calls).toEqual([[cause]])
+  })
+
+  it('never holds the login up for longer than the timeout', async () => {
+    vi.useFakeTimers()
+    try {
+      const store = { ...found, replacePasswordHash: () => new Promise<never>(() => {}) }
+      const { run, rehashFailed } = recorded({ store, passwords, timeout: 250 })
+      const account = run(old.email)
+      await vi.advanceTimersByTimeAsync(250)
+      expect(await account).toBe(old)
+      expect(rehashFailed.mock.calls[0]?.[0]).toMatchObject({ code: 'unavailable', dependency: 'accounts' })
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+})

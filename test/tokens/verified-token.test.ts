@@ -1,0 +1,53 @@
+import { inspect } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { ISSUER } from '../support/fixtures.js'
+import { atFrozenMoment, partsOf } from '../support/tokens.js'
+
+const { now, issuer, forged } = atFrozenMoment()
+
+describe('a verified token', () => {
+  it('tells what the token says', async () => {
+    const { token, id } = issuer.issue({ accountId: 'acc-1', scopes: ['a', 'b'], claims: { tenant: 'north' } })
+    expect({ ...(await issuer.verify(token)) }).toEqual({
+      id,
+      accountId: 'acc-1',
+      issuer: ISSUER,
+      audience: ISSUER,
+      scopes: ['a', 'b'],
+      issuedAt: new Date(now * 1000),
+      expiresAt: new Date((now + 3600) * 1000),
+      claims: { tenant: 'north' },
+    })
+  })
+
+  it('has no scopes and no claims when the token carries none', async () => {
+    expect(await issuer.verify(forged())).toMatchObject({ scopes: [], claims: {} })
+  })
+
+  it('has none of the registered claims among its private ones', async () => {
+    const token = forged({ payload: { nbf: now, scope: 'a', tenant: 'north' } })
+    expect((await issuer.verify(token)).claims).toEqual({ tenant: 'north' })
+  })
+
+  it('cannot be changed, however deep', async () => {
+    const claims = { list: [{ n: 1 }], nested: { deep: { n: 1 } } }
+    const verified = await issuer.verify(issuer.issue({ accountId: 'acc-1', scopes: ['a'], claims }).token)
+    const read = verified.claims as typeof claims
+    const parts = [verified, verified.scopes, read, read.list, read.list[0], read.nested, read.nested.deep]
+    expect(parts.map((part) => Object.isFrozen(part))).toEqual(parts.map(() => true))
+  })
+
+  it('gives each reader dates of its own', async () => {
+    const verified = await issuer.verify(forged())
+    verified.expiresAt.setTime(0)
+    verified.issuedAt.setTime(0)
+    expect(verified.expiresAt.getTime()).toBe((now + 3600) * 1000)
+    expect(verified.issuedAt.getTime()).toBe(now * 1000)
+  })
+
+  it('holds nothing of the token text', async () => {
+    const token = forged()
+    const shown = inspect(await issuer.verify(token), { depth: 9, showHidden: true, getters: true })
+    for (const part of Object.values(partsOf(token))) expect(shown).not.toContain(part)
+  })
+})
