@@ -141,7 +141,7 @@ export function requireBearer(options: RequireBearerOptions): RequestHandler {
       () => next(),
       (thrown: unknown) => {
         const error = asRefusal(thrown)
-        emit(req.ip, refusalEvent('bearer.refused', error))
+        emit({ address: req.ip }, refusalEvent('bearer', error))
         if (forwardErrors && error.code === 'unavailable') return next(error)
         sendRefusal(res, error, challengeOf(error, realm))
       },
