@@ -9,7 +9,13 @@ const MOST_KEYS = 30_000
  * every key, without bound, and counts by the wall clock: here memory is bounded, and a clock that is set does not matter.
  */
 export function memoryLimiter({ points, duration }: LimiterOptions): Limiter {
-  const spent = new LRUCache<string, { points: number }>({ max: MOST_KEYS, ttl: duration * 1000, ttlResolution: 0 })
+  const perf = { now: () => performance.now() }
+  const spent = new LRUCache<string, { points: number }>({
+    max: MOST_KEYS,
+    ttl: duration * 1000,
+    ttlResolution: 0,
+    perf,
+  })
   return {
     consume(key) {
       const entry = spent.get(key) ?? { points: 0 }
