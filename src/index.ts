@@ -26,7 +26,14 @@ export type {
   TokenRefusedEvent,
   TokenThrottledEvent,
 } from './events.js'
-export { authOf, type RequireBearerOptions, type RevocationCheck, requireBearer } from './http/require-bearer.js'
+export {
+  authOf,
+  type BearerGuard,
+  type GuardedRequest,
+  type RequireBearerOptions,
+  type RevocationCheck,
+  requireBearer,
+} from './http/require-bearer.js'
 export { type TokenRouterOptions, tokenRouter } from './http/token-router.js'
 export type { Clock, Duration } from './options.js'
 export type { VerifiedToken } from './tokens/claims.js'

@@ -60,11 +60,11 @@ async function readBytes(req: IncomingMessage, limit: number): Promise<Uint8Arra
  */
 function parseForm(text: string): Record<string, string> {
   const fields = new Map<string, string>()
-  for (const pair of text.split('&')) {
+  for (const pair of text.split('&').filter(Boolean)) {
     const [name = '', ...value] = pair.split('=')
     const field = decodeField(name)
     if (fields.has(field)) throw new SyntaxError('repeated field')
-    if (pair !== '') fields.set(field, decodeField(value.join('=')))
+    fields.set(field, decodeField(value.join('=')))
   }
   return Object.fromEntries(fields)
 }

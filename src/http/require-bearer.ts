@@ -1,4 +1,4 @@
-import type { Request, RequestHandler } from 'express'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Account, type AccountStore, checkAccount } from '../accounts/account.js'
 import { ask, timeoutOption } from '../dependency.js'
 import { AuthError, type TokenRefusal } from '../errors.js'
@@ -28,6 +28,15 @@ declare global {
     }
   }
 }
+
+/** What the guard uses of a request; Express's fits, whatever its route's parameters. */
+export interface GuardedRequest extends IncomingMessage {
+  ip?: string | undefined
+  auth?: VerifiedToken
+}
+
+/** A middleware that leaves the types of the route's parameters alone, as `RequestHandler` would not. */
+export type BearerGuard = (req: GuardedRequest, res: ServerResponse, next: (error?: unknown) => void) => void
 
 /** Whether a token was revoked. `true` refuses it; anything that is no boolean, and any failure, is a `503`. */
 export type RevocationCheck = (auth: VerifiedToken) => boolean | Promise<boolean>
@@ -111,19 +120,19 @@ const MISTAKES = {
  * verified token on `req.auth`.
  * @throws TypeError naming the option that cannot be used
  */
-export function requireBearer(options: RequireBearerOptions): RequestHandler {
+export function requireBearer(options: RequireBearerOptions): BearerGuard {
   const read = readOptions<RequireBearerOptions, typeof rows>('requireBearer', options, rows, MISTAKES)
   const { tokens, scope, accounts: findById, isRevoked, timeout, onEvent, forwardErrors } = read
   const realm = read.realm ?? tokens.issuer
   const emit = emitter(onEvent)
 
-  async function check(req: Request): Promise<void> {
+  async function check(req: GuardedRequest): Promise<void> {
     const token = bearerTokenOf(req)
     if (token === undefined) {
       if (read.optional) return
       throw new AuthError('missing_token')
     }
-    const auth = await verifyByPassport(token, (text) => tokens.verify(text))
+    const auth = await verifyByPassport(token, (text) => ask('keys', timeout, () => tokens.verify(text)))
     const missing = scope.some((needed) => !auth.scopes.includes(needed))
     if (missing) throw new AuthError('insufficient_scope', { scope, accountId: auth.accountId, tokenId: auth.id })
     if (isRevoked && (await ask('revocation', timeout, () => askRevoked(isRevoked, auth))))
@@ -179,7 +188,7 @@ function refusal(reason: TokenRefusal, { accountId, id }: VerifiedToken): AuthEr
  * The verified token of a guarded request.
  * @throws TypeError naming the route, when no guard has let the request through
  */
-export function authOf(req: Request): VerifiedToken {
+export function authOf(req: { auth?: VerifiedToken; method: string; baseUrl: string; path: string }): VerifiedToken {
   if (req.auth) return req.auth
   const route = `${req.method} ${req.baseUrl}${req.path}`
   throw new TypeError(

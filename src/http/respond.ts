@@ -23,14 +23,15 @@ export function sendRefusal(
   res: ServerResponse,
   error: AuthError,
   headers: Readonly<Record<string, string>> = {},
+  finish: Finish = end,
 ): void {
   const { code, status, message } = error
   const all = { ...NO_STORE, ...error.headers, ...headers }
   if (code === 'invalid_credentials') {
-    send(res, status, all, '')
+    send(res, status, all, '', finish)
   } else {
     const problem = { type: 'about:blank', title: STATUS_CODES[status], status, code, detail: message }
-    send(res, status, { ...all, 'Content-Type': 'application/problem+json' }, JSON.stringify(problem))
+    send(res, status, { ...all, 'Content-Type': 'application/problem+json' }, JSON.stringify(problem), finish)
   }
 }
 
@@ -60,32 +61,44 @@ export function challengeOf({ code, message, scope }: AuthError, realm: string):
   return { 'WWW-Authenticate': `Bearer ${quoted.join(', ')}` }
 }
 
-function send(res: ServerResponse, status: number, headers: Readonly<Record<string, string>>, body: string): void {
+/** Sends the body of an answer, and ends it. */
+type Finish = (res: ServerResponse, body: string) => void
+
+const end: Finish = (res, body) => {
+  res.end(body)
+}
+
+function send(
+  res: ServerResponse,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+  finish: Finish = end,
+): void {
   if (res.headersSent) return
   res.statusCode = status
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
   res.setHeader('Content-Length', Buffer.byteLength(body))
-  if (res.getHeader('Connection') === 'close') lingerAndCut(res, body)
-  else res.end(body)
+  finish(res, body)
 }
 
 /** For how long, and for how many bytes, a client that goes on sending after its answer is listened to. */
 const LINGER = { ms: 1000, bytes: 1_048_576 }
 
 /**
- * Closes the connection after the answer when the client may still be sending a body that nobody wants: one that is
- * longer than the limit, or does not say how long it is. Node would read it to its end, however far that is.
+ * Whether the client may still be sending a body that nobody wants: one that is longer than the limit, or does not say how
+ * long it is. Node would read it to its end, however far that is.
  */
-export function closeIfUnread(req: IncomingMessage, res: ServerResponse, limit: number): void {
-  const length = req.headers['content-length'] ?? (req.headers['transfer-encoding'] ? Infinity : 0)
-  if (!req.complete && Number(length) > limit) res.setHeader('Connection', 'close')
+export function mayGoOnSending({ complete, headers }: IncomingMessage, limit: number): boolean {
+  const length = headers['content-length'] ?? (headers['transfer-encoding'] ? Infinity : 0)
+  return !complete && Number(length) > limit
 }
 
 /**
- * Sends an answer and closes. Closing at once would reset the connection before the client has read the answer: so the
+ * Ends an answer and closes the connection. Closing at once would reset it before the client has read the answer: so the
  * answer goes out whole, what still comes is thrown away for a moment, and then the connection is cut.
  */
-function lingerAndCut(res: ServerResponse, body: string): void {
+export const endAndCut: Finish = (res, body) => {
   const { req } = res
   let received = 0
   const cut = () => {
@@ -93,6 +106,7 @@ function lingerAndCut(res: ServerResponse, body: string): void {
     res.end()
   }
   const timer = setTimeout(cut, LINGER.ms)
+  res.setHeader('Connection', 'close')
   res.flushHeaders()
   res.write(body)
   res.once('close', cut)
@@ -101,4 +115,6 @@ function lingerAndCut(res: ServerResponse, body: string): void {
     received += chunk.length
     if (received > LINGER.bytes) cut()
   })
+  // Whoever read the body up to its limit has paused it.
+  req.resume()
 }

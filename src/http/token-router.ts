@@ -21,7 +21,7 @@ import {
 import type { TokenIssuer } from '../tokens/tokens.js'
 import { readBody } from './body.js'
 import { credentialsIn, loginByPassport } from './credentials.js'
-import { asRefusal, closeIfUnread, sendRefusal, sendToken } from './respond.js'
+import { asRefusal, endAndCut, mayGoOnSending, sendRefusal, sendToken } from './respond.js'
 
 export interface TokenRouterOptions {
   /** Issues the tokens: what `createTokenIssuer` made. */
@@ -87,8 +87,12 @@ export const plainPath = text(
 
 const MAX_BODY = 1_048_576
 
+/** Narrower than bytes.parse(), which reads '10 kilobytes' as ten bytes. */
+const BYTE_SIZE = /^\d+(\.\d+)? ?([km]?b)?$/i
+
 const byteSize: Check<number> = (value) => {
-  const size = typeof value === 'number' || typeof value === 'string' ? bytes.parse(value) : null
+  const readable = typeof value === 'number' || (typeof value === 'string' && BYTE_SIZE.test(value))
+  const size = readable ? bytes.parse(value as number | string) : null
   if (size === null || !Number.isInteger(size) || size < 1 || size > MAX_BODY) {
     throw new Expected("a number of bytes or a string like '10kb', from 1 byte to 1 MB")
   }
@@ -164,9 +168,9 @@ export function tokenRouter(options: TokenRouterOptions): Router {
     answer(req, res, subject).catch((thrown: unknown) => {
       const error = asRefusal(thrown)
       emit(subject, refusalEvent('token', error))
-      closeIfUnread(req, res, bodyLimit)
       if (forwardErrors && error.code === 'unavailable') return next(error)
-      sendRefusal(res, error, error.code === 'method_not_allowed' ? { Allow: 'POST' } : {})
+      const allow = error.code === 'method_not_allowed' ? { Allow: 'POST' } : {}
+      sendRefusal(res, error, allow, mayGoOnSending(req, bodyLimit) ? endAndCut : undefined)
     })
   })
   return router

@@ -1,0 +1,27 @@
+import { Router } from 'express'
+import { type AuthObserver, authOf, requireBearer, type TokenVerifier } from 'express-token-endpoint'
+import type { Accounts } from './account-store.js'
+import { sendProblem } from './problem.js'
+import type { Statements } from './statements.js'
+
+export interface ClearingHouseParts {
+  tokens: TokenVerifier
+  accounts: Accounts
+  statements: Statements
+  onEvent: AuthObserver
+}
+
+/** The API of the clearing houses: all of them share the accounts and the issuer, so one token opens every house. */
+export function clearingHouseRouter({ tokens, accounts, statements, onEvent }: ClearingHouseParts): Router {
+  const router = Router()
+  const guard = requireBearer({ tokens, accounts, scope: 'statements:read', onEvent })
+
+  router.get('/api/v2013/houses/:house/statements', guard, async (req, res) => {
+    const house = await statements.findHouse(req.params.house)
+    if (!house) return sendProblem(res, 404, 'unknown_house')
+    const list = await statements.list(house.id, authOf(req).accountId)
+    res.set('Cache-Control', 'no-store').json({ house, statements: list })
+  })
+
+  return router
+}

@@ -1,0 +1,24 @@
+import type { AuthEvent } from 'express-token-endpoint'
+import { explain } from './failure.js'
+
+/** An event as one line; nothing for what went well. */
+export function eventLine(event: AuthEvent): string | undefined {
+  switch (event.type) {
+    case 'token.issued':
+      return undefined
+    case 'dependency.failed':
+      return `${event.type} ${event.dependency}: ${explain(event.error)}`
+    case 'token.throttled':
+    case 'token.overloaded':
+      return lineOf(event.type, event.address && `from=${event.address}`)
+    case 'token.refused':
+    case 'bearer.refused': {
+      const { type, code, reason, accountId, address } = event
+      return lineOf(type, code, reason, accountId && `account=${accountId}`, address && `from=${address}`)
+    }
+  }
+}
+
+function lineOf(...parts: (string | undefined)[]): string {
+  return parts.filter(Boolean).join(' ')
+}

@@ -1,0 +1,50 @@
+import type { DemoAccount } from './demo.js'
+
+const TOKEN_PATH = '/api/v2013/authentication/token'
+
+/** What `npm start` prints. Its indented lines are to be pasted into bash as they are. */
+export function welcome(url: string, demo: readonly DemoAccount[]): string {
+  const head = `The clearing-house API listens on ${url} (Ctrl-C stops it).`
+  const [reader, scopeless] = [demo.find(({ scopes }) => scopes.length > 0), demo.find(({ scopes }) => !scopes.length)]
+  if (!reader || !scopeless) return `${head}\nAdd an account: npm run account -- add EMAIL --scope statements:read`
+  return `${head}
+
+Demo accounts, only because nobody but this machine can reach this address: anyone can read their passwords here.
+
+${demo.map(({ email, password, scopes }) => `  ${email}  ${password}  ${scopes.join(' ') || '(no scope)'}`).join('\n')}
+
+To paste into another terminal (bash):
+
+  # Get a token: 200
+  curl -i ${login(url, reader.email, reader.password)}
+
+  # Keep one in a variable
+  TOKEN=$(${tokenOf(url, reader)})
+
+  # With it, the statements of both clearing houses: 200
+  curl -i -H "Authorization: Bearer $TOKEN" ${statements(url, 'north')}
+  curl -i -H "Authorization: Bearer $TOKEN" ${statements(url, 'south')}
+
+  # Without a token: 401
+  curl -i ${statements(url, 'north')}
+
+  # With a wrong password: 403 and nothing else
+  curl -i ${login(url, reader.email, 'wrong-password')}
+
+  # With the token of an account that lacks the scope: 403
+  curl -i -H "Authorization: Bearer $(${tokenOf(url, scopeless)})" ${statements(url, 'north')}
+`
+}
+
+function statements(url: string, house: string): string {
+  return `${url}/api/v2013/houses/${house}/statements`
+}
+
+function login(url: string, email: string, password: string): string {
+  return `-H 'Content-Type: application/json' -d '${JSON.stringify({ email, password })}' ${url}${TOKEN_PATH}`
+}
+
+function tokenOf(url: string, { email, password }: DemoAccount): string {
+  const read = `node -pe 'JSON.parse(require("fs").readFileSync(0)).authenticationToken'`
+  return `curl -s ${login(url, email, password)} | ${read}`
+}

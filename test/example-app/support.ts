@@ -1,0 +1,112 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+
+export const TOKEN_PATH = '/api/v2013/authentication/token'
+export const NORTH = '/api/v2013/houses/north/statements'
+export const SOUTH = '/api/v2013/houses/south/statements'
+
+export const ALICE = { email: 'alice@example.com', password: 'alice-demo-password' }
+export const BOB = { email: 'bob@example.com', password: 'bob-demo-password' }
+
+export type Env = Record<string, string>
+
+/** A folder that is gone when the test is over. */
+export async function tempDir(): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'example-app-'))
+  onTestFinished(() => rm(dir, { recursive: true, force: true }))
+  return dir
+}
+
+/** Runs a program of the built example to its end. */
+export async function run(program: string, args: readonly string[], env: Env, input: string | Uint8Array = '') {
+  return finish(launch(process.execPath, [built(program), ...args], env), input)
+}
+
+/** Runs lines in bash, as if pasted. */
+export async function bash(lines: string) {
+  return finish(launch('bash', [], {}), lines)
+}
+
+async function finish(child: ChildProcess, input: string | Uint8Array) {
+  // A program that refuses its arguments is gone before it reads.
+  child.stdin?.on('error', () => {})
+  child.stdin?.end(input)
+  const [stdout, stderr, exit] = await Promise.all([outputOf(child.stdout), outputOf(child.stderr), exitOf(child)])
+  return { stdout, stderr, ...exit }
+}
+
+export interface Running {
+  url: string
+  /** What it has printed so far, to both streams. */
+  output: () => string
+  /** Resolves once it has printed this. */
+  printed: (wanted: string) => Promise<void>
+  kill: (signal: NodeJS.Signals) => void
+  exit: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+}
+
+/** Starts the built example on a free port, and waits until it listens. */
+export async function start(env: Env): Promise<Running> {
+  const child = launch(process.execPath, [built('main')], { PORT: '0', ...env })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (chunk: string) => {
+      output += chunk
+      child.emit('printed')
+    })
+  }
+  const exit = exitOf(child)
+  const printed = async (wanted: string) => {
+    while (!output.includes(wanted)) {
+      const gone = await Promise.race([once(child, 'printed').then(() => false), exit.then(() => true)])
+      if (gone && !output.includes(wanted)) throw new Error(`exited without printing "${wanted}":\n${output}`)
+    }
+  }
+  await printed('(Ctrl-C stops it).\n')
+  const url = /http:\S+/.exec(output)?.[0] ?? ''
+  return { url, output: () => output, printed, exit, kill: (signal) => child.kill(signal) }
+}
+
+const built = (program: string) => fileURLToPath(new URL(`../../example-app/dist/${program}.js`, import.meta.url))
+
+function launch(command: string, args: readonly string[], env: Env): ChildProcess {
+  const { PATH } = process.env
+  const child = spawn(command, args, { env: { ...(PATH && { PATH }), ...env }, stdio: 'pipe' })
+  onTestFinished(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  })
+  return child
+}
+
+async function exitOf(child: ChildProcess) {
+  const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
+  return { code, signal }
+}
+
+const outputOf = (stream: NodeJS.ReadableStream | null) => (stream ? text(stream) : '')
+
+/** Asks for a token, and gives the whole answer. */
+export function login(url: string, credentials: { email: string; password: string }): Promise<Response> {
+  return fetch(url + TOKEN_PATH, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(credentials),
+  })
+}
+
+export async function tokenFrom(url: string, credentials: { email: string; password: string }): Promise<string> {
+  const answer = (await (await login(url, credentials)).json()) as { authenticationToken: string }
+  return answer.authenticationToken
+}
+
+export async function statusOf(url: string, token: string): Promise<number> {
+  return (await fetch(url, { headers: { Authorization: `Bearer ${token}` } })).status
+}
