@@ -8,11 +8,17 @@ export function eventLine(event: AuthEvent): string | undefined {
       return undefined
     case 'dependency.failed':
       return `${event.type} ${event.dependency}: ${explain(event.error)}`
+    case 'token.throttled':
+    case 'token.overloaded':
+      return lineOf(event.type, event.address && `from=${event.address}`)
     case 'token.refused':
     case 'bearer.refused': {
       const { type, code, reason, accountId, address } = event
-      const about = [reason, accountId && `account=${accountId}`, address && `from=${address}`]
-      return [type, code, ...about].filter(Boolean).join(' ')
+      return lineOf(type, code, reason, accountId && `account=${accountId}`, address && `from=${address}`)
     }
   }
+}
+
+function lineOf(...parts: (string | undefined)[]): string {
+  return parts.filter(Boolean).join(' ')
 }

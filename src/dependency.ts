@@ -6,7 +6,8 @@ export const timeoutOption = optional(duration(1, 60_000), 5000)
 
 /**
  * Asks one of the host's parts, and gives it up after a time. A late answer is dropped; nothing is left pending.
- * @throws AuthError `unavailable`, with the part's name and the cause, when it throws, rejects or gives no answer in time
+ * @throws AuthError `unavailable`, with the part's name and the cause, when it throws, rejects or gives no answer in time;
+ *   a refusal that the part itself throws is passed on as it is
  */
 export async function ask<T>(
   dependency: Dependency,
@@ -22,6 +23,7 @@ export async function ask<T>(
     })
     return await Promise.race([answer, deadline])
   } catch (cause) {
+    if (cause instanceof AuthError) throw cause
     throw new AuthError('unavailable', { dependency, cause })
   } finally {
     clearTimeout(timer)

@@ -23,7 +23,7 @@ export type TokenRefusal =
 export type LoginRefusal = 'unknown_account' | 'account_disabled' | 'no_password' | 'wrong_password'
 
 /** What this package asks of its host, and what can therefore fail. */
-export type Dependency = 'accounts' | 'passwords' | 'revocation' | 'keys' | 'tokens'
+export type Dependency = 'accounts' | 'passwords' | 'revocation' | 'keys' | 'tokens' | 'throttle'
 
 const REFUSALS = {
   method_not_allowed: { status: 405, message: 'A token is asked for with POST.' },
@@ -38,6 +38,9 @@ const REFUSALS = {
     message: 'The request body must hold "email" and "password", each once and each a string.',
   },
   invalid_credentials: { status: 403, message: 'The e-mail address or the password is wrong.' },
+  client_closed_request: { status: 499, message: 'The client closed the connection before its answer.' },
+  too_many_attempts: { status: 429, message: 'Too many failed logins. Try again later.' },
+  overloaded: { status: 503, message: 'More logins than can be checked at a time. Try again in a moment.' },
   missing_token: { status: 401, message: 'This resource needs a bearer token.' },
   invalid_request: { status: 400, message: 'Send one bearer token, in one Authorization header and nowhere else.' },
   invalid_token: { status: 401, message: 'The access token is not valid.' },
@@ -47,8 +50,8 @@ const REFUSALS = {
 
 const EXPIRED = 'The access token expired.'
 
-/** Seconds after which a client may try again when a dependency failed; sent as `Retry-After`. */
-const RETRY_AFTER = 5
+/** Seconds after which a client may try again; sent as `Retry-After`. */
+const RETRY_AFTER: Partial<Record<AuthErrorCode, number>> = { unavailable: 5, overloaded: 1 }
 
 interface AuthErrorDetails {
   reason?: TokenRefusal | LoginRefusal
@@ -56,6 +59,7 @@ interface AuthErrorDetails {
   tokenId?: string
   scope?: readonly string[]
   dependency?: Dependency
+  retryAfter?: number
   cause?: unknown
 }
 
@@ -84,11 +88,11 @@ export class AuthError extends Error {
   readonly headers: Readonly<Record<string, string>>
 
   constructor(code: AuthErrorCode, details: AuthErrorDetails = {}) {
-    const { cause, ...rest } = details
+    const { cause, retryAfter = RETRY_AFTER[code], ...rest } = details
     super(details.reason === 'expired' ? EXPIRED : REFUSALS[code].message, cause === undefined ? undefined : { cause })
     this.code = code
     this.status = REFUSALS[code].status
-    this.headers = code === 'unavailable' ? { 'Retry-After': String(RETRY_AFTER) } : {}
+    this.headers = retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }
     Object.assign(this, rest)
   }
 }

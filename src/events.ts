@@ -5,6 +5,8 @@ interface EventBase {
   time: Date
   /** The client's address as Express sees it (`req.ip`: mind `trust proxy`). */
   address: string | undefined
+  /** The e-mail address as the client sent it: on the token call's events, and only under `emailInEvents`. */
+  email?: string
 }
 
 /** A token was issued. */
@@ -24,6 +26,18 @@ export interface TokenRefusedEvent extends EventBase {
   accountId?: string
 }
 
+/** A login was refused because a budget of failed ones is spent (`429`). */
+export interface TokenThrottledEvent extends EventBase {
+  type: 'token.throttled'
+  code: 'too_many_attempts'
+}
+
+/** A login was refused because too many wait for their passwords to be checked (`503`). */
+export interface TokenOverloadedEvent extends EventBase {
+  type: 'token.overloaded'
+  code: 'overloaded'
+}
+
 /** The guard refused a request. */
 export interface BearerRefusedEvent extends EventBase {
   type: 'bearer.refused'
@@ -34,30 +48,44 @@ export interface BearerRefusedEvent extends EventBase {
   tokenId?: string
 }
 
-/** One of the host's parts failed or gave no answer in time; the request was answered `503`. */
+/** One of the host's parts failed or gave no answer in time. */
 export interface DependencyFailedEvent extends EventBase {
   type: 'dependency.failed'
   dependency: Dependency
+  /** Whether the request was answered `503` for it. If not, the request went on, and has an event of its own. */
+  refused: boolean
   /** What the part threw. It is the host's own error: what it holds is the host's affair. */
   error: unknown
 }
 
-/** What there is to tell an audit log or a metric. Never a token, a password, a hash or an e-mail address. */
-export type AuthEvent = TokenIssuedEvent | TokenRefusedEvent | BearerRefusedEvent | DependencyFailedEvent
+/**
+ * What there is to tell an audit log or a metric. Every token call has exactly one event that says how it ended. Never a
+ * token, a password or a hash.
+ */
+export type AuthEvent =
+  | TokenIssuedEvent
+  | TokenRefusedEvent
+  | TokenThrottledEvent
+  | TokenOverloadedEvent
+  | BearerRefusedEvent
+  | DependencyFailedEvent
 
 /** The `onEvent` option. What it throws or rejects with is dropped: an observer never harms a request. */
 export type AuthObserver = (event: AuthEvent) => unknown
 
+/** Whom an event is about. */
+export type EventSubject = Pick<EventBase, 'address' | 'email'>
+
 /** An event less what the emitter adds. */
 type Told<E> = E extends AuthEvent ? Omit<E, keyof EventBase> : never
 
-export type Emit = (address: string | undefined, event: Told<AuthEvent>) => void
+export type Emit = (subject: EventSubject, event: Told<AuthEvent>) => void
 
 export function emitter(observer: AuthObserver | undefined): Emit {
   if (!observer) return () => {}
-  return (address, event) => {
+  return (subject, event) => {
     try {
-      const returned = observer({ ...event, time: new Date(), address } as AuthEvent)
+      const returned = observer({ ...event, ...subject, time: new Date() } as AuthEvent)
       if (returned instanceof Promise) returned.catch(() => {})
     } catch {
       // Dropped: the request goes on whatever its observer does.
@@ -65,10 +93,17 @@ export function emitter(observer: AuthObserver | undefined): Emit {
   }
 }
 
-/** The event that tells of a refusal. */
-export function refusalEvent(type: 'token.refused' | 'bearer.refused', error: AuthError): Told<AuthEvent> {
+/** Refusals of the token call that have a type of event to themselves. */
+const TOKEN_EVENTS: Partial<Record<AuthErrorCode, AuthEvent['type']>> = {
+  too_many_attempts: 'token.throttled',
+  overloaded: 'token.overloaded',
+}
+
+/** The event that tells of a refusal by the token call or by the guard. */
+export function refusalEvent(by: 'token' | 'bearer', error: AuthError): Told<AuthEvent> {
   const { code, reason, accountId, tokenId, dependency } = error
-  if (dependency) return { type: 'dependency.failed', dependency, error: error.cause }
-  const about = { code, ...(reason && { reason }), ...(accountId && { accountId }), ...(tokenId && { tokenId }) }
-  return { type, ...about } as Told<AuthEvent>
+  if (dependency) return { type: 'dependency.failed', dependency, refused: true, error: error.cause }
+  const type = (by === 'token' && TOKEN_EVENTS[code]) || `${by}.refused`
+  const about = { ...(reason && { reason }), ...(accountId && { accountId }), ...(tokenId && { tokenId }) }
+  return { type, code, ...about } as Told<AuthEvent>
 }

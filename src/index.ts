@@ -3,9 +3,18 @@ export type {
   AccountLookup,
   AccountStore,
 } from './accounts/account.js'
+export type { GateLoad } from './accounts/hash-gate.js'
 export { type Argon2idOptions, argon2id, type BcryptOptions, bcrypt, type Hasher } from './accounts/hashers.js'
 export { type MemoryAccount, memoryAccounts } from './accounts/memory-accounts.js'
-export { createPasswords, type Passwords, type PasswordsOptions } from './accounts/passwords.js'
+export { createPasswords, type Passwords, type PasswordsOptions, type PasswordsPlace } from './accounts/passwords.js'
+export {
+  type Budget,
+  createThrottle,
+  type Limiter,
+  type LimiterOptions,
+  type Throttle,
+  type ThrottleOptions,
+} from './accounts/throttle.js'
 export { AuthError, type AuthErrorCode, type Dependency, type LoginRefusal, type TokenRefusal } from './errors.js'
 export type {
   AuthEvent,
@@ -13,7 +22,9 @@ export type {
   BearerRefusedEvent,
   DependencyFailedEvent,
   TokenIssuedEvent,
+  TokenOverloadedEvent,
   TokenRefusedEvent,
+  TokenThrottledEvent,
 } from './events.js'
 export {
   authOf,

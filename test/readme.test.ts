@@ -2,12 +2,23 @@ import { generateKeyPairSync } from 'node:crypto'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import express from 'express'
-import type { Account, AccountLookup, AccountStore, AuthObserver, Passwords } from 'express-token-endpoint'
+import {
+  type Account,
+  type AccountLookup,
+  type AccountStore,
+  AuthError,
+  type AuthObserver,
+  type Passwords,
+  type TokenIssuer,
+} from 'express-token-endpoint'
+import type { Redis } from 'ioredis'
+import { register } from 'prom-client'
 import request from 'supertest'
 import ts from 'typescript'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { ISSUER, makeIssuer, SECRET } from './support/fixtures.js'
 import { TOKEN_PATH } from './support/http.js'
+import { NO_REDIS, startRedis } from './support/redis.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = `${root}test/.readme`
@@ -27,8 +38,15 @@ const CONTEXT: Record<string, string> = {
     const db = { users: { findOne: async ({ email }: { email: string }) => email === 'alice@example.com' ? user : null } }`,
   'sql-store': '',
   hasher: `const directory = { bind: async (name: string, password: string) => name === 'uid=alice,ou=people' && password === 'pw' }`,
-  events: `export const lines: unknown[] = []
-    const log = { error: (line: unknown) => { lines.push(line) }, info: (line: unknown) => { lines.push(line) } }`,
+  events: '',
+  rotation: '',
+  'redis-throttle': `import { createTokenIssuer, memoryAccounts } from 'express-token-endpoint'
+    const tokens = createTokenIssuer({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' } })
+    const accounts = memoryAccounts([{ id: 'acc-1', email: 'a@b.c', passwordHash: null }])
+    const log = { error: (_: unknown) => {} }`,
+  'redis-revocation': `import { createTokenIssuer } from 'express-token-endpoint'
+    export const tokens = createTokenIssuer({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' } })
+    const log = { error: (_: unknown) => {} }`,
 }
 
 const readme = readFileSync(`${root}README.md`, 'utf8')
@@ -38,6 +56,9 @@ const blocks = new Map(
     code,
   ]),
 )
+
+const old = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const oldKey = old.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
 
 const fileOf = (name: string) => `${folder}/${name}.ts`
 
@@ -55,7 +76,6 @@ beforeAll(() => {
     writeFileSync(fileOf(name), `${CONTEXT[name]}\n${runnable}\nexport { ${declared.join(', ')} }\n`)
   }
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const old = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   Object.assign(process.env, {
     TOKEN_SECRET: SECRET,
     TOKEN_KEY: privateKey.export({ type: 'pkcs8', format: 'pem' }),
@@ -97,21 +117,30 @@ describe('the README', () => {
   })
 
   it('names every option of every function, and none that does not exist', async () => {
-    const { createPasswords, createTokenIssuer, createTokenVerifier, requireBearer, tokenRouter } = await import(
-      'express-token-endpoint'
-    )
-    const functions = { createTokenIssuer, createTokenVerifier, requireBearer, tokenRouter, createPasswords }
+    const { createPasswords, createThrottle, createTokenIssuer, createTokenVerifier, requireBearer, tokenRouter } =
+      await import('express-token-endpoint')
+    const functions = {
+      createTokenIssuer,
+      createTokenVerifier,
+      requireBearer,
+      tokenRouter,
+      createPasswords,
+      createThrottle,
+    }
     for (const [name, make] of Object.entries(functions)) {
       const section = readme.split(`### \`${name}(`)[1]?.split('\n### ')[0] ?? ''
       const known = knownOptions(make as (options: object) => unknown)
       for (const option of known)
         expect(name === 'createTokenVerifier' ? readme : section, `${name}: ${option}`).toContain(`${option}`)
-      for (const [, options = ''] of section.matchAll(/^\| (`\w+`(?:, `\w+`)*) \|/gm)) {
+      for (const [, options = ''] of tableOf(section).matchAll(/^\| (`\w+`(?:, `\w+`)*) \|/gm)) {
         for (const [, option] of options.matchAll(/`(\w+)`/g)) expect(known, name).toContain(option)
       }
     }
   })
 })
+
+/** A section's table of options. */
+const tableOf = (section: string) => section.split('| option |')[1]?.split('\n\n')[0] ?? ''
 
 /** The list of options that a function names when it is given one that it does not know. */
 function knownOptions(make: (options: object) => unknown): string[] {
@@ -159,7 +188,7 @@ describe('the README, run', () => {
   })
 
   it('second-look: refuses a token after sign-out', async () => {
-    const { app, tokens } = await run<{ app: express.Express; tokens: ReturnType<typeof makeIssuer> }>('second-look')
+    const { app, tokens } = await run<{ app: express.Express; tokens: TokenIssuer }>('second-look')
     const { token } = tokens.issue({ accountId: 'acc-1' })
     await request(app).post('/sign-out').auth(token, { type: 'bearer' }).expect(204)
     await request(app).post('/sign-out').auth(token, { type: 'bearer' }).expect(401)
@@ -195,11 +224,60 @@ describe('the README, run', () => {
     expect(await passwords.verify('px', 'ldap:uid=alice,ou=people')).toBe(false)
   })
 
-  it('events: logs failures as errors', async () => {
-    const { onEvent, lines } = await run<{ onEvent: AuthObserver; lines: unknown[] }>('events')
+  it('events: logs and counts', async () => {
+    const { onEvent, log } = await run<{ onEvent: AuthObserver; log: { error: unknown; info: unknown } }>('events')
+    const lines: unknown[][] = []
+    Object.assign(log, {
+      error: (...line: unknown[]) => lines.push(line),
+      info: (...line: unknown[]) => lines.push(line),
+    })
+    const about = { time: new Date(), address: '192.0.2.1' }
     const error = new Error('down')
-    onEvent({ type: 'dependency.failed', dependency: 'accounts', error, time: new Date(), address: undefined })
-    onEvent({ type: 'token.refused', code: 'invalid_body', time: new Date(), address: undefined })
-    expect(lines).toEqual([{ dependency: 'accounts', err: error }, expect.objectContaining({ type: 'token.refused' })])
+    onEvent({ type: 'dependency.failed', dependency: 'accounts', refused: true, error, ...about })
+    onEvent({ type: 'token.refused', code: 'invalid_credentials', reason: 'wrong_password', ...about })
+    expect(lines).toEqual([
+      [expect.objectContaining({ dependency: 'accounts', err: error }), 'dependency.failed'],
+      [expect.objectContaining({ reason: 'wrong_password' }), 'token.refused'],
+    ])
+    const metrics = await register.metrics()
+    expect(metrics).toContain(
+      'auth_events_total{type="token.refused",code="invalid_credentials",reason="wrong_password"} 1',
+    )
+    expect(metrics).toContain('auth_logins_waiting 0')
+  })
+
+  it('rotation: signs with the new key, and takes the tokens of the old one', async () => {
+    const { tokens } = await run<{ tokens: TokenIssuer }>('rotation')
+    const old = makeIssuer({ keys: { alg: 'ES256', privateKey: oldKey } })
+    expect(await tokens.verify(old.issue({ accountId: 'acc-1' }).token)).toMatchObject({ accountId: 'acc-1' })
+    await expect(old.verify(tokens.issue({ accountId: 'acc-1' }).token)).rejects.toThrow(AuthError)
+  })
+})
+
+describe.skipIf(NO_REDIS)('the README, run with Redis', () => {
+  it('redis-throttle: counts failed logins there', async () => {
+    process.env['REDIS_URL'] = (await startRedis()).url
+    const { app, redis } = await run<{ app: express.Express; redis: Redis }>('redis-throttle')
+    onTestFinished(() => redis.disconnect())
+    const login = () => request(app).post(TOKEN_PATH).send({ email: 'a@b.c', password: 'x' })
+    for (let i = 0; i < 10; i++) await login().expect(403)
+    await login().expect(429)
+    expect(await redis.keys('login-*')).toHaveLength(3)
+  })
+
+  it('redis-revocation: refuses a token after sign-out, and forgets it when it has expired', async () => {
+    process.env['REDIS_URL'] = (await startRedis()).url
+    interface Block {
+      app: express.Express
+      redis: Redis
+      tokens: TokenIssuer
+    }
+    const { app, redis, tokens } = await run<Block>('redis-revocation')
+    onTestFinished(() => redis.disconnect())
+    const { token, id, expiresAt } = tokens.issue({ accountId: 'acc-1' })
+    const signOut = () => request(app).post('/sign-out').auth(token, { type: 'bearer' })
+    await signOut().expect(204)
+    await signOut().expect(401)
+    expect(await redis.pexpiretime(`revoked:${id}`)).toBe(expiresAt.getTime())
   })
 })

@@ -1,7 +1,8 @@
 import { ask } from '../dependency.js'
-import { AuthError, type LoginRefusal } from '../errors.js'
+import { AuthError, type Dependency, type LoginRefusal } from '../errors.js'
 import { type Account, type AccountStore, checkAccount } from './account.js'
-import type { Passwords } from './passwords.js'
+import type { Passwords, PasswordsPlace } from './passwords.js'
+import type { Throttle } from './throttle.js'
 
 export interface Credentials {
   email: string
@@ -11,34 +12,38 @@ export interface Credentials {
 interface LoginParts {
   store: AccountStore
   passwords: Passwords
-  /** How long each part may take, in milliseconds. */
+  /** Failed-login budgets, if there are any. */
+  throttle: Throttle | undefined
+  /** How long the store and the password check may each take, in milliseconds. */
   timeout: number
 }
 
-/** Told when a new hash could not be made or stored; the login itself went well. */
-type RehashFailed = (error: unknown) => void
+/** Who asks, and whom to tell of what does not end the login. */
+export interface LoginContext {
+  /** The client's address. */
+  address: string | undefined
+  /** Aborted when the client has gone. */
+  signal: AbortSignal
+  /** Told when a new hash could not be made or stored, and when the throttle goes on without its shared store. */
+  failed(dependency: Dependency, error: unknown): void
+}
 
 /**
  * Credentials → account, by one look-up and one password verification, whoever asks.
- * @throws AuthError `invalid_credentials`, or `unavailable` when the store or the password check fails
+ * @throws AuthError `overloaded` and `too_many_attempts` before anything is looked up; `invalid_credentials`; `unavailable`
+ *   when the store or the password check fails; `client_closed_request` when nobody waits any more
  */
-export type Login = (credentials: Credentials, rehashFailed: RehashFailed) => Promise<Account>
+export type Login = (credentials: Credentials, context: LoginContext) => Promise<Account>
 
-export function createLogin({ store, passwords, timeout }: LoginParts): Login {
-  const find = async (email: string) => {
+export function createLogin({ store, passwords, throttle, timeout }: LoginParts): Login {
+  async function find(email: string): Promise<Account | undefined> {
     // No address holds a NUL, and a database may choke on one: nobody's fault but the client's, so no 503.
     return email.includes('\0') ? undefined : checkAccount(await store.findByEmail(email))
   }
 
-  async function rehash({ id, passwordHash }: Account, password: string): Promise<void> {
-    if (!store.replacePasswordHash || passwordHash === null || !passwords.needsRehash?.(passwordHash)) return
-    const renewed = await ask('passwords', timeout, () => passwords.hash(password))
-    await ask('accounts', timeout, () => store.replacePasswordHash?.(id, passwordHash, renewed))
-  }
-
-  return async function login({ email, password }, rehashFailed) {
-    const account = await ask('accounts', timeout, () => find(email))
-    const matches = await ask('passwords', timeout, () => passwords.verify(password, account?.passwordHash))
+  async function check(credentials: Credentials, place: PasswordsPlace): Promise<Account> {
+    const account = await ask('accounts', timeout, () => find(credentials.email))
+    const matches = await ask('passwords', timeout, () => place.verify(credentials.password, account?.passwordHash))
     const reason = refusalOf(account, matches)
     if (!account || reason) {
       throw new AuthError('invalid_credentials', {
@@ -46,9 +51,46 @@ export function createLogin({ store, passwords, timeout }: LoginParts): Login {
         ...(account && { accountId: account.id }),
       })
     }
-    await rehash(account, password).catch(rehashFailed)
     return account
   }
+
+  async function rehash({ id, passwordHash }: Account, password: string, place: PasswordsPlace): Promise<void> {
+    if (!store.replacePasswordHash || passwordHash === null || !passwords.needsRehash?.(passwordHash)) return
+    const renewed = await ask('passwords', timeout, () => place.hash(password))
+    await ask('accounts', timeout, () => store.replacePasswordHash?.(id, passwordHash, renewed))
+  }
+
+  return async function login(credentials, { address, signal, failed }) {
+    const place = passwords.reserve?.(signal) ?? { ...methodsOf(passwords), leave() {} }
+    try {
+      const spent = await throttle?.spend(credentials.email, address, (error) => failed('throttle', error))
+      try {
+        const account = await check(credentials, place)
+        spent?.giveBack()
+        await rehash(account, credentials.password, place).catch((error: unknown) => failed(...partOf(error)))
+        return account
+      } catch (error) {
+        // Only a wrong guess counts: whoever could not be checked has learnt nothing.
+        if (!(error instanceof AuthError && error.code === 'invalid_credentials')) spent?.giveBack()
+        throw error
+      }
+    } finally {
+      place.leave()
+    }
+  }
+}
+
+function methodsOf(passwords: Passwords): Pick<Passwords, 'hash' | 'verify'> {
+  return {
+    hash: (password) => passwords.hash(password),
+    verify: (password, hash) => passwords.verify(password, hash),
+  }
+}
+
+/** Which part failed, and why. */
+function partOf(error: unknown): [Dependency, unknown] {
+  const known = error instanceof AuthError && error.dependency
+  return known ? [known, error.cause] : ['passwords', error]
 }
 
 function refusalOf(account: Account | undefined, matches: boolean): LoginRefusal | undefined {

@@ -1,10 +1,18 @@
 import { randomBytes } from 'node:crypto'
-import { type Check, Expected, isPlainObject, optional, readOptions } from '../options.js'
+import { type Check, Expected, integer, isPlainObject, optional, readOptions } from '../options.js'
+import { createGate, defaultConcurrency, type GateLoad } from './hash-gate.js'
 import { argon2id, bcrypt, type Hasher } from './hashers.js'
 
 export interface PasswordsOptions {
   /** The first makes new hashes; all are accepted. Default: `[argon2id(), bcrypt()]`. */
   hashers?: readonly Hasher[]
+  /**
+   * How many passwords are hashed at a time. Default: one less than libuv's threads (`UV_THREADPOOL_SIZE`, 4) and one less
+   * than the cores, whichever is fewer, and at least one.
+   */
+  concurrency?: number
+  /** How many logins may wait for their turn; beyond that they are answered `503` at once. Default 64. */
+  queue?: number
 }
 
 /** Hashes and checks passwords. Every byte counts: nothing is trimmed, cut or normalised (OWASP ASVS 5, 6.2.8). */
@@ -16,11 +24,23 @@ export interface Passwords {
   hash(password: string): Promise<string>
   /**
    * Checks a password. Without a hash it does the same work and answers false, so that time does not tell who has an account.
-   * @throws Error when no hasher accepts the hash; what the hasher throws
+   * @throws Error when no hasher accepts the hash; AuthError `overloaded` when too many wait; what the hasher throws
    */
   verify(password: string, hash: string | null | undefined): Promise<boolean>
   /** Whether a hash is not the first hasher's, or of another cost than it gives today. */
   needsRehash?(hash: string): boolean
+  /**
+   * Takes a place in the queue, before an account is looked up for a login that could not be checked anyway.
+   * @throws AuthError `overloaded` when there is none
+   */
+  reserve?(signal?: AbortSignal): PasswordsPlace
+  /** How many passwords are being hashed, and how many logins wait; for metrics. */
+  load?(): GateLoad
+}
+
+/** A login's place: `hash` and `verify` in its turn, or never, once the signal says that the client has gone. */
+export interface PasswordsPlace extends Pick<Passwords, 'hash' | 'verify'> {
+  leave(): void
 }
 
 type FirstHasher = Hasher & Required<Pick<Hasher, 'hash'>>
@@ -39,29 +59,64 @@ function isHasher(value: unknown): boolean {
   return isPlainObject(value) && typeof value['accepts'] === 'function' && typeof value['verify'] === 'function'
 }
 
+const rows = {
+  hashers: optional(hasherList),
+  concurrency: optional(integer(1, 1024, 'a number of passwords'), defaultConcurrency()),
+  queue: optional(integer(0, 1_000_000, 'a number of logins'), 64),
+}
+
 /**
  * Makes the password checks of a token router, and of whatever sets passwords in the host.
  * @throws TypeError naming the option that cannot be used
  */
 export function createPasswords(options?: PasswordsOptions): Required<Passwords> {
-  const rows = { hashers: optional(hasherList) }
-  const { hashers = [argon2id(), bcrypt()] as const } = readOptions<PasswordsOptions, typeof rows>(
-    'createPasswords',
-    options,
-    rows,
-    { hasher: 'hashers' },
-  )
-  const [first] = hashers
-  const decoy = decoyOf(first)
+  const { hashers, concurrency, queue } = readOptions<PasswordsOptions, typeof rows>('createPasswords', options, rows, {
+    hasher: 'hashers',
+    parallelism: 'concurrency',
+    maxQueue: 'queue',
+  })
+  const gate = createGate(concurrency, queue)
+  const work = passwordWork(hashers ?? [argon2id(), bcrypt()])
+
+  function reserve(signal?: AbortSignal): PasswordsPlace {
+    const place = gate.enter()
+    return {
+      hash: (password) => place.run(() => work.hash(password), signal),
+      verify: (password, hash) => place.run(() => work.verify(password, hash), signal),
+      leave: place.leave,
+    }
+  }
+
+  async function inPlace<T>(use: (place: PasswordsPlace) => Promise<T>): Promise<T> {
+    const place = reserve()
+    try {
+      return await use(place)
+    } finally {
+      place.leave()
+    }
+  }
 
   return {
-    async hash(password) {
+    hash: (password) => inPlace((place) => place.hash(password)),
+    verify: (password, hash) => inPlace((place) => place.verify(password, hash)),
+    needsRehash: work.needsRehash,
+    reserve,
+    load: gate.load,
+  }
+}
+
+/** The work itself, whoever's turn it is. */
+function passwordWork(hashers: readonly [FirstHasher, ...Hasher[]]) {
+  const [first] = hashers
+  const decoy = decoyOf(first)
+  return {
+    async hash(password: string): Promise<string> {
       if (typeof password !== 'string' || !password.isWellFormed()) {
         throw new TypeError('passwords: a password must be a well-formed Unicode string')
       }
       return first.hash(password)
     },
-    async verify(password, hash) {
+    async verify(password: string, hash: string | null | undefined): Promise<boolean> {
       if (hash === null || hash === undefined) {
         await first.verify(password, await decoy())
         return false
@@ -70,7 +125,7 @@ export function createPasswords(options?: PasswordsOptions): Required<Passwords>
       // Lone surrogates all turn into one character when they are encoded, so two passwords would be the same.
       return matches && password.isWellFormed()
     },
-    needsRehash(hash) {
+    needsRehash(hash: string): boolean {
       const hasher = hasherOf(hashers, hash)
       return hasher !== first || first.outdated?.(hash) === true
     },

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { parse as parseContentType } from 'content-type'
 import getRawBody from 'raw-body'
-import { AuthError } from '../errors.js'
+import { AuthError, type AuthErrorCode } from '../errors.js'
 
 /** A request whose body the host's own parser may have read before us. */
 export type BodyRequest = IncomingMessage & { body?: unknown }
@@ -39,12 +39,18 @@ function parserOf({ headers }: IncomingMessage): (text: string) => unknown {
   return parse
 }
 
+/** What raw-body's complaints mean. */
+const FAULTS: Readonly<Record<string, AuthErrorCode>> = {
+  'entity.too.large': 'body_too_large',
+  'request.aborted': 'client_closed_request',
+}
+
 async function readBytes(req: IncomingMessage, limit: number): Promise<Uint8Array> {
   try {
     return await getRawBody(req, { limit, length: req.headers['content-length'] ?? null })
   } catch (error) {
-    const tooLarge = error instanceof Error && 'type' in error && error.type === 'entity.too.large'
-    throw new AuthError(tooLarge ? 'body_too_large' : 'invalid_body')
+    const type = error instanceof Error && 'type' in error ? error.type : undefined
+    throw new AuthError(FAULTS[String(type)] ?? 'invalid_body')
   }
 }
 

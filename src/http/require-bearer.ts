@@ -132,7 +132,7 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
       if (read.optional) return
       throw new AuthError('missing_token')
     }
-    const auth = await verifyByPassport(token, (text) => tokens.verify(text))
+    const auth = await verifyByPassport(token, (text) => ask('keys', timeout, () => tokens.verify(text)))
     const missing = scope.some((needed) => !auth.scopes.includes(needed))
     if (missing) throw new AuthError('insufficient_scope', { scope, accountId: auth.accountId, tokenId: auth.id })
     if (isRevoked && (await ask('revocation', timeout, () => askRevoked(isRevoked, auth))))
@@ -150,7 +150,7 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
       () => next(),
       (thrown: unknown) => {
         const error = asRefusal(thrown)
-        emit(req.ip, refusalEvent('bearer.refused', error))
+        emit({ address: req.ip }, refusalEvent('bearer', error))
         if (forwardErrors && error.code === 'unavailable') return next(error)
         sendRefusal(res, error, challengeOf(error, realm))
       },

@@ -1,11 +1,12 @@
 import bytes from 'bytes'
 import { type Request, type Response, Router } from 'express'
 import { type AccountLookup, type AccountStore, storeOf } from '../accounts/account.js'
-import { createLogin } from '../accounts/login.js'
+import { createLogin, type LoginContext } from '../accounts/login.js'
 import { createPasswords, type Passwords } from '../accounts/passwords.js'
+import { createThrottle, type Throttle } from '../accounts/throttle.js'
 import { timeoutOption } from '../dependency.js'
 import { AuthError } from '../errors.js'
-import { type AuthObserver, emitter, refusalEvent } from '../events.js'
+import { type AuthObserver, type EventSubject, emitter, refusalEvent } from '../events.js'
 import {
   bool,
   type Check,
@@ -31,12 +32,16 @@ export interface TokenRouterOptions {
   path?: string
   /** Checks passwords. Default: `createPasswords()`. */
   passwords?: Passwords
+  /** Failed-login budgets. Default: `createThrottle()`, in this process's memory. `false` goes without. */
+  throttle?: Throttle | false
   /** The longest request body: bytes as a number, or a string like `'10kb'`. Default 10 kB. */
   bodyLimit?: number | string
   /** How long the account store and the password check may each take before the answer is `503`. Default five seconds. */
   timeout?: Duration
   /** Is told of every token issued, every refusal and every failure. */
   onEvent?: AuthObserver
+  /** Puts the e-mail address, as the client sent it, into the events of logins. It is personal data. Default false. */
+  emailInEvents?: boolean
   /** Hands failures of the host's own parts (`503`) to the host's error handler instead of answering. Default false. */
   forwardErrors?: boolean
 }
@@ -66,6 +71,14 @@ const passwordsOption: Check<Passwords> = (value) => {
   return value as unknown as Passwords
 }
 
+const throttleOption: Check<Throttle | false> = (value) => {
+  if (value === false) return false
+  if (!isPlainObject(value) || typeof value['spend'] !== 'function') {
+    throw new Expected('what createThrottle() returned, or false', 'Budgets go into createThrottle({ budgets })')
+  }
+  return value as unknown as Throttle
+}
+
 /** A path without route patterns: Express 4 and 5 read those differently. */
 export const plainPath = text(
   "a path like '/token', without patterns and without a slash at its end",
@@ -91,9 +104,11 @@ const rows = {
   accounts: accountsOption,
   path: optional(plainPath, '/api/v2013/authentication/token'),
   passwords: optional(passwordsOption),
+  throttle: optional(throttleOption),
   bodyLimit: optional(byteSize, 10_240),
   timeout: timeoutOption,
   onEvent: optional(func<AuthObserver>('a function')),
+  emailInEvents: optional(bool, false),
   forwardErrors: optional(bool, false),
 }
 
@@ -106,6 +121,8 @@ const MISTAKES = {
   store: 'accounts',
   users: 'accounts',
   hashers: 'passwords',
+  limiter: 'throttle',
+  rateLimit: 'throttle',
   limit: 'bodyLimit',
   url: 'path',
 }
@@ -117,30 +134,51 @@ const MISTAKES = {
  */
 export function tokenRouter(options: TokenRouterOptions): Router {
   const read = readOptions<TokenRouterOptions, typeof rows>('tokenRouter', options, rows, MISTAKES)
-  const { tokens, accounts, path, passwords = createPasswords(), bodyLimit, timeout, onEvent, forwardErrors } = read
-  const login = createLogin({ store: accounts, passwords, timeout })
-  const emit = emitter(onEvent)
+  const {
+    tokens,
+    accounts,
+    path,
+    passwords = createPasswords(),
+    bodyLimit,
+    timeout,
+    emailInEvents,
+    forwardErrors,
+  } = read
+  const throttle = read.throttle === false ? undefined : (read.throttle ?? createThrottle())
+  const login = createLogin({ store: accounts, passwords, throttle, timeout })
+  const emit = emitter(read.onEvent)
 
-  async function answer(req: Request, res: Response): Promise<void> {
+  async function answer(req: Request, res: Response, subject: EventSubject): Promise<void> {
     if (req.method !== 'POST') throw new AuthError('method_not_allowed')
     const credentials = credentialsIn(await readBody(req, bodyLimit))
-    const rehashFailed = (error: unknown) => emit(req.ip, refusalEvent('token.refused', asRefusal(error)))
-    const account = await loginByPassport(credentials, (seen) => login(seen, rehashFailed))
+    if (emailInEvents) subject.email = credentials.email
+    const failed: LoginContext['failed'] = (dependency, error) =>
+      emit(subject, { type: 'dependency.failed', dependency, refused: false, error })
+    const context = { address: req.ip, signal: goneSignal(res), failed }
+    const account = await loginByPassport(credentials, (seen) => login(seen, context))
     const { scopes, claims } = account
     const issued = tokens.issue({ accountId: account.id, scopes: scopes ?? [], claims: claims ?? {} })
-    emit(req.ip, { type: 'token.issued', accountId: account.id, tokenId: issued.id, expiresAt: issued.expiresAt })
+    emit(subject, { type: 'token.issued', accountId: account.id, tokenId: issued.id, expiresAt: issued.expiresAt })
     sendToken(res, issued.token, issued.expiresAt)
   }
 
   const router = Router({ caseSensitive: true, strict: true })
   router.all(path, function tokenEndpoint(req, res, next) {
-    answer(req, res).catch((thrown: unknown) => {
+    const subject: EventSubject = { address: req.ip }
+    answer(req, res, subject).catch((thrown: unknown) => {
       const error = asRefusal(thrown)
-      emit(req.ip, refusalEvent('token.refused', error))
+      emit(subject, refusalEvent('token', error))
       if (forwardErrors && error.code === 'unavailable') return next(error)
       const allow = error.code === 'method_not_allowed' ? { Allow: 'POST' } : {}
       sendRefusal(res, error, allow, mayGoOnSending(req, bodyLimit) ? endAndCut : undefined)
     })
   })
   return router
+}
+
+/** Tells when nobody waits for the answer any more: the client has gone, or it has been answered. */
+function goneSignal(res: Response): AbortSignal {
+  const controller = new AbortController()
+  res.once('close', () => controller.abort())
+  return controller.signal
 }

@@ -1,0 +1,117 @@
+import { AuthError } from 'express-token-endpoint'
+import { describe, expect, it } from 'vitest'
+import { createGate, defaultConcurrency } from '../../src/accounts/hash-gate.js'
+
+/** A task that is done when it is told so. */
+function task(name: string, started: string[]) {
+  let finish = () => {}
+  const done = new Promise<string>((resolve) => {
+    finish = () => resolve(name)
+  })
+  const run = () => {
+    started.push(name)
+    return done
+  }
+  return { run, finish }
+}
+
+const turns = async () => {
+  for (let i = 0; i < 10; i++) await Promise.resolve()
+}
+
+describe('the hash gate', () => {
+  it('runs as many tasks at a time as it is told, the others in their order', async () => {
+    const gate = createGate(2, 10)
+    const started: string[] = []
+    const tasks = ['a', 'b', 'c', 'd'].map((name) => task(name, started))
+    const done = tasks.map((t) => gate.enter().run(t.run))
+    await turns()
+    expect(started).toEqual(['a', 'b'])
+    expect(gate.load()).toEqual({ active: 2, waiting: 2 })
+    tasks[1]?.finish()
+    expect(await done[1]).toBe('b')
+    await turns()
+    expect(started).toEqual(['a', 'b', 'c'])
+    for (const t of tasks) t.finish()
+    expect(await Promise.all(done)).toEqual(['a', 'b', 'c', 'd'])
+    expect(gate.load()).toEqual({ active: 0, waiting: 0 })
+  })
+
+  it('goes on after a task that fails or throws', async () => {
+    const gate = createGate(1, 10)
+    const failing = gate.enter().run(() => Promise.reject(new Error('one')))
+    const throwing = gate.enter().run(() => {
+      throw new Error('two')
+    })
+    const good = gate.enter().run(() => 'three')
+    await expect(failing).rejects.toThrow('one')
+    await expect(throwing).rejects.toThrow('two')
+    expect(await good).toBe('three')
+  })
+
+  it.each([
+    [1, 0],
+    [1, 3],
+    [4, 8],
+  ])('has places for %i that run and %i that wait, and none for one more', (concurrency, queue) => {
+    const gate = createGate(concurrency, queue)
+    const places = Array.from({ length: concurrency + queue }, () => gate.enter())
+    expect(() => gate.enter()).toThrow(expect.objectContaining({ code: 'overloaded', status: 503 }))
+    places[0]?.leave()
+    places[0]?.leave()
+    gate.enter()
+    expect(() => gate.enter()).toThrow(AuthError)
+  })
+
+  it('takes out of the queue who has gone, and runs nothing for them', async () => {
+    const gate = createGate(1, 10)
+    const started: string[] = []
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => task(name, started))
+    const client = new AbortController()
+    const first = gate.enter().run(a?.run as () => Promise<string>)
+    const gone = gate.enter().run(b?.run as () => Promise<string>, client.signal)
+    const last = gate.enter().run(c?.run as () => Promise<string>)
+    await turns()
+    client.abort()
+    await expect(gone).rejects.toMatchObject({ code: 'client_closed_request' })
+    expect(gate.load()).toEqual({ active: 1, waiting: 1 })
+    a?.finish()
+    c?.finish()
+    expect(await Promise.all([first, last])).toEqual(['a', 'c'])
+    expect(started).toEqual(['a', 'c'])
+  })
+
+  it('runs nothing for a client that has gone before its turn is asked for', async () => {
+    const gate = createGate(1, 10)
+    await expect(gate.enter().run(() => 'never', AbortSignal.abort())).rejects.toMatchObject({
+      code: 'client_closed_request',
+    })
+    expect(gate.load()).toEqual({ active: 0, waiting: 0 })
+  })
+
+  it('lets a task that runs come to its end though its client has gone', async () => {
+    const gate = createGate(1, 10)
+    const client = new AbortController()
+    const running = task('a', [])
+    const done = gate.enter().run(running.run, client.signal)
+    await turns()
+    client.abort()
+    running.finish()
+    expect(await done).toBe('a')
+  })
+
+  it.each([
+    ['1', 1],
+    ['2', 1],
+    [undefined, undefined],
+  ])('leaves a thread and a core free (UV_THREADPOOL_SIZE=%s)', (threads, expected) => {
+    const before = process.env['UV_THREADPOOL_SIZE']
+    if (threads === undefined) delete process.env['UV_THREADPOOL_SIZE']
+    else process.env['UV_THREADPOOL_SIZE'] = threads
+    const concurrency = defaultConcurrency()
+    if (before === undefined) delete process.env['UV_THREADPOOL_SIZE']
+    else process.env['UV_THREADPOOL_SIZE'] = before
+    expect(concurrency).toBeGreaterThanOrEqual(1)
+    expect(concurrency).toBeLessThanOrEqual(expected ?? 3)
+  })
+})

@@ -1,0 +1,318 @@
+import {
+  AuthError,
+  createThrottle,
+  type Limiter,
+  type LimiterOptions,
+  type ThrottleOptions,
+} from 'express-token-endpoint'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+
+const MINUTE = 60_000
+
+const silent = () => {}
+
+/** Spends points one after the other, and gives back how many were there. */
+async function guesses(
+  throttle: ReturnType<typeof createThrottle>,
+  count: number,
+  email: string | ((i: number) => string) = 'alice@example.com',
+  address: string | ((i: number) => string) = '192.0.2.1',
+): Promise<number> {
+  let through = 0
+  for (let i = 0; i < count; i++) {
+    const one = typeof email === 'string' ? email : email(i)
+    const from = typeof address === 'string' ? address : address(i)
+    await throttle.spend(one, from, silent).then(
+      () => through++,
+      (error) => expect(error).toMatchObject({ code: 'too_many_attempts', status: 429 }),
+    )
+  }
+  return through
+}
+
+const addressOf = (i: number) => `198.51.${Math.floor(i / 250)}.${i % 250}`
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] })
+  vi.advanceTimersByTime(1) // lru-cache takes the very first instant for no time at all
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+describe('the budgets, by default', () => {
+  it('let 10 failures through for an account from one address, in 15 minutes', async () => {
+    const throttle = createThrottle()
+    expect(await guesses(throttle, 200)).toBe(10)
+    await expect(throttle.spend('alice@example.com', '192.0.2.1', silent)).rejects.toMatchObject({
+      headers: { 'Retry-After': '900' },
+    })
+    vi.advanceTimersByTime(15 * MINUTE - 1)
+    expect(await guesses(throttle, 1)).toBe(0)
+    vi.advanceTimersByTime(2)
+    expect(await guesses(throttle, 200)).toBe(10)
+  })
+
+  it('let 100 failures through from one address, whatever the account', async () => {
+    const throttle = createThrottle()
+    expect(await guesses(throttle, 300, (i) => `user${i}@example.com`)).toBe(100)
+    expect(await guesses(throttle, 1, 'new@example.com', '192.0.2.2')).toBe(1)
+    vi.advanceTimersByTime(60 * MINUTE + 1)
+    expect(await guesses(throttle, 1, 'new@example.com')).toBe(1)
+  })
+
+  it('let 100 failures through for one account, whatever the address', async () => {
+    const throttle = createThrottle()
+    expect(await guesses(throttle, 300, 'alice@example.com', addressOf)).toBe(100)
+    expect(await guesses(throttle, 1, 'bob@example.com', addressOf)).toBe(1)
+  })
+
+  it('do not let one address lock the owner of an account out from another', async () => {
+    const throttle = createThrottle()
+    for (let hour = 0; hour < 4; hour++) {
+      await guesses(throttle, 10_000 / 4)
+      expect(await guesses(throttle, 1, 'alice@example.com', '203.0.113.7')).toBe(1)
+      vi.advanceTimersByTime(15 * MINUTE)
+    }
+  })
+
+  it('count guesses made all at once', async () => {
+    const throttle = createThrottle()
+    const all = Array.from({ length: 500 }, () => throttle.spend('alice@example.com', '192.0.2.1', silent))
+    const results = await Promise.allSettled(all)
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(10)
+  })
+
+  it('are not touched by a login that went well', async () => {
+    const throttle = createThrottle()
+    for (let i = 0; i < 500; i++) (await throttle.spend('alice@example.com', '192.0.2.1', silent)).giveBack()
+    expect(await guesses(throttle, 200)).toBe(10)
+  })
+
+  it('never hold more than they began with, however often points are given back', async () => {
+    const throttle = createThrottle()
+    const spent = await throttle.spend('alice@example.com', '192.0.2.1', silent)
+    for (let i = 0; i < 50; i++) spent.giveBack()
+    expect(await guesses(throttle, 200)).toBe(10)
+  })
+
+  it.each([
+    ['-1 day', -86_400_000],
+    ['-1 hour', -3_600_000],
+    ['+1 hour', 3_600_000],
+    ['+1 day', 86_400_000],
+  ])('do not mind a wall clock that is set by %s', async (_, ms) => {
+    const throttle = createThrottle()
+    expect(await guesses(throttle, 20)).toBe(10)
+    vi.setSystemTime(Date.now() + ms)
+    expect(await guesses(throttle, 20)).toBe(0)
+    vi.advanceTimersByTime(15 * MINUTE + 1)
+    expect(await guesses(throttle, 20)).toBe(10)
+  })
+})
+
+describe('the keys', () => {
+  it.each([
+    ['letter case', 'ALICE@Example.COM'],
+    ['white space around it', '  alice@example.com\t'],
+    ['full-width letters', 'ａlice@example.com'],
+  ])('take an address that differs by %s for the same account', async (_, email) => {
+    const throttle = createThrottle()
+    await guesses(throttle, 10)
+    expect(await guesses(throttle, 1, email)).toBe(0)
+  })
+
+  it.each([
+    ['an IPv6 address of the same /64', '2001:db8:1:2::1', '2001:db8:1:2:ffff::9', 0],
+    ['an IPv6 address of another /64', '2001:db8:1:2::1', '2001:db8:1:3::1', 1],
+    ['an IPv4 address and its mapped form', '192.0.2.1', '::ffff:192.0.2.1', 0],
+    ['IPv4 addresses mapped into one /64', '::ffff:192.0.2.1', '::ffff:192.0.2.2', 1],
+    ['a zone', 'fe80::1%eth0', 'fe80::1', 0],
+  ])('see %s', async (_, one, other, through) => {
+    const throttle = createThrottle()
+    await guesses(throttle, 10, 'alice@example.com', one)
+    expect(await guesses(throttle, 1, 'alice@example.com', other)).toBe(through)
+  })
+
+  it('count requests without an address together', async () => {
+    const throttle = createThrottle()
+    for (let i = 0; i < 10; i++) await throttle.spend('a@b.c', undefined, silent)
+    await expect(throttle.spend('a@b.c', undefined, silent)).rejects.toThrow(AuthError)
+  })
+})
+
+describe('budgets that are set', () => {
+  it('are kept, and those that are false are left out', async () => {
+    const throttle = createThrottle({
+      budgets: { pair: { points: 3, duration: '10s' }, address: false, account: { points: 5, duration: 20 } },
+    })
+    expect(await guesses(throttle, 10)).toBe(3)
+    expect(await guesses(throttle, 10, 'alice@example.com', addressOf)).toBe(2)
+    expect(await guesses(throttle, 500, (i) => `user${i}@example.com`)).toBe(500)
+  })
+
+  const bad: [string, unknown, RegExp][] = [
+    ['an unknown option', { budget: {} }, /unknown option "budget"\. Did you mean "budgets"/],
+    ['an unknown budget', { budgets: { ip: { points: 1, duration: 1 } } }, /Did you mean "address"/],
+    ['no points', { budgets: { pair: { duration: 1 } } }, /budgets\.pair.*"points"/],
+    ['zero points', { budgets: { pair: { points: 0, duration: 1 } } }, /"points" must be/],
+    ['a duration without unit', { budgets: { pair: { points: 1, duration: '900' } } }, /"duration" must be/],
+    ['true', { budgets: { pair: true } }, /"pair" must be/],
+    ['a limiter that is no function', { limiter: {} }, /"limiter" must be a function/],
+    ['a factory that returns no limiter', { limiter: () => ({}) }, /rate-limiter-flexible/],
+  ]
+  it.each(bad)('are a TypeError with %s', (_, options, message) => {
+    expect(() => createThrottle(options as ThrottleOptions)).toThrow(TypeError)
+    expect(() => createThrottle(options as ThrottleOptions)).toThrow(message)
+  })
+})
+
+/** A shared store in a map, that can fail, hang, and be counted. */
+function fakeStore() {
+  const counts = new Map<string, number>()
+  const store = {
+    counts,
+    asked: 0,
+    mode: 'up' as 'up' | 'down' | 'hangs',
+    late: [] as (() => void)[],
+    made: [] as LimiterOptions[],
+  }
+  const limiter = (options: LimiterOptions): Limiter => {
+    store.made.push(options)
+    const add = (key: string, points: number) => {
+      const count = (counts.get(options.keyPrefix + key) ?? 0) + points
+      counts.set(options.keyPrefix + key, count)
+      return count
+    }
+    const consume = async (key: string) => {
+      if (add(key, 1) > options.points) throw { msBeforeNext: 5000 }
+    }
+    return {
+      consume(key) {
+        store.asked++
+        if (store.mode === 'down') return Promise.reject(new Error('connection refused'))
+        if (store.mode === 'up') return consume(key)
+        return new Promise<void>((resolve) => store.late.push(() => consume(key).then(resolve)))
+      },
+      async reward(key) {
+        add(key, -1)
+      },
+    }
+  }
+  return Object.assign(store, { limiter })
+}
+
+describe('a shared store', () => {
+  it('is given the options of a limiter for each budget', () => {
+    const store = fakeStore()
+    createThrottle({ limiter: store.limiter })
+    expect(store.made).toEqual([
+      { keyPrefix: 'login-address', points: 100, duration: 3600 },
+      { keyPrefix: 'login-pair', points: 10, duration: 900 },
+      { keyPrefix: 'login-account', points: 100, duration: 3600 },
+    ])
+  })
+
+  it('counts for two processes together', async () => {
+    const store = fakeStore()
+    const one = createThrottle({ limiter: store.limiter })
+    const two = createThrottle({ limiter: store.limiter })
+    expect((await guesses(one, 7)) + (await guesses(two, 7))).toBe(10)
+    await expect(two.spend('alice@example.com', '192.0.2.1', silent)).rejects.toMatchObject({
+      headers: { 'Retry-After': '5' },
+    })
+    expect(await guesses(two, 1, 'alice@example.com', '203.0.113.7')).toBe(1)
+  })
+
+  it('never sees an e-mail address or a network address', async () => {
+    const store = fakeStore()
+    await createThrottle({ limiter: store.limiter }).spend('alice@example.com', '192.0.2.1', silent)
+    expect([...store.counts.keys()]).toHaveLength(3)
+    for (const key of store.counts.keys()) expect(key).toMatch(/^login-\w+[\w-]{22}$/)
+  })
+
+  it('is not asked about what memory refuses already', async () => {
+    const store = fakeStore()
+    const throttle = createThrottle({ limiter: store.limiter })
+    await guesses(throttle, 10)
+    const { asked } = store
+    await guesses(throttle, 1000)
+    expect(store.asked).toBe(asked + 1000) // the address budget, which these guesses may still spend, is asked once each
+  })
+
+  it('gets its points back from a login that went well, and from one that it refused', async () => {
+    const store = fakeStore()
+    const throttle = createThrottle({ limiter: store.limiter, budgets: { account: { points: 3, duration: '1h' } } })
+    for (let i = 0; i < 20; i++) (await throttle.spend('alice@example.com', '192.0.2.1', silent)).giveBack()
+    await vi.advanceTimersByTimeAsync(0)
+    expect([...store.counts.values()]).toEqual([0, 0, 0])
+  })
+
+  it('that fails is told of once, rests for a second, and is used again when it is back', async () => {
+    const store = fakeStore()
+    const throttle = createThrottle({ limiter: store.limiter })
+    const failures: unknown[] = []
+    const guess = () => throttle.spend('alice@example.com', '192.0.2.1', (error) => failures.push(error))
+    await guess()
+    store.mode = 'down'
+    for (let i = 0; i < 5; i++) await guess()
+    expect(failures).toEqual([new Error('connection refused')])
+    expect(store.asked).toBe(4)
+    store.mode = 'up'
+    vi.advanceTimersByTime(1001)
+    await guess()
+    expect(store.asked).toBe(7)
+    expect(failures).toHaveLength(1)
+  })
+
+  it('that fails leaves the budgets as this process has seen them, neither open nor closed', async () => {
+    const store = fakeStore()
+    const throttle = createThrottle({ limiter: store.limiter })
+    expect(await guesses(throttle, 6)).toBe(6)
+    store.mode = 'down'
+    expect(await guesses(throttle, 100)).toBe(4)
+  })
+
+  it('that hangs holds a login up for 40 ms, all three budgets together, and the next ones not at all', async () => {
+    const store = fakeStore()
+    store.mode = 'hangs'
+    const throttle = createThrottle({ limiter: store.limiter })
+    const failures: unknown[] = []
+    const before = performance.now()
+    const first = throttle.spend('alice@example.com', '192.0.2.1', (error) => failures.push(error))
+    await vi.advanceTimersByTimeAsync(39)
+    expect(failures).toEqual([])
+    await vi.advanceTimersByTimeAsync(1)
+    await first
+    expect(performance.now() - before).toBe(40)
+    expect(failures).toEqual([expect.objectContaining({ message: expect.stringContaining('40 ms') })])
+    await throttle.spend('alice@example.com', '192.0.2.1', silent)
+    expect(performance.now() - before).toBe(40)
+  })
+
+  it('that answers late does no harm: a login that went well gets its points back all the same', async () => {
+    const store = fakeStore()
+    store.mode = 'hangs'
+    const throttle = createThrottle({ limiter: store.limiter })
+    const spending = throttle.spend('alice@example.com', '192.0.2.1', silent)
+    await vi.advanceTimersByTimeAsync(40)
+    ;(await spending).giveBack()
+    for (const answer of store.late) answer()
+    await vi.advanceTimersByTimeAsync(0)
+    expect([...store.counts.values()]).toEqual([0])
+  })
+
+  it('that throws instead of rejecting is a failure like any other', async () => {
+    const failures: unknown[] = []
+    const throttle = createThrottle({
+      limiter: () => ({
+        consume() {
+          throw new Error('not connected')
+        },
+        reward: () => Promise.resolve(),
+      }),
+    })
+    await throttle.spend('alice@example.com', '192.0.2.1', (error) => failures.push(error))
+    expect(failures).toEqual([new Error('not connected')])
+  })
+})
