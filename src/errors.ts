@@ -75,15 +75,15 @@ export class AuthError extends Error {
   /** The HTTP status it is answered with. */
   readonly status: number
   /** Why a token or a login was refused. Meant for logs; never sent to the client. */
-  readonly reason?: TokenRefusal | LoginRefusal
+  declare readonly reason?: TokenRefusal | LoginRefusal
   /** The account that the refusal is about, where one is known. Never sent to the client. */
-  readonly accountId?: string
+  declare readonly accountId?: string
   /** The `jti` of the refused token, where its signature was good. Never sent to the client. */
-  readonly tokenId?: string
+  declare readonly tokenId?: string
   /** The scopes that would have been needed (`insufficient_scope`). */
-  readonly scope?: readonly string[]
+  declare readonly scope?: readonly string[]
   /** Which of the host's parts failed (`unavailable`). */
-  readonly dependency?: Dependency
+  declare readonly dependency?: Dependency
   /** Response headers; Express's own error handler sends them too. */
   readonly headers: Readonly<Record<string, string>>
 

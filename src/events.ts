@@ -86,7 +86,7 @@ export function emitter(observer: AuthObserver | undefined): Emit {
   return (subject, event) => {
     try {
       const returned = observer({ ...event, ...subject, time: new Date() } as AuthEvent)
-      if (returned instanceof Promise) returned.catch(() => {})
+      Promise.resolve(returned).catch(() => {})
     } catch {
       // Dropped: the request goes on whatever its observer does.
     }

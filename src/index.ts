@@ -5,13 +5,12 @@ export type {
 } from './accounts/account.js'
 export type { GateLoad } from './accounts/hash-gate.js'
 export { type Argon2idOptions, argon2id, type BcryptOptions, bcrypt, type Hasher } from './accounts/hashers.js'
+export type { Limiter, LimiterOptions } from './accounts/limiter.js'
 export { type MemoryAccount, memoryAccounts } from './accounts/memory-accounts.js'
 export { createPasswords, type Passwords, type PasswordsOptions, type PasswordsPlace } from './accounts/passwords.js'
 export {
   type Budget,
   createThrottle,
-  type Limiter,
-  type LimiterOptions,
   type Throttle,
   type ThrottleOptions,
 } from './accounts/throttle.js'

@@ -50,22 +50,22 @@ export function readOptions<O extends object, R extends Record<keyof O, Check<un
 }
 
 /** Runs a check and puts the option's name before what it says. */
-export function named<T>(name: string, check: Check<T> | undefined, value: unknown): T {
+export function named<T>(name: string, check: Check<T> | undefined, value: unknown, tell = describe): T {
   try {
     return (check as Check<T>)(value)
   } catch (error) {
     if (!(error instanceof Expected)) throw error
-    throw new TypeError(`${name} must be ${error.message}, but is ${describe(value)}${error.hint && `. ${error.hint}`}`)
+    throw new TypeError(`${name} must be ${error.message}, but is ${tell(value)}${error.hint && `. ${error.hint}`}`)
   }
 }
 
 function didYouMean(name: string, known: readonly string[], mistakes: Mistakes): string {
   const plain = (text: string) => text.toLowerCase().replace(/[^a-z]|s$/g, '')
-  const meant = mistakes[name] ?? known.find((k) => plain(k) === plain(name))
+  const meant = Object.hasOwn(mistakes, name) ? mistakes[name] : known.find((k) => plain(k) === plain(name))
   return meant ? `. Did you mean "${meant}"?` : `. Known options: ${known.join(', ')}`
 }
 
-/** Says what a value is without showing it: it may be a secret. */
+/** Says what a value is without showing text: it may be a secret. */
 export function describe(value: unknown): string {
   if (value === undefined) return 'missing'
   if (value === '') return 'an empty string'
@@ -74,6 +74,11 @@ export function describe(value: unknown): string {
   if (Array.isArray(value)) return 'an array'
   if (value instanceof Promise) return 'a Promise (is an "await" missing?)'
   return `${/^[aeiou]/.test(typeof value) ? 'an' : 'a'} ${typeof value}`
+}
+
+/** As {@link describe}, for what is meant to be a secret: a number is not shown either. */
+export function describeSecret(value: unknown): string {
+  return typeof value === 'number' ? 'a number' : describe(value)
 }
 
 /** The option may be left out; `fallback` then stands for it. */
@@ -138,17 +143,23 @@ function hintOn(value: unknown): string {
 export function clock(value: unknown): () => number {
   const read = func<Clock>('a function that returns a Date or milliseconds')(value)
   return () => {
-    const now = Number(read())
-    if (!Number.isFinite(now)) throw new TypeError('option "clock" returned something that is no time')
-    return now
+    const now: unknown = read()
+    const ms = now instanceof Date ? now.getTime() : now
+    if (typeof ms !== 'number' || !(ms >= 0 && ms <= LAST_MOMENT)) {
+      throw new TypeError('option "clock" must return a Date or milliseconds since the epoch')
+    }
+    return ms
   }
 }
+
+/** The last moment that a `Date` can hold. */
+export const LAST_MOMENT = 8.64e15
 
 /** Scope tokens (RFC 6749 section 3.3): `scope-token = 1*( %x21 / %x23-5B / %x5D-7E )`. */
 export const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/
 
 export function isScopeList(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((scope) => typeof scope === 'string' && SCOPE_TOKEN.test(scope))
+  return Array.isArray(value) && [...value].every((scope) => typeof scope === 'string' && SCOPE_TOKEN.test(scope))
 }
 
 export function isPlainObject(value: unknown): value is Record<string, unknown> {

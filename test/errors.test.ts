@@ -8,6 +8,9 @@ const STATUS: Record<AuthErrorCode, number> = {
   body_too_large: 413,
   invalid_body: 400,
   invalid_credentials: 403,
+  client_closed_request: 499,
+  too_many_attempts: 429,
+  overloaded: 503,
   missing_token: 401,
   invalid_request: 400,
   invalid_token: 401,
@@ -35,7 +38,8 @@ describe('AuthError', () => {
   })
 
   it.each(codes)('%s is tried again later when it is the service’s fault, and only then', (code, status) => {
-    expect(new AuthError(code).headers).toEqual(status === 503 ? { 'Retry-After': '5' } : {})
+    const seconds = code === 'overloaded' ? '1' : '5'
+    expect(new AuthError(code).headers).toEqual(status === 503 ? { 'Retry-After': seconds } : {})
   })
 
   it('carries what the host’s logs need', () => {

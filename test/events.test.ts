@@ -10,8 +10,8 @@ describe('emitter', () => {
 
   it('adds the time and the address', () => {
     const observer = vi.fn()
-    emitter(observer)('192.0.2.1', told)
-    emitter(observer)(undefined, told)
+    emitter(observer)({ address: '192.0.2.1' }, told)
+    emitter(observer)({ address: undefined }, told)
     const time = new Date('2026-03-01T12:00:00.123Z')
     expect(observer.mock.calls).toEqual([
       [{ ...told, time, address: '192.0.2.1' }],
@@ -21,12 +21,12 @@ describe('emitter', () => {
 
   it('gives each observer an object of its own', () => {
     const event = { ...told }
-    emitter((seen) => Object.assign(seen, { code: 'changed' }))('192.0.2.1', event)
+    emitter((seen) => Object.assign(seen, { code: 'changed' }))({ address: '192.0.2.1' }, event)
     expect(event).toEqual(told)
   })
 
   it('does nothing without an observer', () => {
-    expect(emitter(undefined)('192.0.2.1', told)).toBeUndefined()
+    expect(emitter(undefined)({ address: '192.0.2.1' }, told)).toBeUndefined()
   })
 })
 
@@ -46,7 +46,7 @@ describe('an observer harms nothing', () => {
       asked += 1
       return failing()
     }
-    expect(emitter(observer)('192.0.2.1', told)).toBeUndefined()
+    expect(emitter(observer)({ address: '192.0.2.1' }, told)).toBeUndefined()
     await new Promise(setImmediate)
     process.off('unhandledRejection', unhandled)
     expect(asked).toBe(1)
@@ -57,20 +57,33 @@ describe('an observer harms nothing', () => {
 describe('refusalEvent', () => {
   it('tells the code, the reason, the account and the token, where there are such', () => {
     const about = { reason: 'revoked', accountId: 'acc-1', tokenId: 'j' } as const
-    expect(refusalEvent('bearer.refused', new AuthError('invalid_token', about))).toStrictEqual({
+    expect(refusalEvent('bearer', new AuthError('invalid_token', about))).toStrictEqual({
       type: 'bearer.refused',
       code: 'invalid_token',
       ...about,
     })
-    expect(refusalEvent('token.refused', new AuthError('invalid_body'))).toStrictEqual({
+    expect(refusalEvent('token', new AuthError('invalid_body'))).toStrictEqual({
       type: 'token.refused',
       code: 'invalid_body',
     })
   })
 
-  it.each(['token.refused', 'bearer.refused'] as const)('tells a failed part as such, of a %s', (type) => {
+  it.each(['token', 'bearer'] as const)('tells a failed part as such, of a %s', (type) => {
     const cause = new Error('connection lost')
     const error = new AuthError('unavailable', { dependency: 'accounts', cause })
-    expect(refusalEvent(type, error)).toStrictEqual({ type: 'dependency.failed', dependency: 'accounts', error: cause })
+    expect(refusalEvent(type, error)).toStrictEqual({
+      type: 'dependency.failed',
+      dependency: 'accounts',
+      refused: true,
+      error: cause,
+    })
+  })
+
+  it.each([
+    ['too_many_attempts', 'token.throttled'],
+    ['overloaded', 'token.overloaded'],
+    ['client_closed_request', 'token.refused'],
+  ] as const)('tells %s as %s', (code, type) => {
+    expect(refusalEvent('token', new AuthError(code))).toStrictEqual({ type, code })
   })
 })

@@ -189,7 +189,7 @@ describe('clock', () => {
     (now) => {
       expectMisuse(
         clock(() => now),
-        'option "clock" returned something that is no time',
+        'option "clock" must return a Date or milliseconds',
       )
     },
   )

@@ -48,6 +48,9 @@ export function argon2id(options?: Argon2idOptions): Required<Hasher> {
     iterations: 'timeCost',
     memory: 'memoryCost',
   })
+  if (costs.memoryCost < 8 * costs.parallelism) {
+    throw new TypeError('argon2id: option "memoryCost" must be at least 8 KiB for each of "parallelism" (RFC 9106)')
+  }
   return {
     accepts(hash) {
       const [, memoryCost, timeCost, parallelism] = ARGON2ID.exec(hash) ?? []

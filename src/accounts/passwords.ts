@@ -141,8 +141,9 @@ function hasherOf(hashers: readonly Hasher[], hash: string): Hasher {
 /** A hash that nobody knows the password of; made ahead of the first login, and again after a failure. */
 function decoyOf(hasher: FirstHasher): () => Promise<string> {
   let pending: Promise<string> | undefined
+  const make = async () => hasher.hash(randomBytes(32).toString('base64'))
   const decoy = () => {
-    pending ??= Promise.resolve(hasher.hash(randomBytes(32).toString('base64'))).catch((error: unknown) => {
+    pending ??= make().catch((error: unknown) => {
       pending = undefined
       throw error
     })

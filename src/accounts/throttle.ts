@@ -13,7 +13,7 @@ import {
   optional,
   readOptions,
 } from '../options.js'
-import { memoryLimiter } from './memory-limiter.js'
+import { type Limiter, type LimiterOptions, memoryLimiter } from './limiter.js'
 
 /** A budget of failed logins. */
 export interface Budget {
@@ -21,22 +21,6 @@ export interface Budget {
   points: number
   /** Within how long. Whole seconds. */
   duration: Duration
-}
-
-/** What the `limiter` option is given: the options of a rate-limiter-flexible limiter. */
-export interface LimiterOptions {
-  keyPrefix: string
-  points: number
-  /** Seconds. */
-  duration: number
-}
-
-/** What is used of a rate-limiter-flexible limiter. */
-export interface Limiter {
-  /** Spends a point. Rejects with an object that has `msBeforeNext` when none is left, and with an `Error` when the store fails. */
-  consume(key: string): Promise<unknown>
-  /** Gives a point back. */
-  reward(key: string): Promise<unknown>
 }
 
 export interface ThrottleOptions {

@@ -158,8 +158,8 @@ export function tokenRouter(options: TokenRouterOptions): Router {
     const account = await loginByPassport(credentials, (seen) => login(seen, context))
     const { scopes, claims } = account
     const issued = tokens.issue({ accountId: account.id, scopes: scopes ?? [], claims: claims ?? {} })
-    emit(subject, { type: 'token.issued', accountId: account.id, tokenId: issued.id, expiresAt: issued.expiresAt })
     sendToken(res, issued.token, issued.expiresAt)
+    emit(subject, { type: 'token.issued', accountId: account.id, tokenId: issued.id, expiresAt: issued.expiresAt })
   }
 
   const router = Router({ caseSensitive: true, strict: true })

@@ -1,5 +1,5 @@
 import type { TokenRefusal } from '../errors.js'
-import { isPlainObject, SCOPE_TOKEN } from '../options.js'
+import { isPlainObject, LAST_MOMENT, SCOPE_TOKEN } from '../options.js'
 
 /** A verified token. Frozen, shared between requests, and without the token's text. */
 export interface VerifiedToken {
@@ -36,11 +36,8 @@ export interface Expectation {
 
 type Payload = Readonly<Record<string, unknown>>
 
-/** The last second that a `Date` can hold. */
-const LAST_SECOND = 8.64e12
-
 const isTime = (value: unknown): value is number =>
-  Number.isInteger(value) && (value as number) >= 0 && (value as number) <= LAST_SECOND
+  Number.isInteger(value) && (value as number) >= 0 && (value as number) * 1000 <= LAST_MOMENT
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 const isScope = (value: unknown): boolean =>
   value === undefined || (typeof value === 'string' && value.split(' ').every((token) => SCOPE_TOKEN.test(token)))
@@ -98,10 +95,11 @@ function describeToken({ iss, aud, sub, jti, iat, exp, scope, ...rest }: Payload
   })
 }
 
-function deepFreeze<T>(value: T): T {
-  if (typeof value === 'object' && value !== null) {
-    Object.values(value).forEach(deepFreeze)
-    Object.freeze(value)
+/** Level by level: claims may be nested deeper than the stack is. */
+function deepFreeze<T>(root: T): T {
+  for (let level: unknown[] = [root]; level.length > 0; ) {
+    const objects = level.filter((value) => typeof value === 'object' && value !== null)
+    level = objects.flatMap((value) => Object.values(Object.freeze(value) as object))
   }
-  return value
+  return root
 }

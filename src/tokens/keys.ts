@@ -7,7 +7,17 @@ import {
   type JsonWebKey,
   KeyObject,
 } from 'node:crypto'
-import { type Check, describe, Expected, isPlainObject, named, optional, readOptions, text } from '../options.js'
+import {
+  type Check,
+  describe,
+  describeSecret,
+  Expected,
+  isPlainObject,
+  named,
+  optional,
+  readOptions,
+  text,
+} from '../options.js'
 
 /** HMAC with SHA-2 (RFC 7518 section 3.2): the same secret signs and verifies. */
 export type SecretAlgorithm = 'HS256' | 'HS384' | 'HS512'
@@ -132,6 +142,8 @@ const MISTAKES = {
   secretOrKey: 'secret',
 }
 
+const MATERIALS = ['secret', 'privateKey', 'publicKey'] as const
+
 function readKey(name: string, entry: unknown): ParsedKey {
   if (!isPlainObject(entry) || entry instanceof KeyObject) {
     throw new TypeError(
@@ -152,7 +164,10 @@ function readKey(name: string, entry: unknown): ParsedKey {
   )
   const alg = options.alg as Algorithm
   const row = ALGORITHMS[alg]
-  const fields = (['secret', 'privateKey', 'publicKey'] as const).filter((field) => Object.hasOwn(entry, field))
+  const mentioned = MATERIALS.filter((field) => Object.hasOwn(entry, field))
+  const given = mentioned.filter((field) => entry[field] !== undefined)
+  // With none given, the one that is named is an environment variable that is not set.
+  const fields = given.length > 0 ? given : mentioned
   const [field] = fields
   if (fields.length !== 1 || !field || (field === 'secret') !== (row.kind === 'secret')) {
     const wanted = row.kind === 'secret' ? '"secret"' : '"privateKey" (signs and verifies) or "publicKey" (verifies)'
@@ -162,7 +177,7 @@ function readKey(name: string, entry: unknown): ParsedKey {
   if (material === undefined) {
     throw new TypeError(`${name}.${field} is missing. Is an environment variable not set?`)
   }
-  const parsed = named(`${name}.${field}`, PARSERS[field](alg, row), material)
+  const parsed = named(`${name}.${field}`, PARSERS[field](alg, row), material, describeSecret)
   const verifying = parsed.type === 'private' ? createPublicKey(parsed) : parsed
   return {
     alg,
@@ -176,7 +191,7 @@ const PARSERS: Record<'secret' | 'privateKey' | 'publicKey', (alg: Algorithm, ro
   secret: (alg, row) => (value) => {
     const bytes = row.kind === 'secret' ? row.minBytes : 0
     const what = `a secret of at least ${bytes} bytes for ${alg} (RFC 7518 section 3.2)`
-    if (typeof value === 'string' && value.includes('-----BEGIN')) {
+    if ((typeof value === 'string' || value instanceof Uint8Array) && Buffer.from(value).includes('-----BEGIN')) {
       throw new Expected(
         what,
         'This is a PEM: did you mean "privateKey" or "publicKey", with an RS, PS or ES algorithm?',

@@ -93,7 +93,9 @@ export interface IssuedToken {
 const baseUrl: Check<string> = (value) => {
   const what = "an absolute http or https URL without query and fragment, like 'https://api.example.com'"
   const url =
-    typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value) ? new URL(value) : undefined
+    typeof value === 'string' && /^https?:\/\/[^\s\\]+$/i.test(value) && URL.canParse(value)
+      ? new URL(value)
+      : undefined
   if (!url) {
     const bare = typeof value === 'string' && /^[\w.-]+\.\w+/.test(value)
     throw new Expected(what, bare ? 'Is "https://" missing?' : '')
@@ -166,7 +168,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
   const caller = 'createTokenVerifier'
   const read = readOptions<TokenVerifierOptions, typeof verifierRows>(caller, options, verifierRows, MISTAKES)
   for (const key of [read.keys].flat()) {
-    if (isPlainObject(key) && 'privateKey' in key) {
+    if (isPlainObject(key) && key['privateKey'] !== undefined) {
       throw new TypeError(
         `${caller}: option "keys" must hold no "privateKey": a verifier signs nothing. Give the "publicKey"`,
       )
@@ -199,8 +201,7 @@ function issue(signer: Signer, subject: TokenSubject): IssuedToken {
   const iat = Math.floor(clock() / 1000)
   const exp = iat + Math.floor(lifetime / 1000)
   const id = randomUUID()
-  const payload = {
-    ...Object.fromEntries(Object.entries(claims).filter(([name]) => !isRegistered(name))),
+  const registered = {
     iss: issuer,
     aud: audience,
     sub: accountId,
@@ -210,8 +211,15 @@ function issue(signer: Signer, subject: TokenSubject): IssuedToken {
     ...(scopes.length > 0 && { scope: scopes.join(' ') }),
   }
   const { alg, kid } = ring.first
+  // As text: of an object, jsonwebtoken takes members like "constructor" for options of its own, and an "iat" of 0 for none.
+  const payload = JSON.stringify(Object.fromEntries([...privateClaims(claims), ...Object.entries(registered)]))
   const token = jwt.sign(payload, signingKey, { algorithm: alg, header: { alg, typ: TYP, kid } })
   return { token, expiresAt: new Date(exp * 1000), id }
+}
+
+/** What of an account's claims goes into a token: JSON values, none of them by a name that the issuer writes itself. */
+function privateClaims(claims: Readonly<Record<string, unknown>>): [string, unknown][] {
+  return Object.entries(claims).filter(([name, value]) => !isRegistered(name) && typeof value !== 'function')
 }
 
 function isRegistered(name: string): boolean {

@@ -76,10 +76,7 @@ it('what is issued is what is verified, whatever the account is', async () => {
   const subjects = fc.record({
     accountId: fc.string({ unit: 'binary', minLength: 1 }),
     scopes: fc.array(scope),
-    claims: fc.dictionary(
-      fc.string().filter((name) => !(name in {})),
-      fc.jsonValue(),
-    ),
+    claims: fc.dictionary(fc.string(), fc.jsonValue()),
   })
   const registered = new Set(['iss', 'aud', 'sub', 'iat', 'nbf', 'exp', 'jti', 'scope'])
   await fc.assert(

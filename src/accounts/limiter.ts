@@ -1,5 +1,20 @@
 import { LRUCache } from 'lru-cache'
-import type { Limiter, LimiterOptions } from './throttle.js'
+
+/** What the `limiter` option is given: the options of a rate-limiter-flexible limiter. */
+export interface LimiterOptions {
+  keyPrefix: string
+  points: number
+  /** Seconds. */
+  duration: number
+}
+
+/** What is used of a rate-limiter-flexible limiter. */
+export interface Limiter {
+  /** Spends a point. Rejects with an object that has `msBeforeNext` when none is left, and with an `Error` when the store fails. */
+  consume(key: string): Promise<unknown>
+  /** Gives a point back. */
+  reward(key: string): Promise<unknown>
+}
 
 /** The most keys that one budget remembers; then the least recently used are forgotten. */
 const MOST_KEYS = 30_000
