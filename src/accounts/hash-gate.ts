@@ -9,10 +9,21 @@ export interface GateLoad {
   waiting: number
 }
 
+/** When a task is not worth its turn any more. */
+export interface TaskSignals {
+  /** The client has gone. A task that runs goes on, and keeps its turn: else a client could make as many run as it likes. */
+  gone?: AbortSignal | undefined
+  /** The task has been given up. One that runs, and may never end, gives its turn to the next. */
+  expired?: AbortSignal | undefined
+}
+
 /** A place in a gate, held from before the first look-up until the work is done. */
 export interface GatePlace {
-  /** Runs a task when its turn comes. Rejects, without running it, when the signal says that the client has gone. */
-  run<T>(task: () => T | Promise<T>, signal?: AbortSignal): Promise<T>
+  /**
+   * Runs a task when its turn comes.
+   * @throws AuthError `client_closed_request` when it was not worth its turn any more
+   */
+  run<T>(task: () => T | Promise<T>, signals?: TaskSignals): Promise<T>
   leave(): void
 }
 
@@ -37,33 +48,44 @@ export function createGate(concurrency: number, queue: number): Gate {
   let active = 0
   const waiting = new Set<() => void>()
 
-  function turn(signal: AbortSignal | undefined): Promise<void> {
+  function turn(signals: readonly AbortSignal[]): Promise<void> {
     return new Promise((resolve, reject) => {
       const start = () => {
-        waiting.delete(start)
-        signal?.removeEventListener('abort', giveUp)
+        done()
         active++
         resolve()
       }
       const giveUp = () => {
-        waiting.delete(start)
+        done()
         reject(new AuthError('client_closed_request'))
       }
-      if (signal?.aborted) return giveUp()
+      const done = () => {
+        waiting.delete(start)
+        for (const signal of signals) signal.removeEventListener('abort', giveUp)
+      }
+      if (signals.some(({ aborted }) => aborted)) return giveUp()
       if (active < concurrency) return start()
       waiting.add(start)
-      signal?.addEventListener('abort', giveUp, { once: true })
+      for (const signal of signals) signal.addEventListener('abort', giveUp, { once: true })
     })
   }
 
-  async function run<T>(task: () => T | Promise<T>, signal?: AbortSignal): Promise<T> {
-    await turn(signal)
+  async function run<T>(task: () => T | Promise<T>, { gone, expired }: TaskSignals = {}): Promise<T> {
+    await turn([gone, expired].filter((signal) => signal !== undefined))
+    let over = false
+    const next = () => {
+      if (over) return
+      over = true
+      active--
+      const [first] = waiting
+      first?.()
+    }
+    expired?.addEventListener('abort', next, { once: true })
     try {
       return await task()
     } finally {
-      active--
-      const [next] = waiting
-      next?.()
+      expired?.removeEventListener('abort', next)
+      next()
     }
   }
 

@@ -30,7 +30,7 @@ export interface LoginContext {
 
 /**
  * Credentials → account, by one look-up and one password verification, whoever asks.
- * @throws AuthError `overloaded` and `too_many_attempts` before anything is looked up; `invalid_credentials`; `unavailable`
+ * @throws AuthError `too_many_attempts` and `overloaded` before anything is looked up; `invalid_credentials`; `unavailable`
  *   when the store or the password check fails; `client_closed_request` when nobody waits any more
  */
 export type Login = (credentials: Credentials, context: LoginContext) => Promise<Account>
@@ -43,7 +43,13 @@ export function createLogin({ store, passwords, throttle, timeout }: LoginParts)
 
   async function check(credentials: Credentials, place: PasswordsPlace): Promise<Account> {
     const account = await ask('accounts', timeout, () => find(credentials.email))
-    const matches = await ask('passwords', timeout, () => place.verify(credentials.password, account?.passwordHash))
+    const { password } = credentials
+    const matches = await ask(
+      'passwords',
+      timeout,
+      (expired) => place.verify(password, account?.passwordHash, expired),
+      ['client_closed_request'],
+    )
     const reason = refusalOf(account, matches)
     if (!account || reason) {
       throw new AuthError('invalid_credentials', {
@@ -56,26 +62,32 @@ export function createLogin({ store, passwords, throttle, timeout }: LoginParts)
 
   async function rehash({ id, passwordHash }: Account, password: string, place: PasswordsPlace): Promise<void> {
     if (!store.replacePasswordHash || passwordHash === null || !passwords.needsRehash?.(passwordHash)) return
-    const renewed = await ask('passwords', timeout, () => place.hash(password))
+    const renewed = await ask('passwords', timeout, (expired) => place.hash(password, expired))
     await ask('accounts', timeout, () => store.replacePasswordHash?.(id, passwordHash, renewed))
   }
 
-  return async function login(credentials, { address, signal, failed }) {
+  async function inPlace(credentials: Credentials, { signal, failed }: LoginContext): Promise<Account> {
     const place = passwords.reserve?.(signal) ?? { ...methodsOf(passwords), leave() {} }
     try {
-      const spent = await throttle?.spend(credentials.email, address, (error) => failed('throttle', error))
-      try {
-        const account = await check(credentials, place)
-        spent?.giveBack()
-        await rehash(account, credentials.password, place).catch((error: unknown) => failed(...partOf(error)))
-        return account
-      } catch (error) {
-        // Only a wrong guess counts: whoever could not be checked has learnt nothing.
-        if (!(error instanceof AuthError && error.code === 'invalid_credentials')) spent?.giveBack()
-        throw error
-      }
+      const account = await check(credentials, place)
+      await rehash(account, credentials.password, place).catch((error: unknown) => failed(...partOf(error)))
+      return account
     } finally {
       place.leave()
+    }
+  }
+
+  return async function login(credentials, context) {
+    const { address, failed } = context
+    const spent = await throttle?.spend(credentials.email, address, (error) => failed('throttle', error))
+    try {
+      const account = await inPlace(credentials, context)
+      spent?.giveBack()
+      return account
+    } catch (error) {
+      // Only a wrong guess counts: whoever could not be checked has learnt nothing.
+      if (!(error instanceof AuthError && error.code === 'invalid_credentials')) spent?.giveBack()
+      throw error
     }
   }
 }

@@ -33,13 +33,15 @@ export interface Passwords {
    * Takes a place in the queue, before an account is looked up for a login that could not be checked anyway.
    * @throws AuthError `overloaded` when there is none
    */
-  reserve?(signal?: AbortSignal): PasswordsPlace
+  reserve?(gone?: AbortSignal): PasswordsPlace
   /** How many passwords are being hashed, and how many logins wait; for metrics. */
   load?(): GateLoad
 }
 
-/** A login's place: `hash` and `verify` in its turn, or never, once the signal says that the client has gone. */
-export interface PasswordsPlace extends Pick<Passwords, 'hash' | 'verify'> {
+/** A login's place: `hash` and `verify` in its turn; or never, once the client has gone or `expired` says that it is too late. */
+export interface PasswordsPlace {
+  hash(password: string, expired?: AbortSignal): Promise<string>
+  verify(password: string, hash: string | null | undefined, expired?: AbortSignal): Promise<boolean>
   leave(): void
 }
 
@@ -78,11 +80,12 @@ export function createPasswords(options?: PasswordsOptions): Required<Passwords>
   const gate = createGate(concurrency, queue)
   const work = passwordWork(hashers ?? [argon2id(), bcrypt()])
 
-  function reserve(signal?: AbortSignal): PasswordsPlace {
+  function reserve(gone?: AbortSignal): PasswordsPlace {
     const place = gate.enter()
     return {
-      hash: (password) => place.run(() => work.hash(password), signal),
-      verify: (password, hash) => place.run(() => work.verify(password, hash), signal),
+      // A new hash is worth making though the client has gone.
+      hash: (password, expired) => place.run(() => work.hash(password), { expired }),
+      verify: (password, hash, expired) => place.run(() => work.verify(password, hash), { gone, expired }),
       leave: place.leave,
     }
   }

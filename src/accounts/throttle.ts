@@ -89,7 +89,7 @@ type BudgetName = keyof typeof budgetsRows
  */
 const ORDER: readonly BudgetName[] = ['address', 'pair', 'account']
 
-/** How much all of a shared store's answers may add to one login, and for how long one that failed is left alone. */
+/** For how long a shared store may say nothing at all, and for how long one that failed is left alone. */
 const STORE = { patienceMs: 40, restMs: 1000 }
 
 /**
@@ -120,13 +120,12 @@ export function createThrottle(options?: ThrottleOptions): Throttle {
   return {
     async spend(email, address, storeFailed) {
       const keys = keysOf(email, address)
-      const attempt: Attempt = { deadline: performance.now() + STORE.patienceMs, storeFailed }
       const spent: Spent[] = []
       const giveBack = () => {
         for (const point of spent) point.giveBack()
       }
       try {
-        for (const { name, spend } of counters) spent.push(await spend(keys[name], attempt))
+        for (const { name, spend } of counters) spent.push(await spend(keys[name], storeFailed))
       } catch (outcome) {
         giveBack()
         const seconds = isSpent(outcome) ? Math.ceil(outcome.msBeforeNext / 1000) : 1
@@ -143,24 +142,52 @@ const limiterCheck: Check<Limiter> = (value) => {
   return value as unknown as Limiter
 }
 
-interface Attempt {
-  /** When patience with the shared store ends, by `performance.now`. */
-  deadline: number
-  storeFailed(error: unknown): void
-}
-
 /** Whether a limiter refused because no point is left. Anything else that it rejects with is a failure of its store. */
 function isSpent(outcome: unknown): outcome is { msBeforeNext: number } {
   return !(outcome instanceof Error) && isPlainObject(outcome) && typeof outcome['msBeforeNext'] === 'number'
 }
 
-/** Leaves a store that failed alone for a moment, so that only one login in that time waits for it. */
+/** Watches the store behind the limiters, whichever of them asks it. */
 function sharedStore() {
   let restsUntil = Number.NEGATIVE_INFINITY
+  let answeredAt = Number.NEGATIVE_INFINITY
+
+  /** Rejects once the store has said nothing for too long: in a burst an answer may be late, but others come meanwhile. */
+  function silence(): { promise: Promise<never>; end(): void } {
+    let timer: NodeJS.Timeout | undefined
+    let ended = false
+    const promise = new Promise<never>((_, reject) => {
+      const wait = (since: number) => {
+        timer = setTimeout(() => setImmediate(look, since), Math.max(0, since + STORE.patienceMs - performance.now()))
+      }
+      // After setImmediate: a process that was busy itself has by then read what had arrived.
+      const look = (since: number) => {
+        if (ended) return
+        if (answeredAt > since) wait(answeredAt)
+        else reject(new Error(`throttle: the store said nothing for ${STORE.patienceMs} ms`))
+      }
+      wait(performance.now())
+    })
+    const end = () => {
+      ended = true
+      clearTimeout(timer)
+    }
+    return { promise, end }
+  }
+
   return {
+    /** Left alone for a moment after a failure, so that only one login in that time waits for it. */
     rests: () => performance.now() < restsUntil,
     failed() {
       restsUntil = performance.now() + STORE.restMs
+    },
+    /** The answer, or a failure when the store is silent. */
+    async answerOf(answer: Promise<unknown>): Promise<void> {
+      const { promise, end } = silence()
+      const answered = answer.finally(() => {
+        answeredAt = performance.now()
+      })
+      await Promise.race([answered, promise]).finally(end)
     },
   }
 }
@@ -170,7 +197,7 @@ function sharedStore() {
  * goes away it knows what this process has seen.
  */
 function counter(memory: Limiter, shared: Limiter | undefined, store: ReturnType<typeof sharedStore>) {
-  return async (key: string, attempt: Attempt): Promise<Spent> => {
+  return async (key: string, storeFailed: (error: unknown) => void): Promise<Spent> => {
     await memory.consume(key)
     let pending: Promise<unknown> | undefined
     const giveBack = () => {
@@ -181,26 +208,19 @@ function counter(memory: Limiter, shared: Limiter | undefined, store: ReturnType
     if (shared && !store.rests()) {
       try {
         pending = Promise.resolve(shared.consume(key))
-        await within(attempt.deadline - performance.now(), pending)
+        await store.answerOf(pending)
       } catch (outcome) {
         if (isSpent(outcome)) {
           memory.reward(key)
           throw outcome
         }
+        // One failure is told of once, however many logins it met.
+        if (!store.rests()) storeFailed(outcome)
         store.failed()
-        attempt.storeFailed(outcome)
       }
     }
     return { giveBack }
   }
-}
-
-async function within(ms: number, answer: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`throttle: the store gave no answer within ${STORE.patienceMs} ms`)), ms)
-  })
-  await Promise.race([answer, deadline]).finally(() => clearTimeout(timer))
 }
 
 /** Keys of one length that hold no address in the clear: a shared store is no place for a list of e-mails. */

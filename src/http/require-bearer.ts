@@ -132,7 +132,9 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
       if (read.optional) return
       throw new AuthError('missing_token')
     }
-    const auth = await verifyByPassport(token, (text) => ask('keys', timeout, () => tokens.verify(text)))
+    const auth = await verifyByPassport(token, (text) =>
+      ask('keys', timeout, () => tokens.verify(text), ['invalid_token']),
+    )
     const missing = scope.some((needed) => !auth.scopes.includes(needed))
     if (missing) throw new AuthError('insufficient_scope', { scope, accountId: auth.accountId, tokenId: auth.id })
     if (isRevoked && (await ask('revocation', timeout, () => askRevoked(isRevoked, auth))))

@@ -69,7 +69,7 @@ describe('the hash gate', () => {
     const [a, b, c] = ['a', 'b', 'c'].map((name) => task(name, started))
     const client = new AbortController()
     const first = gate.enter().run(a?.run as () => Promise<string>)
-    const gone = gate.enter().run(b?.run as () => Promise<string>, client.signal)
+    const gone = gate.enter().run(b?.run as () => Promise<string>, { gone: client.signal })
     const last = gate.enter().run(c?.run as () => Promise<string>)
     await turns()
     client.abort()
@@ -83,7 +83,7 @@ describe('the hash gate', () => {
 
   it('runs nothing for a client that has gone before its turn is asked for', async () => {
     const gate = createGate(1, 10)
-    await expect(gate.enter().run(() => 'never', AbortSignal.abort())).rejects.toMatchObject({
+    await expect(gate.enter().run(() => 'never', { gone: AbortSignal.abort() })).rejects.toMatchObject({
       code: 'client_closed_request',
     })
     expect(gate.load()).toEqual({ active: 0, waiting: 0 })
@@ -93,11 +93,47 @@ describe('the hash gate', () => {
     const gate = createGate(1, 10)
     const client = new AbortController()
     const running = task('a', [])
-    const done = gate.enter().run(running.run, client.signal)
+    const done = gate.enter().run(running.run, { gone: client.signal })
     await turns()
     client.abort()
     running.finish()
     expect(await done).toBe('a')
+  })
+
+  it('keeps the turn of a task that runs though its client has gone, and passes it on when it is given up', async () => {
+    const gate = createGate(1, 10)
+    const started: string[] = []
+    const [hanging, next] = ['hanging', 'next'].map((name) => task(name, started))
+    const [client, expiry] = [new AbortController(), new AbortController()]
+    gate.enter().run(hanging?.run as () => Promise<string>, { gone: client.signal, expired: expiry.signal })
+    const done = gate.enter().run(next?.run as () => Promise<string>)
+    await turns()
+    client.abort()
+    await turns()
+    expect(gate.load()).toEqual({ active: 1, waiting: 1 })
+    expiry.abort()
+    await turns()
+    expect(started).toEqual(['hanging', 'next'])
+    hanging?.finish()
+    await turns()
+    expect(gate.load()).toEqual({ active: 1, waiting: 0 })
+    next?.finish()
+    expect(await done).toBe('next')
+    expect(gate.load()).toEqual({ active: 0, waiting: 0 })
+  })
+
+  it('runs nothing that was given up while it waited', async () => {
+    const gate = createGate(1, 10)
+    const started: string[] = []
+    const [first, late] = ['first', 'late'].map((name) => task(name, started))
+    const expiry = new AbortController()
+    const running = gate.enter().run(first?.run as () => Promise<string>)
+    const waiting = gate.enter().run(late?.run as () => Promise<string>, { expired: expiry.signal })
+    expiry.abort()
+    await expect(waiting).rejects.toThrow(AuthError)
+    first?.finish()
+    await running
+    expect(started).toEqual(['first'])
   })
 
   it.each([

@@ -393,6 +393,6 @@ it('a client that gives up within its body harms nobody', async () => {
   const head = `POST ${TOKEN_PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n`
   socket.end(`${head}{`)
   await vi.waitFor(() => expect(onEvent).toHaveBeenCalledOnce())
-  expect(onEvent.mock.calls[0]?.[0]).toMatchObject({ type: 'token.refused', code: 'invalid_body' })
+  expect(onEvent.mock.calls[0]?.[0]).toMatchObject({ type: 'token.refused', code: 'client_closed_request' })
   expectToken(await send(port, asJson(GOOD)))
 })

@@ -457,7 +457,7 @@ describe('onEvent', () => {
     const error = new Error('down')
     const isRevoked = () => Promise.reject(error)
     expect(await eventsOf({ isRevoked }, tokenOf())).toEqual([
-      { type: 'dependency.failed', ...base, dependency: 'revocation', error },
+      { type: 'dependency.failed', ...base, dependency: 'revocation', refused: true, error },
     ])
   })
 

@@ -514,7 +514,7 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       const error = new Error('down')
       const accounts = () => Promise.reject(error)
       await send(await start(router({ accounts, onEvent: (event) => events.push(event) })), asJson(GOOD))
-      expect(events).toEqual([{ type: 'dependency.failed', dependency: 'accounts', error, ...base }])
+      expect(events).toEqual([{ type: 'dependency.failed', dependency: 'accounts', refused: true, error, ...base }])
     })
 
     it('is told of a new hash that could not be stored; the login goes well', async () => {
