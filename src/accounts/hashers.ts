@@ -110,8 +110,9 @@ export function bcrypt(options?: BcryptOptions): Required<Hasher> {
       if (!fitsBcrypt(password)) {
         throw new RangeError(`bcrypt takes at most ${BCRYPT_BYTES} bytes and no NUL; argon2id() has no such limits`)
       }
-      return blowfish.hash(password, { cost })
+      // One computation by two names; 2b is the one that every implementation reads.
+      return (await blowfish.hash(password, cost)).replace(/^\$2y/, '$2b')
     },
-    outdated: (hash) => blowfish.parseOptions(hash).cost !== cost,
+    outdated: (hash) => Number(BCRYPT.exec(hash)?.[1]) !== cost,
   }
 }
