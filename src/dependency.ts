@@ -6,34 +6,44 @@ export const timeoutOption = optional(duration(1, 60_000), 5000)
 
 /**
  * Asks one of the host's parts, and gives it up after a time. A late answer is dropped; nothing is left pending.
- * @param question is given a signal that tells when it is given up
  * @param ours refusals of this package's own that the question may end in; they are passed on as they are
  * @throws AuthError `unavailable`, with the part's name and the cause, when it throws, rejects or gives no answer in time
  */
-export async function ask<T>(
+export function ask<T>(
   dependency: Dependency,
   timeoutMs: number,
-  question: (expired: AbortSignal) => T | PromiseLike<T>,
+  question: () => T | PromiseLike<T>,
+  ours?: readonly AuthErrorCode[],
+): Promise<T> {
+  return blame(dependency, () => within(timeoutMs, question), ours)
+}
+
+/** As {@link ask}, for a question that has a deadline of its own. */
+export async function blame<T>(
+  dependency: Dependency,
+  question: () => T | PromiseLike<T>,
   ours: readonly AuthErrorCode[] = [],
 ): Promise<T> {
-  const expiry = new AbortController()
-  let timer: NodeJS.Timeout | undefined
   try {
-    const answer = question(expiry.signal)
-    if (!isThenable(answer)) return answer
-    const deadline = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        reject(new Error(`${dependency}: no answer within ${timeoutMs} ms`))
-        expiry.abort()
-      }, timeoutMs)
-    })
-    return await Promise.race([answer, deadline])
+    return await question()
   } catch (cause) {
     if (cause instanceof AuthError && ours.includes(cause.code)) throw cause
     throw new AuthError('unavailable', { dependency, cause })
-  } finally {
-    clearTimeout(timer)
   }
+}
+
+/**
+ * An answer, if it comes in time.
+ * @throws Error when it does not
+ */
+export async function within<T>(timeoutMs: number | undefined, question: () => T | PromiseLike<T>): Promise<T> {
+  const answer = question()
+  if (timeoutMs === undefined || !isThenable(answer)) return answer
+  let timer: NodeJS.Timeout | undefined
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
+  })
+  return Promise.race([answer, deadline]).finally(() => clearTimeout(timer))
 }
 
 function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {

@@ -23,7 +23,7 @@ export type TokenRefusal =
 export type LoginRefusal = 'unknown_account' | 'account_disabled' | 'no_password' | 'wrong_password'
 
 /** What this package asks of its host, and what can therefore fail. */
-export type Dependency = 'accounts' | 'passwords' | 'revocation' | 'keys' | 'tokens' | 'throttle'
+export type Dependency = 'accounts' | 'passwords' | 'revocation' | 'keys' | 'throttle' | 'internal'
 
 const REFUSALS = {
   method_not_allowed: { status: 405, message: 'A token is asked for with POST.' },
@@ -41,7 +41,7 @@ const REFUSALS = {
   client_closed_request: { status: 499, message: 'The client closed the connection before its answer.' },
   too_many_attempts: { status: 429, message: 'Too many failed logins. Try again later.' },
   overloaded: { status: 503, message: 'More logins than can be checked at a time. Try again in a moment.' },
-  missing_token: { status: 401, message: 'This resource needs a bearer token.' },
+  missing_token: { status: 401, message: 'This resource needs a token. Send it as Authorization: Bearer <token>.' },
   invalid_request: { status: 400, message: 'Send one bearer token, in one Authorization header and nowhere else.' },
   invalid_token: { status: 401, message: 'The access token is not valid.' },
   insufficient_scope: { status: 403, message: 'The access token does not carry the scope that this resource needs.' },

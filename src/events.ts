@@ -81,8 +81,7 @@ type Told<E> = E extends AuthEvent ? Omit<E, keyof EventBase> : never
 
 export type Emit = (subject: EventSubject, event: Told<AuthEvent>) => void
 
-export function emitter(observer: AuthObserver | undefined): Emit {
-  if (!observer) return () => {}
+export function emitter(observer: AuthObserver = warnOnce()): Emit {
   return (subject, event) => {
     try {
       const returned = observer({ ...event, ...subject, time: new Date() } as AuthEvent)
@@ -90,6 +89,17 @@ export function emitter(observer: AuthObserver | undefined): Emit {
     } catch {
       // Dropped: the request goes on whatever its observer does.
     }
+  }
+}
+
+/** Without an observer a failing part would answer `503` and leave no trace: the first failure of each is a process warning. */
+function warnOnce(): AuthObserver {
+  const told = new Set<Dependency>()
+  return (event) => {
+    if (event.type !== 'dependency.failed' || told.has(event.dependency)) return
+    told.add(event.dependency)
+    const message = `${event.dependency} failed: ${String(event.error)}. Set onEvent to be told of every failure`
+    process.emitWarning(message, 'ExpressTokenEndpointWarning')
   }
 }
 

@@ -1,6 +1,6 @@
 import ms from 'ms'
 
-/** A length of time: seconds as a number, or a string with a unit: `'90s'`, `'15m'`, `'1h'`, `'30 days'`. */
+/** A length of time: seconds as a number (a day at most), or a string with a unit: `'90s'`, `'15m'`, `'1h'`, `'30 days'`. */
 export type Duration = number | string
 
 /** The current time: a `Date`, or milliseconds since the epoch, as `Date.now` gives them. */
@@ -43,7 +43,9 @@ export function readOptions<O extends object, R extends Record<keyof O, Check<un
       throw new TypeError(`${caller}: unknown option "${name}"${didYouMean(name, known, mistakes)}`)
   }
   const read = known.map((name) => {
-    const value = (given as Record<string, unknown>)[name]
+    // A class may give options through getters; but nobody sets one by way of Object.prototype.
+    const polluted = !Object.hasOwn(given, name) && Object.hasOwn(Object.prototype, name)
+    const value = polluted ? undefined : (given as Record<string, unknown>)[name]
     return [name, named(`${caller}: option "${name}"`, (rows as Record<string, Check<unknown>>)[name], value)]
   })
   return Object.fromEntries(read)
@@ -71,7 +73,7 @@ export function describe(value: unknown): string {
   if (value === '') return 'an empty string'
   if (typeof value === 'string') return `a string of ${value.length} characters`
   if (value === null || typeof value === 'boolean' || typeof value === 'number') return String(value)
-  if (Array.isArray(value)) return 'an array'
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array'
   if (value instanceof Promise) return 'a Promise (is an "await" missing?)'
   return `${/^[aeiou]/.test(typeof value) ? 'an' : 'a'} ${typeof value}`
 }
@@ -115,6 +117,9 @@ export function integer(min: number, max: number, what: string): Check<number> {
   }
 }
 
+/** The longest time that a number may mean: a longer one is more likely meant as milliseconds. */
+const LONGEST_NUMBER = 86_400
+
 /** A {@link Duration} between two bounds, in milliseconds. */
 export function duration(minMs: number, maxMs: number): Check<number> {
   return (value) => {
@@ -128,7 +133,7 @@ export function duration(minMs: number, maxMs: number): Check<number> {
 }
 
 function durationInMs(value: unknown): number {
-  if (typeof value === 'number') return value * 1000
+  if (typeof value === 'number') return value <= LONGEST_NUMBER ? value * 1000 : Number.NaN
   // Without a unit, ms() reads milliseconds where a number means seconds: '3600' is refused rather than guessed at.
   if (typeof value !== 'string' || !/^\d+(\.\d+)? ?[a-z]+$/i.test(value)) return Number.NaN
   return ms(value as ms.StringValue) ?? Number.NaN
@@ -136,7 +141,8 @@ function durationInMs(value: unknown): number {
 
 function hintOn(value: unknown): string {
   if (typeof value === 'string' && /^\d+$/.test(value)) return 'A string needs a unit: did you mean a number?'
-  return typeof value === 'number' && value >= 1000 ? 'Numbers are seconds: did you give milliseconds?' : ''
+  const long = typeof value === 'number' && value >= 1000
+  return long ? "Numbers are seconds, and a day at most: did you give milliseconds? Else write '7 days'" : ''
 }
 
 /** A clock that gives milliseconds, and fails rather than give what is no time: a comparison with NaN lets all pass. */

@@ -58,7 +58,7 @@ describe('readOptions', () => {
     ['a hyphen', { 'na-me': 'x' }, 'make: unknown option "na-me". Did you mean "name"?'],
     ['a strange word', { colour: 'x' }, 'make: unknown option "colour". Known options: size, name, strict'],
     ['a strange word that is undefined', { name: 'x', colour: undefined }, 'make: unknown option "colour"'],
-    ['an array', [], 'make: expected an options object, got an array'],
+    ['an array', [], 'make: expected an options object, got an empty array'],
     ['a string', 'x', 'make: expected an options object, got a string of 1 characters'],
     ['a function', () => {}, 'make: expected an options object, got a function'],
     ['a Promise', { name: Promise.resolve('x') }, 'but is a Promise (is an "await" missing?)'],
@@ -155,7 +155,7 @@ describe('duration', () => {
 
   it.each([
     ['3600', 'A string needs a unit: did you mean a number?'],
-    [3_600_000, 'Numbers are seconds: did you give milliseconds?'],
+    [3_600_000, "Numbers are seconds, and a day at most: did you give milliseconds? Else write '7 days'"],
     ['1 fortnight', ''],
     [61, ''],
   ])('says what the mistake behind %j is', (value, hint) => {

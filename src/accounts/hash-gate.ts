@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { within } from '../dependency.js'
 import { AuthError } from '../errors.js'
 
 /** How busy a gate is; for metrics. */
@@ -9,21 +10,21 @@ export interface GateLoad {
   waiting: number
 }
 
-/** When a task is not worth its turn any more. */
-export interface TaskSignals {
+/** For how long, and for whom, a task is worth its turn. */
+export interface TaskLimits {
   /** The client has gone. A task that runs goes on, and keeps its turn: else a client could make as many run as it likes. */
   gone?: AbortSignal | undefined
-  /** The task has been given up. One that runs, and may never end, gives its turn to the next. */
-  expired?: AbortSignal | undefined
+  /** How long it may wait for its turn, and how long it may then take, each; milliseconds. Default: forever. */
+  patience?: number | undefined
 }
 
 /** A place in a gate, held from before the first look-up until the work is done. */
 export interface GatePlace {
   /**
-   * Runs a task when its turn comes.
-   * @throws AuthError `client_closed_request` when it was not worth its turn any more
+   * Runs a task when its turn comes. One that takes too long passes its turn on, though it may never end.
+   * @throws AuthError `client_closed_request` or `overloaded` when its turn came too late; Error when it takes too long
    */
-  run<T>(task: () => T | Promise<T>, signals?: TaskSignals): Promise<T>
+  run<T>(task: () => T | Promise<T>, limits?: TaskLimits): Promise<T>
   leave(): void
 }
 
@@ -48,44 +49,36 @@ export function createGate(concurrency: number, queue: number): Gate {
   let active = 0
   const waiting = new Set<() => void>()
 
-  function turn(signals: readonly AbortSignal[]): Promise<void> {
+  function turn({ gone, patience }: TaskLimits): Promise<void> {
     return new Promise((resolve, reject) => {
-      const start = () => {
-        done()
-        active++
-        resolve()
-      }
-      const giveUp = () => {
-        done()
-        reject(new AuthError('client_closed_request'))
-      }
-      const done = () => {
+      const settle = (end: () => void) => {
         waiting.delete(start)
-        for (const signal of signals) signal.removeEventListener('abort', giveUp)
+        gone?.removeEventListener('abort', giveUp)
+        clearTimeout(timer)
+        end()
       }
-      if (signals.some(({ aborted }) => aborted)) return giveUp()
+      const start = () => {
+        active++
+        settle(resolve)
+      }
+      const giveUp = () => settle(() => reject(new AuthError('client_closed_request')))
+      const tooLate = () => settle(() => reject(new AuthError('overloaded')))
+      const timer = patience === undefined ? undefined : setTimeout(tooLate, patience)
+      if (gone?.aborted) return giveUp()
       if (active < concurrency) return start()
       waiting.add(start)
-      for (const signal of signals) signal.addEventListener('abort', giveUp, { once: true })
+      gone?.addEventListener('abort', giveUp, { once: true })
     })
   }
 
-  async function run<T>(task: () => T | Promise<T>, { gone, expired }: TaskSignals = {}): Promise<T> {
-    await turn([gone, expired].filter((signal) => signal !== undefined))
-    let over = false
-    const next = () => {
-      if (over) return
-      over = true
-      active--
-      const [first] = waiting
-      first?.()
-    }
-    expired?.addEventListener('abort', next, { once: true })
+  async function run<T>(task: () => T | Promise<T>, limits: TaskLimits = {}): Promise<T> {
+    await turn(limits)
     try {
-      return await task()
+      return await within(limits.patience, task)
     } finally {
-      expired?.removeEventListener('abort', next)
-      next()
+      active--
+      const [next] = waiting
+      next?.()
     }
   }
 

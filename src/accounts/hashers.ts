@@ -18,11 +18,11 @@ export interface Hasher {
 
 export interface Argon2idOptions {
   /** Memory in KiB. Default 19456 (OWASP Password Storage Cheat Sheet). */
-  memoryCost?: number
+  memoryCost?: number | undefined
   /** Passes over the memory. Default 2. */
-  timeCost?: number
+  timeCost?: number | undefined
   /** Lanes. Default 1. */
-  parallelism?: number
+  parallelism?: number | undefined
 }
 
 /** The most that a stored hash may ask for: beyond it one login would take the process down. */
@@ -75,7 +75,7 @@ export function argon2id(options?: Argon2idOptions): Required<Hasher> {
 
 export interface BcryptOptions {
   /** Log2 of the number of rounds. Default 12. */
-  cost?: number
+  cost?: number | undefined
 }
 
 /** A cost of 18 already takes seconds a login. */

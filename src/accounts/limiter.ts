@@ -16,14 +16,25 @@ export interface Limiter {
   reward(key: string): Promise<unknown>
 }
 
+/** That no point is left, as rate-limiter-flexible says it. */
+export interface Exhausted {
+  msBeforeNext: number
+}
+
 /** The most keys that one budget remembers; then the least recently used are forgotten. */
 const MOST_KEYS = 30_000
 
+/** A budget in this process's memory. */
+export interface MemoryLimiter {
+  /** Spends a point, and gives what gives it back; or tells that none is left. */
+  spend(key: string): (() => void) | Exhausted
+}
+
 /**
- * A budget in this process's memory, with the face of a rate-limiter-flexible limiter. That package's own keeps a timer for
- * every key, without bound, and counts by the wall clock: here memory is bounded, and a clock that is set does not matter.
+ * rate-limiter-flexible's own memory limiter keeps a timer for every key, without bound, and counts by the wall clock: here
+ * memory is bounded, and a clock that is set does not matter.
  */
-export function memoryLimiter({ points, duration }: LimiterOptions): Limiter {
+export function memoryLimiter({ points, duration }: LimiterOptions): MemoryLimiter {
   const perf = { now: () => performance.now() }
   const spent = new LRUCache<string, { points: number }>({
     max: MOST_KEYS,
@@ -32,17 +43,19 @@ export function memoryLimiter({ points, duration }: LimiterOptions): Limiter {
     perf,
   })
   return {
-    consume(key) {
+    spend(key) {
       const entry = spent.get(key) ?? { points: 0 }
+      if (entry.points >= points) return { msBeforeNext: spent.getRemainingTTL(key) }
       if (entry.points === 0) spent.set(key, entry)
-      if (entry.points >= points) return Promise.reject({ msBeforeNext: spent.getRemainingTTL(key) })
       entry.points++
-      return Promise.resolve()
-    },
-    reward(key) {
-      const entry = spent.get(key)
-      if (entry && entry.points > 0) entry.points--
-      return Promise.resolve()
+      let returned = false
+      return () => {
+        if (returned) return
+        returned = true
+        entry.points--
+        // What holds nothing must not push out what does.
+        if (entry.points === 0 && spent.peek(key) === entry) spent.delete(key)
+      }
     },
   }
 }

@@ -1,4 +1,4 @@
-import { ask } from '../dependency.js'
+import { ask, blame, within } from '../dependency.js'
 import { AuthError, type Dependency, type LoginRefusal } from '../errors.js'
 import { type Account, type AccountStore, checkAccount } from './account.js'
 import type { Passwords, PasswordsPlace } from './passwords.js'
@@ -41,15 +41,12 @@ export function createLogin({ store, passwords, throttle, timeout }: LoginParts)
     return email.includes('\0') ? undefined : checkAccount(await store.findByEmail(email))
   }
 
-  async function check(credentials: Credentials, place: PasswordsPlace): Promise<Account> {
-    const account = await ask('accounts', timeout, () => find(credentials.email))
-    const { password } = credentials
-    const matches = await ask(
-      'passwords',
-      timeout,
-      (expired) => place.verify(password, account?.passwordHash, expired),
-      ['client_closed_request'],
+  async function check({ email, password }: Credentials, place: PasswordsPlace, signal: AbortSignal): Promise<Account> {
+    const account = await unlessGone(
+      signal,
+      ask('accounts', timeout, () => find(email)),
     )
+    const matches = await blame('passwords', () => place.verify(password, account?.passwordHash), OUT_OF_TURN)
     const reason = refusalOf(account, matches)
     if (!account || reason) {
       throw new AuthError('invalid_credentials', {
@@ -62,14 +59,14 @@ export function createLogin({ store, passwords, throttle, timeout }: LoginParts)
 
   async function rehash({ id, passwordHash }: Account, password: string, place: PasswordsPlace): Promise<void> {
     if (!store.replacePasswordHash || passwordHash === null || !passwords.needsRehash?.(passwordHash)) return
-    const renewed = await ask('passwords', timeout, (expired) => place.hash(password, expired))
+    const renewed = await blame('passwords', () => place.hash(password))
     await ask('accounts', timeout, () => store.replacePasswordHash?.(id, passwordHash, renewed))
   }
 
   async function inPlace(credentials: Credentials, { signal, failed }: LoginContext): Promise<Account> {
-    const place = passwords.reserve?.(signal) ?? { ...methodsOf(passwords), leave() {} }
+    const place = passwords.reserve?.({ gone: signal, patience: timeout }) ?? withoutPlaces(passwords, timeout)
     try {
-      const account = await check(credentials, place)
+      const account = await check(credentials, place, signal)
       await rehash(account, credentials.password, place).catch((error: unknown) => failed(...partOf(error)))
       return account
     } finally {
@@ -78,25 +75,42 @@ export function createLogin({ store, passwords, throttle, timeout }: LoginParts)
   }
 
   return async function login(credentials, context) {
-    const { address, failed } = context
+    const { address, signal, failed } = context
+    if (signal.aborted) throw new AuthError('client_closed_request')
     const spent = await throttle?.spend(credentials.email, address, (error) => failed('throttle', error))
     try {
       const account = await inPlace(credentials, context)
       spent?.giveBack()
       return account
     } catch (error) {
-      // Only a wrong guess counts: whoever could not be checked has learnt nothing.
-      if (!(error instanceof AuthError && error.code === 'invalid_credentials')) spent?.giveBack()
+      const code = error instanceof AuthError ? error.code : undefined
+      // Who could not be checked has learnt nothing; but to hang up again and again is not free for its address.
+      if (code !== 'invalid_credentials') spent?.giveBack(code === 'client_closed_request' ? 'address' : undefined)
       throw error
     }
   }
 }
 
-function methodsOf(passwords: Passwords): Pick<Passwords, 'hash' | 'verify'> {
+/** How a place ends a password check whose turn came too late, or never. */
+const OUT_OF_TURN = ['client_closed_request', 'overloaded'] as const
+
+/** For a host's own object that has no places: no queue, but the same deadline. */
+function withoutPlaces(passwords: Passwords, timeout: number): PasswordsPlace {
   return {
-    hash: (password) => passwords.hash(password),
-    verify: (password, hash) => passwords.verify(password, hash),
+    hash: (password) => within(timeout, () => passwords.hash(password)),
+    verify: (password, hash) => within(timeout, () => passwords.verify(password, hash)),
+    leave() {},
   }
+}
+
+/** An answer that is not waited for any longer than the client waits for us: the place is somebody else's then. */
+function unlessGone<T>(signal: AbortSignal, answer: Promise<T>): Promise<T> {
+  if (signal.aborted) return Promise.reject(new AuthError('client_closed_request'))
+  return new Promise((resolve, reject) => {
+    const giveUp = () => reject(new AuthError('client_closed_request'))
+    signal.addEventListener('abort', giveUp, { once: true })
+    answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp))
+  })
 }
 
 /** Which part failed, and why. */

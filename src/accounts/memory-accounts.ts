@@ -1,4 +1,4 @@
-import type { Account, AccountStore } from './account.js'
+import { type Account, type AccountStore, checkAccount } from './account.js'
 
 /** An account with the e-mail address that it is found by. */
 export type MemoryAccount = Account & { email: string }
@@ -11,6 +11,8 @@ export function memoryAccounts(accounts: Iterable<MemoryAccount>): Required<Acco
   const byEmail = new Map<string, MemoryAccount>()
   const byId = new Map<string, MemoryAccount>()
   for (const account of accounts) {
+    if (typeof account?.email !== 'string') throw new TypeError('memoryAccounts: each account needs an "email"')
+    checkAccount(account)
     if (byEmail.has(account.email) || byId.has(account.id)) {
       throw new TypeError('memoryAccounts: two accounts share an id or an e-mail address')
     }

@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { type Check, Expected, integer, isPlainObject, optional, readOptions } from '../options.js'
-import { createGate, defaultConcurrency, type GateLoad } from './hash-gate.js'
+import { createGate, defaultConcurrency, type GateLoad, type TaskLimits } from './hash-gate.js'
 import { argon2id, bcrypt, type Hasher } from './hashers.js'
 
 export interface PasswordsOptions {
   /** The first makes new hashes; all are accepted. Default: `[argon2id(), bcrypt()]`. */
-  hashers?: readonly Hasher[]
+  hashers?: readonly Hasher[] | undefined
   /**
    * How many passwords are hashed at a time. Default: one less than libuv's threads (`UV_THREADPOOL_SIZE`, 4) and one less
    * than the cores, whichever is fewer, and at least one.
    */
-  concurrency?: number
+  concurrency?: number | undefined
   /** How many logins may wait for their turn; beyond that they are answered `503` at once. Default 64. */
-  queue?: number
+  queue?: number | undefined
 }
 
 /** Hashes and checks passwords. Every byte counts: nothing is trimmed, cut or normalised (OWASP ASVS 5, 6.2.8). */
@@ -33,15 +33,15 @@ export interface Passwords {
    * Takes a place in the queue, before an account is looked up for a login that could not be checked anyway.
    * @throws AuthError `overloaded` when there is none
    */
-  reserve?(gone?: AbortSignal): PasswordsPlace
+  reserve?(limits?: TaskLimits): PasswordsPlace
   /** How many passwords are being hashed, and how many logins wait; for metrics. */
   load?(): GateLoad
 }
 
-/** A login's place: `hash` and `verify` in its turn; or never, once the client has gone or `expired` says that it is too late. */
+/** A login's place: `hash` and `verify` in its turn, within its limits. */
 export interface PasswordsPlace {
-  hash(password: string, expired?: AbortSignal): Promise<string>
-  verify(password: string, hash: string | null | undefined, expired?: AbortSignal): Promise<boolean>
+  hash(password: string): Promise<string>
+  verify(password: string, hash: string | null | undefined): Promise<boolean>
   leave(): void
 }
 
@@ -49,7 +49,9 @@ type FirstHasher = Hasher & Required<Pick<Hasher, 'hash'>>
 
 const hasherList: Check<readonly [FirstHasher, ...Hasher[]]> = (value) => {
   if (!Array.isArray(value) || value.length === 0 || !value.every(isHasher)) {
-    throw new Expected('an array of hashers, like [argon2id(), bcrypt()]', 'A hasher has "accepts" and "verify"')
+    const uncalled = Array.isArray(value) && value.some((hasher) => typeof hasher === 'function')
+    const hint = uncalled ? 'Are the brackets of argon2id() missing?' : 'A hasher has "accepts" and "verify"'
+    throw new Expected('an array of hashers, like [argon2id(), bcrypt()]', hint)
   }
   if (typeof value[0].hash !== 'function') {
     throw new Expected('an array whose first hasher has "hash"', 'Put argon2id() first: it makes new hashes')
@@ -80,12 +82,12 @@ export function createPasswords(options?: PasswordsOptions): Required<Passwords>
   const gate = createGate(concurrency, queue)
   const work = passwordWork(hashers ?? [argon2id(), bcrypt()])
 
-  function reserve(gone?: AbortSignal): PasswordsPlace {
+  function reserve(limits: TaskLimits = {}): PasswordsPlace {
     const place = gate.enter()
     return {
       // A new hash is worth making though the client has gone.
-      hash: (password, expired) => place.run(() => work.hash(password), { expired }),
-      verify: (password, hash, expired) => place.run(() => work.verify(password, hash), { gone, expired }),
+      hash: (password) => place.run(() => work.hash(password), { ...limits, gone: undefined }),
+      verify: (password, hash) => place.run(() => work.verify(password, hash), limits),
       leave: place.leave,
     }
   }
@@ -137,7 +139,11 @@ function passwordWork(hashers: readonly [FirstHasher, ...Hasher[]]) {
 
 function hasherOf(hashers: readonly Hasher[], hash: string): Hasher {
   const hasher = hashers.find((candidate) => candidate.accepts(hash))
-  if (!hasher) throw new Error('passwords: a stored hash is of no format that a hasher accepts')
+  if (!hasher) {
+    throw new Error(
+      'passwords: a stored hash is of no format that a hasher accepts. By default those are $argon2id$… and $2b$…; for others, give createPasswords() a hasher of their own',
+    )
+  }
   return hasher
 }
 

@@ -10,10 +10,13 @@ import type { VerifiedToken } from '../tokens/claims.js'
 
 /**
  * The credentials in a parsed body. Members other than the two are ignored.
- * @throws AuthError `invalid_body`
+ * @param limit the longest body; the host's own parser may have let a longer one through
+ * @throws AuthError `invalid_body` or `body_too_large`
  */
-export function credentialsIn(body: unknown): Credentials {
-  return { email: member(body, 'email'), password: member(body, 'password') }
+export function credentialsIn(body: unknown, limit: number): Credentials {
+  const credentials = { email: member(body, 'email'), password: member(body, 'password') }
+  if (credentials.email.length + credentials.password.length > limit) throw new AuthError('body_too_large')
+  return credentials
 }
 
 function member(body: unknown, name: string): string {

@@ -10,12 +10,13 @@ import {
   Expected,
   func,
   isPlainObject,
+  named,
   optional,
   readOptions,
   SCOPE_TOKEN,
   text,
 } from '../options.js'
-import type { VerifiedToken } from '../tokens/claims.js'
+import { isVerifiedToken, type VerifiedToken } from '../tokens/claims.js'
 import type { TokenVerifier } from '../tokens/tokens.js'
 import { bearerTokenOf, verifyByPassport } from './credentials.js'
 import { asRefusal, challengeOf, sendRefusal } from './respond.js'
@@ -32,7 +33,7 @@ declare global {
 /** What the guard uses of a request; Express's fits, whatever its route's parameters. */
 export interface GuardedRequest extends IncomingMessage {
   ip?: string | undefined
-  auth?: VerifiedToken
+  auth?: unknown
 }
 
 /** A middleware that leaves the types of the route's parameters alone, as `RequestHandler` would not. */
@@ -45,24 +46,24 @@ export interface RequireBearerOptions {
   /** Verifies the tokens: what `createTokenIssuer` or `createTokenVerifier` made. */
   tokens: TokenVerifier
   /** Scopes that the token must all carry: an array, or a string with spaces between them. Default: none. */
-  scope?: string | readonly string[]
+  scope?: string | readonly string[] | undefined
   /**
    * A store with `findById`: the account is looked up on every request. A deleted or disabled account is refused, as are
    * tokens from before its `tokensValidAfter`; `req.user` is the account without its password hash.
    */
-  accounts?: AccountStore & Required<Pick<AccountStore, 'findById'>>
+  accounts?: (AccountStore & Required<Pick<AccountStore, 'findById'>>) | undefined
   /** Is asked on every request whether the token was revoked. Key it on `auth.id`. */
-  isRevoked?: RevocationCheck
+  isRevoked?: RevocationCheck | undefined
   /** Lets a request without credentials through, without `req.auth`. Bad credentials are still refused. Default false. */
-  optional?: boolean
+  optional?: boolean | undefined
   /** The `realm` of the challenge (RFC 9110 section 11.5). Default: the issuer. */
-  realm?: string
+  realm?: string | undefined
   /** How long the account store and the revocation check may each take before the answer is `503`. Default five seconds. */
-  timeout?: Duration
+  timeout?: Duration | undefined
   /** Is told of every refusal and every failure. */
-  onEvent?: AuthObserver
+  onEvent?: AuthObserver | undefined
   /** Hands failures of the host's own parts (`503`) to the host's error handler instead of answering. Default false. */
-  forwardErrors?: boolean
+  forwardErrors?: boolean | undefined
 }
 
 const tokenVerifier: Check<TokenVerifier> = (value) => {
@@ -91,13 +92,15 @@ const storeWithIds: Check<FindById> = (value) => {
   return (id) => store.findById(id)
 }
 
+const realmText = text('printable ASCII text', /^[\x20-\x7e]+$/)
+
 const rows = {
   tokens: tokenVerifier,
   scope: optional(scopeList, [] as readonly string[]),
   accounts: optional(storeWithIds),
   isRevoked: optional(func<RevocationCheck>('a function (auth) => boolean')),
   optional: optional(bool, false),
-  realm: optional(text('printable ASCII text', /^[\x20-\x7e]+$/)),
+  realm: optional(realmText),
   timeout: timeoutOption,
   onEvent: optional(func<AuthObserver>('a function')),
   forwardErrors: optional(bool, false),
@@ -111,6 +114,11 @@ const MISTAKES = {
   account: 'accounts',
   store: 'accounts',
   revoked: 'isRevoked',
+  secret: 'tokens',
+  secretOrKey: 'tokens',
+  algorithms: 'tokens',
+  audience: 'tokens',
+  jwtFromRequest: 'tokens',
   credentialsRequired: 'optional',
   required: 'optional',
 }
@@ -123,10 +131,16 @@ const MISTAKES = {
 export function requireBearer(options: RequireBearerOptions): BearerGuard {
   const read = readOptions<RequireBearerOptions, typeof rows>('requireBearer', options, rows, MISTAKES)
   const { tokens, scope, accounts: findById, isRevoked, timeout, onEvent, forwardErrors } = read
-  const realm = read.realm ?? tokens.issuer
+  const realm = named(
+    'requireBearer: "tokens.issuer", the realm unless it is set,',
+    realmText,
+    read.realm ?? tokens.issuer,
+  )
   const emit = emitter(onEvent)
 
   async function check(req: GuardedRequest): Promise<void> {
+    // Another middleware's is no verified token.
+    if (req.auth !== undefined) req.auth = undefined
     const token = bearerTokenOf(req)
     if (token === undefined) {
       if (read.optional) return
@@ -141,22 +155,21 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
       throw refusal('revoked', auth)
     if (findById) {
       const account = await ask('accounts', timeout, () => findAccount(findById, auth))
-      const { passwordHash: _, ...user } = standing(account, auth)
-      Object.assign(req, { user })
+      Object.assign(req, { user: userOf(standing(account, auth)) })
     }
     req.auth = auth
   }
 
   return function requireBearerMiddleware(req, res, next) {
-    check(req).then(
-      () => next(),
-      (thrown: unknown) => {
-        const error = asRefusal(thrown)
-        emit({ address: req.ip }, refusalEvent('bearer', error))
-        if (forwardErrors && error.code === 'unavailable') return next(error)
-        sendRefusal(res, error, challengeOf(error, realm))
-      },
-    )
+    const refuse = (thrown: unknown) => {
+      const error = asRefusal(thrown)
+      emit({ address: req.ip }, refusalEvent('bearer', error))
+      if (forwardErrors && error.code === 'unavailable') return next(error)
+      sendRefusal(res, error, challengeOf(error, realm))
+    }
+    check(req)
+      .then(() => next(), refuse)
+      .catch(next)
   }
 }
 
@@ -182,6 +195,16 @@ function standing(account: Account | undefined, auth: VerifiedToken): Account {
   return account
 }
 
+/** The account for the host's routes: its own members less the hash. Of a class that computes them, only what an account has. */
+function userOf(account: Account): Omit<Account, 'passwordHash'> {
+  if (Object.hasOwn(account, 'passwordHash')) {
+    const { passwordHash: _, ...user } = account
+    return user
+  }
+  const { id, disabled, scopes, claims, tokensValidAfter } = account
+  return { id, disabled, scopes, claims, tokensValidAfter }
+}
+
 function refusal(reason: TokenRefusal, { accountId, id }: VerifiedToken): AuthError {
   return new AuthError('invalid_token', { reason, accountId, tokenId: id })
 }
@@ -190,8 +213,8 @@ function refusal(reason: TokenRefusal, { accountId, id }: VerifiedToken): AuthEr
  * The verified token of a guarded request.
  * @throws TypeError naming the route, when no guard has let the request through
  */
-export function authOf(req: { auth?: VerifiedToken; method: string; baseUrl: string; path: string }): VerifiedToken {
-  if (req.auth) return req.auth
+export function authOf(req: { auth?: unknown; method: string; baseUrl: string; path: string }): VerifiedToken {
+  if (isVerifiedToken(req.auth)) return req.auth
   const route = `${req.method} ${req.baseUrl}${req.path}`
   throw new TypeError(
     `authOf: ${route} has no verified token. Put requireBearer() before it, or read req.auth where the guard is optional`,

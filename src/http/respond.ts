@@ -40,7 +40,7 @@ export function sendRefusal(
  * observer, not to the client.
  */
 export function asRefusal(error: unknown): AuthError {
-  return error instanceof AuthError ? error : new AuthError('unavailable', { dependency: 'tokens', cause: error })
+  return error instanceof AuthError ? error : new AuthError('unavailable', { dependency: 'internal', cause: error })
 }
 
 /** The `WWW-Authenticate` header of a refusal (RFC 6750 section 3, RFC 9110 section 11.6.1), where it takes one. */

@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events'
+import type { Socket } from 'node:net'
 import bytes from 'bytes'
 import { type Request, type Response, Router } from 'express'
 import { type AccountLookup, type AccountStore, storeOf } from '../accounts/account.js'
@@ -29,21 +31,21 @@ export interface TokenRouterOptions {
   /** Finds an account by its e-mail address: a function, or a whole store. */
   accounts: AccountLookup | AccountStore
   /** Where the endpoint is, below the router's mount point. Default `/api/v2013/authentication/token`. */
-  path?: string
+  path?: string | undefined
   /** Checks passwords. Default: `createPasswords()`. */
-  passwords?: Passwords
+  passwords?: Passwords | undefined
   /** Failed-login budgets. Default: `createThrottle()`, in this process's memory. `false` goes without. */
-  throttle?: Throttle | false
+  throttle?: Throttle | false | undefined
   /** The longest request body: bytes as a number, or a string like `'10kb'`. Default 10 kB. */
-  bodyLimit?: number | string
+  bodyLimit?: number | string | undefined
   /** How long the account store and the password check may each take before the answer is `503`. Default five seconds. */
-  timeout?: Duration
+  timeout?: Duration | undefined
   /** Is told of every token issued, every refusal and every failure. */
-  onEvent?: AuthObserver
+  onEvent?: AuthObserver | undefined
   /** Puts the e-mail address, as the client sent it, into the events of logins. It is personal data. Default false. */
-  emailInEvents?: boolean
+  emailInEvents?: boolean | undefined
   /** Hands failures of the host's own parts (`503`) to the host's error handler instead of answering. Default false. */
-  forwardErrors?: boolean
+  forwardErrors?: boolean | undefined
 }
 
 const tokenIssuer: Check<TokenIssuer> = (value) => {
@@ -65,7 +67,11 @@ const accountsOption: Check<AccountStore> = (value) => {
 }
 
 const passwordsOption: Check<Passwords> = (value) => {
-  const fits = isPlainObject(value) && typeof value['verify'] === 'function' && typeof value['hash'] === 'function'
+  const fits =
+    isPlainObject(value) &&
+    typeof value['verify'] === 'function' &&
+    typeof value['hash'] === 'function' &&
+    !('accepts' in value)
   if (!fits)
     throw new Expected('what createPasswords() returned', 'Hashers go into createPasswords({ hashers: [...] })')
   return value as unknown as Passwords
@@ -80,9 +86,9 @@ const throttleOption: Check<Throttle | false> = (value) => {
 }
 
 /** A path without route patterns: Express 4 and 5 read those differently. */
-export const plainPath = text(
-  "a path like '/token', without patterns and without a slash at its end",
-  /^(\/[\w.~-]+)+$/,
+const plainPath = text(
+  "a path like '/token' or '/', without patterns and without a slash at its end",
+  /^(\/|(\/[\w.~-]+)+)$/,
 )
 
 const MAX_BODY = 1_048_576
@@ -150,14 +156,15 @@ export function tokenRouter(options: TokenRouterOptions): Router {
 
   async function answer(req: Request, res: Response, subject: EventSubject): Promise<void> {
     if (req.method !== 'POST') throw new AuthError('method_not_allowed')
-    const credentials = credentialsIn(await readBody(req, bodyLimit))
+    const credentials = credentialsIn(await readBody(req, bodyLimit), bodyLimit)
     if (emailInEvents) subject.email = credentials.email
     const failed: LoginContext['failed'] = (dependency, error) =>
       emit(subject, { type: 'dependency.failed', dependency, refused: false, error })
-    const context = { address: req.ip, signal: goneSignal(res), failed }
+    const context = { address: subject.address, signal: goneSignal(req.socket), failed }
+    const issuedAt = tokens.now()
     const account = await loginByPassport(credentials, (seen) => login(seen, context))
     const { scopes, claims } = account
-    const issued = tokens.issue({ accountId: account.id, scopes: scopes ?? [], claims: claims ?? {} })
+    const issued = tokens.issue({ accountId: account.id, scopes: scopes ?? [], claims: claims ?? {}, issuedAt })
     sendToken(res, issued.token, issued.expiresAt)
     emit(subject, { type: 'token.issued', accountId: account.id, tokenId: issued.id, expiresAt: issued.expiresAt })
   }
@@ -165,20 +172,28 @@ export function tokenRouter(options: TokenRouterOptions): Router {
   const router = Router({ caseSensitive: true, strict: true })
   router.all(path, function tokenEndpoint(req, res, next) {
     const subject: EventSubject = { address: req.ip }
-    answer(req, res, subject).catch((thrown: unknown) => {
+    const refuse = (thrown: unknown) => {
       const error = asRefusal(thrown)
       emit(subject, refusalEvent('token', error))
       if (forwardErrors && error.code === 'unavailable') return next(error)
       const allow = error.code === 'method_not_allowed' ? { Allow: 'POST' } : {}
       sendRefusal(res, error, allow, mayGoOnSending(req, bodyLimit) ? endAndCut : undefined)
-    })
+    }
+    answer(req, res, subject).catch(refuse).catch(next)
   })
   return router
 }
 
-/** Tells when nobody waits for the answer any more: the client has gone, or it has been answered. */
-function goneSignal(res: Response): AbortSignal {
+const gone = new WeakMap<Socket, AbortSignal>()
+
+/** Tells when nobody waits for an answer any more. One for each connection, whose requests may stand in a line. */
+function goneSignal(socket: Socket): AbortSignal {
+  if (socket.destroyed) return AbortSignal.abort()
+  const known = gone.get(socket)
+  if (known) return known
   const controller = new AbortController()
-  res.once('close', () => controller.abort())
+  setMaxListeners(0, controller.signal)
+  socket.once('close', () => controller.abort())
+  gone.set(socket, controller.signal)
   return controller.signal
 }

@@ -76,9 +76,16 @@ export function readClaims(payload: unknown, expected: Expectation): TokenRefusa
   return describeToken(payload)
 }
 
+const verified = new WeakSet<object>()
+
+/** Whether a value is a token that this package has verified. */
+export function isVerifiedToken(value: unknown): value is VerifiedToken {
+  return typeof value === 'object' && value !== null && verified.has(value)
+}
+
 function describeToken({ iss, aud, sub, jti, iat, exp, scope, ...rest }: Payload & Claims): VerifiedToken {
   const { nbf: _, ...claims } = rest
-  return Object.freeze({
+  const token = Object.freeze({
     id: jti,
     accountId: sub,
     issuer: iss,
@@ -93,6 +100,8 @@ function describeToken({ iss, aud, sub, jti, iat, exp, scope, ...rest }: Payload
     },
     claims: deepFreeze(claims),
   })
+  verified.add(token)
+  return token
 }
 
 /** Level by level: claims may be nested deeper than the stack is. */

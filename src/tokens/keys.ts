@@ -1,4 +1,5 @@
 import {
+  type AsymmetricKeyDetails,
   createHash,
   createHmac,
   createPrivateKey,
@@ -36,11 +37,11 @@ export type KeyMaterial = string | JsonWebKey | KeyObject
  */
 export type TokenKey = SecretTokenKey | PrivateTokenKey | PublicTokenKey
 /** Signs and verifies. */
-export type SecretTokenKey = { alg: SecretAlgorithm; secret: SecretMaterial | undefined; kid?: string }
+export type SecretTokenKey = { alg: SecretAlgorithm; secret: SecretMaterial | undefined; kid?: string | undefined }
 /** Signs, and verifies by its public half. */
-export type PrivateTokenKey = { alg: KeyPairAlgorithm; privateKey: KeyMaterial | undefined; kid?: string }
+export type PrivateTokenKey = { alg: KeyPairAlgorithm; privateKey: KeyMaterial | undefined; kid?: string | undefined }
 /** The half of a key pair that may be known to all. */
-export type PublicTokenKey = { alg: KeyPairAlgorithm; publicKey: KeyMaterial | undefined; kid?: string }
+export type PublicTokenKey = { alg: KeyPairAlgorithm; publicKey: KeyMaterial | undefined; kid?: string | undefined }
 
 /** A public key as a JWK set shows it (RFC 7517). */
 export interface PublicJwk extends JsonWebKey {
@@ -70,6 +71,7 @@ export interface KeyRing extends KeySource {
 type Row = { kind: 'secret'; minBytes: number } | { kind: 'rsa' } | { kind: 'ec'; curve: string }
 
 const MIN_RSA_BITS = 2048
+const MAX_RSA_BITS = 16_384
 
 /** A row per algorithm: what key it takes. */
 const ALGORITHMS: Readonly<Record<Algorithm, Row>> = {
@@ -191,13 +193,13 @@ const PARSERS: Record<'secret' | 'privateKey' | 'publicKey', (alg: Algorithm, ro
   secret: (alg, row) => (value) => {
     const bytes = row.kind === 'secret' ? row.minBytes : 0
     const what = `a secret of at least ${bytes} bytes for ${alg} (RFC 7518 section 3.2)`
-    if ((typeof value === 'string' || value instanceof Uint8Array) && Buffer.from(value).includes('-----BEGIN')) {
+    const key = value instanceof KeyObject ? value : secretOf(value)
+    if (key?.type === 'secret' && key.export().includes('-----BEGIN')) {
       throw new Expected(
         what,
         'This is a PEM: did you mean "privateKey" or "publicKey", with an RS, PS or ES algorithm?',
       )
     }
-    const key = value instanceof KeyObject ? value : secretOf(value)
     if (key?.type !== 'secret') throw new Expected(what)
     if ((key.symmetricKeySize ?? 0) < bytes) {
       throw new Expected(what, 'Make one with: openssl rand -base64 64')
@@ -244,7 +246,7 @@ function fitting(alg: Algorithm, row: Row, value: unknown, key: KeyObject | unde
   const fits =
     row.kind === 'ec'
       ? key.asymmetricKeyType === 'ec' && details.namedCurve === row.curve
-      : key.asymmetricKeyType === 'rsa' && (details.modulusLength ?? 0) >= MIN_RSA_BITS
+      : key.asymmetricKeyType === 'rsa' && isStrongRsa(details)
   if (!fits) {
     const size = details.modulusLength ? ` of ${details.modulusLength} bits` : ''
     const curve = details.namedCurve ? ` on curve ${details.namedCurve}` : ''
@@ -255,8 +257,19 @@ function fitting(alg: Algorithm, row: Row, value: unknown, key: KeyObject | unde
       throw new Expected(what, 'The JWK\'s own "alg" says otherwise')
     if (value['use'] !== undefined && value['use'] !== 'sig')
       throw new Expected(what, 'The JWK\'s own "use" is not "sig"')
+    const operation = key.type === 'private' ? 'sign' : 'verify'
+    const operations = value['key_ops'] ?? [operation]
+    if (!Array.isArray(operations) || !operations.includes(operation)) {
+      throw new Expected(what, `The JWK's own "key_ops" do not have "${operation}"`)
+    }
   }
   return key
+}
+
+/** NIST SP 800-56B: with an exponent of 1 anyone could sign. A huge modulus makes each verification a burden. */
+function isStrongRsa({ modulusLength = 0, publicExponent = 0n }: AsymmetricKeyDetails): boolean {
+  const soundExponent = publicExponent >= 65_537n && publicExponent % 2n === 1n
+  return modulusLength >= MIN_RSA_BITS && modulusLength <= MAX_RSA_BITS && soundExponent
 }
 
 function kidOfJwk(material: unknown): string | undefined {

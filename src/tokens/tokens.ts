@@ -33,22 +33,22 @@ type VerifierKey = SecretTokenKey | PublicTokenKey
 
 export interface TokenVerifierOptions {
   /** This environment's base URL: absolute, http or https. Bound into every token as `iss`. A trailing slash makes no difference. */
-  issuer: string
+  issuer: string | undefined
   /** Whom the tokens are meant for (`aud`). Default: the issuer. */
-  audience?: string
+  audience?: string | undefined
   /** Public keys or secrets: one, or a list of which any may verify. */
   keys: VerifierKey | readonly VerifierKey[]
   /** By how much clocks may differ. Default 0, at most one minute. */
-  clockTolerance?: Duration
+  clockTolerance?: Duration | undefined
   /** The current time. Default: `Date.now`. */
-  clock?: Clock
+  clock?: Clock | undefined
 }
 
 export interface TokenIssuerOptions extends Omit<TokenVerifierOptions, 'keys'> {
   /** One key, or a list: the first signs, all verify. */
   keys: TokenKey | readonly TokenKey[]
   /** How long a token is good for. Default one hour; at least one second, at most a year. */
-  lifetime?: Duration
+  lifetime?: Duration | undefined
 }
 
 export interface TokenVerifier {
@@ -68,6 +68,8 @@ export interface TokenIssuer extends TokenVerifier {
    * @throws TypeError when the account id, the scopes or the claims cannot be put into a token
    */
   issue(subject: TokenSubject): IssuedToken
+  /** The current time, by the `clock` that tokens are issued by. */
+  now(): Date
   /** The public keys as a JWK set (RFC 7517 section 5). Secrets are never in it. */
   jwks(): { keys: PublicJwk[] }
 }
@@ -79,6 +81,11 @@ export interface TokenSubject {
   scopes?: readonly string[] | undefined
   /** Private claims. Those that the issuer writes itself (`iss`, `sub`, `exp`, `scope` …) are left out. */
   claims?: Readonly<Record<string, unknown>> | undefined
+  /**
+   * When the account was looked at. Default: now. A password that is changed while a login is under way then ends its token
+   * too, by `tokensValidAfter`.
+   */
+  issuedAt?: Date | undefined
 }
 
 export interface IssuedToken {
@@ -97,8 +104,9 @@ const baseUrl: Check<string> = (value) => {
       ? new URL(value)
       : undefined
   if (!url) {
-    const bare = typeof value === 'string' && /^[\w.-]+\.\w+/.test(value)
-    throw new Expected(what, bare ? 'Is "https://" missing?' : '')
+    const bare = typeof value === 'string' && /^[\w.-]+(:\d+)?(\/|$)/.test(value)
+    const unset = value === undefined ? 'Is an environment variable not set?' : ''
+    throw new Expected(what, bare ? 'Is "https://" missing?' : unset)
   }
   if (url.search || url.hash || url.username || url.password || /[?#]$/.test(value as string)) throw new Expected(what)
   return url.href.replace(/\/+$/, '')
@@ -156,6 +164,7 @@ export function createTokenIssuer(options: TokenIssuerOptions): TokenIssuer {
   return Object.freeze({
     ...verifier,
     issue: (subject: TokenSubject) => issue({ ...read, ...verifier, ring, signingKey }, subject),
+    now: () => new Date(read.clock()),
     jwks: () => ({ keys: ring.publicJwks() }),
   })
 }
@@ -191,14 +200,15 @@ interface Signer extends Omit<Environment, 'clockTolerance'> {
 }
 
 function issue(signer: Signer, subject: TokenSubject): IssuedToken {
-  const { accountId, scopes = [], claims = {} } = subject
+  const { accountId, scopes = [], claims = {}, issuedAt } = subject
   if (typeof accountId !== 'string' || accountId === '')
     throw new TypeError('issue: "accountId" must be a non-empty string')
   if (!isScopeList(scopes))
     throw new TypeError('issue: "scopes" must be an array of scope tokens (RFC 6749 section 3.3)')
   if (!isPlainObject(claims)) throw new TypeError('issue: "claims" must be an object')
   const { issuer, audience, clock, lifetime, ring, signingKey } = signer
-  const iat = Math.floor(clock() / 1000)
+  const iat = Math.floor((issuedAt?.getTime() ?? clock()) / 1000)
+  if (!Number.isFinite(iat)) throw new TypeError('issue: "issuedAt" must be a valid Date')
   const exp = iat + Math.floor(lifetime / 1000)
   const id = randomUUID()
   const registered = {

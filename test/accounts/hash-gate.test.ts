@@ -1,5 +1,5 @@
 import { AuthError } from 'express-token-endpoint'
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createGate, defaultConcurrency } from '../../src/accounts/hash-gate.js'
 
 /** A task that is done when it is told so. */
@@ -100,40 +100,63 @@ describe('the hash gate', () => {
     expect(await done).toBe('a')
   })
 
-  it('keeps the turn of a task that runs though its client has gone, and passes it on when it is given up', async () => {
-    const gate = createGate(1, 10)
-    const started: string[] = []
-    const [hanging, next] = ['hanging', 'next'].map((name) => task(name, started))
-    const [client, expiry] = [new AbortController(), new AbortController()]
-    gate.enter().run(hanging?.run as () => Promise<string>, { gone: client.signal, expired: expiry.signal })
-    const done = gate.enter().run(next?.run as () => Promise<string>)
-    await turns()
-    client.abort()
-    await turns()
-    expect(gate.load()).toEqual({ active: 1, waiting: 1 })
-    expiry.abort()
-    await turns()
-    expect(started).toEqual(['hanging', 'next'])
-    hanging?.finish()
-    await turns()
-    expect(gate.load()).toEqual({ active: 1, waiting: 0 })
-    next?.finish()
-    expect(await done).toBe('next')
-    expect(gate.load()).toEqual({ active: 0, waiting: 0 })
-  })
+  describe('with patience', () => {
+    beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
+    afterEach(() => void vi.useRealTimers())
 
-  it('runs nothing that was given up while it waited', async () => {
-    const gate = createGate(1, 10)
-    const started: string[] = []
-    const [first, late] = ['first', 'late'].map((name) => task(name, started))
-    const expiry = new AbortController()
-    const running = gate.enter().run(first?.run as () => Promise<string>)
-    const waiting = gate.enter().run(late?.run as () => Promise<string>, { expired: expiry.signal })
-    expiry.abort()
-    await expect(waiting).rejects.toThrow(AuthError)
-    first?.finish()
-    await running
-    expect(started).toEqual(['first'])
+    it('keeps the turn of a task whose client has gone, and passes it on when it takes too long', async () => {
+      const gate = createGate(1, 10)
+      const started: string[] = []
+      const [hanging, next] = ['hanging', 'next'].map((name) => task(name, started))
+      const client = new AbortController()
+      const limits = { gone: client.signal, patience: 1000 }
+      const given = gate.enter().run(hanging?.run as () => Promise<string>, limits)
+      const failed = expect(given).rejects.toThrow('no answer within 1000 ms')
+      const done = gate.enter().run(next?.run as () => Promise<string>)
+      await vi.advanceTimersByTimeAsync(999)
+      client.abort()
+      await turns()
+      expect(gate.load()).toEqual({ active: 1, waiting: 1 })
+      await vi.advanceTimersByTimeAsync(1)
+      await failed
+      await turns()
+      expect(started).toEqual(['hanging', 'next'])
+      hanging?.finish()
+      await turns()
+      expect(gate.load()).toEqual({ active: 1, waiting: 0 })
+      next?.finish()
+      expect(await done).toBe('next')
+      expect(gate.load()).toEqual({ active: 0, waiting: 0 })
+    })
+
+    it('says overloaded to a task whose turn does not come in time, and never runs it', async () => {
+      const gate = createGate(1, 10)
+      const started: string[] = []
+      const [first, late] = ['first', 'late'].map((name) => task(name, started))
+      const running = gate.enter().run(first?.run as () => Promise<string>)
+      const waiting = gate.enter().run(late?.run as () => Promise<string>, { patience: 1000 })
+      const refused = expect(waiting).rejects.toMatchObject({ code: 'overloaded' })
+      await vi.advanceTimersByTimeAsync(1000)
+      await refused
+      expect(gate.load()).toEqual({ active: 1, waiting: 0 })
+      first?.finish()
+      await running
+      expect(started).toEqual(['first'])
+    })
+
+    it('counts the time of a task from its own turn', async () => {
+      const gate = createGate(1, 10)
+      const [first, second] = ['first', 'second'].map((name) => task(name, []))
+      const running = gate.enter().run(first?.run as () => Promise<string>, { patience: 1000 })
+      const done = gate.enter().run(second?.run as () => Promise<string>, { patience: 1000 })
+      await vi.advanceTimersByTimeAsync(900)
+      first?.finish()
+      await running
+      await vi.advanceTimersByTimeAsync(900)
+      second?.finish()
+      expect(await done).toBe('second')
+      expect(vi.getTimerCount()).toBe(0)
+    })
   })
 
   it.each([

@@ -86,7 +86,7 @@ describe('several hashers', () => {
 
   it.each(['', 'other:x', 'x', ' new:x'])('none checks %j: the check fails, and matches nothing', async (hash) => {
     const error = (await rejectionOf(passwords.verify('x', hash))) as Error
-    expect(error.message).toBe('passwords: a stored hash is of no format that a hasher accepts')
+    expect(error.message).toContain('a stored hash is of no format that a hasher accepts')
     expect(() => passwords.needsRehash(hash)).toThrow('of no format')
   })
 

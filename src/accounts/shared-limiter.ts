@@ -1,0 +1,105 @@
+import { isPlainObject } from '../options.js'
+import type { Exhausted, Limiter, LimiterOptions, MemoryLimiter } from './limiter.js'
+
+/** For how long a shared store may say nothing at all, and for how long one that failed is left alone. */
+const STORE = { patienceMs: 40, restMs: 1000 }
+
+/** Spends a point of a budget, and gives what gives it back; or tells that none is left. */
+export type SpendPoint = (key: string, storeFailed: (error: unknown) => void) => Promise<(() => void) | Exhausted>
+
+/** The store behind the limiters, whichever of them asks it. */
+export interface SharedStore {
+  /** Whether it is left alone for a moment after a failure, so that only one login in that time waits for it. */
+  rests(): boolean
+  failed(): void
+  /** Waits for an answer of the store's. Rejects as the answer does, and when the store says nothing. */
+  answerOf(answer: Promise<unknown>): Promise<void>
+}
+
+export function sharedStore(): SharedStore {
+  let restsUntil = Number.NEGATIVE_INFINITY
+  let answeredAt = Number.NEGATIVE_INFINITY
+
+  /** Rejects once the store has said nothing for too long: in a burst an answer may be late, but others come meanwhile. */
+  function silence(): { promise: Promise<never>; end(): void } {
+    let timer: NodeJS.Timeout | undefined
+    let ended = false
+    const promise = new Promise<never>((_, reject) => {
+      const wait = (since: number) => {
+        timer = setTimeout(() => setImmediate(look, since), Math.max(0, since + STORE.patienceMs - performance.now()))
+      }
+      // After setImmediate: a process that was busy itself has by then read what had arrived.
+      const look = (since: number) => {
+        if (ended) return
+        if (answeredAt > since) wait(answeredAt)
+        else reject(new Error(`throttle: the store said nothing for ${STORE.patienceMs} ms`))
+      }
+      wait(performance.now())
+    })
+    const end = () => {
+      ended = true
+      clearTimeout(timer)
+    }
+    return { promise, end }
+  }
+
+  return {
+    rests: () => performance.now() < restsUntil,
+    failed() {
+      restsUntil = performance.now() + STORE.restMs
+    },
+    async answerOf(answer) {
+      const { promise, end } = silence()
+      const answered = answer.finally(() => {
+        answeredAt = performance.now()
+      })
+      await Promise.race([answered, promise]).finally(end)
+    },
+  }
+}
+
+/**
+ * A budget on a shared store. Memory counts along: what it refuses need not be asked for, and when the store goes away it
+ * knows what this process has seen.
+ */
+export function sharedBudget(
+  memory: MemoryLimiter,
+  shared: Limiter,
+  store: SharedStore,
+  { duration }: LimiterOptions,
+): SpendPoint {
+  return async (key, storeFailed) => {
+    const giveBackHere = memory.spend(key)
+    if (typeof giveBackHere !== 'function' || store.rests()) return giveBackHere
+    const ends = performance.now() + duration * 1000
+    const reward = () => {
+      // A point of a window that is over would be one too many in the next.
+      if (performance.now() < ends) shared.reward(key).catch(() => {})
+    }
+    let pending: Promise<unknown> | undefined
+    try {
+      pending = Promise.resolve(shared.consume(key))
+      await store.answerOf(pending)
+    } catch (outcome) {
+      if (isExhausted(outcome)) {
+        giveBackHere()
+        // The store counts what it refuses.
+        reward()
+        return outcome
+      }
+      // One failure is told of once, however many logins it met.
+      if (!store.rests()) storeFailed(outcome)
+      store.failed()
+    }
+    return () => {
+      giveBackHere()
+      // Given back whenever it was spent: the answer may still be on its way.
+      pending?.then(reward, (late) => isExhausted(late) && reward())
+    }
+  }
+}
+
+/** Whether a limiter refused because no point is left. Anything else that it rejects with is a failure of its store. */
+export function isExhausted(outcome: unknown): outcome is Exhausted {
+  return !(outcome instanceof Error) && isPlainObject(outcome) && typeof outcome['msBeforeNext'] === 'number'
+}
