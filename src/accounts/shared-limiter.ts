@@ -1,11 +1,14 @@
 import { isPlainObject } from '../options.js'
-import type { Exhausted, Limiter, LimiterOptions, MemoryLimiter } from './limiter.js'
+import type { Exhausted, Limiter, LimiterOptions } from './limiter.js'
 
 /** For how long a shared store may say nothing at all, and for how long one that failed is left alone. */
 const STORE = { patienceMs: 40, restMs: 1000 }
 
-/** Spends a point of a budget, and gives what gives it back; or tells that none is left. */
-export type SpendPoint = (key: string, storeFailed: (error: unknown) => void) => Promise<(() => void) | Exhausted>
+/**
+ * Spends a point on the shared store, and gives what gives it back; or tells that none is left. While the store rests there is
+ * nothing to spend.
+ */
+export type SpendShared = (key: string, storeFailed: (error: unknown) => void) => Promise<(() => void) | Exhausted>
 
 /** The store behind the limiters, whichever of them asks it. */
 export interface SharedStore {
@@ -58,31 +61,21 @@ export function sharedStore(): SharedStore {
   }
 }
 
-/**
- * A budget on a shared store. Memory counts along: what it refuses need not be asked for, and when the store goes away it
- * knows what this process has seen.
- */
-export function sharedBudget(
-  memory: MemoryLimiter,
-  shared: Limiter,
-  store: SharedStore,
-  { duration }: LimiterOptions,
-): SpendPoint {
+/** A budget on a shared store. */
+export function sharedBudget(limiter: Limiter, store: SharedStore, { duration }: LimiterOptions): SpendShared {
   return async (key, storeFailed) => {
-    const giveBackHere = memory.spend(key)
-    if (typeof giveBackHere !== 'function' || store.rests()) return giveBackHere
+    if (store.rests()) return () => {}
     const ends = performance.now() + duration * 1000
     const reward = () => {
       // A point of a window that is over would be one too many in the next.
-      if (performance.now() < ends) shared.reward(key).catch(() => {})
+      if (performance.now() < ends) limiter.reward(key).catch(() => {})
     }
     let pending: Promise<unknown> | undefined
     try {
-      pending = Promise.resolve(shared.consume(key))
+      pending = Promise.resolve(limiter.consume(key))
       await store.answerOf(pending)
     } catch (outcome) {
       if (isExhausted(outcome)) {
-        giveBackHere()
         // The store counts what it refuses.
         reward()
         return outcome
@@ -91,15 +84,12 @@ export function sharedBudget(
       if (!store.rests()) storeFailed(outcome)
       store.failed()
     }
-    return () => {
-      giveBackHere()
-      // Given back whenever it was spent: the answer may still be on its way.
-      pending?.then(reward, (late) => isExhausted(late) && reward())
-    }
+    // Given back whenever it was spent: the answer may still be on its way.
+    return () => pending?.then(reward, (late) => isExhausted(late) && reward())
   }
 }
 
 /** Whether a limiter refused because no point is left. Anything else that it rejects with is a failure of its store. */
-export function isExhausted(outcome: unknown): outcome is Exhausted {
+function isExhausted(outcome: unknown): outcome is Exhausted {
   return !(outcome instanceof Error) && isPlainObject(outcome) && typeof outcome['msBeforeNext'] === 'number'
 }

@@ -11,8 +11,8 @@ import {
   optional,
   readOptions,
 } from '../options.js'
-import { type Limiter, type LimiterOptions, memoryLimiter } from './limiter.js'
-import { isExhausted, type SpendPoint, sharedBudget, sharedStore } from './shared-limiter.js'
+import { type Exhausted, type Limiter, type LimiterOptions, memoryLimiter } from './limiter.js'
+import { sharedBudget, sharedStore } from './shared-limiter.js'
 import { type ThrottleKeys, throttleKeys } from './throttle-keys.js'
 
 /** A budget of failed logins. */
@@ -113,28 +113,26 @@ export function createThrottle(options?: ThrottleOptions): Throttle {
     if (!size) return []
     const settings = { keyPrefix: `login-${name}`, points: size.points, duration: Math.ceil(size.duration / 1000) }
     const memory = memoryLimiter(settings)
-    const shared = factory && named(`${caller}: what "limiter" returned`, limiterCheck, factory({ ...settings }))
-    const spend: SpendPoint = shared
-      ? sharedBudget(memory, shared, store, settings)
-      : async (key: string) => memory.spend(key)
-    return [{ name, spend }]
+    const limiter = factory && named(`${caller}: what "limiter" returned`, limiterCheck, factory({ ...settings }))
+    return [{ name, memory, shared: limiter && sharedBudget(limiter, store, settings) }]
   })
 
   return {
     async spend(email, address, storeFailed) {
       const keys = throttleKeys(email, address)
-      const spent = new Map<BudgetName, () => void>()
+      const spent: { name: BudgetName; giveBack: () => void }[] = []
       const giveBack: Spent['giveBack'] = (but) => {
-        for (const [name, returnPoint] of spent) if (name !== but) returnPoint()
+        for (const point of spent) if (point.name !== but) point.giveBack()
       }
-      for (const { name, spend } of counters) {
-        const point = await spend(keys[name], storeFailed)
-        if (isExhausted(point)) {
-          giveBack()
-          throw new AuthError('too_many_attempts', { retryAfter: Math.max(1, Math.ceil(point.msBeforeNext / 1000)) })
-        }
-        spent.set(name, point)
+      const keep = (name: BudgetName, point: (() => void) | Exhausted) => {
+        if (typeof point === 'function') return spent.push({ name, giveBack: point })
+        giveBack()
+        throw new AuthError('too_many_attempts', { retryAfter: Math.max(1, Math.ceil(point.msBeforeNext / 1000)) })
       }
+      // Memory counts along with the shared store: what it refuses need not be asked for, and when the store goes away it knows
+      // what this process has seen.
+      for (const { name, memory } of counters) keep(name, memory.spend(keys[name]))
+      for (const { name, shared } of counters) if (shared) keep(name, await shared(keys[name], storeFailed))
       return { giveBack }
     },
   }

@@ -24,6 +24,7 @@ import type { TokenIssuer } from '../tokens/tokens.js'
 import { readBody } from './body.js'
 import { credentialsIn, loginByPassport } from './credentials.js'
 import { asRefusal, endAndCut, mayGoOnSending, sendRefusal, sendToken } from './respond.js'
+import { createTurnstile } from './turnstile.js'
 
 export interface TokenRouterOptions {
   /** Issues the tokens: what `createTokenIssuer` made. */
@@ -93,6 +94,9 @@ const plainPath = text(
 
 const MAX_BODY = 1_048_576
 
+/** How many token calls one turn of the event loop takes up. Each costs about as much as a plain route's. */
+const CALLS_PER_TURN = 8
+
 /** Narrower than bytes.parse(), which reads '10 kilobytes' as ten bytes. */
 const BYTE_SIZE = /^\d+(\.\d+)? ?([km]?b)?$/i
 
@@ -153,8 +157,10 @@ export function tokenRouter(options: TokenRouterOptions): Router {
   const throttle = read.throttle === false ? undefined : (read.throttle ?? createThrottle())
   const login = createLogin({ store: accounts, passwords, throttle, timeout })
   const emit = emitter(read.onEvent)
+  const turn = createTurnstile(CALLS_PER_TURN)
 
   async function answer(req: Request, res: Response, subject: EventSubject): Promise<void> {
+    await turn()
     if (req.method !== 'POST') throw new AuthError('method_not_allowed')
     const credentials = credentialsIn(await readBody(req, bodyLimit), bodyLimit)
     if (emailInEvents) subject.email = credentials.email

@@ -164,7 +164,7 @@ describe('a thousand attempts of all kinds', () => {
         ...more,
         ...options?.(),
       }
-      waiting[i] = () => all.passwords.load?.().waiting ?? 0
+      waiting[i] = () => all.passwords?.load?.().waiting ?? 0
       app.use(`/${i}`, tokenRouter(all))
     }
     app.use(((error, _req, res, _next) => {
@@ -281,7 +281,12 @@ describe('an observer', () => {
   it.each(OBSERVERS)('%s harms no request', async (_, onEvent) => {
     const caught = unhandledRejections()
     const tokens = makeIssuer()
-    const told = vi.fn(onEvent)
+    let times = 0
+    // No vi.fn: it would handle the rejections itself.
+    const told: AuthObserver = (event) => {
+      times++
+      return onEvent(event)
+    }
     const app = express()
     const throttle = createThrottle({ budgets: { pair: { points: 2, duration: '1h' } } })
     app.use(tokenRouter({ tokens, accounts: makeStore(), passwords: fastPasswords(), throttle, onEvent: told }))
@@ -305,7 +310,7 @@ describe('an observer', () => {
     for (const sent of refused) answers.push((await send(sent)).status)
     expect(answers).toEqual([403, 403, 429, 400, 401, 503])
     await settled()
-    expect(told).toHaveBeenCalledTimes(1 + refused.length)
+    expect(times).toBe(1 + refused.length)
     expect(caught).toEqual([])
   })
 })
