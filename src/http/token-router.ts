@@ -95,7 +95,7 @@ const plainPath = text(
 const MAX_BODY = 1_048_576
 
 /** How many token calls one turn of the event loop takes up. Each costs about as much as a plain route's. */
-const CALLS_PER_TURN = 8
+const CALLS_PER_TURN = 2
 
 /** Narrower than bytes.parse(), which reads '10 kilobytes' as ten bytes. */
 const BYTE_SIZE = /^\d+(\.\d+)? ?([km]?b)?$/i
