@@ -10,7 +10,7 @@ import {
   type TokenRouterOptions,
   tokenRouter,
 } from 'express-token-endpoint'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   ACCOUNTS,
   countingHasher,
