@@ -7,6 +7,8 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
+    // Stores that fail on purpose would fill the terminal; the warning itself has its test.
+    execArgv: ['--disable-warning=ExpressTokenEndpointWarning'],
     reporters: ['default', './test/support/count-reporter.ts'],
     coverage: { include: ['src/**'], reporter: ['text'] },
   },

@@ -35,26 +35,16 @@ export {
 } from './http/require-bearer.js'
 export { type TokenRouterOptions, tokenRouter } from './http/token-router.js'
 export type { Clock, Duration } from './options.js'
+export type { Algorithm, KeyPairAlgorithm, SecretAlgorithm } from './tokens/algorithms.js'
 export type { VerifiedToken } from './tokens/claims.js'
-export type {
-  Algorithm,
-  KeyMaterial,
-  KeyPairAlgorithm,
-  PrivateTokenKey,
-  PublicJwk,
-  PublicTokenKey,
-  SecretAlgorithm,
-  SecretMaterial,
-  SecretTokenKey,
-  TokenKey,
-} from './tokens/keys.js'
+export type { IssuedToken, TokenSubject } from './tokens/issue.js'
+export type { KeyMaterial, SecretMaterial } from './tokens/key-material.js'
+export type { PrivateTokenKey, PublicJwk, PublicTokenKey, SecretTokenKey, TokenKey } from './tokens/keys.js'
 export {
   createTokenIssuer,
   createTokenVerifier,
-  type IssuedToken,
   type TokenIssuer,
   type TokenIssuerOptions,
-  type TokenSubject,
   type TokenVerifier,
   type TokenVerifierOptions,
 } from './tokens/tokens.js'

@@ -76,7 +76,7 @@ describe('the house (design, section 6)', () => {
       expect.arrayContaining([
         'index.ts → http/token-router.ts',
         'http/token-router.ts → express',
-        'tokens/tokens.ts → jsonwebtoken',
+        'tokens/verify.ts → jsonwebtoken',
         'accounts/hashers.ts → @node-rs/argon2',
       ]),
     )

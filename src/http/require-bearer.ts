@@ -18,7 +18,7 @@ import {
 } from '../options.js'
 import { isVerifiedToken, type VerifiedToken } from '../tokens/claims.js'
 import type { TokenVerifier } from '../tokens/tokens.js'
-import { bearerTokenOf, verifyByPassport } from './credentials.js'
+import { bearerTokenOf, knownTokenOf, verifyByPassport } from './credentials.js'
 import { asRefusal, challengeOf, sendRefusal } from './respond.js'
 
 declare global {
@@ -138,6 +138,10 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
   )
   const emit = emitter(onEvent)
 
+  const recall = (token: string) => tokens.recall?.(token)
+  const allows = (auth: VerifiedToken) => scope.every((needed) => auth.scopes.includes(needed))
+  const looksAgain = isRevoked !== undefined || findById !== undefined
+
   async function check(req: GuardedRequest): Promise<void> {
     // Another middleware's is no verified token.
     if (req.auth !== undefined) req.auth = undefined
@@ -146,11 +150,9 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
       if (read.optional) return
       throw new AuthError('missing_token')
     }
-    const auth = await verifyByPassport(token, (text) =>
-      ask('keys', timeout, () => tokens.verify(text), ['invalid_token']),
-    )
-    const missing = scope.some((needed) => !auth.scopes.includes(needed))
-    if (missing) throw new AuthError('insufficient_scope', { scope, accountId: auth.accountId, tokenId: auth.id })
+    const verify = (text: string) => ask('keys', timeout, () => tokens.verify(text), ['invalid_token'])
+    const auth = recall(token) ?? (await verifyByPassport(token, verify))
+    if (!allows(auth)) throw new AuthError('insufficient_scope', { scope, accountId: auth.accountId, tokenId: auth.id })
     if (isRevoked && (await ask('revocation', timeout, () => askRevoked(isRevoked, auth))))
       throw refusal('revoked', auth)
     if (findById) {
@@ -166,6 +168,11 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
       emit({ address: req.ip }, refusalEvent('bearer', error))
       if (forwardErrors && error.code === 'unavailable') return next(error)
       sendRefusal(res, error, challengeOf(error, realm))
+    }
+    const known = looksAgain ? undefined : knownTokenOf(req, recall)
+    if (known && allows(known)) {
+      req.auth = known
+      return next()
     }
     check(req)
       .then(() => next(), refuse)

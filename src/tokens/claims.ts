@@ -28,9 +28,9 @@ export const REGISTERED = ['iss', 'aud', 'sub', 'iat', 'nbf', 'exp', 'jti', 'sco
 export interface Expectation {
   issuer: string
   audience: string
-  /** Now, in seconds since the epoch. */
+  /** Now, in milliseconds since the epoch. */
   now: number
-  /** Seconds by which clocks may differ. */
+  /** Milliseconds by which clocks may differ. */
   tolerance: number
 }
 
@@ -65,15 +65,24 @@ function hasTypes(payload: Payload): payload is Payload & Claims {
   )
 }
 
-/** Why the claims of a token with a good signature are refused, or the token that they describe. */
-export function readClaims(payload: unknown, expected: Expectation): TokenRefusal | VerifiedToken {
+/** What the claims of a token say, and from when until when: milliseconds since the epoch, tolerance included. */
+export interface AcceptedClaims {
+  token: VerifiedToken
+  notBefore: number
+  notAfter: number
+}
+
+/** Why the claims of a token with a good signature are refused, or what they say. */
+export function readClaims(payload: unknown, expected: Expectation): TokenRefusal | AcceptedClaims {
   if (!isPlainObject(payload) || !hasTypes(payload)) return 'claims'
-  const { now, tolerance } = expected
   if (payload.iss !== expected.issuer) return 'issuer'
   if (payload.aud !== expected.audience) return 'audience'
-  if (Math.max(payload.iat, payload.nbf ?? 0) > now + tolerance) return 'not_yet_valid'
-  if (now >= payload.exp + tolerance) return 'expired'
-  return describeToken(payload)
+  const { now, tolerance } = expected
+  const notBefore = Math.max(payload.iat, payload.nbf ?? 0) * 1000 - tolerance
+  const notAfter = payload.exp * 1000 + tolerance
+  if (now < notBefore) return 'not_yet_valid'
+  if (now >= notAfter) return 'expired'
+  return { token: describeToken(payload), notBefore, notAfter }
 }
 
 const verified = new WeakSet<object>()

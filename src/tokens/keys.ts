@@ -1,13 +1,4 @@
-import {
-  type AsymmetricKeyDetails,
-  createHash,
-  createHmac,
-  createPrivateKey,
-  createPublicKey,
-  createSecretKey,
-  type JsonWebKey,
-  KeyObject,
-} from 'node:crypto'
+import { createPublicKey, type JsonWebKey, KeyObject } from 'node:crypto'
 import {
   type Check,
   describe,
@@ -19,17 +10,8 @@ import {
   readOptions,
   text,
 } from '../options.js'
-
-/** HMAC with SHA-2 (RFC 7518 section 3.2): the same secret signs and verifies. */
-export type SecretAlgorithm = 'HS256' | 'HS384' | 'HS512'
-/** RSASSA-PKCS1-v1_5, RSASSA-PSS and ECDSA (RFC 7518 sections 3.3 to 3.5): a private key signs, its public key verifies. */
-export type KeyPairAlgorithm = 'RS256' | 'RS384' | 'RS512' | 'PS256' | 'PS384' | 'PS512' | 'ES256' | 'ES384' | 'ES512'
-export type Algorithm = SecretAlgorithm | KeyPairAlgorithm
-
-/** Text (its UTF-8 bytes), bytes, or a `KeyObject`. At least as long as the hash: 32, 48 or 64 bytes (RFC 7518 section 3.2). */
-export type SecretMaterial = string | Uint8Array | KeyObject
-/** PEM text, a JWK (RFC 7517), or a `KeyObject`. */
-export type KeyMaterial = string | JsonWebKey | KeyObject
+import { ALGORITHMS, type Algorithm, type KeyPairAlgorithm, type SecretAlgorithm } from './algorithms.js'
+import { type KeyMaterial, kidOfJwk, MATERIALS, type SecretMaterial, thumbprint } from './key-material.js'
 
 /**
  * One key. `undefined` is allowed for the material so that `process.env.NAME` fits; a variable that is not set is then
@@ -66,27 +48,6 @@ export interface KeyRing extends KeySource {
   /** The first key of the list: the one that signs. */
   readonly first: VerificationKey & { readonly signingKey: KeyObject | undefined }
   publicJwks(): PublicJwk[]
-}
-
-type Row = { kind: 'secret'; minBytes: number } | { kind: 'rsa' } | { kind: 'ec'; curve: string }
-
-const MIN_RSA_BITS = 2048
-const MAX_RSA_BITS = 16_384
-
-/** A row per algorithm: what key it takes. */
-const ALGORITHMS: Readonly<Record<Algorithm, Row>> = {
-  HS256: { kind: 'secret', minBytes: 32 },
-  HS384: { kind: 'secret', minBytes: 48 },
-  HS512: { kind: 'secret', minBytes: 64 },
-  RS256: { kind: 'rsa' },
-  RS384: { kind: 'rsa' },
-  RS512: { kind: 'rsa' },
-  PS256: { kind: 'rsa' },
-  PS384: { kind: 'rsa' },
-  PS512: { kind: 'rsa' },
-  ES256: { kind: 'ec', curve: 'prime256v1' },
-  ES384: { kind: 'ec', curve: 'secp384r1' },
-  ES512: { kind: 'ec', curve: 'secp521r1' },
 }
 
 interface ParsedKey extends VerificationKey {
@@ -144,7 +105,7 @@ const MISTAKES = {
   secretOrKey: 'secret',
 }
 
-const MATERIALS = ['secret', 'privateKey', 'publicKey'] as const
+const FIELDS = ['secret', 'privateKey', 'publicKey'] as const
 
 function readKey(name: string, entry: unknown): ParsedKey {
   if (!isPlainObject(entry) || entry instanceof KeyObject) {
@@ -165,21 +126,21 @@ function readKey(name: string, entry: unknown): ParsedKey {
     MISTAKES,
   )
   const alg = options.alg as Algorithm
-  const row = ALGORITHMS[alg]
-  const mentioned = MATERIALS.filter((field) => Object.hasOwn(entry, field))
+  const kind = ALGORITHMS[alg]
+  const mentioned = FIELDS.filter((field) => Object.hasOwn(entry, field))
   const given = mentioned.filter((field) => entry[field] !== undefined)
   // With none given, the one that is named is an environment variable that is not set.
   const fields = given.length > 0 ? given : mentioned
   const [field] = fields
-  if (fields.length !== 1 || !field || (field === 'secret') !== (row.kind === 'secret')) {
-    const wanted = row.kind === 'secret' ? '"secret"' : '"privateKey" (signs and verifies) or "publicKey" (verifies)'
+  if (fields.length !== 1 || !field || (field === 'secret') !== (kind.kind === 'secret')) {
+    const wanted = kind.kind === 'secret' ? '"secret"' : '"privateKey" (signs and verifies) or "publicKey" (verifies)'
     throw new TypeError(`${name} must have ${wanted} for ${alg}, but has ${fields.join(' and ') || 'no key material'}`)
   }
   const material = entry[field]
   if (material === undefined) {
     throw new TypeError(`${name}.${field} is missing. Is an environment variable not set?`)
   }
-  const parsed = named(`${name}.${field}`, PARSERS[field](alg, row), material, describeSecret)
+  const parsed = named(`${name}.${field}`, MATERIALS[field](alg, kind), material, describeSecret)
   const verifying = parsed.type === 'private' ? createPublicKey(parsed) : parsed
   return {
     alg,
@@ -187,102 +148,4 @@ function readKey(name: string, entry: unknown): ParsedKey {
     key: verifying,
     signingKey: parsed.type === 'public' ? undefined : parsed,
   }
-}
-
-const PARSERS: Record<'secret' | 'privateKey' | 'publicKey', (alg: Algorithm, row: Row) => Check<KeyObject>> = {
-  secret: (alg, row) => (value) => {
-    const bytes = row.kind === 'secret' ? row.minBytes : 0
-    const what = `a secret of at least ${bytes} bytes for ${alg} (RFC 7518 section 3.2)`
-    const key = value instanceof KeyObject ? value : secretOf(value)
-    if (key?.type === 'secret' && key.export().includes('-----BEGIN')) {
-      throw new Expected(
-        what,
-        'This is a PEM: did you mean "privateKey" or "publicKey", with an RS, PS or ES algorithm?',
-      )
-    }
-    if (key?.type !== 'secret') throw new Expected(what)
-    if ((key.symmetricKeySize ?? 0) < bytes) {
-      throw new Expected(what, 'Make one with: openssl rand -base64 64')
-    }
-    return key
-  },
-  privateKey: (alg, row) => (value) => {
-    const key = keyOf(value, 'private', createPrivateKey)
-    return fitting(alg, row, value, key)
-  },
-  publicKey: (alg, row) => (value) => {
-    const isPrivate =
-      (typeof value === 'string' && value.includes('PRIVATE KEY-----')) || (isPlainObject(value) && 'd' in value)
-    const key = isPrivate ? undefined : keyOf(value, 'public', createPublicKey)
-    return fitting(alg, row, value, key, isPrivate ? 'This is a private key: did you mean "privateKey"?' : '')
-  },
-}
-
-function secretOf(value: unknown): KeyObject | undefined {
-  if (typeof value === 'string') return createSecretKey(value, 'utf8')
-  return value instanceof Uint8Array ? createSecretKey(value) : undefined
-}
-
-function keyOf(
-  value: unknown,
-  type: 'private' | 'public',
-  create: (key: string | { key: JsonWebKey; format: 'jwk' }) => KeyObject,
-): KeyObject | undefined {
-  if (value instanceof KeyObject) return value.type === type ? value : undefined
-  try {
-    if (typeof value === 'string') return create(value)
-    return isPlainObject(value) ? create({ key: value, format: 'jwk' }) : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function fitting(alg: Algorithm, row: Row, value: unknown, key: KeyObject | undefined, hint = ''): KeyObject {
-  const kind = row.kind === 'ec' ? `an EC key on curve ${row.curve}` : `an RSA key of at least ${MIN_RSA_BITS} bits`
-  const what = `${kind} for ${alg}, as PEM text, a JWK or a KeyObject`
-  if (!key)
-    throw new Expected(what, hint || (typeof value === 'string' ? 'An encrypted PEM must be decrypted first' : ''))
-  const details = key.asymmetricKeyDetails ?? {}
-  const fits =
-    row.kind === 'ec'
-      ? key.asymmetricKeyType === 'ec' && details.namedCurve === row.curve
-      : key.asymmetricKeyType === 'rsa' && isStrongRsa(details)
-  if (!fits) {
-    const size = details.modulusLength ? ` of ${details.modulusLength} bits` : ''
-    const curve = details.namedCurve ? ` on curve ${details.namedCurve}` : ''
-    throw new Expected(what, `This is a key of type ${key.asymmetricKeyType}${size}${curve}`)
-  }
-  if (isPlainObject(value) && !(value instanceof KeyObject)) {
-    if (value['alg'] !== undefined && value['alg'] !== alg)
-      throw new Expected(what, 'The JWK\'s own "alg" says otherwise')
-    if (value['use'] !== undefined && value['use'] !== 'sig')
-      throw new Expected(what, 'The JWK\'s own "use" is not "sig"')
-    const operation = key.type === 'private' ? 'sign' : 'verify'
-    const operations = value['key_ops'] ?? [operation]
-    if (!Array.isArray(operations) || !operations.includes(operation)) {
-      throw new Expected(what, `The JWK's own "key_ops" do not have "${operation}"`)
-    }
-  }
-  return key
-}
-
-/** NIST SP 800-56B: with an exponent of 1 anyone could sign. A huge modulus makes each verification a burden. */
-function isStrongRsa({ modulusLength = 0, publicExponent = 0n }: AsymmetricKeyDetails): boolean {
-  const soundExponent = publicExponent >= 65_537n && publicExponent % 2n === 1n
-  return modulusLength >= MIN_RSA_BITS && modulusLength <= MAX_RSA_BITS && soundExponent
-}
-
-function kidOfJwk(material: unknown): string | undefined {
-  const kid = isPlainObject(material) && !(material instanceof KeyObject) ? material['kid'] : undefined
-  return typeof kid === 'string' && kid !== '' ? kid : undefined
-}
-
-/** RFC 7638 for a public key. A secret's is keyed with the secret itself, so that it tells no more than a token does. */
-function thumbprint(key: KeyObject): string {
-  if (key.type === 'secret') {
-    return createHmac('sha256', key).update('express-token-endpoint kid').digest('base64url').slice(0, 22)
-  }
-  const { crv, e, kty, n, x, y } = key.export({ format: 'jwk' })
-  const members = kty === 'RSA' ? { e, kty, n } : { crv, kty, x, y }
-  return createHash('sha256').update(JSON.stringify(members)).digest('base64url')
 }

@@ -1,6 +1,3 @@
-import { randomUUID } from 'node:crypto'
-import jwt from 'jsonwebtoken'
-import { AuthError, type TokenRefusal } from '../errors.js'
 import {
   type Check,
   type Clock,
@@ -8,16 +5,15 @@ import {
   type Duration,
   duration,
   Expected,
+  integer,
   isPlainObject,
-  isScopeList,
   optional,
   readOptions,
   text,
 } from '../options.js'
-import { REGISTERED, readClaims, type VerifiedToken } from './claims.js'
-import { readHeader } from './compact.js'
+import type { VerifiedToken } from './claims.js'
+import { type IssuedToken, issueToken, type TokenSubject } from './issue.js'
 import {
-  type KeyRing,
   type KeySource,
   type PublicJwk,
   type PublicTokenKey,
@@ -25,9 +21,8 @@ import {
   type SecretTokenKey,
   type TokenKey,
 } from './keys.js'
-
-/** The media type of a JWT access token, in its `typ` header (RFC 9068 section 2.1). */
-const TYP = 'at+jwt'
+import { NO_CACHE, verifiedCache } from './verified-cache.js'
+import { verifyToken } from './verify.js'
 
 type VerifierKey = SecretTokenKey | PublicTokenKey
 
@@ -40,6 +35,11 @@ export interface TokenVerifierOptions {
   keys: VerifierKey | readonly VerifierKey[]
   /** By how much clocks may differ. Default 0, at most one minute. */
   clockTolerance?: Duration | undefined
+  /**
+   * How many verified tokens are remembered, so that each is verified once. Their times and keys are checked at every
+   * request all the same. Default 10,000; `false` goes without.
+   */
+  cache?: number | false | undefined
   /** The current time. Default: `Date.now`. */
   clock?: Clock | undefined
 }
@@ -60,6 +60,8 @@ export interface TokenVerifier {
    * @throws AuthError `invalid_token`, with a `reason`, when the token is refused
    */
   verify(token: string): Promise<VerifiedToken>
+  /** A token that was verified before and is good still. Guards ask this before they take the full way. */
+  recall?(token: string): VerifiedToken | undefined
 }
 
 export interface TokenIssuer extends TokenVerifier {
@@ -72,29 +74,6 @@ export interface TokenIssuer extends TokenVerifier {
   now(): Date
   /** The public keys as a JWK set (RFC 7517 section 5). Secrets are never in it. */
   jwks(): { keys: PublicJwk[] }
-}
-
-export interface TokenSubject {
-  /** Becomes `sub`. */
-  accountId: string
-  /** Become `scope`. */
-  scopes?: readonly string[] | undefined
-  /** Private claims. Those that the issuer writes itself (`iss`, `sub`, `exp`, `scope` …) are left out. */
-  claims?: Readonly<Record<string, unknown>> | undefined
-  /**
-   * When the account was looked at. Default: now. A password that is changed while a login is under way then ends its token
-   * too, by `tokensValidAfter`.
-   */
-  issuedAt?: Date | undefined
-}
-
-export interface IssuedToken {
-  /** The token's text: a secret. */
-  token: string
-  /** The token's own `exp`. */
-  expiresAt: Date
-  /** The token's `jti`. */
-  id: string
 }
 
 const baseUrl: Check<string> = (value) => {
@@ -112,11 +91,15 @@ const baseUrl: Check<string> = (value) => {
   return url.href.replace(/\/+$/, '')
 }
 
+const cacheSize: Check<number | false> = (value) =>
+  value === false ? false : integer(1, 10_000_000, 'a number of tokens, or false')(value)
+
 const verifierRows = {
   issuer: baseUrl,
   audience: optional(text('a non-empty string')),
   keys: (value: unknown) => value,
   clockTolerance: optional(duration(0, 60_000), 0),
+  cache: optional(cacheSize, 10_000),
   clock: optional(clock, Date.now),
 }
 
@@ -144,6 +127,7 @@ const MISTAKES = {
   leeway: 'clockTolerance',
   skew: 'clockTolerance',
   now: 'clock',
+  cacheSize: 'cache',
 }
 
 /**
@@ -160,10 +144,10 @@ export function createTokenIssuer(options: TokenIssuerOptions): TokenIssuer {
       `${caller}: the first of "keys" signs, so it must be a "privateKey" or a "secret", but is a "publicKey". To verify only, use createTokenVerifier`,
     )
   }
-  const verifier = verifierOf({ ...read, audience: read.audience ?? read.issuer }, ring)
+  const environment = { ...read, audience: read.audience ?? read.issuer }
   return Object.freeze({
-    ...verifier,
-    issue: (subject: TokenSubject) => issue({ ...read, ...verifier, ring, signingKey }, subject),
+    ...verifierOf({ ...environment, keys: ring }),
+    issue: (subject: TokenSubject) => issueToken({ ...environment, ring, signingKey }, subject),
     now: () => new Date(read.clock()),
     jwks: () => ({ keys: ring.publicJwks() }),
   })
@@ -183,98 +167,31 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
       )
     }
   }
-  return Object.freeze(verifierOf({ ...read, audience: read.audience ?? read.issuer }, readKeys(caller, read.keys)))
+  const keys = readKeys(caller, read.keys)
+  return Object.freeze(verifierOf({ ...read, audience: read.audience ?? read.issuer, keys }))
 }
 
 interface Environment {
   issuer: string
   audience: string
+  keys: KeySource
   clock: () => number
   clockTolerance: number
+  cache: number | false
 }
 
-interface Signer extends Omit<Environment, 'clockTolerance'> {
-  lifetime: number
-  ring: KeyRing
-  signingKey: NonNullable<KeyRing['first']['signingKey']>
-}
-
-function issue(signer: Signer, subject: TokenSubject): IssuedToken {
-  const { accountId, scopes = [], claims = {}, issuedAt } = subject
-  if (typeof accountId !== 'string' || accountId === '')
-    throw new TypeError('issue: "accountId" must be a non-empty string')
-  if (!isScopeList(scopes))
-    throw new TypeError('issue: "scopes" must be an array of scope tokens (RFC 6749 section 3.3)')
-  if (!isPlainObject(claims)) throw new TypeError('issue: "claims" must be an object')
-  const { issuer, audience, clock, lifetime, ring, signingKey } = signer
-  const iat = Math.floor((issuedAt?.getTime() ?? clock()) / 1000)
-  if (!Number.isFinite(iat)) throw new TypeError('issue: "issuedAt" must be a valid Date')
-  const exp = iat + Math.floor(lifetime / 1000)
-  const id = randomUUID()
-  const registered = {
-    iss: issuer,
-    aud: audience,
-    sub: accountId,
-    iat,
-    exp,
-    jti: id,
-    ...(scopes.length > 0 && { scope: scopes.join(' ') }),
-  }
-  const { alg, kid } = ring.first
-  // As text: of an object, jsonwebtoken takes members like "constructor" for options of its own, and an "iat" of 0 for none.
-  const payload = JSON.stringify(Object.fromEntries([...privateClaims(claims), ...Object.entries(registered)]))
-  const token = jwt.sign(payload, signingKey, { algorithm: alg, header: { alg, typ: TYP, kid } })
-  return { token, expiresAt: new Date(exp * 1000), id }
-}
-
-/** What of an account's claims goes into a token: JSON values, none of them by a name that the issuer writes itself. */
-function privateClaims(claims: Readonly<Record<string, unknown>>): [string, unknown][] {
-  return Object.entries(claims).filter(([name, value]) => !isRegistered(name) && typeof value !== 'function')
-}
-
-function isRegistered(name: string): boolean {
-  return (REGISTERED as readonly string[]).includes(name)
-}
-
-function verifierOf({ issuer, audience, clock, clockTolerance }: Environment, keys: KeySource): TokenVerifier {
+function verifierOf({ issuer, audience, keys, clock, clockTolerance: tolerance, cache }: Environment): TokenVerifier {
+  const { remember, recall } = cache === false ? NO_CACHE : verifiedCache(cache, keys, clock)
   return {
     issuer,
     audience,
-    async verify(token) {
-      const payload = checkSignature(token, keys)
-      const result = readClaims(payload, { issuer, audience, now: clock() / 1000, tolerance: clockTolerance / 1000 })
-      if (typeof result === 'string') throw refusal(result, tokenIdOf(payload))
-      return result
+    recall,
+    async verify(text) {
+      const remembered = recall(text)
+      if (remembered) return remembered
+      const verification = verifyToken(text, keys, { issuer, audience, now: clock(), tolerance })
+      remember(text, verification)
+      return verification.token
     },
   }
-}
-
-/** The payload of a token that one of the keys signed. */
-function checkSignature(token: unknown, keys: KeySource): unknown {
-  const header = typeof token === 'string' ? readHeader(token) : undefined
-  if (!header) throw refusal('malformed')
-  if (header.critical) throw refusal('critical_header')
-  if (header.typ !== TYP) throw refusal('type')
-  const key = typeof header.kid === 'string' ? keys.find(header.kid) : undefined
-  if (!key) throw refusal('unknown_key')
-  if (header.alg !== key.alg) throw refusal('algorithm')
-  try {
-    // jsonwebtoken checks the signature; of the claims it lets too much pass, so readClaims holds them all.
-    return jwt.verify(token as string, key.key, {
-      algorithms: [key.alg],
-      ignoreExpiration: true,
-      ignoreNotBefore: true,
-    })
-  } catch {
-    throw refusal('signature')
-  }
-}
-
-function tokenIdOf(payload: unknown): string | undefined {
-  const id = isPlainObject(payload) ? payload['jti'] : undefined
-  return typeof id === 'string' ? id : undefined
-}
-
-function refusal(reason: TokenRefusal, tokenId?: string): AuthError {
-  return new AuthError('invalid_token', { reason, ...(tokenId !== undefined && { tokenId }) })
 }

@@ -4,11 +4,15 @@ import { goodParts, ISSUER } from '../support/fixtures.js'
 
 const now = 1_772_366_400
 const { payload } = goodParts(now)
-const expected = { issuer: ISSUER, audience: ISSUER, now, tolerance: 0 }
+const expected = { issuer: ISSUER, audience: ISSUER, now: now * 1000, tolerance: 0 }
 
 describe('readClaims', () => {
   it('describes a good token', () => {
-    expect(readClaims(payload, expected)).toMatchObject({ id: 'jti-1', accountId: 'acc-1' })
+    expect(readClaims(payload, expected)).toMatchObject({
+      token: { id: 'jti-1', accountId: 'acc-1' },
+      notBefore: now * 1000,
+      notAfter: (now + 3600) * 1000,
+    })
   })
 
   it.each([

@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto'
+import jwt from 'jsonwebtoken'
+import { isPlainObject, isScopeList } from '../options.js'
+import { REGISTERED } from './claims.js'
+import type { KeyRing } from './keys.js'
+
+/** The media type of a JWT access token, in its `typ` header (RFC 9068 section 2.1). */
+export const TYP = 'at+jwt'
+
+export interface TokenSubject {
+  /** Becomes `sub`. */
+  accountId: string
+  /** Become `scope`. */
+  scopes?: readonly string[] | undefined
+  /** Private claims. Those that the issuer writes itself (`iss`, `sub`, `exp`, `scope` …) are left out. */
+  claims?: Readonly<Record<string, unknown>> | undefined
+  /**
+   * When the account was looked at. Default: now. A password that is changed while a login is under way then ends its token
+   * too, by `tokensValidAfter`.
+   */
+  issuedAt?: Date | undefined
+}
+
+export interface IssuedToken {
+  /** The token's text: a secret. */
+  token: string
+  /** The token's own `exp`. */
+  expiresAt: Date
+  /** The token's `jti`. */
+  id: string
+}
+
+/** What tokens are issued with. */
+export interface Signer {
+  issuer: string
+  audience: string
+  clock: () => number
+  /** Milliseconds. */
+  lifetime: number
+  ring: KeyRing
+  signingKey: NonNullable<KeyRing['first']['signingKey']>
+}
+
+export function issueToken(signer: Signer, subject: TokenSubject): IssuedToken {
+  const { accountId, scopes = [], claims = {}, issuedAt } = subject
+  if (typeof accountId !== 'string' || accountId === '')
+    throw new TypeError('issue: "accountId" must be a non-empty string')
+  if (!isScopeList(scopes))
+    throw new TypeError('issue: "scopes" must be an array of scope tokens (RFC 6749 section 3.3)')
+  if (!isPlainObject(claims)) throw new TypeError('issue: "claims" must be an object')
+  const { issuer, audience, clock, lifetime, ring, signingKey } = signer
+  const iat = Math.floor((issuedAt?.getTime() ?? clock()) / 1000)
+  if (!Number.isFinite(iat)) throw new TypeError('issue: "issuedAt" must be a valid Date')
+  const exp = iat + Math.floor(lifetime / 1000)
+  const id = randomUUID()
+  const registered = {
+    iss: issuer,
+    aud: audience,
+    sub: accountId,
+    iat,
+    exp,
+    jti: id,
+    ...(scopes.length > 0 && { scope: scopes.join(' ') }),
+  }
+  const { alg, kid } = ring.first
+  // As text: of an object, jsonwebtoken takes members like "constructor" for options of its own, and an "iat" of 0 for none.
+  const payload = JSON.stringify(Object.fromEntries([...privateClaims(claims), ...Object.entries(registered)]))
+  const token = jwt.sign(payload, signingKey, { algorithm: alg, header: { alg, typ: TYP, kid } })
+  return { token, expiresAt: new Date(exp * 1000), id }
+}
+
+/** What of an account's claims goes into a token: JSON values, none of them by a name that the issuer writes itself. */
+function privateClaims(claims: Readonly<Record<string, unknown>>): [string, unknown][] {
+  return Object.entries(claims).filter(([name, value]) => !isRegistered(name) && typeof value !== 'function')
+}
+
+function isRegistered(name: string): boolean {
+  return (REGISTERED as readonly string[]).includes(name)
+}

@@ -1,0 +1,123 @@
+import {
+  type AsymmetricKeyDetails,
+  createHash,
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  createSecretKey,
+  type JsonWebKey,
+  KeyObject,
+} from 'node:crypto'
+import { type Check, Expected, isPlainObject } from '../options.js'
+import type { Algorithm, KeyKind } from './algorithms.js'
+
+/** Text (its UTF-8 bytes), bytes, or a `KeyObject`. At least as long as the hash: 32, 48 or 64 bytes (RFC 7518 section 3.2). */
+export type SecretMaterial = string | Uint8Array | KeyObject
+/** PEM text, a JWK (RFC 7517), or a `KeyObject`. */
+export type KeyMaterial = string | JsonWebKey | KeyObject
+
+const MIN_RSA_BITS = 2048
+const MAX_RSA_BITS = 16_384
+
+/** How each of a key's materials is read. No message shows any of it. */
+export const MATERIALS: Record<
+  'secret' | 'privateKey' | 'publicKey',
+  (alg: Algorithm, kind: KeyKind) => Check<KeyObject>
+> = {
+  secret: (alg, kind) => (value) => {
+    const bytes = kind.kind === 'secret' ? kind.minBytes : 0
+    const what = `a secret of at least ${bytes} bytes for ${alg} (RFC 7518 section 3.2)`
+    const key = value instanceof KeyObject ? value : secretOf(value)
+    if (key?.type === 'secret' && key.export().includes('-----BEGIN')) {
+      throw new Expected(
+        what,
+        'This is a PEM: did you mean "privateKey" or "publicKey", with an RS, PS or ES algorithm?',
+      )
+    }
+    if (key?.type !== 'secret') throw new Expected(what)
+    if ((key.symmetricKeySize ?? 0) < bytes) {
+      throw new Expected(what, 'Make one with: openssl rand -base64 64')
+    }
+    return key
+  },
+  privateKey: (alg, kind) => (value) => {
+    const key = keyOf(value, 'private', createPrivateKey)
+    return fitting(alg, kind, value, key)
+  },
+  publicKey: (alg, kind) => (value) => {
+    const isPrivate =
+      (typeof value === 'string' && value.includes('PRIVATE KEY-----')) || (isPlainObject(value) && 'd' in value)
+    const key = isPrivate ? undefined : keyOf(value, 'public', createPublicKey)
+    return fitting(alg, kind, value, key, isPrivate ? 'This is a private key: did you mean "privateKey"?' : '')
+  },
+}
+
+function secretOf(value: unknown): KeyObject | undefined {
+  if (typeof value === 'string') return createSecretKey(value, 'utf8')
+  return value instanceof Uint8Array ? createSecretKey(value) : undefined
+}
+
+function keyOf(
+  value: unknown,
+  type: 'private' | 'public',
+  create: (key: string | { key: JsonWebKey; format: 'jwk' }) => KeyObject,
+): KeyObject | undefined {
+  if (value instanceof KeyObject) return value.type === type ? value : undefined
+  try {
+    if (typeof value === 'string') return create(value)
+    return isPlainObject(value) ? create({ key: value, format: 'jwk' }) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function fitting(alg: Algorithm, kind: KeyKind, value: unknown, key: KeyObject | undefined, hint = ''): KeyObject {
+  const needed = kind.kind === 'ec' ? `an EC key on curve ${kind.curve}` : `an RSA key of at least ${MIN_RSA_BITS} bits`
+  const what = `${needed} for ${alg}, as PEM text, a JWK or a KeyObject`
+  if (!key)
+    throw new Expected(what, hint || (typeof value === 'string' ? 'An encrypted PEM must be decrypted first' : ''))
+  const details = key.asymmetricKeyDetails ?? {}
+  const fits =
+    kind.kind === 'ec'
+      ? key.asymmetricKeyType === 'ec' && details.namedCurve === kind.curve
+      : key.asymmetricKeyType === 'rsa' && isStrongRsa(details)
+  if (!fits) {
+    const size = details.modulusLength ? ` of ${details.modulusLength} bits` : ''
+    const curve = details.namedCurve ? ` on curve ${details.namedCurve}` : ''
+    throw new Expected(what, `This is a key of type ${key.asymmetricKeyType}${size}${curve}`)
+  }
+  if (isPlainObject(value) && !(value instanceof KeyObject)) {
+    if (value['alg'] !== undefined && value['alg'] !== alg)
+      throw new Expected(what, 'The JWK\'s own "alg" says otherwise')
+    if (value['use'] !== undefined && value['use'] !== 'sig')
+      throw new Expected(what, 'The JWK\'s own "use" is not "sig"')
+    const operation = key.type === 'private' ? 'sign' : 'verify'
+    const operations = value['key_ops'] ?? [operation]
+    if (!Array.isArray(operations) || !operations.includes(operation)) {
+      throw new Expected(what, `The JWK's own "key_ops" do not have "${operation}"`)
+    }
+  }
+  return key
+}
+
+/** NIST SP 800-56B: with an exponent of 1 anyone could sign. A huge modulus makes each verification a burden. */
+function isStrongRsa({ modulusLength = 0, publicExponent = 0n }: AsymmetricKeyDetails): boolean {
+  const soundExponent = publicExponent >= 65_537n && publicExponent % 2n === 1n
+  return modulusLength >= MIN_RSA_BITS && modulusLength <= MAX_RSA_BITS && soundExponent
+}
+
+/** The key id that a JWK brings along. */
+export function kidOfJwk(material: unknown): string | undefined {
+  const kid = isPlainObject(material) && !(material instanceof KeyObject) ? material['kid'] : undefined
+  return typeof kid === 'string' && kid !== '' ? kid : undefined
+}
+
+/** RFC 7638 for a public key. A secret's is keyed with the secret itself, so that it tells no more than a token does. */
+export function thumbprint(key: KeyObject): string {
+  if (key.type === 'secret') {
+    return createHmac('sha256', key).update('express-token-endpoint kid').digest('base64url').slice(0, 22)
+  }
+  const { crv, e, kty, n, x, y } = key.export({ format: 'jwk' })
+  const members = kty === 'RSA' ? { e, kty, n } : { crv, kty, x, y }
+  return createHash('sha256').update(JSON.stringify(members)).digest('base64url')
+}

@@ -1,0 +1,160 @@
+import express from 'express'
+import { AuthError, requireBearer, type VerifiedToken } from 'express-token-endpoint'
+import jwt from 'jsonwebtoken'
+import request from 'supertest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { readKeys } from '../../src/tokens/keys.js'
+import { verifiedCache } from '../../src/tokens/verified-cache.js'
+import { verifyToken } from '../../src/tokens/verify.js'
+import { forge, frozenClock, goodParts, ISSUER, makeIssuer, SECRET } from '../support/fixtures.js'
+
+const verify = vi.spyOn(jwt, 'verify')
+beforeEach(() => void verify.mockClear())
+
+describe('the cache of verified tokens', () => {
+  it('has each token verified once, and gives the same frozen object', async () => {
+    const issuer = makeIssuer()
+    const { token } = issuer.issue({ accountId: 'acc-1' })
+    const first = await issuer.verify(token)
+    expect(await issuer.verify(token)).toBe(first)
+    expect(issuer.recall?.(token)).toBe(first)
+    expect(Object.isFrozen(first)).toBe(true)
+    expect(verify).toHaveBeenCalledOnce()
+  })
+
+  it('knows nothing of a token that it has not seen', () => {
+    const issuer = makeIssuer()
+    expect(issuer.recall?.(issuer.issue({ accountId: 'acc-1' }).token)).toBeUndefined()
+  })
+
+  it('never remembers a refusal', async () => {
+    const clock = frozenClock()
+    const issuer = makeIssuer({ clock })
+    const { header, payload } = goodParts(clock.seconds() + 10)
+    const early = forge(header, payload)
+    for (let i = 0; i < 2; i++) await expect(issuer.verify(early)).rejects.toMatchObject({ reason: 'not_yet_valid' })
+    expect(verify).toHaveBeenCalledTimes(2)
+    clock.advance(10_000)
+    expect(await issuer.verify(early)).toMatchObject({ id: 'jti-1' })
+  })
+
+  it('holds exp against the clock at every meeting, to the millisecond', async () => {
+    const clock = frozenClock()
+    const issuer = makeIssuer({ clock, lifetime: '10s' })
+    const { token } = issuer.issue({ accountId: 'acc-1' })
+    await issuer.verify(token)
+    clock.advance(9999)
+    expect(issuer.recall?.(token)).toBeDefined()
+    clock.advance(1)
+    expect(issuer.recall?.(token)).toBeUndefined()
+    await expect(issuer.verify(token)).rejects.toMatchObject({ reason: 'expired' })
+  })
+
+  it('holds iat and nbf against a clock that is set back', async () => {
+    const clock = frozenClock()
+    const issuer = makeIssuer({ clock })
+    const { header, payload } = goodParts(clock.seconds() - 100)
+    const [plain, later] = [forge(header, payload), forge(header, { ...payload, nbf: clock.seconds() - 50 })]
+    await Promise.all([plain, later].map((token) => issuer.verify(token)))
+    clock.advance(-60_000)
+    expect([plain, later].map((token) => issuer.recall?.(token) !== undefined)).toEqual([true, false])
+    clock.advance(-50_000)
+    expect(issuer.recall?.(plain)).toBeUndefined()
+  })
+
+  it('keeps to the clock tolerance', async () => {
+    const clock = frozenClock()
+    const issuer = makeIssuer({ clock, lifetime: '10s', clockTolerance: 5 })
+    const { token } = issuer.issue({ accountId: 'acc-1' })
+    await issuer.verify(token)
+    clock.advance(14_999)
+    expect(issuer.recall?.(token)).toBeDefined()
+    clock.advance(1)
+    expect(issuer.recall?.(token)).toBeUndefined()
+  })
+
+  it('is keyed on the whole text: another spelling of the same bytes is another token', async () => {
+    const issuer = makeIssuer()
+    const { token } = issuer.issue({ accountId: 'acc-1' })
+    await issuer.verify(token)
+    for (const other of [`${token}=`, ` ${token}`, `${token} `, token.toUpperCase(), token.slice(0, -1), `${token}A`]) {
+      expect(issuer.recall?.(other)).toBeUndefined()
+      await expect(issuer.verify(other)).rejects.toThrow(AuthError)
+    }
+  })
+
+  it('holds as many as it is told, and forgets the least recently used', async () => {
+    const issuer = makeIssuer({ cache: 2 })
+    const [a = '', b = '', c = ''] = ['a', 'b', 'c'].map((accountId) => issuer.issue({ accountId }).token)
+    await issuer.verify(a)
+    await issuer.verify(b)
+    issuer.recall?.(a)
+    await issuer.verify(c)
+    expect([a, b, c].map((token) => issuer.recall?.(token)?.accountId)).toEqual(['a', undefined, 'c'])
+  })
+
+  it('is left out with false', async () => {
+    const issuer = makeIssuer({ cache: false })
+    const { token } = issuer.issue({ accountId: 'acc-1' })
+    await issuer.verify(token)
+    await issuer.verify(token)
+    expect(issuer.recall?.(token)).toBeUndefined()
+    expect(verify).toHaveBeenCalledTimes(2)
+  })
+
+  it.each([0, -1, 1.5, true, '100', 1e9])('is misuse with the size %j', (cache) => {
+    expect(() => makeIssuer({ cache: cache as number })).toThrow(/option "cache" must be a number of tokens, or false/)
+  })
+
+  it('forgets what a key verified that has left the set, or that another has taken the name of', () => {
+    const ring = readKeys('test', { alg: 'HS256', secret: SECRET, kid: 'k1' })
+    const { header, payload } = goodParts()
+    const text = forge(header, payload)
+    let keys = ring
+    const source = { find: (kid: string) => keys.find(kid) }
+    const cache = verifiedCache(10, source, Date.now)
+    cache.remember(text, verifyToken(text, source, { issuer: ISSUER, audience: ISSUER, now: Date.now(), tolerance: 0 }))
+    expect(cache.recall(text)).toMatchObject({ id: 'jti-1' })
+    keys = readKeys('test', { alg: 'HS256', secret: SECRET, kid: 'k2' })
+    expect(cache.recall(text)).toBeUndefined()
+    keys = readKeys('test', { alg: 'HS256', secret: SECRET.toUpperCase(), kid: 'k1' })
+    expect(cache.recall(text)).toBeUndefined()
+  })
+})
+
+describe('a guard that knows the token', () => {
+  const issuer = makeIssuer()
+  const { token } = issuer.issue({ accountId: 'acc-1', scopes: ['a'] })
+
+  function ask(options: object = {}, path = '/') {
+    const app = express().get('/', requireBearer({ tokens: issuer, ...options }), (req, res) => {
+      res.json({ id: req.auth?.accountId })
+    })
+    return request(app).get(path).set('Authorization', `Bearer ${token}`)
+  }
+
+  beforeEach(async () => void (await issuer.verify(token)))
+
+  it('lets it through without verifying it again', async () => {
+    verify.mockClear()
+    await ask().expect(200, { id: 'acc-1' })
+    expect(verify).not.toHaveBeenCalled()
+  })
+
+  it('still asks for the scope', () => ask({ scope: 'b' }).expect(403))
+  it('still refuses a token in the query beside it', () => ask({}, '/?access_token=x').expect(400))
+  it('still asks whether it was revoked', () => ask({ isRevoked: () => true }).expect(401))
+  it('still looks the account up', () => ask({ accounts: { findById: () => null } }).expect(401))
+
+  it('asks about revocation at every request', async () => {
+    const isRevoked = vi.fn((_: VerifiedToken) => false)
+    await ask({ isRevoked }).expect(200)
+    await ask({ isRevoked }).expect(200)
+    expect(isRevoked).toHaveBeenCalledTimes(2)
+  })
+
+  it('leaves alone a verifier that remembers nothing', async () => {
+    const { issuer: name, audience, verify: check } = issuer
+    await ask({ tokens: { issuer: name, audience, verify: check } }).expect(200, { id: 'acc-1' })
+  })
+})
