@@ -30,9 +30,9 @@ export {
   type BearerGuard,
   type GuardedRequest,
   type RequireBearerOptions,
-  type RevocationCheck,
   requireBearer,
 } from './http/require-bearer.js'
+export type { RevocationCheck } from './http/second-look.js'
 export { type TokenRouterOptions, tokenRouter } from './http/token-router.js'
 export type { Clock, Duration } from './options.js'
 export type { Algorithm, KeyPairAlgorithm, SecretAlgorithm } from './tokens/algorithms.js'

@@ -101,6 +101,19 @@ export function func<F extends (...args: never[]) => unknown>(what: string): Che
   }
 }
 
+/** A check for objects by the methods that are used of them; the methods' signatures are the compiler's affair. */
+export function withMethods<T>(
+  what: string,
+  methods: readonly (keyof T & string)[],
+  hint: (value: unknown) => string = () => '',
+): Check<T> {
+  return (value) => {
+    const fits = isPlainObject(value) && methods.every((method) => typeof value[method] === 'function')
+    if (!fits) throw new Expected(what, hint(value))
+    return value as T
+  }
+}
+
 export function text(what: string, grammar = /./s): Check<string> {
   return (value) => {
     if (typeof value !== 'string' || !grammar.test(value)) throw new Expected(what)

@@ -10,6 +10,7 @@ import {
   named,
   optional,
   readOptions,
+  withMethods,
 } from '../options.js'
 import { type Exhausted, type Limiter, type LimiterOptions, memoryLimiter } from './limiter.js'
 import { sharedBudget, sharedStore } from './shared-limiter.js'
@@ -138,8 +139,8 @@ export function createThrottle(options?: ThrottleOptions): Throttle {
   }
 }
 
-const limiterCheck: Check<Limiter> = (value) => {
-  const fits = isPlainObject(value) && typeof value['consume'] === 'function' && typeof value['reward'] === 'function'
-  if (!fits) throw new Expected('a rate-limiter-flexible limiter', 'It has "consume" and "reward"')
-  return value as unknown as Limiter
-}
+const limiterCheck = withMethods<Limiter>(
+  'a rate-limiter-flexible limiter',
+  ['consume', 'reward'],
+  () => 'It has "consume" and "reward"',
+)

@@ -1,12 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type Account, type AccountStore, checkAccount } from '../accounts/account.js'
-import { ask, timeoutOption } from '../dependency.js'
-import { AuthError, type TokenRefusal } from '../errors.js'
-import { type AuthObserver, emitter, refusalEvent } from '../events.js'
+import type { AccountStore } from '../accounts/account.js'
+import { ask } from '../dependency.js'
+import { AuthError } from '../errors.js'
+import { emitter, refusalEvent } from '../events.js'
 import {
   bool,
   type Check,
-  type Duration,
   Expected,
   func,
   isPlainObject,
@@ -15,11 +14,22 @@ import {
   readOptions,
   SCOPE_TOKEN,
   text,
+  withMethods,
 } from '../options.js'
 import { isVerifiedToken, type VerifiedToken } from '../tokens/claims.js'
 import type { TokenVerifier } from '../tokens/tokens.js'
 import { bearerTokenOf, knownTokenOf, verifyByPassport } from './credentials.js'
+import { type HostOptions, hostRows } from './host-options.js'
 import { asRefusal, challengeOf, sendRefusal } from './respond.js'
+import {
+  askRevoked,
+  type FindById,
+  findAccount,
+  type RevocationCheck,
+  refusal,
+  standing,
+  userOf,
+} from './second-look.js'
 
 declare global {
   namespace Express {
@@ -39,10 +49,7 @@ export interface GuardedRequest extends IncomingMessage {
 /** A middleware that leaves the types of the route's parameters alone, as `RequestHandler` would not. */
 export type BearerGuard = (req: GuardedRequest, res: ServerResponse, next: (error?: unknown) => void) => void
 
-/** Whether a token was revoked. `true` refuses it; anything that is no boolean, and any failure, is a `503`. */
-export type RevocationCheck = (auth: VerifiedToken) => boolean | Promise<boolean>
-
-export interface RequireBearerOptions {
+export interface RequireBearerOptions extends HostOptions {
   /** Verifies the tokens: what `createTokenIssuer` or `createTokenVerifier` made. */
   tokens: TokenVerifier
   /** Scopes that the token must all carry: an array, or a string with spaces between them. Default: none. */
@@ -58,12 +65,6 @@ export interface RequireBearerOptions {
   optional?: boolean | undefined
   /** The `realm` of the challenge (RFC 9110 section 11.5). Default: the issuer. */
   realm?: string | undefined
-  /** How long the account store and the revocation check may each take before the answer is `503`. Default five seconds. */
-  timeout?: Duration | undefined
-  /** Is told of every refusal and every failure. */
-  onEvent?: AuthObserver | undefined
-  /** Hands failures of the host's own parts (`503`) to the host's error handler instead of answering. Default false. */
-  forwardErrors?: boolean | undefined
 }
 
 const tokenVerifier: Check<TokenVerifier> = (value) => {
@@ -81,14 +82,13 @@ const scopeList: Check<readonly string[]> = (value) => {
   return Object.freeze([...list])
 }
 
-type FindById = NonNullable<AccountStore['findById']>
-
+const storeWithId = withMethods<{ findById: FindById }>('a store with "findById"', ['findById'], (value) =>
+  typeof value === 'function' || isPlainObject(value)
+    ? 'A look-up by e-mail cannot find the account of a token; leave "accounts" out to go without'
+    : '',
+)
 const storeWithIds: Check<FindById> = (value) => {
-  if (!isPlainObject(value) || typeof value['findById'] !== 'function') {
-    const hint = 'A look-up by e-mail cannot find the account of a token; leave "accounts" out to go without'
-    throw new Expected('a store with "findById"', typeof value === 'function' || isPlainObject(value) ? hint : '')
-  }
-  const store = value as unknown as { findById: FindById }
+  const store = storeWithId(value)
   return (id) => store.findById(id)
 }
 
@@ -101,9 +101,7 @@ const rows = {
   isRevoked: optional(func<RevocationCheck>('a function (auth) => boolean')),
   optional: optional(bool, false),
   realm: optional(realmText),
-  timeout: timeoutOption,
-  onEvent: optional(func<AuthObserver>('a function')),
-  forwardErrors: optional(bool, false),
+  ...hostRows,
 }
 
 const MISTAKES = {
@@ -178,42 +176,6 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
       .then(() => next(), refuse)
       .catch(next)
   }
-}
-
-async function askRevoked(isRevoked: RevocationCheck, auth: VerifiedToken): Promise<boolean> {
-  const revoked: unknown = await isRevoked(auth)
-  // `undefined` from a forgotten return would otherwise let every revoked token through.
-  if (typeof revoked !== 'boolean') throw new TypeError('isRevoked: the answer must be true or false')
-  return revoked
-}
-
-async function findAccount(findById: FindById, { accountId }: VerifiedToken): Promise<Account | undefined> {
-  const account = checkAccount(await findById(accountId))
-  if (account && account.id !== accountId) throw new TypeError('accounts: findById answered with another account')
-  return account
-}
-
-/** The account, if it may still use this token. */
-function standing(account: Account | undefined, auth: VerifiedToken): Account {
-  if (!account) throw refusal('unknown_account', auth)
-  if (account.disabled) throw refusal('account_disabled', auth)
-  const { tokensValidAfter } = account
-  if (tokensValidAfter && auth.issuedAt < tokensValidAfter) throw refusal('superseded', auth)
-  return account
-}
-
-/** The account for the host's routes: its own members less the hash. Of a class that computes them, only what an account has. */
-function userOf(account: Account): Omit<Account, 'passwordHash'> {
-  if (Object.hasOwn(account, 'passwordHash')) {
-    const { passwordHash: _, ...user } = account
-    return user
-  }
-  const { id, disabled, scopes, claims, tokensValidAfter } = account
-  return { id, disabled, scopes, claims, tokensValidAfter }
-}
-
-function refusal(reason: TokenRefusal, { accountId, id }: VerifiedToken): AuthError {
-  return new AuthError('invalid_token', { reason, accountId, tokenId: id })
 }
 
 /**

@@ -6,27 +6,18 @@ import { type AccountLookup, type AccountStore, storeOf } from '../accounts/acco
 import { createLogin, type LoginContext } from '../accounts/login.js'
 import { createPasswords, type Passwords } from '../accounts/passwords.js'
 import { createThrottle, type Throttle } from '../accounts/throttle.js'
-import { timeoutOption } from '../dependency.js'
 import { AuthError } from '../errors.js'
-import { type AuthObserver, type EventSubject, emitter, refusalEvent } from '../events.js'
-import {
-  bool,
-  type Check,
-  type Duration,
-  Expected,
-  func,
-  isPlainObject,
-  optional,
-  readOptions,
-  text,
-} from '../options.js'
+import { type EventSubject, emitter, refusalEvent } from '../events.js'
+import { bool, type Check, Expected, isPlainObject, optional, readOptions, text, withMethods } from '../options.js'
 import type { TokenIssuer } from '../tokens/tokens.js'
 import { readBody } from './body.js'
 import { credentialsIn, loginByPassport } from './credentials.js'
-import { asRefusal, endAndCut, mayGoOnSending, sendRefusal, sendToken } from './respond.js'
+import { type HostOptions, hostRows } from './host-options.js'
+import { endAndCut, mayGoOnSending } from './linger.js'
+import { asRefusal, sendRefusal, sendToken } from './respond.js'
 import { createTurnstile } from './turnstile.js'
 
-export interface TokenRouterOptions {
+export interface TokenRouterOptions extends HostOptions {
   /** Issues the tokens: what `createTokenIssuer` made. */
   tokens: TokenIssuer
   /** Finds an account by its e-mail address: a function, or a whole store. */
@@ -39,26 +30,13 @@ export interface TokenRouterOptions {
   throttle?: Throttle | false | undefined
   /** The longest request body: bytes as a number, or a string like `'10kb'`. Default 10 kB. */
   bodyLimit?: number | string | undefined
-  /** How long the account store and the password check may each take before the answer is `503`. Default five seconds. */
-  timeout?: Duration | undefined
-  /** Is told of every token issued, every refusal and every failure. */
-  onEvent?: AuthObserver | undefined
   /** Puts the e-mail address, as the client sent it, into the events of logins. It is personal data. Default false. */
   emailInEvents?: boolean | undefined
-  /** Hands failures of the host's own parts (`503`) to the host's error handler instead of answering. Default false. */
-  forwardErrors?: boolean | undefined
 }
 
-const tokenIssuer: Check<TokenIssuer> = (value) => {
-  if (!isPlainObject(value) || typeof value['issue'] !== 'function') {
-    throw new Expected('what createTokenIssuer() returned', verifierHint(value))
-  }
-  return value as unknown as TokenIssuer
-}
-
-function verifierHint(value: unknown): string {
-  return isPlainObject(value) && 'verify' in value ? 'A verifier issues nothing' : ''
-}
+const tokenIssuer = withMethods<TokenIssuer>('what createTokenIssuer() returned', ['issue', 'now'], (value) =>
+  isPlainObject(value) && 'verify' in value ? 'A verifier issues nothing' : '',
+)
 
 const accountsOption: Check<AccountStore> = (value) => {
   if (typeof value !== 'function' && !(isPlainObject(value) && typeof value['findByEmail'] === 'function')) {
@@ -78,13 +56,12 @@ const passwordsOption: Check<Passwords> = (value) => {
   return value as unknown as Passwords
 }
 
-const throttleOption: Check<Throttle | false> = (value) => {
-  if (value === false) return false
-  if (!isPlainObject(value) || typeof value['spend'] !== 'function') {
-    throw new Expected('what createThrottle() returned, or false', 'Budgets go into createThrottle({ budgets })')
-  }
-  return value as unknown as Throttle
-}
+const throttleObject = withMethods<Throttle>(
+  'what createThrottle() returned, or false',
+  ['spend'],
+  () => 'Budgets go into createThrottle({ budgets })',
+)
+const throttleOption: Check<Throttle | false> = (value) => value !== false && throttleObject(value)
 
 /** A path without route patterns: Express 4 and 5 read those differently. */
 const plainPath = text(
@@ -116,10 +93,8 @@ const rows = {
   passwords: optional(passwordsOption),
   throttle: optional(throttleOption),
   bodyLimit: optional(byteSize, 10_240),
-  timeout: timeoutOption,
-  onEvent: optional(func<AuthObserver>('a function')),
   emailInEvents: optional(bool, false),
-  forwardErrors: optional(bool, false),
+  ...hostRows,
 }
 
 const MISTAKES = {

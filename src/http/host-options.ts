@@ -1,0 +1,22 @@
+import { timeoutOption } from '../dependency.js'
+import type { AuthObserver } from '../events.js'
+import { bool, type Duration, func, optional } from '../options.js'
+
+/** What every part of this package that stands in the host's app takes. */
+export interface HostOptions {
+  /**
+   * How long each of the host's parts (account store, password check, revocation check) may take before the answer is `503`.
+   * Default five seconds; a millisecond to a minute.
+   */
+  timeout?: Duration | undefined
+  /** Is told of every refusal and every failure, and by the token router of every token issued. */
+  onEvent?: AuthObserver | undefined
+  /** Hands failures of the host's own parts (`503`) to the host's error handler instead of answering. Default false. */
+  forwardErrors?: boolean | undefined
+}
+
+export const hostRows = {
+  timeout: timeoutOption,
+  onEvent: optional(func<AuthObserver>('a function')),
+  forwardErrors: optional(bool, false),
+}
