@@ -1,8 +1,16 @@
-import { type AccountStore, createPasswords, type Hasher, type Passwords } from 'express-token-endpoint'
+import {
+  type AccountStore,
+  createPasswords,
+  createThrottle,
+  type Hasher,
+  type Passwords,
+  type Throttle,
+} from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
 import { createLogin, type LoginContext } from '../../src/accounts/login.js'
 import { refusalOf } from '../support/failures.js'
 import { ACCOUNTS, countingHasher, fastPasswords, makeStore, PASSWORD } from '../support/fixtures.js'
+import { unhandledRejections } from '../support/host.js'
 
 const { alice, bob, disabled, passwordless } = ACCOUNTS
 
@@ -11,6 +19,8 @@ const context = (failed: LoginContext['failed'] = () => expect.fail('a failed pa
   signal: new AbortController().signal,
   failed,
 })
+
+type LoginParts = Parameters<typeof createLogin>[0]
 
 /** As a host's own object would be: without places to reserve. */
 function bare({ hash, verify, needsRehash }: Required<Passwords>): Passwords {
@@ -220,6 +230,142 @@ describe('a password check that fails', () => {
     } finally {
       vi.useRealTimers()
     }
+  })
+})
+
+describe('a client that hangs up', () => {
+  const SLOW = 'slow@example.com'
+
+  /** A login with a store that gives no answer for one address before it is told to. */
+  function slow({ throttle, passwords = fastPasswords() }: { throttle?: Throttle; passwords?: Passwords } = {}) {
+    let fail = (_: Error) => {}
+    const answer = new Promise<null>((_, reject) => {
+      fail = reject
+    })
+    const store = makeStore()
+    let asked = () => {}
+    const findByEmail = vi.fn((email: string) => {
+      asked()
+      return email.endsWith(SLOW) ? answer : store.findByEmail(email)
+    })
+    const login = createLogin({ store: { findByEmail }, passwords, throttle, timeout: 60_000 })
+    const attempt = (email: string, { signal } = new AbortController()) =>
+      login({ email, password: PASSWORD }, { ...context(), signal })
+    /** Hangs up once the store is asked. */
+    const hangUp = async (email = SLOW) => {
+      const client = new AbortController()
+      const lookUp = new Promise<void>((resolve) => {
+        asked = resolve
+      })
+      const refused = refusalOf(attempt(email, client))
+      await Promise.race([lookUp, refused])
+      client.abort()
+      expect(await refused).toMatchObject({ code: 'client_closed_request', status: 499, headers: {} })
+    }
+    return { attempt, hangUp, findByEmail, fail }
+  }
+
+  it('during the look-up gives its place up at once', async () => {
+    const passwords = createPasswords({ hashers: [countingHasher()], concurrency: 1, queue: 0 })
+    const { attempt, hangUp } = slow({ passwords })
+    for (let i = 0; i < 5; i++) await hangUp()
+    expect(passwords.load()).toEqual({ active: 0, waiting: 0 })
+    expect(await attempt(alice.email)).toBe(alice)
+  })
+
+  it('during the look-up leaves nothing unhandled when that fails later', async () => {
+    const rejections = unhandledRejections()
+    const { hangUp, fail } = slow()
+    await hangUp()
+    fail(new Error('connection lost'))
+    await new Promise(setImmediate)
+    expect(rejections).toEqual([])
+  })
+
+  it('30,000 times pushes no spent budget out of memory', async () => {
+    const plenty = { points: 1_000_000, duration: '1h' }
+    const throttle = createThrottle({ budgets: { address: plenty, pair: { points: 1, duration: '1h' } } })
+    const { attempt, hangUp } = slow({ throttle })
+    await throttle.spend(alice.email, '192.0.2.1', () => {})
+    for (let i = 0; i < 30_001; i++) await hangUp(`${i}${SLOW}`)
+    expect(await refusalOf(attempt(alice.email))).toMatchObject({ code: 'too_many_attempts' })
+  }, 30_000)
+
+  it('before anything is done has nothing done', async () => {
+    const throttle = { spend: vi.fn() }
+    const { attempt, findByEmail } = slow({ throttle })
+    const client = new AbortController()
+    client.abort()
+    expect(await refusalOf(attempt(alice.email, client))).toMatchObject({ code: 'client_closed_request' })
+    expect(throttle.spend).not.toHaveBeenCalled()
+    expect(findByEmail).not.toHaveBeenCalled()
+  })
+})
+
+describe('the points of an attempt', () => {
+  const cause = new Error('down')
+
+  it.each<[string, (string | undefined)[], (parts: LoginParts, client: AbortController) => LoginParts]>([
+    ['all given back after a good login', [undefined], (parts) => parts],
+    ['kept after a bad one', [], (parts) => ({ ...parts, store: { findByEmail: () => null } })],
+    [
+      'all given back when the store fails',
+      [undefined],
+      (parts) => ({ ...parts, store: { findByEmail: () => Promise.reject(cause) } }),
+    ],
+    [
+      'all given back when the check fails',
+      [undefined],
+      (parts) => ({ ...parts, passwords: { ...bare(fastPasswords()), verify: () => Promise.reject(cause) } }),
+    ],
+    [
+      'all given back when there is no place',
+      [undefined],
+      (parts) => {
+        const passwords = createPasswords({ hashers: [countingHasher()], concurrency: 1, queue: 0 })
+        passwords.reserve()
+        return { ...parts, passwords }
+      },
+    ],
+    [
+      'given back but for the address’s when the client hangs up during the look-up',
+      ['address'],
+      (parts, client) => ({
+        ...parts,
+        store: {
+          findByEmail: () => {
+            client.abort()
+            return new Promise<never>(() => {})
+          },
+        },
+      }),
+    ],
+    [
+      'given back but for the address’s when the client hangs up in the queue',
+      ['address'],
+      (parts, client) => {
+        const hasher = { ...countingHasher(), verify: () => new Promise<never>(() => {}) }
+        const passwords = createPasswords({ hashers: [hasher], concurrency: 1 })
+        passwords.verify('x', alice.passwordHash)
+        const findByEmail = () => {
+          setImmediate(() => client.abort())
+          return alice
+        }
+        return { ...parts, passwords, store: { findByEmail } }
+      },
+    ],
+  ])('are %s', async (_, returned, change) => {
+    const client = new AbortController()
+    const giveBack = vi.fn((_but?: 'address') => {})
+    const parts: LoginParts = {
+      store: makeStore(),
+      passwords: fastPasswords(),
+      throttle: { spend: async () => ({ giveBack }) },
+      timeout: 60_000,
+    }
+    const login = createLogin(change(parts, client))
+    await login({ email: alice.email, password: PASSWORD }, { ...context(), signal: client.signal }).catch(() => {})
+    expect(giveBack.mock.calls.map(([but]) => but)).toEqual(returned)
   })
 })
 

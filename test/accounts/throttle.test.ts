@@ -128,6 +128,25 @@ describe('the keys', () => {
     ['an IPv4 address and its mapped form', '192.0.2.1', '::ffff:192.0.2.1', 0],
     ['IPv4 addresses mapped into one /64', '::ffff:192.0.2.1', '::ffff:192.0.2.2', 1],
     ['a zone', 'fe80::1%eth0', 'fe80::1', 0],
+    ['an IPv4 address and its port', '1.2.3.4', '1.2.3.4:5678', 0],
+    ['the ports of an IPv4 address', '1.2.3.4:40001', '1.2.3.4:40002', 0],
+    ['two IPv4 addresses with one port', '1.2.3.4:5678', '1.2.3.5:5678', 1],
+    ['an IPv6 address and its port', '2001:db8::1', '[2001:db8::1]:443', 0],
+    ['the ports of an IPv6 address', '[2001:db8::1]:443', '[2001:db8::1]:444', 0],
+    ['two IPv6 addresses with one port', '[2001:db8:0:1::1]:443', '[2001:db8:0:2::1]:443', 1],
+    ['an IPv6 address in brackets', '2001:db8::1', '[2001:db8::1]', 0],
+    ['a mapped address and its port', '1.2.3.4', '[::ffff:1.2.3.4]:443', 0],
+    ['what are no addresses', 'garbage', '1.2.3.4.5', 0],
+    ['what are no addresses, with ports', 'unix:1', '999.2.3.4:5678', 0],
+    ['garbage and nothing', 'x'.repeat(1000), '', 0],
+    ['garbage and an address', 'garbage', '1.2.3.4', 1],
+    ['an IPv4 address through NAT64', '203.0.113.9', '64:ff9b::cb00:7109', 0],
+    ['IPv4 addresses through one NAT64', '64:ff9b::cb00:7109', '64:ff9b::c633:6407', 1],
+    ['an IPv4 address and its translated form', '203.0.113.9', '::ffff:0:203.0.113.9', 0],
+    ['IPv4 addresses translated into one /64', '::ffff:0:203.0.113.9', '::ffff:0:198.51.100.7', 1],
+    ['an IPv4 address and its 6to4 networks', '203.0.113.9', '2002:cb00:7109::1', 0],
+    ['the 6to4 networks of an IPv4 address', '2002:cb00:7109:1::1', '2002:cb00:7109:ffff::1', 0],
+    ['6to4 networks of two IPv4 addresses', '2002:cb00:7109::1', '2002:c633:6407::1', 1],
   ])('see %s', async (_, one, other, through) => {
     const throttle = createThrottle()
     await guesses(throttle, 10, 'alice@example.com', one)
@@ -138,6 +157,53 @@ describe('the keys', () => {
     const throttle = createThrottle()
     for (let i = 0; i < 10; i++) await throttle.spend('a@b.c', undefined, silent)
     await expect(throttle.spend('a@b.c', undefined, silent)).rejects.toThrow(AuthError)
+  })
+})
+
+describe('points that are given back', () => {
+  const pairs = (duration: number) =>
+    createThrottle({ budgets: { pair: { points: 10, duration }, address: false, account: false } })
+  const spendTen = (throttle: ReturnType<typeof createThrottle>) =>
+    Promise.all(Array.from({ length: 10 }, () => throttle.spend('alice@example.com', '192.0.2.1', silent)))
+
+  it.each([undefined, 'address'] as const)(
+    'push nothing out of memory that is spent, but for: %s',
+    async (but) => {
+      const throttle = createThrottle({ budgets: { address: { points: 1_000_000, duration: '1h' } } })
+      expect(await guesses(throttle, 10)).toBe(10)
+      for (let i = 0; i < 30_001; i++) (await throttle.spend(`user${i}@example.com`, '192.0.2.2', silent)).giveBack(but)
+      expect(await guesses(throttle, 1)).toBe(0)
+    },
+    30_000,
+  )
+
+  it('are those of all budgets but the one that is to be kept', async () => {
+    const once = { points: 1, duration: '1h' }
+    const throttle = createThrottle({ budgets: { address: { points: 2, duration: '1h' }, pair: once, account: once } })
+    ;(await throttle.spend('alice@example.com', '192.0.2.1', silent)).giveBack('address')
+    expect(await guesses(throttle, 1)).toBe(1)
+    expect(await guesses(throttle, 1, 'bob@example.com')).toBe(0)
+    expect(await guesses(throttle, 1, 'bob@example.com', '192.0.2.2')).toBe(1)
+  })
+
+  it('do not enlarge the next window', async () => {
+    const throttle = pairs(2)
+    const old = await spendTen(throttle)
+    vi.advanceTimersByTime(2001)
+    expect(await guesses(throttle, 4)).toBe(4)
+    for (const spent of old) spent.giveBack()
+    expect(await guesses(throttle, 20)).toBe(6)
+  })
+
+  it('do not enlarge the next window, though some of it were given back before', async () => {
+    const throttle = pairs(2)
+    const old = await spendTen(throttle)
+    vi.advanceTimersByTime(2001)
+    const one = await throttle.spend('alice@example.com', '192.0.2.1', silent)
+    one.giveBack()
+    expect(await guesses(throttle, 10)).toBe(10)
+    for (const spent of [one, ...old]) spent.giveBack()
+    expect(await guesses(throttle, 20)).toBe(0)
   })
 })
 
@@ -246,6 +312,43 @@ describe('a shared store', () => {
     for (let i = 0; i < 20; i++) (await throttle.spend('alice@example.com', '192.0.2.1', silent)).giveBack()
     await vi.advanceTimersByTimeAsync(0)
     expect([...store.counts.values()]).toEqual([0, 0, 0])
+  })
+
+  it('that refuses counts what it refuses: that is given back at once, and nothing of the others’', async () => {
+    const store = fakeStore()
+    const budgets = { address: false, pair: { points: 10, duration: 2 }, account: false } as const
+    const [one, two] = [
+      createThrottle({ limiter: store.limiter, budgets }),
+      createThrottle({ limiter: store.limiter, budgets }),
+    ]
+    const held = await Promise.all(
+      Array.from({ length: 10 }, () => one.spend('alice@example.com', '192.0.2.1', silent)),
+    )
+    expect(await guesses(two, 10)).toBe(0)
+    await vi.advanceTimersByTimeAsync(0)
+    expect([...store.counts.values()]).toEqual([10])
+    for (const spent of held) spent.giveBack()
+    await vi.advanceTimersByTimeAsync(0)
+    expect([...store.counts.values()]).toEqual([0])
+    expect(await guesses(two, 20)).toBe(10)
+  })
+
+  it('is given nothing back of a window that is over', async () => {
+    const store = fakeStore()
+    const throttle = createThrottle({ limiter: store.limiter, budgets: { pair: { points: 10, duration: 2 } } })
+    const spend = () => throttle.spend('alice@example.com', '192.0.2.1', silent)
+    const [late, inTime] = [await spend(), await spend()]
+    const pair = [...store.counts.keys()].find((key) => key.startsWith('login-pair')) as string
+    vi.advanceTimersByTime(1999)
+    inTime.giveBack()
+    await vi.advanceTimersByTimeAsync(0)
+    expect(store.counts.get(pair)).toBe(1)
+    await vi.advanceTimersByTimeAsync(1)
+    store.counts.delete(pair) // as a store does when a window is over
+    late.giveBack()
+    await vi.advanceTimersByTimeAsync(0)
+    expect(store.counts.get(pair)).toBeUndefined()
+    expect([...store.counts.values()]).toEqual([0, 0])
   })
 
   it('that fails is told of once, rests for a second, and is used again when it is back', async () => {

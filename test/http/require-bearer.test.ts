@@ -10,6 +10,7 @@ import {
   type TokenIssuer,
 } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
+import { expectMisuse } from '../support/failures.js'
 import { ACCOUNTS, forge, frozenClock, goodParts, ISSUER, makeIssuer, makeStore, SECRET } from '../support/fixtures.js'
 import { type Answer, expectProblem, expectUnavailable, send } from '../support/host.js'
 import { listen } from '../support/http.js'
@@ -111,6 +112,21 @@ describe('req.auth', () => {
     const { port } = await listen(app)
     const sent = { method: 'GET', path: '/', headers: { Authorization: `Bearer ${tokenOf()}` } }
     expectProblem(await send(port, sent), 401, 'invalid_token', 'Unauthorized')
+  })
+})
+
+describe('a verifier of the host’s own', () => {
+  const verify = (token: string) => tokens.verify(token)
+
+  it.each([
+    ['not ASCII', 'https://a\u2603.example'],
+    ['with a line break', 'https://a.example\r\nSet-Cookie: b=c'],
+    ['with a control character', 'https://a.example\x7f'],
+    ['empty', ''],
+  ])('is a TypeError when its issuer cannot stand in a header: %s', (_, issuer) => {
+    const own = { issuer, audience: ISSUER, verify }
+    expectMisuse(() => requireBearer({ tokens: own }), /^requireBearer: "tokens\.issuer".* must be printable ASCII/)
+    expect(() => requireBearer({ tokens: own, realm: 'reports' })).not.toThrow()
   })
 })
 

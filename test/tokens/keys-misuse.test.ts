@@ -213,6 +213,78 @@ describe('a key that is no key', () => {
   })
 })
 
+describe('an RSA key that is weak though it is long', () => {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048, publicExponent: 3 })
+  const says = /must be an RSA key of at least 2048 bits for RS256/
+
+  it.each([
+    ['KeyObject', privateKey],
+    ['PEM', privatePem(privateKey)],
+    ['JWK', privateKey.export({ format: 'jwk' })],
+  ])('for its public exponent of 3 signs nothing: %s', (_, key) => {
+    const { d = '' } = privateKey.export({ format: 'jwk' })
+    expectMisuse(issuerOf({ alg: 'RS256', privateKey: key }), says, [
+      d,
+      ...privatePem(privateKey).split('\n').slice(1, 3),
+    ])
+  })
+
+  it.each([
+    ['KeyObject', publicKey],
+    ['PEM', publicPem(publicKey)],
+    ['JWK', publicKey.export({ format: 'jwk' })],
+  ])('for its public exponent of 3 verifies nothing: %s', (_, key) => {
+    expectMisuse(verifierOf({ alg: 'RS256', publicKey: key }), says)
+    expectMisuse(verifierOf({ alg: 'PS256', publicKey: key }), /must be an RSA key/)
+  })
+
+  it.each([
+    ['1', 'AQ'],
+    ['65536', 'AQAA'],
+    ['0', 'AA'],
+  ])('for its public exponent of %s verifies nothing', (_, e) => {
+    const key = { ...rsa.publicKey.export({ format: 'jwk' }), e }
+    expectMisuse(verifierOf({ alg: 'RS256', publicKey: key }), says)
+  })
+})
+
+describe('a PEM as a secret, however it is wrapped', () => {
+  it.each([
+    ['a private key', rsaPem],
+    ['a public key', publicPem(rsa.publicKey)],
+    ['an EC key', ecPem],
+    ['a public key behind white space', `\n\n  ${publicPem(rsa.publicKey)}`],
+  ])('is refused: %s', (_, pem) => {
+    const bytes = Buffer.from(pem)
+    for (const secret of [pem, bytes, new Uint8Array(bytes), createSecretKey(bytes)]) {
+      const hides = pem.trim().split('\n').slice(1, 3)
+      expectMisuse(issuerOf({ alg: 'HS256', secret }), /keys"\.secret must be .*This is a PEM: did you mean/, hides)
+      expectMisuse(verifierOf({ alg: 'HS512', secret }), /keys"\.secret must be .*This is a PEM: did you mean/, hides)
+    }
+  })
+})
+
+describe('the "key_ops" of a JWK', () => {
+  const signing = rsa.privateKey.export({ format: 'jwk' })
+  const verifying = rsa.publicKey.export({ format: 'jwk' })
+
+  it.each([[['encrypt']], [['verify']], [[]], ['sign'], [{ sign: true }]])('let no private key sign: %j', (key_ops) => {
+    const key = { alg: 'RS256', privateKey: { ...signing, key_ops } }
+    expectMisuse(issuerOf(key), /own "key_ops" do not have "sign"/, [signing.d as string])
+  })
+
+  it.each([[['encrypt']], [['sign']], [[]], ['verify']])('let no public key verify: %j', (key_ops) => {
+    const key = { alg: 'RS256', publicKey: { ...verifying, key_ops } }
+    expectMisuse(verifierOf(key), /own "key_ops" do not have "verify"/)
+  })
+
+  it('are fine when they have the operation', () => {
+    expect(issuerOf({ alg: 'RS256', privateKey: { ...signing, key_ops: ['sign'] } })).not.toThrow()
+    expect(issuerOf({ alg: 'RS256', privateKey: { ...signing, key_ops: ['verify', 'sign'] } })).not.toThrow()
+    expect(verifierOf({ alg: 'RS256', publicKey: { ...verifying, key_ops: ['verify'] } })).not.toThrow()
+  })
+})
+
 describe('a verifier', () => {
   it.each([
     ['one key', signingKey('RS256')],
