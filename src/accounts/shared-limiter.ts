@@ -1,8 +1,11 @@
 import { isPlainObject } from '../options.js'
 import type { Exhausted, Limiter, LimiterOptions } from './limiter.js'
 
-/** For how long a shared store may say nothing at all, and for how long one that failed is left alone. */
-const STORE = { patienceMs: 40, restMs: 1000 }
+/**
+ * For how long a shared store may say nothing at all (so many ticks of so many milliseconds), and for how long one that
+ * failed is left alone.
+ */
+const STORE = { tickMs: 10, ticks: 4, restMs: 1000 }
 
 /**
  * Spends a point on the shared store, and gives what gives it back; or tells that none is left. While the store rests there is
@@ -23,21 +26,24 @@ export function sharedStore(): SharedStore {
   let restsUntil = Number.NEGATIVE_INFINITY
   let answeredAt = Number.NEGATIVE_INFINITY
 
-  /** Rejects once the store has said nothing for too long: in a burst an answer may be late, but others come meanwhile. */
+  /**
+   * Rejects once the store has said nothing for too long. In a burst an answer may be late, but others come meanwhile; and a
+   * process that is busy itself counts few ticks, each after it has read what had arrived.
+   */
   function silence(): { promise: Promise<never>; end(): void } {
     let timer: NodeJS.Timeout | undefined
     let ended = false
     const promise = new Promise<never>((_, reject) => {
-      const wait = (since: number) => {
-        timer = setTimeout(() => setImmediate(look, since), Math.max(0, since + STORE.patienceMs - performance.now()))
+      const wait = (ticks: number, since: number) => {
+        timer = setTimeout(() => setImmediate(look, ticks, since), STORE.tickMs)
       }
-      // After setImmediate: a process that was busy itself has by then read what had arrived.
-      const look = (since: number) => {
+      const look = (ticks: number, since: number) => {
         if (ended) return
-        if (answeredAt > since) wait(answeredAt)
-        else reject(new Error(`throttle: the store said nothing for ${STORE.patienceMs} ms`))
+        if (answeredAt > since) wait(STORE.ticks, answeredAt)
+        else if (ticks > 1) wait(ticks - 1, since)
+        else reject(new Error(`throttle: the store said nothing for ${STORE.ticks * STORE.tickMs} ms`))
       }
-      wait(performance.now())
+      wait(STORE.ticks, performance.now())
     })
     const end = () => {
       ended = true
