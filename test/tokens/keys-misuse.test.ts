@@ -241,6 +241,7 @@ describe('an RSA key that is weak though it is long', () => {
   it.each([
     ['1', 'AQ'],
     ['65536', 'AQAA'],
+    ['65538', 'AQAC'],
     ['0', 'AA'],
   ])('for its public exponent of %s verifies nothing', (_, e) => {
     const key = { ...rsa.publicKey.export({ format: 'jwk' }), e }
