@@ -147,7 +147,6 @@ describe.skipIf(NO_REDIS)('two processes with their budgets on one Redis', () =>
     await vi.waitFor(async () => {
       expect(await one.send(login(ALICE, PASSWORD, address))).toMatchObject({ status: 200 })
     }, PATIENCE)
-    await Promise.all([one.told(), two.told()])
     const through = (await looked(one, 10, address)) + (await looked(two, 10, address))
     const { most } = await spentSince(0, one, two)
     expect(through).toBeGreaterThanOrEqual(10)
