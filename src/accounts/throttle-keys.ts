@@ -20,12 +20,21 @@ const digest = (text: string) => createHash('sha256').update(text).digest('base6
 /** What some proxies write into X-Forwarded-For: an address with its port. */
 const WITH_PORT = /^(\d+\.\d+\.\d+\.\d+|\[[\da-f:.]+\]):\d+$/i
 
+/** An IPv6 address may end in the dotted form (RFC 4291 section 2.2), which ipaddr.js reads in mapped ones only. */
+const DOTTED_TAIL = /(\d+)\.(\d+)\.(\d+)\.(\d+)$/
+
+function hexTail(_: string, ...bytes: string[]): string {
+  const [a = 0, b = 0, c = 0, d = 0] = bytes.slice(0, 4).map(Number)
+  return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`
+}
+
 /** IPv6 addresses that only carry an IPv4 one (RFC 6052, RFC 6145, RFC 3056), and which of their parts do. */
 const CARRIERS: Readonly<Record<string, number>> = { ipv4Mapped: 6, rfc6052: 6, rfc6145: 6, '6to4': 1 }
 
 /** An IPv6 address by its /64, which is what one subscriber has; an IPv4 address by itself; what is no address, all as one. */
 function networkOf(address = ''): string {
-  const bare = (WITH_PORT.exec(address)?.[1] ?? address).replace(/^\[|\]$/g, '').split('%')[0] ?? ''
+  const written = (WITH_PORT.exec(address)?.[1] ?? address).replace(/^\[|\]$/g, '').split('%')[0] ?? ''
+  const bare = written.includes(':') ? written.replace(DOTTED_TAIL, hexTail) : written
   if (!ipaddr.isValid(bare)) return 'unknown'
   const parsed = ipaddr.parse(bare)
   if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString()

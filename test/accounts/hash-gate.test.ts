@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { AuthError } from 'express-token-endpoint'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createGate, defaultConcurrency } from '../../src/accounts/hash-gate.js'
@@ -100,6 +101,20 @@ describe('the hash gate', () => {
     expect(await done).toBe('a')
   })
 
+  it('leaves nothing at the client’s signal, which lasts as long as its connection', async () => {
+    const gate = createGate(1, 10)
+    const [first, second] = ['first', 'second'].map((name) => task(name, []))
+    const { signal } = new AbortController()
+    const running = gate.enter().run(first?.run as () => Promise<string>, { gone: signal })
+    const waiting = gate.enter().run(second?.run as () => Promise<string>, { gone: signal })
+    await turns()
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+    first?.finish()
+    second?.finish()
+    await Promise.all([running, waiting])
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+  })
+
   describe('with patience', () => {
     beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
     afterEach(() => void vi.useRealTimers())
@@ -172,5 +187,25 @@ describe('the hash gate', () => {
     else process.env['UV_THREADPOOL_SIZE'] = before
     expect(concurrency).toBeGreaterThanOrEqual(1)
     expect(concurrency).toBeLessThanOrEqual(expected ?? 3)
+  })
+
+  it.each([
+    ['as many as the cores, less one', '16', 8, 7],
+    ['as many as the threads, less one', '4', 16, 3],
+    ['four threads unless it is said', '', 16, 3],
+    ['four threads where what is said is no number', 'many', 16, 3],
+    ['one on one core', '4', 1, 1],
+  ])('hashes %s (UV_THREADPOOL_SIZE=%j, %i cores)', async (_, threads, cores, expected) => {
+    vi.stubEnv('UV_THREADPOOL_SIZE', threads)
+    vi.doMock('node:os', async (original) => ({ ...(await original<object>()), availableParallelism: () => cores }))
+    vi.resetModules()
+    try {
+      const gate = await import('../../src/accounts/hash-gate.js')
+      expect(gate.defaultConcurrency()).toBe(expected)
+    } finally {
+      vi.doUnmock('node:os')
+      vi.resetModules()
+      vi.unstubAllEnvs()
+    }
   })
 })

@@ -144,6 +144,10 @@ describe('outdated', () => {
   ])('bcrypt of $%s: %s', (prefix, expected) => {
     expect(cheap.bcrypt.outdated(`$${prefix}$${BCRYPT_BODY}`)).toBe(expected)
   })
+
+  it('bcrypt of what is none of its hashes: true', () => {
+    expect(cheap.bcrypt.outdated('md5:x')).toBe(true)
+  })
 })
 
 describe('options', () => {
@@ -170,6 +174,16 @@ describe('options', () => {
     ['bcrypt', bcrypt, 'saltRounds', 'cost'],
   ] as const)('%s refuses an unknown option, and says which is meant', (caller, make, name, meant) => {
     expectMisuse(() => make({ [name]: 4 }), `${caller}: unknown option "${name}". Did you mean "${meant}"?`)
+  })
+
+  it('of argon2id are refused by their short names too', () => {
+    expectMisuse(() => argon2id({ t: 2 } as never), 'argon2id: unknown option "t". Did you mean "timeCost"?')
+  })
+
+  it('of argon2id have 8 KiB of memory for each lane (RFC 9106)', () => {
+    const says = 'argon2id: option "memoryCost" must be at least 8 KiB for each of "parallelism" (RFC 9106)'
+    expectMisuse(() => argon2id({ memoryCost: 15, parallelism: 2 }), says)
+    expect(() => argon2id({ memoryCost: 16, parallelism: 2 })).not.toThrow()
   })
 
   it('that are undefined are absent, and the caller’s object is not changed', async () => {
@@ -232,5 +246,10 @@ describe('every byte counts', () => {
     const error = await rejectionOf(cheap.bcrypt.hash(password) as Promise<string>)
     expect(error).toBeInstanceOf(RangeError)
     expect((error as Error).message).not.toContain(password)
+  })
+
+  it('bcrypt says what it takes, and who takes more', async () => {
+    const error = await rejectionOf(cheap.bcrypt.hash('x'.repeat(73)) as Promise<string>)
+    expect(error).toMatchObject({ message: expect.stringMatching(/at most 72 bytes and no NUL; argon2id\(\)/) })
   })
 })

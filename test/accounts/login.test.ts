@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import {
   type AccountStore,
   createPasswords,
@@ -63,6 +64,27 @@ describe('a good login', () => {
     expect(calls).toEqual([`find ${alice.email}`, `verify ${alice.passwordHash}`])
     expect(hasher.asked).toHaveLength(1)
     expect(rehashFailed).not.toHaveBeenCalled()
+  })
+
+  it('leaves nothing at the client’s signal, which lasts as long as its connection', async () => {
+    const login = createLogin({ store: makeStore(), passwords: fastPasswords(), throttle: undefined, timeout: 1000 })
+    const { signal } = new AbortController()
+    await login({ email: alice.email, password: PASSWORD }, { ...context(), signal })
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+  })
+
+  it('is told when its throttle goes on without the shared store', async () => {
+    const cause = new Error('connection refused')
+    const throttle: Throttle = {
+      async spend(_email, _address, storeFailed) {
+        storeFailed(cause)
+        return { giveBack() {} }
+      },
+    }
+    const failed = vi.fn()
+    const login = createLogin({ store: makeStore(), passwords: fastPasswords(), throttle, timeout: 1000 })
+    expect(await login({ email: alice.email, password: PASSWORD }, context(failed))).toMatchObject({ id: alice.id })
+    expect(failed.mock.calls).toEqual([['throttle', cause]])
   })
 
   it.each([null, undefined, false])('also when disabled is %s', async (flag) => {

@@ -32,6 +32,12 @@ describe('memoryAccounts', () => {
   })
 })
 
+describe('memoryAccounts without an address', () => {
+  it.each([null, undefined, {}, { ...bob, email: 7 }, { ...bob, email: undefined }])('refuses %o', (account) => {
+    expectMisuse(() => memoryAccounts([alice, account as never]), 'memoryAccounts: each account needs an "email"')
+  })
+})
+
 describe('replacePasswordHash', () => {
   it('replaces the hash, for both ways to find the account', async () => {
     const store = makeStore()

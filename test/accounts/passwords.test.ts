@@ -119,6 +119,21 @@ describe('needsRehash', () => {
   })
 })
 
+describe('a place', () => {
+  const hung = () => new Promise<never>(() => {})
+
+  it('waits for a new hash no longer than it was told', async () => {
+    const place = passwordsOf({ ...countingHasher(), hash: hung }).reserve({ patience: 20 })
+    expect(await rejectionOf(place.hash(PASSWORD))).toMatchObject({ message: 'no answer within 20 ms' })
+  })
+
+  it('makes a new hash though the client has gone, and checks nothing for it', async () => {
+    const place = passwordsOf(countingHasher()).reserve({ gone: AbortSignal.abort() })
+    expect(await place.hash('x')).toBe('plain:x')
+    expect(await rejectionOf(place.verify('x', 'plain:x'))).toMatchObject({ code: 'client_closed_request' })
+  })
+})
+
 describe('a hasher of the host’s', () => {
   it('checks marks of its own with another service', async () => {
     const bind = vi.fn(async (_dn: string, password: string) => password === PASSWORD)
@@ -179,6 +194,11 @@ describe('a password is well-formed Unicode', () => {
     expect(await rejectionOf(passwordsOf(countingHasher()).hash(password as never))).toBeInstanceOf(TypeError)
   })
 
+  it.each([7, null, { isWellFormed: () => true }])('nor of %o, and it says why', async (password) => {
+    const error = await rejectionOf(passwordsOf(countingHasher()).hash(password as never))
+    expect(error).toMatchObject({ message: 'passwords: a password must be a well-formed Unicode string' })
+  })
+
   it.each(LONE)('else it matches nothing, after the same work: %j', async (password) => {
     const replaced = password.replace(/[\ud800-\udfff]/g, '\ufffd')
     const hash = await cheap.hash(replaced)
@@ -225,6 +245,22 @@ describe('createPasswords refuses', () => {
   it('an unknown option, and says which is meant', () => {
     const says = 'createPasswords: unknown option "hasher". Did you mean "hashers"?'
     expectMisuse(() => createPasswords({ hasher: cheap } as never), says)
+  })
+
+  it.each<[string, unknown, string]>([
+    ['a maker', [argon2id], 'Are the brackets of argon2id() missing?'],
+    ['a maker among hashers', [cheap, bcrypt], 'Are the brackets of argon2id() missing?'],
+    ['no hasher', [{}], 'A hasher has "accepts" and "verify"'],
+    ['a first hasher that makes no hashes', [checksOnly], 'Put argon2id() first: it makes new hashes'],
+  ])('%s, and gives a hint', (_, hashers, hint) => {
+    expectMisuse(() => createPasswords({ hashers: hashers as never }), hint)
+  })
+
+  it.each([
+    ['parallelism', 'concurrency'],
+    ['maxQueue', 'queue'],
+  ])('"%s", and says that "%s" is meant', (name, meant) => {
+    expectMisuse(() => createPasswords({ [name]: 4 }), `unknown option "${name}". Did you mean "${meant}"?`)
   })
 
   it('nothing when there is nothing, or what is undefined', () => {

@@ -53,6 +53,15 @@ describe('the budgets, by default', () => {
     expect(await guesses(throttle, 200)).toBe(10)
   })
 
+  it('count a window from its first failure, however many come later', async () => {
+    const throttle = createThrottle()
+    expect(await guesses(throttle, 5)).toBe(5)
+    vi.advanceTimersByTime(14 * MINUTE)
+    expect(await guesses(throttle, 20)).toBe(5)
+    vi.advanceTimersByTime(MINUTE + 1)
+    expect(await guesses(throttle, 20)).toBe(10)
+  })
+
   it('let 100 failures through from one address, whatever the account', async () => {
     const throttle = createThrottle()
     expect(await guesses(throttle, 300, (i) => `user${i}@example.com`)).toBe(100)
@@ -140,6 +149,8 @@ describe('the keys', () => {
     ['what are no addresses, with ports', 'unix:1', '999.2.3.4:5678', 0],
     ['garbage and nothing', 'x'.repeat(1000), '', 0],
     ['garbage and an address', 'garbage', '1.2.3.4', 1],
+    ['NAT64 in dotted form, as its IPv4 address', '203.0.113.9', '64:ff9b::203.0.113.9', 0],
+    ['NAT64 of another, in dotted form', '64:ff9b::203.0.113.9', '64:ff9b::198.51.100.7', 1],
     ['an IPv4 address through NAT64', '203.0.113.9', '64:ff9b::cb00:7109', 0],
     ['IPv4 addresses through one NAT64', '64:ff9b::cb00:7109', '64:ff9b::c633:6407', 1],
     ['an IPv4 address and its translated form', '203.0.113.9', '::ffff:0:203.0.113.9', 0],
@@ -147,6 +158,16 @@ describe('the keys', () => {
     ['an IPv4 address and its 6to4 networks', '203.0.113.9', '2002:cb00:7109::1', 0],
     ['the 6to4 networks of an IPv4 address', '2002:cb00:7109:1::1', '2002:cb00:7109:ffff::1', 0],
     ['6to4 networks of two IPv4 addresses', '2002:cb00:7109::1', '2002:c633:6407::1', 1],
+  ])('see %s', async (_, one, other, through) => {
+    const throttle = createThrottle()
+    await guesses(throttle, 10, 'alice@example.com', one)
+    expect(await guesses(throttle, 1, 'alice@example.com', other)).toBe(through)
+  })
+
+  it.each([
+    ['two IPv6 networks whose parts make one row of digits', '2001:db8:1:b::1', '2001:db8:b:1::1', 1],
+    ['what has an opening bracket inside as no address', '2001:db8::[1', 'garbage', 0],
+    ['what has a closing bracket inside as no address', '2001:db8::]1', 'garbage', 0],
   ])('see %s', async (_, one, other, through) => {
     const throttle = createThrottle()
     await guesses(throttle, 10, 'alice@example.com', one)
@@ -184,6 +205,13 @@ describe('points that are given back', () => {
     expect(await guesses(throttle, 1)).toBe(1)
     expect(await guesses(throttle, 1, 'bob@example.com')).toBe(0)
     expect(await guesses(throttle, 1, 'bob@example.com', '192.0.2.2')).toBe(1)
+  })
+
+  it('leave the others spent', async () => {
+    const throttle = pairs(2)
+    const [one] = await spendTen(throttle)
+    one?.giveBack()
+    expect(await guesses(throttle, 20)).toBe(1)
   })
 
   it('do not enlarge the next window', async () => {
@@ -227,6 +255,26 @@ describe('budgets that are set', () => {
     ['a limiter that is no function', { limiter: {} }, /"limiter" must be a function/],
     ['a factory that returns no limiter', { limiter: () => ({}) }, /rate-limiter-flexible/],
   ]
+  it.each<[string, unknown, string]>([
+    ['"store"', { store: () => {} }, 'createThrottle: unknown option "store". Did you mean "limiter"?'],
+    [
+      'a budget by "email"',
+      { budgets: { email: false } },
+      'createThrottle: option "budgets": unknown option "email". Did you mean "account"?',
+    ],
+    ['a budget by "user"', { budgets: { user: false } }, 'unknown option "user". Did you mean "account"?'],
+    ['a budget that is a number', { budgets: { pair: 10 } }, '{ points, duration } or false'],
+    [
+      'a limiter without reward',
+      { limiter: () => ({ consume() {} }) },
+      'createThrottle: what "limiter" returned must be a rate-limiter-flexible limiter',
+    ],
+    ['a limiter without consume', { limiter: () => ({ reward() {} }) }, 'It has "consume" and "reward"'],
+    ['a factory that returns nothing', { limiter: () => undefined }, 'a rate-limiter-flexible limiter'],
+  ])('say what is meant for %s', (_, options, message) => {
+    expect(() => createThrottle(options as ThrottleOptions)).toThrow(message)
+  })
+
   it.each(bad)('are a TypeError with %s', (_, options, message) => {
     expect(() => createThrottle(options as ThrottleOptions)).toThrow(TypeError)
     expect(() => createThrottle(options as ThrottleOptions)).toThrow(message)
@@ -403,6 +451,87 @@ describe('a shared store', () => {
     for (const answer of store.late) answer()
     await vi.advanceTimersByTimeAsync(0)
     expect([...store.counts.values()]).toEqual([0])
+  })
+
+  it('that fails for several logins at once is told of once', async () => {
+    const store = fakeStore()
+    store.mode = 'down'
+    const throttle = createThrottle({ limiter: store.limiter })
+    const failed = vi.fn()
+    await Promise.all(Array.from({ length: 5 }, (_, i) => throttle.spend(`user${i}@example.com`, '192.0.2.1', failed)))
+    expect(failed.mock.calls).toEqual([[new Error('connection refused')]])
+  })
+
+  /** A throttle with one budget, whose limiter answers what it is told. */
+  function answering(consume: () => Promise<unknown>) {
+    const reward = vi.fn(async () => {})
+    const budgets = { address: false, pair: { points: 10, duration: '1h' }, account: false } as const
+    const throttle = createThrottle({ limiter: () => ({ consume, reward }), budgets })
+    const failed = vi.fn()
+    return { spend: () => throttle.spend('alice@example.com', '192.0.2.1', failed), reward, failed }
+  }
+
+  it.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['null', null],
+    ['text', 'no'],
+    ['an object without a time', {}],
+    ['a time as text', { msBeforeNext: '5000' }],
+    ['an error with a time', Object.assign(new Error('timeout'), { msBeforeNext: 5000 })],
+  ])('that rejects with %s has failed, and refuses nobody', async (_, outcome) => {
+    const { spend, reward, failed } = answering(() => Promise.reject(outcome))
+    ;(await spend()).giveBack()
+    expect(failed.mock.calls).toEqual([[outcome]])
+    await vi.advanceTimersByTimeAsync(0)
+    expect(reward).not.toHaveBeenCalled()
+  })
+
+  it('that refuses late has counted it all the same: a login that went well gets its point back', async () => {
+    let refuse = (_: unknown) => {}
+    const { spend, reward } = answering(
+      () =>
+        new Promise((_, reject) => {
+          refuse = reject
+        }),
+    )
+    const spending = spend()
+    await vi.advanceTimersByTimeAsync(40)
+    ;(await spending).giveBack()
+    expect(reward).not.toHaveBeenCalled()
+    refuse({ msBeforeNext: 5000 })
+    await vi.advanceTimersByTimeAsync(0)
+    expect(reward).toHaveBeenCalledOnce()
+  })
+
+  it('that answers some is waited for, also by those whose answer is late', async () => {
+    const answers: ((value: unknown) => void)[] = []
+    const { spend, failed } = answering(() => new Promise((resolve) => answers.push(resolve)))
+    const late = spend()
+    for (let i = 1; i <= 5; i++) {
+      const other = spend()
+      await vi.advanceTimersByTimeAsync(30)
+      answers[i]?.(undefined)
+      await other
+    }
+    answers[0]?.(undefined)
+    await late
+    expect(failed).not.toHaveBeenCalled()
+  })
+
+  it('that has answered leaves no timer behind', async () => {
+    const answers: ((value: unknown) => void)[] = []
+    const { spend } = answering(() => new Promise((resolve) => answers.push(resolve)))
+    const atOnce = spend()
+    answers[0]?.(undefined)
+    await atOnce
+    expect(vi.getTimerCount()).toBe(0)
+    const meanwhile = spend()
+    vi.advanceTimersByTime(10) // the look at the store is due, but has not been taken
+    answers[1]?.(undefined)
+    await meanwhile
+    await new Promise(setImmediate)
+    await new Promise(setImmediate)
+    expect(vi.getTimerCount()).toBe(0)
   })
 
   it('that throws instead of rejecting is a failure like any other', async () => {
