@@ -540,6 +540,18 @@ describe('forwardErrors', () => {
   })
 })
 
+describe('a header as long as Authorization', () => {
+  it('is none, however often it comes: If-None-Match', async () => {
+    const app = express().get('/', requireBearer({ tokens }), (_req, res) => void res.end('in'))
+    const { port } = await listen(app)
+    const Authorization = `Bearer ${tokenOf()}`
+    for (const etags of ['"a"', ['"a"', '"b"']]) {
+      const headers = { Authorization, 'If-None-Match': etags }
+      expect((await send(port, { method: 'GET', path: '/', headers })).status).toBe(200)
+    }
+  })
+})
+
 describe('a handler behind the guard', () => {
   it.each<[string, () => unknown]>([
     [

@@ -61,6 +61,10 @@ describe('the clock', () => {
     expect(await byDate.verify(someToken(issuer))).toMatchObject({ accountId: 'acc-1' })
   })
 
+  it.each([new Date(Number.NaN), new Date('later')])('issues nothing as of a moment that is none', (issuedAt) => {
+    expectMisuse(() => makeIssuer().issue({ accountId: 'acc-1', issuedAt }), 'issue: "issuedAt" must be a valid Date')
+  })
+
   it('is Date.now unless set', async () => {
     const before = Math.floor(Date.now() / 1000)
     const iat = decodePayload(someToken(makeIssuer()))['iat'] as number

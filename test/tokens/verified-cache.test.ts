@@ -62,6 +62,16 @@ describe('the cache of verified tokens', () => {
     expect(issuer.recall?.(plain)).toBeUndefined()
   })
 
+  it('knows a token from the very moment of its iat', async () => {
+    const clock = frozenClock()
+    const issuer = makeIssuer({ clock })
+    const { token } = issuer.issue({ accountId: 'acc-1' })
+    await issuer.verify(token)
+    expect(issuer.recall?.(token)).toBeDefined()
+    clock.advance(-1)
+    expect(issuer.recall?.(token)).toBeUndefined()
+  })
+
   it('keeps to the clock tolerance', async () => {
     const clock = frozenClock()
     const issuer = makeIssuer({ clock, lifetime: '10s', clockTolerance: 5 })
@@ -151,6 +161,17 @@ describe('a guard that knows the token', () => {
     await ask({ isRevoked }).expect(200)
     await ask({ isRevoked }).expect(200)
     expect(isRevoked).toHaveBeenCalledTimes(2)
+  })
+
+  it('takes the quick way by nothing but the whole header', async () => {
+    const recall = vi.spyOn({ recall: issuer.recall as (text: string) => VerifiedToken | undefined }, 'recall')
+    const tokens = { ...issuer, recall: recall as unknown as typeof issuer.recall }
+    await ask({ tokens }).expect(200)
+    expect(recall.mock.calls).toEqual([[token]])
+    recall.mockClear()
+    await ask({ tokens, isRevoked: () => false }).expect(200)
+    await ask({ tokens, accounts: { findById: () => ({ id: 'acc-1', passwordHash: null }) } }).expect(200)
+    expect(recall.mock.calls).toEqual([[token], [token]])
   })
 
   it('leaves alone a verifier that remembers nothing', async () => {
