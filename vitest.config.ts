@@ -9,6 +9,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Stores that fail on purpose would fill the terminal; the warning itself has its test.
     execArgv: ['--disable-warning=ExpressTokenEndpointWarning'],
+    // By default vitest leaves a core free, which is half of a machine with two.
+    maxWorkers: '100%',
     reporters: ['default', './test/support/count-reporter.ts'],
     coverage: { include: ['src/**'], reporter: ['text'] },
   },

@@ -1,7 +1,7 @@
 import { createSecretKey, generateKeyPairSync } from 'node:crypto'
 import { createTokenIssuer, createTokenVerifier } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
-import { expectMisuse } from '../support/failures.js'
+import { expectMisuse, thrownBy } from '../support/failures.js'
 import { ISSUER, SECRET, signingKey } from '../support/fixtures.js'
 import { pairOf, privatePem, publicPem, weakRsa } from '../support/keys.js'
 
@@ -210,6 +210,33 @@ describe('a key that is no key', () => {
 
   it.each([null, '', 7, ['k1']])('is refused with the kid %j', (kid) => {
     expectMisuse(issuerOf({ alg: 'HS256', secret: SECRET, kid }), /option "kid" must be a non-empty string/, [SECRET])
+  })
+})
+
+describe('an RSA key that nobody should verify with', () => {
+  const jwkOf = (n: Buffer, e = Buffer.from([1, 0, 1])) => ({
+    kty: 'RSA',
+    n: n.toString('base64url'),
+    e: e.toString('base64url'),
+  })
+  const ones = (bytes: number) => Buffer.alloc(bytes, 0xff)
+
+  it.each([
+    ['an even exponent', jwkOf(ones(256), Buffer.from([1, 0, 2]))],
+    ['a modulus of more than 16,384 bits', jwkOf(Buffer.concat([Buffer.from([1]), ones(2048)]))],
+  ])('is refused for %s', (_, publicKey) => {
+    expectMisuse(verifierOf({ alg: 'RS256', publicKey }), /must be an RSA key of at least 2048 bits for RS256/)
+  })
+
+  it('is none at 16,384 bits, and an odd exponent', () => {
+    expect(verifierOf({ alg: 'RS256', publicKey: jwkOf(ones(2048)) })).not.toThrow()
+    expect(verifierOf({ alg: 'RS256', publicKey: jwkOf(ones(256), Buffer.from([1, 0, 3])) })).not.toThrow()
+  })
+})
+
+describe('what is no key at all', () => {
+  it.each([7, null, {}])('is not taken for an encrypted PEM: %j', (privateKey) => {
+    expect((thrownBy(issuerOf({ alg: 'RS256', privateKey })) as Error).message).not.toContain('encrypted')
   })
 })
 

@@ -65,6 +65,12 @@ describe('a secret', () => {
 })
 
 describe('kid', () => {
+  it.each(['', 7, null, ['k1'], undefined])('is no name of a JWK’s that is no text: %j', (kid) => {
+    const jwk = pairOf('ES256').privateKey.export({ format: 'jwk' })
+    const kidOf = (privateKey: KeyMaterial) => headerOf(someToken(issuerOf({ alg: 'ES256', privateKey })))['kid']
+    expect(kidOf({ ...jwk, kid })).toBe(kidOf(jwk))
+  })
+
   it('is the RFC 7638 thumbprint of a public key: the example of section 3.1', () => {
     const publicKey = {
       kty: 'RSA',

@@ -1,7 +1,7 @@
 import { createTokenIssuer, createTokenVerifier } from 'express-token-endpoint'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { expectMisuse } from '../support/failures.js'
+import { expectMisuse, thrownBy } from '../support/failures.js'
 import { ISSUER, SECRET } from '../support/fixtures.js'
 
 const keys = { alg: 'HS256', secret: SECRET, kid: 'k1' } as const
@@ -66,6 +66,21 @@ describe.each(MAKERS)('%s', (caller, create) => {
     expectMisuse(make({ issuer }), says, ['hunter2'])
     if (hint) expectMisuse(make({ issuer }), hint)
   })
+
+  it.each([
+    ['api.example.com:8443', 'Is "https://" missing?'],
+    ['localhost:3000/api', 'Is "https://" missing?'],
+    [undefined, 'Is an environment variable not set?'],
+  ])('says what the issuer %j probably lacks', (issuer, hint) => {
+    expectMisuse(make({ issuer }), hint)
+  })
+
+  it.each([null, '', 7, 'ftp://api.example.com', '/api', 'https://', `${ISSUER}?a=1`])(
+    'guesses nothing about the issuer %j',
+    (issuer) => {
+      expect((thrownBy(make({ issuer })) as Error).message).not.toMatch(/missing\?|environment variable/)
+    },
+  )
 
   it.each([
     ['audience', ['', null, 7, ['a'], {}]],
