@@ -296,6 +296,16 @@ describe('too large: 413', () => {
     expect(await raw(await start(), `${head}Content-Length: 10241\r\n\r\n`)).toMatch(/^HTTP\/1\.1 413 /)
   })
 
+  it('is none that is just as long as the limit, whoever reads it', async () => {
+    const bodyLimit = Buffer.byteLength(GOOD_JSON)
+    const port = await start({ bodyLimit })
+    const chunked = { ...JSON_TYPE, 'Transfer-Encoding': 'chunked' }
+    for (const headers of [JSON_TYPE, chunked]) {
+      expectToken(await send(port, { headers, body: GOOD_JSON }))
+      expectTooLarge(await send(port, { headers, body: `${GOOD_JSON} ` }))
+    }
+  })
+
   it('counts bytes, not characters', async () => {
     const port = await start({ bodyLimit: 100 })
     const body = (password: string) => ({ headers: JSON_TYPE, body: JSON.stringify({ email: 'x', password }) })

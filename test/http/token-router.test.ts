@@ -671,6 +671,18 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       expect(() => router({ bodyLimit })).not.toThrow()
     })
 
+    const half = () => true
+    it.each<[string, object, RegExp]>([
+      ['passwords that only verify', { passwords: { verify: half } }, /"passwords" must be what createPasswords/],
+      ['passwords that only hash', { passwords: { hash: half } }, /"passwords" must be what createPasswords/],
+      ['a throttle that is true', { throttle: true }, /"throttle" must be what createThrottle\(\) returned, or false/],
+      ['a throttle that is null', { throttle: null }, /"throttle" must be what createThrottle/],
+      ['a throttle of budgets', { throttle: { budgets: {} } }, /Budgets go into createThrottle\(\{ budgets \}\)/],
+    ])('TypeError for %s', (_what, options, message) => {
+      expect(() => router(options as never)).toThrow(TypeError)
+      expect(() => router(options as never)).toThrow(message)
+    })
+
     it.each([0.001, 5, 60, '1ms', '5s', '5 seconds', '1m'])('timeout: %j', (timeout) => {
       expect(() => router({ timeout })).not.toThrow()
     })
