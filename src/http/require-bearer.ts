@@ -9,10 +9,10 @@ import {
   Expected,
   func,
   isPlainObject,
+  isScopeList,
   named,
   optional,
   readOptions,
-  SCOPE_TOKEN,
   text,
   withMethods,
 } from '../options.js'
@@ -67,16 +67,17 @@ export interface RequireBearerOptions extends HostOptions {
   realm?: string | undefined
 }
 
+const VERIFIER = 'what createTokenIssuer() or createTokenVerifier() returned'
+const verifierObject = withMethods<TokenVerifier>(VERIFIER, ['verify'])
 const tokenVerifier: Check<TokenVerifier> = (value) => {
-  if (!isPlainObject(value) || typeof value['verify'] !== 'function' || typeof value['issuer'] !== 'string') {
-    throw new Expected('what createTokenIssuer() or createTokenVerifier() returned')
-  }
-  return value as unknown as TokenVerifier
+  const tokens = verifierObject(value)
+  if (typeof tokens.issuer !== 'string') throw new Expected(VERIFIER)
+  return tokens
 }
 
 const scopeList: Check<readonly string[]> = (value) => {
   const list: unknown = typeof value === 'string' ? value.split(' ') : value
-  if (!Array.isArray(list) || list.length === 0 || !list.every((s) => typeof s === 'string' && SCOPE_TOKEN.test(s))) {
+  if (!isScopeList(list) || list.length === 0) {
     throw new Expected("scope tokens, like 'reports:read' or ['reports:read', 'reports:write'] (RFC 6749 section 3.3)")
   }
   return Object.freeze([...list])

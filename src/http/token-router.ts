@@ -45,15 +45,12 @@ const accountsOption: Check<AccountStore> = (value) => {
   return storeOf(value as AccountLookup | AccountStore)
 }
 
+const PASSWORDS = ['what createPasswords() returned', 'Hashers go into createPasswords({ hashers: [...] })'] as const
+const passwordsObject = withMethods<Passwords>(PASSWORDS[0], ['verify', 'hash'], () => PASSWORDS[1])
 const passwordsOption: Check<Passwords> = (value) => {
-  const fits =
-    isPlainObject(value) &&
-    typeof value['verify'] === 'function' &&
-    typeof value['hash'] === 'function' &&
-    !('accepts' in value)
-  if (!fits)
-    throw new Expected('what createPasswords() returned', 'Hashers go into createPasswords({ hashers: [...] })')
-  return value as unknown as Passwords
+  const passwords = passwordsObject(value)
+  if ('accepts' in passwords) throw new Expected(...PASSWORDS)
+  return passwords
 }
 
 const throttleObject = withMethods<Throttle>(

@@ -1,3 +1,5 @@
+export { unhandledRejections } from '../support/host.js'
+
 import { Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http'
 import { connect } from 'node:net'
 import { onTestFinished } from 'vitest'
@@ -121,19 +123,6 @@ export function tally(values: Iterable<string | number>): Record<string, number>
 }
 
 export const statuses = (answers: readonly Answer[]) => tally(answers.map(({ status }) => status))
-
-/** What would take a process down, caught until the test is over. */
-export function unhandledRejections(): unknown[] {
-  const own = process.listeners('unhandledRejection')
-  const caught: unknown[] = []
-  const listener = (reason: unknown) => caught.push(reason)
-  process.removeAllListeners('unhandledRejection').on('unhandledRejection', listener)
-  onTestFinished(() => {
-    process.removeListener('unhandledRejection', listener)
-    for (const one of own) process.on('unhandledRejection', one)
-  })
-  return caught
-}
 
 /** Lets all that is ready run: promises, and the rejections that nobody handled. */
 export async function settled(): Promise<void> {
