@@ -1,12 +1,13 @@
 import { setMaxListeners } from 'node:events'
 import type { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import bytes from 'bytes'
 import { type Request, type Response, Router } from 'express'
 import { type AccountLookup, type AccountStore, storeOf } from '../accounts/account.js'
 import { createLogin, type LoginContext } from '../accounts/login.js'
 import { createPasswords, type Passwords } from '../accounts/passwords.js'
 import { createThrottle, type Throttle } from '../accounts/throttle.js'
-import { AuthError } from '../errors.js'
+import { AuthError, type AuthErrorCode } from '../errors.js'
 import { type EventSubject, emitter, refusalEvent } from '../events.js'
 import { bool, type Check, Expected, isPlainObject, optional, readOptions, text, withMethods } from '../options.js'
 import type { TokenIssuer } from '../tokens/tokens.js'
@@ -14,6 +15,7 @@ import { readBody } from './body.js'
 import { credentialsIn, loginByPassport } from './credentials.js'
 import { type HostOptions, hostRows } from './host-options.js'
 import { endAndCut, mayGoOnSending } from './linger.js'
+import { createPacer } from './pacer.js'
 import { asRefusal, sendRefusal, sendToken } from './respond.js'
 import { createTurnstile } from './turnstile.js'
 
@@ -70,6 +72,12 @@ const MAX_BODY = 1_048_576
 
 /** How many token calls one turn of the event loop takes up. Each costs about as much as a plain route's. */
 const CALLS_PER_TURN = 2
+
+/** Refusals that a flood is answered with, and cost nothing else: sent as fast as they come, they would be all the app does. */
+const PACED: ReadonlySet<AuthErrorCode> = new Set(['overloaded', 'too_many_attempts'])
+
+/** Five hundred a second, after a hundred at once; none later than a second. */
+const PACE = { every: 2, burst: 100, most: 1000 }
 
 /** Narrower than bytes.parse(), which reads '10 kilobytes' as ten bytes. */
 const BYTE_SIZE = /^\d+(\.\d+)? ?([km]?b)?$/i
@@ -130,6 +138,7 @@ export function tokenRouter(options: TokenRouterOptions): Router {
   const login = createLogin({ store: accounts, passwords, throttle, timeout })
   const emit = emitter(read.onEvent)
   const turn = createTurnstile(CALLS_PER_TURN)
+  const pace = createPacer(PACE.every, PACE.burst, PACE.most)
 
   async function answer(req: Request, res: Response, subject: EventSubject): Promise<void> {
     await turn()
@@ -150,11 +159,13 @@ export function tokenRouter(options: TokenRouterOptions): Router {
   const router = Router({ caseSensitive: true, strict: true })
   router.all(path, function tokenEndpoint(req, res, next) {
     const subject: EventSubject = { address: req.ip }
-    const refuse = (thrown: unknown) => {
+    const refuse = async (thrown: unknown) => {
       const error = asRefusal(thrown)
       emit(subject, refusalEvent('token', error))
       if (forwardErrors && error.code === 'unavailable') return next(error)
       const allow = error.code === 'method_not_allowed' ? { Allow: 'POST' } : {}
+      const wait = PACED.has(error.code) ? pace() : 0
+      if (wait > 0) await sleep(wait)
       sendRefusal(res, error, allow, mayGoOnSending(req, bodyLimit) ? endAndCut : undefined)
     }
     answer(req, res, subject).catch(refuse).catch(next)
