@@ -36,7 +36,6 @@ export type { RevocationCheck } from './http/second-look.js'
 export { type TokenRouterOptions, tokenRouter } from './http/token-router.js'
 export type { Clock, Duration } from './options.js'
 export type { Algorithm, KeyPairAlgorithm, SecretAlgorithm } from './tokens/algorithms.js'
-export type { VerifiedToken } from './tokens/claims.js'
 export type { IssuedToken, TokenSubject } from './tokens/issue.js'
 export type { KeyMaterial, SecretMaterial } from './tokens/key-material.js'
 export type { PrivateTokenKey, PublicJwk, PublicTokenKey, SecretTokenKey, TokenKey } from './tokens/keys.js'
@@ -48,3 +47,4 @@ export {
   type TokenVerifier,
   type TokenVerifierOptions,
 } from './tokens/tokens.js'
+export type { VerifiedToken } from './tokens/verified-token.js'

@@ -76,7 +76,7 @@ describe('the house (design, section 6)', () => {
       expect.arrayContaining([
         'index.ts → http/token-router.ts',
         'http/token-router.ts → express',
-        'tokens/verify.ts → jsonwebtoken',
+        'tokens/issue.ts → jsonwebtoken',
         'accounts/hashers.ts → @node-rs/argon2',
       ]),
     )
@@ -124,7 +124,7 @@ describe('the house (design, section 6)', () => {
   it.each([
     ['express and passport', /^(@types\/)?(express|passport)/, 'http'],
     ['what reads a request', /^(raw-body|content-type|bytes|body-parser|qs)$/, 'http'],
-    ['jsonwebtoken', /^(jsonwebtoken|jws|jwa|jose)$/, 'tokens'],
+    ['signatures', /^(jsonwebtoken|jws|jwa|jose)$/, 'tokens'],
     ['password hashes', /argon2|bcrypt/, 'accounts'],
   ])('%s: imported in one room alone', (_what, name, room) => {
     const importing = FOREIGN.filter(({ to }) => name.test(to))

@@ -1,12 +1,13 @@
 import type { IncomingMessage } from 'node:http'
+import type { Request } from 'express'
 import passport from 'passport'
-import { Strategy as BearerStrategy } from 'passport-http-bearer'
+import { Strategy as BearerStrategy, type VerifyFunction } from 'passport-http-bearer'
 import { Strategy as LocalStrategy } from 'passport-local'
 import type { Account } from '../accounts/account.js'
 import type { Credentials } from '../accounts/login.js'
 import { AuthError } from '../errors.js'
 import { isPlainObject } from '../options.js'
-import type { VerifiedToken } from '../tokens/claims.js'
+import type { VerifiedToken } from '../tokens/verified-token.js'
 
 /**
  * The credentials in a parsed body. Members other than the two are ignored.
@@ -96,24 +97,35 @@ export function loginByPassport(
   return authenticate(strategy, { body: { email: MARK + email, password: MARK + password } })
 }
 
-/** Verifies a token by passport-http-bearer. The strategy sees the token's header, and nothing else of the request. */
-export function verifyByPassport(
-  token: string,
-  verify: (token: string) => Promise<VerifiedToken>,
-): Promise<VerifiedToken> {
-  const strategy = new BearerStrategy((credentials, done) => {
-    verify(credentials).then((verified) => done(null, verified), done)
-  })
-  return authenticate(strategy, { headers: { authorization: `Bearer ${token}` } })
+/**
+ * Verifies a token by passport-http-bearer, and gives what `verify` gives. The strategy sees the token's header, and nothing
+ * else of the request. It is driven as Passport drives it, but without Passport: what that hangs on a request is the dearest
+ * part of a token's first time.
+ */
+export function verifyByPassport<T>(token: string, verify: (token: string) => T): T {
+  let answer: { verified: T } | undefined
+  const strategy = new BearerStrategy<VerifyFunction>((credentials, done) =>
+    done(null, { verified: verify(credentials) }),
+  )
+  const success = (given: { verified: T }) => {
+    answer = given
+  }
+  const refused = () => {}
+  Object.assign(strategy, { success, error: refused, fail: refused, pass: refused })
+  strategy.authenticate({ headers: { authorization: `Bearer ${token}` } } as Request)
+  if (!answer) throw new Error(UNFORESEEN)
+  return answer.verified
 }
+
+/** The strategies are only given what is well-formed: a plain failure means that one of them has changed its ways. */
+const UNFORESEEN = 'a Passport strategy refused what it was given'
 
 /** Asks a strategy, made for this one call, about a narrowed view of the request. */
 function authenticate<T>(strategy: passport.Strategy, view: object): Promise<T> {
   return new Promise((resolve, reject) => {
     const settle = (error: unknown, subject: T | false) => {
       if (error) return reject(error)
-      // The strategies are only given what is well-formed: a plain failure means that one of them has changed its ways.
-      return subject ? resolve(subject) : reject(new Error('a Passport strategy refused what it was given'))
+      return subject ? resolve(subject) : reject(new Error(UNFORESEEN))
     }
     instance.authenticate(strategy, { session: false }, settle)(view, {}, reject)
   })

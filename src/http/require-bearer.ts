@@ -16,8 +16,8 @@ import {
   text,
   withMethods,
 } from '../options.js'
-import { isVerifiedToken, type VerifiedToken } from '../tokens/claims.js'
 import type { TokenVerifier } from '../tokens/tokens.js'
+import { isVerifiedToken, type VerifiedToken } from '../tokens/verified-token.js'
 import { bearerTokenOf, knownTokenOf, verifyByPassport } from './credentials.js'
 import { type HostOptions, hostRows } from './host-options.js'
 import { asRefusal, challengeOf, sendRefusal } from './respond.js'
@@ -138,27 +138,37 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
   const emit = emitter(onEvent)
 
   const recall = (token: string) => tokens.recall?.(token)
-  const allows = (auth: VerifiedToken) => scope.every((needed) => auth.scopes.includes(needed))
+  const verify = (token: string) =>
+    tokens.verifyNow?.(token) ?? ask('keys', timeout, () => tokens.verify(token), ['invalid_token'])
   const looksAgain = isRevoked !== undefined || findById !== undefined
 
-  async function check(req: GuardedRequest): Promise<void> {
-    // Another middleware's is no verified token.
-    if (req.auth !== undefined) req.auth = undefined
+  /** The token that a request brings: at once, unless keys must be waited for. */
+  function presented(req: GuardedRequest): VerifiedToken | undefined | Promise<VerifiedToken> {
     const token = bearerTokenOf(req)
-    if (token === undefined) {
-      if (read.optional) return
-      throw new AuthError('missing_token')
+    return token === undefined ? undefined : verifyByPassport(token, verify)
+  }
+
+  function firstLook(auth: VerifiedToken | undefined): VerifiedToken | undefined {
+    if (!auth && !read.optional) throw new AuthError('missing_token')
+    if (auth && !scope.every((needed) => auth.scopes.includes(needed))) {
+      throw new AuthError('insufficient_scope', { scope, accountId: auth.accountId, tokenId: auth.id })
     }
-    const verify = (text: string) => ask('keys', timeout, () => tokens.verify(text), ['invalid_token'])
-    const auth = recall(token) ?? (await verifyByPassport(token, verify))
-    if (!allows(auth)) throw new AuthError('insufficient_scope', { scope, accountId: auth.accountId, tokenId: auth.id })
+    return auth
+  }
+
+  async function lookTwice(
+    req: GuardedRequest,
+    found: ReturnType<typeof presented>,
+  ): Promise<VerifiedToken | undefined> {
+    const auth = firstLook(await found)
+    if (!auth) return undefined
     if (isRevoked && (await ask('revocation', timeout, () => askRevoked(isRevoked, auth))))
       throw refusal('revoked', auth)
     if (findById) {
       const account = await ask('accounts', timeout, () => findAccount(findById, auth))
       Object.assign(req, { user: userOf(standing(account, auth)) })
     }
-    req.auth = auth
+    return auth
   }
 
   return function requireBearerMiddleware(req, res, next) {
@@ -168,14 +178,21 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
       if (forwardErrors && error.code === 'unavailable') return next(error)
       sendRefusal(res, error, challengeOf(error, realm))
     }
-    const known = looksAgain ? undefined : knownTokenOf(req, recall)
-    if (known && allows(known)) {
-      req.auth = known
-      return next()
+    const admit = (auth: VerifiedToken | undefined) => {
+      if (auth) req.auth = auth
+      next()
     }
-    check(req)
-      .then(() => next(), refuse)
-      .catch(next)
+    // Another middleware's is no verified token.
+    if (req.auth !== undefined) req.auth = undefined
+    let auth: ReturnType<typeof presented> | ReturnType<typeof lookTwice>
+    try {
+      const found = knownTokenOf(req, recall) ?? presented(req)
+      auth = looksAgain || found instanceof Promise ? lookTwice(req, found) : firstLook(found)
+    } catch (error) {
+      return refuse(error)
+    }
+    if (auth instanceof Promise) auth.then(admit, refuse).catch(next)
+    else admit(auth)
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Account, type AccountStore, checkAccount } from '../accounts/account.js'
 import { AuthError, type TokenRefusal } from '../errors.js'
-import type { VerifiedToken } from '../tokens/claims.js'
+import type { VerifiedToken } from '../tokens/verified-token.js'
 
 /** Whether a token was revoked. `true` refuses it; anything that is no boolean, and any failure, is a `503`. */
 export type RevocationCheck = (auth: VerifiedToken) => boolean | Promise<boolean>

@@ -1,27 +1,28 @@
 import { isUtf8 } from 'node:buffer'
 import { isPlainObject } from '../options.js'
 
-/** The header members that choose how a token is verified. */
-export interface TokenHeader {
+/** A token before its signature is checked: the header members that choose how, and the bytes that are not to be read before. */
+export interface CompactToken {
   readonly alg: unknown
   readonly kid: unknown
   readonly typ: unknown
   readonly critical: boolean
+  readonly payload: Buffer
 }
 
 /**
- * Reads the header of a JWS in compact form (RFC 7515 section 7.1), holding every part to the one canonical spelling of
- * its bytes: base64url without padding, the unused bits zero.
+ * Takes a JWS in compact form apart (RFC 7515 section 7.1), holding every part to the one canonical spelling of its bytes:
+ * base64url without padding, the unused bits zero.
  * @returns undefined for anything else
  */
-export function readHeader(token: string): TokenHeader | undefined {
+export function readCompact(token: string): CompactToken | undefined {
   const parts = token.split('.', 4)
   const [header, payload, signature] = parts.map(canonicalBytes)
   if (parts.length !== 3 || !header || !payload || !signature || !isUtf8(header) || !isUtf8(payload)) return undefined
   const members = parseJson(header.toString())
   if (!isPlainObject(members)) return undefined
   const { alg, kid, typ } = members
-  return { alg, kid, typ, critical: Object.hasOwn(members, 'crit') }
+  return { alg, kid, typ, critical: Object.hasOwn(members, 'crit'), payload }
 }
 
 function canonicalBytes(part: string): Buffer | undefined {
@@ -29,7 +30,8 @@ function canonicalBytes(part: string): Buffer | undefined {
   return part !== '' && bytes.toString('base64url') === part ? bytes : undefined
 }
 
-function parseJson(text: string): unknown {
+/** A JSON value; undefined for what is none. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

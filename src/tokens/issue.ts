@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import jwt from 'jsonwebtoken'
 import { isPlainObject, isScopeList } from '../options.js'
-import { REGISTERED } from './claims.js'
 import type { KeyRing } from './keys.js'
+import { isRegistered } from './verified-token.js'
 
 /** The media type of a JWT access token, in its `typ` header (RFC 9068 section 2.1). */
 export const TYP = 'at+jwt'
@@ -72,8 +72,4 @@ export function issueToken(signer: Signer, subject: TokenSubject): IssuedToken {
 /** What of an account's claims goes into a token: JSON values, none of them by a name that the issuer writes itself. */
 function privateClaims(claims: Readonly<Record<string, unknown>>): [string, unknown][] {
   return Object.entries(claims).filter(([name, value]) => !isRegistered(name) && typeof value !== 'function')
-}
-
-function isRegistered(name: string): boolean {
-  return (REGISTERED as readonly string[]).includes(name)
 }

@@ -11,7 +11,6 @@ import {
   readOptions,
   text,
 } from '../options.js'
-import type { VerifiedToken } from './claims.js'
 import { type IssuedToken, issueToken, type TokenSubject } from './issue.js'
 import {
   type KeySource,
@@ -22,6 +21,7 @@ import {
   type TokenKey,
 } from './keys.js'
 import { NO_CACHE, verifiedCache } from './verified-cache.js'
+import type { VerifiedToken } from './verified-token.js'
 import { verifyToken } from './verify.js'
 
 type VerifierKey = SecretTokenKey | PublicTokenKey
@@ -62,6 +62,11 @@ export interface TokenVerifier {
   verify(token: string): Promise<VerifiedToken>
   /** A token that was verified before and is good still. Guards ask this before they take the full way. */
   recall?(token: string): VerifiedToken | undefined
+  /**
+   * As `verify`, for a guard that need not wait: undefined when the keys have to be asked for first.
+   * @throws AuthError `invalid_token`
+   */
+  verifyNow?(token: string): VerifiedToken | undefined
 }
 
 export interface TokenIssuer extends TokenVerifier {
@@ -182,16 +187,12 @@ interface Environment {
 
 function verifierOf({ issuer, audience, keys, clock, clockTolerance: tolerance, cache }: Environment): TokenVerifier {
   const { remember, recall } = cache === false ? NO_CACHE : verifiedCache(cache, keys, clock)
-  return {
-    issuer,
-    audience,
-    recall,
-    async verify(text) {
-      const remembered = recall(text)
-      if (remembered) return remembered
-      const verification = verifyToken(text, keys, { issuer, audience, now: clock(), tolerance })
-      remember(text, verification)
-      return verification.token
-    },
+  function verifyNow(text: string): VerifiedToken {
+    const remembered = recall(text)
+    if (remembered) return remembered
+    const verification = verifyToken(text, keys, { issuer, audience, now: clock(), tolerance })
+    remember(text, verification)
+    return verification.token
   }
+  return { issuer, audience, recall, verifyNow, verify: async (text) => verifyNow(text) }
 }

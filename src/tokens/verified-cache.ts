@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import type { VerifiedToken } from './claims.js'
 import type { KeySource } from './keys.js'
+import type { VerifiedToken } from './verified-token.js'
 import type { Verification } from './verify.js'
 
 /** Remembers successes, and nothing else. */

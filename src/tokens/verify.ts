@@ -1,10 +1,11 @@
-import jwt from 'jsonwebtoken'
+import jws from 'jws'
 import { AuthError, type TokenRefusal } from '../errors.js'
 import { isPlainObject } from '../options.js'
-import { type Expectation, readClaims, type VerifiedToken } from './claims.js'
-import { readHeader } from './compact.js'
+import { type Expectation, readClaims } from './claims.js'
+import { type CompactToken, parseJson, readCompact } from './compact.js'
 import { TYP } from './issue.js'
 import type { KeySource, VerificationKey } from './keys.js'
+import type { VerifiedToken } from './verified-token.js'
 
 /** A verified token, and what must still hold when it is met again. */
 export interface Verification {
@@ -21,31 +22,33 @@ export interface Verification {
  * @throws AuthError `invalid_token`
  */
 export function verifyToken(text: string, keys: KeySource, expected: Expectation): Verification {
-  const key = keyOf(text, keys)
-  const payload = checkSignature(text, key)
+  const compact = typeof text === 'string' ? readCompact(text) : undefined
+  if (!compact) throw refusal('malformed')
+  const key = keyOf(compact, keys)
+  if (!isSignedBy(text, key)) throw refusal('signature')
+  const payload = parseJson(compact.payload.toString())
   const result = readClaims(payload, expected)
   if (typeof result === 'string') throw refusal(result, tokenIdOf(payload))
   return { key, ...result }
 }
 
 /** The key that the token names, if it is one of ours and the token is of the form that we issue. */
-function keyOf(text: unknown, keys: KeySource): VerificationKey {
-  const header = typeof text === 'string' ? readHeader(text) : undefined
-  if (!header) throw refusal('malformed')
-  if (header.critical) throw refusal('critical_header')
-  if (header.typ !== TYP) throw refusal('type')
-  const key = typeof header.kid === 'string' ? keys.find(header.kid) : undefined
+function keyOf({ alg, kid, typ, critical }: CompactToken, keys: KeySource): VerificationKey {
+  if (critical) throw refusal('critical_header')
+  if (typ !== TYP) throw refusal('type')
+  const key = typeof kid === 'string' ? keys.find(kid) : undefined
   if (!key) throw refusal('unknown_key')
-  if (header.alg !== key.alg) throw refusal('algorithm')
+  if (alg !== key.alg) throw refusal('algorithm')
   return key
 }
 
-function checkSignature(text: string, { alg, key }: VerificationKey): unknown {
+function isSignedBy(text: string, { alg, key }: VerificationKey): boolean {
   try {
-    // jsonwebtoken checks the signature; of the claims it lets too much pass, so readClaims holds them all.
-    return jwt.verify(text, key, { algorithms: [alg], ignoreExpiration: true, ignoreNotBefore: true })
+    // Its types know of no KeyObject; its jwa, and Node's crypto below, take nothing quicker.
+    return jws.verify(text, alg, key as unknown as Buffer)
   } catch {
-    throw refusal('signature')
+    // An ECDSA signature of another length is no answer to it, but an error.
+    return false
   }
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readHeader } from '../../src/tokens/compact.js'
+import { readCompact } from '../../src/tokens/compact.js'
 import { expectInvalidToken } from '../support/failures.js'
 import { atFrozenMoment, partsOf, signParts } from '../support/tokens.js'
 
@@ -8,19 +8,25 @@ const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345678
 const { issuer, forged, withPayload } = atFrozenMoment()
 const part = (text: string | Uint8Array) => Buffer.from(text).toString('base64url')
 
-describe('readHeader', () => {
+describe('readCompact', () => {
   it('reads what chooses the way of verifying, as it stands', () => {
     const header = part('{"alg":"HS256","kid":7,"typ":null,"other":1}')
-    expect(readHeader(`${header}.${part('{}')}.AA`)).toEqual({ alg: 'HS256', kid: 7, typ: null, critical: false })
+    expect(readCompact(`${header}.${part('{}')}.AA`)).toEqual({
+      alg: 'HS256',
+      kid: 7,
+      typ: null,
+      critical: false,
+      payload: Buffer.from('{}'),
+    })
   })
 
   it.each(['null', '[]', '["exp"]'])('says that there is a crit, whatever it is: %s', (crit) => {
-    expect(readHeader(`${part(`{"crit":${crit}}`)}.${part('{}')}.AA`)).toMatchObject({ critical: true })
+    expect(readCompact(`${part(`{"crit":${crit}}`)}.${part('{}')}.AA`)).toMatchObject({ critical: true })
   })
 
   it('takes nothing from a prototype', () => {
     const header = part('{"__proto__":{"alg":"none","kid":"k1","typ":"at+jwt"}}')
-    expect(readHeader(`${header}.${part('{}')}.AA`)).toMatchObject({ alg: undefined, kid: undefined, typ: undefined })
+    expect(readCompact(`${header}.${part('{}')}.AA`)).toMatchObject({ alg: undefined, kid: undefined, typ: undefined })
   })
 
   it('never throws, and reads only what it can spell the same way again', () => {
@@ -33,7 +39,7 @@ describe('readHeader', () => {
     const spelling = fc.array(piece, { maxLength: 5 }).map((pieces) => pieces.join('.'))
     fc.assert(
       fc.property(fc.oneof(spelling, fc.string({ unit: 'binary' })), (text) => {
-        if (!readHeader(text)) return
+        if (!readCompact(text)) return
         expect(text.split('.').map((p) => part(Buffer.from(p, 'base64url')))).toEqual(text.split('.'))
       }),
       { numRuns: 200 },

@@ -1,14 +1,16 @@
+import type { ServerResponse } from 'node:http'
 import express from 'express'
-import { AuthError, requireBearer, type VerifiedToken } from 'express-token-endpoint'
-import jwt from 'jsonwebtoken'
+import { AuthError, requireBearer, type TokenVerifier, type VerifiedToken } from 'express-token-endpoint'
+import jws from 'jws'
 import request from 'supertest'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
+import type { GuardedRequest } from '../../src/http/require-bearer.js'
 import { readKeys } from '../../src/tokens/keys.js'
 import { verifiedCache } from '../../src/tokens/verified-cache.js'
 import { verifyToken } from '../../src/tokens/verify.js'
 import { forge, frozenClock, goodParts, ISSUER, makeIssuer, SECRET } from '../support/fixtures.js'
 
-const verify = vi.spyOn(jwt, 'verify')
+const verify = vi.spyOn(jws, 'verify')
 beforeEach(() => void verify.mockClear())
 
 describe('the cache of verified tokens', () => {
@@ -177,5 +179,33 @@ describe('a guard that knows the token', () => {
   it('leaves alone a verifier that remembers nothing', async () => {
     const { issuer: name, audience, verify: check } = issuer
     await ask({ tokens: { issuer: name, audience, verify: check } }).expect(200, { id: 'acc-1' })
+  })
+})
+
+describe('the guard, on a token’s first time', () => {
+  const issuer = makeIssuer({ cache: false })
+  const header = () => `Bearer ${issuer.issue({ accountId: 'acc-1' }).token}`
+
+  /** Calls the guard as Express does, and tells whether it had let the request through when it returned. */
+  function call(tokens: TokenVerifier, authorization = header()) {
+    const req = { headers: { authorization }, rawHeaders: ['Authorization', authorization], url: '/' }
+    const next = vi.fn()
+    requireBearer({ tokens })(req as unknown as GuardedRequest, {} as ServerResponse, next)
+    return { next, req: req as GuardedRequest }
+  }
+
+  it('waits for nothing when the keys are at hand', () => {
+    const { next, req } = call(issuer)
+    expect(next.mock.calls).toEqual([[]])
+    expect(req.auth).toMatchObject({ accountId: 'acc-1' })
+  })
+
+  it('asks verify when it cannot be told at once', async () => {
+    const verifyLater = vi.fn(issuer.verify)
+    const { next, req } = call({ ...issuer, verifyNow: () => undefined, verify: verifyLater })
+    expect(next).not.toHaveBeenCalled()
+    await vi.waitFor(() => expect(next.mock.calls).toEqual([[]]))
+    expect(verifyLater).toHaveBeenCalledOnce()
+    expect(req.auth).toMatchObject({ accountId: 'acc-1' })
   })
 })

@@ -45,6 +45,13 @@ describe('a verified token', () => {
     expect(verified.issuedAt.getTime()).toBe(now * 1000)
   })
 
+  it('has its dates in JSON', async () => {
+    const verified = await issuer.verify(forged())
+    const iso = (seconds: number) => new Date(seconds * 1000).toISOString()
+    const shown = { id: 'jti-1', issuedAt: iso(now), expiresAt: iso(now + 3600), claims: {} }
+    expect(JSON.parse(JSON.stringify(verified))).toMatchObject(shown)
+  })
+
   it('holds nothing of the token text', async () => {
     const token = forged()
     const shown = inspect(await issuer.verify(token), { depth: 9, showHidden: true, getters: true })
