@@ -94,6 +94,21 @@ describe('req.auth', () => {
     expect(seen[0]?.auth?.accountId).toBe(ACCOUNTS.alice.id)
   })
 
+  it('of another middleware is not there when no token came, and none is asked for', async () => {
+    const seen: unknown[] = []
+    const app = express()
+    app.use((req, _res, next) => {
+      Object.assign(req, { auth: { accountId: 'acc-1' } })
+      next()
+    })
+    app.get('/', requireBearer({ tokens, optional: true }), (req, res) => {
+      seen.push(req.auth)
+      res.end()
+    })
+    await send((await listen(app)).port, { method: 'GET', path: '/' })
+    expect(seen).toEqual([undefined])
+  })
+
   it('is not there for the handler of a refused request', async () => {
     const { ask, seen } = await guarded()
     expectInvalid(await ask('x.y.z'))
@@ -127,6 +142,26 @@ describe('a verifier of the host’s own', () => {
     const own = { issuer, audience: ISSUER, verify }
     expectMisuse(() => requireBearer({ tokens: own }), /^requireBearer: "tokens\.issuer".* must be printable ASCII/)
     expect(() => requireBearer({ tokens: own, realm: 'reports' })).not.toThrow()
+  })
+
+  it('is a TypeError without an issuer, whatever the realm', () => {
+    const own = { audience: ISSUER, verify } as never
+    const says = '"tokens" must be what createTokenIssuer() or createTokenVerifier() returned'
+    expectMisuse(() => requireBearer({ tokens: own, realm: 'reports' }), says)
+  })
+
+  it('that refuses a token later: 401', async () => {
+    const { ask, seen } = await guarded({ tokens: { issuer: ISSUER, audience: ISSUER, verify } })
+    expectInvalid(await ask('x.y.z'))
+    expect(seen).toHaveLength(0)
+  })
+
+  it('that cannot tell: 503', async () => {
+    const { ask, seen } = await guarded({
+      tokens: { issuer: ISSUER, audience: ISSUER, verify: () => Promise.reject(new Error('no keys')) },
+    })
+    expectUnavailable(await ask(tokenOf()))
+    expect(seen).toHaveLength(0)
   })
 })
 
@@ -685,7 +720,7 @@ describe('made of options', () => {
       /"accounts".*findById/,
     ],
     ['accounts: a list', { tokens, accounts: [ACCOUNTS.alice] }, /"accounts"/],
-    ['accounts: null', { tokens, accounts: null }, /"accounts"/],
+    ['accounts: null', { tokens, accounts: null }, /"accounts" must be a store with "findById", but is null$/],
     ['isRevoked: a set', { tokens, isRevoked: new Set() }, /"isRevoked"/],
     ['isRevoked: true', { tokens, isRevoked: true }, /"isRevoked"/],
     ['optional: a string', { tokens, optional: 'true' }, /"optional"/],

@@ -29,6 +29,7 @@ const hang = () => new Promise<never>(() => {})
 describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
   const {
     AuthError,
+    argon2id,
     authOf,
     createPasswords,
     createTokenVerifier,
@@ -675,6 +676,7 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
     it.each<[string, object, RegExp]>([
       ['passwords that only verify', { passwords: { verify: half } }, /"passwords" must be what createPasswords/],
       ['passwords that only hash', { passwords: { hash: half } }, /"passwords" must be what createPasswords/],
+      ['passwords: argon2id()', { passwords: argon2id() }, /"passwords" must be .* Hashers go into createPasswords/],
       ['a throttle that is true', { throttle: true }, /"throttle" must be what createThrottle\(\) returned, or false/],
       ['a throttle that is null', { throttle: null }, /"throttle" must be what createThrottle/],
       ['a throttle of budgets', { throttle: { budgets: {} } }, /Budgets go into createThrottle\(\{ budgets \}\)/],
@@ -702,7 +704,11 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       ['tokens: a verifier', { tokens: verifier, accounts }, /"tokens".*createTokenIssuer.*verifier/i],
       ['tokens: a secret', { tokens: secret, accounts }, /"tokens"/],
       ['tokens: options of an issuer', { tokens: { issuer: ISSUER, keys: secret }, accounts }, /"tokens"/],
-      ['tokens: null', { tokens: null, accounts }, /"tokens"/],
+      [
+        'tokens: null',
+        { tokens: null, accounts },
+        /"tokens" must be what createTokenIssuer\(\) returned, but is null$/,
+      ],
       ['tokens under the name of issuer', { issuer: tokens, accounts }, /"issuer".*"tokens"/],
       ['accounts: missing', { tokens }, /"accounts" .*missing/],
       ['accounts: null', { tokens, accounts: null }, /"accounts"/],
