@@ -32,6 +32,7 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
     argon2id,
     authOf,
     createPasswords,
+    createThrottle,
     createTokenVerifier,
     memoryAccounts,
     requireBearer,
@@ -354,6 +355,17 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       expectForbidden(await send(port, asJson({ ...GOOD, email: 'nobody@example.com' })))
     })
 
+    it.each<[string, object, readonly string[]]>([
+      ['its scopes', {}, ['reports:read']],
+      ['no scopes when it has none', { scopes: undefined }, []],
+      ['no scopes when they are null', { scopes: null }, []],
+    ])('give a token %s', async (_what, about, scopes) => {
+      const tokens = makeIssuer()
+      const port = await start(router({ tokens, accounts: () => ({ ...ACCOUNTS.alice, ...about }) }))
+      const { authenticationToken } = expectToken(await send(port, asJson(GOOD)))
+      expect((await tokens.verify(authenticationToken)).scopes).toEqual(scopes)
+    })
+
     it('a store’s own methods, called on it', async () => {
       class Store {
         #accounts = makeStore()
@@ -476,6 +488,20 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
     })
   })
 
+  describe('throttle', () => {
+    const two = { points: 2, duration: '1h' }
+    it.each<[string, number, Partial<Options>]>([
+      ['createThrottle() unless given', 10, {}],
+      ['of the host’s own budgets', 2, { throttle: createThrottle({ budgets: { pair: two } }) }],
+      ['none at all with false', 12, { throttle: false }],
+    ])('%s: of a dozen wrong passwords %i are checked', async (_what, checked, options) => {
+      const port = await start(router(options))
+      const codes: number[] = []
+      for (let i = 0; i < 12; i++) codes.push((await send(port, asJson({ ...GOOD, password: 'wrong' }))).status)
+      expect(codes).toEqual([...Array(checked).fill(403), ...Array(12 - checked).fill(429)])
+    })
+  })
+
   describe('onEvent', () => {
     const base = { time: expect.any(Date), address: '127.0.0.1' }
 
@@ -530,9 +556,30 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       const port = await start(router({ passwords, accounts, onEvent: (event) => events.push(event) }))
       expectToken(await send(port, asJson(GOOD)))
       expect(events).toMatchObject([
-        { type: 'dependency.failed', dependency: 'accounts', error },
+        { type: 'dependency.failed', dependency: 'accounts', refused: false, error },
         { type: 'token.issued' },
       ])
+    })
+
+    it('is told of what nobody foresaw', async () => {
+      const events: Events = []
+      const error = new Error('the clock stopped')
+      const now = () => {
+        throw error
+      }
+      const tokens = { ...makeIssuer(), now }
+      expectUnavailable(
+        await send(await start(router({ tokens, onEvent: (event) => events.push(event) })), asJson(GOOD)),
+      )
+      expect(events).toEqual([{ type: 'dependency.failed', dependency: 'internal', refused: true, error, ...base }])
+    })
+
+    it('is told the e-mail address, as it was sent, where the host asks for it', async () => {
+      const events: Events = []
+      const port = await start(router({ emailInEvents: true, onEvent: (event) => events.push(event) }))
+      await send(port, asJson({ ...GOOD, email: 'Nobody@Example.com' }))
+      expectToken(await send(port, asJson(GOOD)))
+      expect(events).toMatchObject([{ email: 'Nobody@Example.com' }, { email: GOOD.email }])
     })
 
     it('is told no e-mail address, no password, no hash and no token', async () => {
@@ -631,11 +678,14 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
     ])('%s takes nothing down', async (_what, sent) => {
       const rejections = unhandledRejections()
       const onEvent = vi.fn()
-      const port = await start(impatient, router({ onEvent }))
+      const failed = vi.fn()
+      const handler: ErrorRequestHandler = (error, _req, _res, _next) => failed(error)
+      const port = await start(impatient, router({ onEvent }), handler as unknown as RequestHandler)
       expect(await send(port, sent)).toMatchObject({ status: 504, body: 'too late' })
       await vi.waitFor(() => expect(onEvent).toHaveBeenCalled())
       await new Promise(setImmediate)
       expect(rejections).toEqual([])
+      expect(failed).not.toHaveBeenCalled()
     })
   })
 
