@@ -45,6 +45,13 @@ describe.each(['RS256', 'ES256'] as const)('%s key material', (alg) => {
   })
 })
 
+it.each<[string, object]>([
+  ['a secret beside a key pair', { alg: 'HS256', secret: SECRET, privateKey: undefined, publicKey: undefined }],
+  ['a key pair beside a secret', { ...signingKey('ES256'), secret: undefined, publicKey: undefined }],
+])('material that is undefined is absent: %s', (_, key) => {
+  expect(() => issuerOf(key as TokenKey)).not.toThrow()
+})
+
 describe('a secret', () => {
   it.each([
     ['text, by its UTF-8 bytes', 'é'.repeat(16)],
