@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { isVerifiedToken } from '../../src/tokens/verified-token.js'
 import { ISSUER } from '../support/fixtures.js'
 import { atFrozenMoment, partsOf } from '../support/tokens.js'
 
@@ -56,5 +57,23 @@ describe('a verified token', () => {
     const token = forged()
     const shown = inspect(await issuer.verify(token), { depth: 9, showHidden: true, getters: true })
     for (const part of Object.values(partsOf(token))) expect(shown).not.toContain(part)
+  })
+})
+
+describe('isVerifiedToken', async () => {
+  const verified = await issuer.verify(forged())
+
+  it.each<[string, unknown, boolean]>([
+    ['a verified token', verified, true],
+    ['a copy of one', { ...verified }, false],
+    ['what inherits from one', Object.create(verified), false],
+    ['an empty object', {}, false],
+    ['null', null, false],
+    ['undefined', undefined, false],
+    ['text', forged(), false],
+    ['a number', 7, false],
+    ['a function', () => verified, false],
+  ])('%s', (_, value, expected) => {
+    expect(isVerifiedToken(value)).toBe(expected)
   })
 })
