@@ -1,3 +1,5 @@
+import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import type { ErrorRequestHandler, RequestHandler } from 'express'
 import passport from 'passport'
 import { Strategy as HostBearer } from 'passport-http-bearer'
@@ -687,6 +689,27 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       expect(rejections).toEqual([])
       expect(failed).not.toHaveBeenCalled()
     })
+  })
+
+  it('one connection keeps one listener, however many logins it brings', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    onTestFinished(() => agent.destroy())
+    const sockets = new Set<Socket>()
+    const listeners: number[] = []
+    const port = await start(({ socket }, res, next) => {
+      sockets.add(socket)
+      res.once('finish', () => listeners.push(socket.listenerCount('close')))
+      next()
+    }, router())
+    const options = { host: '127.0.0.1', port, method: 'POST', path: TOKEN_PATH, headers: JSON_TYPE, agent }
+    for (let i = 0; i < 3; i++) {
+      const res = await new Promise<IncomingMessage>((resolve) => {
+        httpRequest(options, resolve).end(GOOD_JSON)
+      })
+      await new Promise((resolve) => res.resume().once('end', resolve))
+    }
+    expect(sockets.size).toBe(1)
+    expect(new Set(listeners).size).toBe(1)
   })
 
   it('a host that closes its connections, to shut down, has each answer ended with its last byte', async () => {
