@@ -88,6 +88,10 @@ describe('kid', () => {
     expect(keys[1]?.kid).toBe('NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs')
   })
 
+  it('of a secret is the same in every process and version', () => {
+    expect(headerOf(someToken(issuerOf({ alg: 'HS256', secret: SECRET })))['kid']).toBe('X2PQngxkGy6JLFlDO7kwRR')
+  })
+
   it.each(['RS256', 'ES256', 'ES512'] as const)('is the same for both halves of a key pair: %s', (alg) => {
     const { privateKey, publicKey } = pairOf(alg)
     const [first, second] = [
