@@ -1,5 +1,6 @@
 import { METHODS } from 'node:http'
 import { connect } from 'node:net'
+import { Readable } from 'node:stream'
 import express from 'express'
 import { tokenRouter } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -415,5 +416,15 @@ it.each([
   ['no UTF-8', FORM_TYPE, Buffer.from([0xff])],
 ])('readBody makes nothing of what is %s', async (_, type, body) => {
   const req = { headers: { 'content-type': type['Content-Type'] }, readableDidRead: true, body: Buffer.from(body) }
+  expect(await refusalOf(readBody(req as unknown as BodyRequest, 100))).toMatchObject({ code: 'invalid_body' })
+})
+
+it('readBody makes nothing of what breaks off', async () => {
+  const broken = new Readable({
+    read() {
+      this.destroy(new Error('reset'))
+    },
+  })
+  const req = Object.assign(broken, { headers: { 'content-type': 'application/json' } })
   expect(await refusalOf(readBody(req as unknown as BodyRequest, 100))).toMatchObject({ code: 'invalid_body' })
 })

@@ -157,11 +157,13 @@ describe('a verifier of the host’s own', () => {
   })
 
   it('that cannot tell: 503', async () => {
-    const { ask, seen } = await guarded({
-      tokens: { issuer: ISSUER, audience: ISSUER, verify: () => Promise.reject(new Error('no keys')) },
-    })
+    const error = new Error('no keys')
+    const onEvent = vi.fn()
+    const own = { issuer: ISSUER, audience: ISSUER, verify: () => Promise.reject(error) }
+    const { ask, seen } = await guarded({ tokens: own, onEvent })
     expectUnavailable(await ask(tokenOf()))
     expect(seen).toHaveLength(0)
+    expect(onEvent.mock.calls).toMatchObject([[{ type: 'dependency.failed', dependency: 'keys', error }]])
   })
 })
 
@@ -435,6 +437,27 @@ describe('accounts', () => {
     expect(seen).toHaveLength(0)
   })
 
+  it.each<[string, Partial<Options>, string, string]>([
+    [
+      'another account',
+      { accounts: storeOf(() => ACCOUNTS.bob) },
+      'accounts',
+      'accounts: findById answered with another account',
+    ],
+    [
+      'no answer to whether it is revoked',
+      { isRevoked: (() => undefined) as never },
+      'revocation',
+      'isRevoked: the answer must be true or false',
+    ],
+  ])('is told of %s', async (_what, options, dependency, message) => {
+    const onEvent = vi.fn()
+    const { ask } = await guarded({ ...options, onEvent })
+    expectUnavailable(await ask(tokenOf()))
+    const error = expect.objectContaining({ message })
+    expect(onEvent.mock.calls).toMatchObject([[{ type: 'dependency.failed', dependency, error }]])
+  })
+
   it('leaves no req.user behind when it refuses', async () => {
     const users: unknown[] = []
     const app = express()
@@ -702,7 +725,7 @@ describe('made of options', () => {
     ['credentialsRequired', { tokens, credentialsRequired: false }, /"credentialsRequired".*"optional"/],
     ['other letters', { tokens, isrevoked: () => false }, /"isrevoked".*"isRevoked"/],
     ['scope: empty string', { tokens, scope: '' }, /"scope"/],
-    ['scope: a space', { tokens, scope: ' ' }, /"scope"/],
+    ['scope: a space', { tokens, scope: ' ' }, /"scope" must be scope tokens, like 'reports:read' or \[/],
     ['scope: two spaces between', { tokens, scope: 'a  b' }, /"scope"/],
     ['scope: empty list', { tokens, scope: [] }, /"scope"/],
     ['scope: a list of an empty string', { tokens, scope: [''] }, /"scope"/],

@@ -857,7 +857,7 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       ].map((bodyLimit): [string, unknown, RegExp] => [
         `bodyLimit: ${typeof bodyLimit === 'number' ? bodyLimit : JSON.stringify(bodyLimit)}`,
         { ...good, bodyLimit },
-        /"bodyLimit"/,
+        /"bodyLimit" must be a number of bytes or a string like '10kb', from 1 byte to 1 MB/,
       ]),
       ...[0, -1, Number.NaN, Infinity, 61, 5000, '5', '5 apples', '2m', '', true, null].map(
         (timeout): [string, unknown, RegExp] => [
