@@ -107,6 +107,7 @@ describe('the budgets, by default', () => {
 
   it('never give back what another attempt has spent', async () => {
     const throttle = createThrottle()
+    await throttle.spend('bob@example.com', '203.0.113.7', silent)
     const [spent] = [
       await throttle.spend('alice@example.com', '192.0.2.1', silent),
       await throttle.spend('alice@example.com', '192.0.2.1', silent),
