@@ -9,6 +9,9 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Stores that fail on purpose would fill the terminal; the warning itself has its test.
     execArgv: ['--disable-warning=ExpressTokenEndpointWarning'],
+    // No test is about how long it takes, and a busy machine is no fault of the code.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     // By default vitest leaves a core free, which is half of a machine with two.
     maxWorkers: '100%',
     reporters: ['default', './test/support/count-reporter.ts'],
