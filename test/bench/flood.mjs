@@ -1,6 +1,7 @@
 // A login flood, and what it does to the process and to its guarded routes. Server, attacker and measuring client are three
 // processes. npm run bench:flood [-- --seconds 5]
-import { client, fixed, login, median, quantile, say, sayWhere, seconds, start } from './support.mjs'
+import { median, quantile } from './stats.mjs'
+import { client, fixed, login, say, sayWhere, seconds, start } from './support.mjs'
 
 const at = process.argv.indexOf('--seconds')
 const SECONDS = at > 0 ? Number(process.argv[at + 1]) : 5

@@ -62,8 +62,5 @@ export const login = (email, password, address) => ({
   body: JSON.stringify({ email, password }),
 })
 
-export const quantile = (values, q) =>
-  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * q))]
-export const median = (values) => quantile(values, 0.5)
 export const fixed = (value) => value.toFixed(2)
 export const seconds = (n) => new Promise((resolve) => setTimeout(resolve, n * 1000))

@@ -1,0 +1,25 @@
+import { parseArgs } from 'node:util'
+
+const DEFAULT_ROUNDS = 11
+const QUICK_ROUNDS = 3
+
+/**
+ * Which parts are to run, and how often each variant is measured.
+ * @throws Error that says what can be asked for
+ */
+export function readArguments(words, parts) {
+  const { values, positionals } = parseArgs({
+    args: words,
+    allowPositionals: true,
+    options: { rounds: { type: 'string' }, quick: { type: 'boolean', default: false } },
+  })
+  const unknown = positionals.filter((name) => !parts.includes(name))
+  if (unknown.length > 0) throw new Error(`no such part: ${unknown.join(', ')}. There are ${parts.join(', ')}`)
+  const rounds = Number(values.rounds ?? (values.quick ? QUICK_ROUNDS : DEFAULT_ROUNDS))
+  if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds must be a whole number, 1 or more')
+  return {
+    quick: values.quick,
+    rounds,
+    parts: positionals.length > 0 ? parts.filter((name) => positionals.includes(name)) : [...parts],
+  }
+}
