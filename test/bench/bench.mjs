@@ -1,11 +1,12 @@
 // npm run bench [-- guard http …] [-- --rounds 21 | --quick]
 import { readArguments } from './arguments.mjs'
 import { guard } from './parts/guard.mjs'
+import { http } from './parts/http.mjs'
 import { saveResults } from './results.mjs'
 import { say, sayWhere } from './support.mjs'
 import { table } from './table.mjs'
 
-const PARTS = { guard }
+const PARTS = { guard, http }
 
 function readOrExit() {
   try {
@@ -32,7 +33,7 @@ for (const name of asked.parts) {
 
 const demands = Object.values(results).flatMap((result) => result.demands ?? [])
 if (demands.length > 0) {
-  const rows = demands.map(({ demand, measured, holds }) => [demand, measured, holds ? 'yes' : 'NO'])
+  const rows = demands.map(({ demand, measured, holds }) => [demand, measured, holds === undefined ? '' : holds ? 'yes' : 'NO'])
   say(`\n${table(['demand', 'measured', 'holds'], rows)}`)
 }
 say(`\n${Math.round((performance.now() - started) / 1000)} s`)

@@ -20,11 +20,24 @@ export const sayWhere = () =>
 export async function start(file, options = {}) {
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), options.args ?? [], {
     execArgv: options.execArgv ?? [],
+    serialization: 'advanced',
   })
-  const [first] = await once(child, 'message')
-  const ask = async (question) => {
+  const answer = async () => {
+    const settled = new AbortController()
+    const died = once(child, 'exit', settled).then(([code]) => {
+      throw new Error(`${file} ended with ${code}`)
+    })
+    try {
+      return (await Promise.race([once(child, 'message', settled), died]))[0]
+    } finally {
+      died.catch(() => {})
+      settled.abort()
+    }
+  }
+  const first = await answer()
+  const ask = (question) => {
     child.send(question)
-    return (await once(child, 'message'))[0]
+    return answer()
   }
   return { child, first, ask }
 }
