@@ -2,11 +2,15 @@
 import { readArguments } from './arguments.mjs'
 import { guard } from './parts/guard.mjs'
 import { http } from './parts/http.mjs'
+import { keys } from './parts/keys.mjs'
+import { memory } from './parts/memory.mjs'
+import { size } from './parts/size.mjs'
+import { token } from './parts/token.mjs'
 import { saveResults } from './results.mjs'
 import { say, sayWhere } from './support.mjs'
 import { table } from './table.mjs'
 
-const PARTS = { guard, http }
+const PARTS = { guard, http, token, keys, size, memory }
 
 function readOrExit() {
   try {
