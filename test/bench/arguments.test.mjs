@@ -25,6 +25,7 @@ describe('the arguments of the bench', () => {
     expect(() => readArguments(['gaurd'], PARTS)).toThrow('no such part: gaurd. There are guard, http, flood')
     expect(() => readArguments(['--rounds', '0'], PARTS)).toThrow('--rounds')
     expect(() => readArguments(['--rounds', 'many'], PARTS)).toThrow('--rounds')
+    expect(() => readArguments(['--seconds', '0'], PARTS)).toThrow('--seconds')
     expect(() => readArguments(['--fast'], PARTS)).toThrow('--fast')
   })
 })

@@ -1,5 +1,6 @@
-// npm run bench [-- guard http …] [-- --rounds 21 | --quick]
+// npm run bench [-- [guard http …] [--rounds 21 | --quick] [--seconds 5]]; the seconds are those of each login flood.
 import { readArguments } from './arguments.mjs'
+import { flood } from './parts/flood.mjs'
 import { guard } from './parts/guard.mjs'
 import { http } from './parts/http.mjs'
 import { keys } from './parts/keys.mjs'
@@ -10,7 +11,7 @@ import { saveResults } from './results.mjs'
 import { say, sayWhere } from './support.mjs'
 import { table } from './table.mjs'
 
-const PARTS = { guard, http, token, keys, size, memory }
+const PARTS = { guard, http, token, keys, size, memory, flood }
 
 function readOrExit() {
   try {
@@ -37,7 +38,11 @@ for (const name of asked.parts) {
 
 const demands = Object.values(results).flatMap((result) => result.demands ?? [])
 if (demands.length > 0) {
-  const rows = demands.map(({ demand, measured, holds }) => [demand, measured, holds === undefined ? '' : holds ? 'yes' : 'NO'])
+  const rows = demands.map(({ demand, measured, holds }) => [
+    demand,
+    measured,
+    holds === undefined ? '' : holds ? 'yes' : 'NO',
+  ])
   say(`\n${table(['demand', 'measured', 'holds'], rows)}`)
 }
 say(`\n${Math.round((performance.now() - started) / 1000)} s`)

@@ -6,7 +6,8 @@ import { atMost, rowsOf, times, withSpread } from '../report.mjs'
 
 const COUNTS = [1, 10, 100]
 
-const otherKeys = (count) => Array.from({ length: count }, () => ({ alg: 'HS256', secret: createSecretKey(randomBytes(32)) }))
+const otherKeys = (count) =>
+  Array.from({ length: count }, () => ({ alg: 'HS256', secret: createSecretKey(randomBytes(32)) }))
 
 /** What a miss takes when the token is of the last of many keys. HS256: the cheapest check hides the least. */
 export const keys = {

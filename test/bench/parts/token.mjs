@@ -52,7 +52,8 @@ async function check(port, variants, email) {
   const headers = { 'Content-Type': 'application/json' }
   for (const { name, path } of variants) {
     const good = await send({ method: 'POST', path, headers, body: bodyOf(email) })
-    if (good.status !== 200 || !JSON.parse(good.body).authenticationToken) throw new Error(`${name}: refuses a good login`)
+    if (good.status !== 200 || !JSON.parse(good.body).authenticationToken)
+      throw new Error(`${name}: refuses a good login`)
     const bad = await send({ method: 'POST', path, headers, body: bodyOf('nobody@example.com') })
     if (bad.status !== 403) throw new Error(`${name}: accepts an unknown account`)
   }
