@@ -24,13 +24,14 @@ function lengthOf(piece) {
   return text.indexOf(HEAD_END) + HEAD_END.length + Number(bodyLength)
 }
 
-/** Requests for `milliseconds`, each `before`, the next of the list, and `after`. Answers with how many were answered a second. */
+/** Requests for `milliseconds`, each `before`, the next of the list, and `after`. How many were answered in that time,
+ * a second, and how many in all. */
 function run({ before, list, after, milliseconds }) {
   const following = lists.get(list)
   return new Promise((resolve, reject) => {
-    const started = performance.now()
-    const end = started + milliseconds
-    let answered = 0
+    const end = performance.now() + milliseconds
+    let inTime = 0
+    let total = 0
     let length
     let busy = sockets.length
 
@@ -46,14 +47,14 @@ function run({ before, list, after, milliseconds }) {
         if (received < length) return
         if (received > length) return reject(new Error('answers of different lengths'))
         received = 0
-        const now = performance.now()
-        if (now < end) {
-          answered++
+        total++
+        if (performance.now() < end) {
+          inTime++
           return send()
         }
         socket.off('data', take)
         busy--
-        if (busy === 0) resolve((answered / milliseconds) * 1000)
+        if (busy === 0) resolve({ perSecond: (inTime / milliseconds) * 1000, total })
       }
       socket.on('data', take)
       send()

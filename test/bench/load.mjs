@@ -11,8 +11,8 @@ export async function startLoad(port) {
   await order({ order: 'connect', port })
   return {
     remember: (list, items) => order({ order: 'remember', list, items }),
-    /** Answers a second of one variant: a request is `before`, the next of its list, and `after`. */
-    perSecond: ({ before, list, after }, milliseconds) => order({ order: 'run', before, list, after, milliseconds }),
+    /** Loads one variant: a request is `before`, the next of its list, and `after`. */
+    run: ({ before, list, after }, milliseconds) => order({ order: 'run', before, list, after, milliseconds }),
     stop: () => generator.child.disconnect(),
   }
 }

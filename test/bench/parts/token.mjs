@@ -23,8 +23,8 @@ export const token = {
     const load = await startLoad(port)
     // Each login under way at a time is of another account and address: no budget of failed logins is met.
     await load.remember('logins', emails.map(loginAfterHead))
-    for (const variant of variants) await load.perSecond(variant, WARM_UP)
-    const values = await inRounds(rounds, variants, (variant) => load.perSecond(variant, SLICE))
+    for (const variant of variants) await load.run(variant, WARM_UP)
+    const values = await inRounds(rounds, variants, async (variant) => (await load.run(variant, SLICE)).perSecond)
     load.stop()
     server.child.disconnect()
 
