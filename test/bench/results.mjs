@@ -2,9 +2,11 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { availableParallelism, cpus } from 'node:os'
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { guardChart } from './guard-chart.mjs'
 
 const FOLDER = new URL('results/', import.meta.url)
 const JSON_FILE = new URL('bench.json', FOLDER)
+const CHART_FILE = new URL('guard.svg', FOLDER)
 
 const readJson = async (url) => JSON.parse(await readFile(url, 'utf8'))
 
@@ -38,7 +40,10 @@ export async function saveResults(results, { rounds }) {
   }
   const { parts } = await before()
   for (const [name, result] of Object.entries(results)) parts[name] = { ...where, ...result }
+  const files = new Map([[JSON_FILE, `${JSON.stringify({ parts }, null, 2)}\n`]])
+  const picture = guardChart(parts)
+  if (picture) files.set(CHART_FILE, picture)
   await mkdir(FOLDER, { recursive: true })
-  await writeFile(JSON_FILE, `${JSON.stringify({ parts }, null, 2)}\n`)
-  return [JSON_FILE].map((file) => relative('', fileURLToPath(file)))
+  for (const [file, content] of files) await writeFile(file, content)
+  return [...files.keys()].map((file) => relative('', fileURLToPath(file)))
 }
