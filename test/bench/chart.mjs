@@ -1,5 +1,5 @@
 const WIDTH = 760
-const LABELS = 270
+const LABELS = 300
 const VALUES = 60
 const BARS = WIDTH - LABELS - VALUES - 20
 const LINE = 22

@@ -23,12 +23,14 @@ export async function measureInProcess(rounds, rows) {
   return inRounds(rounds, variants, ({ guard, requests, calls }) => microsecondsPerCall(guard, requests, calls))
 }
 
-/** Until the guard has run for long enough, and what it took per call in the end. */
+/** Until the guard has run for long enough; and what it took per call when nothing disturbed it. */
 async function warmUp({ guard, requests }) {
   const end = performance.now() + WARM_UP
-  let perCall = await microsecondsPerCall(guard, requests, 10)
-  while (performance.now() < end) perCall = await microsecondsPerCall(guard, requests, callsIn(SLICE / 5, perCall))
-  return perCall
+  let least = await microsecondsPerCall(guard, requests, 10)
+  while (performance.now() < end) {
+    least = Math.min(least, await microsecondsPerCall(guard, requests, callsIn(SLICE / 5, least)))
+  }
+  return least
 }
 
 const callsIn = (milliseconds, microseconds) =>
