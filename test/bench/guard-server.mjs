@@ -1,7 +1,7 @@
 // The server of the http part: the same route without a guard, with ours, and with each peer's, for each algorithm.
 import { appOf, serve } from './app-server.mjs'
 import { createEnvironment } from './environment.mjs'
-import { ours, peers } from './guards.mjs'
+import { floor, ours, peers } from './guards.mjs'
 
 const BARE = 'no guard'
 
@@ -11,8 +11,11 @@ const variants = []
 
 for (const alg of ['HS256', 'RS256', 'ES256']) {
   const environment = createEnvironment(alg)
-  environments.set(alg, environment)
-  for (const { name, guard, warned } of [{ name: BARE }, ours(environment), ...peers(environment)]) {
+  // The floor knows its token beforehand.
+  const one = environment.tokens(1)
+  environments.set(alg, { ...environment, one })
+  const guards = [{ name: BARE }, floor(one), ours(environment), ...peers(environment)]
+  for (const { name, guard, warned } of guards) {
     // Paths of one length.
     const path = `/statements/${String(apps.size).padStart(2, '0')}`
     const answer = (_req, res) => res.json({ account: 'acc-1', statements: [] })
@@ -29,7 +32,7 @@ process.on('message', ({ alg, count }) => {
   if (alg === undefined) return process.send(process.cpuUsage())
   const environment = environments.get(alg)
   process.send({
-    tokens: environment.tokens(count),
+    tokens: count === 1 ? environment.one : environment.tokens(count),
     forged: environment.forged(),
     expired: environment.expired(),
   })
