@@ -6,7 +6,7 @@ export default defineConfig({
     alias: [{ find: /^express-token-endpoint$/, replacement: fileURLToPath(new URL('src/index.ts', import.meta.url)) }],
   },
   test: {
-    include: ['test/**/*.test.ts'],
+    include: ['test/**/*.test.ts', 'test/bench/*.test.mjs'],
     // Stores that fail on purpose would fill the terminal; the warning itself has its test.
     execArgv: ['--disable-warning=ExpressTokenEndpointWarning'],
     // No test is about how long it takes, and a busy machine is no fault of the code.
