@@ -25,6 +25,7 @@ export type {
   TokenRefusedEvent,
   TokenThrottledEvent,
 } from './events.js'
+export { type JwksRouterOptions, jwksRouter } from './http/jwks-router.js'
 export {
   authOf,
   type BearerGuard,
