@@ -74,6 +74,16 @@ describe('remote keys', () => {
     expect(source.requests()).toBe(1)
   })
 
+  it('are not waited for by whoever cannot wait; once held, they verify at once', async () => {
+    const { source, verifier, one, two, unknown } = await follow()
+    expect(verifier.verifyNow?.(someToken(one))).toBeUndefined()
+    await unknown(two)
+    expect(verifier.verifyNow?.(someToken(one))).toMatchObject({ accountId: 'acc-1' })
+    expect(verifier.verifyNow?.(someToken(two))).toBeUndefined()
+    expect(() => verifier.verifyNow?.('garbage')).toThrow('The access token is not valid.')
+    expect(source.requests()).toBe(1)
+  })
+
   it.each(PUBLIC)('verify %s by the algorithm of the key', async (alg) => {
     const { source, passes, issuerOf } = await follow()
     const issuer = issuerOf('one', alg)
@@ -365,6 +375,16 @@ describe('a source that is down', () => {
     await passes(one)
     expect(errors).toHaveLength(1)
     expect(source.requests()).toBe(2)
+  })
+
+  it('does not excuse a token that its held key refuses', async () => {
+    const { source, clock, one, passes, issuerOf, verifier, errors } = await follow()
+    await passes(one)
+    source.serve(answering('down', 503))
+    clock.advance(MAX_AGE)
+    const forged = issuerOf('two', 'ES256', one.jwks().keys[0]?.kid)
+    await expectInvalidToken(verifier.verify(someToken(forged)), 'signature')
+    expect(errors).toHaveLength(1)
   })
 
   it('is 503 while nothing is held', async () => {
@@ -663,6 +683,8 @@ describe('keys that are here', () => {
   it('are asked for nothing: an unknown one is refused at once', async () => {
     const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const verifier = createTokenVerifier({ issuer: ISSUER, keys: { alg: 'ES256', publicKey } })
-    await expectInvalidToken(verifier.verify(someToken(makeIssuer())), 'unknown_key')
+    const token = someToken(makeIssuer())
+    await expectInvalidToken(verifier.verify(token), 'unknown_key')
+    expect(() => verifier.verifyNow?.(token)).toThrow('The access token is not valid.')
   })
 })
