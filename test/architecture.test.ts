@@ -137,6 +137,11 @@ describe('the house (design, section 6)', () => {
     expect(show(FOREIGN.filter(({ from, to }) => web.test(to) && roomOf(from) !== 'http'))).toEqual([])
   })
 
+  it('one file alone fetches anything from anywhere', () => {
+    const fetches = (file: string) => /\bfetch\(/.test(readFileSync(`${SRC}/${file}`, 'utf8'))
+    expect(FILES.filter(fetches)).toEqual(['tokens/download.ts'])
+  })
+
   it('every package that is imported is a dependency, and every dependency is imported', () => {
     const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
     const { dependencies, peerDependencies } = JSON.parse(text) as Record<string, Record<string, string>>
@@ -175,7 +180,9 @@ describe('index.ts: the table of contents', () => {
       'createThrottle',
       'createTokenIssuer',
       'createTokenVerifier',
+      'jwksRouter',
       'memoryAccounts',
+      'remoteKeys',
       'requireBearer',
       'tokenRouter',
     ]
@@ -205,6 +212,7 @@ describe('index.ts: the table of contents', () => {
       'GuardedRequest',
       'Hasher',
       'IssuedToken',
+      'JwksRouterOptions',
       'KeyMaterial',
       'KeyPairAlgorithm',
       'Limiter',
@@ -217,6 +225,8 @@ describe('index.ts: the table of contents', () => {
       'PrivateTokenKey',
       'PublicJwk',
       'PublicTokenKey',
+      'RemoteKeys',
+      'RemoteKeysOptions',
       'RequireBearerOptions',
       'RevocationCheck',
       'SecretAlgorithm',

@@ -10,6 +10,7 @@ import {
   type AuthObserver,
   type Passwords,
   type TokenIssuer,
+  type TokenVerifier,
 } from 'express-token-endpoint'
 import type { Redis } from 'ioredis'
 import { register } from 'prom-client'
@@ -17,7 +18,7 @@ import request from 'supertest'
 import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { ISSUER, makeIssuer, SECRET } from './support/fixtures.js'
-import { TOKEN_PATH } from './support/http.js'
+import { listen, TOKEN_PATH } from './support/http.js'
 import { NO_REDIS, startRedis } from './support/redis.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -30,6 +31,8 @@ const CONTEXT: Record<string, string> = {
     const db = { findAccount: async (email: string) => email === 'alice@example.com' ? { id: 'acc-1', passwordHash: hash } : null }`,
   mount: '',
   guard: '',
+  jwks: '',
+  'remote-keys': `const log = { error: (_: unknown) => {} }`,
   'second-look': `import { createTokenIssuer, memoryAccounts } from 'express-token-endpoint'
     export const tokens = createTokenIssuer({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' } })
     const store = memoryAccounts([{ id: 'acc-1', email: 'a@b.c', passwordHash: null }])`,
@@ -117,11 +120,21 @@ describe('the README', () => {
   })
 
   it('names every option of every function, and none that does not exist', async () => {
-    const { createPasswords, createThrottle, createTokenIssuer, createTokenVerifier, requireBearer, tokenRouter } =
-      await import('express-token-endpoint')
+    const {
+      createPasswords,
+      createThrottle,
+      createTokenIssuer,
+      createTokenVerifier,
+      jwksRouter,
+      remoteKeys,
+      requireBearer,
+      tokenRouter,
+    } = await import('express-token-endpoint')
     const functions = {
       createTokenIssuer,
       createTokenVerifier,
+      jwksRouter,
+      remoteKeys: (options: object) => remoteKeys(ISSUER, options),
       requireBearer,
       tokenRouter,
       createPasswords,
@@ -185,6 +198,13 @@ describe('the README, run', () => {
     await request(app).get('/reports/daily').auth(poor, { type: 'bearer' }).expect(403)
     await request(app).get('/prices').expect(200, { discount: 0 })
     await request(app).get('/prices').auth(poor, { type: 'bearer' }).expect(200, { discount: 10 })
+  })
+
+  it('jwks, remote-keys: a service verifies what another one issues, by an address', async () => {
+    const { app, tokens } = await run<{ app: express.Express; tokens: TokenIssuer }>('jwks')
+    process.env['JWKS_URL'] = `${(await listen(app)).url}/.well-known/jwks.json`
+    const { tokens: verifier } = await run<{ tokens: TokenVerifier }>('remote-keys')
+    expect(await verifier.verify(tokens.issue({ accountId: 'acc-1' }).token)).toMatchObject({ accountId: 'acc-1' })
   })
 
   it('second-look: refuses a token after sign-out', async () => {

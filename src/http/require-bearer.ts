@@ -139,7 +139,7 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
 
   const recall = (token: string) => tokens.recall?.(token)
   const verify = (token: string) =>
-    tokens.verifyNow?.(token) ?? ask('keys', timeout, () => tokens.verify(token), ['invalid_token'])
+    tokens.verifyNow?.(token) ?? ask('keys', timeout, () => tokens.verify(token), ['invalid_token', 'unavailable'])
   const looksAgain = isRevoked !== undefined || findById !== undefined
 
   /** The token that a request brings: at once, unless keys must be waited for. */
