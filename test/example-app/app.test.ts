@@ -1,20 +1,21 @@
-import { createPasswords, createTokenIssuer } from 'express-token-endpoint'
+import { createPasswords, createThrottle, createTokenIssuer } from 'express-token-endpoint'
 import type { Kysely } from 'kysely'
 import request from 'supertest'
 import { expect, onTestFinished, test } from 'vitest'
 import { createAccountStore } from '../../example-app/account-store.js'
-import { createApp } from '../../example-app/app.js'
+import { type AppParts, createApp } from '../../example-app/app.js'
 import { openDatabase } from '../../example-app/database.js'
 import { addDemoData } from '../../example-app/demo.js'
 import { signingKey } from '../../example-app/keys.js'
-import { createStatements, type Statements } from '../../example-app/statements.js'
+import { memoryRevocation } from '../../example-app/revocation.js'
+import { createStatements } from '../../example-app/statements.js'
 import { ALICE, BOB, NORTH, SOUTH, TOKEN_PATH, tempDir } from './support.js'
 
 const PROBLEM = /^application\/problem\+json/
 
-async function makeApp(parts: { statements?: Statements } = {}) {
+async function makeApp(parts: Partial<AppParts> = {}) {
   const dataDir = await tempDir()
-  const db = await openDatabase(dataDir)
+  const db = await openDatabase({ dataDir, databaseUrl: undefined }, () => {})
   onTestFinished(() => db.destroy())
   const passwords = createPasswords()
   await addDemoData(db, passwords)
@@ -22,7 +23,17 @@ async function makeApp(parts: { statements?: Statements } = {}) {
   const tokens = createTokenIssuer({ issuer: 'http://127.0.0.1:3000', keys: signingKey(dataDir) })
   const logged: string[] = []
   const log = (line: string) => void logged.push(line)
-  const app = createApp({ tokens, accounts, statements: createStatements(db), passwords, log, ...parts })
+  const app = createApp({
+    tokens,
+    accounts,
+    statements: createStatements(db),
+    passwords,
+    throttle: createThrottle(),
+    revocation: memoryRevocation(),
+    checks: {},
+    log,
+    ...parts,
+  })
   const tokenOf = async (credentials: typeof ALICE) =>
     (await request(app).post(TOKEN_PATH).send(credentials)).body.authenticationToken as string
   const get = (path: string, token: string) => request(app).get(path).set('Authorization', `Bearer ${token}`)
