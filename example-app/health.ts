@@ -46,9 +46,11 @@ async function stateOf(check: () => Promise<unknown>): Promise<State> {
   const late = new Promise<State>((resolve) => {
     timer = setTimeout(resolve, DEADLINE_MS, 'unavailable')
   })
-  const answer = check().then<State, State>(
-    () => 'ok',
-    () => 'unavailable',
-  )
-  return Promise.race([answer, late]).finally(() => clearTimeout(timer))
+  try {
+    return await Promise.race([check().then<State>(() => 'ok'), late])
+  } catch {
+    return 'unavailable'
+  } finally {
+    clearTimeout(timer)
+  }
 }

@@ -41,6 +41,8 @@ export async function openRedis(url: string, log: (line: string) => void): Promi
   const outage = outageLog('Redis', log)
   redis.off('error', noteFirst)
   redis.on('error', outage.began)
+  // A connection that is closed in good order is no error to ioredis.
+  redis.on('reconnecting', () => outage.began(new Error('the connection was closed')))
   redis.on('ready', outage.ended)
   return redis
 }
