@@ -10,6 +10,7 @@ const PATIENCE_MS = 5000
  * @throws Failure when it cannot be reached or used
  */
 export async function openRedis(url: string, log: (line: string) => void): Promise<Redis> {
+  let isOpen = false
   const redis = new Redis(url, {
     lazyConnect: true,
     // While it is away, a command fails at once: a guard's answer is 503, and budgets go on in memory.
@@ -20,7 +21,7 @@ export async function openRedis(url: string, log: (line: string) => void): Promi
     commandTimeout: 1000,
     // A connection that is silent for so long while it is asked is dead, and makes room for a new one.
     socketTimeout: 5000,
-    retryStrategy: (attempt) => Math.min(attempt * 100, 1000),
+    retryStrategy: (attempt) => (isOpen ? Math.min(attempt * 100, 1000) : null),
   })
   // What connect() rejects with is only that the connection is closed.
   let firstError: unknown
@@ -32,8 +33,9 @@ export async function openRedis(url: string, log: (line: string) => void): Promi
   try {
     await redis.connect()
     await redis.ping()
+    isOpen = true
   } catch (error) {
-    redis.disconnect()
+    if (redis.status !== 'end') redis.disconnect()
     throw new Failure(`REDIS_URL: ${messageOf(firstError ?? error)}`)
   } finally {
     clearTimeout(timer)

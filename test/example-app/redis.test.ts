@@ -79,6 +79,25 @@ describe.skipIf(NO_REDIS)('Redis', () => {
     2 * PATIENCE,
   )
 
+  test('while there is no connection, a command fails at once and is not kept for later', async () => {
+    const server = await startRedis()
+    const { redis } = await open(server.url)
+    await server.kill()
+    await vi.waitFor(() => expect(redis.status).not.toBe('ready'), PATIENCE)
+    await expect(redis.set('key', 'value')).rejects.toThrow("Stream isn't writeable")
+    await server.start()
+    await vi.waitFor(async () => expect(await redis.get('key')).toBeNull(), PATIENCE)
+  })
+
+  test('a connection that is closed is told, though no error goes with it', async () => {
+    const proxy = await startProxy((await startRedis()).port)
+    const { redis, logged } = await open(`redis://127.0.0.1:${proxy.port}`)
+    proxy.cut()
+    await vi.waitFor(() => expect(logged).toHaveLength(2), PATIENCE)
+    expect(logged).toEqual(['Redis is away: the connection was closed', 'Redis is back.'])
+    expect(await redis.ping()).toBe('PONG')
+  })
+
   test('a connection that says nothing any more makes room for a new one', { timeout: 2 * PATIENCE }, async () => {
     const server = await startRedis()
     const proxy = await startProxy(server.port)

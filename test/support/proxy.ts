@@ -12,12 +12,17 @@ export async function startProxy(to: number) {
     connections.add([client, upstream])
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  onTestFinished(() => {
+  const cut = () => {
     for (const sockets of connections) for (const socket of sockets) socket.destroy()
+  }
+  onTestFinished(() => {
+    cut()
     server.close()
   })
   return {
     port: (server.address() as AddressInfo).port,
+    /** Closes the connections that there are. */
+    cut,
     /** From now on nothing passes through the connections that there are; new ones work. */
     lose() {
       for (const [client, upstream] of connections) {
