@@ -1,9 +1,14 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
+const source = (entry: string) => fileURLToPath(new URL(`src/${entry}.ts`, import.meta.url))
+
 export default defineConfig({
   resolve: {
-    alias: [{ find: /^express-token-endpoint$/, replacement: fileURLToPath(new URL('src/index.ts', import.meta.url)) }],
+    alias: [
+      { find: /^express-token-endpoint$/, replacement: source('index') },
+      { find: /^express-token-endpoint\/testing$/, replacement: source('testing') },
+    ],
   },
   test: {
     include: ['test/**/*.test.ts', 'test/bench/*.test.mjs'],

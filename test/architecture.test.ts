@@ -62,8 +62,8 @@ const FOREIGN = IMPORTS.filter(({ own }) => !own)
 
 /** From the top down. Those that stand side by side know nothing of each other. */
 const FLOORS = [
-  ['index.ts'],
-  ['http'],
+  ['index.ts', 'testing.ts'],
+  ['http', 'testing'],
   ['tokens', 'accounts'],
   ['dependency.ts', 'events.ts'],
   ['errors.ts', 'options.ts'],
@@ -249,4 +249,13 @@ describe('index.ts: the table of contents', () => {
       'VerifiedToken',
     ])
   })
+})
+
+it('testing.ts exports these values, and pulls in nothing of a server', async () => {
+  expect(Object.keys(await import('express-token-endpoint/testing'))).toEqual(['accountStoreContract'])
+  const reach = (file: string, seen: Set<string>): Set<string> => {
+    for (const { from, to } of IMPORTS) if (from === file && !seen.has(to)) reach(to, seen.add(to))
+    return seen
+  }
+  expect([...reach('testing.ts', new Set())].filter((to) => /^(express|passport)|^http\//.test(to))).toEqual([])
 })

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 
 export const TOKEN_PATH = '/api/v2013/authentication/token'
+export const SIGN_OUT_PATH = '/api/v2013/sign-out'
 export const NORTH = '/api/v2013/houses/north/statements'
 export const SOUTH = '/api/v2013/houses/south/statements'
 
