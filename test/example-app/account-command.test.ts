@@ -1,6 +1,9 @@
 import { readdir } from 'node:fs/promises'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { login, NORTH, run, start, statusOf, tempDir, tokenFrom } from './support.js'
+
+// A machine that is busy takes its time to start processes.
+vi.setConfig({ testTimeout: 30_000 })
 
 const CAROL = { email: 'carol@example.com', password: 'first password' }
 const SECRET = 'hunter2-hunter2'

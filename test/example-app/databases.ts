@@ -1,4 +1,4 @@
-import { beforeAll, onTestFinished } from 'vitest'
+import { beforeAll, onTestFinished, vi } from 'vitest'
 import { openDatabase } from '../../example-app/database.js'
 import type { Database } from '../../example-app/schema.js'
 import { NO_POSTGRES, startPostgres, type TestPostgres } from '../support/postgres.js'
@@ -6,6 +6,9 @@ import { tempDir } from './support.js'
 
 /** A machine that is busy takes its time to set up a database server. */
 export const SERVER_START_MS = 60_000
+
+// And to answer.
+vi.setConfig({ testTimeout: 30_000 })
 
 /** Starts PostgreSQL for the `describe` that this is called in; gives the URL of a new database at each call. */
 export function usePostgres(): () => Promise<string> {

@@ -5,8 +5,11 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as after } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { ALICE, BOB, bash, NORTH, run, start, statusOf, TOKEN_PATH, tempDir, tokenFrom } from './support.js'
+
+// A machine that is busy takes its time to start processes.
+vi.setConfig({ testTimeout: 30_000 })
 
 const BASE_URL = 'http://localhost:3000'
 

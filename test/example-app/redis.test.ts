@@ -9,6 +9,9 @@ import { rejectionOf } from '../support/failures.js'
 import { startProxy } from '../support/proxy.js'
 import { freePort, NO_REDIS, startRedis, type TestRedis } from '../support/redis.js'
 
+// A machine that is busy takes its time to start processes.
+vi.setConfig({ testTimeout: 30_000 })
+
 const PATIENCE = 20_000
 
 async function open(url: string) {
