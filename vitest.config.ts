@@ -1,14 +1,22 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
+const source = (entry: string) => fileURLToPath(new URL(`src/${entry}.ts`, import.meta.url))
+
 export default defineConfig({
   resolve: {
-    alias: [{ find: /^express-token-endpoint$/, replacement: fileURLToPath(new URL('src/index.ts', import.meta.url)) }],
+    alias: [
+      { find: /^express-token-endpoint$/, replacement: source('index') },
+      { find: /^express-token-endpoint\/testing$/, replacement: source('testing') },
+    ],
   },
   test: {
-    include: ['test/**/*.test.ts'],
+    include: ['test/**/*.test.ts', 'test/bench/*.test.mjs'],
     // Stores that fail on purpose would fill the terminal; the warning itself has its test.
     execArgv: ['--disable-warning=ExpressTokenEndpointWarning'],
+    // No test is about how long it takes, and a busy machine is no fault of the code.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     // By default vitest leaves a core free, which is half of a machine with two.
     maxWorkers: '100%',
     reporters: ['default', './test/support/count-reporter.ts'],

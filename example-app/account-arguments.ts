@@ -6,7 +6,7 @@ export const USAGE = `Usage:
   npm run account -- password EMAIL                 set an account's password, and end its tokens
 
 The password is asked for, or read from standard input; it is never an argument.
-The accounts are those of the folder DATA_DIR (example-app/data unless set).
+The accounts are those of DATABASE_URL, or of the folder DATA_DIR (example-app/data unless set).
 
 Exit status: 0 done, 1 not done, 2 wrong usage.`
 

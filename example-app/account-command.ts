@@ -25,7 +25,7 @@ async function run(command: Exclude<Command, { name: 'help' }>, accounts: Accoun
 async function main(): Promise<void> {
   const command = readCommand(process.argv.slice(2))
   if (command.name === 'help') return say(USAGE)
-  const db = await openDatabase(readConfig(process.env).dataDir)
+  const db = await openDatabase(readConfig(process.env), complain)
   try {
     say(await run(command, createAccountStore(db)))
   } finally {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Account, AccountStore } from 'express-token-endpoint'
 import type { Selectable } from 'kysely'
-import type { Database, Schema } from './database.js'
+import type { Database, Schema } from './schema.js'
 
 export interface NewAccount {
   email: string
@@ -25,6 +25,7 @@ export interface Accounts extends Required<AccountStore> {
 export function createAccountStore(db: Database): Accounts {
   return {
     async findByEmail(email) {
+      if (!storable(email)) return undefined
       const row = await db.selectFrom('accounts').selectAll().where('email', '=', folded(email)).executeTakeFirst()
       return row && accountOf(row)
     },
@@ -68,6 +69,11 @@ export function createAccountStore(db: Database): Accounts {
 /** Letter case makes no difference in this store's addresses: they are kept, and looked up, in lower case. */
 function folded(email: string): string {
   return email.toLowerCase()
+}
+
+/** No database holds half of a surrogate pair, and PostgreSQL no NUL: to ask for such an address would be an error there. */
+function storable(email: string): boolean {
+  return email.isWellFormed() && !email.includes('\0')
 }
 
 function accountOf(row: Selectable<Schema['accounts']>): Account {

@@ -1,5 +1,11 @@
 import { Router } from 'express'
-import { type AuthObserver, authOf, requireBearer, type TokenVerifier } from 'express-token-endpoint'
+import {
+  type AuthObserver,
+  authOf,
+  type RevocationCheck,
+  requireBearer,
+  type TokenVerifier,
+} from 'express-token-endpoint'
 import type { Accounts } from './account-store.js'
 import { sendProblem } from './problem.js'
 import type { Statements } from './statements.js'
@@ -8,13 +14,14 @@ export interface ClearingHouseParts {
   tokens: TokenVerifier
   accounts: Accounts
   statements: Statements
+  isRevoked: RevocationCheck
   onEvent: AuthObserver
 }
 
 /** The API of the clearing houses: all of them share the accounts and the issuer, so one token opens every house. */
-export function clearingHouseRouter({ tokens, accounts, statements, onEvent }: ClearingHouseParts): Router {
+export function clearingHouseRouter({ tokens, accounts, statements, isRevoked, onEvent }: ClearingHouseParts): Router {
   const router = Router()
-  const guard = requireBearer({ tokens, accounts, scope: 'statements:read', onEvent })
+  const guard = requireBearer({ tokens, accounts, isRevoked, scope: 'statements:read', onEvent })
 
   router.get('/api/v2013/houses/:house/statements', guard, async (req, res) => {
     const house = await statements.findHouse(req.params.house)

@@ -10,9 +10,13 @@ export interface Config {
   port: number
   /** The environment's base URL, bound into every token. Undefined: the address that the server listens on. */
   baseUrl: string | undefined
-  /** Holds the database and the signing key. */
+  /** Holds the signing key, and the database unless there is a `databaseUrl`. */
   dataDir: string
-  /** Whether nobody but this machine can reach the server, as far as its own settings tell. */
+  /** A PostgreSQL database. It may hold a password: never to be logged. */
+  databaseUrl: string | undefined
+  /** A Redis for what several processes share. It may hold a password: never to be logged. */
+  redisUrl: string | undefined
+  /** Whether nobody but this machine can reach the server and its accounts, as far as its own settings tell. */
   local: boolean
 }
 
@@ -29,12 +33,18 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   if (!baseUrl && /^[0:.]+$/.test(host)) {
     throw new Failure(`HOST=${host} is no address to reach the server at, so BASE_URL is needed too`)
   }
+  const databaseUrl = env['DATABASE_URL'] ? databaseUrlOf(env['DATABASE_URL']) : undefined
   return {
     host,
     port: portOf(env['PORT'] || '3000'),
     baseUrl,
     dataDir: resolve(env['DATA_DIR'] || DATA_DIR),
-    local: isLoopback(host) && (baseUrl === undefined || isLoopback(new URL(baseUrl).hostname)),
+    databaseUrl,
+    redisUrl: env['REDIS_URL'] ? redisUrlOf(env['REDIS_URL']) : undefined,
+    local:
+      isLoopback(host) &&
+      (baseUrl === undefined || isLoopback(new URL(baseUrl).hostname)) &&
+      (databaseUrl === undefined || isLocalDatabase(new URL(databaseUrl))),
   }
 }
 
@@ -63,6 +73,44 @@ function baseUrlOf(value: string): string {
     throw new Failure('BASE_URL must be an absolute http or https URL without query and fragment')
   }
   return value
+}
+
+function databaseUrlOf(value: string): string {
+  if (!isStoreUrl(value, /^postgres(ql)?:$/, /^\/[^/]+$/)) {
+    throw new Failure('DATABASE_URL must be a URL like postgres://user:password@127.0.0.1:5432/database')
+  }
+  return value
+}
+
+function redisUrlOf(value: string): string {
+  if (!isStoreUrl(value, /^rediss?:$/, /^(\/\d*)?$/)) {
+    throw new Failure('REDIS_URL must be a URL like redis://user:password@127.0.0.1:6379')
+  }
+  return value
+}
+
+function isStoreUrl(value: string, protocol: RegExp, path: RegExp): boolean {
+  if (!URL.canParse(value)) return false
+  const url = new URL(value)
+  return (
+    protocol.test(url.protocol) &&
+    path.test(url.pathname) &&
+    [url.username, url.password, url.pathname].every(isDecodable)
+  )
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Without a host in the URL's usual place, other settings decide where the database is. */
+function isLocalDatabase({ hostname, searchParams }: URL): boolean {
+  return isLoopback(hostname) && !searchParams.has('host')
 }
 
 function isLoopback(host: string): boolean {

@@ -1,6 +1,6 @@
 import type { Passwords } from 'express-token-endpoint'
 import { type Accounts, createAccountStore } from './account-store.js'
-import type { Database } from './database.js'
+import type { Database } from './schema.js'
 
 export interface DemoAccount {
   email: string

@@ -1,13 +1,16 @@
 import type { AuthEvent } from 'express-token-endpoint'
-import { explain } from './failure.js'
+import { explain, messageOf } from './failure.js'
 
 /** An event as one line; nothing for what went well. */
 export function eventLine(event: AuthEvent): string | undefined {
   switch (event.type) {
     case 'token.issued':
       return undefined
-    case 'dependency.failed':
-      return `${event.type} ${event.dependency}: ${explain(event.error)}`
+    case 'dependency.failed': {
+      const { type, dependency, error } = event
+      // A throttle's shared store that is away is no bug, whatever its client throws.
+      return `${type} ${dependency}: ${dependency === 'throttle' ? messageOf(error) : explain(error)}`
+    }
     case 'token.throttled':
     case 'token.overloaded':
       return lineOf(event.type, event.address && `from=${event.address}`)

@@ -1,4 +1,4 @@
-import type { Database } from './database.js'
+import type { Database } from './schema.js'
 
 export interface Statement {
   id: string

@@ -26,7 +26,7 @@ export type LoginRefusal = 'unknown_account' | 'account_disabled' | 'no_password
 export type Dependency = 'accounts' | 'passwords' | 'revocation' | 'keys' | 'throttle' | 'internal'
 
 const REFUSALS = {
-  method_not_allowed: { status: 405, message: 'A token is asked for with POST.' },
+  method_not_allowed: { status: 405, message: 'The Allow header names the methods that can be used here.' },
   unsupported_media_type: {
     status: 415,
     message:

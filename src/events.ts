@@ -82,14 +82,21 @@ type Told<E> = E extends AuthEvent ? Omit<E, keyof EventBase> : never
 export type Emit = (subject: EventSubject, event: Told<AuthEvent>) => void
 
 export function emitter(observer: AuthObserver = warnOnce()): Emit {
-  return (subject, event) => {
-    try {
-      const returned = observer({ ...event, ...subject, time: new Date() } as AuthEvent)
-      Promise.resolve(returned).catch(() => {})
-    } catch {
-      // Dropped: the request goes on whatever its observer does.
-    }
+  return (subject, event) => tell(observer, { ...event, ...subject, time: new Date() } as AuthEvent)
+}
+
+/** Tells an observer. What it throws or rejects with is dropped: things go on whatever it does. */
+export function tell<T>(observer: (told: T) => unknown, told: T): void {
+  try {
+    Promise.resolve(observer(told)).catch(() => {})
+  } catch {
+    // Dropped.
   }
+}
+
+/** Where nobody observes: a warning of the process. */
+export function warn(message: string): void {
+  process.emitWarning(message, 'ExpressTokenEndpointWarning')
 }
 
 /** Without an observer a failing part would answer `503` and leave no trace: the first failure of each is a process warning. */
@@ -98,8 +105,7 @@ function warnOnce(): AuthObserver {
   return (event) => {
     if (event.type !== 'dependency.failed' || told.has(event.dependency)) return
     told.add(event.dependency)
-    const message = `${event.dependency} failed: ${String(event.error)}. Set onEvent to be told of every failure`
-    process.emitWarning(message, 'ExpressTokenEndpointWarning')
+    warn(`${event.dependency} failed: ${String(event.error)}. Set onEvent to be told of every failure`)
   }
 }
 

@@ -25,6 +25,7 @@ export type {
   TokenRefusedEvent,
   TokenThrottledEvent,
 } from './events.js'
+export { type JwksRouterOptions, jwksRouter } from './http/jwks-router.js'
 export {
   authOf,
   type BearerGuard,
@@ -39,6 +40,7 @@ export type { Algorithm, KeyPairAlgorithm, SecretAlgorithm } from './tokens/algo
 export type { IssuedToken, TokenSubject } from './tokens/issue.js'
 export type { KeyMaterial, SecretMaterial } from './tokens/key-material.js'
 export type { PrivateTokenKey, PublicJwk, PublicTokenKey, SecretTokenKey, TokenKey } from './tokens/keys.js'
+export { type RemoteKeys, type RemoteKeysOptions, remoteKeys } from './tokens/remote-keys.js'
 export {
   createTokenIssuer,
   createTokenVerifier,

@@ -62,8 +62,8 @@ const FOREIGN = IMPORTS.filter(({ own }) => !own)
 
 /** From the top down. Those that stand side by side know nothing of each other. */
 const FLOORS = [
-  ['index.ts'],
-  ['http'],
+  ['index.ts', 'testing.ts'],
+  ['http', 'testing'],
   ['tokens', 'accounts'],
   ['dependency.ts', 'events.ts'],
   ['errors.ts', 'options.ts'],
@@ -137,6 +137,11 @@ describe('the house (design, section 6)', () => {
     expect(show(FOREIGN.filter(({ from, to }) => web.test(to) && roomOf(from) !== 'http'))).toEqual([])
   })
 
+  it('one file alone fetches anything from anywhere', () => {
+    const fetches = (file: string) => /\bfetch\(/.test(readFileSync(`${SRC}/${file}`, 'utf8'))
+    expect(FILES.filter(fetches)).toEqual(['tokens/download.ts'])
+  })
+
   it('every package that is imported is a dependency, and every dependency is imported', () => {
     const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
     const { dependencies, peerDependencies } = JSON.parse(text) as Record<string, Record<string, string>>
@@ -175,7 +180,9 @@ describe('index.ts: the table of contents', () => {
       'createThrottle',
       'createTokenIssuer',
       'createTokenVerifier',
+      'jwksRouter',
       'memoryAccounts',
+      'remoteKeys',
       'requireBearer',
       'tokenRouter',
     ]
@@ -205,6 +212,7 @@ describe('index.ts: the table of contents', () => {
       'GuardedRequest',
       'Hasher',
       'IssuedToken',
+      'JwksRouterOptions',
       'KeyMaterial',
       'KeyPairAlgorithm',
       'Limiter',
@@ -217,6 +225,8 @@ describe('index.ts: the table of contents', () => {
       'PrivateTokenKey',
       'PublicJwk',
       'PublicTokenKey',
+      'RemoteKeys',
+      'RemoteKeysOptions',
       'RequireBearerOptions',
       'RevocationCheck',
       'SecretAlgorithm',
@@ -239,4 +249,13 @@ describe('index.ts: the table of contents', () => {
       'VerifiedToken',
     ])
   })
+})
+
+it('testing.ts exports these values, and pulls in nothing of a server', async () => {
+  expect(Object.keys(await import('express-token-endpoint/testing'))).toEqual(['accountStoreContract'])
+  const reach = (file: string, seen: Set<string>): Set<string> => {
+    for (const { from, to } of IMPORTS) if (from === file && !seen.has(to)) reach(to, seen.add(to))
+    return seen
+  }
+  expect([...reach('testing.ts', new Set())].filter((to) => /^(express|passport)|^http\//.test(to))).toEqual([])
 })

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import express from 'express'
 import {
   type Account,
@@ -10,14 +12,16 @@ import {
   type AuthObserver,
   type Passwords,
   type TokenIssuer,
+  type TokenVerifier,
 } from 'express-token-endpoint'
+import { accountStoreContract } from 'express-token-endpoint/testing'
 import type { Redis } from 'ioredis'
 import { register } from 'prom-client'
 import request from 'supertest'
 import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { ISSUER, makeIssuer, SECRET } from './support/fixtures.js'
-import { TOKEN_PATH } from './support/http.js'
+import { listen, TOKEN_PATH } from './support/http.js'
 import { NO_REDIS, startRedis } from './support/redis.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -30,6 +34,8 @@ const CONTEXT: Record<string, string> = {
     const db = { findAccount: async (email: string) => email === 'alice@example.com' ? { id: 'acc-1', passwordHash: hash } : null }`,
   mount: '',
   guard: '',
+  jwks: '',
+  'remote-keys': `const log = { error: (_: unknown) => {} }`,
   'second-look': `import { createTokenIssuer, memoryAccounts } from 'express-token-endpoint'
     export const tokens = createTokenIssuer({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' } })
     const store = memoryAccounts([{ id: 'acc-1', email: 'a@b.c', passwordHash: null }])`,
@@ -37,6 +43,11 @@ const CONTEXT: Record<string, string> = {
     const user: User = { id: 'acc-1', passwordHash: 'x', disabled: false, scopes: ['a'] }
     const db = { users: { findOne: async ({ email }: { email: string }) => email === 'alice@example.com' ? user : null } }`,
   'sql-store': '',
+  'store-contract': `import { memoryAccounts } from 'express-token-endpoint'
+    const accounts = memoryAccounts([{ id: 'acc-1', email: 'alice@example.com', passwordHash: 'hash-1' }])`,
+  'store-contract-node': `import { memoryAccounts } from 'express-token-endpoint'
+    const alice = { id: 'acc-1', email: 'alice@example.com', passwordHash: 'hash-1', scopes: ['reports:read'] }
+    const openStore = async () => memoryAccounts([alice])`,
   hasher: `const directory = { bind: async (name: string, password: string) => name === 'uid=alice,ou=people' && password === 'pw' }`,
   events: '',
   rotation: '',
@@ -66,6 +77,10 @@ const fileOf = (name: string) => `${folder}/${name}.ts`
 async function run<T>(name: string): Promise<T> {
   return (await import(/* @vite-ignore */ fileOf(name))) as T
 }
+
+/** In a process of its own, which does not take itself for a part of this test run. */
+const runNode = (...args: string[]) =>
+  promisify(execFile)(process.execPath, args, { cwd: root, env: { PATH: process.env['PATH'] } })
 
 beforeAll(() => {
   rmSync(folder, { recursive: true, force: true })
@@ -104,7 +119,10 @@ describe('the README', () => {
       ...options,
       noUnusedLocals: false,
       noPropertyAccessFromIndexSignature: false,
-      paths: { 'express-token-endpoint': [`${root}src/index.ts`] },
+      paths: {
+        'express-token-endpoint': [`${root}src/index.ts`],
+        'express-token-endpoint/testing': [`${root}src/testing.ts`],
+      },
     })
     const problems = ts.getPreEmitDiagnostics(program)
     expect(
@@ -117,11 +135,21 @@ describe('the README', () => {
   })
 
   it('names every option of every function, and none that does not exist', async () => {
-    const { createPasswords, createThrottle, createTokenIssuer, createTokenVerifier, requireBearer, tokenRouter } =
-      await import('express-token-endpoint')
+    const {
+      createPasswords,
+      createThrottle,
+      createTokenIssuer,
+      createTokenVerifier,
+      jwksRouter,
+      remoteKeys,
+      requireBearer,
+      tokenRouter,
+    } = await import('express-token-endpoint')
     const functions = {
       createTokenIssuer,
       createTokenVerifier,
+      jwksRouter,
+      remoteKeys: (options: object) => remoteKeys(ISSUER, options),
       requireBearer,
       tokenRouter,
       createPasswords,
@@ -187,6 +215,13 @@ describe('the README, run', () => {
     await request(app).get('/prices').auth(poor, { type: 'bearer' }).expect(200, { discount: 10 })
   })
 
+  it('jwks, remote-keys: a service verifies what another one issues, by an address', async () => {
+    const { app, tokens } = await run<{ app: express.Express; tokens: TokenIssuer }>('jwks')
+    process.env['JWKS_URL'] = `${(await listen(app)).url}/.well-known/jwks.json`
+    const { tokens: verifier } = await run<{ tokens: TokenVerifier }>('remote-keys')
+    expect(await verifier.verify(tokens.issue({ accountId: 'acc-1' }).token)).toMatchObject({ accountId: 'acc-1' })
+  })
+
   it('second-look: refuses a token after sign-out', async () => {
     const { app, tokens } = await run<{ app: express.Express; tokens: TokenIssuer }>('second-look')
     const { token } = tokens.issue({ accountId: 'acc-1' })
@@ -212,10 +247,32 @@ describe('the README, run', () => {
     expect(await accounts.findByEmail('nobody@example.com')).toBeUndefined()
     expect(await accounts.replacePasswordHash('acc-1', 'another', 'new')).toBe(false)
     expect(await accounts.replacePasswordHash('acc-1', passwordHash as string, passwordHash as string)).toBe(true)
+    const existing = { email: 'alice@example.com', id: 'acc-1', passwordHash }
+    for (const check of accountStoreContract({ store: accounts, existing })) await check.run()
     const { tokenRouter } = await import('express-token-endpoint')
     const app = express().use(tokenRouter({ tokens: makeIssuer(), accounts }))
     await request(app).post(TOKEN_PATH).send({ email: 'alice@example.com', password: 'secret' }).expect(200)
     await request(app).post(TOKEN_PATH).send({ email: 'alice@example.com', password: 'Secret' }).expect(403)
+  })
+
+  it('store-contract: passes in vitest', { timeout: 60_000 }, async () => {
+    const alias = ['testing', 'index'].map((entry) => ({
+      find: `express-token-endpoint${entry === 'index' ? '' : `/${entry}`}`,
+      replacement: `${root}src/${entry}.ts`,
+    }))
+    const config = { resolve: { alias }, test: { include: ['store-contract.ts'] } }
+    writeFileSync(`${folder}/vitest.config.mjs`, `export default ${JSON.stringify(config)}`)
+    const vitest = `${root}node_modules/vitest/vitest.mjs`
+    const { stdout } = await runNode(vitest, 'run', '--root', folder, '--reporter', 'json')
+    expect(JSON.parse(stdout)).toMatchObject({ numTotalTests: 9, numPassedTests: 9 })
+  })
+
+  it("store-contract-node: passes in Node's test runner", { timeout: 60_000 }, async () => {
+    const code = readFileSync(fileOf('store-contract-node'), 'utf8')
+    const { outputText } = ts.transpileModule(code, { compilerOptions: { module: ts.ModuleKind.ESNext } })
+    writeFileSync(`${folder}/store-contract-node.mjs`, outputText)
+    const { stdout } = await runNode('--test-reporter=tap', `${folder}/store-contract-node.mjs`)
+    expect(stdout).toMatch(/^# tests 9\n# suites 0\n# pass 9$/m)
   })
 
   it('hasher: asks the directory', async () => {
@@ -259,6 +316,8 @@ describe.skipIf(NO_REDIS)('the README, run with Redis', () => {
     process.env['REDIS_URL'] = (await startRedis()).url
     const { app, redis } = await run<{ app: express.Express; redis: Redis }>('redis-throttle')
     onTestFinished(() => redis.disconnect())
+    // Silent for too long, as it is while it connects on a busy machine, it is gone on without.
+    await redis.ping()
     const login = () => request(app).post(TOKEN_PATH).send({ email: 'a@b.c', password: 'x' })
     for (let i = 0; i < 10; i++) await login().expect(403)
     await login().expect(429)

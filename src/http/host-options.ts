@@ -5,7 +5,7 @@ import { bool, type Duration, func, optional } from '../options.js'
 /** What every part of this package that stands in the host's app takes. */
 export interface HostOptions {
   /**
-   * How long each of the host's parts (account store, password check, revocation check) may take before the answer is `503`.
+   * How long each of the host's parts (account store, password check, revocation check, key set) may take before the answer is `503`.
    * Default five seconds; a millisecond to a minute.
    */
   timeout?: Duration | undefined

@@ -9,13 +9,14 @@ import { createPasswords, type Passwords } from '../accounts/passwords.js'
 import { createThrottle, type Throttle } from '../accounts/throttle.js'
 import { AuthError, type AuthErrorCode } from '../errors.js'
 import { type EventSubject, emitter, refusalEvent } from '../events.js'
-import { bool, type Check, Expected, isPlainObject, optional, readOptions, text, withMethods } from '../options.js'
+import { bool, type Check, Expected, isPlainObject, optional, readOptions, withMethods } from '../options.js'
 import type { TokenIssuer } from '../tokens/tokens.js'
 import { readBody } from './body.js'
 import { credentialsIn, loginByPassport } from './credentials.js'
 import { type HostOptions, hostRows } from './host-options.js'
 import { endAndCut, mayGoOnSending } from './linger.js'
 import { createPacer } from './pacer.js'
+import { plainPath } from './path.js'
 import { asRefusal, sendRefusal, sendToken } from './respond.js'
 import { createTurnstile } from './turnstile.js'
 
@@ -62,16 +63,10 @@ const throttleObject = withMethods<Throttle>(
 )
 const throttleOption: Check<Throttle | false> = (value) => value !== false && throttleObject(value)
 
-/** A path without route patterns: Express 4 and 5 read those differently. */
-const plainPath = text(
-  "a path like '/token' or '/', without patterns and without a slash at its end",
-  /^(\/|(\/[\w.~-]+)+)$/,
-)
-
 const MAX_BODY = 1_048_576
 
 /** How many token calls one turn of the event loop takes up. Each costs about as much as a plain route's. */
-const CALLS_PER_TURN = 2
+const CALLS_PER_TURN = 8
 
 /** Refusals that a flood is answered with, and cost nothing else: sent as fast as they come, they would be all the app does. */
 const PACED: ReadonlySet<AuthErrorCode> = new Set(['overloaded', 'too_many_attempts'])

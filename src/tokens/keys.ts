@@ -42,6 +42,11 @@ export interface VerificationKey {
 /** Where `verify` finds keys. Another source of keys is another object of this shape. */
 export interface KeySource {
   find(kid: string): VerificationKey | undefined
+  /**
+   * For keys that are somewhere else: resolves when `find`, having found nothing, is worth asking once more; with the reason,
+   * when a key that it then does not find may be there all the same.
+   */
+  renew?(): Promise<Error | undefined>
 }
 
 export interface KeyRing extends KeySource {

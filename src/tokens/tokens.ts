@@ -20,6 +20,8 @@ import {
   type SecretTokenKey,
   type TokenKey,
 } from './keys.js'
+import { isRemoteKeys, type RemoteKeys } from './remote-keys.js'
+import { withoutRenewal, withRenewal } from './renewal.js'
 import { NO_CACHE, verifiedCache } from './verified-cache.js'
 import type { VerifiedToken } from './verified-token.js'
 import { verifyToken } from './verify.js'
@@ -31,8 +33,8 @@ export interface TokenVerifierOptions {
   issuer: string | undefined
   /** Whom the tokens are meant for (`aud`). Default: the issuer. */
   audience?: string | undefined
-  /** Public keys or secrets: one, or a list of which any may verify. */
-  keys: VerifierKey | readonly VerifierKey[]
+  /** Public keys or secrets: one, or a list of which any may verify. Or `remoteKeys(url)`, alone. */
+  keys: VerifierKey | readonly VerifierKey[] | RemoteKeys
   /** By how much clocks may differ. Default 0, at most one minute. */
   clockTolerance?: Duration | undefined
   /**
@@ -57,7 +59,8 @@ export interface TokenVerifier {
   readonly audience: string
   /**
    * Verifies a token's text: algorithm, key, signature, environment, times (RFC 7519 section 7.2, RFC 8725, RFC 9068 section 4).
-   * @throws AuthError `invalid_token`, with a `reason`, when the token is refused
+   * @throws AuthError `invalid_token`, with a `reason`, when the token is refused; `unavailable` when its key may be among
+   * remote ones that cannot be had
    */
   verify(token: string): Promise<VerifiedToken>
   /** A token that was verified before and is good still. Guards ask this before they take the full way. */
@@ -142,6 +145,11 @@ const MISTAKES = {
 export function createTokenIssuer(options: TokenIssuerOptions): TokenIssuer {
   const caller = 'createTokenIssuer'
   const read = readOptions<TokenIssuerOptions, typeof issuerRows>(caller, options, issuerRows, MISTAKES)
+  if (hasRemoteKeys(read.keys)) {
+    throw new TypeError(
+      `${caller}: option "keys" must hold a key that signs, but remoteKeys() are public ones. To verify only, use createTokenVerifier`,
+    )
+  }
   const ring = readKeys(caller, read.keys)
   const { signingKey } = ring.first
   if (!signingKey) {
@@ -165,6 +173,12 @@ export function createTokenIssuer(options: TokenIssuerOptions): TokenIssuer {
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
   const caller = 'createTokenVerifier'
   const read = readOptions<TokenVerifierOptions, typeof verifierRows>(caller, options, verifierRows, MISTAKES)
+  if (Array.isArray(read.keys) && hasRemoteKeys(read.keys)) {
+    throw new TypeError(`${caller}: option "keys" must be remoteKeys() alone, or a list of keys without it`)
+  }
+  if (read.keys instanceof URL || (typeof read.keys === 'string' && /^https?:/i.test(read.keys))) {
+    throw new TypeError(`${caller}: option "keys" must hold keys, but is a URL. Did you mean remoteKeys(url)?`)
+  }
   for (const key of [read.keys].flat()) {
     if (isPlainObject(key) && key['privateKey'] !== undefined) {
       throw new TypeError(
@@ -172,9 +186,11 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
       )
     }
   }
-  const keys = readKeys(caller, read.keys)
+  const keys = isRemoteKeys(read.keys) ? read.keys : readKeys(caller, read.keys)
   return Object.freeze(verifierOf({ ...read, audience: read.audience ?? read.issuer, keys }))
 }
+
+const hasRemoteKeys = (keys: unknown) => [keys].flat().some(isRemoteKeys)
 
 interface Environment {
   issuer: string
@@ -187,12 +203,18 @@ interface Environment {
 
 function verifierOf({ issuer, audience, keys, clock, clockTolerance: tolerance, cache }: Environment): TokenVerifier {
   const { remember, recall } = cache === false ? NO_CACHE : verifiedCache(cache, keys, clock)
-  function verifyNow(text: string): VerifiedToken {
+  function verifyHere(text: string): VerifiedToken {
     const remembered = recall(text)
     if (remembered) return remembered
     const verification = verifyToken(text, keys, { issuer, audience, now: clock(), tolerance })
     remember(text, verification)
     return verification.token
   }
-  return { issuer, audience, recall, verifyNow, verify: async (text) => verifyNow(text) }
+  return {
+    issuer,
+    audience,
+    recall,
+    verifyNow: (text) => withoutRenewal(keys, () => verifyHere(text)),
+    verify: (text) => withRenewal(keys, () => verifyHere(text)),
+  }
 }

@@ -20,11 +20,24 @@ export const sayWhere = () =>
 export async function start(file, options = {}) {
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), options.args ?? [], {
     execArgv: options.execArgv ?? [],
+    serialization: 'advanced',
   })
-  const [first] = await once(child, 'message')
-  const ask = async (question) => {
+  const answer = async () => {
+    const settled = new AbortController()
+    const died = once(child, 'exit', settled).then(([code]) => {
+      throw new Error(`${file} ended with ${code}`)
+    })
+    try {
+      return (await Promise.race([once(child, 'message', settled), died]))[0]
+    } finally {
+      died.catch(() => {})
+      settled.abort()
+    }
+  }
+  const first = await answer()
+  const ask = (question) => {
     child.send(question)
-    return (await once(child, 'message'))[0]
+    return answer()
   }
   return { child, first, ask }
 }
@@ -62,8 +75,5 @@ export const login = (email, password, address) => ({
   body: JSON.stringify({ email, password }),
 })
 
-export const quantile = (values, q) =>
-  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * q))]
-export const median = (values) => quantile(values, 0.5)
 export const fixed = (value) => value.toFixed(2)
 export const seconds = (n) => new Promise((resolve) => setTimeout(resolve, n * 1000))

@@ -1,6 +1,7 @@
 // Whether the time of a refusal tells who has an account: 200 interleaved pairs, argon2id at its default cost.
 // npm run bench:unknown
-import { client, fixed, login, median, quantile, say, sayWhere, start } from './support.mjs'
+import { median, quantile } from './stats.mjs'
+import { client, fixed, login, say, sayWhere, start } from './support.mjs'
 
 const PAIRS = 200
 const server = await start('login-server.mjs')

@@ -1,20 +1,22 @@
-import { createPasswords, createTokenIssuer } from 'express-token-endpoint'
+import { createPasswords, createThrottle, createTokenIssuer } from 'express-token-endpoint'
 import type { Kysely } from 'kysely'
 import request from 'supertest'
 import { expect, onTestFinished, test } from 'vitest'
 import { createAccountStore } from '../../example-app/account-store.js'
-import { createApp } from '../../example-app/app.js'
+import { type AppParts, createApp } from '../../example-app/app.js'
 import { openDatabase } from '../../example-app/database.js'
 import { addDemoData } from '../../example-app/demo.js'
+import { Outage } from '../../example-app/failure.js'
 import { signingKey } from '../../example-app/keys.js'
-import { createStatements, type Statements } from '../../example-app/statements.js'
-import { ALICE, BOB, NORTH, SOUTH, TOKEN_PATH, tempDir } from './support.js'
+import { memoryRevocation } from '../../example-app/revocation.js'
+import { createStatements } from '../../example-app/statements.js'
+import { ALICE, BOB, NORTH, SIGN_OUT_PATH, SOUTH, TOKEN_PATH, tempDir } from './support.js'
 
 const PROBLEM = /^application\/problem\+json/
 
-async function makeApp(parts: { statements?: Statements } = {}) {
+async function makeApp(parts: Partial<AppParts> = {}) {
   const dataDir = await tempDir()
-  const db = await openDatabase(dataDir)
+  const db = await openDatabase({ dataDir, databaseUrl: undefined }, () => {})
   onTestFinished(() => db.destroy())
   const passwords = createPasswords()
   await addDemoData(db, passwords)
@@ -22,7 +24,17 @@ async function makeApp(parts: { statements?: Statements } = {}) {
   const tokens = createTokenIssuer({ issuer: 'http://127.0.0.1:3000', keys: signingKey(dataDir) })
   const logged: string[] = []
   const log = (line: string) => void logged.push(line)
-  const app = createApp({ tokens, accounts, statements: createStatements(db), passwords, log, ...parts })
+  const app = createApp({
+    tokens,
+    accounts,
+    statements: createStatements(db),
+    passwords,
+    throttle: createThrottle(),
+    revocation: memoryRevocation(),
+    checks: {},
+    log,
+    ...parts,
+  })
   const tokenOf = async (credentials: typeof ALICE) =>
     (await request(app).post(TOKEN_PATH).send(credentials)).body.authenticationToken as string
   const get = (path: string, token: string) => request(app).get(path).set('Authorization', `Bearer ${token}`)
@@ -151,4 +163,62 @@ test('a database that fails: 503, never 401 or 403', async () => {
   await get(NORTH, token).expect(503)
   await request(app).post(TOKEN_PATH).send(ALICE).expect(503)
   expect(logged).toEqual(Array(2).fill('dependency.failed accounts: no such table: accounts'))
+})
+
+test('sign-out: ends this token at once, and no other of its account', async () => {
+  const { app, tokenOf, get, logged } = await makeApp()
+  const [token, other] = [await tokenOf(ALICE), await tokenOf(ALICE)]
+  const signOut = () => request(app).post(SIGN_OUT_PATH).set('Authorization', `Bearer ${token}`)
+  const answer = await signOut().expect(204).expect('Cache-Control', 'no-store')
+  expect(answer.text).toBe('')
+  await get(NORTH, token).expect(401)
+  await signOut().expect(401)
+  await get(NORTH, other).expect(200)
+  expect(logged).toEqual(Array(2).fill(expect.stringMatching(/^bearer\.refused invalid_token revoked account=/)))
+})
+
+test('sign-out: for a token without any scope too, and for nobody without a token', async () => {
+  const { app, tokenOf } = await makeApp()
+  await request(app)
+    .post(SIGN_OUT_PATH)
+    .set('Authorization', `Bearer ${await tokenOf(BOB)}`)
+    .expect(204)
+  await request(app).post(SIGN_OUT_PATH).expect(401)
+})
+
+test('a part that goes away in the midst of a request: 503, in one line', async () => {
+  const findHouse = () => Promise.reject(new Outage('PostgreSQL: connect ECONNREFUSED 127.0.0.1:5432'))
+  const { tokenOf, get, logged } = await makeApp({ statements: { findHouse, list: async () => [] } })
+  const answer = await get(NORTH, await tokenOf(ALICE))
+    .expect(503)
+    .expect('Content-Type', PROBLEM)
+    .expect('Retry-After', '1')
+  expect(answer.body).toMatchObject({ status: 503, code: 'unavailable' })
+  expect(logged).toEqual(['PostgreSQL: connect ECONNREFUSED 127.0.0.1:5432'])
+})
+
+test('revocation that cannot be asked: 503, and nobody in', async () => {
+  const isRevoked = () => Promise.reject(new Outage('Redis: Command timed out'))
+  const { app, tokenOf, get, logged } = await makeApp({ revocation: { isRevoked, revoke: async () => {} } })
+  const token = await tokenOf(ALICE)
+  await get(NORTH, token).expect(503)
+  await request(app).post(SIGN_OUT_PATH).set('Authorization', `Bearer ${token}`).expect(503)
+  expect(logged).toEqual(Array(2).fill('dependency.failed revocation: Redis: Command timed out'))
+})
+
+test('failed logins use up a budget that this app is given', async () => {
+  const throttle = createThrottle({ budgets: { pair: { points: 1, duration: '15m' } } })
+  const { app } = await makeApp({ throttle })
+  const guess = () =>
+    request(app)
+      .post(TOKEN_PATH)
+      .send({ ...ALICE, password: 'guess' })
+  await guess().expect(403)
+  await guess().expect(429)
+})
+
+test('health needs no token', async () => {
+  const { app } = await makeApp({ checks: { database: () => Promise.reject(new Error('down')) } })
+  await request(app).get('/healthz').expect(200)
+  await request(app).get('/readyz').expect(503)
 })

@@ -8,7 +8,7 @@ import { tempDir } from './support.js'
 const mode = async (file: string) => (await stat(file)).mode & 0o777
 
 async function open(dataDir: string) {
-  const db = await openDatabase(dataDir)
+  const db = await openDatabase({ dataDir, databaseUrl: undefined }, () => {})
   onTestFinished(() => db.destroy())
   return db
 }
@@ -46,5 +46,7 @@ test('names the file that is no database', async () => {
   const dataDir = await tempDir()
   const file = join(dataDir, 'clearing-house.sqlite')
   await writeFile(file, 'this is a text, and no database at all'.repeat(100))
-  await expect(openDatabase(dataDir)).rejects.toThrow(`${file}: file is not a database`)
+  await expect(openDatabase({ dataDir, databaseUrl: undefined }, () => {})).rejects.toThrow(
+    `${file}: file is not a database`,
+  )
 })

@@ -1,12 +1,10 @@
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { setTimeout as after } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { ALICE, BOB, bash, NORTH, run, start, statusOf, TOKEN_PATH, tempDir, tokenFrom } from './support.js'
+import { ALICE, BOB, bash, loginInFlight, NORTH, run, start, statusOf, tempDir, tokenFrom } from './support.js'
 
 const BASE_URL = 'http://localhost:3000'
 
@@ -180,27 +178,3 @@ describe('stopping', () => {
     await expect(send()).rejects.toThrow()
   })
 })
-
-/** A login that the server has begun to answer: it waits for the body, which the returned function sends. */
-async function loginInFlight(url: string): Promise<() => Promise<Answer>> {
-  const body = JSON.stringify(ALICE)
-  const headers = { 'Content-Type': 'application/json', 'Content-Length': body.length, Expect: '100-continue' }
-  const req = request(url + TOKEN_PATH, { method: 'POST', headers })
-  req.flushHeaders()
-  await once(req, 'continue')
-  req.on('error', () => {})
-  return () => answerTo(req, body)
-}
-
-interface Answer {
-  status: number | undefined
-  connection: string | undefined
-  body: string
-}
-
-async function answerTo(req: ClientRequest, body: string): Promise<Answer> {
-  if (req.destroyed) throw new Error('the connection is gone')
-  req.end(body)
-  const [res] = (await once(req, 'response')) as [IncomingMessage]
-  return { status: res.statusCode, connection: res.headers.connection, body: await text(res) }
-}

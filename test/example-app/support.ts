@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -8,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 
 export const TOKEN_PATH = '/api/v2013/authentication/token'
+export const SIGN_OUT_PATH = '/api/v2013/sign-out'
 export const NORTH = '/api/v2013/houses/north/statements'
 export const SOUTH = '/api/v2013/houses/south/statements'
 
@@ -109,4 +111,32 @@ export async function tokenFrom(url: string, credentials: { email: string; passw
 
 export async function statusOf(url: string, token: string): Promise<number> {
   return (await fetch(url, { headers: { Authorization: `Bearer ${token}` } })).status
+}
+
+/** A login that the server has begun to answer: it waits for the body, which the returned function sends. */
+export async function loginInFlight(url: string, email = ALICE.email): Promise<() => Promise<Answer>> {
+  const body = JSON.stringify({ ...ALICE, email })
+  const headers = {
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+    Expect: '100-continue',
+  }
+  const req = request(url + TOKEN_PATH, { method: 'POST', headers, agent: false })
+  req.flushHeaders()
+  await once(req, 'continue')
+  req.on('error', () => {})
+  return () => answerTo(req, body)
+}
+
+interface Answer {
+  status: number | undefined
+  connection: string | undefined
+  body: string
+}
+
+async function answerTo(req: ClientRequest, body: string): Promise<Answer> {
+  if (req.destroyed) throw new Error('the connection is gone')
+  req.end(body)
+  const [res] = (await once(req, 'response')) as [IncomingMessage]
+  return { status: res.statusCode, connection: res.headers.connection, body: await text(res) }
 }

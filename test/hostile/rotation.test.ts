@@ -114,7 +114,7 @@ describe.each([
     expect(Object.keys(await during(() => rollOut([newKey])))).toEqual(['200'])
     expect(await answersTo(held)).toEqual({ 200: 2 * held.length })
     expect(await answersTo([issuerOf([oldKey]).issue({ accountId: 'acc-1' }).token])).toEqual({ 401: 2 })
-  }, 20_000)
+  })
 
   it('at once, because the old one has leaked: its tokens are refused, the new one’s are not', async () => {
     const { held, rollOut, during, answersTo } = await start(oldKey)
@@ -127,5 +127,5 @@ describe.each([
     expect(Object.keys(await during(() => rollOut([newKey])))).toEqual(['200'])
     expect(await answersTo(leaked)).toEqual({ 401: 2 * leaked.length })
     expect(await answersTo(held)).toEqual({ 200: 2 * held.length })
-  }, 20_000)
+  })
 })

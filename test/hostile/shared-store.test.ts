@@ -105,7 +105,7 @@ describe.skipIf(NO_REDIS)('two processes with their budgets on one Redis', () =>
     for (const { status, headers } of guesses) {
       expect(headers['retry-after'] ?? '').toMatch(status === 429 ? /^[1-9]\d*$/ : /^$/)
     }
-  }, 30_000)
+  })
 
   it('a burst that keeps a process busy for longer than it waits for Redis does not make it guess on its own', async () => {
     const { one, two } = await start()
@@ -117,7 +117,7 @@ describe.skipIf(NO_REDIS)('two processes with their budgets on one Redis', () =>
     expect(hashes).toBeGreaterThanOrEqual(10)
     expect(hashes).toBeLessThanOrEqual(most)
     expect({ through, others }).toEqual({ through: hashes, others: {} })
-  }, 30_000)
+  })
 
   it('a burst from an address that may guess no more takes no places from the owner', async () => {
     const { one, two } = await start()
@@ -136,7 +136,7 @@ describe.skipIf(NO_REDIS)('two processes with their budgets on one Redis', () =>
     expect(Object.keys(statuses(owner))).toEqual(['200'])
     const { hashes, most } = await spentSince(before, one, two)
     expect(hashes - owner.length).toBeLessThanOrEqual(most)
-  }, 30_000)
+  })
 
   it('good logins made all at once cost nothing, though some of them are refused', async () => {
     const { one, two } = await start()
@@ -151,7 +151,7 @@ describe.skipIf(NO_REDIS)('two processes with their budgets on one Redis', () =>
     const { most } = await spentSince(0, one, two)
     expect(through).toBeGreaterThanOrEqual(10)
     expect(through).toBeLessThanOrEqual(most)
-  }, 30_000)
+  })
 
   const AWAY: [string, (redis: TestRedis) => unknown, (redis: TestRedis) => unknown][] = [
     ['killed and started anew, empty', (redis) => redis.kill(), (redis) => redis.start()],

@@ -33,8 +33,8 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Starts a throw-away Redis on a free port, and stops it when the test is over. */
-export async function startRedis(): Promise<TestRedis> {
+/** Starts a throw-away Redis on a free port, and stops it when the test is over. With a folder, it keeps there what it knows. */
+export async function startRedis({ dir }: { dir?: string } = {}): Promise<TestRedis> {
   const port = await freePort()
   let child: ChildProcess | undefined
   const redis: TestRedis = {
@@ -42,7 +42,8 @@ export async function startRedis(): Promise<TestRedis> {
     url: `redis://127.0.0.1:${port}`,
     process: () => child as ChildProcess,
     async start() {
-      child = spawn('redis-server', ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'])
+      const keep = dir ? ['--dir', dir, '--appendonly', 'yes', '--appendfsync', 'always'] : ['--appendonly', 'no']
+      child = spawn('redis-server', ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', ...keep])
       for await (const line of child.stdout as AsyncIterable<Buffer>) {
         if (line.includes('Ready to accept connections')) break
       }

@@ -1,0 +1,43 @@
+import type { RevocationCheck, VerifiedToken } from 'express-token-endpoint'
+import type { Redis } from 'ioredis'
+import { messageOf, Outage } from './failure.js'
+
+/** Tokens that were taken away before they expired. */
+export interface Revocation {
+  isRevoked: RevocationCheck
+  revoke(token: VerifiedToken): Promise<void>
+}
+
+/** Clocks differ a little: an entry that ended before its token would let it in again. */
+const MARGIN_MS = 60_000
+
+/** For this process alone. */
+export function memoryRevocation(): Revocation {
+  const ids = new Set<string>()
+  return {
+    isRevoked: ({ id }) => ids.has(id),
+    async revoke({ id, expiresAt }) {
+      ids.add(id)
+      setTimeout(() => ids.delete(id), expiresAt.getTime() - Date.now() + MARGIN_MS).unref()
+    },
+  }
+}
+
+/** For every process on the same Redis. */
+export function redisRevocation(redis: Redis): Revocation {
+  return {
+    isRevoked: async ({ id }) => (await redis.exists(keyOf(id)).catch(throwOutage)) === 1,
+    async revoke({ id, expiresAt }) {
+      await redis.set(keyOf(id), '', 'PXAT', expiresAt.getTime() + MARGIN_MS).catch(throwOutage)
+    },
+  }
+}
+
+/** A token has many spellings, but one id. */
+function keyOf(id: string): string {
+  return `revoked:${id}`
+}
+
+function throwOutage(error: unknown): never {
+  throw new Outage(`Redis: ${messageOf(error)}`, { cause: error })
+}

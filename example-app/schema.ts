@@ -1,0 +1,70 @@
+import type { Kysely } from 'kysely'
+
+export interface Schema {
+  accounts: {
+    id: string
+    email: string
+    password_hash: string | null
+    /** JSON: an array of strings. */
+    scopes: string
+    /** ISO 8601. */
+    tokens_valid_after: string | null
+  }
+  houses: { id: string; name: string }
+  statements: {
+    id: string
+    house_id: string
+    account_id: string
+    /** ISO 8601, the date alone. */
+    day: string
+    description: string
+    amount_cents: number
+  }
+}
+
+export type Database = Kysely<Schema>
+
+const HOUSES = [
+  { id: 'north', name: 'Clearing House North' },
+  { id: 'south', name: 'Clearing House South' },
+]
+
+/** Only types that SQLite and PostgreSQL both have. Each step can be run again. */
+export async function createSchema(db: Database): Promise<void> {
+  await db.schema
+    .createTable('accounts')
+    .ifNotExists()
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('email', 'text', (column) => column.notNull().unique())
+    .addColumn('password_hash', 'text')
+    .addColumn('scopes', 'text', (column) => column.notNull())
+    .addColumn('tokens_valid_after', 'text')
+    .execute()
+  await db.schema
+    .createTable('houses')
+    .ifNotExists()
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('name', 'text', (column) => column.notNull())
+    .execute()
+  await db.schema
+    .createTable('statements')
+    .ifNotExists()
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('house_id', 'text', (column) => column.notNull().references('houses.id'))
+    .addColumn('account_id', 'text', (column) => column.notNull().references('accounts.id'))
+    .addColumn('day', 'text', (column) => column.notNull())
+    .addColumn('description', 'text', (column) => column.notNull())
+    .addColumn('amount_cents', 'integer', (column) => column.notNull())
+    .execute()
+  await db.schema
+    .createIndex('statements_of_account')
+    .ifNotExists()
+    .on('statements')
+    .columns(['account_id', 'house_id'])
+    .execute()
+  await db
+    .insertInto('houses')
+    .values(HOUSES)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}

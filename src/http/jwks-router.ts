@@ -1,0 +1,65 @@
+import { Router } from 'express'
+import { AuthError } from '../errors.js'
+import { type Check, Expected, isPlainObject, optional, readOptions, withMethods } from '../options.js'
+import type { TokenIssuer } from '../tokens/tokens.js'
+import { endAndCut, mayGoOnSending } from './linger.js'
+import { plainPath } from './path.js'
+import { sendRefusal } from './respond.js'
+
+export interface JwksRouterOptions {
+  /** Whose public keys are shown: what `createTokenIssuer` made, with RS, PS or ES keys. */
+  tokens: Pick<TokenIssuer, 'jwks'>
+  /** Where the set is, below the router's mount point. Default `/.well-known/jwks.json`. */
+  path?: string | undefined
+}
+
+const ISSUER = 'what createTokenIssuer() returned'
+const issuerObject = withMethods<Pick<TokenIssuer, 'jwks'>>(ISSUER, ['jwks'], (value) =>
+  isPlainObject(value) && 'verify' in value ? 'A verifier shows no keys: their issuer does' : '',
+)
+
+const jwkSet: Check<string> = (value) => {
+  const { keys } = issuerObject(value).jwks()
+  if (keys.length === 0) {
+    throw new Expected(
+      `${ISSUER}, with RS, PS or ES keys`,
+      'An HS secret that others verify with lets them sign too, so it is never shown. Give the issuer a key pair',
+    )
+  }
+  return JSON.stringify({ keys })
+}
+
+const rows = { tokens: jwkSet, path: optional(plainPath, '/.well-known/jwks.json') }
+
+const MISTAKES = { issuer: 'tokens', tokenIssuer: 'tokens', keys: 'tokens', jwks: 'tokens', url: 'path' }
+
+/** Five minutes: half of the age at which `remoteKeys` lets go of what it was told. */
+const MAX_AGE_SECONDS = 300
+
+/**
+ * Makes the router that shows an issuer's public keys as a JWK set (RFC 7517 section 5), each with `kid`, `alg` and `use`, to
+ * `GET` and `HEAD`; for `remoteKeys` and every other verifier. Its media type is `application/jwk-set+json` (section 8.5.2).
+ *
+ * Caches may keep it for five minutes. That fits rotation: a new key is put into every process's set before one of them signs
+ * with it, and verifiers fetch the set again for a `kid` that they do not know; a key that was taken out is gone from caches as
+ * soon as it would be from `remoteKeys`.
+ * @throws TypeError naming the option that cannot be used; so does an issuer that has secrets alone
+ */
+export function jwksRouter(options: JwksRouterOptions): Router {
+  const { tokens: body, path } = readOptions<JwksRouterOptions, typeof rows>('jwksRouter', options, rows, MISTAKES)
+  const bytes = Buffer.from(body)
+
+  const router = Router({ caseSensitive: true, strict: true })
+  router.all(path, function jwksEndpoint(req, res) {
+    if (req.method !== 'GET' && req.method !== 'HEAD') {
+      const refusal = new AuthError('method_not_allowed')
+      sendRefusal(res, refusal, { Allow: 'GET, HEAD' }, mayGoOnSending(req, 0) ? endAndCut : undefined)
+      return
+    }
+    res.setHeader('Content-Type', 'application/jwk-set+json')
+    res.setHeader('Cache-Control', `public, max-age=${MAX_AGE_SECONDS}`)
+    // As bytes: to text, Express adds a charset, which the media type does not have.
+    res.send(bytes)
+  })
+  return router
+}

@@ -1,0 +1,6 @@
+export {
+  type AccountStoreContractOptions,
+  accountStoreContract,
+  type ContractCheck,
+  type ExistingAccount,
+} from './testing/account-store-contract.js'

@@ -1,0 +1,47 @@
+import { createSecretKey, generateKeyPairSync, randomBytes } from 'node:crypto'
+import { createTokenIssuer } from 'express-token-endpoint'
+
+const ISSUER = 'https://api.example.com'
+const HOUR = 3_600_000
+
+const PAIRS = {
+  RS256: () => generateKeyPairSync('rsa', { modulusLength: 2048 }),
+  ES256: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+}
+
+function keysOf(alg) {
+  if (alg === 'HS256') {
+    const secret = randomBytes(32).toString('hex')
+    const key = createSecretKey(Buffer.from(secret))
+    return { text: secret, key, signing: { alg, secret }, verifying: { alg, secret } }
+  }
+  const { publicKey, privateKey } = PAIRS[alg]()
+  const pem = publicKey.export({ type: 'spki', format: 'pem' })
+  return { text: pem, key: publicKey, signing: { alg, privateKey }, verifying: { alg, publicKey } }
+}
+
+/**
+ * One environment with a key of its own, and its tokens: the same for this package and for its peers.
+ *
+ * `text` is the secret or the public key as it stands in a configuration file, `key` the same as a KeyObject.
+ */
+export function createEnvironment(alg, claims = {}) {
+  const { signing, ...keys } = keysOf(alg)
+  const issuer = createTokenIssuer({ issuer: ISSUER, keys: signing })
+  const issue = (issuedAt) => issuer.issue({ accountId: 'acc-1', scopes: ['reports:read'], claims, issuedAt }).token
+  return {
+    ...keys,
+    alg,
+    issuer: issuer.issuer,
+    audience: issuer.audience,
+    tokens: (count) => Array.from({ length: count }, () => issue(new Date())),
+    expired: () => issue(new Date(Date.now() - 24 * HOUR)),
+    forged: () => withOtherSignature(issue(new Date())),
+  }
+}
+
+/** Another first character: the last one of a signature may hold bits that mean nothing. */
+function withOtherSignature(token) {
+  const at = token.lastIndexOf('.') + 1
+  return `${token.slice(0, at)}${token[at] === 'A' ? 'B' : 'A'}${token.slice(at + 1)}`
+}

@@ -1,0 +1,84 @@
+// The client under whose load the servers are measured: connections that are kept, one request under way on each, as browsers
+// and HTTP libraries do it. Bare sockets, so that it is never this process that is waited for.
+import { once } from 'node:events'
+import { connect } from 'node:net'
+
+const CONNECTIONS = 16
+const STATUS = 'HTTP/1.1 200 '
+const HEAD_END = '\r\n\r\n'
+
+/** What goes on where the last run stopped. */
+const inTurn = (items) => {
+  let next = 0
+  return () => items[next++ % items.length]
+}
+
+const lists = new Map()
+let sockets = []
+
+/** How long the whole answer is, told by its first piece; every answer of a run is as long. */
+function lengthOf(piece) {
+  const text = piece.toString('latin1')
+  const bodyLength = /^content-length: (\d+)\r$/im.exec(text)?.[1]
+  if (!text.includes(HEAD_END) || bodyLength === undefined) throw new Error('the answer has no length')
+  return text.indexOf(HEAD_END) + HEAD_END.length + Number(bodyLength)
+}
+
+/** Requests for `milliseconds`, each `before`, the next of the list, and `after`. How many were answered in that time,
+ * a second, and how many in all. */
+function run({ before, list, after, milliseconds }) {
+  const following = lists.get(list)
+  return new Promise((resolve, reject) => {
+    const end = performance.now() + milliseconds
+    let inTime = 0
+    let total = 0
+    let length
+    let busy = sockets.length
+
+    for (const socket of sockets) {
+      let received = 0
+      const send = () => socket.write(`${before}${following()}${after}`, 'latin1')
+      const take = (piece) => {
+        if (received === 0 && piece.latin1Slice(0, STATUS.length) !== STATUS) {
+          return reject(new Error(`answered ${piece.latin1Slice(0, STATUS.length)}`))
+        }
+        length ??= lengthOf(piece)
+        received += piece.length
+        if (received < length) return
+        if (received > length) return reject(new Error('answers of different lengths'))
+        received = 0
+        total++
+        if (performance.now() < end) {
+          inTime++
+          return send()
+        }
+        socket.off('data', take)
+        busy--
+        if (busy === 0) resolve({ perSecond: (inTime / milliseconds) * 1000, total })
+      }
+      socket.on('data', take)
+      send()
+    }
+  })
+}
+
+const orders = {
+  connect: async ({ port }) => {
+    sockets = Array.from({ length: CONNECTIONS }, () => connect({ port, host: '127.0.0.1', noDelay: true }))
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  },
+  remember: ({ list, items }) => {
+    lists.set(list, inTurn(items))
+  },
+  run,
+}
+
+process.on('message', async ({ order, ...details }) => {
+  try {
+    process.send({ result: await orders[order](details) })
+  } catch (error) {
+    process.send({ error: error.message })
+  }
+})
+process.on('disconnect', () => process.exit())
+process.send('started')

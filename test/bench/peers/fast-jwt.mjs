@@ -1,0 +1,16 @@
+import { createVerifier } from 'fast-jwt'
+import { bearer } from './bearer.mjs'
+
+export const fastJwt = ({ alg, issuer, audience, text }) => {
+  const options = { key: text, algorithms: [alg], allowedIss: issuer, allowedAud: audience }
+  return [
+    { name: 'fast-jwt, cache', guard: bearer(createVerifier({ ...options, cache: true })) },
+    // fast-jwt itself warns of this one, with a code of its own: FAST_JWT_CACHE_KEY_BUILDER_SECURITY_RISK.
+    {
+      name: 'fast-jwt, cache keyed on the token',
+      warned: true,
+      guard: bearer(createVerifier({ ...options, cache: true, cacheKeyBuilder: (token) => token })),
+    },
+    { name: 'fast-jwt', guard: bearer(createVerifier(options)) },
+  ]
+}

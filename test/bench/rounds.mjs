@@ -1,0 +1,39 @@
+/** Numbers from 0 to 1 that are the same at every run (mulberry32). */
+function numbersFrom(seed) {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+function shuffled(list, random) {
+  const order = [...list]
+  for (let i = order.length - 1; i > 0; i--) {
+    const j = Math.floor(random() * (i + 1))
+    ;[order[i], order[j]] = [order[j], order[i]]
+  }
+  return order
+}
+
+const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length
+
+/**
+ * Measures every variant in every round, in an order drawn anew for each, so that no variant is always the one to pay for what
+ * another has left behind. A variant with `slices` is measured that many times a round, and counts with their mean.
+ * @returns the measured values by the variants' names, round by round
+ */
+export async function inRounds(rounds, variants, measure) {
+  const values = Object.fromEntries(variants.map(({ name }) => [name, []]))
+  if (Object.keys(values).length < variants.length) throw new Error('inRounds: two variants have the same name')
+  const random = numbersFrom(rounds)
+  const turns = variants.flatMap((variant) => Array(variant.slices ?? 1).fill(variant))
+  for (let round = 0; round < rounds; round++) {
+    const measured = Object.fromEntries(variants.map(({ name }) => [name, []]))
+    for (const variant of shuffled(turns, random)) measured[variant.name].push(await measure(variant))
+    for (const { name } of variants) values[name].push(mean(measured[name]))
+  }
+  return values
+}

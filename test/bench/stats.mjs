@@ -1,0 +1,24 @@
+/** The value below which a share `q` of the values lies, interpolated between neighbours. */
+export function quantile(values, q) {
+  const sorted = values.toSorted((a, b) => a - b)
+  const at = (sorted.length - 1) * q
+  const below = sorted[Math.floor(at)]
+  return below + (sorted[Math.ceil(at)] - below) * (at % 1)
+}
+
+export const median = (values) => quantile(values, 0.5)
+
+/** Median, and the middle half as the spread. */
+export const summary = (values) => ({
+  median: median(values),
+  low: quantile(values, 0.25),
+  high: quantile(values, 0.75),
+})
+
+/**
+ * How many times `base` each round's value is, round by round: what disturbs a round disturbs both, so it drops out.
+ */
+export function pairedRatio(values, base) {
+  if (values.length !== base.length) throw new RangeError('pairedRatio: not the same rounds')
+  return summary(values.map((value, round) => value / base[round]))
+}

@@ -1,0 +1,59 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { onTestFinished } from 'vitest'
+
+/** Answers with a value as JSON, or with text as it is. */
+export function answering(value: unknown, status = 200): RequestListener {
+  return (_req, res) => void res.writeHead(status).end(typeof value === 'string' ? value : JSON.stringify(value))
+}
+
+/** A server on loopback that answers with what it is told to, dies and comes back. */
+export async function startSource(first: unknown = { keys: [] }) {
+  let listener = typeof first === 'function' ? (first as RequestListener) : answering(first)
+  let requests = 0
+  let held: Promise<void> | undefined
+  const server = createServer(async (req, res) => {
+    requests++
+    const answer = listener
+    await held
+    answer(req, res)
+  })
+  const listen = async (port: number) => {
+    server.listen(port, '127.0.0.1')
+    await once(server, 'listening')
+    return (server.address() as AddressInfo).port
+  }
+  const stop = async () => {
+    if (!server.listening) return
+    server.close()
+    server.closeAllConnections()
+    await once(server, 'close')
+  }
+  onTestFinished(stop)
+  const port = await listen(0)
+  return {
+    url: `http://127.0.0.1:${port}/jwks.json`,
+    requests: () => requests,
+    /** What it answers with from now on. */
+    serve: (value: unknown) => {
+      listener = typeof value === 'function' ? (value as RequestListener) : answering(value)
+    },
+    /** Lets requests wait, until what this returns is called. */
+    hold: () => {
+      const { promise, resolve } = resolvable()
+      held = promise
+      return resolve
+    },
+    stop,
+    restart: () => listen(port),
+  }
+}
+
+function resolvable() {
+  let resolve = () => {}
+  const promise = new Promise<void>((done) => {
+    resolve = done
+  })
+  return { promise, resolve }
+}
