@@ -45,8 +45,10 @@ export async function openPostgres(url: string, log: (line: string) => void): Pr
 function sturdyPool(connectionString: string, log: (line: string) => unknown): PostgresPool {
   const pool = new Pool({ connectionString, application_name: 'clearing-house', keepAlive: true, ...LIMITS })
   const outage = outageLog('PostgreSQL', log)
-  // Connections that nobody uses at the moment; without a listener they would take the process with them.
+  // A connection that breaks without a listener takes the process with it: one in the pool is told of by the pool, and one
+  // that is lent by itself.
   pool.on('error', outage.began)
+  pool.on('connect', (client) => client.on('error', outage.began))
 
   const outageOf = (error: unknown) => {
     outage.began(error)

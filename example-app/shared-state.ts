@@ -1,7 +1,5 @@
 import { createThrottle, type Throttle } from 'express-token-endpoint'
-import { RateLimiterRedis } from 'rate-limiter-flexible'
 import type { Checks } from './health.js'
-import { openRedis } from './redis.js'
 import { memoryRevocation, type Revocation, redisRevocation } from './revocation.js'
 
 /** What has to be the same in every process that serves one environment. */
@@ -17,6 +15,11 @@ export async function openSharedState(redisUrl: string | undefined, log: (line: 
   if (redisUrl === undefined) {
     return { throttle: createThrottle(), revocation: memoryRevocation(), checks: {}, close() {} }
   }
+  // Loaded only here: they would make every start slower.
+  const [{ openRedis }, { RateLimiterRedis }] = await Promise.all([
+    import('./redis.js'),
+    import('rate-limiter-flexible'),
+  ])
   const redis = await openRedis(redisUrl, log)
   return {
     throttle: createThrottle({ limiter: (options) => new RateLimiterRedis({ ...options, storeClient: redis }) }),

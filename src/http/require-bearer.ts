@@ -47,7 +47,9 @@ export interface GuardedRequest extends IncomingMessage {
 }
 
 /** A middleware that leaves the types of the route's parameters alone, as `RequestHandler` would not. */
-export type BearerGuard = (req: GuardedRequest, res: ServerResponse, next: (error?: unknown) => void) => void
+export type BearerGuard = (req: GuardedRequest, res: ServerResponse, next: Next) => void
+
+type Next = (error?: unknown) => void
 
 export interface RequireBearerOptions extends HostOptions {
   /** Verifies the tokens: what `createTokenIssuer` or `createTokenVerifier` made. */
@@ -150,10 +152,14 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
 
   function firstLook(auth: VerifiedToken | undefined): VerifiedToken | undefined {
     if (!auth && !read.optional) throw new AuthError('missing_token')
-    if (auth && !scope.every((needed) => auth.scopes.includes(needed))) {
+    if (auth && !allows(auth)) {
       throw new AuthError('insufficient_scope', { scope, accountId: auth.accountId, tokenId: auth.id })
     }
     return auth
+  }
+
+  function allows({ scopes }: VerifiedToken): boolean {
+    return scope.every((needed) => scopes.includes(needed))
   }
 
   async function lookTwice(
@@ -171,17 +177,28 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
     return auth
   }
 
+  function admit(auth: VerifiedToken | undefined, req: GuardedRequest, next: Next): void {
+    if (auth) req.auth = auth
+    next()
+  }
+
+  function refuse(thrown: unknown, req: GuardedRequest, res: ServerResponse, next: Next): void {
+    const error = asRefusal(thrown)
+    emit({ address: req.ip }, refusalEvent('bearer', error))
+    if (forwardErrors && error.code === 'unavailable') next(error)
+    else sendRefusal(res, error, challengeOf(error, realm))
+  }
+
+  function later(auth: ReturnType<typeof lookTwice>, req: GuardedRequest, res: ServerResponse, next: Next): void {
+    auth
+      .then(
+        (known) => admit(known, req, next),
+        (error: unknown) => refuse(error, req, res, next),
+      )
+      .catch(next)
+  }
+
   return function requireBearerMiddleware(req, res, next) {
-    const refuse = (thrown: unknown) => {
-      const error = asRefusal(thrown)
-      emit({ address: req.ip }, refusalEvent('bearer', error))
-      if (forwardErrors && error.code === 'unavailable') return next(error)
-      sendRefusal(res, error, challengeOf(error, realm))
-    }
-    const admit = (auth: VerifiedToken | undefined) => {
-      if (auth) req.auth = auth
-      next()
-    }
     // Another middleware's is no verified token.
     if (req.auth !== undefined) req.auth = undefined
     let auth: ReturnType<typeof presented> | ReturnType<typeof lookTwice>
@@ -189,10 +206,10 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
       const found = knownTokenOf(req, recall) ?? presented(req)
       auth = looksAgain || found instanceof Promise ? lookTwice(req, found) : firstLook(found)
     } catch (error) {
-      return refuse(error)
+      return refuse(error, req, res, next)
     }
-    if (auth instanceof Promise) auth.then(admit, refuse).catch(next)
-    else admit(auth)
+    if (auth instanceof Promise) later(auth, req, res, next)
+    else admit(auth, req, next)
   }
 }
 

@@ -8,6 +8,10 @@ export interface CompactToken {
   readonly typ: unknown
   readonly critical: boolean
   readonly payload: Buffer
+  /** The text that is signed: header and payload as they stand (RFC 7515 section 5.1). */
+  readonly signed: string
+  /** In base64url. */
+  readonly signature: string
 }
 
 /**
@@ -17,12 +21,16 @@ export interface CompactToken {
  */
 export function readCompact(token: string): CompactToken | undefined {
   const parts = token.split('.', 4)
-  const [header, payload, signature] = parts.map(canonicalBytes)
-  if (parts.length !== 3 || !header || !payload || !signature || !isUtf8(header) || !isUtf8(payload)) return undefined
+  const [headerPart = '', payloadPart = '', signature = ''] = parts
+  const header = canonicalBytes(headerPart)
+  const payload = canonicalBytes(payloadPart)
+  if (parts.length !== 3 || !header || !payload || !canonicalBytes(signature)) return undefined
+  if (!isUtf8(header) || !isUtf8(payload)) return undefined
   const members = parseJson(header.toString())
   if (!isPlainObject(members)) return undefined
   const { alg, kid, typ } = members
-  return { alg, kid, typ, critical: Object.hasOwn(members, 'crit'), payload }
+  const signed = token.slice(0, -signature.length - 1)
+  return { alg, kid, typ, critical: Object.hasOwn(members, 'crit'), payload, signed, signature }
 }
 
 function canonicalBytes(part: string): Buffer | undefined {

@@ -63,6 +63,20 @@ describe.skipIf(NO_POSTGRES)('PostgreSQL', () => {
     expect(logged).toEqual(['PostgreSQL is away: Query read timeout', 'PostgreSQL is back.'])
   })
 
+  test('a connection that breaks while it is lent takes nothing with it', async () => {
+    const url = new URL(await createDatabase())
+    const proxy = await startProxy(Number(url.port))
+    url.port = `${proxy.port}`
+    const { db, ask, logged } = await open(url.href)
+    await db.connection().execute(async (lent) => {
+      await sql`select 1`.execute(lent)
+      proxy.cut()
+      await vi.waitFor(() => expect(logged).toHaveLength(1), 20_000)
+      expect(await rejectionOf(sql`select 1`.execute(lent))).toBeInstanceOf(Outage)
+    })
+    expect(await ask()).toEqual(HOUSES)
+  })
+
   test.each<[string, (url: URL) => void, RegExp]>([
     ['a wrong password', (url) => Object.assign(url, { password: 'wr0ng' }), /password authentication failed/],
     ['no such database', (url) => Object.assign(url, { pathname: '/nowhere' }), /"nowhere" does not exist/],

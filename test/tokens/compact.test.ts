@@ -17,6 +17,8 @@ describe('readCompact', () => {
       typ: null,
       critical: false,
       payload: Buffer.from('{}'),
+      signed: `${header}.e30`,
+      signature: 'AA',
     })
   })
 

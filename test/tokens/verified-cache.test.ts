@@ -1,16 +1,17 @@
 import type { ServerResponse } from 'node:http'
 import express from 'express'
 import { AuthError, requireBearer, type TokenVerifier, type VerifiedToken } from 'express-token-endpoint'
-import jws from 'jws'
 import request from 'supertest'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { GuardedRequest } from '../../src/http/require-bearer.js'
 import { readKeys } from '../../src/tokens/keys.js'
+import * as signature from '../../src/tokens/signature.js'
 import { verifiedCache } from '../../src/tokens/verified-cache.js'
 import { verifyToken } from '../../src/tokens/verify.js'
 import { forge, frozenClock, goodParts, ISSUER, makeIssuer, SECRET } from '../support/fixtures.js'
 
-const verify = vi.spyOn(jws, 'verify')
+vi.mock('../../src/tokens/signature.js', { spy: true })
+const verify = vi.mocked(signature.isSignedBy)
 beforeEach(() => void verify.mockClear())
 
 describe('the cache of verified tokens', () => {
