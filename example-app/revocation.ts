@@ -1,6 +1,7 @@
 import type { RevocationCheck, VerifiedToken } from 'express-token-endpoint'
 import type { Redis } from 'ioredis'
 import { messageOf, Outage } from './failure.js'
+import type { Database } from './schema.js'
 
 /** Tokens that were taken away before they expired. */
 export interface Revocation {
@@ -11,14 +12,21 @@ export interface Revocation {
 /** Clocks differ a little: an entry that ended before its token would let it in again. */
 const MARGIN_MS = 60_000
 
-/** For this process alone. */
-export function memoryRevocation(): Revocation {
-  const ids = new Set<string>()
+/** For every process on the same database. */
+export function databaseRevocation(db: Database): Revocation {
   return {
-    isRevoked: ({ id }) => ids.has(id),
+    async isRevoked({ id }) {
+      return (await db.selectFrom('revoked_tokens').select('id').where('id', '=', id).executeTakeFirst()) !== undefined
+    },
     async revoke({ id, expiresAt }) {
-      ids.add(id)
-      setTimeout(() => ids.delete(id), expiresAt.getTime() - Date.now() + MARGIN_MS).unref()
+      // Entries of tokens that have expired are of no use any more, and nobody else clears them away.
+      const past = new Date(Date.now() - MARGIN_MS).toISOString()
+      await db.deleteFrom('revoked_tokens').where('expires_at', '<', past).execute()
+      await db
+        .insertInto('revoked_tokens')
+        .values({ id, expires_at: expiresAt.toISOString() })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute()
     },
   }
 }
