@@ -1,6 +1,6 @@
 import { chart } from './chart.mjs'
 
-const OWN = 'requireBearer'
+export const OWN = 'requireBearer'
 const BASES = ['a look-up in a map', 'no guard']
 
 const kindOf = (name) => (name === OWN ? 'own' : BASES.includes(name) ? 'base' : 'other')

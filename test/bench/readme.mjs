@@ -1,4 +1,4 @@
-import { OURS } from './guards.mjs'
+import { OWN } from './guard-chart.mjs'
 
 const START = '<!-- bench: npm run bench -->\n'
 const END = '<!-- /bench -->'
@@ -20,7 +20,7 @@ function tables({ guard, http, ...others }) {
   const shareOf = (name, alg) => http.rows[alg].find((row) => row.name === name)?.ratio.median
   const guards = guard.rows.filter(({ name }) => !name.includes('in turn'))
   const rows = guards.map(({ name, median }) => [
-    name === OURS ? `**${name}**` : name,
+    name === OWN ? `**${name}**` : name,
     digits(median),
     ...Object.keys(http.rows).map((alg) => digits(shareOf(name, alg))),
   ])
