@@ -114,7 +114,7 @@ describe('refuses to start, in one line', () => {
   test('with a data folder that cannot be made', async () => {
     const { code, stderr } = await run('main', [], { DATA_DIR: '/dev/null/data', PORT: '0' })
     expect(code).toBe(1)
-    expect(stderr).toMatch(/^ENOTDIR: .+'\/dev\/null\/data'\n$/)
+    expect(stderr).toMatch(/^ENOTDIR: .+'\/dev\/null\/data\/keys'\n$/)
   })
 
   test('where others could reach the demo accounts', async () => {
