@@ -112,7 +112,7 @@ function unknown(kid: string): Failure {
 }
 
 function readSigningKey(dataDir: string): HeldKey {
-  for (const folder of [dataDir, join(dataDir, 'keys')]) mkdirSync(folder, { recursive: true, mode: 0o700 })
+  mkdirSync(join(dataDir, 'keys'), { recursive: true, mode: 0o700 })
   const file = signingKeyFile(dataDir)
   if (!existsSync(file)) createKeyFile(file)
   return { ...readKey(file), signs: true }
