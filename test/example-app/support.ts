@@ -158,7 +158,12 @@ export async function loginInFlight(url: string, email = ALICE.email): Promise<(
   req.flushHeaders()
   await once(req, 'continue')
   req.on('error', () => {})
-  return () => answerTo(req, body)
+  // Not its error: that may be over before anybody asks for the answer.
+  const gone = once(req, 'close').then((): never => {
+    throw new Error('the connection is gone')
+  })
+  gone.catch(() => {})
+  return () => answerTo(req, gone, body)
 }
 
 interface Answer {
@@ -167,9 +172,8 @@ interface Answer {
   body: string
 }
 
-async function answerTo(req: ClientRequest, body: string): Promise<Answer> {
-  if (req.destroyed) throw new Error('the connection is gone')
+async function answerTo(req: ClientRequest, gone: Promise<never>, body: string): Promise<Answer> {
   req.end(body)
-  const [res] = (await once(req, 'response')) as [IncomingMessage]
+  const [res] = (await Promise.race([once(req, 'response'), gone])) as [IncomingMessage]
   return { status: res.statusCode, connection: res.headers.connection, body: await text(res) }
 }
