@@ -12,4 +12,7 @@ export interface RedisServer {
   kill(): Promise<void>
 }
 
-export function redisServer(options?: { dir?: string | undefined }): Promise<RedisServer>
+export function redisServer(options?: {
+  dir?: string | undefined
+  fsync?: 'always' | 'everysec' | undefined
+}): Promise<RedisServer>

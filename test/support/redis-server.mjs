@@ -6,7 +6,7 @@ export const HAS_REDIS = spawnSync('redis-server', ['--version']).status === 0
 export const HOW_TO_GET_REDIS = "apt-get install redis-server, or your system's own package"
 
 /** A throw-away Redis on a free port, not yet started. With a folder, it keeps there what it knows. */
-export async function redisServer({ dir } = {}) {
+export async function redisServer({ dir, fsync = 'always' } = {}) {
   const port = await freePort()
   let child
   return {
@@ -14,7 +14,7 @@ export async function redisServer({ dir } = {}) {
     url: `redis://127.0.0.1:${port}`,
     process: () => child,
     async start() {
-      const keep = dir ? ['--dir', dir, '--appendonly', 'yes', '--appendfsync', 'always'] : ['--appendonly', 'no']
+      const keep = dir ? ['--dir', dir, '--appendonly', 'yes', '--appendfsync', fsync] : ['--appendonly', 'no']
       child = spawn('redis-server', ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', ...keep])
       for await (const line of child.stdout) {
         if (line.includes('Ready to accept connections')) break

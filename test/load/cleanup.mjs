@@ -1,0 +1,40 @@
+/** What was started and has to be stopped, whatever ends the run: its end, a failure, Ctrl-C. */
+const stops = []
+const children = new Set()
+
+/** Later ones are stopped first: they stand on the earlier ones. */
+export function atEnd(stop) {
+  stops.push(stop)
+}
+
+/** Kills it when this process ends without having stopped it. */
+export function ownChild(child) {
+  children.add(child)
+  child.once('exit', () => children.delete(child))
+  return child
+}
+
+export async function stopAll() {
+  for (let stop = stops.pop(); stop; stop = stops.pop()) {
+    try {
+      await stop()
+    } catch (error) {
+      process.stderr.write(`fleet: while stopping: ${error.message}\n`)
+    }
+  }
+}
+
+export function stopOnSignals() {
+  let stopping = false
+  for (const signal of ['SIGINT', 'SIGTERM']) {
+    process.on(signal, async () => {
+      if (stopping) return
+      stopping = true
+      await stopAll()
+      process.exit(130)
+    })
+  }
+  process.on('exit', () => {
+    for (const child of children) child.kill('SIGKILL')
+  })
+}
