@@ -4,9 +4,10 @@ import { table } from '../bench/table.mjs'
 import { readArguments } from './arguments.mjs'
 import { stopAll, stopOnSignals } from './cleanup.mjs'
 import { load } from './parts/load.mjs'
+import { million } from './parts/million.mjs'
 import { isWrong, rowOf } from './verdicts.mjs'
 
-const PARTS = { load }
+const PARTS = { load, million }
 
 function readOrExit() {
   try {
