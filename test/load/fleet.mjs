@@ -5,9 +5,11 @@ import { readArguments } from './arguments.mjs'
 import { stopAll, stopOnSignals } from './cleanup.mjs'
 import { load } from './parts/load.mjs'
 import { million } from './parts/million.mjs'
+import { scaling } from './parts/scaling.mjs'
+import { sizing } from './parts/sizing.mjs'
 import { isWrong, rowOf } from './verdicts.mjs'
 
-const PARTS = { load, million }
+const PARTS = { load, million, scaling, sizing }
 
 function readOrExit() {
   try {
