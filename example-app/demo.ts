@@ -10,7 +10,7 @@ export interface DemoAccount {
 
 /** Everybody can read these passwords here: they are for a server that only this machine can reach. */
 export const DEMO_ACCOUNTS = {
-  reader: { email: 'alice@example.com', password: 'alice-demo-password', scopes: ['statements:read'] },
+  reader: { email: 'alice@example.com', password: 'alice-demo-password', scopes: ['statements:read', 'reports:read'] },
   scopeless: { email: 'bob@example.com', password: 'bob-demo-password', scopes: [] },
 } as const satisfies Record<string, DemoAccount>
 
@@ -18,7 +18,9 @@ const STATEMENTS = [
   { house_id: 'north', day: '2013-05-02', description: 'Settlement 1041', amount_cents: 125_000 },
   { house_id: 'north', day: '2013-05-02', description: 'Clearing fee', amount_cents: -1_250 },
   { house_id: 'north', day: '2013-05-03', description: 'Settlement 1042', amount_cents: 89_990 },
+  { house_id: 'north', day: '2013-05-06', description: 'Settlement 1043', amount_cents: 40_005 },
   { house_id: 'south', day: '2013-05-02', description: 'Settlement 77', amount_cents: 310_000 },
+  { house_id: 'south', day: '2013-05-03', description: 'Settlement 78', amount_cents: 9 },
   { house_id: 'south', day: '2013-05-06', description: 'Margin call', amount_cents: -42_500 },
 ]
 

@@ -1,8 +1,16 @@
-import type { AuthEvent } from 'express-token-endpoint'
+import type { AuthEvent, AuthObserver } from 'express-token-endpoint'
 import { explain, messageOf } from './failure.js'
 
+/** Tells a log of what was refused or failed. */
+export function observer(log: (line: string) => void): AuthObserver {
+  return (event) => {
+    const line = eventLine(event)
+    if (line) log(line)
+  }
+}
+
 /** An event as one line; nothing for what went well. */
-export function eventLine(event: AuthEvent): string | undefined {
+function eventLine(event: AuthEvent): string | undefined {
   switch (event.type) {
     case 'token.issued':
       return undefined

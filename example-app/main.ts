@@ -1,82 +1,126 @@
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { createPasswords, createTokenIssuer } from 'express-token-endpoint'
-import { createAccountStore } from './account-store.js'
-import { createApp } from './app.js'
-import { type Config, readConfig, urlOf } from './config.js'
-import { openDatabase } from './database.js'
-import { addDemoData, openDemoAccounts } from './demo.js'
+import { fork } from 'node:child_process'
+import cluster from 'node:cluster'
+import { setTimeout as after } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { startBoth } from './both.js'
+import { type Child, watch } from './child.js'
+import { type Config, readConfig } from './config.js'
 import { explain, Failure } from './failure.js'
-import { signingKey } from './keys.js'
+import { ignoreTerminal, obeyOrders } from './orders.js'
 import { complain, say } from './output.js'
-import { openSharedState } from './shared-state.js'
-import { drainable } from './shutdown.js'
+import { startPool } from './pool.js'
+import { type Service, type ServiceName, TITLES } from './service.js'
 import { stopOnSignals } from './signals.js'
-import { createStatements } from './statements.js'
-import { welcome } from './welcome.js'
+import { welcome, welcomeToOne } from './welcome.js'
 
-/** @param closing is given what closes each part, as soon as it is open */
-async function start(config: Config, closing: (() => unknown)[]): Promise<void> {
-  const keys = signingKey(config.dataDir)
-  const db = await openDatabase(config, complain)
-  closing.push(() => db.destroy())
-  const { throttle, revocation, checks, close } = await openSharedState(config.redisUrl, complain)
-  closing.push(close)
-  const accounts = createAccountStore(db)
-  const passwords = createPasswords()
-  if (config.local) await addDemoData(db, passwords)
-  const demo = await openDemoAccounts(accounts, passwords)
-  const [open] = demo
-  if (open && !config.local) {
+const FILE = fileURLToPath(import.meta.url)
+
+/** What a process is, for those that this program starts itself. */
+const SUPERVISED = '--supervised'
+
+interface Command {
+  name: ServiceName | undefined
+  /** Whether this program started it. */
+  supervised: boolean
+}
+
+function readCommand(args: string[]): Command {
+  const options = { supervised: { type: 'boolean' } } as const
+  const { values, positionals } = parseArgs({ args, options, strict: false, allowPositionals: true })
+  const [name, ...more] = positionals
+  if ((name !== undefined && !Object.hasOwn(TITLES, name)) || more.length > 0) {
+    throw new Failure('To start one API: "clearing-house" or "reporting". To start both: nothing.')
+  }
+  return { name: name as ServiceName | undefined, supervised: values.supervised === true }
+}
+
+/** In this process. Each API loads only what it needs. */
+async function startHere(name: ServiceName, config: Config): Promise<Service> {
+  if (name === 'clearing-house') return (await import('./clearing-house-service.js')).startClearingHouse(config)
+  return (await import('./reporting-service.js')).startReporting(config)
+}
+
+function startWorkers(name: ServiceName, config: Config, size: number): Promise<Service | undefined> {
+  if (name === 'clearing-house' && size > 1 && !config.redisUrl) {
     throw new Failure(
-      `${open.email} still has its demo password, so HOST, BASE_URL and DATABASE_URL must stay on this machine. Set another: npm run account -- password ${open.email}`,
+      `WORKERS=${size} needs REDIS_URL: each process would count failed logins for itself, and let ${size} times as many guesses through`,
     )
   }
+  cluster.setupPrimary({ exec: FILE, args: [name, SUPERVISED] })
+  const variable = name === 'clearing-house' ? 'PORT' : 'REPORTING_PORT'
+  return startPool({
+    size,
+    start: (port) => owned(watch(cluster.fork(port && { [variable]: port }).process)),
+    log: complain,
+    pause: after,
+  })
+}
 
-  const server = createServer()
-  const drain = drainable(server)
-  const url = await listen(server, config)
-  // With PORT=0 the address is known only now. No request is read before this turn of the event loop ends.
-  const tokens = createTokenIssuer({ issuer: config.baseUrl ?? url, keys })
-  const app = createApp({
-    tokens,
-    accounts,
-    statements: createStatements(db),
-    passwords,
-    throttle,
-    revocation,
-    checks: { database: () => accounts.isEmpty(), ...checks },
+/** Both, in processes of their own. */
+function startPair(config: Config) {
+  return startBoth({
+    start: (name, env) => owned(watch(fork(FILE, [name, SUPERVISED], { env: { ...process.env, ...env } }))),
+    reportingPort: config.reportingPort,
     log: complain,
   })
-  server.on('request', app)
-  stopOnSignals(async () => {
-    await drain()
-    await closeAll(closing)
-  })
-  say(welcome(url, demo))
 }
 
-async function closeAll(closing: readonly (() => unknown)[]): Promise<void> {
-  await Promise.all(closing.map((close) => close()))
+const children = new Set<Child>()
+// However this process ends, none that it started outlives it.
+process.on('exit', () => {
+  for (const child of children) child.kill()
+})
+
+function owned(child: Child): Child {
+  children.add(child)
+  void child.ended.then(() => children.delete(child))
+  return child
 }
 
-async function listen(server: Server, { host, port }: Config): Promise<string> {
-  try {
-    server.listen(port, host)
-    await once(server, 'listening')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
-    throw new Failure(`Port ${port} of ${host} is taken by another program. Choose another: PORT=3001 npm start`)
+async function start({ name, supervised }: Command, config: Config): Promise<void> {
+  if (name === undefined) {
+    const pair = await startPair(config)
+    if (!pair) return process.exit(1)
+    const { ready, reporting } = pair
+    return govern(pair, config, welcome({ clearingHouse: ready.url, reporting }, ready.demo))
   }
-  return urlOf(host, (server.address() as AddressInfo).port)
+  const workers = name === 'reporting' ? config.workers?.reporting : config.workers?.clearingHouse
+  const alone = workers === undefined || cluster.isWorker
+  const service = alone ? await startHere(name, config) : await startWorkers(name, config, workers)
+  if (!service) return process.exit(1)
+  if (supervised) obeyOrders(service)
+  else govern(service, config, welcomeToOne(TITLES[name], service.ready.url))
 }
 
-const closing: (() => unknown)[] = []
+/** What belongs to the process that the user started. */
+function govern(service: Service, { workers }: Config, greeting: string): void {
+  let stopping = false
+  const stop = () => {
+    stopping = true
+    return service.stop()
+  }
+  stopOnSignals(stop)
+  process.on('SIGUSR2', async () => {
+    if (!workers || !service.restart)
+      return complain('Only with WORKERS set can processes be replaced while they serve.')
+    await service.restart()
+    if (!stopping) say('Restarted.')
+  })
+  void service.failed?.then(async () => {
+    if (stopping) return
+    await stop().catch(() => {})
+    process.exit(1)
+  })
+  say(greeting)
+  if (workers) say(`To replace the processes one after the other: kill -USR2 ${process.pid}`)
+}
+
 try {
-  await start(readConfig(process.env), closing)
+  const command = readCommand(process.argv.slice(2))
+  if (command.supervised) ignoreTerminal()
+  await start(command, readConfig(process.env))
 } catch (error) {
   complain(explain(error))
-  process.exitCode = 1
-  await closeAll(closing)
+  process.exit(1)
 }

@@ -1,6 +1,7 @@
 import type { RevocationCheck, VerifiedToken } from 'express-token-endpoint'
 import type { Redis } from 'ioredis'
 import { messageOf, Outage } from './failure.js'
+import type { Database } from './schema.js'
 
 /** Tokens that were taken away before they expired. */
 export interface Revocation {
@@ -19,6 +20,25 @@ export function memoryRevocation(): Revocation {
     async revoke({ id, expiresAt }) {
       ids.add(id)
       setTimeout(() => ids.delete(id), expiresAt.getTime() - Date.now() + MARGIN_MS).unref()
+    },
+  }
+}
+
+/** For every process on the same database. */
+export function databaseRevocation(db: Database): Revocation {
+  return {
+    async isRevoked({ id }) {
+      return (await db.selectFrom('revoked_tokens').select('id').where('id', '=', id).executeTakeFirst()) !== undefined
+    },
+    async revoke({ id, expiresAt }) {
+      // Entries of tokens that have expired are of no use any more, and nobody else clears them away.
+      const past = new Date(Date.now() - MARGIN_MS).toISOString()
+      await db.deleteFrom('revoked_tokens').where('expires_at', '<', past).execute()
+      await db
+        .insertInto('revoked_tokens')
+        .values({ id, expires_at: expiresAt.toISOString() })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute()
     },
   }
 }

@@ -20,6 +20,12 @@ export interface Schema {
     description: string
     amount_cents: number
   }
+  /** Only where there is no Redis. */
+  revoked_tokens: {
+    id: string
+    /** ISO 8601. */
+    expires_at: string
+  }
 }
 
 export type Database = Kysely<Schema>
@@ -61,6 +67,12 @@ export async function createSchema(db: Database): Promise<void> {
     .ifNotExists()
     .on('statements')
     .columns(['account_id', 'house_id'])
+    .execute()
+  await db.schema
+    .createTable('revoked_tokens')
+    .ifNotExists()
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('expires_at', 'text', (column) => column.notNull())
     .execute()
   await db
     .insertInto('houses')

@@ -20,7 +20,11 @@ export interface Statements {
 
 export function createStatements(db: Database): Statements {
   return {
-    findHouse: (id) => db.selectFrom('houses').selectAll().where('id', '=', id).executeTakeFirst(),
+    async findHouse(id) {
+      // No house is called anything else, and PostgreSQL cannot even be asked for all that a URL can hold.
+      if (!/^[\w-]+$/.test(id)) return undefined
+      return db.selectFrom('houses').selectAll().where('id', '=', id).executeTakeFirst()
+    },
     list: (houseId, accountId) =>
       db
         .selectFrom('statements')

@@ -2,11 +2,21 @@ import type { DemoAccount } from './demo.js'
 
 const TOKEN_PATH = '/api/v2013/authentication/token'
 
+export interface Urls {
+  clearingHouse: string
+  reporting: string
+}
+
+/** What one API that is started alone prints. */
+export function welcomeToOne(title: string, url: string): string {
+  return `The ${title} listens on ${url} (Ctrl-C stops it).`
+}
+
 /** What `npm start` prints. Its indented lines are to be pasted into bash as they are. */
-export function welcome(url: string, demo: readonly DemoAccount[]): string {
-  const head = `The clearing-house API listens on ${url} (Ctrl-C stops it).`
+export function welcome({ clearingHouse: url, reporting }: Urls, demo: readonly DemoAccount[]): string {
+  const head = `The clearing-house API listens on ${url}, the online reporting API on ${reporting} (Ctrl-C stops both).`
   const [reader, scopeless] = [demo.find(({ scopes }) => scopes.length > 0), demo.find(({ scopes }) => !scopes.length)]
-  if (!reader || !scopeless) return `${head}\nAdd an account: npm run account -- add EMAIL --scope statements:read`
+  if (!reader || !scopeless) return `${head}\n${ADD_AN_ACCOUNT}`
   return `${head}
 
 Demo accounts, only because nobody but this machine can reach this address: anyone can read their passwords here.
@@ -25,6 +35,9 @@ To paste into another terminal (bash):
   curl -i -H "Authorization: Bearer $TOKEN" ${statements(url, 'north')}
   curl -i -H "Authorization: Bearer $TOKEN" ${statements(url, 'south')}
 
+  # And their daily totals, from the other API: 200
+  curl -i -H "Authorization: Bearer $TOKEN" ${reporting}/api/v2013/reports/daily-totals
+
   # Without a token: 401
   curl -i ${statements(url, 'north')}
 
@@ -35,6 +48,8 @@ To paste into another terminal (bash):
   curl -i -H "Authorization: Bearer $(${tokenOf(url, scopeless)})" ${statements(url, 'north')}
 `
 }
+
+const ADD_AN_ACCOUNT = 'Add an account: npm run account -- add EMAIL --scope statements:read --scope reports:read'
 
 function statements(url: string, house: string): string {
   return `${url}/api/v2013/houses/${house}/statements`

@@ -47,7 +47,14 @@ test('a token for a demo account', async () => {
   expect(Object.keys(answer.body).sort()).toEqual(['authenticationToken', 'expiration'])
   const { expiresAt, scopes } = await tokens.verify(answer.body.authenticationToken)
   expect(answer.body.expiration).toBe(expiresAt.toISOString())
-  expect(scopes).toEqual(['statements:read'])
+  expect(scopes).toEqual(['statements:read', 'reports:read'])
+})
+
+test('the public keys, for those who verify', async () => {
+  const { app, tokens } = await makeApp()
+  const { body } = await request(app).get('/.well-known/jwks.json').expect(200)
+  expect(body).toEqual(tokens.jwks())
+  expect(body.keys).toEqual([expect.not.objectContaining({ d: expect.anything() })])
 })
 
 test('a wrong password: 403 and nothing else', async () => {
@@ -72,8 +79,8 @@ test('one token opens both clearing houses, each with its own statements', async
   expect(south.body.house).toEqual({ id: 'south', name: 'Clearing House South' })
   const described = ({ body }: { body: { statements: { description: string }[] } }) =>
     body.statements.map(({ description }) => description)
-  expect(described(north)).toEqual(['Settlement 1041', 'Clearing fee', 'Settlement 1042'])
-  expect(described(south)).toEqual(['Settlement 77', 'Margin call'])
+  expect(described(north)).toEqual(['Settlement 1041', 'Clearing fee', 'Settlement 1042', 'Settlement 1043'])
+  expect(described(south)).toEqual(['Settlement 77', 'Settlement 78', 'Margin call'])
   expect(north.body.statements[0]).toEqual({
     id: expect.any(String),
     day: '2013-05-02',
@@ -116,7 +123,7 @@ test('a token from before a new password: 401', async () => {
   await get(NORTH, token).expect(401)
 })
 
-test.each(['/api/v2013/houses/east/statements', '/api/v2013/houses/%27/statements'])(
+test.each(['east', '%27', '%00', '%F0%9F%8F%A0'].map((house) => `/api/v2013/houses/${house}/statements`))(
   'no such clearing house: 404, for those with a token (%s)',
   async (path) => {
     const { app, tokenOf, get } = await makeApp()

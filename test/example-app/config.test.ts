@@ -1,15 +1,22 @@
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readConfig, urlOf } from '../../example-app/config.js'
+import { keySourceOf, readConfig, urlOf } from '../../example-app/config.js'
 import { Failure } from '../../example-app/failure.js'
 
 describe('environment variables', () => {
   test('unset or empty: this machine alone, port 3000', () => {
-    const stores = { databaseUrl: undefined, redisUrl: undefined }
-    const expected = { host: '127.0.0.1', port: 3000, baseUrl: undefined, ...stores, local: true }
+    const unset = {
+      baseUrl: undefined,
+      databaseUrl: undefined,
+      redisUrl: undefined,
+      jwksUrl: undefined,
+      workers: undefined,
+    }
+    const expected = { host: '127.0.0.1', port: 3000, reportingPort: 3001, ...unset, local: true }
     expect(readConfig({})).toMatchObject(expected)
-    const empty = { HOST: '', PORT: '', BASE_URL: '', DATA_DIR: '', DATABASE_URL: '', REDIS_URL: '' }
-    expect(readConfig(empty)).toEqual(readConfig({}))
+    const names = ['HOST', 'PORT', 'REPORTING_PORT', 'BASE_URL', 'DATA_DIR', 'DATABASE_URL', 'REDIS_URL', 'JWKS_URL']
+    names.push('WORKERS', 'REPORTING_WORKERS')
+    expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(readConfig({}))
   })
 
   test('are taken', () => {
@@ -20,14 +27,20 @@ describe('environment variables', () => {
       DATA_DIR: 'some/where',
       DATABASE_URL: 'postgresql://u:p%40ss@db.example.com/x?sslmode=require',
       REDIS_URL: 'rediss://:secret@redis.example.com:6380/2',
+      REPORTING_PORT: '8081',
+      JWKS_URL: 'https://api.example.com/keys',
+      WORKERS: '4',
     }
     expect(readConfig(env)).toEqual({
       host: 'localhost',
       port: 0,
+      reportingPort: 8081,
       baseUrl: 'https://api.example.com/x',
       dataDir: resolve('some/where'),
       databaseUrl: 'postgresql://u:p%40ss@db.example.com/x?sslmode=require',
       redisUrl: 'rediss://:secret@redis.example.com:6380/2',
+      jwksUrl: 'https://api.example.com/keys',
+      workers: { clearingHouse: 4, reporting: 1 },
       local: false,
     })
   })
@@ -39,6 +52,15 @@ describe('environment variables', () => {
     [{ PORT: '3000.5' }, 'PORT'],
     [{ PORT: '0x10' }, 'PORT'],
     [{ PORT: ' ' }, 'PORT'],
+    [{ REPORTING_PORT: '65536' }, 'REPORTING_PORT'],
+    [{ WORKERS: '0' }, 'WORKERS'],
+    [{ WORKERS: '101' }, 'WORKERS'],
+    [{ WORKERS: 'max' }, 'WORKERS'],
+    [{ REPORTING_WORKERS: '1.5' }, 'REPORTING_WORKERS'],
+    [{ JWKS_URL: 'api.example.com/keys' }, 'JWKS_URL'],
+    [{ JWKS_URL: 'http://api.example.com/keys' }, 'JWKS_URL'],
+    [{ JWKS_URL: 'https://u:secret@api.example.com/keys' }, 'JWKS_URL'],
+    [{ JWKS_URL: 'file:///keys' }, 'JWKS_URL'],
     [{ HOST: 'two words' }, 'HOST'],
     [{ HOST: 'http://localhost' }, 'HOST'],
     [{ HOST: '0.0.0.0' }, 'HOST=0.0.0.0 .+BASE_URL'],
@@ -63,6 +85,15 @@ describe('environment variables', () => {
     expect(() => readConfig(env)).not.toThrow(/secret/)
   })
 
+  test('PORT=0 frees both ports, unless the other is set', () => {
+    expect(readConfig({ PORT: '0' })).toMatchObject({ port: 0, reportingPort: 0 })
+    expect(readConfig({ PORT: '0', REPORTING_PORT: '8081' })).toMatchObject({ port: 0, reportingPort: 8081 })
+  })
+
+  test('REPORTING_WORKERS alone sets both', () => {
+    expect(readConfig({ REPORTING_WORKERS: '3' })).toMatchObject({ workers: { clearingHouse: 1, reporting: 3 } })
+  })
+
   test.each<[boolean, Record<string, string>]>([
     [true, { HOST: '127.0.0.2' }],
     [true, { HOST: '::1' }],
@@ -80,6 +111,32 @@ describe('environment variables', () => {
     [false, { DATABASE_URL: 'postgres:///x' }],
   ])('local: %s for %j', (local, env) => {
     expect(readConfig(env).local).toBe(local)
+  })
+})
+
+describe('where the reporting API finds the keys', () => {
+  const API = 'https://api.example.com'
+  test.each<[Record<string, string>, string, string]>([
+    [{}, 'http://127.0.0.1:3000', 'http://127.0.0.1:3000/.well-known/jwks.json'],
+    [{ HOST: 'localhost', PORT: '80' }, 'http://localhost:80', 'http://localhost/.well-known/jwks.json'],
+    [{ HOST: '::1' }, 'http://[::1]:3000', 'http://[::1]:3000/.well-known/jwks.json'],
+    [{ HOST: '0.0.0.0', BASE_URL: API }, API, 'http://127.0.0.1:3000/.well-known/jwks.json'],
+    [{ HOST: '::', BASE_URL: API }, API, 'http://[::1]:3000/.well-known/jwks.json'],
+    [{ HOST: '10.0.0.2', BASE_URL: `${API}/x/` }, `${API}/x/`, `${API}/x/.well-known/jwks.json`],
+    [{ BASE_URL: API, JWKS_URL: `${API}/keys` }, API, `${API}/keys`],
+    [{ PORT: '0', BASE_URL: API, JWKS_URL: `${API}/keys` }, API, `${API}/keys`],
+  ])('%j', (env, issuer, jwksUrl) => {
+    expect(keySourceOf(readConfig(env))).toEqual({ issuer, jwksUrl })
+  })
+
+  test.each<[Record<string, string>, RegExp]>([
+    [{ PORT: '0' }, /^With PORT=0 .+ BASE_URL and JWKS_URL are needed$/],
+    [{ PORT: '0', BASE_URL: API }, /^With PORT=0 /],
+    [{ HOST: '10.0.0.2', BASE_URL: 'http://api.example.com' }, /JWKS_URL is needed$/],
+    [{ HOST: '10.0.0.2' }, /JWKS_URL is needed$/],
+  ])('%j: there is no telling', (env, message) => {
+    expect(() => keySourceOf(readConfig(env))).toThrow(Failure)
+    expect(() => keySourceOf(readConfig(env))).toThrow(message)
   })
 })
 

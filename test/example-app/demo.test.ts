@@ -37,8 +37,9 @@ for (const { name, skip, use } of DATABASES) {
         { day: '2013-05-02', description: 'Settlement 1041', amountCents: 125_000 },
         { day: '2013-05-02', description: 'Clearing fee', amountCents: -1_250 },
         { day: '2013-05-03', description: 'Settlement 1042', amountCents: 89_990 },
+        { day: '2013-05-06', description: 'Settlement 1043', amountCents: 40_005 },
       ])
-      expect(await statements.list('south', id)).toHaveLength(2)
+      expect(await statements.list('south', id)).toHaveLength(3)
       expect(await statements.findHouse('south')).toEqual({ id: 'south', name: 'Clearing House South' })
       expect(await statements.findHouse('east')).toBeUndefined()
     })

@@ -4,16 +4,29 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { ALICE, BOB, bash, loginInFlight, NORTH, run, start, statusOf, tempDir, tokenFrom } from './support.js'
+import {
+  ALICE,
+  BOB,
+  bash,
+  loginInFlight,
+  NORTH,
+  REPORT,
+  run,
+  start,
+  startBoth,
+  statusOf,
+  tempDir,
+  tokenFrom,
+} from './support.js'
 
 const BASE_URL = 'http://localhost:3000'
 
 describe('the first start', () => {
   test('prints lines that work in bash as they stand', async () => {
-    const { output } = await start({ DATA_DIR: await tempDir() })
+    const { output } = await startBoth({ DATA_DIR: await tempDir() })
     const lines = output().match(/^ {2}(?=curl|TOKEN=).+/gm) ?? []
     const { stdout, code } = await bash(lines.join('\necho; echo @@@\n'))
-    const [token, kept, north, south, without, wrong, scopeless, ...more] = stdout.split('@@@\n')
+    const [token, kept, north, south, totals, without, wrong, scopeless, ...more] = stdout.split('@@@\n')
     expect(code).toBe(0)
     expect(more).toEqual([])
     expect(token).toMatch(/^HTTP\/1\.1 200 /)
@@ -21,23 +34,25 @@ describe('the first start', () => {
     expect(kept?.trim()).toBe('')
     expect(north).toMatch(/^HTTP\/1\.1 200 [\s\S]+Settlement 1041/)
     expect(south).toMatch(/^HTTP\/1\.1 200 [\s\S]+Settlement 77/)
+    expect(totals).toMatch(/^HTTP\/1\.1 200 [\s\S]+"day":"2013-05-02","statements":2,"total":"1237\.50"/)
     expect(without).toMatch(/^HTTP\/1\.1 401 [\s\S]+\nWWW-Authenticate: Bearer realm="/)
     expect(wrong).toMatch(/^HTTP\/1\.1 403 [\s\S]+\nContent-Length: 0\r\n[\s\S]+\r\n\r\n\n$/)
     expect(scopeless).toMatch(/^HTTP\/1\.1 403 [\s\S]+error="insufficient_scope"/)
   })
 
   test('prints the demo credentials, and why they are no secret', async () => {
-    const { output } = await start({ DATA_DIR: await tempDir() })
-    expect(output()).toContain(`  ${ALICE.email}  ${ALICE.password}  statements:read\n`)
+    const { output } = await startBoth({ DATA_DIR: await tempDir() })
+    expect(output()).toContain(`  ${ALICE.email}  ${ALICE.password}  statements:read reports:read\n`)
     expect(output()).toContain(`  ${BOB.email}  ${BOB.password}  (no scope)\n`)
     expect(output()).toContain('only because nobody but this machine can reach this address')
   })
 
   test('never prints a token or the key', async () => {
     const dataDir = await tempDir()
-    const { url, output } = await start({ DATA_DIR: dataDir })
+    const { url, reporting, output } = await startBoth({ DATA_DIR: dataDir })
     const token = await tokenFrom(url, ALICE)
     await statusOf(url + NORTH, `${token}x`)
+    await statusOf(reporting + REPORT, `${token}x`)
     const [, key = ''] = (await readFile(join(dataDir, 'signing-key.pem'), 'utf8')).split('\n')
     expect(key).toMatch(/^MIG/)
     expect(output()).toContain('bearer.refused invalid_token')
@@ -51,7 +66,7 @@ test('keeps accounts and key: a token from before works after a new start', asyn
   const token = await tokenFrom(first.url, ALICE)
   first.kill('SIGTERM')
   await first.exit
-  const second = await start(env)
+  const second = await startBoth(env)
   expect(await statusOf(second.url + NORTH, token)).toBe(200)
   expect(second.output()).toContain(ALICE.password)
 })
@@ -69,7 +84,7 @@ test('shows no demo lines when a demo password is another by now', async () => {
   first.kill('SIGTERM')
   await first.exit
   await run('account-command', ['password', BOB.email], env, 'another password')
-  const { output } = await start(env)
+  const { output } = await startBoth(env)
   expect(output()).not.toContain('demo-password')
   expect(output()).not.toContain('curl')
 })
@@ -114,7 +129,7 @@ describe('refuses to start, in one line', () => {
 })
 
 test('makes no demo accounts where others could reach them', async () => {
-  const { output } = await start({ DATA_DIR: await tempDir(), BASE_URL: 'https://api.example.com' })
+  const { output } = await startBoth({ DATA_DIR: await tempDir(), BASE_URL: 'https://api.example.com' })
   expect(output()).toMatch(/^The clearing-house API listens on .+\nAdd an account: .+\n$/)
 })
 

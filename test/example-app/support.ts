@@ -7,10 +7,12 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
+import type { ServiceName } from '../../example-app/service.js'
 
 export const TOKEN_PATH = '/api/v2013/authentication/token'
 export const SIGN_OUT_PATH = '/api/v2013/sign-out'
 export const NORTH = '/api/v2013/houses/north/statements'
+export const REPORT = '/api/v2013/reports/daily-totals'
 export const SOUTH = '/api/v2013/houses/south/statements'
 
 export const ALICE = { email: 'alice@example.com', password: 'alice-demo-password' }
@@ -45,6 +47,7 @@ async function finish(child: ChildProcess, input: string | Uint8Array) {
 
 export interface Running {
   url: string
+  pid: number
   /** What it has printed so far, to both streams. */
   output: () => string
   /** Resolves once it has printed this. */
@@ -53,9 +56,25 @@ export interface Running {
   exit: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
-/** Starts the built example on a free port, and waits until it listens. */
-export async function start(env: Env): Promise<Running> {
-  const child = launch(process.execPath, [built('main')], { PORT: '0', ...env })
+/** Starts one API of the built example on a free port, and waits until it listens. */
+export async function start(env: Env, name: ServiceName = 'clearing-house'): Promise<Running> {
+  const { url, ...running } = await startProgram(env, [name])
+  return { url: url(1), ...running }
+}
+
+export interface RunningPair extends Running {
+  /** Where the reporting API is. */
+  reporting: string
+}
+
+/** Starts both, as `npm start` does. */
+export async function startBoth(env: Env): Promise<RunningPair> {
+  const { url, ...running } = await startProgram(env, [])
+  return { url: url(1), reporting: url(2), ...running }
+}
+
+async function startProgram(env: Env, args: readonly string[]) {
+  const child = launch(process.execPath, [built('main'), ...args], { PORT: '0', REPORTING_PORT: '0', ...env })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (chunk: string) => {
@@ -70,9 +89,11 @@ export async function start(env: Env): Promise<Running> {
       if (gone && !output.includes(wanted)) throw new Error(`exited without printing "${wanted}":\n${output}`)
     }
   }
-  await printed('(Ctrl-C stops it).\n')
-  const url = /http:\S+/.exec(output)?.[0] ?? ''
-  return { url, output: () => output, printed, exit, kill: (signal) => child.kill(signal) }
+  await printed('(Ctrl-C stops ')
+  await printed('.\n')
+  const url = (nth: number) => output.match(/http:[^\s,]+/g)?.[nth - 1] ?? ''
+  const pid = child.pid ?? 0
+  return { url, pid, output: () => output, printed, exit, kill: (signal: NodeJS.Signals) => child.kill(signal) }
 }
 
 const built = (program: string) => fileURLToPath(new URL(`../../example-app/dist/${program}.js`, import.meta.url))
@@ -111,6 +132,18 @@ export async function tokenFrom(url: string, credentials: { email: string; passw
 
 export async function statusOf(url: string, token: string): Promise<number> {
   return (await fetch(url, { headers: { Authorization: `Bearer ${token}` } })).status
+}
+
+/** The processes that a process has started, those behind them included; of Linux alone. */
+export async function descendants(pid: number): Promise<{ pid: number; parent: number; command: string }[]> {
+  const child = spawn('ps', ['-e', '-o', 'pid=,ppid=,args='], { stdio: ['ignore', 'pipe', 'ignore'] })
+  const all = (await text(child.stdout)).split('\n').flatMap((line) => {
+    const [, pid, parent, command = ''] = /^ *(\d+) +(\d+) (.*)/.exec(line) ?? []
+    return pid ? [{ pid: Number(pid), parent: Number(parent), command }] : []
+  })
+  const below = (parent: number): typeof all =>
+    all.filter((one) => one.parent === parent).flatMap((one) => [one, ...below(one.pid)])
+  return below(pid)
 }
 
 /** A login that the server has begun to answer: it waits for the body, which the returned function sends. */

@@ -1,0 +1,67 @@
+import type { ChildProcess } from 'node:child_process'
+import type { Order, Report } from './orders.js'
+import type { Ready } from './service.js'
+
+/** A process that was started by this one, and obeys it. */
+export interface Child {
+  /** Once it serves; undefined when it has ended before. */
+  readonly ready: Promise<Ready | undefined>
+  /** How it has ended. */
+  readonly ended: Promise<End>
+  tell(order: Exclude<Order, 'restart'>): void
+  /** Resolves when it is done, or has ended. */
+  restart(): Promise<void>
+  kill(): void
+}
+
+export interface End {
+  code: number | null
+  signal: NodeJS.Signals | null
+}
+
+export function watch(child: ChildProcess): Child {
+  const ended = new Promise<End>((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }))
+    // It could not even be started.
+    child.once('error', () => child.pid === undefined && resolve({ code: 1, signal: null }))
+  })
+  const reported = <T>(read: (report: Report) => T | undefined) =>
+    new Promise<T | undefined>((resolve) => {
+      const onMessage = (report: Report) => {
+        const found = read(report)
+        if (found === undefined) return
+        child.off('message', onMessage)
+        resolve(found)
+      }
+      child.on('message', onMessage)
+      void ended.then(() => resolve(undefined))
+    })
+  let isReady = false
+  const ready = reported((report) => ('ready' in report ? report.ready : undefined))
+  void ready.then((found) => {
+    isReady = found !== undefined
+  })
+  const send = (order: Order) => {
+    // It may be gone, and nobody has heard of it yet.
+    if (child.connected) child.send(order, () => {})
+  }
+  return {
+    ready,
+    ended,
+    tell(order) {
+      // One that does not serve yet has nothing to finish.
+      if (isReady) send(order)
+      else child.kill('SIGTERM')
+    },
+    async restart() {
+      const done = reported((report) => 'restarted' in report || undefined)
+      send('restart')
+      await done
+    },
+    kill: () => void child.kill('SIGKILL'),
+  }
+}
+
+export function describeEnd({ code, signal }: End): string {
+  return signal ?? `exit code ${code}`
+}

@@ -1,0 +1,53 @@
+import { createPasswords, createTokenIssuer } from 'express-token-endpoint'
+import { createAccountStore } from './account-store.js'
+import { createApp } from './app.js'
+import type { Config } from './config.js'
+import { openDatabase } from './database.js'
+import { addDemoData, openDemoAccounts } from './demo.js'
+import { Failure } from './failure.js'
+import { signingKey } from './keys.js'
+import { closer, listen } from './listen.js'
+import { complain } from './output.js'
+import { databaseRevocation } from './revocation.js'
+import type { Service } from './service.js'
+import { openSharedState } from './shared-state.js'
+import { createStatements } from './statements.js'
+
+/** The clearing-house API, in this process. It alone has the signing key. */
+export function startClearingHouse(config: Config): Promise<Service> {
+  const close = closer()
+  return close.onFailure(async () => {
+    const keys = signingKey(config.dataDir)
+    const db = await openDatabase(config, complain)
+    close.later(() => db.destroy())
+    const shared = await openSharedState(config.redisUrl, complain)
+    close.later(shared.close)
+    const accounts = createAccountStore(db)
+    const passwords = createPasswords()
+    if (config.local) await addDemoData(db, passwords)
+    const demo = await openDemoAccounts(accounts, passwords)
+    const [open] = demo
+    if (open && !config.local) {
+      throw new Failure(
+        `${open.email} still has its demo password, so HOST, BASE_URL and DATABASE_URL must stay on this machine. Set another: npm run account -- password ${open.email}`,
+      )
+    }
+
+    const { server, url, drain } = await listen({ host: config.host, port: config.port, variable: 'PORT' })
+    // With PORT=0 the address is known only now. No request is read before this turn of the event loop ends.
+    const tokens = createTokenIssuer({ issuer: config.baseUrl ?? url, keys })
+    const app = createApp({
+      tokens,
+      accounts,
+      statements: createStatements(db),
+      passwords,
+      throttle: shared.throttle,
+      revocation: config.redisUrl ? shared.revocation : databaseRevocation(db),
+      checks: { database: () => accounts.isEmpty(), ...shared.checks },
+      log: complain,
+    })
+    server.on('request', app)
+    const stop = (gently: boolean) => drain({ gently }).then(close.now)
+    return { ready: { url, demo }, stop: () => stop(false), retire: () => stop(true) }
+  })
+}

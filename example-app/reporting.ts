@@ -1,0 +1,32 @@
+import { type Express, Router } from 'express'
+import { authOf, type RevocationCheck, requireBearer, type TokenVerifier } from 'express-token-endpoint'
+import type { Accounts } from './account-store.js'
+import { type ApiParts, createApi } from './api.js'
+import { observer } from './log.js'
+import { sendProblem } from './problem.js'
+import type { Reports } from './reports.js'
+
+export interface ReportingParts extends ApiParts {
+  /** Verifies, and cannot issue: this API knows the issuer's public keys alone. */
+  tokens: TokenVerifier
+  accounts: Accounts
+  reports: Reports
+  isRevoked: RevocationCheck
+}
+
+/** The online reporting API, not yet listening. */
+export function createReportingApp(parts: ReportingParts): Express {
+  const { tokens, accounts, reports, isRevoked } = parts
+  const guard = requireBearer({ tokens, accounts, isRevoked, scope: 'reports:read', onEvent: observer(parts.log) })
+  const router = Router()
+
+  router.get('/api/v2013/reports/daily-totals', guard, async (req, res) => {
+    const { house } = req.query
+    if (house !== undefined && typeof house !== 'string') return sendProblem(res, 400, 'bad_request')
+    const houses = await reports.dailyTotals(authOf(req).accountId, house)
+    if (!houses) return sendProblem(res, 404, 'unknown_house')
+    res.set('Cache-Control', 'no-store').json({ houses })
+  })
+
+  return createApi(parts, router)
+}
