@@ -5,11 +5,12 @@ import { readArguments } from './arguments.mjs'
 import { stopAll, stopOnSignals } from './cleanup.mjs'
 import { load } from './parts/load.mjs'
 import { million } from './parts/million.mjs'
+import { outages } from './parts/outages.mjs'
 import { scaling } from './parts/scaling.mjs'
 import { sizing } from './parts/sizing.mjs'
 import { isWrong, rowOf } from './verdicts.mjs'
 
-const PARTS = { load, million, scaling, sizing }
+const PARTS = { load, outages, million, scaling, sizing }
 
 function readOrExit() {
   try {

@@ -31,7 +31,11 @@ export async function addPeople(databaseUrl, count) {
         )
         await db.insertInto('statements').values(rows).execute()
         const statements = Object.fromEntries(HOUSES.map((house) => [house, JSON.stringify(houses[house])]))
-        return { id, email, password, scopes, statements }
+        const totals = HOUSES.map((house) => [
+          house,
+          houses[house].map(({ amountCents }) => (amountCents / 100).toFixed(2)),
+        ])
+        return { id, email, password, scopes, statements, totals }
       }),
     )
   } finally {

@@ -2,6 +2,7 @@ import { TOKEN_PATH } from '../bench/support.mjs'
 
 export { TOKEN_PATH }
 export const SIGN_OUT_PATH = '/api/v2013/sign-out'
+export const REPORT_PATH = '/api/v2013/reports/daily-totals'
 export const statementsPath = (house) => `/api/v2013/houses/${house}/statements`
 const bearer = (token) => ({ Authorization: `Bearer ${token}` })
 
@@ -21,6 +22,17 @@ export const statements = (person, house, token) => ({
     if (answer.status !== 200) return `${answer.status} instead of 200`
     const expected = `"statements":${person.statements[house]}}`
     return answer.body.endsWith(expected) ? undefined : "not this account's statements"
+  },
+})
+
+/** An account's daily totals: of its own statements, one on each day. */
+export const report = (person, token) => ({
+  kind: 'report',
+  request: { path: REPORT_PATH, headers: bearer(token) },
+  check(answer) {
+    if (answer.status !== 200) return `${answer.status} instead of 200`
+    const totals = JSON.parse(answer.body).houses.map(({ id, days }) => [id, days.map(({ total }) => total)])
+    return JSON.stringify(totals) === JSON.stringify(person.totals) ? undefined : "not this account's totals"
   },
 })
 

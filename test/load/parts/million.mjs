@@ -93,7 +93,8 @@ async function filled(kind, place, count) {
 const LOOK_UPS = {
   'by e-mail address': async ({ store }, key) => (await store.findByEmail(emailOf(key)))?.id === idOf(key),
   'by id': async ({ store }, key) => (await store.findById(idOf(key)))?.id === idOf(key),
-  'of an unknown address': async ({ store }, key) => (await store.findByEmail(`person.${key}@nowhere.example`)) === undefined,
+  'of an unknown address': async ({ store }, key) =>
+    (await store.findByEmail(`person.${key}@nowhere.example`)) === undefined,
 }
 
 async function compare(kind, stores, rounds) {
