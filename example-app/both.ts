@@ -53,7 +53,8 @@ export async function startBoth({
   const env = { PORT: new URL(first.url).port, REPORTING_PORT: String(reportingPort) }
   const second = await begin('reporting', env)
   if (!second || children.size < 2) {
-    await stop()
+    // What went wrong has been said.
+    await stop().catch(() => {})
     return undefined
   }
   return {

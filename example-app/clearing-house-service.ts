@@ -5,7 +5,7 @@ import type { Config } from './config.js'
 import { openDatabase } from './database.js'
 import { addDemoData, openDemoAccounts } from './demo.js'
 import { Failure } from './failure.js'
-import { signingKey } from './keys.js'
+import { tokenKeys } from './keys.js'
 import { closer, listen } from './listen.js'
 import { complain } from './output.js'
 import { databaseRevocation } from './revocation.js'
@@ -13,11 +13,11 @@ import type { Service } from './service.js'
 import { openSharedState } from './shared-state.js'
 import { createStatements } from './statements.js'
 
-/** The clearing-house API, in this process. It alone has the signing key. */
+/** The clearing-house API, in this process. It alone has the signing keys. */
 export function startClearingHouse(config: Config): Promise<Service> {
   const close = closer()
   return close.onFailure(async () => {
-    const keys = signingKey(config.dataDir)
+    const keys = tokenKeys(config.dataDir)
     const db = await openDatabase(config, complain)
     close.later(() => db.destroy())
     const shared = await openSharedState(config.redisUrl, complain)

@@ -32,6 +32,15 @@ export async function listen({ host, port, variable }: Place): Promise<Listening
   return { server, drain, url: urlOf(host, (server.address() as AddressInfo).port) }
 }
 
+export async function freePort(host: string): Promise<number> {
+  const server = createServer().listen(0, host)
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
 /** What is open and has to be closed in the end. */
 export function closer() {
   const open: (() => unknown)[] = []

@@ -7,6 +7,7 @@ import { startBoth } from './both.js'
 import { type Child, watch } from './child.js'
 import { type Config, readConfig } from './config.js'
 import { explain, Failure } from './failure.js'
+import { freePort } from './listen.js'
 import { ignoreTerminal, obeyOrders } from './orders.js'
 import { complain, say } from './output.js'
 import { startPool } from './pool.js'
@@ -41,17 +42,19 @@ async function startHere(name: ServiceName, config: Config): Promise<Service> {
   return (await import('./reporting-service.js')).startReporting(config)
 }
 
-function startWorkers(name: ServiceName, config: Config, size: number): Promise<Service | undefined> {
+async function startWorkers(name: ServiceName, config: Config, size: number): Promise<Service | undefined> {
   if (name === 'clearing-house' && size > 1 && !config.redisUrl) {
     throw new Failure(
       `WORKERS=${size} needs REDIS_URL: each process would count failed logins for itself, and let ${size} times as many guesses through`,
     )
   }
   cluster.setupPrimary({ exec: FILE, args: [name, SUPERVISED] })
-  const variable = name === 'clearing-house' ? 'PORT' : 'REPORTING_PORT'
+  const [variable, port] = name === 'clearing-house' ? ['PORT', config.port] : ['REPORTING_PORT', config.reportingPort]
+  // Of one that each found for itself, the next one would know nothing.
+  const env = { [variable]: port || (await freePort(config.host)) }
   return startPool({
     size,
-    start: (port) => owned(watch(cluster.fork(port && { [variable]: port }).process)),
+    start: () => owned(watch(cluster.fork(env).process)),
     log: complain,
     pause: after,
   })

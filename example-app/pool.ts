@@ -3,8 +3,8 @@ import type { Ready, Service } from './service.js'
 
 export interface PoolParts {
   size: number
-  /** Starts one more process; at a port that is settled, once there is one. */
-  start: (port: string | undefined) => Child
+  /** Starts one more process. */
+  start: () => Child
   log: (line: string) => void
   /** Resolves after so many milliseconds. */
   pause: (ms: number) => Promise<unknown>
@@ -21,11 +21,10 @@ export async function startPool({ size, start, log, pause }: PoolParts): Promise
   /** All that live, and those of them that are to go on. */
   const alive = new Set<Child>()
   const seated = new Set<Child>()
-  let port: string | undefined
   let stopping = false
 
   function begin(): Child {
-    const child = start(port)
+    const child = start()
     alive.add(child)
     void child.ended.then(() => {
       alive.delete(child)
@@ -105,10 +104,9 @@ export async function startPool({ size, start, log, pause }: PoolParts): Promise
     return next
   }
 
-  // The first alone: a mistake in the settings is told once, and the others get its port.
+  // The first alone: a mistake in the settings is told once.
   const ready = await seat()
   if (!ready) return undefined
-  port = new URL(ready.url).port
   const others = await Promise.all(Array.from({ length: size - 1 }, seat))
   if (others.includes(undefined)) {
     await stop()

@@ -53,8 +53,9 @@ export function memoryLimiter({ points, duration }: LimiterOptions): MemoryLimit
         if (returned) return
         returned = true
         entry.points--
-        // What holds nothing must not push out what does.
-        if (entry.points === 0 && spent.peek(key) === entry) spent.delete(key)
+        // What holds nothing must not push out what does. But the last one stays: to be emptied, the cache goes over all the
+        // places that it could fill, which would be most of what a login costs.
+        if (entry.points === 0 && spent.size > 1 && spent.peek(key) === entry) spent.delete(key)
       }
     },
   }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
 
 /** What each budget counts by. */
@@ -15,7 +15,7 @@ export function throttleKeys(email: string, address: string | undefined): Thrott
   return { address: digest(network), account: digest(account), pair: digest(`${network} ${account}`) }
 }
 
-const digest = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 22)
+const digest = (text: string) => hash('sha256', text, 'base64url').slice(0, 22)
 
 /** What some proxies write into X-Forwarded-For: an address with its port. */
 const WITH_PORT = /^(\d+\.\d+\.\d+\.\d+|\[[\da-f:.]+\]):\d+$/i

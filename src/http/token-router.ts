@@ -66,7 +66,7 @@ const throttleOption: Check<Throttle | false> = (value) => value !== false && th
 const MAX_BODY = 1_048_576
 
 /** How many token calls one turn of the event loop takes up. Each costs about as much as a plain route's. */
-const CALLS_PER_TURN = 2
+const CALLS_PER_TURN = 8
 
 /** Refusals that a flood is answered with, and cost nothing else: sent as fast as they come, they would be all the app does. */
 const PACED: ReadonlySet<AuthErrorCode> = new Set(['overloaded', 'too_many_attempts'])

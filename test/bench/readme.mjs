@@ -1,0 +1,52 @@
+import { OURS } from './guards.mjs'
+
+const START = '<!-- bench: npm run bench -->\n'
+const END = '<!-- /bench -->'
+
+const digits = (value) => (value < 10 ? value.toFixed(2) : value.toFixed(0))
+const line = (cells) => `| ${cells.join(' | ')} |`
+const markdown = (heads, rows) =>
+  [
+    line(heads),
+    `|---|${heads
+      .slice(1)
+      .map(() => '--:|')
+      .join('')}`,
+    ...rows.map(line),
+  ].join('\n')
+
+/** The README's tables, of what was measured. */
+function tables({ guard, http, ...others }) {
+  const shareOf = (name, alg) => http.rows[alg].find((row) => row.name === name)?.ratio.median
+  const guards = guard.rows.filter(({ name }) => !name.includes('in turn'))
+  const rows = guards.map(({ name, median }) => [
+    name === OURS ? `**${name}**` : name,
+    digits(median),
+    ...Object.keys(http.rows).map((alg) => digits(shareOf(name, alg))),
+  ])
+  const demands = [guard, http, ...Object.values(others)]
+    .flatMap((part) => part.demands ?? [])
+    .map(({ demand, measured, holds }) => [demand, measured, holds === undefined ? '' : holds ? 'yes' : 'no'])
+  const { date, node, cpu, rounds, versions } = http
+  const where = `Node ${node}, ${cpu}, ${rounds} interleaved rounds, ${date.slice(0, 10)}. ${Object.entries(versions)
+    .map(([name, version]) => `${name} ${version}`)
+    .join(', ')}.`
+  const heads = ['guard', 'µs a call, HS256', ...Object.keys(http.rows).map((alg) => `${alg} over HTTP`)]
+  return [
+    markdown(heads, rows),
+    '_µs a call: in process, one token. Over HTTP: throughput as a share of the same route without a guard._',
+    markdown(['ratio, median (middle half of the rounds)', 'measured', 'holds'], demands),
+    where,
+  ].join('\n\n')
+}
+
+/**
+ * Puts the tables where the README has its marks for them.
+ * @throws Error when it has none
+ */
+export function withTables(readme, parts) {
+  const start = readme.indexOf(START)
+  const end = readme.indexOf(END)
+  if (start < 0 || end < start) throw new Error('the README has no place for the tables')
+  return `${readme.slice(0, start + START.length)}\n${tables(parts)}\n\n${readme.slice(end)}`
+}
