@@ -6,11 +6,12 @@ import { stopAll, stopOnSignals } from './cleanup.mjs'
 import { load } from './parts/load.mjs'
 import { million } from './parts/million.mjs'
 import { outages } from './parts/outages.mjs'
+import { rotation } from './parts/rotation.mjs'
 import { scaling } from './parts/scaling.mjs'
 import { sizing } from './parts/sizing.mjs'
 import { isWrong, rowOf } from './verdicts.mjs'
 
-const PARTS = { load, outages, million, scaling, sizing }
+const PARTS = { load, rotation, outages, million, scaling, sizing }
 
 function readOrExit() {
   try {

@@ -73,7 +73,9 @@ export const guess = (email, kind = 'wrong password') => ({
 
 export const tokenOf = ({ body }) => JSON.parse(body).authenticationToken
 
-const subjectOf = (token) => JSON.parse(Buffer.from(token.split('.')[1], 'base64url').toString()).sub
+const partOf = (token, index) => JSON.parse(Buffer.from(token.split('.')[index], 'base64url').toString())
+const subjectOf = (token) => partOf(token, 1).sub
+export const kidOf = (token) => partOf(token, 0).kid
 
 /** The same token with another signature. */
 export function forged(token) {

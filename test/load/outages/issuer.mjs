@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { start } from '../../bench/support.mjs'
-import { atEnd, ownChild } from '../cleanup.mjs'
 import { client } from '../client.mjs'
 import { inTurn } from '../crowd.mjs'
 import { startApi } from '../example.mjs'
 import { startEnvironment } from '../fleet-of.mjs'
 import { addPeople } from '../people.mjs'
+import { loadThrough, untilTrue } from '../phases.mjs'
+import { jwksOf, startReporting } from '../reporting-api.mjs'
 import { forged, login, REPORT_PATH, refused, report, tokenOf } from '../requests.mjs'
 import { answer, figure } from '../verdicts.mjs'
-import { loadThrough, untilTrue } from './phases.mjs'
 
 /** An hour, ten minutes and half a minute by default. */
 const SETTINGS = { keepFor: '8s', maxAge: '2s', cooldown: '1s', timeout: '1s' }
@@ -26,8 +25,8 @@ export async function issuerOutage() {
   let issuer = await startApi('clearing-house', env)
   const { port } = issuer
   const people = await addPeople(env.DATABASE_URL, 8)
-  const reporting = await startReporting({ ...env, JWKS_URL: `http://127.0.0.1:${port}/.well-known/jwks.json` })
-  const { next, good, close } = await requestsOf(people, port, reporting.port)
+  const reportingPort = await startReporting(SETTINGS, { ...env, JWKS_URL: jwksOf(port) })
+  const { next, good, close } = await requestsOf(people, port, reportingPort)
 
   const allowed = (kind, phase) => {
     if (phase === 'changing') return [...UP[kind], 503]
@@ -38,7 +37,7 @@ export async function issuerOutage() {
   await issuer.stop('SIGKILL')
   const stopped = performance.now()
   const kept = await load.during('kept', KEPT_MS)
-  const { send } = client(reporting.port, { address: '127.0.8.9' })
+  const { send } = client(reportingPort, { address: '127.0.8.9' })
   const status = async () => (await send(good().request)).status
   await untilTrue('the keys are too old', async () => (await status()) === 503)
   const tooOld = (performance.now() - stopped) / 1000
@@ -66,17 +65,6 @@ const found = (what, tally, kind = 'report', status = 200) =>
     `${tally.wrong()} of ${tally.total()} (${kind} ${status}: ${tally.of(kind, status)})${tally.wrong() ? ` ${tally.examples().join('; ')}` : ''}`,
     tally.wrong() === 0 && tally.of(kind, status) > 0,
   )
-
-async function startReporting(env) {
-  const { child, first } = await start('../load/reporting-server.mjs', {
-    args: [JSON.stringify(SETTINGS)],
-    env: { PATH: process.env.PATH, ...env },
-    silent: true,
-  })
-  ownChild(child)
-  atEnd(() => child.disconnect())
-  return first
-}
 
 async function requestsOf(people, issuerPort, reportingPort) {
   const issuer = client(issuerPort, { address: '127.0.8.1' })

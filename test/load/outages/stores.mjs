@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { client } from '../client.mjs'
 import { ask, createTally, inTurn } from '../crowd.mjs'
 import { startFleet } from '../fleet-of.mjs'
+import { loadThrough, untilTrue } from '../phases.mjs'
 import { forged, guess, login, refused, signOut, statements, tokenOf } from '../requests.mjs'
 import { answer, figure } from '../verdicts.mjs'
-import { loadThrough, untilTrue } from './phases.mjs'
 
 const SIZE = 2
 const UP_MS = 2000

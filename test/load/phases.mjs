@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ask, createTally } from '../crowd.mjs'
+import { ask, createTally } from './crowd.mjs'
 
 /**
  * A load that goes on through several phases. An answer is judged by the phase that it was asked and answered in; by what may be
  * at any time where another phase began meanwhile.
  * @param next gives what to ask; `allowed(kind, phase)` what may be answered; both by a request's `kind`
- * @returns `during` counts a phase's answers by themselves; `stop` ends the load
+ * @returns what changes the phase, each time with a tally of its own, and what ends the load
  */
 export function loadThrough({ size, next, allowed, pauseMs }) {
   let phase = 'changing'
@@ -28,14 +28,20 @@ export function loadThrough({ size, next, allowed, pauseMs }) {
     }
   }
   const over = Promise.all(Array.from({ length: size }, one))
+  const enter = (name) => {
+    tally = createTally()
+    phase = name
+    return tally
+  }
   return {
+    /** @returns the tally of what is asked and answered from now on, until the next phase */
+    enter,
     /** @returns the answers to what was asked and answered within the phase */
     async during(name, forMs) {
-      tally = createTally()
-      phase = name
+      const found = enter(name)
       await sleep(forMs)
-      phase = 'changing'
-      return tally
+      enter('changing')
+      return found
     },
     async stop() {
       running = false
