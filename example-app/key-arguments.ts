@@ -13,7 +13,9 @@ started anew; the README tells in which order.
 Exit status: 0 done, 1 not done, 2 wrong usage.`
 
 export type Command =
-  | { name: 'list' | 'add' | 'help'; kid?: never }
+  | { name: 'list' }
+  | { name: 'add' }
+  | { name: 'help' }
   | { name: 'promote'; kid: string }
   | { name: 'remove'; kid: string }
 

@@ -1,5 +1,6 @@
 import { copyFile, mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as after } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { freePort } from '../support/redis.js'
 import {
@@ -83,6 +84,18 @@ describe('npm start', () => {
     await app.printed('has ended unexpectedly')
     expect(await send()).toMatchObject({ status: 200 })
     expect(await app.exit).toEqual({ code: 1, signal: null })
+  })
+
+  test('a second signal stops both at once, with 1', async () => {
+    const app = await startBoth({ DATA_DIR: await tempDir() })
+    const send = await loginInFlight(app.url)
+    app.kill('SIGINT')
+    await app.printed('Stopping')
+    // Half a second is how long two signals count as one.
+    await after(600)
+    app.kill('SIGINT')
+    expect(await app.exit).toEqual({ code: 1, signal: null })
+    await expect(send()).rejects.toThrow()
   })
 
   test('when it is killed itself, it leaves nobody behind', async () => {
