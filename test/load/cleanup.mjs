@@ -14,7 +14,17 @@ export function ownChild(child) {
   return child
 }
 
-export async function stopAll() {
+let stopping
+
+/** Whoever asks waits for all: a signal may come while a part already stops. */
+export function stopAll() {
+  stopping ??= stopEach().finally(() => {
+    stopping = undefined
+  })
+  return stopping
+}
+
+async function stopEach() {
   for (let stop = stops.pop(); stop; stop = stops.pop()) {
     try {
       await stop()
@@ -24,12 +34,14 @@ export async function stopAll() {
   }
 }
 
+let interrupted = false
+export const isInterrupted = () => interrupted
+
 export function stopOnSignals() {
-  let stopping = false
   for (const signal of ['SIGINT', 'SIGTERM']) {
     process.on(signal, async () => {
-      if (stopping) return
-      stopping = true
+      if (interrupted) return
+      interrupted = true
       await stopAll()
       process.exit(130)
     })

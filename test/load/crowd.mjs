@@ -1,6 +1,6 @@
 const KEPT_EXAMPLES = 5
 
-/** Counts answers by their kind and status, and remembers what was wrong with the first wrong ones. */
+/** Counts answers by their kind and status, and remembers the first ways in which any was wrong. */
 export function createTally() {
   const counts = new Map()
   const examples = []
@@ -14,7 +14,8 @@ export function createTally() {
     },
     blame(kind, fault) {
       wrong++
-      if (examples.length < KEPT_EXAMPLES) examples.push(`${kind}: ${fault}`)
+      const example = `${kind}: ${fault}`
+      if (examples.length < KEPT_EXAMPLES && !examples.includes(example)) examples.push(example)
     },
     total: () => total,
     wrong: () => wrong,

@@ -2,7 +2,7 @@
 import { say, sayWhere } from '../bench/support.mjs'
 import { table } from '../bench/table.mjs'
 import { readArguments } from './arguments.mjs'
-import { stopAll, stopOnSignals } from './cleanup.mjs'
+import { isInterrupted, stopAll, stopOnSignals } from './cleanup.mjs'
 import { load } from './parts/load.mjs'
 import { million } from './parts/million.mjs'
 import { outages } from './parts/outages.mjs'
@@ -34,7 +34,8 @@ for (const name of asked.parts) {
     say(table(['what', 'measured', 'holds'], verdicts.map(rowOf)))
     if (verdicts.some(isWrong)) process.exitCode = 1
   } catch (error) {
-    process.stderr.write(`fleet: ${name}: ${error.stack}\n`)
+    // What was stopped under it is no finding.
+    if (!isInterrupted()) process.stderr.write(`fleet: ${name}: ${error.stack}\n`)
     process.exitCode = 1
   } finally {
     await stopAll()
