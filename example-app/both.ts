@@ -63,7 +63,10 @@ export async function startBoth({
     stop,
     async restart() {
       // In this order: a new reporting process learns the keys of new issuers.
-      for (const child of [...children.values()]) await child.restart()
+      for (const child of [...children.values()]) {
+        if (!(await child.restart())) return false
+      }
+      return true
     },
     failed,
   }

@@ -9,8 +9,8 @@ export interface Child {
   /** How it has ended. */
   readonly ended: Promise<End>
   tell(order: Exclude<Order, 'restart'>): void
-  /** Resolves when it is done, or has ended. */
-  restart(): Promise<void>
+  /** Whether it went well, when it is over. */
+  restart(): Promise<boolean>
   kill(): void
 }
 
@@ -54,9 +54,9 @@ export function watch(child: ChildProcess): Child {
       else child.kill('SIGTERM')
     },
     async restart() {
-      const done = reported((report) => 'restarted' in report || undefined)
+      const done = reported((report) => ('restarted' in report ? report.restarted : undefined))
       send('restart')
-      await done
+      return (await done) === true
     },
     kill: () => void child.kill('SIGKILL'),
   }

@@ -107,8 +107,7 @@ function govern(service: Service, { workers }: Config, greeting: string): void {
   process.on('SIGUSR2', async () => {
     if (!workers || !service.restart)
       return complain('Only with WORKERS set can processes be replaced while they serve.')
-    await service.restart()
-    if (!stopping) say('Restarted.')
+    if (await service.restart()) say('Restarted.')
   })
   void service.failed?.then(async () => {
     if (stopping) return

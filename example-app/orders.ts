@@ -5,7 +5,7 @@ import type { Ready, Service } from './service.js'
 export type Order = 'stop' | 'retire' | 'restart'
 
 /** What it answers: once that it listens, and after a restart that it is over. */
-export type Report = { ready: Ready } | { restarted: true }
+export type Report = { ready: Ready } | { restarted: boolean }
 
 /** More than the ten seconds after which the parent, if there still is one, ends it. */
 const PATIENCE_MS = 11_000
@@ -28,7 +28,7 @@ export function obeyOrders({ ready, stop, retire, restart }: Service): void {
   const orders: Record<Order, () => unknown> = {
     stop: () => end(stop),
     retire: () => end(retire ?? stop),
-    restart: () => restart?.().then(() => report({ restarted: true })),
+    restart: () => restart?.().then((restarted) => report({ restarted })),
   }
   process.on('message', (order: Order) => orders[order]())
   process.on('disconnect', orders.stop)

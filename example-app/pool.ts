@@ -60,13 +60,13 @@ export async function startPool({ size, start, log, pause }: PoolParts): Promise
     await child.ended
   }
 
-  async function replaceAll(): Promise<void> {
+  async function replaceAll(): Promise<boolean> {
     for (const old of [...seated]) {
-      if (stopping) return
+      if (stopping) return false
       const fresh = begin()
       if (!(await fresh.ready)) {
         if (!stopping) log('The new process did not start: the old ones go on.')
-        return
+        return false
       }
       seated.add(fresh)
       void replaceWhenDead(fresh)
@@ -74,6 +74,7 @@ export async function startPool({ size, start, log, pause }: PoolParts): Promise
       // The old one died by itself, and another has its place already.
       else if (seated.size > size) await retire(fresh)
     }
+    return true
   }
 
   async function stop(): Promise<void> {
@@ -87,9 +88,9 @@ export async function startPool({ size, start, log, pause }: PoolParts): Promise
   }
 
   /** The restart that goes on, and one more that is asked for meanwhile: what it is for may have come too late for the first. */
-  let current: Promise<void> | undefined
-  let next: Promise<void> | undefined
-  function restart(): Promise<void> {
+  let current: Promise<boolean> | undefined
+  let next: Promise<boolean> | undefined
+  function restart(): Promise<boolean> {
     if (next) return next
     if (!current) {
       current = replaceAll().finally(() => {

@@ -21,8 +21,11 @@ export interface Service {
   stop(): Promise<void>
   /** The same without any hurry, because another process has taken over. */
   retire?(): Promise<void>
-  /** Puts new processes in the place of the old ones, one after the other. */
-  restart?(): Promise<void>
+  /**
+   * Puts new processes in the place of the old ones, one after the other.
+   * @returns whether all of them are new
+   */
+  restart?(): Promise<boolean>
   /** Resolves when it cannot go on; what is left of it is to be stopped. */
   failed?: Promise<void>
 }

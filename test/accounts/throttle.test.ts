@@ -105,6 +105,17 @@ describe('the budgets, by default', () => {
     expect(await guesses(throttle, 200)).toBe(10)
   })
 
+  it('never give back what another attempt has spent', async () => {
+    const throttle = createThrottle()
+    await throttle.spend('bob@example.com', '203.0.113.7', silent)
+    const [spent] = [
+      await throttle.spend('alice@example.com', '192.0.2.1', silent),
+      await throttle.spend('alice@example.com', '192.0.2.1', silent),
+    ]
+    for (let i = 0; i < 50; i++) spent.giveBack()
+    expect(await guesses(throttle, 200)).toBe(9)
+  })
+
   it.each([
     ['-1 day', -86_400_000],
     ['-1 hour', -3_600_000],
@@ -129,6 +140,12 @@ describe('the keys', () => {
     const throttle = createThrottle()
     await guesses(throttle, 10)
     expect(await guesses(throttle, 1, email)).toBe(0)
+  })
+
+  it('take addresses for two accounts that are one only in capitals', async () => {
+    const throttle = createThrottle()
+    await guesses(throttle, 10, 'stra\u00dfe@example.com')
+    expect(await guesses(throttle, 1, 'strasse@example.com')).toBe(1)
   })
 
   it.each([
@@ -410,7 +427,10 @@ describe('a shared store', () => {
     expect(failures).toEqual([new Error('connection refused')])
     expect(store.asked).toBe(4)
     store.mode = 'up'
-    vi.advanceTimersByTime(1001)
+    vi.advanceTimersByTime(999)
+    await guess()
+    expect(store.asked).toBe(4)
+    vi.advanceTimersByTime(1)
     await guess()
     expect(store.asked).toBe(7)
     expect(failures).toHaveLength(1)
@@ -518,6 +538,21 @@ describe('a shared store', () => {
     expect(failed).not.toHaveBeenCalled()
   })
 
+  it('that falls silent after an answer is given up all the same', async () => {
+    const answers: ((value: unknown) => void)[] = []
+    const { spend, failed } = answering(() => new Promise((resolve) => answers.push(resolve)))
+    const unanswered = spend()
+    const answered = spend()
+    await vi.advanceTimersByTimeAsync(5)
+    answers[1]?.(undefined)
+    await answered
+    await vi.advanceTimersByTimeAsync(44)
+    expect(failed).not.toHaveBeenCalled()
+    await vi.advanceTimersByTimeAsync(1)
+    await unanswered
+    expect(failed).toHaveBeenCalledOnce()
+  })
+
   it('that has answered leaves no timer behind', async () => {
     const answers: ((value: unknown) => void)[] = []
     const { spend } = answering(() => new Promise((resolve) => answers.push(resolve)))
@@ -544,7 +579,8 @@ describe('a shared store', () => {
         reward: () => Promise.resolve(),
       }),
     })
-    await throttle.spend('alice@example.com', '192.0.2.1', (error) => failures.push(error))
+    const spent = await throttle.spend('alice@example.com', '192.0.2.1', (error) => failures.push(error))
     expect(failures).toEqual([new Error('not connected')])
+    expect(() => spent.giveBack()).not.toThrow()
   })
 })

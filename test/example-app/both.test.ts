@@ -2,7 +2,9 @@ import { copyFile, mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { freePort } from '../support/redis.js'
+import { NO_POSTGRES } from '../support/postgres.js'
+import { freePort, NO_REDIS, startRedis } from '../support/redis.js'
+import { usePostgres } from './databases.js'
 import {
   ALICE,
   descendants,
@@ -129,6 +131,25 @@ describe('npm start', () => {
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
       expect(stderr).toMatch(/^To start one API: .+\n$/)
     }
+  })
+})
+
+describe.skipIf(NO_POSTGRES || NO_REDIS)('npm start on PostgreSQL and Redis', () => {
+  const createDatabase = usePostgres()
+
+  test('one token opens both APIs, and a sign-out closes both', async () => {
+    const redis = await startRedis()
+    const env = { DATA_DIR: await tempDir(), DATABASE_URL: await createDatabase(), REDIS_URL: redis.url }
+    const { url, reporting } = await startBoth(env)
+    const token = await tokenFrom(url, ALICE)
+    expect(await statusOf(reporting + REPORT, token)).toBe(200)
+    const headers = { Authorization: `Bearer ${token}` }
+    expect(await fetch(url + SIGN_OUT_PATH, { method: 'POST', headers })).toMatchObject({ status: 204 })
+    expect(await statusOf(url + NORTH, token)).toBe(401)
+    expect(await statusOf(reporting + REPORT, token)).toBe(401)
+    expect(await ready(reporting)).toEqual({ status: 'ok', parts: { database: 'ok', redis: 'ok' } })
+    await redis.kill()
+    expect(await statusOf(reporting + REPORT, await tokenFrom(url, ALICE))).toBe(503)
   })
 })
 

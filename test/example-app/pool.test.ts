@@ -61,7 +61,7 @@ function fakeChild(answer: Answer): FakeChild {
       told.push(order)
       die({ code: 0 })
     },
-    restart: async () => {},
+    restart: async () => true,
     kill: () => die({ signal: 'SIGKILL' }),
   }
 }
@@ -153,14 +153,14 @@ describe('a restart', () => {
     expect(started).toHaveLength(4)
     expect(started[1]?.told).toEqual([])
     started[3]?.becomeReady()
-    await restarted
+    expect(await restarted).toBe(true)
     expect(started.map(({ told }) => told)).toEqual([['retire'], ['retire'], [], []])
     expect(logged).toEqual([])
   })
 
   test('whose new process does not start leaves the old ones', async () => {
     const { pool, started, logged } = makePool(2, ['ready', 'ready', 'dead'])
-    await (await pool)?.restart?.()
+    expect(await (await pool)?.restart?.()).toBe(false)
     expect(started.map(({ told }) => told)).toEqual([[], [], []])
     expect(logged).toEqual(['The new process did not start: the old ones go on.'])
   })
@@ -205,7 +205,7 @@ describe('a restart', () => {
     const service = await pool
     const restarted = service?.restart?.()
     await service?.stop()
-    await restarted
+    expect(await restarted).toBe(false)
     expect(started.map(({ told }) => told)).toEqual([['stop'], ['stop'], ['stop']])
     expect(logged).toEqual([])
   })

@@ -1,5 +1,7 @@
 import { once } from 'node:events'
+import { chmod } from 'node:fs/promises'
 import { Agent, type IncomingMessage, request } from 'node:http'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, expect, test, vi } from 'vitest'
 import { NO_REDIS, startRedis } from '../support/redis.js'
@@ -84,6 +86,33 @@ test('one process and one that looks after it need no Redis', async () => {
   const after = await descendants(app.pid)
   expect(after).toHaveLength(4)
   expect(after.filter(({ pid }) => before.some((one) => one.pid === pid))).toHaveLength(2)
+})
+
+test('a restart that fails says so, and changes nothing', async () => {
+  const dataDir = await tempDir()
+  const key = join(dataDir, 'signing-key.pem')
+  const app = await startBoth({ DATA_DIR: dataDir, WORKERS: '1' })
+  const before = await descendants(app.pid)
+  await chmod(key, 0o644)
+  app.kill('SIGUSR2')
+  await app.printed('The new process did not start: the old ones go on.')
+  expect(await login(app.url, ALICE)).toMatchObject({ status: 200 })
+  expect(await descendants(app.pid)).toEqual(before)
+  expect(app.output()).toContain('others can read this key')
+  await chmod(key, 0o600)
+  app.kill('SIGUSR2')
+  await app.printed('Restarted.')
+  expect(app.output().match(/Restarted/g)).toHaveLength(1)
+})
+
+test('the only process is replaced at the same address', async () => {
+  const app = await startBoth({ DATA_DIR: await tempDir(), WORKERS: '1' })
+  const all = await descendants(app.pid)
+  for (const { pid, parent } of all) if (parent !== app.pid) process.kill(pid, 'SIGKILL')
+  await app.printed('A process has ended unexpectedly (SIGKILL)')
+  const token = await vi.waitFor(() => tokenFrom(app.url, ALICE), PATIENCE)
+  const headers = { Authorization: `Bearer ${token}` }
+  await vi.waitFor(async () => expect((await fetch(app.reporting + REPORT, { headers })).status).toBe(200), PATIENCE)
 })
 
 test('without WORKERS there is nothing to replace a process with, and the signal does no harm', async () => {

@@ -1,8 +1,11 @@
 import { METHODS } from 'node:http'
 import { connect } from 'node:net'
+import { Readable } from 'node:stream'
 import express from 'express'
 import { tokenRouter } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { type BodyRequest, readBody } from '../../src/http/body.js'
+import { refusalOf } from '../support/failures.js'
 import { fastPasswords, makeIssuer, makeStore } from '../support/fixtures.js'
 import {
   asForm,
@@ -405,4 +408,23 @@ it('a client that gives up within its body harms nobody', async () => {
   await vi.waitFor(() => expect(onEvent).toHaveBeenCalledOnce())
   expect(onEvent.mock.calls[0]?.[0]).toMatchObject({ type: 'token.refused', code: 'client_closed_request' })
   expectToken(await send(port, asJson(GOOD)))
+})
+
+it.each([
+  ['no JSON', JSON_TYPE, '{'],
+  ['no form', FORM_TYPE, 'email=%'],
+  ['no UTF-8', FORM_TYPE, Buffer.from([0xff])],
+])('readBody makes nothing of what is %s', async (_, type, body) => {
+  const req = { headers: { 'content-type': type['Content-Type'] }, readableDidRead: true, body: Buffer.from(body) }
+  expect(await refusalOf(readBody(req as unknown as BodyRequest, 100))).toMatchObject({ code: 'invalid_body' })
+})
+
+it('readBody makes nothing of what breaks off', async () => {
+  const broken = new Readable({
+    read() {
+      this.destroy(new Error('reset'))
+    },
+  })
+  const req = Object.assign(broken, { headers: { 'content-type': 'application/json' } })
+  expect(await refusalOf(readBody(req as unknown as BodyRequest, 100))).toMatchObject({ code: 'invalid_body' })
 })

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { createPacer } from '../../src/http/pacer.js'
 
 /** A pacer of one in 10 ms after three, none later than 40 ms, and its clock. */
@@ -32,4 +32,13 @@ it('goes on where it was when a crowd comes back', () => {
   expect(waits(5)).toEqual([0, 0, 0, 10, 20])
   clock.now += 15
   expect(waits(2)).toEqual([15, 25])
+})
+
+it('counts by a clock that nobody sets', () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const wait = createPacer(10, 1, 1000)
+  expect([wait(), wait()]).toEqual([0, 10])
+  vi.advanceTimersByTime(4)
+  expect(wait()).toBe(16)
 })

@@ -94,6 +94,21 @@ describe('req.auth', () => {
     expect(seen[0]?.auth?.accountId).toBe(ACCOUNTS.alice.id)
   })
 
+  it('of another middleware is not there when no token came, and none is asked for', async () => {
+    const seen: unknown[] = []
+    const app = express()
+    app.use((req, _res, next) => {
+      Object.assign(req, { auth: { accountId: 'acc-1' } })
+      next()
+    })
+    app.get('/', requireBearer({ tokens, optional: true }), (req, res) => {
+      seen.push(req.auth)
+      res.end()
+    })
+    await send((await listen(app)).port, { method: 'GET', path: '/' })
+    expect(seen).toEqual([undefined])
+  })
+
   it('is not there for the handler of a refused request', async () => {
     const { ask, seen } = await guarded()
     expectInvalid(await ask('x.y.z'))
@@ -127,6 +142,28 @@ describe('a verifier of the host’s own', () => {
     const own = { issuer, audience: ISSUER, verify }
     expectMisuse(() => requireBearer({ tokens: own }), /^requireBearer: "tokens\.issuer".* must be printable ASCII/)
     expect(() => requireBearer({ tokens: own, realm: 'reports' })).not.toThrow()
+  })
+
+  it('is a TypeError without an issuer, whatever the realm', () => {
+    const own = { audience: ISSUER, verify } as never
+    const says = '"tokens" must be what createTokenIssuer() or createTokenVerifier() returned'
+    expectMisuse(() => requireBearer({ tokens: own, realm: 'reports' }), says)
+  })
+
+  it('that refuses a token later: 401', async () => {
+    const { ask, seen } = await guarded({ tokens: { issuer: ISSUER, audience: ISSUER, verify } })
+    expectInvalid(await ask('x.y.z'))
+    expect(seen).toHaveLength(0)
+  })
+
+  it('that cannot tell: 503', async () => {
+    const error = new Error('no keys')
+    const onEvent = vi.fn()
+    const own = { issuer: ISSUER, audience: ISSUER, verify: () => Promise.reject(error) }
+    const { ask, seen } = await guarded({ tokens: own, onEvent })
+    expectUnavailable(await ask(tokenOf()))
+    expect(seen).toHaveLength(0)
+    expect(onEvent.mock.calls).toMatchObject([[{ type: 'dependency.failed', dependency: 'keys', error }]])
   })
 })
 
@@ -400,6 +437,27 @@ describe('accounts', () => {
     expect(seen).toHaveLength(0)
   })
 
+  it.each<[string, Partial<Options>, string, string]>([
+    [
+      'another account',
+      { accounts: storeOf(() => ACCOUNTS.bob) },
+      'accounts',
+      'accounts: findById answered with another account',
+    ],
+    [
+      'no answer to whether it is revoked',
+      { isRevoked: (() => undefined) as never },
+      'revocation',
+      'isRevoked: the answer must be true or false',
+    ],
+  ])('is told of %s', async (_what, options, dependency, message) => {
+    const onEvent = vi.fn()
+    const { ask } = await guarded({ ...options, onEvent })
+    expectUnavailable(await ask(tokenOf()))
+    const error = expect.objectContaining({ message })
+    expect(onEvent.mock.calls).toMatchObject([[{ type: 'dependency.failed', dependency, error }]])
+  })
+
   it('leaves no req.user behind when it refuses', async () => {
     const users: unknown[] = []
     const app = express()
@@ -667,7 +725,7 @@ describe('made of options', () => {
     ['credentialsRequired', { tokens, credentialsRequired: false }, /"credentialsRequired".*"optional"/],
     ['other letters', { tokens, isrevoked: () => false }, /"isrevoked".*"isRevoked"/],
     ['scope: empty string', { tokens, scope: '' }, /"scope"/],
-    ['scope: a space', { tokens, scope: ' ' }, /"scope"/],
+    ['scope: a space', { tokens, scope: ' ' }, /"scope" must be scope tokens, like 'reports:read' or \[/],
     ['scope: two spaces between', { tokens, scope: 'a  b' }, /"scope"/],
     ['scope: empty list', { tokens, scope: [] }, /"scope"/],
     ['scope: a list of an empty string', { tokens, scope: [''] }, /"scope"/],
@@ -685,7 +743,7 @@ describe('made of options', () => {
       /"accounts".*findById/,
     ],
     ['accounts: a list', { tokens, accounts: [ACCOUNTS.alice] }, /"accounts"/],
-    ['accounts: null', { tokens, accounts: null }, /"accounts"/],
+    ['accounts: null', { tokens, accounts: null }, /"accounts" must be a store with "findById", but is null$/],
     ['isRevoked: a set', { tokens, isRevoked: new Set() }, /"isRevoked"/],
     ['isRevoked: true', { tokens, isRevoked: true }, /"isRevoked"/],
     ['optional: a string', { tokens, optional: 'true' }, /"optional"/],

@@ -1,3 +1,5 @@
+import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import type { ErrorRequestHandler, RequestHandler } from 'express'
 import passport from 'passport'
 import { Strategy as HostBearer } from 'passport-http-bearer'
@@ -29,8 +31,10 @@ const hang = () => new Promise<never>(() => {})
 describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
   const {
     AuthError,
+    argon2id,
     authOf,
     createPasswords,
+    createThrottle,
     createTokenVerifier,
     memoryAccounts,
     requireBearer,
@@ -353,6 +357,17 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       expectForbidden(await send(port, asJson({ ...GOOD, email: 'nobody@example.com' })))
     })
 
+    it.each<[string, object, readonly string[]]>([
+      ['its scopes', {}, ['reports:read']],
+      ['no scopes when it has none', { scopes: undefined }, []],
+      ['no scopes when they are null', { scopes: null }, []],
+    ])('give a token %s', async (_what, about, scopes) => {
+      const tokens = makeIssuer()
+      const port = await start(router({ tokens, accounts: () => ({ ...ACCOUNTS.alice, ...about }) }))
+      const { authenticationToken } = expectToken(await send(port, asJson(GOOD)))
+      expect((await tokens.verify(authenticationToken)).scopes).toEqual(scopes)
+    })
+
     it('a store’s own methods, called on it', async () => {
       class Store {
         #accounts = makeStore()
@@ -475,6 +490,20 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
     })
   })
 
+  describe('throttle', () => {
+    const two = { points: 2, duration: '1h' }
+    it.each<[string, number, Partial<Options>]>([
+      ['createThrottle() unless given', 10, {}],
+      ['of the host’s own budgets', 2, { throttle: createThrottle({ budgets: { pair: two } }) }],
+      ['none at all with false', 12, { throttle: false }],
+    ])('%s: of a dozen wrong passwords %i are checked', async (_what, checked, options) => {
+      const port = await start(router(options))
+      const codes: number[] = []
+      for (let i = 0; i < 12; i++) codes.push((await send(port, asJson({ ...GOOD, password: 'wrong' }))).status)
+      expect(codes).toEqual([...Array(checked).fill(403), ...Array(12 - checked).fill(429)])
+    })
+  })
+
   describe('onEvent', () => {
     const base = { time: expect.any(Date), address: '127.0.0.1' }
 
@@ -529,9 +558,30 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       const port = await start(router({ passwords, accounts, onEvent: (event) => events.push(event) }))
       expectToken(await send(port, asJson(GOOD)))
       expect(events).toMatchObject([
-        { type: 'dependency.failed', dependency: 'accounts', error },
+        { type: 'dependency.failed', dependency: 'accounts', refused: false, error },
         { type: 'token.issued' },
       ])
+    })
+
+    it('is told of what nobody foresaw', async () => {
+      const events: Events = []
+      const error = new Error('the clock stopped')
+      const now = () => {
+        throw error
+      }
+      const tokens = { ...makeIssuer(), now }
+      expectUnavailable(
+        await send(await start(router({ tokens, onEvent: (event) => events.push(event) })), asJson(GOOD)),
+      )
+      expect(events).toEqual([{ type: 'dependency.failed', dependency: 'internal', refused: true, error, ...base }])
+    })
+
+    it('is told the e-mail address, as it was sent, where the host asks for it', async () => {
+      const events: Events = []
+      const port = await start(router({ emailInEvents: true, onEvent: (event) => events.push(event) }))
+      await send(port, asJson({ ...GOOD, email: 'Nobody@Example.com' }))
+      expectToken(await send(port, asJson(GOOD)))
+      expect(events).toMatchObject([{ email: 'Nobody@Example.com' }, { email: GOOD.email }])
     })
 
     it('is told no e-mail address, no password, no hash and no token', async () => {
@@ -630,12 +680,36 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
     ])('%s takes nothing down', async (_what, sent) => {
       const rejections = unhandledRejections()
       const onEvent = vi.fn()
-      const port = await start(impatient, router({ onEvent }))
+      const failed = vi.fn()
+      const handler: ErrorRequestHandler = (error, _req, _res, _next) => failed(error)
+      const port = await start(impatient, router({ onEvent }), handler as unknown as RequestHandler)
       expect(await send(port, sent)).toMatchObject({ status: 504, body: 'too late' })
       await vi.waitFor(() => expect(onEvent).toHaveBeenCalled())
       await new Promise(setImmediate)
       expect(rejections).toEqual([])
+      expect(failed).not.toHaveBeenCalled()
     })
+  })
+
+  it('one connection keeps one listener, however many logins it brings', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    onTestFinished(() => agent.destroy())
+    const sockets = new Set<Socket>()
+    const listeners: number[] = []
+    const port = await start(({ socket }, res, next) => {
+      sockets.add(socket)
+      res.once('finish', () => listeners.push(socket.listenerCount('close')))
+      next()
+    }, router())
+    const options = { host: '127.0.0.1', port, method: 'POST', path: TOKEN_PATH, headers: JSON_TYPE, agent }
+    for (let i = 0; i < 3; i++) {
+      const res = await new Promise<IncomingMessage>((resolve) => {
+        httpRequest(options, resolve).end(GOOD_JSON)
+      })
+      await new Promise((resolve) => res.resume().once('end', resolve))
+    }
+    expect(sockets.size).toBe(1)
+    expect(new Set(listeners).size).toBe(1)
   })
 
   it('a host that closes its connections, to shut down, has each answer ended with its last byte', async () => {
@@ -675,6 +749,7 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
     it.each<[string, object, RegExp]>([
       ['passwords that only verify', { passwords: { verify: half } }, /"passwords" must be what createPasswords/],
       ['passwords that only hash', { passwords: { hash: half } }, /"passwords" must be what createPasswords/],
+      ['passwords: argon2id()', { passwords: argon2id() }, /"passwords" must be .* Hashers go into createPasswords/],
       ['a throttle that is true', { throttle: true }, /"throttle" must be what createThrottle\(\) returned, or false/],
       ['a throttle that is null', { throttle: null }, /"throttle" must be what createThrottle/],
       ['a throttle of budgets', { throttle: { budgets: {} } }, /Budgets go into createThrottle\(\{ budgets \}\)/],
@@ -702,7 +777,11 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       ['tokens: a verifier', { tokens: verifier, accounts }, /"tokens".*createTokenIssuer.*verifier/i],
       ['tokens: a secret', { tokens: secret, accounts }, /"tokens"/],
       ['tokens: options of an issuer', { tokens: { issuer: ISSUER, keys: secret }, accounts }, /"tokens"/],
-      ['tokens: null', { tokens: null, accounts }, /"tokens"/],
+      [
+        'tokens: null',
+        { tokens: null, accounts },
+        /"tokens" must be what createTokenIssuer\(\) returned, but is null$/,
+      ],
       ['tokens under the name of issuer', { issuer: tokens, accounts }, /"issuer".*"tokens"/],
       ['accounts: missing', { tokens }, /"accounts" .*missing/],
       ['accounts: null', { tokens, accounts: null }, /"accounts"/],
@@ -778,7 +857,7 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       ].map((bodyLimit): [string, unknown, RegExp] => [
         `bodyLimit: ${typeof bodyLimit === 'number' ? bodyLimit : JSON.stringify(bodyLimit)}`,
         { ...good, bodyLimit },
-        /"bodyLimit"/,
+        /"bodyLimit" must be a number of bytes or a string like '10kb', from 1 byte to 1 MB/,
       ]),
       ...[0, -1, Number.NaN, Infinity, 61, 5000, '5', '5 apples', '2m', '', true, null].map(
         (timeout): [string, unknown, RegExp] => [

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { createTurnstile } from '../../src/http/turnstile.js'
 
 const turnOfTheLoop = () => new Promise(setImmediate)
@@ -44,4 +44,12 @@ it('lets one who comes alone through at once, every time', async () => {
     await turnOfTheLoop()
     await turnOfTheLoop()
   }
+})
+
+it('rests when nobody comes', () => {
+  vi.useFakeTimers({ toFake: ['setImmediate'] })
+  onTestFinished(() => void vi.useRealTimers())
+  crowd(createTurnstile(1), 3)
+  for (let turn = 0; turn < 4; turn++) vi.advanceTimersToNextTimer()
+  expect(vi.getTimerCount()).toBe(0)
 })

@@ -108,6 +108,7 @@ export function expectForbidden(answer: Answer): void {
   expect(answer.headers['content-length']).toBe('0')
   expect(answer.headers).not.toHaveProperty('content-type')
   expect(answer.headers).not.toHaveProperty('www-authenticate')
+  expect(answer.headers).not.toHaveProperty('allow')
   expectUncached(answer)
 }
 

@@ -45,6 +45,13 @@ describe.each(['RS256', 'ES256'] as const)('%s key material', (alg) => {
   })
 })
 
+it.each<[string, object]>([
+  ['a secret beside a key pair', { alg: 'HS256', secret: SECRET, privateKey: undefined, publicKey: undefined }],
+  ['a key pair beside a secret', { ...signingKey('ES256'), secret: undefined, publicKey: undefined }],
+])('material that is undefined is absent: %s', (_, key) => {
+  expect(() => issuerOf(key as TokenKey)).not.toThrow()
+})
+
 describe('a secret', () => {
   it.each([
     ['text, by its UTF-8 bytes', 'é'.repeat(16)],
@@ -79,6 +86,10 @@ describe('kid', () => {
     }
     const { keys } = issuerOf([signingKey('RS256'), { alg: 'RS256', publicKey }]).jwks()
     expect(keys[1]?.kid).toBe('NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs')
+  })
+
+  it('of a secret is the same in every process and version', () => {
+    expect(headerOf(someToken(issuerOf({ alg: 'HS256', secret: SECRET })))['kid']).toBe('X2PQngxkGy6JLFlDO7kwRR')
   })
 
   it.each(['RS256', 'ES256', 'ES512'] as const)('is the same for both halves of a key pair: %s', (alg) => {

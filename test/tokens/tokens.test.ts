@@ -92,6 +92,10 @@ describe('the issuer object', () => {
     expect(issuer).toMatchObject({ issuer: ISSUER, audience: ISSUER })
   })
 
+  it('tells the time by its clock', () => {
+    expect(issuer.now()).toEqual(new Date(clock()))
+  })
+
   it('works with its functions taken off it', async () => {
     const { issue, verify, jwks } = issuer
     expect(await verify(issue({ accountId: 'acc-1' }).token)).toMatchObject({ accountId: 'acc-1' })

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { isVerifiedToken } from '../../src/tokens/verified-token.js'
 import { ISSUER } from '../support/fixtures.js'
 import { atFrozenMoment, partsOf } from '../support/tokens.js'
 
@@ -22,6 +23,12 @@ describe('a verified token', () => {
 
   it('has no scopes and no claims when the token carries none', async () => {
     expect(await issuer.verify(forged())).toMatchObject({ scopes: [], claims: {} })
+  })
+
+  it('without claims costs no object for them: thousands are remembered', async () => {
+    const [one, two] = await Promise.all([forged(), forged({ payload: { jti: 'jti-2' } })].map(issuer.verify))
+    expect(one?.claims).toBe(two?.claims)
+    expect(Object.isFrozen(one?.claims)).toBe(true)
   })
 
   it('has none of the registered claims among its private ones', async () => {
@@ -56,5 +63,23 @@ describe('a verified token', () => {
     const token = forged()
     const shown = inspect(await issuer.verify(token), { depth: 9, showHidden: true, getters: true })
     for (const part of Object.values(partsOf(token))) expect(shown).not.toContain(part)
+  })
+})
+
+describe('isVerifiedToken', async () => {
+  const verified = await issuer.verify(forged())
+
+  it.each<[string, unknown, boolean]>([
+    ['a verified token', verified, true],
+    ['a copy of one', { ...verified }, false],
+    ['what inherits from one', Object.create(verified), false],
+    ['an empty object', {}, false],
+    ['null', null, false],
+    ['undefined', undefined, false],
+    ['text', forged(), false],
+    ['a number', 7, false],
+    ['a function', () => verified, false],
+  ])('%s', (_, value, expected) => {
+    expect(isVerifiedToken(value)).toBe(expected)
   })
 })
