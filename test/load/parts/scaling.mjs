@@ -9,6 +9,8 @@ import { startPipeline } from '../pipelined.mjs'
 import { figure } from '../verdicts.mjs'
 
 const DEMAND = 1.6
+/** Two processes that get less cannot serve so much more: then other work had the cores, and the answers a second say nothing. */
+const ENOUGH_CORES = 1.6
 const CONNECTIONS = 16
 const DEPTH = 32
 const SLICE = 500
@@ -30,6 +32,7 @@ export const scaling = {
     const { token } = servers[0].first
     const own = { one: [], two: [] }
     const each = { one: [], two: [] }
+    const got = { one: [], two: [] }
     const measure = async ({ name, size }) => {
       const asked = servers.slice(0, size)
       const before = await cpuOf(asked)
@@ -37,12 +40,14 @@ export const scaling = {
       const order = { path: '/statements', token, ports, connections: CONNECTIONS, depth: DEPTH, milliseconds: SLICE }
       const { answers, seconds, perSecond, cpu } = await send(order)
       own[name].push(cpu / seconds)
-      each[name].push((((await cpuOf(asked)) - before) / answers) * 1e6)
+      const used = (await cpuOf(asked)) - before
+      each[name].push((used / answers) * 1e6)
+      got[name].push(used / seconds)
       return perSecond
     }
     // What is compiled during the first requests is no part of the comparison.
     for (let i = 0; i < 4; i++) await measure(VARIANTS[1])
-    for (const list of [...Object.values(own), ...Object.values(each)]) list.length = 0
+    for (const list of [own, each, got].flatMap(Object.values)) list.length = 0
     const values = await inRounds(rounds, VARIANTS, measure)
     const speedUp = pairedRatio(values.two, values.one)
     const byCpu = summary(each.two.map((micros, round) => (2 * each.one[round]) / micros))
@@ -51,13 +56,16 @@ export const scaling = {
       figure(
         `two processes to one, answers a second, ${cores} cores: at least ${DEMAND}`,
         withSpread(speedUp),
-        speedUp.median >= DEMAND,
+        summary(got.two).median < ENOUGH_CORES ? undefined : speedUp.median >= DEMAND,
       ),
       figure(`  by processor time per answer: at least ${DEMAND}`, withSpread(byCpu), byCpu.median >= DEMAND),
       ...VARIANTS.flatMap(({ name }) => [
         figure(`${name}: answers a second`, withSpread(summary(values[name]))),
         figure('  processor time each', withSpread(summary(each[name]), ' µs')),
-        figure('  cores that the generator took meanwhile', withSpread(summary(own[name]))),
+        figure(
+          '  cores that the servers got, and the generator took',
+          `${withSpread(summary(got[name]))}, ${withSpread(summary(own[name]))}`,
+        ),
       ]),
     ]
   },
