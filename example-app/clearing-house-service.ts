@@ -8,7 +8,6 @@ import { Failure } from './failure.js'
 import { tokenKeys } from './keys.js'
 import { closer, listen } from './listen.js'
 import { complain } from './output.js'
-import { databaseRevocation } from './revocation.js'
 import type { Service } from './service.js'
 import { openSharedState } from './shared-state.js'
 import { createStatements } from './statements.js'
@@ -20,7 +19,7 @@ export function startClearingHouse(config: Config): Promise<Service> {
     const keys = tokenKeys(config.dataDir)
     const db = await openDatabase(config, complain)
     close.later(() => db.destroy())
-    const shared = await openSharedState(config.redisUrl, complain)
+    const shared = await openSharedState(config.redisUrl, db, complain)
     close.later(shared.close)
     const accounts = createAccountStore(db)
     const passwords = createPasswords()
@@ -42,7 +41,7 @@ export function startClearingHouse(config: Config): Promise<Service> {
       statements: createStatements(db),
       passwords,
       throttle: shared.throttle,
-      revocation: config.redisUrl ? shared.revocation : databaseRevocation(db),
+      revocation: shared.revocation,
       checks: { database: () => accounts.isEmpty(), ...shared.checks },
       log: complain,
     })

@@ -6,7 +6,6 @@ import { complain } from './output.js'
 import { openReadableDatabase } from './readable-database.js'
 import { createReportingApp } from './reporting.js'
 import { createReports } from './reports.js'
-import { databaseRevocation } from './revocation.js'
 import type { Service } from './service.js'
 import { openSharedState } from './shared-state.js'
 
@@ -18,15 +17,14 @@ export function startReporting(config: Config): Promise<Service> {
     const keys = remoteKeys(jwksUrl, { onError: ({ message }) => complain(message) })
     const db = await openReadableDatabase(config, complain)
     close.later(() => db.destroy())
-    const shared = await openSharedState(config.redisUrl, complain)
+    const shared = await openSharedState(config.redisUrl, db, complain)
     close.later(shared.close)
     const accounts = createAccountStore(db)
-    const { isRevoked } = config.redisUrl ? shared.revocation : databaseRevocation(db)
     const app = createReportingApp({
       tokens: createTokenVerifier({ issuer, keys }),
       accounts,
       reports: createReports(db),
-      isRevoked,
+      isRevoked: shared.revocation.isRevoked,
       // Not the issuer: while it is down, the keys held go on verifying.
       checks: { database: () => accounts.isEmpty(), ...shared.checks },
       log: complain,

@@ -12,18 +12,6 @@ export interface Revocation {
 /** Clocks differ a little: an entry that ended before its token would let it in again. */
 const MARGIN_MS = 60_000
 
-/** For this process alone. */
-export function memoryRevocation(): Revocation {
-  const ids = new Set<string>()
-  return {
-    isRevoked: ({ id }) => ids.has(id),
-    async revoke({ id, expiresAt }) {
-      ids.add(id)
-      setTimeout(() => ids.delete(id), expiresAt.getTime() - Date.now() + MARGIN_MS).unref()
-    },
-  }
-}
-
 /** For every process on the same database. */
 export function databaseRevocation(db: Database): Revocation {
   return {

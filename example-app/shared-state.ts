@@ -1,6 +1,7 @@
 import { createThrottle, type Throttle } from 'express-token-endpoint'
 import type { Checks } from './health.js'
-import { memoryRevocation, type Revocation, redisRevocation } from './revocation.js'
+import { databaseRevocation, type Revocation, redisRevocation } from './revocation.js'
+import type { Database } from './schema.js'
 
 /** What has to be the same in every process that serves one environment. */
 export interface SharedState {
@@ -10,10 +11,14 @@ export interface SharedState {
   close(): void
 }
 
-/** On Redis where it is configured; else in memory, for one process. */
-export async function openSharedState(redisUrl: string | undefined, log: (line: string) => void): Promise<SharedState> {
+/** On Redis where it is configured; else revocations in the database, and budgets in memory, for one process. */
+export async function openSharedState(
+  redisUrl: string | undefined,
+  db: Database,
+  log: (line: string) => void,
+): Promise<SharedState> {
   if (redisUrl === undefined) {
-    return { throttle: createThrottle(), revocation: memoryRevocation(), checks: {}, close() {} }
+    return { throttle: createThrottle(), revocation: databaseRevocation(db), checks: {}, close() {} }
   }
   // Loaded only here: they would make every start slower.
   const [{ openRedis }, { RateLimiterRedis }] = await Promise.all([

@@ -41,8 +41,8 @@ const MAX_AGE_SECONDS = 300
  * `GET` and `HEAD`; for `remoteKeys` and every other verifier. Its media type is `application/jwk-set+json` (section 8.5.2).
  *
  * Caches may keep it for five minutes. That fits rotation: a new key is put into every process's set before one of them signs
- * with it, and verifiers fetch the set again for a `kid` that they do not know; a key that was taken out is gone from caches as
- * soon as it would be from `remoteKeys`.
+ * with it, and verifiers fetch the set again for a `kid` that they do not know; a key that was taken out is gone from caches
+ * five minutes later, and from `remoteKeys` at most its `maxAge` after that.
  * @throws TypeError naming the option that cannot be used; so does an issuer that has secrets alone
  */
 export function jwksRouter(options: JwksRouterOptions): Router {

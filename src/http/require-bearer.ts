@@ -16,6 +16,7 @@ import {
   text,
   withMethods,
 } from '../options.js'
+import { type QuickPath, quickPathOf } from '../tokens/quick-path.js'
 import type { TokenVerifier } from '../tokens/tokens.js'
 import { isVerifiedToken, type VerifiedToken } from '../tokens/verified-token.js'
 import { bearerTokenOf, knownTokenOf, verifyByPassport } from './credentials.js'
@@ -124,6 +125,22 @@ const MISTAKES = {
   required: 'optional',
 }
 
+/** For a verifier of the host's own, which is asked every time. */
+const NO_QUICK_PATH: QuickPath = { recall: () => undefined, verifyNow: () => undefined }
+
+/** What a verifier of the host's own answers is held to its form: a forgotten return would otherwise be no token at all. */
+async function askVerifier(tokens: TokenVerifier, token: string): Promise<VerifiedToken> {
+  const auth: unknown = await tokens.verify(token)
+  if (isVerifiedToken(auth) || looksVerified(auth)) return auth
+  throw new TypeError('tokens: verify must answer with a verified token, or throw')
+}
+
+function looksVerified(auth: unknown): auth is VerifiedToken {
+  if (!isPlainObject(auth)) return false
+  const { id, accountId, scopes, issuedAt } = auth
+  return typeof id === 'string' && typeof accountId === 'string' && Array.isArray(scopes) && issuedAt instanceof Date
+}
+
 /**
  * Makes the guard: a middleware that lets a request through when it brings a good bearer token (RFC 6750), and hangs the
  * verified token on `req.auth`.
@@ -139,9 +156,9 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
   )
   const emit = emitter(onEvent)
 
-  const recall = (token: string) => tokens.recall?.(token)
+  const quick = quickPathOf(tokens) ?? NO_QUICK_PATH
   const verify = (token: string) =>
-    tokens.verifyNow?.(token) ?? ask('keys', timeout, () => tokens.verify(token), ['invalid_token', 'unavailable'])
+    quick.verifyNow(token) ?? ask('keys', timeout, () => askVerifier(tokens, token), ['invalid_token', 'unavailable'])
   const looksAgain = isRevoked !== undefined || findById !== undefined
 
   /** The token that a request brings: at once, unless keys must be waited for. */
@@ -203,7 +220,7 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
     if (req.auth !== undefined) req.auth = undefined
     let auth: ReturnType<typeof presented> | ReturnType<typeof lookTwice>
     try {
-      const found = knownTokenOf(req, recall) ?? presented(req)
+      const found = knownTokenOf(req, quick.recall) ?? presented(req)
       auth = looksAgain || found instanceof Promise ? lookTwice(req, found) : firstLook(found)
     } catch (error) {
       return refuse(error, req, res, next)

@@ -27,7 +27,10 @@ export interface ContractCheck {
 }
 
 const rows = {
-  store: (value: unknown) => value as AccountStoreContractOptions['store'],
+  store: (value: unknown) => {
+    if (isPlainObject(value) || typeof value === 'function') return value as AccountStoreContractOptions['store']
+    throw new Expected('a store of accounts, or a function that gives one')
+  },
   existing: (value: unknown) => {
     if (isPlainObject(value) && typeof value['email'] === 'string') return value as ExistingAccount
     throw new Expected('an account that is in the store, { email, … }')

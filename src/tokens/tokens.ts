@@ -20,6 +20,7 @@ import {
   type SecretTokenKey,
   type TokenKey,
 } from './keys.js'
+import { type QuickPath, withQuickPath } from './quick-path.js'
 import { isRemoteKeys, type RemoteKeys } from './remote-keys.js'
 import { withoutRenewal, withRenewal } from './renewal.js'
 import { NO_CACHE, verifiedCache } from './verified-cache.js'
@@ -63,13 +64,6 @@ export interface TokenVerifier {
    * remote ones that cannot be had
    */
   verify(token: string): Promise<VerifiedToken>
-  /** A token that was verified before and is good still. Guards ask this before they take the full way. */
-  recall?(token: string): VerifiedToken | undefined
-  /**
-   * As `verify`, for a guard that need not wait: undefined when the keys have to be asked for first.
-   * @throws AuthError `invalid_token`
-   */
-  verifyNow?(token: string): VerifiedToken | undefined
 }
 
 export interface TokenIssuer extends TokenVerifier {
@@ -158,12 +152,14 @@ export function createTokenIssuer(options: TokenIssuerOptions): TokenIssuer {
     )
   }
   const environment = { ...read, audience: read.audience ?? read.issuer }
-  return Object.freeze({
-    ...verifierOf({ ...environment, keys: ring }),
+  const { verifier, quickPath } = verifierOf({ ...environment, keys: ring })
+  const issuer = {
+    ...verifier,
     issue: (subject: TokenSubject) => issueToken({ ...environment, ring, signingKey }, subject),
     now: () => new Date(read.clock()),
     jwks: () => ({ keys: ring.publicJwks() }),
-  })
+  }
+  return withQuickPath(Object.freeze(issuer), quickPath)
 }
 
 /**
@@ -187,7 +183,8 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     }
   }
   const keys = isRemoteKeys(read.keys) ? read.keys : readKeys(caller, read.keys)
-  return Object.freeze(verifierOf({ ...read, audience: read.audience ?? read.issuer, keys }))
+  const { verifier, quickPath } = verifierOf({ ...read, audience: read.audience ?? read.issuer, keys })
+  return withQuickPath(Object.freeze(verifier), quickPath)
 }
 
 const hasRemoteKeys = (keys: unknown) => [keys].flat().some(isRemoteKeys)
@@ -201,7 +198,10 @@ interface Environment {
   cache: number | false
 }
 
-function verifierOf({ issuer, audience, keys, clock, clockTolerance: tolerance, cache }: Environment): TokenVerifier {
+function verifierOf({ issuer, audience, keys, clock, clockTolerance: tolerance, cache }: Environment): {
+  verifier: TokenVerifier
+  quickPath: QuickPath
+} {
   const { remember, recall } = cache === false ? NO_CACHE : verifiedCache(cache, keys, clock)
   function verifyHere(text: string): VerifiedToken {
     const remembered = recall(text)
@@ -211,10 +211,7 @@ function verifierOf({ issuer, audience, keys, clock, clockTolerance: tolerance, 
     return verification.token
   }
   return {
-    issuer,
-    audience,
-    recall,
-    verifyNow: (text) => withoutRenewal(keys, () => verifyHere(text)),
-    verify: (text) => withRenewal(keys, () => verifyHere(text)),
+    verifier: { issuer, audience, verify: (text) => withRenewal(keys, () => verifyHere(text)) },
+    quickPath: { recall, verifyNow: (text) => withoutRenewal(keys, () => verifyHere(text)) },
   }
 }

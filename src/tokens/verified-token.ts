@@ -100,6 +100,12 @@ class Verified implements VerifiedToken {
   static made(value: object): boolean {
     return #iat in value
   }
+
+  static {
+    // Whoever holds a token could make another by its constructor.
+    Reflect.deleteProperty(Verified.prototype, 'constructor')
+    Object.freeze(Verified.prototype)
+  }
 }
 
 const NO_CLAIMS = Object.freeze({})

@@ -8,7 +8,7 @@ import { openDatabase } from '../../example-app/database.js'
 import { addDemoData } from '../../example-app/demo.js'
 import { Outage } from '../../example-app/failure.js'
 import { signingKey } from '../../example-app/keys.js'
-import { memoryRevocation } from '../../example-app/revocation.js'
+import { databaseRevocation } from '../../example-app/revocation.js'
 import { createStatements } from '../../example-app/statements.js'
 import { ALICE, BOB, NORTH, SIGN_OUT_PATH, SOUTH, TOKEN_PATH, tempDir } from './support.js'
 
@@ -30,7 +30,7 @@ async function makeApp(parts: Partial<AppParts> = {}) {
     statements: createStatements(db),
     passwords,
     throttle: createThrottle(),
-    revocation: memoryRevocation(),
+    revocation: databaseRevocation(db),
     checks: {},
     log,
     ...parts,

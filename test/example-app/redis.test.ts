@@ -4,7 +4,7 @@ import type { VerifiedToken } from 'express-token-endpoint'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { Failure, Outage } from '../../example-app/failure.js'
 import { openRedis } from '../../example-app/redis.js'
-import { memoryRevocation, redisRevocation } from '../../example-app/revocation.js'
+import { redisRevocation } from '../../example-app/revocation.js'
 import { rejectionOf } from '../support/failures.js'
 import { startProxy } from '../support/proxy.js'
 import { freePort, NO_REDIS, startRedis, type TestRedis } from '../support/redis.js'
@@ -109,33 +109,16 @@ describe.skipIf(NO_REDIS)('Redis', () => {
 })
 
 describe('revocation', () => {
-  const places = [
-    { name: 'memory', skip: false, open: async () => memoryRevocation() },
-    { name: 'Redis', skip: NO_REDIS, open: async () => redisRevocation((await open((await startRedis()).url)).redis) },
-  ]
-  for (const place of places) {
-    test.skipIf(place.skip)(`in ${place.name}: of one token, and no other`, async () => {
-      const { isRevoked, revoke } = await place.open()
-      await revoke(token('one'))
-      expect([await isRevoked(token('one')), await isRevoked(token('two'))]).toEqual([true, false])
-      await revoke(token('one'))
-      expect(await isRevoked(token('one'))).toBe(true)
-    })
-  }
-
-  test('in memory: is forgotten a minute after the token has expired, and not before', async () => {
-    vi.useFakeTimers()
-    onTestFinished(() => void vi.useRealTimers())
-    const { isRevoked, revoke } = memoryRevocation()
-    const one = token('one')
-    await revoke(one)
-    await vi.advanceTimersByTimeAsync(one.expiresAt.getTime() - Date.now() + 59_000)
-    expect(await isRevoked(one)).toBe(true)
-    await vi.advanceTimersByTimeAsync(1000)
-    expect(await isRevoked(one)).toBe(false)
+  test.skipIf(NO_REDIS)('of one token, and no other', async () => {
+    const { redis } = await open((await startRedis()).url)
+    const { isRevoked, revoke } = redisRevocation(redis)
+    await revoke(token('one'))
+    expect([await isRevoked(token('one')), await isRevoked(token('two'))]).toEqual([true, false])
+    await revoke(token('one'))
+    expect(await isRevoked(token('one'))).toBe(true)
   })
 
-  test.skipIf(NO_REDIS)('in Redis: ends by itself a minute after the token has expired', async () => {
+  test.skipIf(NO_REDIS)('ends by itself a minute after the token has expired', async () => {
     const { redis } = await open((await startRedis()).url)
     const one = token('one')
     await redisRevocation(redis).revoke(one)

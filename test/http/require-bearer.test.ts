@@ -131,6 +131,18 @@ describe('req.auth', () => {
 })
 
 describe('a verifier of the host’s own', () => {
+  it.each([undefined, null, false, true, 'token', {}, [], { id: 'a', accountId: 'b', scopes: 'c' }])(
+    'whose answer is no token lets nobody through, nor as nobody: %j',
+    async (answer) => {
+      const verifier = { ...tokens, verify: () => Promise.resolve(answer as never) }
+      for (const options of [{}, { optional: true }, { isRevoked: () => false }]) {
+        const { ask, seen } = await guarded({ tokens: verifier, ...options })
+        expectUnavailable(await ask('x.y.z'))
+        expect(seen).toEqual([])
+      }
+    },
+  )
+
   const verify = (token: string) => tokens.verify(token)
 
   it.each([

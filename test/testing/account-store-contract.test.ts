@@ -446,6 +446,10 @@ describe('a store that breaks the contract', () => {
     await expect(first?.run()).rejects.toMatchObject({ message: expect.stringContaining('Error: down'), cause })
   })
 
+  it.each([undefined, 5, 'store', [ALICE]])('is no store: %j', (store) => {
+    expectMisuse(() => accountStoreContract({ store: store as never, existing: ALICE }), 'store')
+  })
+
   it('does not answer', async () => {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
@@ -474,8 +478,8 @@ describe('misuse', () => {
 
   it.each([
     ['a look-up alone', () => undefined, 'A look-up alone goes in as { findByEmail: lookUp }'],
-    ['nothing', undefined, '"store" must be an account store'],
-    ['a list', [ALICE], '"store" must be an account store'],
+    ['nothing, from a function', () => undefined, '"store" must be an account store'],
+    ['a list, from a function', () => [ALICE], '"store" must be an account store'],
     [
       'a store with a flag for a method',
       { ...makeStore(), findById: true },

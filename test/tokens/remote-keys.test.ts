@@ -12,6 +12,7 @@ import {
   type TokenVerifierOptions,
 } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { quickPathOf } from '../../src/tokens/quick-path.js'
 import { expectInvalidToken, expectMisuse, refusalOf } from '../support/failures.js'
 import { ALGORITHMS, frozenClock, ISSUER, makeIssuer, SECRET, signingKey } from '../support/fixtures.js'
 import { unhandledRejections } from '../support/host.js'
@@ -76,11 +77,11 @@ describe('remote keys', () => {
 
   it('are not waited for by whoever cannot wait; once held, they verify at once', async () => {
     const { source, verifier, one, two, unknown } = await follow()
-    expect(verifier.verifyNow?.(someToken(one))).toBeUndefined()
+    expect(quickPathOf(verifier)?.verifyNow(someToken(one))).toBeUndefined()
     await unknown(two)
-    expect(verifier.verifyNow?.(someToken(one))).toMatchObject({ accountId: 'acc-1' })
-    expect(verifier.verifyNow?.(someToken(two))).toBeUndefined()
-    expect(() => verifier.verifyNow?.('garbage')).toThrow('The access token is not valid.')
+    expect(quickPathOf(verifier)?.verifyNow(someToken(one))).toMatchObject({ accountId: 'acc-1' })
+    expect(quickPathOf(verifier)?.verifyNow(someToken(two))).toBeUndefined()
+    expect(() => quickPathOf(verifier)?.verifyNow('garbage')).toThrow('The access token is not valid.')
     expect(source.requests()).toBe(1)
   })
 
@@ -184,7 +185,7 @@ describe('how often the source is asked', () => {
     const token = someToken(one)
     await verifier.verify(token)
     clock.advance(MAX_AGE / 2)
-    expect(verifier.recall?.(token)).toBeDefined()
+    expect(quickPathOf(verifier)?.recall(token)).toBeDefined()
     await vi.waitFor(() => expect(source.requests()).toBe(2))
   })
 
@@ -234,9 +235,9 @@ describe('a key that was taken out', () => {
     source.serve(two.jwks())
     clock.advance(COOLDOWN)
     await expectInvalidToken(verifier.verify(someToken(makeIssuerOf('three', clock))), 'unknown_key')
-    expect(verifier.recall?.(gone)).toBeUndefined()
+    expect(quickPathOf(verifier)?.recall(gone)).toBeUndefined()
     await expectInvalidToken(verifier.verify(gone), 'unknown_key')
-    expect(verifier.recall?.(stays)).toBeDefined()
+    expect(quickPathOf(verifier)?.recall(stays)).toBeDefined()
   })
 
   it('is out by maxAge where nobody has asked before', async () => {
@@ -246,10 +247,10 @@ describe('a key that was taken out', () => {
     source.serve(two.jwks())
     clock.advance(MAX_AGE - 1)
     const release = source.hold()
-    expect(verifier.recall?.(token)).toBeDefined()
+    expect(quickPathOf(verifier)?.recall(token)).toBeDefined()
     clock.advance(1)
     // The fetch of a moment ago is still under way: until it has ended, nobody knows.
-    expect(verifier.recall?.(token)).toBeUndefined()
+    expect(quickPathOf(verifier)?.recall(token)).toBeUndefined()
     const asked = verifier.verify(token)
     release()
     await expectInvalidToken(asked, 'unknown_key')
@@ -298,7 +299,7 @@ describe('a key that stays', () => {
       clock.advance(MAX_AGE)
       expect(await verifier.verify(token)).not.toBe(undefined)
       await verifier.verify(someToken(one))
-      expect(verifier.recall?.(token)).toBeDefined()
+      expect(quickPathOf(verifier)?.recall(token)).toBeDefined()
     }
     expect(await verifier.verify(token)).toEqual(first)
   })
@@ -310,7 +311,7 @@ describe('a key that stays', () => {
     clock.advance(COOLDOWN)
     await unknown(two)
     expect(source.requests()).toBe(2)
-    expect(verifier.recall?.(token)).toBe(first)
+    expect(quickPathOf(verifier)?.recall(token)).toBe(first)
   })
 
   it.each([
@@ -325,7 +326,7 @@ describe('a key that stays', () => {
     source.serve(replaced.jwks())
     clock.advance(COOLDOWN)
     await unknown(two)
-    expect(verifier.recall?.(token)).toBeUndefined()
+    expect(quickPathOf(verifier)?.recall(token)).toBeUndefined()
     await expectInvalidToken(verifier.verify(token), reason)
   })
 })
@@ -339,13 +340,13 @@ describe('a source that is down', () => {
     for (let age = MINUTE; age < HOUR; age += MINUTE) {
       clock.advance(MINUTE)
       await passes(one)
-      expect(verifier.recall?.(token)).toBeDefined()
+      expect(quickPathOf(verifier)?.recall(token)).toBeDefined()
     }
     await vi.waitFor(() => expect(errors.length).toBeGreaterThan(1))
     clock.advance(MINUTE - 1)
     await passes(one)
     clock.advance(1)
-    expect(verifier.recall?.(token)).toBeUndefined()
+    expect(quickPathOf(verifier)?.recall(token)).toBeUndefined()
     await unavailable(one)
     await source.restart()
     await unavailable(one)
@@ -688,6 +689,6 @@ describe('keys that are here', () => {
     const verifier = createTokenVerifier({ issuer: ISSUER, keys: { alg: 'ES256', publicKey } })
     const token = someToken(makeIssuer())
     await expectInvalidToken(verifier.verify(token), 'unknown_key')
-    expect(() => verifier.verifyNow?.(token)).toThrow('The access token is not valid.')
+    expect(() => quickPathOf(verifier)?.verifyNow(token)).toThrow('The access token is not valid.')
   })
 })

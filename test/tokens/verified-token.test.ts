@@ -52,6 +52,12 @@ describe('a verified token', () => {
     expect(verified.issuedAt.getTime()).toBe(now * 1000)
   })
 
+  it('is made by verifying alone: it leads to no constructor, and to nothing that tokens share and anyone may change', async () => {
+    const verified = await issuer.verify(forged())
+    expect(verified.constructor).toBe(Object)
+    expect(Object.isFrozen(Object.getPrototypeOf(verified))).toBe(true)
+  })
+
   it('has its dates in JSON', async () => {
     const verified = await issuer.verify(forged())
     const iso = (seconds: number) => new Date(seconds * 1000).toISOString()
