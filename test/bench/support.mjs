@@ -20,6 +20,8 @@ export const sayWhere = () =>
 export async function start(file, options = {}) {
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), options.args ?? [], {
     execArgv: options.execArgv ?? [],
+    env: options.env ?? process.env,
+    silent: options.silent ?? false,
     serialization: 'advanced',
   })
   const answer = async () => {

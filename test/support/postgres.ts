@@ -1,44 +1,18 @@
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { Client } from 'pg'
 import { onTestFinished } from 'vitest'
-import { freePort } from './redis.js'
+import { HAS_POSTGRES, HOW_TO_GET_POSTGRES, type PostgresServer, postgresServer } from './postgres-server.mjs'
 
-/** Where Debian keeps the server's programs, which are not on the path there; newest first. */
-const DEBIAN = '/usr/lib/postgresql'
-const folders = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort((a, b) => Number(b) - Number(a)) : []
-const bin = ['', ...folders.map((version) => `${DEBIAN}/${version}/bin/`)].find((folder) =>
-  ['postgres', 'initdb'].every((program) => spawnSync(folder + program, ['--version']).status === 0),
-)
+export { PASSWORD } from './postgres-server.mjs'
 
-if (bin === undefined) {
-  const how = "apt-get install postgresql, or your system's own package"
-  if (process.env['REQUIRE_SERVICES']) throw new Error(`PostgreSQL's server is not there. To get it: ${how}`)
-  process.stdout.write(`Tests with PostgreSQL are skipped: its server is not there. To get it: ${how}\n`)
+if (!HAS_POSTGRES) {
+  const message = `PostgreSQL's server is not there. To get it: ${HOW_TO_GET_POSTGRES}`
+  if (process.env['REQUIRE_SERVICES']) throw new Error(message)
+  process.stdout.write(`Tests with PostgreSQL are skipped: ${message}\n`)
 }
 
 /** For `describe.skipIf`: whether this machine has no PostgreSQL. */
-export const NO_POSTGRES = bin === undefined
+export const NO_POSTGRES = !HAS_POSTGRES
 
-export const PASSWORD = 'a p@ss/word'
-
-export interface TestPostgres {
-  port: number
-  /** Makes a database, and gives its URL, with the password in it. */
-  createDatabase(): Promise<string>
-  start(): Promise<void>
-  /** Ends it without a word to its clients' transactions, as a crash would. */
-  kill(): Promise<void>
-  /** Stops all of its processes where they are: connections stay, and nothing is answered. */
-  pause(): void
-  resume(): void
-}
+export type TestPostgres = PostgresServer
 
 /**
  * Starts a throw-away PostgreSQL on a free port.
@@ -47,93 +21,8 @@ export interface TestPostgres {
 export async function startPostgres(
   atEnd: (stop: () => Promise<void>) => void = onTestFinished,
 ): Promise<TestPostgres> {
-  const port = await freePort()
-  const dir = await mkdtemp(join(tmpdir(), 'postgres-'))
-  const user = serverUser()
-  let child: ChildProcess | undefined
-  let paused: number[] = []
-
-  const postgres: TestPostgres = {
-    port,
-    async createDatabase() {
-      const name = `test_${randomUUID().replaceAll('-', '')}`
-      const client = new Client({ connectionString: urlOf(port, 'postgres') })
-      await client.connect()
-      await client.query(`create database ${name}`)
-      await client.end()
-      return urlOf(port, name)
-    },
-    async start() {
-      const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=off', 'shared_buffers=16MB']
-      const args = ['-D', join(dir, 'data'), '-p', `${port}`, ...settings.flatMap((setting) => ['-c', setting])]
-      child = spawn(`${bin}postgres`, args, { ...user, cwd: dir, stdio: ['ignore', 'ignore', 'pipe'] })
-      await readiness(child)
-    },
-    async kill() {
-      postgres.resume()
-      if (!child || child.exitCode !== null || child.signalCode !== null) return
-      const exited = once(child, 'exit')
-      // SIGKILL would leave its other processes, and then it does not start again at once.
-      child.kill('SIGQUIT')
-      await exited
-    },
-    pause() {
-      const parent = child?.pid ?? 0
-      paused = [parent, ...childrenOf(parent)]
-      for (const pid of paused) process.kill(pid, 'SIGSTOP')
-    },
-    resume() {
-      for (const pid of paused) process.kill(pid, 'SIGCONT')
-      paused = []
-    },
-  }
-
-  atEnd(async () => {
-    await postgres.kill()
-    await rm(dir, { recursive: true, force: true })
-  })
-  if (user) await chown(dir, user.uid, user.gid)
-  const passwordFile = join(dir, 'password')
-  await writeFile(passwordFile, PASSWORD)
-  const args = ['-D', join(dir, 'data'), '-U', 'postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`]
-  // Not Debian's locale of the moment: the order of rows should not depend on the machine.
-  await promisify(execFile)(`${bin}initdb`, [...args, '--no-locale', '-E', 'UTF8', '--no-sync'], { ...user, cwd: dir })
+  const postgres = await postgresServer()
+  atEnd(() => postgres.remove())
   await postgres.start()
   return postgres
-}
-
-/** Goes on reading afterwards: a server whose log nobody takes would wait. */
-async function readiness(child: ChildProcess): Promise<void> {
-  let log = ''
-  await new Promise<void>((resolve, reject) => {
-    child.stderr?.on('data', (chunk: Buffer) => {
-      log += chunk
-      if (log.includes('ready to accept connections')) resolve()
-    })
-    child.once('exit', () => reject(new Error(`PostgreSQL did not start:\n${log}`)))
-  })
-}
-
-const urlOf = (port: number, database: string) =>
-  `postgres://postgres:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${database}`
-
-/** PostgreSQL refuses to run as root, as which CI runs; "nobody" is on every system. */
-function serverUser(): { uid: number; gid: number } | undefined {
-  if (process.getuid?.() !== 0) return undefined
-  const [, , uid, gid] = /^nobody:.*$/m.exec(readFileSync('/etc/passwd', 'utf8'))?.[0].split(':') ?? []
-  return { uid: Number(uid ?? 65_534), gid: Number(gid ?? 65_534) }
-}
-
-/** By what Linux tells: each of PostgreSQL's processes has a session of its own, so that no signal reaches all. */
-function childrenOf(parent: number): number[] {
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
-  return pids.map(Number).filter((pid) => {
-    try {
-      // The name may hold blanks and parentheses; behind it stand the state and the parent.
-      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-      return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === parent
-    } catch {
-      return false
-    }
-  })
 }

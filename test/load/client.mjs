@@ -1,0 +1,46 @@
+import { Agent, request } from 'node:http'
+
+/** What a request on a kept connection meets when its server closes that connection at the same moment. */
+const RACE = new Set(['ECONNRESET', 'EPIPE'])
+
+/**
+ * A client that keeps its connections, and sends a `GET` again whose kept connection was closed before a byte of the answer came, as
+ * browsers and HTTP libraries do (RFC 9110 section 9.2.2).
+ * @param options `connections`, how many; `address`, where from; `kept: false`, a new connection for each request
+ */
+export function client(port, { connections = 16, address = '127.0.0.1', kept = true } = {}) {
+  const agent = new Agent({ keepAlive: kept, maxSockets: connections, localAddress: address })
+  let repeated = 0
+
+  const once = ({ method = 'GET', path, headers, body }) =>
+    new Promise((resolve, reject) => {
+      const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) }
+      const options = { host: '127.0.0.1', port, agent, method, path, headers: { ...length, ...headers } }
+      let begun = false
+      const fail = (error) => reject(Object.assign(error, { race: !begun && req.reusedSocket && RACE.has(error.code) }))
+      const req = request(options, (res) => {
+        begun = true
+        let text = ''
+        res.setEncoding('utf8')
+        res.on('data', (chunk) => {
+          text += chunk
+        })
+        res.on('end', () => resolve({ status: res.statusCode, headers: res.headers, body: text }))
+        res.on('error', fail)
+      })
+      req.on('error', fail)
+      req.end(body)
+    })
+
+  async function send(options) {
+    for (;;) {
+      try {
+        return await once(options)
+      } catch (error) {
+        if (!error.race || (options.method ?? 'GET') !== 'GET') throw error
+        repeated++
+      }
+    }
+  }
+  return { send, close: () => agent.destroy(), repeated: () => repeated }
+}

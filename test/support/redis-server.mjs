@@ -1,0 +1,30 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { freePort } from './free-port.mjs'
+
+export const HAS_REDIS = spawnSync('redis-server', ['--version']).status === 0
+export const HOW_TO_GET_REDIS = "apt-get install redis-server, or your system's own package"
+
+/** A throw-away Redis on a free port, not yet started. With a folder, it keeps there what it knows. */
+export async function redisServer({ dir, fsync = 'always' } = {}) {
+  const port = await freePort()
+  let child
+  return {
+    port,
+    url: `redis://127.0.0.1:${port}`,
+    process: () => child,
+    async start() {
+      const keep = dir ? ['--dir', dir, '--appendonly', 'yes', '--appendfsync', fsync] : ['--appendonly', 'no']
+      child = spawn('redis-server', ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', ...keep])
+      for await (const line of child.stdout) {
+        if (line.includes('Ready to accept connections')) break
+      }
+    },
+    async kill() {
+      if (!child || child.exitCode !== null || child.signalCode !== null) return
+      const exited = once(child, 'exit')
+      child.kill('SIGKILL')
+      await exited
+    },
+  }
+}
