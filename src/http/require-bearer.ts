@@ -196,10 +196,17 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
 
   function admit(auth: VerifiedToken | undefined, req: GuardedRequest, next: Next): void {
     if (auth) req.auth = auth
+    else clear(req)
     next()
   }
 
+  /** Another middleware's is no verified token. */
+  function clear(req: GuardedRequest): void {
+    if (req.auth !== undefined) req.auth = undefined
+  }
+
   function refuse(thrown: unknown, req: GuardedRequest, res: ServerResponse, next: Next): void {
+    clear(req)
     const error = asRefusal(thrown)
     emit({ address: req.ip }, refusalEvent('bearer', error))
     if (forwardErrors && error.code === 'unavailable') next(error)
@@ -216,8 +223,6 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
   }
 
   return function requireBearerMiddleware(req, res, next) {
-    // Another middleware's is no verified token.
-    if (req.auth !== undefined) req.auth = undefined
     let auth: ReturnType<typeof presented> | ReturnType<typeof lookTwice>
     try {
       const found = knownTokenOf(req, quick.recall) ?? presented(req)
