@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache'
-import { createDoorkeeper } from './doorkeeper.js'
 import type { KeySource } from './keys.js'
 import type { VerifiedToken } from './verified-token.js'
 import type { Verification } from './verify.js'
@@ -13,16 +12,13 @@ export interface VerifiedCache {
 
 /**
  * A bounded memory of verified tokens. Its key is the whole text of the token, so no two share an entry; the times are held
- * against the clock at every meeting, and a key that has left the set takes its tokens along. When it is full, a token
- * is remembered from its second time on.
+ * against the clock at every meeting, and a key that has left the set takes its tokens along.
  */
 export function verifiedCache(max: number, keys: KeySource, clock: () => number): VerifiedCache {
   const remembered = new LRUCache<string, Verification>({ max })
-  const hasComeBefore = createDoorkeeper(max)
   return {
     remember(text, verification) {
-      // Tokens that come once must not push out those that come again and again.
-      if (remembered.size < max || hasComeBefore(text)) remembered.set(text, verification)
+      remembered.set(text, verification)
     },
     recall(text) {
       const entry = remembered.get(text)

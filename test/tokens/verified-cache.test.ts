@@ -97,18 +97,14 @@ describe('the cache of verified tokens', () => {
     }
   })
 
-  it('holds as many as it is told; who comes again pushes out the least recently used', async () => {
+  it('holds as many as it is told, and forgets the least recently used', async () => {
     const issuer = makeIssuer({ cache: 2 })
     const [a = '', b = '', c = ''] = ['a', 'b', 'c'].map((accountId) => issuer.issue({ accountId }).token)
     await issuer.verify(a)
     await issuer.verify(b)
     quickPathOf(issuer)?.recall(a)
-    const remembered = () => [a, b, c].map((token) => quickPathOf(issuer)?.recall(token)?.accountId)
     await issuer.verify(c)
-    expect(remembered()).toEqual(['a', 'b', undefined])
-    quickPathOf(issuer)?.recall(a)
-    await issuer.verify(c)
-    expect(remembered()).toEqual(['a', undefined, 'c'])
+    expect([a, b, c].map((token) => quickPathOf(issuer)?.recall(token)?.accountId)).toEqual(['a', undefined, 'c'])
   })
 
   it('is left out with false', async () => {
