@@ -122,8 +122,12 @@ export function login(url: string, credentials: { email: string; password: strin
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(credentials),
+    signal: patience(),
   })
 }
+
+/** A connection that a process took along when it was killed is never answered: to be tried again, it has to end. */
+export const patience = () => AbortSignal.timeout(8000)
 
 export async function tokenFrom(url: string, credentials: { email: string; password: string }): Promise<string> {
   const answer = (await (await login(url, credentials)).json()) as { authenticationToken: string }
@@ -131,7 +135,7 @@ export async function tokenFrom(url: string, credentials: { email: string; passw
 }
 
 export async function statusOf(url: string, token: string): Promise<number> {
-  return (await fetch(url, { headers: { Authorization: `Bearer ${token}` } })).status
+  return (await fetch(url, { headers: { Authorization: `Bearer ${token}` }, signal: patience() })).status
 }
 
 /** The processes that a process has started, those behind them included; of Linux alone. */

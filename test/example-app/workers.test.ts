@@ -12,6 +12,7 @@ import {
   login,
   loginInFlight,
   NORTH,
+  patience,
   REPORT,
   run,
   startBoth,
@@ -112,7 +113,10 @@ test('the only process is replaced at the same address', async () => {
   await app.printed('A process has ended unexpectedly (SIGKILL)')
   const token = await vi.waitFor(() => tokenFrom(app.url, ALICE), PATIENCE)
   const headers = { Authorization: `Bearer ${token}` }
-  await vi.waitFor(async () => expect((await fetch(app.reporting + REPORT, { headers })).status).toBe(200), PATIENCE)
+  await vi.waitFor(
+    async () => expect((await fetch(app.reporting + REPORT, { headers, signal: patience() })).status).toBe(200),
+    PATIENCE,
+  )
 })
 
 test('without WORKERS there is nothing to replace a process with, and the signal does no harm', async () => {
