@@ -16,6 +16,7 @@ import {
 import { download } from './download.js'
 import { type KeysByKid, readJwkSet } from './jwk-set.js'
 import type { KeySource } from './keys.js'
+import { readWebUrl } from './web-url.js'
 
 export interface RemoteKeysOptions {
   /** How long one fetch may take, down to its last byte. Default five seconds; a millisecond to a minute. */
@@ -60,16 +61,7 @@ const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 const address: Check<URL> = (value) => {
   const what =
     "an absolute https: URL without user name, password and fragment, like 'https://api.example.com/.well-known/jwks.json'"
-  const text = value instanceof URL ? value.href : value
-  const readable = typeof text === 'string' && /^https?:\/\/[^\s\\]+$/i.test(text) && URL.canParse(text)
-  const url = readable ? new URL(text) : undefined
-  if (!url) {
-    const bare = typeof text === 'string' && /^[\w.-]+(:\d+)?(\/|$)/.test(text)
-    throw new Expected(
-      what,
-      bare ? 'Is "https://" missing?' : value === undefined ? 'Is an environment variable not set?' : '',
-    )
-  }
+  const url = readWebUrl(value instanceof URL ? value.href : value, what)
   if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname)) {
     throw new Expected(
       what,

@@ -26,6 +26,7 @@ import { withoutRenewal, withRenewal } from './renewal.js'
 import { NO_CACHE, verifiedCache } from './verified-cache.js'
 import type { VerifiedToken } from './verified-token.js'
 import { verifyToken } from './verify.js'
+import { readWebUrl } from './web-url.js'
 
 type VerifierKey = SecretTokenKey | PublicTokenKey
 
@@ -80,15 +81,7 @@ export interface TokenIssuer extends TokenVerifier {
 
 const baseUrl: Check<string> = (value) => {
   const what = "an absolute http or https URL without query and fragment, like 'https://api.example.com'"
-  const url =
-    typeof value === 'string' && /^https?:\/\/[^\s\\]+$/i.test(value) && URL.canParse(value)
-      ? new URL(value)
-      : undefined
-  if (!url) {
-    const bare = typeof value === 'string' && /^[\w.-]+(:\d+)?(\/|$)/.test(value)
-    const unset = value === undefined ? 'Is an environment variable not set?' : ''
-    throw new Expected(what, bare ? 'Is "https://" missing?' : unset)
-  }
+  const url = readWebUrl(value, what)
   if (url.search || url.hash || url.username || url.password || /[?#]$/.test(value as string)) throw new Expected(what)
   return url.href.replace(/\/+$/, '')
 }

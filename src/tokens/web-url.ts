@@ -1,0 +1,13 @@
+import { Expected } from '../options.js'
+
+/**
+ * Reads an absolute http or https URL, as somebody wrote it.
+ * @param what what it must be, for the message
+ * @throws Expected with the likely mistake
+ */
+export function readWebUrl(value: unknown, what: string): URL {
+  if (typeof value === 'string' && /^https?:\/\/[^\s\\]+$/i.test(value) && URL.canParse(value)) return new URL(value)
+  const bare = typeof value === 'string' && /^[\w.-]+(:\d+)?(\/|$)/.test(value)
+  const unset = value === undefined ? 'Is an environment variable not set?' : ''
+  throw new Expected(what, bare ? 'Is "https://" missing?' : unset)
+}
