@@ -171,6 +171,9 @@ export function clock(value: unknown): () => number {
   }
 }
 
+/** The `clock` option. `Date` is looked up at each call, since a test runner's fake timers put their own in its place. */
+export const clockOption = optional(clock, () => Date.now())
+
 /** The last moment that a `Date` can hold. */
 export const LAST_MOMENT = 8.64e15
 

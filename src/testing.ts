@@ -4,3 +4,14 @@ export {
   type ContractCheck,
   type ExistingAccount,
 } from './testing/account-store-contract.js'
+export { type FastPasswordsOptions, fastPasswords } from './testing/fast-passwords.js'
+export type { RefusedTokens } from './testing/refused-tokens.js'
+export type { TestClock } from './testing/test-clock.js'
+export {
+  type BearerHeaders,
+  createTestIssuer,
+  type TestAccount,
+  type TestIssuer,
+  type TestIssuerOptions,
+  type TestToken,
+} from './testing/test-issuer.js'

@@ -63,22 +63,24 @@ function isHasher(value: unknown): boolean {
   return isPlainObject(value) && typeof value['accepts'] === 'function' && typeof value['verify'] === 'function'
 }
 
-const rows = {
-  hashers: optional(hasherList),
+export const gateRows = {
   concurrency: optional(integer(1, 1024, 'a number of passwords'), defaultConcurrency()),
   queue: optional(integer(0, 1_000_000, 'a number of logins'), 64),
 }
+
+/** Names that these options have elsewhere. */
+export const GATE_MISTAKES = { parallelism: 'concurrency', maxQueue: 'queue' }
+
+const rows = { hashers: optional(hasherList), ...gateRows }
+const MISTAKES = { hasher: 'hashers', ...GATE_MISTAKES }
 
 /**
  * Makes the password checks of a token router, and of whatever sets passwords in the host.
  * @throws TypeError naming the option that cannot be used
  */
 export function createPasswords(options?: PasswordsOptions): Required<Passwords> {
-  const { hashers, concurrency, queue } = readOptions<PasswordsOptions, typeof rows>('createPasswords', options, rows, {
-    hasher: 'hashers',
-    parallelism: 'concurrency',
-    maxQueue: 'queue',
-  })
+  const read = readOptions<PasswordsOptions, typeof rows>('createPasswords', options, rows, MISTAKES)
+  const { hashers, concurrency, queue } = read
   const gate = createGate(concurrency, queue)
   const work = passwordWork(hashers ?? [argon2id(), bcrypt()])
 

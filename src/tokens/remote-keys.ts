@@ -3,7 +3,7 @@ import { tell, warn } from '../events.js'
 import {
   type Check,
   type Clock,
-  clock,
+  clockOption,
   type Duration,
   duration,
   Expected,
@@ -81,7 +81,7 @@ const rows = {
   maxAge: optional(duration(2000, DAY), 600_000),
   keepFor: optional(duration(2000, 30 * DAY), 3_600_000),
   onError: optional(func<(error: Error) => unknown>('a function')),
-  clock: optional(clock, Date.now),
+  clock: clockOption,
 }
 
 const MISTAKES = {

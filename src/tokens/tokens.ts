@@ -1,7 +1,7 @@
 import {
   type Check,
   type Clock,
-  clock,
+  clockOption,
   type Duration,
   duration,
   Expected,
@@ -95,12 +95,13 @@ const verifierRows = {
   keys: (value: unknown) => value,
   clockTolerance: optional(duration(0, 60_000), 0),
   cache: optional(cacheSize, 10_000),
-  clock: optional(clock, Date.now),
+  clock: clockOption,
 }
 
-const issuerRows = { ...verifierRows, lifetime: optional(duration(1000, 366 * 86_400_000), 3_600_000) }
+export const issuerRows = { ...verifierRows, lifetime: optional(duration(1000, 366 * 86_400_000), 3_600_000) }
 
-const MISTAKES = {
+/** Names that these options have elsewhere. */
+export const MISTAKES = {
   secret: 'keys',
   secretOrKey: 'keys',
   key: 'keys',
@@ -131,7 +132,18 @@ const MISTAKES = {
  */
 export function createTokenIssuer(options: TokenIssuerOptions): TokenIssuer {
   const caller = 'createTokenIssuer'
-  const read = readOptions<TokenIssuerOptions, typeof issuerRows>(caller, options, issuerRows, MISTAKES)
+  return issuerOf(caller, readOptions<TokenIssuerOptions, typeof issuerRows>(caller, options, issuerRows, MISTAKES))
+}
+
+/** Options that were read by {@link issuerRows}: times in milliseconds, the keys still as they were given. */
+export interface IssuerSettings extends Omit<Environment, 'audience' | 'keys'> {
+  audience: string | undefined
+  keys: unknown
+  lifetime: number
+}
+
+/** @throws TypeError naming, as the caller's, the key that cannot be used */
+export function issuerOf(caller: string, read: IssuerSettings): TokenIssuer {
   if (hasRemoteKeys(read.keys)) {
     throw new TypeError(
       `${caller}: option "keys" must hold a key that signs, but remoteKeys() are public ones. To verify only, use createTokenVerifier`,
