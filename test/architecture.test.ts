@@ -152,10 +152,11 @@ describe('the house (design, section 6)', () => {
   })
 })
 
-describe('index.ts: the table of contents', () => {
+/** What an entry exports by name, and the statements that do anything else. */
+function exportsOf(entry: string) {
   const names = { values: [] as string[], types: [] as string[] }
   const others: string[] = []
-  for (const statement of parse('index.ts').statements) {
+  for (const statement of parse(entry).statements) {
     const clause = ts.isExportDeclaration(statement) ? statement.exportClause : undefined
     if (!clause || !ts.isNamedExports(clause) || !ts.isExportDeclaration(statement) || !statement.moduleSpecifier) {
       others.push(statement.getText())
@@ -165,6 +166,11 @@ describe('index.ts: the table of contents', () => {
       names[statement.isTypeOnly || isTypeOnly ? 'types' : 'values'].push(name.text)
     }
   }
+  return { names, others }
+}
+
+describe('index.ts: the table of contents', () => {
+  const { names, others } = exportsOf('index.ts')
 
   it('is only exports by name', () => {
     expect(others).toEqual([])
@@ -251,8 +257,25 @@ describe('index.ts: the table of contents', () => {
   })
 })
 
-it('testing.ts exports these values, and pulls in nothing of a server', async () => {
-  expect(Object.keys(await import('express-token-endpoint/testing'))).toEqual(['accountStoreContract'])
+it('testing.ts exports these names, and pulls in nothing of a server', async () => {
+  const { names, others } = exportsOf('testing.ts')
+  expect(others).toEqual([])
+  const values = ['accountStoreContract', 'createTestIssuer', 'fastPasswords']
+  expect(names.values.sort()).toEqual(values)
+  expect(Object.keys(await import('express-token-endpoint/testing')).sort()).toEqual(values)
+  expect(names.types.sort()).toEqual([
+    'AccountStoreContractOptions',
+    'BearerHeaders',
+    'ContractCheck',
+    'ExistingAccount',
+    'FastPasswordsOptions',
+    'RefusedTokens',
+    'TestAccount',
+    'TestClock',
+    'TestIssuer',
+    'TestIssuerOptions',
+    'TestToken',
+  ])
   const reach = (file: string, seen: Set<string>): Set<string> => {
     for (const { from, to } of IMPORTS) if (from === file && !seen.has(to)) reach(to, seen.add(to))
     return seen

@@ -14,7 +14,7 @@ import {
   type TokenIssuer,
   type TokenVerifier,
 } from 'express-token-endpoint'
-import { accountStoreContract } from 'express-token-endpoint/testing'
+import { accountStoreContract, createTestIssuer } from 'express-token-endpoint/testing'
 import type { Redis } from 'ioredis'
 import { register } from 'prom-client'
 import request from 'supertest'
@@ -48,6 +48,20 @@ const CONTEXT: Record<string, string> = {
   'store-contract-node': `import { memoryAccounts } from 'express-token-endpoint'
     const alice = { id: 'acc-1', email: 'alice@example.com', passwordHash: 'hash-1', scopes: ['reports:read'] }
     const openStore = async () => memoryAccounts([alice])`,
+  'testing-vitest': `import express from 'express'
+    import { authOf, requireBearer, type TokenVerifier } from 'express-token-endpoint'
+    const createApp = ({ tokens }: { tokens: TokenVerifier }) =>
+      express().get('/reports', requireBearer({ tokens, scope: 'reports:read' }), (req, res) => {
+        res.json({ reportsOf: authOf(req).accountId })
+      })`,
+  'testing-node': `import express from 'express'
+    import { authOf, requireBearer, type TokenRouterOptions, tokenRouter } from 'express-token-endpoint'
+    function createApp({ revoked, ...login }: TokenRouterOptions & { revoked: Set<string> }) {
+      const guard = requireBearer({ tokens: login.tokens, isRevoked: ({ id }) => revoked.has(id) })
+      const app = express().use(tokenRouter(login))
+      app.post('/sign-out', guard, (req, res) => void res.json(revoked.add(authOf(req).id).size))
+      return app.get('/statements', guard, (_req, res) => void res.json([]))
+    }`,
   hasher: `const directory = { bind: async (name: string, password: string) => name === 'uid=alice,ou=people' && password === 'pw' }`,
   events: '',
   rotation: '',
@@ -167,6 +181,20 @@ describe('the README', () => {
   })
 })
 
+describe('the README on testing', () => {
+  const section = readme.split('\n## Testing your app\n')[1]?.split('\n## ')[0] ?? ''
+  const table = section.split('| of `createTestIssuer()` |')[1]?.split('\n\n')[0] ?? ''
+
+  it('tells of all that a test issuer gives, and of every token that is refused', () => {
+    const { refused, ...kit } = createTestIssuer()
+    const rows = [...table.matchAll(/^\| `(\w+)/gm)].map(([, name]) => name)
+    expect(rows.sort()).toEqual(['refused', ...Object.keys(kit)].sort())
+    const row = table.split('\n').find((line) => line.startsWith('| `refused`')) ?? ''
+    const told = [...row.matchAll(/`(\w+)`/g)].map(([, name]) => name)
+    expect(told).toEqual(['refused', 'bearer', ...Object.keys(refused)])
+  })
+})
+
 /** A section's table of options. */
 const tableOf = (section: string) => section.split('| option |')[1]?.split('\n\n')[0] ?? ''
 
@@ -255,24 +283,31 @@ describe('the README, run', () => {
     await request(app).post(TOKEN_PATH).send({ email: 'alice@example.com', password: 'Secret' }).expect(403)
   })
 
-  it('store-contract: passes in vitest', { timeout: 60_000 }, async () => {
+  it.each([
+    ['store-contract', 9],
+    ['testing-vitest', 10],
+  ])('%s: passes in vitest', { timeout: 60_000 }, async (name, tests) => {
     const alias = ['testing', 'index'].map((entry) => ({
       find: `express-token-endpoint${entry === 'index' ? '' : `/${entry}`}`,
       replacement: `${root}src/${entry}.ts`,
     }))
-    const config = { resolve: { alias }, test: { include: ['store-contract.ts'] } }
-    writeFileSync(`${folder}/vitest.config.mjs`, `export default ${JSON.stringify(config)}`)
+    const config = { resolve: { alias }, test: { include: [`${name}.ts`] } }
+    const file = `${folder}/${name}.config.mjs`
+    writeFileSync(file, `export default ${JSON.stringify(config)}`)
     const vitest = `${root}node_modules/vitest/vitest.mjs`
-    const { stdout } = await runNode(vitest, 'run', '--root', folder, '--reporter', 'json')
-    expect(JSON.parse(stdout)).toMatchObject({ numTotalTests: 9, numPassedTests: 9 })
+    const { stdout } = await runNode(vitest, 'run', '--root', folder, '--config', file, '--reporter', 'json')
+    expect(JSON.parse(stdout)).toMatchObject({ numTotalTests: tests, numPassedTests: tests })
   })
 
-  it("store-contract-node: passes in Node's test runner", { timeout: 60_000 }, async () => {
-    const code = readFileSync(fileOf('store-contract-node'), 'utf8')
+  it.each([
+    ['store-contract-node', 9],
+    ['testing-node', 2],
+  ])("%s: passes in Node's test runner", { timeout: 60_000 }, async (name, tests) => {
+    const code = readFileSync(fileOf(name), 'utf8')
     const { outputText } = ts.transpileModule(code, { compilerOptions: { module: ts.ModuleKind.ESNext } })
-    writeFileSync(`${folder}/store-contract-node.mjs`, outputText)
-    const { stdout } = await runNode('--test-reporter=tap', `${folder}/store-contract-node.mjs`)
-    expect(stdout).toMatch(/^# tests 9\n# suites 0\n# pass 9$/m)
+    writeFileSync(`${folder}/${name}.mjs`, outputText)
+    const { stdout } = await runNode('--test-reporter=tap', `${folder}/${name}.mjs`)
+    expect(stdout).toMatch(new RegExp(`^# tests ${tests}\\n# suites 0\\n# pass ${tests}$`, 'm'))
   })
 
   it('hasher: asks the directory', async () => {

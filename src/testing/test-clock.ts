@@ -5,7 +5,7 @@ export interface TestClock {
   /** The time in milliseconds since the epoch: the clock itself fits wherever there is a `clock` option. */
   (): number
   /**
-   * Stops at a moment: a `Date`, milliseconds since the epoch, or ISO 8601 text (`'2030-01-01T12:00:00Z'`). From 1972 to 9999.
+   * Stops at a moment: a `Date`, milliseconds since the epoch, or ISO 8601 text (`'2030-01-01T12:00:00Z'`). From 1972 to 9998.
    * @throws TypeError for anything else
    */
   set(moment: Date | number | string): void
@@ -33,7 +33,7 @@ const moment: Check<number> = (value) => {
   const time = known ? new Date(value).getTime() : Number.NaN
   if (time >= FIRST && time < LAST) return time
   throw new Expected(
-    "a Date, milliseconds since the epoch or text like '2030-01-01T12:00:00Z', from 1972 to 9999",
+    "a Date, milliseconds since the epoch or text like '2030-01-01T12:00:00Z', from 1972 to 9998",
     time >= 0 && time < FIRST ? 'Numbers are milliseconds: did you give seconds?' : '',
   )
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { expectInvalidToken, expectMisuse, rejectionOf } from '../support/failures.js'
 import { decodePayload, frozenClock, makeIssuer } from '../support/fixtures.js'
 import { atFrozenMoment, someToken } from '../support/tokens.js'
@@ -70,6 +70,16 @@ describe('the clock', () => {
     const iat = decodePayload(someToken(makeIssuer()))['iat'] as number
     expect(iat).toBeGreaterThanOrEqual(before)
     expect(iat).toBeLessThanOrEqual(Math.floor(Date.now() / 1000))
+  })
+
+  it('is that of a test runner that puts a Date of its own in place', async () => {
+    const issuer = makeIssuer()
+    vi.useFakeTimers({ toFake: ['Date'], now: new Date('2031-05-01T00:00:00Z') })
+    onTestFinished(() => void vi.useRealTimers())
+    expect(issuer.now()).toEqual(new Date('2031-05-01T00:00:00Z'))
+    const token = someToken(issuer)
+    vi.setSystemTime('2031-05-01T01:00:00Z')
+    await expectInvalidToken(issuer.verify(token), 'expired')
   })
 
   it.each([
