@@ -211,16 +211,18 @@ describe('refused', () => {
     expect(await tokens.verify(token)).toMatchObject({ accountId: 'acc-1', scopes: ALICE.scopes })
   })
 
-  it('foreign: has a signature that holds, and is good where it is from', async () => {
-    const { tokens, refused } = createTestIssuer({ audience: 'houses' })
+  it('foreign, otherAudience: have a signature that holds, and are good where they are meant for, by the clock', async () => {
+    const { tokens, refused, clock } = createTestIssuer({ audience: 'houses' })
+    clock.set('2030-01-01')
     const [publicKey] = tokens.jwks().keys
-    const elsewhere = createTokenVerifier({
-      issuer: `${tokens.issuer}/another-environment`,
-      audience: 'houses',
-      keys: { alg: 'ES256', publicKey },
-    })
+    const keys = { alg: 'ES256', publicKey } as const
+    const issuer = `${tokens.issuer}/another-environment`
+    const elsewhere = createTokenVerifier({ issuer, audience: 'houses', keys, clock })
     expect(await elsewhere.verify(tokenOf(refused.foreign(ALICE)))).toMatchObject({ accountId: 'acc-1' })
     await expectInvalidToken(elsewhere.verify(tokenOf(refused.foreignKey(ALICE))), 'unknown_key')
+    const audience = 'houses/another-audience'
+    const other = createTokenVerifier({ issuer: tokens.issuer, audience, keys, clock })
+    expect(await other.verify(tokenOf(refused.otherAudience(ALICE)))).toMatchObject({ accountId: 'acc-1', audience })
   })
 })
 
