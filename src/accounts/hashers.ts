@@ -4,7 +4,8 @@ import { integer, optional, readOptions } from '../options.js'
 
 /**
  * One way to check a password. A directory or another service fits in as one, with marks of its own where others have a
- * hash (`passwordHash: 'ldap:uid=…'`).
+ * hash (`passwordHash: 'ldap:uid=…'`). Such marks must not be renewed at sign-in, as the hashes of every hasher but the first are
+ * where the store has `replacePasswordHash`: let `needsRehash` of the passwords answer `false` for them.
  */
 export interface Hasher {
   /** Whether a stored hash is one of this hasher's. */
