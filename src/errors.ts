@@ -1,7 +1,14 @@
-/** Every way in which this package refuses a request or a token. Closed: a new code needs its row below. */
+/**
+ * Every way in which this package refuses a request or a token. A closed set; the README's section "Errors" has the cause and the
+ * fix of each.
+ * @useDeclaredType
+ */
 export type AuthErrorCode = keyof typeof REFUSALS
 
-/** Why a bearer token was refused. For the host's logs; the client is told only whether the token had expired. */
+/**
+ * Why a bearer token was refused. For the host's logs; the client is told only whether the token had expired. The README's section
+ * "Errors" has the cause and the fix of each.
+ */
 export type TokenRefusal =
   | 'malformed'
   | 'algorithm'
@@ -22,9 +29,10 @@ export type TokenRefusal =
 /** Why a login was refused. For the host's logs; the client cannot tell one from another. */
 export type LoginRefusal = 'unknown_account' | 'account_disabled' | 'no_password' | 'wrong_password'
 
-/** What this package asks of its host, and what can therefore fail. */
+/** What this package asks of its host, and what can therefore fail; `internal` is what nobody has foreseen. */
 export type Dependency = 'accounts' | 'passwords' | 'revocation' | 'keys' | 'throttle' | 'internal'
 
+/** A row for each code: without one a code does not compile. */
 const REFUSALS = {
   method_not_allowed: { status: 405, message: 'The Allow header names the methods that can be used here.' },
   unsupported_media_type: {
@@ -53,6 +61,10 @@ const EXPIRED = 'The access token expired.'
 /** Seconds after which a client may try again; sent as `Retry-After`. */
 const RETRY_AFTER: Partial<Record<AuthErrorCode, number>> = { unavailable: 5, overloaded: 1 }
 
+/**
+ * What there is to tell of a refusal, besides its code.
+ * @inline
+ */
 interface AuthErrorDetails {
   reason?: TokenRefusal | LoginRefusal
   accountId?: string
@@ -69,6 +81,7 @@ interface AuthErrorDetails {
  * Holds no token, no password and no secret. `cause` is the host's own error, when one of its callbacks failed.
  */
 export class AuthError extends Error {
+  /** `'AuthError'`, for where `instanceof` does not reach. */
   override readonly name = 'AuthError'
   /** Which refusal this is; one of a closed set. */
   readonly code: AuthErrorCode
@@ -84,9 +97,13 @@ export class AuthError extends Error {
   declare readonly scope?: readonly string[]
   /** Which of the host's parts failed (`unavailable`). */
   declare readonly dependency?: Dependency
-  /** Response headers; Express's own error handler sends them too. */
+  /** Response headers (`Retry-After`, in seconds, where there is a time); Express's own error handler sends them too. */
   readonly headers: Readonly<Record<string, string>>
 
+  /**
+   * For a verifier of the host's own, whose `verify` may reject with `invalid_token` or `unavailable`.
+   * @param details what is known of the refusal; `retryAfter` in seconds
+   */
   constructor(code: AuthErrorCode, details: AuthErrorDetails = {}) {
     const { cause, retryAfter = RETRY_AFTER[code], ...rest } = details
     super(details.reason === 'expired' ? EXPIRED : REFUSALS[code].message, cause === undefined ? undefined : { cause })

@@ -11,38 +11,53 @@ interface EventBase {
 
 /** A token was issued. */
 export interface TokenIssuedEvent extends EventBase {
+  /** What events are told apart by. */
   type: 'token.issued'
+  /** Whose token it is (`sub`). */
   accountId: string
   /** The token's `jti`. */
   tokenId: string
+  /** The token's `exp`, as the client was told. */
   expiresAt: Date
 }
 
 /** The token call was refused: the request was malformed, or the login was not good. */
 export interface TokenRefusedEvent extends EventBase {
+  /** What events are told apart by. */
   type: 'token.refused'
+  /** What the client was told, by its status. */
   code: AuthErrorCode
+  /** Why the login was refused (`invalid_credentials`); the client is not told. */
   reason?: LoginRefusal
+  /** The account that the address belongs to, where there is one. */
   accountId?: string
 }
 
 /** A login was refused because a budget of failed ones is spent (`429`). */
 export interface TokenThrottledEvent extends EventBase {
+  /** What events are told apart by. */
   type: 'token.throttled'
+  /** Always the same: `429`. */
   code: 'too_many_attempts'
 }
 
 /** A login was refused because too many wait for their passwords to be checked (`503`). */
 export interface TokenOverloadedEvent extends EventBase {
+  /** What events are told apart by. */
   type: 'token.overloaded'
+  /** Always the same: `503`. */
   code: 'overloaded'
 }
 
 /** The guard refused a request. */
 export interface BearerRefusedEvent extends EventBase {
+  /** What events are told apart by. */
   type: 'bearer.refused'
+  /** What the client was told, by status and challenge. */
   code: AuthErrorCode
+  /** Why the token was refused (`invalid_token`); the client is told only of `expired`. */
   reason?: TokenRefusal
+  /** Whose token it was, where it could be verified. */
   accountId?: string
   /** The token's `jti`, where its signature was good. */
   tokenId?: string
@@ -50,7 +65,9 @@ export interface BearerRefusedEvent extends EventBase {
 
 /** One of the host's parts failed or gave no answer in time. */
 export interface DependencyFailedEvent extends EventBase {
+  /** What events are told apart by. */
   type: 'dependency.failed'
+  /** Which part. */
   dependency: Dependency
   /** Whether the request was answered `503` for it. If not, the request went on, and has an event of its own. */
   refused: boolean

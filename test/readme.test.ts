@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import express from 'express'
 import {
@@ -9,23 +8,45 @@ import {
   type AccountLookup,
   type AccountStore,
   AuthError,
+  type AuthEvent,
   type AuthObserver,
+  createPasswords,
+  type Hasher,
+  memoryAccounts,
   type Passwords,
+  requireBearer,
   type TokenIssuer,
   type TokenVerifier,
+  tokenRouter,
 } from 'express-token-endpoint'
 import { accountStoreContract, createTestIssuer } from 'express-token-endpoint/testing'
 import type { Redis } from 'ioredis'
+import type { Knex } from 'knex'
+import { Client } from 'ldapts'
 import { register } from 'prom-client'
 import request from 'supertest'
 import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { ISSUER, makeIssuer, SECRET } from './support/fixtures.js'
 import { listen, TOKEN_PATH } from './support/http.js'
+import { startLdap } from './support/ldap.js'
+import { NO_POSTGRES, startPostgres } from './support/postgres.js'
+import { readme, root } from './support/readme.js'
 import { NO_REDIS, startRedis } from './support/redis.js'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = `${root}test/.readme`
+
+/** An issuer, and a store with an account, for a block that has neither; under a name that no block imports. */
+const HOST = `import * as library from 'express-token-endpoint'
+    export const tokens = library.createTokenIssuer({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' } })
+    const account = {
+      id: 'acc-1',
+      email: 'alice@example.com',
+      passwordHash: await library.createPasswords().hash('secret'),
+      scopes: ['statements:read'],
+      claims: { admin: true },
+    }
+    const accounts = library.memoryAccounts([account])`
 
 /** What a block takes for granted, as its reader's own code would have it. */
 const CONTEXT: Record<string, string> = {
@@ -62,8 +83,46 @@ const CONTEXT: Record<string, string> = {
       app.post('/sign-out', guard, (req, res) => void res.json(revoked.add(authOf(req).id).size))
       return app.get('/statements', guard, (_req, res) => void res.json([]))
     }`,
-  hasher: `const directory = { bind: async (name: string, password: string) => name === 'uid=alice,ou=people' && password === 'pw' }`,
   events: '',
+  'first-account': '',
+  'knex-store': '',
+  'prisma-store': `const record = {
+      id: 'acc-1',
+      email: 'alice@example.com',
+      passwordHash: 'hash-1' as string | null,
+      disabled: false,
+      scopes: ['reports:read'],
+      tokensValidAfter: null as Date | null,
+    }
+    type Record = typeof record
+    type Where = { email: string } | { id: string; passwordHash?: string }
+    const fits = (where: Where) => Object.entries(where).every(([name, value]) => record[name as keyof Record] === value)
+    const prisma = {
+      account: {
+        async findUnique<K extends keyof Record>({ where, select }: { where: Where; select: { [k in K]: true } }) {
+          const chosen = Object.entries(record).filter(([name]) => name in select)
+          return fits(where) ? (Object.fromEntries(chosen) as Pick<Record, K>) : null
+        },
+        async updateMany({ where, data }: { where: Where; data: Partial<Record> }) {
+          if (!fits(where)) return { count: 0 }
+          Object.assign(record, data)
+          return { count: 1 }
+        },
+      },
+    }`,
+  ldap: '',
+  scopes: HOST,
+  environments: `${HOST}
+    const [live, sandbox] = [accounts, accounts]`,
+  cors: HOST,
+  proxy: `${HOST}
+    export const lines: string[] = []
+    const log = { info: (line: string) => lines.push(line) }`,
+  'from-express-jwt': `${HOST}
+    export const revoked = new Set<string>()`,
+  'from-passport-jwt': `${HOST}
+    const users = accounts`,
+  'from-express-oauth2-jwt-bearer': '',
   rotation: '',
   'redis-throttle': `import { createTokenIssuer, memoryAccounts } from 'express-token-endpoint'
     const tokens = createTokenIssuer({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' } })
@@ -74,7 +133,6 @@ const CONTEXT: Record<string, string> = {
     const log = { error: (_: unknown) => {} }`,
 }
 
-const readme = readFileSync(`${root}README.md`, 'utf8')
 const blocks = new Map(
   [...readme.matchAll(/^<!-- example: (.+) -->\n```ts\n([\s\S]*?)^```$/gm)].map(([, name = '', code = '']) => [
     name,
@@ -87,9 +145,13 @@ const oldKey = old.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
 
 const fileOf = (name: string) => `${folder}/${name}.ts`
 
-/** Runs a block, and gives its top-level names. */
-async function run<T>(name: string): Promise<T> {
-  return (await import(/* @vite-ignore */ fileOf(name))) as T
+/**
+ * Runs a block, and gives its top-level names.
+ * @param again where it was run before and is to be run anew: what this time is called
+ */
+async function run<T>(name: string, again?: string): Promise<T> {
+  const query = again === undefined ? '' : `?${encodeURIComponent(again)}`
+  return (await import(/* @vite-ignore */ fileOf(name) + query)) as T
 }
 
 /** In a process of its own, which does not take itself for a part of this test run. */
@@ -111,6 +173,7 @@ beforeAll(() => {
     TOKEN_PUBLIC_KEY: publicKey.export({ type: 'spki', format: 'pem' }),
     OLD_TOKEN_KEY: old.publicKey.export({ type: 'spki', format: 'pem' }),
     ACCOUNTS_DB: ':memory:',
+    SANDBOX_SECRET: [...SECRET].reverse().join(''),
   })
 })
 
@@ -277,7 +340,6 @@ describe('the README, run', () => {
     expect(await accounts.replacePasswordHash('acc-1', passwordHash as string, passwordHash as string)).toBe(true)
     const existing = { email: 'alice@example.com', id: 'acc-1', passwordHash }
     for (const check of accountStoreContract({ store: accounts, existing })) await check.run()
-    const { tokenRouter } = await import('express-token-endpoint')
     const app = express().use(tokenRouter({ tokens: makeIssuer(), accounts }))
     await request(app).post(TOKEN_PATH).send({ email: 'alice@example.com', password: 'secret' }).expect(200)
     await request(app).post(TOKEN_PATH).send({ email: 'alice@example.com', password: 'Secret' }).expect(403)
@@ -310,12 +372,6 @@ describe('the README, run', () => {
     expect(stdout).toMatch(new RegExp(`^# tests ${tests}\\n# suites 0\\n# pass ${tests}$`, 'm'))
   })
 
-  it('hasher: asks the directory', async () => {
-    const { passwords } = await run<{ passwords: Passwords }>('hasher')
-    expect(await passwords.verify('pw', 'ldap:uid=alice,ou=people')).toBe(true)
-    expect(await passwords.verify('px', 'ldap:uid=alice,ou=people')).toBe(false)
-  })
-
   it('events: logs and counts', async () => {
     const { onEvent, log } = await run<{ onEvent: AuthObserver; log: { error: unknown; info: unknown } }>('events')
     const lines: unknown[][] = []
@@ -343,6 +399,207 @@ describe('the README, run', () => {
     const old = makeIssuer({ keys: { alg: 'ES256', privateKey: oldKey } })
     expect(await tokens.verify(old.issue({ accountId: 'acc-1' }).token)).toMatchObject({ accountId: 'acc-1' })
     await expect(old.verify(tokens.issue({ accountId: 'acc-1' }).token)).rejects.toThrow(AuthError)
+  })
+})
+
+type Host = { app: express.Express; tokens: TokenIssuer }
+
+const signIn = (app: express.Express, path = TOKEN_PATH) =>
+  request(app).post(path).send({ email: 'alice@example.com', password: 'secret' })
+
+async function tokenFrom(app: express.Express, path?: string): Promise<string> {
+  const { body } = await signIn(app, path).expect(200)
+  return body.authenticationToken
+}
+
+const get = (app: express.Express, path: string, token: string) =>
+  request(app).get(path).auth(token, { type: 'bearer' })
+
+describe('the recipes, run', () => {
+  it('first-account: is found, by its password', async () => {
+    const { accounts } = await run<{ accounts: AccountStore }>('first-account')
+    const account = (await accounts.findByEmail('alice@example.com')) as Account
+    expect(await createPasswords().verify('correct horse battery staple', account.passwordHash)).toBe(true)
+  })
+
+  it('prisma-store: is a store', async () => {
+    const { accounts } = await run<{ accounts: Required<AccountStore> }>('prisma-store')
+    const existing = { email: 'alice@example.com', id: 'acc-1', passwordHash: 'hash-1', scopes: ['reports:read'] }
+    for (const check of accountStoreContract({ store: accounts, existing })) await check.run()
+    expect(await accounts.findById('acc-1')).not.toHaveProperty('email')
+  })
+
+  it('scopes: are those of the account, and all that a guard names are needed', async () => {
+    const { app, tokens } = await run<Host>('scopes')
+    const token = await tokenFrom(app)
+    await get(app, '/statements', token).expect(200, { statementsOf: 'acc-1' })
+    await request(app).post('/statements').auth(token, { type: 'bearer' }).expect(403)
+    await get(app, '/totals', token).expect(403)
+    const admin = tokens.issue({ accountId: 'acc-1', scopes: ['admin'] }).token
+    await get(app, '/totals', admin).expect(200)
+  })
+
+  it('environments: each takes its own tokens, and refuses the other one’s', async () => {
+    const { app } = await run<Host>('environments')
+    for (const [own, other] of [['live', 'sandbox'] as const, ['sandbox', 'live'] as const]) {
+      const token = await tokenFrom(app, `/${own}${TOKEN_PATH}`)
+      await get(app, `/${own}/statements`, token).expect(200)
+      const refused = await get(app, `/${other}/statements`, token).expect(401)
+      expect(refused.headers['www-authenticate']).toContain('error="invalid_token"')
+    }
+  })
+
+  it('cors: a preflight passes without a token, and a script sees why it was refused', async () => {
+    const { app } = await run<Host>('cors')
+    const origin = { Origin: 'https://app.example.com' }
+    for (const path of ['/statements', TOKEN_PATH]) {
+      const asked = {
+        ...origin,
+        'Access-Control-Request-Method': 'POST',
+        'Access-Control-Request-Headers': 'authorization',
+      }
+      const preflight = await request(app).options(path).set(asked).expect(204)
+      expect(preflight.headers).toMatchObject({
+        'access-control-allow-origin': origin.Origin,
+        'access-control-allow-headers': 'Authorization,Content-Type',
+      })
+    }
+    const refused = await request(app).get('/statements').set(origin).expect(401)
+    expect(refused.headers).toMatchObject({
+      'access-control-allow-origin': origin.Origin,
+      'access-control-expose-headers': 'WWW-Authenticate,Retry-After',
+    })
+    const token = await tokenFrom(app)
+    await get(app, '/statements', token).set(origin).expect(200)
+    const foreign = await request(app)
+      .options('/statements')
+      .set({ ...origin, Origin: 'https://evil.example' })
+    expect(foreign.headers).not.toHaveProperty('access-control-allow-origin')
+  })
+
+  it('proxy: counts by the address that the one proxy saw, whatever the client wrote before it', async () => {
+    const { app, lines } = await run<Host & { lines: string[] }>('proxy')
+    const guess = (forwarded: string) =>
+      request(app).post(TOKEN_PATH).set('X-Forwarded-For', forwarded).send({ email: 'a@b.c', password: 'x' })
+    for (let i = 0; i < 10; i++) await guess(`198.51.100.${i}, 203.0.113.1`).expect(403)
+    await guess('203.0.113.1').expect(429)
+    await guess('203.0.113.2').expect(403)
+    expect(new Set(lines.slice(0, 10))).toEqual(new Set(['token.refused from 203.0.113.1']))
+  })
+
+  it('from-express-jwt: signs in, guards what comes behind, refuses what is revoked', async () => {
+    const { app, revoked, tokens } = await run<Host & { revoked: Set<string> }>('from-express-jwt')
+    const token = await tokenFrom(app, '/login')
+    await get(app, '/me', token).expect(200, { account: 'acc-1', admin: true })
+    await request(app).get('/me').expect(401)
+    revoked.add((await tokens.verify(token)).id)
+    await get(app, '/me', token).expect(401)
+  })
+
+  it('from-passport-jwt: req.user is the account, without its hash', async () => {
+    const { app, tokens } = await run<Host>('from-passport-jwt')
+    const { body } = await get(app, '/me', await tokenFrom(app)).expect(200)
+    expect(body).toMatchObject({ id: 'acc-1', email: 'alice@example.com' })
+    expect(body).not.toHaveProperty('passwordHash')
+    await get(app, '/me', tokens.issue({ accountId: 'gone' }).token).expect(401)
+  })
+
+  it('from-express-oauth2-jwt-bearer: follows the key set, and asks for the scope', async () => {
+    const { app: keys, tokens } = await run<Host>('jwks')
+    process.env['JWKS_URL'] = `${(await listen(keys)).url}/.well-known/jwks.json`
+    const { app } = await run<Host>('from-express-oauth2-jwt-bearer')
+    const token = (scopes: string[]) => tokens.issue({ accountId: 'acc-1', scopes }).token
+    await get(app, '/reports', token(['reports:read'])).expect(200, { account: 'acc-1' })
+    await get(app, '/reports', token([])).expect(403)
+  })
+})
+
+describe('the recipe for LDAP, run with a directory', () => {
+  const NAME = 'uid=alice,ou=people,dc=example,dc=com'
+  const LOST = 'uid=lost,ou=people,dc=example,dc=com'
+
+  async function directory() {
+    const server = await startLdap({ [NAME]: 'pässword', [LOST]: undefined })
+    process.env['LDAP_URL'] = server.url
+    // Under a name of its own each time: the block reads its directory's address when it is loaded.
+    return { server, ...(await run<{ ldap: Hasher; passwords: Passwords }>('ldap', server.url)) }
+  }
+
+  it('takes the password that the directory takes, and no other', async () => {
+    const { passwords, server } = await directory()
+    expect(await passwords.verify('pässword', `ldap:${NAME}`)).toBe(true)
+    expect(await passwords.verify('Pässword', `ldap:${NAME}`)).toBe(false)
+    expect(await passwords.verify('pässword', 'ldap:uid=bob,ou=people,dc=example,dc=com')).toBe(false)
+    expect(server.binds).toEqual([NAME, NAME, 'uid=bob,ou=people,dc=example,dc=com'])
+  })
+
+  it('refuses the empty password, with which the directory lets anybody bind', async () => {
+    const { passwords, server } = await directory()
+    const client = new Client({ url: server.url })
+    await client.bind(NAME, '')
+    await client.unbind()
+    expect(await passwords.verify('', `ldap:${NAME}`)).toBe(false)
+    expect(server.binds).toEqual([NAME])
+  })
+
+  it('is a 503 while the directory is away or silent, never a wrong password', async () => {
+    const { passwords, server } = await directory()
+    const accounts = [NAME, LOST].map((name) => ({ id: name, email: name, passwordHash: `ldap:${name}` }))
+    const events: AuthEvent[] = []
+    const onEvent = (event: AuthEvent) => events.push(event)
+    const store = memoryAccounts(accounts)
+    const parts = { tokens: makeIssuer(), accounts: store, passwords, onEvent }
+    const app = express().use(tokenRouter(parts), tokenRouter({ ...parts, path: '/hasty', timeout: '50ms' }))
+    await request(app).post(TOKEN_PATH).send({ email: NAME, password: 'pässword' }).expect(200)
+    expect(await store.findById(NAME)).toMatchObject({ passwordHash: `ldap:${NAME}` })
+    await request(app).post('/hasty').send({ email: LOST, password: 'pässword' }).expect(503)
+    server.stop()
+    await request(app).post(TOKEN_PATH).send({ email: NAME, password: 'pässword' }).expect(503)
+    expect(events.slice(1)).toEqual([
+      expect.objectContaining({ type: 'dependency.failed', dependency: 'passwords' }),
+      expect.objectContaining({ type: 'dependency.failed', dependency: 'passwords' }),
+    ])
+  })
+
+  it('asks the directory for an unknown address too, where all accounts are there', async () => {
+    const { ldap, server } = await directory()
+    const nobody = 'uid=nobody,ou=people,dc=example,dc=com'
+    const passwords = createPasswords({ hashers: [{ ...ldap, hash: () => `ldap:${nobody}` }] })
+    expect(await passwords.verify('pässword', null)).toBe(false)
+    expect(server.binds).toEqual([nobody])
+  })
+})
+
+describe.skipIf(NO_POSTGRES)('the README, run with PostgreSQL', () => {
+  it('knex-store: is a store, and a change of password ends the tokens from before', async () => {
+    process.env['DATABASE_URL'] = await (await startPostgres()).createDatabase()
+    interface Block {
+      db: Knex
+      accounts: Required<AccountStore>
+      passwords: Passwords
+      changePassword(id: string, password: string): Promise<void>
+    }
+    const { db, accounts, passwords, changePassword } = await run<Block>('knex-store')
+    onTestFinished(() => db.destroy())
+    await db.raw(`create table accounts (
+      id text primary key, email text not null unique, password_hash text, disabled boolean not null default false,
+      scopes text[] not null default '{}', tokens_valid_after timestamptz
+    )`)
+    const password_hash = await passwords.hash('secret')
+    await db('accounts').insert({ id: 'acc-1', email: 'alice@example.com', password_hash, scopes: ['reports:read'] })
+    const existing = { email: 'alice@example.com', id: 'acc-1', passwordHash: password_hash, scopes: ['reports:read'] }
+    for (const check of accountStoreContract({ store: accounts, existing })) await check.run()
+
+    const tokens = makeIssuer()
+    const app = express().use(tokenRouter({ tokens, accounts, passwords }))
+    app.get('/me', requireBearer({ tokens, accounts }), (req, res) => void res.json(req.user))
+    const { token } = tokens.issue({ accountId: 'acc-1', issuedAt: new Date(Date.now() - 60_000) })
+    await signIn(app).expect(200)
+    await get(app, '/me', token).expect(200)
+    await changePassword('acc-1', 'new secret')
+    await signIn(app).expect(403)
+    await request(app).post(TOKEN_PATH).send({ email: 'Alice@example.com', password: 'new secret' }).expect(200)
+    await get(app, '/me', token).expect(401)
   })
 })
 

@@ -19,18 +19,27 @@ export interface Account {
   tokensValidAfter?: Date | null | undefined
 }
 
+/** @inline */
 type Found = Account | null | undefined
 
-/** Finds the account of an e-mail address; nothing when there is none. Whether letter case matters is the host's decision. */
+/**
+ * Finds the account of an e-mail address, given as the client sent it; `null` or `undefined` when there is none. Whether letter
+ * case matters is the host's decision.
+ */
 export type AccountLookup = (email: string) => Found | Promise<Found>
 
 /** Where the host keeps its accounts. */
 export interface AccountStore {
+  /**
+   * Finds the account of an e-mail address, at most once a login. What it throws, and an answer that is no account, is a `503`
+   * and an event; so is no answer within the router's `timeout`.
+   */
   findByEmail: AccountLookup
-  /** Lets a guard look the account up again on every request. */
+  /** Finds an account by its `id`. Lets a guard look it up again on every request; failures are as those of `findByEmail`. */
   findById?(id: string): Found | Promise<Found>
   /**
-   * Stores a password's new hash, if the stored one is still `from` (compare and swap).
+   * Stores a password's new hash, if the stored one is still `from` (compare and swap). Is asked when somebody signs in whose
+   * hash is outdated; if it fails, the login goes on, with an event.
    * @returns whether it was stored
    */
   replacePasswordHash?(id: string, from: string, to: string): Promise<boolean>

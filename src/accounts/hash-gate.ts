@@ -10,7 +10,10 @@ export interface GateLoad {
   waiting: number
 }
 
-/** For how long, and for whom, a task is worth its turn. */
+/**
+ * For how long, and for whom, a task is worth its turn.
+ * @inline
+ */
 export interface TaskLimits {
   /** The client has gone. A task that runs goes on, and keeps its turn: else a client could make as many run as it likes. */
   gone?: AbortSignal | undefined

@@ -3,25 +3,37 @@ import * as blowfish from '@node-rs/bcrypt'
 import { integer, optional, readOptions } from '../options.js'
 
 /**
- * One way to check a password. A directory or another service fits in as one, with marks of its own where others have a
- * hash (`passwordHash: 'ldap:uid=…'`).
+ * One way to check a password. A directory or another service fits in as one that is `external`, with marks of its own where
+ * others have a hash (`passwordHash: 'ldap:uid=…'`).
  */
 export interface Hasher {
   /** Whether a stored hash is one of this hasher's. */
   accepts(hash: string): boolean
+  /**
+   * Checks a password against a hash that this hasher accepts; anything but `true` is no match. What it throws is a `503`, as is
+   * no answer within the router's `timeout`. The password may be empty: a directory takes a bind without one for anonymous and
+   * lets it succeed (RFC 4513 section 5.1.2).
+   */
   verify(password: string, hash: string): boolean | Promise<boolean>
-  /** Makes a new hash. A hasher without it only checks. */
+  /** Makes a new hash, which `accepts` takes. A hasher without it only checks, so it cannot be the first of the list. */
   hash?(password: string): string | Promise<string>
-  /** Whether a hash of this hasher's is of another cost than it gives new ones. */
+  /** Whether a hash of this hasher's is of another cost than it gives new ones. Left out: never. */
   outdated?(hash: string): boolean
+  /**
+   * Whether the passwords themselves are kept elsewhere, and what is stored only says where. Then no sign-in puts a hash in the
+   * mark's place, as it does for the hashes of every other hasher but the first: that would copy the password, and the directory
+   * would be asked no more. Default false.
+   */
+  readonly external?: boolean
 }
 
+/** What `argon2id` takes: the costs of new hashes (RFC 9106 section 3.1). Stored ones say their own. */
 export interface Argon2idOptions {
-  /** Memory in KiB. Default 19456 (OWASP Password Storage Cheat Sheet). */
+  /** Memory in KiB: 8 to 1,048,576, and 8 for each lane. Default 19,456 (OWASP Password Storage Cheat Sheet). */
   memoryCost?: number | undefined
-  /** Passes over the memory. Default 2. */
+  /** Passes over the memory: 1 to 64. Default 2 (OWASP Password Storage Cheat Sheet). */
   timeCost?: number | undefined
-  /** Lanes. Default 1. */
+  /** Lanes: 1 to 64. Default 1 (OWASP Password Storage Cheat Sheet). */
   parallelism?: number | undefined
 }
 
@@ -40,7 +52,7 @@ const ARGON2ID = /^\$argon2id\$v=19\$m=(\d{1,10}),t=(\d{1,10}),p=(\d{1,3})\$[A-Z
  * Argon2id (RFC 9106), in PHC string format.
  * @throws TypeError for costs out of range
  */
-export function argon2id(options?: Argon2idOptions): Required<Hasher> {
+export function argon2id(options?: Argon2idOptions): Required<Omit<Hasher, 'external'>> {
   const costs = readOptions<Argon2idOptions, typeof argon2idRows>('argon2id', options, argon2idRows, {
     m: 'memoryCost',
     t: 'timeCost',
@@ -73,8 +85,9 @@ export function argon2id(options?: Argon2idOptions): Required<Hasher> {
   }
 }
 
+/** What `bcrypt` takes: the cost of new hashes. Stored ones say their own. */
 export interface BcryptOptions {
-  /** Log2 of the number of rounds. Default 12. */
+  /** Log2 of the number of rounds: 4 to 18. Default 12. */
   cost?: number | undefined
 }
 
@@ -95,7 +108,7 @@ const fitsBcrypt = (password: string) => Buffer.byteLength(password) <= BCRYPT_B
  * argon2id.)
  * @throws TypeError for a cost out of range; `hash` rejects with a RangeError for a password that bcrypt would cut
  */
-export function bcrypt(options?: BcryptOptions): Required<Hasher> {
+export function bcrypt(options?: BcryptOptions): Required<Omit<Hasher, 'external'>> {
   const { cost } = readOptions<BcryptOptions, typeof bcryptRows>('bcrypt', options, bcryptRows, {
     rounds: 'cost',
     saltRounds: 'cost',

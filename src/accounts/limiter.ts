@@ -2,13 +2,15 @@ import { LRUCache } from 'lru-cache'
 
 /** What the `limiter` option is given: the options of a rate-limiter-flexible limiter. */
 export interface LimiterOptions {
+  /** What the budget's keys begin with in the store: `login-pair`, `login-address` or `login-account`. */
   keyPrefix: string
+  /** How many failed logins are let through within `duration`. */
   points: number
-  /** Seconds. */
+  /** In seconds. */
   duration: number
 }
 
-/** What is used of a rate-limiter-flexible limiter. */
+/** What is used of a rate-limiter-flexible limiter. While it fails or hangs, the same budget goes on in this process's memory. */
 export interface Limiter {
   /** Spends a point. Rejects with an object that has `msBeforeNext` when none is left, and with an `Error` when the store fails. */
   consume(key: string): Promise<unknown>

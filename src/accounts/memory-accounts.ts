@@ -1,11 +1,14 @@
 import { type Account, type AccountStore, checkAccount } from './account.js'
 
 /** An account with the e-mail address that it is found by. */
-export type MemoryAccount = Account & { email: string }
+export type MemoryAccount = Account & {
+  /** The address, compared letter for letter. */
+  email: string
+}
 
 /**
  * An account store for tests and demos. Addresses are compared as they are, letter for letter.
- * @throws TypeError when two accounts share an id or an address
+ * @throws TypeError when something is no account, or two accounts share an id or an address
  */
 export function memoryAccounts(accounts: Iterable<MemoryAccount>): Required<AccountStore> {
   const byEmail = new Map<string, MemoryAccount>()

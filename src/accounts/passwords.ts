@@ -3,15 +3,16 @@ import { type Check, Expected, integer, isPlainObject, optional, readOptions } f
 import { createGate, defaultConcurrency, type GateLoad, type TaskLimits } from './hash-gate.js'
 import { argon2id, bcrypt, type Hasher } from './hashers.js'
 
+/** What `createPasswords` takes. */
 export interface PasswordsOptions {
-  /** The first makes new hashes; all are accepted. Default: `[argon2id(), bcrypt()]`. */
+  /** The first makes new hashes, so it needs `hash`; all are accepted. Default: `[argon2id(), bcrypt()]`. */
   hashers?: readonly Hasher[] | undefined
   /**
    * How many passwords are hashed at a time. Default: one less than libuv's threads (`UV_THREADPOOL_SIZE`, 4) and one less
-   * than the cores, whichever is fewer, and at least one.
+   * than the cores, whichever is fewer, and at least one. At most 1024.
    */
   concurrency?: number | undefined
-  /** How many logins may wait for their turn; beyond that they are answered `503` at once. Default 64. */
+  /** How many logins may wait for their turn; beyond that they are answered `503` at once. Default 64; 0 to 1,000,000. */
   queue?: number | undefined
 }
 
@@ -19,12 +20,14 @@ export interface PasswordsOptions {
 export interface Passwords {
   /**
    * Makes a hash to store.
-   * @throws TypeError for what is no well-formed Unicode string; what the first hasher throws
+   * @throws TypeError for what is no well-formed Unicode string
+   * @throws AuthError `overloaded` when too many wait; and what the first hasher throws
    */
   hash(password: string): Promise<string>
   /**
    * Checks a password. Without a hash it does the same work and answers false, so that time does not tell who has an account.
-   * @throws Error when no hasher accepts the hash; AuthError `overloaded` when too many wait; what the hasher throws
+   * @throws Error when no hasher accepts the hash
+   * @throws AuthError `overloaded` when too many wait; and what the hasher throws
    */
   verify(password: string, hash: string | null | undefined): Promise<boolean>
   /** Whether a hash is not the first hasher's, or of another cost than it gives today. */
@@ -40,8 +43,19 @@ export interface Passwords {
 
 /** A login's place: `hash` and `verify` in its turn, within its limits. */
 export interface PasswordsPlace {
+  /**
+   * Makes a hash, as `Passwords.hash` does.
+   * @throws AuthError `overloaded` when its turn did not come in time
+   * @throws Error when it takes longer than the limits allow
+   */
   hash(password: string): Promise<string>
+  /**
+   * Checks a password, as `Passwords.verify` does.
+   * @throws AuthError `overloaded` when its turn did not come in time, `client_closed_request` when nobody waits for it any more
+   * @throws Error when it takes longer than the limits allow
+   */
   verify(password: string, hash: string | null | undefined): Promise<boolean>
+  /** Gives the place up. To be called once the login is over, however it ended. */
   leave(): void
 }
 
@@ -75,7 +89,8 @@ const rows = { hashers: optional(hasherList), ...gateRows }
 const MISTAKES = { hasher: 'hashers', ...GATE_MISTAKES }
 
 /**
- * Makes the password checks of a token router, and of whatever sets passwords in the host.
+ * Makes the password checks of a token router, and of whatever sets passwords in the host. Each has a gate of its own: make one
+ * for the process, and share it.
  * @throws TypeError naming the option that cannot be used
  */
 export function createPasswords(options?: PasswordsOptions): Required<Passwords> {
@@ -134,6 +149,7 @@ function passwordWork(hashers: readonly [FirstHasher, ...Hasher[]]) {
     },
     needsRehash(hash: string): boolean {
       const hasher = hasherOf(hashers, hash)
+      if (hasher.external || first.external) return false
       return hasher !== first || first.outdated?.(hash) === true
     },
   }

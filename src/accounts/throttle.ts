@@ -18,19 +18,20 @@ import { type ThrottleKeys, throttleKeys } from './throttle-keys.js'
 
 /** A budget of failed logins. */
 export interface Budget {
-  /** How many failures are let through. */
+  /** How many failures are let through: 1 to 1,000,000. */
   points: number
-  /** Within how long. Whole seconds. */
+  /** Within how long: a second to 366 days, rounded up to whole seconds. */
   duration: Duration
 }
 
+/** What `createThrottle` takes. */
 export interface ThrottleOptions {
   /**
    * Puts the budgets on a shared store: `(options) => new RateLimiterRedis({ ...options, storeClient })`. While the store
    * fails or hangs, the same budgets go on in this process's memory. Default: in memory alone.
    */
   limiter?: (options: LimiterOptions) => Limiter
-  /** `false` leaves a budget out. */
+  /** The budgets, each with a default of its own; `false` leaves one out. */
   budgets?: {
     /** One account from one address (an IPv6 address by its /64). Default 10 in 15 minutes. */
     pair?: Budget | false | undefined
@@ -41,16 +42,20 @@ export interface ThrottleOptions {
   }
 }
 
-/** Failed-login budgets. */
+/** Failed-login budgets: what `createThrottle` made, or a host's own. */
 export interface Throttle {
   /**
    * Spends a point of every budget before a password is checked; `giveBack` returns them when it was no failed login.
+   * @param storeFailed is told why the shared store was gone on without
    * @throws AuthError `too_many_attempts`; then nothing is spent
    */
   spend(email: string, address: string | undefined, storeFailed: (error: unknown) => void): Promise<Spent>
 }
 
-/** Points that were spent on one attempt. */
+/**
+ * Points that were spent on one attempt.
+ * @inline
+ */
 export interface Spent {
   /** Gives them back, but for one budget's that is to be kept. */
   giveBack(but?: 'address'): void
@@ -93,7 +98,8 @@ type BudgetName = keyof ThrottleKeys
 const ORDER: readonly BudgetName[] = ['address', 'pair', 'account']
 
 /**
- * Makes failed-login budgets.
+ * Makes failed-login budgets (OWASP ASVS 5, 6.3.1; NIST SP 800-63B section 3.2.2). To be shared by all token routers of a process:
+ * two would let through twice as many guesses.
  * @throws TypeError naming the option that cannot be used
  */
 export function createThrottle(options?: ThrottleOptions): Throttle {

@@ -9,7 +9,10 @@ export interface HostOptions {
    * Default five seconds; a millisecond to a minute.
    */
   timeout?: Duration | undefined
-  /** Is told of every refusal and every failure, and by the token router of every token issued. */
+  /**
+   * Is told of every refusal and every failure, and by the token router of every token issued. Default: the first failure of each
+   * part is a warning of the process.
+   */
   onEvent?: AuthObserver | undefined
   /** Hands failures of the host's own parts (`503`) to the host's error handler instead of answering. Default false. */
   forwardErrors?: boolean | undefined

@@ -6,10 +6,11 @@ import { endAndCut, mayGoOnSending } from './linger.js'
 import { plainPath } from './path.js'
 import { sendRefusal } from './respond.js'
 
+/** What `jwksRouter` takes. */
 export interface JwksRouterOptions {
   /** Whose public keys are shown: what `createTokenIssuer` made, with RS, PS or ES keys. */
   tokens: Pick<TokenIssuer, 'jwks'>
-  /** Where the set is, below the router's mount point. Default `/.well-known/jwks.json`. */
+  /** Where the set is, below the router's mount point: a plain path, no patterns. Default `/.well-known/jwks.json`. */
   path?: string | undefined
 }
 

@@ -43,26 +43,36 @@ declare global {
 
 /** What the guard uses of a request; Express's fits, whatever its route's parameters. */
 export interface GuardedRequest extends IncomingMessage {
+  /** The client's address, for events (`req.ip`: mind `trust proxy`). */
   ip?: string | undefined
+  /** Where the verified token is put. What stood there before is taken away. */
   auth?: unknown
 }
 
 /** A middleware that leaves the types of the route's parameters alone, as `RequestHandler` would not. */
 export type BearerGuard = (req: GuardedRequest, res: ServerResponse, next: Next) => void
 
+/** @inline */
 type Next = (error?: unknown) => void
 
+/** What `requireBearer` takes. */
 export interface RequireBearerOptions extends HostOptions {
   /** Verifies the tokens: what `createTokenIssuer` or `createTokenVerifier` made. */
   tokens: TokenVerifier
-  /** Scopes that the token must all carry: an array, or a string with spaces between them. Default: none. */
+  /**
+   * Scopes that the token must all carry: an array, or a string with spaces between them (RFC 6749 section 3.3). Default: none.
+   * One that is missing is a `403` (RFC 6750 section 3.1).
+   */
   scope?: string | readonly string[] | undefined
   /**
    * A store with `findById`: the account is looked up on every request. A deleted or disabled account is refused, as are
-   * tokens from before its `tokensValidAfter`; `req.user` is the account without its password hash.
+   * tokens from before its `tokensValidAfter`; `req.user` is the account without its password hash. Default: none is looked up.
    */
   accounts?: (AccountStore & Required<Pick<AccountStore, 'findById'>>) | undefined
-  /** Is asked on every request whether the token was revoked. Key it on `auth.id`. */
+  /**
+   * Is asked on every request whether the token was revoked. Key it on `auth.id`: a token's text has several spellings.
+   * Default: tokens are good until they expire.
+   */
   isRevoked?: RevocationCheck | undefined
   /** Lets a request without credentials through, without `req.auth`. Bad credentials are still refused. Default false. */
   optional?: boolean | undefined
@@ -236,7 +246,7 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
 }
 
 /**
- * The verified token of a guarded request.
+ * The verified token of a guarded request: `req.auth`, less the doubt whether there is one.
  * @throws TypeError naming the route, when no guard has let the request through
  */
 export function authOf(req: { auth?: unknown; method: string; baseUrl: string; path: string }): VerifiedToken {

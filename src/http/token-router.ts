@@ -20,18 +20,19 @@ import { plainPath } from './path.js'
 import { asRefusal, sendRefusal, sendToken } from './respond.js'
 import { createTurnstile } from './turnstile.js'
 
+/** What `tokenRouter` takes. */
 export interface TokenRouterOptions extends HostOptions {
   /** Issues the tokens: what `createTokenIssuer` made. */
   tokens: TokenIssuer
   /** Finds an account by its e-mail address: a function, or a whole store. */
   accounts: AccountLookup | AccountStore
-  /** Where the endpoint is, below the router's mount point. Default `/api/v2013/authentication/token`. */
+  /** Where the endpoint is, below the router's mount point: a plain path, no patterns. Default `/api/v2013/authentication/token`. */
   path?: string | undefined
   /** Checks passwords. Default: `createPasswords()`. */
   passwords?: Passwords | undefined
   /** Failed-login budgets. Default: `createThrottle()`, in this process's memory. `false` goes without. */
   throttle?: Throttle | false | undefined
-  /** The longest request body: bytes as a number, or a string like `'10kb'`. Default 10 kB. */
+  /** The longest request body: bytes as a number, or a string like `'10kb'`; at most 1 MB. Default 10 kB. A longer one is a `413`. */
   bodyLimit?: number | string | undefined
   /** Puts the e-mail address, as the client sent it, into the events of logins. It is personal data. Default false. */
   emailInEvents?: boolean | undefined

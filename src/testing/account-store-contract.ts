@@ -6,8 +6,12 @@ import { another, oddAddresses, otherHashes, others } from './odd-text.js'
 import { probe, type StoreProbe, shown } from './store-probe.js'
 
 /** An account that is in the store, by its address. What else is given is compared with what the store answers. */
-export type ExistingAccount = { email: string } & Partial<Account>
+export type ExistingAccount = {
+  /** The address that the store finds it by. */
+  email: string
+} & Partial<Account>
 
+/** What `accountStoreContract` takes. */
 export interface AccountStoreContractOptions {
   /** The store, or a function that gives one, which every check then calls. */
   store: AccountStore | (() => AccountStore | Promise<AccountStore>)
@@ -17,7 +21,9 @@ export interface AccountStoreContractOptions {
   unknownId?: string | undefined
 }
 
+/** One check, for a test of its own. */
 export interface ContractCheck {
+  /** What holds when it passes: the test's name. */
   name: string
   /**
    * Rejects with an `Error` that says what the store did wrong. The checks of one store are to run one after the other.

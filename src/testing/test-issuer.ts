@@ -17,13 +17,19 @@ export type TestIssuerOptions = Partial<TokenIssuerOptions>
 export type TestAccount =
   | string
   | {
+      /** The account's id: the token's `sub`. */
       readonly id: string
+      /** What its token allows. Default: nothing. */
       readonly scopes?: readonly string[] | null | undefined
+      /** Private claims for its token. Default: none. */
       readonly claims?: Readonly<Record<string, unknown>> | null | undefined
     }
 
 /** Request headers, as supertest's `set()` and the `headers` of `fetch` take them. */
-export type BearerHeaders = { readonly Authorization: string }
+export type BearerHeaders = {
+  /** `Bearer` and the token (RFC 6750 section 2.1). */
+  readonly Authorization: string
+}
 
 /** A token, and what a test may want to know of it. */
 export interface TestToken extends IssuedToken {

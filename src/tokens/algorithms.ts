@@ -2,6 +2,7 @@
 export type SecretAlgorithm = 'HS256' | 'HS384' | 'HS512'
 /** RSASSA-PKCS1-v1_5, RSASSA-PSS and ECDSA (RFC 7518 sections 3.3 to 3.5): a private key signs, its public key verifies. */
 export type KeyPairAlgorithm = 'RS256' | 'RS384' | 'RS512' | 'PS256' | 'PS384' | 'PS512' | 'ES256' | 'ES384' | 'ES512'
+/** Every algorithm that a key may have. A token is held to its key's, whatever its header says (RFC 8725 section 3.1). */
 export type Algorithm = SecretAlgorithm | KeyPairAlgorithm
 
 /** What key an algorithm takes. */

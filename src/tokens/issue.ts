@@ -7,26 +7,28 @@ import { isRegistered } from './verified-token.js'
 /** The media type of a JWT access token, in its `typ` header (RFC 9068 section 2.1). */
 export const TYP = 'at+jwt'
 
+/** Whom a token is for, and what it allows: what `issue` takes. */
 export interface TokenSubject {
-  /** Becomes `sub`. */
+  /** Becomes `sub`. Never empty. */
   accountId: string
-  /** Become `scope`. */
+  /** Become `scope` (RFC 9068 section 2.2.3); without any the token has none. Each is a scope token of RFC 6749 section 3.3. */
   scopes?: readonly string[] | undefined
   /** Private claims. Those that the issuer writes itself (`iss`, `sub`, `exp`, `scope` …) are left out. */
   claims?: Readonly<Record<string, unknown>> | undefined
   /**
-   * When the account was looked at. Default: now. A password that is changed while a login is under way then ends its token
+   * When the account was looked at; becomes `iat`. Default: now. A password that is changed while a login is under way then ends its token
    * too, by `tokensValidAfter`.
    */
   issuedAt?: Date | undefined
 }
 
+/** A new token: what `issue` gives. */
 export interface IssuedToken {
-  /** The token's text: a secret. */
+  /** The token's text (JWS in compact form). A secret: whoever has it has the account. */
   token: string
-  /** The token's own `exp`. */
+  /** The token's own `exp`, to the second. */
   expiresAt: Date
-  /** The token's `jti`. */
+  /** The token's `jti`, for logs and denylists. */
   id: string
 }
 

@@ -13,7 +13,7 @@ import type { Algorithm, KeyKind } from './algorithms.js'
 
 /** Text (its UTF-8 bytes), bytes, or a `KeyObject`. At least as long as the hash: 32, 48 or 64 bytes (RFC 7518 section 3.2). */
 export type SecretMaterial = string | Uint8Array | KeyObject
-/** PEM text, a JWK (RFC 7517), or a `KeyObject`. */
+/** PEM text, a JWK (RFC 7517), or a `KeyObject`: RSA of at least 2048 bits, or EC on the curve of the algorithm. Not encrypted. */
 export type KeyMaterial = string | JsonWebKey | KeyObject
 
 const MIN_RSA_BITS = 2048

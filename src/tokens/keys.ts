@@ -18,17 +18,41 @@ import { type KeyMaterial, kidOfJwk, MATERIALS, type SecretMaterial, thumbprint 
  * a `TypeError` that says so.
  */
 export type TokenKey = SecretTokenKey | PrivateTokenKey | PublicTokenKey
-/** Signs and verifies. */
-export type SecretTokenKey = { alg: SecretAlgorithm; secret: SecretMaterial | undefined; kid?: string | undefined }
+/** Signs and verifies: whoever has it can issue tokens. */
+export type SecretTokenKey = {
+  /** The algorithm: HMAC with SHA-2. */
+  alg: SecretAlgorithm
+  /** At least 32 bytes for HS256, 48 for HS384, 64 for HS512. */
+  secret: SecretMaterial | undefined
+  /** Names the key in a token's header. Default: the JWK's own, else a digest keyed with the secret, which tells nothing of it. */
+  kid?: string | undefined
+}
 /** Signs, and verifies by its public half. */
-export type PrivateTokenKey = { alg: KeyPairAlgorithm; privateKey: KeyMaterial | undefined; kid?: string | undefined }
-/** The half of a key pair that may be known to all. */
-export type PublicTokenKey = { alg: KeyPairAlgorithm; publicKey: KeyMaterial | undefined; kid?: string | undefined }
+export type PrivateTokenKey = {
+  /** The algorithm: RSA or ECDSA. */
+  alg: KeyPairAlgorithm
+  /** The private key; its public half is found from it. */
+  privateKey: KeyMaterial | undefined
+  /** Names the key in a token's header. Default: the JWK's own, else the thumbprint (RFC 7638). */
+  kid?: string | undefined
+}
+/** Verifies: the half of a key pair that may be known to all. */
+export type PublicTokenKey = {
+  /** The algorithm: RSA or ECDSA. */
+  alg: KeyPairAlgorithm
+  /** The public key. A private one is refused here, so that it is not spread by mistake. */
+  publicKey: KeyMaterial | undefined
+  /** Names the key in a token's header. Default: the JWK's own, else the thumbprint (RFC 7638). */
+  kid?: string | undefined
+}
 
 /** A public key as a JWK set shows it (RFC 7517). */
 export interface PublicJwk extends JsonWebKey {
+  /** What a token's header names it by (section 4.5). */
   kid: string
+  /** The one algorithm that it is for (section 4.4). */
   alg: Algorithm
+  /** That it verifies signatures, and is for nothing else (section 4.2). */
   use: 'sig'
 }
 

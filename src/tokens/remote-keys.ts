@@ -18,6 +18,7 @@ import { type KeysByKid, readJwkSet } from './jwk-set.js'
 import type { KeySource } from './keys.js'
 import { readWebUrl } from './web-url.js'
 
+/** What `remoteKeys` takes besides the address. */
 export interface RemoteKeysOptions {
   /** How long one fetch may take, down to its last byte. Default five seconds; a millisecond to a minute. */
   timeout?: Duration | undefined
@@ -45,7 +46,7 @@ export interface RemoteKeysOptions {
    * throws or rejects with is dropped. Default: the first is a warning of the process.
    */
   onError?: ((error: Error) => unknown) | undefined
-  /** The current time. Default: `Date.now`. */
+  /** The current time, for tests. Default: `Date.now`. */
   clock?: Clock | undefined
 }
 

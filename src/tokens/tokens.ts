@@ -28,36 +28,44 @@ import type { VerifiedToken } from './verified-token.js'
 import { verifyToken } from './verify.js'
 import { readWebUrl } from './web-url.js'
 
+/** @inline */
 type VerifierKey = SecretTokenKey | PublicTokenKey
 
+/** What `createTokenVerifier` takes. */
 export interface TokenVerifierOptions {
-  /** This environment's base URL: absolute, http or https. Bound into every token as `iss`. A trailing slash makes no difference. */
+  /**
+   * This environment's base URL: absolute, http or https. Bound into every token as `iss` (RFC 7519
+   * section 4.1.1), and a token of another is refused. A trailing slash makes no difference.
+   */
   issuer: string | undefined
-  /** Whom the tokens are meant for (`aud`). Default: the issuer. */
+  /** Whom the tokens are meant for (`aud`; RFC 7519 section 4.1.3). One name, compared letter for letter. Default: the issuer. */
   audience?: string | undefined
   /** Public keys or secrets: one, or a list of which any may verify. Or `remoteKeys(url)`, alone. */
   keys: VerifierKey | readonly VerifierKey[] | RemoteKeys
-  /** By how much clocks may differ. Default 0, at most one minute. */
+  /** By how much clocks may differ; applies to `iat`, `nbf` and `exp`. Default 0, at most one minute. */
   clockTolerance?: Duration | undefined
   /**
    * How many verified tokens are remembered, so that each is verified once. Their times and keys are checked at every
-   * request all the same. Default 10,000; `false` goes without.
+   * request all the same. Default 10,000; 1 to 10,000,000; `false` goes without.
    */
   cache?: number | false | undefined
-  /** The current time. Default: `Date.now`. */
+  /** The current time, for tests. Default: `Date.now`. */
   clock?: Clock | undefined
 }
 
+/** What `createTokenIssuer` takes. */
 export interface TokenIssuerOptions extends Omit<TokenVerifierOptions, 'keys'> {
-  /** One key, or a list: the first signs, all verify. */
+  /** One key, or a list: the first signs, all verify. All secrets, or all key pairs. */
   keys: TokenKey | readonly TokenKey[]
-  /** How long a token is good for. Default one hour; at least one second, at most a year. */
+  /** How long a token is good for: `exp` less `iat`. Default one hour; at least one second, at most 366 days. */
   lifetime?: Duration | undefined
 }
 
+/** Verifies the tokens of one environment: what `createTokenVerifier` made. */
 export interface TokenVerifier {
   /** The environment's base URL, without a trailing slash. */
   readonly issuer: string
+  /** Whom its tokens are meant for (`aud`). */
   readonly audience: string
   /**
    * Verifies a token's text: algorithm, key, signature, environment, times (RFC 7519 section 7.2, RFC 8725, RFC 9068 section 4).
@@ -67,6 +75,7 @@ export interface TokenVerifier {
   verify(token: string): Promise<VerifiedToken>
 }
 
+/** Issues the tokens of one environment, and verifies them: what `createTokenIssuer` made. */
 export interface TokenIssuer extends TokenVerifier {
   /**
    * Issues a token. Its times are whole seconds; two tokens are never the same.
@@ -76,7 +85,10 @@ export interface TokenIssuer extends TokenVerifier {
   /** The current time, by the `clock` that tokens are issued by. */
   now(): Date
   /** The public keys as a JWK set (RFC 7517 section 5). Secrets are never in it. */
-  jwks(): { keys: PublicJwk[] }
+  jwks(): {
+    /** One for each key pair in `keys`, the one that signs first. */
+    keys: PublicJwk[]
+  }
 }
 
 const baseUrl: Check<string> = (value) => {

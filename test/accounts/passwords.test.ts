@@ -117,6 +117,20 @@ describe('needsRehash', () => {
   it('is false for a hasher that cannot tell', () => {
     expect(passwordsOf(countingHasher()).needsRehash('plain:x')).toBe(false)
   })
+
+  const external = { ...countingHasher('directory:'), external: true }
+
+  it('is false for the mark of an external hasher, whose password is kept elsewhere', () => {
+    const passwords = passwordsOf(countingHasher(), external, countingHasher('old:'))
+    expect(passwords.needsRehash('directory:x')).toBe(false)
+    expect(passwords.needsRehash('old:x')).toBe(true)
+  })
+
+  it('is false where the first hasher is external: its mark is not put in the place of a hash', () => {
+    const passwords = passwordsOf({ ...external, outdated: () => true }, countingHasher())
+    expect(passwords.needsRehash('plain:x')).toBe(false)
+    expect(passwords.needsRehash('directory:x')).toBe(false)
+  })
 })
 
 describe('a place', () => {
