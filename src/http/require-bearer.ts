@@ -133,6 +133,7 @@ const MISTAKES = {
   jwtFromRequest: 'tokens',
   credentialsRequired: 'optional',
   required: 'optional',
+  authRequired: 'optional',
 }
 
 /** For a verifier of the host's own, which is asked every time. */

@@ -735,6 +735,7 @@ describe('made of options', () => {
     ['an unknown option', { tokens, colour: secret }, /"colour"/],
     ['scopes', { tokens, scopes: 'a' }, /"scopes".*"scope"/],
     ['credentialsRequired', { tokens, credentialsRequired: false }, /"credentialsRequired".*"optional"/],
+    ['authRequired', { tokens, authRequired: false }, /"authRequired".*"optional"/],
     ['other letters', { tokens, isrevoked: () => false }, /"isrevoked".*"isRevoked"/],
     ['scope: empty string', { tokens, scope: '' }, /"scope"/],
     ['scope: a space', { tokens, scope: ' ' }, /"scope" must be scope tokens, like 'reports:read' or \[/],
