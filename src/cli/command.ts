@@ -92,9 +92,8 @@ export function readArguments(
     seen.add(token.name)
   }
   if (positionals.length > (operand ? 1 : 0)) {
-    throw new UsageError(
-      `${name} takes ${operand ? `one ${operand} and no more` : 'options alone'}. ${mistakes[''] ?? ''}`,
-    )
+    const takes = `${name} takes ${operand ? `one ${operand} and no more` : 'options alone'}`
+    throw new UsageError(mistakes[''] ? `${takes}. ${mistakes['']}` : takes)
   }
   return { help: values['help'] === true, values: values as Values<OptionRows>, operand: positionals[0] }
 }

@@ -1,8 +1,8 @@
-/** The word that somebody is likely to have meant: one begins as the other does, or two letters at most differ. */
+/** The word that somebody is likely to have meant: a piece of it, or it and more, or with two letters wrong at most. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const plain = word.toLowerCase()
-  const longer = known.find((name) => plain.length >= 2 && (name.startsWith(plain) || plain.startsWith(name)))
-  if (longer) return longer
+  const part = known.find((name) => plain.length > 2 && (name.includes(plain) || plain.startsWith(name)))
+  if (part) return part
   const [best] = known
     .map((name) => ({ name, distance: distanceOf(plain, name) }))
     .sort((a, b) => a.distance - b.distance)

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import type { OutgoingHttpHeaders } from 'node:http'
 import { isPlainObject } from '../../options.js'
 import { type CompactToken, parseJson, readCompact } from '../../tokens/compact.js'
-import type { Answer, Send } from './send.js'
+import type { Answer, Send, Sent } from './send.js'
 import type { Environment, Guarded, Target } from './target.js'
 import { Fault, must, Unjudged } from './verdict.js'
 
@@ -12,7 +11,7 @@ export const FORM_TYPE = 'application/x-www-form-urlencoded'
 export interface Posted {
   type?: string
   query?: Readonly<Record<string, string>>
-  headers?: OutgoingHttpHeaders
+  headers?: NonNullable<Sent['headers']>
 }
 
 /** A token that is taken apart; nothing of it is verified. */

@@ -46,7 +46,10 @@ export function sender({ timeout, sizeLimit }: SendLimits): Send {
         res.on('data', (chunk: Buffer) => {
           size += chunk.length
           chunks.push(chunk)
-          if (size > sizeLimit) req.destroy(new Error(`the answer is longer than ${sizeLimit} bytes`))
+          if (size <= sizeLimit) return
+          // At once: its end may come in the same breath.
+          fail(new Error(`the answer is longer than ${sizeLimit} bytes`))
+          req.destroy()
         })
         res.on('error', fail)
         res.on('end', () => {
