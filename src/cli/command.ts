@@ -34,6 +34,8 @@ export interface Command<Rows extends OptionRows = OptionRows> {
   options: Rows
   /** The words that are no options, by what they are; undefined: there are none. */
   operand?: string
+  /** What to say of a word too many. */
+  wordTooMany?: string
   /** What to say of options that people try, and that there are not. */
   mistakes: Readonly<Record<string, string>>
   /** @returns the exit status */
@@ -61,7 +63,7 @@ export interface Given {
  * @throws UsageError that names the option and the likely mistake
  */
 export function readArguments(
-  { name, options, operand, mistakes }: Pick<Command, 'name' | 'options' | 'operand' | 'mistakes'>,
+  { name, options, operand, wordTooMany, mistakes }: Command,
   args: readonly string[],
 ): Given {
   const rows: OptionRows = { ...options, help: HELP_ROW }
@@ -93,7 +95,7 @@ export function readArguments(
   }
   if (positionals.length > (operand ? 1 : 0)) {
     const takes = `${name} takes ${operand ? `one ${operand} and no more` : 'options alone'}`
-    throw new UsageError(mistakes[''] ? `${takes}. ${mistakes['']}` : takes)
+    throw new UsageError(wordTooMany ? `${takes}. ${wordTooMany}` : takes)
   }
   return { help: values['help'] === true, values: values as Values<OptionRows>, operand: positionals[0] }
 }

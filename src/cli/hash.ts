@@ -22,8 +22,8 @@ export const hash = command({
 Everything else of it counts, spaces too. It is never an argument.
 
 The hash is what createPasswords() makes: argon2id with OWASP's parameters, in PHC string format.`,
+  wordTooMany: PASSWORD_AS_ARGUMENT,
   mistakes: {
-    '': PASSWORD_AS_ARGUMENT,
     password: PASSWORD_AS_ARGUMENT,
     p: PASSWORD_AS_ARGUMENT,
     argon2id: 'It is what is made without options',

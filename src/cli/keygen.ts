@@ -24,11 +24,8 @@ terminal, which keeps what it has shown.
 
 HS256, HS384 and HS512 have a secret: text, to be used as it is, without an end of line. It has no public half.
 The kid that is told is the one that the package gives the key, and a JWK says it itself.`,
-  mistakes: {
-    '': 'The algorithm is an option: --alg ES256',
-    output: 'Did you mean "--out"?',
-    o: 'Did you mean "--out"?',
-  },
+  wordTooMany: 'The algorithm is an option: --alg ES256',
+  mistakes: { output: 'Did you mean "--out"?', o: 'Did you mean "--out"?' },
   async run(values, _operand, io) {
     const alg = oneOf('alg', NAMES, values.alg ?? 'ES256')
     const kind = ALGORITHMS[alg].kind

@@ -7,7 +7,7 @@ import { type Io, remark, say } from './io.js'
 import { keygen } from './keygen.js'
 import { nearest } from './nearest.js'
 
-const COMMANDS = [keygen, hash, check] as unknown as readonly Command[]
+const COMMANDS: readonly Command[] = [keygen, hash, check]
 const NAMES = COMMANDS.map(({ name }) => name)
 
 const HELP = `Usage: ${PROGRAM} COMMAND [options]

@@ -54,7 +54,7 @@ test('of the example app every row holds: two APIs, and another environment', as
 })
 
 test('a reader that goes away takes no stack with it', async () => {
-  const child = launch(process.execPath, [program, '--help'])
+  const child = launch(process.execPath, [program, '--help'], {})
   child.stdout?.destroy()
   const [stderr, [code]] = await Promise.all([text(child.stderr as NodeJS.ReadableStream), once(child, 'close')])
   expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
@@ -62,7 +62,7 @@ test('a reader that goes away takes no stack with it', async () => {
 
 test('exit statuses reach the shell', async () => {
   expect(await run(['hash'], {}, '')).toMatchObject({ code: 1, stdout: '' })
-  expect(await run(['hash', 'x'], {}, '')).toMatchObject({ code: 2, stdout: '' })
+  expect(await run(['hash', 'x'])).toMatchObject({ code: 2, stdout: '' })
   expect(await run(['hash'], {}, 'correct horse')).toMatchObject({ code: 0, stderr: '' })
 })
 

@@ -342,6 +342,14 @@ const FAULTS: Record<string, [fails: readonly string[], plant: Plant]> = {
     }),
   ],
   'HTML from a guard': [['guard-problem'], () => ({ before: [alteringGuard((_body, res) => html(res))] })],
+  'a guard that repeats the token': [
+    ['guard-problem'],
+    () => ({
+      before: [
+        alteringGuard((body, { req }) => JSON.stringify({ ...JSON.parse(body), got: req.headers.authorization })),
+      ],
+    }),
+  ],
   'an account without the scope': [
     ['token-accepted'],
     ({ tokens }) => {

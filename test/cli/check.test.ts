@@ -167,6 +167,20 @@ describe('a foreign token from CHECK_FOREIGN_TOKEN', () => {
   })
 })
 
+test.each([
+  ['has not expired', () => issuerOf(), 'is no token that has expired'],
+  [
+    'is of another environment',
+    () => issuerOf({ issuer: 'https://sandbox.example.com', clock: () => Date.now() - 86_400_000 }),
+    'is of another environment',
+  ],
+])('a CHECK_EXPIRED_TOKEN that %s tells nothing, and that is told', async (_what, issuer, says) => {
+  const { token } = issuer().issue({ accountId: 'acc-1' })
+  const { code, stdout } = await cli(argsFor(await sound()), { env: { ...env, CHECK_EXPIRED_TOKEN: token } })
+  expect(code).toBe(1)
+  expect(stdout).toContain(`found: CHECK_EXPIRED_TOKEN ${says}\n`)
+})
+
 test('an account of its own at the other environment', async () => {
   const there = soundParts(issuerOf({ issuer: 'https://sandbox.example.com' }))
   const bob = { ...ACCOUNTS.bob, passwordHash: 'plain:another password' }

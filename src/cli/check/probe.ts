@@ -179,6 +179,15 @@ export function mustBeProblem({ headers }: Answer, what: string): void {
   must(/^application\/problem\+json\b/i.test(type), `${what} is answered with ${type}, not application/problem+json`)
 }
 
+/** A stack, a path of the server's. */
+const INSIDES = /\n\s*at .+:\d+:\d+|&nbsp; at |node_modules|\.[cm]?[jt]s:\d+:\d+/
+
+/** A refusal tells nobody how the server is built, and says nothing after. */
+export function mustTellNothing({ body }: Answer, sent: string, what: string): void {
+  must(!INSIDES.test(body), `the answer to ${what} shows a stack or a path of the server's`)
+  must(!body.includes(sent), `the answer to ${what} repeats what was sent`)
+}
+
 /** A bearer challenge (RFC 6750 section 3). */
 export function challengeIn({ headers }: Answer): { bearer: boolean; realm: boolean; error: string | undefined } {
   const challenge = headers['www-authenticate'] ?? ''

@@ -1,6 +1,6 @@
 import { otherSpellings, signedByOurselves, signedByPublicKey, tampered, unsigned } from '../forge.js'
-import { mustBe, type Probe } from '../probe.js'
-import { mustAll, type Row, Unjudged } from '../verdict.js'
+import { mustBe, type Probe, readJwt } from '../probe.js'
+import { must, mustAll, type Row, Unjudged } from '../verdict.js'
 import { publicKeyOf } from './jwks.js'
 
 /** Tokens that are none. Each is tried at every guarded path. */
@@ -61,6 +61,9 @@ export const forgedRows: readonly Row<Probe>[] = [
     async run(probe) {
       const { expiredToken } = probe.target
       if (!expiredToken) throw new Unjudged('without the key none can be made: put one into CHECK_EXPIRED_TOKEN')
+      const { exp, iss } = readJwt(expiredToken)?.claims ?? {}
+      must(Number(exp) * 1000 <= Date.now(), 'CHECK_EXPIRED_TOKEN is no token that has expired')
+      must(iss === (await probe.readToken()).claims['iss'], 'CHECK_EXPIRED_TOKEN is of another environment')
       await mustRefuse(probe, expiredToken, 'an expired token')
     },
   },

@@ -1,4 +1,4 @@
-import { challengeIn, isSuccess, mustBe, mustBeProblem, type Probe } from '../probe.js'
+import { challengeIn, isSuccess, mustBe, mustBeProblem, mustTellNothing, type Probe } from '../probe.js'
 import { must, mustAll, type Row, Unjudged } from '../verdict.js'
 
 /** How guarded paths answer. */
@@ -31,10 +31,13 @@ export const guardRows: readonly Row<Probe>[] = [
   },
   {
     id: 'guard-problem',
-    title: 'a guard refuses with problem details, and nothing of the server in them',
+    title: 'a guard refuses with problem details, without a stack and what was sent',
     source: 'RFC 9457; OWASP ASVS 5, 16.5.1',
-    async run({ closed, ask }) {
-      await mustAll(await closed(), async (path) => mustBeProblem(await ask(path), 'a request without a token'))
+    async run({ closed, ask, mark }) {
+      await mustAll(await closed(), async (path) => {
+        mustBeProblem(await ask(path), 'a request without a token')
+        mustTellNothing(await ask(path, `Bearer ${mark}`), mark, 'a bad token')
+      })
     },
   },
   {

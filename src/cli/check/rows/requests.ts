@@ -1,9 +1,6 @@
-import { FORM_TYPE, isSuccess, mustBe, mustBeProblem, type Probe } from '../probe.js'
+import { FORM_TYPE, isSuccess, mustBe, mustBeProblem, mustTellNothing, type Probe } from '../probe.js'
 import type { Answer } from '../send.js'
 import { must, type Row } from '../verdict.js'
-
-/** Answers that tell more than their reader is to know: a stack, a path of the server's. */
-const INSIDES = /\n\s*at .+:\d+:\d+|&nbsp; at |node_modules|\.[cm]?[jt]s:\d+:\d+/
 
 /** Basic credentials of nobody's (RFC 7617). */
 const BASIC = `Basic ${Buffer.from('nobody@nobody.invalid:wrong').toString('base64')}`
@@ -123,9 +120,7 @@ export const requestRows: readonly Row<Probe>[] = [
         'another method': answers.get,
         'an unknown e-mail': answers.unknown,
       })) {
-        const { body } = await ask()
-        must(!INSIDES.test(body), `the answer to ${what} shows a stack or a path of the server's`)
-        must(!body.includes(mark), `the answer to ${what} repeats what was sent`)
+        mustTellNothing(await ask(), mark, what)
       }
     },
   },
