@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -102,6 +103,22 @@ describe('the password', () => {
     expect(seen.length).toBeGreaterThan(ROWS.length)
     for (const one of seen) expect(one).not.toMatch(/eyJ|correct horse|correct\+horse/)
   })
+})
+
+test('a terminal takes no orders from an answer', async () => {
+  const before = [alteringResult((result) => ({ ...result, '\u001b[2J\u202eextra': 1 }))]
+  const { url } = await listen(appOf({ ...soundParts(), before }))
+  const { stdout } = await cli(argsFor(url), { env })
+  expect(stdout).toContain('found: the members are: ?[2J?extra, authenticationToken, expiration\n')
+})
+
+test('a header that no two answers share tells nothing of an account', async () => {
+  const numbered: express.RequestHandler = (_req, res, next) => {
+    res.setHeader('X-Request-Id', randomUUID())
+    next()
+  }
+  const { url } = await listen(appOf({ ...soundParts(), before: [numbered] }))
+  expect((await cli(argsFor(url), { env })).code).toBe(0)
 })
 
 test('it makes two failed logins at the account: no budget is spent by it', async () => {
