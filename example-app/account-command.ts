@@ -1,18 +1,17 @@
-import { createPasswords } from 'express-token-endpoint'
 import { type Command, readCommand, USAGE, UsageError } from './account-arguments.js'
 import { type Accounts, createAccountStore } from './account-store.js'
 import { readConfig } from './config.js'
 import { openDatabase } from './database.js'
 import { explain, Failure } from './failure.js'
+import { newPasswordHash } from './new-password.js'
 import { complain, say } from './output.js'
-import { readNewPassword } from './password-input.js'
 
 async function run(command: Exclude<Command, { name: 'help' }>, accounts: Accounts): Promise<string> {
   const { email } = command
   const exists = (await accounts.findByEmail(email)) !== undefined
   if (command.name === 'add' && exists) throw new Failure(`There is an account ${email} already.`)
   if (command.name === 'password' && !exists) throw new Failure(`There is no account ${email}.`)
-  const passwordHash = await createPasswords().hash(await readNewPassword(process.stdin, process.stderr))
+  const passwordHash = await newPasswordHash()
   if (command.name === 'add') {
     const id = await accounts.add({ email, passwordHash, scopes: command.scopes })
     if (id === undefined) throw new Failure(`There is an account ${email} already.`)

@@ -62,8 +62,8 @@ const FOREIGN = IMPORTS.filter(({ own }) => !own)
 
 /** From the top down. Those that stand side by side know nothing of each other. */
 const FLOORS = [
-  ['index.ts', 'testing.ts'],
-  ['http', 'testing'],
+  ['index.ts', 'testing.ts', 'cli.ts'],
+  ['http', 'testing', 'cli'],
   ['tokens', 'accounts'],
   ['dependency.ts', 'events.ts'],
   ['errors.ts', 'options.ts'],
@@ -132,9 +132,22 @@ describe('the house (design, section 6)', () => {
     expect(show(importing.filter(({ from }) => roomOf(from) !== room))).toEqual([])
   })
 
-  it('HTTP is spoken in http/ alone', () => {
+  it('HTTP is spoken in http/ alone, and to a running app by one file of the command', () => {
     const web = /^(node:)?(http|https|http2|net|tls)$/
-    expect(show(FOREIGN.filter(({ from, to }) => web.test(to) && roomOf(from) !== 'http'))).toEqual([])
+    const speaking = FOREIGN.filter(({ from, to }) => web.test(to) && roomOf(from) !== 'http')
+    // `fetch` would join two Authorization headers into one, and the check sends two.
+    expect(new Set(speaking.map(({ from }) => from))).toEqual(new Set(['cli/check/send.ts']))
+  })
+
+  it('the command is for its own process: nothing that a host imports leads to it', () => {
+    expect(show(OWN.filter(({ from, to }) => roomOf(to) === 'cli' && roomOf(from) !== 'cli'))).toEqual([
+      'cli.ts → cli/main.ts',
+    ])
+    expect(show(OWN.filter(({ to }) => to === 'cli.ts'))).toEqual([])
+  })
+
+  it('the command judges from outside: it shares no code with what answers', () => {
+    expect(show(OWN.filter(({ from, to }) => roomOf(from) === 'cli' && roomOf(to) === 'http'))).toEqual([])
   })
 
   it('one file alone fetches anything from anywhere', () => {

@@ -16,7 +16,7 @@ import {
 import { download } from './download.js'
 import { type KeysByKid, readJwkSet } from './jwk-set.js'
 import type { KeySource } from './keys.js'
-import { readWebUrl } from './web-url.js'
+import { isExposed, readWebUrl } from './web-url.js'
 
 /** What `remoteKeys` takes besides the address. */
 export interface RemoteKeysOptions {
@@ -56,14 +56,11 @@ export interface RemoteKeys {
   readonly url: string
 }
 
-/** An IPv4 address as a parsed URL spells it, an IPv6 one, and the name (RFC 6761 section 6.3). */
-const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
-
 const address: Check<URL> = (value) => {
   const what =
     "an absolute https: URL without user name, password and fragment, like 'https://api.example.com/.well-known/jwks.json'"
   const url = readWebUrl(value instanceof URL ? value.href : value, what)
-  if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname)) {
+  if (isExposed(url)) {
     throw new Expected(
       what,
       'By plain http anybody on the way could put in a key of their own, so it is for loopback alone',

@@ -11,3 +11,11 @@ export function readWebUrl(value: unknown, what: string): URL {
   const unset = value === undefined ? 'Is an environment variable not set?' : ''
   throw new Expected(what, bare ? 'Is "https://" missing?' : unset)
 }
+
+/** An IPv4 address as a parsed URL spells it, an IPv6 one, and the name (RFC 6761 section 6.3). */
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
+
+/** Whether what goes there and comes back can be read and changed on the way: plain http to another machine. */
+export function isExposed({ protocol, hostname }: URL): boolean {
+  return protocol === 'http:' && !LOOPBACK.test(hostname)
+}

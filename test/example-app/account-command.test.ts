@@ -55,10 +55,13 @@ describe('password', () => {
   })
 })
 
+const TOO_SHORT =
+  'express-token-endpoint: A password has 8 characters at least, but this one has 5\nNothing was changed.\n'
+
 test('refuses a password that is none, and adds nobody', async () => {
   const dataDir = await tempDir()
   const done = await account(dataDir, ['add', CAROL.email], 'short\n')
-  expect(done).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^A password has 8 to .+\n$/) })
+  expect(done).toMatchObject({ code: 1, stdout: '', stderr: TOO_SHORT })
   expect(await account(dataDir, ['add', CAROL.email], CAROL.password)).toMatchObject({ code: 0 })
 })
 

@@ -37,7 +37,8 @@ export async function bash(lines: string) {
   return finish(launch('bash', [], {}), lines)
 }
 
-async function finish(child: ChildProcess, input: string | Uint8Array) {
+/** What a process prints, and how it ends, when this is its standard input. */
+export async function finish(child: ChildProcess, input: string | Uint8Array) {
   // A program that refuses its arguments is gone before it reads.
   child.stdin?.on('error', () => {})
   child.stdin?.end(input)
@@ -98,7 +99,8 @@ async function startProgram(env: Env, args: readonly string[]) {
 
 const built = (program: string) => fileURLToPath(new URL(`../../example-app/dist/${program}.js`, import.meta.url))
 
-function launch(command: string, args: readonly string[], env: Env): ChildProcess {
+/** Starts a process with pipes around it and no other environment. It is gone when the test is over. */
+export function launch(command: string, args: readonly string[], env: Env): ChildProcess {
   const { PATH } = process.env
   const child = spawn(command, args, { env: { ...(PATH && { PATH }), ...env }, stdio: 'pipe' })
   onTestFinished(async () => {

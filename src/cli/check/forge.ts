@@ -1,0 +1,84 @@
+import { constants, createHmac, type KeyObject, sign } from 'node:crypto'
+import { ALGORITHMS, type Algorithm } from '../../tokens/algorithms.js'
+import { parseJson } from '../../tokens/compact.js'
+import { generatePair } from '../new-key.js'
+import type { ReadToken } from './probe.js'
+
+type Members = Readonly<Record<string, unknown>>
+
+const encode = (members: Members) => Buffer.from(JSON.stringify(members)).toString('base64url')
+
+const headerOf = ({ text }: ReadToken) =>
+  parseJson(Buffer.from(text.slice(0, text.indexOf('.')), 'base64url').toString()) as Members
+
+/** The token with another payload, or with other bits in its signature. */
+export function tampered({ claims, signed, signature, text }: ReadToken): Record<string, string> {
+  const longer = encode({ ...claims, exp: Number(claims['exp']) + 1 })
+  const bits = Buffer.from(signature, 'base64url')
+  bits.writeUInt8(bits.readUInt8(0) ^ 1, 0)
+  return {
+    'another exp': `${text.slice(0, text.indexOf('.'))}.${longer}.${signature}`,
+    'another signature': `${signed}.${bits.toString('base64url')}`,
+  }
+}
+
+/** The token without a signature: `none`, and as careless readers spell it (RFC 8725 section 3.2). */
+export function unsigned(token: ReadToken): string[] {
+  const payload = encode(token.claims)
+  return ['none', 'None', 'nOnE'].flatMap((alg) => {
+    const head = encode({ ...headerOf(token), alg })
+    return [`${head}.${payload}.`, `${head}.${payload}.${token.signature}`]
+  })
+}
+
+/** The token's claims signed by a key of our own, which the header brings along, by each name that it could stand under. */
+export function signedByOurselves(token: ReadToken): string[] {
+  const alg = isPairAlgorithm(token.alg) ? token.alg : 'ES256'
+  const { privateKey, publicKey } = generatePair(alg, 2048)
+  const jwk = publicKey.export({ format: 'jwk' })
+  return [{ jwk }, { jwk, kid: undefined }, {}].map((more) => {
+    const input = `${encode({ ...headerOf(token), alg, ...more })}.${encode(token.claims)}`
+    return `${input}.${signatureOf(input, alg, privateKey)}`
+  })
+}
+
+/** The token's claims with a public key taken for a secret (RFC 8725 section 2.1), in each spelling that a server may hold it in. */
+export function signedByPublicKey(token: ReadToken, key: KeyObject): string[] {
+  const pem = key.export({ type: 'spki', format: 'pem' }).toString()
+  const input = `${encode({ ...headerOf(token), alg: 'HS256' })}.${encode(token.claims)}`
+  return [
+    pem,
+    pem.trimEnd(),
+    key.export({ type: 'spki', format: 'der' }),
+    JSON.stringify(key.export({ format: 'jwk' })),
+  ].map((secret) => `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`)
+}
+
+/**
+ * The same signature in other letters (RFC 4648 section 3.5): with padding, in the alphabet of plain base64, and with the last
+ * letter's unused bits set. A denylist of tokens by their text would not know them again.
+ */
+export function otherSpellings({ signed, signature }: ReadToken): string[] {
+  const plain = signature.replaceAll('-', '+').replaceAll('_', '/')
+  const same = Buffer.from(signature, 'base64url')
+  const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+  const last = [...ALPHABET].map((letter) => signature.slice(0, -1) + letter)
+  const spellings = [
+    `${signature}=`,
+    `${signature}==`,
+    plain,
+    ...last.filter((one) => same.equals(Buffer.from(one, 'base64url'))),
+  ]
+  return [...new Set(spellings)].filter((one) => one !== signature).map((one) => `${signed}.${one}`)
+}
+
+function isPairAlgorithm(alg: unknown): alg is Algorithm {
+  return typeof alg === 'string' && Object.hasOwn(ALGORITHMS, alg) && ALGORITHMS[alg as Algorithm].kind !== 'secret'
+}
+
+function signatureOf(input: string, alg: Algorithm, key: KeyObject): string {
+  const padding = alg.startsWith('PS') ? constants.RSA_PKCS1_PSS_PADDING : constants.RSA_PKCS1_PADDING
+  const how = ALGORITHMS[alg].kind === 'ec' ? { dsaEncoding: 'ieee-p1363' as const } : { padding }
+  const saltLength = constants.RSA_PSS_SALTLEN_DIGEST
+  return sign(`sha${alg.slice(2)}`, Buffer.from(input), { key, saltLength, ...how }).toString('base64url')
+}

@@ -1,0 +1,59 @@
+import { type Check, Expected } from '../../options.js'
+import { isExposed, readWebUrl } from '../../tokens/web-url.js'
+import { checked } from '../command.js'
+import { UsageError } from '../failure.js'
+import type { Guarded } from './target.js'
+
+/** The specification's section 4. */
+export const TOKEN_PATH = '/api/v2013/authentication/token'
+export const JWKS_PATH = '/.well-known/jwks.json'
+
+/**
+ * The base URL of an environment, as it was given.
+ * @throws UsageError with the likely mistake
+ */
+export function readBase(what: string, value: unknown, plainHttp: boolean): URL {
+  return checked(what, baseUrl(plainHttp), value)
+}
+
+const baseUrl =
+  (plainHttp: boolean): Check<URL> =>
+  (value) => {
+    const wanted = 'an absolute URL without query, like https://api.example.com'
+    const url = readWebUrl(value, wanted)
+    if (url.username || url.password || /[?#]/.test(url.href)) throw new Expected(wanted)
+    return confidential(url, plainHttp)
+  }
+
+function confidential(url: URL, plainHttp: boolean): URL {
+  if (!isExposed(url) || plainHttp) return url
+  throw new Expected(
+    'an https: URL, or one of this machine',
+    'By plain http everybody on the way can read the password and the token. If that is no harm, say --plain-http',
+  )
+}
+
+/** A path below the base URL. */
+export function readPath(what: string, base: URL, value: string): URL {
+  return checked(what, path(base), value)
+}
+
+const path =
+  (base: URL): Check<URL> =>
+  (value) => {
+    const wanted = 'a path below the base URL, like /api/v2013/statements'
+    if (typeof value !== 'string' || !/^\/[^\s#\\]*$/.test(value)) throw new Expected(wanted, 'It begins with a slash')
+    return new URL(base.origin + base.pathname.replace(/\/+$/, '') + value)
+  }
+
+/** Guarded paths; one may also be a URL, of another service that takes the same tokens. */
+export function readGuarded(base: URL, values: readonly string[], plainHttp: boolean): Guarded[] {
+  if (new Set(values).size < values.length) throw new UsageError('--guarded names one path twice')
+  return values.map((name) => ({
+    name,
+    url: /^\w+:/.test(name) ? elsewhere(name, plainHttp) : readPath('--guarded', base, name),
+  }))
+}
+
+const elsewhere = (value: string, plainHttp: boolean): URL =>
+  checked('--guarded', (given) => confidential(readWebUrl(given, 'a path, or an absolute URL'), plainHttp), value)

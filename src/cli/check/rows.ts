@@ -1,0 +1,22 @@
+import type { Probe } from './probe.js'
+import { environmentRows } from './rows/environments.js'
+import { forgedRows } from './rows/forged.js'
+import { guardRows } from './rows/guard.js'
+import { jwksRows } from './rows/jwks.js'
+import { refusalRows } from './rows/refusals.js'
+import { requestRows } from './rows/requests.js'
+import { tokenRows } from './rows/token.js'
+import { tokenAnswerRows } from './rows/token-answer.js'
+import type { Row } from './verdict.js'
+
+/** All that is checked, in this order. */
+export const ROWS: readonly Row<Probe>[] = [
+  ...tokenAnswerRows,
+  ...tokenRows,
+  ...refusalRows,
+  ...requestRows,
+  ...guardRows,
+  ...forgedRows,
+  ...environmentRows,
+  ...jwksRows,
+]

@@ -1,0 +1,43 @@
+import { isSuccess, mustBe, type Probe, readJwt } from '../probe.js'
+import type { Guarded } from '../target.js'
+import { must, mustAll, type Row, Unjudged } from '../verdict.js'
+import { mustRefuse } from './forged.js'
+
+/** Tokens are of one environment. */
+export const environmentRows: readonly Row<Probe>[] = [
+  {
+    id: 'foreign-token',
+    title: 'a token of another environment is refused with 401',
+    source: 'specification 5.3; OWASP ASVS 5, 9.2.3',
+    async run(probe) {
+      await mustRefuse(probe, await foreignToken(probe), "another environment's token")
+    },
+  },
+  {
+    id: 'token-abroad',
+    title: 'another environment refuses the token with 401',
+    source: 'specification 5.3; OWASP ASVS 5, 9.2.3',
+    async run(probe) {
+      const other = await probe.other()
+      const bearer = `Bearer ${await probe.token()}`
+      await mustAll(await openedThere(probe, other), async (path) => {
+        mustBe(401, await probe.ask(path, bearer), 'there, the token of this environment')
+      })
+    },
+  },
+]
+
+async function foreignToken({ target, other }: Probe): Promise<string> {
+  if (!target.foreignToken) return (await other()).token
+  const exp = readJwt(target.foreignToken)?.claims['exp']
+  must(!(Number(exp) * 1000 <= Date.now()), 'CHECK_FOREIGN_TOKEN has expired, and would be refused for that alone')
+  return target.foreignToken
+}
+
+/** A path that refuses its own environment's token tells nothing. */
+async function openedThere({ ask }: Probe, other: { guarded: readonly Guarded[]; token: string }): Promise<Guarded[]> {
+  const opened: Guarded[] = []
+  for (const path of other.guarded) if (isSuccess(await ask(path, `Bearer ${other.token}`))) opened.push(path)
+  if (opened.length === 0) throw new Unjudged('no guarded path of the other environment takes its own token')
+  return opened
+}

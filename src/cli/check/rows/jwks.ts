@@ -1,0 +1,69 @@
+import { isPlainObject } from '../../../options.js'
+import { parseJson } from '../../../tokens/compact.js'
+import { readJwkSet } from '../../../tokens/jwk-set.js'
+import type { VerificationKey } from '../../../tokens/keys.js'
+import { isSignedBy } from '../../../tokens/signature.js'
+import type { Probe, ReadToken } from '../probe.js'
+import { must, type Row, Unjudged } from '../verdict.js'
+
+/** RFC 7518 sections 6.2.2, 6.3.2 and 6.4: what no one else may know of a key. */
+const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
+const DAY = 86_400
+
+/** What the app shows of its keys. */
+export const jwksRows: readonly Row<Probe>[] = [
+  {
+    id: 'jwks-public',
+    title: 'the key set holds public keys alone',
+    source: 'RFC 7517 section 9.2',
+    async run(probe) {
+      const keys = await shownKeys(probe)
+      must(keys, 'what is there is no key set')
+      for (const jwk of keys) {
+        const secret = isPlainObject(jwk) ? PRIVATE_MEMBERS.filter((name) => Object.hasOwn(jwk, name)) : []
+        must(secret.length === 0, `a key shows its private members: ${secret.join(', ')}`)
+      }
+    },
+  },
+  {
+    id: 'jwks-cache',
+    title: 'the key set says for how long it may be kept, a day at most',
+    source: 'RFC 9111 section 4.2.2',
+    async run(probe) {
+      await needsKeys(probe)
+      const control = (await probe.answers.keys()).headers['cache-control'] ?? ''
+      const seconds = /\bno-(store|cache)\b/i.test(control) ? 0 : Number(/\bmax-age=(\d+)/i.exec(control)?.[1])
+      must(seconds <= DAY, `Cache-Control is "${control}"`)
+    },
+  },
+  {
+    id: 'jwks-signature',
+    title: "the token is signed by the set's key that it names",
+    source: 'RFC 7515 section 5.2; OWASP ASVS 5, 9.1.1',
+    async run(probe) {
+      const token = await probe.readToken()
+      const key = await publicKeyOf(probe, token)
+      must(key, "the token's kid is not in the key set")
+      must(isSignedBy(token, key), 'the signature is not that of the key')
+    },
+  },
+]
+
+/** The set's keys; undefined where something is, but no key set. */
+async function shownKeys({ answers, target }: Probe): Promise<unknown[] | undefined> {
+  const { status, body } = await answers.keys()
+  if (status === 404) throw new Unjudged(`there is no key set at ${target.jwks.pathname}`)
+  const set = status === 200 ? parseJson(body) : undefined
+  return isPlainObject(set) && Array.isArray(set['keys']) ? set['keys'] : undefined
+}
+
+async function needsKeys(probe: Probe): Promise<void> {
+  if (!(await shownKeys(probe))) throw new Unjudged('there is no key set')
+}
+
+/** The key that the token names, if the set has it. */
+export async function publicKeyOf(probe: Probe, { alg, kid }: ReadToken): Promise<VerificationKey | undefined> {
+  if (String(alg).startsWith('HS')) throw new Unjudged('the key is a secret')
+  await needsKeys(probe)
+  return readJwkSet((await probe.answers.keys()).body).get(String(kid))
+}

@@ -1,0 +1,52 @@
+import { mustBe, type Probe } from '../probe.js'
+import type { Answer } from '../send.js'
+import { must, type Row } from '../verdict.js'
+
+/** What a login with invalid credentials answers. */
+export const refusalRows: readonly Row<Probe>[] = [
+  {
+    id: 'wrong-password',
+    title: 'a wrong password is answered 403',
+    source: 'specification 4, rule 2',
+    async run({ answers }) {
+      mustBe(403, await answers.wrong(), 'a wrong password')
+    },
+  },
+  {
+    id: 'empty-403',
+    title: 'invalid credentials are answered with an empty body',
+    source: 'specification 7',
+    async run({ answers }) {
+      const { body, headers } = await answers.wrong()
+      must(body === '', `the body has ${Buffer.byteLength(body)} bytes`)
+      must(headers['content-length'] === '0', `Content-Length is ${headers['content-length'] ?? 'missing'}, not 0`)
+    },
+  },
+  {
+    id: 'same-refusal',
+    title: 'an unknown e-mail is answered as a wrong password is: status, headers, body',
+    source: 'OWASP ASVS 5, 6.3.8',
+    async run({ answers }) {
+      const [wrong, again, unknown] = [await answers.wrong(), await answers.spaced(), await answers.unknown()]
+      must(wrong.status === unknown.status, `an unknown e-mail is ${unknown.status}, a wrong password ${wrong.status}`)
+      must(wrong.body === unknown.body, 'the bodies differ')
+      // What differs between two refusals of one kind (an id, a counter) tells nothing of the account.
+      const restless = again.status === wrong.status ? differing(wrong, again) : []
+      const telling = differing(wrong, unknown).filter((name) => name !== 'date' && !restless.includes(name))
+      must(telling.length === 0, `these headers differ: ${telling.join(', ')}`)
+    },
+  },
+  {
+    id: 'password-exact',
+    title: 'a password with a space behind it is another password',
+    source: 'OWASP ASVS 5, 6.2.8',
+    async run({ answers }) {
+      mustBe(403, await answers.spaced(), 'the password with a space behind it')
+    },
+  },
+]
+
+function differing(one: Answer, two: Answer): string[] {
+  const names = new Set([...Object.keys(one.headers), ...Object.keys(two.headers)])
+  return [...names].filter((name) => String(one.headers[name]) !== String(two.headers[name]))
+}

@@ -1,0 +1,127 @@
+import { FORM_TYPE, isSuccess, mustBe, mustBeProblem, mustTellNothing, type Probe } from '../probe.js'
+import type { Answer } from '../send.js'
+import { must, type Row } from '../verdict.js'
+
+/** Basic credentials of nobody's (RFC 7617). */
+const BASIC = `Basic ${Buffer.from('nobody@nobody.invalid:wrong').toString('base64')}`
+const NOBODY = { email: 'nobody@nobody.invalid', password: 'wrong' }
+
+/** What the token call makes of requests that are not as they should be. */
+export const requestRows: readonly Row<Probe>[] = [
+  {
+    id: 'query-ignored',
+    title: 'credentials in the query are not looked at',
+    source: 'specification 4; OWASP ASVS 5, 14.2.1',
+    async run({ postJson, target: { credentials } }) {
+      mustBe(200, await postJson(credentials, { query: NOBODY }), "a login with somebody else's e-mail in the query")
+      mustBe(400, await postJson({}, { query: NOBODY }), 'a body without credentials, which are in the query,')
+    },
+  },
+  {
+    id: 'header-ignored',
+    title: 'the Authorization header is not looked at',
+    source: 'specification 4',
+    async run({ postJson, target: { credentials } }) {
+      const headers = { Authorization: BASIC }
+      mustBe(200, await postJson(credentials, { headers }), "a login with somebody else's credentials in the header")
+      mustBe(400, await postJson({}, { headers }), 'a body without credentials, which are in the header,')
+    },
+  },
+  {
+    id: 'malformed-json',
+    title: 'malformed JSON is answered 400, as problem details',
+    source: 'RFC 9110 section 15.5.1; RFC 9457',
+    async run({ answers }) {
+      const answer = await answers.malformed()
+      mustBe(400, answer, 'malformed JSON')
+      mustBeProblem(answer, 'malformed JSON')
+    },
+  },
+  {
+    id: 'missing-member',
+    title: 'a missing member, or one that is no string, is answered 400, as problem details',
+    source: 'specification 2 and 4; RFC 9457',
+    async run({ answers, postJson, mark }) {
+      const odd: [string, () => Promise<Answer>][] = [
+        ['a body without password', answers.unfinished],
+        ['a body without email', () => postJson({ password: mark })],
+        ['a number as password', () => postJson({ email: mark, password: 7 })],
+        ['an array', () => postJson([])],
+      ]
+      for (const [what, ask] of odd) {
+        const answer = await ask()
+        mustBe(400, answer, what)
+        mustBeProblem(answer, what)
+      }
+    },
+  },
+  {
+    id: 'repeated-field',
+    title: 'a form that names a field twice is answered 400',
+    source: 'README, What is decided',
+    async run({ post, mark }) {
+      const body = `email=${mark}&email=${mark}&password=${mark}`
+      mustBe(400, await post(body, { type: FORM_TYPE }), 'a field that is there twice')
+    },
+  },
+  {
+    id: 'media-type',
+    title: 'another media type is answered 415, as problem details',
+    source: 'RFC 9110 section 15.5.16; RFC 9457',
+    async run({ answers }) {
+      const answer = await answers.plainText()
+      mustBe(415, answer, 'text/plain')
+      mustBeProblem(answer, 'text/plain')
+    },
+  },
+  {
+    id: 'body-too-large',
+    title: 'a body above 1 MB is answered 413, as problem details',
+    source: 'RFC 9110 section 15.5.14; RFC 9457',
+    async run({ answers }) {
+      const answer = await answers.tooLarge()
+      mustBe(413, answer, 'a body above 1 MB')
+      mustBeProblem(answer, 'a body above 1 MB')
+    },
+  },
+  {
+    id: 'methods',
+    title: 'another method is answered 405 with Allow, as problem details',
+    source: 'specification 4; RFC 9110 section 15.5.6; RFC 9457',
+    async run({ answers, send, target }) {
+      for (const method of ['GET', 'PUT', 'DELETE', 'HEAD']) {
+        const answer = method === 'GET' ? await answers.get() : await send(target.token, { method })
+        mustBe(405, answer, method)
+        must(/\bPOST\b/.test(answer.headers.allow ?? ''), `Allow of ${method} does not name POST`)
+        mustBeProblem(answer, method)
+      }
+    },
+  },
+  {
+    id: 'options',
+    title: 'OPTIONS gives no token, and no failure of the server',
+    source: 'RFC 9110 section 9.3.7',
+    async run({ send, target }) {
+      const answer = await send(target.token, { method: 'OPTIONS' })
+      must(isSuccess(answer) || answer.status === 405, `OPTIONS is answered ${answer.status}`)
+      must(!answer.body.includes('authenticationToken'), 'OPTIONS is answered with a token')
+    },
+  },
+  {
+    id: 'no-echo',
+    title: 'no refusal shows a stack, or what was sent',
+    source: 'OWASP ASVS 5, 16.5.1',
+    async run({ answers, mark }) {
+      for (const [what, ask] of Object.entries({
+        'malformed JSON': answers.malformed,
+        'a missing member': answers.unfinished,
+        'another media type': answers.plainText,
+        'a large body': answers.tooLarge,
+        'another method': answers.get,
+        'an unknown e-mail': answers.unknown,
+      })) {
+        mustTellNothing(await ask(), mark, what)
+      }
+    },
+  },
+]

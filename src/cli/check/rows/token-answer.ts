@@ -1,0 +1,103 @@
+import { mustBe, type Probe, resultOf } from '../probe.js'
+import { must, type Row } from '../verdict.js'
+
+/** What a login answers. */
+export const tokenAnswerRows: readonly Row<Probe>[] = [
+  {
+    id: 'login',
+    title: 'the right e-mail and password are answered 200',
+    source: 'specification 4, rule 1',
+    async run({ answers }) {
+      mustBe(200, await answers.signedIn(), 'the login')
+    },
+  },
+  {
+    id: 'members',
+    title: 'the answer has authenticationToken and expiration, and no third member',
+    source: 'specification 2 and 4',
+    async run(probe) {
+      const members = Object.keys(await resultOf(probe)).sort()
+      must(members.join() === 'authenticationToken,expiration', `the members are: ${members.join(', ') || 'none'}`)
+    },
+  },
+  {
+    id: 'expiration-form',
+    title: 'expiration is ISO 8601 in UTC, with fractional seconds and a Z',
+    source: 'specification 2',
+    async run(probe) {
+      const { expiration } = await resultOf(probe)
+      const form = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z$/
+      const fits = typeof expiration === 'string' && form.test(expiration) && !Number.isNaN(Date.parse(expiration))
+      must(fits, `it is ${JSON.stringify(expiration) ?? 'missing'}`)
+    },
+  },
+  {
+    id: 'expiration-is-exp',
+    title: "expiration is the token's own exp",
+    source: 'specification 2',
+    async run(probe) {
+      const { claims } = await probe.readToken()
+      const { expiration } = await resultOf(probe)
+      const seconds = Date.parse(String(expiration)) / 1000
+      must(seconds === claims['exp'], `expiration is ${seconds} in seconds, exp is ${JSON.stringify(claims['exp'])}`)
+    },
+  },
+  {
+    id: 'json-type',
+    title: 'the token comes as application/json',
+    source: 'specification 4; RFC 8259 section 11',
+    async run({ answers }) {
+      const type = (await answers.signedIn()).headers['content-type'] ?? 'missing'
+      must(/^application\/json\s*(;|$)/i.test(type), `Content-Type is ${type}`)
+    },
+  },
+  {
+    id: 'not-cached',
+    title: 'tokens and refusals are kept from caches',
+    source: 'RFC 6749 section 5.1; OWASP ASVS 5, 14.3.2',
+    async run({ answers }) {
+      for (const [what, answer] of [
+        ['the token', await answers.signedIn()],
+        ['the refusal', await answers.wrong()],
+      ] as const) {
+        const { 'cache-control': control = '', pragma = '' } = answer.headers
+        must(/\bno-store\b/i.test(control), `Cache-Control of ${what} is "${control}", without no-store`)
+        must(/\bno-cache\b/i.test(pragma), `Pragma of ${what} is "${pragma}", without no-cache`)
+      }
+    },
+  },
+  {
+    id: 'no-etag',
+    title: 'the token has no ETag to ask for it again by',
+    source: 'OWASP ASVS 5, 14.3.2',
+    async run({ answers }) {
+      must(!('etag' in (await answers.signedIn()).headers), 'there is an ETag')
+    },
+  },
+  {
+    id: 'form',
+    title: 'credentials may also come as a form',
+    source: 'README, What is decided',
+    async run({ postForm, target: { credentials } }) {
+      mustBe(200, await postForm({ ...credentials }), 'application/x-www-form-urlencoded')
+    },
+  },
+  {
+    id: 'two-tokens',
+    title: 'two logins give two tokens',
+    source: 'RFC 9068 section 2.2; RFC 7519 section 4.1.7',
+    async run(probe) {
+      const first = await probe.token()
+      const second = await probe.answers.signedInAgain()
+      must(!second.body.includes(first), 'both logins gave the same token')
+    },
+  },
+  {
+    id: 'no-realm',
+    title: 'a realm that is sent changes nothing',
+    source: 'specification 4, rule 3',
+    async run({ postJson, target: { credentials } }) {
+      mustBe(200, await postJson({ ...credentials, realm: 'check' }), 'a login with a realm')
+    },
+  },
+]

@@ -1,0 +1,64 @@
+import { isPlainObject } from '../../../options.js'
+import { ALGORITHMS } from '../../../tokens/algorithms.js'
+import type { Probe } from '../probe.js'
+import { must, type Row } from '../verdict.js'
+
+const DAY = 86_400
+/** By how many seconds the clocks that are compared may differ. */
+const SKEW = 60
+
+/** What is in the token. */
+export const tokenRows: readonly Row<Probe>[] = [
+  {
+    id: 'token-header',
+    title: 'the token is a signed JWT, with typ at+jwt, a known alg and a kid',
+    source: 'RFC 9068 section 2.1; RFC 8725 sections 3.1 and 3.11',
+    async run({ readToken }) {
+      const { alg, kid, typ } = await readToken()
+      must(typeof alg === 'string' && Object.hasOwn(ALGORITHMS, alg), 'alg is none, or one that is not known')
+      must(typ === 'at+jwt', 'typ is not at+jwt')
+      must(typeof kid === 'string' && kid !== '', 'kid is missing')
+    },
+  },
+  {
+    id: 'token-claims',
+    title: 'the token has iss, aud, sub, iat, exp and jti',
+    source: 'RFC 9068 section 2.2',
+    async run({ readToken }) {
+      const { claims } = await readToken()
+      const wrong = [
+        ...['iss', 'aud', 'sub', 'jti'].filter((name) => typeof claims[name] !== 'string' || claims[name] === ''),
+        ...['iat', 'exp'].filter((name) => !Number.isInteger(claims[name])),
+      ]
+      must(wrong.length === 0, `missing, or of another type: ${wrong.join(', ')}`)
+    },
+  },
+  {
+    id: 'lifetime',
+    title: 'the token begins now, and lives for a day at most',
+    source: 'OWASP ASVS 5, 9.2.1; RFC 6750 section 5.3',
+    async run({ readToken, answers }) {
+      const { iat, exp } = (await readToken()).claims
+      const life = Number(exp) - Number(iat)
+      must(life > 0 && life <= DAY, `it lives for ${life} seconds`)
+      const now = Date.parse((await answers.signedIn()).headers.date ?? '') / 1000
+      const off = Math.round(Number(iat) - now)
+      must(!(Math.abs(off) > SKEW), `iat is ${off} seconds from the Date of the answer`)
+    },
+  },
+  {
+    id: 'no-secret-in-token',
+    title: 'the token holds no password and no hash of one',
+    source: 'RFC 7519 section 12; OWASP ASVS 5, 14.2.6',
+    async run({ readToken, target: { credentials } }) {
+      const values = valuesIn((await readToken()).claims)
+      must(!values.includes(credentials.password), 'a claim is the password')
+      must(!values.some((value) => /^\$(argon2|2[abxy]\$|scrypt)/.test(value)), 'a claim is the hash of a password')
+    },
+  },
+]
+
+function valuesIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  return isPlainObject(value) || Array.isArray(value) ? Object.values(value).flatMap(valuesIn) : []
+}

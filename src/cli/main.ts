@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs'
+import { check } from './check.js'
+import { type Command, helpOf, PROGRAM, readArguments } from './command.js'
+import { EXIT, Failure, UsageError } from './failure.js'
+import { hash } from './hash.js'
+import { type Io, remark, say } from './io.js'
+import { keygen } from './keygen.js'
+import { nearest } from './nearest.js'
+
+const COMMANDS: readonly Command[] = [keygen, hash, check]
+const NAMES = COMMANDS.map(({ name }) => name)
+
+const HELP = `Usage: ${PROGRAM} COMMAND [options]
+
+${COMMANDS.map(({ name, summary }) => `  ${name.padEnd(8)}${summary}`).join('\n')}
+
+  --help     this text; behind a command, what there is to know of it
+  --version  the version
+
+Exit status: ${EXIT.holds} done, or all that was checked holds; ${EXIT.fails} not done, or something does not hold; ${EXIT.usage} wrong usage.`
+
+/**
+ * Runs the command that the arguments name.
+ * @returns the exit status
+ */
+export async function main(args: readonly string[], io: Io): Promise<number> {
+  try {
+    return await dispatch(args, io)
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    remark(io, `${PROGRAM}: ${error.message}`)
+    return error instanceof UsageError ? EXIT.usage : EXIT.fails
+  }
+}
+
+async function dispatch([first, ...rest]: readonly string[], io: Io): Promise<number> {
+  if (first === undefined) {
+    remark(io, HELP)
+    return EXIT.usage
+  }
+  const top = TOP[first]
+  if (top) {
+    say(io, top())
+    return EXIT.holds
+  }
+  const command = COMMANDS.find(({ name }) => name === first)
+  if (!command) throw new UsageError(unknownCommand(first))
+  const { help, values, operand } = readArguments(command, rest)
+  if (help) {
+    say(io, helpOf(command))
+    return EXIT.holds
+  }
+  return command.run(values, operand, io)
+}
+
+const help = () => HELP
+const TOP: Readonly<Record<string, () => string>> = {
+  '--help': help,
+  '-h': help,
+  help,
+  '--version': version,
+  '-v': version,
+}
+
+/** What was given is not repeated: it may be a password. */
+function unknownCommand(word: string): string {
+  const likely = nearest(word, NAMES)
+  return `There is no such command. ${likely ? `Did you mean "${likely}"?` : `There are: ${NAMES.join(', ')}`}`
+}
+
+function version(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(text) as { version: string }).version
+}

@@ -1,0 +1,30 @@
+/** The word that somebody is likely to have meant: a piece of it, or it and more, or with two letters wrong at most. */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+  const plain = word.toLowerCase()
+  const part = known.find((name) => plain.length > 2 && (name.includes(plain) || plain.startsWith(name)))
+  if (part) return part
+  const [best] = known
+    .map((name) => ({ name, distance: distanceOf(plain, name) }))
+    .sort((a, b) => a.distance - b.distance)
+  return best && best.distance <= Math.min(2, best.name.length - 1) ? best.name : undefined
+}
+
+/** How many letters must be put in, taken out or changed (Levenshtein). */
+function distanceOf(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const changed = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      next.push(Math.min(changed, (row[j] as number) + 1, (next[j - 1] as number) + 1))
+    }
+    row = next
+  }
+  return row[b.length] as number
+}
+
+/** " Did you mean …?", or which there are. */
+export function didYouMean(word: string, known: readonly string[], prefix = ''): string {
+  const likely = nearest(word, known)
+  return likely ? `Did you mean "${prefix}${likely}"?` : `There are: ${known.map((name) => prefix + name).join(', ')}`
+}
