@@ -62,7 +62,8 @@ const FOREIGN = IMPORTS.filter(({ own }) => !own)
 
 /** From the top down. Those that stand side by side know nothing of each other. */
 const FLOORS = [
-  ['index.ts', 'testing.ts'],
+  ['index.ts', 'openapi.ts', 'testing.ts'],
+  ['openapi'],
   ['http', 'testing'],
   ['tokens', 'accounts'],
   ['dependency.ts', 'events.ts'],
@@ -251,11 +252,29 @@ describe('index.ts: the table of contents', () => {
   })
 })
 
-it('testing.ts exports these values, and pulls in nothing of a server', async () => {
-  expect(Object.keys(await import('express-token-endpoint/testing'))).toEqual(['accountStoreContract'])
-  const reach = (file: string, seen: Set<string>): Set<string> => {
+describe('the other entries', () => {
+  const reach = (file: string, seen = new Set<string>()): Set<string> => {
     for (const { from, to } of IMPORTS) if (from === file && !seen.has(to)) reach(to, seen.add(to))
     return seen
   }
-  expect([...reach('testing.ts', new Set())].filter((to) => /^(express|passport)|^http\//.test(to))).toEqual([])
+
+  it('testing.ts exports these values, and pulls in nothing of a server', async () => {
+    expect(Object.keys(await import('express-token-endpoint/testing'))).toEqual(['accountStoreContract'])
+    expect([...reach('testing.ts')].filter((to) => /^(express|passport)|^http\//.test(to))).toEqual([])
+  })
+
+  it('openapi.ts exports these values, and pulls in nothing but what is said on the wire', async () => {
+    const values = ['guardedOperation', 'openApiDocument']
+    expect(Object.keys(await import('express-token-endpoint/openapi')).sort()).toEqual(values)
+    const reached = [...reach('openapi.ts')].filter((to) => !to.startsWith('openapi/')).sort()
+    expect(reached).toEqual([
+      'errors.ts',
+      'http/path.ts',
+      'http/wire.ts',
+      'ms',
+      'node:http',
+      'options.ts',
+      'tokens/web-url.ts',
+    ])
+  })
 })
