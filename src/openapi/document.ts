@@ -68,7 +68,7 @@ export function openApiDocument(options?: OpenApiOptions): OpenApiDocument {
     openapi: '3.1.0',
     info: { title, version },
     ...(servers.length > 0 && { servers: servers.map((url) => ({ url })) }),
-    tags: path || jwks ? [{ name: TAG, description: 'Get a token, and what verifies it.' }] : [],
+    tags: path || jwks ? [{ name: TAG }] : [],
     paths: { ...(path && { [path]: { post: issueToken() } }), ...(jwks && { [jwks]: { get: listKeys() } }) },
     components: {
       schemas: { ...(path && { TokenCredentials, TokenResult }), ...(jwks && { TokenKeySet }), AuthProblem },

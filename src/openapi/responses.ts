@@ -1,7 +1,7 @@
 import { AuthError, type AuthErrorCode, type AuthErrorDetails, type Part, REFUSALS } from '../errors.js'
 import { type Answer, type HeaderName, refusalAnswer } from '../http/wire.js'
 import { headerOf } from './headers.js'
-import type { Example, Header, Response, Schema } from './types.js'
+import type { Example, Header, MediaType, Response, Schema } from './types.js'
 
 /** Where a refusal has details of its own that the client sees: one sample of each of its forms, named. */
 const SAMPLES: Partial<Record<AuthErrorCode, Record<string, AuthErrorDetails>>> = {
@@ -66,7 +66,7 @@ function exampleOf({ body }: Answer): Example {
 export function messageOf(
   answers: readonly Answer[],
   schema: Schema,
-  examples?: Record<string, Example>,
+  examples: Record<string, Example> = {},
 ): Pick<Response, 'headers' | 'content'> {
   const valuesOf = (name: HeaderName) => answers.flatMap(({ headers }) => headers[name] ?? [])
   const names = new Set(answers.flatMap(({ headers }) => Object.keys(headers) as HeaderName[]))
@@ -75,8 +75,16 @@ export function messageOf(
     const values = valuesOf(name)
     if (name !== 'Content-Type') headers[name] = headerOf(name, values, values.length === answers.length)
   }
-  const content = valuesOf('Content-Type').map((type) => [typeOf(type), { schema, ...(examples && { examples }) }])
+  const media = { schema, ...shown(examples) }
+  const content = valuesOf('Content-Type').map((type) => [typeOf(type), media])
   return { headers, ...(content.length > 0 && { content: Object.fromEntries(content) }) }
+}
+
+/** One alone needs no name, for which tools would show a list to choose from. */
+function shown(examples: Record<string, Example>): Pick<MediaType, 'example' | 'examples'> {
+  const [first, ...others] = Object.values(examples)
+  if (others.length > 0) return { examples }
+  return first ? { example: first.value } : {}
 }
 
 /** Without its parameters, as tools that read the document compare it. */

@@ -7,7 +7,7 @@ export const TokenCredentials: Schema = {
   type: 'object',
   required: ['email', 'password'],
   properties: {
-    email: { type: 'string', description: 'Registered account e-mail address.' },
+    email: { type: 'string', description: 'Registered account e-mail address.', examples: ['alice@example.com'] },
     password: { type: 'string', format: 'password', description: 'Account password. Every byte counts.' },
   },
 }

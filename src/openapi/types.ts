@@ -20,6 +20,7 @@ export interface Example {
 
 export interface MediaType {
   schema: Schema
+  example?: unknown
   examples?: Record<string, Example>
 }
 
