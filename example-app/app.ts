@@ -3,7 +3,9 @@ import { jwksRouter, type Passwords, type Throttle, type TokenIssuer, tokenRoute
 import type { Accounts } from './account-store.js'
 import { type ApiParts, createApi } from './api.js'
 import { clearingHouseRouter } from './clearing-house.js'
+import { docsRouter } from './docs.js'
 import { observer } from './log.js'
+import { clearingHouseDocument } from './openapi.js'
 import type { Revocation } from './revocation.js'
 import { signOutRouter } from './sign-out.js'
 import type { Statements } from './statements.js'
@@ -23,6 +25,7 @@ export function createApp(parts: AppParts): Express {
   const onEvent = observer(parts.log)
   return createApi(
     parts,
+    docsRouter(clearingHouseDocument()),
     jwksRouter({ tokens }),
     tokenRouter({ tokens, accounts, passwords, throttle, onEvent }),
     signOutRouter({ tokens, accounts, revocation, onEvent }),

@@ -2,7 +2,9 @@ import { type Express, Router } from 'express'
 import { authOf, type RevocationCheck, requireBearer, type TokenVerifier } from 'express-token-endpoint'
 import type { Accounts } from './account-store.js'
 import { type ApiParts, createApi } from './api.js'
+import { docsRouter } from './docs.js'
 import { observer } from './log.js'
+import { reportingDocument } from './openapi.js'
 import { sendProblem } from './problem.js'
 import type { Reports } from './reports.js'
 
@@ -28,5 +30,5 @@ export function createReportingApp(parts: ReportingParts): Express {
     res.set('Cache-Control', 'no-store').json({ houses })
   })
 
-  return createApi(parts, router)
+  return createApi(parts, docsRouter(reportingDocument()), router)
 }

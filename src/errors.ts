@@ -3,7 +3,7 @@
  * fix of each.
  * @useDeclaredType
  */
-export type AuthErrorCode = keyof typeof REFUSALS
+export type AuthErrorCode = keyof typeof ROWS
 
 /**
  * Why a bearer token was refused. For the host's logs; the client is told only whether the token had expired. The README's section
@@ -32,40 +32,106 @@ export type LoginRefusal = 'unknown_account' | 'account_disabled' | 'no_password
 /** What this package asks of its host, and what can therefore fail; `internal` is what nobody has foreseen. */
 export type Dependency = 'accounts' | 'passwords' | 'revocation' | 'keys' | 'throttle' | 'internal'
 
+/** The parts of this package that answer requests: the token call, the guard, the public keys. */
+export type Part = 'token' | 'guard' | 'keys'
+
+/** All that is to be known of a refusal: to throw it, to send it, and to promise it in the OpenAPI document. */
+export interface Refusal {
+  status: number
+  /** For the client: the problem's `detail`. */
+  message: string
+  /** Who answers with it; nobody else does. */
+  by: readonly [Part, ...Part[]]
+  /** Seconds after which a client may try again, sent as `Retry-After`, unless whoever refuses knows better. */
+  retryAfter?: number
+  /** The error code of its challenge (RFC 6750 section 3.1); null for a challenge without one. */
+  challenge?: string | null
+  /** Its answer has no body. */
+  empty?: true
+  /** Nobody is there any more to get the answer. */
+  unseen?: true
+}
+
 /** A row for each code: without one a code does not compile. */
-const REFUSALS = {
-  method_not_allowed: { status: 405, message: 'The Allow header names the methods that can be used here.' },
+const ROWS = {
+  method_not_allowed: {
+    status: 405,
+    by: ['token', 'keys'],
+    message: 'The Allow header names the methods that can be used here.',
+  },
   unsupported_media_type: {
     status: 415,
+    by: ['token'],
     message:
       'Send the credentials as application/json or application/x-www-form-urlencoded, in UTF-8, with no content coding.',
   },
-  body_too_large: { status: 413, message: 'The request body is too large.' },
+  body_too_large: { status: 413, by: ['token'], message: 'The request body is too large.' },
   invalid_body: {
     status: 400,
+    by: ['token'],
     message: 'The request body must hold "email" and "password", each once and each a string.',
   },
-  invalid_credentials: { status: 403, message: 'The e-mail address or the password is wrong.' },
-  client_closed_request: { status: 499, message: 'The client closed the connection before its answer.' },
-  too_many_attempts: { status: 429, message: 'Too many failed logins. Try again later.' },
-  overloaded: { status: 503, message: 'More logins than can be checked at a time. Try again in a moment.' },
-  missing_token: { status: 401, message: 'This resource needs a token. Send it as Authorization: Bearer <token>.' },
-  invalid_request: { status: 400, message: 'Send one bearer token, in one Authorization header and nowhere else.' },
-  invalid_token: { status: 401, message: 'The access token is not valid.' },
-  insufficient_scope: { status: 403, message: 'The access token does not carry the scope that this resource needs.' },
-  unavailable: { status: 503, message: 'The service cannot tell right now. Try again later.' },
-} as const
+  invalid_credentials: {
+    status: 403,
+    by: ['token'],
+    empty: true,
+    message: 'The e-mail address or the password is wrong.',
+  },
+  client_closed_request: {
+    status: 499,
+    by: ['token'],
+    unseen: true,
+    message: 'The client closed the connection before its answer.',
+  },
+  too_many_attempts: { status: 429, by: ['token'], message: 'Too many failed logins. Try again later.' },
+  overloaded: {
+    status: 503,
+    by: ['token'],
+    retryAfter: 1,
+    message: 'More logins than can be checked at a time. Try again in a moment.',
+  },
+  missing_token: {
+    status: 401,
+    by: ['guard'],
+    challenge: null,
+    message: 'This resource needs a token. Send it as Authorization: Bearer <token>.',
+  },
+  invalid_request: {
+    status: 400,
+    by: ['guard'],
+    challenge: 'invalid_request',
+    message: 'Send one bearer token, in one Authorization header and nowhere else.',
+  },
+  invalid_token: {
+    status: 401,
+    by: ['guard'],
+    challenge: 'invalid_token',
+    message: 'The access token is not valid.',
+  },
+  insufficient_scope: {
+    status: 403,
+    by: ['guard'],
+    challenge: 'insufficient_scope',
+    message: 'The access token does not carry the scope that this resource needs.',
+  },
+  unavailable: {
+    status: 503,
+    by: ['token', 'guard'],
+    retryAfter: 5,
+    message: 'The service cannot tell right now. Try again later.',
+  },
+} as const satisfies Record<string, Refusal>
+
+/** A row for every code. */
+export const REFUSALS: Readonly<Record<AuthErrorCode, Refusal>> = ROWS
 
 const EXPIRED = 'The access token expired.'
-
-/** Seconds after which a client may try again; sent as `Retry-After`. */
-const RETRY_AFTER: Partial<Record<AuthErrorCode, number>> = { unavailable: 5, overloaded: 1 }
 
 /**
  * What there is to tell of a refusal, besides its code.
  * @inline
  */
-interface AuthErrorDetails {
+export interface AuthErrorDetails {
   reason?: TokenRefusal | LoginRefusal
   accountId?: string
   tokenId?: string
@@ -105,10 +171,11 @@ export class AuthError extends Error {
    * @param details what is known of the refusal; `retryAfter` in seconds
    */
   constructor(code: AuthErrorCode, details: AuthErrorDetails = {}) {
-    const { cause, retryAfter = RETRY_AFTER[code], ...rest } = details
-    super(details.reason === 'expired' ? EXPIRED : REFUSALS[code].message, cause === undefined ? undefined : { cause })
+    const refusal = REFUSALS[code]
+    const { cause, retryAfter = refusal.retryAfter, ...rest } = details
+    super(details.reason === 'expired' ? EXPIRED : refusal.message, cause === undefined ? undefined : { cause })
     this.code = code
-    this.status = REFUSALS[code].status
+    this.status = refusal.status
     this.headers = retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }
     Object.assign(this, rest)
   }

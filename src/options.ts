@@ -184,6 +184,15 @@ export function isScopeList(value: unknown): value is readonly string[] {
   return Array.isArray(value) && [...value].every((scope) => typeof scope === 'string' && SCOPE_TOKEN.test(scope))
 }
 
+/** Scopes that must all be there, as a host writes them: an array, or a string with spaces between them. */
+export const scopeList: Check<readonly string[]> = (value) => {
+  const list: unknown = typeof value === 'string' ? value.split(' ') : value
+  if (!isScopeList(list) || list.length === 0) {
+    throw new Expected("scope tokens, like 'reports:read' or ['reports:read', 'reports:write'] (RFC 6749 section 3.3)")
+  }
+  return Object.freeze([...list])
+}
+
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -62,7 +62,8 @@ const FOREIGN = IMPORTS.filter(({ own }) => !own)
 
 /** From the top down. Those that stand side by side know nothing of each other. */
 const FLOORS = [
-  ['index.ts', 'testing.ts', 'cli.ts'],
+  ['index.ts', 'openapi.ts', 'testing.ts', 'cli.ts'],
+  ['openapi'],
   ['http', 'testing', 'cli'],
   ['tokens', 'accounts'],
   ['dependency.ts', 'events.ts'],
@@ -270,28 +271,46 @@ describe('index.ts: the table of contents', () => {
   })
 })
 
-it('testing.ts exports these names, and pulls in nothing of a server', async () => {
-  const { names, others } = exportsOf('testing.ts')
-  expect(others).toEqual([])
-  const values = ['accountStoreContract', 'createTestIssuer', 'fastPasswords']
-  expect(names.values.sort()).toEqual(values)
-  expect(Object.keys(await import('express-token-endpoint/testing')).sort()).toEqual(values)
-  expect(names.types.sort()).toEqual([
-    'AccountStoreContractOptions',
-    'BearerHeaders',
-    'ContractCheck',
-    'ExistingAccount',
-    'FastPasswordsOptions',
-    'RefusedTokens',
-    'TestAccount',
-    'TestClock',
-    'TestIssuer',
-    'TestIssuerOptions',
-    'TestToken',
-  ])
-  const reach = (file: string, seen: Set<string>): Set<string> => {
+describe('the other entries', () => {
+  const reach = (file: string, seen = new Set<string>()): Set<string> => {
     for (const { from, to } of IMPORTS) if (from === file && !seen.has(to)) reach(to, seen.add(to))
     return seen
   }
-  expect([...reach('testing.ts', new Set())].filter((to) => /^(express|passport)|^http\//.test(to))).toEqual([])
+
+  it('testing.ts exports these names, and pulls in nothing of a server', async () => {
+    const { names, others } = exportsOf('testing.ts')
+    expect(others).toEqual([])
+    const values = ['accountStoreContract', 'createTestIssuer', 'fastPasswords']
+    expect(names.values.sort()).toEqual(values)
+    expect(Object.keys(await import('express-token-endpoint/testing')).sort()).toEqual(values)
+    expect(names.types.sort()).toEqual([
+      'AccountStoreContractOptions',
+      'BearerHeaders',
+      'ContractCheck',
+      'ExistingAccount',
+      'FastPasswordsOptions',
+      'RefusedTokens',
+      'TestAccount',
+      'TestClock',
+      'TestIssuer',
+      'TestIssuerOptions',
+      'TestToken',
+    ])
+    expect([...reach('testing.ts')].filter((to) => /^(express|passport)|^http\//.test(to))).toEqual([])
+  })
+
+  it('openapi.ts exports these values, and pulls in nothing but what is said on the wire', async () => {
+    const values = ['guardedOperation', 'openApiDocument']
+    expect(Object.keys(await import('express-token-endpoint/openapi')).sort()).toEqual(values)
+    const reached = [...reach('openapi.ts')].filter((to) => !to.startsWith('openapi/')).sort()
+    expect(reached).toEqual([
+      'errors.ts',
+      'http/path.ts',
+      'http/wire.ts',
+      'ms',
+      'node:http',
+      'options.ts',
+      'tokens/web-url.ts',
+    ])
+  })
 })

@@ -2,12 +2,13 @@ import type { IncomingMessage } from 'node:http'
 import { parse as parseContentType } from 'content-type'
 import getRawBody from 'raw-body'
 import { AuthError, type AuthErrorCode } from '../errors.js'
+import type { RequestType } from './wire.js'
 
 /** A request whose body the host's own parser may have read before us. */
 export type BodyRequest = IncomingMessage & { body?: unknown }
 
 /** A row per request encoding: how its text becomes a value. Throws on malformed text. */
-const ENCODINGS: Readonly<Record<string, (text: string) => unknown>> = {
+const ENCODINGS: Readonly<Record<RequestType, (text: string) => unknown>> = {
   'application/json': JSON.parse,
   'application/x-www-form-urlencoded': parseForm,
 }
@@ -32,11 +33,15 @@ export async function readBody(req: BodyRequest, limit: number): Promise<unknown
 
 function parserOf({ headers }: IncomingMessage): (text: string) => unknown {
   const { type, parameters } = parseContentType(headers['content-type'] ?? '')
-  const parse = Object.hasOwn(ENCODINGS, type) ? ENCODINGS[type] : undefined
+  const parse = isKnown(type) ? ENCODINGS[type] : undefined
   const charset = parameters['charset']?.toLowerCase() ?? 'utf-8'
   const coding = headers['content-encoding']?.toLowerCase() ?? 'identity'
   if (!parse || charset !== 'utf-8' || coding !== 'identity') throw new AuthError('unsupported_media_type')
   return parse
+}
+
+function isKnown(type: string): type is RequestType {
+  return Object.hasOwn(ENCODINGS, type)
 }
 
 /** What raw-body's complaints mean. */

@@ -4,7 +4,8 @@ import { type Check, Expected, isPlainObject, optional, readOptions, withMethods
 import type { TokenIssuer } from '../tokens/tokens.js'
 import { endAndCut, mayGoOnSending } from './linger.js'
 import { plainPath } from './path.js'
-import { sendRefusal } from './respond.js'
+import { send, setHeaders } from './respond.js'
+import { ENDPOINTS, keysAnswer, refusalAnswer, takes } from './wire.js'
 
 /** What `jwksRouter` takes. */
 export interface JwksRouterOptions {
@@ -30,12 +31,9 @@ const jwkSet: Check<string> = (value) => {
   return JSON.stringify({ keys })
 }
 
-const rows = { tokens: jwkSet, path: optional(plainPath, '/.well-known/jwks.json') }
+const rows = { tokens: jwkSet, path: optional(plainPath, ENDPOINTS.keys.path) }
 
 const MISTAKES = { issuer: 'tokens', tokenIssuer: 'tokens', keys: 'tokens', jwks: 'tokens', url: 'path' }
-
-/** Five minutes: half of the age at which `remoteKeys` lets go of what it was told. */
-const MAX_AGE_SECONDS = 300
 
 /**
  * Makes the router that shows an issuer's public keys as a JWK set (RFC 7517 section 5), each with `kid`, `alg` and `use`, to
@@ -48,17 +46,16 @@ const MAX_AGE_SECONDS = 300
  */
 export function jwksRouter(options: JwksRouterOptions): Router {
   const { tokens: body, path } = readOptions<JwksRouterOptions, typeof rows>('jwksRouter', options, rows, MISTAKES)
+  const { headers } = keysAnswer(body)
   const bytes = Buffer.from(body)
 
   const router = Router({ caseSensitive: true, strict: true })
   router.all(path, function jwksEndpoint(req, res) {
-    if (req.method !== 'GET' && req.method !== 'HEAD') {
-      const refusal = new AuthError('method_not_allowed')
-      sendRefusal(res, refusal, { Allow: 'GET, HEAD' }, mayGoOnSending(req, 0) ? endAndCut : undefined)
-      return
+    if (!takes('keys', req.method)) {
+      const refusal = refusalAnswer('keys', new AuthError('method_not_allowed'))
+      return send(res, refusal, mayGoOnSending(req, 0) ? endAndCut : undefined)
     }
-    res.setHeader('Content-Type', 'application/jwk-set+json')
-    res.setHeader('Cache-Control', `public, max-age=${MAX_AGE_SECONDS}`)
+    setHeaders(res, headers)
     // As bytes: to text, Express adds a charset, which the media type does not have.
     res.send(bytes)
   })

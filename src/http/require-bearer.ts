@@ -9,10 +9,10 @@ import {
   Expected,
   func,
   isPlainObject,
-  isScopeList,
   named,
   optional,
   readOptions,
+  scopeList,
   text,
   withMethods,
 } from '../options.js'
@@ -21,7 +21,7 @@ import type { TokenVerifier } from '../tokens/tokens.js'
 import { isVerifiedToken, type VerifiedToken } from '../tokens/verified-token.js'
 import { bearerTokenOf, knownTokenOf, verifyByPassport } from './credentials.js'
 import { type HostOptions, hostRows } from './host-options.js'
-import { asRefusal, challengeOf, sendRefusal } from './respond.js'
+import { asRefusal, send } from './respond.js'
 import {
   askRevoked,
   type FindById,
@@ -31,6 +31,7 @@ import {
   standing,
   userOf,
 } from './second-look.js'
+import { refusalAnswer } from './wire.js'
 
 declare global {
   namespace Express {
@@ -86,14 +87,6 @@ const tokenVerifier: Check<TokenVerifier> = (value) => {
   const tokens = verifierObject(value)
   if (typeof tokens.issuer !== 'string') throw new Expected(VERIFIER)
   return tokens
-}
-
-const scopeList: Check<readonly string[]> = (value) => {
-  const list: unknown = typeof value === 'string' ? value.split(' ') : value
-  if (!isScopeList(list) || list.length === 0) {
-    throw new Expected("scope tokens, like 'reports:read' or ['reports:read', 'reports:write'] (RFC 6749 section 3.3)")
-  }
-  return Object.freeze([...list])
 }
 
 const storeWithId = withMethods<{ findById: FindById }>('a store with "findById"', ['findById'], (value) =>
@@ -218,10 +211,10 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
 
   function refuse(thrown: unknown, req: GuardedRequest, res: ServerResponse, next: Next): void {
     clear(req)
-    const error = asRefusal(thrown)
+    const error = asRefusal('guard', thrown)
     emit({ address: req.ip }, refusalEvent('bearer', error))
     if (forwardErrors && error.code === 'unavailable') next(error)
-    else sendRefusal(res, error, challengeOf(error, realm))
+    else send(res, refusalAnswer('guard', error, realm))
   }
 
   function later(auth: ReturnType<typeof lookTwice>, req: GuardedRequest, res: ServerResponse, next: Next): void {

@@ -17,8 +17,9 @@ import { type HostOptions, hostRows } from './host-options.js'
 import { endAndCut, mayGoOnSending } from './linger.js'
 import { createPacer } from './pacer.js'
 import { plainPath } from './path.js'
-import { asRefusal, sendRefusal, sendToken } from './respond.js'
+import { asRefusal, send } from './respond.js'
 import { createTurnstile } from './turnstile.js'
+import { ENDPOINTS, refusalAnswer, takes, tokenAnswer } from './wire.js'
 
 /** What `tokenRouter` takes. */
 export interface TokenRouterOptions extends HostOptions {
@@ -90,7 +91,7 @@ const byteSize: Check<number> = (value) => {
 const rows = {
   tokens: tokenIssuer,
   accounts: accountsOption,
-  path: optional(plainPath, '/api/v2013/authentication/token'),
+  path: optional(plainPath, ENDPOINTS.token.path),
   passwords: optional(passwordsOption),
   throttle: optional(throttleOption),
   bodyLimit: optional(byteSize, 10_240),
@@ -138,7 +139,7 @@ export function tokenRouter(options: TokenRouterOptions): Router {
 
   async function answer(req: Request, res: Response, subject: EventSubject): Promise<void> {
     await turn()
-    if (req.method !== 'POST') throw new AuthError('method_not_allowed')
+    if (!takes('token', req.method)) throw new AuthError('method_not_allowed')
     const credentials = credentialsIn(await readBody(req, bodyLimit), bodyLimit)
     if (emailInEvents) subject.email = credentials.email
     const failed: LoginContext['failed'] = (dependency, error) =>
@@ -148,7 +149,7 @@ export function tokenRouter(options: TokenRouterOptions): Router {
     const account = await loginByPassport(credentials, (seen) => login(seen, context))
     const { scopes, claims } = account
     const issued = tokens.issue({ accountId: account.id, scopes: scopes ?? [], claims: claims ?? {}, issuedAt })
-    sendToken(res, issued.token, issued.expiresAt)
+    send(res, tokenAnswer(issued.token, issued.expiresAt))
     emit(subject, { type: 'token.issued', accountId: account.id, tokenId: issued.id, expiresAt: issued.expiresAt })
   }
 
@@ -156,13 +157,12 @@ export function tokenRouter(options: TokenRouterOptions): Router {
   router.all(path, function tokenEndpoint(req, res, next) {
     const subject: EventSubject = { address: req.ip }
     const refuse = async (thrown: unknown) => {
-      const error = asRefusal(thrown)
+      const error = asRefusal('token', thrown)
       emit(subject, refusalEvent('token', error))
       if (forwardErrors && error.code === 'unavailable') return next(error)
-      const allow = error.code === 'method_not_allowed' ? { Allow: 'POST' } : {}
       const wait = PACED.has(error.code) ? pace() : 0
       if (wait > 0) await sleep(wait)
-      sendRefusal(res, error, allow, mayGoOnSending(req, bodyLimit) ? endAndCut : undefined)
+      send(res, refusalAnswer('token', error), mayGoOnSending(req, bodyLimit) ? endAndCut : undefined)
     }
     answer(req, res, subject).catch(refuse).catch(next)
   })

@@ -4,7 +4,6 @@ import {
   clockOption,
   type Duration,
   duration,
-  Expected,
   integer,
   isPlainObject,
   optional,
@@ -26,7 +25,7 @@ import { withoutRenewal, withRenewal } from './renewal.js'
 import { NO_CACHE, verifiedCache } from './verified-cache.js'
 import type { VerifiedToken } from './verified-token.js'
 import { verifyToken } from './verify.js'
-import { readWebUrl } from './web-url.js'
+import { baseUrl } from './web-url.js'
 
 /** @inline */
 type VerifierKey = SecretTokenKey | PublicTokenKey
@@ -89,13 +88,6 @@ export interface TokenIssuer extends TokenVerifier {
     /** One for each key pair in `keys`, the one that signs first. */
     keys: PublicJwk[]
   }
-}
-
-const baseUrl: Check<string> = (value) => {
-  const what = "an absolute http or https URL without query and fragment, like 'https://api.example.com'"
-  const url = readWebUrl(value, what)
-  if (url.search || url.hash || url.username || url.password || /[?#]$/.test(value as string)) throw new Expected(what)
-  return url.href.replace(/\/+$/, '')
 }
 
 const cacheSize: Check<number | false> = (value) =>

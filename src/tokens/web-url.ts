@@ -1,4 +1,4 @@
-import { Expected } from '../options.js'
+import { type Check, Expected } from '../options.js'
 
 /**
  * Reads an absolute http or https URL, as somebody wrote it.
@@ -18,4 +18,12 @@ const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 /** Whether what goes there and comes back can be read and changed on the way: plain http to another machine. */
 export function isExposed({ protocol, hostname }: URL): boolean {
   return protocol === 'http:' && !LOOPBACK.test(hostname)
+}
+
+/** A base URL, without a slash at its end. */
+export const baseUrl: Check<string> = (value) => {
+  const what = "an absolute http or https URL without query and fragment, like 'https://api.example.com'"
+  const url = readWebUrl(value, what)
+  if (url.search || url.hash || url.username || url.password || /[?#]$/.test(value as string)) throw new Expected(what)
+  return url.href.replace(/\/+$/, '')
 }

@@ -1,0 +1,138 @@
+import {
+  guardedOperation,
+  type OpenApiDocument,
+  openApiDocument,
+  type Response,
+  type Schema,
+} from 'express-token-endpoint/openapi'
+
+/** The clearing-house API, as its `/openapi.json` shows it. */
+export function clearingHouseDocument(): OpenApiDocument {
+  const document = openApiDocument({ title: 'Clearing-house API', jwks: true })
+  document.info['description'] = [
+    'Get a token with the first call, press _Authorize_ and paste it: then the other calls work.',
+    'The same token opens the online reporting API, which has a document of its own.',
+  ].join(' ')
+  document.paths['/api/v2013/houses/{house}/statements'] = {
+    get: guardedOperation(
+      {
+        operationId: 'listStatements',
+        summary: 'List your statements in one house',
+        tags: ['Statements'],
+        parameters: [{ name: 'house', in: 'path', required: true, example: 'north', schema: { type: 'string' } }],
+        responses: { 200: json('The house, and the statements, oldest first.', 'StatementList'), ...FAILURES },
+      },
+      { scope: 'statements:read' },
+    ),
+  }
+  document.paths['/api/v2013/sign-out'] = {
+    post: guardedOperation({
+      operationId: 'signOut',
+      summary: 'End the token that the request brings',
+      tags: ['Statements'],
+      responses: {
+        204: { description: 'No API of this environment takes the token any more.', headers: NO_STORE },
+        500: FAILURES[500],
+        503: FAILURES[503],
+      },
+    }),
+  }
+  const { id, name } = HOUSE
+  Object.assign(document.components.schemas, {
+    House: object({ id, name }),
+    Statement: object({
+      id: { type: 'string' },
+      day: DAY,
+      description: { type: 'string' },
+      amountCents: { type: 'integer' },
+    }),
+    StatementList: object({ house: refTo('House'), statements: { type: 'array', items: refTo('Statement') } }),
+    Problem,
+  })
+  return document
+}
+
+/** The online reporting API: it verifies tokens, and issues none. */
+export function reportingDocument(): OpenApiDocument {
+  const document = openApiDocument({ title: 'Online reporting API', path: false })
+  document.info['description'] =
+    'Get a token from the clearing-house API, press _Authorize_ and paste it: then the call works.'
+  document.paths['/api/v2013/reports/daily-totals'] = {
+    get: guardedOperation(
+      {
+        operationId: 'dailyTotals',
+        summary: 'Add up your statements by house and day',
+        tags: ['Reports'],
+        parameters: [{ name: 'house', in: 'query', description: 'One house alone.', schema: { type: 'string' } }],
+        responses: {
+          200: json('Every house, or the one that was asked for.', 'DailyTotals'),
+          400: problem('`bad_request`: more than one house. `invalid_request`: malformed credentials.'),
+          ...FAILURES,
+        },
+      },
+      { scope: 'reports:read' },
+    ),
+  }
+  Object.assign(document.components.schemas, {
+    DailyTotal: object({
+      day: DAY,
+      statements: { type: 'integer' },
+      total: { type: 'string', pattern: String.raw`^-?\d+\.\d\d$`, description: 'A decimal number, never rounded.' },
+    }),
+    HouseReport: object({ ...HOUSE, days: { type: 'array', items: refTo('DailyTotal') } }),
+    DailyTotals: object({ houses: { type: 'array', items: refTo('HouseReport') } }),
+    Problem,
+  })
+  return document
+}
+
+const refTo = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
+
+/** All of its members are always there. */
+const object = (properties: Record<string, Schema>): Schema => ({
+  type: 'object',
+  required: Object.keys(properties),
+  properties,
+})
+
+const HOUSE = { id: { type: 'string' }, name: { type: 'string' } }
+const DAY = { type: 'string', format: 'date' }
+
+const NO_STORE = {
+  'Cache-Control': { description: 'Not to be kept.', required: true, schema: { const: 'no-store' } },
+}
+
+const json = (description: string, schema: string): Response => ({
+  description,
+  headers: NO_STORE,
+  content: { 'application/json': { schema: refTo(schema) } },
+})
+
+/** What this app answers itself, which says less than the package does. */
+const Problem: Schema = {
+  type: 'object',
+  required: ['type', 'title', 'status', 'code'],
+  properties: {
+    type: { const: 'about:blank' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    code: { type: 'string' },
+    detail: { type: 'string' },
+  },
+}
+
+const problem = (description: string): Response => ({
+  description,
+  content: { 'application/problem+json': { schema: refTo('Problem') } },
+})
+
+const FAILURES = {
+  404: problem('`unknown_house`: there is no such house.'),
+  500: problem('`internal_error`: a fault of this app.'),
+  503: {
+    ...problem('`unavailable`: the database or the store of revoked tokens is away.'),
+    headers: {
+      'Retry-After': { description: 'Seconds after which to try again.', required: true, schema: { type: 'integer' } },
+    },
+  },
+}

@@ -1,0 +1,126 @@
+import { plainPath } from '../http/path.js'
+import { ENDPOINTS, keysAnswer, REQUEST_TYPES, tokenAnswer } from '../http/wire.js'
+import { type Check, optional, readOptions, text } from '../options.js'
+import { baseUrl } from '../tokens/web-url.js'
+import { guardComponents, schemeName } from './guarded-operation.js'
+import { headerOf } from './headers.js'
+import { messageOf, refusalResponses } from './responses.js'
+import { AuthProblem, TokenCredentials, TokenKeySet, TokenResult } from './schemas.js'
+import type { OpenApiDocument, Operation } from './types.js'
+
+/** What `openApiDocument` has to know of the API. */
+export interface OpenApiOptions {
+  /** The API's name. Default `Token endpoint`. */
+  title?: string | undefined
+  /** The API's version. Default `v2013`, which is the endpoint's. */
+  version?: string | undefined
+  /** Base URLs: mostly the issuer, or a list. Default: where the document is served from. */
+  servers?: string | readonly string[] | undefined
+  /**
+   * The token endpoint's whole path: where `tokenRouter` is mounted, and its `path`. Default `/api/v2013/authentication/token`;
+   * `false` for a service that only verifies.
+   */
+  path?: string | false | undefined
+  /** The whole path of the public keys, or `true` for `/.well-known/jwks.json`. Default false: no `jwksRouter` is mounted. */
+  jwks?: string | boolean | undefined
+  /** What the bearer scheme is called in the document. Default `bearer`. */
+  schemeName?: string | undefined
+}
+
+const nonEmpty = text('a non-empty string')
+const pathOr =
+  (other: Record<string, string | undefined>): Check<string | undefined> =>
+  (value) =>
+    typeof value === 'boolean' && Object.hasOwn(other, String(value)) ? other[String(value)] : plainPath(value)
+
+const rows = {
+  title: optional(nonEmpty, 'Token endpoint'),
+  version: optional(nonEmpty, 'v2013'),
+  servers: optional((value): string[] => (Array.isArray(value) ? value : [value]).map(baseUrl), []),
+  path: optional(pathOr({ false: undefined }), ENDPOINTS.token.path),
+  jwks: optional(pathOr({ false: undefined, true: ENDPOINTS.keys.path })),
+  schemeName,
+}
+
+const MISTAKES = {
+  issuer: 'servers',
+  server: 'servers',
+  url: 'servers',
+  baseUrl: 'servers',
+  name: 'title',
+  prefix: 'path',
+  tokenPath: 'path',
+  jwksPath: 'jwks',
+  keys: 'jwks',
+  scheme: 'schemeName',
+}
+
+const TAG = 'Authentication'
+
+/**
+ * Makes the OpenAPI 3.1 document of the token endpoint, of the public keys where they are shown, and of the bearer scheme with
+ * the guard's answers as components. Made anew for each call, so that the host can add its own operations to it.
+ * @throws TypeError naming the option that cannot be used
+ */
+export function openApiDocument(options?: OpenApiOptions): OpenApiDocument {
+  const read = readOptions<OpenApiOptions, typeof rows>('openApiDocument', options, rows, MISTAKES)
+  const { title, version, servers, path, jwks } = read
+  const document: OpenApiDocument = {
+    openapi: '3.1.0',
+    info: { title, version },
+    ...(servers.length > 0 && { servers: servers.map((url) => ({ url })) }),
+    tags: path || jwks ? [{ name: TAG }] : [],
+    paths: { ...(path && { [path]: { post: issueToken() } }), ...(jwks && { [jwks]: { get: listKeys() } }) },
+    components: {
+      schemas: { ...(path && { TokenCredentials, TokenResult }), ...(jwks && { TokenKeySet }), AuthProblem },
+      responses: guardComponents(),
+      securitySchemes: { [read.schemeName]: BEARER },
+    },
+  }
+  return structuredClone(document)
+}
+
+const BEARER = {
+  type: 'http',
+  scheme: 'bearer',
+  bearerFormat: 'JWT',
+  description: 'The `authenticationToken` that the token endpoint answers with (RFC 6750 section 2.1).',
+}
+
+function issueToken(): Operation {
+  const credentials = { schema: { $ref: '#/components/schemas/TokenCredentials' } }
+  const sample = tokenAnswer('eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.e30.c2ln', new Date('2026-11-20T22:28:53.000Z'))
+  const schema = { $ref: '#/components/schemas/TokenResult' }
+  return {
+    operationId: 'issueToken',
+    summary: 'Get a token',
+    description: 'Authenticates an account by e-mail address and password. The call takes no realm.',
+    tags: [TAG],
+    security: [],
+    requestBody: { required: true, content: Object.fromEntries(REQUEST_TYPES.map((type) => [type, credentials])) },
+    responses: {
+      200: {
+        description: 'The token, and when it expires.',
+        ...messageOf([sample], schema, { token: { value: JSON.parse(sample.body) } }),
+      },
+      ...refusalResponses('token'),
+    },
+  }
+}
+
+function listKeys(): Operation {
+  const { headers, content } = messageOf([keysAnswer('')], { $ref: '#/components/schemas/TokenKeySet' })
+  const caching = { ...headers, ETag: headerOf('ETag', [], false) }
+  return {
+    operationId: 'listTokenKeys',
+    summary: 'Get the public keys that verify tokens',
+    description: 'A JWK set (RFC 7517 section 5).',
+    tags: [TAG],
+    security: [],
+    responses: {
+      200: { description: 'The keys.', headers: caching, ...(content && { content }) },
+      304: { description: 'They are those that the `If-None-Match` header names.', headers: caching },
+      ...refusalResponses('keys'),
+    },
+  }
+}
