@@ -4,6 +4,7 @@ import type { Accounts } from './account-store.js'
 import { type ApiParts, createApi } from './api.js'
 import { clearingHouseRouter } from './clearing-house.js'
 import { observer } from './log.js'
+import { type PageParts, pageRouter } from './page.js'
 import type { Revocation } from './revocation.js'
 import { signOutRouter } from './sign-out.js'
 import type { Statements } from './statements.js'
@@ -15,11 +16,12 @@ export interface AppParts extends ApiParts {
   passwords: Passwords
   throttle: Throttle
   revocation: Revocation
+  page: PageParts
 }
 
 /** The clearing-house API, not yet listening. */
 export function createApp(parts: AppParts): Express {
-  const { tokens, accounts, statements, passwords, throttle, revocation } = parts
+  const { tokens, accounts, statements, passwords, throttle, revocation, page } = parts
   const onEvent = observer(parts.log)
   return createApi(
     parts,
@@ -27,5 +29,6 @@ export function createApp(parts: AppParts): Express {
     tokenRouter({ tokens, accounts, passwords, throttle, onEvent }),
     signOutRouter({ tokens, accounts, revocation, onEvent }),
     clearingHouseRouter({ tokens, accounts, statements, isRevoked: revocation.isRevoked, onEvent }),
+    pageRouter(page),
   )
 }
