@@ -9,7 +9,7 @@ export interface Child {
   /** How it has ended. */
   readonly ended: Promise<End>
   tell(order: 'stop' | 'retire'): void
-  /** Whether it serves already or not. */
+  /** Tells it once it serves: until then it does not listen. */
   introduce(reportingUrl: string): void
   /** Whether it went well, when it is over. */
   restart(): Promise<boolean>
@@ -55,7 +55,7 @@ export function watch(child: ChildProcess): Child {
       if (isReady) send(order)
       else child.kill('SIGTERM')
     },
-    introduce: (reportingUrl) => send({ introduce: reportingUrl }),
+    introduce: (reportingUrl) => void ready.then(() => send({ introduce: reportingUrl })),
     async restart() {
       const done = reported((report) => ('restarted' in report ? report.restarted : undefined))
       send('restart')

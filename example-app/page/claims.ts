@@ -49,6 +49,7 @@ export function claimRows(claims: Claims): ClaimRow[] {
 }
 
 function textOf(name: string, value: unknown): string {
-  if (TIMES.has(name) && typeof value === 'number') return new Date(value * 1000).toISOString()
+  const time = new Date(TIMES.has(name) && typeof value === 'number' ? value * 1000 : Number.NaN)
+  if (!Number.isNaN(time.getTime())) return time.toISOString()
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
