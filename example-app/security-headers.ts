@@ -34,6 +34,7 @@ export function pagePolicy(api: () => string | undefined): RequestHandler {
       imgSrc: ["'self'"],
       connectSrc: ["'self'", () => api() ?? ''],
       requireTrustedTypesFor: ["'script'"],
+      trustedTypes: ["'none'"],
     },
   })
 }

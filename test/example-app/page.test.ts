@@ -20,7 +20,7 @@ describe('the page', () => {
     expect(answer.headers).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',
-      'content-security-policy': `${NOTHING};script-src 'self';style-src 'self';img-src 'self';connect-src 'self' https://reports.example.com;require-trusted-types-for 'script'`,
+      'content-security-policy': `${NOTHING};script-src 'self';style-src 'self';img-src 'self';connect-src 'self' https://reports.example.com;require-trusted-types-for 'script';trusted-types 'none'`,
     })
     expect(answer.text).toContain('content="https://reports.example.com/x?a&amp;&quot;b&quot;"')
   })
