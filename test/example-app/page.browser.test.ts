@@ -359,6 +359,7 @@ describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
       await page.getByRole('table', { name: 'Clearing House South' }).waitFor()
       await page.getByRole('button', { name: 'Sign out' }).click()
       await page.getByText('You are signed out.').waitFor()
+      expect(await page.content()).not.toContain('cannot be reached')
       await signIn(page, BOB)
       await page.locator('.message').getByText('no permission for statements').waitFor()
       late()
