@@ -1,9 +1,12 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
+import type { TokenVerifier } from 'express-token-endpoint'
 import { explain, Outage } from './failure.js'
 import { type Checks, healthRouter } from './health.js'
 import { sendProblem } from './problem.js'
+import { securityHeaders } from './security-headers.js'
 
 export interface ApiParts {
+  tokens: TokenVerifier
   /** What `/readyz` asks. */
   checks: Checks
   /** Takes one line about what was refused or failed. */
@@ -11,10 +14,9 @@ export interface ApiParts {
 }
 
 /** What both APIs have around their routes. */
-export function createApi({ checks, log }: ApiParts, ...routes: RequestHandler[]): Express {
+export function createApi({ tokens, checks, log }: ApiParts, ...routes: RequestHandler[]): Express {
   const app = express()
-  app.disable('x-powered-by')
-  app.use(healthRouter(checks), ...routes)
+  app.use(securityHeaders(tokens.issuer), healthRouter(checks), ...routes)
   app.use((_req, res) => sendProblem(res, 404, 'not_found'))
   app.use(errorHandler(log))
   return app

@@ -6,6 +6,7 @@ import { clearingHouseRouter } from './clearing-house.js'
 import { docsRouter } from './docs.js'
 import { observer } from './log.js'
 import { clearingHouseDocument } from './openapi.js'
+import { type PageParts, pageRouter } from './page.js'
 import type { Revocation } from './revocation.js'
 import { signOutRouter } from './sign-out.js'
 import type { Statements } from './statements.js'
@@ -17,11 +18,12 @@ export interface AppParts extends ApiParts {
   passwords: Passwords
   throttle: Throttle
   revocation: Revocation
+  page: PageParts
 }
 
 /** The clearing-house API, not yet listening. */
 export function createApp(parts: AppParts): Express {
-  const { tokens, accounts, statements, passwords, throttle, revocation } = parts
+  const { tokens, accounts, statements, passwords, throttle, revocation, page } = parts
   const onEvent = observer(parts.log)
   return createApi(
     parts,
@@ -30,5 +32,6 @@ export function createApp(parts: AppParts): Express {
     tokenRouter({ tokens, accounts, passwords, throttle, onEvent }),
     signOutRouter({ tokens, accounts, revocation, onEvent }),
     clearingHouseRouter({ tokens, accounts, statements, isRevoked: revocation.isRevoked, onEvent }),
+    pageRouter(page),
   )
 }

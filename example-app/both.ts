@@ -57,6 +57,7 @@ export async function startBoth({
     await stop().catch(() => {})
     return undefined
   }
+  children.get('clearing-house')?.introduce(second.url)
   return {
     ready: first,
     reporting: second.url,

@@ -8,7 +8,9 @@ export interface Child {
   readonly ready: Promise<Ready | undefined>
   /** How it has ended. */
   readonly ended: Promise<End>
-  tell(order: Exclude<Order, 'restart'>): void
+  tell(order: 'stop' | 'retire'): void
+  /** Tells it once it serves: until then it does not listen. */
+  introduce(reportingUrl: string): void
   /** Whether it went well, when it is over. */
   restart(): Promise<boolean>
   kill(): void
@@ -53,6 +55,7 @@ export function watch(child: ChildProcess): Child {
       if (isReady) send(order)
       else child.kill('SIGTERM')
     },
+    introduce: (reportingUrl) => void ready.then(() => send({ introduce: reportingUrl })),
     async restart() {
       const done = reported((report) => ('restarted' in report ? report.restarted : undefined))
       send('restart')

@@ -35,6 +35,7 @@ export function startClearingHouse(config: Config): Promise<Service> {
     const { server, url, drain } = await listen({ host: config.host, port: config.port, variable: 'PORT' })
     // With PORT=0 the address is known only now. No request is read before this turn of the event loop ends.
     const tokens = createTokenIssuer({ issuer: config.baseUrl ?? url, keys })
+    let introduced: string | undefined
     const app = createApp({
       tokens,
       accounts,
@@ -42,11 +43,19 @@ export function startClearingHouse(config: Config): Promise<Service> {
       passwords,
       throttle: shared.throttle,
       revocation: shared.revocation,
+      page: { reportingUrl: () => config.reportingUrl ?? introduced },
       checks: { database: () => accounts.isEmpty(), ...shared.checks },
       log: complain,
     })
     server.on('request', app)
     const stop = (gently: boolean) => drain({ gently }).then(close.now)
-    return { ready: { url, demo }, stop: () => stop(false), retire: () => stop(true) }
+    return {
+      ready: { url, demo },
+      stop: () => stop(false),
+      retire: () => stop(true),
+      introduce(reportingUrl) {
+        introduced = reportingUrl
+      },
+    }
   })
 }

@@ -20,6 +20,8 @@ export interface Config {
   redisUrl: string | undefined
   /** Where the reporting API finds the keys that verify tokens. Undefined: see `keySourceOf`. */
   jwksUrl: string | undefined
+  /** Where browsers find the online reporting API. Undefined: where `npm start` has it listen. */
+  reportingUrl: string | undefined
   /** How many processes serve each API, beside one that looks after them. Undefined: one, and nobody looks after it. */
   workers: { clearingHouse: number; reporting: number } | undefined
   /** Whether nobody but this machine can reach the server and its accounts, as far as its own settings tell. */
@@ -37,7 +39,7 @@ const DATA_DIR = fileURLToPath(new URL('../data', import.meta.url))
  */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
   const host = hostOf(env['HOST'] || '127.0.0.1')
-  const baseUrl = env['BASE_URL'] ? baseUrlOf(env['BASE_URL']) : undefined
+  const baseUrl = env['BASE_URL'] ? baseUrlOf('BASE_URL', env['BASE_URL']) : undefined
   if (!baseUrl && isAnyAddress(host)) {
     throw new Failure(`HOST=${host} is no address to reach the server at, so BASE_URL is needed too`)
   }
@@ -52,6 +54,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     databaseUrl,
     redisUrl: env['REDIS_URL'] ? redisUrlOf(env['REDIS_URL']) : undefined,
     jwksUrl: env['JWKS_URL'] ? jwksUrlOf(env['JWKS_URL']) : undefined,
+    reportingUrl: env['REPORTING_URL'] ? baseUrlOf('REPORTING_URL', env['REPORTING_URL']) : undefined,
     workers: workersOf(env),
     local:
       isLoopback(host) &&
@@ -127,11 +130,11 @@ function isTrustworthy({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))
 }
 
-function baseUrlOf(value: string): string {
+function baseUrlOf(variable: string, value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined
   const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:'
   if (!isHttp || url.username || url.password || /[?#]/.test(value)) {
-    throw new Failure('BASE_URL must be an absolute http or https URL without query and fragment')
+    throw new Failure(`${variable} must be an absolute http or https URL without query and fragment`)
   }
   return value
 }

@@ -86,14 +86,22 @@ async function start({ name, supervised }: Command, config: Config): Promise<voi
     const pair = await startPair(config)
     if (!pair) return process.exit(1)
     const { ready, reporting } = pair
-    return govern(pair, config, welcome({ clearingHouse: ready.url, reporting }, ready.demo))
+    const page = pageUrlOf(config, ready.url)
+    return govern(pair, config, welcome({ clearingHouse: ready.url, reporting, page }, ready.demo))
   }
   const workers = name === 'reporting' ? config.workers?.reporting : config.workers?.clearingHouse
   const alone = workers === undefined || cluster.isWorker
   const service = alone ? await startHere(name, config) : await startWorkers(name, config, workers)
   if (!service) return process.exit(1)
-  if (supervised) obeyOrders(service)
-  else govern(service, config, welcomeToOne(TITLES[name], service.ready.url))
+  if (supervised) return obeyOrders(service)
+  const { url } = service.ready
+  const page = name === 'clearing-house' ? pageUrlOf(config, url) : undefined
+  govern(service, config, welcomeToOne(TITLES[name], url, page))
+}
+
+/** The reporting API lets pages from there alone call it. */
+function pageUrlOf({ baseUrl }: Config, url: string): string {
+  return (baseUrl ?? url).replace(/\/*$/, '/')
 }
 
 /** What belongs to the process that the user started. */

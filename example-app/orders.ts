@@ -2,7 +2,7 @@ import { complain } from './output.js'
 import type { Ready, Service } from './service.js'
 
 /** What a process is told by the one that started it, over the channel between the two. */
-export type Order = 'stop' | 'retire' | 'restart'
+export type Order = 'stop' | 'retire' | 'restart' | { introduce: string }
 
 /** What it answers: once that it listens, and after a restart that it is over. */
 export type Report = { ready: Ready } | { restarted: boolean }
@@ -11,7 +11,7 @@ export type Report = { ready: Ready } | { restarted: boolean }
 const PATIENCE_MS = 11_000
 
 /** What belongs to a process that another one started: it does what that says, and ends with it. */
-export function obeyOrders({ ready, stop, retire, restart }: Service): void {
+export function obeyOrders({ ready, stop, retire, restart, introduce }: Service): void {
   let ending = false
   const end = (how: () => Promise<void>) => {
     if (ending) return
@@ -25,12 +25,15 @@ export function obeyOrders({ ready, stop, retire, restart }: Service): void {
       },
     )
   }
-  const orders: Record<Order, () => unknown> = {
+  const orders: Record<Extract<Order, string>, () => unknown> = {
     stop: () => end(stop),
     retire: () => end(retire ?? stop),
     restart: () => restart?.().then((restarted) => report({ restarted })),
   }
-  process.on('message', (order: Order) => orders[order]())
+  process.on('message', (order: Order) => {
+    if (typeof order === 'string') orders[order]()
+    else introduce?.(order.introduce)
+  })
   process.on('disconnect', orders.stop)
   process.on('SIGTERM', orders.stop)
   if (process.connected) report({ ready })

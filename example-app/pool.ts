@@ -22,10 +22,12 @@ export async function startPool({ size, start, log, pause }: PoolParts): Promise
   const alive = new Set<Child>()
   const seated = new Set<Child>()
   let stopping = false
+  let reportingUrl: string | undefined
 
   function begin(): Child {
     const child = start()
     alive.add(child)
+    if (reportingUrl !== undefined) child.introduce(reportingUrl)
     void child.ended.then(() => {
       alive.delete(child)
       seated.delete(child)
@@ -105,6 +107,11 @@ export async function startPool({ size, start, log, pause }: PoolParts): Promise
     return next
   }
 
+  function introduce(url: string): void {
+    reportingUrl = url
+    for (const child of alive) child.introduce(url)
+  }
+
   // The first alone: a mistake in the settings is told once.
   const ready = await seat()
   if (!ready) return undefined
@@ -113,5 +120,5 @@ export async function startPool({ size, start, log, pause }: PoolParts): Promise
     await stop()
     return undefined
   }
-  return { ready, stop, restart }
+  return { ready, stop, restart, introduce }
 }

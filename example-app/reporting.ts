@@ -1,7 +1,8 @@
 import { type Express, Router } from 'express'
-import { authOf, type RevocationCheck, requireBearer, type TokenVerifier } from 'express-token-endpoint'
+import { authOf, type RevocationCheck, requireBearer } from 'express-token-endpoint'
 import type { Accounts } from './account-store.js'
 import { type ApiParts, createApi } from './api.js'
+import { allowPage } from './cross-origin.js'
 import { docsRouter } from './docs.js'
 import { observer } from './log.js'
 import { reportingDocument } from './openapi.js'
@@ -9,8 +10,6 @@ import { sendProblem } from './problem.js'
 import type { Reports } from './reports.js'
 
 export interface ReportingParts extends ApiParts {
-  /** Verifies, and cannot issue: this API knows the issuer's public keys alone. */
-  tokens: TokenVerifier
   accounts: Accounts
   reports: Reports
   isRevoked: RevocationCheck
@@ -30,5 +29,5 @@ export function createReportingApp(parts: ReportingParts): Express {
     res.set('Cache-Control', 'no-store').json({ houses })
   })
 
-  return createApi(parts, docsRouter(reportingDocument()), router)
+  return createApi(parts, allowPage(tokens.issuer), docsRouter(reportingDocument()), router)
 }

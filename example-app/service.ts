@@ -26,6 +26,8 @@ export interface Service {
    * @returns whether all of them are new
    */
   restart?(): Promise<boolean>
+  /** Tells it where browsers find the reporting API, which starts after it. */
+  introduce?(reportingUrl: string): void
   /** Resolves when it cannot go on; what is left of it is to be stopped. */
   failed?: Promise<void>
 }

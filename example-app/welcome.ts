@@ -5,16 +5,19 @@ const TOKEN_PATH = '/api/v2013/authentication/token'
 export interface Urls {
   clearingHouse: string
   reporting: string
+  page: string
 }
 
 /** What one API that is started alone prints. */
-export function welcomeToOne(title: string, url: string): string {
-  return `The ${title} listens on ${url} (Ctrl-C stops it).`
+export function welcomeToOne(title: string, url: string, page?: string): string {
+  const head = `The ${title} listens on ${url} (Ctrl-C stops it).`
+  return page === undefined ? head : `${head}\n${inBrowser(page)}`
 }
 
 /** What `npm start` prints. Its indented lines are to be pasted into bash as they are. */
-export function welcome({ clearingHouse: url, reporting }: Urls, demo: readonly DemoAccount[]): string {
-  const head = `The clearing-house API listens on ${url}, the online reporting API on ${reporting} (Ctrl-C stops both).`
+export function welcome({ clearingHouse: url, reporting, page }: Urls, demo: readonly DemoAccount[]): string {
+  const apis = `The clearing-house API listens on ${url}, the online reporting API on ${reporting} (Ctrl-C stops both).`
+  const head = `${apis}\n${inBrowser(page)}`
   const [reader, scopeless] = [demo.find(({ scopes }) => scopes.length > 0), demo.find(({ scopes }) => !scopes.length)]
   if (!reader || !scopeless) return `${head}\n${ADD_AN_ACCOUNT}`
   return `${head}
@@ -50,6 +53,10 @@ To paste into another terminal (bash):
 }
 
 const ADD_AN_ACCOUNT = 'Add an account: npm run account -- add EMAIL --scope statements:read --scope reports:read'
+
+function inBrowser(page: string): string {
+  return `To sign in with a browser: ${page}`
+}
 
 function statements(url: string, house: string): string {
   return `${url}/api/v2013/houses/${house}/statements`

@@ -10,7 +10,7 @@ import { Outage } from '../../example-app/failure.js'
 import { signingKey } from '../../example-app/keys.js'
 import { databaseRevocation } from '../../example-app/revocation.js'
 import { createStatements } from '../../example-app/statements.js'
-import { ALICE, BOB, NORTH, SIGN_OUT_PATH, SOUTH, TOKEN_PATH, tempDir } from './support.js'
+import { ALICE, BOB, FOLDER, NORTH, SIGN_OUT_PATH, SOUTH, TOKEN_PATH, tempDir } from './support.js'
 
 const PROBLEM = /^application\/problem\+json/
 
@@ -31,6 +31,7 @@ async function makeApp(parts: Partial<AppParts> = {}) {
     passwords,
     throttle: createThrottle(),
     revocation: databaseRevocation(db),
+    page: { folder: FOLDER, reportingUrl: () => undefined },
     checks: {},
     log,
     ...parts,

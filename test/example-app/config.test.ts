@@ -10,12 +10,13 @@ describe('environment variables', () => {
       databaseUrl: undefined,
       redisUrl: undefined,
       jwksUrl: undefined,
+      reportingUrl: undefined,
       workers: undefined,
     }
     const expected = { host: '127.0.0.1', port: 3000, reportingPort: 3001, ...unset, local: true }
     expect(readConfig({})).toMatchObject(expected)
     const names = ['HOST', 'PORT', 'REPORTING_PORT', 'BASE_URL', 'DATA_DIR', 'DATABASE_URL', 'REDIS_URL', 'JWKS_URL']
-    names.push('WORKERS', 'REPORTING_WORKERS')
+    names.push('REPORTING_URL', 'WORKERS', 'REPORTING_WORKERS')
     expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(readConfig({}))
   })
 
@@ -29,6 +30,7 @@ describe('environment variables', () => {
       REDIS_URL: 'rediss://:secret@redis.example.com:6380/2',
       REPORTING_PORT: '8081',
       JWKS_URL: 'https://api.example.com/keys',
+      REPORTING_URL: 'https://reports.example.com/x/',
       WORKERS: '4',
     }
     expect(readConfig(env)).toEqual({
@@ -40,6 +42,7 @@ describe('environment variables', () => {
       databaseUrl: 'postgresql://u:p%40ss@db.example.com/x?sslmode=require',
       redisUrl: 'rediss://:secret@redis.example.com:6380/2',
       jwksUrl: 'https://api.example.com/keys',
+      reportingUrl: 'https://reports.example.com/x/',
       workers: { clearingHouse: 4, reporting: 1 },
       local: false,
     })
@@ -65,6 +68,8 @@ describe('environment variables', () => {
     [{ HOST: 'http://localhost' }, 'HOST'],
     [{ HOST: '0.0.0.0' }, 'HOST=0.0.0.0 .+BASE_URL'],
     [{ HOST: '::' }, 'HOST=:: .+BASE_URL'],
+    [{ REPORTING_URL: 'reports.example.com' }, 'REPORTING_URL'],
+    [{ REPORTING_URL: 'https://user:secret@reports.example.com' }, 'REPORTING_URL'],
     [{ BASE_URL: 'api.example.com' }, 'BASE_URL'],
     [{ BASE_URL: 'ftp://api.example.com' }, 'BASE_URL'],
     [{ BASE_URL: 'https://user:secret@api.example.com' }, 'BASE_URL'],

@@ -130,7 +130,9 @@ describe('refuses to start, in one line', () => {
 
 test('makes no demo accounts where others could reach them', async () => {
   const { output } = await startBoth({ DATA_DIR: await tempDir(), BASE_URL: 'https://api.example.com' })
-  expect(output()).toMatch(/^The clearing-house API listens on .+\nAdd an account: .+\n$/)
+  expect(output()).toMatch(
+    /^The clearing-house API listens on .+\nTo sign in with a browser: https:\/\/api\.example\.com\/\nAdd an account: .+\n$/,
+  )
 })
 
 describe('stopping', () => {

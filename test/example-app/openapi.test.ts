@@ -13,7 +13,7 @@ import { documented } from '../support/documented.js'
 import { fastPasswords, makeIssuer, makeStore, signingKey } from '../support/fixtures.js'
 import { type Sent, send } from '../support/host.js'
 import { listen } from '../support/http.js'
-import { NORTH, REPORT, SIGN_OUT_PATH } from './support.js'
+import { FOLDER, NORTH, REPORT, SIGN_OUT_PATH } from './support.js'
 
 const tokens = makeIssuer({ keys: signingKey('ES256') })
 const NONE = { checks: {}, log: () => {} }
@@ -43,7 +43,9 @@ describe('the clearing-house API answers as its document says', () => {
       ...statements,
     }
     const revocation = { revoke, isRevoked: async () => false }
-    const parts = { tokens, accounts, statements: known, passwords: fastPasswords(), throttle, revocation, ...NONE }
+    const page = { folder: FOLDER, reportingUrl: () => undefined }
+    const passwords = fastPasswords()
+    const parts = { tokens, accounts, statements: known, passwords, throttle, revocation, page, ...NONE }
     return (await listen(createApp(parts))).port
   }
 

@@ -35,6 +35,7 @@ function makePool(size: number, answers: Answer[] = []) {
 
 interface FakeChild extends Child {
   told: string[]
+  introduced: string[]
   becomeReady: () => void
   die: (end?: Partial<End>) => void
 }
@@ -51,16 +52,19 @@ function fakeChild(answer: Answer): FakeChild {
   if (answer === 'ready') becomeReady()
   if (answer === 'dead') die({ code: 1 })
   const told: string[] = []
+  const introduced: string[] = []
   return {
     ready: Promise.race([listening, ended.then(() => undefined)]),
     ended,
     told,
+    introduced,
     becomeReady,
     die,
     tell(order) {
       told.push(order)
       die({ code: 0 })
     },
+    introduce: (url) => void introduced.push(url),
     restart: async () => true,
     kill: () => die({ signal: 'SIGKILL' }),
   }
@@ -91,6 +95,19 @@ describe('the start', () => {
     expect(await pool).toBeUndefined()
     expect(started.map(({ told }) => told)).toEqual([['stop'], [], ['stop']])
   })
+})
+
+test('all learn where the reporting API is, and those that take their place too', async () => {
+  const { pool, started, proceed } = makePool(2)
+  const service = await pool
+  expect(started.map(({ introduced }) => introduced)).toEqual([[], []])
+  service?.introduce?.('http://127.0.0.1:4712')
+  started[0]?.die()
+  await settled()
+  await proceed()
+  expect(await service?.restart?.()).toBe(true)
+  expect(started).toHaveLength(5)
+  expect(started.map(({ introduced }) => introduced)).toEqual(Array(5).fill(['http://127.0.0.1:4712']))
 })
 
 describe('one that dies', () => {

@@ -18,6 +18,9 @@ export const SOUTH = '/api/v2013/houses/south/statements'
 export const ALICE = { email: 'alice@example.com', password: 'alice-demo-password' }
 export const BOB = { email: 'bob@example.com', password: 'bob-demo-password' }
 
+/** Where the example app is; its `dist` has to be built. */
+export const FOLDER = fileURLToPath(new URL('../../example-app', import.meta.url))
+
 export type Env = Record<string, string>
 
 /** A folder that is gone when the test is over. */
@@ -97,7 +100,7 @@ async function startProgram(env: Env, args: readonly string[]) {
   return { url, pid, output: () => output, printed, exit, kill: (signal: NodeJS.Signals) => child.kill(signal) }
 }
 
-const built = (program: string) => fileURLToPath(new URL(`../../example-app/dist/${program}.js`, import.meta.url))
+const built = (program: string) => join(FOLDER, 'dist', `${program}.js`)
 
 /** Starts a process with pipes around it and no other environment. It is gone when the test is over. */
 export function launch(command: string, args: readonly string[], env: Env): ChildProcess {

@@ -1,0 +1,55 @@
+/** What a token says. It is read to be shown; whether it is true, only the server can tell. */
+export type Claims = Readonly<Record<string, unknown>>
+
+/**
+ * The claims of a JWT (RFC 7519 section 3).
+ * @returns undefined for text that is none, or that does not tell when it begins and ends
+ */
+export function claimsOf(token: string): (Claims & { iat: number; exp: number }) | undefined {
+  try {
+    const claims = JSON.parse(fromBase64url(token.split('.')[1] ?? '')) as Claims | null
+    const { iat, exp } = claims ?? {}
+    return typeof iat === 'number' && typeof exp === 'number' ? { ...claims, iat, exp } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** RFC 4648 section 5. */
+function fromBase64url(text: string): string {
+  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
+  return new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(binary, (char) => char.charCodeAt(0)))
+}
+
+const MEANINGS: Readonly<Record<string, string>> = {
+  sub: 'Account',
+  scope: 'May do',
+  iss: 'Issued by',
+  aud: 'Meant for',
+  iat: 'Issued at',
+  nbf: 'Valid from',
+  exp: 'Expires at',
+  jti: 'Token number',
+}
+
+const TIMES = new Set(['iat', 'nbf', 'exp'])
+
+export interface ClaimRow {
+  name: string
+  /** In plain words, where the claim is a known one. */
+  meaning: string | undefined
+  text: string
+}
+
+/** The known claims first, in the order in which people ask; a missing scope is worth a row too. */
+export function claimRows(claims: Claims): ClaimRow[] {
+  const all: Claims = { scope: '(nothing)', ...claims }
+  const names = [...Object.keys(MEANINGS).filter((name) => name in all), ...Object.keys(all)]
+  return [...new Set(names)].map((name) => ({ name, meaning: MEANINGS[name], text: textOf(name, all[name]) }))
+}
+
+function textOf(name: string, value: unknown): string {
+  const time = new Date(TIMES.has(name) && typeof value === 'number' ? value * 1000 : Number.NaN)
+  if (!Number.isNaN(time.getTime())) return time.toISOString()
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}

@@ -1,0 +1,74 @@
+import axe from 'axe-core'
+import type { Browser, Page } from 'playwright-core'
+import { expect, onTestFinished } from 'vitest'
+import { type PageApp, type PageAppOptions, startPageApp } from './page-app.js'
+
+export interface Opened {
+  page: Page
+  app: PageApp
+  /** What the browser has complained about so far: scripts that threw, policies that were violated, calls that failed. */
+  complaints: string[]
+  /** The origins that it has asked for anything. */
+  origins: Set<string>
+}
+
+/** Opens the page of an app of its own in a browser that knows nothing of what was before. */
+export async function openPage(browser: Browser, options: PageAppOptions = {}): Promise<Opened> {
+  const app = await startPageApp(options)
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
+  onTestFinished(() => context.close())
+  const page = await context.newPage()
+  page.setDefaultTimeout(20_000)
+  const complaints: string[] = []
+  const origins = new Set<string>()
+  page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`))
+  page.on('pageerror', (error) => complaints.push(`thrown: ${error.message}`))
+  page.on('request', (request) => origins.add(new URL(request.url()).origin))
+  await page.goto(app.clearingHouse.url)
+  return { page, app, complaints, origins }
+}
+
+export async function signIn(page: Page, { email, password }: { email: string; password: string }): Promise<void> {
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+/** From now on the page's clock, which is years wrong, goes on only when it is told to. */
+export async function stopTime(page: Page): Promise<void> {
+  const start = Date.UTC(2031, 0, 1)
+  await page.clock.install({ time: start })
+  await page.clock.pauseAt(start + 1000)
+}
+
+/** The token that signing in brings: no script of the page can be asked for it. */
+export async function signInForToken(page: Page, credentials: { email: string; password: string }): Promise<string> {
+  const answer = page.waitForResponse(/authentication\/token$/)
+  await signIn(page, credentials)
+  return ((await (await answer).json()) as { authenticationToken: string }).authenticationToken
+}
+
+/** No violation of any rule that axe-core knows, by day and by night, and nothing that has to be scrolled to sideways. */
+export async function expectAccessible(page: Page): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    await page.evaluate(axe.source)
+    const { violations, passes } = (await page.evaluate('axe.run()')) as axe.AxeResults
+    expect(violations.map(({ id, nodes }) => [colorScheme, id, ...nodes.map(({ html }) => html)])).toEqual([])
+    expect(passes.map(({ id }) => id)).toContain('color-contrast')
+  }
+  const before = page.viewportSize()
+  for (const width of [390, 320]) {
+    await page.setViewportSize({ width, height: 844 })
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+  }
+  if (before) await page.setViewportSize(before)
+}
+
+/** The role and name of what the keyboard is at. */
+export async function focused(page: Page): Promise<string> {
+  return page.evaluate(`(() => {
+    const at = document.activeElement
+    return [at.tagName.toLowerCase(), at.labels?.[0]?.textContent ?? at.getAttribute('aria-label') ?? at.textContent.trim()].join(' ')
+  })()`)
+}

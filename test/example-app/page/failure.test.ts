@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest'
+import { type Failure, failureOf } from '../../../example-app/page/failure.js'
+import { callFailureText, signInFailureText, tryAgain } from '../../../example-app/page/messages.js'
+
+const answer = (status: number, headers: Record<string, string> = {}) => ({ status, headers: new Headers(headers) })
+const bearer = (parameters: string) => ({ 'WWW-Authenticate': `Bearer realm="r", ${parameters}` })
+
+describe('an answer is', () => {
+  test.each<[string, ReturnType<typeof answer>, Failure]>([
+    ['a wrong password', answer(403), { kind: 'wrong-credentials' }],
+    ['a token refused', answer(401, bearer('error="invalid_token"')), { kind: 'token-refused' }],
+    [
+      'a scope missing',
+      answer(403, bearer('error="insufficient_scope", scope="reports:read"')),
+      { kind: 'scope-missing', scope: 'reports:read' },
+    ],
+    ['a scope missing, untold', answer(403, bearer('error="x"')), { kind: 'scope-missing', scope: undefined }],
+    ['too many attempts', answer(429, { 'Retry-After': '840' }), { kind: 'throttled', seconds: 840 }],
+    ['a server that cannot', answer(503, { 'Retry-After': '1' }), { kind: 'unavailable', seconds: 1 }],
+    ['one that does not say when', answer(503), { kind: 'unavailable', seconds: undefined }],
+    [
+      'one that says it in another way',
+      answer(503, { 'Retry-After': 'Fri, 31 Dec 1999 23:59:59 GMT' }),
+      { kind: 'unavailable', seconds: undefined },
+    ],
+    ['something else', answer(500), { kind: 'unexpected', status: 500 }],
+  ])('%s', (_what, given, failure) => {
+    expect(failureOf(given)).toEqual(failure)
+  })
+})
+
+describe('in words', () => {
+  const REPORT = { what: 'daily totals', api: 'online reporting API' }
+
+  test.each<[Failure, string]>([
+    [{ kind: 'wrong-credentials' }, 'E-mail or password is wrong.'],
+    [{ kind: 'throttled', seconds: 840 }, 'Too many failed attempts. Try again in 14 minutes.'],
+    [{ kind: 'unavailable', seconds: 3 }, 'Signing in is not possible at the moment. Try again in 3 seconds.'],
+    [{ kind: 'unreachable' }, 'The clearing-house API cannot be reached. Check the connection, and try again.'],
+    [
+      { kind: 'unexpected', status: 500 },
+      'No token: the clearing-house API gave an answer that this page does not understand (status 500).',
+    ],
+  ])('signing in: %j', (failure, text) => {
+    expect(signInFailureText(failure)).toBe(text)
+  })
+
+  test.each<[Failure, string]>([
+    [
+      { kind: 'scope-missing', scope: 'reports:read' },
+      'This account has no permission for daily totals: its token lacks the scope reports:read.',
+    ],
+    [{ kind: 'scope-missing', scope: undefined }, 'This account has no permission for daily totals.'],
+    [
+      { kind: 'unavailable', seconds: 1 },
+      'The online reporting API cannot answer at the moment. Try again in a second.',
+    ],
+    [
+      { kind: 'throttled', seconds: undefined },
+      'The online reporting API cannot answer at the moment. Try again later.',
+    ],
+    [{ kind: 'unreachable' }, 'The online reporting API cannot be reached. Check the connection, and try again.'],
+    [{ kind: 'token-refused' }, 'No daily totals: the online reporting API refused.'],
+  ])('a call: %j', (failure, text) => {
+    expect(callFailureText(failure, REPORT)).toBe(text)
+  })
+
+  test('a time to try again is never too early', () => {
+    expect([0, 1, 2, 99, 100, 120, 121].map(tryAgain)).toEqual([
+      'Try again in a second.',
+      'Try again in a second.',
+      'Try again in 2 seconds.',
+      'Try again in 99 seconds.',
+      'Try again in 2 minutes.',
+      'Try again in 2 minutes.',
+      'Try again in 3 minutes.',
+    ])
+  })
+})
