@@ -1,6 +1,9 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
+/** Set by `npm run test:matrix`: the folder of the one Express that everything is to be run on. */
+const express = process.env['TEST_EXPRESS']
+
 const source = (entry: string) => fileURLToPath(new URL(`src/${entry}.ts`, import.meta.url))
 
 export default defineConfig({
@@ -8,6 +11,7 @@ export default defineConfig({
     alias: [
       { find: /^express-token-endpoint$/, replacement: source('index') },
       { find: /^express-token-endpoint\/testing$/, replacement: source('testing') },
+      ...(express ? [{ find: /^express$/, replacement: `${express}/index.js` }] : []),
     ],
   },
   test: {
