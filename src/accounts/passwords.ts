@@ -26,7 +26,7 @@ export interface Passwords {
    * Checks a password. Without a hash it does the same work and answers false, so that time does not tell who has an account.
    * @throws Error when no hasher accepts the hash; AuthError `overloaded` when too many wait; what the hasher throws
    */
-  verify(password: string, hash: string | null | undefined): Promise<boolean>
+  readonly verify: (password: string, hash: string | null | undefined) => Promise<boolean>
   /** Whether a hash is not the first hasher's, or of another cost than it gives today. */
   needsRehash?(hash: string): boolean
   /**

@@ -29,16 +29,18 @@ export interface ThrottleOptions {
    * Puts the budgets on a shared store: `(options) => new RateLimiterRedis({ ...options, storeClient })`. While the store
    * fails or hangs, the same budgets go on in this process's memory. Default: in memory alone.
    */
-  limiter?: (options: LimiterOptions) => Limiter
+  limiter?: ((options: LimiterOptions) => Limiter) | undefined
   /** `false` leaves a budget out. */
-  budgets?: {
-    /** One account from one address (an IPv6 address by its /64). Default 10 in 15 minutes. */
-    pair?: Budget | false | undefined
-    /** One address, whatever the account. Default 100 in an hour. */
-    address?: Budget | false | undefined
-    /** One account, whatever the address. Default 100 in an hour (NIST SP 800-63B section 3.2.2). */
-    account?: Budget | false | undefined
-  }
+  budgets?:
+    | {
+        /** One account from one address (an IPv6 address by its /64). Default 10 in 15 minutes. */
+        pair?: Budget | false | undefined
+        /** One address, whatever the account. Default 100 in an hour. */
+        address?: Budget | false | undefined
+        /** One account, whatever the address. Default 100 in an hour (NIST SP 800-63B section 3.2.2). */
+        account?: Budget | false | undefined
+      }
+    | undefined
 }
 
 /** Failed-login budgets. */

@@ -18,12 +18,35 @@ import { type KeyMaterial, kidOfJwk, MATERIALS, type SecretMaterial, thumbprint 
  * a `TypeError` that says so.
  */
 export type TokenKey = SecretTokenKey | PrivateTokenKey | PublicTokenKey
+
+interface NamedKey {
+  /** The key's name in tokens and in the JWK set. Default: the JWK's own, or the key's thumbprint (RFC 7638). */
+  kid?: string | undefined
+}
+
 /** Signs and verifies. */
-export type SecretTokenKey = { alg: SecretAlgorithm; secret: SecretMaterial | undefined; kid?: string | undefined }
+export interface SecretTokenKey extends NamedKey {
+  alg: SecretAlgorithm
+  secret: SecretMaterial | undefined
+  privateKey?: undefined
+  publicKey?: undefined
+}
+
 /** Signs, and verifies by its public half. */
-export type PrivateTokenKey = { alg: KeyPairAlgorithm; privateKey: KeyMaterial | undefined; kid?: string | undefined }
-/** The half of a key pair that may be known to all. */
-export type PublicTokenKey = { alg: KeyPairAlgorithm; publicKey: KeyMaterial | undefined; kid?: string | undefined }
+export interface PrivateTokenKey extends NamedKey {
+  alg: KeyPairAlgorithm
+  privateKey: KeyMaterial | undefined
+  publicKey?: undefined
+  secret?: undefined
+}
+
+/** The half of a key pair that may be known to all: verifies, and signs nothing. */
+export interface PublicTokenKey extends NamedKey {
+  alg: KeyPairAlgorithm
+  publicKey: KeyMaterial | undefined
+  privateKey?: undefined
+  secret?: undefined
+}
 
 /** A public key as a JWK set shows it (RFC 7517). */
 export interface PublicJwk extends JsonWebKey {

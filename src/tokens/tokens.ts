@@ -14,11 +14,11 @@ import {
 import { type IssuedToken, issueToken, type TokenSubject } from './issue.js'
 import {
   type KeySource,
+  type PrivateTokenKey,
   type PublicJwk,
   type PublicTokenKey,
   readKeys,
   type SecretTokenKey,
-  type TokenKey,
 } from './keys.js'
 import { type QuickPath, withQuickPath } from './quick-path.js'
 import { isRemoteKeys, type RemoteKeys } from './remote-keys.js'
@@ -28,15 +28,13 @@ import type { VerifiedToken } from './verified-token.js'
 import { verifyToken } from './verify.js'
 import { readWebUrl } from './web-url.js'
 
-type VerifierKey = SecretTokenKey | PublicTokenKey
-
 export interface TokenVerifierOptions {
   /** This environment's base URL: absolute, http or https. Bound into every token as `iss`. A trailing slash makes no difference. */
   issuer: string | undefined
   /** Whom the tokens are meant for (`aud`). Default: the issuer. */
   audience?: string | undefined
-  /** Public keys or secrets: one, or a list of which any may verify. Or `remoteKeys(url)`, alone. */
-  keys: VerifierKey | readonly VerifierKey[] | RemoteKeys
+  /** Public keys or secrets: one, or a list of one kind, of which any may verify. Or `remoteKeys(url)`, alone. */
+  keys: SecretTokenKey | PublicTokenKey | readonly SecretTokenKey[] | readonly PublicTokenKey[] | RemoteKeys
   /** By how much clocks may differ. Default 0, at most one minute. */
   clockTolerance?: Duration | undefined
   /**
@@ -49,8 +47,8 @@ export interface TokenVerifierOptions {
 }
 
 export interface TokenIssuerOptions extends Omit<TokenVerifierOptions, 'keys'> {
-  /** One key, or a list: the first signs, all verify. */
-  keys: TokenKey | readonly TokenKey[]
+  /** One key, or a list, all secrets or all key pairs: the first signs, all verify. */
+  keys: SecretTokenKey | PrivateTokenKey | readonly SecretTokenKey[] | readonly (PrivateTokenKey | PublicTokenKey)[]
   /** How long a token is good for. Default one hour; at least one second, at most a year. */
   lifetime?: Duration | undefined
 }

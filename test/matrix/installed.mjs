@@ -39,5 +39,5 @@ export async function installedNode(version) {
 export async function installedExpresses() {
   const own = fileURLToPath(new URL('../../node_modules/express', import.meta.url))
   const folders = [await installed('express', '4.21.0'), own]
-  return Promise.all(folders.map(async (folder) => ({ folder, version: await versionOf(folder) })))
+  return Promise.all(folders.map(async (folder) => ({ folder, version: await versionOf(folder), own: folder === own })))
 }
