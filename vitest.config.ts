@@ -15,7 +15,7 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ['test/**/*.test.ts', 'test/{bench,load}/*.test.mjs'],
+    include: ['test/**/*.test.ts', 'test/{bench,load,matrix}/*.test.mjs'],
     // Stores that fail on purpose would fill the terminal; the warning itself has its test.
     execArgv: ['--disable-warning=ExpressTokenEndpointWarning'],
     // No test is about how long it takes, and a busy machine is no fault of the code.

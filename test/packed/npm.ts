@@ -3,8 +3,8 @@ import { promisify } from 'node:util'
 
 const runFile = promisify(execFile)
 
-/** What npm says when it cannot get at the registry: nothing that the package could be blamed for. */
-const AWAY = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|EHOSTUNREACH|ETIMEDOUT|ENOTCACHED)\b/
+/** A registry that is away is soon known to be: npm's own pauses between its attempts are ten seconds and more. */
+const RETRIES = ['--fetch-retry-mintimeout=500', '--fetch-retry-maxtimeout=2000']
 
 const HOW_TO_GET_IT = 'go online once; what npm has fetched then stays in its cache'
 
@@ -14,14 +14,21 @@ export async function npm(folder: string, ...args: string[]): Promise<string> {
   return stdout
 }
 
-/** Installs packages into a folder. @returns false when that needs a registry that is away. */
+/** Installs packages into a folder. @returns false when that failed and the registry is away. */
 export async function install(folder: string, packages: readonly string[]): Promise<boolean> {
   try {
-    await npm(folder, 'install', '--prefer-offline', '--fetch-retries=1', '--no-audit', '--no-fund', ...packages)
+    await npm(folder, 'install', '--prefer-offline', '--no-audit', '--no-fund', ...RETRIES, ...packages)
     return true
   } catch (error) {
-    if (process.env['REQUIRE_SERVICES'] || !AWAY.test((error as { stderr: string }).stderr)) throw error
+    // By its own words the failure may be another one: to npm, a peer that it cannot fetch is a conflict.
+    if (process.env['REQUIRE_SERVICES'] || (await isThere(folder))) throw error
     process.stdout.write(`Packed consumers are skipped: npm's registry is not there. To get it: ${HOW_TO_GET_IT}\n`)
     return false
   }
 }
+
+const isThere = (folder: string) =>
+  npm(folder, 'ping', ...RETRIES).then(
+    () => true,
+    () => false,
+  )

@@ -99,7 +99,7 @@ describe.each(EXPRESS)('a project with Express %s that installed the tarball', (
     const types = [`@types/express@${typesFor(express)}`, `@types/node@${nodeTypes}`]
     installed = await install(project.folder, [packed.tarball, `express@${express}`, ...types])
     await cp(here('consumers'), project.folder, { recursive: true })
-  })
+  }, 180_000)
   afterAll(() => project.remove())
   beforeEach(({ skip }) => skip(!installed))
 
