@@ -22,7 +22,11 @@ async function installed(name, version) {
   return join(folder, 'node_modules', name)
 }
 
-const versionOf = async (folder) => JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')).version
+/** Some of npm's Nodes write their version as Node does, with a `v`. */
+async function versionOf(folder) {
+  const { version } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
+  return version.replace(/^v/, '')
+}
 
 /**
  * A Node of npm's. Its `node` package is a script that installs this machine's own package; here that one is installed, and no
