@@ -24,6 +24,16 @@ export interface Budget {
   duration: Duration
 }
 
+/** Each failed-login budget; `false` leaves one out. */
+interface Budgets {
+  /** One account from one address (an IPv6 address by its /64). Default 10 in 15 minutes. */
+  pair?: Budget | false | undefined
+  /** One address, whatever the account. Default 100 in an hour. */
+  address?: Budget | false | undefined
+  /** One account, whatever the address. Default 100 in an hour (NIST SP 800-63B section 3.2.2). */
+  account?: Budget | false | undefined
+}
+
 export interface ThrottleOptions {
   /**
    * Puts the budgets on a shared store: `(options) => new RateLimiterRedis({ ...options, storeClient })`. While the store
@@ -31,16 +41,7 @@ export interface ThrottleOptions {
    */
   limiter?: ((options: LimiterOptions) => Limiter) | undefined
   /** `false` leaves a budget out. */
-  budgets?:
-    | {
-        /** One account from one address (an IPv6 address by its /64). Default 10 in 15 minutes. */
-        pair?: Budget | false | undefined
-        /** One address, whatever the account. Default 100 in an hour. */
-        address?: Budget | false | undefined
-        /** One account, whatever the address. Default 100 in an hour (NIST SP 800-63B section 3.2.2). */
-        account?: Budget | false | undefined
-      }
-    | undefined
+  budgets?: Budgets | undefined
 }
 
 /** Failed-login budgets. */
@@ -104,9 +105,9 @@ export function createThrottle(options?: ThrottleOptions): Throttle {
     store: 'limiter',
     budget: 'budgets',
   })
-  const sizes = readOptions<NonNullable<ThrottleOptions['budgets']>, typeof budgetsRows>(
+  const sizes = readOptions<Budgets, typeof budgetsRows>(
     `${caller}: option "budgets"`,
-    budgets as NonNullable<ThrottleOptions['budgets']> | undefined,
+    budgets as Budgets | undefined,
     budgetsRows,
     { ip: 'address', email: 'account', user: 'account' },
   )

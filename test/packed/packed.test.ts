@@ -9,7 +9,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ONLY_EXPRESS } from '../support/only-express.js'
 import { expectWorks } from './consumer.js'
 import { entryFiles, isModule, moduleNames, modulesOfEntries, stemOf } from './entries.js'
-import { install } from './npm.js'
+import { install, npm } from './npm.js'
 import { type Manifest, type Packed, pack, tempFolder } from './pack.js'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
@@ -114,6 +114,10 @@ describe.each(EXPRESS)('a project with Express %s that installed the tarball', (
     const folder = join(project.folder, name)
     expect(await output(folder, here('../../node_modules/typescript/bin/tsc'))).toBe('')
     for (const program of programs) await expectWorks(join(folder, program))
+  })
+
+  it.each(Object.keys(manifest.bin ?? {}))('%s: is a command that npx finds, and tells its help', async (name) => {
+    expect(await npm(project.folder, 'exec', '--no', '--', name, '--help')).toContain(name)
   })
 
   it.each(moduleNames(manifest))('%s: is the same by import and by require', async (name) => {
