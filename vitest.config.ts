@@ -1,6 +1,9 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
+/** Set by `npm run test:matrix`: the folder of the one Express that everything is to be run on. */
+const express = process.env['TEST_EXPRESS']
+
 const source = (entry: string) => fileURLToPath(new URL(`src/${entry}.ts`, import.meta.url))
 
 export default defineConfig({
@@ -9,10 +12,11 @@ export default defineConfig({
       { find: /^express-token-endpoint$/, replacement: source('index') },
       { find: /^express-token-endpoint\/openapi$/, replacement: source('openapi') },
       { find: /^express-token-endpoint\/testing$/, replacement: source('testing') },
+      ...(express ? [{ find: /^express$/, replacement: `${express}/index.js` }] : []),
     ],
   },
   test: {
-    include: ['test/**/*.test.ts', 'test/{bench,load}/*.test.mjs'],
+    include: ['test/**/*.test.ts', 'test/{bench,load,matrix}/*.test.mjs'],
     // Stores that fail on purpose would fill the terminal; the warning itself has its test.
     execArgv: ['--disable-warning=ExpressTokenEndpointWarning'],
     // No test is about how long it takes, and a busy machine is no fault of the code.

@@ -21,7 +21,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import type { PrivateTokenKey, TokenKey } from 'express-token-endpoint'
+import type { PrivateTokenKey, PublicTokenKey } from 'express-token-endpoint'
 import { Failure } from './failure.js'
 
 /**
@@ -41,7 +41,7 @@ export interface HeldKey {
  * What the issuer is to be given: the key that signs, made at the first start, and the public halves of all others.
  * @throws Failure when others could read a file, or it holds no such key
  */
-export function tokenKeys(dataDir: string): TokenKey[] {
+export function tokenKeys(dataDir: string): (PrivateTokenKey | PublicTokenKey)[] {
   const first = signingKey(dataDir)
   return [
     first,

@@ -29,7 +29,7 @@ export interface Passwords {
    * @throws Error when no hasher accepts the hash
    * @throws AuthError `overloaded` when too many wait; and what the hasher throws
    */
-  verify(password: string, hash: string | null | undefined): Promise<boolean>
+  readonly verify: (password: string, hash: string | null | undefined) => Promise<boolean>
   /** Whether a hash is not the first hasher's, or of another cost than it gives today. */
   needsRehash?(hash: string): boolean
   /**

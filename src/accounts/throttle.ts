@@ -24,22 +24,28 @@ export interface Budget {
   duration: Duration
 }
 
+/**
+ * Each failed-login budget; `false` leaves one out.
+ * @inline
+ */
+interface Budgets {
+  /** One account from one address (an IPv6 address by its /64). Default 10 in 15 minutes. */
+  pair?: Budget | false | undefined
+  /** One address, whatever the account. Default 100 in an hour. */
+  address?: Budget | false | undefined
+  /** One account, whatever the address. Default 100 in an hour (NIST SP 800-63B section 3.2.2). */
+  account?: Budget | false | undefined
+}
+
 /** What `createThrottle` takes. */
 export interface ThrottleOptions {
   /**
    * Puts the budgets on a shared store: `(options) => new RateLimiterRedis({ ...options, storeClient })`. While the store
    * fails or hangs, the same budgets go on in this process's memory. Default: in memory alone.
    */
-  limiter?: (options: LimiterOptions) => Limiter
+  limiter?: ((options: LimiterOptions) => Limiter) | undefined
   /** The budgets, each with a default of its own; `false` leaves one out. */
-  budgets?: {
-    /** One account from one address (an IPv6 address by its /64). Default 10 in 15 minutes. */
-    pair?: Budget | false | undefined
-    /** One address, whatever the account. Default 100 in an hour. */
-    address?: Budget | false | undefined
-    /** One account, whatever the address. Default 100 in an hour (NIST SP 800-63B section 3.2.2). */
-    account?: Budget | false | undefined
-  }
+  budgets?: Budgets | undefined
 }
 
 /** Failed-login budgets: what `createThrottle` made, or a host's own. */
@@ -108,9 +114,9 @@ export function createThrottle(options?: ThrottleOptions): Throttle {
     store: 'limiter',
     budget: 'budgets',
   })
-  const sizes = readOptions<NonNullable<ThrottleOptions['budgets']>, typeof budgetsRows>(
+  const sizes = readOptions<Budgets, typeof budgetsRows>(
     `${caller}: option "budgets"`,
-    budgets as NonNullable<ThrottleOptions['budgets']> | undefined,
+    budgets as Budgets | undefined,
     budgetsRows,
     { ip: 'address', email: 'account', user: 'account' },
   )

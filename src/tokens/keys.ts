@@ -18,32 +18,47 @@ import { type KeyMaterial, kidOfJwk, MATERIALS, type SecretMaterial, thumbprint 
  * a `TypeError` that says so.
  */
 export type TokenKey = SecretTokenKey | PrivateTokenKey | PublicTokenKey
+
 /** Signs and verifies: whoever has it can issue tokens. */
-export type SecretTokenKey = {
+export interface SecretTokenKey {
   /** The algorithm: HMAC with SHA-2. */
   alg: SecretAlgorithm
   /** At least 32 bytes for HS256, 48 for HS384, 64 for HS512. */
   secret: SecretMaterial | undefined
   /** Names the key in a token's header. Default: the JWK's own, else a digest keyed with the secret, which tells nothing of it. */
   kid?: string | undefined
+  /** Only beside an RS, PS or ES algorithm. */
+  privateKey?: undefined
+  /** Only beside an RS, PS or ES algorithm. */
+  publicKey?: undefined
 }
+
 /** Signs, and verifies by its public half. */
-export type PrivateTokenKey = {
+export interface PrivateTokenKey {
   /** The algorithm: RSA or ECDSA. */
   alg: KeyPairAlgorithm
   /** The private key; its public half is found from it. */
   privateKey: KeyMaterial | undefined
   /** Names the key in a token's header. Default: the JWK's own, else the thumbprint (RFC 7638). */
   kid?: string | undefined
+  /** Not beside the private key, which has it. */
+  publicKey?: undefined
+  /** Only beside an HS algorithm. */
+  secret?: undefined
 }
+
 /** Verifies: the half of a key pair that may be known to all. */
-export type PublicTokenKey = {
+export interface PublicTokenKey {
   /** The algorithm: RSA or ECDSA. */
   alg: KeyPairAlgorithm
   /** The public key. A private one is refused here, so that it is not spread by mistake. */
   publicKey: KeyMaterial | undefined
   /** Names the key in a token's header. Default: the JWK's own, else the thumbprint (RFC 7638). */
   kid?: string | undefined
+  /** Signs, so it makes a `PrivateTokenKey`. */
+  privateKey?: undefined
+  /** Only beside an HS algorithm. */
+  secret?: undefined
 }
 
 /** A public key as a JWK set shows it (RFC 7517). */

@@ -50,10 +50,14 @@ export interface RemoteKeysOptions {
   clock?: Clock | undefined
 }
 
+declare const made: unique symbol
+
 /** Keys that are somewhere else: what `remoteKeys` made, for `createTokenVerifier`. */
 export interface RemoteKeys {
   /** Where they are, without the query. */
   readonly url: string
+  /** There for the compiler alone: no other object with a `url` will do. */
+  readonly [made]: true
 }
 
 const address: Check<URL> = (value) => {
@@ -156,7 +160,7 @@ export function remoteKeys(url: string | URL | undefined, options: RemoteKeysOpt
     }
   }
 
-  const source: RemoteKeys & KeySource = {
+  const source: Pick<RemoteKeys, 'url'> & KeySource = {
     url: place,
     find(kid) {
       const now = clock()
@@ -171,7 +175,7 @@ export function remoteKeys(url: string | URL | undefined, options: RemoteKeysOpt
     },
   }
   sources.add(source)
-  return Object.freeze(source)
+  return Object.freeze(source) as RemoteKeys & KeySource
 }
 
 /** Whether less than a time has gone by. When the clock was set back there is no telling: then it has. */

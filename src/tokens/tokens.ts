@@ -13,11 +13,11 @@ import {
 import { type IssuedToken, issueToken, type TokenSubject } from './issue.js'
 import {
   type KeySource,
+  type PrivateTokenKey,
   type PublicJwk,
   type PublicTokenKey,
   readKeys,
   type SecretTokenKey,
-  type TokenKey,
 } from './keys.js'
 import { type QuickPath, withQuickPath } from './quick-path.js'
 import { isRemoteKeys, type RemoteKeys } from './remote-keys.js'
@@ -26,9 +26,6 @@ import { NO_CACHE, verifiedCache } from './verified-cache.js'
 import type { VerifiedToken } from './verified-token.js'
 import { verifyToken } from './verify.js'
 import { baseUrl } from './web-url.js'
-
-/** @inline */
-type VerifierKey = SecretTokenKey | PublicTokenKey
 
 /** What `createTokenVerifier` takes. */
 export interface TokenVerifierOptions {
@@ -39,8 +36,8 @@ export interface TokenVerifierOptions {
   issuer: string | undefined
   /** Whom the tokens are meant for (`aud`; RFC 7519 section 4.1.3). One name, compared letter for letter. Default: the issuer. */
   audience?: string | undefined
-  /** Public keys or secrets: one, or a list of which any may verify. Or `remoteKeys(url)`, alone. */
-  keys: VerifierKey | readonly VerifierKey[] | RemoteKeys
+  /** Public keys or secrets: one, or a list of one kind, of which any may verify. Or `remoteKeys(url)`, alone. */
+  keys: SecretTokenKey | PublicTokenKey | readonly SecretTokenKey[] | readonly PublicTokenKey[] | RemoteKeys
   /** By how much clocks may differ; applies to `iat`, `nbf` and `exp`. Default 0, at most one minute. */
   clockTolerance?: Duration | undefined
   /**
@@ -54,8 +51,8 @@ export interface TokenVerifierOptions {
 
 /** What `createTokenIssuer` takes. */
 export interface TokenIssuerOptions extends Omit<TokenVerifierOptions, 'keys'> {
-  /** One key, or a list: the first signs, all verify. All secrets, or all key pairs. */
-  keys: TokenKey | readonly TokenKey[]
+  /** One key, or a list, all secrets or all key pairs: the first signs, all verify. */
+  keys: SecretTokenKey | PrivateTokenKey | readonly SecretTokenKey[] | readonly (PrivateTokenKey | PublicTokenKey)[]
   /** How long a token is good for: `exp` less `iat`. Default one hour; at least one second, at most 366 days. */
   lifetime?: Duration | undefined
 }

@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Algorithm, createTokenIssuer, createTokenVerifier, type TokenKey } from 'express-token-endpoint'
+import { type Algorithm, createTokenIssuer, createTokenVerifier } from 'express-token-endpoint'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { publicPath } from '../../src/cli/key-files.js'
 import { ALGORITHMS, ISSUER } from '../support/fixtures.js'
@@ -22,7 +22,7 @@ const secrets = ALGORITHMS.filter((alg) => alg.startsWith('HS'))
 
 /** What a host writes: the file as it is. */
 const keyOf = (alg: Algorithm, field: 'secret' | 'privateKey' | 'publicKey', text: string) =>
-  ({ alg, [field]: text.startsWith('{') ? JSON.parse(text) : text }) as TokenKey
+  ({ alg, [field]: text.startsWith('{') ? JSON.parse(text) : text }) as never
 
 const kidIn = (stderr: string) => /, kid (\S+)\n$/.exec(stderr)?.[1]
 
@@ -40,7 +40,7 @@ describe('what it makes is taken as it is', () => {
     const ran = await cli(['keygen', '--alg', alg, '--format', format, '--out', out, '--public', shown])
     expect(ran).toMatchObject({ code: 0, stdout: '' })
     const issuer = createTokenIssuer({ issuer: ISSUER, keys: keyOf(alg, 'privateKey', read(out)) })
-    const keys = keyOf(alg, 'publicKey', read(shown)) as never
+    const keys = keyOf(alg, 'publicKey', read(shown))
     const token = someToken(issuer)
     expect(await createTokenVerifier({ issuer: ISSUER, keys }).verify(token)).toMatchObject({ accountId: 'acc-1' })
     expect(headerOf(token)).toMatchObject({ alg, kid: kidIn(ran.stderr) })

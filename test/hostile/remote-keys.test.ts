@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express'
-import type { AuthEvent, TokenIssuerOptions, TokenKey } from 'express-token-endpoint'
+import type { AuthEvent, PrivateTokenKey, TokenIssuerOptions } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
 import { frozenClock, ISSUER, signingKey } from '../support/fixtures.js'
 import { type Answer, expectUnavailable, packageOn, send } from '../support/host.js'
@@ -33,7 +33,7 @@ describe.each(EXPRESS)('two services on %s: one issues, the other follows its ke
       events,
       errors,
       deploy: (keys: TokenIssuerOptions['keys']) => source.serve(routerOf(keys)),
-      tokenOf: (key: TokenKey) => issuerOf(key).issue({ accountId: 'acc-1' }).token,
+      tokenOf: (key: PrivateTokenKey) => issuerOf(key).issue({ accountId: 'acc-1' }).token,
       ask: (token: string) => send(port, { method: 'GET', path: '/', headers: { Authorization: `Bearer ${token}` } }),
     }
   }

@@ -1,5 +1,11 @@
 import express, { type RequestHandler } from 'express'
-import { createTokenIssuer, requireBearer, type TokenKey, tokenRouter } from 'express-token-endpoint'
+import {
+  createTokenIssuer,
+  type PrivateTokenKey,
+  requireBearer,
+  type TokenKey,
+  tokenRouter,
+} from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import {
   ACCOUNTS,
@@ -25,7 +31,9 @@ async function start(first: TokenKey) {
   const clock = frozenClock()
   const accounts = makeStore()
   const passwords = fastPasswords()
-  const issuerOf = (keys: TokenKey[]) => createTokenIssuer({ issuer: ISSUER, keys, lifetime: '1h', clock })
+  // All secrets or all key pairs, which the compiler is not told here.
+  const issuerOf = (keys: TokenKey[]) =>
+    createTokenIssuer({ issuer: ISSUER, keys: keys as PrivateTokenKey[], lifetime: '1h', clock })
   const processes: RequestHandler[] = []
   const app = express()
   for (const i of [0, 1]) app.use(`/${i}`, (req, res, next) => processes[i]?.(req, res, next))

@@ -6,12 +6,14 @@ import {
   createPasswords,
   createTokenIssuer,
   type Hasher,
+  type KeyPairAlgorithm,
   type MemoryAccount,
   memoryAccounts,
+  type PrivateTokenKey,
   type SecretAlgorithm,
+  type SecretTokenKey,
   type TokenIssuer,
   type TokenIssuerOptions,
-  type TokenKey,
 } from 'express-token-endpoint'
 import jwt from 'jsonwebtoken'
 
@@ -24,19 +26,23 @@ export const ALGORITHMS = [
 ] satisfies readonly Algorithm[]
 
 const CURVES: Record<string, string> = { ES256: 'P-256', ES384: 'P-384', ES512: 'P-521' }
-const cached = new Map<string, TokenKey>()
+const cached = new Map<string, PrivateTokenKey>()
 
 /** A signing key for an algorithm; the same one whenever it is asked for by the same name. */
-export function signingKey(alg: Algorithm, name = 'one'): TokenKey {
+export function signingKey(alg: SecretAlgorithm, name?: string): SecretTokenKey
+export function signingKey(alg: KeyPairAlgorithm, name?: string): PrivateTokenKey
+export function signingKey(alg: Algorithm, name?: string): SecretTokenKey | PrivateTokenKey
+export function signingKey(alg: Algorithm, name = 'one'): SecretTokenKey | PrivateTokenKey {
   const id = `${alg[0] === 'E' ? alg : alg.slice(0, 1)} ${name}`
   if (alg.startsWith('HS')) return { alg: alg as SecretAlgorithm, secret: `${name} ${SECRET}`, kid: `${alg}-${name}` }
   const known = cached.get(id)
-  if (known) return { ...known, alg } as TokenKey
+  if (known) return { ...known, alg: alg as KeyPairAlgorithm }
   const { privateKey } =
     alg[0] === 'E'
       ? generateKeyPairSync('ec', { namedCurve: CURVES[alg] as string })
       : generateKeyPairSync('rsa', { modulusLength: 2048 })
-  const key = { alg, privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string } as TokenKey
+  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
+  const key: PrivateTokenKey = { alg: alg as KeyPairAlgorithm, privateKey: pem }
   cached.set(id, key)
   return key
 }

@@ -1,15 +1,18 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
-import express5, { type Express } from 'express'
+import express, { type Express } from 'express'
 import express4 from 'express4'
 import { onTestFinished } from 'vitest'
+import { ONLY_EXPRESS } from './only-express.js'
 
 /** The Express versions that hosts run. */
-export const EXPRESS = [
-  ['Express 4', express4 as unknown as typeof express5],
-  ['Express 5', express5],
-] as const
+export const EXPRESS: [name: string, express: typeof express][] = ONLY_EXPRESS
+  ? [[`Express ${ONLY_EXPRESS}`, express]]
+  : [
+      ['Express 4', express4 as unknown as typeof express],
+      ['Express 5', express],
+    ]
 
 /** The host app's own token path, as the specification has it. */
 export const TOKEN_PATH = '/api/v2013/authentication/token'

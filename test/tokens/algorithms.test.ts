@@ -1,12 +1,18 @@
-import { createTokenIssuer, createTokenVerifier, type PublicTokenKey, type TokenKey } from 'express-token-endpoint'
+import {
+  createTokenIssuer,
+  createTokenVerifier,
+  type PrivateTokenKey,
+  type PublicTokenKey,
+  type SecretTokenKey,
+} from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { expectInvalidToken } from '../support/failures.js'
 import { ALGORITHMS, ISSUER, signingKey } from '../support/fixtures.js'
 import { headerOf, partsOf, someToken } from '../support/tokens.js'
 
 /** The halves of a key pair that a verifier is given: the issuer's own JWK set. */
-function verifierKeys(key: TokenKey) {
-  if ('secret' in key) return key
+function verifierKeys(key: SecretTokenKey | PrivateTokenKey) {
+  if (key.secret !== undefined) return key
   const { keys } = createTokenIssuer({ issuer: ISSUER, keys: key }).jwks()
   return keys.map((publicKey): PublicTokenKey => ({ alg: publicKey.alg as PublicTokenKey['alg'], publicKey }))
 }

@@ -5,14 +5,14 @@ import {
   type KeyMaterial,
   type PrivateTokenKey,
   type PublicTokenKey,
-  type TokenKey,
+  type TokenIssuerOptions,
 } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { ISSUER, SECRET, signingKey } from '../support/fixtures.js'
 import { pairOf, privatePem, publicPem } from '../support/keys.js'
 import { headerOf, someToken } from '../support/tokens.js'
 
-const issuerOf = (keys: TokenKey | readonly TokenKey[]) => createTokenIssuer({ issuer: ISSUER, keys })
+const issuerOf = (keys: TokenIssuerOptions['keys']) => createTokenIssuer({ issuer: ISSUER, keys })
 const verifierOf = (keys: PublicTokenKey | PublicTokenKey[]) => createTokenVerifier({ issuer: ISSUER, keys })
 
 describe.each(['RS256', 'ES256'] as const)('%s key material', (alg) => {
@@ -49,7 +49,7 @@ it.each<[string, object]>([
   ['a secret beside a key pair', { alg: 'HS256', secret: SECRET, privateKey: undefined, publicKey: undefined }],
   ['a key pair beside a secret', { ...signingKey('ES256'), secret: undefined, publicKey: undefined }],
 ])('material that is undefined is absent: %s', (_, key) => {
-  expect(() => issuerOf(key as TokenKey)).not.toThrow()
+  expect(() => issuerOf(key as PrivateTokenKey)).not.toThrow()
 })
 
 describe('a secret', () => {
@@ -134,7 +134,7 @@ describe('kid', () => {
 
 it('the caller’s keys are not changed', () => {
   const jwk = pairOf('ES256').privateKey.export({ format: 'jwk' })
-  const keys: TokenKey[] = [{ alg: 'ES256', privateKey: jwk }, signingKey('RS256')]
+  const keys: PrivateTokenKey[] = [{ alg: 'ES256', privateKey: jwk }, signingKey('RS256')]
   const before = structuredClone(keys)
   someToken(issuerOf(keys))
   expect(keys).toEqual(before)

@@ -1,11 +1,16 @@
-import { createTokenIssuer, createTokenVerifier, type TokenKey } from 'express-token-endpoint'
+import {
+  createTokenIssuer,
+  createTokenVerifier,
+  type KeyPairAlgorithm,
+  type TokenIssuerOptions,
+} from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { expectInvalidToken } from '../support/failures.js'
 import { ALGORITHMS, ISSUER, SECRET, signingKey } from '../support/fixtures.js'
 import { pairOf } from '../support/keys.js'
 import { headerOf, someToken } from '../support/tokens.js'
 
-const issuerOf = (keys: TokenKey | readonly TokenKey[]) => createTokenIssuer({ issuer: ISSUER, keys })
+const issuerOf = (keys: TokenIssuerOptions['keys']) => createTokenIssuer({ issuer: ISSUER, keys })
 
 describe('several keys', () => {
   const secrets = ['one', 'two', 'three'].map((kid) => ({ alg: 'HS256' as const, secret: `${kid} ${SECRET}`, kid }))
@@ -31,7 +36,8 @@ describe('several keys', () => {
   })
 
   it('may be of several algorithms', async () => {
-    const keys = ALGORITHMS.filter((alg) => !alg.startsWith('HS')).map((alg) => ({ ...signingKey(alg), kid: alg }))
+    const pairs = ALGORITHMS.filter((alg): alg is KeyPairAlgorithm => !alg.startsWith('HS'))
+    const keys = pairs.map((alg) => ({ ...signingKey(alg), kid: alg }))
     const issuer = issuerOf(keys)
     for (const key of keys) {
       expect(await issuer.verify(someToken(issuerOf(key)))).toMatchObject({ accountId: 'acc-1' })

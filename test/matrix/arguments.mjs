@@ -1,0 +1,19 @@
+import { parseArgs } from 'node:util'
+
+/** The oldest Node that `engines` allows, and the newest of each later line. */
+const NODES = ['20.19.0', '22', '24', '26']
+
+/**
+ * Which Nodes are to be tested, by version or the beginning of one, and whether with the packed consumers alone.
+ * @throws Error that says what can be asked for
+ */
+export function readArguments(words) {
+  const { values, positionals } = parseArgs({
+    args: words,
+    allowPositionals: true,
+    options: { consumers: { type: 'boolean', default: false } },
+  })
+  const unknown = positionals.filter((version) => !/^\d+(\.\d+){0,2}$/.test(version))
+  if (unknown.length > 0) throw new Error(`no version of Node: ${unknown.join(', ')}. Write 22, 22.12 or 22.12.0`)
+  return { consumers: values.consumers, nodes: positionals.length > 0 ? positionals : NODES }
+}

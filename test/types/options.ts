@@ -1,0 +1,103 @@
+import {
+  type AccountLookup,
+  type AccountStore,
+  argon2id,
+  createThrottle,
+  createTokenIssuer,
+  createTokenVerifier,
+  type Hasher,
+  jwksRouter,
+  type PrivateTokenKey,
+  type PublicTokenKey,
+  type RemoteKeys,
+  remoteKeys,
+  requireBearer,
+  type SecretTokenKey,
+  tokenRouter,
+} from 'express-token-endpoint'
+
+// Read by the compiler, never run: each option that excludes another one does not compile beside it.
+
+declare const material: string | undefined
+declare const secret: SecretTokenKey
+declare const signs: PrivateTokenKey
+declare const verifies: PublicTokenKey
+declare const remote: RemoteKeys
+declare const lookup: AccountLookup
+declare const store: AccountStore
+declare const wholeStore: Required<AccountStore>
+
+const issuer = 'https://api.example.com'
+
+const tokens = createTokenIssuer({ issuer, keys: { alg: 'HS256', secret: material } })
+createTokenIssuer({ issuer, keys: [signs, verifies], lifetime: '1h', audience: undefined, clock: undefined })
+createTokenIssuer({ issuer, keys: [secret, secret] })
+createTokenIssuer({ issuer, keys: { alg: 'ES256', privateKey: material, publicKey: undefined } })
+const verifier = createTokenVerifier({ issuer, keys: [verifies, { alg: 'RS256', publicKey: material }] })
+createTokenVerifier({ issuer, keys: secret })
+createTokenVerifier({ issuer, keys: remoteKeys(material) })
+
+// A key has one material, and it is its algorithm's.
+// @ts-expect-error -- HS signs with a secret
+createTokenIssuer({ issuer, keys: { alg: 'HS256', privateKey: material } })
+// @ts-expect-error -- ES signs with a private key
+createTokenIssuer({ issuer, keys: { alg: 'ES256', secret: material } })
+// @ts-expect-error -- the private key holds the public one
+createTokenIssuer({ issuer, keys: { alg: 'ES256', privateKey: material, publicKey: material } })
+// @ts-expect-error -- two materials
+createTokenIssuer({ issuer, keys: { alg: 'HS256', secret: material, publicKey: material } })
+const twoMaterials = { alg: 'HS256', secret: 'text', publicKey: 'text' } as const
+// @ts-expect-error -- nor by way of a variable
+createTokenIssuer({ issuer, keys: twoMaterials })
+// @ts-expect-error -- no such algorithm
+createTokenIssuer({ issuer, keys: { alg: 'none', secret: material } })
+
+// A list is all secrets or all key pairs.
+// @ts-expect-error -- mixed
+createTokenIssuer({ issuer, keys: [secret, verifies] })
+// @ts-expect-error -- mixed, as literals
+createTokenVerifier({ issuer, keys: [{ alg: 'HS256', secret: material }, { alg: 'ES256', publicKey: material }] }) // biome-ignore format: the error is on this line
+
+// An issuer signs; a verifier does not.
+// @ts-expect-error -- signs nothing
+createTokenIssuer({ issuer, keys: verifies })
+// @ts-expect-error -- remote keys are public ones
+createTokenIssuer({ issuer, keys: remote })
+// @ts-expect-error -- a verifier holds no private key
+createTokenVerifier({ issuer, keys: signs })
+// @ts-expect-error -- nor among others
+createTokenVerifier({ issuer, keys: [verifies, signs] })
+// @ts-expect-error -- a verifier gives no token its time
+createTokenVerifier({ issuer, keys: verifies, lifetime: '1h' })
+// @ts-expect-error -- remote keys stand alone
+createTokenVerifier({ issuer, keys: [remote] })
+// @ts-expect-error -- only remoteKeys() makes them
+createTokenVerifier({ issuer, keys: { url: 'https://api.example.com' } })
+// @ts-expect-error -- an address is no key
+createTokenVerifier({ issuer, keys: 'https://api.example.com/.well-known/jwks.json' })
+
+// The routers want what issues, the guard what verifies.
+jwksRouter({ tokens })
+tokenRouter({ tokens, accounts: lookup, throttle: false })
+tokenRouter({ tokens, accounts: store, throttle: createThrottle({ limiter: undefined, budgets: undefined }) })
+requireBearer({ tokens })
+requireBearer({ tokens: verifier, accounts: wholeStore, scope: ['a', 'b'] })
+// @ts-expect-error -- a verifier issues nothing
+tokenRouter({ tokens: verifier, accounts: lookup })
+// @ts-expect-error -- a verifier shows no keys
+jwksRouter({ tokens: verifier })
+// @ts-expect-error -- a look-up by e-mail cannot find a token's account
+requireBearer({ tokens, accounts: lookup })
+// @ts-expect-error -- a store without findById, perhaps
+requireBearer({ tokens, accounts: store })
+// @ts-expect-error -- true is no throttle
+tokenRouter({ tokens, accounts: lookup, throttle: true })
+// @ts-expect-error -- a hasher is not passwords
+tokenRouter({ tokens, accounts: lookup, passwords: argon2id() })
+const ownHasher = {
+  accepts: (hash: string) => hash.startsWith('own:'),
+  verify: async (password: string, hash: string) => hash === `own:${password}`,
+  hash: async (password: string) => `own:${password}`,
+} satisfies Hasher
+// @ts-expect-error -- nor a hasher of the host's own: it cannot do without a hash
+tokenRouter({ tokens, accounts: lookup, passwords: ownHasher })

@@ -1,0 +1,44 @@
+import express, { type Request, type RequestHandler, type Response } from 'express'
+import { type Account, authOf, createTokenVerifier, requireBearer, type VerifiedToken } from 'express-token-endpoint'
+import { expectTypeOf } from 'vitest'
+
+// Read by the compiler, never run: what a strict host sees of a guarded request, without a cast.
+
+const tokens = createTokenVerifier({ issuer: 'https://api.example.com', keys: { alg: 'HS256', secret: 'text' } })
+const guard = requireBearer({ tokens })
+const app = express()
+
+app.get('/houses/:house', guard, (req, res) => {
+  expectTypeOf(req.auth).toEqualTypeOf<VerifiedToken | undefined>()
+  expectTypeOf(authOf(req)).toEqualTypeOf<VerifiedToken>()
+  expectTypeOf(req.params).toEqualTypeOf<{ house: string }>()
+  // @ts-expect-error -- an optional guard lets visitors through
+  req.auth.accountId
+  // @ts-expect-error -- a verified token is shared between requests
+  authOf(req).accountId = 'acc-2'
+  // @ts-expect-error -- and its scopes too
+  authOf(req).scopes.push('more')
+  expectTypeOf(authOf(req).expiresAt).toEqualTypeOf<Date>()
+  expectTypeOf(authOf(req).claims['tenant']).toEqualTypeOf<unknown>()
+  res.end()
+})
+
+// The guard stands wherever a middleware does.
+app.use(guard)
+app.use('/reports', [guard, guard])
+express.Router().all('/', guard)
+export const asHandler: RequestHandler = guard
+
+interface Typed extends Request<{ id: string }, { total: number }, { amount: number }, { page?: string }> {}
+app.post('/orders/:id', guard, (req: Typed, res: Response<{ total: number }>) => {
+  expectTypeOf(req.body.amount).toEqualTypeOf<number>()
+  expectTypeOf(req.auth?.accountId).toEqualTypeOf<string | undefined>()
+  res.json({ total: 1 })
+})
+
+/** What a host with `accounts` may declare `req.user` to be. */
+export type User = Omit<Account, 'passwordHash'>
+expectTypeOf<keyof User>().toEqualTypeOf<'id' | 'disabled' | 'scopes' | 'claims' | 'tokensValidAfter'>()
+
+// @ts-expect-error -- not a request of Express's
+authOf({ auth: undefined })
