@@ -22,11 +22,12 @@ const output = (cwd: string, ...args: string[]): Promise<string> =>
   )
 
 let packed: Packed
-const temporary = await tempFolder('package')
+let temporary: Awaited<ReturnType<typeof tempFolder>>
 beforeAll(async () => {
+  temporary = await tempFolder('package')
   packed = await pack(temporary.folder)
 })
-afterAll(temporary.remove)
+afterAll(() => temporary.remove())
 
 describe('the tarball', () => {
   it('holds what is compiled and the documents, and nothing else', () => {
