@@ -37,6 +37,11 @@ export function readOptions<O extends object, R extends Record<keyof O, Check<un
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw new TypeError(`${caller}: expected an options object, got ${describe(given)}`)
   }
+  if ('pipe' in given) {
+    throw new TypeError(
+      `${caller}: expected an options object, got a request. Hand Express what ${caller}({ … }) returns`,
+    )
+  }
   const known = Object.keys(rows)
   for (const name of Object.keys(given)) {
     if (!known.includes(name))

@@ -1,3 +1,5 @@
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
@@ -61,6 +63,11 @@ describe('readOptions', () => {
     ['an array', [], 'make: expected an options object, got an empty array'],
     ['a string', 'x', 'make: expected an options object, got a string of 1 characters'],
     ['a function', () => {}, 'make: expected an options object, got a function'],
+    [
+      'a request: Express calls it',
+      new IncomingMessage(new Socket()),
+      'got a request. Hand Express what make({ … }) returns',
+    ],
     ['a Promise', { name: Promise.resolve('x') }, 'but is a Promise (is an "await" missing?)'],
   ])('refuses %s', (_, options, says) => {
     expectMisuse(() => read(options), says)

@@ -1,5 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
 import {
   AuthError,
   type AuthErrorCode,
@@ -77,6 +79,7 @@ describe("the README's misuse", () => {
     () => makeIssuer({ keys: { alg: 'HS256', secret: 'secret' } }),
     () => makeIssuer({ keys: { alg: 'HS256', secret: `${pem}\n${'A'.repeat(64)}\n` } }),
     () => makeIssuer({ keys: { alg: 'ES256', privateKey: `${pem}\\n${'A'.repeat(64)}\\n` } }),
+    () => makeIssuer({ keys: { alg: 'ES256', privateKey: 'signing-key.pem' } }),
     () => makeIssuer({ keys: { alg: 'ES256', publicKey } as never }),
     () => makeIssuer({ keys: [keys, { alg: 'ES256', publicKey }] as never }),
     () => createTokenIssuer({ issuer: 'api.example.com', keys }),
@@ -85,6 +88,7 @@ describe("the README's misuse", () => {
     () => jwksRouter({ tokens: makeIssuer() }),
     () => requireBearer({ tokens: makeIssuer(), accounts: (() => null) as never }),
     () => createPasswords({ hashers: [argon2id as never] }),
+    () => requireBearer(new IncomingMessage(new Socket()) as never),
     () => remoteKeys('http://api.example.com/jwks.json'),
     () => requireBearer({ tokens: makeIssuer(), credentialsRequired: false } as never),
     () => authOf({ method: 'GET', baseUrl: '', path: '/statements' }),

@@ -5,7 +5,7 @@ import {
   createPrivateKey,
   createPublicKey,
   createSecretKey,
-  type JsonWebKey,
+  type JsonWebKeyInput,
   KeyObject,
 } from 'node:crypto'
 import { type Check, Expected, isPlainObject } from '../options.js'
@@ -13,8 +13,9 @@ import type { Algorithm, KeyKind } from './algorithms.js'
 
 /** Text (its UTF-8 bytes), bytes, or a `KeyObject`. At least as long as the hash: 32, 48 or 64 bytes (RFC 7518 section 3.2). */
 export type SecretMaterial = string | Uint8Array | KeyObject
+// By way of JsonWebKeyInput, since the newer versions of @types/node export no JsonWebKey.
 /** PEM text, a JWK (RFC 7517), or a `KeyObject`: RSA of at least 2048 bits, or EC on the curve of the algorithm. Not encrypted. */
-export type KeyMaterial = string | JsonWebKey | KeyObject
+export type KeyMaterial = string | (JsonWebKeyInput['key'] & Partial<Record<'kid', unknown>>) | KeyObject
 
 const MIN_RSA_BITS = 2048
 const MAX_RSA_BITS = 16_384
@@ -42,7 +43,8 @@ export const MATERIALS: Record<
   },
   privateKey: (alg, kind) => (value) => {
     const key = keyOf(value, 'private', createPrivateKey)
-    return fitting(alg, kind, value, key)
+    const isPublic = typeof value === 'string' && value.includes('PUBLIC KEY-----')
+    return fitting(alg, kind, value, key, isPublic ? 'This is a public key: did you mean "publicKey"?' : '')
   },
   publicKey: (alg, kind) => (value) => {
     const isPrivate =
@@ -60,7 +62,7 @@ function secretOf(value: unknown): KeyObject | undefined {
 function keyOf(
   value: unknown,
   type: 'private' | 'public',
-  create: (key: string | { key: JsonWebKey; format: 'jwk' }) => KeyObject,
+  create: (key: string | JsonWebKeyInput) => KeyObject,
 ): KeyObject | undefined {
   if (value instanceof KeyObject) return value.type === type ? value : undefined
   try {
@@ -71,11 +73,17 @@ function keyOf(
   }
 }
 
+/** What is probably wrong with text that is no key. Shows none of it. */
+function pemMistake(pem: string): string {
+  if (!pem.includes('-----BEGIN')) return 'This is no PEM. The name of a file? Hand in what is in it'
+  if (pem.includes('\\n')) return "Its line ends are a backslash and an n: .replaceAll('\\\\n', '\\n')"
+  return pem.includes('ENCRYPTED') ? 'An encrypted PEM must be decrypted first' : 'Is all of it there, line ends too?'
+}
+
 function fitting(alg: Algorithm, kind: KeyKind, value: unknown, key: KeyObject | undefined, hint = ''): KeyObject {
   const needed = kind.kind === 'ec' ? `an EC key on curve ${kind.curve}` : `an RSA key of at least ${MIN_RSA_BITS} bits`
   const what = `${needed} for ${alg}, as PEM text, a JWK or a KeyObject`
-  if (!key)
-    throw new Expected(what, hint || (typeof value === 'string' ? 'An encrypted PEM must be decrypted first' : ''))
+  if (!key) throw new Expected(what, hint || (typeof value === 'string' ? pemMistake(value) : ''))
   const details = key.asymmetricKeyDetails ?? {}
   const fits =
     kind.kind === 'ec'

@@ -1,4 +1,4 @@
-import { createPublicKey, type JsonWebKey, KeyObject } from 'node:crypto'
+import { createPublicKey, KeyObject } from 'node:crypto'
 import {
   type Check,
   describe,
@@ -62,7 +62,7 @@ export interface PublicTokenKey {
 }
 
 /** A public key as a JWK set shows it (RFC 7517). */
-export interface PublicJwk extends JsonWebKey {
+export interface PublicJwk extends Exclude<KeyMaterial, string | KeyObject> {
   /** What a token's header names it by (section 4.5). */
   kid: string
   /** The one algorithm that it is for (section 4.4). */

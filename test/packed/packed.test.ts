@@ -88,6 +88,11 @@ const lowest = (name: string) =>
 const majorOf = (version: string) => version.split('.')[0]
 
 const EXPRESS = ONLY_EXPRESS ? [ONLY_EXPRESS] : lowest('express')
+/** The types of the lowest Node beside Express 4, of the highest beside Express 5: they do not export the same names. */
+const nodeTypesFor = async (express: string) =>
+  majorOf(express) === '4'
+    ? JSON.parse(await readFile(here('../../node_modules/@types/node/package.json'), 'utf8')).version
+    : '26'
 const typesFor = (express: string) => lowest('@types/express').find((types) => majorOf(types) === majorOf(express))
 
 describe.each(EXPRESS)('a project with Express %s that installed the tarball', (express) => {
@@ -96,8 +101,7 @@ describe.each(EXPRESS)('a project with Express %s that installed the tarball', (
   beforeAll(async () => {
     project = await tempFolder('consumer')
     await writeFile(join(project.folder, 'package.json'), '{ "private": true }')
-    const nodeTypes = JSON.parse(await readFile(here('../../node_modules/@types/node/package.json'), 'utf8')).version
-    const types = [`@types/express@${typesFor(express)}`, `@types/node@${nodeTypes}`]
+    const types = [`@types/express@${typesFor(express)}`, `@types/node@${await nodeTypesFor(express)}`]
     installed = await install(project.folder, [packed.tarball, `express@${express}`, ...types])
     await cp(here('consumers'), project.folder, { recursive: true })
   }, 180_000)

@@ -92,6 +92,19 @@ describe('material of the wrong kind', () => {
       privateKey.split('\n').slice(1, 3),
     )
   })
+
+  it.each([
+    ['the name of a file', 'keys/signing-key.pem', 'This is no PEM. The name of a file?'],
+    ['one line', rsaPem.replaceAll('\n', '\\n'), String.raw`a backslash and an n: .replaceAll('\\n', '\n')`],
+    ['a public key', publicPem(rsa.publicKey), 'This is a public key: did you mean "publicKey"?'],
+    ['cut off', rsaPem.slice(0, 400), 'Is all of it there'],
+  ])('says what text that is no private key probably is: %s', (_, privateKey, hint) => {
+    expectMisuse(
+      issuerOf({ alg: 'RS256', privateKey }),
+      hint,
+      [privateKey.slice(30, 60)].filter((t) => t.length > 20),
+    )
+  })
 })
 
 describe('a key that does not fit its algorithm', () => {
