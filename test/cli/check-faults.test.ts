@@ -1,4 +1,4 @@
-import { createHmac, createPublicKey, generateKeyPairSync, type JsonWebKey, verify } from 'node:crypto'
+import { createHmac, createPublicKey, generateKeyPairSync, type JsonWebKey, randomUUID, verify } from 'node:crypto'
 import express, { type RequestHandler } from 'express'
 import { jwksRouter, requireBearer } from 'express-token-endpoint'
 import { describe, expect, test } from 'vitest'
@@ -82,6 +82,26 @@ const FAULTS: Record<string, [fails: readonly string[], plant: Plant]> = {
     () => ({ accounts: () => null }),
   ],
   'a third member': [['members'], () => ({ before: [alteringResult((result) => ({ ...result, scope: 'x' }))] })],
+  'a token that is a number': [
+    ['members', 'token-header'],
+    () => ({ before: [alteringResult((result) => ({ ...result, authenticationToken: 42 }))] }),
+  ],
+  'a token that is no JWT': [
+    ['token-header', 'token-accepted'],
+    () => ({ before: [alteringResult((result) => ({ ...result, authenticationToken: randomUUID() }))] }),
+  ],
+  'a token without a signature, which the guard takes': [
+    ['token-header', 'scheme-case'],
+    (sound) => {
+      const unsigned = (token = '') => token.replace(/[^.]*$/, '')
+      const lets = credulous(sound, (token) => token.endsWith('.'))
+      const strip = alteringResult((result) => ({
+        ...result,
+        authenticationToken: unsigned(result['authenticationToken']),
+      }))
+      return { ...lets, before: [strip] }
+    },
+  ],
   'an expiration without fractional seconds': [
     ['expiration-form'],
     () => ({

@@ -164,6 +164,13 @@ test('paths of its own, below a prefix; and a guarded URL elsewhere', async () =
 })
 
 describe('a foreign token from CHECK_FOREIGN_TOKEN', () => {
+  test.each(['null', 'eyJhbGciOiJFUzI1NiJ9', 'two\nlines'])(
+    'must be one: %j would be refused anywhere',
+    async (text) => {
+      expect(await rowOf(text)).toMatchObject({ verdict: 'fails', detail: 'CHECK_FOREIGN_TOKEN is no token' })
+    },
+  )
+
   const rowOf = async (token: string) => {
     const { stdout } = await cli(argsFor(await sound(), '--json'), { env: { ...env, CHECK_FOREIGN_TOKEN: token } })
     return JSON.parse(stdout).rows.find(({ id }: { id: string }) => id === 'foreign-token')
