@@ -105,6 +105,47 @@ describe('the password', () => {
   })
 })
 
+test('a password is printed in no spelling, by no answer', async () => {
+  const password = 'p"a/ss wörd\u0301 %+~'
+  const spellings = {
+    'as JSON': JSON.stringify(password).slice(1, -1),
+    'as a part of a URL': encodeURIComponent(password),
+    'as a form': new URLSearchParams({ '': password }).toString().slice(1),
+    'as base64': Buffer.from(password).toString('base64'),
+    'as base64url': Buffer.from(password).toString('base64url'),
+  }
+  const result = {
+    ...spellings,
+    [password]: 1,
+    ...Object.fromEntries(Object.values(spellings).map((text) => [text, 1])),
+  }
+  const { url } = await listen(express().use((_req, res) => void res.json({ ...result, expiration: password })))
+  const { stdout } = await cli(argsFor(url), { env: { CHECK_PASSWORD: password } })
+  expect(stdout).toContain('found: it is "…"\n')
+  expect(stdout).toMatch(/found: the members are: .*…, …/)
+  for (const secret of [password, ...Object.values(spellings)]) expect(stdout).not.toContain(secret)
+})
+
+test('a token that is no JWT is printed as little as one', async () => {
+  const token = randomUUID()
+  const answer = { authenticationToken: token, expiration: `x_eyJhbGciOi ${token}` }
+  const { url } = await listen(express().use((_req, res) => void res.json(answer)))
+  const { stdout } = await cli(argsFor(url), { env })
+  expect(stdout).toContain('found: it is "x_… …"\n')
+})
+
+test('nor does what comes instead of any row show a secret, or give orders', async () => {
+  const spent: express.RequestHandler = (_req, res) =>
+    void res.status(429).setHeader('Retry-After', `\u009b2J ${PASSWORD}`).end()
+  const { url } = await listen(express().use(spent))
+  expect(await cli(argsFor(url), { env })).toEqual({
+    code: 1,
+    stdout: '',
+    stderr:
+      'express-token-endpoint: The token endpoint gives 429: a budget of failed logins is spent. Check again in ?2J … seconds\n',
+  })
+})
+
 test('a terminal takes no orders from an answer', async () => {
   const before = [alteringResult((result) => ({ ...result, '\u001b[2J\u202eextra': 1 }))]
   const { url } = await listen(appOf({ ...soundParts(), before }))
