@@ -176,6 +176,27 @@ test('it makes two failed logins at the account: no budget is spent by it', asyn
   expect(again.stdout).toMatch(/found: 429: a budget of failed logins is spent\. Check again in \d+ seconds/)
 })
 
+describe('values that cannot even be compared fail their rows, and are no crash', () => {
+  const odd = { toString: 1, valueOf: 1 }
+  const encoded = (members: object) => Buffer.from(JSON.stringify(members)).toString('base64url')
+  const deep = (depth: number) => Buffer.from(`{"x":${'['.repeat(depth)}${']'.repeat(depth)}}`).toString('base64url')
+  const header = encoded({ alg: 'ES256', typ: 'at+jwt', kid: 'x' })
+
+  test.each([
+    ['times', `${header}.${encoded({ iat: odd, exp: odd })}.AAAA`],
+    ['an algorithm', `${encoded({ alg: odd, typ: 'at+jwt', kid: odd })}.${encoded({})}.AAAA`],
+    ['claims in claims', `${header}.${deep(20_000)}.AAAA`],
+    ['an expiration', ACCOUNTS.alice.id],
+  ])('%s', async (_what, authenticationToken) => {
+    const { url } = await listen(
+      appOf({ ...soundParts(), before: [alteringResult(() => ({ authenticationToken, expiration: odd }))] }),
+    )
+    const { code, stdout } = await cli(argsFor(url, '--json'), { env })
+    expect(code).toBe(1)
+    expect(JSON.parse(stdout).rows).toHaveLength(ROWS.length)
+  })
+})
+
 test('a row that is to be skipped is not judged', async () => {
   const { url } = await listen(appOf({ ...soundParts(), guards: [[], []] }))
   expect((await cli(argsFor(url), { env })).code).toBe(1)
@@ -297,6 +318,15 @@ describe('a request', () => {
       res.write('x', () => res.destroy())
     })
     expect(await rejectionOf(send(url))).toMatchObject({ message: expect.stringMatching(/^no answer: /) })
+  })
+
+  test('that is answered with another protocol is not answered', async () => {
+    const url = await served((_req, res) => {
+      res.socket?.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n')
+    })
+    expect(await rejectionOf(send(url))).toMatchObject({
+      message: 'no answer: 101, to speak another protocol',
+    })
   })
 
   test('follows no redirect', async () => {

@@ -45,7 +45,8 @@ async function faultOf<S>(row: Row<S>, subject: S): Promise<Error | undefined> {
     return undefined
   } catch (error) {
     if (error instanceof Fault || error instanceof Unjudged) return error
-    throw error
+    // An answer that no row has foreseen. It does not hold, and the other rows are judged all the same.
+    return new Fault(`the row cannot be judged: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 
