@@ -216,6 +216,19 @@ const FAULTS: Record<string, [fails: readonly string[], plant: Plant]> = {
       ],
     }),
   ],
+  'a count of guesses that are left, for accounts alone': [
+    ['same-refusal'],
+    () => {
+      let left = 10
+      return {
+        before: [
+          readingFirst((body, _req, res) => {
+            if (body.includes(ACCOUNTS.alice.email)) res.setHeader('X-Guesses-Left', left--)
+          }),
+        ],
+      }
+    },
+  ],
   'passwords that are trimmed': [
     ['password-exact'],
     ({ passwords }) => {
