@@ -1,7 +1,10 @@
 #!/usr/bin/env node
-import { main } from './cli/main.js'
+import { main, outputFailed } from './cli/main.js'
 
-/** A reader that has gone away (`… check URL | head`) is no reason for a stack. */
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+process.stdout.on('error', (error) => {
+  process.exitCode ||= outputFailed(error, process)
+})
+process.stderr.on('error', () => {})
 
-process.exitCode = await main(process.argv.slice(2), process)
+const status = await main(process.argv.slice(2), process)
+process.exitCode ||= status

@@ -21,16 +21,18 @@ function fromBase64url(text: string): string {
   return new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(binary, (char) => char.charCodeAt(0)))
 }
 
-const MEANINGS: Readonly<Record<string, string>> = {
-  sub: 'Account',
-  scope: 'May do',
-  iss: 'Issued by',
-  aud: 'Meant for',
-  iat: 'Issued at',
-  nbf: 'Valid from',
-  exp: 'Expires at',
-  jti: 'Token number',
-}
+const MEANINGS = new Map(
+  Object.entries({
+    sub: 'Account',
+    scope: 'May do',
+    iss: 'Issued by',
+    aud: 'Meant for',
+    iat: 'Issued at',
+    nbf: 'Valid from',
+    exp: 'Expires at',
+    jti: 'Token number',
+  }),
+)
 
 const TIMES = new Set(['iat', 'nbf', 'exp'])
 
@@ -44,8 +46,8 @@ export interface ClaimRow {
 /** The known claims first, in the order in which people ask; a missing scope is worth a row too. */
 export function claimRows(claims: Claims): ClaimRow[] {
   const all: Claims = { scope: '(nothing)', ...claims }
-  const names = [...Object.keys(MEANINGS).filter((name) => name in all), ...Object.keys(all)]
-  return [...new Set(names)].map((name) => ({ name, meaning: MEANINGS[name], text: textOf(name, all[name]) }))
+  const names = [...[...MEANINGS.keys()].filter((name) => Object.hasOwn(all, name)), ...Object.keys(all)]
+  return [...new Set(names)].map((name) => ({ name, meaning: MEANINGS.get(name), text: textOf(name, all[name]) }))
 }
 
 function textOf(name: string, value: unknown): string {

@@ -1,4 +1,5 @@
 import { duration } from '../options.js'
+import { presenter } from './check/presentable.js'
 import { createProbe, type Probe } from './check/probe.js'
 import { JWKS_PATH, readBase, readGuarded, readPath, TOKEN_PATH } from './check/read-target.js'
 import { json, lines } from './check/report.js'
@@ -79,10 +80,12 @@ Exit status: ${EXIT.holds} nothing fails, ${EXIT.fails} something does, ${EXIT.u
     const report = values.json ? json(io) : lines(io)
     const secrets = [credentials.password, other?.credentials.password ?? '', foreignToken, expiredToken]
     const probe = createProbe(target, sender({ timeout: settings.timeout, sizeLimit: ANSWER_LIMIT }))
-    await mustAnswer(probe)
+    await mustAnswer(probe, presenter(secrets))
+    // Where there is none, the rows say so.
+    const token = await probe.token().catch(() => '')
     const results = await judge(ROWS, probe, {
       skip: settings.skip,
-      secrets,
+      present: presenter([...secrets, token]),
       began: ({ title }, index) => report.began(title, index, ROWS.length),
       ended: report.ended,
     })
@@ -92,11 +95,11 @@ Exit status: ${EXIT.holds} nothing fails, ${EXIT.fails} something does, ${EXIT.u
 })
 
 /** Where nobody answers at all, every row would say so. */
-async function mustAnswer({ answers }: Probe): Promise<void> {
+async function mustAnswer({ answers }: Probe, present: (text: string) => string): Promise<void> {
   try {
     await answers.signedIn()
   } catch (error) {
-    throw error instanceof Fault ? new Failure(`The token endpoint gives ${error.message}`) : error
+    throw error instanceof Fault ? new Failure(`The token endpoint gives ${present(error.message)}`) : error
   }
 }
 

@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { parse } from 'node:path'
 import { Failure } from './failure.js'
 
@@ -24,8 +24,14 @@ export function writeKeyFiles(files: readonly KeyFile[]): void {
   try {
     for (const { path, text, mode } of files) {
       // Made here and now, or not at all: no other process has it open, and no key is written over.
-      writeFileSync(path, text, { flag: 'wx', mode, flush: true })
+      const file = openSync(path, 'wx', mode)
+      // Ours from here on, however much of it can be written.
       made.push(path)
+      try {
+        writeFileSync(file, text, { flush: true })
+      } finally {
+        closeSync(file)
+      }
     }
   } catch (error) {
     for (const path of made) rmSync(path, { force: true })

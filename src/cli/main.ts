@@ -33,6 +33,17 @@ export async function main(args: readonly string[], io: Io): Promise<number> {
   }
 }
 
+/**
+ * Tells that standard output could not be written: of a key or a report that nobody has, nothing is well. A reader that has gone
+ * away (`… check URL | head`) has what it wanted.
+ * @returns the exit status
+ */
+export function outputFailed({ code, message }: NodeJS.ErrnoException, io: Io): number {
+  if (code === 'EPIPE') return EXIT.holds
+  remark(io, `${PROGRAM}: standard output: ${message}`)
+  return EXIT.fails
+}
+
 async function dispatch([first, ...rest]: readonly string[], io: Io): Promise<number> {
   if (first === undefined) {
     remark(io, HELP)

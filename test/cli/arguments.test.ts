@@ -104,6 +104,12 @@ describe('wrong usage is one line that names the likely mistake, and exit status
       [...CHECK, '--guarded', 'statements'],
       '--guarded must be a path below the base URL, like /api/v2013/statements, but is a string of 10 characters. It begins with a slash',
     ],
+    ...['https://a:b@c.example/x', 'https://a@c.example', 'http://:b@127.0.0.1/x', 'https://c.example/x#y'].map(
+      (url): [string[], string] => [
+        [...CHECK, '--guarded', url],
+        `--guarded must be a path, or an absolute URL without user name, password and fragment, but is a string of ${url.length} characters`,
+      ],
+    ),
     [[...CHECK, '--guarded', '/x', '--guarded', '/x'], '--guarded names one path twice'],
     [
       [...CHECK, '--path', '/x#y'],

@@ -1,5 +1,6 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { createPasswords, createTokenIssuer } from 'express-token-endpoint'
@@ -59,6 +60,22 @@ test('a reader that goes away takes no stack with it', async () => {
   const [stderr, [code]] = await Promise.all([text(child.stderr as NodeJS.ReadableStream), once(child, 'close')])
   expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
 })
+
+/** Linux's disk that is always full. */
+const FULL = '/dev/full'
+
+test.skipIf(!existsSync(FULL)).each([['keygen', '--alg', 'HS256'], ['hash'], ['--help']])(
+  'what could not be written down was not done: %s',
+  async (...args) => {
+    const full = openSync(FULL, 'w')
+    const child = spawn(process.execPath, [program, ...args], { stdio: ['pipe', full, 'pipe'] })
+    closeSync(full)
+    child.stdin?.end('correct horse')
+    const [stderr, [code]] = await Promise.all([text(child.stderr as NodeJS.ReadableStream), once(child, 'close')])
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^express-token-endpoint: standard output: ENOSPC.+$/m)
+  },
+)
 
 test('exit statuses reach the shell', async () => {
   expect(await run(['hash'], {}, '')).toMatchObject({ code: 1, stdout: '' })

@@ -1,4 +1,4 @@
-import { createHmac, createPublicKey, generateKeyPairSync, type JsonWebKey, verify } from 'node:crypto'
+import { createHmac, createPublicKey, generateKeyPairSync, type JsonWebKey, randomUUID, verify } from 'node:crypto'
 import express, { type RequestHandler } from 'express'
 import { jwksRouter, requireBearer } from 'express-token-endpoint'
 import { describe, expect, test } from 'vitest'
@@ -40,6 +40,8 @@ async function check(parts: Parts, other: Parts = soundParts(foreignIssuer())) {
   const guarded = [STATEMENTS, REPORTS].flatMap((path) => ['--guarded', path])
   const args = ['check', url, '--email', ACCOUNTS.alice.email, ...guarded, '--other', there, '--json']
   const ran = await cli(args, { env: { CHECK_PASSWORD: PASSWORD, CHECK_EXPIRED_TOKEN: expiredToken } })
+  // No row stumbles over what it was made for.
+  expect(ran.stdout).not.toContain('cannot be judged')
   const report = JSON.parse(ran.stdout) as Report
   const ids = (verdict: string) => report.rows.filter((row) => row.verdict === verdict).map(({ id }) => id)
   return { ...ran, report, fails: ids('fails'), skipped: ids('skipped') }
@@ -82,6 +84,26 @@ const FAULTS: Record<string, [fails: readonly string[], plant: Plant]> = {
     () => ({ accounts: () => null }),
   ],
   'a third member': [['members'], () => ({ before: [alteringResult((result) => ({ ...result, scope: 'x' }))] })],
+  'a token that is a number': [
+    ['members', 'token-header'],
+    () => ({ before: [alteringResult((result) => ({ ...result, authenticationToken: 42 }))] }),
+  ],
+  'a token that is no JWT': [
+    ['token-header', 'token-accepted'],
+    () => ({ before: [alteringResult((result) => ({ ...result, authenticationToken: randomUUID() }))] }),
+  ],
+  'a token without a signature, which the guard takes': [
+    ['token-header', 'scheme-case'],
+    (sound) => {
+      const unsigned = (token = '') => token.replace(/[^.]*$/, '')
+      const lets = credulous(sound, (token) => token.endsWith('.'))
+      const strip = alteringResult((result) => ({
+        ...result,
+        authenticationToken: unsigned(result['authenticationToken']),
+      }))
+      return { ...lets, before: [strip] }
+    },
+  ],
   'an expiration without fractional seconds': [
     ['expiration-form'],
     () => ({
@@ -193,6 +215,19 @@ const FAULTS: Record<string, [fails: readonly string[], plant: Plant]> = {
         }),
       ],
     }),
+  ],
+  'a count of guesses that are left, for accounts alone': [
+    ['same-refusal'],
+    () => {
+      let left = 10
+      return {
+        before: [
+          readingFirst((body, _req, res) => {
+            if (body.includes(ACCOUNTS.alice.email)) res.setHeader('X-Guesses-Left', left--)
+          }),
+        ],
+      }
+    },
   ],
   'passwords that are trimmed': [
     ['password-exact'],

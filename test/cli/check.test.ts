@@ -105,6 +105,47 @@ describe('the password', () => {
   })
 })
 
+test('a password is printed in no spelling, by no answer', async () => {
+  const password = 'p"a/ss wörd\u0301 %+~'
+  const spellings = {
+    'as JSON': JSON.stringify(password).slice(1, -1),
+    'as a part of a URL': encodeURIComponent(password),
+    'as a form': new URLSearchParams({ '': password }).toString().slice(1),
+    'as base64': Buffer.from(password).toString('base64'),
+    'as base64url': Buffer.from(password).toString('base64url'),
+  }
+  const result = {
+    ...spellings,
+    [password]: 1,
+    ...Object.fromEntries(Object.values(spellings).map((text) => [text, 1])),
+  }
+  const { url } = await listen(express().use((_req, res) => void res.json({ ...result, expiration: password })))
+  const { stdout } = await cli(argsFor(url), { env: { CHECK_PASSWORD: password } })
+  expect(stdout).toContain('found: it is "…"\n')
+  expect(stdout).toMatch(/found: the members are: .*…, …/)
+  for (const secret of [password, ...Object.values(spellings)]) expect(stdout).not.toContain(secret)
+})
+
+test('a token that is no JWT is printed as little as one', async () => {
+  const token = randomUUID()
+  const answer = { authenticationToken: token, expiration: `x_eyJhbGciOi ${token}` }
+  const { url } = await listen(express().use((_req, res) => void res.json(answer)))
+  const { stdout } = await cli(argsFor(url), { env })
+  expect(stdout).toContain('found: it is "x_… …"\n')
+})
+
+test('nor does what comes instead of any row show a secret, or give orders', async () => {
+  const spent: express.RequestHandler = (_req, res) =>
+    void res.status(429).setHeader('Retry-After', `\u009b2J ${PASSWORD}`).end()
+  const { url } = await listen(express().use(spent))
+  expect(await cli(argsFor(url), { env })).toEqual({
+    code: 1,
+    stdout: '',
+    stderr:
+      'express-token-endpoint: The token endpoint gives 429: a budget of failed logins is spent. Check again in ?2J … seconds\n',
+  })
+})
+
 test('a terminal takes no orders from an answer', async () => {
   const before = [alteringResult((result) => ({ ...result, '\u001b[2J\u202eextra': 1 }))]
   const { url } = await listen(appOf({ ...soundParts(), before }))
@@ -133,6 +174,27 @@ test('it makes two failed logins at the account: no budget is spent by it', asyn
   // The second time the fourth of them is one too many, and that is told as it is.
   const again = await cli(['check', url, '--email', email], { env })
   expect(again.stdout).toMatch(/found: 429: a budget of failed logins is spent\. Check again in \d+ seconds/)
+})
+
+describe('values that cannot even be compared fail their rows, and are no crash', () => {
+  const odd = { toString: 1, valueOf: 1 }
+  const encoded = (members: object) => Buffer.from(JSON.stringify(members)).toString('base64url')
+  const deep = (depth: number) => Buffer.from(`{"x":${'['.repeat(depth)}${']'.repeat(depth)}}`).toString('base64url')
+  const header = encoded({ alg: 'ES256', typ: 'at+jwt', kid: 'x' })
+
+  test.each([
+    ['times', `${header}.${encoded({ iat: odd, exp: odd })}.AAAA`],
+    ['an algorithm', `${encoded({ alg: odd, typ: 'at+jwt', kid: odd })}.${encoded({})}.AAAA`],
+    ['claims in claims', `${header}.${deep(20_000)}.AAAA`],
+    ['an expiration', ACCOUNTS.alice.id],
+  ])('%s', async (_what, authenticationToken) => {
+    const { url } = await listen(
+      appOf({ ...soundParts(), before: [alteringResult(() => ({ authenticationToken, expiration: odd }))] }),
+    )
+    const { code, stdout } = await cli(argsFor(url, '--json'), { env })
+    expect(code).toBe(1)
+    expect(JSON.parse(stdout).rows).toHaveLength(ROWS.length)
+  })
 })
 
 test('a row that is to be skipped is not judged', async () => {
@@ -164,6 +226,13 @@ test('paths of its own, below a prefix; and a guarded URL elsewhere', async () =
 })
 
 describe('a foreign token from CHECK_FOREIGN_TOKEN', () => {
+  test.each(['null', 'eyJhbGciOiJFUzI1NiJ9', 'two\nlines'])(
+    'must be one: %j would be refused anywhere',
+    async (text) => {
+      expect(await rowOf(text)).toMatchObject({ verdict: 'fails', detail: 'CHECK_FOREIGN_TOKEN is no token' })
+    },
+  )
+
   const rowOf = async (token: string) => {
     const { stdout } = await cli(argsFor(await sound(), '--json'), { env: { ...env, CHECK_FOREIGN_TOKEN: token } })
     return JSON.parse(stdout).rows.find(({ id }: { id: string }) => id === 'foreign-token')
@@ -249,6 +318,15 @@ describe('a request', () => {
       res.write('x', () => res.destroy())
     })
     expect(await rejectionOf(send(url))).toMatchObject({ message: expect.stringMatching(/^no answer: /) })
+  })
+
+  test('that is answered with another protocol is not answered', async () => {
+    const url = await served((_req, res) => {
+      res.socket?.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n')
+    })
+    expect(await rejectionOf(send(url))).toMatchObject({
+      message: 'no answer: 101, to speak another protocol',
+    })
   })
 
   test('follows no redirect', async () => {

@@ -1,5 +1,5 @@
 import { createPrivateKey } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import fs, { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Algorithm, createTokenIssuer, createTokenVerifier } from 'express-token-endpoint'
@@ -121,6 +121,22 @@ describe('no file is written over', () => {
     expect(readdirSync(dir)).toEqual([name])
     expect(read(join(dir, name))).toBe('precious')
   })
+})
+
+test.each([1, 2])('of a disk that is full at file %i nothing is left behind', async (at) => {
+  const dir = tempDir()
+  const { writeSync } = fs
+  let files = 0
+  fs.writeSync = ((...given: Parameters<typeof writeSync>) => {
+    if (++files === at) throw new Error('ENOSPC: no space left on device, write')
+    return writeSync(...given)
+  }) as typeof writeSync
+  const ran = await cli(['keygen', '--out', join(dir, 'key.pem')]).finally(() => {
+    fs.writeSync = writeSync
+  })
+  const stderr = 'express-token-endpoint: ENOSPC: no space left on device, write\n'
+  expect(ran).toEqual({ code: 1, stdout: '', stderr })
+  expect(readdirSync(dir)).toEqual([])
 })
 
 test('a folder that is not there is told in one line', async () => {

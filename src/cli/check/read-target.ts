@@ -55,5 +55,14 @@ export function readGuarded(base: URL, values: readonly string[], plainHttp: boo
   }))
 }
 
-const elsewhere = (value: string, plainHttp: boolean): URL =>
-  checked('--guarded', (given) => confidential(readWebUrl(given, 'a path, or an absolute URL'), plainHttp), value)
+const elsewhere = (value: string, plainHttp: boolean): URL => checked('--guarded', guardedUrl(plainHttp), value)
+
+const guardedUrl =
+  (plainHttp: boolean): Check<URL> =>
+  (value) => {
+    const wanted = 'a path, or an absolute URL without user name, password and fragment'
+    const url = readWebUrl(value, wanted)
+    // Its name is printed beside what is found, and Node would send a user as an Authorization header of its own.
+    if (url.username || url.password || url.hash) throw new Expected(wanted)
+    return confidential(url, plainHttp)
+  }

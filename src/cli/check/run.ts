@@ -15,8 +15,8 @@ export interface Result {
 export interface RunOptions {
   /** Rows that are not to be judged. */
   skip: readonly string[]
-  /** Are never to be shown, whatever an answer says. */
-  secrets: readonly string[]
+  /** Makes what was found fit to be shown. */
+  present: (text: string) => string
   began: (row: Row<never>, index: number) => void
   ended: (result: Result) => void
 }
@@ -25,14 +25,14 @@ export interface RunOptions {
 export async function judge<S>(
   rows: readonly Row<S>[],
   subject: S,
-  { skip, secrets, began, ended }: RunOptions,
+  { skip, present, began, ended }: RunOptions,
 ): Promise<Result[]> {
   const results: Result[] = []
   for (const [index, row] of rows.entries()) {
     began(row, index)
     const { id, title, source } = row
     const found = skip.includes(id) ? new Unjudged('by --skip') : await faultOf(row, subject)
-    const result = { id, title, source, ...verdictOf(found, secrets) }
+    const result = { id, title, source, ...verdictOf(found, present) }
     ended(result)
     results.push(result)
   }
@@ -45,23 +45,12 @@ async function faultOf<S>(row: Row<S>, subject: S): Promise<Error | undefined> {
     return undefined
   } catch (error) {
     if (error instanceof Fault || error instanceof Unjudged) return error
-    throw error
+    // An answer that no row has foreseen. It does not hold, and the other rows are judged all the same.
+    return new Fault(`the row cannot be judged: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 
-function verdictOf(found: Error | undefined, secrets: readonly string[]): Pick<Result, 'verdict' | 'detail'> {
+function verdictOf(found: Error | undefined, present: RunOptions['present']): Pick<Result, 'verdict' | 'detail'> {
   if (!found) return { verdict: 'holds' }
-  return { verdict: found instanceof Unjudged ? 'skipped' : 'fails', detail: presentable(found.message, secrets) }
-}
-
-/** A token, or a piece of one: `{"` in base64url, and what follows it. */
-const JWT = /\beyJ[\w.~+/=-]*/g
-
-const LONGEST = 400
-
-/** An answer's own words may be in it: they show no secret, and give the terminal no orders. */
-function presentable(text: string, secrets: readonly string[]): string {
-  const known = secrets.reduce((shown, secret) => (secret ? shown.replaceAll(secret, '…') : shown), text)
-  const hidden = known.replace(JWT, '…').replace(/[\p{Cc}\p{Cf}]/gu, '?')
-  return hidden.length > LONGEST ? `${hidden.slice(0, LONGEST)}…` : hidden
+  return { verdict: found instanceof Unjudged ? 'skipped' : 'fails', detail: present(found.message) }
 }

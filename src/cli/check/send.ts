@@ -40,6 +40,11 @@ export function sender({ timeout, sizeLimit }: SendLimits): Send {
       const req = send(url, { method, headers: { ...length, ...headers }, agent: false, signal })
       // The server may answer, and cut the connection, before it has read all: then this comes too late to matter.
       req.on('error', fail)
+      // Without this Node would cut the connection, and say nothing of it.
+      req.on('upgrade', (_res, socket) => {
+        fail(new Error('101, to speak another protocol'))
+        socket.destroy()
+      })
       req.on('response', (res) => {
         const chunks: Buffer[] = []
         let size = 0

@@ -41,6 +41,16 @@ describe('the rows to show', () => {
     ])
   })
 
+  test('a claim of the account’s own may have any name', () => {
+    const rows = claimRows(JSON.parse('{"constructor":"a","__proto__":"b","toString":"c"}'))
+    expect(rows).toEqual([
+      { name: 'scope', meaning: 'May do', text: '(nothing)' },
+      { name: 'constructor', meaning: undefined, text: 'a' },
+      { name: '__proto__', meaning: undefined, text: 'b' },
+      { name: 'toString', meaning: undefined, text: 'c' },
+    ])
+  })
+
   test('tell that there is no scope', () => {
     expect(claimRows({ sub: 'acc-2' })).toContainEqual({ name: 'scope', meaning: 'May do', text: '(nothing)' })
   })

@@ -29,8 +29,10 @@ export const environmentRows: readonly Row<Probe>[] = [
 
 async function foreignToken({ target, other }: Probe): Promise<string> {
   if (!target.foreignToken) return (await other()).token
-  const exp = readJwt(target.foreignToken)?.claims['exp']
-  must(!(Number(exp) * 1000 <= Date.now()), 'CHECK_FOREIGN_TOKEN has expired, and would be refused for that alone')
+  const token = readJwt(target.foreignToken)
+  must(token, 'CHECK_FOREIGN_TOKEN is no token')
+  const expired = Number(token.claims['exp']) * 1000 <= Date.now()
+  must(!expired, 'CHECK_FOREIGN_TOKEN has expired, and would be refused for that alone')
   return target.foreignToken
 }
 

@@ -16,8 +16,11 @@ export const tokenAnswerRows: readonly Row<Probe>[] = [
     title: 'the answer has authenticationToken and expiration, and no third member',
     source: 'specification 2 and 4',
     async run(probe) {
-      const members = Object.keys(await resultOf(probe)).sort()
+      const result = await resultOf(probe)
+      const members = Object.keys(result).sort()
       must(members.join() === 'authenticationToken,expiration', `the members are: ${members.join(', ') || 'none'}`)
+      const others = members.filter((name) => typeof result[name] !== 'string')
+      must(others.length === 0, `no string: ${others.join(', ')}`)
     },
   },
   {

@@ -1,6 +1,6 @@
 import { isPlainObject } from '../../../options.js'
 import { ALGORITHMS } from '../../../tokens/algorithms.js'
-import type { Probe } from '../probe.js'
+import { type Probe, readJwt, resultOf } from '../probe.js'
 import { must, type Row } from '../verdict.js'
 
 const DAY = 86_400
@@ -13,8 +13,11 @@ export const tokenRows: readonly Row<Probe>[] = [
     id: 'token-header',
     title: 'the token is a signed JWT, with typ at+jwt, a known alg and a kid',
     source: 'RFC 9068 section 2.1; RFC 8725 sections 3.1 and 3.11',
-    async run({ readToken }) {
-      const { alg, kid, typ } = await readToken()
+    // Where it is none, every other row about its inside is skipped: this one must fail.
+    async run(probe) {
+      const token = readJwt(String((await resultOf(probe))['authenticationToken']))
+      must(token, 'it is no JWT in compact form with a signature')
+      const { alg, kid, typ } = token
       must(typeof alg === 'string' && Object.hasOwn(ALGORITHMS, alg), 'alg is none, or one that is not known')
       must(typ === 'at+jwt', 'typ is not at+jwt')
       must(typeof kid === 'string' && kid !== '', 'kid is missing')
