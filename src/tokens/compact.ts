@@ -22,15 +22,29 @@ export interface CompactToken {
 export function readCompact(token: string): CompactToken | undefined {
   const parts = token.split('.', 4)
   const [headerPart = '', payloadPart = '', signature = ''] = parts
-  const header = canonicalBytes(headerPart)
+  if (parts.length !== 3) return undefined
+  const header = readHeader(headerPart)
   const payload = canonicalBytes(payloadPart)
-  if (parts.length !== 3 || !header || !payload || !canonicalBytes(signature)) return undefined
-  if (!isUtf8(header) || !isUtf8(payload)) return undefined
-  const members = parseJson(header.toString())
+  if (!header || !payload || !isUtf8(payload) || !canonicalBytes(signature)) return undefined
+  return { ...header, payload, signed: token.slice(0, -signature.length - 1), signature }
+}
+
+type Header = Pick<CompactToken, 'alg' | 'kid' | 'typ' | 'critical'>
+
+/** All tokens that one key signs have the same header, letter for letter. */
+let last: { part: string; header: Header | undefined } = { part: '', header: undefined }
+
+function readHeader(part: string): Header | undefined {
+  if (part !== last.part) last = { part, header: parseHeader(part) }
+  return last.header
+}
+
+function parseHeader(part: string): Header | undefined {
+  const bytes = canonicalBytes(part)
+  const members = bytes && isUtf8(bytes) ? parseJson(bytes.toString()) : undefined
   if (!isPlainObject(members)) return undefined
   const { alg, kid, typ } = members
-  const signed = token.slice(0, -signature.length - 1)
-  return { alg, kid, typ, critical: Object.hasOwn(members, 'crit'), payload, signed, signature }
+  return { alg, kid, typ, critical: Object.hasOwn(members, 'crit') }
 }
 
 function canonicalBytes(part: string): Buffer | undefined {

@@ -10,23 +10,53 @@ export interface VerifiedCache {
   recall(text: string): VerifiedToken | undefined
 }
 
+interface Entry extends Verification {
+  readonly text: string
+}
+
 /**
- * A bounded memory of verified tokens. Its key is the whole text of the token, so no two share an entry; the times are held
- * against the clock at every meeting, and a key that has left the set takes its tokens along.
+ * A bounded memory of verified tokens. A mark finds an entry, and the whole text of the token must be the entry's, so no two
+ * share one; the times are held against the clock at every meeting, and a key that has left the set takes its tokens along.
  */
 export function verifiedCache(max: number, keys: KeySource, clock: () => number): VerifiedCache {
-  const remembered = new LRUCache<string, Verification>({ max })
+  const remembered = new LRUCache<number, Entry>({ max })
+  const isMet = doorkeeper(max)
   return {
-    remember(text, verification) {
-      remembered.set(text, verification)
+    remember(text, { token, key, notBefore, notAfter }) {
+      const mark = markOf(text)
+      if (remembered.size < max || isMet(mark)) remembered.set(mark, { text, token, key, notBefore, notAfter })
     },
     recall(text) {
-      const entry = remembered.get(text)
-      if (!entry) return undefined
+      const entry = typeof text === 'string' ? remembered.get(markOf(text)) : undefined
+      if (!entry || entry.text !== text) return undefined
       const now = clock()
       const holds = now >= entry.notBefore && now < entry.notAfter && keys.find(entry.key.kid) === entry.key
       return holds ? entry.token : undefined
     },
+  }
+}
+
+/**
+ * The last characters of a token are of its signature, so they are as good as drawn by lot: a hash that costs nothing, where
+ * that of the whole text costs more than all else that is done to recall it.
+ */
+function markOf(text: string): number {
+  let mark = 0
+  for (let at = text.length - 8; at < text.length; at++) mark = Math.imul(mark, 71) + text.charCodeAt(at)
+  return mark >>> 1
+}
+
+/**
+ * Tells whether a token was met before, as far as it remembers. Where more tokens are about than can be remembered, those that come
+ * once would drive out those that come often, and be kept just long enough to be dear to clear away.
+ */
+function doorkeeper(max: number): (mark: number) => boolean {
+  const places = new Uint32Array(2 ** Math.ceil(Math.log2(max)))
+  return (mark) => {
+    const place = mark % places.length
+    if (places[place] === mark) return true
+    places[place] = mark
+    return false
   }
 }
 

@@ -97,14 +97,35 @@ describe('the cache of verified tokens', () => {
     }
   })
 
-  it('holds as many as it is told, and forgets the least recently used', async () => {
+  it('holds as many as it is told; one more drives out the least recently used, when it comes again', async () => {
     const issuer = makeIssuer({ cache: 2 })
     const [a = '', b = '', c = ''] = ['a', 'b', 'c'].map((accountId) => issuer.issue({ accountId }).token)
-    await issuer.verify(a)
+    const known = () => [a, b, c].map((token) => quickPathOf(issuer)?.recall(token)?.accountId)
     await issuer.verify(b)
+    await issuer.verify(a)
+    await issuer.verify(c)
+    expect(known()).toEqual(['a', 'b', undefined])
     quickPathOf(issuer)?.recall(a)
     await issuer.verify(c)
-    expect([a, b, c].map((token) => quickPathOf(issuer)?.recall(token)?.accountId)).toEqual(['a', undefined, 'c'])
+    expect(known()).toEqual(['a', undefined, 'c'])
+    expect(verify).toHaveBeenCalledTimes(4)
+  })
+
+  it('tells tokens apart whose ends are the same', () => {
+    const ring = readKeys('test', { alg: 'HS256', secret: SECRET, kid: 'k1' })
+    const { header, payload } = goodParts()
+    const verification = verifyToken(forge(header, payload), ring, {
+      issuer: ISSUER,
+      audience: ISSUER,
+      now: Date.now(),
+      tolerance: 0,
+    })
+    const { remember, recall } = verifiedCache(10, ring, Date.now)
+    remember('first.same-end', verification)
+    expect(recall('other.same-end')).toBeUndefined()
+    remember('other.same-end', verification)
+    expect(recall('other.same-end')).toBe(verification.token)
+    expect(recall('first.same-end')).toBeUndefined()
   })
 
   it('is left out with false', async () => {
