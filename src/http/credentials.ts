@@ -36,12 +36,12 @@ const AUTH_SCHEME = /^[!#$%&'*+.^_`|~\w-]+/
 const BEARER = /^bearer +([\w.~+/-]+=*)$/i
 
 /**
- * The bearer token in a request's `Authorization` header. Another scheme is no bearer credentials.
+ * The bearer token in a request's `Authorization` header, which is read but once: each Express request has a shape of its own, so
+ * that every look at it is dear. Another scheme is no bearer credentials.
  * @returns undefined when the request brings none
  * @throws AuthError `invalid_request` when they are malformed, repeated, or stand in the query too
  */
-export function bearerTokenOf(req: IncomingMessage): string | undefined {
-  const header = req.headers.authorization
+export function bearerTokenOf(req: IncomingMessage, header: string | undefined): string | undefined {
   if (header === undefined) return undefined
   if (isRepeated(req)) throw new AuthError('invalid_request')
   if (AUTH_SCHEME.exec(header)?.[0].toLowerCase() !== 'bearer') return undefined
@@ -56,9 +56,9 @@ export function bearerTokenOf(req: IncomingMessage): string | undefined {
  */
 export function knownTokenOf(
   req: IncomingMessage,
+  header: string | undefined,
   recall: (token: string) => VerifiedToken | undefined,
 ): VerifiedToken | undefined {
-  const header = req.headers.authorization
   const known = header?.startsWith('Bearer ') ? recall(header.slice(7)) : undefined
   return known && !isRepeated(req) && !hasTokenInQuery(req) ? known : undefined
 }
@@ -98,11 +98,11 @@ export function loginByPassport(
 }
 
 /**
- * Verifies a token by passport-http-bearer, and gives what `verify` gives. The strategy sees the token's header, and nothing
- * else of the request. It is driven as Passport drives it, but without Passport: what that hangs on a request is the dearest
- * part of a token's first time.
+ * Lets passport-http-bearer verify tokens, and gives what `verify` gives. The strategy sees a token's header, and nothing else of
+ * the request. It is driven as Passport drives it, but without Passport: what that hangs on a request is the dearest part of a
+ * token's first time.
  */
-export function verifyByPassport<T>(token: string, verify: (token: string) => T): T {
+export function bearerByPassport<T>(verify: (token: string) => T): (token: string) => T {
   let answer: { verified: T } | undefined
   const strategy = new BearerStrategy<VerifyFunction>((credentials, done) =>
     done(null, { verified: verify(credentials) }),
@@ -112,9 +112,14 @@ export function verifyByPassport<T>(token: string, verify: (token: string) => T)
   }
   const refused = () => {}
   Object.assign(strategy, { success, error: refused, fail: refused, pass: refused })
-  strategy.authenticate({ headers: { authorization: `Bearer ${token}` } } as Request)
-  if (!answer) throw new Error(UNFORESEEN)
-  return answer.verified
+
+  return (token) => {
+    strategy.authenticate({ headers: { authorization: `Bearer ${token}` } } as Request)
+    const given = answer
+    answer = undefined
+    if (!given) throw new Error(UNFORESEEN)
+    return given.verified
+  }
 }
 
 /** The strategies are only given what is well-formed: a plain failure means that one of them has changed its ways. */

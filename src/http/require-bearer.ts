@@ -19,7 +19,7 @@ import {
 import { type QuickPath, quickPathOf } from '../tokens/quick-path.js'
 import type { TokenVerifier } from '../tokens/tokens.js'
 import { isVerifiedToken, type VerifiedToken } from '../tokens/verified-token.js'
-import { bearerTokenOf, knownTokenOf, verifyByPassport } from './credentials.js'
+import { bearerByPassport, bearerTokenOf, knownTokenOf } from './credentials.js'
 import { type HostOptions, hostRows } from './host-options.js'
 import { asRefusal, send } from './respond.js'
 import {
@@ -161,14 +161,17 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
   const emit = emitter(onEvent)
 
   const quick = quickPathOf(tokens) ?? NO_QUICK_PATH
-  const verify = (token: string) =>
-    quick.verifyNow(token) ?? ask('keys', timeout, () => askVerifier(tokens, token), ['invalid_token', 'unavailable'])
+  const verify = bearerByPassport(
+    (token) =>
+      quick.verifyNow(token) ??
+      ask('keys', timeout, () => askVerifier(tokens, token), ['invalid_token', 'unavailable']),
+  )
   const looksAgain = isRevoked !== undefined || findById !== undefined
 
   /** The token that a request brings: at once, unless keys must be waited for. */
-  function presented(req: GuardedRequest): VerifiedToken | undefined | Promise<VerifiedToken> {
-    const token = bearerTokenOf(req)
-    return token === undefined ? undefined : verifyByPassport(token, verify)
+  function presented(req: GuardedRequest, header?: string): VerifiedToken | undefined | Promise<VerifiedToken> {
+    const token = bearerTokenOf(req, header)
+    return token === undefined ? undefined : verify(token)
   }
 
   function firstLook(auth: VerifiedToken | undefined): VerifiedToken | undefined {
@@ -229,7 +232,8 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
   return function requireBearerMiddleware(req, res, next) {
     let auth: ReturnType<typeof presented> | ReturnType<typeof lookTwice>
     try {
-      const found = knownTokenOf(req, quick.recall) ?? presented(req)
+      const header = req.headers.authorization
+      const found = knownTokenOf(req, header, quick.recall) ?? presented(req, header)
       auth = looksAgain || found instanceof Promise ? lookTwice(req, found) : firstLook(found)
     } catch (error) {
       return refuse(error, req, res, next)

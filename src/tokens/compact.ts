@@ -26,7 +26,8 @@ export function readCompact(token: string): CompactToken | undefined {
   const header = readHeader(headerPart)
   const payload = canonicalBytes(payloadPart)
   if (!header || !payload || !isUtf8(payload) || !canonicalBytes(signature)) return undefined
-  return { ...header, payload, signed: token.slice(0, -signature.length - 1), signature }
+  const { alg, kid, typ, critical } = header
+  return { alg, kid, typ, critical, payload, signed: token.slice(0, -signature.length - 1), signature }
 }
 
 type Header = Pick<CompactToken, 'alg' | 'kid' | 'typ' | 'critical'>

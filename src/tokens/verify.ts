@@ -29,7 +29,7 @@ export function verifyToken(text: string, keys: KeySource, expected: Expectation
   const payload = parseJson(compact.payload.toString())
   const result = readClaims(payload, expected)
   if (typeof result === 'string') throw refusal(result, tokenIdOf(payload))
-  return { key, ...result }
+  return { key, token: result.token, notBefore: result.notBefore, notAfter: result.notAfter }
 }
 
 /** The key that the token names, if it is one of ours and the token is of the form that we issue. */

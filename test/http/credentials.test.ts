@@ -9,14 +9,14 @@ const bearing = (url?: string) =>
 it.each([undefined, '', '/', '/?', '?', '/x?a=access_token', '/access_token=x', '/?Access_Token=x'])(
   'a token in the header alone, at %j, is taken',
   (url) => {
-    expect(bearerTokenOf(bearing(url))).toBe('abc')
+    expect(bearerTokenOf(bearing(url), 'Bearer abc')).toBe('abc')
   },
 )
 
 it.each(['/?access_token=x', '/x?a=b&access_token', '/x?access%5Ftoken=', '?access_token=x'])(
   'a second one in the query, at %j, is refused',
   (url) => {
-    expect(thrownBy(() => bearerTokenOf(bearing(url)))).toMatchObject({ code: 'invalid_request' })
+    expect(thrownBy(() => bearerTokenOf(bearing(url), 'Bearer abc'))).toMatchObject({ code: 'invalid_request' })
   },
 )
 

@@ -1,20 +1,23 @@
 import { expect, it, vi } from 'vitest'
-import { verifyByPassport } from '../../src/http/credentials.js'
+import { bearerByPassport } from '../../src/http/credentials.js'
 
 const ways = vi.hoisted(() => ({ verdict: 'fail' }))
 
 vi.mock('passport-http-bearer', () => ({
   Strategy: class {
     authenticate() {
-      ;(this as unknown as Record<string, (given?: unknown) => void>)[ways.verdict]?.('no token of ours')
+      ;(this as unknown as Record<string, (given?: unknown) => void>)[ways.verdict]?.({ verified: 'somebody' })
     }
   },
 }))
 
 it.each(['fail', 'error', 'pass', 'nothing'])(
-  'a bearer strategy that comes to change its ways lets nobody through: %s',
+  'a bearer strategy that comes to change its ways lets nobody through, nor anybody who came before: %s',
   (verdict) => {
+    const verify = bearerByPassport(() => 'verified')
+    ways.verdict = 'success'
+    expect(verify('token')).toBe('somebody')
     ways.verdict = verdict
-    expect(() => verifyByPassport('token', () => 'verified')).toThrow('a Passport strategy refused what it was given')
+    expect(() => verify('token')).toThrow('a Passport strategy refused what it was given')
   },
 )
