@@ -23,7 +23,7 @@ function distanceOf(a: string, b: string): number {
   return row[b.length] as number
 }
 
-/** " Did you mean …?", or which there are. */
+/** `Did you mean …?`, or which there are. */
 export function didYouMean(word: string, known: readonly string[], prefix = ''): string {
   const likely = nearest(word, known)
   return likely ? `Did you mean "${prefix}${likely}"?` : `There are: ${known.map((name) => prefix + name).join(', ')}`

@@ -29,6 +29,7 @@ export function verifyToken(text: string, keys: KeySource, expected: Expectation
   const payload = parseJson(compact.payload.toString())
   const result = readClaims(payload, expected)
   if (typeof result === 'string') throw refusal(result, tokenIdOf(payload))
+  // No spread: on Node 20 one costs as much as a third of all this.
   return { key, token: result.token, notBefore: result.notBefore, notAfter: result.notAfter }
 }
 
