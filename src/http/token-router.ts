@@ -156,13 +156,15 @@ export function tokenRouter(options: TokenRouterOptions): Router {
   const router = Router({ caseSensitive: true, strict: true })
   router.all(path, function tokenEndpoint(req, res, next) {
     const subject: EventSubject = { address: req.ip }
-    const refuse = async (thrown: unknown) => {
+    const refuse = (thrown: unknown) => {
       const error = asRefusal('token', thrown)
       emit(subject, refusalEvent('token', error))
       if (forwardErrors && error.code === 'unavailable') return next(error)
+      // All that is kept while it waits: the error holds on to the whole login by its stack.
+      const refusal = refusalAnswer('token', error)
+      const respond = () => send(res, refusal, mayGoOnSending(req, bodyLimit) ? endAndCut : undefined)
       const wait = PACED.has(error.code) ? pace() : 0
-      if (wait > 0) await sleep(wait)
-      send(res, refusalAnswer('token', error), mayGoOnSending(req, bodyLimit) ? endAndCut : undefined)
+      return wait > 0 ? sleep(wait).then(respond) : respond()
     }
     answer(req, res, subject).catch(refuse).catch(next)
   })
