@@ -19,7 +19,7 @@ import {
 import { type QuickPath, quickPathOf } from '../tokens/quick-path.js'
 import type { TokenVerifier } from '../tokens/tokens.js'
 import { isVerifiedToken, type VerifiedToken } from '../tokens/verified-token.js'
-import { bearerByPassport, bearerTokenOf, knownTokenOf } from './credentials.js'
+import { bearerByPassport, bearerTokenOf, knownTokenOf, look } from './credentials.js'
 import { type HostOptions, hostRows } from './host-options.js'
 import { asRefusal, send } from './respond.js'
 import {
@@ -31,6 +31,7 @@ import {
   standing,
   userOf,
 } from './second-look.js'
+import { createTurnstile } from './turnstile.js'
 import { refusalAnswer } from './wire.js'
 
 declare global {
@@ -129,6 +130,9 @@ const MISTAKES = {
   authRequired: 'optional',
 }
 
+/** How many tokens one turn of the event loop verifies for the first time. The dearest, of ES256, costs about as much as a plain route. */
+const FIRST_TIMES_PER_TURN = 16
+
 /** For a verifier of the host's own, which is asked every time. */
 const NO_QUICK_PATH: QuickPath = { recall: () => undefined, verifyNow: () => undefined }
 
@@ -166,12 +170,13 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
       quick.verifyNow(token) ??
       ask('keys', timeout, () => askVerifier(tokens, token), ['invalid_token', 'unavailable']),
   )
+  const turn = createTurnstile(FIRST_TIMES_PER_TURN)
   const looksAgain = isRevoked !== undefined || findById !== undefined
 
-  /** The token that a request brings: at once, unless keys must be waited for. */
-  function presented(req: GuardedRequest, header?: string): VerifiedToken | undefined | Promise<VerifiedToken> {
+  /** The token that a request brings, when it is not remembered. Those that are go on before it. */
+  function presented(req: GuardedRequest, header?: string): Promise<VerifiedToken> | undefined {
     const token = bearerTokenOf(req, header)
-    return token === undefined ? undefined : verify(token)
+    return token === undefined ? undefined : turn().then(() => verify(token))
   }
 
   function firstLook(auth: VerifiedToken | undefined): VerifiedToken | undefined {
@@ -188,7 +193,7 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
 
   async function lookTwice(
     req: GuardedRequest,
-    found: ReturnType<typeof presented>,
+    found: VerifiedToken | ReturnType<typeof presented>,
   ): Promise<VerifiedToken | undefined> {
     const auth = firstLook(await found)
     if (!auth) return undefined
@@ -230,9 +235,9 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
   }
 
   return function requireBearerMiddleware(req, res, next) {
-    let auth: ReturnType<typeof presented> | ReturnType<typeof lookTwice>
+    let auth: VerifiedToken | undefined | ReturnType<typeof lookTwice>
     try {
-      const header = req.headers.authorization
+      const { authorization: header } = look(req, 'headers')
       const found = knownTokenOf(req, header, quick.recall) ?? presented(req, header)
       auth = looksAgain || found instanceof Promise ? lookTwice(req, found) : firstLook(found)
     } catch (error) {

@@ -1,24 +1,21 @@
+// Not the global one: a host's tests that fake the timers would wait for ever.
+import { setImmediate } from 'node:timers'
+
 /**
- * Lets so many through in one turn of the event loop, and has the others wait for the next ones, in their order. A flood then
- * takes a share of each turn instead of a whole one, and the app's other routes go on in between.
+ * Has everybody wait for the end of the event loop's turn, and then lets so many through in each, in their order. What arrived
+ * together is read before any of it is worked on, and a flood takes a share of each turn instead of a whole one: the app's other
+ * requests go on in between.
  */
-export function createTurnstile(perTurn: number): () => Promise<void> | undefined {
+export function createTurnstile(perTurn: number): () => Promise<void> {
   const waiting: (() => void)[] = []
-  let passed = 0
 
-  function nextTurn(): void {
-    const through = waiting.splice(0, perTurn)
-    passed = through.length
-    for (const pass of through) pass()
-    if (passed > 0) setImmediate(nextTurn)
+  function endOfTurn(): void {
+    for (const pass of waiting.splice(0, perTurn)) pass()
+    if (waiting.length > 0) setImmediate(endOfTurn)
   }
 
-  return () => {
-    if (passed === 0) setImmediate(nextTurn)
-    if (passed < perTurn && waiting.length === 0) {
-      passed++
-      return undefined
-    }
-    return new Promise((resolve) => waiting.push(resolve))
-  }
+  return () =>
+    new Promise((resolve) => {
+      if (waiting.push(resolve) === 1) setImmediate(endOfTurn)
+    })
 }

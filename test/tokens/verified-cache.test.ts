@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http'
+import { setImmediate as endOfTurn } from 'node:timers'
 import express from 'express'
 import { AuthError, requireBearer, type TokenVerifier, type VerifiedToken } from 'express-token-endpoint'
 import request from 'supertest'
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { GuardedRequest } from '../../src/http/require-bearer.js'
 import { readKeys } from '../../src/tokens/keys.js'
 import { type QuickPath, quickPathOf, withQuickPath } from '../../src/tokens/quick-path.js'
@@ -223,18 +224,35 @@ describe('the guard, on a token’s first time', () => {
   const issuer = makeIssuer({ cache: false })
   const header = () => `Bearer ${issuer.issue({ accountId: 'acc-1' }).token}`
 
-  /** Calls the guard as Express does, and tells whether it had let the request through when it returned. */
-  function call(tokens: TokenVerifier, authorization = header()) {
+  /** Calls the guard as Express does, and notes when it lets the request through. */
+  function call(tokens: TokenVerifier, authorization = header(), through: string[] = []) {
     const req = { headers: { authorization }, rawHeaders: ['Authorization', authorization], url: '/' }
-    const next = vi.fn()
+    const next = vi.fn(() => void through.push(authorization))
     requireBearer({ tokens })(req as unknown as GuardedRequest, {} as ServerResponse, next)
     return { next, req: req as GuardedRequest }
   }
 
-  it('waits for nothing when the keys are at hand', () => {
-    const { next, req } = call(issuer)
-    expect(next.mock.calls).toEqual([[]])
+  it('comes at the end of the turn, after the tokens that are known', async () => {
+    const remembers = makeIssuer()
+    const known = `Bearer ${remembers.issue({ accountId: 'acc-1' }).token}`
+    await remembers.verify(known.slice(7))
+    const through: string[] = []
+    const first = header()
+    const { next, req } = call(issuer, first, through)
+    for (let microtask = 0; microtask < 20; microtask++) await undefined
+    expect(call(remembers, known, through).next.mock.calls).toEqual([[]])
+    expect(next).not.toHaveBeenCalled()
+    await vi.waitFor(() => expect(next.mock.calls).toEqual([[]]))
     expect(req.auth).toMatchObject({ accountId: 'acc-1' })
+    expect(through).toEqual([known, first])
+  })
+
+  it('does not wait for timers that a test has faked', async () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const { next } = call(issuer)
+    for (let turn = 0; turn < 5; turn++) await new Promise(endOfTurn)
+    expect(next.mock.calls).toEqual([[]])
   })
 
   it('asks verify when it cannot be told at once', async () => {
