@@ -247,6 +247,21 @@ describe('the guard, on a token’s first time', () => {
     expect(through).toEqual([known, first])
   })
 
+  it('comes to so many in a turn that the app goes on beside a flood of forged ones', async () => {
+    const guard = requireBearer({ tokens: issuer })
+    const verified: number[] = []
+    for (let i = 0; i < 40; i++) {
+      const authorization = header()
+      const req = { headers: { authorization }, rawHeaders: ['Authorization', authorization], url: '/' }
+      guard(req as unknown as GuardedRequest, {} as ServerResponse, () => {})
+    }
+    for (let turn = 0; turn < 4; turn++) {
+      verified.push(verify.mock.calls.length)
+      await new Promise(endOfTurn)
+    }
+    expect(verified).toEqual([0, 16, 32, 40])
+  })
+
   it('does not wait for timers that a test has faked', async () => {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
