@@ -19,5 +19,7 @@ export function serve(apps) {
     if (app) return app(req, res)
     res.writeHead(404).end()
   })
+  // Connections are kept while other servers are measured.
+  server.keepAliveTimeout = 0
   return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server.address().port)))
 }

@@ -1,41 +1,27 @@
-// The server of the http part: the same route without a guard, with ours, and with each peer's, for each algorithm.
+// A server of the http part: one route behind one guard, as an app has it. Every guard is loaded, so that no server has less to
+// carry than another.
 import { appOf, serve } from './app-server.mjs'
 import { createEnvironment } from './environment.mjs'
-import { floor, ours, peers } from './guards.mjs'
+import { allGuards, named } from './guards.mjs'
 
-const BARE = 'no guard'
+const PATH = '/statements'
 
-const environments = new Map()
-const apps = new Map()
-const variants = []
+const [alg, name] = process.argv.slice(2)
+const environment = createEnvironment(alg)
+// The floor knows its token beforehand.
+const one = environment.tokens(1)
+const { guard } = named(name, allGuards(environment, one))
+const answer = (_req, res) => res.json({ account: 'acc-1', statements: [] })
+const app = appOf((app) => app.get(PATH, ...(guard ? [guard] : []), answer))
+const port = await serve(new Map([[PATH, app]]))
 
-for (const alg of ['HS256', 'RS256', 'ES256']) {
-  const environment = createEnvironment(alg)
-  // The floor knows its token beforehand.
-  const one = environment.tokens(1)
-  environments.set(alg, { ...environment, one })
-  const guards = [{ name: BARE }, floor(one), ours(environment), ...peers(environment)]
-  for (const { name, guard, warned } of guards) {
-    // Paths of one length.
-    const path = `/statements/${String(apps.size).padStart(2, '0')}`
-    const answer = (_req, res) => res.json({ account: 'acc-1', statements: [] })
-    apps.set(
-      path,
-      appOf((app) => app.get(path, ...(guard ? [guard] : []), answer)),
-    )
-    variants.push({ alg, name, path, warned })
-  }
-}
-
-const port = await serve(apps)
-process.on('message', ({ alg, count }) => {
-  if (alg === undefined) return process.send(process.cpuUsage())
-  const environment = environments.get(alg)
+process.on('message', ({ count }) => {
+  if (count === undefined) return process.send(process.cpuUsage())
   process.send({
-    tokens: count === 1 ? environment.one : environment.tokens(count),
+    tokens: count === 1 ? one : environment.tokens(count),
     forged: environment.forged(),
     expired: environment.expired(),
   })
 })
 process.on('disconnect', () => process.exit())
-process.send({ port, variants })
+process.send({ port, path: PATH })

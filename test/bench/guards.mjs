@@ -6,6 +6,7 @@ import { fastJwt } from './peers/fast-jwt.mjs'
 import { jsonwebtoken } from './peers/jsonwebtoken.mjs'
 import { passportJwt } from './peers/passport-jwt.mjs'
 
+export const BARE = 'no guard'
 export const OURS = 'requireBearer'
 export const FLOOR = 'a look-up in a map'
 export const FAST_JWT = 'fast-jwt, cache'
@@ -32,6 +33,14 @@ export const floor = (tokens) => {
 /** Every peer, at its best as well as as documented. All at their best check issuer and audience, as this package does. */
 export const peers = (environment) =>
   [fastJwt, jsonwebtoken, expressJwt, expressOauth2JwtBearer, passportJwt].flatMap((peer) => peer(environment))
+
+/** Nothing, next to nothing, this package's guard and every peer. */
+export const allGuards = (environment, tokens) => [
+  { name: BARE },
+  floor(tokens),
+  ours(environment),
+  ...peers(environment),
+]
 
 export const named = (name, guards) => {
   const found = guards.find((guard) => guard.name === name)

@@ -14,7 +14,7 @@ const inTurn = (items) => {
 }
 
 const lists = new Map()
-let sockets = []
+const socketsOf = new Map()
 
 /** How long the whole answer is, told by its first piece; every answer of a run is as long. */
 function lengthOf(piece) {
@@ -26,7 +26,8 @@ function lengthOf(piece) {
 
 /** Requests for `milliseconds`, each `before`, the next of the list, and `after`. How many were answered in that time,
  * a second, and how many in all. */
-function run({ before, list, after, milliseconds }) {
+function run({ port, before, list, after, milliseconds }) {
+  const sockets = socketsOf.get(port)
   const following = lists.get(list)
   return new Promise((resolve, reject) => {
     const end = performance.now() + milliseconds
@@ -64,8 +65,9 @@ function run({ before, list, after, milliseconds }) {
 
 const orders = {
   connect: async ({ port }) => {
-    sockets = Array.from({ length: CONNECTIONS }, () => connect({ port, host: '127.0.0.1', noDelay: true }))
+    const sockets = Array.from({ length: CONNECTIONS }, () => connect({ port, host: '127.0.0.1', noDelay: true }))
     await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+    socketsOf.set(port, sockets)
   },
   remember: ({ list, items }) => {
     lists.set(list, inTurn(items))

@@ -18,6 +18,7 @@ export const token = {
       list: 'logins',
       after: '',
       path,
+      port,
     }))
     await check(port, variants.slice(1), emails[0])
     const load = await startLoad(port)
