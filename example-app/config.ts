@@ -133,8 +133,9 @@ function isTrustworthy({ protocol, hostname }: URL): boolean {
 function baseUrlOf(variable: string, value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined
   const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:'
-  if (!isHttp || url.username || url.password || /[?#]/.test(value)) {
-    throw new Failure(`${variable} must be an absolute http or https URL without query and fragment`)
+  // A comma or semicolon would end the source that a page's Content-Security-Policy makes of it.
+  if (!isHttp || url.username || url.password || /[?#,;]/.test(value)) {
+    throw new Failure(`${variable} must be an absolute http or https URL without query, fragment, comma and semicolon`)
   }
   return value
 }

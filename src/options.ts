@@ -1,4 +1,5 @@
 import ms from 'ms'
+import { nearest } from './nearest.js'
 
 /** A length of time: seconds as a number (a day at most), or a string with a unit: `'90s'`, `'15m'`, `'1h'`, `'30 days'`. */
 export type Duration = number | string
@@ -68,7 +69,8 @@ export function named<T>(name: string, check: Check<T> | undefined, value: unkno
 
 function didYouMean(name: string, known: readonly string[], mistakes: Mistakes): string {
   const plain = (text: string) => text.toLowerCase().replace(/[^a-z]|s$/g, '')
-  const meant = Object.hasOwn(mistakes, name) ? mistakes[name] : known.find((k) => plain(k) === plain(name))
+  const likely = () => known.find((k) => plain(k) === plain(name)) ?? nearest(name, known)
+  const meant = Object.hasOwn(mistakes, name) ? mistakes[name] : likely()
   return meant ? `. Did you mean "${meant}"?` : `. Known options: ${known.join(', ')}`
 }
 

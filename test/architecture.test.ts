@@ -68,6 +68,7 @@ const FLOORS = [
   ['tokens', 'accounts'],
   ['dependency.ts', 'events.ts'],
   ['errors.ts', 'options.ts'],
+  ['nearest.ts'],
 ]
 const floorOf = (file: string) => FLOORS.findIndex((floor) => floor.includes(roomOf(file)))
 
@@ -308,6 +309,7 @@ describe('the other entries', () => {
       'http/path.ts',
       'http/wire.ts',
       'ms',
+      'nearest.ts',
       'node:http',
       'options.ts',
       'tokens/web-url.ts',

@@ -58,6 +58,8 @@ describe('readOptions', () => {
     ['other letters', { Name: 'x' }, 'make: unknown option "Name". Did you mean "name"?'],
     ['a plural', { names: 'x' }, 'make: unknown option "names". Did you mean "name"?'],
     ['a hyphen', { 'na-me': 'x' }, 'make: unknown option "na-me". Did you mean "name"?'],
+    ['a letter too many', { strrict: true }, 'make: unknown option "strrict". Did you mean "strict"?'],
+    ['two letters that changed places', { isze: 1 }, 'make: unknown option "isze". Did you mean "size"?'],
     ['a strange word', { colour: 'x' }, 'make: unknown option "colour". Known options: size, name, strict'],
     ['a strange word that is undefined', { name: 'x', colour: undefined }, 'make: unknown option "colour"'],
     ['an array', [], 'make: expected an options object, got an empty array'],

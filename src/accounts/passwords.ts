@@ -70,6 +70,9 @@ const hasherList: Check<readonly [FirstHasher, ...Hasher[]]> = (value) => {
   if (typeof value[0].hash !== 'function') {
     throw new Expected('an array whose first hasher has "hash"', 'Put argon2id() first: it makes new hashes')
   }
+  if (!value.every(({ external = false }) => typeof external === 'boolean')) {
+    throw new Expected('an array of hashers whose "external" is true or false')
+  }
   return [...value] as unknown as readonly [FirstHasher, ...Hasher[]]
 }
 

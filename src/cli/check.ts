@@ -9,9 +9,9 @@ import { sender } from './check/send.js'
 import type { Environment, Target } from './check/target.js'
 import { Fault } from './check/verdict.js'
 import { checked, command, PASSWORD_AS_ARGUMENT, type Values } from './command.js'
+import { didYouMean } from './did-you-mean.js'
 import { EXIT, Failure, UsageError } from './failure.js'
 import type { Io } from './io.js'
-import { didYouMean } from './nearest.js'
 import { readPassword } from './password-input.js'
 
 /** Of an answer, in bytes: much more than any of ours has. */

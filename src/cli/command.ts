@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util'
 import { type Check, named } from '../options.js'
+import { didYouMean } from './did-you-mean.js'
 import { UsageError } from './failure.js'
 import type { Io } from './io.js'
-import { didYouMean } from './nearest.js'
 
 /** One option of a command: how it is read, and its line in the help. */
 export interface OptionRow {

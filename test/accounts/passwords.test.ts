@@ -266,6 +266,7 @@ describe('createPasswords refuses', () => {
     ['a maker among hashers', [cheap, bcrypt], 'Are the brackets of argon2id() missing?'],
     ['no hasher', [{}], 'A hasher has "accepts" and "verify"'],
     ['a first hasher that makes no hashes', [checksOnly], 'Put argon2id() first: it makes new hashes'],
+    ['a word for whether it is external', [cheap, { ...checksOnly, external: 'no' }], '"external" is true or false'],
   ])('%s, and gives a hint', (_, hashers, hint) => {
     expectMisuse(() => createPasswords({ hashers: hashers as never }), hint)
   })

@@ -70,6 +70,8 @@ describe('environment variables', () => {
     [{ HOST: '::' }, 'HOST=:: .+BASE_URL'],
     [{ REPORTING_URL: 'reports.example.com' }, 'REPORTING_URL'],
     [{ REPORTING_URL: 'https://user:secret@reports.example.com' }, 'REPORTING_URL'],
+    [{ REPORTING_URL: 'http://a;b/' }, 'REPORTING_URL .+ semi'],
+    [{ REPORTING_URL: 'http://reports.example.com/a,b' }, 'REPORTING_URL .+ semi'],
     [{ BASE_URL: 'api.example.com' }, 'BASE_URL'],
     [{ BASE_URL: 'ftp://api.example.com' }, 'BASE_URL'],
     [{ BASE_URL: 'https://user:secret@api.example.com' }, 'BASE_URL'],

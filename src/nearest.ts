@@ -1,10 +1,14 @@
-/** The word that somebody is likely to have meant: a piece of it, or it and more, or with two letters wrong at most. */
+/**
+ * The word that somebody is likely to have meant: a piece of it, or it and more, or with two letters wrong at most. Small and
+ * capital letters are the same.
+ */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const plain = word.toLowerCase()
-  const part = known.find((name) => plain.length > 2 && (name.includes(plain) || plain.startsWith(name)))
+  const isPart = (name: string) => name.includes(plain) || plain.startsWith(name)
+  const part = known.find((name) => plain.length > 2 && isPart(name.toLowerCase()))
   if (part) return part
   const [best] = known
-    .map((name) => ({ name, distance: distanceOf(plain, name) }))
+    .map((name) => ({ name, distance: distanceOf(plain, name.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance)
   return best && best.distance <= Math.min(2, best.name.length - 1) ? best.name : undefined
 }
@@ -21,10 +25,4 @@ function distanceOf(a: string, b: string): number {
     row = next
   }
   return row[b.length] as number
-}
-
-/** `Did you mean …?`, or which there are. */
-export function didYouMean(word: string, known: readonly string[], prefix = ''): string {
-  const likely = nearest(word, known)
-  return likely ? `Did you mean "${prefix}${likely}"?` : `There are: ${known.map((name) => prefix + name).join(', ')}`
 }
