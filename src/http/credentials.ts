@@ -69,6 +69,11 @@ export function knownTokenOf(
   return known && !isRepeated(req) && !hasTokenInQuery(req) ? known : undefined
 }
 
+/** Whether a request announces a body (RFC 9112 section 6). */
+export function mayHaveBody({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
+}
+
 /** Node keeps the first of several `Authorization` headers and drops the others silently. */
 function isRepeated(req: IncomingMessage): boolean {
   const rawHeaders = look(req, 'rawHeaders')

@@ -19,7 +19,7 @@ import {
 import { type QuickPath, quickPathOf } from '../tokens/quick-path.js'
 import type { TokenVerifier } from '../tokens/tokens.js'
 import { isVerifiedToken, type VerifiedToken } from '../tokens/verified-token.js'
-import { bearerByPassport, bearerTokenOf, knownTokenOf, look } from './credentials.js'
+import { bearerByPassport, bearerTokenOf, knownTokenOf, look, mayHaveBody } from './credentials.js'
 import { type HostOptions, hostRows } from './host-options.js'
 import { asRefusal, send } from './respond.js'
 import {
@@ -130,8 +130,8 @@ const MISTAKES = {
   authRequired: 'optional',
 }
 
-/** How many tokens one turn of the event loop verifies for the first time. The dearest, of ES256, costs about as much as a plain route. */
-const FIRST_TIMES_PER_TURN = 16
+/** How many tokens one turn of the event loop verifies for the first time, and how many may wait for it; of all guards together. */
+const firstTime = createTurnstile(16, 1024)
 
 /** For a verifier of the host's own, which is asked every time. */
 const NO_QUICK_PATH: QuickPath = { recall: () => undefined, verifyNow: () => undefined }
@@ -170,13 +170,17 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
       quick.verifyNow(token) ??
       ask('keys', timeout, () => askVerifier(tokens, token), ['invalid_token', 'unavailable']),
   )
-  const turn = createTurnstile(FIRST_TIMES_PER_TURN)
   const looksAgain = isRevoked !== undefined || findById !== undefined
 
-  /** The token that a request brings, when it is not remembered. Those that are go on before it. */
-  function presented(req: GuardedRequest, header?: string): Promise<VerifiedToken> | undefined {
+  /**
+   * The token that a request brings, when it is not remembered: those that are go on before it. One with a body does not wait, or
+   * what already listens to that would have taken it before the route does.
+   */
+  function presented(req: GuardedRequest, header?: string): ReturnType<typeof verify> | undefined {
     const token = bearerTokenOf(req, header)
-    return token === undefined ? undefined : turn().then(() => verify(token))
+    if (token === undefined) return undefined
+    const turn = mayHaveBody(req) ? undefined : firstTime()
+    return turn ? turn.then(() => verify(token)) : verify(token)
   }
 
   function firstLook(auth: VerifiedToken | undefined): VerifiedToken | undefined {
@@ -193,7 +197,7 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
 
   async function lookTwice(
     req: GuardedRequest,
-    found: VerifiedToken | ReturnType<typeof presented>,
+    found: ReturnType<typeof presented>,
   ): Promise<VerifiedToken | undefined> {
     const auth = firstLook(await found)
     if (!auth) return undefined
@@ -226,16 +230,20 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
   }
 
   function later(auth: ReturnType<typeof lookTwice>, req: GuardedRequest, res: ServerResponse, next: Next): void {
-    auth
-      .then(
-        (known) => admit(known, req, next),
-        (error: unknown) => refuse(error, req, res, next),
-      )
-      .catch(next)
+    auth.then(
+      (known) => admit(known, req, next),
+      (error: unknown) => {
+        try {
+          refuse(error, req, res, next)
+        } catch (failure) {
+          next(failure)
+        }
+      },
+    )
   }
 
   return function requireBearerMiddleware(req, res, next) {
-    let auth: VerifiedToken | undefined | ReturnType<typeof lookTwice>
+    let auth: ReturnType<typeof presented> | ReturnType<typeof lookTwice>
     try {
       const { authorization: header } = look(req, 'headers')
       const found = knownTokenOf(req, header, quick.recall) ?? presented(req, header)

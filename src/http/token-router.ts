@@ -70,6 +70,9 @@ const MAX_BODY = 1_048_576
 /** How many token calls one turn of the event loop takes up. Each costs about as much as a plain route's. */
 const CALLS_PER_TURN = 8
 
+/** How many may wait for it. */
+const MOST_WAITING = 1024
+
 /** Refusals that a flood is answered with, and cost nothing else: sent as fast as they come, they would be all the app does. */
 const PACED: ReadonlySet<AuthErrorCode> = new Set(['overloaded', 'too_many_attempts'])
 
@@ -134,13 +137,16 @@ export function tokenRouter(options: TokenRouterOptions): Router {
   const throttle = read.throttle === false ? undefined : (read.throttle ?? createThrottle())
   const login = createLogin({ store: accounts, passwords, throttle, timeout })
   const emit = emitter(read.onEvent)
-  const turn = createTurnstile(CALLS_PER_TURN)
+  const turn = createTurnstile(CALLS_PER_TURN, MOST_WAITING)
   const pace = createPacer(PACE.every, PACE.burst, PACE.most)
 
   async function answer(req: Request, res: Response, subject: EventSubject): Promise<void> {
+    const isTaken = takes('token', req.method)
+    // Before it waits, or whoever listens to the body besides would have taken it.
+    const body = isTaken ? await readBody(req, bodyLimit) : undefined
     await turn()
-    if (!takes('token', req.method)) throw new AuthError('method_not_allowed')
-    const credentials = credentialsIn(await readBody(req, bodyLimit), bodyLimit)
+    if (!isTaken) throw new AuthError('method_not_allowed')
+    const credentials = credentialsIn(body, bodyLimit)
     if (emailInEvents) subject.email = credentials.email
     const failed: LoginContext['failed'] = (dependency, error) =>
       emit(subject, { type: 'dependency.failed', dependency, refused: false, error })

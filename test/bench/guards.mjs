@@ -10,6 +10,7 @@ export const BARE = 'no guard'
 export const OURS = 'requireBearer'
 export const FLOOR = 'a look-up in a map'
 export const FAST_JWT = 'fast-jwt, cache'
+export const FAST_JWT_KEYED = 'fast-jwt, cache keyed on the token'
 export const EXPRESS_JWT = 'express-jwt, KeyObject'
 export const EXPRESS_JWT_DOCUMENTED = 'express-jwt, as documented'
 

@@ -1,6 +1,11 @@
+import { connect } from 'node:net'
 import * as timers from 'node:timers'
-import { expect, it, vi } from 'vitest'
+import express from 'express'
+import { tokenRouter } from 'express-token-endpoint'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { createTurnstile } from '../../src/http/turnstile.js'
+import { makeIssuer } from '../support/fixtures.js'
+import { listen, TOKEN_PATH } from '../support/http.js'
 
 vi.mock('node:timers', async (original) => {
   const real = await original<typeof timers>()
@@ -10,7 +15,7 @@ vi.mock('node:timers', async (original) => {
 const turnOfTheLoop = () => new Promise(setImmediate)
 
 /** Sends so many through at once, and records who has passed. */
-function crowd(turnstile: () => Promise<void>, size: number, passed: number[] = []) {
+function crowd(turnstile: () => Promise<void> | undefined, size: number, passed: number[] = []) {
   const all = Array.from({ length: size }, async (_, i) => {
     await turnstile()
     passed.push(i)
@@ -19,7 +24,7 @@ function crowd(turnstile: () => Promise<void>, size: number, passed: number[] = 
 }
 
 it('lets so many through at the end of each turn, in their order', async () => {
-  const { passed, all } = crowd(createTurnstile(3), 8)
+  const { passed, all } = crowd(createTurnstile(3, 100), 8)
   const counts: number[] = []
   for (let i = 0; i < 5; i++) {
     await Promise.resolve()
@@ -32,7 +37,7 @@ it('lets so many through at the end of each turn, in their order', async () => {
 })
 
 it('has nobody overtake those who wait', async () => {
-  const turnstile = createTurnstile(1)
+  const turnstile = createTurnstile(1, 100)
   const { passed, all } = crowd(turnstile, 3)
   await turnOfTheLoop()
   const late = (async () => {
@@ -44,7 +49,7 @@ it('has nobody overtake those who wait', async () => {
 })
 
 it('lets those through who come after it was empty', async () => {
-  const turnstile = createTurnstile(1)
+  const turnstile = createTurnstile(1, 100)
   const { passed } = crowd(turnstile, 1)
   await turnOfTheLoop()
   await turnOfTheLoop()
@@ -52,9 +57,32 @@ it('lets those through who come after it was empty', async () => {
   expect(passed).toEqual([0, 0, 1])
 })
 
+it('has no more wait than may: who finds it full goes on at once', async () => {
+  const turnstile = createTurnstile(2, 3)
+  const full = Array.from({ length: 5 }, () => turnstile())
+  expect(full.map((wait) => wait === undefined)).toEqual([false, false, false, true, true])
+  await turnOfTheLoop()
+  expect(turnstile()).toBeInstanceOf(Promise)
+})
+
 it('rests when nobody comes', async () => {
   vi.mocked(timers.setImmediate).mockClear()
-  await crowd(createTurnstile(1), 3).all
+  await crowd(createTurnstile(1, 100), 3).all
   for (let turn = 0; turn < 3; turn++) await turnOfTheLoop()
   expect(timers.setImmediate).toHaveBeenCalledTimes(3)
+})
+
+it('has the token endpoint take up eight calls in a turn', async () => {
+  let turn = 0
+  const taken = new Map<number, number>()
+  const onEvent = () => void taken.set(turn, (taken.get(turn) ?? 0) + 1)
+  const { port } = await listen(
+    express().use(tokenRouter({ tokens: makeIssuer(), accounts: () => undefined, onEvent })),
+  )
+  const socket = connect(port, '127.0.0.1')
+  onTestFinished(() => void socket.destroy())
+  socket.write(`GET ${TOKEN_PATH} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(30))
+  const sum = () => [...taken.values()].reduce((a, b) => a + b, 0)
+  for (; sum() < 30; turn++) await turnOfTheLoop()
+  expect(Math.max(...taken.values())).toBe(8)
 })

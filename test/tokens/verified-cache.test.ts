@@ -225,8 +225,8 @@ describe('the guard, on a token’s first time', () => {
   const header = () => `Bearer ${issuer.issue({ accountId: 'acc-1' }).token}`
 
   /** Calls the guard as Express does, and notes when it lets the request through. */
-  function call(tokens: TokenVerifier, authorization = header(), through: string[] = []) {
-    const req = { headers: { authorization }, rawHeaders: ['Authorization', authorization], url: '/' }
+  function call(tokens: TokenVerifier, authorization = header(), through: string[] = [], more: object = {}) {
+    const req = { headers: { authorization, ...more }, rawHeaders: ['Authorization', authorization], url: '/' }
     const next = vi.fn(() => void through.push(authorization))
     requireBearer({ tokens })(req as unknown as GuardedRequest, {} as ServerResponse, next)
     return { next, req: req as GuardedRequest }
@@ -247,19 +247,62 @@ describe('the guard, on a token’s first time', () => {
     expect(through).toEqual([known, first])
   })
 
-  it('comes to so many in a turn that the app goes on beside a flood of forged ones', async () => {
-    const guard = requireBearer({ tokens: issuer })
+  /** Has so many tokens presented at once, by guards of their own, and counts those verified by the end of each turn. */
+  async function countTurns(crowd: number, turns: number, more: object = {}) {
+    for (let i = 0; i < crowd; i++) call(issuer, header(), [], more)
     const verified: number[] = []
-    for (let i = 0; i < 40; i++) {
-      const authorization = header()
-      const req = { headers: { authorization }, rawHeaders: ['Authorization', authorization], url: '/' }
-      guard(req as unknown as GuardedRequest, {} as ServerResponse, () => {})
-    }
-    for (let turn = 0; turn < 4; turn++) {
+    for (let turn = 0; turn < turns; turn++) {
       verified.push(verify.mock.calls.length)
       await new Promise(endOfTurn)
     }
-    expect(verified).toEqual([0, 16, 32, 40])
+    return verified
+  }
+
+  it('comes to so many in a turn that the app goes on beside a flood of forged ones', async () => {
+    expect(await countTurns(40, 4)).toEqual([0, 16, 32, 40])
+  })
+
+  it('waits with so many others that their number is bounded', async () => {
+    const [atOnce, ...later] = await countTurns(1030, 66)
+    expect(atOnce).toBe(6)
+    expect(later.at(-1)).toBe(1030)
+  })
+
+  it('waits for nothing where there is a body that somebody may be listening for', async () => {
+    expect(await countTurns(1, 1, { 'content-length': '2' })).toEqual([1])
+    verify.mockClear()
+    expect(await countTurns(1, 1, { 'transfer-encoding': 'chunked' })).toEqual([1])
+  })
+
+  it('leaves a body to the route, whoever listens to it before', async () => {
+    let heard = 0
+    const app = express()
+    app.use((req, _res, next) => {
+      req.on('data', (chunk: Buffer) => {
+        heard += chunk.length
+      })
+      next()
+    })
+    app.post('/', requireBearer({ tokens: issuer }), express.json(), (req, res) => void res.json(req.body))
+    const { body } = await request(app).post('/').set('Authorization', header()).send({ a: 1 })
+    expect(body).toEqual({ a: 1 })
+    expect(heard).toBe(7)
+  })
+
+  it('calls a next that throws no second time', async () => {
+    const error = new Error('of the route')
+    const unhandled = new Promise((resolve) => process.once('unhandledRejection', resolve))
+    const others = process.rawListeners('unhandledRejection').filter((listener) => !('listener' in listener))
+    for (const other of others) process.off('unhandledRejection', other as () => void)
+    onTestFinished(() => {
+      for (const other of others) process.on('unhandledRejection', other as () => void)
+    })
+    const { next } = call(issuer)
+    next.mockImplementation(() => {
+      throw error
+    })
+    expect(await unhandled).toBe(error)
+    expect(next).toHaveBeenCalledOnce()
   })
 
   it('does not wait for timers that a test has faked', async () => {

@@ -7,7 +7,9 @@ import { pairedRatio } from '../stats.mjs'
 const CROWDS = [1000, 100_000]
 const inTurn = (name, count) => `${name}; ${count.toLocaleString('en')} tokens in turn`
 
-/** What the guard itself takes, without a server around it: HS256. */
+const OTHER_ALGORITHMS = ['RS256', 'ES256']
+
+/** What the guard itself takes, without a server around it. */
 export const guard = {
   title: 'The guard in process, µs per call',
   async run({ rounds }) {
@@ -22,29 +24,22 @@ export const guard = {
       const crowd = [floor(tokens), ours(environment), named(FAST_JWT, others), named(EXPRESS_JWT, others)]
       rows.push(...crowd.map((row) => ({ ...row, name: inTurn(row.name, count), tokens })))
     }
-    const values = await measureInProcess(
-      rounds,
-      rows.map((row) => ({ ...row, environment })),
-    )
+    const variants = rows.map((row) => ({ ...row, environment }))
+    for (const alg of OTHER_ALGORITHMS) variants.push(...best(alg))
+    const values = await measureInProcess(rounds, variants)
     const ratio = (name, base) => pairedRatio(values[name], values[base])
     const [thousand, many] = CROWDS.map((count) => inTurn(OURS, count))
-    const mapOfThousand = inTurn(FLOOR, CROWDS[0])
-    const toMap = (name, map) => values[name].map((value, round) => value / values[map][round])
     return {
-      tables: [oneToken(rowsOf(values, names)), inCrowds(rowsOf(values))],
+      tables: [oneToken(rowsOf(values, names), values), others(rowsOf(values), names)],
       demands: [
         atMost(`one token, ${OURS} to ${FLOOR}`, ratio(OURS, FLOOR), 2.5),
         atLeast(`one token, ${FAST_JWT} to ${OURS}`, ratio(FAST_JWT, OURS), 2),
         atLeast(`one token, ${EXPRESS_JWT} to ${OURS}`, ratio(EXPRESS_JWT, OURS), 12),
         atLeast(`one token, ${EXPRESS_JWT_DOCUMENTED} to ${OURS}`, ratio(EXPRESS_JWT_DOCUMENTED, OURS), 250),
-        atMost(
-          '1,000 tokens in turn to one token, each as a share of the look-up',
-          pairedRatio(toMap(thousand, mapOfThousand), toMap(OURS, FLOOR)),
-          1.1,
-        ),
+        atMost('1,000 tokens in turn to one token', ratio(thousand, OURS), 1.1),
         {
-          demand: `(1,000 tokens in turn to one token, and ${FLOOR} likewise)`,
-          measured: [ratio(thousand, OURS), ratio(mapOfThousand, FLOOR)].map((both) => withSpread(both)).join(', '),
+          demand: `(1,000 tokens in turn to one token, ${FLOOR})`,
+          measured: withSpread(ratio(inTurn(FLOOR, CROWDS[0]), FLOOR)),
         },
         atLeast(`100,000 tokens in turn, ${EXPRESS_JWT} to ${OURS}`, ratio(inTurn(EXPRESS_JWT, CROWDS[1]), many), 1),
       ],
@@ -53,17 +48,30 @@ export const guard = {
   },
 }
 
-const oneToken = (rows) => ({
+/** The quickest of each kind, by another algorithm. */
+function best(alg) {
+  const environment = createEnvironment(alg)
+  const tokens = environment.tokens(1)
+  const guards = [floor(tokens), ours(environment), ...peers(environment)]
+  return [FLOOR, OURS, FAST_JWT, EXPRESS_JWT].map((name) => ({
+    ...named(name, guards),
+    name: `${name}; ${alg}`,
+    tokens,
+    environment,
+  }))
+}
+
+const oneToken = (rows, values) => ({
   heads: ['HS256, one token', 'µs', 'to the look-up', 'to ours'],
   rows: rows.map((row) => [
     row.name,
     withSpread(row),
     times(row.ratio),
-    `× ${(row.median / rows.find(({ name }) => name === OURS).median).toFixed(2)}`,
+    times(pairedRatio(values[row.name], values[OURS])),
   ]),
 })
 
-const inCrowds = (rows) => ({
-  heads: ['HS256, many tokens', 'µs'],
-  rows: rows.filter(({ name }) => name.includes('in turn')).map((row) => [row.name, withSpread(row)]),
+const others = (rows, names) => ({
+  heads: ['many tokens of HS256, and other algorithms', 'µs'],
+  rows: rows.filter(({ name }) => !names.includes(name)).map((row) => [row.name, withSpread(row)]),
 })

@@ -1,6 +1,6 @@
 import { checkGuard } from '../check.mjs'
 import { createEnvironment } from '../environment.mjs'
-import { allGuards, BARE, EXPRESS_JWT, FLOOR, OURS } from '../guards.mjs'
+import { allGuards, BARE, EXPRESS_JWT, FAST_JWT, FAST_JWT_KEYED, FLOOR, OURS } from '../guards.mjs'
 import { startLoad } from '../load.mjs'
 import { atLeast, rowsOf, times, withSpread } from '../report.mjs'
 import { inRounds } from '../rounds.mjs'
@@ -16,7 +16,8 @@ const SLICE = 200
  * processes of the same program differ by as much as the guard takes.
  */
 const COPIES = 3
-const OFTEN = [BARE, FLOOR, OURS]
+const OFTEN = [BARE, FLOOR, OURS, FAST_JWT, FAST_JWT_KEYED]
+const OWN = [BARE, FLOOR, OURS]
 
 const inTurn = (name, count) => `${name}; ${count.toLocaleString('en')} tokens in turn`
 const bearer = (token) => ({ Authorization: `Bearer ${token}` })
@@ -103,23 +104,25 @@ async function check(name, port, path, samples) {
 const rowsWith = ({ throughput, processor }) =>
   rowsOf(throughput).map((row) => ({
     ...row,
+    ours: pairedRatio(throughput[OURS], throughput[row.name]),
     processor: median(processor[row.name]),
     processorRatio: median(processor[BARE]) / median(processor[row.name]),
   }))
 
 const tableOf = (alg, rows) => ({
-  heads: [alg, 'per second', 'to no guard', 'CPU µs each', 'by CPU'],
+  heads: [alg, 'per second', 'to no guard', 'ours to it', 'CPU µs each', 'by CPU'],
   rows: rows.map((row) => [
     row.name,
     withSpread(row),
     times(row.ratio),
+    times(row.ours),
     row.processor.toFixed(1),
     `× ${row.processorRatio.toFixed(2)}`,
   ]),
 })
 
 function demandsOf(alg, values, warned) {
-  const peers = Object.keys(values).filter((name) => !OFTEN.includes(name) && !name.includes('in turn'))
+  const peers = Object.keys(values).filter((name) => !OWN.includes(name) && !name.includes('in turn'))
   const ahead = (names) =>
     names.map((name) => pairedRatio(values[OURS], values[name])).sort((a, b) => a.median - b.median)[0]
   return [
