@@ -112,16 +112,35 @@ describe('the cache of verified tokens', () => {
     expect(verify).toHaveBeenCalledTimes(4)
   })
 
-  it('tells tokens apart whose ends are the same', () => {
+  /** A cache, and a verification to put into it under any text. */
+  function cacheOf(size: number) {
     const ring = readKeys('test', { alg: 'HS256', secret: SECRET, kid: 'k1' })
     const { header, payload } = goodParts()
-    const verification = verifyToken(forge(header, payload), ring, {
-      issuer: ISSUER,
-      audience: ISSUER,
-      now: Date.now(),
-      tolerance: 0,
-    })
-    const { remember, recall } = verifiedCache(10, ring, Date.now)
+    const expected = { issuer: ISSUER, audience: ISSUER, now: Date.now(), tolerance: 0 }
+    return { ...verifiedCache(size, ring, Date.now), verification: verifyToken(forge(header, payload), ring, expected) }
+  }
+
+  it('takes in any token that comes twice, though it is full', () => {
+    const { remember, recall, verification } = cacheOf(2)
+    for (const text of ['first', 'second']) remember(text.padEnd(8), verification)
+    for (const end of ['A', 'M', 'Z', 'a', 'm', 'z', '0', '9', '-', '_'].map((character) => character.repeat(8))) {
+      remember(end, verification)
+      expect(recall(end)).toBeUndefined()
+      remember(end, verification)
+      expect(recall(end)).toBe(verification.token)
+    }
+  })
+
+  it('takes in those that come by turns, too', () => {
+    const { remember, recall, verification } = cacheOf(2)
+    for (const text of ['first', 'second']) remember(text.padEnd(8), verification)
+    for (const text of ['signed-A', 'signed-C', 'signed-A']) remember(text, verification)
+    expect(recall('signed-A')).toBe(verification.token)
+    expect(recall('signed-C')).toBeUndefined()
+  })
+
+  it('tells tokens apart whose ends are the same', () => {
+    const { remember, recall, verification } = cacheOf(10)
     remember('first.same-end', verification)
     expect(recall('other.same-end')).toBeUndefined()
     remember('other.same-end', verification)
