@@ -7,7 +7,7 @@ vi.mock('passport-http-bearer', () => ({
   Strategy: class {
     authenticate() {
       if (ways.verdict === 'nothing') return
-      Reflect.apply(Reflect.get(this, ways.verdict), this, [{ verified: 'somebody' }])
+      Reflect.apply(Reflect.get(this as object, ways.verdict), this, [{ verified: 'somebody' }])
     }
   },
 }))
