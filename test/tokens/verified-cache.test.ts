@@ -10,6 +10,7 @@ import { type QuickPath, quickPathOf, withQuickPath } from '../../src/tokens/qui
 import * as signature from '../../src/tokens/signature.js'
 import { verifiedCache } from '../../src/tokens/verified-cache.js'
 import { verifyToken } from '../../src/tokens/verify.js'
+import { thrownBy } from '../support/failures.js'
 import { forge, frozenClock, goodParts, ISSUER, makeIssuer, SECRET } from '../support/fixtures.js'
 
 vi.mock('../../src/tokens/signature.js', { spy: true })
@@ -287,6 +288,12 @@ describe('the guard, on a token’s first time', () => {
     const { next } = call(issuer)
     for (let turn = 0; turn < 5; turn++) await new Promise(endOfTurn)
     expect(next.mock.calls).toEqual([[]])
+  })
+
+  it('is told at once where the keys are at hand', () => {
+    const verifyNow = quickPathOf(issuer)?.verifyNow as QuickPath['verifyNow']
+    expect(verifyNow(header().slice(7))).toMatchObject({ accountId: 'acc-1' })
+    expect(thrownBy(() => verifyNow('x.y.z'))).toMatchObject({ code: 'invalid_token', reason: 'malformed' })
   })
 
   it('asks verify when it cannot be told at once', async () => {
