@@ -1,4 +1,5 @@
-import { METHODS } from 'node:http'
+import { once } from 'node:events'
+import { type IncomingMessage, METHODS, request } from 'node:http'
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import express from 'express'
@@ -383,6 +384,19 @@ describe('a client that goes on sending gets its answer, and is cut off', () => 
       expect(await readToEnd).toBe(true)
     },
   )
+
+  it.each([
+    [10_240, 'keep-alive'],
+    [10_241, 'close'],
+  ])('and one that has yet to send %i bytes is answered with Connection: %s', async (length, connection) => {
+    const headers = { 'Content-Length': length, Connection: 'keep-alive' }
+    const req = request({ host: '127.0.0.1', port: await start(), method: 'PUT', path: TOKEN_PATH, headers })
+    req.on('error', () => {})
+    onTestFinished(() => void req.destroy())
+    req.flushHeaders()
+    const [res] = (await once(req, 'response')) as [IncomingMessage]
+    expect(res).toMatchObject({ statusCode: 405, headers: { connection } })
+  })
 
   it('and a client that sends no more than it said keeps its connection', async () => {
     const port = await start()

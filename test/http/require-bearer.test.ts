@@ -110,6 +110,23 @@ describe('req.auth', () => {
     expect(seen).toEqual([undefined])
   })
 
+  it('of another middleware is not there for the host’s error handler', async () => {
+    const seen: unknown[] = []
+    const app = express()
+    app.use((req, _res, next) => {
+      Object.assign(req, { auth: { accountId: 'acc-1' } })
+      next()
+    })
+    const handler: ErrorRequestHandler = (_error, req, res, _next) => {
+      seen.push(req.auth)
+      res.end()
+    }
+    app.use(requireBearer({ tokens, isRevoked: () => Promise.reject(), forwardErrors: true }), handler)
+    const headers = { Authorization: `Bearer ${tokenOf()}` }
+    await send((await listen(app)).port, { method: 'GET', path: '/', headers })
+    expect(seen).toEqual([undefined])
+  })
+
   it('is not there for the handler of a refused request', async () => {
     const { ask, seen } = await guarded()
     expectInvalid(await ask('x.y.z'))
@@ -132,17 +149,35 @@ describe('req.auth', () => {
 })
 
 describe('a verifier of the host’s own', () => {
-  it.each([undefined, null, false, true, 'token', {}, [], { id: 'a', accountId: 'b', scopes: 'c' }])(
-    'whose answer is no token lets nobody through, nor as nobody: %j',
-    async (answer) => {
-      const verifier = { ...tokens, verify: () => Promise.resolve(answer as never) }
-      for (const options of [{}, { optional: true }, { isRevoked: () => false }]) {
-        const { ask, seen } = await guarded({ tokens: verifier, ...options })
-        expectUnavailable(await ask('x.y.z'))
-        expect(seen).toEqual([])
-      }
-    },
-  )
+  const own = { id: 'a', accountId: 'b', scopes: ['c'], issuedAt: new Date(0) }
+
+  it('whose answer has the form of a token lets it through', async () => {
+    const { ask, seen } = await guarded({ tokens: { ...tokens, verify: async () => own as never }, scope: 'c' })
+    expect((await ask('x.y.z')).status).toBe(200)
+    expect(seen[0]?.auth).toBe(own)
+  })
+
+  it.each([
+    undefined,
+    null,
+    false,
+    true,
+    'token',
+    {},
+    [],
+    Object.assign([], own),
+    { ...own, id: 1 },
+    { ...own, accountId: undefined },
+    { ...own, scopes: 'c' },
+    { ...own, issuedAt: 0 },
+  ])('whose answer is no token lets nobody through, nor as nobody: %j', async (answer) => {
+    const verifier = { ...tokens, verify: () => Promise.resolve(answer as never) }
+    for (const options of [{}, { optional: true }, { isRevoked: () => false }]) {
+      const { ask, seen } = await guarded({ tokens: verifier, ...options })
+      expectUnavailable(await ask('x.y.z'))
+      expect(seen).toEqual([])
+    }
+  })
 
   const verify = (token: string) => tokens.verify(token)
 
@@ -177,6 +212,19 @@ describe('a verifier of the host’s own', () => {
     expectUnavailable(await ask(tokenOf()))
     expect(seen).toHaveLength(0)
     expect(onEvent.mock.calls).toMatchObject([[{ type: 'dependency.failed', dependency: 'keys', error }]])
+  })
+
+  it('that says so itself is believed', async () => {
+    const errors: unknown[] = []
+    const handler: ErrorRequestHandler = (error, _req, res, _next) => {
+      errors.push(error)
+      res.end()
+    }
+    const error = new AuthError('unavailable')
+    const own = { issuer: ISSUER, audience: ISSUER, verify: () => Promise.reject(error) }
+    const app = express().use(requireBearer({ tokens: own, forwardErrors: true }), handler)
+    await send((await listen(app)).port, { method: 'GET', path: '/', headers: { Authorization: 'Bearer x.y.z' } })
+    expect(errors[0]).toBe(error)
   })
 })
 

@@ -1,6 +1,7 @@
+import type { ServerResponse } from 'node:http'
 import { AuthError, type AuthErrorCode } from 'express-token-endpoint'
-import { describe, expect, it } from 'vitest'
-import { asRefusal } from '../../src/http/respond.js'
+import { describe, expect, it, vi } from 'vitest'
+import { asRefusal, send } from '../../src/http/respond.js'
 
 describe('asRefusal', () => {
   it.each<['token' | 'guard' | 'keys', AuthErrorCode]>([
@@ -23,4 +24,18 @@ describe('asRefusal', () => {
     const { code, dependency, cause } = asRefusal(part, thrown)
     expect({ code, dependency, cause }).toEqual({ code: 'unavailable', dependency: 'internal', cause: thrown })
   })
+})
+
+it('send says how many bytes the body has, whoever ends it', () => {
+  const res = { setHeader: vi.fn(), end: vi.fn() }
+  const finish = vi.fn()
+  const answer = { status: 200, headers: {}, body: 'caf\u00e9' }
+  send(res as unknown as ServerResponse, answer)
+  send(res as unknown as ServerResponse, answer, finish)
+  expect(res.setHeader.mock.calls).toEqual([
+    ['Content-Length', 5],
+    ['Content-Length', 5],
+  ])
+  expect(res.end.mock.calls).toEqual([[answer.body]])
+  expect(finish.mock.calls).toEqual([[res, answer.body]])
 })

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { readCompact } from '../../src/tokens/compact.js'
 import { expectInvalidToken } from '../support/failures.js'
 import { atFrozenMoment, partsOf, signParts } from '../support/tokens.js'
@@ -24,6 +24,12 @@ describe('readCompact', () => {
 
   it.each(['null', '[]', '["exp"]'])('says that there is a crit, whatever it is: %s', (crit) => {
     expect(readCompact(`${part(`{"crit":${crit}}`)}.${part('{}')}.AA`)).toMatchObject({ critical: true })
+  })
+
+  it('reads no empty header, nor as the first of all', async () => {
+    vi.resetModules()
+    const fresh = await import('../../src/tokens/compact.js')
+    expect(fresh.readCompact('.e30.AA')).toBeUndefined()
   })
 
   it('takes nothing from a prototype', () => {

@@ -10,6 +10,7 @@ import { type QuickPath, quickPathOf, withQuickPath } from '../../src/tokens/qui
 import * as signature from '../../src/tokens/signature.js'
 import { verifiedCache } from '../../src/tokens/verified-cache.js'
 import { verifyToken } from '../../src/tokens/verify.js'
+import { thrownBy } from '../support/failures.js'
 import { forge, frozenClock, goodParts, ISSUER, makeIssuer, SECRET } from '../support/fixtures.js'
 
 vi.mock('../../src/tokens/signature.js', { spy: true })
@@ -112,16 +113,35 @@ describe('the cache of verified tokens', () => {
     expect(verify).toHaveBeenCalledTimes(4)
   })
 
-  it('tells tokens apart whose ends are the same', () => {
+  /** A cache, and a verification to put into it under any text. */
+  function cacheOf(size: number) {
     const ring = readKeys('test', { alg: 'HS256', secret: SECRET, kid: 'k1' })
     const { header, payload } = goodParts()
-    const verification = verifyToken(forge(header, payload), ring, {
-      issuer: ISSUER,
-      audience: ISSUER,
-      now: Date.now(),
-      tolerance: 0,
-    })
-    const { remember, recall } = verifiedCache(10, ring, Date.now)
+    const expected = { issuer: ISSUER, audience: ISSUER, now: Date.now(), tolerance: 0 }
+    return { ...verifiedCache(size, ring, Date.now), verification: verifyToken(forge(header, payload), ring, expected) }
+  }
+
+  it('takes in any token that comes twice, though it is full', () => {
+    const { remember, recall, verification } = cacheOf(2)
+    for (const text of ['first', 'second']) remember(text.padEnd(8), verification)
+    for (const end of ['A', 'M', 'Z', 'a', 'm', 'z', '0', '9', '-', '_'].map((character) => character.repeat(8))) {
+      remember(end, verification)
+      expect(recall(end)).toBeUndefined()
+      remember(end, verification)
+      expect(recall(end)).toBe(verification.token)
+    }
+  })
+
+  it('has met as many as it holds, once it is full', () => {
+    const { remember, recall, verification } = cacheOf(12)
+    const texts = Array.from({ length: 24 }, (_, i) => `signed-${String.fromCharCode(48 + 2 * i)}`)
+    const late = texts.slice(12)
+    for (const text of [...texts, ...late]) remember(text, verification)
+    expect(late.filter((text) => !recall(text))).toEqual([])
+  })
+
+  it('tells tokens apart whose ends are the same', () => {
+    const { remember, recall, verification } = cacheOf(10)
     remember('first.same-end', verification)
     expect(recall('other.same-end')).toBeUndefined()
     remember('other.same-end', verification)
@@ -311,6 +331,12 @@ describe('the guard, on a token’s first time', () => {
     const { next } = call(issuer)
     for (let turn = 0; turn < 5; turn++) await new Promise(endOfTurn)
     expect(next.mock.calls).toEqual([[]])
+  })
+
+  it('is told at once where the keys are at hand', () => {
+    const verifyNow = quickPathOf(issuer)?.verifyNow as QuickPath['verifyNow']
+    expect(verifyNow(header().slice(7))).toMatchObject({ accountId: 'acc-1' })
+    expect(thrownBy(() => verifyNow('x.y.z'))).toMatchObject({ code: 'invalid_token', reason: 'malformed' })
   })
 
   it('asks verify when it cannot be told at once', async () => {
