@@ -230,16 +230,12 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
   }
 
   function later(auth: ReturnType<typeof lookTwice>, req: GuardedRequest, res: ServerResponse, next: Next): void {
-    auth.then(
-      (known) => admit(known, req, next),
-      (error: unknown) => {
-        try {
-          refuse(error, req, res, next)
-        } catch (failure) {
-          next(failure)
-        }
-      },
-    )
+    auth
+      .then(
+        (known) => admit(known, req, next),
+        (error: unknown) => refuse(error, req, res, next),
+      )
+      .catch(next)
   }
 
   return function requireBearerMiddleware(req, res, next) {

@@ -1,11 +1,6 @@
-import { connect } from 'node:net'
 import * as timers from 'node:timers'
-import express from 'express'
-import { tokenRouter } from 'express-token-endpoint'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { createTurnstile } from '../../src/http/turnstile.js'
-import { makeIssuer } from '../support/fixtures.js'
-import { listen, TOKEN_PATH } from '../support/http.js'
 
 vi.mock('node:timers', async (original) => {
   const real = await original<typeof timers>()
@@ -70,19 +65,4 @@ it('rests when nobody comes', async () => {
   await crowd(createTurnstile(1, 100), 3).all
   for (let turn = 0; turn < 3; turn++) await turnOfTheLoop()
   expect(timers.setImmediate).toHaveBeenCalledTimes(3)
-})
-
-it('has the token endpoint take up eight calls in a turn', async () => {
-  let turn = 0
-  const taken = new Map<number, number>()
-  const onEvent = () => void taken.set(turn, (taken.get(turn) ?? 0) + 1)
-  const { port } = await listen(
-    express().use(tokenRouter({ tokens: makeIssuer(), accounts: () => undefined, onEvent })),
-  )
-  const socket = connect(port, '127.0.0.1')
-  onTestFinished(() => void socket.destroy())
-  socket.write(`GET ${TOKEN_PATH} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(30))
-  const sum = () => [...taken.values()].reduce((a, b) => a + b, 0)
-  for (; sum() < 30; turn++) await turnOfTheLoop()
-  expect(Math.max(...taken.values())).toBe(8)
 })
