@@ -1,5 +1,5 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
-import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createTokenIssuer } from 'express-token-endpoint'
 import { describe, expect, test } from 'vitest'
@@ -166,8 +166,10 @@ describe('more than one key', () => {
     const file = join(dataDir, 'keys', `${added}.pem`)
     await writeFile(`${file}.8c6e`, 'half a k', { mode: 0o600 })
     expect(listKeys(dataDir)).toHaveLength(2)
-    await writeFile(join(dataDir, 'keys', `${'x'.repeat(43)}.pem`), await readFile(file), { mode: 0o600 })
+    const misnamed = join(dataDir, 'keys', `${'x'.repeat(43)}.pem`)
+    await writeFile(misnamed, await readFile(file), { mode: 0o600 })
     expect(() => tokenKeys(dataDir)).toThrow(/x\.pem: holds another key than its name says$/)
+    await rm(misnamed)
     await chmod(file, 0o644)
     expect(() => tokenKeys(dataDir)).toThrow(/others can read this key/)
   })
