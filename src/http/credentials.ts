@@ -63,9 +63,9 @@ export function bearerTokenOf(req: IncomingMessage, header: string | undefined):
 export function knownTokenOf(
   req: IncomingMessage,
   header: string | undefined,
-  recall: (token: string) => VerifiedToken | undefined,
+  recall: (credentials: string | undefined) => VerifiedToken | undefined,
 ): VerifiedToken | undefined {
-  const known = header?.startsWith('Bearer ') ? recall(header.slice(7)) : undefined
+  const known = recall(header)
   return known && !isRepeated(req) && !hasTokenInQuery(req) ? known : undefined
 }
 

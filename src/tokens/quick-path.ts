@@ -2,8 +2,8 @@ import type { VerifiedToken } from './verified-token.js'
 
 /** What guards ask of this package's own verifiers before they wait for `verify`. */
 export interface QuickPath {
-  /** A token that was verified before and is good still. */
-  recall(token: string): VerifiedToken | undefined
+  /** The token of credentials (`Bearer`, a space and the token) that were good before and are so still. */
+  recall(credentials: string | undefined): VerifiedToken | undefined
   /**
    * As `verify`, at once; undefined when keys have to be waited for.
    * @throws AuthError `invalid_token`

@@ -210,10 +210,12 @@ function verifierOf({ issuer, audience, keys, clock, clockTolerance: tolerance, 
 } {
   const { remember, recall } = cache === false ? NO_CACHE : verifiedCache(cache, keys, clock)
   function verifyHere(text: string): VerifiedToken {
-    const remembered = recall(text)
+    // What is no text must not be made one, and so be taken for a token.
+    const credentials = typeof text === 'string' ? `Bearer ${text}` : ''
+    const remembered = recall(credentials)
     if (remembered) return remembered
     const verification = verifyToken(text, keys, { issuer, audience, now: clock(), tolerance })
-    remember(text, verification)
+    remember(credentials, verification)
     return verification.token
   }
   return {

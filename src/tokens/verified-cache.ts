@@ -3,32 +3,34 @@ import type { KeySource } from './keys.js'
 import type { VerifiedToken } from './verified-token.js'
 import type { Verification } from './verify.js'
 
-/** Remembers successes, and nothing else. */
+/** Remembers successes, and nothing else, by the credentials that brought them: `Bearer`, a space and the token. */
 export interface VerifiedCache {
-  remember(text: string, verification: Verification): void
-  /** A token that was verified before and is good still. */
-  recall(text: string): VerifiedToken | undefined
+  remember(credentials: string, verification: Verification): void
+  /** The token of credentials that were good before and are so still. */
+  recall(credentials: string | undefined): VerifiedToken | undefined
 }
 
 interface Entry extends Verification {
-  readonly text: string
+  readonly credentials: string
 }
 
 /**
- * A bounded memory of verified tokens. A mark finds an entry, and the whole text of the token must be the entry's, so no two
+ * A bounded memory of verified tokens. A mark finds an entry, and the whole text must be the entry's, so no two tokens
  * share one; the times are held against the clock at every meeting, and a key that has left the set takes its tokens along.
  */
 export function verifiedCache(max: number, keys: KeySource, clock: () => number): VerifiedCache {
   const remembered = new LRUCache<number, Entry>({ max })
   const isMet = doorkeeper(max)
+  /** Which was used last is kept account of only where one may have to go. */
+  const find = (mark: number) => (remembered.size < max ? remembered.peek(mark) : remembered.get(mark))
   return {
-    remember(text, { token, key, notBefore, notAfter }) {
-      const mark = markOf(text)
-      if (remembered.size < max || isMet(mark)) remembered.set(mark, { text, token, key, notBefore, notAfter })
+    remember(credentials, { token, key, notBefore, notAfter }) {
+      const mark = markOf(credentials)
+      if (remembered.size < max || isMet(mark)) remembered.set(mark, { credentials, token, key, notBefore, notAfter })
     },
-    recall(text) {
-      const entry = typeof text === 'string' ? remembered.get(markOf(text)) : undefined
-      if (!entry || entry.text !== text) return undefined
+    recall(credentials) {
+      const entry = typeof credentials === 'string' ? find(markOf(credentials)) : undefined
+      if (!entry || entry.credentials !== credentials) return undefined
       const now = clock()
       const holds = now >= entry.notBefore && now < entry.notAfter && keys.find(entry.key.kid) === entry.key
       return holds ? entry.token : undefined

@@ -14,8 +14,10 @@ import {
   type SecretTokenKey,
   type TokenIssuer,
   type TokenIssuerOptions,
+  type TokenVerifier,
 } from 'express-token-endpoint'
 import jwt from 'jsonwebtoken'
+import { quickPathOf } from '../../src/tokens/quick-path.js'
 
 export const ISSUER = 'https://api.example.com'
 export const SECRET = 'test-secret-test-secret-test-secret-test-secret-test-secret-test'
@@ -62,6 +64,9 @@ export function frozenClock(start = '2026-03-01T12:00:00.000Z') {
 export function makeIssuer(options: Partial<TokenIssuerOptions> = {}): TokenIssuer {
   return createTokenIssuer({ issuer: ISSUER, keys: { alg: 'HS256', secret: SECRET, kid: 'k1' }, ...options })
 }
+
+/** The token as a guard that meets its header finds it: undefined unless it is remembered. */
+export const recallOf = (verifier: TokenVerifier, token = '') => quickPathOf(verifier)?.recall(`Bearer ${token}`)
 
 /** A hasher that costs nothing and counts what it was asked. */
 export function countingHasher(prefix = 'plain:') {

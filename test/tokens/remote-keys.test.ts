@@ -14,7 +14,7 @@ import {
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { quickPathOf } from '../../src/tokens/quick-path.js'
 import { expectInvalidToken, expectMisuse, refusalOf } from '../support/failures.js'
-import { ALGORITHMS, frozenClock, ISSUER, makeIssuer, SECRET, signingKey } from '../support/fixtures.js'
+import { ALGORITHMS, frozenClock, ISSUER, makeIssuer, recallOf, SECRET, signingKey } from '../support/fixtures.js'
 import { unhandledRejections } from '../support/host.js'
 import { answering, startSource } from '../support/jwks-source.js'
 import { pairOf } from '../support/keys.js'
@@ -185,7 +185,7 @@ describe('how often the source is asked', () => {
     const token = someToken(one)
     await verifier.verify(token)
     clock.advance(MAX_AGE / 2)
-    expect(quickPathOf(verifier)?.recall(token)).toBeDefined()
+    expect(recallOf(verifier, token)).toBeDefined()
     await vi.waitFor(() => expect(source.requests()).toBe(2))
   })
 
@@ -235,9 +235,9 @@ describe('a key that was taken out', () => {
     source.serve(two.jwks())
     clock.advance(COOLDOWN)
     await expectInvalidToken(verifier.verify(someToken(makeIssuerOf('three', clock))), 'unknown_key')
-    expect(quickPathOf(verifier)?.recall(gone)).toBeUndefined()
+    expect(recallOf(verifier, gone)).toBeUndefined()
     await expectInvalidToken(verifier.verify(gone), 'unknown_key')
-    expect(quickPathOf(verifier)?.recall(stays)).toBeDefined()
+    expect(recallOf(verifier, stays)).toBeDefined()
   })
 
   it('is out by maxAge where nobody has asked before', async () => {
@@ -247,10 +247,10 @@ describe('a key that was taken out', () => {
     source.serve(two.jwks())
     clock.advance(MAX_AGE - 1)
     const release = source.hold()
-    expect(quickPathOf(verifier)?.recall(token)).toBeDefined()
+    expect(recallOf(verifier, token)).toBeDefined()
     clock.advance(1)
     // The fetch of a moment ago is still under way: until it has ended, nobody knows.
-    expect(quickPathOf(verifier)?.recall(token)).toBeUndefined()
+    expect(recallOf(verifier, token)).toBeUndefined()
     const asked = verifier.verify(token)
     release()
     await expectInvalidToken(asked, 'unknown_key')
@@ -299,7 +299,7 @@ describe('a key that stays', () => {
       clock.advance(MAX_AGE)
       expect(await verifier.verify(token)).not.toBe(undefined)
       await verifier.verify(someToken(one))
-      expect(quickPathOf(verifier)?.recall(token)).toBeDefined()
+      expect(recallOf(verifier, token)).toBeDefined()
     }
     expect(await verifier.verify(token)).toEqual(first)
   })
@@ -311,7 +311,7 @@ describe('a key that stays', () => {
     clock.advance(COOLDOWN)
     await unknown(two)
     expect(source.requests()).toBe(2)
-    expect(quickPathOf(verifier)?.recall(token)).toBe(first)
+    expect(recallOf(verifier, token)).toBe(first)
   })
 
   it.each([
@@ -326,7 +326,7 @@ describe('a key that stays', () => {
     source.serve(replaced.jwks())
     clock.advance(COOLDOWN)
     await unknown(two)
-    expect(quickPathOf(verifier)?.recall(token)).toBeUndefined()
+    expect(recallOf(verifier, token)).toBeUndefined()
     await expectInvalidToken(verifier.verify(token), reason)
   })
 })
@@ -340,13 +340,13 @@ describe('a source that is down', () => {
     for (let age = MINUTE; age < HOUR; age += MINUTE) {
       clock.advance(MINUTE)
       await passes(one)
-      expect(quickPathOf(verifier)?.recall(token)).toBeDefined()
+      expect(recallOf(verifier, token)).toBeDefined()
     }
     await vi.waitFor(() => expect(errors.length).toBeGreaterThan(1))
     clock.advance(MINUTE - 1)
     await passes(one)
     clock.advance(1)
-    expect(quickPathOf(verifier)?.recall(token)).toBeUndefined()
+    expect(recallOf(verifier, token)).toBeUndefined()
     await unavailable(one)
     await source.restart()
     await unavailable(one)

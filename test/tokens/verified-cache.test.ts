@@ -11,7 +11,7 @@ import * as signature from '../../src/tokens/signature.js'
 import { verifiedCache } from '../../src/tokens/verified-cache.js'
 import { verifyToken } from '../../src/tokens/verify.js'
 import { thrownBy } from '../support/failures.js'
-import { forge, frozenClock, goodParts, ISSUER, makeIssuer, SECRET } from '../support/fixtures.js'
+import { forge, frozenClock, goodParts, ISSUER, makeIssuer, recallOf, SECRET } from '../support/fixtures.js'
 
 vi.mock('../../src/tokens/signature.js', { spy: true })
 const verify = vi.mocked(signature.isSignedBy)
@@ -23,14 +23,14 @@ describe('the cache of verified tokens', () => {
     const { token } = issuer.issue({ accountId: 'acc-1' })
     const first = await issuer.verify(token)
     expect(await issuer.verify(token)).toBe(first)
-    expect(quickPathOf(issuer)?.recall(token)).toBe(first)
+    expect(recallOf(issuer, token)).toBe(first)
     expect(Object.isFrozen(first)).toBe(true)
     expect(verify).toHaveBeenCalledOnce()
   })
 
   it('knows nothing of a token that it has not seen', () => {
     const issuer = makeIssuer()
-    expect(quickPathOf(issuer)?.recall(issuer.issue({ accountId: 'acc-1' }).token)).toBeUndefined()
+    expect(recallOf(issuer, issuer.issue({ accountId: 'acc-1' }).token)).toBeUndefined()
   })
 
   it('never remembers a refusal', async () => {
@@ -50,9 +50,9 @@ describe('the cache of verified tokens', () => {
     const { token } = issuer.issue({ accountId: 'acc-1' })
     await issuer.verify(token)
     clock.advance(9999)
-    expect(quickPathOf(issuer)?.recall(token)).toBeDefined()
+    expect(recallOf(issuer, token)).toBeDefined()
     clock.advance(1)
-    expect(quickPathOf(issuer)?.recall(token)).toBeUndefined()
+    expect(recallOf(issuer, token)).toBeUndefined()
     await expect(issuer.verify(token)).rejects.toMatchObject({ reason: 'expired' })
   })
 
@@ -63,9 +63,9 @@ describe('the cache of verified tokens', () => {
     const [plain, later] = [forge(header, payload), forge(header, { ...payload, nbf: clock.seconds() - 50 })]
     await Promise.all([plain, later].map((token) => issuer.verify(token)))
     clock.advance(-60_000)
-    expect([plain, later].map((token) => quickPathOf(issuer)?.recall(token) !== undefined)).toEqual([true, false])
+    expect([plain, later].map((token) => recallOf(issuer, token) !== undefined)).toEqual([true, false])
     clock.advance(-50_000)
-    expect(quickPathOf(issuer)?.recall(plain)).toBeUndefined()
+    expect(recallOf(issuer, plain)).toBeUndefined()
   })
 
   it('knows a token from the very moment of its iat', async () => {
@@ -73,9 +73,9 @@ describe('the cache of verified tokens', () => {
     const issuer = makeIssuer({ clock })
     const { token } = issuer.issue({ accountId: 'acc-1' })
     await issuer.verify(token)
-    expect(quickPathOf(issuer)?.recall(token)).toBeDefined()
+    expect(recallOf(issuer, token)).toBeDefined()
     clock.advance(-1)
-    expect(quickPathOf(issuer)?.recall(token)).toBeUndefined()
+    expect(recallOf(issuer, token)).toBeUndefined()
   })
 
   it('keeps to the clock tolerance', async () => {
@@ -84,9 +84,9 @@ describe('the cache of verified tokens', () => {
     const { token } = issuer.issue({ accountId: 'acc-1' })
     await issuer.verify(token)
     clock.advance(14_999)
-    expect(quickPathOf(issuer)?.recall(token)).toBeDefined()
+    expect(recallOf(issuer, token)).toBeDefined()
     clock.advance(1)
-    expect(quickPathOf(issuer)?.recall(token)).toBeUndefined()
+    expect(recallOf(issuer, token)).toBeUndefined()
   })
 
   it('is keyed on the whole text: another spelling of the same bytes is another token', async () => {
@@ -94,20 +94,31 @@ describe('the cache of verified tokens', () => {
     const { token } = issuer.issue({ accountId: 'acc-1' })
     await issuer.verify(token)
     for (const other of [`${token}=`, ` ${token}`, `${token} `, token.toUpperCase(), token.slice(0, -1), `${token}A`]) {
-      expect(quickPathOf(issuer)?.recall(other)).toBeUndefined()
+      expect(recallOf(issuer, other)).toBeUndefined()
       await expect(issuer.verify(other)).rejects.toThrow(AuthError)
     }
+  })
+
+  it.each([
+    ['an array', (token: string) => [token]],
+    ['an object that becomes text', (token: string) => ({ toString: () => token })],
+    ['a String object', (token: string) => Object(token)],
+  ])('takes nothing but text for a token that it knows: %s', async (_, made) => {
+    const issuer = makeIssuer()
+    const { token } = issuer.issue({ accountId: 'acc-1' })
+    await issuer.verify(token)
+    await expect(issuer.verify(made(token) as string)).rejects.toMatchObject({ reason: 'malformed' })
   })
 
   it('holds as many as it is told; one more drives out the least recently used, when it comes again', async () => {
     const issuer = makeIssuer({ cache: 2 })
     const [a = '', b = '', c = ''] = ['a', 'b', 'c'].map((accountId) => issuer.issue({ accountId }).token)
-    const known = () => [a, b, c].map((token) => quickPathOf(issuer)?.recall(token)?.accountId)
-    await issuer.verify(b)
+    const known = () => [a, b, c].map((token) => recallOf(issuer, token)?.accountId)
     await issuer.verify(a)
+    await issuer.verify(b)
     await issuer.verify(c)
     expect(known()).toEqual(['a', 'b', undefined])
-    quickPathOf(issuer)?.recall(a)
+    recallOf(issuer, a)
     await issuer.verify(c)
     expect(known()).toEqual(['a', undefined, 'c'])
     expect(verify).toHaveBeenCalledTimes(4)
@@ -154,7 +165,7 @@ describe('the cache of verified tokens', () => {
     const { token } = issuer.issue({ accountId: 'acc-1' })
     await issuer.verify(token)
     await issuer.verify(token)
-    expect(quickPathOf(issuer)?.recall(token)).toBeUndefined()
+    expect(recallOf(issuer, token)).toBeUndefined()
     expect(verify).toHaveBeenCalledTimes(2)
   })
 
@@ -218,11 +229,11 @@ describe('a guard that knows the token', () => {
     const recall = vi.fn(quickPath().recall)
     const tokens = withQuickPath({ ...issuer }, { ...quickPath(), recall })
     await ask({ tokens }).expect(200)
-    expect(recall.mock.calls).toEqual([[token]])
+    expect(recall.mock.calls).toEqual([[`Bearer ${token}`]])
     recall.mockClear()
     await ask({ tokens, isRevoked: () => false }).expect(200)
     await ask({ tokens, accounts: { findById: () => ({ id: 'acc-1', passwordHash: null }) } }).expect(200)
-    expect(recall.mock.calls).toEqual([[token], [token]])
+    expect(recall.mock.calls).toEqual([[`Bearer ${token}`], [`Bearer ${token}`]])
   })
 
   it.each([
