@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 
-const DEFAULT_ROUNDS = 9
+const DEFAULT_ROUNDS = 7
 const QUICK_ROUNDS = 3
 const FLOOD_SECONDS = 3
 

@@ -1,9 +1,8 @@
 import { chart } from './chart.mjs'
+import { FLOOR, OURS } from './names.mjs'
 
-export const OWN = 'requireBearer'
-const BASES = ['a look-up in a map', 'no guard']
-
-const kindOf = (name) => (name === OWN ? 'own' : BASES.includes(name) ? 'base' : 'other')
+const KINDS = { [OURS]: 'own', [FLOOR]: 'base' }
+const kindOf = (name) => KINDS[name] ?? 'other'
 /** With one token, and of HS256 where the algorithm is not said. */
 export const isPlain = ({ name }) => !name.includes(';')
 const label = (value) => (value < 10 ? value.toFixed(2) : value.toFixed(0))

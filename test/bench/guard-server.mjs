@@ -1,10 +1,11 @@
-// A server of the http part: one route behind one guard, as an app has it. Every guard is loaded, so that no server has less to
-// carry than another.
+// A server of the http part: one route behind one guard, as an app has it, and the same route without. Every guard is loaded, so that
+// no server has less to carry than another.
 import { appOf, serve } from './app-server.mjs'
 import { createEnvironment } from './environment.mjs'
 import { allGuards, named } from './guards.mjs'
 
-const PATH = '/statements'
+const GUARDED = '/mine/statements'
+const OPEN = '/open/statements'
 
 const [alg, name] = process.argv.slice(2)
 const environment = createEnvironment(alg)
@@ -12,8 +13,12 @@ const environment = createEnvironment(alg)
 const one = environment.tokens(1)
 const { guard } = named(name, allGuards(environment, one))
 const answer = (_req, res) => res.json({ account: 'acc-1', statements: [] })
-const app = appOf((app) => app.get(PATH, ...(guard ? [guard] : []), answer))
-const port = await serve(new Map([[PATH, app]]))
+const port = await serve(
+  new Map([
+    [GUARDED, appOf((app) => app.get(GUARDED, guard, answer))],
+    [OPEN, appOf((app) => app.get(OPEN, answer))],
+  ]),
+)
 
 process.on('message', ({ count }) => {
   if (count === undefined) return process.send(process.cpuUsage())
@@ -24,4 +29,4 @@ process.on('message', ({ count }) => {
   })
 })
 process.on('disconnect', () => process.exit())
-process.send({ port, path: PATH })
+process.send({ port, guarded: GUARDED, open: OPEN })

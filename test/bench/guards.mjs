@@ -1,18 +1,11 @@
 import { createTokenVerifier, requireBearer } from 'express-token-endpoint'
+import { FLOOR, OURS } from './names.mjs'
 import { bearer } from './peers/bearer.mjs'
 import { expressJwt } from './peers/express-jwt.mjs'
 import { expressOauth2JwtBearer } from './peers/express-oauth2-jwt-bearer.mjs'
 import { fastJwt } from './peers/fast-jwt.mjs'
 import { jsonwebtoken } from './peers/jsonwebtoken.mjs'
 import { passportJwt } from './peers/passport-jwt.mjs'
-
-export const BARE = 'no guard'
-export const OURS = 'requireBearer'
-export const FLOOR = 'a look-up in a map'
-export const FAST_JWT = 'fast-jwt, cache'
-export const FAST_JWT_KEYED = 'fast-jwt, cache keyed on the token'
-export const EXPRESS_JWT = 'express-jwt, KeyObject'
-export const EXPRESS_JWT_DOCUMENTED = 'express-jwt, as documented'
 
 /** This package's guard, as its README shows it. */
 export const ours = ({ issuer, verifying }) => ({
@@ -35,13 +28,8 @@ export const floor = (tokens) => {
 export const peers = (environment) =>
   [fastJwt, jsonwebtoken, expressJwt, expressOauth2JwtBearer, passportJwt].flatMap((peer) => peer(environment))
 
-/** Nothing, next to nothing, this package's guard and every peer. */
-export const allGuards = (environment, tokens) => [
-  { name: BARE },
-  floor(tokens),
-  ours(environment),
-  ...peers(environment),
-]
+/** Next to nothing, this package's guard and every peer. */
+export const allGuards = (environment, tokens) => [floor(tokens), ours(environment), ...peers(environment)]
 
 export const named = (name, guards) => {
   const found = guards.find((guard) => guard.name === name)

@@ -24,14 +24,12 @@ function lengthOf(piece) {
   return text.indexOf(HEAD_END) + HEAD_END.length + Number(bodyLength)
 }
 
-/** Requests for `milliseconds`, each `before`, the next of the list, and `after`. How many were answered in that time,
- * a second, and how many in all. */
+/** Requests for `milliseconds`, each `before`, the next of the list, and `after`. How many were answered a second, and in all. */
 function run({ port, before, list, after, milliseconds }) {
   const sockets = socketsOf.get(port)
   const following = lists.get(list)
   return new Promise((resolve, reject) => {
-    const end = performance.now() + milliseconds
-    let inTime = 0
+    const began = performance.now()
     let total = 0
     let length
     let busy = sockets.length
@@ -49,13 +47,11 @@ function run({ port, before, list, after, milliseconds }) {
         if (received > length) return reject(new Error('answers of different lengths'))
         received = 0
         total++
-        if (performance.now() < end) {
-          inTime++
-          return send()
-        }
+        const elapsed = performance.now() - began
+        if (elapsed < milliseconds) return send()
         socket.off('data', take)
         busy--
-        if (busy === 0) resolve({ perSecond: (inTime / milliseconds) * 1000, total })
+        if (busy === 0) resolve({ perSecond: (total / elapsed) * 1000, total })
       }
       socket.on('data', take)
       send()

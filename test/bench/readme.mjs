@@ -1,4 +1,5 @@
-import { isPlain, OWN } from './guard-chart.mjs'
+import { isPlain } from './guard-chart.mjs'
+import { OURS } from './names.mjs'
 
 const START = '<!-- bench: npm run bench -->\n'
 const END = '<!-- /bench -->'
@@ -20,7 +21,7 @@ function tables({ guard, http, ...others }) {
   const shareOf = (name, alg) => http.rows[alg].find((row) => row.name === name)?.ratio.median
   const guards = guard.rows.filter(isPlain)
   const rows = guards.map(({ name, median }) => [
-    name === OWN ? `**${name}**` : name,
+    name === OURS ? `**${name}**` : name,
     digits(median),
     ...Object.keys(http.rows).map((alg) => digits(shareOf(name, alg))),
   ])

@@ -18,22 +18,17 @@ function shuffled(list, random) {
   return order
 }
 
-const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length
-
 /**
  * Measures every variant in every round, in an order drawn anew for each, so that no variant is always the one to pay for what
- * another has left behind. A variant with `slices` is measured that many times a round, and counts with their mean.
- * @returns the measured values by the variants' names, round by round
+ * another has left behind.
+ * @returns what was measured by the variants' names, round by round
  */
 export async function inRounds(rounds, variants, measure) {
   const values = Object.fromEntries(variants.map(({ name }) => [name, []]))
   if (Object.keys(values).length < variants.length) throw new Error('inRounds: two variants have the same name')
   const random = numbersFrom(rounds)
-  const turns = variants.flatMap((variant) => Array(variant.slices ?? 1).fill(variant))
   for (let round = 0; round < rounds; round++) {
-    const measured = Object.fromEntries(variants.map(({ name }) => [name, []]))
-    for (const variant of shuffled(turns, random)) measured[variant.name].push(await measure(variant))
-    for (const { name } of variants) values[name].push(mean(measured[name]))
+    for (const variant of shuffled(variants, random)) values[variant.name].push(await measure(variant))
   }
   return values
 }

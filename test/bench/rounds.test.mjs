@@ -12,16 +12,6 @@ it('measures every variant once a round, and not always in the same order', asyn
   expect(new Set(rounds.map(String)).size).toBeGreaterThan(1)
 })
 
-it('takes the mean of the slices of a round', async () => {
-  const measured = []
-  const values = await inRounds(2, [{ name: 'a', slices: 2 }, { name: 'b' }], ({ name }) => {
-    if (name === 'b') return 100
-    measured.push(measured.length)
-    return measured.at(-1)
-  })
-  expect(values).toEqual({ a: [0.5, 2.5], b: [100, 100] })
-})
-
 it('refuses two variants of one name', async () => {
   await expect(inRounds(1, [{ name: 'a' }, { name: 'a' }], () => 0)).rejects.toThrow('same name')
 })

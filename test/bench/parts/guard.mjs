@@ -1,11 +1,11 @@
 import { createEnvironment } from '../environment.mjs'
-import { EXPRESS_JWT, EXPRESS_JWT_DOCUMENTED, FAST_JWT, FLOOR, floor, named, OURS, ours, peers } from '../guards.mjs'
+import { floor, named, ours, peers } from '../guards.mjs'
 import { measureInProcess } from '../in-process.mjs'
+import { EXPRESS_JWT, EXPRESS_JWT_DOCUMENTED, FAST_JWT, FLOOR, inTurn, OURS } from '../names.mjs'
 import { atLeast, atMost, rowsOf, times, withSpread } from '../report.mjs'
 import { pairedRatio } from '../stats.mjs'
 
 const CROWDS = [1000, 100_000]
-const inTurn = (name, count) => `${name}; ${count.toLocaleString('en')} tokens in turn`
 
 const OTHER_ALGORITHMS = ['RS256', 'ES256']
 
