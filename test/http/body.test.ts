@@ -11,6 +11,7 @@ import { fastPasswords, makeIssuer, makeStore } from '../support/fixtures.js'
 import {
   asForm,
   asJson,
+  eavesdropper,
   expectBadRequest,
   expectForbidden,
   expectProblem,
@@ -42,17 +43,12 @@ const typed = (type: string, body: string | Uint8Array = GOOD_JSON): Sent => ({
 const coded = (coding: string): Sent => ({ headers: { ...JSON_TYPE, 'Content-Encoding': coding }, body: GOOD_JSON })
 
 it('is read whole, whoever listens to it besides, though the call waits for its turn', async () => {
-  let heard = 0
+  const { overhear, heard } = eavesdropper()
   const app = express()
-  app.use((req, _res, next) => {
-    req.on('data', (chunk: Buffer) => {
-      heard += chunk.length
-    })
-    next()
-  })
+  app.use(overhear)
   app.use(tokenRouter({ tokens: makeIssuer(), accounts: makeStore(), passwords: fastPasswords() }))
   expectToken(await send((await listen(app)).port, asJson(GOOD)))
-  expect(heard).toBe(GOOD_JSON.length)
+  expect(heard()).toBe(GOOD_JSON.length)
 })
 
 describe('accepted', () => {

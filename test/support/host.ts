@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http'
 import { connect } from 'node:net'
 import type express from 'express'
+import type { RequestHandler } from 'express'
 import { expect, onTestFinished, vi } from 'vitest'
 import { ACCOUNTS, PASSWORD } from './fixtures.js'
 import { TOKEN_PATH } from './http.js'
@@ -75,6 +76,18 @@ export const GOOD_FORM = new URLSearchParams(GOOD).toString()
 
 export const asJson = (value: unknown): Sent => ({ headers: JSON_TYPE, body: JSON.stringify(value) })
 export const asForm = (text: string): Sent => ({ headers: FORM_TYPE, body: text })
+
+/** A middleware that listens to every body before anybody else does, and the number of bytes that it has heard. */
+export function eavesdropper(): { overhear: RequestHandler; heard: () => number } {
+  let bytes = 0
+  const overhear: RequestHandler = (req, _res, next) => {
+    req.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+    })
+    next()
+  }
+  return { overhear, heard: () => bytes }
+}
 
 /** Every answer of the token call is kept from caches, and none can be asked for again by its `ETag`. */
 export function expectUncached({ headers }: Pick<Answer, 'headers'>): void {

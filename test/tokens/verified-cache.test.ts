@@ -12,6 +12,7 @@ import { verifiedCache } from '../../src/tokens/verified-cache.js'
 import { verifyToken } from '../../src/tokens/verify.js'
 import { thrownBy } from '../support/failures.js'
 import { forge, frozenClock, goodParts, ISSUER, makeIssuer, recallOf, SECRET } from '../support/fixtures.js'
+import { eavesdropper } from '../support/host.js'
 
 vi.mock('../../src/tokens/signature.js', { spy: true })
 const verify = vi.mocked(signature.isSignedBy)
@@ -306,18 +307,13 @@ describe('the guard, on a token’s first time', () => {
   })
 
   it('leaves a body to the route, whoever listens to it before', async () => {
-    let heard = 0
+    const { overhear, heard } = eavesdropper()
     const app = express()
-    app.use((req, _res, next) => {
-      req.on('data', (chunk: Buffer) => {
-        heard += chunk.length
-      })
-      next()
-    })
+    app.use(overhear)
     app.post('/', requireBearer({ tokens: issuer }), express.json(), (req, res) => void res.json(req.body))
     const { body } = await request(app).post('/').set('Authorization', header()).send({ a: 1 })
     expect(body).toEqual({ a: 1 })
-    expect(heard).toBe(7)
+    expect(heard()).toBe(7)
   })
 
   it('does not wait for timers that a test has faked', async () => {

@@ -84,7 +84,8 @@ async function timesOf(ask, forSeconds, pause, askers = 1) {
 /** How many times what it takes without: what a guarded route takes under the flood. */
 const growth = ({ guarded: { before, during } }, use) => during[use].p99 / before[use].p99
 
-const nameOf = ({ addresses, pause }) => `${addresses}, ${pause ? `${pause} ms` : 'none'}`
+const nameOf = ({ addresses, pause }) =>
+  `${addresses === 'one' ? 'one address' : 'many addresses'}, ${pause ? `${pause / 1000} s between guesses` : 'no pause'}`
 
 const USES = [
   ['in use', 'inUse'],
@@ -94,10 +95,8 @@ const USES = [
 const demandsOf = (row) =>
   USES.map(([how, use]) => {
     const times = growth(row, use)
-    const { addresses, pause } = row
-    const who = `${addresses === 'one' ? 'one address' : 'many addresses'}, ${pause ? `${pause / 1000} s between guesses` : 'no pause'}`
     return {
-      demand: `login flood, ${who}: p99 of a guarded route ${how}, to without: at most ${MOST_TIMES}`,
+      demand: `login flood, ${nameOf(row)}: p99 of a guarded route ${how}, to without: at most ${MOST_TIMES}`,
       measured: `${fixed(times)} (one run)`,
       holds: times <= MOST_TIMES,
     }
@@ -125,6 +124,6 @@ const LINES = [
 ]
 
 const tableOf = (rows) => ({
-  heads: ['addresses, pause after a refusal', ...rows.map(nameOf)],
+  heads: ['from', ...rows.map(nameOf)],
   rows: LINES.map(([name, show]) => [name, ...rows.map(show)]),
 })
