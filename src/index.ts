@@ -25,14 +25,9 @@ export type {
   TokenRefusedEvent,
   TokenThrottledEvent,
 } from './events.js'
+export type { RequireBearerOptions } from './http/guard-options.js'
 export { type JwksRouterOptions, jwksRouter } from './http/jwks-router.js'
-export {
-  authOf,
-  type BearerGuard,
-  type GuardedRequest,
-  type RequireBearerOptions,
-  requireBearer,
-} from './http/require-bearer.js'
+export { authOf, type BearerGuard, type GuardedRequest, requireBearer } from './http/require-bearer.js'
 export type { RevocationCheck } from './http/second-look.js'
 export { type TokenRouterOptions, tokenRouter } from './http/token-router.js'
 export type { Clock, Duration } from './options.js'

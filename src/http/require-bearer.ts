@@ -1,36 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { AccountStore } from '../accounts/account.js'
 import { ask } from '../dependency.js'
 import { AuthError } from '../errors.js'
 import { emitter, refusalEvent } from '../events.js'
-import {
-  bool,
-  type Check,
-  Expected,
-  func,
-  isPlainObject,
-  named,
-  optional,
-  readOptions,
-  scopeList,
-  text,
-  withMethods,
-} from '../options.js'
+import { isPlainObject } from '../options.js'
 import { type QuickPath, quickPathOf } from '../tokens/quick-path.js'
 import type { TokenVerifier } from '../tokens/tokens.js'
 import { isVerifiedToken, type VerifiedToken } from '../tokens/verified-token.js'
 import { bearerByPassport, bearerTokenOf, knownTokenOf, look, mayHaveBody } from './credentials.js'
-import { type HostOptions, hostRows } from './host-options.js'
+import { type RequireBearerOptions, readGuardOptions } from './guard-options.js'
 import { asRefusal, send } from './respond.js'
-import {
-  askRevoked,
-  type FindById,
-  findAccount,
-  type RevocationCheck,
-  refusal,
-  standing,
-  userOf,
-} from './second-look.js'
+import { askRevoked, findAccount, refusal, standing, userOf } from './second-look.js'
 import { createTurnstile } from './turnstile.js'
 import { refusalAnswer } from './wire.js'
 
@@ -57,79 +36,6 @@ export type BearerGuard = (req: GuardedRequest, res: ServerResponse, next: Next)
 /** @inline */
 type Next = (error?: unknown) => void
 
-/** What `requireBearer` takes. */
-export interface RequireBearerOptions extends HostOptions {
-  /** Verifies the tokens: what `createTokenIssuer` or `createTokenVerifier` made. */
-  tokens: TokenVerifier
-  /**
-   * Scopes that the token must all carry: an array, or a string with spaces between them (RFC 6749 section 3.3). Default: none.
-   * One that is missing is a `403` (RFC 6750 section 3.1).
-   */
-  scope?: string | readonly string[] | undefined
-  /**
-   * A store with `findById`: the account is looked up on every request. A deleted or disabled account is refused, as are
-   * tokens from before its `tokensValidAfter`; `req.user` is the account without its password hash. Default: none is looked up.
-   */
-  accounts?: (AccountStore & Required<Pick<AccountStore, 'findById'>>) | undefined
-  /**
-   * Is asked on every request whether the token was revoked. Key it on `auth.id`: a token's text has several spellings.
-   * Default: tokens are good until they expire.
-   */
-  isRevoked?: RevocationCheck | undefined
-  /** Lets a request without credentials through, without `req.auth`. Bad credentials are still refused. Default false. */
-  optional?: boolean | undefined
-  /** The `realm` of the challenge (RFC 9110 section 11.5). Default: the issuer. */
-  realm?: string | undefined
-}
-
-const VERIFIER = 'what createTokenIssuer() or createTokenVerifier() returned'
-const verifierObject = withMethods<TokenVerifier>(VERIFIER, ['verify'])
-const tokenVerifier: Check<TokenVerifier> = (value) => {
-  const tokens = verifierObject(value)
-  if (typeof tokens.issuer !== 'string') throw new Expected(VERIFIER)
-  return tokens
-}
-
-const storeWithId = withMethods<{ findById: FindById }>('a store with "findById"', ['findById'], (value) =>
-  typeof value === 'function' || isPlainObject(value)
-    ? 'A look-up by e-mail cannot find the account of a token; leave "accounts" out to go without'
-    : '',
-)
-const storeWithIds: Check<FindById> = (value) => {
-  const store = storeWithId(value)
-  return (id) => store.findById(id)
-}
-
-const realmText = text('printable ASCII text', /^[\x20-\x7e]+$/)
-
-const rows = {
-  tokens: tokenVerifier,
-  scope: optional(scopeList, [] as readonly string[]),
-  accounts: optional(storeWithIds),
-  isRevoked: optional(func<RevocationCheck>('a function (auth) => boolean')),
-  optional: optional(bool, false),
-  realm: optional(realmText),
-  ...hostRows,
-}
-
-const MISTAKES = {
-  issuer: 'tokens',
-  verifier: 'tokens',
-  scopes: 'scope',
-  requiredScopes: 'scope',
-  account: 'accounts',
-  store: 'accounts',
-  revoked: 'isRevoked',
-  secret: 'tokens',
-  secretOrKey: 'tokens',
-  algorithms: 'tokens',
-  audience: 'tokens',
-  jwtFromRequest: 'tokens',
-  credentialsRequired: 'optional',
-  required: 'optional',
-  authRequired: 'optional',
-}
-
 /** How many tokens one turn of the event loop verifies for the first time, and how many may wait for it; of all guards together. */
 const firstTime = createTurnstile(16, 1024)
 
@@ -155,13 +61,17 @@ function looksVerified(auth: unknown): auth is VerifiedToken {
  * @throws TypeError naming the option that cannot be used
  */
 export function requireBearer(options: RequireBearerOptions): BearerGuard {
-  const read = readOptions<RequireBearerOptions, typeof rows>('requireBearer', options, rows, MISTAKES)
-  const { tokens, scope, accounts: findById, isRevoked, timeout, onEvent, forwardErrors } = read
-  const realm = named(
-    'requireBearer: "tokens.issuer", the realm unless it is set,',
-    realmText,
-    read.realm ?? tokens.issuer,
-  )
+  const {
+    tokens,
+    scope,
+    accounts: findById,
+    isRevoked,
+    optional,
+    realm,
+    timeout,
+    onEvent,
+    forwardErrors,
+  } = readGuardOptions(options)
   const emit = emitter(onEvent)
 
   const quick = quickPathOf(tokens) ?? NO_QUICK_PATH
@@ -184,7 +94,7 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
   }
 
   function firstLook(auth: VerifiedToken | undefined): VerifiedToken | undefined {
-    if (!auth && !read.optional) throw new AuthError('missing_token')
+    if (!auth && !optional) throw new AuthError('missing_token')
     if (auth && !allows(auth)) {
       throw new AuthError('insufficient_scope', { scope, accountId: auth.accountId, tokenId: auth.id })
     }
