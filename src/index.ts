@@ -36,12 +36,6 @@ export type { IssuedToken, TokenSubject } from './tokens/issue.js'
 export type { KeyMaterial, SecretMaterial } from './tokens/key-material.js'
 export type { PrivateTokenKey, PublicJwk, PublicTokenKey, SecretTokenKey, TokenKey } from './tokens/keys.js'
 export { type RemoteKeys, type RemoteKeysOptions, remoteKeys } from './tokens/remote-keys.js'
-export {
-  createTokenIssuer,
-  createTokenVerifier,
-  type TokenIssuer,
-  type TokenIssuerOptions,
-  type TokenVerifier,
-  type TokenVerifierOptions,
-} from './tokens/tokens.js'
+export type { TokenIssuerOptions, TokenVerifierOptions } from './tokens/token-options.js'
+export { createTokenIssuer, createTokenVerifier, type TokenIssuer, type TokenVerifier } from './tokens/tokens.js'
 export type { VerifiedToken } from './tokens/verified-token.js'
