@@ -49,6 +49,8 @@ export const look = <K extends keyof IncomingMessage>(req: IncomingMessage, name
  */
 export function bearerTokenOf(req: IncomingMessage, header: string | undefined): string | undefined {
   if (header === undefined) return undefined
+  // Node gives text, but a middleware may have put anything there.
+  if (typeof header !== 'string') throw new AuthError('invalid_request')
   if (isRepeated(req)) throw new AuthError('invalid_request')
   if (AUTH_SCHEME.exec(header)?.[0].toLowerCase() !== 'bearer') return undefined
   const token = BEARER.exec(header)?.[1]

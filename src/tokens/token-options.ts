@@ -17,8 +17,8 @@ export interface TokenVerifierOptions {
   /** By how much clocks may differ; applies to `iat`, `nbf` and `exp`. Default 0, at most one minute. */
   clockTolerance?: Duration | undefined
   /**
-   * How many verified tokens are remembered, so that each is verified once; twice, where more are about than are remembered. Their
-   * times and keys are checked at every request all the same. Default 10,000; 1 to 10,000,000; `false` goes without.
+   * How many verified tokens are remembered, so that each is verified once; twice or a little more, where others that are good still
+   * take all the room. Times and keys are checked at every request all the same. Default 10,000; 1 to 10,000,000; `false` goes without.
    */
   cache?: number | false | undefined
   /** The current time, for tests. Default: `Date.now`. */

@@ -13,7 +13,7 @@ import {
 } from './token-options.js'
 import { NO_CACHE, verifiedCache } from './verified-cache.js'
 import type { VerifiedToken } from './verified-token.js'
-import { verifyToken } from './verify.js'
+import { assertTokenText, verifyToken } from './verify.js'
 
 /** Verifies the tokens of one environment: what `createTokenVerifier` made. */
 export interface TokenVerifier {
@@ -128,8 +128,8 @@ function verifierOf({ issuer, audience, keys, clock, clockTolerance: tolerance, 
 } {
   const { remember, recall } = cache === false ? NO_CACHE : verifiedCache(cache, keys, clock)
   function verifyHere(text: string): VerifiedToken {
-    // What is no text must not be made one, and so be taken for a token.
-    const credentials = typeof text === 'string' ? `Bearer ${text}` : ''
+    assertTokenText(text)
+    const credentials = `Bearer ${text}`
     const remembered = recall(credentials)
     if (remembered) return remembered
     const verification = verifyToken(text, keys, { issuer, audience, now: clock(), tolerance })

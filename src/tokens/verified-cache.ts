@@ -21,19 +21,29 @@ interface Entry extends Verification {
 export function verifiedCache(max: number, keys: KeySource, clock: () => number): VerifiedCache {
   const remembered = new LRUCache<number, Entry>({ max })
   const isMet = doorkeeper(max)
-  /** Which was used last is kept account of only where one may have to go. */
-  const find = (mark: number) => (remembered.size < max ? remembered.peek(mark) : remembered.get(mark))
+  /** While there is room for as many again, nobody asks which was used last. */
+  const find = (mark: number) => (remembered.size < max / 2 ? remembered.peek(mark) : remembered.get(mark))
+
+  function hasRoom(): boolean {
+    if (remembered.size < max) return true
+    const leastUsed = remembered.rvalues().next().value
+    return leastUsed === undefined || clock() >= leastUsed.notAfter
+  }
+
   return {
     remember(credentials, { token, key, notBefore, notAfter }) {
       const mark = markOf(credentials)
-      if (remembered.size < max || isMet(mark)) remembered.set(mark, { credentials, token, key, notBefore, notAfter })
+      if (hasRoom() || isMet(mark)) remembered.set(mark, { credentials, token, key, notBefore, notAfter })
     },
     recall(credentials) {
-      const entry = typeof credentials === 'string' ? find(markOf(credentials)) : undefined
-      if (!entry || entry.credentials !== credentials) return undefined
+      if (typeof credentials !== 'string') return undefined
+      const mark = markOf(credentials)
+      const entry = find(mark)
+      if (entry?.credentials !== credentials) return undefined
       const now = clock()
-      const holds = now >= entry.notBefore && now < entry.notAfter && keys.find(entry.key.kid) === entry.key
-      return holds ? entry.token : undefined
+      if (now >= entry.notBefore && now < entry.notAfter && keys.find(entry.key.kid) === entry.key) return entry.token
+      remembered.delete(mark)
+      return undefined
     },
   }
 }
@@ -50,14 +60,18 @@ function markOf(text: string): number {
 
 /**
  * Tells whether a token was met before, as far as it remembers. Where more tokens are about than can be remembered, those that come
- * once would drive out those that come often, and be kept just long enough to be dear to clear away.
+ * once would drive out those that come often, and be kept just long enough to be dear to clear away. A mark has two places to be in, of
+ * which the one to give up is drawn by lot: two that come by turns and had but one place between them would never be known.
  */
 function doorkeeper(max: number): (mark: number) => boolean {
-  const places = new Uint32Array(2 ** Math.ceil(Math.log2(max)))
+  const places = new Uint32Array(2 ** Math.max(1, Math.ceil(Math.log2(max))))
+  let lot = 1
   return (mark) => {
-    const place = mark % places.length
-    if (places[place] === mark) return true
-    places[place] = mark
+    const first = (2 * mark) % places.length
+    if (places[first] === mark || places[first + 1] === mark) return true
+    // A linear congruential generator: its highest bit is good enough to choose between two, and the same at every run.
+    lot = (Math.imul(lot, 1664525) + 1013904223) | 0
+    places[first + (lot >>> 31)] = mark
     return false
   }
 }

@@ -17,12 +17,23 @@ export interface Verification {
   readonly notAfter: number
 }
 
+/** Longer than any header is (Node's limit for all of them is 16 kB, unless it is raised). */
+const LONGEST = 2 ** 20
+
+/**
+ * Lets through what can be the text of a token. Nothing is made text for it: what is asked for its text twice may answer differently.
+ * @throws AuthError `invalid_token`
+ */
+export function assertTokenText(text: unknown): asserts text is string {
+  if (typeof text !== 'string' || text.length > LONGEST) throw refusal('malformed')
+}
+
 /**
  * Token text → verified token.
  * @throws AuthError `invalid_token`
  */
 export function verifyToken(text: string, keys: KeySource, expected: Expectation): Verification {
-  const compact = typeof text === 'string' ? readCompact(text) : undefined
+  const compact = readCompact(text)
   if (!compact) throw refusal('malformed')
   const key = keyOf(compact, keys)
   if (!isSignedBy(compact, key)) throw refusal('signature')

@@ -744,6 +744,30 @@ describe('authOf', () => {
   })
 })
 
+describe('an Authorization header that a middleware has made something else of than text', () => {
+  const known = tokenOf()
+  it.each<[string, unknown]>([
+    ['an array', [`Bearer ${known}`]],
+    ['an empty array', []],
+    ['an object that becomes text', { toString: () => `Bearer ${known}` }],
+    ['a Buffer', Buffer.from(`Bearer ${known}`)],
+    ['a number', 42],
+    ['null', null],
+  ])('is refused, also where the guard is optional: %s', async (_, value) => {
+    await tokens.verify(known)
+    for (const optional of [false, true]) {
+      const app = express()
+      app.use((req, _res, next) => {
+        req.headers.authorization = value as string
+        next()
+      })
+      app.get('/', requireBearer({ tokens, optional }), (_req, res) => void res.end('in'))
+      const answer = await send((await listen(app)).port, { method: 'GET', path: '/' })
+      expectProblem(answer, 400, 'invalid_request', 'Bad Request')
+    }
+  })
+})
+
 describe('made of options', () => {
   it('is named requireBearerMiddleware in a stack trace', () => {
     expect(requireBearer({ tokens }).name).toBe('requireBearerMiddleware')

@@ -111,6 +111,13 @@ describe('the cache of verified tokens', () => {
     await expect(issuer.verify(made(token) as string)).rejects.toMatchObject({ reason: 'malformed' })
   })
 
+  it('takes nothing for a token that is longer than any header is', async () => {
+    const issuer = makeIssuer({ cache: false })
+    const { token } = issuer.issue({ accountId: 'acc-1', claims: { x: 'x'.repeat(2 ** 20) } })
+    await expect(issuer.verify(token)).rejects.toMatchObject({ reason: 'malformed' })
+    expect(verify).not.toHaveBeenCalled()
+  })
+
   it('holds as many as it is told; one more drives out the least recently used, when it comes again', async () => {
     const issuer = makeIssuer({ cache: 2 })
     const [a = '', b = '', c = ''] = ['a', 'b', 'c'].map((accountId) => issuer.issue({ accountId }).token)
@@ -144,12 +151,57 @@ describe('the cache of verified tokens', () => {
     }
   })
 
-  it('has met as many as it holds, once it is full', () => {
-    const { remember, recall, verification } = cacheOf(12)
-    const texts = Array.from({ length: 24 }, (_, i) => `signed-${String.fromCharCode(48 + 2 * i)}`)
-    const late = texts.slice(12)
-    for (const text of [...texts, ...late]) remember(text, verification)
-    expect(late.filter((text) => !recall(text))).toEqual([])
+  it.each([1, 2, 12, 100])(
+    'comes to know as many as it holds, though it is full of others: %d that come by turns',
+    (size) => {
+      const { remember, recall, verification } = cacheOf(size)
+      const texts = Array.from({ length: 2 * size }, (_, i) => `${i * 7919}`.padStart(8, 'x'))
+      const late = texts.slice(size)
+      for (const text of texts.slice(0, size)) remember(text, verification)
+      for (let turn = 0; turn < 40; turn++) {
+        for (const text of late.filter((one) => !recall(one))) remember(text, verification)
+      }
+      expect(late.filter((text) => !recall(text))).toEqual([])
+    },
+  )
+
+  it('keeps what is used since it is half full, when it is full', () => {
+    const { remember, recall, verification } = cacheOf(4)
+    for (const text of ['a', 'b', 'c']) remember(text.repeat(8), verification)
+    recall('aaaaaaaa')
+    remember('dddddddd', verification)
+    for (let i = 0; i < 2; i++) remember('eeeeeeee', verification)
+    expect(['a', 'b', 'e'].map((text) => recall(text.repeat(8)) !== undefined)).toEqual([true, false, true])
+  })
+
+  it('takes in a new token at once where the one that would go has expired', async () => {
+    const clock = frozenClock()
+    const issuer = makeIssuer({ clock, lifetime: '10s', cache: 2 })
+    const next = () => issuer.issue({ accountId: 'acc-1' }).token
+    for (const token of [next(), next()]) await issuer.verify(token)
+    clock.advance(9999)
+    const early = next()
+    await issuer.verify(early)
+    expect(recallOf(issuer, early)).toBeUndefined()
+    clock.advance(1)
+    const late = next()
+    await issuer.verify(late)
+    expect(recallOf(issuer, late)).toBeDefined()
+  })
+
+  it('forgets a token that is asked for and has expired, instead of keeping it for having been asked for', async () => {
+    const clock = frozenClock()
+    const issuer = makeIssuer({ clock, lifetime: '10s', cache: 2 })
+    const next = () => issuer.issue({ accountId: 'acc-1' }).token
+    const old = next()
+    await issuer.verify(old)
+    clock.advance(5000)
+    await issuer.verify(next())
+    clock.advance(5000)
+    expect(recallOf(issuer, old)).toBeUndefined()
+    const late = next()
+    await issuer.verify(late)
+    expect(recallOf(issuer, late)).toBeDefined()
   })
 
   it('tells tokens apart whose ends are the same', () => {
