@@ -3,7 +3,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
-const CONNECTIONS = 16
 const STATUS = 'HTTP/1.1 200 '
 const HEAD_END = '\r\n\r\n'
 
@@ -60,8 +59,8 @@ function run({ port, before, list, after, milliseconds }) {
 }
 
 const orders = {
-  connect: async ({ port }) => {
-    const sockets = Array.from({ length: CONNECTIONS }, () => connect({ port, host: '127.0.0.1', noDelay: true }))
+  connect: async ({ port, connections }) => {
+    const sockets = Array.from({ length: connections }, () => connect({ port, host: '127.0.0.1', noDelay: true }))
     await Promise.all(sockets.map((socket) => once(socket, 'connect')))
     socketsOf.set(port, sockets)
   },

@@ -1,27 +1,35 @@
 import { startLoad } from './load.mjs'
 import { inRounds } from './rounds.mjs'
-import { median, summary } from './stats.mjs'
+import { median, medianWithInterval } from './stats.mjs'
 
-const WARM_UP = 200
+/** Milliseconds that each question is asked for when its server is new. */
+const WARM_UP = 150
 /** Short, so that what slows the machine down for a while meets both of a pair. */
-const SLICE = 40
+const SLICE = 35
+/** With fewer, slices differ more: now the requests come one by one, and now in bursts. */
+const CONNECTIONS = 64
 
 /**
  * Measures variants that are two questions each, put to one server process in turn: two processes of one program differ by more
  * than a guard takes.
- * @param variants each with a name, its servers, and how many pairs a round has for each of them. A server has `questions`, the base
- *   and what is held against it, and `ask`, which tells the processor time that it has used
+ * @param pairs how many a turn has, the same for all: a process that wakes is slow at first. An even number, so that either question is
+ *   as often the first
+ * @param variants each with a name and its servers, which have a turn each in every round. A server has `questions`, the base and
+ *   what is held against it, `lists` of what they ask with, and a `server` to `ask`, which tells the processor time that it has used
  * @returns the pairs by the variants' names, round by round; of each question the answers per second, and microseconds of the server's
  *   processor time for each
  */
-export async function inPairs(rounds, variants) {
-  const turns = variants.flatMap(({ name, servers, pairs }) =>
-    servers.map((server, copy) => ({ ...server, name: `${name}, copy ${copy}`, of: name, pairs })),
+export async function inPairs(rounds, pairs, variants) {
+  const turns = variants.flatMap(({ name, servers, warmUp = WARM_UP }) =>
+    servers.map((server, copy) => ({ ...server, name: `${name}, copy ${copy}`, of: name, warmUp })),
   )
-  const load = await startLoad(...new Set(turns.map(({ port }) => port)))
-  for (const turn of turns) {
-    for (const [list, tokens] of turn.lists) await load.remember(list, tokens)
-    for (const question of turn.questions) await load.run(question, WARM_UP)
+  const load = await startLoad(
+    turns.map(({ port }) => port),
+    CONNECTIONS,
+  )
+  for (const { lists, questions, warmUp } of turns) {
+    for (const [list, tokens] of lists) await load.remember(list, tokens)
+    for (const question of questions) await load.run(question, warmUp)
   }
 
   async function slice(server, question) {
@@ -31,30 +39,34 @@ export async function inPairs(rounds, variants) {
     return { perSecond, processor: (after.user + after.system - before.user - before.system) / total }
   }
 
-  const measured = await inRounds(rounds, turns, async ({ server, questions: [base, held], pairs }) => {
+  const measured = await inRounds(rounds, turns, async ({ server, questions }) => {
     const taken = []
-    for (let i = 0; i < pairs; i++) {
-      // Neither is always the one that comes second.
-      const first = await slice(server, i % 2 ? held : base)
-      const second = await slice(server, i % 2 ? base : held)
-      taken.push(i % 2 ? { base: second, held: first } : { base: first, held: second })
+    while (taken.length < pairs) {
+      const pair = []
+      for (const at of taken.length % 2 ? [1, 0] : [0, 1]) pair[at] = await slice(server, questions[at])
+      taken.push({ base: pair[0], held: pair[1] })
     }
     return taken
   })
   load.stop()
   for (const { server } of turns) server.child.disconnect()
 
-  const roundOf = (name, round) => turns.filter(({ of }) => of === name).flatMap((turn) => measured[turn.name][round])
   return Object.fromEntries(
-    variants.map(({ name }) => [name, Array.from({ length: rounds }, (_, round) => roundOf(name, round))]),
+    variants.map(({ name }) => [
+      name,
+      turns.filter(({ of }) => of === name).flatMap((turn) => measured[turn.name].flat()),
+    ]),
   )
 }
 
-/**
- * What pairs come to: the median of all of them, and the middle half of the rounds as the spread.
- * @param value what is taken of a pair
- */
-export function ofPairs(rounds, value) {
-  const byRound = rounds.map((pairs) => median(pairs.map(value)))
-  return { ...summary(byRound), median: median(rounds.flat().map(value)), byRound }
-}
+/** What pairs come to: the median of what `value` takes of each, and the interval that holds the true one at 95 %. */
+export const ofPairs = (pairs, value) => medianWithInterval(pairs.map(value))
+
+/** How many times the one is the other; at worst and at best where both are at the ends of their intervals. */
+export const quotientOf = (one, other) => ({
+  median: one.median / other.median,
+  low: one.low / other.high,
+  high: one.high / other.low,
+})
+
+export const medianOf = (pairs, value) => median(pairs.map(value))

@@ -16,6 +16,18 @@ export const summary = (values) => ({
 })
 
 /**
+ * Median, and the order statistics between which the true one lies at 95 % (binomial, by its normal approximation), for values that are
+ * many and far apart.
+ */
+export function medianWithInterval(values) {
+  const sorted = values.toSorted((a, b) => a - b)
+  const reach = 0.98 * Math.sqrt(sorted.length)
+  const at = (rank) => sorted[Math.min(sorted.length - 1, Math.max(0, rank))]
+  const middle = (sorted.length - 1) / 2
+  return { median: median(sorted), low: at(Math.floor(middle - reach)), high: at(Math.ceil(middle + reach)) }
+}
+
+/**
  * How many times `base` each round's value is, round by round: what disturbs a round disturbs both, so it drops out.
  */
 export function pairedRatio(values, base) {

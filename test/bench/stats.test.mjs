@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { median, pairedRatio, quantile, summary } from './stats.mjs'
+import { median, medianWithInterval, pairedRatio, quantile, summary } from './stats.mjs'
 
 describe('the statistics of the bench', () => {
   it.each([
@@ -22,6 +22,17 @@ describe('the statistics of the bench', () => {
 
   it('takes the middle half as the spread', () => {
     expect(summary([1, 2, 3, 4, 5])).toEqual({ median: 3, low: 2, high: 4 })
+  })
+
+  it('gives the interval that the true median lies in', () => {
+    const values = Array.from({ length: 100 }, (_, i) => i)
+    expect(medianWithInterval(values)).toEqual({ median: 49.5, low: 39, high: 60 })
+    expect(medianWithInterval(values.map((value) => (value > 80 ? 1e6 : value)))).toEqual({
+      median: 49.5,
+      low: 39,
+      high: 60,
+    })
+    expect(medianWithInterval([3, 1, 2])).toEqual({ median: 2, low: 1, high: 3 })
   })
 
   it('divides within each round before it takes the median', () => {

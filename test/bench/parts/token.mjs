@@ -5,6 +5,7 @@ import { client, start } from '../support.mjs'
 
 const WARM_UP = 600
 const SLICE = 300
+const CONNECTIONS = 16
 
 /** The token call beside the password's hash, which would hide all the rest. */
 export const token = {
@@ -21,7 +22,7 @@ export const token = {
       port,
     }))
     await check(port, variants.slice(1), emails[0])
-    const load = await startLoad(port)
+    const load = await startLoad([port], CONNECTIONS)
     // Each login under way at a time is of another account and address: no budget of failed logins is met.
     await load.remember('logins', emails.map(loginAfterHead))
     for (const variant of variants) await load.run(variant, WARM_UP)
