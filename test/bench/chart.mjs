@@ -23,13 +23,14 @@ const SCALES = {
 
 /**
  * Horizontal bars as SVG, with a ground of their own: an image on GitHub does not know the theme of the page around it.
- * @param groups each `{ heading, scale, from?, rows: [{ name, kind: own | other | base, value, label }] }`
+ * @param groups each `{ heading, scale, from?, full?, rows: [{ name, kind: own | other | base, value, label }] }`; `full` is what a bar
+ *   of the whole width stands for, unless one is greater
  */
 export function chart({ title, description, groups }) {
   let y = 8
   const text = (x, content, more = '') => `<text x="${x}" y="${y + 15}"${more}>${escaped(content)}</text>`
-  const shapes = groups.flatMap(({ heading, scale, from, rows }) => {
-    const share = SCALES[scale](Math.max(...rows.map(({ value }) => value)), from)
+  const shapes = groups.flatMap(({ heading, scale, from, full = 0, rows }) => {
+    const share = SCALES[scale](Math.max(full, ...rows.map(({ value }) => value)), from)
     y += 8
     const lines = [text(12, heading, ' class="heading"')]
     y += HEADING - 8

@@ -16,6 +16,11 @@ it('draws a bar for each row, to scale', () => {
   expect(least).toBeGreaterThanOrEqual(1)
 })
 
+it('leaves a bar short of the whole width that falls short of the whole', () => {
+  expect(widthsOf(draw({ scale: 'linear', full: 200 })).at(-1)).toBeCloseTo(190)
+  expect(widthsOf(draw({ scale: 'linear', full: 50 })).at(-1)).toBeCloseTo(380)
+})
+
 it('draws powers of ten as equal steps', () => {
   const [first, second, third] = widthsOf(draw({ scale: 'log', from: 0.1 }))
   expect(second / first).toBeCloseTo(2, 1)

@@ -21,6 +21,7 @@ function inProcess({ rows }) {
 const overHttp = (alg, rows) => ({
   heading: `Throughput of a guarded route, share of the same route without a guard; ${alg} (longer is better)`,
   scale: 'linear',
+  full: 1,
   rows: rows
     .filter(isPlain)
     .map(({ name, ratio }) => ({ name, kind: kindOf(name), value: ratio.median, label: label(ratio.median) })),
