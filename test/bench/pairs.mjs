@@ -16,7 +16,7 @@ const CONNECTIONS = 64
  *   as often the first
  * @param variants each with a name and its servers, which have a turn each in every round. A server has `questions`, the base and
  *   what is held against it, `lists` of what they ask with, and a `server` to `ask`, which tells the processor time that it has used
- * @returns the pairs by the variants' names, round by round; of each question the answers per second, and microseconds of the server's
+ * @returns the pairs of all rounds by the variants' names; of each question the answers per second, and microseconds of the server's
  *   processor time for each
  */
 export async function inPairs(rounds, pairs, variants) {

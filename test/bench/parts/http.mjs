@@ -45,12 +45,12 @@ const CROWD = [
 
 /**
  * What is left of a route's throughput behind a guard. Each guard has server processes of its own, as an app has one guard: in one
- * process each would pay for what the others have left to be collected. The route without a guard is measured in the same process. In
- * brackets stands where the median lies at 95 %.
+ * process each would pay for what the others have left to be collected. The route without a guard is measured in the same process.
  * Beside throughput stands the processor time of the server's process for each answer, which other work on the machine disturbs less.
  */
 export const http = {
-  title: 'The guarded route over HTTP, answers per second and share of the route without a guard',
+  title:
+    'The guarded route over HTTP, answers per second and share of the route without a guard (where medians lie at 95 %)',
   async run({ rounds }) {
     const guards = allGuards(createEnvironment('HS256'), [])
     const warned = guards.filter((guard) => guard.warned).map(({ name }) => name)
