@@ -1,4 +1,4 @@
-import express, { type ErrorRequestHandler, type Request } from 'express'
+import express, { type ErrorRequestHandler, type Request, type RequestHandler } from 'express'
 import {
   type AccountStore,
   AuthError,
@@ -43,6 +43,12 @@ function expectInvalid(answer: Answer): void {
   expect(answer.headers['www-authenticate']).toBe(
     `Bearer realm="${ISSUER}", error="invalid_token", error_description="The access token is not valid."`,
   )
+}
+
+/** Another middleware, that hangs something on `req.auth` too. */
+const hangUpAnother: RequestHandler = (req, _res, next) => {
+  Object.assign(req, { auth: { accountId: 'acc-1' } })
+  next()
 }
 
 const noEmails = () => null
@@ -98,10 +104,7 @@ describe('req.auth', () => {
   it('of another middleware is not there when no token came, and none is asked for', async () => {
     const seen: unknown[] = []
     const app = express()
-    app.use((req, _res, next) => {
-      Object.assign(req, { auth: { accountId: 'acc-1' } })
-      next()
-    })
+    app.use(hangUpAnother)
     app.get('/', requireBearer({ tokens, optional: true }), (req, res) => {
       seen.push(req.auth)
       res.end()
@@ -113,10 +116,7 @@ describe('req.auth', () => {
   it('of another middleware is not there for the host’s error handler', async () => {
     const seen: unknown[] = []
     const app = express()
-    app.use((req, _res, next) => {
-      Object.assign(req, { auth: { accountId: 'acc-1' } })
-      next()
-    })
+    app.use(hangUpAnother)
     const handler: ErrorRequestHandler = (_error, req, res, _next) => {
       seen.push(req.auth)
       res.end()
