@@ -1,0 +1,25 @@
+import { types } from 'node:util'
+
+/** Returns whether a value can be awaited. Looks for the method: a replaced `globalThis.Promise` makes `instanceof` false. */
+export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+}
+
+/** Returns whether a value is a `Date` that holds a time, from any realm. */
+export function isValidDate(value: unknown): value is Date {
+  return types.isDate(value) && !Number.isNaN(value.getTime())
+}
+
+/** Reads an own property of parsed JSON. */
+export function own(object: Readonly<Record<string, unknown>>, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined
+}
+
+/**
+ * Reads a property of a host's object. A class may provide it by a getter, but a value that comes from a polluted
+ * `Object.prototype` does not count.
+ */
+export function memberOf(object: object, name: string): unknown {
+  const polluted = !Object.hasOwn(object, name) && name in Object.prototype
+  return polluted ? undefined : (object as Record<string, unknown>)[name]
+}
