@@ -1,5 +1,6 @@
-import { AuthError, type AuthErrorCode, type Dependency } from './errors.js'
+import { AuthError, type AuthErrorCode, type Dependency, isAuthError } from './errors.js'
 import { duration, optional } from './options.js'
+import { isThenable } from './values.js'
 
 /** The `timeout` option: how long the host's own parts may take. Five seconds unless set. */
 export const timeoutOption = optional(duration(1, 60_000), 5000)
@@ -27,7 +28,7 @@ export async function blame<T>(
   try {
     return await question()
   } catch (cause) {
-    if (cause instanceof AuthError && ours.includes(cause.code)) throw cause
+    if (isAuthError(cause) && ours.includes(cause.code)) throw cause
     throw new AuthError('unavailable', { dependency, cause })
   }
 }
@@ -44,8 +45,4 @@ export async function within<T>(timeoutMs: number | undefined, question: () => T
     timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
   })
   return Promise.race([answer, deadline]).finally(() => clearTimeout(timer))
-}
-
-function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }

@@ -1,3 +1,6 @@
+import { brand, hasBrand } from './brand.js'
+import { own } from './values.js'
+
 /**
  * Every way in which this package refuses a request or a token. A closed set; the README's section "Errors" has the cause and the
  * fix of each.
@@ -86,9 +89,9 @@ const ROWS = {
   too_many_attempts: { status: 429, by: ['token'], message: 'Too many failed logins. Try again later.' },
   overloaded: {
     status: 503,
-    by: ['token'],
+    by: ['token', 'guard'],
     retryAfter: 1,
-    message: 'More logins than can be checked at a time. Try again in a moment.',
+    message: 'Too many requests are waiting. Try again in a moment.',
   },
   missing_token: {
     status: 401,
@@ -151,8 +154,10 @@ export class AuthError extends Error {
   override readonly name = 'AuthError'
   /** Which refusal this is; one of a closed set. */
   readonly code: AuthErrorCode
-  /** The HTTP status it is answered with. */
+  /** The HTTP status of the response. */
   readonly status: number
+  /** The same number as `status`, under the name that Nest, Fastify and others read. */
+  readonly statusCode: number
   /** Why a token or a login was refused. Meant for logs; never sent to the client. */
   declare readonly reason?: TokenRefusal | LoginRefusal
   /** The account that the refusal is about, where one is known. Never sent to the client. */
@@ -172,11 +177,20 @@ export class AuthError extends Error {
    */
   constructor(code: AuthErrorCode, details: AuthErrorDetails = {}) {
     const refusal = REFUSALS[code]
-    const { cause, retryAfter = refusal.retryAfter, ...rest } = details
-    super(details.reason === 'expired' ? EXPIRED : refusal.message, cause === undefined ? undefined : { cause })
+    const { cause: _, retryAfter: __, ...rest } = details
+    const cause = own(details, 'cause')
+    const retryAfter = own(details, 'retryAfter') ?? refusal.retryAfter
+    super(rest.reason === 'expired' ? EXPIRED : refusal.message, cause === undefined ? undefined : { cause })
     this.code = code
     this.status = refusal.status
+    this.statusCode = refusal.status
     this.headers = retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }
     Object.assign(this, rest)
+    brand('AuthError', this)
   }
+}
+
+/** Returns whether a value is an `AuthError` with a code that this copy of the package knows. */
+export function isAuthError(value: unknown): value is AuthError {
+  return hasBrand('AuthError', value) && Object.hasOwn(REFUSALS, (value as AuthError).code)
 }

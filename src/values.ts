@@ -10,8 +10,8 @@ export function isValidDate(value: unknown): value is Date {
   return types.isDate(value) && !Number.isNaN(value.getTime())
 }
 
-/** Reads an own property of parsed JSON. */
-export function own(object: Readonly<Record<string, unknown>>, name: string): unknown {
+/** Reads an own property, of parsed JSON for example. */
+export function own<T extends object, K extends keyof T>(object: T, name: K): T[K] | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined
 }
 

@@ -1,39 +1,43 @@
 import { availableParallelism } from 'node:os'
 import { within } from '../dependency.js'
 import { AuthError } from '../errors.js'
+import { createFairQueue, type Source } from '../fair-queue.js'
 
-/** How busy a gate is; for metrics. */
+/** How busy the password checks are; for metrics. */
 export interface GateLoad {
-  /** Tasks that run. */
+  /** Passwords that are being hashed. */
   active: number
-  /** Tasks that wait for their turn. */
+  /** Logins that wait. */
   waiting: number
 }
 
 /**
- * For how long, and for whom, a task is worth its turn.
+ * For whom a slot is, and for how long to wait.
  * @inline
  */
-export interface TaskLimits {
-  /** The client has gone. A task that runs goes on, and keeps its turn: else a client could make as many run as it likes. */
-  gone?: AbortSignal | undefined
-  /** How long it may wait for its turn, and how long it may then take, each; milliseconds. Default: forever. */
-  patience?: number | undefined
+export interface SlotRequest {
+  /** Where the request comes from: networks take turns, and within a network its connections. Default: one common source. */
+  source?: Source | undefined
+  /** Aborted when the client has disconnected. A hash that is being computed is finished, and keeps its slot meanwhile. */
+  signal?: AbortSignal | undefined
+  /** How long to wait for the slot, to wait for a hashing thread, and to wait for the hash: milliseconds, each. Default: forever. */
+  timeout?: number | undefined
 }
 
-/** A place in a gate, held from before the first look-up until the work is done. */
-export interface GatePlace {
+/** A login's slot, held from before the look-up until the work is done. */
+export interface HashSlot {
   /**
-   * Runs a task when its turn comes. One that takes too long passes its turn on, though it may never end.
-   * @throws AuthError `client_closed_request` or `overloaded` when its turn came too late; Error when it takes too long
+   * Runs a task as soon as fewer than `concurrency` others run. A task that takes too long makes room for the next one, though it
+   * may never end.
+   * @throws AuthError `client_closed_request`, or `overloaded` when it would start too late; Error when the task takes too long
    */
-  run<T>(task: () => T | Promise<T>, limits?: TaskLimits): Promise<T>
+  run<T>(task: () => T | Promise<T>, limits?: Pick<SlotRequest, 'signal' | 'timeout'>): Promise<T>
   leave(): void
 }
 
 export interface Gate {
-  /** @throws AuthError `overloaded` when all places are taken */
-  enter(): GatePlace
+  /** @throws AuthError `overloaded` when the queue is full or the wait is too long, `client_closed_request` */
+  acquire(request?: SlotRequest): Promise<HashSlot>
   load(): GateLoad
 }
 
@@ -46,58 +50,97 @@ export function defaultConcurrency(): number {
   return Math.max(1, Math.min(threads, availableParallelism()) - 1)
 }
 
-/** Bounds how much hashing goes on at a time, and how much may wait. */
-export function createGate(concurrency: number, queue: number): Gate {
-  let places = 0
-  let active = 0
-  const waiting = new Set<() => void>()
+/** Logins per hashing thread that may look their account up while others hash, so that a slow store leaves no thread idle. */
+const SLOTS_PER_THREAD = 32
 
-  function turn({ gone, patience }: TaskLimits): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const settle = (end: () => void) => {
-        waiting.delete(start)
-        gone?.removeEventListener('abort', giveUp)
-        clearTimeout(timer)
-        end()
-      }
-      const start = () => {
-        active++
-        settle(resolve)
-      }
-      const giveUp = () => settle(() => reject(new AuthError('client_closed_request')))
-      const tooLate = () => settle(() => reject(new AuthError('overloaded')))
-      const timer = patience === undefined ? undefined : setTimeout(tooLate, patience)
-      if (gone?.aborted) return giveUp()
-      if (active < concurrency) return start()
-      waiting.add(start)
-      gone?.addEventListener('abort', giveUp, { once: true })
-    })
+/** The most logins of one connection that may wait. Only a client that pipelines has more than one. */
+const PER_CONNECTION = 64
+
+const NOWHERE: Source = { network: 'unknown', connection: undefined }
+
+/** A place in a line: `start` is called when its turn comes, `drop` when it has to give way. */
+interface Waiter {
+  start(): void
+  drop(): void
+}
+
+/** Limits how many passwords are hashed at a time and how many logins wait, and shares the wait between client networks. */
+export function createGate(concurrency: number, queue: number): Gate {
+  const slots = Math.min(concurrency * SLOTS_PER_THREAD, concurrency + queue)
+  const total = concurrency + queue - slots
+  const perNetwork = Math.ceil(total / 2)
+  const waiting = createFairQueue<Waiter>({ total, perNetwork, perConnection: PER_CONNECTION }, ({ drop }) => drop())
+  const ready = new Set<Waiter>()
+  let held = 0
+  let active = 0
+
+  async function acquire({ source = NOWHERE, signal, timeout }: SlotRequest = {}): Promise<HashSlot> {
+    if (held < slots) held++
+    else {
+      await wait(
+        (waiter) => waiting.add(source, waiter),
+        (waiter) => waiting.remove(source, waiter),
+        { signal, timeout },
+      )
+    }
+    let left = false
+    return {
+      run,
+      leave() {
+        if (left) return
+        left = true
+        // The next login inherits the slot.
+        const next = waiting.take()
+        if (next) next.start()
+        else held--
+      },
+    }
   }
 
-  async function run<T>(task: () => T | Promise<T>, limits: TaskLimits = {}): Promise<T> {
-    await turn(limits)
+  async function run<T>(task: () => T | Promise<T>, { signal, timeout }: SlotRequest = {}): Promise<T> {
+    if (signal?.aborted) throw new AuthError('client_closed_request')
+    if (active < concurrency) active++
+    else {
+      await wait(
+        (waiter) => ready.add(waiter),
+        (waiter) => ready.delete(waiter),
+        { signal, timeout },
+      )
+    }
     try {
-      return await within(limits.patience, task)
+      return await within(timeout, task)
     } finally {
-      active--
-      const [next] = waiting
-      next?.()
+      const [next] = ready
+      if (next) next.start()
+      else active--
     }
   }
 
   return {
-    enter() {
-      if (places >= concurrency + queue) throw new AuthError('overloaded')
-      places++
-      let left = false
-      return {
-        run,
-        leave() {
-          if (!left) places--
-          left = true
-        },
-      }
-    },
-    load: () => ({ active, waiting: waiting.size }),
+    acquire,
+    load: () => ({ active, waiting: waiting.size + held - active }),
   }
+}
+
+/** Waits in a line until `start` is called. */
+function wait(
+  join: (waiter: Waiter) => unknown,
+  leave: (waiter: Waiter) => unknown,
+  { signal, timeout }: Pick<SlotRequest, 'signal' | 'timeout'>,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (end: () => void) => {
+      leave(waiter)
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', disconnect)
+      end()
+    }
+    const overloaded = () => settle(() => reject(new AuthError('overloaded')))
+    const disconnect = () => settle(() => reject(new AuthError('client_closed_request')))
+    const waiter: Waiter = { start: () => settle(resolve), drop: overloaded }
+    const timer = timeout === undefined ? undefined : setTimeout(overloaded, timeout)
+    signal?.addEventListener('abort', disconnect, { once: true })
+    if (signal?.aborted) return disconnect()
+    if (join(waiter) === false) overloaded()
+  })
 }

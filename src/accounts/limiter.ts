@@ -28,6 +28,8 @@ const MOST_KEYS = 30_000
 
 /** A budget in this process's memory. */
 export interface MemoryLimiter {
+  /** Tells whether no point is left, without spending one. */
+  exhausted(key: string): Exhausted | undefined
   /** Spends a point, and gives what gives it back; or tells that none is left. */
   spend(key: string): (() => void) | Exhausted
 }
@@ -44,10 +46,15 @@ export function memoryLimiter({ points, duration }: LimiterOptions): MemoryLimit
     ttlResolution: 0,
     perf,
   })
+  const exhausted = (key: string) =>
+    (spent.get(key)?.points ?? 0) >= points ? { msBeforeNext: spent.getRemainingTTL(key) } : undefined
+
   return {
+    exhausted,
     spend(key) {
+      const refusal = exhausted(key)
+      if (refusal) return refusal
       const entry = spent.get(key) ?? { points: 0 }
-      if (entry.points >= points) return { msBeforeNext: spent.getRemainingTTL(key) }
       if (entry.points === 0) spent.set(key, entry)
       entry.points++
       let returned = false

@@ -1,6 +1,8 @@
 import { ask, blame, within } from '../dependency.js'
-import { AuthError, type Dependency, type LoginRefusal } from '../errors.js'
+import { AuthError, type Dependency, isAuthError, type LoginRefusal } from '../errors.js'
+import type { Source } from '../fair-queue.js'
 import { type Account, type AccountStore, checkAccount } from './account.js'
+import { isTooLong } from './account-key.js'
 import type { Passwords, PasswordsPlace } from './passwords.js'
 import type { Throttle } from './throttle.js'
 
@@ -14,39 +16,61 @@ interface LoginParts {
   passwords: Passwords
   /** Failed-login budgets, if there are any. */
   throttle: Throttle | undefined
-  /** How long the store and the password check may each take, in milliseconds. */
+  /** How long the wait in the queue, the look-up and the password check may each take, in milliseconds. */
   timeout: number
+  /** Default: the process's clock. */
+  now?: () => Date
 }
 
-/** Who asks, and whom to tell of what does not end the login. */
+/** Where a login comes from, and how to report what does not end it. */
 export interface LoginContext {
   /** The client's address. */
   address: string | undefined
-  /** Aborted when the client has gone. */
+  source: Source
+  /** Aborted when the client has disconnected. */
   signal: AbortSignal
-  /** Told when a new hash could not be made or stored, and when the throttle goes on without its shared store. */
+  /** Called when a new hash could not be made or stored, and when the throttle goes on without its shared store. */
   failed(dependency: Dependency, error: unknown): void
 }
 
-/**
- * Credentials → account, by one look-up and one password verification, whoever asks.
- * @throws AuthError `too_many_attempts` and `overloaded` before anything is looked up; `invalid_credentials`; `unavailable`
- *   when the store or the password check fails; `client_closed_request` when nobody waits any more
- */
-export type Login = (credentials: Credentials, context: LoginContext) => Promise<Account>
+/** An account whose password was right, and the moment just before it was looked up. */
+export interface LoggedIn {
+  account: Account
+  asOf: Date
+}
 
-export function createLogin({ store, passwords, throttle, timeout }: LoginParts): Login {
+export type Login = (credentials: Credentials, context: LoginContext) => Promise<LoggedIn>
+
+/**
+ * Creates the login: credentials → account. Its steps, in this order:
+ *
+ * 1. refuse at once when a failed-login limit is known to be used up
+ * 2. wait for a queue slot
+ * 3. count the attempt against the limits
+ * 4. look the account up, and check the password: one look-up and one check, whoever asks
+ * 5. take the attempt back, unless it was a failed login
+ * 6. renew an outdated hash
+ *
+ * Rejects with an `AuthError`: `too_many_attempts`, `overloaded`, `invalid_credentials`, `client_closed_request`, or `unavailable`
+ * when the store, the password check or the throttle fails.
+ */
+export function createLogin({ store, passwords, throttle, timeout, now = () => new Date() }: LoginParts): Login {
   async function find(email: string): Promise<Account | undefined> {
-    // No address holds a NUL, and a database may choke on one: nobody's fault but the client's, so no 503.
-    return email.includes('\0') ? undefined : checkAccount(await store.findByEmail(email))
+    // No address holds a NUL or is this long, and a database may fail on one: that is no fault of the store's.
+    return email.includes('\0') || isTooLong(email) ? undefined : checkAccount(await store.findByEmail(email))
   }
 
-  async function check({ email, password }: Credentials, place: PasswordsPlace, signal: AbortSignal): Promise<Account> {
+  async function check(
+    { email, password }: Credentials,
+    place: PasswordsPlace,
+    signal: AbortSignal,
+  ): Promise<LoggedIn> {
+    const asOf = now()
     const account = await unlessGone(
       signal,
       ask('accounts', timeout, () => find(email)),
     )
-    const matches = await blame('passwords', () => place.verify(password, account?.passwordHash), OUT_OF_TURN)
+    const matches = await blame('passwords', () => place.verify(password, account?.passwordHash), NOT_CHECKED)
     const reason = refusalOf(account, matches)
     if (!account || reason) {
       throw new AuthError('invalid_credentials', {
@@ -54,7 +78,7 @@ export function createLogin({ store, passwords, throttle, timeout }: LoginParts)
         ...(account && { accountId: account.id }),
       })
     }
-    return account
+    return { account, asOf }
   }
 
   async function rehash({ id, passwordHash }: Account, password: string, place: PasswordsPlace): Promise<void> {
@@ -63,39 +87,37 @@ export function createLogin({ store, passwords, throttle, timeout }: LoginParts)
     await ask('accounts', timeout, () => store.replacePasswordHash?.(id, passwordHash, renewed))
   }
 
-  async function inPlace(credentials: Credentials, { signal, failed }: LoginContext): Promise<Account> {
-    const place = passwords.reserve?.({ gone: signal, patience: timeout }) ?? withoutPlaces(passwords, timeout)
+  return async function login(credentials, { address, source, signal, failed }) {
+    const { email, password } = credentials
+    if (signal.aborted) throw new AuthError('client_closed_request')
+    throttle?.check?.(email, address)
+    const place = (await passwords.reserve?.({ source, signal, timeout })) ?? withoutQueue(passwords, timeout)
     try {
-      const account = await check(credentials, place, signal)
-      await rehash(account, credentials.password, place).catch((error: unknown) => failed(...partOf(error)))
-      return account
+      const spent =
+        throttle &&
+        (await ask('throttle', timeout, () => throttle.spend(email, address, (e) => failed('throttle', e)), THROTTLED))
+      const found = await check(credentials, place, signal).catch((error: unknown) => {
+        const code = isAuthError(error) ? error.code : undefined
+        // An unchecked password is no failed login. Disconnecting again and again still counts against the address.
+        if (code !== 'invalid_credentials') spent?.giveBack(code === 'client_closed_request' ? 'address' : undefined)
+        throw error
+      })
+      spent?.giveBack()
+      await rehash(found.account, password, place).catch((error: unknown) => failed(...partOf(error)))
+      return found
     } finally {
       place.leave()
     }
   }
-
-  return async function login(credentials, context) {
-    const { address, signal, failed } = context
-    if (signal.aborted) throw new AuthError('client_closed_request')
-    const spent = await throttle?.spend(credentials.email, address, (error) => failed('throttle', error))
-    try {
-      const account = await inPlace(credentials, context)
-      spent?.giveBack()
-      return account
-    } catch (error) {
-      const code = error instanceof AuthError ? error.code : undefined
-      // Who could not be checked has learnt nothing; but to hang up again and again is not free for its address.
-      if (code !== 'invalid_credentials') spent?.giveBack(code === 'client_closed_request' ? 'address' : undefined)
-      throw error
-    }
-  }
 }
 
-/** How a place ends a password check whose turn came too late, or never. */
-const OUT_OF_TURN = ['client_closed_request', 'overloaded'] as const
+/** How a slot ends a password check that did not take place. */
+const NOT_CHECKED = ['client_closed_request', 'overloaded'] as const
 
-/** For a host's own object that has no places: no queue, but the same deadline. */
-function withoutPlaces(passwords: Passwords, timeout: number): PasswordsPlace {
+const THROTTLED = ['too_many_attempts'] as const
+
+/** Stands in for the slot of a host's own object that has no queue: the same deadlines. */
+function withoutQueue(passwords: Passwords, timeout: number): PasswordsPlace {
   return {
     hash: (password) => within(timeout, () => passwords.hash(password)),
     verify: (password, hash) => within(timeout, () => passwords.verify(password, hash)),
@@ -103,7 +125,7 @@ function withoutPlaces(passwords: Passwords, timeout: number): PasswordsPlace {
   }
 }
 
-/** An answer that is not waited for any longer than the client waits for us: the place is somebody else's then. */
+/** Stops waiting when the client disconnects, so that the slot is free for somebody else. */
 function unlessGone<T>(signal: AbortSignal, answer: Promise<T>): Promise<T> {
   if (signal.aborted) return Promise.reject(new AuthError('client_closed_request'))
   return new Promise((resolve, reject) => {
@@ -115,7 +137,7 @@ function unlessGone<T>(signal: AbortSignal, answer: Promise<T>): Promise<T> {
 
 /** Which part failed, and why. */
 function partOf(error: unknown): [Dependency, unknown] {
-  const known = error instanceof AuthError && error.dependency
+  const known = isAuthError(error) && error.dependency
   return known ? [known, error.cause] : ['passwords', error]
 }
 

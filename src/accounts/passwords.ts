@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type Check, Expected, integer, isPlainObject, optional, readOptions } from '../options.js'
-import { createGate, defaultConcurrency, type GateLoad, type TaskLimits } from './hash-gate.js'
+import { createGate, defaultConcurrency, type GateLoad, type SlotRequest } from './hash-gate.js'
 import { argon2id, bcrypt, type Hasher } from './hashers.js'
 
 /** What `createPasswords` takes. */
@@ -12,7 +12,10 @@ export interface PasswordsOptions {
    * than the cores, whichever is fewer, and at least one. At most 1024.
    */
   concurrency?: number | undefined
-  /** How many logins may wait for their turn; beyond that they are answered `503` at once. Default 64; 0 to 1,000,000. */
+  /**
+   * How many logins may wait, of which half may come from one client network and 64 over one connection. Networks take turns. When the
+   * queue is full, the network with the most waiting logins gives way; the response is a `503`. Default 1,024; 0 to 100,000.
+   */
   queue?: number | undefined
 }
 
@@ -33,15 +36,15 @@ export interface Passwords {
   /** Whether a hash is not the first hasher's, or of another cost than it gives today. */
   needsRehash?(hash: string): boolean
   /**
-   * Takes a place in the queue, before an account is looked up for a login that could not be checked anyway.
-   * @throws AuthError `overloaded` when there is none
+   * Waits in the queue for a slot, before the account is looked up. Rejects with an `AuthError`: `overloaded` when the queue is full
+   * or the wait is longer than `timeout`, `client_closed_request` when `signal` is aborted.
    */
-  reserve?(limits?: TaskLimits): PasswordsPlace
+  reserve?(request?: SlotRequest): Promise<PasswordsPlace>
   /** How many passwords are being hashed, and how many logins wait; for metrics. */
   load?(): GateLoad
 }
 
-/** A login's place: `hash` and `verify` in its turn, within its limits. */
+/** A login's slot: `hash` and `verify` run within the limits of its request. */
 export interface PasswordsPlace {
   /**
    * Makes a hash, as `Passwords.hash` does.
@@ -82,7 +85,7 @@ function isHasher(value: unknown): boolean {
 
 export const gateRows = {
   concurrency: optional(integer(1, 1024, 'a number of passwords'), defaultConcurrency()),
-  queue: optional(integer(0, 1_000_000, 'a number of logins'), 64),
+  queue: optional(integer(0, 100_000, 'a number of logins'), 1024),
 }
 
 /** Names that these options have elsewhere. */
@@ -92,7 +95,7 @@ const rows = { hashers: optional(hasherList), ...gateRows }
 const MISTAKES = { hasher: 'hashers', ...GATE_MISTAKES }
 
 /**
- * Makes the password checks of a token router, and of whatever sets passwords in the host. Each has a gate of its own: make one
+ * Makes the password checks of a token router, and of whatever sets passwords in the host. Each has its own queue: create one
  * for the process, and share it.
  * @throws TypeError naming the option that cannot be used
  */
@@ -102,18 +105,19 @@ export function createPasswords(options?: PasswordsOptions): Required<Passwords>
   const gate = createGate(concurrency, queue)
   const work = passwordWork(hashers ?? [argon2id(), bcrypt()])
 
-  function reserve(limits: TaskLimits = {}): PasswordsPlace {
-    const place = gate.enter()
+  async function reserve(request: SlotRequest = {}): Promise<PasswordsPlace> {
+    const slot = await gate.acquire(request)
+    const { signal, timeout } = request
     return {
-      // A new hash is worth making though the client has gone.
-      hash: (password) => place.run(() => work.hash(password), { ...limits, gone: undefined }),
-      verify: (password, hash) => place.run(() => work.verify(password, hash), limits),
-      leave: place.leave,
+      // A new hash is worth making though the client has disconnected.
+      hash: (password) => slot.run(() => work.hash(password), { timeout }),
+      verify: (password, hash) => slot.run(() => work.verify(password, hash), { signal, timeout }),
+      leave: slot.leave,
     }
   }
 
   async function inPlace<T>(use: (place: PasswordsPlace) => Promise<T>): Promise<T> {
-    const place = reserve()
+    const place = await reserve()
     try {
       return await use(place)
     } finally {

@@ -11,7 +11,7 @@ export interface ThrottleKeys {
 /** Keys of one length that hold no address in the clear: a shared store is no place for a list of e-mails. */
 export function throttleKeys(email: string, address: string | undefined): ThrottleKeys {
   const account = email.trim().normalize('NFKC').toLowerCase()
-  const network = networkOf(address)
+  const network = clientNetwork(address)
   return { address: digest(network), account: digest(account), pair: digest(`${network} ${account}`) }
 }
 
@@ -32,7 +32,7 @@ function hexTail(_: string, ...bytes: string[]): string {
 const CARRIERS: Readonly<Record<string, number>> = { ipv4Mapped: 6, rfc6052: 6, rfc6145: 6, '6to4': 1 }
 
 /** An IPv6 address by its /64, which is what one subscriber has; an IPv4 address by itself; what is no address, all as one. */
-function networkOf(address = ''): string {
+export function clientNetwork(address = ''): string {
   const written = (WITH_PORT.exec(address)?.[1] ?? address).replace(/^\[|\]$/g, '').split('%')[0] ?? ''
   const bare = written.includes(':') ? written.replace(DOTTED_TAIL, hexTail) : written
   if (!ipaddr.isValid(bare)) return 'unknown'

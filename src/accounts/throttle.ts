@@ -33,7 +33,7 @@ interface Budgets {
   pair?: Budget | false | undefined
   /** One address, whatever the account. Default 100 in an hour. */
   address?: Budget | false | undefined
-  /** One account, whatever the address. Default 100 in an hour (NIST SP 800-63B section 3.2.2). */
+  /** One account, whatever the address. Default 100 in an hour. */
   account?: Budget | false | undefined
 }
 
@@ -50,6 +50,11 @@ export interface ThrottleOptions {
 
 /** Failed-login budgets: what `createThrottle` made, or a host's own. */
 export interface Throttle {
+  /**
+   * Refuses a login at once whose limit is known to be used up, before it waits in the queue. Spends nothing.
+   * @throws AuthError `too_many_attempts`
+   */
+  check?(email: string, address: string | undefined): void
   /**
    * Spends a point of every budget before a password is checked; `giveBack` returns them when it was no failed login.
    * @param storeFailed is told why the shared store was gone on without
@@ -104,11 +109,11 @@ type BudgetName = keyof ThrottleKeys
 const ORDER: readonly BudgetName[] = ['address', 'pair', 'account']
 
 /**
- * Makes failed-login budgets (OWASP ASVS 5, 6.3.1; NIST SP 800-63B section 3.2.2). To be shared by all token routers of a process:
+ * Makes failed-login budgets (OWASP ASVS 5, 6.3.1). To be shared by all token routers of a process:
  * two would let through twice as many guesses.
  * @throws TypeError naming the option that cannot be used
  */
-export function createThrottle(options?: ThrottleOptions): Throttle {
+export function createThrottle(options?: ThrottleOptions): Required<Throttle> {
   const caller = 'createThrottle'
   const { limiter: factory, budgets } = readOptions<ThrottleOptions, typeof rows>(caller, options, rows, {
     store: 'limiter',
@@ -130,7 +135,17 @@ export function createThrottle(options?: ThrottleOptions): Throttle {
     return [{ name, memory, shared: limiter && sharedBudget(limiter, store, settings) }]
   })
 
+  const exhausted = ({ msBeforeNext }: Exhausted) =>
+    new AuthError('too_many_attempts', { retryAfter: Math.max(1, Math.ceil(msBeforeNext / 1000)) })
+
   return {
+    check(email, address) {
+      const keys = throttleKeys(email, address)
+      for (const { name, memory } of counters) {
+        const refusal = memory.exhausted(keys[name])
+        if (refusal) throw exhausted(refusal)
+      }
+    },
     async spend(email, address, storeFailed) {
       const keys = throttleKeys(email, address)
       const spent: { name: BudgetName; giveBack: () => void }[] = []
@@ -140,10 +155,9 @@ export function createThrottle(options?: ThrottleOptions): Throttle {
       const keep = (name: BudgetName, point: (() => void) | Exhausted) => {
         if (typeof point === 'function') return spent.push({ name, giveBack: point })
         giveBack()
-        throw new AuthError('too_many_attempts', { retryAfter: Math.max(1, Math.ceil(point.msBeforeNext / 1000)) })
+        throw exhausted(point)
       }
-      // Memory counts along with the shared store: what it refuses need not be asked for, and when the store goes away it knows
-      // what this process has seen.
+      // Memory counts along with the shared store: it refuses without a round trip, and goes on while the store is down.
       for (const { name, memory } of counters) keep(name, memory.spend(keys[name]))
       for (const { name, shared } of counters) if (shared) keep(name, await shared(keys[name], storeFailed))
       return { giveBack }

@@ -1,7 +1,11 @@
 import type { IncomingMessage } from 'node:http'
+import { types } from 'node:util'
 import { parse as parseContentType } from 'content-type'
 import getRawBody from 'raw-body'
 import { AuthError, type AuthErrorCode } from '../errors.js'
+import { own } from '../values.js'
+import { isRepeated } from './header-lines.js'
+import { parseUniqueJson } from './json.js'
 import type { RequestType } from './wire.js'
 
 /** A request whose body the host's own parser may have read before us. */
@@ -9,7 +13,7 @@ export type BodyRequest = IncomingMessage & { body?: unknown }
 
 /** A row per request encoding: how its text becomes a value. Throws on malformed text. */
 const ENCODINGS: Readonly<Record<RequestType, (text: string) => unknown>> = {
-  'application/json': JSON.parse,
+  'application/json': parseUniqueJson,
   'application/x-www-form-urlencoded': parseForm,
 }
 
@@ -20,9 +24,8 @@ const ENCODINGS: Readonly<Record<RequestType, (text: string) => unknown>> = {
 export async function readBody(req: BodyRequest, limit: number): Promise<unknown> {
   const parse = parserOf(req)
   if (Number(req.headers['content-length']) > limit) throw new AuthError('body_too_large')
-  // A stream that was read cannot be read again: then what the host's parser left is all there is.
-  const bytes = req.readableDidRead || req.readableEnded ? req.body : await readBytes(req, limit)
-  if (!(bytes instanceof Uint8Array)) return bytes
+  const bytes = canBeRead(req) ? await readBytes(req, limit) : req.body
+  if (!types.isUint8Array(bytes)) return bytes
   if (bytes.length > limit) throw new AuthError('body_too_large')
   try {
     return parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
@@ -31,12 +34,19 @@ export async function readBody(req: BodyRequest, limit: number): Promise<unknown
   }
 }
 
-function parserOf({ headers }: IncomingMessage): (text: string) => unknown {
+/** Returns false for a stream that the host's parser has read, and for a mock that has no stream: then `body` holds the result. */
+function canBeRead(req: BodyRequest): boolean {
+  return typeof req.read === 'function' && !req.readableDidRead && !req.readableEnded
+}
+
+function parserOf(req: IncomingMessage): (text: string) => unknown {
+  const { headers } = req
   const { type, parameters } = parseContentType(headers['content-type'] ?? '')
   const parse = isKnown(type) ? ENCODINGS[type] : undefined
   const charset = parameters['charset']?.toLowerCase() ?? 'utf-8'
   const coding = headers['content-encoding']?.toLowerCase() ?? 'identity'
-  if (!parse || charset !== 'utf-8' || coding !== 'identity') throw new AuthError('unsupported_media_type')
+  if (!parse || charset !== 'utf-8' || coding !== 'identity' || isRepeated(req, 'content-type'))
+    throw new AuthError('unsupported_media_type')
   return parse
 }
 
@@ -54,8 +64,8 @@ async function readBytes(req: IncomingMessage, limit: number): Promise<Uint8Arra
   try {
     return await getRawBody(req, { limit, length: req.headers['content-length'] ?? null })
   } catch (error) {
-    const type = error instanceof Error && 'type' in error ? error.type : undefined
-    throw new AuthError(FAULTS[String(type)] ?? 'invalid_body')
+    const type = String((error as { type?: unknown } | undefined)?.type)
+    throw new AuthError(own(FAULTS, type) ?? 'invalid_body')
   }
 }
 

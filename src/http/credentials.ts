@@ -3,11 +3,11 @@ import type { Request } from 'express'
 import passport from 'passport'
 import { Strategy as BearerStrategy, type VerifyFunction } from 'passport-http-bearer'
 import { Strategy as LocalStrategy } from 'passport-local'
-import type { Account } from '../accounts/account.js'
 import type { Credentials } from '../accounts/login.js'
 import { AuthError } from '../errors.js'
 import { isPlainObject } from '../options.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
+import { isRepeated } from './header-lines.js'
 
 /**
  * The credentials in a parsed body. Members other than the two are ignored.
@@ -51,7 +51,7 @@ export function bearerTokenOf(req: IncomingMessage, header: string | undefined):
   if (header === undefined) return undefined
   // Node gives text, but a middleware may have put anything there.
   if (typeof header !== 'string') throw new AuthError('invalid_request')
-  if (isRepeated(req)) throw new AuthError('invalid_request')
+  if (isRepeated(req, 'authorization')) throw new AuthError('invalid_request')
   if (AUTH_SCHEME.exec(header)?.[0].toLowerCase() !== 'bearer') return undefined
   const token = BEARER.exec(header)?.[1]
   if (!token || hasTokenInQuery(req)) throw new AuthError('invalid_request')
@@ -68,22 +68,7 @@ export function knownTokenOf(
   recall: (credentials: string | undefined) => VerifiedToken | undefined,
 ): VerifiedToken | undefined {
   const known = recall(header)
-  return known && !isRepeated(req) && !hasTokenInQuery(req) ? known : undefined
-}
-
-/** Whether a request announces a body (RFC 9112 section 6). */
-export function mayHaveBody({ headers }: IncomingMessage): boolean {
-  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
-}
-
-/** Node keeps the first of several `Authorization` headers and drops the others silently. */
-function isRepeated(req: IncomingMessage): boolean {
-  const rawHeaders = look(req, 'rawHeaders')
-  let found = 0
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    if (rawHeaders[i]?.length === 13 && rawHeaders[i]?.toLowerCase() === 'authorization') found++
-  }
-  return found > 1
+  return known && !isRepeated(req, 'authorization') && !hasTokenInQuery(req) ? known : undefined
 }
 
 function hasTokenInQuery(req: IncomingMessage): boolean {
@@ -101,13 +86,13 @@ const instance = new passport.Passport()
 const MARK = '='
 
 /** Runs a login by passport-local. The strategy sees the two fields, and nothing else of the request. */
-export function loginByPassport(
+export function loginByPassport<T extends object>(
   { email, password }: Credentials,
-  login: (credentials: Credentials) => Promise<Account>,
-): Promise<Account> {
+  login: (credentials: Credentials) => Promise<T>,
+): Promise<T> {
   const strategy = new LocalStrategy({ usernameField: 'email', session: false }, (username, secret, done) => {
     const credentials = { email: username.slice(MARK.length), password: secret.slice(MARK.length) }
-    login(credentials).then((account) => done(null, account), done)
+    login(credentials).then((user) => done(null, user), done)
   })
   return authenticate(strategy, { body: { email: MARK + email, password: MARK + password } })
 }

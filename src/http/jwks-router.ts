@@ -2,7 +2,7 @@ import { Router } from 'express'
 import { AuthError } from '../errors.js'
 import { type Check, Expected, isPlainObject, optional, readOptions, withMethods } from '../options.js'
 import type { TokenIssuer } from '../tokens/tokens.js'
-import { endAndCut, mayGoOnSending } from './linger.js'
+import { answerThenClose, hasUnreadBody } from './linger.js'
 import { plainPath } from './path.js'
 import { send, setHeaders } from './respond.js'
 import { ENDPOINTS, keysAnswer, refusalAnswer, takes } from './wire.js'
@@ -53,7 +53,7 @@ export function jwksRouter(options: JwksRouterOptions): Router {
   router.all(path, function jwksEndpoint(req, res) {
     if (!takes('keys', req.method)) {
       const refusal = refusalAnswer('keys', new AuthError('method_not_allowed'))
-      return send(res, refusal, mayGoOnSending(req, 0) ? endAndCut : undefined)
+      return send(res, refusal, hasUnreadBody(req, 0) ? answerThenClose : undefined)
     }
     setHeaders(res, headers)
     // As bytes: to text, Express adds a charset, which the media type does not have.

@@ -2,15 +2,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ask } from '../dependency.js'
 import { AuthError } from '../errors.js'
 import { emitter, refusalEvent } from '../events.js'
-import { isPlainObject } from '../options.js'
+import type { Source } from '../fair-queue.js'
 import { type QuickPath, quickPathOf } from '../tokens/quick-path.js'
 import type { TokenVerifier } from '../tokens/tokens.js'
-import { isVerifiedToken, type VerifiedToken } from '../tokens/verified-token.js'
-import { bearerByPassport, bearerTokenOf, knownTokenOf, look, mayHaveBody } from './credentials.js'
+import { isVerifiedToken, toVerifiedToken, type VerifiedToken } from '../tokens/verified-token.js'
+import { isThenable } from '../values.js'
+import { bearerByPassport, bearerTokenOf, knownTokenOf, look } from './credentials.js'
 import { type RequireBearerOptions, readGuardOptions } from './guard-options.js'
+import { answerThenClose, hasUnreadBody } from './linger.js'
 import { asRefusal, send } from './respond.js'
 import { askRevoked, findAccount, refusal, standing, userOf } from './second-look.js'
-import { createTurnstile } from './turnstile.js'
+import { addressOf, sourceOf } from './source.js'
+import { holdPlace, waitForTurn } from './verification-queue.js'
 import { refusalAnswer } from './wire.js'
 
 declare global {
@@ -36,24 +39,21 @@ export type BearerGuard = (req: GuardedRequest, res: ServerResponse, next: Next)
 /** @inline */
 type Next = (error?: unknown) => void
 
-/** How many tokens one turn of the event loop verifies for the first time, and how many may wait for it; of all guards together. */
-const firstTime = createTurnstile(16, 1024)
+/** The longest unread body that Node may read to its end after a refusal, in bytes. */
+const DRAINED_BODY = 65_536
 
 /** For a verifier of the host's own, which is asked every time. */
 const NO_QUICK_PATH: QuickPath = { recall: () => undefined, verifyNow: () => undefined }
 
-/** What a verifier of the host's own answers is held to its form: a forgotten return would otherwise be no token at all. */
+/** Asks a verifier, which may be the host's own: a forgotten `return` must not pass for a token. */
 async function askVerifier(tokens: TokenVerifier, token: string): Promise<VerifiedToken> {
-  const auth: unknown = await tokens.verify(token)
-  if (isVerifiedToken(auth) || looksVerified(auth)) return auth
-  throw new TypeError('tokens: verify must answer with a verified token, or throw')
+  const auth = toVerifiedToken(await tokens.verify(token))
+  if (auth) return auth
+  throw new TypeError('tokens: verify must return a verified token, or throw')
 }
 
-function looksVerified(auth: unknown): auth is VerifiedToken {
-  if (!isPlainObject(auth)) return false
-  const { id, accountId, scopes, issuedAt } = auth
-  return typeof id === 'string' && typeof accountId === 'string' && Array.isArray(scopes) && issuedAt instanceof Date
-}
+/** What a step of the guard returns: at once for a cached token without further checks, otherwise later. */
+type Found = VerifiedToken | undefined | PromiseLike<VerifiedToken | undefined>
 
 /**
  * Makes the guard: a middleware that lets a request through when it brings a good bearer token (RFC 6750), and hangs the
@@ -75,48 +75,50 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
   const emit = emitter(onEvent)
 
   const quick = quickPathOf(tokens) ?? NO_QUICK_PATH
-  const verify = bearerByPassport(
+  const verifyByPassport = bearerByPassport(
     (token) =>
       quick.verifyNow(token) ??
-      ask('keys', timeout, () => askVerifier(tokens, token), ['invalid_token', 'unavailable']),
+      (() => ask('keys', timeout, () => askVerifier(tokens, token), ['invalid_token', 'unavailable'])),
   )
-  const looksAgain = isRevoked !== undefined || findById !== undefined
+  const asksHost = isRevoked !== undefined || findById !== undefined
 
-  /**
-   * The token that a request brings, when it is not remembered: those that are go on before it. One with a body does not wait, or
-   * what already listens to that would have taken it before the route does.
-   */
-  function presented(req: GuardedRequest, header?: string): ReturnType<typeof verify> | undefined {
+  /** Reads the header, and returns the token: from the cache, or verified in a later turn of the event loop. */
+  function identify(req: GuardedRequest): Found {
+    const { authorization: header } = look(req, 'headers')
+    const known = knownTokenOf(req, header, quick.recall)
+    if (known) return known
     const token = bearerTokenOf(req, header)
-    if (token === undefined) return undefined
-    const turn = mayHaveBody(req) ? undefined : firstTime()
-    return turn ? turn.then(() => verify(token)) : verify(token)
+    return token === undefined ? undefined : verify(token, sourceOf(req))
   }
 
-  function firstLook(auth: VerifiedToken | undefined): VerifiedToken | undefined {
+  async function verify(token: string, source: Source): Promise<VerifiedToken> {
+    await waitForTurn(source)
+    const verified = verifyByPassport(token)
+    return typeof verified === 'function' ? holdPlace(source, verified) : verified
+  }
+
+  /** Refuses a request without a token, unless the guard is optional, and a token without the scopes. */
+  function authorize(auth: VerifiedToken | undefined): void {
     if (!auth && !optional) throw new AuthError('missing_token')
-    if (auth && !allows(auth)) {
+    if (auth && !scope.every((needed) => auth.scopes.includes(needed))) {
       throw new AuthError('insufficient_scope', { scope, accountId: auth.accountId, tokenId: auth.id })
     }
-    return auth
   }
 
-  function allows({ scopes }: VerifiedToken): boolean {
-    return scope.every((needed) => scopes.includes(needed))
-  }
-
-  async function lookTwice(
-    req: GuardedRequest,
-    found: ReturnType<typeof presented>,
-  ): Promise<VerifiedToken | undefined> {
-    const auth = firstLook(await found)
-    if (!auth) return undefined
+  /** Asks whether the token was revoked, and looks the account up. */
+  async function askHost(req: GuardedRequest, auth: VerifiedToken): Promise<void> {
     if (isRevoked && (await ask('revocation', timeout, () => askRevoked(isRevoked, auth))))
       throw refusal('revoked', auth)
     if (findById) {
-      const account = await ask('accounts', timeout, () => findAccount(findById, auth))
-      Object.assign(req, { user: userOf(standing(account, auth)) })
+      const found = await ask('accounts', timeout, () => findAccount(findById, auth))
+      Object.assign(req, { user: userOf(standing(found, auth)) })
     }
+  }
+
+  async function settle(req: GuardedRequest, found: Found): Promise<VerifiedToken | undefined> {
+    const auth = await found
+    authorize(auth)
+    if (auth) await askHost(req, auth)
     return auth
   }
 
@@ -126,7 +128,7 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
     next()
   }
 
-  /** Another middleware's is no verified token. */
+  /** Another middleware's value is not a verified token. */
   function clear(req: GuardedRequest): void {
     if (req.auth !== undefined) req.auth = undefined
   }
@@ -134,32 +136,43 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
   function refuse(thrown: unknown, req: GuardedRequest, res: ServerResponse, next: Next): void {
     clear(req)
     const error = asRefusal('guard', thrown)
-    emit({ address: req.ip }, refusalEvent('bearer', error))
+    emit({ address: addressOf(req) }, refusalEvent('bearer', error))
     if (forwardErrors && error.code === 'unavailable') next(error)
-    else send(res, refusalAnswer('guard', error, realm))
+    else send(res, refusalAnswer('guard', error, realm), hasUnreadBody(req, DRAINED_BODY) ? answerThenClose : undefined)
   }
 
-  function later(auth: ReturnType<typeof lookTwice>, req: GuardedRequest, res: ServerResponse, next: Next): void {
-    auth
-      .then(
-        (known) => admit(known, req, next),
-        (error: unknown) => refuse(error, req, res, next),
-      )
-      .catch(next)
-  }
-
-  return function requireBearerMiddleware(req, res, next) {
-    let auth: ReturnType<typeof presented> | ReturnType<typeof lookTwice>
+  async function finishLater(found: Found, req: GuardedRequest, res: ServerResponse, next: Next): Promise<void> {
+    let auth: VerifiedToken | undefined
     try {
-      const { authorization: header } = look(req, 'headers')
-      const found = knownTokenOf(req, header, quick.recall) ?? presented(req, header)
-      auth = looksAgain || found instanceof Promise ? lookTwice(req, found) : firstLook(found)
+      auth = admissible(await settle(req, found), optional)
     } catch (error) {
       return refuse(error, req, res, next)
     }
-    if (auth instanceof Promise) later(auth, req, res, next)
-    else admit(auth, req, next)
+    admit(auth, req, next)
   }
+
+  return function requireBearerMiddleware(req, res, next) {
+    let auth: VerifiedToken | undefined
+    try {
+      const found = identify(req)
+      if (isThenable(found) || (found && asksHost)) return void finishLater(found, req, res, next).catch(next)
+      authorize(found)
+      auth = admissible(found, optional)
+    } catch (error) {
+      return refuse(error, req, res, next)
+    }
+    admit(auth, req, next)
+  }
+}
+
+/**
+ * Returns a verified token, or undefined where the guard is optional.
+ * @throws TypeError for anything else, whatever the steps before let through
+ */
+function admissible(auth: unknown, optional: boolean): VerifiedToken | undefined {
+  if (isVerifiedToken(auth)) return auth
+  if (auth === undefined && optional) return undefined
+  throw new TypeError('requireBearer: only a verified token is admitted')
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { AuthError, type Part, REFUSALS } from '../errors.js'
+import { AuthError, isAuthError, type Part, REFUSALS } from '../errors.js'
 import type { Answer } from './wire.js'
 
 /**
@@ -7,7 +7,7 @@ import type { Answer } from './wire.js'
  * goes to the observer, not to the client.
  */
 export function asRefusal(part: Part, thrown: unknown): AuthError {
-  if (thrown instanceof AuthError && REFUSALS[thrown.code].by.includes(part)) return thrown
+  if (isAuthError(thrown) && REFUSALS[thrown.code].by.includes(part)) return thrown
   return new AuthError('unavailable', { dependency: 'internal', cause: thrown })
 }
 

@@ -1,24 +1,21 @@
-import { setMaxListeners } from 'node:events'
-import type { Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import bytes from 'bytes'
 import { type Request, type Response, Router } from 'express'
 import { type AccountLookup, type AccountStore, storeOf } from '../accounts/account.js'
 import { createLogin, type LoginContext } from '../accounts/login.js'
 import { createPasswords, type Passwords } from '../accounts/passwords.js'
 import { createThrottle, type Throttle } from '../accounts/throttle.js'
-import { AuthError, type AuthErrorCode } from '../errors.js'
+import { AuthError } from '../errors.js'
 import { type EventSubject, emitter, refusalEvent } from '../events.js'
 import { bool, type Check, Expected, isPlainObject, optional, readOptions, withMethods } from '../options.js'
 import type { TokenIssuer } from '../tokens/tokens.js'
 import { readBody } from './body.js'
 import { credentialsIn, loginByPassport } from './credentials.js'
+import { disconnectSignal } from './disconnect-signal.js'
 import { type HostOptions, hostRows } from './host-options.js'
-import { endAndCut, mayGoOnSending } from './linger.js'
-import { createPacer } from './pacer.js'
+import { answerThenClose, hasUnreadBody } from './linger.js'
 import { plainPath } from './path.js'
 import { asRefusal, send } from './respond.js'
-import { createTurnstile } from './turnstile.js'
+import { addressOf, sourceOf } from './source.js'
 import { ENDPOINTS, refusalAnswer, takes, tokenAnswer } from './wire.js'
 
 /** What `tokenRouter` takes. */
@@ -66,18 +63,6 @@ const throttleObject = withMethods<Throttle>(
 const throttleOption: Check<Throttle | false> = (value) => value !== false && throttleObject(value)
 
 const MAX_BODY = 1_048_576
-
-/** How many token calls one turn of the event loop takes up. Each costs about as much as a plain route's. */
-const CALLS_PER_TURN = 8
-
-/** How many may wait for it. */
-const MOST_WAITING = 1024
-
-/** Refusals that a flood is answered with, and cost nothing else: sent as fast as they come, they would be all the app does. */
-const PACED: ReadonlySet<AuthErrorCode> = new Set(['overloaded', 'too_many_attempts'])
-
-/** Five hundred a second, after a hundred at once; none later than a second. */
-const PACE = { every: 2, burst: 100, most: 1000 }
 
 /** Narrower than bytes.parse(), which reads '10 kilobytes' as ten bytes. */
 const BYTE_SIZE = /^\d+(\.\d+)? ?([km]?b)?$/i
@@ -135,58 +120,34 @@ export function tokenRouter(options: TokenRouterOptions): Router {
     forwardErrors,
   } = read
   const throttle = read.throttle === false ? undefined : (read.throttle ?? createThrottle())
-  const login = createLogin({ store: accounts, passwords, throttle, timeout })
+  const login = createLogin({ store: accounts, passwords, throttle, timeout, now: () => tokens.now() })
   const emit = emitter(read.onEvent)
-  const turn = createTurnstile(CALLS_PER_TURN, MOST_WAITING)
-  const pace = createPacer(PACE.every, PACE.burst, PACE.most)
 
   async function answer(req: Request, res: Response, subject: EventSubject): Promise<void> {
-    const isTaken = takes('token', req.method)
-    // Before it waits, or whoever listens to the body besides would have taken it.
-    const body = isTaken ? await readBody(req, bodyLimit) : undefined
-    await turn()
-    if (!isTaken) throw new AuthError('method_not_allowed')
-    const credentials = credentialsIn(body, bodyLimit)
+    if (!takes('token', req.method)) throw new AuthError('method_not_allowed')
+    const credentials = credentialsIn(await readBody(req, bodyLimit), bodyLimit)
     if (emailInEvents) subject.email = credentials.email
     const failed: LoginContext['failed'] = (dependency, error) =>
       emit(subject, { type: 'dependency.failed', dependency, refused: false, error })
-    const context = { address: subject.address, signal: goneSignal(req.socket), failed }
-    const issuedAt = tokens.now()
-    const account = await loginByPassport(credentials, (seen) => login(seen, context))
-    const { scopes, claims } = account
-    const issued = tokens.issue({ accountId: account.id, scopes: scopes ?? [], claims: claims ?? {}, issuedAt })
-    send(res, tokenAnswer(issued.token, issued.expiresAt))
-    emit(subject, { type: 'token.issued', accountId: account.id, tokenId: issued.id, expiresAt: issued.expiresAt })
+    const context = { address: subject.address, source: sourceOf(req), signal: disconnectSignal(req.socket), failed }
+    const { account, asOf } = await loginByPassport(credentials, (seen) => login(seen, context))
+    const { id, scopes, claims } = account
+    const issued = tokens.issue({ accountId: id, scopes: scopes ?? [], claims: claims ?? {}, issuedAt: asOf })
+    const success = tokenAnswer(issued.token, issued.expiresAt)
+    emit(subject, { type: 'token.issued', accountId: id, tokenId: issued.id, expiresAt: issued.expiresAt })
+    send(res, success)
   }
 
   const router = Router({ caseSensitive: true, strict: true })
   router.all(path, function tokenEndpoint(req, res, next) {
-    const subject: EventSubject = { address: req.ip }
+    const subject: EventSubject = { address: addressOf(req) }
     const refuse = (thrown: unknown) => {
       const error = asRefusal('token', thrown)
       emit(subject, refusalEvent('token', error))
       if (forwardErrors && error.code === 'unavailable') return next(error)
-      // All that is kept while it waits: the error holds on to the whole login by its stack.
-      const refusal = refusalAnswer('token', error)
-      const respond = () => send(res, refusal, mayGoOnSending(req, bodyLimit) ? endAndCut : undefined)
-      const wait = PACED.has(error.code) ? pace() : 0
-      return wait > 0 ? sleep(wait).then(respond) : respond()
+      send(res, refusalAnswer('token', error), hasUnreadBody(req, bodyLimit) ? answerThenClose : undefined)
     }
     answer(req, res, subject).catch(refuse).catch(next)
   })
   return router
-}
-
-const gone = new WeakMap<Socket, AbortSignal>()
-
-/** Tells when nobody waits for an answer any more. One for each connection, whose requests may stand in a line. */
-function goneSignal(socket: Socket): AbortSignal {
-  if (socket.destroyed) return AbortSignal.abort()
-  const known = gone.get(socket)
-  if (known) return known
-  const controller = new AbortController()
-  setMaxListeners(0, controller.signal)
-  socket.once('close', () => controller.abort())
-  gone.set(socket, controller.signal)
-  return controller.signal
 }

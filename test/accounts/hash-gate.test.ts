@@ -16,6 +16,14 @@ function task(name: string, started: string[]) {
   return { run, finish }
 }
 
+type Limits = Parameters<ReturnType<typeof createGate>['acquire']>[0]
+
+/** A login: waits for a slot, runs its task, and leaves. */
+async function run<T>(gate: ReturnType<typeof createGate>, task: () => T | Promise<T>, limits?: Limits): Promise<T> {
+  const slot = await gate.acquire(limits)
+  return slot.run(task, limits).finally(slot.leave)
+}
+
 const turns = async () => {
   for (let i = 0; i < 10; i++) await Promise.resolve()
 }
@@ -25,7 +33,7 @@ describe('the hash gate', () => {
     const gate = createGate(2, 10)
     const started: string[] = []
     const tasks = ['a', 'b', 'c', 'd'].map((name) => task(name, started))
-    const done = tasks.map((t) => gate.enter().run(t.run))
+    const done = tasks.map((t) => run(gate, t.run))
     await turns()
     expect(started).toEqual(['a', 'b'])
     expect(gate.load()).toEqual({ active: 2, waiting: 2 })
@@ -40,11 +48,11 @@ describe('the hash gate', () => {
 
   it('goes on after a task that fails or throws', async () => {
     const gate = createGate(1, 10)
-    const failing = gate.enter().run(() => Promise.reject(new Error('one')))
-    const throwing = gate.enter().run(() => {
+    const failing = run(gate, () => Promise.reject(new Error('one')))
+    const throwing = run(gate, () => {
       throw new Error('two')
     })
-    const good = gate.enter().run(() => 'three')
+    const good = run(gate, () => 'three')
     await expect(failing).rejects.toThrow('one')
     await expect(throwing).rejects.toThrow('two')
     expect(await good).toBe('three')
@@ -54,14 +62,90 @@ describe('the hash gate', () => {
     [1, 0],
     [1, 3],
     [4, 8],
-  ])('has places for %i that run and %i that wait, and none for one more', (concurrency, queue) => {
+    [1, 40],
+    [2, 128],
+  ])('has room for %i that run and %i that wait, and for no more', async (concurrency, queue) => {
     const gate = createGate(concurrency, queue)
-    const places = Array.from({ length: concurrency + queue }, () => gate.enter())
-    expect(() => gate.enter()).toThrow(expect.objectContaining({ code: 'overloaded', status: 503 }))
-    places[0]?.leave()
-    places[0]?.leave()
-    gate.enter()
-    expect(() => gate.enter()).toThrow(AuthError)
+    const from = (i: number) => ({ source: { network: `192.0.2.${i}`, connection: {} } })
+    const asked = Array.from({ length: concurrency + queue }, (_, i) => gate.acquire(from(i)))
+    await expect(gate.acquire(from(999))).rejects.toMatchObject({ code: 'overloaded', status: 503 })
+    const first = await asked[0]
+    first?.leave()
+    first?.leave()
+    const one = gate.acquire(from(1000))
+    await expect(gate.acquire(from(1001))).rejects.toThrow(AuthError)
+    for (const slot of [...asked, one]) (await slot).leave()
+    expect(gate.load()).toEqual({ active: 0, waiting: 0 })
+  })
+
+  describe('between those who wait', () => {
+    const SLOTS = 32
+    const source = (network: string, connection: object = {}) => ({ source: { network, connection } })
+
+    /** A gate whose slots are taken; `serve` frees one slot after the other and tells who got them. */
+    async function busy(queue: number) {
+      const gate = createGate(1, queue)
+      const taken = await Promise.all(Array.from({ length: SLOTS }, () => gate.acquire(source('first'))))
+      const served: string[] = []
+      const ask = (name: string, limits: Limits) =>
+        gate.acquire(limits).then(
+          (slot) => {
+            served.push(name)
+            taken.push(slot)
+          },
+          (error: AuthError) => void served.push(`${name}: ${error.code}`),
+        )
+      const serve = async () => {
+        for (let slot = taken.shift(); slot; slot = taken.shift()) {
+          slot.leave()
+          await turns()
+        }
+        return served
+      }
+      return { gate, ask, serve }
+    }
+
+    it('serves the networks in turn, however many logins of one wait', async () => {
+      const { ask, serve } = await busy(1000)
+      for (let i = 0; i < 5; i++) ask(`a${i}`, source('a'))
+      ask('b', source('b'))
+      ask('c', source('c'))
+      expect(await serve()).toEqual(['a0', 'b', 'c', 'a1', 'a2', 'a3', 'a4'])
+    })
+
+    it('serves the connections of a network in turn', async () => {
+      const { ask, serve } = await busy(1000)
+      const one = source('a')
+      for (let i = 0; i < 4; i++) ask(`one ${i}`, one)
+      ask('other', source('a'))
+      expect(await serve()).toEqual(['one 0', 'other', 'one 1', 'one 2', 'one 3'])
+    })
+
+    it('lets 64 of one connection wait, and half of the queue of one network', async () => {
+      const { gate, ask, serve } = await busy(SLOTS - 1 + 200)
+      const one = source('a')
+      for (let i = 0; i < 70; i++) ask('one', one)
+      for (let i = 0; i < 70; i++) ask('other', source('a'))
+      await turns()
+      expect(gate.load().waiting).toBe(SLOTS + 100)
+      const served = await serve()
+      expect(served.filter((name) => name === 'one')).toHaveLength(64)
+      expect(served.filter((name) => name === 'one: overloaded')).toHaveLength(6)
+      expect(served.filter((name) => name === 'other')).toHaveLength(36)
+      expect(served.filter((name) => name === 'other: overloaded')).toHaveLength(34)
+    })
+
+    it('makes room in a full queue for a network that has fewer waiting', async () => {
+      const { ask, serve } = await busy(SLOTS - 1 + 4)
+      for (const name of ['a0', 'a1']) ask(name, source('a'))
+      for (const name of ['b0', 'b1']) ask(name, source('b'))
+      ask('owner', source('c'))
+      ask('late', source('b'))
+      const served = await serve()
+      expect(served.filter((name) => name.endsWith('overloaded'))).toHaveLength(2)
+      expect(served).toContain('late: overloaded')
+      expect(served).toContain('owner')
+    })
   })
 
   it('takes out of the queue who has gone, and runs nothing for them', async () => {
@@ -69,9 +153,10 @@ describe('the hash gate', () => {
     const started: string[] = []
     const [a, b, c] = ['a', 'b', 'c'].map((name) => task(name, started))
     const client = new AbortController()
-    const first = gate.enter().run(a?.run as () => Promise<string>)
-    const gone = gate.enter().run(b?.run as () => Promise<string>, { gone: client.signal })
-    const last = gate.enter().run(c?.run as () => Promise<string>)
+    const first = run(gate, a?.run as () => Promise<string>)
+    const gone = run(gate, b?.run as () => Promise<string>, { signal: client.signal })
+    const last = run(gate, c?.run as () => Promise<string>)
+    await turns()
     await turns()
     client.abort()
     await expect(gone).rejects.toMatchObject({ code: 'client_closed_request' })
@@ -84,7 +169,7 @@ describe('the hash gate', () => {
 
   it('runs nothing for a client that has gone before its turn is asked for', async () => {
     const gate = createGate(1, 10)
-    await expect(gate.enter().run(() => 'never', { gone: AbortSignal.abort() })).rejects.toMatchObject({
+    await expect(run(gate, () => 'never', { signal: AbortSignal.abort() })).rejects.toMatchObject({
       code: 'client_closed_request',
     })
     expect(gate.load()).toEqual({ active: 0, waiting: 0 })
@@ -94,7 +179,7 @@ describe('the hash gate', () => {
     const gate = createGate(1, 10)
     const client = new AbortController()
     const running = task('a', [])
-    const done = gate.enter().run(running.run, { gone: client.signal })
+    const done = run(gate, running.run, { signal: client.signal })
     await turns()
     client.abort()
     running.finish()
@@ -105,8 +190,8 @@ describe('the hash gate', () => {
     const gate = createGate(1, 10)
     const [first, second] = ['first', 'second'].map((name) => task(name, []))
     const { signal } = new AbortController()
-    const running = gate.enter().run(first?.run as () => Promise<string>, { gone: signal })
-    const waiting = gate.enter().run(second?.run as () => Promise<string>, { gone: signal })
+    const running = run(gate, first?.run as () => Promise<string>, { signal: signal })
+    const waiting = run(gate, second?.run as () => Promise<string>, { signal: signal })
     await turns()
     expect(getEventListeners(signal, 'abort')).toHaveLength(1)
     first?.finish()
@@ -115,7 +200,7 @@ describe('the hash gate', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
-  describe('with patience', () => {
+  describe('with a time limit', () => {
     beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
     afterEach(() => void vi.useRealTimers())
 
@@ -124,10 +209,10 @@ describe('the hash gate', () => {
       const started: string[] = []
       const [hanging, next] = ['hanging', 'next'].map((name) => task(name, started))
       const client = new AbortController()
-      const limits = { gone: client.signal, patience: 1000 }
-      const given = gate.enter().run(hanging?.run as () => Promise<string>, limits)
+      const limits = { signal: client.signal, timeout: 1000 }
+      const given = run(gate, hanging?.run as () => Promise<string>, limits)
       const failed = expect(given).rejects.toThrow('no answer within 1000 ms')
-      const done = gate.enter().run(next?.run as () => Promise<string>)
+      const done = run(gate, next?.run as () => Promise<string>)
       await vi.advanceTimersByTimeAsync(999)
       client.abort()
       await turns()
@@ -148,8 +233,8 @@ describe('the hash gate', () => {
       const gate = createGate(1, 10)
       const started: string[] = []
       const [first, late] = ['first', 'late'].map((name) => task(name, started))
-      const running = gate.enter().run(first?.run as () => Promise<string>)
-      const waiting = gate.enter().run(late?.run as () => Promise<string>, { patience: 1000 })
+      const running = run(gate, first?.run as () => Promise<string>)
+      const waiting = run(gate, late?.run as () => Promise<string>, { timeout: 1000 })
       const refused = expect(waiting).rejects.toMatchObject({ code: 'overloaded' })
       await vi.advanceTimersByTimeAsync(1000)
       await refused
@@ -162,8 +247,8 @@ describe('the hash gate', () => {
     it('counts the time of a task from its own turn', async () => {
       const gate = createGate(1, 10)
       const [first, second] = ['first', 'second'].map((name) => task(name, []))
-      const running = gate.enter().run(first?.run as () => Promise<string>, { patience: 1000 })
-      const done = gate.enter().run(second?.run as () => Promise<string>, { patience: 1000 })
+      const running = run(gate, first?.run as () => Promise<string>, { timeout: 1000 })
+      const done = run(gate, second?.run as () => Promise<string>, { timeout: 1000 })
       await vi.advanceTimersByTimeAsync(900)
       first?.finish()
       await running

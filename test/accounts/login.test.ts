@@ -8,7 +8,7 @@ import {
   type Throttle,
 } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
-import { createLogin, type LoginContext } from '../../src/accounts/login.js'
+import { createLogin as createLoginOf, type Login, type LoginContext } from '../../src/accounts/login.js'
 import { refusalOf } from '../support/failures.js'
 import { ACCOUNTS, countingHasher, fastPasswords, makeStore, PASSWORD } from '../support/fixtures.js'
 import { unhandledRejections } from '../support/host.js'
@@ -17,11 +17,18 @@ const { alice, bob, disabled, passwordless } = ACCOUNTS
 
 const context = (failed: LoginContext['failed'] = () => expect.fail('a failed part')): LoginContext => ({
   address: '192.0.2.1',
+  source: { network: '192.0.2.1', connection: undefined },
   signal: new AbortController().signal,
   failed,
 })
 
-type LoginParts = Parameters<typeof createLogin>[0]
+type LoginParts = Parameters<typeof createLoginOf>[0]
+
+/** The account alone, as most tests want it. */
+const createLogin =
+  (parts: LoginParts) =>
+  (...asked: Parameters<Login>) =>
+    createLoginOf(parts)(...asked).then(({ account }) => account)
 
 /** As a host's own object would be: without places to reserve. */
 function bare({ hash, verify, needsRehash }: Required<Passwords>): Passwords {
@@ -341,8 +348,8 @@ describe('the points of an attempt', () => {
       (parts) => ({ ...parts, passwords: { ...bare(fastPasswords()), verify: () => Promise.reject(cause) } }),
     ],
     [
-      'all given back when there is no place',
-      [undefined],
+      'not touched when there is no slot',
+      [],
       (parts) => {
         const passwords = createPasswords({ hashers: [countingHasher()], concurrency: 1, queue: 0 })
         passwords.reserve()

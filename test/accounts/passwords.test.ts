@@ -137,12 +137,12 @@ describe('a place', () => {
   const hung = () => new Promise<never>(() => {})
 
   it('waits for a new hash no longer than it was told', async () => {
-    const place = passwordsOf({ ...countingHasher(), hash: hung }).reserve({ patience: 20 })
+    const place = await passwordsOf({ ...countingHasher(), hash: hung }).reserve({ timeout: 20 })
     expect(await rejectionOf(place.hash(PASSWORD))).toMatchObject({ message: 'no answer within 20 ms' })
   })
 
   it('makes a new hash though the client has gone, and checks nothing for it', async () => {
-    const place = passwordsOf(countingHasher()).reserve({ gone: AbortSignal.abort() })
+    const place = await passwordsOf(countingHasher()).reserve({ signal: AbortSignal.abort() })
     expect(await place.hash('x')).toBe('plain:x')
     expect(await rejectionOf(place.verify('x', 'plain:x'))).toMatchObject({ code: 'client_closed_request' })
   })

@@ -232,8 +232,8 @@ const FAULTS: Record<string, [fails: readonly string[], plant: Plant]> = {
   'passwords that are trimmed': [
     ['password-exact'],
     ({ passwords }) => {
-      const place = (limits: Parameters<NonNullable<typeof passwords.reserve>>[0]) => {
-        const reserved = passwords.reserve?.(limits)
+      const place = async (limits: Parameters<NonNullable<typeof passwords.reserve>>[0]) => {
+        const reserved = await passwords.reserve?.(limits)
         if (!reserved) throw new Error('no place')
         return {
           ...reserved,

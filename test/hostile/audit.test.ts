@@ -110,7 +110,12 @@ const KINDS: Record<string, Kind> = {
     sent: good,
     status: 503,
     ends: 'dependency.failed accounts',
-    options: () => ({ accounts: () => new Promise<never>(() => {}), timeout: '20ms' }),
+    options: () => ({
+      accounts: () => new Promise<never>(() => {}),
+      timeout: '20ms',
+      // Enough slots for all of them: a login that waits for a slot in vain is overloaded.
+      passwords: createPasswords({ hashers: [countingHasher()], concurrency: 4 }),
+    }),
   },
   'new hash not stored': {
     sent: good,

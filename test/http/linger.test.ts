@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { endAndCut, mayGoOnSending } from '../../src/http/linger.js'
+import { answerThenClose, hasUnreadBody } from '../../src/http/linger.js'
 
 describe('whether a client may go on sending', () => {
   it.each<[string, boolean, boolean, object]>([
@@ -11,7 +11,7 @@ describe('whether a client may go on sending', () => {
     ['no body', false, false, {}],
     ['what has come to its end', false, true, { 'content-length': '11' }],
   ])('%s: %s', (_, expected, complete, headers) => {
-    expect(mayGoOnSending({ complete, headers } as IncomingMessage, 10)).toBe(expected)
+    expect(hasUnreadBody({ complete, headers } as IncomingMessage, 10)).toBe(expected)
   })
 })
 
@@ -23,7 +23,7 @@ describe('an answer to who goes on sending', () => {
     const end = vi.fn()
     const req = Object.assign(new EventEmitter(), { resume: vi.fn() })
     const res = Object.assign(new EventEmitter(), { req, end, setHeader() {}, flushHeaders() {}, write: vi.fn() })
-    endAndCut(res as unknown as ServerResponse, 'no')
+    answerThenClose(res as unknown as ServerResponse, 'no')
     return { req, res, end }
   }
 

@@ -68,7 +68,7 @@ describe('fast passwords', () => {
     const account = await alice()
     const app = express().use(tokenRouter({ tokens, accounts: () => account, passwords }))
     const login = () => request(app).post(TOKEN_PATH).send({ email: account.email, password: PASSWORD })
-    const place = passwords.reserve()
+    const place = await passwords.reserve()
     expect((await refusalOf(passwords.verify(PASSWORD, account.passwordHash))).code).toBe('overloaded')
     await login().expect(503)
     place.leave()

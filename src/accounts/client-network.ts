@@ -1,0 +1,1 @@
+export { clientNetwork } from './throttle-keys.js'
