@@ -1,4 +1,5 @@
 import { isPlainObject, readOptions } from '../options.js'
+import { memberOf } from '../values.js'
 import { type IssuedToken, issueToken, type TokenSubject } from './issue.js'
 import { type KeySource, type PublicJwk, readKeys } from './keys.js'
 import { type QuickPath, withQuickPath } from './quick-path.js'
@@ -100,7 +101,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     throw new TypeError(`${caller}: option "keys" must hold keys, but is a URL. Did you mean remoteKeys(url)?`)
   }
   for (const key of [read.keys].flat()) {
-    if (isPlainObject(key) && key['privateKey'] !== undefined) {
+    if (isPlainObject(key) && memberOf(key, 'privateKey') !== undefined) {
       throw new TypeError(
         `${caller}: option "keys" must hold no "privateKey": a verifier signs nothing. Give the "publicKey"`,
       )

@@ -26,16 +26,16 @@ export const isRegistered = (claim: string): boolean => REGISTERED.has(claim)
 /** A token's payload. */
 export type Payload = Readonly<Record<string, unknown>>
 
-/** A payload whose registered claims are of the right types. */
-export interface Claims extends Payload {
+/** The registered claims of a payload, each of the right type. */
+export interface Claims {
   iss: string
   aud: string
   sub: string
   jti: string
   iat: number
   exp: number
-  nbf?: number
-  scope?: string
+  nbf: number | undefined
+  scope: string | undefined
 }
 
 /** Whether a value is a token that this package has verified. */
@@ -50,8 +50,8 @@ interface Environment {
 }
 
 /** What a payload says, once it is held good. */
-export function describeToken(payload: Claims, environment: Environment): VerifiedToken {
-  return new Verified(payload, environment)
+export function describeToken(claims: Claims, payload: Payload, environment: Environment): VerifiedToken {
+  return new Verified(claims, payload, environment)
 }
 
 class Verified implements VerifiedToken {
@@ -83,8 +83,7 @@ class Verified implements VerifiedToken {
     },
   }
 
-  constructor(payload: Claims, { issuer, audience }: Environment) {
-    const { sub, jti, iat, exp, scope } = payload
+  constructor({ sub, jti, iat, exp, scope }: Claims, payload: Payload, { issuer, audience }: Environment) {
     this.id = jti
     this.accountId = sub
     this.issuer = issuer
