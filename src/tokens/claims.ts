@@ -25,11 +25,12 @@ function registeredClaims(payload: Payload): Claims | undefined {
   const aud = own(payload, 'aud')
   const sub = own(payload, 'sub')
   const jti = own(payload, 'jti')
+  const clientId = own(payload, 'client_id')
   const iat = own(payload, 'iat')
   const exp = own(payload, 'exp')
   const nbf = own(payload, 'nbf')
   const scope = own(payload, 'scope')
-  if (!isText(iss) || !isText(aud) || !isText(sub) || !isText(jti)) return undefined
+  if (!isText(iss) || !isText(aud) || !isText(sub) || !isText(jti) || !isText(clientId)) return undefined
   if (!isTime(iat) || !isTime(exp) || exp <= iat) return undefined
   if ((nbf !== undefined && !isTime(nbf)) || !isScope(scope)) return undefined
   return { iss, aud, sub, jti, iat, exp, nbf, scope }

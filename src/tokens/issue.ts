@@ -37,6 +37,7 @@ export interface IssuedToken {
 export interface Signer {
   issuer: string
   audience: string
+  clientId: string
   clock: () => number
   /** Milliseconds. */
   lifetime: number
@@ -55,7 +56,7 @@ export function issueToken(signer: Signer, subject: TokenSubject): IssuedToken {
   if (!isScopeList(scopes))
     throw new TypeError('issue: "scopes" must be an array of scope tokens (RFC 6749 section 3.3)')
   if (!isPlainObject(claims)) throw new TypeError('issue: "claims" must be an object')
-  const { issuer, audience, lifetime, ring, signingKey } = signer
+  const { issuer, audience, clientId, lifetime, ring, signingKey } = signer
   if (!isValidDate(issuedAt)) throw new TypeError('issue: "issuedAt" must be a valid Date')
   const iat = Math.floor(issuedAt.getTime() / 1000)
   const exp = iat + Math.floor(lifetime / 1000)
@@ -64,6 +65,7 @@ export function issueToken(signer: Signer, subject: TokenSubject): IssuedToken {
     iss: issuer,
     aud: audience,
     sub: accountId,
+    client_id: clientId,
     iat,
     exp,
     jti: id,

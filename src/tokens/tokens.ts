@@ -58,6 +58,7 @@ export function createTokenIssuer(options: TokenIssuerOptions): TokenIssuer {
 /** Options that were read by {@link issuerRows}: times in milliseconds, the keys still as they were given. */
 export interface IssuerSettings extends Omit<Environment, 'audience' | 'keys'> {
   audience: string | undefined
+  clientId: string | undefined
   keys: unknown
   lifetime: number
 }
@@ -76,7 +77,7 @@ export function issuerOf(caller: string, read: IssuerSettings): TokenIssuer {
       `${caller}: the first of "keys" signs, so it must be a "privateKey" or a "secret", but is a "publicKey". To verify only, use createTokenVerifier`,
     )
   }
-  const environment = { ...read, audience: read.audience ?? read.issuer }
+  const environment = { ...read, audience: read.audience ?? read.issuer, clientId: read.clientId ?? read.issuer }
   const { verifier, quickPath } = verifierOf({ ...environment, keys: ring })
   const issuer = {
     ...verifier,

@@ -19,7 +19,7 @@ export interface VerifiedToken {
 }
 
 /** Claims that the issuer alone writes (RFC 7519 section 4.1, RFC 9068 section 2.2). An account's private claims cannot. */
-const REGISTERED: ReadonlySet<string> = new Set(['iss', 'aud', 'sub', 'iat', 'nbf', 'exp', 'jti', 'scope'])
+const REGISTERED: ReadonlySet<string> = new Set(['iss', 'aud', 'sub', 'client_id', 'iat', 'nbf', 'exp', 'jti', 'scope'])
 
 export const isRegistered = (claim: string): boolean => REGISTERED.has(claim)
 

@@ -11,7 +11,7 @@ const { now, issuer, forged, clock } = atFrozenMoment()
 describe('a token that lacks a claim is refused, though every object inherits the claim', () => {
   const { payload } = goodParts(now)
 
-  it.each(['iss', 'aud', 'sub', 'iat', 'exp', 'jti'])('%s', async (name) => {
+  it.each(['iss', 'aud', 'sub', 'client_id', 'iat', 'exp', 'jti'])('%s', async (name) => {
     const token = forged({ payload: { [name]: undefined } })
     const { error } = await polluted({ [name]: payload[name] }, () => outcomeOf(() => issuer.verify(token)))
     expect(error).toMatchObject({ code: 'invalid_token', reason: 'claims' })
@@ -128,6 +128,7 @@ describe('options', () => {
   it('are not inherited', async () => {
     const inherited = {
       audience: 'evil',
+      clientId: 'evil',
       lifetime: '30 days',
       clockTolerance: 60,
       cache: false,
@@ -136,7 +137,7 @@ describe('options', () => {
     const token = forged({ payload: { iat: now - 9, exp: now } })
     const { value } = await polluted(inherited, () => outcomeOf(() => makeIssuer({ clock })))
     const { token: issued } = value?.issue({ accountId: 'acc-1' }) ?? { token: '' }
-    expect(decodePayload(issued)).toMatchObject({ aud: ISSUER, iat: now, exp: now + 3600 })
+    expect(decodePayload(issued)).toMatchObject({ aud: ISSUER, client_id: ISSUER, iat: now, exp: now + 3600 })
     expect((await outcomeOf(() => value?.verify(token))).error).toMatchObject({ reason: 'expired' })
   })
 })

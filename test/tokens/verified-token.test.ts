@@ -32,7 +32,7 @@ describe('a verified token', () => {
   })
 
   it('has none of the registered claims among its private ones', async () => {
-    const token = forged({ payload: { nbf: now, scope: 'a', tenant: 'north' } })
+    const token = forged({ payload: { nbf: now, scope: 'a', client_id: 'c', tenant: 'north' } })
     expect((await issuer.verify(token)).claims).toEqual({ tenant: 'north' })
   })
 
