@@ -1,3 +1,4 @@
+import { brand, hasBrand } from '../brand.js'
 import { timeoutOption } from '../dependency.js'
 import { tell, warn } from '../events.js'
 import {
@@ -102,11 +103,9 @@ const MISTAKES = {
   now: 'clock',
 }
 
-const sources = new WeakSet<object>()
-
-/** Whether a value is what `remoteKeys` made. */
+/** Returns whether a value is what `remoteKeys` made, in this copy of the package or in another one. */
 export function isRemoteKeys(value: unknown): value is RemoteKeys & KeySource {
-  return typeof value === 'object' && value !== null && sources.has(value)
+  return hasBrand('RemoteKeys', value)
 }
 
 /**
@@ -174,8 +173,7 @@ export function remoteKeys(url: string | URL | undefined, options: RemoteKeysOpt
       return failure
     },
   }
-  sources.add(source)
-  return Object.freeze(source) as RemoteKeys & KeySource
+  return Object.freeze(brand('RemoteKeys', source)) as RemoteKeys & KeySource
 }
 
 /** Whether less than a time has gone by. When the clock was set back there is no telling: then it has. */

@@ -85,7 +85,7 @@ export function issuerOf(caller: string, read: IssuerSettings): TokenIssuer {
     now: () => new Date(read.clock()),
     jwks: () => ({ keys: ring.publicJwks() }),
   }
-  return withQuickPath(Object.freeze(issuer), quickPath)
+  return Object.freeze(withQuickPath(issuer, quickPath))
 }
 
 /**
@@ -110,7 +110,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
   }
   const keys = isRemoteKeys(read.keys) ? read.keys : readKeys(caller, read.keys)
   const { verifier, quickPath } = verifierOf({ ...read, audience: read.audience ?? read.issuer, keys })
-  return withQuickPath(Object.freeze(verifier), quickPath)
+  return Object.freeze(withQuickPath(verifier, quickPath))
 }
 
 const hasRemoteKeys = (keys: unknown) => [keys].flat().some(isRemoteKeys)

@@ -1,3 +1,5 @@
+import { brand, hasBrand } from '../brand.js'
+
 /** A verified token. Frozen, shared between requests, and without the token's text. */
 export interface VerifiedToken {
   /** The token's own id (`jti`): what a denylist is keyed on. */
@@ -38,9 +40,9 @@ export interface Claims {
   scope: string | undefined
 }
 
-/** Whether a value is a token that this package has verified. */
+/** Returns whether a value is a token that this package has verified, in this copy of it or in another one. */
 export function isVerifiedToken(value: unknown): value is VerifiedToken {
-  return typeof value === 'object' && value !== null && Verified.made(value)
+  return hasBrand('VerifiedToken', value)
 }
 
 /** The environment that a token was held against. */
@@ -93,11 +95,7 @@ class Verified implements VerifiedToken {
     this.#exp = exp
     Object.defineProperties(this, Verified.#times)
     this.claims = deepFreeze(privateClaims(payload))
-    Object.freeze(this)
-  }
-
-  static made(value: object): boolean {
-    return #iat in value
+    Object.freeze(brand('VerifiedToken', this))
   }
 
   static {
