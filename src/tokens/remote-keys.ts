@@ -17,7 +17,7 @@ import {
 import { download } from './download.js'
 import { type KeysByKid, readJwkSet } from './jwk-set.js'
 import type { KeySource } from './keys.js'
-import { isExposed, readWebUrl } from './web-url.js'
+import { hrefOf, isExposed, readWebUrl } from './web-url.js'
 
 /** What `remoteKeys` takes besides the address. */
 export interface RemoteKeysOptions {
@@ -64,7 +64,7 @@ export interface RemoteKeys {
 const address: Check<URL> = (value) => {
   const what =
     "an absolute https: URL without user name, password and fragment, like 'https://api.example.com/.well-known/jwks.json'"
-  const url = readWebUrl(value instanceof URL ? value.href : value, what)
+  const url = readWebUrl(hrefOf(value), what)
   if (isExposed(url)) {
     throw new Expected(
       what,

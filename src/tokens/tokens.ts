@@ -15,6 +15,7 @@ import {
 import { NO_CACHE, verifiedCache } from './verified-cache.js'
 import type { VerifiedToken } from './verified-token.js'
 import { assertTokenText, verifyToken } from './verify.js'
+import { hrefOf } from './web-url.js'
 
 /** Verifies the tokens of one environment: what `createTokenVerifier` made. */
 export interface TokenVerifier {
@@ -98,7 +99,8 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
   if (Array.isArray(read.keys) && hasRemoteKeys(read.keys)) {
     throw new TypeError(`${caller}: option "keys" must be remoteKeys() alone, or a list of keys without it`)
   }
-  if (read.keys instanceof URL || (typeof read.keys === 'string' && /^https?:/i.test(read.keys))) {
+  const url = hrefOf(read.keys)
+  if (typeof url === 'string' && /^https?:/i.test(url)) {
     throw new TypeError(`${caller}: option "keys" must hold keys, but is a URL. Did you mean remoteKeys(url)?`)
   }
   for (const key of [read.keys].flat()) {

@@ -64,6 +64,15 @@ async function follow(options: RemoteKeysOptions & { serves?: unknown; query?: s
   }
 }
 
+/** As jsdom has it: no instance of this process's `URL`, and `href` is a getter of its class. */
+const foreignUrl = (text: string): URL =>
+  Object.create({
+    get href() {
+      return text
+    },
+    toString: () => text,
+  })
+
 const setOf = (...issuers: TokenIssuer[]) => ({ keys: issuers.flatMap((issuer) => issuer.jwks().keys) })
 
 describe('remote keys', () => {
@@ -568,6 +577,7 @@ describe('where remote keys may be', () => {
     'https://api.example.com/.well-known/jwks.json',
     'HTTPS://API.EXAMPLE.COM/jwks?p=1',
     new URL('https://api.example.com/jwks'),
+    foreignUrl('https://api.example.com/jwks'),
     'http://localhost/jwks',
     'http://LOCALHOST:3000/jwks',
     'http://127.0.0.1:3000/jwks',
@@ -669,6 +679,7 @@ describe('misuse', () => {
     ['beside a key', [key, keys], /option "keys" must be remoteKeys\(\) alone/],
     ['as an address', URL_, /option "keys" must hold keys, but is a URL. Did you mean remoteKeys\(url\)\?/],
     ['as a URL', new URL(URL_), /Did you mean remoteKeys\(url\)\?/],
+    ['as a URL of another realm', foreignUrl(URL_), /Did you mean remoteKeys\(url\)\?/],
     ['as an address without TLS', 'HTTP://127.0.0.1/jwks.json', /Did you mean remoteKeys\(url\)\?/],
     ['as an address in other text', `see ${URL_}`, /"keys" must be \{ alg, secret \}/],
     ['as an address in a list', [URL_], /"keys\[0\]" must be \{ alg, secret \}/],
