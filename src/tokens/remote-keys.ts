@@ -77,6 +77,9 @@ const address: Check<URL> = (value) => {
 
 const DAY = 86_400_000
 
+/** How many requests may wait for one fetch. Each holds memory for as long as the source hangs, and anyone can send them. */
+const MOST_WAITING = 1000
+
 const rows = {
   timeout: timeoutOption,
   sizeLimit: optional(integer(1, 10_485_760, 'a number of bytes'), 102_400),
@@ -114,7 +117,8 @@ export function isRemoteKeys(value: unknown): value is RemoteKeys & KeySource {
  * a key that is not in it: one fetch at a time, without redirects. Each key verifies by its own algorithm alone.
  *
  * While the source is down the keys held go on verifying, for `keepFor`. Until it answers again, a token that names another key is
- * refused with `unavailable` (`503`), not as invalid: the key may have been put in meanwhile.
+ * refused with `unavailable` (`503`), not as invalid: the key may have been put in meanwhile. At most 1,000 requests wait for one
+ * fetch, and the others are refused with `unavailable` at once.
  *
  * @param url where the set is: `https:`, or `http:` on loopback (`localhost`, 127.0.0.0/8, `[::1]`)
  * @throws TypeError naming what cannot be used
@@ -137,6 +141,9 @@ export function remoteKeys(url: string | URL | undefined, options: RemoteKeysOpt
   /** What the source was last asked in vain for. */
   let failure: Error | undefined
   let asking: Promise<void> | undefined
+  /** How many requests wait for that. */
+  let waiting = 0
+  const crowded = new Error(`remoteKeys: ${place} is being asked, and ${MOST_WAITING} requests wait for it already`)
 
   function ask(now: number): Promise<void> {
     asking ??= fetchSet(now).finally(() => {
@@ -169,7 +176,14 @@ export function remoteKeys(url: string | URL | undefined, options: RemoteKeysOpt
     },
     async renew() {
       const now = clock()
-      if (!isWithin(cooldown, askedAt, now)) await ask(now)
+      if (isWithin(cooldown, askedAt, now)) return failure
+      if (waiting >= MOST_WAITING) return crowded
+      waiting++
+      try {
+        await ask(now)
+      } finally {
+        waiting--
+      }
       return failure
     },
   }
