@@ -10,8 +10,9 @@ import {
 } from 'node:crypto'
 import { types } from 'node:util'
 import { type Check, Expected, isPlainObject } from '../options.js'
-import { bare, memberOf } from '../values.js'
+import { bare, memberOf, own } from '../values.js'
 import type { Algorithm, KeyKind } from './algorithms.js'
+import { parseJson } from './compact.js'
 
 /** Text (its UTF-8 bytes), bytes, or a `KeyObject`. At least as long as the hash: 32, 48 or 64 bytes (RFC 7518 section 3.2). */
 export type SecretMaterial = string | Uint8Array | KeyObject
@@ -31,13 +32,14 @@ export const MATERIALS: Record<
     const bytes = kind.kind === 'secret' ? kind.minBytes : 0
     const what = `a secret of at least ${bytes} bytes for ${alg} (RFC 7518 section 3.2)`
     const key = types.isKeyObject(value) ? value : secretOf(value)
-    if (key?.type === 'secret' && key.export().includes('-----BEGIN')) {
+    if (key?.type !== 'secret') throw new Expected(what)
+    const found = keyPairIn(key.export())
+    if (found) {
       throw new Expected(
         what,
-        'This is a PEM: did you mean "privateKey" or "publicKey", with an RS, PS or ES algorithm?',
+        `This is a ${found}: did you mean "privateKey" or "publicKey", with an RS, PS or ES algorithm?`,
       )
     }
-    if (key?.type !== 'secret') throw new Expected(what)
     if ((key.symmetricKeySize ?? 0) < bytes) {
       throw new Expected(what, 'Make one with: openssl rand -base64 64')
     }
@@ -70,6 +72,19 @@ const JWK_MEMBERS = [
 function withoutPrototype(material: unknown): unknown {
   if (!isJwk(material)) return material
   return bare(Object.fromEntries(JWK_MEMBERS.map((name) => [name, memberOf(material, name)])))
+}
+
+/** `-----BEGIN`, also in base64. */
+const PEM = /-----BEGIN|LS0tLS1CRUdJTi/
+
+/** Returns what a secret is, if it is a key of a key pair: anyone may have a public key. White space, marks and UTF-16 hide nothing. */
+function keyPairIn(secret: Buffer): 'PEM' | 'JWK' | undefined {
+  const text = secret.toString().replaceAll('\0', '')
+  if (PEM.test(text)) return 'PEM'
+  const json = parseJson(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1))
+  if (!isPlainObject(json)) return undefined
+  const kty = own(json, 'kty')
+  return Array.isArray(own(json, 'keys')) || (typeof kty === 'string' && kty !== 'oct') ? 'JWK' : undefined
 }
 
 function secretOf(value: unknown): KeyObject | undefined {
