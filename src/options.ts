@@ -1,5 +1,6 @@
 import ms from 'ms'
 import { nearest } from './nearest.js'
+import { isThenable, isValidDate, memberOf } from './values.js'
 
 /** A length of time: seconds as a number (a day at most), or a string with a unit: `'90s'`, `'15m'`, `'1h'`, `'30 days'`. */
 export type Duration = number | string
@@ -49,10 +50,8 @@ export function readOptions<O extends object, R extends Record<keyof O, Check<un
       throw new TypeError(`${caller}: unknown option "${name}"${didYouMean(name, known, mistakes)}`)
   }
   const read = known.map((name) => {
-    // A class may give options through getters; but nobody sets one by way of Object.prototype.
-    const polluted = !Object.hasOwn(given, name) && Object.hasOwn(Object.prototype, name)
-    const value = polluted ? undefined : (given as Record<string, unknown>)[name]
-    return [name, named(`${caller}: option "${name}"`, (rows as Record<string, Check<unknown>>)[name], value)]
+    const check = (rows as Record<string, Check<unknown>>)[name]
+    return [name, named(`${caller}: option "${name}"`, check, memberOf(given, name))]
   })
   return Object.fromEntries(read)
 }
@@ -81,7 +80,7 @@ export function describe(value: unknown): string {
   if (typeof value === 'string') return `a string of ${value.length} characters`
   if (value === null || typeof value === 'boolean' || typeof value === 'number') return String(value)
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array'
-  if (value instanceof Promise) return 'a Promise (is an "await" missing?)'
+  if (isThenable(value)) return 'a Promise (is an "await" missing?)'
   return `${/^[aeiou]/.test(typeof value) ? 'an' : 'a'} ${typeof value}`
 }
 
@@ -115,7 +114,7 @@ export function withMethods<T>(
   hint: (value: unknown) => string = () => '',
 ): Check<T> {
   return (value) => {
-    const fits = isPlainObject(value) && methods.every((method) => typeof value[method] === 'function')
+    const fits = isPlainObject(value) && methods.every((method) => typeof memberOf(value, method) === 'function')
     if (!fits) throw new Expected(what, hint(value))
     return value as T
   }
@@ -170,7 +169,7 @@ export function clock(value: unknown): () => number {
   const read = func<Clock>('a function that returns a Date or milliseconds')(value)
   return () => {
     const now: unknown = read()
-    const ms = now instanceof Date ? now.getTime() : now
+    const ms = isValidDate(now) ? now.getTime() : now
     if (typeof ms !== 'number' || !(ms >= 0 && ms <= LAST_MOMENT)) {
       throw new TypeError('option "clock" must return a Date or milliseconds since the epoch')
     }

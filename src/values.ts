@@ -23,3 +23,8 @@ export function memberOf(object: object, name: string): unknown {
   const polluted = !Object.hasOwn(object, name) && name in Object.prototype
   return polluted ? undefined : (object as Record<string, unknown>)[name]
 }
+
+/** Returns a copy of an object that inherits nothing: for options of other packages, and for members that may be absent. */
+export function bare<T extends object>(members: T): T {
+  return Object.assign(Object.create(null), members)
+}

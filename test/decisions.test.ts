@@ -301,7 +301,18 @@ describe.each(EXPRESS)('the decisions (design, section 5), on %s', async (_, exp
 
   it('token: a JWS in compact form with typ, kid and the claims, and private claims that overwrite none of those', async () => {
     const clock = frozenClock()
-    const claims = { tenant: 'north', iss: 'x', aud: 'x', sub: 'x', iat: 1, nbf: 1, exp: 9e9, jti: 'x', scope: 'admin' }
+    const claims = {
+      tenant: 'north',
+      iss: 'x',
+      aud: 'x',
+      sub: 'x',
+      client_id: 'x',
+      iat: 1,
+      nbf: 1,
+      exp: 9e9,
+      jti: 'x',
+      scope: 'admin',
+    }
     const accounts = memoryAccounts([{ ...ACCOUNTS.alice, scopes: ['a', 'b'], claims }])
     const answer = await send(await start({ tokens: makeIssuer({ clock }), accounts }), asJson(GOOD))
     const { authenticationToken } = expectToken(answer)
@@ -311,6 +322,7 @@ describe.each(EXPRESS)('the decisions (design, section 5), on %s', async (_, exp
       iss: ISSUER,
       aud: ISSUER,
       sub: ACCOUNTS.alice.id,
+      client_id: ISSUER,
       iat: clock.seconds(),
       exp: clock.seconds() + 3600,
       jti: expect.stringMatching(/^[\w-]{16,}$/),
@@ -418,7 +430,7 @@ describe.each(EXPRESS)('the decisions (design, section 5), on %s', async (_, exp
       ['missing typ', withHeader({ typ: undefined })],
       ['nbf in the future', withPayload({ nbf: now + 60 })],
       ['iat in the future', withPayload({ iat: now + 60 })],
-      ...['iss', 'aud', 'sub', 'iat', 'exp', 'jti'].flatMap((claim): [string, string][] => [
+      ...['iss', 'aud', 'sub', 'client_id', 'iat', 'exp', 'jti'].flatMap((claim): [string, string][] => [
         [`missing ${claim}`, withPayload({ [claim]: undefined })],
         ...[null, true, {}, [], '', -1, 1.5, 1e308].map((value): [string, string] => [
           `${claim} ${JSON.stringify(value)}`,

@@ -83,6 +83,7 @@ describe.each(EXPRESS)('nothing that a client sends gets a 5xx, a stack or an ec
       'iss',
       'aud',
       'sub',
+      'client_id',
       'jti',
       'iat',
       'exp',

@@ -1,5 +1,6 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
@@ -191,6 +192,7 @@ describe('clock', () => {
   it('gives milliseconds of a number or a Date', () => {
     expect(clock(() => 1234.5)()).toBe(1234.5)
     expect(clock(() => new Date(1234))()).toBe(1234)
+    expect(clock(() => runInNewContext('new Date(1234)'))()).toBe(1234)
   })
 
   it.each([Number.NaN, Number.POSITIVE_INFINITY, undefined, 'now', {}, new Date(Number.NaN)])(
@@ -274,6 +276,7 @@ describe('describe', () => {
     [Symbol('hunter2'), 'a symbol'],
     [7n, 'a bigint'],
     [Promise.resolve(), 'a Promise (is an "await" missing?)'],
+    [runInNewContext('Promise.resolve()'), 'a Promise (is an "await" missing?)'],
   ])('%o', (value, expected) => {
     expect(describeValue(value)).toBe(expected)
   })

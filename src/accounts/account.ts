@@ -1,4 +1,5 @@
 import { describe, isPlainObject, isScopeList } from '../options.js'
+import { bare, isValidDate, memberOf } from '../values.js'
 
 /** An account as the host hands it over. */
 export interface Account {
@@ -51,13 +52,20 @@ export function storeOf(accounts: AccountLookup | AccountStore): AccountStore {
 }
 
 /**
- * Holds what a store answered to the shape of an account.
- * @throws TypeError naming the field; a store that answers anything else is at fault, not the client
+ * Checks what a store returned, and copies the members of an account from it. The copy has no others, inherits nothing, and
+ * lacks what the store left out or set to null. Each member is read once, so that nothing else is used than what was checked.
+ * @throws TypeError naming the field; a store that returns anything else is at fault, not the client
  */
 export function checkAccount(value: unknown): Account | undefined {
   if (value === undefined || value === null) return undefined
   if (!isPlainObject(value)) throw wrong('must be an object, null or undefined', value)
-  const { id, passwordHash, disabled, scopes, claims, tokensValidAfter } = value
+  const id = memberOf(value, 'id')
+  const passwordHash = memberOf(value, 'passwordHash')
+  const disabled = memberOf(value, 'disabled')
+  const given = memberOf(value, 'scopes')
+  const scopes: unknown = Array.isArray(given) ? [...given] : given
+  const claims = memberOf(value, 'claims')
+  const tokensValidAfter = memberOf(value, 'tokensValidAfter')
   if (typeof id !== 'string' || id === '') throw wrong('"id" must be a non-empty string', id)
   if (passwordHash !== null && typeof passwordHash !== 'string') {
     throw wrong('"passwordHash" must be a string, or null for an account without a password', passwordHash)
@@ -65,10 +73,17 @@ export function checkAccount(value: unknown): Account | undefined {
   if (!isAbsent(disabled) && typeof disabled !== 'boolean') throw wrong('"disabled" must be a boolean', disabled)
   if (!isAbsent(scopes) && !isScopeList(scopes)) throw wrong('"scopes" must be an array of scope tokens', scopes)
   if (!isAbsent(claims) && !isPlainObject(claims)) throw wrong('"claims" must be an object', claims)
-  if (!isAbsent(tokensValidAfter) && !(tokensValidAfter instanceof Date && !Number.isNaN(tokensValidAfter.getTime()))) {
+  if (!isAbsent(tokensValidAfter) && !isValidDate(tokensValidAfter)) {
     throw wrong('"tokensValidAfter" must be a valid Date', tokensValidAfter)
   }
-  return value as unknown as Account
+  return bare({
+    id,
+    passwordHash,
+    ...(!isAbsent(disabled) && { disabled }),
+    ...(!isAbsent(scopes) && { scopes }),
+    ...(!isAbsent(claims) && { claims }),
+    ...(!isAbsent(tokensValidAfter) && { tokensValidAfter }),
+  })
 }
 
 const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null

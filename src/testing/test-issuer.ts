@@ -4,6 +4,7 @@ import type { IssuedToken, TokenSubject } from '../tokens/issue.js'
 import type { PrivateTokenKey } from '../tokens/keys.js'
 import { issuerRows, MISTAKES, type TokenIssuerOptions } from '../tokens/token-options.js'
 import { issuerOf, type TokenIssuer } from '../tokens/tokens.js'
+import { isThenable, memberOf } from '../values.js'
 import { type RefusedTokens, refusedTokens } from './refused-tokens.js'
 import { type TestClock, testClock } from './test-clock.js'
 import { testsOnly } from './tests-only.js'
@@ -82,11 +83,11 @@ const rows = {
 
 const subject: Check<TokenSubject> = (value) => {
   if (typeof value === 'string') return { accountId: value }
-  if (isPlainObject(value) && typeof value['id'] === 'string') {
-    const { id, scopes, claims } = value as Exclude<TestAccount, string>
-    return { accountId: id, scopes: scopes ?? undefined, claims: claims ?? undefined }
+  const accountId = isPlainObject(value) ? memberOf(value, 'id') : undefined
+  if (isPlainObject(value) && typeof accountId === 'string') {
+    return { accountId, scopes: memberOf(value, 'scopes'), claims: memberOf(value, 'claims') } as TokenSubject
   }
-  const hint = isPlainObject(value) && !(value instanceof Promise) ? 'Its "id" must be a string' : ''
+  const hint = isPlainObject(value) && !isThenable(value) ? 'Its "id" must be a string' : ''
   throw new Expected("an account's id, or an account { id, scopes?, claims? }", hint)
 }
 

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { isPlainObject } from '../options.js'
+import { own } from '../values.js'
 
 /** A token before its signature is checked: the header members that choose how, and the bytes that are not to be read before. */
 export interface CompactToken {
@@ -44,8 +45,12 @@ function parseHeader(part: string): Header | undefined {
   const bytes = canonicalBytes(part)
   const members = bytes && isUtf8(bytes) ? parseJson(bytes.toString()) : undefined
   if (!isPlainObject(members)) return undefined
-  const { alg, kid, typ } = members
-  return { alg, kid, typ, critical: Object.hasOwn(members, 'crit') }
+  return {
+    alg: own(members, 'alg'),
+    kid: own(members, 'kid'),
+    typ: own(members, 'typ'),
+    critical: Object.hasOwn(members, 'crit'),
+  }
 }
 
 function canonicalBytes(part: string): Buffer | undefined {

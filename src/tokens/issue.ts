@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import jwt from 'jsonwebtoken'
 import { isPlainObject, isScopeList } from '../options.js'
+import { bare, isValidDate, memberOf } from '../values.js'
 import type { KeyRing } from './keys.js'
 import { isRegistered } from './verified-token.js'
 
@@ -36,6 +37,7 @@ export interface IssuedToken {
 export interface Signer {
   issuer: string
   audience: string
+  clientId: string
   clock: () => number
   /** Milliseconds. */
   lifetime: number
@@ -44,21 +46,26 @@ export interface Signer {
 }
 
 export function issueToken(signer: Signer, subject: TokenSubject): IssuedToken {
-  const { accountId, scopes = [], claims = {}, issuedAt } = subject
+  const accountId = memberOf(subject, 'accountId')
+  const given = memberOf(subject, 'scopes') ?? []
+  const scopes: unknown = Array.isArray(given) ? [...given] : given
+  const claims = memberOf(subject, 'claims') ?? {}
+  const issuedAt = memberOf(subject, 'issuedAt') ?? new Date(signer.clock())
   if (typeof accountId !== 'string' || accountId === '')
     throw new TypeError('issue: "accountId" must be a non-empty string')
   if (!isScopeList(scopes))
     throw new TypeError('issue: "scopes" must be an array of scope tokens (RFC 6749 section 3.3)')
   if (!isPlainObject(claims)) throw new TypeError('issue: "claims" must be an object')
-  const { issuer, audience, clock, lifetime, ring, signingKey } = signer
-  const iat = Math.floor((issuedAt?.getTime() ?? clock()) / 1000)
-  if (!Number.isFinite(iat)) throw new TypeError('issue: "issuedAt" must be a valid Date')
+  const { issuer, audience, clientId, lifetime, ring, signingKey } = signer
+  if (!isValidDate(issuedAt)) throw new TypeError('issue: "issuedAt" must be a valid Date')
+  const iat = Math.floor(issuedAt.getTime() / 1000)
   const exp = iat + Math.floor(lifetime / 1000)
   const id = randomUUID()
   const registered = {
     iss: issuer,
     aud: audience,
     sub: accountId,
+    client_id: clientId,
     iat,
     exp,
     jti: id,
@@ -67,7 +74,7 @@ export function issueToken(signer: Signer, subject: TokenSubject): IssuedToken {
   const { alg, kid } = ring.first
   // As text: of an object, jsonwebtoken takes members like "constructor" for options of its own, and an "iat" of 0 for none.
   const payload = JSON.stringify(Object.fromEntries([...privateClaims(claims), ...Object.entries(registered)]))
-  const token = jwt.sign(payload, signingKey, { algorithm: alg, header: { alg, typ: TYP, kid } })
+  const token = jwt.sign(payload, signingKey, bare({ algorithm: alg, header: { alg, typ: TYP, kid } }))
   return { token, expiresAt: new Date(exp * 1000), id }
 }
 

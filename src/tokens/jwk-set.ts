@@ -1,4 +1,5 @@
 import { isPlainObject } from '../options.js'
+import { own } from '../values.js'
 import { ALGORITHMS, type Algorithm } from './algorithms.js'
 import { kidOfJwk, MATERIALS } from './key-material.js'
 import type { VerificationKey } from './keys.js'
@@ -34,14 +35,16 @@ function membersOf(text: string): unknown[] {
   } catch {
     throw new Error('the answer is not JSON')
   }
-  if (!isPlainObject(set) || !Array.isArray(set['keys'])) throw new Error('the answer is not a JWK set')
-  return set['keys']
+  const keys = isPlainObject(set) ? own(set, 'keys') : undefined
+  if (!Array.isArray(keys)) throw new Error('the answer is not a JWK set')
+  return keys
 }
 
 function readJwk(jwk: unknown): VerificationKey | undefined {
   const kid = kidOfJwk(jwk)
   if (!isPlainObject(jwk) || kid === undefined) return undefined
-  for (const alg of jwk['alg'] === undefined ? BY_CURVE : [jwk['alg']]) {
+  const named = own(jwk, 'alg')
+  for (const alg of named === undefined ? BY_CURVE : [named]) {
     const key = isKeyPairAlgorithm(alg) ? publicKeyOf(alg, jwk) : undefined
     if (key) return Object.freeze({ kid, alg: alg as Algorithm, key })
   }

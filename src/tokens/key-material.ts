@@ -6,10 +6,13 @@ import {
   createPublicKey,
   createSecretKey,
   type JsonWebKeyInput,
-  KeyObject,
+  type KeyObject,
 } from 'node:crypto'
+import { types } from 'node:util'
 import { type Check, Expected, isPlainObject } from '../options.js'
+import { bare, memberOf, own } from '../values.js'
 import type { Algorithm, KeyKind } from './algorithms.js'
+import { parseJson } from './compact.js'
 
 /** Text (its UTF-8 bytes), bytes, or a `KeyObject`. At least as long as the hash: 32, 48 or 64 bytes (RFC 7518 section 3.2). */
 export type SecretMaterial = string | Uint8Array | KeyObject
@@ -28,35 +31,65 @@ export const MATERIALS: Record<
   secret: (alg, kind) => (value) => {
     const bytes = kind.kind === 'secret' ? kind.minBytes : 0
     const what = `a secret of at least ${bytes} bytes for ${alg} (RFC 7518 section 3.2)`
-    const key = value instanceof KeyObject ? value : secretOf(value)
-    if (key?.type === 'secret' && key.export().includes('-----BEGIN')) {
+    const key = types.isKeyObject(value) ? value : secretOf(value)
+    if (key?.type !== 'secret') throw new Expected(what)
+    const found = keyPairIn(key.export())
+    if (found) {
       throw new Expected(
         what,
-        'This is a PEM: did you mean "privateKey" or "publicKey", with an RS, PS or ES algorithm?',
+        `This is a ${found}: did you mean "privateKey" or "publicKey", with an RS, PS or ES algorithm?`,
       )
     }
-    if (key?.type !== 'secret') throw new Expected(what)
     if ((key.symmetricKeySize ?? 0) < bytes) {
       throw new Expected(what, 'Make one with: openssl rand -base64 64')
     }
     return key
   },
-  privateKey: (alg, kind) => (value) => {
+  privateKey: (alg, kind) => (given) => {
+    const value = withoutPrototype(given)
     const key = keyOf(value, 'private', createPrivateKey)
     const isPublic = typeof value === 'string' && value.includes('PUBLIC KEY-----')
     return fitting(alg, kind, value, key, isPublic ? 'This is a public key: did you mean "publicKey"?' : '')
   },
-  publicKey: (alg, kind) => (value) => {
+  publicKey: (alg, kind) => (given) => {
+    const value = withoutPrototype(given)
     const isPrivate =
-      (typeof value === 'string' && value.includes('PRIVATE KEY-----')) || (isPlainObject(value) && 'd' in value)
+      (typeof value === 'string' && value.includes('PRIVATE KEY-----')) || (isJwk(value) && value['d'] !== undefined)
     const key = isPrivate ? undefined : keyOf(value, 'public', createPublicKey)
     return fitting(alg, kind, value, key, isPrivate ? 'This is a private key: did you mean "privateKey"?' : '')
   },
 }
 
+const isJwk = (value: unknown): value is Record<string, unknown> => isPlainObject(value) && !types.isKeyObject(value)
+
+/** The members of a JWK that are read here or by Node (RFC 7517 section 4, RFC 7518 section 6). */
+const JWK_MEMBERS = [
+  ...['kty', 'alg', 'use', 'key_ops'],
+  ...['crv', 'x', 'y', 'd', 'n', 'e', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'],
+]
+
+/** A JWK whose every member is read once, so that Node sees what was checked and nothing inherited. Other material as it is. */
+function withoutPrototype(material: unknown): unknown {
+  if (!isJwk(material)) return material
+  return bare(Object.fromEntries(JWK_MEMBERS.map((name) => [name, memberOf(material, name)])))
+}
+
+/** `-----BEGIN`, also in base64. */
+const PEM = /-----BEGIN|LS0tLS1CRUdJTi/
+
+/** Returns what a secret is, if it is a key of a key pair: anyone may have a public key. White space, marks and UTF-16 hide nothing. */
+function keyPairIn(secret: Buffer): 'PEM' | 'JWK' | undefined {
+  const text = secret.toString().replaceAll('\0', '')
+  if (PEM.test(text)) return 'PEM'
+  const json = parseJson(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1))
+  if (!isPlainObject(json)) return undefined
+  const kty = own(json, 'kty')
+  return Array.isArray(own(json, 'keys')) || (typeof kty === 'string' && kty !== 'oct') ? 'JWK' : undefined
+}
+
 function secretOf(value: unknown): KeyObject | undefined {
   if (typeof value === 'string') return createSecretKey(value, 'utf8')
-  return value instanceof Uint8Array ? createSecretKey(value) : undefined
+  return types.isUint8Array(value) ? createSecretKey(value) : undefined
 }
 
 function keyOf(
@@ -64,10 +97,10 @@ function keyOf(
   type: 'private' | 'public',
   create: (key: string | JsonWebKeyInput) => KeyObject,
 ): KeyObject | undefined {
-  if (value instanceof KeyObject) return value.type === type ? value : undefined
+  if (types.isKeyObject(value)) return value.type === type ? value : undefined
   try {
     if (typeof value === 'string') return create(value)
-    return isPlainObject(value) ? create({ key: value, format: 'jwk' }) : undefined
+    return isJwk(value) ? create(bare({ key: value, format: 'jwk' as const })) : undefined
   } catch {
     return undefined
   }
@@ -94,7 +127,7 @@ function fitting(alg: Algorithm, kind: KeyKind, value: unknown, key: KeyObject |
     const curve = details.namedCurve ? ` on curve ${details.namedCurve}` : ''
     throw new Expected(what, `This is a key of type ${key.asymmetricKeyType}${size}${curve}`)
   }
-  if (isPlainObject(value) && !(value instanceof KeyObject)) {
+  if (isJwk(value)) {
     if (value['alg'] !== undefined && value['alg'] !== alg)
       throw new Expected(what, 'The JWK\'s own "alg" says otherwise')
     if (value['use'] !== undefined && value['use'] !== 'sig')
@@ -116,7 +149,7 @@ function isStrongRsa({ modulusLength = 0, publicExponent = 0n }: AsymmetricKeyDe
 
 /** The key id that a JWK brings along. */
 export function kidOfJwk(material: unknown): string | undefined {
-  const kid = isPlainObject(material) && !(material instanceof KeyObject) ? material['kid'] : undefined
+  const kid = isJwk(material) ? memberOf(material, 'kid') : undefined
   return typeof kid === 'string' && kid !== '' ? kid : undefined
 }
 

@@ -1,4 +1,5 @@
-import { createPublicKey, KeyObject } from 'node:crypto'
+import { createPublicKey, type KeyObject } from 'node:crypto'
+import { types } from 'node:util'
 import {
   type Check,
   describe,
@@ -152,7 +153,7 @@ const MISTAKES = {
 const FIELDS = ['secret', 'privateKey', 'publicKey'] as const
 
 function readKey(name: string, entry: unknown): ParsedKey {
-  if (!isPlainObject(entry) || entry instanceof KeyObject) {
+  if (!isPlainObject(entry) || types.isKeyObject(entry)) {
     throw new TypeError(
       `${name} must be { alg, secret }, { alg, privateKey } or { alg, publicKey }, but is ${describe(entry)}`,
     )
@@ -172,7 +173,7 @@ function readKey(name: string, entry: unknown): ParsedKey {
   const alg = options.alg as Algorithm
   const kind = ALGORITHMS[alg]
   const mentioned = FIELDS.filter((field) => Object.hasOwn(entry, field))
-  const given = mentioned.filter((field) => entry[field] !== undefined)
+  const given = FIELDS.filter((field) => options[field] !== undefined)
   // With none given, the one that is named is an environment variable that is not set.
   const fields = given.length > 0 ? given : mentioned
   const [field] = fields
@@ -180,7 +181,7 @@ function readKey(name: string, entry: unknown): ParsedKey {
     const wanted = kind.kind === 'secret' ? '"secret"' : '"privateKey" (signs and verifies) or "publicKey" (verifies)'
     throw new TypeError(`${name} must have ${wanted} for ${alg}, but has ${fields.join(' and ') || 'no key material'}`)
   }
-  const material = entry[field]
+  const material = options[field]
   if (material === undefined) {
     throw new TypeError(`${name}.${field} is missing. Is an environment variable not set?`)
   }

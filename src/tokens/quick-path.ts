@@ -1,3 +1,4 @@
+import { bare } from '../values.js'
 import type { VerifiedToken } from './verified-token.js'
 
 /** What guards ask of this package's own verifiers before they wait for `verify`. */
@@ -11,14 +12,20 @@ export interface QuickPath {
   verifyNow(token: string): VerifiedToken | undefined
 }
 
-const paths = new WeakMap<object, QuickPath>()
+/** Two copies of the package share it. The number is that of {@link QuickPath}: raise it when the interface changes. */
+const MEMBER = Symbol.for('express-token-endpoint.verifySync.1')
 
-/** Gives a verifier its quick path. It is the very object's: a copy with a `verify` of the host's own must not go round that. */
-export function withQuickPath<T extends object>(verifier: T, path: QuickPath): T {
-  paths.set(verifier, path)
-  return verifier
+interface WithQuickPath {
+  [MEMBER]?: { readonly of: object; readonly path: QuickPath }
 }
 
+/** Adds a quick path to a verifier that is not frozen yet. */
+export function withQuickPath<T extends object>(verifier: T, path: QuickPath): T {
+  return Object.defineProperty(verifier, MEMBER, bare({ value: Object.freeze({ of: verifier, path }) }))
+}
+
+/** Returns a verifier's quick path. A copy, an heir or a proxy has none: its own `verify` must not be bypassed. */
 export function quickPathOf(verifier: object): QuickPath | undefined {
-  return paths.get(verifier)
+  const found = Object.hasOwn(verifier, MEMBER) ? (verifier as WithQuickPath)[MEMBER] : undefined
+  return found?.of === verifier ? found.path : undefined
 }

@@ -1,3 +1,4 @@
+import { brand, hasBrand } from '../brand.js'
 import { timeoutOption } from '../dependency.js'
 import { tell, warn } from '../events.js'
 import {
@@ -16,7 +17,7 @@ import {
 import { download } from './download.js'
 import { type KeysByKid, readJwkSet } from './jwk-set.js'
 import type { KeySource } from './keys.js'
-import { isExposed, readWebUrl } from './web-url.js'
+import { hrefOf, isExposed, readWebUrl } from './web-url.js'
 
 /** What `remoteKeys` takes besides the address. */
 export interface RemoteKeysOptions {
@@ -63,7 +64,7 @@ export interface RemoteKeys {
 const address: Check<URL> = (value) => {
   const what =
     "an absolute https: URL without user name, password and fragment, like 'https://api.example.com/.well-known/jwks.json'"
-  const url = readWebUrl(value instanceof URL ? value.href : value, what)
+  const url = readWebUrl(hrefOf(value), what)
   if (isExposed(url)) {
     throw new Expected(
       what,
@@ -75,6 +76,9 @@ const address: Check<URL> = (value) => {
 }
 
 const DAY = 86_400_000
+
+/** How many requests may wait for one fetch. Each holds memory for as long as the source hangs, and anyone can send them. */
+const MOST_WAITING = 1000
 
 const rows = {
   timeout: timeoutOption,
@@ -102,11 +106,9 @@ const MISTAKES = {
   now: 'clock',
 }
 
-const sources = new WeakSet<object>()
-
-/** Whether a value is what `remoteKeys` made. */
+/** Returns whether a value is what `remoteKeys` made, in this copy of the package or in another one. */
 export function isRemoteKeys(value: unknown): value is RemoteKeys & KeySource {
-  return typeof value === 'object' && value !== null && sources.has(value)
+  return hasBrand('RemoteKeys', value)
 }
 
 /**
@@ -115,7 +117,8 @@ export function isRemoteKeys(value: unknown): value is RemoteKeys & KeySource {
  * a key that is not in it: one fetch at a time, without redirects. Each key verifies by its own algorithm alone.
  *
  * While the source is down the keys held go on verifying, for `keepFor`. Until it answers again, a token that names another key is
- * refused with `unavailable` (`503`), not as invalid: the key may have been put in meanwhile.
+ * refused with `unavailable` (`503`), not as invalid: the key may have been put in meanwhile. At most 1,000 requests wait for one
+ * fetch, and the others are refused with `unavailable` at once.
  *
  * @param url where the set is: `https:`, or `http:` on loopback (`localhost`, 127.0.0.0/8, `[::1]`)
  * @throws TypeError naming what cannot be used
@@ -138,6 +141,9 @@ export function remoteKeys(url: string | URL | undefined, options: RemoteKeysOpt
   /** What the source was last asked in vain for. */
   let failure: Error | undefined
   let asking: Promise<void> | undefined
+  /** How many requests wait for that. */
+  let waiting = 0
+  const crowded = new Error(`remoteKeys: ${place} is being asked, and ${MOST_WAITING} requests wait for it already`)
 
   function ask(now: number): Promise<void> {
     asking ??= fetchSet(now).finally(() => {
@@ -170,12 +176,18 @@ export function remoteKeys(url: string | URL | undefined, options: RemoteKeysOpt
     },
     async renew() {
       const now = clock()
-      if (!isWithin(cooldown, askedAt, now)) await ask(now)
+      if (isWithin(cooldown, askedAt, now)) return failure
+      if (waiting >= MOST_WAITING) return crowded
+      waiting++
+      try {
+        await ask(now)
+      } finally {
+        waiting--
+      }
       return failure
     },
   }
-  sources.add(source)
-  return Object.freeze(source) as RemoteKeys & KeySource
+  return Object.freeze(brand('RemoteKeys', source)) as RemoteKeys & KeySource
 }
 
 /** Whether less than a time has gone by. When the clock was set back there is no telling: then it has. */

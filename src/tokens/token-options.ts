@@ -29,6 +29,8 @@ export interface TokenVerifierOptions {
 export interface TokenIssuerOptions extends Omit<TokenVerifierOptions, 'keys'> {
   /** One key, or a list, all secrets or all key pairs: the first signs, all verify. */
   keys: SecretTokenKey | PrivateTokenKey | readonly SecretTokenKey[] | readonly (PrivateTokenKey | PublicTokenKey)[]
+  /** The client that tokens are issued to (`client_id`; RFC 9068 section 2.2). A non-empty text. Default: the issuer. */
+  clientId?: string | undefined
   /** How long a token is good for: `exp` less `iat`. Default one hour; at least one second, at most 366 days. */
   lifetime?: Duration | undefined
 }
@@ -45,7 +47,11 @@ export const verifierRows = {
   clock: clockOption,
 }
 
-export const issuerRows = { ...verifierRows, lifetime: optional(duration(1000, 366 * 86_400_000), 3_600_000) }
+export const issuerRows = {
+  ...verifierRows,
+  clientId: optional(text('a non-empty string')),
+  lifetime: optional(duration(1000, 366 * 86_400_000), 3_600_000),
+}
 
 /** Names that these options have elsewhere. */
 export const MISTAKES = {

@@ -1,4 +1,5 @@
 import { isPlainObject, readOptions } from '../options.js'
+import { memberOf } from '../values.js'
 import { type IssuedToken, issueToken, type TokenSubject } from './issue.js'
 import { type KeySource, type PublicJwk, readKeys } from './keys.js'
 import { type QuickPath, withQuickPath } from './quick-path.js'
@@ -14,6 +15,7 @@ import {
 import { NO_CACHE, verifiedCache } from './verified-cache.js'
 import type { VerifiedToken } from './verified-token.js'
 import { assertTokenText, verifyToken } from './verify.js'
+import { hrefOf } from './web-url.js'
 
 /** Verifies the tokens of one environment: what `createTokenVerifier` made. */
 export interface TokenVerifier {
@@ -57,6 +59,7 @@ export function createTokenIssuer(options: TokenIssuerOptions): TokenIssuer {
 /** Options that were read by {@link issuerRows}: times in milliseconds, the keys still as they were given. */
 export interface IssuerSettings extends Omit<Environment, 'audience' | 'keys'> {
   audience: string | undefined
+  clientId: string | undefined
   keys: unknown
   lifetime: number
 }
@@ -75,7 +78,7 @@ export function issuerOf(caller: string, read: IssuerSettings): TokenIssuer {
       `${caller}: the first of "keys" signs, so it must be a "privateKey" or a "secret", but is a "publicKey". To verify only, use createTokenVerifier`,
     )
   }
-  const environment = { ...read, audience: read.audience ?? read.issuer }
+  const environment = { ...read, audience: read.audience ?? read.issuer, clientId: read.clientId ?? read.issuer }
   const { verifier, quickPath } = verifierOf({ ...environment, keys: ring })
   const issuer = {
     ...verifier,
@@ -83,7 +86,7 @@ export function issuerOf(caller: string, read: IssuerSettings): TokenIssuer {
     now: () => new Date(read.clock()),
     jwks: () => ({ keys: ring.publicJwks() }),
   }
-  return withQuickPath(Object.freeze(issuer), quickPath)
+  return Object.freeze(withQuickPath(issuer, quickPath))
 }
 
 /**
@@ -96,11 +99,12 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
   if (Array.isArray(read.keys) && hasRemoteKeys(read.keys)) {
     throw new TypeError(`${caller}: option "keys" must be remoteKeys() alone, or a list of keys without it`)
   }
-  if (read.keys instanceof URL || (typeof read.keys === 'string' && /^https?:/i.test(read.keys))) {
+  const url = hrefOf(read.keys)
+  if (typeof url === 'string' && /^https?:/i.test(url)) {
     throw new TypeError(`${caller}: option "keys" must hold keys, but is a URL. Did you mean remoteKeys(url)?`)
   }
   for (const key of [read.keys].flat()) {
-    if (isPlainObject(key) && key['privateKey'] !== undefined) {
+    if (isPlainObject(key) && memberOf(key, 'privateKey') !== undefined) {
       throw new TypeError(
         `${caller}: option "keys" must hold no "privateKey": a verifier signs nothing. Give the "publicKey"`,
       )
@@ -108,7 +112,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
   }
   const keys = isRemoteKeys(read.keys) ? read.keys : readKeys(caller, read.keys)
   const { verifier, quickPath } = verifierOf({ ...read, audience: read.audience ?? read.issuer, keys })
-  return withQuickPath(Object.freeze(verifier), quickPath)
+  return Object.freeze(withQuickPath(verifier, quickPath))
 }
 
 const hasRemoteKeys = (keys: unknown) => [keys].flat().some(isRemoteKeys)

@@ -52,7 +52,7 @@ export function verifiedCache(max: number, keys: KeySource, clock: () => number)
  * The last characters of a token are of its signature, so they are as good as drawn by lot: a hash that costs nothing, where
  * that of the whole text costs more than all else that is done to recall it.
  */
-function markOf(text: string): number {
+export function markOf(text: string): number {
   let mark = 0
   for (let at = text.length - 8; at < text.length; at++) mark = Math.imul(mark, 71) + text.charCodeAt(at)
   return mark >>> 1

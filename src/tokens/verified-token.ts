@@ -1,3 +1,7 @@
+import { brand, hasBrand } from '../brand.js'
+import { isPlainObject, isScopeList, LAST_MOMENT } from '../options.js'
+import { isThenable, isValidDate, memberOf } from '../values.js'
+
 /** A verified token. Frozen, shared between requests, and without the token's text. */
 export interface VerifiedToken {
   /** The token's own id (`jti`): what a denylist is keyed on. */
@@ -19,28 +23,28 @@ export interface VerifiedToken {
 }
 
 /** Claims that the issuer alone writes (RFC 7519 section 4.1, RFC 9068 section 2.2). An account's private claims cannot. */
-const REGISTERED: ReadonlySet<string> = new Set(['iss', 'aud', 'sub', 'iat', 'nbf', 'exp', 'jti', 'scope'])
+const REGISTERED: ReadonlySet<string> = new Set(['iss', 'aud', 'sub', 'client_id', 'iat', 'nbf', 'exp', 'jti', 'scope'])
 
 export const isRegistered = (claim: string): boolean => REGISTERED.has(claim)
 
 /** A token's payload. */
 export type Payload = Readonly<Record<string, unknown>>
 
-/** A payload whose registered claims are of the right types. */
-export interface Claims extends Payload {
+/** The registered claims of a payload, each of the right type. */
+export interface Claims {
   iss: string
   aud: string
   sub: string
   jti: string
   iat: number
   exp: number
-  nbf?: number
-  scope?: string
+  nbf: number | undefined
+  scope: string | undefined
 }
 
-/** Whether a value is a token that this package has verified. */
+/** Returns whether a value is a token that this package has verified, in this copy of it or in another one. */
 export function isVerifiedToken(value: unknown): value is VerifiedToken {
-  return typeof value === 'object' && value !== null && Verified.made(value)
+  return hasBrand('VerifiedToken', value)
 }
 
 /** The environment that a token was held against. */
@@ -50,8 +54,58 @@ interface Environment {
 }
 
 /** What a payload says, once it is held good. */
-export function describeToken(payload: Claims, environment: Environment): VerifiedToken {
-  return new Verified(payload, environment)
+export function describeToken(claims: Claims, payload: Payload, { issuer, audience }: Environment): VerifiedToken {
+  const { sub, jti, iat, exp, scope } = claims
+  return new Verified({
+    id: jti,
+    accountId: sub,
+    issuer,
+    audience,
+    scopes: scope === undefined ? [] : scope.split(' '),
+    iat,
+    exp,
+    claims: deepFreeze(privateClaims(payload)),
+  })
+}
+
+/**
+ * Makes a verified token of what a host's own verifier returned. A token of this package is returned as it is. Of anything else the
+ * members of a token are copied, each read once. Without an issuer or audience the copy has an empty text, without claims an
+ * empty object, and without an `expiresAt` the latest time that a `Date` can hold.
+ * @returns undefined for what is not a token
+ */
+export function toVerifiedToken(value: unknown): VerifiedToken | undefined {
+  if (isVerifiedToken(value)) return value
+  if (!isPlainObject(value) || isThenable(value)) return undefined
+  const id = memberOf(value, 'id')
+  const accountId = memberOf(value, 'accountId')
+  const issuer = memberOf(value, 'issuer') ?? ''
+  const audience = memberOf(value, 'audience') ?? ''
+  const given = memberOf(value, 'scopes')
+  const scopes: unknown = Array.isArray(given) ? [...given] : given
+  const issuedAt = memberOf(value, 'issuedAt')
+  const expiresAt = memberOf(value, 'expiresAt') ?? new Date(LAST_MOMENT)
+  const claims = memberOf(value, 'claims') ?? NO_CLAIMS
+  if (typeof id !== 'string' || id === '' || typeof accountId !== 'string' || accountId === '') return undefined
+  if (typeof issuer !== 'string' || typeof audience !== 'string' || !isScopeList(scopes)) return undefined
+  if (!isValidDate(issuedAt) || !isValidDate(expiresAt)) return undefined
+  if (!isPlainObject(claims) || isThenable(claims)) return undefined
+  return new Verified({
+    id,
+    accountId,
+    issuer,
+    audience,
+    scopes,
+    iat: issuedAt.getTime() / 1000,
+    exp: expiresAt.getTime() / 1000,
+    claims: Object.freeze({ ...claims }),
+  })
+}
+
+/** The members of a token. Times in seconds: whole numbers of this size take no memory of their own. */
+interface Members extends Omit<VerifiedToken, 'issuedAt' | 'expiresAt'> {
+  iat: number
+  exp: number
 }
 
 class Verified implements VerifiedToken {
@@ -72,33 +126,28 @@ class Verified implements VerifiedToken {
     issuedAt: {
       enumerable: true,
       get() {
-        return new Date(this.#iat * 1000)
+        return dateOf(this.#iat)
       },
     },
     expiresAt: {
       enumerable: true,
       get() {
-        return new Date(this.#exp * 1000)
+        return dateOf(this.#exp)
       },
     },
   }
 
-  constructor(payload: Claims, { issuer, audience }: Environment) {
-    const { sub, jti, iat, exp, scope } = payload
-    this.id = jti
-    this.accountId = sub
+  constructor({ id, accountId, issuer, audience, scopes, iat, exp, claims }: Members) {
+    this.id = id
+    this.accountId = accountId
     this.issuer = issuer
     this.audience = audience
-    this.scopes = Object.freeze(scope === undefined ? [] : scope.split(' '))
+    this.scopes = Object.freeze(scopes)
     this.#iat = iat
     this.#exp = exp
     Object.defineProperties(this, Verified.#times)
-    this.claims = deepFreeze(privateClaims(payload))
-    Object.freeze(this)
-  }
-
-  static made(value: object): boolean {
-    return #iat in value
+    this.claims = claims
+    Object.freeze(brand('VerifiedToken', this))
   }
 
   static {
@@ -107,6 +156,9 @@ class Verified implements VerifiedToken {
     Object.freeze(Verified.prototype)
   }
 }
+
+/** Rounds: another verifier's times may have milliseconds, and a fraction of a second is not exact. */
+const dateOf = (seconds: number) => new Date(Math.round(seconds * 1000))
 
 const NO_CLAIMS = Object.freeze({})
 

@@ -1,5 +1,6 @@
 import { AuthError, type TokenRefusal } from '../errors.js'
 import { isPlainObject } from '../options.js'
+import { own } from '../values.js'
 import { type Expectation, readClaims } from './claims.js'
 import { type CompactToken, parseJson, readCompact } from './compact.js'
 import { TYP } from './issue.js'
@@ -55,7 +56,7 @@ function keyOf({ alg, kid, typ, critical }: CompactToken, keys: KeySource): Veri
 }
 
 function tokenIdOf(payload: unknown): string | undefined {
-  const id = isPlainObject(payload) ? payload['jti'] : undefined
+  const id = isPlainObject(payload) ? own(payload, 'jti') : undefined
   return typeof id === 'string' ? id : undefined
 }
 

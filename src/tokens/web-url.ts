@@ -1,4 +1,11 @@
-import { type Check, Expected } from '../options.js'
+import { type Check, Expected, isPlainObject } from '../options.js'
+import { memberOf } from '../values.js'
+
+/** Returns the text of a URL object, from any realm, and everything else as it is. Its class has `href`, not the object. */
+export function hrefOf(value: unknown): unknown {
+  const href = isPlainObject(value) && !Object.hasOwn(value, 'href') ? memberOf(value, 'href') : undefined
+  return typeof href === 'string' ? href : value
+}
 
 /**
  * Reads an absolute http or https URL, as somebody wrote it.

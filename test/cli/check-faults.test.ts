@@ -186,6 +186,10 @@ const FAULTS: Record<string, [fails: readonly string[], plant: Plant]> = {
   ],
   'tokens of typ JWT': [['token-header'], () => soundParts(oddTokens({ header: { typ: 'JWT' } }))],
   'tokens without jti': [['token-claims'], () => soundParts(oddTokens({ claims: ({ jti: _, ...claims }) => claims }))],
+  'tokens without client_id': [
+    ['token-claims'],
+    () => soundParts(oddTokens({ claims: ({ client_id: _, ...claims }) => claims })),
+  ],
   'tokens that live for a month': [['lifetime'], () => soundParts(issuerOf({ lifetime: '30 days' }))],
   "the account's row in the token": [
     ['no-secret-in-token'],

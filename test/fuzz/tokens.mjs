@@ -229,7 +229,7 @@ const MUTATIONS_BY_NAME = {
   },
   'payload edited': ({ parts: [h, p, s] }, r) => {
     const payload = JSON.parse(decode(p))
-    payload[r.pick(['sub', 'exp', 'iat', 'iss', 'aud', 'scope', 'jti', 'admin'])] = r.pick([
+    payload[r.pick(['sub', 'exp', 'iat', 'iss', 'aud', 'scope', 'jti', 'client_id', 'admin'])] = r.pick([
       'acc-2',
       9_999_999_999,
       'admin',
@@ -312,6 +312,8 @@ const MUTATIONS_BY_NAME = {
       ['nbf', 'now'],
       ['jti', undefined],
       ['jti', null],
+      ['client_id', undefined],
+      ['client_id', ''],
       ['scope', ['a']],
       ['scope', ' a'],
     ])

@@ -34,7 +34,7 @@ const verifierOf = (alg: Alg): TokenVerifier =>
   })
 
 const now = Math.floor(Date.now() / 1000)
-const PAYLOAD = { iss: ISSUER, aud: ISSUER, sub: 'acc-1', iat: now, exp: now + 3600, jti: 'jti-1' }
+const PAYLOAD = { iss: ISSUER, aud: ISSUER, sub: 'acc-1', client_id: ISSUER, iat: now, exp: now + 3600, jti: 'jti-1' }
 const headerOf = (alg: string): Json => ({ alg, typ: 'at+jwt', kid: 'k' })
 
 const encode = (value: unknown) =>

@@ -107,7 +107,15 @@ type Json = Record<string, unknown>
 export function goodParts(seconds = Math.floor(Date.now() / 1000)): { header: Json; payload: Json } {
   return {
     header: { alg: 'HS256', typ: 'at+jwt', kid: 'k1' },
-    payload: { iss: ISSUER, aud: ISSUER, sub: 'acc-1', iat: seconds, exp: seconds + 3600, jti: 'jti-1' },
+    payload: {
+      iss: ISSUER,
+      aud: ISSUER,
+      sub: 'acc-1',
+      client_id: ISSUER,
+      iat: seconds,
+      exp: seconds + 3600,
+      jti: 'jti-1',
+    },
   }
 }
 

@@ -59,7 +59,7 @@ describe('header', () => {
 })
 
 describe('claims', () => {
-  const required = ['iss', 'aud', 'sub', 'iat', 'exp', 'jti']
+  const required = ['iss', 'aud', 'sub', 'client_id', 'iat', 'exp', 'jti']
   const notText = [null, '', 7, 0, true, {}, [ISSUER], ['acc-1']]
   const notTime = [null, '', `${now}`, -1, 0.5, now + 0.5, 1e308, 8.64e12 + 1, Number.MAX_SAFE_INTEGER, true, {}, [now]]
   const notScope = [null, '', ' ', 'a ', ' a', 'a  b', 'a\tb', 'a\n', 'a"b', 'a\\b', 'é', '\u0000', 7, true, {}, ['a']]
@@ -69,7 +69,7 @@ describe('claims', () => {
   })
 
   it.each([
-    ...['iss', 'aud', 'sub', 'jti'].map((name) => [name, notText] as const),
+    ...['iss', 'aud', 'sub', 'client_id', 'jti'].map((name) => [name, notText] as const),
     ...['iat', 'exp', 'nbf'].map((name) => [name, notTime] as const),
     ['scope', notScope] as const,
   ])('%s is of the wrong type', async (name, values) => {
@@ -78,7 +78,7 @@ describe('claims', () => {
   })
 
   it.each(['1e999', '-1e999', '1e308'])('exp is the number %s', async (exp) => {
-    const rest = `"iss":"${ISSUER}","aud":"${ISSUER}","sub":"acc-1","iat":${now},"jti":"j"`
+    const rest = `"iss":"${ISSUER}","aud":"${ISSUER}","sub":"acc-1","client_id":"c","iat":${now},"jti":"j"`
     expect(await issuer.verify(withPayload(`{${rest},"exp":${now + 1}}`))).toMatchObject({ id: 'j' })
     await expectInvalidToken(issuer.verify(withPayload(`{${rest},"exp":${exp}}`)), 'claims')
   })

@@ -4,6 +4,7 @@ import { inspect } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import {
   type Algorithm,
+  type AuthError,
   createTokenIssuer,
   createTokenVerifier,
   type RemoteKeysOptions,
@@ -63,6 +64,15 @@ async function follow(options: RemoteKeysOptions & { serves?: unknown; query?: s
     },
   }
 }
+
+/** As jsdom has it: no instance of this process's `URL`, and `href` is a getter of its class. */
+const foreignUrl = (text: string): URL =>
+  Object.create({
+    get href() {
+      return text
+    },
+    toString: () => text,
+  })
 
 const setOf = (...issuers: TokenIssuer[]) => ({ keys: issuers.flatMap((issuer) => issuer.jwks().keys) })
 
@@ -223,6 +233,85 @@ describe('how often the source is asked', () => {
     expect(source.requests()).toBe(2)
     await unknown(two)
     expect(source.requests()).toBe(2)
+  })
+})
+
+describe('requests that wait for a fetch', () => {
+  const unknownTo = (issuerOf: (name: string, alg: Algorithm, kid: string) => TokenIssuer) =>
+    Array.from({ length: 2000 }, (_, i) => someToken(issuerOf('two', 'ES256', `unknown ${i}`)))
+
+  /** Counts how verifications end, while some may still be under way. */
+  function watch(verifications: Promise<unknown>[]) {
+    const ends: string[] = []
+    for (const one of verifications) {
+      one.then(
+        () => ends.push('verified'),
+        (error: AuthError) => ends.push(error.reason ?? String(error.cause)),
+      )
+    }
+    return () => Object.fromEntries(ends.map((end) => [end, ends.filter((one) => one === end).length]))
+  }
+
+  it('are at most a thousand; the others are told at once that there is no telling', async () => {
+    const { source, verifier, issuerOf, errors, passes, one } = await follow()
+    const release = source.hold()
+    const all = unknownTo(issuerOf).map((token) => verifier.verify(token))
+    const ends = watch(all)
+    const settled = Promise.allSettled(all)
+    const crowded = expect.stringMatching(
+      /^Error: remoteKeys: http:\/\/127\.0\.0\.1:\d+\/jwks\.json is being asked, and 1000 requests wait for it already$/,
+    )
+    await vi.waitFor(() => expect(Object.entries(ends())).toEqual([[crowded, 1000]]))
+    const late = await refusalOf(verifier.verify(someToken(one)))
+    expect(late).toMatchObject({ code: 'unavailable', status: 503, dependency: 'keys' })
+    expect(Object.values(ends())).toEqual([1000])
+    release()
+    await settled
+    expect(Object.entries(ends())).toEqual([
+      [crowded, 1000],
+      ['unknown_key', 1000],
+    ])
+    expect([source.requests(), errors.length]).toEqual([1, 0])
+    await passes(one)
+  })
+
+  it('are counted for all verifiers of the keys together, and anew for the next fetch', async () => {
+    const { source, keys, clock, issuerOf, passes, one } = await follow()
+    const verifiers = Array.from({ length: 4 }, () => createTokenVerifier({ issuer: ISSUER, keys, clock }))
+    const tokens = unknownTo(issuerOf)
+    for (let fetches = 1; fetches <= 2; fetches++) {
+      const release = source.hold()
+      const all = tokens.map((token, i) => verifiers[i % 4]?.verify(token) as Promise<unknown>)
+      const ends = watch(all)
+      const settled = Promise.allSettled(all)
+      await vi.waitFor(() => expect(Object.values(ends())).toEqual([1000]))
+      release()
+      await settled
+      expect(ends()).toMatchObject({ unknown_key: 1000 })
+      expect(source.requests()).toBe(fetches)
+      clock.advance(COOLDOWN)
+    }
+    await passes(one)
+  })
+
+  it('wait no longer when the fetch has failed, and leave room for others', async () => {
+    const { source, clock, verifier, issuerOf, passes, one } = await follow({ serves: answering('down', 500) })
+    await Promise.allSettled(unknownTo(issuerOf).map((token) => verifier.verify(token)))
+    source.serve(one.jwks())
+    clock.advance(COOLDOWN)
+    const tokens = Array.from({ length: 1000 }, () => passes(one))
+    await Promise.all(tokens)
+  })
+
+  it('do not keep out a token whose key is held', async () => {
+    const { source, clock, verifier, issuerOf, passes, one } = await follow()
+    await passes(one)
+    clock.advance(COOLDOWN)
+    const release = source.hold()
+    const all = Promise.allSettled(unknownTo(issuerOf).map((token) => verifier.verify(token)))
+    for (let i = 0; i < 10; i++) await passes(one)
+    release()
+    await all
   })
 })
 
@@ -568,6 +657,7 @@ describe('where remote keys may be', () => {
     'https://api.example.com/.well-known/jwks.json',
     'HTTPS://API.EXAMPLE.COM/jwks?p=1',
     new URL('https://api.example.com/jwks'),
+    foreignUrl('https://api.example.com/jwks'),
     'http://localhost/jwks',
     'http://LOCALHOST:3000/jwks',
     'http://127.0.0.1:3000/jwks',
@@ -669,6 +759,7 @@ describe('misuse', () => {
     ['beside a key', [key, keys], /option "keys" must be remoteKeys\(\) alone/],
     ['as an address', URL_, /option "keys" must hold keys, but is a URL. Did you mean remoteKeys\(url\)\?/],
     ['as a URL', new URL(URL_), /Did you mean remoteKeys\(url\)\?/],
+    ['as a URL of another realm', foreignUrl(URL_), /Did you mean remoteKeys\(url\)\?/],
     ['as an address without TLS', 'HTTP://127.0.0.1/jwks.json', /Did you mean remoteKeys\(url\)\?/],
     ['as an address in other text', `see ${URL_}`, /"keys" must be \{ alg, secret \}/],
     ['as an address in a list', [URL_], /"keys\[0\]" must be \{ alg, secret \}/],

@@ -5,6 +5,8 @@ import { atFrozenMoment, headerOf } from '../support/tokens.js'
 
 const { clock, now, issuer } = atFrozenMoment()
 
+const REGISTERED = ['iss', 'aud', 'sub', 'client_id', 'iat', 'nbf', 'exp', 'jti', 'scope']
+
 describe('an issued token', () => {
   it('says in its header that it is an access token, and which key signed it', () => {
     const { token } = issuer.issue({ accountId: 'acc-1' })
@@ -17,6 +19,7 @@ describe('an issued token', () => {
       iss: ISSUER,
       aud: ISSUER,
       sub: 'acc-1',
+      client_id: ISSUER,
       iat: now,
       exp: now + 3600,
       jti: id,
@@ -39,7 +42,17 @@ describe('an issued token', () => {
     expect((await issuer.verify(token)).claims).toEqual(claims)
   })
 
-  it.each(['iss', 'aud', 'sub', 'iat', 'nbf', 'exp', 'jti', 'scope'])('has no %s of a private claim', (name) => {
+  it('carries the client id that is set, and needs no particular one to be verified', async () => {
+    const { token } = makeIssuer({ clock, clientId: 'clearing-house' }).issue({ accountId: 'acc-1' })
+    expect(decodePayload(token)).toMatchObject({ client_id: 'clearing-house' })
+    expect(await issuer.verify(token)).toMatchObject({ accountId: 'acc-1', claims: {} })
+  })
+
+  it.each(['', null, 7, ['clearing-house']])('has no client id but a non-empty text: %j', (clientId) => {
+    expectMisuse(() => makeIssuer({ clientId: clientId as string }), 'option "clientId" must be a non-empty string')
+  })
+
+  it.each(REGISTERED)('has no %s of a private claim', (name) => {
     const evil = name === 'iat' || name === 'nbf' || name === 'exp' ? now + 9 : 'evil'
     const plain = decodePayload(issuer.issue({ accountId: 'acc-1' }).token)
     const { token, id } = issuer.issue({ accountId: 'acc-1', claims: { [name]: evil, other: 1 } })

@@ -25,12 +25,14 @@ export const tokenRows: readonly Row<Probe>[] = [
   },
   {
     id: 'token-claims',
-    title: 'the token has iss, aud, sub, iat, exp and jti',
+    title: 'the token has iss, aud, sub, client_id, iat, exp and jti',
     source: 'RFC 9068 section 2.2',
     async run({ readToken }) {
       const { claims } = await readToken()
       const wrong = [
-        ...['iss', 'aud', 'sub', 'jti'].filter((name) => typeof claims[name] !== 'string' || claims[name] === ''),
+        ...['iss', 'aud', 'sub', 'client_id', 'jti'].filter(
+          (name) => typeof claims[name] !== 'string' || claims[name] === '',
+        ),
         ...['iat', 'exp'].filter((name) => !Number.isInteger(claims[name])),
       ]
       must(wrong.length === 0, `missing, or of another type: ${wrong.join(', ')}`)

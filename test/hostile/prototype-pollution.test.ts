@@ -1,0 +1,65 @@
+import express from 'express'
+import { requireBearer, tokenRouter } from 'express-token-endpoint'
+import { describe, expect, it } from 'vitest'
+import { ACCOUNTS, decodePayload, fastPasswords, forge, goodParts, makeIssuer, PASSWORD } from '../support/fixtures.js'
+import { listen } from '../support/http.js'
+import { polluted } from '../support/pollution.js'
+import { bearer, client, login } from './support.js'
+
+// Another package of the process has a hole by which an attacker sets members of Object.prototype.
+describe('what every object inherits grants nothing', () => {
+  const tokens = makeIssuer()
+  const { id, email, passwordHash } = ACCOUNTS.bob
+
+  async function start(account: object = { id, passwordHash }) {
+    const app = express()
+    app.use(tokenRouter({ tokens, accounts: () => account as never, passwords: fastPasswords(), throttle: false }))
+    app.get('/admin', requireBearer({ tokens, scope: 'admin' }), (_req, res) => void res.send('in'))
+    app.get('/in', requireBearer({ tokens }), (_req, res) => void res.send('in'))
+    return client((await listen(app)).port)
+  }
+
+  it('a scope opens no route', async () => {
+    const send = await start()
+    const { header, payload } = goodParts()
+    const token = forge(header, payload)
+    const fresh = await polluted({ scope: 'admin', scopes: ['admin'] }, () => send(bearer(token, '/admin')))
+    expect(fresh.status).toBe(403)
+    expect((await send(bearer(token, '/admin'))).status).toBe(403)
+    expect((await send(bearer(token, '/in'))).status).toBe(200)
+  })
+
+  it.each(['sub', 'client_id', 'iat', 'exp', 'jti', 'iss', 'aud'])('a claim that the token lacks: %s', async (name) => {
+    const send = await start()
+    const { header, payload } = goodParts()
+    const token = forge(header, { ...payload, [name]: undefined })
+    expect((await polluted({ [name]: payload[name] }, () => send(bearer(token, '/in')))).status).toBe(401)
+  })
+
+  it.each<[string, unknown]>([
+    ['scopes', ['admin']],
+    ['scope', 'admin'],
+    ['claims', { admin: true }],
+    ['client_id', 'evil'],
+    ['accountId', 'acc-1'],
+    ['issuedAt', new Date(0)],
+    ['expiresIn', '30 days'],
+    ['keyid', 'evil'],
+  ])('a login gives a token without them: %s', async (name, value) => {
+    const send = await start()
+    const answer = await polluted({ [name]: value }, () => send(login(email, PASSWORD)))
+    expect(answer.status).toBe(200)
+    const plain = decodePayload(tokens.issue({ accountId: id }).token)
+    const claims = decodePayload(JSON.parse(answer.body).authenticationToken)
+    const times = { iat: expect.any(Number), exp: expect.any(Number), jti: expect.any(String) }
+    expect(claims).toEqual({ ...plain, ...times })
+    expect(Number(claims['exp']) - Number(claims['iat'])).toBe(3600)
+    expect(Math.abs(Number(claims['iat']) - Number(plain['iat']))).toBeLessThan(60)
+  })
+
+  it('a password hash and an account id that the store did not return are no account', async () => {
+    const send = await start({})
+    const answer = await polluted({ id, passwordHash }, () => send(login(email, PASSWORD)))
+    expect(answer.status).toBe(503)
+  })
+})
