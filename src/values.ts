@@ -16,12 +16,15 @@ export function own<T extends object, K extends keyof T>(object: T, name: K): T[
 }
 
 /**
- * Reads a property of a host's object. A class may provide it by a getter, but a value that comes from a polluted
+ * Reads a property of a host's object. A class may provide it, by a getter for example, but a value that comes from a polluted
  * `Object.prototype` does not count.
  */
 export function memberOf(object: object, name: string): unknown {
-  const polluted = !Object.hasOwn(object, name) && name in Object.prototype
-  return polluted ? undefined : (object as Record<string, unknown>)[name]
+  if (!(name in Object.prototype)) return (object as Record<string, unknown>)[name]
+  for (let holder = object; holder && holder !== Object.prototype; holder = Object.getPrototypeOf(holder)) {
+    if (Object.hasOwn(holder, name)) return (object as Record<string, unknown>)[name]
+  }
+  return undefined
 }
 
 /** Returns a copy of an object that inherits nothing: for options of other packages, and for members that may be absent. */

@@ -15,30 +15,38 @@ export async function askRevoked(isRevoked: RevocationCheck, auth: VerifiedToken
   return revoked
 }
 
-/** The account of a token, as it is now. */
-export async function findAccount(findById: FindById, { accountId }: VerifiedToken): Promise<Account | undefined> {
-  const account = checkAccount(await findById(accountId))
-  if (account && account.id !== accountId) throw new TypeError('accounts: findById answered with another account')
-  return account
+/** An account as it is checked, and the host's own object, for `req.user`. */
+interface FoundAccount {
+  account: Account
+  original: object
 }
 
-/** The account, if it may still use this token. */
-export function standing(account: Account | undefined, auth: VerifiedToken): Account {
-  if (!account) throw refusal('unknown_account', auth)
-  if (account.disabled) throw refusal('account_disabled', auth)
-  const { tokensValidAfter } = account
-  if (tokensValidAfter && auth.issuedAt < tokensValidAfter) throw refusal('superseded', auth)
-  return account
+/** Looks up the account of a token. */
+export async function findAccount(findById: FindById, { accountId }: VerifiedToken): Promise<FoundAccount | undefined> {
+  const original = await findById(accountId)
+  const account = checkAccount(original)
+  if (!account || !original) return undefined
+  if (account.id !== accountId) throw new TypeError('accounts: findById returned another account')
+  return { account, original }
 }
 
-/** The account for the host's routes: its own members less the hash. Of a class that computes them, only what an account has. */
-export function userOf(account: Account): Omit<Account, 'passwordHash'> {
-  if (Object.hasOwn(account, 'passwordHash')) {
-    const { passwordHash: _, ...user } = account
-    return user
-  }
-  const { id, disabled, scopes, claims, tokensValidAfter } = account
-  return { id, disabled, scopes, claims, tokensValidAfter }
+/**
+ * Returns the account that may still use this token.
+ * @throws AuthError `invalid_token`
+ */
+export function standing(found: FoundAccount | undefined, auth: VerifiedToken): FoundAccount {
+  if (!found) throw refusal('unknown_account', auth)
+  const { disabled, tokensValidAfter } = found.account
+  if (disabled) throw refusal('account_disabled', auth)
+  // Not `<`: a time that is not a number must not pass.
+  if (tokensValidAfter && !(auth.issuedAt >= tokensValidAfter)) throw refusal('superseded', auth)
+  return found
+}
+
+/** Returns the account for the host's routes: its own members without the hash, or what a class's getters provide. */
+export function userOf({ account, original }: FoundAccount): object {
+  const { passwordHash: _, ...user } = Object.hasOwn(original, 'passwordHash') ? (original as Account) : account
+  return user
 }
 
 /** The refusal of a token whose signature is good. */

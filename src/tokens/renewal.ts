@@ -1,4 +1,4 @@
-import { AuthError } from '../errors.js'
+import { AuthError, isAuthError } from '../errors.js'
 import type { KeySource } from './keys.js'
 
 /** Verifies with the keys that are here; undefined where the key is not among them, and may have come to where they are from. */
@@ -27,5 +27,5 @@ export async function withRenewal<T extends object>(keys: KeySource, verify: () 
 }
 
 function isUnknownKey(error: unknown): boolean {
-  return error instanceof AuthError && error.reason === 'unknown_key'
+  return isAuthError(error) && error.reason === 'unknown_key'
 }
