@@ -136,16 +136,19 @@ describe('the keys', () => {
     ['letter case', 'ALICE@Example.COM'],
     ['white space around it', '  alice@example.com\t'],
     ['full-width letters', 'ａlice@example.com'],
+    ['a zero-width space', 'al\u200bice@example.com'],
+    ['a dotted capital I', 'alİce@example.com'],
+    ['an accent', 'alicé@example.com'],
   ])('take an address that differs by %s for the same account', async (_, email) => {
     const throttle = createThrottle()
     await guesses(throttle, 10)
     expect(await guesses(throttle, 1, email)).toBe(0)
   })
 
-  it('take addresses for two accounts that are one only in capitals', async () => {
+  it('take addresses for one account that are one only in capitals', async () => {
     const throttle = createThrottle()
     await guesses(throttle, 10, 'stra\u00dfe@example.com')
-    expect(await guesses(throttle, 1, 'strasse@example.com')).toBe(1)
+    expect(await guesses(throttle, 1, 'strasse@example.com')).toBe(0)
   })
 
   it.each([
