@@ -9,8 +9,11 @@ export function isTooLong(email: string): boolean {
 /** The key of every text that is too long. Its letters are lower case, so no other key is equal to it. */
 const TOO_LONG = 'too long'
 
-/** Invisible and control characters, combining marks, white space, and the interpunct of the Catalan l·l. */
-const IGNORED = /[\p{DI}\p{Cf}\p{Cc}\p{M}\s·]/gu
+/**
+ * Invisible and control characters, combining marks, white space, the interpunct of the Catalan l·l, and an Arabic sign that
+ * utf8mb4_unicode_ci ignores.
+ */
+const IGNORED = /[\p{DI}\p{Cf}\p{Cc}\p{M}\s·\u06de]/gu
 
 /**
  * Returns the text by which the failed logins of an e-mail address are counted. All spellings that a common account store takes
@@ -23,6 +26,8 @@ export function accountKey(email: string): string {
       .normalize('NFKD')
       // Runs before marks are removed: collations take some marks for letters, for example U+0363 for a.
       .replace(/[^\0-\x7f]/gu, asciiOf)
+      // utf8mb4_unicode_ci takes four Bengali signs for the digits 1 to 4.
+      .replace(/[\u09f4-\u09f7]/g, (sign) => `${sign.charCodeAt(0) - 0x09f3}`)
       .replace(IGNORED, '')
       // Both steps are needed: a capital sharp s becomes SS only after it is a small one.
       .toLowerCase()

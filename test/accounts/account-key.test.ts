@@ -45,6 +45,8 @@ describe('spellings that some store takes for the same address', () => {
     ['a letter in a box (ICU, level 1)', 'a.smith7@example.com', 'new', '🆕'],
     ['a digit of another script (ICU, level 1)', 'a.smith٧@example.com'],
     ['a number in a circle (ICU, level 1)', 'a.smith❼@example.com'],
+    ['an Arabic sign (utf8mb4_unicode_ci)', 'a.sm\u06deith7@example.com'],
+    ['Bengali signs (utf8mb4_unicode_ci)', 'a.smith7@example.com', '1234', '\u09f4\u09f5\u09f6\u09f7'],
     ['a curly quotation mark (ICU, level 1)', 'a.smith7@example.com', "'", '’'],
   ])('%s', (_, spelling, plain = '', other = '') => {
     expect(accountKey(spelling + other)).toBe(accountKey(SMITH + plain))
