@@ -335,7 +335,7 @@ describe('the README, run', () => {
   })
 
   it.each([
-    ['store-contract', 9],
+    ['store-contract', 11],
     ['testing-vitest', 10],
   ])('%s: passes in vitest', { timeout: 60_000 }, async (name, tests) => {
     const alias = ['testing', 'index'].map((entry) => ({
@@ -351,7 +351,7 @@ describe('the README, run', () => {
   })
 
   it.each([
-    ['store-contract-node', 9],
+    ['store-contract-node', 11],
     ['testing-node', 2],
   ])("%s: passes in Node's test runner", { timeout: 60_000 }, async (name, tests) => {
     const code = readFileSync(fileOf(name), 'utf8')

@@ -1,2 +1,85 @@
+/** The longest e-mail address, in UTF-16 code units: 64 + 1 + 255 (RFC 5321 section 4.5.3.1). */
 export const LONGEST_EMAIL = 320
-export const isTooLong = (email: string) => email.length > LONGEST_EMAIL
+
+/** Returns whether a text is too long to be an e-mail address. No account has such an address. */
+export function isTooLong(email: string): boolean {
+  return email.length > LONGEST_EMAIL
+}
+
+/** The key of every text that is too long. Its letters are lower case, so no other key is equal to it. */
+const TOO_LONG = 'too long'
+
+/**
+ * Invisible and control characters, combining marks, white space, the interpunct of the Catalan l·l, and an Arabic sign that
+ * utf8mb4_unicode_ci ignores.
+ */
+const IGNORED = /[\p{DI}\p{Cf}\p{Cc}\p{M}\s·\u06de]/gu
+
+/**
+ * Returns the text by which the failed logins of an e-mail address are counted. All spellings that a common account store takes
+ * for the same address share one key, because otherwise each spelling would have its own failed-login limit.
+ */
+export function accountKey(email: string): string {
+  if (isTooLong(email)) return TOO_LONG
+  return (
+    email
+      .normalize('NFKD')
+      // Runs before marks are removed: collations take some marks for letters, for example U+0363 for a.
+      .replace(/[^\0-\x7f]/gu, asciiOf)
+      // utf8mb4_unicode_ci takes four Bengali signs for the digits 1 to 4.
+      .replace(/[\u09f4-\u09f7]/g, (sign) => `${sign.charCodeAt(0) - 0x09f3}`)
+      .replace(IGNORED, '')
+      // Both steps are needed: a capital sharp s becomes SS only after it is a small one.
+      .toLowerCase()
+      .toUpperCase()
+      // Most collations take a sharp s for ss, but utf8mb4_general_ci takes it for s.
+      .replace(/SS+/g, 'S')
+  )
+}
+
+/** The longest ASCII text that a collation takes a single character for has three letters: U+1F198 is "sos". */
+const LONGEST_EQUIVALENT = 3
+
+/** Sorts after every ASCII text of that length. Letters of other scripts sort after it. */
+const LAST = 'z'.repeat(LONGEST_EQUIVALENT + 1)
+
+/**
+ * Returns the ASCII text that a character is equal to at the weakest strength of a collation, where ø is o and a digit of any
+ * script is a digit. Returns a character unchanged that is equal to no ASCII text.
+ */
+function asciiOf(character: string): string {
+  const { compare, sorted } = weakest()
+  if (compare(character, LAST) > 0) return character
+  let text = ''
+  while (compare(character, text) !== 0) {
+    if (text.length === LONGEST_EQUIVALENT) return character
+    // An equal text begins with the last character that does not sort after it.
+    let [from, to] = [0, sorted.length]
+    while (from < to) {
+      const middle = (from + to) >> 1
+      if (compare(text + sorted[middle], character) > 0) to = middle
+      else from = middle + 1
+    }
+    if (from === 0) return character
+    text += sorted[from - 1]
+  }
+  return text
+}
+
+interface Collation {
+  compare(one: string, other: string): number
+  /** Printable ASCII without capitals, in the collation's order. */
+  sorted: readonly string[]
+}
+
+let made: Collation | undefined
+
+/** Makes the collation when it is first needed, because few addresses need it. */
+function weakest(): Collation {
+  if (made) return made
+  // For English, the collation is the root collation that stores use by default.
+  const { compare } = new Intl.Collator('en', { sensitivity: 'base' })
+  const ascii = Array.from({ length: 0x7f - 0x20 }, (_, index) => String.fromCharCode(0x20 + index))
+  made = { compare, sorted: ascii.filter((one) => one === one.toLowerCase()).sort(compare) }
+  return made
+}

@@ -1,1 +1,40 @@
-export { clientNetwork } from './throttle-keys.js'
+import ipaddr from 'ipaddr.js'
+
+/**
+ * The longest text that can be an IP address: 45 characters for an IPv6 address that ends in the dotted form, 2 for brackets,
+ * 17 for a zone (libuv cuts an interface's name to 16 characters), 6 for a port.
+ */
+const LONGEST_ADDRESS = 70
+
+/** Some proxies write the port into X-Forwarded-For. */
+const WITH_PORT = /^(\d+\.\d+\.\d+\.\d+|\[[\da-f:.]+\]):\d+$/i
+
+/** An IPv6 address may end in the dotted form (RFC 4291 section 2.2), which ipaddr.js reads only in mapped addresses. */
+const DOTTED_TAIL = /:(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/
+
+function hexTail(tail: string, ...groups: string[]): string {
+  const [a = 0, b = 0, c = 0, d = 0] = groups.slice(0, 4).map(Number)
+  if (Math.max(a, b, c, d) > 255) return tail
+  return `:${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`
+}
+
+/** The IPv6 ranges that carry an IPv4 address (RFC 6052, RFC 6145, RFC 3056), each with the index of the part where it starts. */
+const CARRIERS: Readonly<Record<string, number>> = { ipv4Mapped: 6, rfc6052: 6, rfc6145: 6, '6to4': 1 }
+
+/**
+ * Returns what a client's address counts by: an IPv6 address by its /64, which is what one subscriber has, and an IPv4 address by
+ * itself in all its spellings. Everything that is not an IP address counts as `unknown`.
+ */
+export function clientNetwork(address: string | undefined): string {
+  // The regular expressions below run on short text only.
+  if (typeof address !== 'string' || address.length > LONGEST_ADDRESS) return 'unknown'
+  const written = (WITH_PORT.exec(address)?.[1] ?? address).replace(/^\[|\]$/g, '').split('%')[0] ?? ''
+  const bare = written.includes(':') ? written.replace(DOTTED_TAIL, hexTail) : written
+  if (!ipaddr.isValid(bare)) return 'unknown'
+  const parsed = ipaddr.parse(bare)
+  if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString()
+  const carrier = CARRIERS[parsed.range()]
+  if (carrier === undefined) return `${parsed.parts.slice(0, 4).join(':')}/64`
+  const carried = parsed.parts.slice(carrier, carrier + 2).flatMap((part) => [part >> 8, part & 255])
+  return carried.join('.')
+}

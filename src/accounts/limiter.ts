@@ -12,9 +12,12 @@ export interface LimiterOptions {
 
 /** What is used of a rate-limiter-flexible limiter. While it fails or hangs, the same budget goes on in this process's memory. */
 export interface Limiter {
-  /** Spends a point. Rejects with an object that has `msBeforeNext` when none is left, and with an `Error` when the store fails. */
+  /**
+   * Spends a point. Resolves with an object whose `msBeforeNext` says when the window ends; without that number, no point is given
+   * back. Rejects with an object that has `msBeforeNext` when no point is left. Any other rejection means that the store has failed.
+   */
   consume(key: string): Promise<unknown>
-  /** Gives a point back. */
+  /** Gives a point back. Resolves with an object whose `consumedPoints` says how many are spent now. */
   reward(key: string): Promise<unknown>
 }
 

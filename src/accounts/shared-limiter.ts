@@ -1,4 +1,4 @@
-import { isPlainObject } from '../options.js'
+import { memberOf } from '../values.js'
 import type { Exhausted, Limiter, LimiterOptions } from './limiter.js'
 
 /**
@@ -67,35 +67,82 @@ export function sharedStore(): SharedStore {
   }
 }
 
-/** A budget on a shared store. */
+/**
+ * No point is given back so shortly before the end of a window: it could reach the store after the end, where it would open a new
+ * window with one point too many.
+ */
+const REFUND_MARGIN_MS = 100
+
+/** Creates a failed-login limit on a shared store. */
 export function sharedBudget(limiter: Limiter, store: SharedStore, { duration }: LimiterOptions): SpendShared {
+  const windowMs = duration * 1000
+
+  // An async function, so that a limiter that throws, or that returns no promise, is treated like any other.
+  const consume = async (key: string): Promise<unknown> => limiter.consume(key)
+
+  /** Gives a point back to the window that it was spent in. */
+  async function reward(key: string, outcome: unknown, askedAt: number): Promise<void> {
+    const left = numberOf(outcome, 'msBeforeNext')
+    if (!Number.isFinite(left)) return
+    if (performance.now() > askedAt + Math.min(left, windowMs) - REFUND_MARGIN_MS) return
+    const result: unknown = await limiter.reward(key)
+    // The window was over after all, and the point would be one too many in the next.
+    if (numberOf(result, 'consumedPoints') < 0) await consume(key)
+  }
+
   return async (key, storeFailed) => {
     if (store.rests()) return () => {}
-    const ends = performance.now() + duration * 1000
-    const reward = () => {
-      // A point of a window that is over would be one too many in the next.
-      if (performance.now() < ends) limiter.reward(key).catch(() => {})
+    const askedAt = performance.now()
+    const pending = consume(key)
+    // Awaits the result of the store, because the result may arrive after the login went on without it.
+    const giveBack = async () => {
+      const outcome = await pending.catch((refusal: unknown) => {
+        // A refusal that the store has counted says how many points are spent. A limiter that refuses from memory says 0.
+        return isExhausted(refusal) && numberOf(refusal, 'consumedPoints') > 0 ? refusal : undefined
+      })
+      await reward(key, outcome, askedAt)
     }
-    let pending: Promise<unknown> | undefined
+    let returned = false
+    const giveBackOnce = () => {
+      if (returned) return
+      returned = true
+      // A store that fails here has its failure reported at the next login.
+      giveBack().catch(() => {})
+    }
     try {
-      pending = Promise.resolve(limiter.consume(key))
       await store.answerOf(pending)
     } catch (outcome) {
       if (isExhausted(outcome)) {
-        // The store counts what it refuses.
-        reward()
-        return outcome
+        giveBackOnce()
+        return { msBeforeNext: waitOf(outcome, windowMs) }
       }
       // One failure is told of once, however many logins it met.
       if (!store.rests()) storeFailed(outcome)
       store.failed()
     }
-    // Given back whenever it was spent: the answer may still be on its way.
-    return () => pending?.then(reward, (late) => isExhausted(late) && reward())
+    return giveBackOnce
   }
 }
 
-/** Whether a limiter refused because no point is left. Anything else that it rejects with is a failure of its store. */
+/**
+ * Returns whether a limiter refused because no point is left. Whether it did so with an `Error` does not matter: it is safer to
+ * refuse a login than to go on without the shared limit.
+ */
 function isExhausted(outcome: unknown): outcome is Exhausted {
-  return !(outcome instanceof Error) && isPlainObject(outcome) && typeof outcome['msBeforeNext'] === 'number'
+  return typeof propertyOf(outcome, 'msBeforeNext') === 'number'
+}
+
+/** Returns how long to wait: what the limiter says if that is a time within the window, otherwise the whole window. */
+function waitOf({ msBeforeNext }: Exhausted, windowMs: number): number {
+  return msBeforeNext >= 0 && msBeforeNext <= windowMs ? msBeforeNext : windowMs
+}
+
+/** Reads a number from what a limiter gave. Gives NaN, which compares as false, for everything else. */
+function numberOf(value: unknown, name: string): number {
+  const number = propertyOf(value, name)
+  return typeof number === 'number' ? number : Number.NaN
+}
+
+function propertyOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? memberOf(value, name) : undefined
 }

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Account, AccountStore } from '../accounts/account.js'
+import { accountKey, LONGEST_EMAIL } from '../accounts/account-key.js'
 import { Expected, isPlainObject, optional, readOptions, text } from '../options.js'
-import { another, oddAddresses, otherHashes, others } from './odd-text.js'
+import { another, longSpellings, oddAddresses, otherHashes, otherSpellings, others } from './odd-text.js'
 import { probe, type StoreProbe, shown } from './store-probe.js'
+import { testsOnly } from './tests-only.js'
 
 /** An account that is in the store, by its address. What else is given is compared with what the store answers. */
 export type ExistingAccount = {
@@ -47,9 +49,10 @@ const rows = {
 /**
  * What a store of accounts has to do, as checks for any test runner:
  * `for (const { name, run } of accountStoreContract({ store, existing })) test(name, run)`
- * @throws TypeError naming the option that cannot be used
+ * @throws TypeError naming the option that cannot be used, and when `NODE_ENV` is `production`
  */
 export function accountStoreContract(options: AccountStoreContractOptions): ContractCheck[] {
+  testsOnly('accountStoreContract')
   const read = readOptions<AccountStoreContractOptions, typeof rows>('accountStoreContract', options, rows, {
     accounts: 'store',
     account: 'existing',
@@ -101,6 +104,25 @@ export function accountStoreContract(options: AccountStoreContractOptions): Cont
           (found) => found && wrong.push(`findByEmail(${shown(odd)}) found an account (${what})`),
           (error: Error) => wrong.push(`${error.message} (${what})`),
         )
+      }
+      if (wrong.length > 0) fail(wrong.join('\n'))
+    },
+    'findByEmail finds the account only by spellings that share its failed-login limit': async (store) => {
+      const { id } = await findExisting(store)
+      const wrong: string[] = []
+      for (const [what, spelling] of otherSpellings(email)) {
+        const found = await store.findByEmail(spelling)
+        if (found?.id !== id || accountKey(spelling) === accountKey(email)) continue
+        wrong.push(`findByEmail(${shown(spelling)}) found the account (${what})`)
+      }
+      const advice =
+        'Each of these spellings has its own failed-login limit. Compare addresses exactly or in lower case'
+      if (wrong.length > 0) fail([...wrong, advice].join('\n'))
+    },
+    [`findByEmail gives null or undefined for an address of more than ${LONGEST_EMAIL} characters`]: async (store) => {
+      const wrong: string[] = []
+      for (const [what, long] of longSpellings(email, LONGEST_EMAIL)) {
+        if (await store.findByEmail(long)) wrong.push(`findByEmail(${shown(long)}) found an account (${what})`)
       }
       if (wrong.length > 0) fail(wrong.join('\n'))
     },

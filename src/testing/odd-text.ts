@@ -31,6 +31,100 @@ export function oddAddresses(known: string): [string, string][] {
   return first === '_' ? addresses.filter(([, address]) => address !== known) : addresses
 }
 
+const ACCENTS: Readonly<Record<string, string>> = { a: 'á', e: 'é', i: 'í', o: 'ó', u: 'ú' }
+
+/** Letters that some collation takes for one another. */
+const SAME_LETTERS: readonly [string, string][] = [
+  ['i', 'İ'],
+  ['i', 'ı'],
+  ['k', '\u212a'],
+  ['s', 'ſ'],
+  ['s', 'ß'],
+  ['ss', 'ß'],
+  ['o', 'ø'],
+  ['d', 'đ'],
+  ['l', 'ł'],
+  ['h', 'ħ'],
+  ['fi', 'ﬁ'],
+  ['ae', 'æ'],
+  ['oe', 'œ'],
+  ['ae', 'ä'],
+  ['oe', 'ö'],
+  ['ue', 'ü'],
+  ['aa', 'å'],
+  ['y', 'ü'],
+  ['th', 'þ'],
+]
+
+/** Characters that some collation ignores. */
+const IGNORED: readonly [string, string][] = [
+  ['a zero-width space', '\u200b'],
+  ['a zero-width joiner', '\u200d'],
+  ['a soft hyphen', '\u00ad'],
+  ['a variation selector', '\ufe0f'],
+  ['a control character', '\u0001'],
+  ['a combining accent', '\u0301'],
+  ['an Arabic tatweel', '\u0640'],
+  ['a blank', ' '],
+  ['a dot', '.'],
+  ['a hyphen', '-'],
+  ['an underscore', '_'],
+  ['an apostrophe', "'"],
+  ['an emoji', '😀'],
+  ['an unassigned character', '\u0378'],
+  ['a private character', '\ue000'],
+  ['a replacement character', '\ufffd'],
+]
+
+/** Returns other spellings of an address, each with how it differs. Some stores take each for the address itself. */
+export function otherSpellings(email: string): [string, string][] {
+  const [first = '', ...rest] = [...email]
+  const [local = '', domain = ''] = email.split(/@(?=[^@]*$)/)
+  const inside = (text: string) => first + text + rest.join('')
+  const all: [string, string][] = [
+    ['in capitals', email.toUpperCase()],
+    ['in lower case', email.toLowerCase()],
+    ['a blank before it', ` ${email}`],
+    ['a blank after it', `${email} `],
+    ['a tab after it', `${email}\t`],
+    ['a no-break space after it', `${email}\u00a0`],
+    ['a byte order mark before it', `\ufeff${email}`],
+    ...IGNORED.map(([what, text]): [string, string] => [`${what} inside`, inside(text)]),
+    ...SAME_LETTERS.flatMap(([one, other]): [string, string][] => [
+      [`${other} for ${one}`, email.replaceAll(one, other)],
+      [`${one} for ${other}`, email.replaceAll(other, one)],
+    ]),
+    ['in full-width letters', email.replace(/[!-~]/g, (c) => String.fromCharCode(c.charCodeAt(0) + 0xfee0))],
+    ['in digits of another script', email.replace(/\d/g, (digit) => String.fromCharCode(0x0660 + Number(digit)))],
+    ['with accents', email.replace(/[aeiou]/g, (letter) => ACCENTS[letter] ?? letter)],
+    ['without accents', email.normalize('NFD').replace(/\p{M}/gu, '')],
+    ['decomposed', email.normalize('NFD')],
+    ['composed', email.normalize('NFC')],
+    ['without the dots before the @', `${local.replaceAll('.', '')}@${domain}`],
+    ['with a tag', `${local}+tag@${domain}`],
+    ['without its tag', `${local.replace(/\+.*/s, '')}@${domain}`],
+    ['without punctuation', email.replace(/[^\p{L}\p{N}]/gu, '')],
+    ['with a zero before its number', email.replace(/\d+/, '0$&')],
+    ['in quotation marks', `"${local}"@${domain}`],
+    ['in angle brackets', `<${email}>`],
+    ['with a dot after it', `${email}.`],
+    ['with an ideographic full stop', `${local}@${domain.replaceAll('.', '。')}`],
+  ]
+  return all.filter(([, spelling]) => spelling !== email)
+}
+
+/** Returns texts that are too long to be an address, each with what it is. Some stores cut or trim them, and find the account. */
+export function longSpellings(email: string, longest: number): [string, string][] {
+  return [
+    ['blanks after the address', email + ' '.repeat(longest)],
+    ['blanks before the address', ' '.repeat(longest) + email],
+    ['blanks and a letter after the address', `${email}${' '.repeat(longest)}x`],
+    ['invisible characters after the address', email + '\u200b'.repeat(longest)],
+    ['accents after the address', email + '\u0301'.repeat(longest)],
+    ['a tag after the address', email.replace('@', `+${'x'.repeat(longest)}@`)],
+  ]
+}
+
 /** What databases take for the same hash, or for a pattern that it fits. */
 export function otherHashes(hash: string): [string, string][] {
   const swapped = hash.replace(/[a-z]/gi, (c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase()))

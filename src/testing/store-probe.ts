@@ -60,8 +60,11 @@ async function answerOf(call: string, question: () => unknown): Promise<unknown>
   }
 }
 
-/** A text in a message: whole where it is short, and with its odd letters escaped. */
+/** Returns a text as a message shows it: cut where it is long, and with invisible characters escaped. */
 export function shown(text: string): string {
-  const json = JSON.stringify(text)
+  const json = JSON.stringify(text).replace(
+    /[\p{C}\p{DI}\p{M}]|[^\S ]/gu,
+    (c) => `\\u{${c.codePointAt(0)?.toString(16)}}`,
+  )
   return json.length <= 60 ? json : `${json.slice(0, 57)}…"`
 }

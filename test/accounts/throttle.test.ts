@@ -136,16 +136,19 @@ describe('the keys', () => {
     ['letter case', 'ALICE@Example.COM'],
     ['white space around it', '  alice@example.com\t'],
     ['full-width letters', 'ａlice@example.com'],
+    ['a zero-width space', 'al\u200bice@example.com'],
+    ['a dotted capital I', 'alİce@example.com'],
+    ['an accent', 'alicé@example.com'],
   ])('take an address that differs by %s for the same account', async (_, email) => {
     const throttle = createThrottle()
     await guesses(throttle, 10)
     expect(await guesses(throttle, 1, email)).toBe(0)
   })
 
-  it('take addresses for two accounts that are one only in capitals', async () => {
+  it('take addresses for one account that are one only in capitals', async () => {
     const throttle = createThrottle()
     await guesses(throttle, 10, 'stra\u00dfe@example.com')
-    expect(await guesses(throttle, 1, 'strasse@example.com')).toBe(1)
+    expect(await guesses(throttle, 1, 'strasse@example.com')).toBe(0)
   })
 
   it.each([
@@ -316,17 +319,19 @@ function fakeStore() {
       return count
     }
     const consume = async (key: string) => {
-      if (add(key, 1) > options.points) throw { msBeforeNext: 5000 }
+      const consumedPoints = add(key, 1)
+      if (consumedPoints > options.points) throw { msBeforeNext: 5000, consumedPoints }
+      return { msBeforeNext: options.duration * 1000, consumedPoints }
     }
     return {
       consume(key) {
         store.asked++
         if (store.mode === 'down') return Promise.reject(new Error('connection refused'))
         if (store.mode === 'up') return consume(key)
-        return new Promise<void>((resolve) => store.late.push(() => consume(key).then(resolve)))
+        return new Promise((resolve) => store.late.push(() => consume(key).then(resolve)))
       },
       async reward(key) {
-        add(key, -1)
+        return { consumedPoints: add(key, -1) }
       },
     }
   }
@@ -404,11 +409,11 @@ describe('a shared store', () => {
     const spend = () => throttle.spend('alice@example.com', '192.0.2.1', silent)
     const [late, inTime] = [await spend(), await spend()]
     const pair = [...store.counts.keys()].find((key) => key.startsWith('login-pair')) as string
-    vi.advanceTimersByTime(1999)
+    vi.advanceTimersByTime(1899)
     inTime.giveBack()
     await vi.advanceTimersByTimeAsync(0)
     expect(store.counts.get(pair)).toBe(1)
-    await vi.advanceTimersByTimeAsync(1)
+    await vi.advanceTimersByTimeAsync(101)
     store.counts.delete(pair) // as a store does when a window is over
     late.giveBack()
     await vi.advanceTimersByTimeAsync(0)
@@ -497,7 +502,6 @@ describe('a shared store', () => {
     ['text', 'no'],
     ['an object without a time', {}],
     ['a time as text', { msBeforeNext: '5000' }],
-    ['an error with a time', Object.assign(new Error('timeout'), { msBeforeNext: 5000 })],
   ])('that rejects with %s has failed, and refuses nobody', async (_, outcome) => {
     const { spend, reward, failed } = answering(() => Promise.reject(outcome))
     ;(await spend()).giveBack()
@@ -518,7 +522,7 @@ describe('a shared store', () => {
     await vi.advanceTimersByTimeAsync(40)
     ;(await spending).giveBack()
     expect(reward).not.toHaveBeenCalled()
-    refuse({ msBeforeNext: 5000 })
+    refuse({ msBeforeNext: 5000, consumedPoints: 11 })
     await vi.advanceTimersByTimeAsync(0)
     expect(reward).toHaveBeenCalledOnce()
   })

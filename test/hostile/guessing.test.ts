@@ -69,8 +69,15 @@ describe('wrong guesses from one address at one account', () => {
 
   it('spelt differently, they are guesses at the same account', async () => {
     const { send, hasher } = await start()
-    const spellings = [ALICE, ALICE.toUpperCase(), ` ${ALICE}`, `${ALICE}\t`, 'ａlice@example.com']
-    const answers = await all(100, (i) => send(login(spellings[i % 5] as string, 'guess', ATTACKER)))
+    const trimmed = [ALICE, ALICE.toUpperCase(), ` ${ALICE}`, `${ALICE}\t`, 'ａlice@example.com']
+    const folded = [
+      'al\u200bice@example.com',
+      'al\u00adice@example.com',
+      'alİce@example.com',
+      'alice\u0301@example.com',
+    ]
+    const spellings = [...trimmed, ...folded, 'aliçe@example.com']
+    const answers = await all(100, (i) => send(login(spellings[i % 10] as string, 'guess', ATTACKER)))
     expect(statuses(answers)).toEqual({ 403: 10, 429: 90 })
     expect(hasher.asked).toHaveLength(10)
   })

@@ -104,7 +104,25 @@ describe('a store that keeps the contract', () => {
         return makeStore()
       },
     })
-    expect({ failed, opened }).toEqual({ failed: {}, opened: 9 })
+    expect({ failed, opened }).toEqual({ failed: {}, opened: 11 })
+  })
+
+  it.each<[string, (email: string) => string]>([
+    ['letter case', (email) => email.toLowerCase()],
+    ['white space around it', (email) => email.trim()],
+    ['accents', (email) => email.normalize('NFD').replace(/\p{M}/gu, '')],
+    ['invisible characters', (email) => email.replace(/[\p{Cf}\p{DI}]/gu, '')],
+    ['width and compatibility', (email) => email.normalize('NFKC')],
+    ['the dot on the i', (email) => email.replace(/[İıI]/g, 'i')],
+  ])('may ignore a difference that the failed-login limits ignore too: %s', async (_, folded) => {
+    const store = makeStore()
+    const findByEmail = (email: string) => (email.length > 320 ? null : known(email, same(folded), store))
+    expect(await outcome({ store: { ...store, findByEmail } })).toEqual({ failed: {}, skipped: [] })
+  })
+
+  it('may have another account at another spelling', async () => {
+    const store = memoryAccounts([ALICE, { ...BOB, email: 'a.lice@example.com' }])
+    expect(await outcome({ store })).toEqual({ failed: {}, skipped: [] })
   })
 
   it('may leave out its optional methods: what is about them is skipped, with the reason', async () => {
@@ -129,6 +147,8 @@ describe('a store that keeps the contract', () => {
 const FOUND = 'findByEmail finds an account'
 const NOBODY = 'findByEmail gives null or undefined for an address that nobody has'
 const ODD = "findByEmail takes odd text for nobody's address, and does not throw"
+const SPELLINGS = 'findByEmail finds the account only by spellings that share its failed-login limit'
+const LONG = 'findByEmail gives null or undefined for an address of more than 320 characters'
 const BY_ID = 'findById finds the account that findByEmail finds'
 const NO_ID = 'findById gives null or undefined for an id that nobody has'
 const SWAP = 'replacePasswordHash replaces the hash, and look-ups give the new one'
@@ -138,6 +158,9 @@ const ONE = 'replacePasswordHash lets exactly one of several at once win'
 
 const known = (email: string, found: (known: string) => boolean, store: Store) =>
   store.findByEmail(found(email) ? ALICE.email : email)
+
+/** Compares as a store does that folds both addresses. */
+const same = (folded: (email: string) => string) => (email: string) => folded(email) === folded(ALICE.email)
 
 /** Sets a hash without looking at the one that is stored. */
 async function set(store: Store, id: string, to: string): Promise<boolean> {
@@ -281,6 +304,48 @@ const FAULTS: Fault[] = [
       return { findByEmail: (email) => byEmail[email] }
     },
   ],
+  ...(
+    [
+      ['ignores dots', '"a.lice@example.com") found the account (a dot inside)', (email) => email.replaceAll('.', '')],
+      [
+        'ignores tags',
+        '"alice+tag@example.com") found the account (with a tag)',
+        (email) => email.replace(/\+.*@/, '@'),
+      ],
+      ['ignores punctuation', '"a-lice@example.com")', (email) => email.replace(/[^a-z]/g, '')],
+      ['ignores what it does not know', '"a😀lice@example.com")', (email) => email.replace(/[^\0-\x7f]/g, '')],
+      ['ignores unassigned characters', '"a\\u{378}lice@example.com")', (email) => email.replace(/\p{Cn}/gu, '')],
+      ['ignores private characters', '"a\\u{e000}lice@example.com")', (email) => email.replace(/\p{Co}/gu, '')],
+      ['ignores a dot at the end', '"alice@example.com.")', (email) => email.replace(/\.$/, '')],
+      ['ignores quotation marks', '"\\"alice\\"@example.com")', (email) => email.replaceAll('"', '')],
+      ['takes every full stop for a dot', '(with an ideographic full stop)', (email) => email.replaceAll('。', '.')],
+    ] as [string, string, (email: string) => string][]
+  ).map(([fault, says, folded]): Fault => {
+    return [fault, SPELLINGS, says, (store) => ({ findByEmail: (email) => known(email, same(folded), store) })]
+  }),
+  ...(
+    [
+      ['trims', 'found an account (blanks after the address)', (email) => email.trim()],
+      [
+        'cuts what is long, and trims',
+        '(blanks and a letter after the address)',
+        (email) => email.slice(0, 320).trim(),
+      ],
+      ['ignores accents', '(accents after the address)', (email) => email.replace(/\p{M}/gu, '')],
+      [
+        'ignores invisible characters',
+        '(invisible characters after the address)',
+        (email) => email.replace(/\p{Cf}/gu, ''),
+      ],
+    ] as [string, string, (email: string) => string][]
+  ).map(([fault, says, folded]): Fault => {
+    return [
+      `${fault}, whatever the length`,
+      LONG,
+      says,
+      (store) => ({ findByEmail: (email) => known(email, same(folded), store) }),
+    ]
+  }),
   ['does not find by id', BY_ID, /^findById\("3f1c.+"\) found no account$/, () => ({ findById: () => undefined })],
   [
     'leaves out a member when it finds by id',
@@ -466,6 +531,14 @@ describe('a store that breaks the contract', () => {
   })
 })
 
+describe('in production', () => {
+  it('refuses to make the checks', () => {
+    vi.stubEnv('NODE_ENV', 'production')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    expectMisuse(() => accountStoreContract({ store: makeStore(), existing: ALICE }), 'NODE_ENV is "production"')
+  })
+})
+
 describe('misuse', () => {
   it.each([
     [{ existing: undefined }, '"existing" must be an account that is in the store, { email, … }, but is missing'],
@@ -487,7 +560,7 @@ describe('misuse', () => {
     ],
   ])('%s for a store fails every check', async (_, store, says) => {
     const { failed } = await outcome({ store: store as never })
-    expect(Object.values(failed)).toHaveLength(9)
+    expect(Object.values(failed)).toHaveLength(11)
     for (const message of Object.values(failed)) expect(message).toContain(says)
   })
 })
