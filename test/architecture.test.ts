@@ -66,9 +66,10 @@ const FLOORS = [
   ['openapi'],
   ['http', 'testing', 'cli'],
   ['tokens', 'accounts'],
-  ['dependency.ts', 'events.ts'],
+  ['dependency.ts', 'events.ts', 'fair-queue.ts'],
   ['errors.ts', 'options.ts'],
-  ['nearest.ts'],
+  ['brand.ts', 'nearest.ts'],
+  ['values.ts'],
 ]
 const floorOf = (file: string) => FLOORS.findIndex((floor) => floor.includes(roomOf(file)))
 

@@ -43,16 +43,31 @@ const LONGEST_EQUIVALENT = 3
 /** Sorts after every ASCII text of that length. Letters of other scripts sort after it. */
 const LAST = 'z'.repeat(LONGEST_EQUIVALENT + 1)
 
+/** Characters that were looked up: each costs some microseconds once in a process, so no client can cause that cost again and again. */
+const unchanged = new Uint8Array(0x110000)
+const equivalents = new Map<string, string>()
+
 /**
  * Returns the ASCII text that a character is equal to at the weakest strength of a collation, where ø is o and a digit of any
  * script is a digit. Returns a character unchanged that is equal to no ASCII text.
  */
 function asciiOf(character: string): string {
+  const code = character.codePointAt(0) ?? 0
+  if (unchanged[code] === 1) return character
+  const known = equivalents.get(character)
+  if (known !== undefined) return known
+  const text = searchAscii(character)
+  if (text === undefined) unchanged[code] = 1
+  else equivalents.set(character, text)
+  return text ?? character
+}
+
+function searchAscii(character: string): string | undefined {
   const { compare, sorted } = weakest()
-  if (compare(character, LAST) > 0) return character
+  if (compare(character, LAST) > 0) return undefined
   let text = ''
   while (compare(character, text) !== 0) {
-    if (text.length === LONGEST_EQUIVALENT) return character
+    if (text.length === LONGEST_EQUIVALENT) return undefined
     // An equal text begins with the last character that does not sort after it.
     let [from, to] = [0, sorted.length]
     while (from < to) {
@@ -60,7 +75,7 @@ function asciiOf(character: string): string {
       if (compare(text + sorted[middle], character) > 0) to = middle
       else from = middle + 1
     }
-    if (from === 0) return character
+    if (from === 0) return undefined
     text += sorted[from - 1]
   }
   return text

@@ -1,6 +1,3 @@
-/** A string, or a structural character (RFC 8259 section 2). In a valid text, nothing else contains these characters. */
-const TOKEN = /"(?:[^"\\]+|\\.)*"|[{}[\]:]/g
-
 /**
  * Parses JSON, and rejects an object that has two members of one name: parsers disagree on which of them counts.
  * @throws SyntaxError
@@ -8,15 +5,26 @@ const TOKEN = /"(?:[^"\\]+|\\.)*"|[{}[\]:]/g
 export function parseUniqueJson(text: string): unknown {
   const value: unknown = JSON.parse(text)
   const open: (Set<unknown> | undefined)[] = []
-  let last = ''
-  for (const [token] of text.matchAll(TOKEN)) {
-    if (token === '{') open.push(new Set())
-    else if (token === '[') open.push(undefined)
-    else if (token === '}' || token === ']') open.pop()
-    else if (token === ':') addName(open.at(-1), JSON.parse(last))
-    last = token
+  let string = ''
+  // The text is valid JSON: every quotation mark outside a string opens one, and every colon follows the name of a member.
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]
+    if (character === '"') {
+      const end = endOfString(text, at)
+      string = text.slice(at, end + 1)
+      at = end
+    } else if (character === '{') open.push(new Set())
+    else if (character === '[') open.push(undefined)
+    else if (character === '}' || character === ']') open.pop()
+    else if (character === ':') addName(open.at(-1), JSON.parse(string))
   }
   return value
+}
+
+function endOfString(text: string, start: number): number {
+  let at = start + 1
+  while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1
+  return at
 }
 
 function addName(names: Set<unknown> | undefined, name: unknown): void {

@@ -142,13 +142,21 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
   }
 
   async function finishLater(found: Found, req: GuardedRequest, res: ServerResponse, next: Next): Promise<void> {
-    let auth: VerifiedToken | undefined
+    // Whoever listens to the body already would take it before the route does.
+    const isFlowing = req.readableFlowing === true
+    if (isFlowing) req.pause()
+    let proceed: () => void
     try {
-      auth = admissible(await settle(req, found), optional)
+      const auth = admissible(await settle(req, found), optional)
+      proceed = () => admit(auth, req, next)
     } catch (error) {
-      return refuse(error, req, res, next)
+      proceed = () => refuse(error, req, res, next)
     }
-    admit(auth, req, next)
+    try {
+      proceed()
+    } finally {
+      if (isFlowing) req.resume()
+    }
   }
 
   return function requireBearerMiddleware(req, res, next) {

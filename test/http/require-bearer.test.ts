@@ -154,7 +154,8 @@ describe('a verifier of the host’s own', () => {
   it('whose answer has the form of a token lets it through', async () => {
     const { ask, seen } = await guarded({ tokens: { ...tokens, verify: async () => own as never }, scope: 'c' })
     expect((await ask('x.y.z')).status).toBe(200)
-    expect(seen[0]?.auth).toBe(own)
+    expect(seen[0]?.auth).toMatchObject(own)
+    expect(authOf({ ...seen[0], method: 'GET', baseUrl: '', path: '/' } as never)).toBe(seen[0]?.auth)
   })
 
   it.each([

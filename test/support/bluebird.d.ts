@@ -1,0 +1,4 @@
+declare module 'bluebird' {
+  const Bluebird: PromiseConstructor
+  export default Bluebird
+}
