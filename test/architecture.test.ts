@@ -68,7 +68,7 @@ const FLOORS = [
   ['tokens', 'accounts'],
   ['dependency.ts', 'events.ts'],
   ['errors.ts', 'options.ts'],
-  ['nearest.ts'],
+  ['nearest.ts', 'brand.ts', 'values.ts'],
 ]
 const floorOf = (file: string) => FLOORS.findIndex((floor) => floor.includes(roomOf(file)))
 
