@@ -11,6 +11,7 @@ import { sender } from '../../src/cli/check/send.js'
 import { rejectionOf } from '../support/failures.js'
 import { ACCOUNTS, PASSWORD } from '../support/fixtures.js'
 import { listen, TOKEN_PATH } from '../support/http.js'
+import { section } from '../support/readme.js'
 import { alteringResult, appOf, issuerOf, STATEMENTS, soundParts } from './host.js'
 import { cli } from './support.js'
 
@@ -33,8 +34,8 @@ describe('lines', () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
     const lines = stdout.split('\n')
     expect(lines.slice(0, 3)).toEqual([
-      'holds   login               the right e-mail and password are answered 200 (specification 4, rule 1)',
-      'fails   members             the answer has authenticationToken and expiration, and no third member (specification 2 and 4)',
+      'holds   login               the right e-mail and password are answered 200 (README, The specification)',
+      'fails   members             the answer has authenticationToken and expiration, and no third member (README, The specification)',
       '                            found: the members are: authenticationToken, expiration, extra',
     ])
     expect(lines).toContain('                            no --other URL was given')
@@ -63,8 +64,13 @@ describe('--json', () => {
 
 test('every row has a name of its own, and a source', () => {
   expect(new Set(ROWS.map(({ id }) => id)).size).toBe(ROWS.length)
-  for (const { source } of ROWS)
-    expect(source).toMatch(/^(specification \d|RFC \d{4} section|OWASP ASVS 5, |README, |RFC 9457)/)
+  for (const { source } of ROWS) {
+    for (const one of source.split('; ')) {
+      expect(one).toMatch(/^(RFC \d{4}( sections? .+)?|OWASP ASVS 5, [\d.]+|README, .+)$/)
+      // The README is in the package, so everyone who runs the command has it.
+      if (one.startsWith('README, ')) expect(section(one.replace('README, ', '## '))).toMatch(/^\|/m)
+    }
+  }
 })
 
 describe('the password', () => {
