@@ -58,6 +58,8 @@ const CONTEXT: Record<string, string> = {
     const db = { findAccount: async (email: string) => email === 'alice@example.com' ? { id: 'acc-1', passwordHash: hash } : null }`,
   mount: '',
   guard: '',
+  'guard-mount': '',
+  'account-user': '',
   jwks: '',
   'remote-keys': `const log = { error: (_: unknown) => {} }`,
   'second-look': `import { createTokenIssuer, memoryAccounts } from 'express-token-endpoint'
@@ -293,6 +295,13 @@ describe('the README, run', () => {
     await request(app).get('/reports/daily').auth(poor, { type: 'bearer' }).expect(403)
     await request(app).get('/prices').expect(200, { discount: 0 })
     await request(app).get('/prices').auth(poor, { type: 'bearer' }).expect(200, { discount: 10 })
+  })
+
+  it('guard-mount: lets nothing by, however its path is written', async () => {
+    const { url } = await listen((await run<{ app: express.Express }>('guard-mount')).app)
+    for (const path of ['/reports/1', '//reports/1', '/%72eports/1', '/x']) {
+      expect((await fetch(url + path)).status).toBe(401)
+    }
   })
 
   it('jwks, remote-keys: a service verifies what another one issues, by an address', async () => {

@@ -1,5 +1,5 @@
-import * as argon2 from '@node-rs/argon2'
-import * as blowfish from '@node-rs/bcrypt'
+import type * as Argon2 from '@node-rs/argon2'
+import type * as Bcrypt from '@node-rs/bcrypt'
 import { integer, optional, readOptions } from '../options.js'
 
 /**
@@ -26,6 +26,30 @@ export interface Hasher {
    */
   readonly external?: boolean
 }
+
+/**
+ * Returns a function that loads a native module on its first call. A service that only verifies tokens never calls it.
+ * @throws Error that says what to install, with the loader's own error as its cause
+ */
+function nativeModule<T>(name: string): () => Promise<T> {
+  let loading: Promise<T> | undefined
+  return () => {
+    // A bundler follows only a specifier that it can read, and cannot put a native module into a bundle.
+    loading ??= import(/* @vite-ignore */ /* webpackIgnore: true */ /* turbopackIgnore: true */ name).catch(
+      (cause: unknown) => {
+        loading = undefined
+        throw new Error(
+          `passwords: ${name} cannot be loaded. Install ${name} with its optional dependencies, or pass createPasswords() hashers that work without it`,
+          { cause },
+        )
+      },
+    ) as Promise<T>
+    return loading
+  }
+}
+
+const argon2 = nativeModule<typeof Argon2>('@node-rs/argon2')
+const blowfish = nativeModule<typeof Bcrypt>('@node-rs/bcrypt')
 
 /** What `argon2id` takes: the costs of new hashes (RFC 9106 section 3.1). Stored ones say their own. */
 export interface Argon2idOptions {
@@ -72,14 +96,14 @@ export function argon2id(options?: Argon2idOptions): Required<Omit<Hasher, 'exte
         Number(parallelism) <= MOST.parallelism
       )
     },
-    verify: (password, hash) => argon2.verify(hash, password),
-    hash: (password) => argon2.hash(password, costs),
+    verify: async (password, hash) => (await argon2()).verify(hash, password),
+    hash: async (password) => (await argon2()).hash(password, costs),
     outdated(hash) {
-      const found = argon2.parseOptions(hash)
+      const [, memoryCost, timeCost, parallelism] = ARGON2ID.exec(hash) ?? []
       return (
-        found.memoryCost !== costs.memoryCost ||
-        found.timeCost !== costs.timeCost ||
-        found.parallelism !== costs.parallelism
+        Number(memoryCost) !== costs.memoryCost ||
+        Number(timeCost) !== costs.timeCost ||
+        Number(parallelism) !== costs.parallelism
       )
     },
   }
@@ -116,7 +140,7 @@ export function bcrypt(options?: BcryptOptions): Required<Omit<Hasher, 'external
   return {
     accepts: (hash) => BCRYPT.test(hash),
     async verify(password, hash) {
-      const matches = await blowfish.verify(password, hash)
+      const matches = await (await blowfish()).verify(password, hash)
       return matches && fitsBcrypt(password)
     },
     async hash(password) {
@@ -124,7 +148,7 @@ export function bcrypt(options?: BcryptOptions): Required<Omit<Hasher, 'external
         throw new RangeError(`bcrypt takes at most ${BCRYPT_BYTES} bytes and no NUL; argon2id() has no such limits`)
       }
       // One computation by two names; 2b is the one that every implementation reads.
-      return (await blowfish.hash(password, cost)).replace(/^\$2y/, '$2b')
+      return (await (await blowfish()).hash(password, cost)).replace(/^\$2y/, '$2b')
     },
     outdated: (hash) => Number(BCRYPT.exec(hash)?.[1]) !== cost,
   }

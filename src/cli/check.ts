@@ -80,12 +80,11 @@ Exit status: ${EXIT.holds} nothing fails, ${EXIT.fails} something does, ${EXIT.u
     const report = values.json ? json(io) : lines(io)
     const secrets = [credentials.password, other?.credentials.password ?? '', foreignToken, expiredToken]
     const probe = createProbe(target, sender({ timeout: settings.timeout, sizeLimit: ANSWER_LIMIT }))
-    await mustAnswer(probe, presenter(secrets))
-    // Where there is none, the rows say so.
-    const token = await probe.token().catch(() => '')
+    const present = presenter(() => [...secrets, ...probe.tokens])
+    await mustAnswer(probe, present)
     const results = await judge(ROWS, probe, {
       skip: settings.skip,
-      present: presenter([...secrets, token]),
+      present,
       began: ({ title }, index) => report.began(title, index, ROWS.length),
       ended: report.ended,
     })

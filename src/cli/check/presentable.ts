@@ -1,32 +1,31 @@
+import { hasSecret, secretPieces } from './secret-pieces.js'
+
 /** A token, or a piece of one: `{"` in base64url, and what follows it. */
 const JWT = /eyJ[\w.~+/=-]*/g
 
-const LONGEST = 400
+/** How many characters are looked through. Longer text is withheld: cut off, it could end within a secret. */
+const READ = 8000
+
+/** How many characters are printed. */
+const PRINTED = 400
+
+/** Printed instead of text that holds a secret. */
+export const WITHHELD = 'not shown: it contains a password or a token, in whole or in part, perhaps encoded'
+export const TOO_LONG = `not shown: it is longer than ${READ} characters`
 
 /**
- * Makes text that may hold an answer's own words fit to be printed: it shows no secret, and gives the terminal no orders.
- * @param secrets are not shown, nor as JSON, a part of a URL or base64 spells them; empty ones are none
+ * Returns a function that makes text fit to be printed. The text may hold what a server said: it is withheld when it contains a
+ * secret in any encoding, and control characters and tokens are replaced.
+ * @param secrets returns what must not be shown; asked each time, because a check learns of tokens as it goes on
  */
-export function presenter(secrets: readonly string[]): (text: string) => string {
-  const spellings = secrets.filter((secret) => secret !== '').flatMap(spellingsOf)
-  // One may be a piece of another.
-  spellings.sort((a, b) => b.length - a.length)
+export function presenter(secrets: () => readonly string[]): (text: string) => string {
   return (text) => {
-    const known = spellings.reduce((shown, spelling) => shown.replaceAll(spelling, '…'), text)
-    const hidden = known.replace(JWT, '…').replace(/[\p{Cc}\p{Cf}]/gu, '?')
-    return hidden.length > LONGEST ? `${hidden.slice(0, LONGEST)}…` : hidden
+    if (text.length > READ) return TOO_LONG
+    const hidden = text.replace(JWT, '…')
+    const pieces = secretPieces(secrets())
+    // A password may hold what looks like a token, so both are looked through.
+    if (hasSecret(text, pieces) || hasSecret(hidden, pieces, /eyJ[\w-]{5}/)) return WITHHELD
+    const shown = hidden.replace(/[\p{Cc}\p{Cf}]/gu, '?')
+    return shown.length > PRINTED ? `${shown.slice(0, PRINTED)}…` : shown
   }
-}
-
-function spellingsOf(secret: string): string[] {
-  const well = secret.toWellFormed()
-  const bytes = Buffer.from(secret)
-  return [
-    secret,
-    JSON.stringify(secret).slice(1, -1),
-    encodeURIComponent(well),
-    new URLSearchParams({ '': well }).toString().slice(1),
-    bytes.toString('base64'),
-    bytes.toString('base64url'),
-  ]
 }

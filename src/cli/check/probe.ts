@@ -28,6 +28,8 @@ export function createProbe(target: Target, send: Send) {
   const mark = `x${randomBytes(4).toString('hex')}`
   const wrongPassword = randomBytes(16).toString('hex')
   const { credentials } = target
+  /** Every token that an answer has held: none of them is to be printed. */
+  const tokens = new Set<string>()
 
   async function post(body: string, { type = JSON_TYPE, query = {}, headers }: Posted = {}): Promise<Answer> {
     const answer = await send(withQuery(target.token, query), {
@@ -35,6 +37,7 @@ export function createProbe(target: Target, send: Send) {
       headers: { 'Content-Type': type, ...headers },
       body,
     })
+    noteToken(answer)
     if (answer.status !== 429) return answer
     const wait = answer.headers['retry-after'] ?? 'some'
     throw new Fault(`429: a budget of failed logins is spent. Check again in ${wait} seconds`)
@@ -69,7 +72,15 @@ export function createProbe(target: Target, send: Send) {
       headers: { 'Content-Type': JSON_TYPE },
       body: JSON.stringify({ email, password }),
     })
+    noteToken({ body })
     return tokenIn({ status, body })
+  }
+
+  function noteToken({ body }: Pick<Answer, 'body'>): void {
+    const result = parseJson(body)
+    const token = isPlainObject(result) ? result['authenticationToken'] : undefined
+    // Node sends no header that is longer, so none of these is a token that works.
+    if (typeof token === 'string' && token.length <= 16_384) tokens.add(token)
   }
 
   const token = once(async () => tokenIn(await answers.signedIn()))
@@ -112,6 +123,7 @@ export function createProbe(target: Target, send: Send) {
   return {
     target,
     mark,
+    tokens,
     send,
     ask,
     post,

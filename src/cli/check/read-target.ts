@@ -4,7 +4,7 @@ import { checked } from '../command.js'
 import { UsageError } from '../failure.js'
 import type { Guarded } from './target.js'
 
-/** The specification's section 4. */
+/** The path that the specification names. */
 export const TOKEN_PATH = '/api/v2013/authentication/token'
 export const JWKS_PATH = '/.well-known/jwks.json'
 

@@ -57,7 +57,7 @@ export const forgedRows: readonly Row<Probe>[] = [
   {
     id: 'expired',
     title: 'an expired token is refused with 401',
-    source: 'specification 3; OWASP ASVS 5, 9.2.1',
+    source: 'README, What is decided; OWASP ASVS 5, 9.2.1',
     async run(probe) {
       const { expiredToken } = probe.target
       if (!expiredToken) throw new Unjudged('without the key none can be made: put one into CHECK_EXPIRED_TOKEN')

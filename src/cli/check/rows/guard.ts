@@ -6,7 +6,7 @@ export const guardRows: readonly Row<Probe>[] = [
   {
     id: 'guarded',
     title: 'every guarded path refuses a request without a token, with 401',
-    source: 'specification 5.2; RFC 6750 section 3',
+    source: 'README, What is decided; RFC 6750 section 3',
     async run({ target, ask }) {
       if (target.guarded.length === 0) throw new Unjudged('no --guarded PATH was given')
       await mustAll(target.guarded, async (path) => {
@@ -43,7 +43,7 @@ export const guardRows: readonly Row<Probe>[] = [
   {
     id: 'token-accepted',
     title: 'every guarded path takes the token',
-    source: 'specification 5.1 and 5.2',
+    source: 'README, The specification',
     async run({ closed, ask, token }) {
       const bearer = `Bearer ${await token()}`
       await mustAll(await closed(), async (path) => {

@@ -7,7 +7,7 @@ export const refusalRows: readonly Row<Probe>[] = [
   {
     id: 'wrong-password',
     title: 'a wrong password is answered 403',
-    source: 'specification 4, rule 2',
+    source: 'README, The specification',
     async run({ answers }) {
       mustBe(403, await answers.wrong(), 'a wrong password')
     },
@@ -15,7 +15,7 @@ export const refusalRows: readonly Row<Probe>[] = [
   {
     id: 'empty-403',
     title: 'invalid credentials are answered with an empty body',
-    source: 'specification 7',
+    source: 'README, The specification',
     async run({ answers }) {
       const { body, headers } = await answers.wrong()
       must(body === '', `the body has ${Buffer.byteLength(body)} bytes`)

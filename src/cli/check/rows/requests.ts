@@ -11,7 +11,7 @@ export const requestRows: readonly Row<Probe>[] = [
   {
     id: 'query-ignored',
     title: 'credentials in the query are not looked at',
-    source: 'specification 4; OWASP ASVS 5, 14.2.1',
+    source: 'README, The specification; OWASP ASVS 5, 14.2.1',
     async run({ postJson, target: { credentials } }) {
       mustBe(200, await postJson(credentials, { query: NOBODY }), "a login with somebody else's e-mail in the query")
       mustBe(400, await postJson({}, { query: NOBODY }), 'a body without credentials, which are in the query,')
@@ -20,7 +20,7 @@ export const requestRows: readonly Row<Probe>[] = [
   {
     id: 'header-ignored',
     title: 'the Authorization header is not looked at',
-    source: 'specification 4',
+    source: 'README, The specification',
     async run({ postJson, target: { credentials } }) {
       const headers = { Authorization: BASIC }
       mustBe(200, await postJson(credentials, { headers }), "a login with somebody else's credentials in the header")
@@ -40,7 +40,7 @@ export const requestRows: readonly Row<Probe>[] = [
   {
     id: 'missing-member',
     title: 'a missing member, or one that is no string, is answered 400, as problem details',
-    source: 'specification 2 and 4; RFC 9457',
+    source: 'README, What is decided; RFC 9457',
     async run({ answers, postJson, mark }) {
       const odd: [string, () => Promise<Answer>][] = [
         ['a body without password', answers.unfinished],
@@ -87,7 +87,7 @@ export const requestRows: readonly Row<Probe>[] = [
   {
     id: 'methods',
     title: 'another method is answered 405 with Allow, as problem details',
-    source: 'specification 4; RFC 9110 section 15.5.6; RFC 9457',
+    source: 'README, What is decided; RFC 9110 section 15.5.6; RFC 9457',
     async run({ answers, send, target }) {
       for (const method of ['GET', 'PUT', 'DELETE', 'HEAD']) {
         const answer = method === 'GET' ? await answers.get() : await send(target.token, { method })

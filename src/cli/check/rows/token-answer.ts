@@ -6,7 +6,7 @@ export const tokenAnswerRows: readonly Row<Probe>[] = [
   {
     id: 'login',
     title: 'the right e-mail and password are answered 200',
-    source: 'specification 4, rule 1',
+    source: 'README, The specification',
     async run({ answers }) {
       mustBe(200, await answers.signedIn(), 'the login')
     },
@@ -14,7 +14,7 @@ export const tokenAnswerRows: readonly Row<Probe>[] = [
   {
     id: 'members',
     title: 'the answer has authenticationToken and expiration, and no third member',
-    source: 'specification 2 and 4',
+    source: 'README, The specification',
     async run(probe) {
       const result = await resultOf(probe)
       const members = Object.keys(result).sort()
@@ -26,7 +26,7 @@ export const tokenAnswerRows: readonly Row<Probe>[] = [
   {
     id: 'expiration-form',
     title: 'expiration is ISO 8601 in UTC, with fractional seconds and a Z',
-    source: 'specification 2',
+    source: 'README, The specification',
     async run(probe) {
       const { expiration } = await resultOf(probe)
       const form = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z$/
@@ -37,7 +37,7 @@ export const tokenAnswerRows: readonly Row<Probe>[] = [
   {
     id: 'expiration-is-exp',
     title: "expiration is the token's own exp",
-    source: 'specification 2',
+    source: 'README, The specification',
     async run(probe) {
       const { claims } = await probe.readToken()
       const { expiration } = await resultOf(probe)
@@ -48,7 +48,7 @@ export const tokenAnswerRows: readonly Row<Probe>[] = [
   {
     id: 'json-type',
     title: 'the token comes as application/json',
-    source: 'specification 4; RFC 8259 section 11',
+    source: 'README, The specification; RFC 8259 section 11',
     async run({ answers }) {
       const type = (await answers.signedIn()).headers['content-type'] ?? 'missing'
       must(/^application\/json\s*(;|$)/i.test(type), `Content-Type is ${type}`)
@@ -98,7 +98,7 @@ export const tokenAnswerRows: readonly Row<Probe>[] = [
   {
     id: 'no-realm',
     title: 'a realm that is sent changes nothing',
-    source: 'specification 4, rule 3',
+    source: 'README, The specification',
     async run({ postJson, target: { credentials } }) {
       mustBe(200, await postJson({ ...credentials, realm: 'check' }), 'a login with a realm')
     },

@@ -9,7 +9,8 @@ const accounts = memoryAccounts([{ id: 'acc-1', email, passwordHash: await passw
 
 const guarded = Router().use(requireBearer({ tokens, accounts }))
 guarded.get('/me', (req, res) => {
-  res.json({ account: req.auth?.accountId })
+  const scopes: readonly string[] = req.user?.scopes ?? []
+  res.json({ account: req.auth?.accountId, scopes })
 })
 const app = express().use(tokenRouter({ tokens, accounts, passwords })).use(guarded)
 const server = app.listen(0, '127.0.0.1', () => {

@@ -1,0 +1,147 @@
+/** How many characters of decoded text one text may come to. Text that would come to more is taken to hold a secret. */
+const DECODED = 300_000
+
+/** Ways to compare: as it is; without case, accents, control characters and `+` for a blank; letters and digits only. */
+const READINGS: readonly ((text: string) => string)[] = [
+  (text) => text,
+  (text) =>
+    folded(text)
+      .replace(/[\p{Cc}\p{Cf}]/gu, '')
+      .replaceAll('+', ' '),
+  (text) => folded(text).replace(/[^\p{L}\p{N}]/gu, ''),
+]
+
+/** Marks go first as well: a long run of them makes the normalisation slow. Capitals are last: `ß` and `ss` have the same ones. */
+function folded(text: string): string {
+  return text.replace(/\p{M}/gu, '').normalize('NFKD').toLowerCase().toUpperCase().replace(/\p{M}/gu, '')
+}
+
+/** Letters and digits of a shorter secret would be found in most text. */
+const FEWEST_LETTERS = 4
+
+/** For each of the ways to compare: pieces of the secrets, by their length. */
+export type SecretPieces = readonly ReadonlyMap<number, ReadonlySet<string>>[]
+
+/**
+ * Returns the pieces of secrets that must not be shown: half of a secret, but at least 4 and at most 8 characters of it. A secret
+ * of up to 4 characters is one piece. Empty secrets are none.
+ */
+export function secretPieces(secrets: readonly string[]): SecretPieces {
+  const spellings = secrets.map((secret) => secret.toWellFormed())
+  const [exact, blurred, letters] = READINGS.map((read) => spellings.map(read)) as [string[], string[], string[]]
+  const long = [...letters, ...spellings.flatMap(base64Letters)].filter(({ length }) => length >= FEWEST_LETTERS)
+  return [exact, blurred, long].map((texts) => {
+    const pieces = new Map<number, Set<string>>()
+    for (const text of texts.filter((one) => one !== '')) {
+      const length = text.length < 4 ? text.length : Math.min(8, Math.max(4, Math.ceil(text.length / 2)))
+      const known = pieces.get(length) ?? new Set()
+      pieces.set(length, known)
+      for (let at = 0; at + length <= text.length; at++) known.add(text.slice(at, at + length))
+    }
+    return pieces
+  })
+}
+
+/** Base64 of a secret wherever it stands in a longer text. Node gives the names of headers in lower case, so they cannot be decoded. */
+function base64Letters(secret: string): string[] {
+  const bytes = Buffer.from(secret)
+  return [0, 1, 2].map((before) => {
+    const text = Buffer.concat([Buffer.alloc(before), bytes])
+      .toString('base64')
+      .replaceAll('=', '')
+    const whole = text.slice(Math.ceil((before * 4) / 3), (before + bytes.length) % 3 === 0 ? undefined : -1)
+    return whole.toUpperCase().replace(/[^A-Z\d]/g, '')
+  })
+}
+
+/**
+ * Returns whether a text contains a piece of a secret. The text is decoded in every way, and the results are decoded again, until
+ * nothing is left to decode.
+ * @param also what else must not be found
+ */
+export function hasSecret(text: string, pieces: SecretPieces, also?: RegExp): boolean {
+  const shortest = Math.min(...pieces.flatMap((byLength) => [...byLength.keys()]))
+  const seen = new Set([text.toWellFormed()])
+  let decoded = 0
+  // A set gives its new members too while it is gone through. No decoder makes text longer, so there is an end.
+  for (const form of seen) {
+    decoded += form.length
+    if (decoded > DECODED || shows(form, pieces) || UNREAD_ENTITY.test(form) || also?.test(form)) return true
+    for (const decode of DECODERS) {
+      for (const next of decode(form)) if (next.length >= shortest) seen.add(next.toWellFormed())
+    }
+  }
+  return false
+}
+
+function shows(form: string, pieces: SecretPieces): boolean {
+  return pieces.some((byLength, index) => {
+    if (byLength.size === 0) return false
+    const text = (READINGS[index] as (text: string) => string)(form)
+    return [...byLength].some(([length, known]) => {
+      for (let at = 0; at + length <= text.length; at++) if (known.has(text.slice(at, at + length))) return true
+      return false
+    })
+  })
+}
+
+/** A named character reference other than those that are decoded. Thousands of names could stand for a letter of a secret. */
+const UNREAD_ENTITY =
+  /&(?!(?:amp|lt|gt|quot|apos|nbsp);)(?:[a-z][a-z\d]{1,31};|[a-z]{1,2}(?:grave|acute|circ|tilde|uml|ring|lig|cedil|slash))/i
+
+const ENTITY = /&(?:#x0*([\da-f]{1,6})|#0*(\d{1,7})|(amp|lt|gt|quot|apos|nbsp));?/gi
+const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' }
+
+const ESCAPE =
+  /\\u\{0*([\da-fA-F]{1,6})\}|[\\%]u([\da-fA-F]{4})|\\U([\da-fA-F]{8})|\\x([\da-fA-F]{2})|\\([0-7]{3})|\\(.)/gs
+const CONTROLS: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v', 0: '\0' }
+
+/** Each gives what it makes of a text, and the text itself or nothing where there is nothing to decode. */
+const DECODERS: readonly ((text: string) => string[])[] = [
+  // Line ends and blanks, which an encoding may be broken by.
+  (text) => [text.replace(/=\r?\n|\s+/g, '')],
+  // Percent-encoding, then quoted-printable.
+  (text) => [text.replace(/(?:%[\da-f]{2})+/gi, (run) => hex(run.replaceAll('%', '')))],
+  (text) => [text.replace(/=\r?\n/g, '').replace(/(?:=[\da-f]{2})+/gi, (run) => hex(run.replaceAll('=', '')))],
+  (text) => [
+    text.replace(ENTITY, (_, hexadecimal, decimal, name) =>
+      name ? (NAMED[name.toLowerCase()] as string) : character(hexadecimal ? `0x${hexadecimal}` : decimal),
+    ),
+  ],
+  (text) => [
+    text.replace(ESCAPE, (_, braced, four, eight, two, octal, other) => {
+      if (other !== undefined) return CONTROLS[other] ?? other
+      return character(octal ? `0o${octal}` : `0x${braced ?? four ?? eight ?? two}`)
+    }),
+    // Bytes, of which a letter beyond ASCII has several.
+    text.replace(/(?:\\x[\da-f]{2})+/gi, (run) => hex(run.replace(/\\x/gi, ''))),
+    text.replace(/(?:\\[0-3][0-7]{2})+/g, (run) => bytes(run.slice(1).split('\\'), 8)),
+  ],
+  // A list of numbers, as JSON has of bytes.
+  (text) =>
+    [/\d{1,3}(?:\D{1,2}\d{1,3})+/g, /\d{1,3}/g]
+      .flatMap((list) => runs(text, list))
+      .map((run) => bytes(run.split(/\D+/), 10)),
+  // Hexadecimal, with and without signs between the bytes. A run may begin with a digit that does not belong to it.
+  (text) => [text.replace(/(?<=[\da-f])[\s:,._-]{1,2}(?:0x)?(?=[\da-f])/gi, '')],
+  (text) => runs(text, /[\da-f]{2,}/gi).flatMap((run) => [hex(run), hex(run.slice(1))]),
+  // Base64 and base64url. A run may begin with what does not belong to it.
+  (text) =>
+    runs(text, /[\w+/-]{2,}/g).flatMap((run) =>
+      [0, 1, 2, 3].map((from) => Buffer.from(run.slice(from), 'base64').toString()),
+    ),
+  // Node reads headers as Latin-1.
+  (text) => [text.replace(/[\u0080-\u00ff]+/g, (run) => Buffer.from(run, 'latin1').toString())],
+]
+
+const runs = (text: string, pattern: RegExp): string[] => text.match(pattern) ?? []
+
+const hex = (digits: string): string => Buffer.from(digits, 'hex').toString()
+
+const bytes = (numbers: readonly string[], base: number): string =>
+  Buffer.from(numbers.map((number) => Number.parseInt(number, base))).toString()
+
+function character(code: string): string {
+  const point = Number(code)
+  return point <= 0x10ffff ? String.fromCodePoint(point) : '\ufffd'
+}
