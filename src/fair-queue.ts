@@ -1,4 +1,7 @@
-/** Where a request comes from. */
+/**
+ * Where a request comes from.
+ * @inline
+ */
 export interface Source {
   /** The client's network: an IPv4 address, an IPv6 /64, or `'unknown'`. */
   readonly network: string

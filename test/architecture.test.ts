@@ -306,14 +306,17 @@ describe('the other entries', () => {
     expect(Object.keys(await import('express-token-endpoint/openapi')).sort()).toEqual(values)
     const reached = [...reach('openapi.ts')].filter((to) => !to.startsWith('openapi/')).sort()
     expect(reached).toEqual([
+      'brand.ts',
       'errors.ts',
       'http/path.ts',
       'http/wire.ts',
       'ms',
       'nearest.ts',
       'node:http',
+      'node:util',
       'options.ts',
       'tokens/web-url.ts',
+      'values.ts',
     ])
   })
 })

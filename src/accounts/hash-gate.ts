@@ -41,13 +41,10 @@ export interface Gate {
   load(): GateLoad
 }
 
-/**
- * One less than libuv's threads, so that files and DNS find one free, and one less than the cores, so that the event loop
- * has one to itself while passwords are hashed.
- */
+/** Returns one less than libuv's threads, so that files and DNS find one free, and at most the number of cores. */
 export function defaultConcurrency(): number {
   const threads = Number(process.env['UV_THREADPOOL_SIZE']) || 4
-  return Math.max(1, Math.min(threads, availableParallelism()) - 1)
+  return Math.max(1, Math.min(threads - 1, availableParallelism()))
 }
 
 /** Logins per hashing thread that may look their account up while others hash, so that a slow store leaves no thread idle. */

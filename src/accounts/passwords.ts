@@ -8,8 +8,8 @@ export interface PasswordsOptions {
   /** The first makes new hashes, so it needs `hash`; all are accepted. Default: `[argon2id(), bcrypt()]`. */
   hashers?: readonly Hasher[] | undefined
   /**
-   * How many passwords are hashed at a time. Default: one less than libuv's threads (`UV_THREADPOOL_SIZE`, 4) and one less
-   * than the cores, whichever is fewer, and at least one. At most 1024.
+   * How many passwords are hashed at a time: 1 to 1,024. Default: one less than libuv's threads (`UV_THREADPOOL_SIZE`, 4), at most the
+   * number of cores, and at least one.
    */
   concurrency?: number | undefined
   /**

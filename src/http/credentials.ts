@@ -92,7 +92,7 @@ export function loginByPassport<T extends object>(
 ): Promise<T> {
   const strategy = new LocalStrategy({ usernameField: 'email', session: false }, (username, secret, done) => {
     const credentials = { email: username.slice(MARK.length), password: secret.slice(MARK.length) }
-    login(credentials).then((user) => done(null, user), done)
+    login(credentials).then((user) => done(null, user as never), done)
   })
   return authenticate(strategy, { body: { email: MARK + email, password: MARK + password } })
 }

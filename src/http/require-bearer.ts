@@ -13,7 +13,7 @@ import { answerThenClose, hasUnreadBody } from './linger.js'
 import { asRefusal, send } from './respond.js'
 import { askRevoked, findAccount, refusal, standing, userOf } from './second-look.js'
 import { addressOf, sourceOf } from './source.js'
-import { holdPlace, waitForTurn } from './verification-queue.js'
+import { createPlaces, createTurnQueue } from './turn-queue.js'
 import { refusalAnswer } from './wire.js'
 
 declare global {
@@ -38,6 +38,10 @@ export type BearerGuard = (req: GuardedRequest, res: ServerResponse, next: Next)
 
 /** @inline */
 type Next = (error?: unknown) => void
+
+/** Tokens that are not cached wait for their verification, and then for a key source: of all guards together. */
+const waitForTurn = createTurnQueue()
+const holdPlace = createPlaces()
 
 /** The longest unread body that Node may read to its end after a refusal, in bytes. */
 const DRAINED_BODY = 65_536

@@ -16,6 +16,7 @@ import { answerThenClose, hasUnreadBody } from './linger.js'
 import { plainPath } from './path.js'
 import { asRefusal, send } from './respond.js'
 import { addressOf, sourceOf } from './source.js'
+import { createTurnQueue } from './turn-queue.js'
 import { ENDPOINTS, refusalAnswer, takes, tokenAnswer } from './wire.js'
 
 /** What `tokenRouter` takes. */
@@ -63,6 +64,9 @@ const throttleObject = withMethods<Throttle>(
 const throttleOption: Check<Throttle | false> = (value) => value !== false && throttleObject(value)
 
 const MAX_BODY = 1_048_576
+
+/** Of all routers together. */
+const waitForTurn = createTurnQueue()
 
 /** Narrower than bytes.parse(), which reads '10 kilobytes' as ten bytes. */
 const BYTE_SIZE = /^\d+(\.\d+)? ?([km]?b)?$/i
@@ -125,11 +129,14 @@ export function tokenRouter(options: TokenRouterOptions): Router {
 
   async function answer(req: Request, res: Response, subject: EventSubject): Promise<void> {
     if (!takes('token', req.method)) throw new AuthError('method_not_allowed')
-    const credentials = credentialsIn(await readBody(req, bodyLimit), bodyLimit)
+    const source = sourceOf(req)
+    const body = await readBody(req, bodyLimit)
+    await waitForTurn(source)
+    const credentials = credentialsIn(body, bodyLimit)
     if (emailInEvents) subject.email = credentials.email
     const failed: LoginContext['failed'] = (dependency, error) =>
       emit(subject, { type: 'dependency.failed', dependency, refused: false, error })
-    const context = { address: subject.address, source: sourceOf(req), signal: disconnectSignal(req.socket), failed }
+    const context = { address: subject.address, source, signal: disconnectSignal(req.socket), failed }
     const { account, asOf } = await loginByPassport(credentials, (seen) => login(seen, context))
     const { id, scopes, claims } = account
     const issued = tokens.issue({ accountId: id, scopes: scopes ?? [], claims: claims ?? {}, issuedAt: asOf })

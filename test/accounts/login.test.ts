@@ -4,6 +4,7 @@ import {
   createPasswords,
   createThrottle,
   type Hasher,
+  type MemoryAccount,
   type Passwords,
   type Throttle,
 } from 'express-token-endpoint'
@@ -21,6 +22,9 @@ const context = (failed: LoginContext['failed'] = () => expect.fail('a failed pa
   signal: new AbortController().signal,
   failed,
 })
+
+/** What the login returns of an account in the store: a copy of the members of an `Account`. */
+const accountOf = ({ email: _, ...account }: MemoryAccount) => account
 
 type LoginParts = Parameters<typeof createLoginOf>[0]
 
@@ -67,7 +71,7 @@ function recorded(parts: { store?: Partial<AccountStore>; passwords?: Partial<Pa
 describe('a good login', () => {
   it('gives the account, after one look-up and one verification', async () => {
     const { run, calls, hasher, rehashFailed } = recorded()
-    expect(await run(alice.email)).toBe(alice)
+    expect(await run(alice.email)).toEqual(accountOf(alice))
     expect(calls).toEqual([`find ${alice.email}`, `verify ${alice.passwordHash}`])
     expect(hasher.asked).toHaveLength(1)
     expect(rehashFailed).not.toHaveBeenCalled()
@@ -180,7 +184,7 @@ describe('the e-mail address', () => {
       }
     }
     const login = createLogin({ store: new Store(), passwords: fastPasswords(), throttle: undefined, timeout: 1000 })
-    expect(await login({ email: alice.email, password: PASSWORD }, context())).toBe(alice)
+    expect(await login({ email: alice.email, password: PASSWORD }, context())).toEqual(accountOf(alice))
   })
 })
 
@@ -299,7 +303,7 @@ describe('a client that hangs up', () => {
     const { attempt, hangUp } = slow({ passwords })
     for (let i = 0; i < 5; i++) await hangUp()
     expect(passwords.load()).toEqual({ active: 0, waiting: 0 })
-    expect(await attempt(alice.email)).toBe(alice)
+    expect(await attempt(alice.email)).toEqual(accountOf(alice))
   })
 
   it('during the look-up leaves nothing unhandled when that fails later', async () => {
@@ -415,7 +419,7 @@ describe('rehash on login', () => {
   it('is a compare and swap: it says which hash it replaces', async () => {
     const replacePasswordHash = vi.fn(async () => false)
     const { run, rehashFailed } = recorded({ store: { ...found, replacePasswordHash }, passwords })
-    expect(await run(old.email)).toBe(old)
+    expect(await run(old.email)).toEqual(accountOf(old))
     expect(replacePasswordHash.mock.calls).toEqual([[old.id, old.passwordHash, `new:${PASSWORD}`]])
     expect(rehashFailed).not.toHaveBeenCalled()
   })
@@ -430,7 +434,7 @@ describe('rehash on login', () => {
   it('does nothing when the store cannot', async () => {
     const hash = vi.fn(async () => 'new:x')
     const login = createLogin({ store: found, passwords: { ...passwords, hash }, throttle: undefined, timeout: 1000 })
-    expect(await login({ email: old.email, password: PASSWORD }, context())).toBe(old)
+    expect(await login({ email: old.email, password: PASSWORD }, context())).toEqual(accountOf(old))
     expect(hash).not.toHaveBeenCalled()
   })
 
@@ -443,7 +447,7 @@ describe('rehash on login', () => {
       throttle: undefined,
       timeout: 1000,
     })
-    expect(await login({ email: old.email, password: PASSWORD }, context())).toBe(old)
+    expect(await login({ email: old.email, password: PASSWORD }, context())).toEqual(accountOf(old))
     expect(replacePasswordHash).not.toHaveBeenCalled()
   })
 
@@ -460,14 +464,14 @@ describe('rehash on login', () => {
     ['the store throws', { store: { replacePasswordHash: fail } }, 'accounts'],
   ])('never fails the login, and is told: %s', async (_, parts, dependency) => {
     const { run, rehashFailed } = recorded({ passwords, ...parts, store: { ...found, ...parts.store } })
-    expect(await run(old.email)).toBe(old)
+    expect(await run(old.email)).toEqual(accountOf(old))
     expect(rehashFailed).toHaveBeenCalledOnce()
     expect(rehashFailed).toHaveBeenCalledWith(dependency, cause)
   })
 
   it('never fails the login: needsRehash throws', async () => {
     const { run, rehashFailed } = recorded({ store: found, passwords: { ...passwords, needsRehash: fail } })
-    expect(await run(old.email)).toBe(old)
+    expect(await run(old.email)).toEqual(accountOf(old))
     expect(rehashFailed.mock.calls).toEqual([['passwords', cause]])
   })
 
@@ -478,7 +482,7 @@ describe('rehash on login', () => {
       const { run, rehashFailed } = recorded({ store, passwords, timeout: 250 })
       const account = run(old.email)
       await vi.advanceTimersByTimeAsync(250)
-      expect(await account).toBe(old)
+      expect(await account).toEqual(accountOf(old))
       expect(rehashFailed.mock.calls).toEqual([
         ['accounts', expect.objectContaining({ message: expect.stringContaining('250 ms') })],
       ])

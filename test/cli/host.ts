@@ -158,7 +158,7 @@ export function oddTokens(change: { header?: object; claims?: (claims: jwt.JwtPa
       if (!readCompact(token)) throw new AuthError('invalid_token')
       try {
         const {
-          jti = '',
+          jti = 'none',
           sub = '',
           exp = 0,
         } = jwt.verify(token, pair.publicKey, {

@@ -504,7 +504,7 @@ describe('accounts', () => {
       'another account',
       { accounts: storeOf(() => ACCOUNTS.bob) },
       'accounts',
-      'accounts: findById answered with another account',
+      'accounts: findById returned another account',
     ],
     [
       'no answer to whether it is revoked',

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { median, quantile } from '../stats.mjs'
 import { client, fixed, login, say, sayWhere, seconds, start } from '../support.mjs'
 import { table } from '../table.mjs'
-import { PASSWORD, TOKEN_PATH } from './names.mjs'
+import { PASSWORD } from './names.mjs'
 
 const kinds = process.argv.slice(2).length > 0 ? process.argv.slice(2) : ['package', 'plain']
 const LENGTH = 5
@@ -70,7 +70,7 @@ const guessers = (count, each = 1) =>
   )
 
 const LOADS = {
-  async crowd({ port, server }) {
+  async crowd({ port }) {
     const results = []
     for (const [count, oneAddress] of [
       [400, false],
@@ -97,11 +97,13 @@ const LOADS = {
     const send = client(port, 4)
     const quiet = await timesOf(() => send(guarded), 2, 5)
     const results = [['guarded route, quiet, p99', `${fixed(quantile(quiet, 0.99))} ms`]]
-    await underAttack({ port, connections: 256, texts: guessers(256), perText: 1 }, async () => {
+    const { answered } = await underAttack({ port, connections: 256, texts: guessers(256), perText: 1 }, async () => {
       const times = timesOf(() => send(guarded), LENGTH, 5)
       results.push(['256 addresses guess: the owner signs in', await logins(client(port, 1), 12, () => owner())])
       results.push(['… guarded route, p99', `${fixed(quantile(await times, 0.99))} ms`])
+      return { since: performance.now() }
     })
+    results.push(['… guesses answered', `${answered}`])
     return results
   },
   async loop({ port }) {
@@ -194,7 +196,6 @@ const LOADS = {
         ).join(''),
       )
       const times = []
-      const fresh = []
       const { answered } = await underAttack({ port, connections, texts, perText: 60 }, async () => {
         const send = client(port, 1)
         const end = performance.now() + LENGTH * 1000

@@ -1,7 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { holdPlace, waitForTurn } from '../../src/http/verification-queue.js'
+import { createPlaces, createTurnQueue } from '../../src/http/turn-queue.js'
 import { deferred } from '../hostile/support.js'
+
+const waitForTurn = createTurnQueue()
+const holdPlace = createPlaces()
 
 const from = (network: string, connection: object = {}) => ({ network, connection })
 
