@@ -33,8 +33,11 @@ interface Network<T> {
 }
 
 /**
- * Creates a fair queue. When the queue is full, a network that has more items waiting than the new item's network gives way: `drop`
- * is called with one of its newest items.
+ * Creates a fair queue. It calls `drop` with items that have to give way:
+ *
+ * - A connection that exceeds its limit loses all its items. Responses leave a connection in order, so answering only the surplus
+ *   would keep it in memory behind those that wait.
+ * - When the queue is full, a network that has more items waiting than the new item's network loses one of its newest items.
  */
 export function createFairQueue<T extends object>(limits: QueueLimits, drop: (item: T) => void): FairQueue<T> {
   // A Map keeps the order of insertion: the first key is the next one to be served.
@@ -50,6 +53,13 @@ export function createFairQueue<T extends object>(limits: QueueLimits, drop: (it
     if (lane.size === 0) network.lanes.delete(connection)
     if (network.size === 0) networks.delete(name)
     return true
+  }
+
+  function dropAll(source: Source, lane: ReadonlySet<T>): void {
+    for (const item of [...lane]) {
+      remove(source, item)
+      drop(item)
+    }
   }
 
   /** Makes room for an item of a network that has `own` items waiting. Returns whether there is room. */
@@ -68,8 +78,12 @@ export function createFairQueue<T extends object>(limits: QueueLimits, drop: (it
     add(source, item) {
       const waiting = networks.get(source.network)
       const own = waiting?.size ?? 0
-      const ofConnection = waiting?.lanes.get(source.connection)?.size ?? 0
-      if (ofConnection >= limits.perConnection || own >= limits.perNetwork || !makeRoom(own)) return false
+      const lane = waiting?.lanes.get(source.connection)
+      if (lane && lane.size >= limits.perConnection) {
+        dropAll(source, lane)
+        return false
+      }
+      if (own >= limits.perNetwork || !makeRoom(own)) return false
       const network = getOrCreate(networks, source.network, () => ({ size: 0, lanes: new Map() }))
       getOrCreate(network.lanes, source.connection, () => new Set<T>()).add(item)
       network.size++

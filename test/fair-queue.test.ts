@@ -71,11 +71,19 @@ class Add implements fc.Command<Model, Real> {
     const item = { id: real.next++, source: this.source }
     const own = model.of(this.source.network).length
     const added = real.queue.add(this.source, item)
+    const lane = model.lane(this.source)
+    if (lane.length >= limits.perConnection) {
+      expect(added).toBe(false)
+      expect(real.dropped.splice(0)).toEqual(lane)
+      for (const one of lane) model.leave(one)
+      expect(real.queue.size).toBe(model.items.length)
+      return
+    }
     const [dropped, ...more] = real.dropped.splice(0)
     expect(more).toEqual([])
     const isFull = model.items.length >= limits.total
     const most = Math.max(0, ...model.networks.map((network) => model.of(network).length))
-    const fits = own < limits.perNetwork && model.lane(this.source).length < limits.perConnection
+    const fits = own < limits.perNetwork
     expect(added).toBe(fits && (!isFull || most > own + 1))
     // Who gives way: the newest item of a network that has most, and of its connection that has most.
     expect(dropped !== undefined).toBe(added && isFull)

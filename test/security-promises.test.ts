@@ -13,6 +13,8 @@ import {
   tokenRouter,
 } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { VERIFICATIONS } from '../src/http/require-bearer.js'
+import { TOKEN_CALLS } from '../src/http/token-router.js'
 import { createTurnQueue } from '../src/http/turn-queue.js'
 import { flood, settled, statuses } from './hostile/support.js'
 import {
@@ -106,7 +108,26 @@ describe('SECURITY.md promises', () => {
     const network = await count(() => ({ network: 'one', connection: {} }))
     expect(network.waiting).toBeLessThanOrEqual(ofNetwork)
     expect(network.waiting).toBeGreaterThan(ofNetwork - all.places)
-    expect((await count(() => ({ network: 'one', connection }))).waiting).toBe(ofConnection)
+    const one = await createPasswords({ hashers: [stuck], concurrency: 1 })
+    for (let i = 0; i < 32; i++) await one.reserve({ source: { network: 'first', connection: {} } })
+    let refused = 0
+    const ask = () => void one.reserve({ source: { network: 'one', connection } }).catch(() => refused++)
+    for (let i = 0; i < ofConnection; i++) ask()
+    await settled()
+    expect(refused).toBe(0)
+    ask()
+    await settled()
+    expect(refused).toBe(ofConnection + 1)
+  })
+
+  it('token calls that wait for a turn: in total, of one network, of one connection', () => {
+    expect(TOKEN_CALLS).toEqual(
+      Object.fromEntries(
+        numbers(
+          /At most ([\d,]+) token calls wait for that: ([\d,]+) of one client network and (\d+) of one connection/,
+        ).map((number, i) => [['total', 'perNetwork', 'perConnection'][i], number]),
+      ),
+    )
   })
 
   it('the wait of a login', async () => {
@@ -132,13 +153,13 @@ describe('SECURITY.md promises', () => {
   })
 
   it('tokens that wait to be verified: in a turn, in total, of one network, of one connection', async () => {
-    const waitForTurn = createTurnQueue()
+    const waitForTurn = createTurnQueue(VERIFICATIONS)
     const [inTurn, total, ofNetwork, ofConnection] = numbers(
       /: (\d+) other tokens are verified in one turn of the event loop\. At most ([\d,]+) requests wait for that: ([\d,]+) of one client network and (\d+) of one connection/,
     ) as [number, number, number, number]
-    async function count(of: (i: number) => { network: string; connection: object }) {
+    async function count(of: (i: number) => { network: string; connection: object }, length = 5000) {
       let done = 0
-      const all = Array.from({ length: 5000 }, (_, i) =>
+      const all = Array.from({ length }, (_, i) =>
         waitForTurn(of(i)).then(
           () => ++done,
           () => {},
@@ -152,7 +173,8 @@ describe('SECURITY.md promises', () => {
     const connection = {}
     expect(await count((i) => ({ network: `${i}`, connection: {} }))).toEqual([inTurn, total])
     expect(await count(() => ({ network: 'one', connection: {} }))).toEqual([inTurn, ofNetwork])
-    expect(await count(() => ({ network: 'one', connection }))).toEqual([inTurn, ofConnection])
+    expect(await count(() => ({ network: 'one', connection }), ofConnection)).toEqual([inTurn, ofConnection])
+    expect(await count(() => ({ network: 'one', connection }), ofConnection + 1)).toEqual([0, 0])
   })
 
   it('an unread body after a refusal', async () => {

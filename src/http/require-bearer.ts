@@ -39,9 +39,12 @@ export type BearerGuard = (req: GuardedRequest, res: ServerResponse, next: Next)
 /** @inline */
 type Next = (error?: unknown) => void
 
-/** Tokens that are not cached wait for their verification, and then for a key source: of all guards together. */
-const waitForTurn = createTurnQueue()
-const holdPlace = createPlaces()
+/** How many requests with a token that is not cached may wait. Only a client that pipelines has more than one per connection. */
+export const VERIFICATIONS = { total: 4096, perNetwork: 2048, perConnection: 128 }
+
+/** They wait for their verification, and then for a key source, at all guards together. */
+const waitForTurn = createTurnQueue(VERIFICATIONS)
+const holdPlace = createPlaces(VERIFICATIONS)
 
 /** The longest unread body that Node may read to its end after a refusal, in bytes. */
 const DRAINED_BODY = 65_536

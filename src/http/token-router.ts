@@ -65,8 +65,10 @@ const throttleOption: Check<Throttle | false> = (value) => value !== false && th
 
 const MAX_BODY = 1_048_576
 
-/** Of all routers together. */
-const waitForTurn = createTurnQueue()
+/** How many token calls may wait for a turn of the event loop, at all routers together. No client has a reason to pipeline them. */
+export const TOKEN_CALLS = { total: 2048, perNetwork: 1024, perConnection: 16 }
+
+const waitForTurn = createTurnQueue(TOKEN_CALLS)
 
 /** Narrower than bytes.parse(), which reads '10 kilobytes' as ten bytes. */
 const BYTE_SIZE = /^\d+(\.\d+)? ?([km]?b)?$/i

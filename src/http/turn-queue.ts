@@ -1,10 +1,7 @@
 // Not the global: it would never fire in a host's tests that fake the timers.
 import { setImmediate } from 'node:timers'
 import { AuthError } from '../errors.js'
-import { createFairQueue, type Source } from '../fair-queue.js'
-
-/** How many requests may wait. Only a client that pipelines has more than one per connection. */
-const LIMITS = { total: 4096, perNetwork: 2048, perConnection: 128 }
+import { createFairQueue, type QueueLimits, type Source } from '../fair-queue.js'
 
 /** How many of them continue in one turn of the event loop, so that the app's other requests go on in between. */
 const PER_TURN = 8
@@ -15,7 +12,7 @@ interface Waiter {
   drop(): void
 }
 
-const createQueue = () => createFairQueue<Waiter>(LIMITS, (waiter) => waiter.drop())
+const createQueue = (limits: QueueLimits) => createFairQueue<Waiter>(limits, (waiter) => waiter.drop())
 
 /**
  * Waits for a later turn of the event loop. Client networks take turns, and so do the connections of a network, so a flood delays a
@@ -24,8 +21,8 @@ const createQueue = () => createFairQueue<Waiter>(LIMITS, (waiter) => waiter.dro
  */
 export type WaitForTurn = (source: Source) => Promise<void>
 
-export function createTurnQueue(): WaitForTurn {
-  const waiting = createQueue()
+export function createTurnQueue(limits: QueueLimits): WaitForTurn {
+  const waiting = createQueue(limits)
 
   function nextTurn(): void {
     for (let i = 0; i < PER_TURN; i++) waiting.take()?.continue()
@@ -42,13 +39,13 @@ export function createTurnQueue(): WaitForTurn {
 }
 
 /**
- * Waits for what `question` resolves with, and holds a place of the same limits meanwhile.
+ * Waits for what `question` resolves with, and holds a place meanwhile.
  * @throws AuthError `overloaded` when a limit is reached; what `question` rejects with
  */
 export type HoldPlace = <T>(source: Source, question: () => PromiseLike<T>) => Promise<T>
 
-export function createPlaces(): HoldPlace {
-  const held = createQueue()
+export function createPlaces(limits: QueueLimits): HoldPlace {
+  const held = createQueue(limits)
 
   return async (source, question) => {
     const place: Waiter = { continue() {}, drop() {} }

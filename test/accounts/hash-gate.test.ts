@@ -124,15 +124,24 @@ describe('the hash gate', () => {
     it('lets 64 of one connection wait, and half of the queue of one network', async () => {
       const { gate, ask, serve } = await busy(SLOTS - 1 + 200)
       const one = source('a')
-      for (let i = 0; i < 70; i++) ask('one', one)
+      for (let i = 0; i < 64; i++) ask('one', one)
       for (let i = 0; i < 70; i++) ask('other', source('a'))
       await turns()
       expect(gate.load().waiting).toBe(SLOTS + 100)
       const served = await serve()
       expect(served.filter((name) => name === 'one')).toHaveLength(64)
-      expect(served.filter((name) => name === 'one: overloaded')).toHaveLength(6)
       expect(served.filter((name) => name === 'other')).toHaveLength(36)
       expect(served.filter((name) => name === 'other: overloaded')).toHaveLength(34)
+    })
+
+    it('refuses all of a connection that pipelines more than 64', async () => {
+      const { gate, ask, serve } = await busy(1000)
+      const one = source('a')
+      for (let i = 0; i < 65; i++) ask('one', one)
+      ask('other', source('a'))
+      await turns()
+      expect(gate.load().waiting).toBe(SLOTS + 1)
+      expect(await serve()).toEqual([...Array(65).fill('one: overloaded'), 'other'])
     })
 
     it('makes room in a full queue for a network that has fewer waiting', async () => {

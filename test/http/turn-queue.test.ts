@@ -1,10 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+import { VERIFICATIONS } from '../../src/http/require-bearer.js'
 import { createPlaces, createTurnQueue } from '../../src/http/turn-queue.js'
 import { deferred } from '../hostile/support.js'
 
-const waitForTurn = createTurnQueue()
-const holdPlace = createPlaces()
+const waitForTurn = createTurnQueue(VERIFICATIONS)
+const holdPlace = createPlaces(VERIFICATIONS)
 
 const from = (network: string, connection: object = {}) => ({ network, connection })
 
@@ -49,17 +50,21 @@ describe('waitForTurn', () => {
     await Promise.all(all)
   })
 
-  it('refuses more than 128 of one connection, and more than 2,048 of one network', async () => {
+  it('refuses all of a connection that pipelines more than its limit, and none of another', async () => {
     const order: string[] = []
-    const one = from('a')
-    const all = Array.from({ length: 200 }, () => join(one, 'one', order))
-    for (let i = 0; i < 3000; i++) all.push(join(from('a'), 'other', order))
+    const [greedy, modest] = [from('a'), from('a')]
+    const all = Array.from({ length: 129 }, () => join(greedy, 'greedy', order))
+    for (let i = 0; i < 128; i++) all.push(join(modest, 'modest', order))
     await Promise.all(all)
-    const count = (name: string) => order.filter((other) => other === name).length
-    expect(count('one')).toBe(128)
-    expect(count('one: overloaded')).toBe(72)
-    expect(count('other')).toBe(2048 - 128)
-    expect(count('other: overloaded')).toBe(3000 - (2048 - 128))
+    expect(order.filter((name) => name === 'greedy: overloaded')).toHaveLength(129)
+    expect(order.filter((name) => name === 'modest')).toHaveLength(128)
+  })
+
+  it('refuses what one network has beyond 2,048', async () => {
+    const order: string[] = []
+    await Promise.all(Array.from({ length: 3000 }, () => join(from('a'), 'one', order)))
+    expect(order.filter((name) => name === 'one')).toHaveLength(2048)
+    expect(order.filter((name) => name === 'one: overloaded')).toHaveLength(3000 - 2048)
   })
 
   it('keeps 4,096 at most, and makes room for a network that has fewer', async () => {
@@ -88,7 +93,7 @@ describe('holdPlace', () => {
     }
   })
 
-  it('asks nothing for what is beyond the limit of a connection', async () => {
+  it('asks nothing for what is beyond the limit of a connection, which loses all its places', async () => {
     const { promise, resolve } = deferred<string>()
     const source = from('a')
     let asked = 0
@@ -97,10 +102,13 @@ describe('holdPlace', () => {
       return promise
     }
     const waiting = Array.from({ length: 128 }, () => holdPlace(source, question))
-    await expect(holdPlace(source, question)).rejects.toMatchObject({ code: 'overloaded', status: 503 })
-    expect(asked).toBe(128)
+    const other = holdPlace(from('a'), question)
+    const overloaded = { code: 'overloaded', status: 503 }
+    await expect(holdPlace(source, question)).rejects.toMatchObject(overloaded)
+    expect(asked).toBe(129)
+    for (const one of waiting) await expect(one).rejects.toMatchObject(overloaded)
     resolve('answer')
-    expect(new Set(await Promise.all(waiting))).toEqual(new Set(['answer']))
+    expect(await other).toBe('answer')
     expect(await holdPlace(source, question)).toBe('answer')
   })
 })

@@ -146,34 +146,26 @@ const LOADS = {
       ['128 addresses guess: a client that honours Retry-After', `${done} of 20, at most ${Math.round(slowest)} ms`],
     ]
   },
-  async pipelined({ port, server }) {
-    const send = client(port, 4)
-    const grow = async (text, perText) => {
-      const { rss } = await server.ask('memory')
-      const { answered } = await underAttack({ port, connections: 16, texts: [text], perText }, async () => {
-        await seconds(LENGTH * 2)
+  async pipelined({ kind }) {
+    /** Each in a process of its own, with what the first logins leave behind. */
+    const grow = async (sent) => {
+      const { child, first: port, ask } = await start('attacks/server.mjs', { args: [kind] })
+      const send = client(port, 4)
+      for (let i = 0; i < 110; i++) await send(login(`known${i}@example.com`, 'guess', '203.0.113.9'))
+      const { rss } = await ask('memory')
+      const texts = [asText(sent).repeat(400)]
+      const { answered } = await underAttack({ port, connections: 16, texts, perText: 400 }, async () => {
+        await seconds(2 * LENGTH)
         return {}
       })
-      const { most } = await server.ask('memory')
-      await seconds(2)
-      return [most - rss, answered]
+      const { most } = await ask('memory')
+      child.disconnect()
+      return `+${Math.round(most - rss)} MB, ${Math.round(answered / LENGTH / 2)}/s`
     }
-    for (let i = 0; i < 110; i++) await send(login(`known${i}@example.com`, 'guess', '203.0.113.9'))
-    const throttled = asText(login('known0@example.com', 'guess', '203.0.113.9'))
-    const [nothing, n404] = await grow(
-      asText({ method: 'POST', path: '/nothing', body: 'x'.repeat(60) }).repeat(400),
-      400,
-    )
-    const [memory, n] = await grow(throttled.repeat(400), 400)
+    const throttled = login('known0@example.com', 'guess', '203.0.113.9')
     return [
-      [
-        "16 connections pipeline to Express's 404: memory",
-        `+${Math.round(nothing)} MB, ${Math.round(n404 / LENGTH / 2)}/s`,
-      ],
-      [
-        'one throttled address pipelines on 16 connections: memory',
-        `+${Math.round(memory)} MB, ${Math.round(n / LENGTH / 2)}/s`,
-      ],
+      ["16 connections pipeline to Express's 404: memory", await grow({ ...throttled, path: '/nothing' })],
+      ['one throttled address pipelines on 16 connections: memory', await grow(throttled)],
     ]
   },
   async forged({ port, guarded, token }) {
@@ -219,7 +211,7 @@ for (const kind of kinds) {
     const signedIn = await client(port, 1)(owner())
     const token = JSON.parse(signedIn.body).authenticationToken
     const guarded = { path: '/guarded', headers: { Authorization: `Bearer ${token}` } }
-    for (const [load, result] of await LOADS[name]({ port, server, token, guarded })) {
+    for (const [load, result] of await LOADS[name]({ kind, port, server, token, guarded })) {
       say(`${kind}: ${load}: ${result}`)
       results.set(load, { ...results.get(load), [kind]: result })
     }
