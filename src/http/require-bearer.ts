@@ -39,12 +39,14 @@ export type BearerGuard = (req: GuardedRequest, res: ServerResponse, next: Next)
 /** @inline */
 type Next = (error?: unknown) => void
 
-/** How many requests with a token that is not cached may wait. Only a client that pipelines has more than one per connection. */
-export const VERIFICATIONS = { total: 4096, perNetwork: 2048, perConnection: 128 }
+/** How many requests may wait at all guards together. Only a client that pipelines has more than one per connection. */
+export const GUARDED_REQUESTS = { total: 4096, perNetwork: 2048, perConnection: 128 }
 
-/** They wait for their verification, and then for a key source, at all guards together. */
-const waitForTurn = createTurnQueue(VERIFICATIONS)
-const holdPlace = createPlaces(VERIFICATIONS)
+/** A request with a token that is not cached waits for its verification. */
+const waitForTurn = createTurnQueue(GUARDED_REQUESTS)
+
+/** A request waits for the key source, the revocation check and the account store. */
+const holdPlace = createPlaces(GUARDED_REQUESTS)
 
 /** The longest unread body that Node may read to its end after a refusal, in bytes. */
 const DRAINED_BODY = 65_536
@@ -125,7 +127,7 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
   async function settle(req: GuardedRequest, found: Found): Promise<VerifiedToken | undefined> {
     const auth = await found
     authorize(auth)
-    if (auth) await askHost(req, auth)
+    if (auth && asksHost) await holdPlace(sourceOf(req), () => askHost(req, auth))
     return auth
   }
 

@@ -132,10 +132,9 @@ export function tokenRouter(options: TokenRouterOptions): Router {
   async function answer(req: Request, res: Response, subject: EventSubject): Promise<void> {
     if (!takes('token', req.method)) throw new AuthError('method_not_allowed')
     const source = sourceOf(req)
-    const body = await readBody(req, bodyLimit)
-    await waitForTurn(source)
-    const credentials = credentialsIn(body, bodyLimit)
+    const credentials = credentialsIn(await readBody(req, bodyLimit), bodyLimit)
     if (emailInEvents) subject.email = credentials.email
+    await waitForTurn(source)
     const failed: LoginContext['failed'] = (dependency, error) =>
       emit(subject, { type: 'dependency.failed', dependency, refused: false, error })
     const context = { address: subject.address, source, signal: disconnectSignal(req.socket), failed }

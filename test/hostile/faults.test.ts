@@ -21,7 +21,18 @@ import {
   PASSWORD,
 } from '../support/fixtures.js'
 import { listen } from '../support/http.js'
-import { type Answer, all, bearer, client, deferred, login, settled, statuses, unhandledRejections } from './support.js'
+import {
+  type Answer,
+  all,
+  bearer,
+  client,
+  deferred,
+  flood,
+  login,
+  settled,
+  statuses,
+  unhandledRejections,
+} from './support.js'
 
 const { alice, bob } = ACCOUNTS
 const good = login(alice.email, PASSWORD)
@@ -345,4 +356,25 @@ describe('a clock that is set', () => {
       expect(await verified, `${age}`).toBe(status)
     }
   })
+})
+
+describe('a guard whose host hangs', () => {
+  const hangs: [string, Partial<RequireBearerOptions>][] = [
+    ['revocation check', { isRevoked: () => hanging() }],
+    ['account store', { accounts: { findByEmail: hanging, findById: hanging } }],
+    ['own verifier', { tokens: { ...makeIssuer(), verify: hanging } }],
+  ]
+  it.each(hangs)(
+    '%s: 128 requests of one connection wait, and a connection with more gets 503 at once',
+    async (_, guard) => {
+      const tokens = makeIssuer()
+      const { token } = tokens.issue({ accountId: alice.id })
+      const app = express()
+      app.get('/in', requireBearer({ tokens, timeout: '1m', ...guard }))
+      const { port } = await listen(app)
+      const greedy = await flood(port, 129, () => bearer(token, '/in'), 1)
+      expect(statuses(greedy)).toEqual({ 503: 129 })
+      for (const { body } of greedy) expect(JSON.parse(body)).toMatchObject({ code: 'overloaded' })
+    },
+  )
 })

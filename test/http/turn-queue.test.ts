@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { VERIFICATIONS } from '../../src/http/require-bearer.js'
+import { GUARDED_REQUESTS } from '../../src/http/require-bearer.js'
 import { createPlaces, createTurnQueue } from '../../src/http/turn-queue.js'
 import { deferred } from '../hostile/support.js'
 
-const waitForTurn = createTurnQueue(VERIFICATIONS)
-const holdPlace = createPlaces(VERIFICATIONS)
+const waitForTurn = createTurnQueue(GUARDED_REQUESTS)
+const holdPlace = createPlaces(GUARDED_REQUESTS)
 
 const from = (network: string, connection: object = {}) => ({ network, connection })
 
