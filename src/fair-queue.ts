@@ -5,7 +5,7 @@
 export interface Source {
   /** The client's network: an IPv4 address, an IPv6 /64, or `'unknown'`. */
   readonly network: string
-  /** The connection, compared by identity. Requests without one share a lane. */
+  /** The connection, compared by identity. Requests without one share a lane and have no limit per connection. */
   readonly connection: object | undefined
 }
 
@@ -18,15 +18,16 @@ export interface QueueLimits {
 
 /** A bounded queue that serves client networks in turn, and within a network its connections in turn. */
 export interface FairQueue<T extends object> {
-  /** Adds an item at the end of its connection's lane. Returns false when a limit is reached. */
+  /** Adds an item at the end of its lane. Returns false when a limit is reached. */
   add(source: Source, item: T): boolean
   /** Takes the next item; undefined when nothing waits. */
   take(): T | undefined
   /** Removes a waiting item. Returns whether it was waiting. */
-  remove(source: Source, item: T): boolean
+  remove(item: T): boolean
   readonly size: number
 }
 
+/** What waits of one network: a lane for each connection. */
 interface Network<T> {
   size: number
   readonly lanes: Map<object | undefined, Set<T>>
@@ -42,69 +43,75 @@ interface Network<T> {
 export function createFairQueue<T extends object>(limits: QueueLimits, drop: (item: T) => void): FairQueue<T> {
   // A Map keeps the order of insertion: the first key is the next one to be served.
   const networks = new Map<string, Network<T>>()
-  let size = 0
+  const connections = new Map<object, Set<T>>()
+  const sources = new Map<T, Source>()
 
-  function remove({ network: name, connection }: Source, item: T): boolean {
-    const network = networks.get(name)
-    const lane = network?.lanes.get(connection)
-    if (!network || !lane?.delete(item)) return false
-    size--
+  function remove(item: T): boolean {
+    const { network: name, connection } = sources.get(item) ?? {}
+    const network = name !== undefined && networks.get(name)
+    if (!network) return false
+    sources.delete(item)
     network.size--
-    if (lane.size === 0) network.lanes.delete(connection)
+    deleteFrom(network.lanes, connection, item)
+    if (connection) deleteFrom(connections, connection, item)
     if (network.size === 0) networks.delete(name)
     return true
   }
 
-  function dropAll(source: Source, lane: ReadonlySet<T>): void {
-    for (const item of [...lane]) {
-      remove(source, item)
+  function dropAll(items: Iterable<T>): void {
+    for (const item of [...items]) {
+      remove(item)
       drop(item)
     }
   }
 
   /** Makes room for an item of a network that has `own` items waiting. Returns whether there is room. */
   function makeRoom(own: number): boolean {
-    if (size < limits.total) return true
-    const [name, network] = largest(networks, ({ size }) => size) ?? []
-    if (name === undefined || !network || network.size <= own + 1) return false
-    const [connection, lane] = largest(network.lanes, ({ size }) => size) ?? []
-    const newest = [...(lane ?? [])].at(-1)
-    if (!newest || !remove({ network: name, connection }, newest)) return false
-    drop(newest)
+    if (sources.size < limits.total) return true
+    const most = largest(networks.values())
+    if (!most || most.size <= own + 1) return false
+    dropAll([...(largest(most.lanes.values()) ?? [])].slice(-1))
     return true
   }
 
   return {
     add(source, item) {
-      const waiting = networks.get(source.network)
-      const own = waiting?.size ?? 0
-      const lane = waiting?.lanes.get(source.connection)
-      if (lane && lane.size >= limits.perConnection) {
-        dropAll(source, lane)
+      const { network: name, connection } = source
+      const pipelined = connection && connections.get(connection)
+      if (pipelined && pipelined.size >= limits.perConnection) {
+        dropAll(pipelined)
         return false
       }
+      const own = networks.get(name)?.size ?? 0
       if (own >= limits.perNetwork || !makeRoom(own)) return false
-      const network = getOrCreate(networks, source.network, () => ({ size: 0, lanes: new Map() }))
-      getOrCreate(network.lanes, source.connection, () => new Set<T>()).add(item)
+      const network = getOrCreate(networks, name, () => ({ size: 0, lanes: new Map() }))
       network.size++
-      size++
+      getOrCreate(network.lanes, connection, () => new Set<T>()).add(item)
+      if (connection) getOrCreate(connections, connection, () => new Set<T>()).add(item)
+      sources.set(item, source)
       return true
     },
     take() {
       const [name, network] = first(networks) ?? []
       const [connection, lane] = (network && first(network.lanes)) ?? []
       const [item] = lane ?? []
-      if (name === undefined || !network || !lane || !item) return undefined
-      remove({ network: name, connection }, item)
+      if (name === undefined || !network || !item) return undefined
+      remove(item)
       moveToEnd(networks, name)
       moveToEnd(network.lanes, connection)
       return item
     },
     remove,
     get size() {
-      return size
+      return sources.size
     },
   }
+}
+
+function deleteFrom<K, T>(map: Map<K, Set<T>>, key: K, item: T): void {
+  const items = map.get(key)
+  items?.delete(item)
+  if (items?.size === 0) map.delete(key)
 }
 
 function first<K, V>(map: ReadonlyMap<K, V>): [K, V] | undefined {
@@ -126,8 +133,8 @@ function getOrCreate<K, V>(map: Map<K, V>, key: K, create: () => V): V {
   return created
 }
 
-function largest<K, V>(map: ReadonlyMap<K, V>, sizeOf: (value: V) => number): [K, V] | undefined {
-  let found: [K, V] | undefined
-  for (const entry of map) if (!found || sizeOf(entry[1]) > sizeOf(found[1])) found = entry
+function largest<V extends { readonly size: number }>(all: Iterable<V>): V | undefined {
+  let found: V | undefined
+  for (const one of all) if (!found || one.size > found.size) found = one
   return found
 }

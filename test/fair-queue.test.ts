@@ -71,7 +71,7 @@ class Add implements fc.Command<Model, Real> {
     const item = { id: real.next++, source: this.source }
     const own = model.of(this.source.network).length
     const added = real.queue.add(this.source, item)
-    const lane = model.lane(this.source)
+    const lane = model.items.filter(({ source }) => source.connection && source.connection === this.source.connection)
     if (lane.length >= limits.perConnection) {
       expect(added).toBe(false)
       expect(real.dropped.splice(0)).toEqual(lane)
@@ -123,8 +123,8 @@ class Remove implements fc.Command<Model, Real> {
   check = (model: Model) => model.items.length > 0
   run(model: Model, { queue }: Real) {
     const item = model.items[this.at % model.items.length] as Item
-    expect(queue.remove(item.source, item)).toBe(true)
-    expect(queue.remove(item.source, item)).toBe(false)
+    expect(queue.remove(item)).toBe(true)
+    expect(queue.remove(item)).toBe(false)
     model.leave(item)
     expect(queue.size).toBe(model.items.length)
   }

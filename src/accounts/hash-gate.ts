@@ -76,7 +76,7 @@ export function createGate(concurrency: number, queue: number): Gate {
     else {
       await wait(
         (waiter) => waiting.add(source, waiter),
-        (waiter) => waiting.remove(source, waiter),
+        (waiter) => waiting.remove(waiter),
         { signal, timeout },
       )
     }

@@ -56,7 +56,7 @@ export function createPlaces(limits: QueueLimits): HoldPlace {
     try {
       return await Promise.race([question(), dropped])
     } finally {
-      held.remove(source, place)
+      held.remove(place)
     }
   }
 }
