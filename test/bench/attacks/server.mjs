@@ -1,4 +1,5 @@
-// The app under attack, in a process of its own: `package` is this package at its defaults, `plain` is an Express app built the usual way.
+// The app under attack, in its own process: `package` is this package with its defaults, `plain` is an Express app built the usual way.
+// PACKAGE=/path/to/dist/index.js attacks another build of this package.
 import { createRequire } from 'node:module'
 import * as argon2 from '@node-rs/argon2'
 import express from 'express'
@@ -18,18 +19,12 @@ const people = Array.from({ length: PEOPLE }, (_, i) => ({
 const KINDS = {
   async package() {
     const { generateKeyPairSync } = await import('node:crypto')
-    const { createPasswords, createTokenIssuer, memoryAccounts, requireBearer, tokenRouter } = await import(
+    const { createTokenIssuer, memoryAccounts, requireBearer, tokenRouter } = await import(
       process.env.PACKAGE ?? 'express-token-endpoint'
     )
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const tokens = createTokenIssuer({ issuer: 'https://api.example.com', keys: { alg: 'ES256', privateKey } })
-    app.use(
-      tokenRouter({
-        tokens,
-        accounts: memoryAccounts(people),
-        passwords: createPasswords(process.env.CONC ? { concurrency: Number(process.env.CONC) } : {}),
-      }),
-    )
+    app.use(tokenRouter({ tokens, accounts: memoryAccounts(people) }))
     app.get('/guarded', requireBearer({ tokens }), answer)
   },
   async plain() {
