@@ -1,5 +1,5 @@
 import { brand, hasBrand } from './brand.js'
-import { own } from './values.js'
+import { bare, own } from './values.js'
 
 /**
  * Every way in which this package refuses a request or a token. A closed set; the README's section "Errors" has the cause and the
@@ -126,7 +126,10 @@ const ROWS = {
 } as const satisfies Record<string, Refusal>
 
 /** A row for every code. */
-export const REFUSALS: Readonly<Record<AuthErrorCode, Refusal>> = ROWS
+export const REFUSALS: Readonly<Record<AuthErrorCode, Refusal>> = bare(ROWS)
+
+// An absent member must not be read from a polluted Object.prototype.
+for (const row of Object.values(REFUSALS)) Object.setPrototypeOf(row, null)
 
 const EXPIRED = 'The access token expired.'
 

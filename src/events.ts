@@ -1,4 +1,5 @@
 import type { AuthError, AuthErrorCode, Dependency, LoginRefusal, TokenRefusal } from './errors.js'
+import { bare } from './values.js'
 
 interface EventBase {
   /** When it happened. */
@@ -134,7 +135,7 @@ const TOKEN_EVENTS: Partial<Record<AuthErrorCode, AuthEvent['type']>> = {
 
 /** The event that tells of a refusal by the token call or by the guard. */
 export function refusalEvent(by: 'token' | 'bearer', error: AuthError): Told<AuthEvent> {
-  const { code, reason, accountId, tokenId, dependency } = error
+  const { code, reason, accountId, tokenId, dependency } = bare(error)
   if (dependency) return { type: 'dependency.failed', dependency, refused: true, error: error.cause }
   const type = (by === 'token' && TOKEN_EVENTS[code]) || `${by}.refused`
   const about = { ...(reason && { reason }), ...(accountId && { accountId }), ...(tokenId && { tokenId }) }

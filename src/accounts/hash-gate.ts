@@ -20,8 +20,13 @@ export interface SlotRequest {
   source?: Source | undefined
   /** Aborted when the client has disconnected. A hash that is being computed is finished, and keeps its slot meanwhile. */
   signal?: AbortSignal | undefined
-  /** How long to wait for the slot, to wait for a hashing thread, and to wait for the hash: milliseconds, each. Default: forever. */
+  /** How long to wait until the hash begins, and then how long to wait for the hash, each in milliseconds. Default: forever. */
   timeout?: number | undefined
+}
+
+interface RunLimits extends Pick<SlotRequest, 'signal' | 'timeout'> {
+  /** How long to wait for a hashing thread, in milliseconds. Default: the timeout. */
+  waitAtMost?: number | undefined
 }
 
 /** A login's slot, held from before the look-up until the work is done. */
@@ -31,7 +36,9 @@ export interface HashSlot {
    * may never end.
    * @throws AuthError `client_closed_request`, or `overloaded` when it would start too late; Error when the task takes too long
    */
-  run<T>(task: () => T | Promise<T>, limits?: Pick<SlotRequest, 'signal' | 'timeout'>): Promise<T>
+  run<T>(task: () => T | Promise<T>, limits?: RunLimits): Promise<T>
+  /** Returns the milliseconds since the slot was asked for. */
+  waited(): number
   leave(): void
 }
 
@@ -67,11 +74,12 @@ export function createGate(concurrency: number, queue: number): Gate {
   const total = concurrency + queue - slots
   const perNetwork = Math.ceil(total / 2)
   const waiting = createFairQueue<Waiter>({ total, perNetwork, perConnection: PER_CONNECTION }, ({ drop }) => drop())
-  const ready = new Set<Waiter>()
+  const ready = createFairQueue<Waiter>({ total: slots, perNetwork: slots, perConnection: slots }, ({ drop }) => drop())
   let held = 0
   let active = 0
 
   async function acquire({ source = NOWHERE, signal, timeout }: SlotRequest = {}): Promise<HashSlot> {
+    const since = performance.now()
     if (held < slots) held++
     else {
       await wait(
@@ -82,7 +90,8 @@ export function createGate(concurrency: number, queue: number): Gate {
     }
     let left = false
     return {
-      run,
+      run: (task, limits) => run(task, source, limits),
+      waited: () => performance.now() - since,
       leave() {
         if (left) return
         left = true
@@ -94,20 +103,24 @@ export function createGate(concurrency: number, queue: number): Gate {
     }
   }
 
-  async function run<T>(task: () => T | Promise<T>, { signal, timeout }: SlotRequest = {}): Promise<T> {
+  async function run<T>(
+    task: () => T | Promise<T>,
+    source: Source,
+    { signal, timeout, waitAtMost = timeout }: RunLimits = {},
+  ): Promise<T> {
     if (signal?.aborted) throw new AuthError('client_closed_request')
     if (active < concurrency) active++
     else {
       await wait(
-        (waiter) => ready.add(waiter),
-        (waiter) => ready.delete(waiter),
-        { signal, timeout },
+        (waiter) => ready.add(source, waiter),
+        (waiter) => ready.remove(waiter),
+        { signal, timeout: waitAtMost },
       )
     }
     try {
       return await within(timeout, task)
     } finally {
-      const [next] = ready
+      const next = ready.take()
       if (next) next.start()
       else active--
     }

@@ -1,10 +1,11 @@
 import { ask, blame, within } from '../dependency.js'
 import { AuthError, type Dependency, isAuthError, type LoginRefusal } from '../errors.js'
+import { tell } from '../events.js'
 import type { Source } from '../fair-queue.js'
 import { type Account, type AccountStore, checkAccount } from './account.js'
 import { isTooLong } from './account-key.js'
 import type { Passwords, PasswordsPlace } from './passwords.js'
-import type { Throttle } from './throttle.js'
+import type { Spent, Throttle } from './throttle.js'
 
 export interface Credentials {
   email: string
@@ -90,8 +91,10 @@ export function createLogin({ store, passwords, throttle, timeout, now = () => n
   return async function login(credentials, { address, source, signal, failed }) {
     const { email, password } = credentials
     if (signal.aborted) throw new AuthError('client_closed_request')
-    throttle?.check?.(email, address)
-    const place = (await passwords.reserve?.({ source, signal, timeout })) ?? withoutQueue(passwords, timeout)
+    if (throttle?.check) await ask('throttle', timeout, () => throttle.check?.(email, address), THROTTLED)
+    const reserve = async () =>
+      (await passwords.reserve?.({ source, signal, timeout })) ?? withoutQueue(passwords, timeout)
+    const place = await ask('passwords', timeout, reserve, NOT_CHECKED)
     try {
       const spent =
         throttle &&
@@ -99,16 +102,22 @@ export function createLogin({ store, passwords, throttle, timeout, now = () => n
       const found = await check(credentials, place, signal).catch((error: unknown) => {
         const code = isAuthError(error) ? error.code : undefined
         // An unchecked password is no failed login. Disconnecting again and again still counts against the address.
-        if (code !== 'invalid_credentials') spent?.giveBack(code === 'client_closed_request' ? 'address' : undefined)
+        if (code !== 'invalid_credentials') giveBack(spent, code === 'client_closed_request' ? 'address' : undefined)
         throw error
       })
-      spent?.giveBack()
+      giveBack(spent)
       await rehash(found.account, password, place).catch((error: unknown) => failed(...partOf(error)))
       return found
     } finally {
-      place.leave()
+      // A host's own place may be asynchronous, and fail.
+      tell(() => place.leave(), undefined)
     }
   }
+}
+
+/** Takes an attempt back. A host's own throttle may do so asynchronously, and fail. */
+function giveBack(spent: Spent | undefined, but?: 'address'): void {
+  tell(() => spent?.giveBack(but), undefined)
 }
 
 /** How a slot ends a password check that did not take place. */

@@ -111,7 +111,10 @@ export function createPasswords(options?: PasswordsOptions): Required<Passwords>
     return {
       // A new hash is worth making though the client has disconnected.
       hash: (password) => slot.run(() => work.hash(password), { timeout }),
-      verify: (password, hash) => slot.run(() => work.verify(password, hash), { signal, timeout }),
+      verify: (password, hash) => {
+        const waitAtMost = timeout && Math.max(0, Math.ceil(timeout - slot.waited()))
+        return slot.run(() => work.verify(password, hash), { signal, timeout, waitAtMost })
+      },
       leave: slot.leave,
     }
   }

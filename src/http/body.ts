@@ -65,7 +65,7 @@ async function readBytes(req: IncomingMessage, limit: number): Promise<Uint8Arra
     return await getRawBody(req, { limit, length: req.headers['content-length'] ?? null })
   } catch (error) {
     const type = String((error as { type?: unknown } | undefined)?.type)
-    throw new AuthError(own(FAULTS, type) ?? 'invalid_body')
+    throw new AuthError(own(FAULTS, type) ?? (req.destroyed ? 'client_closed_request' : 'invalid_body'))
   }
 }
 

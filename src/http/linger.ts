@@ -15,14 +15,20 @@ export function hasUnreadBody({ complete, headers }: IncomingMessage, limit: num
 
 /**
  * Sends a response, drains what still arrives, and closes the connection. Closing at once would reset the connection before the
- * client has read the response.
+ * client has read the response. Nothing is read after the limits, also while an earlier response of the connection is unfinished.
  */
 export const answerThenClose: Finish = (res, body) => {
   const { req } = res
   let received = 0
   const close = () => {
     clearTimeout(timer)
+    req.off('data', count)
+    req.pause()
     res.end()
+  }
+  const count = (chunk: Buffer) => {
+    received += chunk.length
+    if (received > DRAIN.bytes) close()
   }
   const timer = setTimeout(close, DRAIN.ms)
   res.setHeader('Connection', 'close')
@@ -30,10 +36,7 @@ export const answerThenClose: Finish = (res, body) => {
   res.write(body)
   res.once('close', close)
   req.once('end', close)
-  req.on('data', (chunk: Buffer) => {
-    received += chunk.length
-    if (received > DRAIN.bytes) close()
-  })
+  req.on('data', count)
   // A body that was read up to its limit is paused.
   req.resume()
 }

@@ -10,10 +10,11 @@ import { isThenable } from '../values.js'
 import { bearerByPassport, bearerTokenOf, knownTokenOf, look } from './credentials.js'
 import { type RequireBearerOptions, readGuardOptions } from './guard-options.js'
 import { answerThenClose, hasUnreadBody } from './linger.js'
+import { createPlaces } from './places.js'
 import { asRefusal, send } from './respond.js'
 import { askRevoked, findAccount, refusal, standing, userOf } from './second-look.js'
 import { addressOf, sourceOf } from './source.js'
-import { createPlaces, createTurnQueue } from './turn-queue.js'
+import { createTurnQueue } from './turn-queue.js'
 import { refusalAnswer } from './wire.js'
 
 declare global {
@@ -114,21 +115,23 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
     }
   }
 
-  /** Asks whether the token was revoked, and looks the account up. */
-  async function askHost(req: GuardedRequest, auth: VerifiedToken): Promise<void> {
-    if (isRevoked && (await ask('revocation', timeout, () => askRevoked(isRevoked, auth))))
-      throw refusal('revoked', auth)
+  /** Asks whether the token was revoked, and looks the account up. Returns the token that passed. */
+  async function askHost(req: GuardedRequest, auth: VerifiedToken): Promise<VerifiedToken> {
+    if (isRevoked) {
+      const revoked = await ask('revocation', timeout, () => askRevoked(isRevoked, auth))
+      if (revoked !== false) throw refusal('revoked', auth)
+    }
     if (findById) {
       const found = await ask('accounts', timeout, () => findAccount(findById, auth))
       Object.assign(req, { user: userOf(standing(found, auth)) })
     }
+    return auth
   }
 
   async function settle(req: GuardedRequest, found: Found): Promise<VerifiedToken | undefined> {
     const auth = await found
     authorize(auth)
-    if (auth && asksHost) await holdPlace(sourceOf(req), () => askHost(req, auth))
-    return auth
+    return auth && asksHost ? holdPlace(sourceOf(req), () => askHost(req, auth)) : auth
   }
 
   function admit(auth: VerifiedToken | undefined, req: GuardedRequest, next: Next): void {

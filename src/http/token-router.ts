@@ -1,5 +1,5 @@
 import bytes from 'bytes'
-import { type Request, type Response, Router } from 'express'
+import { type Request, Router } from 'express'
 import { type AccountLookup, type AccountStore, storeOf } from '../accounts/account.js'
 import { createLogin, type LoginContext } from '../accounts/login.js'
 import { createPasswords, type Passwords } from '../accounts/passwords.js'
@@ -129,7 +129,7 @@ export function tokenRouter(options: TokenRouterOptions): Router {
   const login = createLogin({ store: accounts, passwords, throttle, timeout, now: () => tokens.now() })
   const emit = emitter(read.onEvent)
 
-  async function answer(req: Request, res: Response, subject: EventSubject): Promise<void> {
+  async function logIn(req: Request, subject: EventSubject) {
     if (!takes('token', req.method)) throw new AuthError('method_not_allowed')
     const source = sourceOf(req)
     const credentials = credentialsIn(await readBody(req, bodyLimit), bodyLimit)
@@ -141,9 +141,7 @@ export function tokenRouter(options: TokenRouterOptions): Router {
     const { account, asOf } = await loginByPassport(credentials, (seen) => login(seen, context))
     const { id, scopes, claims } = account
     const issued = tokens.issue({ accountId: id, scopes: scopes ?? [], claims: claims ?? {}, issuedAt: asOf })
-    const success = tokenAnswer(issued.token, issued.expiresAt)
-    emit(subject, { type: 'token.issued', accountId: id, tokenId: issued.id, expiresAt: issued.expiresAt })
-    send(res, success)
+    return { accountId: id, issued, answer: tokenAnswer(issued.token, issued.expiresAt) }
   }
 
   const router = Router({ caseSensitive: true, strict: true })
@@ -155,7 +153,12 @@ export function tokenRouter(options: TokenRouterOptions): Router {
       if (forwardErrors && error.code === 'unavailable') return next(error)
       send(res, refusalAnswer('token', error), hasUnreadBody(req, bodyLimit) ? answerThenClose : undefined)
     }
-    answer(req, res, subject).catch(refuse).catch(next)
+    const succeed = ({ accountId, issued, answer }: Awaited<ReturnType<typeof logIn>>) => {
+      emit(subject, { type: 'token.issued', accountId, tokenId: issued.id, expiresAt: issued.expiresAt })
+      send(res, answer)
+    }
+    // Not `catch(refuse)`: whatever sending throws belongs to the host, and the call has had its event.
+    logIn(req, subject).then(succeed, refuse).catch(next)
   })
   return router
 }

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import { type AuthError, type Part, REFUSALS } from '../errors.js'
+import { own } from '../values.js'
 
 /*
  * What goes over the wire, said once: the routers and the guard send it, and the OpenAPI document is made from it. So nothing
@@ -66,7 +67,9 @@ function allowed(part: Part, status: number): Answer['headers'] {
 }
 
 /** The `WWW-Authenticate` header of a refusal (RFC 6750 section 3, RFC 9110 section 11.6.1), where it takes one. */
-function challenge({ code, message, scope }: AuthError, realm: string): Answer['headers'] {
+function challenge(refusal: AuthError, realm: string): Answer['headers'] {
+  const { code, message } = refusal
+  const scope = own(refusal, 'scope')
   const error = REFUSALS[code].challenge
   if (error === undefined) return {}
   const parameters = [

@@ -77,8 +77,11 @@ const address: Check<URL> = (value) => {
 
 const DAY = 86_400_000
 
-/** How many requests may wait for one fetch. Each holds memory for as long as the source hangs, and anyone can send them. */
-const MOST_WAITING = 1000
+/**
+ * How many calls of `verify` may wait for one fetch. Each holds memory while the source hangs, and anyone can cause them. The guards'
+ * own limits are lower, and shared between client networks.
+ */
+const MOST_WAITING = 5000
 
 const rows = {
   timeout: timeoutOption,
@@ -117,7 +120,7 @@ export function isRemoteKeys(value: unknown): value is RemoteKeys & KeySource {
  * a key that is not in it: one fetch at a time, without redirects. Each key verifies by its own algorithm alone.
  *
  * While the source is down the keys held go on verifying, for `keepFor`. Until it answers again, a token that names another key is
- * refused with `unavailable` (`503`), not as invalid: the key may have been put in meanwhile. At most 1,000 requests wait for one
+ * refused with `unavailable` (`503`), not as invalid: the key may have been put in meanwhile. At most 5,000 requests wait for one
  * fetch, and the others are refused with `unavailable` at once.
  *
  * @param url where the set is: `https:`, or `http:` on loopback (`localhost`, 127.0.0.0/8, `[::1]`)

@@ -144,6 +144,25 @@ describe('the hash gate', () => {
       expect(await serve()).toEqual([...Array(65).fill('one: overloaded'), 'other'])
     })
 
+    it('hashes for the networks in turn, though one of them holds all slots', async () => {
+      const gate = createGate(1, 1000)
+      const order: string[] = []
+      const login = (name: string) =>
+        run(
+          gate,
+          async () => {
+            order.push(name)
+            await turns()
+          },
+          source(name),
+        )
+      const greedy = Array.from({ length: 2 * SLOTS }, () => login('greedy'))
+      await turns()
+      await Promise.all([...greedy, login('modest')])
+      expect(order.indexOf('modest')).toBeLessThanOrEqual(4)
+      expect(order).toHaveLength(2 * SLOTS + 1)
+    })
+
     it('makes room in a full queue for a network that has fewer waiting', async () => {
       const { ask, serve } = await busy(SLOTS - 1 + 4)
       for (const name of ['a0', 'a1']) ask(name, source('a'))

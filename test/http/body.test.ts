@@ -464,5 +464,5 @@ it('readBody makes nothing of what breaks off', async () => {
     },
   })
   const req = Object.assign(broken, { headers: { 'content-type': 'application/json' } })
-  expect(await refusalOf(readBody(req as unknown as BodyRequest, 100))).toMatchObject({ code: 'invalid_body' })
+  expect(await refusalOf(readBody(req as unknown as BodyRequest, 100))).toMatchObject({ code: 'client_closed_request' })
 })

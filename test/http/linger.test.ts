@@ -21,7 +21,7 @@ describe('an answer to who goes on sending', () => {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
     const end = vi.fn()
-    const req = Object.assign(new EventEmitter(), { resume: vi.fn() })
+    const req = Object.assign(new EventEmitter(), { resume: vi.fn(), pause: vi.fn() })
     const res = Object.assign(new EventEmitter(), { req, end, setHeader() {}, flushHeaders() {}, write: vi.fn() })
     answerThenClose(res as unknown as ServerResponse, 'no')
     return { req, res, end }
@@ -41,8 +41,12 @@ describe('an answer to who goes on sending', () => {
     const { req, end } = answered()
     for (let sent = 0; sent < 1_048_576; sent += 65_536) req.emit('data', Buffer.alloc(65_536))
     expect(end).not.toHaveBeenCalled()
+    expect(req.pause).not.toHaveBeenCalled()
     req.emit('data', Buffer.alloc(1))
     expect(end).toHaveBeenCalledOnce()
+    // An earlier response of the connection may be unfinished, and then this one does not end the connection yet.
+    expect(req.pause).toHaveBeenCalledOnce()
+    expect(req.listenerCount('data')).toBe(0)
   })
 
   it.each([

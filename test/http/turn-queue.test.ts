@@ -1,11 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { GUARDED_REQUESTS } from '../../src/http/require-bearer.js'
-import { createPlaces, createTurnQueue } from '../../src/http/turn-queue.js'
-import { deferred } from '../hostile/support.js'
+import { createTurnQueue } from '../../src/http/turn-queue.js'
 
 const waitForTurn = createTurnQueue(GUARDED_REQUESTS)
-const holdPlace = createPlaces(GUARDED_REQUESTS)
 
 const from = (network: string, connection: object = {}) => ({ network, connection })
 
@@ -80,35 +78,20 @@ describe('waitForTurn', () => {
   })
 })
 
-describe('holdPlace', () => {
-  it('gives the place back, whatever the answer is', async () => {
-    const source = from('a')
-    for (let i = 0; i < 200; i++) {
-      expect(await holdPlace(source, async () => i)).toBe(i)
-      await expect(holdPlace(source, () => Promise.reject(new Error('down')))).rejects.toThrow('down')
-      const fails = () => {
-        throw new Error('at once')
-      }
-      await expect(holdPlace(source, fails)).rejects.toThrow('at once')
+describe('after a connection has lost its places', () => {
+  it('eight still continue in each turn', async () => {
+    const order: string[] = []
+    for (let i = 0; i < 5; i++) {
+      const source = from('a')
+      for (let j = 0; j < 129; j++) void join(source, 'dropped', order)
     }
-  })
-
-  it('asks nothing for what is beyond the limit of a connection, which loses all its places', async () => {
-    const { promise, resolve } = deferred<string>()
-    const source = from('a')
-    let asked = 0
-    const question = () => {
-      asked++
-      return promise
+    const connections = Array.from({ length: 4 }, () => from('b'))
+    for (let i = 0; i < 40; i++) void join(connections[i % 4] as ReturnType<typeof from>, 'served', order)
+    const counts: number[] = []
+    for (let turn = 0; turn < 6; turn++) {
+      await setImmediate()
+      counts.push(order.filter((name) => name === 'served').length)
     }
-    const waiting = Array.from({ length: 128 }, () => holdPlace(source, question))
-    const other = holdPlace(from('a'), question)
-    const overloaded = { code: 'overloaded', status: 503 }
-    await expect(holdPlace(source, question)).rejects.toMatchObject(overloaded)
-    expect(asked).toBe(129)
-    for (const one of waiting) await expect(one).rejects.toMatchObject(overloaded)
-    resolve('answer')
-    expect(await other).toBe('answer')
-    expect(await holdPlace(source, question)).toBe('answer')
+    expect(counts).toEqual([8, 16, 24, 32, 40, 40])
   })
 })
