@@ -23,7 +23,7 @@ describe('AuthError', () => {
   it.each(codes)('%s has the status %i and a message', (code, status) => {
     const error = new AuthError(code)
     expect(error).toBeInstanceOf(Error)
-    expect(error).toMatchObject({ name: 'AuthError', code, status })
+    expect(error).toMatchObject({ name: 'AuthError', code, status, statusCode: status })
     expect(error.message).toMatch(/^[A-Z].+\.$/)
   })
 

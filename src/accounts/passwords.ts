@@ -13,8 +13,9 @@ export interface PasswordsOptions {
    */
   concurrency?: number | undefined
   /**
-   * How many logins may wait, of which half may come from one client network and 64 over one connection. Networks take turns. When the
-   * queue is full, the network with the most waiting logins gives way; the response is a `503`. Default 1,024; 0 to 100,000.
+   * How many logins may wait. 32 for each hashing thread already look up their account; half of the others may come from one client
+   * network, and 64 over one connection. Networks take turns. When the queue is full, the network with the most waiting logins gives
+   * way, with a `503`. Default 1,024; 0 to 100,000.
    */
   queue?: number | undefined
 }

@@ -272,6 +272,17 @@ describe('the hash gate', () => {
       expect(started).toEqual(['first'])
     })
 
+    it('says overloaded to a login that waits too long for a slot', async () => {
+      const gate = createGate(1, 1000)
+      for (let i = 0; i < 32; i++) await gate.acquire()
+      const refused = expect(gate.acquire({ timeout: 1000 })).rejects.toMatchObject({ code: 'overloaded' })
+      await vi.advanceTimersByTimeAsync(999)
+      expect(gate.load().waiting).toBe(33)
+      await vi.advanceTimersByTimeAsync(1)
+      await refused
+      expect(gate.load().waiting).toBe(32)
+    })
+
     it('counts the time of a task from its own turn', async () => {
       const gate = createGate(1, 10)
       const [first, second] = ['first', 'second'].map((name) => task(name, []))
