@@ -79,7 +79,7 @@ describe('the house (design, section 6)', () => {
       expect.arrayContaining([
         'index.ts → http/token-router.ts',
         'http/token-router.ts → express',
-        'tokens/issue.ts → jsonwebtoken',
+        'tokens/signature.ts → jwa',
         'accounts/hashers.ts → @node-rs/argon2',
       ]),
     )

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import jwt from 'jsonwebtoken'
 import { isPlainObject, isScopeList } from '../options.js'
-import { bare, isValidDate, memberOf } from '../values.js'
+import { isValidDate, memberOf } from '../values.js'
 import type { KeyRing } from './keys.js'
+import { signCompact } from './signature.js'
 import { isRegistered } from './verified-token.js'
 
 /** The media type of a JWT access token, in its `typ` header (RFC 9068 section 2.1). */
@@ -72,9 +72,8 @@ export function issueToken(signer: Signer, subject: TokenSubject): IssuedToken {
     ...(scopes.length > 0 && { scope: scopes.join(' ') }),
   }
   const { alg, kid } = ring.first
-  // As text: of an object, jsonwebtoken takes members like "constructor" for options of its own, and an "iat" of 0 for none.
-  const payload = JSON.stringify(Object.fromEntries([...privateClaims(claims), ...Object.entries(registered)]))
-  const token = jwt.sign(payload, signingKey, bare({ algorithm: alg, header: { alg, typ: TYP, kid } }))
+  const payload = Object.fromEntries([...privateClaims(claims), ...Object.entries(registered)])
+  const token = signCompact({ alg, typ: TYP, kid }, payload, signingKey)
   return { token, expiresAt: new Date(exp * 1000), id }
 }
 

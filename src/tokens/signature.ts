@@ -1,19 +1,31 @@
+import type { KeyObject } from 'node:crypto'
 import jwa from 'jwa'
 import { ALGORITHMS, type Algorithm } from './algorithms.js'
 import type { CompactToken } from './compact.js'
 import type { VerificationKey } from './keys.js'
 
-type Verify = (input: string, signature: string, key: VerificationKey['key']) => boolean
+/** What jsonwebtoken signs and verifies with. The types of jwa know no KeyObject, which is all that it gets here. */
+interface Jwa {
+  sign(input: string, key: KeyObject): string
+  verify(input: string, signature: string, key: KeyObject): boolean
+}
 
-/** What jsonwebtoken verifies with, made once for each algorithm. Its types know of no KeyObject, which is all that it is given. */
-const VERIFIERS = new Map(
-  Object.keys(ALGORITHMS).map((alg) => [alg, jwa(alg as Algorithm).verify as unknown as Verify] as const),
-)
+const JWA = new Map(Object.keys(ALGORITHMS).map((alg) => [alg, jwa(alg as Algorithm) as unknown as Jwa] as const))
+
+/** Signs a header and a payload as a JWS in compact form (RFC 7515 section 7.1). */
+export function signCompact(
+  header: { alg: Algorithm; typ: string; kid: string },
+  payload: object,
+  key: KeyObject,
+): string {
+  const input = [header, payload].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
+  return `${input}.${JWA.get(header.alg)?.sign(input, key)}`
+}
 
 /** Whether a token's signature is the key's, by the key's own algorithm (RFC 7515 section 5.2). */
 export function isSignedBy({ signed, signature }: CompactToken, { alg, key }: VerificationKey): boolean {
   try {
-    return VERIFIERS.get(alg)?.(signed, signature, key) === true
+    return JWA.get(alg)?.verify(signed, signature, key) === true
   } catch {
     // An ECDSA signature of another length is an error to it.
     return false
