@@ -27,6 +27,7 @@ const MEANINGS = new Map(
     scope: 'May do',
     iss: 'Issued by',
     aud: 'Meant for',
+    client_id: 'Issued to',
     iat: 'Issued at',
     nbf: 'Valid from',
     exp: 'Expires at',
