@@ -57,7 +57,7 @@ export type Login = (credentials: Credentials, context: LoginContext) => Promise
  */
 export function createLogin({ store, passwords, throttle, timeout, now = () => new Date() }: LoginParts): Login {
   async function find(email: string): Promise<Account | undefined> {
-    // No address holds a NUL or is this long, and a database may fail on one: that is no fault of the store's.
+    // No account has such an address, and a database may fail on it.
     return email.includes('\0') || isTooLong(email) ? undefined : checkAccount(await store.findByEmail(email))
   }
 
@@ -101,7 +101,7 @@ export function createLogin({ store, passwords, throttle, timeout, now = () => n
         (await ask('throttle', timeout, () => throttle.spend(email, address, (e) => failed('throttle', e)), THROTTLED))
       const found = await check(credentials, place, signal).catch((error: unknown) => {
         const code = isAuthError(error) ? error.code : undefined
-        // An unchecked password is no failed login. Disconnecting again and again still counts against the address.
+        // An unchecked password is not a failed login. Disconnecting again and again still counts against the address.
         if (code !== 'invalid_credentials') giveBack(spent, code === 'client_closed_request' ? 'address' : undefined)
         throw error
       })
