@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { within } from '../dependency.js'
 import { AuthError } from '../errors.js'
-import { createFairQueue, type Source } from '../fair-queue.js'
+import { createFairQueue, type FairQueue, type Source } from '../fair-queue.js'
 
 /** How busy the password checks are; for metrics. */
 export interface GateLoad {
@@ -62,7 +62,7 @@ const PER_CONNECTION = 64
 
 const NOWHERE: Source = { network: 'unknown', connection: undefined }
 
-/** A place in a line: `start` is called when its turn comes, `drop` when it has to give way. */
+/** A login that waits: `start` is called when its turn comes, `drop` when it has to give way. */
 interface Waiter {
   start(): void
   drop(): void
@@ -81,13 +81,7 @@ export function createGate(concurrency: number, queue: number): Gate {
   async function acquire({ source = NOWHERE, signal, timeout }: SlotRequest = {}): Promise<HashSlot> {
     const since = performance.now()
     if (held < slots) held++
-    else {
-      await wait(
-        (waiter) => waiting.add(source, waiter),
-        (waiter) => waiting.remove(waiter),
-        { signal, timeout },
-      )
-    }
+    else await wait(waiting, source, { signal, timeout })
     let left = false
     return {
       run: (task, limits) => run(task, source, limits),
@@ -110,13 +104,7 @@ export function createGate(concurrency: number, queue: number): Gate {
   ): Promise<T> {
     if (signal?.aborted) throw new AuthError('client_closed_request')
     if (active < concurrency) active++
-    else {
-      await wait(
-        (waiter) => ready.add(source, waiter),
-        (waiter) => ready.remove(waiter),
-        { signal, timeout: waitAtMost },
-      )
-    }
+    else await wait(ready, source, { signal, timeout: waitAtMost })
     try {
       return await within(timeout, task)
     } finally {
@@ -132,15 +120,15 @@ export function createGate(concurrency: number, queue: number): Gate {
   }
 }
 
-/** Waits in a line until `start` is called. */
+/** Waits in a queue until `start` is called. */
 function wait(
-  join: (waiter: Waiter) => unknown,
-  leave: (waiter: Waiter) => unknown,
+  queue: FairQueue<Waiter>,
+  source: Source,
   { signal, timeout }: Pick<SlotRequest, 'signal' | 'timeout'>,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const settle = (end: () => void) => {
-      leave(waiter)
+      queue.remove(waiter)
       clearTimeout(timer)
       signal?.removeEventListener('abort', disconnect)
       end()
@@ -151,6 +139,6 @@ function wait(
     const timer = timeout === undefined ? undefined : setTimeout(overloaded, timeout)
     signal?.addEventListener('abort', disconnect, { once: true })
     if (signal?.aborted) return disconnect()
-    if (join(waiter) === false) overloaded()
+    if (!queue.add(source, waiter)) overloaded()
   })
 }

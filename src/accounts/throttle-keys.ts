@@ -10,7 +10,7 @@ export interface ThrottleKeys {
 }
 
 /**
- * Returns keys of one length that hold no address in clear text, because a shared store is no place for a list of e-mail addresses.
+ * Returns keys of one length that hold no address in clear text, because a shared store must not list e-mail addresses.
  * The keys that need the normalised e-mail address are made when they are first read, so a client address that has reached its
  * own limit costs no normalisation.
  */

@@ -154,7 +154,7 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
   }
 
   async function finishLater(found: Found, req: GuardedRequest, res: ServerResponse, next: Next): Promise<void> {
-    // Whoever listens to the body already would take it before the route does.
+    // A listener that is already attached would take the body before the route does.
     const isFlowing = req.readableFlowing === true
     if (isFlowing) req.pause()
     let proceed: () => void

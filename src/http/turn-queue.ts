@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers'
 import { AuthError } from '../errors.js'
 import { createFairQueue, type QueueLimits, type Source } from '../fair-queue.js'
 
-/** How many of them continue in one turn of the event loop, so that the app's other requests go on in between. */
+/** How many requests continue in one turn of the event loop, so that the app's other requests are served in between. */
 const PER_TURN = 8
 
 interface Waiter {
