@@ -31,7 +31,7 @@ export interface Config {
 const JWKS_PATH = '/.well-known/jwks.json'
 
 /** Beside the sources: this file runs from `dist`. */
-const DATA_DIR = fileURLToPath(new URL('../data', import.meta.url))
+const DATA_DIR = fileURLToPath(new URL('../.data', import.meta.url))
 
 /**
  * The environment variables, checked. An empty one is the same as none.

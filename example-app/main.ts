@@ -3,17 +3,17 @@ import cluster from 'node:cluster'
 import { setTimeout as after } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { startBoth } from './both.js'
-import { type Child, watch } from './child.js'
 import { type Config, readConfig } from './config.js'
 import { explain, Failure } from './failure.js'
-import { freePort } from './listen.js'
-import { ignoreTerminal, obeyOrders } from './orders.js'
 import { complain, say } from './output.js'
-import { startPool } from './pool.js'
-import { type Service, type ServiceName, TITLES } from './service.js'
-import { stopOnSignals } from './signals.js'
-import { welcome, welcomeToOne } from './welcome.js'
+import { startBoth } from './processes/both.js'
+import { type Child, watch } from './processes/child.js'
+import { freePort } from './processes/listen.js'
+import { ignoreTerminal, obeyOrders } from './processes/messages.js'
+import { startPool } from './processes/pool.js'
+import { type Service, type ServiceName, TITLES } from './processes/service.js'
+import { stopOnSignals } from './processes/signals.js'
+import { welcome, welcomeToOne } from './processes/welcome.js'
 
 const FILE = fileURLToPath(import.meta.url)
 
@@ -38,8 +38,9 @@ function readCommand(args: string[]): Command {
 
 /** In this process. Each API loads only what it needs. */
 async function startHere(name: ServiceName, config: Config): Promise<Service> {
-  if (name === 'clearing-house') return (await import('./clearing-house-service.js')).startClearingHouse(config)
-  return (await import('./reporting-service.js')).startReporting(config)
+  if (name === 'clearing-house')
+    return (await import('./processes/clearing-house-service.js')).startClearingHouse(config)
+  return (await import('./processes/reporting-service.js')).startReporting(config)
 }
 
 async function startWorkers(name: ServiceName, config: Config, size: number): Promise<Service | undefined> {

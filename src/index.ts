@@ -3,18 +3,40 @@ export type {
   AccountLookup,
   AccountStore,
 } from './accounts/account.js'
-export type { GateLoad } from './accounts/hash-gate.js'
-export { type Argon2idOptions, argon2id, type BcryptOptions, bcrypt, type Hasher } from './accounts/hashers.js'
-export type { Limiter, LimiterOptions } from './accounts/limiter.js'
 export { type MemoryAccount, memoryAccounts } from './accounts/memory-accounts.js'
-export { createPasswords, type Passwords, type PasswordsOptions, type PasswordsPlace } from './accounts/passwords.js'
+export type { GateLoad } from './accounts/passwords/hash-queue.js'
+export {
+  type Argon2idOptions,
+  argon2id,
+  type BcryptOptions,
+  bcrypt,
+  type Hasher,
+} from './accounts/passwords/hashers.js'
+export {
+  createPasswords,
+  type Passwords,
+  type PasswordsOptions,
+  type PasswordsPlace,
+} from './accounts/passwords/passwords.js'
+export type { Limiter, LimiterOptions } from './accounts/throttle/memory-budget.js'
 export {
   type Budget,
   createThrottle,
   type Throttle,
   type ThrottleOptions,
-} from './accounts/throttle.js'
-export { AuthError, type AuthErrorCode, type Dependency, type LoginRefusal, type TokenRefusal } from './errors.js'
+} from './accounts/throttle/throttle.js'
+export type { RevocationCheck } from './http/guard/account-check.js'
+export type { RequireBearerOptions } from './http/guard/options.js'
+export { authOf, type BearerGuard, type GuardedRequest, requireBearer } from './http/guard/require-bearer.js'
+export { type JwksRouterOptions, jwksRouter } from './http/jwks-router.js'
+export { type TokenRouterOptions, tokenRouter } from './http/token-endpoint/token-router.js'
+export {
+  AuthError,
+  type AuthErrorCode,
+  type Dependency,
+  type LoginRefusal,
+  type TokenRefusal,
+} from './shared/errors.js'
 export type {
   AuthEvent,
   AuthObserver,
@@ -24,18 +46,13 @@ export type {
   TokenOverloadedEvent,
   TokenRefusedEvent,
   TokenThrottledEvent,
-} from './events.js'
-export type { RequireBearerOptions } from './http/guard-options.js'
-export { type JwksRouterOptions, jwksRouter } from './http/jwks-router.js'
-export { authOf, type BearerGuard, type GuardedRequest, requireBearer } from './http/require-bearer.js'
-export type { RevocationCheck } from './http/second-look.js'
-export { type TokenRouterOptions, tokenRouter } from './http/token-router.js'
-export type { Clock, Duration } from './options.js'
-export type { Algorithm, KeyPairAlgorithm, SecretAlgorithm } from './tokens/algorithms.js'
-export type { IssuedToken, TokenSubject } from './tokens/issue.js'
-export type { KeyMaterial, SecretMaterial } from './tokens/key-material.js'
-export type { PrivateTokenKey, PublicJwk, PublicTokenKey, SecretTokenKey, TokenKey } from './tokens/keys.js'
-export { type RemoteKeys, type RemoteKeysOptions, remoteKeys } from './tokens/remote-keys.js'
+} from './shared/events.js'
+export type { Clock, Duration } from './shared/options.js'
+export type { IssuedToken, TokenSubject } from './tokens/jwt/issue-token.js'
+export type { Algorithm, KeyPairAlgorithm, SecretAlgorithm } from './tokens/keys/algorithms.js'
+export type { KeyMaterial, SecretMaterial } from './tokens/keys/key-material.js'
+export type { PrivateTokenKey, PublicJwk, PublicTokenKey, SecretTokenKey, TokenKey } from './tokens/keys/key-ring.js'
+export { type RemoteKeys, type RemoteKeysOptions, remoteKeys } from './tokens/keys/remote-keys.js'
 export type { TokenIssuerOptions, TokenVerifierOptions } from './tokens/token-options.js'
 export { createTokenIssuer, createTokenVerifier, type TokenIssuer, type TokenVerifier } from './tokens/tokens.js'
 export type { VerifiedToken } from './tokens/verified-token.js'

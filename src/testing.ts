@@ -1,11 +1,11 @@
+export { type FastPasswordsOptions, fastPasswords } from './testing/fast-passwords.js'
+export type { RefusedTokens } from './testing/refused-tokens.js'
 export {
   type AccountStoreContractOptions,
   accountStoreContract,
   type ContractCheck,
   type ExistingAccount,
-} from './testing/account-store-contract.js'
-export { type FastPasswordsOptions, fastPasswords } from './testing/fast-passwords.js'
-export type { RefusedTokens } from './testing/refused-tokens.js'
+} from './testing/store-contract/account-store-contract.js'
 export type { TestClock } from './testing/test-clock.js'
 export {
   type BearerHeaders,

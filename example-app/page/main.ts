@@ -1,11 +1,11 @@
 import { signIn, signOut } from './api.js'
-import { byId } from './dom.js'
 import { END_TEXTS, END_TONES, type End, signInFailureText } from './messages.js'
-import { createPanels } from './panels.js'
 import type { Session } from './session.js'
-import { createSignInForm } from './sign-in-form.js'
-import { showToken } from './token-card.js'
-import { showSignedIn, showSignedOut } from './views.js'
+import { byId } from './views/dom.js'
+import { createPanels } from './views/panels.js'
+import { createSignInForm } from './views/sign-in-form.js'
+import { showToken } from './views/token-card.js'
+import { showSignedIn, showSignedOut } from './views/views.js'
 
 /** How far the two clocks' seconds may be apart: a refusal so close to the end is the end. */
 const NEARLY_MS = 2000

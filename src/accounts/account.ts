@@ -1,5 +1,5 @@
-import { describe, isPlainObject, isScopeList } from '../options.js'
-import { bare, isValidDate, memberOf } from '../values.js'
+import { describe, isPlainObject, isScopeList } from '../shared/options.js'
+import { bare, isValidDate, memberOf } from '../shared/values.js'
 
 /** An account as the host hands it over. */
 export interface Account {

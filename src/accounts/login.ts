@@ -1,11 +1,11 @@
-import { ask, blame, within } from '../dependency.js'
-import { AuthError, type Dependency, isAuthError, type LoginRefusal } from '../errors.js'
-import { tell } from '../events.js'
-import type { Source } from '../fair-queue.js'
+import { AuthError, type Dependency, isAuthError, type LoginRefusal } from '../shared/errors.js'
+import { tell } from '../shared/events.js'
+import type { Source } from '../shared/fair-queue.js'
+import { ask, blame, within } from '../shared/host-call.js'
 import { type Account, type AccountStore, checkAccount } from './account.js'
-import { isTooLong } from './account-key.js'
-import type { Passwords, PasswordsPlace } from './passwords.js'
-import type { Spent, Throttle } from './throttle.js'
+import type { Passwords, PasswordsPlace } from './passwords/passwords.js'
+import { isTooLong } from './throttle/account-key.js'
+import type { Spent, Throttle } from './throttle/throttle.js'
 
 export interface Credentials {
   email: string

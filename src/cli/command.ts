@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { type Check, named } from '../options.js'
+import { type Check, named } from '../shared/options.js'
 import { didYouMean } from './did-you-mean.js'
 import { UsageError } from './failure.js'
 import type { Io } from './io.js'

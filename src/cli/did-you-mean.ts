@@ -1,4 +1,4 @@
-import { nearest } from '../nearest.js'
+import { nearest } from '../shared/suggest.js'
 
 /** `Did you mean …?`, or which there are. */
 export function didYouMean(word: string, known: readonly string[], prefix = ''): string {

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { nearest } from '../nearest.js'
-import { check } from './check.js'
+import { nearest } from '../shared/suggest.js'
+import { check } from './check/check.js'
 import { type Command, helpOf, PROGRAM, readArguments } from './command.js'
 import { EXIT, Failure, UsageError } from './failure.js'
-import { hash } from './hash.js'
+import { hash } from './hash/hash.js'
 import { type Io, remark, say } from './io.js'
-import { keygen } from './keygen.js'
+import { keygen } from './keygen/keygen.js'
 
 const COMMANDS: readonly Command[] = [keygen, hash, check]
 const NAMES = COMMANDS.map(({ name }) => name)

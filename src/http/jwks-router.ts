@@ -1,11 +1,11 @@
 import { Router } from 'express'
-import { AuthError } from '../errors.js'
-import { type Check, Expected, isPlainObject, optional, readOptions, withMethods } from '../options.js'
+import { AuthError } from '../shared/errors.js'
+import { type Check, Expected, isPlainObject, optional, readOptions, withMethods } from '../shared/options.js'
 import type { TokenIssuer } from '../tokens/tokens.js'
-import { answerThenClose, hasUnreadBody } from './linger.js'
-import { plainPath } from './path.js'
-import { send, setHeaders } from './respond.js'
-import { ENDPOINTS, keysAnswer, refusalAnswer, takes } from './wire.js'
+import { ENDPOINTS, keysAnswer, refusalAnswer, takes } from './shared/answers.js'
+import { answerThenClose, hasUnreadBody } from './shared/close-after-answer.js'
+import { plainPath } from './shared/mount-path.js'
+import { send, setHeaders } from './shared/send-answer.js'
 
 /** What `jwksRouter` takes. */
 export interface JwksRouterOptions {

@@ -1,4 +1,4 @@
-import { bool, optional, readOptions, scopeList, text } from '../options.js'
+import { bool, optional, readOptions, scopeList, text } from '../shared/options.js'
 import { refusalResponses } from './responses.js'
 import type { Operation, Reference, Response, Responses, SecurityRequirement } from './types.js'
 

@@ -1,5 +1,5 @@
-import { AuthError, type AuthErrorCode, type AuthErrorDetails, type Part, REFUSALS } from '../errors.js'
-import { type Answer, type HeaderName, refusalAnswer } from '../http/wire.js'
+import { type Answer, type HeaderName, refusalAnswer } from '../http/shared/answers.js'
+import { AuthError, type AuthErrorCode, type AuthErrorDetails, type Part, REFUSALS } from '../shared/errors.js'
 import { headerOf } from './headers.js'
 import type { Example, Header, MediaType, Response, Schema } from './types.js'
 

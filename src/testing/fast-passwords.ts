@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
-import type { Hasher } from '../accounts/hashers.js'
+import type { Hasher } from '../accounts/passwords/hashers.js'
 import {
   createPasswords,
   GATE_MISTAKES,
   gateRows,
   type Passwords,
   type PasswordsOptions,
-} from '../accounts/passwords.js'
-import { readOptions } from '../options.js'
+} from '../accounts/passwords/passwords.js'
+import { readOptions } from '../shared/options.js'
 import { testsOnly } from './tests-only.js'
 
 /** The hasher is what `fastPasswords` is about; the rest is as for `createPasswords`. */

@@ -1,4 +1,4 @@
-import type { TokenSubject } from '../tokens/issue.js'
+import type { TokenSubject } from '../tokens/jwt/issue-token.js'
 import { type IssuerSettings, issuerOf, type TokenIssuer } from '../tokens/tokens.js'
 
 /**

@@ -1,4 +1,4 @@
-import { type Check, type Duration, duration, Expected, named } from '../options.js'
+import { type Check, type Duration, duration, Expected, named } from '../shared/options.js'
 
 /** A clock for tests. It runs with its source until it is set; then it stands still. */
 export interface TestClock {

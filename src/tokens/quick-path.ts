@@ -1,4 +1,4 @@
-import { bare } from '../values.js'
+import { bare } from '../shared/values.js'
 import type { VerifiedToken } from './verified-token.js'
 
 /** What guards ask of this package's own verifiers before they wait for `verify`. */

@@ -1,7 +1,16 @@
-import { type Check, type Clock, clockOption, type Duration, duration, integer, optional, text } from '../options.js'
-import type { PrivateTokenKey, PublicTokenKey, SecretTokenKey } from './keys.js'
-import type { RemoteKeys } from './remote-keys.js'
-import { baseUrl } from './web-url.js'
+import {
+  type Check,
+  type Clock,
+  clockOption,
+  type Duration,
+  duration,
+  integer,
+  optional,
+  text,
+} from '../shared/options.js'
+import { baseUrl } from '../shared/web-url.js'
+import type { PrivateTokenKey, PublicTokenKey, SecretTokenKey } from './keys/key-ring.js'
+import type { RemoteKeys } from './keys/remote-keys.js'
 
 /** What `createTokenVerifier` takes. */
 export interface TokenVerifierOptions {

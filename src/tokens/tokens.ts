@@ -1,10 +1,12 @@
-import { isPlainObject, readOptions } from '../options.js'
-import { memberOf } from '../values.js'
-import { type IssuedToken, issueToken, type TokenSubject } from './issue.js'
-import { type KeySource, type PublicJwk, readKeys } from './keys.js'
+import { isPlainObject, readOptions } from '../shared/options.js'
+import { memberOf } from '../shared/values.js'
+import { hrefOf } from '../shared/web-url.js'
+import { type IssuedToken, issueToken, type TokenSubject } from './jwt/issue-token.js'
+import { assertTokenText, verifyToken } from './jwt/verify-token.js'
+import { type KeySource, type PublicJwk, readKeys } from './keys/key-ring.js'
+import { isRemoteKeys } from './keys/remote-keys.js'
+import { withoutRenewal, withRenewal } from './keys/retry-unknown-key.js'
 import { type QuickPath, withQuickPath } from './quick-path.js'
-import { isRemoteKeys } from './remote-keys.js'
-import { withoutRenewal, withRenewal } from './renewal.js'
 import {
   issuerRows,
   MISTAKES,
@@ -14,8 +16,6 @@ import {
 } from './token-options.js'
 import { NO_CACHE, verifiedCache } from './verified-cache.js'
 import type { VerifiedToken } from './verified-token.js'
-import { assertTokenText, verifyToken } from './verify.js'
-import { hrefOf } from './web-url.js'
 
 /** Verifies the tokens of one environment: what `createTokenVerifier` made. */
 export interface TokenVerifier {

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
-import type { KeySource } from './keys.js'
+import type { Verification } from './jwt/verify-token.js'
+import type { KeySource } from './keys/key-ring.js'
 import type { VerifiedToken } from './verified-token.js'
-import type { Verification } from './verify.js'
 
 /** Remembers successes, and nothing else, by the credentials that brought them: `Bearer`, a space and the token. */
 export interface VerifiedCache {

@@ -1,6 +1,6 @@
-import { brand, hasBrand } from '../brand.js'
-import { isPlainObject, isScopeList, LAST_MOMENT } from '../options.js'
-import { isThenable, isValidDate, memberOf } from '../values.js'
+import { brand, hasBrand } from '../shared/brand.js'
+import { isPlainObject, isScopeList, LAST_MOMENT } from '../shared/options.js'
+import { isThenable, isValidDate, memberOf } from '../shared/values.js'
 
 /** A verified token. Frozen, shared between requests, and without the token's text. */
 export interface VerifiedToken {

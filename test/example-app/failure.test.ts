@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { outageLog } from '../../example-app/data/databases/outage.js'
 import { explain, Failure, messageOf, Outage } from '../../example-app/failure.js'
-import { outageLog } from '../../example-app/outage.js'
 
 const coded = Object.assign(new Error('connect ECONNREFUSED ::1:1'), { code: 'ECONNREFUSED' })
 

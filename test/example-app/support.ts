@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
-import type { ServiceName } from '../../example-app/service.js'
+import type { ServiceName } from '../../example-app/processes/service.js'
 
 export const TOKEN_PATH = '/api/v2013/authentication/token'
 export const SIGN_OUT_PATH = '/api/v2013/sign-out'

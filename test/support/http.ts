@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net'
 import express, { type Express } from 'express'
 import express4 from 'express4'
 import { onTestFinished } from 'vitest'
-import { ONLY_EXPRESS } from './only-express.js'
+import { ONLY_EXPRESS } from './runner/only-express.js'
 
 /** The Express versions that hosts run. */
 export const EXPRESS: [name: string, express: typeof express][] = ONLY_EXPRESS

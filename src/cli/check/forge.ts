@@ -1,7 +1,7 @@
 import { constants, createHmac, type KeyObject, sign } from 'node:crypto'
-import { ALGORITHMS, type Algorithm } from '../../tokens/algorithms.js'
-import { parseJson } from '../../tokens/compact.js'
-import { generatePair } from '../new-key.js'
+import { parseJson } from '../../tokens/jwt/compact-jws.js'
+import { ALGORITHMS, type Algorithm } from '../../tokens/keys/algorithms.js'
+import { generatePair } from '../keygen/new-key.js'
 import type { ReadToken } from './probe.js'
 
 type Members = Readonly<Record<string, unknown>>

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { isPlainObject } from '../../options.js'
-import { type CompactToken, parseJson, readCompact } from '../../tokens/compact.js'
+import { isPlainObject } from '../../shared/options.js'
+import { type CompactToken, parseJson, readCompact } from '../../tokens/jwt/compact-jws.js'
 import type { Answer, Send, Sent } from './send.js'
 import type { Environment, Guarded, Target } from './target.js'
 import { Fault, must, Unjudged } from './verdict.js'

@@ -1,5 +1,5 @@
-import { type Check, Expected } from '../../options.js'
-import { isExposed, readWebUrl } from '../../tokens/web-url.js'
+import { type Check, Expected } from '../../shared/options.js'
+import { isExposed, readWebUrl } from '../../shared/web-url.js'
 import { checked } from '../command.js'
 import { UsageError } from '../failure.js'
 import type { Guarded } from './target.js'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { decimalOf } from '../../../example-app/data/reports.js'
 import { centsOf, moneyText, wholeMoneyText } from '../../../example-app/page/money.js'
-import { decimalOf } from '../../../example-app/reports.js'
 
 test.each([
   ['0.00', '0.00'],

@@ -1,8 +1,8 @@
-import { isPlainObject } from '../../../options.js'
-import { parseJson } from '../../../tokens/compact.js'
-import { readJwkSet } from '../../../tokens/jwk-set.js'
-import type { VerificationKey } from '../../../tokens/keys.js'
-import { isSignedBy } from '../../../tokens/signature.js'
+import { isPlainObject } from '../../../shared/options.js'
+import { parseJson } from '../../../tokens/jwt/compact-jws.js'
+import { isSignedBy } from '../../../tokens/jwt/signature.js'
+import { readJwkSet } from '../../../tokens/keys/jwk-set.js'
+import type { VerificationKey } from '../../../tokens/keys/key-ring.js'
 import type { Probe, ReadToken } from '../probe.js'
 import { must, type Row, Unjudged } from '../verdict.js'
 

@@ -1,5 +1,5 @@
-import { isPlainObject } from '../../../options.js'
-import { ALGORITHMS } from '../../../tokens/algorithms.js'
+import { isPlainObject } from '../../../shared/options.js'
+import { ALGORITHMS } from '../../../tokens/keys/algorithms.js'
 import { type Probe, readJwt, resultOf } from '../probe.js'
 import { must, type Row } from '../verdict.js'
 

@@ -1,0 +1,11 @@
+import type { Config } from '../../config.js'
+import type { Database } from './schema.js'
+
+/** PostgreSQL where it is configured; else a file in the data folder. Loads the one driver that it needs. */
+export async function openDatabase(
+  { databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>,
+  log: (line: string) => void,
+): Promise<Database> {
+  if (databaseUrl) return (await import('./postgres.js')).openPostgres(databaseUrl, log)
+  return (await import('./sqlite.js')).openSqlite(dataDir)
+}

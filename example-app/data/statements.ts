@@ -1,0 +1,38 @@
+import type { Database } from './databases/schema.js'
+
+export interface Statement {
+  id: string
+  day: string
+  description: string
+  amountCents: number
+}
+
+export interface House {
+  id: string
+  name: string
+}
+
+export interface Statements {
+  findHouse(id: string): Promise<House | undefined>
+  /** An account's statements in one house, oldest first. */
+  list(houseId: string, accountId: string): Promise<Statement[]>
+}
+
+export function createStatements(db: Database): Statements {
+  return {
+    async findHouse(id) {
+      // No house is called anything else, and PostgreSQL cannot even be asked for all that a URL can hold.
+      if (!/^[\w-]+$/.test(id)) return undefined
+      return db.selectFrom('houses').selectAll().where('id', '=', id).executeTakeFirst()
+    },
+    list: (houseId, accountId) =>
+      db
+        .selectFrom('statements')
+        .select(['id', 'day', 'description', 'amount_cents as amountCents'])
+        .where('house_id', '=', houseId)
+        .where('account_id', '=', accountId)
+        .orderBy('day')
+        .orderBy('id')
+        .execute(),
+  }
+}

@@ -1,0 +1,95 @@
+import { moneyText, wholeMoneyText } from '../money.js'
+
+export interface Series {
+  name: string
+  points: readonly { day: string; cents: bigint }[]
+}
+
+export interface Bar {
+  /** Which series, counted from 0. */
+  series: number
+  x: number
+  y: number
+  width: number
+  height: number
+  label: string
+}
+
+export interface Chart {
+  width: number
+  height: number
+  /** Where the scale ends and the bars begin. */
+  left: number
+  zero: number
+  bars: Bar[]
+  ticks: { y: number; label: string }[]
+  days: { x: number; label: string }[]
+}
+
+/** All in CSS pixels. */
+const HEIGHT = 260
+const TOP = 12
+const BOTTOM = 30
+const DIGIT = 7.5
+const DAY_LEAST = 84
+const BAR_MOST = 44
+const MOST_STEPS = 5n
+
+/** Bars of every series side by side, day by day, above and below a line for zero. Wider than asked for where there are many days. */
+export function chartOf(series: readonly Series[], available: number): Chart {
+  const days = [...new Set(series.flatMap(({ points }) => points.map(({ day }) => day)))].sort()
+  const { least, most, step } = scaleOf(series.flatMap(({ points }) => points.map(({ cents }) => cents)))
+  const plot = HEIGHT - TOP - BOTTOM
+  // In whole numbers until the very end: an amount may have more digits than a floating-point number.
+  const yOf = (cents: bigint) => TOP + (Number(((most - cents) * 100_000n) / (most - least)) / 100_000) * plot
+  const ticks = []
+  for (let cents = least; cents <= most; cents += step) ticks.push({ y: yOf(cents), label: wholeMoneyText(cents) })
+  const left = Math.ceil(Math.max(...ticks.map(({ label }) => label.length)) * DIGIT) + 10
+
+  const dayWidth = Math.max(DAY_LEAST, (available - left) / Math.max(1, days.length))
+  const barWidth = Math.min(BAR_MOST, (dayWidth * 0.72) / Math.max(1, series.length))
+  const zero = yOf(0n)
+  const middleOf = (day: string) => left + (days.indexOf(day) + 0.5) * dayWidth
+  const bars = series.flatMap(({ name, points }, index) =>
+    points.map(({ day, cents }): Bar => {
+      // What is not zero is to be seen.
+      const height = cents === 0n ? 0 : Math.max(1.5, Math.abs(yOf(cents) - zero))
+      return {
+        series: index,
+        x: middleOf(day) + (index - series.length / 2) * barWidth,
+        y: cents < 0n ? zero : zero - height,
+        width: barWidth - 3,
+        height,
+        label: `${name}, ${day}: ${moneyText(cents)}`,
+      }
+    }),
+  )
+  return {
+    width: Math.max(available, left + days.length * dayWidth),
+    height: HEIGHT,
+    left,
+    zero,
+    bars,
+    ticks,
+    days: days.map((day) => ({ x: middleOf(day), label: day })),
+  }
+}
+
+/** A few round steps that reach from the least amount to the most, zero included. */
+export function scaleOf(amounts: readonly bigint[]): { least: bigint; most: bigint; step: bigint } {
+  const top = amounts.reduce((a, b) => (b > a ? b : a), 0n)
+  const bottom = amounts.reduce((a, b) => (b < a ? b : a), 0n)
+  const step = roundStep(top - bottom)
+  const upTo = (cents: bigint) => ((cents + step - 1n) / step) * step
+  const [least, most] = [-upTo(-bottom), upTo(top)]
+  return least === most ? { least, most: step, step } : { least, most, step }
+}
+
+/** 1, 2 or 5 times a power of ten, in cents; a whole unit at least. */
+function roundStep(range: bigint): bigint {
+  for (let power = 100n; ; power *= 10n) {
+    for (const factor of [1n, 2n, 5n]) {
+      if (range <= power * factor * MOST_STEPS) return power * factor
+    }
+  }
+}

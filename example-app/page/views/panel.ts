@@ -1,0 +1,66 @@
+import type { Outcome } from '../api.js'
+import type { Failure } from '../failure.js'
+import { type Call, callFailureText } from '../messages.js'
+import type { Session } from '../session.js'
+import { announce } from './announcer.js'
+import { byId, element } from './dom.js'
+
+export interface PanelParts<T> extends Call {
+  /** Of the section: its heading has the same one with `-title` behind it, the place for what it brings `-body`. */
+  id: string
+  load: (session: Session) => Promise<Outcome<T>>
+  draw: (value: T) => Node[]
+  /** The token is no longer good. */
+  onRefused: (session: Session) => void
+}
+
+export interface Panel {
+  load(session: Session): Promise<void>
+  clear(): void
+}
+
+/** A part of the page that brings something of its own, and fails on its own. */
+export function createPanel<T>({ id, load, draw, onRefused, ...call }: PanelParts<T>): Panel {
+  const title = byId(`${id}-title`, HTMLHeadingElement)
+  const body = byId(`${id}-body`, HTMLDivElement)
+
+  const show = (...nodes: Node[]) => {
+    body.replaceChildren(...nodes)
+    body.ariaBusy = 'false'
+  }
+
+  function retryButton(session: Session): HTMLButtonElement {
+    const retry = element('button', { type: 'button' }, 'Try again')
+    retry.addEventListener('click', () => {
+      // The button goes; whoever pressed it is to be left at what it was for.
+      title.focus()
+      body.replaceChildren()
+      void panel.load(session)
+    })
+    return retry
+  }
+
+  function showFailure(failure: Failure, session: Session): void {
+    const text = callFailureText(failure, call)
+    announce(text)
+    const isForGood = failure.kind === 'scope-missing'
+    show(element('p', { class: 'message', 'data-tone': 'problem' }, text), ...(isForGood ? [] : [retryButton(session)]))
+  }
+
+  const panel = {
+    async load(session: Session) {
+      body.ariaBusy = 'true'
+      if (!body.hasChildNodes()) body.append(element('p', { class: 'quiet' }, 'Loading …'))
+      const outcome = await load(session)
+      if (session.signal.aborted) return
+      if ('failure' in outcome) {
+        if (outcome.failure.kind === 'token-refused') return onRefused(session)
+        return showFailure(outcome.failure, session)
+      }
+      show(...draw(outcome.value))
+      announce(`Loaded: ${call.what}.`)
+    },
+    clear: () => show(),
+  }
+  return panel
+}

@@ -1,0 +1,56 @@
+import { dailyTotals, type HouseStatements, type HouseTotals, type Outcome, statementsOf } from '../api.js'
+import { barChart } from '../chart/chart.js'
+import { centsOf } from '../money.js'
+import type { Session } from '../session.js'
+import { byId, element } from './dom.js'
+import { createPanel, type Panel } from './panel.js'
+import { statementsTable, totalsTable } from './tables.js'
+
+const HOUSES = ['north', 'south']
+
+/** What the page shows to an account: one part of each API. */
+export function createPanels(onRefused: (session: Session) => void): Panel[] {
+  const statements = createPanel<HouseStatements[]>({
+    id: 'statements',
+    what: 'statements',
+    api: 'clearing-house API',
+    load: async (session) => allOf(await Promise.all(HOUSES.map((house) => statementsOf(session, house)))),
+    draw: (houses) => houses.map(statementsTable),
+    onRefused,
+  })
+  const reportingUrl = document.querySelector<HTMLMetaElement>('meta[name=reporting-url]')?.content
+  if (!reportingUrl) {
+    const text = 'No online reporting API is known to this server. Start both with npm start, or set REPORTING_URL.'
+    byId('totals-body', HTMLDivElement).append(element('p', { class: 'message', 'data-tone': 'note' }, text))
+    return [statements]
+  }
+  const totals = createPanel<HouseTotals[]>({
+    id: 'totals',
+    what: 'daily totals',
+    api: 'online reporting API',
+    load: (session) => dailyTotals(session, reportingUrl),
+    draw: drawTotals,
+    onRefused,
+  })
+  return [statements, totals]
+}
+
+/** The first failure stands for all: they come from one server. */
+function allOf<T>(outcomes: readonly Outcome<T>[]): Outcome<T[]> {
+  const failed = outcomes.find((outcome) => 'failure' in outcome)
+  return failed ?? { value: outcomes.flatMap((outcome) => ('value' in outcome ? [outcome.value] : [])) }
+}
+
+function drawTotals(houses: HouseTotals[]): Node[] {
+  if (houses.every(({ days }) => days.length === 0))
+    return [element('p', { class: 'quiet' }, 'There are no totals yet.')]
+  const series = houses.map(({ name, days }) => ({
+    name,
+    points: days.map(({ day, total }) => ({ day, cents: centsOf(total) })),
+  }))
+  const names = houses.map(({ name }) => name).join(' and ')
+  return [
+    barChart(series, `Bar chart of the daily totals of ${names}. The same amounts stand in the table below.`),
+    element('details', {}, element('summary', {}, 'The same as a table'), totalsTable(houses)),
+  ]
+}

@@ -1,0 +1,33 @@
+import { type Express, Router } from 'express'
+import { authOf, type RevocationCheck, requireBearer } from 'express-token-endpoint'
+import type { Accounts } from '../data/account-store.js'
+import type { Reports } from '../data/reports.js'
+import { type ApiParts, createApi } from './api.js'
+import { allowPage } from './cross-origin.js'
+import { docsRouter } from './documents/docs-router.js'
+import { reportingDocument } from './documents/openapi.js'
+import { observer } from './log.js'
+import { sendProblem } from './problem.js'
+
+export interface ReportingParts extends ApiParts {
+  accounts: Accounts
+  reports: Reports
+  isRevoked: RevocationCheck
+}
+
+/** The online reporting API, not yet listening. */
+export function createReportingApp(parts: ReportingParts): Express {
+  const { tokens, accounts, reports, isRevoked } = parts
+  const guard = requireBearer({ tokens, accounts, isRevoked, scope: 'reports:read', onEvent: observer(parts.log) })
+  const router = Router()
+
+  router.get('/api/v2013/reports/daily-totals', guard, async (req, res) => {
+    const { house } = req.query
+    if (house !== undefined && typeof house !== 'string') return sendProblem(res, 400, 'bad_request')
+    const houses = await reports.dailyTotals(authOf(req).accountId, house)
+    if (!houses) return sendProblem(res, 404, 'unknown_house')
+    res.set('Cache-Control', 'no-store').json({ houses })
+  })
+
+  return createApi(parts, allowPage(tokens.issuer), docsRouter(reportingDocument()), router)
+}

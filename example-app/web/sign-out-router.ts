@@ -1,0 +1,24 @@
+import { Router } from 'express'
+import { type AuthObserver, authOf, requireBearer, type TokenVerifier } from 'express-token-endpoint'
+import type { Accounts } from '../data/account-store.js'
+import type { Revocation } from '../data/revocation.js'
+
+export interface SignOutParts {
+  tokens: TokenVerifier
+  accounts: Accounts
+  revocation: Revocation
+  onEvent: AuthObserver
+}
+
+/** Ends the token that the request brings, and no other of its account. */
+export function signOutRouter({ tokens, accounts, revocation, onEvent }: SignOutParts): Router {
+  const router = Router()
+  const guard = requireBearer({ tokens, accounts, isRevoked: revocation.isRevoked, onEvent })
+
+  router.post('/api/v2013/sign-out', guard, async (req, res) => {
+    await revocation.revoke(authOf(req))
+    res.set('Cache-Control', 'no-store').sendStatus(204)
+  })
+
+  return router
+}

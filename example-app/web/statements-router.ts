@@ -1,0 +1,34 @@
+import { Router } from 'express'
+import {
+  type AuthObserver,
+  authOf,
+  type RevocationCheck,
+  requireBearer,
+  type TokenVerifier,
+} from 'express-token-endpoint'
+import type { Accounts } from '../data/account-store.js'
+import type { Statements } from '../data/statements.js'
+import { sendProblem } from './problem.js'
+
+export interface ClearingHouseParts {
+  tokens: TokenVerifier
+  accounts: Accounts
+  statements: Statements
+  isRevoked: RevocationCheck
+  onEvent: AuthObserver
+}
+
+/** The API of the clearing houses: all of them share the accounts and the issuer, so one token opens every house. */
+export function clearingHouseRouter({ tokens, accounts, statements, isRevoked, onEvent }: ClearingHouseParts): Router {
+  const router = Router()
+  const guard = requireBearer({ tokens, accounts, isRevoked, scope: 'statements:read', onEvent })
+
+  router.get('/api/v2013/houses/:house/statements', guard, async (req, res) => {
+    const house = await statements.findHouse(req.params.house)
+    if (!house) return sendProblem(res, 404, 'unknown_house')
+    const list = await statements.list(house.id, authOf(req).accountId)
+    res.set('Cache-Control', 'no-store').json({ house, statements: list })
+  })
+
+  return router
+}

@@ -1,0 +1,144 @@
+import { availableParallelism } from 'node:os'
+import { AuthError } from '../../shared/errors.js'
+import { createFairQueue, type FairQueue, type Source } from '../../shared/fair-queue.js'
+import { within } from '../../shared/host-call.js'
+
+/** How busy the password checks are; for metrics. */
+export interface GateLoad {
+  /** Passwords that are being hashed. */
+  active: number
+  /** Logins that wait. */
+  waiting: number
+}
+
+/**
+ * For whom a slot is, and for how long to wait.
+ * @inline
+ */
+export interface SlotRequest {
+  /** Where the request comes from: networks take turns, and within a network its connections. Default: one common source. */
+  source?: Source | undefined
+  /** Aborted when the client has disconnected. A hash that is being computed is finished, and keeps its slot meanwhile. */
+  signal?: AbortSignal | undefined
+  /** How long to wait until the hash begins, and then how long to wait for the hash, each in milliseconds. Default: forever. */
+  timeout?: number | undefined
+}
+
+interface RunLimits extends Pick<SlotRequest, 'signal' | 'timeout'> {
+  /** How long to wait for a hashing thread, in milliseconds. Default: the timeout. */
+  waitAtMost?: number | undefined
+}
+
+/** A login's slot, held from before the look-up until the work is done. */
+export interface HashSlot {
+  /**
+   * Runs a task as soon as fewer than `concurrency` others run. A task that takes too long makes room for the next one, though it
+   * may never end.
+   * @throws AuthError `client_closed_request`, or `overloaded` when it would start too late; Error when the task takes too long
+   */
+  run<T>(task: () => T | Promise<T>, limits?: RunLimits): Promise<T>
+  /** Returns the milliseconds since the slot was asked for. */
+  waited(): number
+  leave(): void
+}
+
+export interface Gate {
+  /** @throws AuthError `overloaded` when the queue is full or the wait is too long, `client_closed_request` */
+  acquire(request?: SlotRequest): Promise<HashSlot>
+  load(): GateLoad
+}
+
+/** Returns one less than libuv's threads, so that files and DNS find one free, and at most the number of cores. */
+export function defaultConcurrency(): number {
+  const threads = Number(process.env['UV_THREADPOOL_SIZE']) || 4
+  return Math.max(1, Math.min(threads - 1, availableParallelism()))
+}
+
+/** Logins per hashing thread that may look their account up while others hash, so that a slow store leaves no thread idle. */
+const SLOTS_PER_THREAD = 32
+
+/** The most logins of one connection that may wait. Only a client that pipelines has more than one. */
+const PER_CONNECTION = 64
+
+const NOWHERE: Source = { network: 'unknown', connection: undefined }
+
+/** A login that waits: `start` is called when its turn comes, `drop` when it has to give way. */
+interface Waiter {
+  start(): void
+  drop(): void
+}
+
+/** Limits how many passwords are hashed at a time and how many logins wait, and shares the wait between client networks. */
+export function createGate(concurrency: number, queue: number): Gate {
+  const slots = Math.min(concurrency * SLOTS_PER_THREAD, concurrency + queue)
+  const total = concurrency + queue - slots
+  const perNetwork = Math.ceil(total / 2)
+  const waiting = createFairQueue<Waiter>({ total, perNetwork, perConnection: PER_CONNECTION }, ({ drop }) => drop())
+  const ready = createFairQueue<Waiter>({ total: slots, perNetwork: slots, perConnection: slots }, ({ drop }) => drop())
+  let held = 0
+  let active = 0
+
+  async function acquire({ source = NOWHERE, signal, timeout }: SlotRequest = {}): Promise<HashSlot> {
+    const since = performance.now()
+    if (held < slots) held++
+    else await wait(waiting, source, { signal, timeout })
+    let left = false
+    return {
+      run: (task, limits) => run(task, source, limits),
+      waited: () => performance.now() - since,
+      leave() {
+        if (left) return
+        left = true
+        // The next login inherits the slot.
+        const next = waiting.take()
+        if (next) next.start()
+        else held--
+      },
+    }
+  }
+
+  async function run<T>(
+    task: () => T | Promise<T>,
+    source: Source,
+    { signal, timeout, waitAtMost = timeout }: RunLimits = {},
+  ): Promise<T> {
+    if (signal?.aborted) throw new AuthError('client_closed_request')
+    if (active < concurrency) active++
+    else await wait(ready, source, { signal, timeout: waitAtMost })
+    try {
+      return await within(timeout, task)
+    } finally {
+      const next = ready.take()
+      if (next) next.start()
+      else active--
+    }
+  }
+
+  return {
+    acquire,
+    load: () => ({ active, waiting: waiting.size + held - active }),
+  }
+}
+
+/** Waits in a queue until `start` is called. */
+function wait(
+  queue: FairQueue<Waiter>,
+  source: Source,
+  { signal, timeout }: Pick<SlotRequest, 'signal' | 'timeout'>,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (end: () => void) => {
+      queue.remove(waiter)
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', disconnect)
+      end()
+    }
+    const overloaded = () => settle(() => reject(new AuthError('overloaded')))
+    const disconnect = () => settle(() => reject(new AuthError('client_closed_request')))
+    const waiter: Waiter = { start: () => settle(resolve), drop: overloaded }
+    const timer = timeout === undefined ? undefined : setTimeout(overloaded, timeout)
+    signal?.addEventListener('abort', disconnect, { once: true })
+    if (signal?.aborted) return disconnect()
+    if (!queue.add(source, waiter)) overloaded()
+  })
+}

@@ -1,0 +1,63 @@
+import { integer } from '../../shared/options.js'
+import { ALGORITHMS, type Algorithm } from '../../tokens/keys/algorithms.js'
+import { checked, command, oneOf } from '../command.js'
+import { EXIT, UsageError } from '../failure.js'
+import { type Io, remark } from '../io.js'
+import { type KeyFile, publicPath, writeKeyFiles } from './key-files.js'
+import { type KeyText, newPair, newSecret, RSA_BITS } from './new-key.js'
+
+const NAMES = Object.keys(ALGORITHMS) as Algorithm[]
+
+export const keygen = command({
+  name: 'keygen',
+  summary: 'makes a key for createTokenIssuer',
+  usage: ' [--alg ES256] [--format pem|jwk] --out FILE [options]',
+  options: {
+    alg: { type: 'string', value: 'ALG', help: `${NAMES.join(', ')}; ES256 unless set` },
+    format: { type: 'string', value: 'FORMAT', help: 'of a key pair: pem (PKCS #8, SPKI) or jwk; pem unless set' },
+    out: { type: 'string', value: 'FILE', help: 'where the key goes; only its owner can read it (0600)' },
+    public: { type: 'string', value: 'FILE', help: 'where the public key goes; key.pub.pem beside key.pem unless set' },
+    bits: { type: 'string', value: 'N', help: `of an RSA key, from ${RSA_BITS.least}; ${RSA_BITS.usual} unless set` },
+  },
+  details: `No file is ever written over. Without --out the key goes to standard output, for a pipe or a variable; not to a
+terminal, which keeps what it has shown.
+
+HS256, HS384 and HS512 have a secret: text, to be used as it is, without an end of line. It has no public half.
+The kid that is told is the one that the package gives the key, and a JWK says it itself.`,
+  wordTooMany: 'The algorithm is an option: --alg ES256',
+  mistakes: { output: 'Did you mean "--out"?', o: 'Did you mean "--out"?' },
+  async run(values, _operand, io) {
+    const alg = oneOf('alg', NAMES, values.alg ?? 'ES256')
+    const kind = ALGORITHMS[alg].kind
+    if (kind === 'secret') refuseFor(alg, { format: values.format, public: values.public, bits: values.bits })
+    if (kind === 'ec') refuseFor(alg, { bits: values.bits })
+    const format = oneOf('format', ['pem', 'jwk'], values.format ?? 'pem')
+    const bits = checked(
+      '--bits',
+      integer(RSA_BITS.least, RSA_BITS.most, 'a number of bits'),
+      Number(values.bits ?? RSA_BITS.usual),
+    )
+    if (!values.out && io.stdout.isTTY) {
+      throw new UsageError('A key is not shown on a terminal, which keeps it. Name a file (--out FILE), or use a pipe')
+    }
+    const key = kind === 'secret' ? newSecret(alg) : newPair(alg, format, bits)
+    deliver(key, values, io)
+    remark(io, `${alg}, kid ${key.kid}`)
+    return EXIT.holds
+  },
+})
+
+function refuseFor(alg: Algorithm, options: Readonly<Record<string, string | undefined>>): void {
+  const [given] = Object.entries(options).find(([, value]) => value !== undefined) ?? []
+  if (given) throw new UsageError(`--${given} is not for ${alg}`)
+}
+
+function deliver(key: KeyText, places: { out: string | undefined; public: string | undefined }, io: Io): void {
+  const { out, public: publicFile = out && publicPath(out) } = places
+  const files: KeyFile[] = []
+  if (out) files.push({ path: out, text: key.secret, mode: 0o600 })
+  if (key.public && publicFile) files.push({ path: publicFile, text: key.public, mode: 0o644 })
+  writeKeyFiles(files)
+  for (const { path, mode } of files) remark(io, `${path}: ${mode === 0o600 ? 'keep it to yourself' : 'for everyone'}`)
+  if (!out) io.stdout.write(key.secret)
+}

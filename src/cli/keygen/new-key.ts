@@ -1,0 +1,53 @@
+import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
+import { ALGORITHMS, type Algorithm } from '../../tokens/keys/algorithms.js'
+import { readKeys } from '../../tokens/keys/key-ring.js'
+
+/** 128 bits of strength (NIST SP 800-57 part 1, table 2); 2048 bits have 112, which NIST lets go in 2030. */
+export const RSA_BITS = { least: 2048, usual: 3072, most: 16_384 }
+
+/** A key as text: what `createTokenIssuer` takes, and what verifiers do. */
+export interface KeyText {
+  kid: string
+  /** The secret, or the private key. */
+  secret: string
+  /** Of a key pair. */
+  public: string | undefined
+}
+
+export type PairFormat = 'pem' | 'jwk'
+
+/**
+ * A secret as text: base64url of as many random bytes as its hash has (RFC 7518 section 3.2). Without an end of line, which
+ * would be a part of it.
+ */
+export function newSecret(alg: Algorithm): KeyText {
+  const kind = ALGORITHMS[alg]
+  const secret = randomBytes(kind.kind === 'secret' ? kind.minBytes : 0).toString('base64url')
+  return { kid: readKeys('keygen', { alg, secret }).first.kid, secret, public: undefined }
+}
+
+export function newPair(alg: Algorithm, format: PairFormat, rsaBits = RSA_BITS.usual): KeyText {
+  const { privateKey, publicKey } = generatePair(alg, rsaBits)
+  const { kid } = readKeys('keygen', { alg, privateKey }).first
+  const write = FORMATS[format]
+  return {
+    kid,
+    secret: write(privateKey, { kid, alg, use: 'sig' }),
+    public: write(publicKey, { kid, alg, use: 'sig' }),
+  }
+}
+
+export function generatePair(
+  alg: Algorithm,
+  rsaBits = RSA_BITS.usual,
+): { privateKey: KeyObject; publicKey: KeyObject } {
+  const kind = ALGORITHMS[alg]
+  return kind.kind === 'ec'
+    ? generateKeyPairSync('ec', { namedCurve: kind.curve })
+    : generateKeyPairSync('rsa', { modulusLength: rsaBits })
+}
+
+const FORMATS: Readonly<Record<PairFormat, (key: KeyObject, about: object) => string>> = {
+  pem: (key) => key.export({ type: key.type === 'private' ? 'pkcs8' : 'spki', format: 'pem' } as never).toString(),
+  jwk: (key, about) => `${JSON.stringify({ ...key.export({ format: 'jwk' }), ...about }, null, 2)}\n`,
+}

@@ -1,0 +1,100 @@
+import type { AccountStore } from '../../accounts/account.js'
+import {
+  bool,
+  type Check,
+  Expected,
+  func,
+  isPlainObject,
+  named,
+  optional,
+  readOptions,
+  scopeList,
+  text,
+  withMethods,
+} from '../../shared/options.js'
+import type { TokenVerifier } from '../../tokens/tokens.js'
+import { type HostOptions, hostRows } from '../shared/host-options.js'
+import type { FindById, RevocationCheck } from './account-check.js'
+
+/** What `requireBearer` takes. */
+export interface RequireBearerOptions extends HostOptions {
+  /** Verifies the tokens: what `createTokenIssuer` or `createTokenVerifier` made. */
+  tokens: TokenVerifier
+  /**
+   * Scopes that the token must all carry: an array, or a string with spaces between them (RFC 6749 section 3.3). Default: none.
+   * One that is missing is a `403` (RFC 6750 section 3.1).
+   */
+  scope?: string | readonly string[] | undefined
+  /**
+   * A store with `findById`: the account is looked up on every request. A deleted or disabled account is refused, as are
+   * tokens from before its `tokensValidAfter`; `req.user` is the account without its password hash. Default: none is looked up.
+   */
+  accounts?: (AccountStore & Required<Pick<AccountStore, 'findById'>>) | undefined
+  /**
+   * Is asked on every request whether the token was revoked. Key it on `auth.id`: a token's text has several spellings.
+   * Default: tokens are good until they expire.
+   */
+  isRevoked?: RevocationCheck | undefined
+  /** Lets a request without credentials through, without `req.auth`. Bad credentials are still refused. Default false. */
+  optional?: boolean | undefined
+  /** The `realm` of the challenge (RFC 9110 section 11.5). Default: the issuer. */
+  realm?: string | undefined
+}
+
+const VERIFIER = 'what createTokenIssuer() or createTokenVerifier() returned'
+const verifierObject = withMethods<TokenVerifier>(VERIFIER, ['verify'])
+const tokenVerifier: Check<TokenVerifier> = (value) => {
+  const tokens = verifierObject(value)
+  if (typeof tokens.issuer !== 'string') throw new Expected(VERIFIER)
+  return tokens
+}
+
+const storeWithId = withMethods<{ findById: FindById }>('a store with "findById"', ['findById'], (value) =>
+  typeof value === 'function' || isPlainObject(value)
+    ? 'A look-up by e-mail cannot find the account of a token; leave "accounts" out to go without'
+    : '',
+)
+const storeWithIds: Check<FindById> = (value) => {
+  const store = storeWithId(value)
+  return (id) => store.findById(id)
+}
+
+const realmText = text('printable ASCII text', /^[\x20-\x7e]+$/)
+
+const rows = {
+  tokens: tokenVerifier,
+  scope: optional(scopeList, [] as readonly string[]),
+  accounts: optional(storeWithIds),
+  isRevoked: optional(func<RevocationCheck>('a function (auth) => boolean')),
+  optional: optional(bool, false),
+  realm: optional(realmText),
+  ...hostRows,
+}
+
+const MISTAKES = {
+  issuer: 'tokens',
+  verifier: 'tokens',
+  scopes: 'scope',
+  requiredScopes: 'scope',
+  account: 'accounts',
+  store: 'accounts',
+  revoked: 'isRevoked',
+  secret: 'tokens',
+  secretOrKey: 'tokens',
+  algorithms: 'tokens',
+  audience: 'tokens',
+  jwtFromRequest: 'tokens',
+  credentialsRequired: 'optional',
+  required: 'optional',
+  authRequired: 'optional',
+}
+
+/**
+ * The guard's options as they are used: the look-up of an account alone, and the realm whether it was set or not.
+ * @throws TypeError naming the option that cannot be used
+ */
+export function readGuardOptions(options: RequireBearerOptions) {
+  const read = readOptions<RequireBearerOptions, typeof rows>('requireBearer', options, rows, MISTAKES)
+  const whatIsRealm = 'requireBearer: "tokens.issuer", the realm unless it is set,'
+  return { ...read, realm: named(whatIsRealm, realmText, read.realm ?? read.tokens.issuer) }
+}

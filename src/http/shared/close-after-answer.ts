@@ -1,0 +1,42 @@
+import type { IncomingMessage } from 'node:http'
+import type { Finish } from './send-answer.js'
+
+/** How long, and for how many bytes, an unread body is drained. */
+const DRAIN = { ms: 1000, bytes: 1_048_576 }
+
+/**
+ * Returns whether the client may still send an unread body that is longer than `limit`, or that has no length. Node would read such a
+ * body to its end, however long it is.
+ */
+export function hasUnreadBody({ complete, headers }: IncomingMessage, limit: number): boolean {
+  const length = headers['content-length'] ?? (headers['transfer-encoding'] ? Infinity : 0)
+  return !complete && Number(length) > limit
+}
+
+/**
+ * Sends a response, drains what still arrives, and closes the connection. Closing at once would reset the connection before the
+ * client has read the response. Nothing is read after the limits, also while an earlier response of the connection is unfinished.
+ */
+export const answerThenClose: Finish = (res, body) => {
+  const { req } = res
+  let received = 0
+  const close = () => {
+    clearTimeout(timer)
+    req.off('data', count)
+    req.pause()
+    res.end()
+  }
+  const count = (chunk: Buffer) => {
+    received += chunk.length
+    if (received > DRAIN.bytes) close()
+  }
+  const timer = setTimeout(close, DRAIN.ms)
+  res.setHeader('Connection', 'close')
+  res.flushHeaders()
+  res.write(body)
+  res.once('close', close)
+  req.once('end', close)
+  req.on('data', count)
+  // A body that was read up to its limit is paused.
+  req.resume()
+}

@@ -1,0 +1,57 @@
+import { AuthError } from '../../shared/errors.js'
+import type { QueueLimits, Source } from '../../shared/fair-queue.js'
+
+/**
+ * Runs a task, and holds one of a limited number of places until the task has settled.
+ * @throws AuthError `overloaded` when a limit is reached; what the task rejects with
+ */
+export type HoldPlace = <T>(source: Source, task: () => PromiseLike<T>) => Promise<T>
+
+/** Ends the wait of a request, though its task goes on. */
+type EndWait = () => void
+
+/**
+ * Creates a limit on how many tasks run: in total, for one client network, and for one connection. When a connection exceeds its limit,
+ * all its requests get their response at once, because responses leave a connection in order and those behind would stay in memory.
+ * Their tasks keep their places.
+ */
+export function createPlaces({ total, perNetwork, perConnection }: QueueLimits): HoldPlace {
+  let held = 0
+  const networks = new Map<string, number>()
+  const connections = new Map<object, Set<EndWait>>()
+
+  function enter({ network, connection }: Source, endWait: EndWait): boolean {
+    const ofConnection = connection && connections.get(connection)
+    if (ofConnection && ofConnection.size >= perConnection) {
+      for (const end of ofConnection) end()
+      return false
+    }
+    const ofNetwork = networks.get(network) ?? 0
+    if (held >= total || ofNetwork >= perNetwork) return false
+    held++
+    networks.set(network, ofNetwork + 1)
+    if (ofConnection) ofConnection.add(endWait)
+    else if (connection) connections.set(connection, new Set([endWait]))
+    return true
+  }
+
+  function leave({ network, connection }: Source, endWait: EndWait): void {
+    held--
+    const ofNetwork = (networks.get(network) ?? 0) - 1
+    if (ofNetwork > 0) networks.set(network, ofNetwork)
+    else networks.delete(network)
+    const ofConnection = connection && connections.get(connection)
+    ofConnection?.delete(endWait)
+    if (connection && ofConnection?.size === 0) connections.delete(connection)
+  }
+
+  return (source, task) =>
+    new Promise((resolve, reject) => {
+      const overloaded = () => reject(new AuthError('overloaded'))
+      if (!enter(source, overloaded)) return overloaded()
+      const run = async () => task()
+      run()
+        .then(resolve, reject)
+        .finally(() => leave(source, overloaded))
+    })
+}

@@ -1,0 +1,87 @@
+import type { IncomingMessage } from 'node:http'
+import { types } from 'node:util'
+import { parse as parseContentType } from 'content-type'
+import getRawBody from 'raw-body'
+import { AuthError, type AuthErrorCode } from '../../shared/errors.js'
+import { own } from '../../shared/values.js'
+import type { RequestType } from '../shared/answers.js'
+import { isRepeated } from '../shared/header-lines.js'
+import { parseUniqueJson } from './json.js'
+
+/** A request whose body the host's own parser may have read before us. */
+export type BodyRequest = IncomingMessage & { body?: unknown }
+
+/** A row per request encoding: how its text becomes a value. Throws on malformed text. */
+const ENCODINGS: Readonly<Record<RequestType, (text: string) => unknown>> = {
+  'application/json': parseUniqueJson,
+  'application/x-www-form-urlencoded': parseForm,
+}
+
+/**
+ * Reads and parses a request's body, or takes what the host's own parser made of it.
+ * @throws AuthError `unsupported_media_type`, `body_too_large` or `invalid_body`
+ */
+export async function readBody(req: BodyRequest, limit: number): Promise<unknown> {
+  const parse = parserOf(req)
+  if (Number(req.headers['content-length']) > limit) throw new AuthError('body_too_large')
+  const bytes = canBeRead(req) ? await readBytes(req, limit) : req.body
+  if (!types.isUint8Array(bytes)) return bytes
+  if (bytes.length > limit) throw new AuthError('body_too_large')
+  try {
+    return parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch {
+    throw new AuthError('invalid_body')
+  }
+}
+
+/** Returns false for a stream that the host's parser has read, and for a mock that has no stream: then `body` holds the result. */
+function canBeRead(req: BodyRequest): boolean {
+  return typeof req.read === 'function' && !req.readableDidRead && !req.readableEnded
+}
+
+function parserOf(req: IncomingMessage): (text: string) => unknown {
+  const { headers } = req
+  const { type, parameters } = parseContentType(headers['content-type'] ?? '')
+  const parse = isKnown(type) ? ENCODINGS[type] : undefined
+  const charset = parameters['charset']?.toLowerCase() ?? 'utf-8'
+  const coding = headers['content-encoding']?.toLowerCase() ?? 'identity'
+  if (!parse || charset !== 'utf-8' || coding !== 'identity' || isRepeated(req, 'content-type'))
+    throw new AuthError('unsupported_media_type')
+  return parse
+}
+
+function isKnown(type: string): type is RequestType {
+  return Object.hasOwn(ENCODINGS, type)
+}
+
+/** What raw-body's complaints mean. */
+const FAULTS: Readonly<Record<string, AuthErrorCode>> = {
+  'entity.too.large': 'body_too_large',
+  'request.aborted': 'client_closed_request',
+}
+
+async function readBytes(req: IncomingMessage, limit: number): Promise<Uint8Array> {
+  try {
+    return await getRawBody(req, { limit, length: req.headers['content-length'] ?? null })
+  } catch (error) {
+    const type = String((error as { type?: unknown } | undefined)?.type)
+    throw new AuthError(own(FAULTS, type) ?? (req.destroyed ? 'client_closed_request' : 'invalid_body'))
+  }
+}
+
+/**
+ * The strict half of https://url.spec.whatwg.org/#application/x-www-form-urlencoded: what is no percent-encoded UTF-8, or
+ * names a field twice, is malformed, where lenient parsers would guess.
+ */
+function parseForm(text: string): Record<string, string> {
+  const fields = new Map<string, string>()
+  for (const pair of text.split('&').filter(Boolean)) {
+    const [name = '', ...value] = pair.split('=')
+    const field = decodeField(name)
+    if (fields.has(field)) throw new SyntaxError('repeated field')
+    fields.set(field, decodeField(value.join('=')))
+  }
+  return Object.fromEntries(fields)
+}
+
+const decodeField = (text: string) => decodeURIComponent(text.replaceAll('+', ' '))

@@ -1,0 +1,220 @@
+import { randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import type { Account, AccountStore } from '../../accounts/account.js'
+import { accountKey, LONGEST_EMAIL } from '../../accounts/throttle/account-key.js'
+import { Expected, isPlainObject, optional, readOptions, text } from '../../shared/options.js'
+import { testsOnly } from '../tests-only.js'
+import { another, longSpellings, oddAddresses, otherHashes, otherSpellings, others } from './odd-text.js'
+import { probe, type StoreProbe, shown } from './store-probe.js'
+
+/** An account that is in the store, by its address. What else is given is compared with what the store answers. */
+export type ExistingAccount = {
+  /** The address that the store finds it by. */
+  email: string
+} & Partial<Account>
+
+/** What `accountStoreContract` takes. */
+export interface AccountStoreContractOptions {
+  /** The store, or a function that gives one, which every check then calls. */
+  store: AccountStore | (() => AccountStore | Promise<AccountStore>)
+  /** An account in it. Where the store has `replacePasswordHash`, its hash is changed and put back, so it needs a password. */
+  existing: ExistingAccount
+  /** An id that no account has. Default: the existing account's, with another last letter or digit. */
+  unknownId?: string | undefined
+}
+
+/** One check, for a test of its own. */
+export interface ContractCheck {
+  /** What holds when it passes: the test's name. */
+  name: string
+  /**
+   * Rejects with an `Error` that says what the store did wrong. The checks of one store are to run one after the other.
+   * Given the context of a test runner, it skips what is about a method that the store leaves out, and says so.
+   */
+  run(context?: { skip?(reason?: string): unknown }): Promise<void>
+}
+
+const rows = {
+  store: (value: unknown) => {
+    if (isPlainObject(value) || typeof value === 'function') return value as AccountStoreContractOptions['store']
+    throw new Expected('a store of accounts, or a function that gives one')
+  },
+  existing: (value: unknown) => {
+    if (isPlainObject(value) && typeof value['email'] === 'string') return value as ExistingAccount
+    throw new Expected('an account that is in the store, { email, … }')
+  },
+  unknownId: optional(text('an id that no account has')),
+}
+
+/**
+ * What a store of accounts has to do, as checks for any test runner:
+ * `for (const { name, run } of accountStoreContract({ store, existing })) test(name, run)`
+ * @throws TypeError naming the option that cannot be used, and when `NODE_ENV` is `production`
+ */
+export function accountStoreContract(options: AccountStoreContractOptions): ContractCheck[] {
+  testsOnly('accountStoreContract')
+  const read = readOptions<AccountStoreContractOptions, typeof rows>('accountStoreContract', options, rows, {
+    accounts: 'store',
+    account: 'existing',
+  })
+  const { store, existing } = read
+  const { email, ...expected } = existing
+
+  const findExisting = async (store: StoreProbe) =>
+    (await store.findByEmail(email)) ?? fail(`findByEmail(${shown(email)}) found no account`)
+  const nobodysId = ({ id }: Account) => read.unknownId ?? another(id)
+
+  /** Both look-ups: one that remembers what it has read would let an old password in. */
+  async function expectHash(store: StoreProbe, id: string, hash: string, when: string): Promise<void> {
+    const found = { findByEmail: await store.findByEmail(email), findById: await store.findById?.(id) }
+    for (const method of ['findByEmail', 'findById'] as const) {
+      if (!store[method] || found[method]?.passwordHash === hash) continue
+      fail(`${method} gave another hash than the one that should be stored, ${when}`)
+    }
+  }
+
+  /** Leaves the account as it was. A fault that was found is told, and not that the store cannot be put right. */
+  function swapping(check: (store: Swapping, account: Account, hash: string) => Promise<void>) {
+    return needing('replacePasswordHash', async (store) => {
+      const account = await findExisting(store)
+      const hash = account.passwordHash
+      if (!hash) return fail(`"existing" must have a password: replacePasswordHash is tried on ${shown(email)}`)
+      try {
+        await check(store, account, hash)
+      } finally {
+        const now = await store.findByEmail(email).catch(() => undefined)
+        if (now?.passwordHash) await store.replacePasswordHash(account.id, now.passwordHash, hash).catch(() => {})
+      }
+    })
+  }
+
+  const checks: Record<string, (store: StoreProbe) => Promise<void>> = {
+    async 'findByEmail finds an account'(store) {
+      const wrong = differing(expected, await findExisting(store), Object.keys(expected) as (keyof Account)[])
+      if (wrong) fail(`findByEmail(${shown(email)}) gave an account that is not as "existing": ${wrong}`)
+    },
+    async 'findByEmail gives null or undefined for an address that nobody has'(store) {
+      const nobody = `${randomUUID()}@nobody.invalid`
+      if (await store.findByEmail(nobody)) fail(`findByEmail(${shown(nobody)}) found an account`)
+    },
+    async "findByEmail takes odd text for nobody's address, and does not throw"(store) {
+      const wrong: string[] = []
+      for (const [what, odd] of oddAddresses(email)) {
+        await store.findByEmail(odd).then(
+          (found) => found && wrong.push(`findByEmail(${shown(odd)}) found an account (${what})`),
+          (error: Error) => wrong.push(`${error.message} (${what})`),
+        )
+      }
+      if (wrong.length > 0) fail(wrong.join('\n'))
+    },
+    'findByEmail finds the account only by spellings that share its failed-login limit': async (store) => {
+      const { id } = await findExisting(store)
+      const wrong: string[] = []
+      for (const [what, spelling] of otherSpellings(email)) {
+        const found = await store.findByEmail(spelling)
+        if (found?.id !== id || accountKey(spelling) === accountKey(email)) continue
+        wrong.push(`findByEmail(${shown(spelling)}) found the account (${what})`)
+      }
+      const advice =
+        'Each of these spellings has its own failed-login limit. Compare addresses exactly or in lower case'
+      if (wrong.length > 0) fail([...wrong, advice].join('\n'))
+    },
+    [`findByEmail gives null or undefined for an address of more than ${LONGEST_EMAIL} characters`]: async (store) => {
+      const wrong: string[] = []
+      for (const [what, long] of longSpellings(email, LONGEST_EMAIL)) {
+        if (await store.findByEmail(long)) wrong.push(`findByEmail(${shown(long)}) found an account (${what})`)
+      }
+      if (wrong.length > 0) fail(wrong.join('\n'))
+    },
+    'findById finds the account that findByEmail finds': needing('findById', async (store) => {
+      const account = await findExisting(store)
+      const found = (await store.findById(account.id)) ?? fail(`findById(${shown(account.id)}) found no account`)
+      const wrong = differing(account, found, MEMBERS)
+      if (wrong) fail(`findById(${shown(account.id)}) gave an account that is not as findByEmail's: ${wrong}`)
+    }),
+    'findById gives null or undefined for an id that nobody has': needing('findById', async (store) => {
+      const id = nobodysId(await findExisting(store))
+      if (await store.findById(id)) {
+        fail(`findById(${shown(id)}) found an account. If there is one, hand in an "unknownId" that nobody has`)
+      }
+    }),
+    'replacePasswordHash replaces the hash, and look-ups give the new one': swapping(async (store, { id }, hash) => {
+      const next = another(hash)
+      if (!(await store.replacePasswordHash(id, hash, next))) {
+        fail('replacePasswordHash answered false, but "from" was the stored hash')
+      }
+      await expectHash(store, id, next, 'after replacePasswordHash had answered true')
+    }),
+    'replacePasswordHash replaces nothing when another hash is stored': swapping(async (store, { id }, hash) => {
+      for (const [what, from] of otherHashes(hash)) {
+        if (await store.replacePasswordHash(id, from, another(hash))) {
+          fail(`replacePasswordHash answered true, but "from" was ${what}: it must compare and swap`)
+        }
+        await expectHash(store, id, hash, `after replacePasswordHash from ${what} had answered false`)
+      }
+    }),
+    'replacePasswordHash replaces nothing for an id that nobody has': swapping(async (store, account, hash) => {
+      const id = nobodysId(account)
+      if (await store.replacePasswordHash(id, hash, another(hash))) {
+        fail(`replacePasswordHash answered true for ${shown(id)}, an id that nobody has`)
+      }
+      await expectHash(store, account.id, hash, 'after replacePasswordHash for an id that nobody has')
+    }),
+    'replacePasswordHash lets exactly one of several at once win': swapping(async (store, { id }, hash) => {
+      const hashes = others(hash, 4)
+      const won = await Promise.all(hashes.map((to) => store.replacePasswordHash(id, hash, to)))
+      const [winner, ...more] = hashes.filter((_, index) => won[index])
+      if (winner === undefined || more.length > 0) {
+        return fail(
+          `replacePasswordHash: ${winner ? 1 + more.length : 0} of ${won.length} at once, from the same hash, won`,
+        )
+      }
+      await expectHash(store, id, winner, 'after one of several at once had won')
+    }),
+  }
+
+  return Object.entries(checks).map(([name, check]) => ({
+    name,
+    // Jest and Mocha take a function that has a parameter without a default for one that calls back.
+    run: async (context = {}) => {
+      try {
+        await check(probe(typeof store === 'function' ? await store() : store))
+      } catch (error) {
+        if (!(error instanceof LeftOut)) throw error
+        context.skip?.(error.message)
+      }
+    },
+  }))
+}
+
+class LeftOut extends Error {}
+
+type Optional = 'findById' | 'replacePasswordHash'
+type Having<M extends Optional> = StoreProbe & { [K in M]: NonNullable<StoreProbe[K]> }
+type Swapping = Having<'replacePasswordHash'>
+
+function needing<M extends Optional>(method: M, check: (store: Having<M>) => Promise<void>) {
+  return async (store: StoreProbe) => {
+    if (!store[method]) throw new LeftOut(`the store has no ${method}`)
+    await check(store as Having<M>)
+  }
+}
+
+const MEMBERS = ['id', 'passwordHash', 'disabled', 'scopes', 'claims', 'tokensValidAfter'] as const
+
+/** The members that differ. */
+function differing(one: Partial<Account>, other: Account, members: readonly (keyof Account)[]): string {
+  return members.filter((member) => !isDeepStrictEqual(contentOf(one, member), contentOf(other, member))).join(', ')
+}
+
+const EMPTY: Partial<Account> = { disabled: false, scopes: [], claims: {} }
+
+/** What is left out is the same as what is empty, and the order of scopes means nothing. */
+function contentOf(account: Partial<Account>, member: keyof Account): unknown {
+  const value = account[member] ?? EMPTY[member] ?? null
+  return Array.isArray(value) ? [...value].sort() : value
+}
+
+function fail(message: string): never {
+  throw new Error(message)
+}

@@ -1,0 +1,68 @@
+import { isUtf8 } from 'node:buffer'
+import { isPlainObject } from '../../shared/options.js'
+import { own } from '../../shared/values.js'
+
+/** A token before its signature is checked: the header members that choose how, and the bytes that are not to be read before. */
+export interface CompactToken {
+  readonly alg: unknown
+  readonly kid: unknown
+  readonly typ: unknown
+  readonly critical: boolean
+  readonly payload: Buffer
+  /** The text that is signed: header and payload as they stand (RFC 7515 section 5.1). */
+  readonly signed: string
+  /** In base64url. */
+  readonly signature: string
+}
+
+/**
+ * Takes a JWS in compact form apart (RFC 7515 section 7.1), holding every part to the one canonical spelling of its bytes:
+ * base64url without padding, the unused bits zero.
+ * @returns undefined for anything else
+ */
+export function readCompact(token: string): CompactToken | undefined {
+  const parts = token.split('.', 4)
+  const [headerPart = '', payloadPart = '', signature = ''] = parts
+  if (parts.length !== 3) return undefined
+  const header = readHeader(headerPart)
+  const payload = canonicalBytes(payloadPart)
+  if (!header || !payload || !isUtf8(payload) || !canonicalBytes(signature)) return undefined
+  const { alg, kid, typ, critical } = header
+  return { alg, kid, typ, critical, payload, signed: token.slice(0, -signature.length - 1), signature }
+}
+
+type Header = Pick<CompactToken, 'alg' | 'kid' | 'typ' | 'critical'>
+
+/** All tokens that one key signs have the same header, letter for letter. */
+let last: { part: string; header: Header | undefined } = { part: '', header: undefined }
+
+function readHeader(part: string): Header | undefined {
+  if (part !== last.part) last = { part, header: parseHeader(part) }
+  return last.header
+}
+
+function parseHeader(part: string): Header | undefined {
+  const bytes = canonicalBytes(part)
+  const members = bytes && isUtf8(bytes) ? parseJson(bytes.toString()) : undefined
+  if (!isPlainObject(members)) return undefined
+  return {
+    alg: own(members, 'alg'),
+    kid: own(members, 'kid'),
+    typ: own(members, 'typ'),
+    critical: Object.hasOwn(members, 'crit'),
+  }
+}
+
+function canonicalBytes(part: string): Buffer | undefined {
+  const bytes = Buffer.from(part, 'base64url')
+  return part !== '' && bytes.toString('base64url') === part ? bytes : undefined
+}
+
+/** A JSON value; undefined for what is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

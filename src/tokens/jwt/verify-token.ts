@@ -1,0 +1,65 @@
+import { AuthError, type TokenRefusal } from '../../shared/errors.js'
+import { isPlainObject } from '../../shared/options.js'
+import { own } from '../../shared/values.js'
+import type { KeySource, VerificationKey } from '../keys/key-ring.js'
+import type { VerifiedToken } from '../verified-token.js'
+import { type Expectation, readClaims } from './claims.js'
+import { type CompactToken, parseJson, readCompact } from './compact-jws.js'
+import { TYP } from './issue-token.js'
+import { isSignedBy } from './signature.js'
+
+/** A verified token, and what must still hold when it is met again. */
+export interface Verification {
+  readonly token: VerifiedToken
+  /** The key that verified it. */
+  readonly key: VerificationKey
+  /** From when and until when it is good: milliseconds since the epoch, tolerance included. */
+  readonly notBefore: number
+  readonly notAfter: number
+}
+
+/** Longer than any header is (Node's limit for all of them is 16 kB, unless it is raised). */
+const LONGEST = 2 ** 20
+
+/**
+ * Lets through what can be the text of a token. Nothing is made text for it: what is asked for its text twice may answer differently.
+ * @throws AuthError `invalid_token`
+ */
+export function assertTokenText(text: unknown): asserts text is string {
+  if (typeof text !== 'string' || text.length > LONGEST) throw refusal('malformed')
+}
+
+/**
+ * Token text → verified token.
+ * @throws AuthError `invalid_token`
+ */
+export function verifyToken(text: string, keys: KeySource, expected: Expectation): Verification {
+  const compact = readCompact(text)
+  if (!compact) throw refusal('malformed')
+  const key = keyOf(compact, keys)
+  if (!isSignedBy(compact, key)) throw refusal('signature')
+  const payload = parseJson(compact.payload.toString())
+  const result = readClaims(payload, expected)
+  if (typeof result === 'string') throw refusal(result, tokenIdOf(payload))
+  // No spread: on Node 20 one costs as much as a third of all this.
+  return { key, token: result.token, notBefore: result.notBefore, notAfter: result.notAfter }
+}
+
+/** The key that the token names, if it is one of ours and the token is of the form that we issue. */
+function keyOf({ alg, kid, typ, critical }: CompactToken, keys: KeySource): VerificationKey {
+  if (critical) throw refusal('critical_header')
+  if (typ !== TYP) throw refusal('type')
+  const key = typeof kid === 'string' ? keys.find(kid) : undefined
+  if (!key) throw refusal('unknown_key')
+  if (alg !== key.alg) throw refusal('algorithm')
+  return key
+}
+
+function tokenIdOf(payload: unknown): string | undefined {
+  const id = isPlainObject(payload) ? own(payload, 'jti') : undefined
+  return typeof id === 'string' ? id : undefined
+}
+
+function refusal(reason: TokenRefusal, tokenId?: string): AuthError {
+  return new AuthError('invalid_token', { reason, ...(tokenId !== undefined && { tokenId }) })
+}

@@ -1,0 +1,164 @@
+import {
+  type AsymmetricKeyDetails,
+  createHash,
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  createSecretKey,
+  type JsonWebKeyInput,
+  type KeyObject,
+} from 'node:crypto'
+import { types } from 'node:util'
+import { type Check, Expected, isPlainObject } from '../../shared/options.js'
+import { bare, memberOf, own } from '../../shared/values.js'
+import { parseJson } from '../jwt/compact-jws.js'
+import type { Algorithm, KeyKind } from './algorithms.js'
+
+/** Text (its UTF-8 bytes), bytes, or a `KeyObject`. At least as long as the hash: 32, 48 or 64 bytes (RFC 7518 section 3.2). */
+export type SecretMaterial = string | Uint8Array | KeyObject
+// By way of JsonWebKeyInput, since the newer versions of @types/node export no JsonWebKey.
+/** PEM text, a JWK (RFC 7517), or a `KeyObject`: RSA of at least 2048 bits, or EC on the curve of the algorithm. Not encrypted. */
+export type KeyMaterial = string | (JsonWebKeyInput['key'] & Partial<Record<'kid', unknown>>) | KeyObject
+
+const MIN_RSA_BITS = 2048
+const MAX_RSA_BITS = 16_384
+
+/** How each of a key's materials is read. No message shows any of it. */
+export const MATERIALS: Record<
+  'secret' | 'privateKey' | 'publicKey',
+  (alg: Algorithm, kind: KeyKind) => Check<KeyObject>
+> = {
+  secret: (alg, kind) => (value) => {
+    const bytes = kind.kind === 'secret' ? kind.minBytes : 0
+    const what = `a secret of at least ${bytes} bytes for ${alg} (RFC 7518 section 3.2)`
+    const key = types.isKeyObject(value) ? value : secretOf(value)
+    if (key?.type !== 'secret') throw new Expected(what)
+    const found = keyPairIn(key.export())
+    if (found) {
+      throw new Expected(
+        what,
+        `This is a ${found}: did you mean "privateKey" or "publicKey", with an RS, PS or ES algorithm?`,
+      )
+    }
+    if ((key.symmetricKeySize ?? 0) < bytes) {
+      throw new Expected(what, 'Make one with: openssl rand -base64 64')
+    }
+    return key
+  },
+  privateKey: (alg, kind) => (given) => {
+    const value = withoutPrototype(given)
+    const key = keyOf(value, 'private', createPrivateKey)
+    const isPublic = typeof value === 'string' && value.includes('PUBLIC KEY-----')
+    return fitting(alg, kind, value, key, isPublic ? 'This is a public key: did you mean "publicKey"?' : '')
+  },
+  publicKey: (alg, kind) => (given) => {
+    const value = withoutPrototype(given)
+    const isPrivate =
+      (typeof value === 'string' && value.includes('PRIVATE KEY-----')) || (isJwk(value) && value['d'] !== undefined)
+    const key = isPrivate ? undefined : keyOf(value, 'public', createPublicKey)
+    return fitting(alg, kind, value, key, isPrivate ? 'This is a private key: did you mean "privateKey"?' : '')
+  },
+}
+
+const isJwk = (value: unknown): value is Record<string, unknown> => isPlainObject(value) && !types.isKeyObject(value)
+
+/** The members of a JWK that are read here or by Node (RFC 7517 section 4, RFC 7518 section 6). */
+const JWK_MEMBERS = [
+  ...['kty', 'alg', 'use', 'key_ops'],
+  ...['crv', 'x', 'y', 'd', 'n', 'e', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'],
+]
+
+/** A JWK whose every member is read once, so that Node sees what was checked and nothing inherited. Other material as it is. */
+function withoutPrototype(material: unknown): unknown {
+  if (!isJwk(material)) return material
+  return bare(Object.fromEntries(JWK_MEMBERS.map((name) => [name, memberOf(material, name)])))
+}
+
+/** `-----BEGIN`, also in base64. */
+const PEM = /-----BEGIN|LS0tLS1CRUdJTi/
+
+/** Returns what a secret is, if it is a key of a key pair: anyone may have a public key. White space, marks and UTF-16 hide nothing. */
+function keyPairIn(secret: Buffer): 'PEM' | 'JWK' | undefined {
+  const text = secret.toString().replaceAll('\0', '')
+  if (PEM.test(text)) return 'PEM'
+  const json = parseJson(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1))
+  if (!isPlainObject(json)) return undefined
+  const kty = own(json, 'kty')
+  return Array.isArray(own(json, 'keys')) || (typeof kty === 'string' && kty !== 'oct') ? 'JWK' : undefined
+}
+
+function secretOf(value: unknown): KeyObject | undefined {
+  if (typeof value === 'string') return createSecretKey(value, 'utf8')
+  return types.isUint8Array(value) ? createSecretKey(value) : undefined
+}
+
+function keyOf(
+  value: unknown,
+  type: 'private' | 'public',
+  create: (key: string | JsonWebKeyInput) => KeyObject,
+): KeyObject | undefined {
+  if (types.isKeyObject(value)) return value.type === type ? value : undefined
+  try {
+    if (typeof value === 'string') return create(value)
+    return isJwk(value) ? create(bare({ key: value, format: 'jwk' as const })) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** What is probably wrong with text that is no key. Shows none of it. */
+function pemMistake(pem: string): string {
+  if (!pem.includes('-----BEGIN')) return 'This is no PEM. The name of a file? Hand in what is in it'
+  if (pem.includes('\\n')) return "Its line ends are a backslash and an n: .replaceAll('\\\\n', '\\n')"
+  return pem.includes('ENCRYPTED') ? 'An encrypted PEM must be decrypted first' : 'Is all of it there, line ends too?'
+}
+
+function fitting(alg: Algorithm, kind: KeyKind, value: unknown, key: KeyObject | undefined, hint = ''): KeyObject {
+  const needed = kind.kind === 'ec' ? `an EC key on curve ${kind.curve}` : `an RSA key of at least ${MIN_RSA_BITS} bits`
+  const what = `${needed} for ${alg}, as PEM text, a JWK or a KeyObject`
+  if (!key) throw new Expected(what, hint || (typeof value === 'string' ? pemMistake(value) : ''))
+  const details = key.asymmetricKeyDetails ?? {}
+  const fits =
+    kind.kind === 'ec'
+      ? key.asymmetricKeyType === 'ec' && details.namedCurve === kind.curve
+      : key.asymmetricKeyType === 'rsa' && isStrongRsa(details)
+  if (!fits) {
+    const size = details.modulusLength ? ` of ${details.modulusLength} bits` : ''
+    const curve = details.namedCurve ? ` on curve ${details.namedCurve}` : ''
+    throw new Expected(what, `This is a key of type ${key.asymmetricKeyType}${size}${curve}`)
+  }
+  if (isJwk(value)) {
+    if (value['alg'] !== undefined && value['alg'] !== alg)
+      throw new Expected(what, 'The JWK\'s own "alg" says otherwise')
+    if (value['use'] !== undefined && value['use'] !== 'sig')
+      throw new Expected(what, 'The JWK\'s own "use" is not "sig"')
+    const operation = key.type === 'private' ? 'sign' : 'verify'
+    const operations = value['key_ops'] ?? [operation]
+    if (!Array.isArray(operations) || !operations.includes(operation)) {
+      throw new Expected(what, `The JWK's own "key_ops" do not have "${operation}"`)
+    }
+  }
+  return key
+}
+
+/** NIST SP 800-56B: with an exponent of 1 anyone could sign. A huge modulus makes each verification a burden. */
+function isStrongRsa({ modulusLength = 0, publicExponent = 0n }: AsymmetricKeyDetails): boolean {
+  const soundExponent = publicExponent >= 65_537n && publicExponent % 2n === 1n
+  return modulusLength >= MIN_RSA_BITS && modulusLength <= MAX_RSA_BITS && soundExponent
+}
+
+/** The key id that a JWK brings along. */
+export function kidOfJwk(material: unknown): string | undefined {
+  const kid = isJwk(material) ? memberOf(material, 'kid') : undefined
+  return typeof kid === 'string' && kid !== '' ? kid : undefined
+}
+
+/** RFC 7638 for a public key. A secret's is keyed with the secret itself, so that it tells no more than a token does. */
+export function thumbprint(key: KeyObject): string {
+  if (key.type === 'secret') {
+    return createHmac('sha256', key).update('express-token-endpoint kid').digest('base64url').slice(0, 22)
+  }
+  const { crv, e, kty, n, x, y } = key.export({ format: 'jwk' })
+  const members = kty === 'RSA' ? { e, kty, n } : { crv, kty, x, y }
+  return createHash('sha256').update(JSON.stringify(members)).digest('base64url')
+}

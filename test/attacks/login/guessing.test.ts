@@ -1,0 +1,139 @@
+import express from 'express'
+import { createPasswords, type TokenRouterOptions, tokenRouter } from 'express-token-endpoint'
+import { describe, expect, it, vi } from 'vitest'
+import { ACCOUNTS, countingHasher, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../../support/fixtures.js'
+import { listen, raw, TOKEN_PATH } from '../../support/http.js'
+import { type Answer, all, client, deferred, flood, login, statuses } from '../support.js'
+
+const ALICE = ACCOUNTS.alice.email
+const ATTACKER = '203.0.113.9'
+const OWNER = '198.51.100.7'
+
+async function start(options: Partial<TokenRouterOptions> = {}) {
+  const hasher = countingHasher()
+  const app = express()
+  app.set('trust proxy', 1)
+  app.use(tokenRouter({ tokens: makeIssuer(), accounts: makeStore(), passwords: fastPasswords(hasher), ...options }))
+  const { port } = await listen(app)
+  return { port, send: client(port), hasher }
+}
+
+describe('wrong guesses from one address at one account', () => {
+  it('ten thousand: ten are looked at, and the owner signs in from elsewhere all the while', async () => {
+    const { port, send, hasher } = await start()
+    const guesses: Answer[] = []
+    const owner: Answer[] = []
+    for (let round = 0; round < 100; round++) {
+      const guessing = flood(port, 100, (i) => login(ALICE, `guess ${round}-${i}`, ATTACKER))
+      owner.push(await send(login(ALICE, PASSWORD, OWNER)))
+      guesses.push(...(await guessing))
+    }
+    expect(statuses(owner)).toEqual({ 200: 100 })
+    expect(statuses(guesses)).toEqual({ 403: 10, 429: 9990 })
+    expect(hasher.asked).toHaveLength(10 + 100)
+    for (const { status, headers } of guesses) {
+      expect(headers['retry-after'] ?? '').toMatch(status === 429 ? /^([1-9]\d?|[1-8]\d\d|900)$/ : /^$/)
+    }
+    // Not even the right password gets in from there.
+    expect(await send(login(ALICE, PASSWORD, ATTACKER))).toMatchObject({ status: 429 })
+    expect(hasher.asked).toHaveLength(10 + 100)
+  }, 90_000)
+
+  it('two hundred at once, before the first of them is checked: ten are', async () => {
+    const hasher = countingHasher()
+    const turn = deferred<void>()
+    const slow = {
+      ...hasher,
+      verify: async (password: string, hash: string) => {
+        const matches = hasher.verify(password, hash)
+        await turn.promise
+        return matches
+      },
+    }
+    const passwords = createPasswords({ hashers: [slow], concurrency: 200 })
+    const { port } = await start({ passwords })
+    const send = client(port, 200)
+    const answered: number[] = []
+    const guesses = all(200, async (i) => {
+      const { status } = await send(login(ALICE, `guess ${i}`, ATTACKER))
+      answered.push(status)
+    })
+    await vi.waitFor(() => expect(answered).toHaveLength(190), 10_000)
+    expect(new Set(answered)).toEqual(new Set([429]))
+    expect(passwords.load()).toEqual({ active: 10, waiting: 0 })
+    turn.resolve()
+    await guesses
+    expect(answered.slice(190)).toEqual(Array(10).fill(403))
+    expect(hasher.asked).toHaveLength(10)
+  })
+
+  it('spelt differently, they are guesses at the same account', async () => {
+    const { send, hasher } = await start()
+    const trimmed = [ALICE, ALICE.toUpperCase(), ` ${ALICE}`, `${ALICE}\t`, 'ａlice@example.com']
+    const folded = [
+      'al\u200bice@example.com',
+      'al\u00adice@example.com',
+      'alİce@example.com',
+      'alice\u0301@example.com',
+    ]
+    const spellings = [...trimmed, ...folded, 'aliçe@example.com']
+    const answers = await all(100, (i) => send(login(spellings[i % 10] as string, 'guess', ATTACKER)))
+    expect(statuses(answers)).toEqual({ 403: 10, 429: 90 })
+    expect(hasher.asked).toHaveLength(10)
+  })
+
+  it('with a forged X-Forwarded-For before the proxy’s own they count for the same address', async () => {
+    const { send, hasher } = await start()
+    const answers = await all(100, (i) => send(login(ALICE, 'guess', `192.0.2.${i}, ${ATTACKER}`)))
+    expect(statuses(answers)).toEqual({ 403: 10, 429: 90 })
+    expect(hasher.asked).toHaveLength(10)
+  })
+})
+
+describe('wrong guesses spread out', () => {
+  it('one address at a thousand accounts: a hundred are looked at, and others sign in', async () => {
+    const { send, hasher } = await start()
+    const answers = await all(1000, (i) => send(login(`user${i}@example.com`, 'guess', ATTACKER)))
+    expect(statuses(answers)).toEqual({ 403: 100, 429: 900 })
+    expect(hasher.asked).toHaveLength(100)
+    expect(await send(login(ALICE, PASSWORD, OWNER))).toMatchObject({ status: 200 })
+  })
+
+  it('a thousand addresses at one account: a hundred are looked at', async () => {
+    const { send, hasher } = await start()
+    const answers = await all(1000, (i) => send(login(ALICE, 'guess', `10.0.${i >> 8}.${i & 255}`)))
+    expect(statuses(answers)).toEqual({ 403: 100, 429: 900 })
+    expect(hasher.asked).toHaveLength(100)
+  })
+})
+
+it('a 429 tells nothing: the same bytes whether there is such an account or not', async () => {
+  const { port, send } = await start()
+  const emails = [ALICE, 'nobody@example.com', ACCOUNTS.disabled.email, ACCOUNTS.passwordless.email, '', '\0']
+  const answers = new Set<string>()
+  for (const [i, email] of emails.entries()) {
+    const address = `192.0.2.${i}`
+    await all(10, () => send(login(email, 'guess', address)))
+    const body = JSON.stringify({ email, password: 'guess' })
+    const head = [
+      `POST ${TOKEN_PATH} HTTP/1.1`,
+      'Host: x',
+      'Connection: close',
+      'Content-Type: application/json',
+      `X-Forwarded-For: ${address}`,
+      `Content-Length: ${Buffer.byteLength(body)}`,
+    ]
+    const answer = await raw(port, `${head.join('\r\n')}\r\n\r\n${body}`)
+    expect(answer).toMatch(/\r\nRetry-After: [1-9]\d*\r\n/)
+    answers.add(answer.replace(/\r\n(Date|Retry-After): [^\r]+/g, ''))
+  }
+  expect([...answers]).toEqual([expect.stringMatching(/^HTTP\/1\.1 429 Too Many Requests\r\n/)])
+})
+
+it('throttle: false leaves every guess to be checked', async () => {
+  const { send, hasher } = await start({ throttle: false })
+  const answers = await all(300, () => send(login(ALICE, 'guess', ATTACKER)))
+  expect(statuses(answers)).toEqual({ 403: 300 })
+  expect(hasher.asked).toHaveLength(300)
+  expect(await send(login(ALICE, PASSWORD, ATTACKER))).toMatchObject({ status: 200 })
+})

@@ -1,0 +1,256 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import express from 'express'
+import { authOf, requireBearer } from 'express-token-endpoint'
+import { Redis } from 'ioredis'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { makeIssuer, PASSWORD } from '../../support/fixtures.js'
+import { listen } from '../../support/http.js'
+import { NO_REDIS, startRedis, type TestRedis } from '../../support/services/redis.js'
+import { type Answer, all, bearer, client, flood, login, type Send, statuses } from '../support.js'
+
+const ALICE = 'alice@example.com'
+const SERVER = fileURLToPath(new URL('login-server.mjs', import.meta.url))
+const PATIENCE = 10_000
+
+interface Process {
+  port: number
+  send: Send
+  /** How many hashes it has run so far, and what it has told since it was asked last. */
+  told(): Promise<{ hashes: number; events: { type: string; dependency?: string; refused?: boolean }[] }>
+}
+
+/** A process with the built package in it. */
+async function startProcess(redis: TestRedis): Promise<Process> {
+  const child: ChildProcess = fork(SERVER, { env: { ...process.env, REDIS_URL: redis.url } })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const message = async () => (await once(child, 'message'))[0]
+  const { port } = await message()
+  return {
+    port,
+    send: client(port),
+    told() {
+      child.send('told?')
+      return message()
+    },
+  }
+}
+
+async function start() {
+  const redis = await startRedis()
+  const [one, two] = await Promise.all([startProcess(redis), startProcess(redis)])
+  return { redis, one, two }
+}
+
+const guess = (address: string) => login(ALICE, 'guess', address)
+
+/** Guesses one after the other: how many of them were looked at. Each is answered 403 or 429. */
+async function looked({ send }: Process, count: number, address: string): Promise<number> {
+  const answers: Answer[] = []
+  for (let i = 0; i < count; i++) answers.push(await send(guess(address)))
+  const { 403: through = 0, ...others } = statuses(answers)
+  expect(others).toEqual(through < count ? { 429: count - through } : {})
+  return through
+}
+
+/** Another address every time, so that each probe has budgets of its own. */
+const freshAddress = (
+  (next) => () =>
+    `198.51.100.${next++}`
+)(1)
+
+/** Waits until failures in either process count in the other. */
+async function sharing(one: Process, two: Process): Promise<void> {
+  for (const [from, to] of [
+    [one, two],
+    [two, one],
+  ] as const) {
+    await vi.waitFor(async () => {
+      const address = freshAddress()
+      const email = `${address}@example.com`
+      for (let i = 0; i < 10; i++) await from.send(login(email, 'guess', address))
+      expect((await to.send(login(email, 'guess', address))).status).toBe(429)
+    }, PATIENCE)
+  }
+}
+
+/**
+ * The hashes that both have run since, and how many there may be: the budget's ten, and ten more for a process that told that
+ * Redis was silent (on a machine so busy that it was) and went on by itself.
+ */
+async function spentSince(before: number, one: Process, two: Process): Promise<{ hashes: number; most: number }> {
+  const told = [await one.told(), await two.told()]
+  const alone = told.filter(({ events }) => events.some(({ dependency }) => dependency === 'throttle')).length
+  return { hashes: told.reduce((sum, { hashes }) => sum + hashes, 0) - before, most: alone === 0 ? 10 : 20 }
+}
+
+describe.skipIf(NO_REDIS)('two processes with their budgets on one Redis', () => {
+  it('ten thousand guesses over both: ten are looked at, and the owner signs in at both all the while', async () => {
+    const { one, two } = await start()
+    await sharing(one, two)
+    const before = (await one.told()).hashes + (await two.told()).hashes
+    const guesses: Answer[] = []
+    const owner: Answer[] = []
+    for (let round = 0; round < 125; round++) {
+      const guessing = [one, two].map(({ port }) => flood(port, 40, () => guess('203.0.113.9')))
+      owner.push(...(await Promise.all([one, two].map(({ send }) => send(login(ALICE, PASSWORD, '203.0.113.7'))))))
+      guesses.push(...(await Promise.all(guessing)).flat())
+    }
+    const { hashes, most } = await spentSince(before, one, two)
+    expect(hashes - 250).toBeGreaterThanOrEqual(10)
+    expect(hashes - 250).toBeLessThanOrEqual(most)
+    expect(statuses(guesses)).toEqual({ 403: hashes - 250, 429: 10_000 - (hashes - 250) })
+    expect(statuses(owner)).toEqual({ 200: 250 })
+    for (const { status, headers } of guesses) {
+      expect(headers['retry-after'] ?? '').toMatch(status === 429 ? /^[1-9]\d*$/ : /^$/)
+    }
+  })
+
+  it('a burst that keeps a process busy for longer than it waits for Redis does not make it guess on its own', async () => {
+    const { one, two } = await start()
+    await sharing(one, two)
+    const before = (await one.told()).hashes + (await two.told()).hashes
+    const answers = await Promise.all([one, two].map(({ port }) => flood(port, 1000, () => guess('203.0.113.9'), 2)))
+    const { 403: through, 429: _throttled, 503: _overloaded, ...others } = statuses(answers.flat())
+    const { hashes, most } = await spentSince(before, one, two)
+    expect(hashes).toBeGreaterThanOrEqual(10)
+    expect(hashes).toBeLessThanOrEqual(most)
+    expect({ through, others }).toEqual({ through: hashes, others: {} })
+  })
+
+  it('a burst from an address that may guess no more takes no places from the owner', async () => {
+    const { one, two } = await start()
+    await sharing(one, two)
+    const before = (await one.told()).hashes + (await two.told()).hashes
+    await looked(one, 10, '203.0.113.9')
+    let over = false
+    const bursts = Promise.all([one, two].map(({ port }) => flood(port, 1000, () => guess('203.0.113.9'), 2)))
+    const done = bursts.finally(() => {
+      over = true
+    })
+    const owner: Answer[] = []
+    while (!over) for (const { send } of [one, two]) owner.push(await send(login(ALICE, PASSWORD, '203.0.113.7')))
+    const { 403: through = 0, 429: throttled = 0, 503: overloaded = 0, ...others } = statuses((await done).flat())
+    expect(through + throttled + overloaded).toBe(2000)
+    expect(others).toEqual({})
+    expect(Object.keys(statuses(owner))).toEqual(['200'])
+    const { hashes, most } = await spentSince(before, one, two)
+    expect(hashes - owner.length).toBeLessThanOrEqual(most)
+  })
+
+  it('good logins made all at once cost nothing, though some of them are refused', async () => {
+    const { one, two } = await start()
+    await sharing(one, two)
+    const address = freshAddress()
+    const answers = await all(60, (i) => (i % 2 ? one : two).send(login(ALICE, PASSWORD, address)))
+    expect(statuses(answers)).toHaveProperty('200')
+    await vi.waitFor(async () => {
+      expect(await one.send(login(ALICE, PASSWORD, address))).toMatchObject({ status: 200 })
+    }, PATIENCE)
+    const through = (await looked(one, 10, address)) + (await looked(two, 10, address))
+    const { most } = await spentSince(0, one, two)
+    expect(through).toBeGreaterThanOrEqual(10)
+    expect(through).toBeLessThanOrEqual(most)
+  })
+
+  const AWAY: [string, (redis: TestRedis) => unknown, (redis: TestRedis) => unknown][] = [
+    ['killed and started anew, empty', (redis) => redis.kill(), (redis) => redis.start()],
+    ['paused', (redis) => redis.process().kill('SIGSTOP'), (redis) => redis.process().kill('SIGCONT')],
+  ]
+  it.each(AWAY)(
+    'Redis %s: each goes on with what it has seen, tells, and shares again',
+    async (_, leave, comeBack) => {
+      const { redis, one, two } = await start()
+      await sharing(one, two)
+      const address = freshAddress()
+      expect(await looked(one, 3, address)).toBe(3)
+      expect(await looked(two, 4, address)).toBe(4)
+      await Promise.all([one.told(), two.told()])
+
+      await leave(redis)
+      for (const { send } of [one, two]) {
+        expect(await send(login(ALICE, PASSWORD, freshAddress()))).toMatchObject({ status: 200 })
+      }
+      expect(await looked(one, 20, address)).toBe(7)
+      expect(await looked(two, 20, address)).toBe(6)
+      for (const process of [one, two]) {
+        const failures = await vi.waitFor(async () => {
+          expect(await process.send(login(ALICE, PASSWORD, freshAddress()))).toMatchObject({ status: 200 })
+          const told = (await process.told()).events.filter(({ type }) => type === 'dependency.failed')
+          expect(told).not.toEqual([])
+          return told
+        }, PATIENCE)
+        expect(new Set(failures.map((failure) => JSON.stringify(failure)))).toEqual(
+          new Set([JSON.stringify({ type: 'dependency.failed', dependency: 'throttle', refused: false })]),
+        )
+      }
+
+      await comeBack(redis)
+      await sharing(one, two)
+      // What they have seen while it was away is not forgotten.
+      expect((await looked(one, 20, address)) + (await looked(two, 20, address))).toBe(0)
+    },
+    30_000,
+  )
+})
+
+describe.skipIf(NO_REDIS)('revocation on Redis', () => {
+  async function startGuard() {
+    const server = await startRedis()
+    const redis = new Redis(server.url)
+    redis.on('error', () => {})
+    onTestFinished(() => redis.disconnect())
+    const tokens = makeIssuer()
+    const failures: unknown[] = []
+    let handled = 0
+    const app = express()
+    const guard = requireBearer({
+      tokens,
+      isRevoked: async (auth) => (await redis.exists(`revoked:${auth.id}`)) === 1,
+      timeout: '250ms',
+      onEvent: (event) => event.type === 'dependency.failed' && failures.push(event),
+    })
+    app.get('/in', guard, (_req, res) => {
+      handled++
+      res.end('in')
+    })
+    app.get('/out', guard, async (req, res) => {
+      const { id, expiresAt } = authOf(req)
+      await redis.set(`revoked:${id}`, '', 'PXAT', expiresAt.getTime())
+      res.end()
+    })
+    const send = client((await listen(app)).port)
+    const token = () => tokens.issue({ accountId: 'acc-1' }).token
+    return { server, failures, handled: () => handled, token, ask: (t: string, path = '/in') => send(bearer(t, path)) }
+  }
+
+  const AWAY: [string, (redis: TestRedis) => unknown, (redis: TestRedis) => unknown][] = [
+    ['killed and started anew', (redis) => redis.kill(), (redis) => redis.start()],
+    ['paused', (redis) => redis.process().kill('SIGSTOP'), (redis) => redis.process().kill('SIGCONT')],
+  ]
+  it.each(AWAY)(
+    'Redis %s: 503 and never through; back, it works',
+    async (_, leave, comeBack) => {
+      const { server, failures, handled, token, ask } = await startGuard()
+      const [good, revoked] = [token(), token()]
+      expect(await ask(revoked, '/out')).toMatchObject({ status: 200 })
+      expect(await ask(revoked)).toMatchObject({ status: 401 })
+      expect(await ask(good)).toMatchObject({ status: 200 })
+
+      await leave(server)
+      const answers = await all(20, (i) => ask(i % 2 ? good : revoked))
+      expect(statuses(answers)).toEqual({ 503: 20 })
+      for (const { headers } of answers) expect(headers['retry-after']).toMatch(/^[1-9]\d*$/)
+      expect(handled()).toBe(1)
+      expect(failures).toEqual(Array(20).fill(expect.objectContaining({ dependency: 'revocation', refused: true })))
+
+      await comeBack(server)
+      await vi.waitFor(async () => expect((await ask(good)).status).toBe(200), PATIENCE)
+      const again = token()
+      expect(await ask(again, '/out')).toMatchObject({ status: 200 })
+      expect(await ask(again)).toMatchObject({ status: 401 })
+    },
+    30_000,
+  )
+})

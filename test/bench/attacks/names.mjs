@@ -1,5 +1,0 @@
-export { TOKEN_PATH } from '../support.mjs'
-
-export const PASSWORD = 'correct horse'
-/** How many accounts the app under attack has. */
-export const PEOPLE = 1000

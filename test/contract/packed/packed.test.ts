@@ -1,0 +1,137 @@
+import { execFile } from 'node:child_process'
+import { cp, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
+import { publint } from 'publint'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { ONLY_EXPRESS } from '../../support/runner/only-express.js'
+import { expectWorks } from './consumer.js'
+import { entryFiles, isModule, moduleNames, modulesOfEntries, stemOf } from './entries.js'
+import { install, npm } from './npm.js'
+import { type Manifest, type Packed, pack, tempFolder } from './pack.js'
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+const manifest: Manifest = JSON.parse(await readFile(here('../../../package.json'), 'utf8'))
+/** Runs a program to its end, and gives all that it says. */
+const output = (cwd: string, ...args: string[]): Promise<string> =>
+  promisify(execFile)(process.execPath, args, { cwd }).then(
+    ({ stdout }) => stdout,
+    ({ stdout, stderr }) => stdout + stderr,
+  )
+
+let packed: Packed
+let temporary: Awaited<ReturnType<typeof tempFolder>>
+beforeAll(async () => {
+  temporary = await tempFolder('package')
+  packed = await pack(temporary.folder)
+})
+afterAll(() => temporary.remove())
+
+describe('the tarball', () => {
+  it('holds what is compiled and the documents, and nothing else', () => {
+    const others = [...packed.files.keys()].filter((file) => !(file.startsWith('dist/') && isModule(file)))
+    expect(others.sort()).toEqual(['.github/SECURITY.md', 'CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'])
+  })
+
+  it('holds every module that an entry needs, with its types, and no other', () => {
+    const modules = [...modulesOfEntries(packed)].flatMap((stem) => [`${stem}.js`, `${stem}.d.ts`])
+    expect([...packed.files.keys()].filter((file) => file.startsWith('dist/')).sort()).toEqual(modules.sort())
+    expect(new Set(entryFiles(manifest).filter(isModule).map(stemOf)).size).toBeGreaterThan(1)
+  })
+
+  it('points to no source maps, as it holds none', () => {
+    expect(
+      [...packed.files].filter(([, text]) => /^\/\/# sourceMappingURL=/m.test(text)).map(([file]) => file),
+    ).toEqual([])
+  })
+
+  it('is about as large as the README says', () => {
+    const [, size, unpacked] =
+      /\*\*Size\.\*\* (\d+) kB, unpacked (\d+) kB/.exec(packed.files.get('README.md') ?? '') ?? []
+    for (const [said, bytes] of [
+      [Number(size), packed.size],
+      [Number(unpacked), packed.unpackedSize],
+    ] as const) {
+      expect(said * 1000).toBeGreaterThan(bytes * 0.8)
+      expect(said * 1000).toBeLessThan(bytes * 1.2)
+    }
+  })
+
+  it('has nothing that publint would change', async () => {
+    const { buffer } = new Uint8Array(await readFile(packed.tarball))
+    const { messages } = await publint({ pack: { tarball: buffer }, strict: true })
+    expect(messages).toEqual([])
+  })
+
+  // Two findings of are-the-types-wrong are by design. ESM only: `require()` of it works from Node 20.19 on, as the consumers
+  // show, and TypeScript knows it under `nodenext`; `node16` stands for Node 16. And `node10` is from before `exports`.
+  const BY_DESIGN = { NoResolution: 'node10', CJSResolvesToESM: 'node16-cjs' }
+
+  it.each(moduleNames(manifest))('%s: are-the-types-wrong finds what is by design and nothing else', async (name) => {
+    const tarball = createPackageFromTarballData(new Uint8Array(await readFile(packed.tarball)))
+    const entrypoint = name.replace('express-token-endpoint', '.')
+    const result = await checkPackage(tarball, { entrypoints: [entrypoint] })
+    expect(result.types && result.problems).toEqual(
+      Object.entries(BY_DESIGN).map(([kind, resolutionKind]) => ({ kind, entrypoint, resolutionKind })),
+    )
+  })
+})
+
+/** The lowest versions that a peer range allows: '^4.21 || ^5' → 4.21.0, 5.0.0. */
+const lowest = (name: string) =>
+  (manifest.peerDependencies[name] ?? '').split(' || ').map((range) => {
+    const [major, minor = 0, patch = 0] = range.replace('^', '').split('.')
+    return `${major}.${minor}.${patch}`
+  })
+const majorOf = (version: string) => version.split('.')[0]
+
+const EXPRESS = ONLY_EXPRESS ? [ONLY_EXPRESS] : lowest('express')
+/** The types of the lowest Node beside Express 4, of the highest beside Express 5: they do not export the same names. */
+const nodeTypesFor = async (express: string) =>
+  majorOf(express) === '4'
+    ? JSON.parse(await readFile(here('../../../node_modules/@types/node/package.json'), 'utf8')).version
+    : '26'
+const typesFor = (express: string) => lowest('@types/express').find((types) => majorOf(types) === majorOf(express))
+
+describe.each(EXPRESS)('a project with Express %s that installed the tarball', (express) => {
+  let project: Awaited<ReturnType<typeof tempFolder>>
+  let installed = false
+  beforeAll(async () => {
+    project = await tempFolder('consumer')
+    await writeFile(join(project.folder, 'package.json'), '{ "private": true }')
+    const types = [`@types/express@${typesFor(express)}`, `@types/node@${await nodeTypesFor(express)}`]
+    installed = await install(project.folder, [packed.tarball, `express@${express}`, ...types])
+    await cp(here('consumers'), project.folder, { recursive: true })
+  }, 180_000)
+  afterAll(() => project.remove())
+  beforeEach(({ skip }) => skip(!installed))
+
+  it.each(['esm/main.mjs', 'commonjs/main.cjs'])('%s: gets a token, and through its guard', async (program) => {
+    await expectWorks(join(project.folder, program))
+  })
+
+  it.each([
+    ['nodenext', ['main.mjs', 'main.cjs']],
+    ['bundler', ['main.mjs']],
+  ])('%s: compiles, the types of all libraries checked too, and works', async (name, programs) => {
+    const folder = join(project.folder, name)
+    expect(await output(folder, here('../../../node_modules/typescript/bin/tsc'))).toBe('')
+    for (const program of programs) await expectWorks(join(folder, program))
+  })
+
+  it.each(Object.keys(manifest.bin ?? {}))('%s: is a command that npx finds, and tells its help', async (name) => {
+    expect(await npm(project.folder, 'exec', '--no', '--', name, '--help')).toContain(name)
+  })
+
+  it.each(moduleNames(manifest))('%s: is the same by import and by require', async (name) => {
+    const names = (module: string) => `console.log(Object.keys(${module}).sort().join())`
+    const [imported, required] = await Promise.all([
+      output(project.folder, '--input-type=module', '-e', names(`await import('${name}')`)),
+      output(project.folder, '--input-type=commonjs', '-e', names(`require('${name}')`)),
+    ])
+    expect(imported).toMatch(/^\w+(,\w+)*\n$/)
+    expect(required.replace('__esModule,', '')).toBe(imported)
+  })
+})

@@ -1,0 +1,282 @@
+import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import express from 'express'
+import {
+  type AuthError,
+  createPasswords,
+  createThrottle,
+  createTokenVerifier,
+  memoryAccounts,
+  remoteKeys,
+  requireBearer,
+  tokenRouter,
+} from 'express-token-endpoint'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { GUARDED_REQUESTS } from '../../src/http/guard/require-bearer.js'
+import { createTurnQueue } from '../../src/http/shared/turn-queue.js'
+import { TOKEN_CALLS } from '../../src/http/token-endpoint/token-router.js'
+import { client, flood, settled, statuses } from '../attacks/support.js'
+import {
+  ACCOUNTS,
+  countingHasher,
+  fastPasswords,
+  frozenClock,
+  ISSUER,
+  makeIssuer,
+  makeStore,
+} from '../support/fixtures.js'
+import { sendEndlessly } from '../support/host.js'
+import { listen } from '../support/http.js'
+
+const FILE = fileURLToPath(new URL('../../.github/SECURITY.md', import.meta.url))
+const TEXT = readFileSync(FILE, 'utf8').replace(/\n {2,}/g, ' ')
+const PROMISED = TEXT.slice(TEXT.indexOf('## What is promised'), TEXT.indexOf('## What is trusted'))
+
+/** Reads the numbers from the one sentence of the promises that fits. */
+function numbers(sentence: RegExp): number[] {
+  const found = [...PROMISED.matchAll(new RegExp(sentence, 'g'))]
+  expect(found, `${sentence} in SECURITY.md`).toHaveLength(1)
+  return (found[0] as RegExpMatchArray).slice(1).map((text) => Number(text.replaceAll(',', '')))
+}
+
+const stuck = { ...countingHasher(), verify: () => new Promise<never>(() => {}) }
+const code = (error: AuthError) => error.code
+
+describe('SECURITY.md promises', () => {
+  it('a number for each limit, and no limit without a test here', () => {
+    const sentences = PROMISED.split(/(?<=[.:])\s+|^- /m).filter((sentence) =>
+      /at most|limited to|longer than/.test(sentence),
+    )
+    expect(sentences.filter((sentence) => !/\d|half of a password/.test(sentence))).toEqual([])
+  })
+
+  it('guesses: pair, network, account', async () => {
+    const [pair, minutes, network, , account] = numbers(
+      /limited to (\d+) in (\d+) minutes for one account and one client network, (\d+) in (an hour) for one client network, and (\d+) in an hour for one account/,
+    ) as [number, number, number, number, number]
+    vi.useFakeTimers({ toFake: ['performance'] })
+    vi.advanceTimersByTime(1000)
+    onTestFinished(() => void vi.useRealTimers())
+    /** How many are let through before the first refusal, and after how many minutes the next one is. */
+    async function count(of: (i: number) => [email: string, address: string]) {
+      const { spend } = createThrottle()
+      for (let i = 0; ; i++) {
+        const refusal: AuthError | undefined = await spend(...of(i), () => {}).then(
+          () => undefined,
+          (error) => error,
+        )
+        if (refusal) return [i, Number(refusal.headers['Retry-After']) / 60]
+      }
+    }
+    expect(await count(() => ['a@example.com', '192.0.2.1'])).toEqual([pair, minutes])
+    expect(await count((i) => [`${i}@example.com`, '192.0.2.1'])).toEqual([network, 60])
+    expect(await count((i) => ['a@example.com', `192.0.2.${i}`])).toEqual([account, 60])
+  })
+
+  it('hashing', async () => {
+    const [most, inTurn] = numbers(
+      /at most (\d+) passwords are hashed at a time, and at most one for each core. (\d+) logins continue in one turn of the event loop/,
+    ) as [number, number]
+    expect(inTurn).toBe(8)
+    const passwords = createPasswords({ hashers: [stuck] })
+    for (let i = 0; i < 10; i++) void passwords.verify('x', 'plain:x')
+    await settled()
+    expect(passwords.load().active).toBe(Math.min(most, availableParallelism()))
+  })
+
+  it('logins that wait: in total, of one network, of one connection', async () => {
+    const [total, places, ofConnection] = numbers(
+      /At most ([\d,]+) logins wait\. (\d+) for each hashing thread already look up their account\. Half of the others may come from one client network, and (\d+) from one connection/,
+    ) as [number, number, number]
+    /** How many may wait beside those that run and those that look their account up. */
+    async function count(of: (i: number) => { network: string; connection: object }) {
+      const passwords = createPasswords({ hashers: [stuck], concurrency: 1 })
+      const refused: string[] = []
+      for (let i = 0; i < places; i++) await passwords.reserve({ source: { network: `first ${i}`, connection: {} } })
+      for (let i = 0; i < 1200; i++)
+        void passwords.reserve({ source: of(i) }).catch((error) => refused.push(code(error)))
+      await settled()
+      expect(new Set(refused)).toEqual(new Set(['overloaded']))
+      return 1200 - refused.length
+    }
+    const connection = {}
+    const all = await count((i) => ({ network: `${i}`, connection: {} }))
+    // One login runs, and the others that have a place wait too.
+    expect(all + places - 1).toBe(total)
+    const network = await count(() => ({ network: 'one', connection: {} }))
+    expect(network).toBe(Math.ceil(all / 2))
+    const one = await createPasswords({ hashers: [stuck], concurrency: 1 })
+    for (let i = 0; i < 32; i++) await one.reserve({ source: { network: 'first', connection: {} } })
+    let refused = 0
+    const ask = () => void one.reserve({ source: { network: 'one', connection } }).catch(() => refused++)
+    for (let i = 0; i < ofConnection; i++) ask()
+    await settled()
+    expect(refused).toBe(0)
+    ask()
+    await settled()
+    expect(refused).toBe(ofConnection + 1)
+  })
+
+  it('token calls that wait for a turn: in total, of one network, of one connection', () => {
+    expect(TOKEN_CALLS).toEqual(
+      Object.fromEntries(
+        numbers(
+          /At most ([\d,]+) token calls wait for that: ([\d,]+) of one client network and (\d+) of one connection/,
+        ).map((number, i) => [['total', 'perNetwork', 'perConnection'][i], number]),
+      ),
+    )
+  })
+
+  it('the wait of a login', async () => {
+    const [seconds] = numbers(/A login whose password check does not begin within (\d+) s gets `503`/) as [number]
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const passwords = createPasswords({ hashers: [stuck], concurrency: 1 })
+    void passwords.verify('x', 'plain:x')
+    const app = express().use(tokenRouter({ tokens: makeIssuer(), accounts: makeStore(), passwords }))
+    const { port } = await listen(app)
+    const body = JSON.stringify({ email: ACCOUNTS.alice.email, password: 'x' })
+    let answers: Awaited<ReturnType<typeof flood>> | undefined
+    void flood(port, 1, () => ({ headers: { 'Content-Type': 'application/json' }, body }), 1).then((all) => {
+      answers = all
+    })
+    while (passwords.load().waiting === 0) await settled()
+    await vi.advanceTimersByTimeAsync(seconds * 1000 - 1)
+    await settled()
+    expect(answers).toBeUndefined()
+    await vi.advanceTimersByTimeAsync(1)
+    while (!answers) await settled()
+    expect(statuses(answers)).toEqual({ 503: 1 })
+  })
+
+  it('tokens that wait to be verified: in a turn, in total, of one network, of one connection', async () => {
+    const waitForTurn = createTurnQueue(GUARDED_REQUESTS)
+    const [inTurn, total, ofNetwork, ofConnection] = numbers(
+      /: (\d+) other tokens are verified in one turn of the event loop\. At most ([\d,]+) requests wait for that: ([\d,]+) of one client network and (\d+) of one connection/,
+    ) as [number, number, number, number]
+    async function count(of: (i: number) => { network: string; connection: object }, length = 5000) {
+      let done = 0
+      const all = Array.from({ length }, (_, i) =>
+        waitForTurn(of(i)).then(
+          () => ++done,
+          () => {},
+        ),
+      )
+      await new Promise(setImmediate)
+      const first = done
+      await Promise.all(all)
+      return [first, done]
+    }
+    const connection = {}
+    expect(await count((i) => ({ network: `${i}`, connection: {} }))).toEqual([inTurn, total])
+    expect(await count(() => ({ network: 'one', connection: {} }))).toEqual([inTurn, ofNetwork])
+    expect(await count(() => ({ network: 'one', connection }), ofConnection)).toEqual([inTurn, ofConnection])
+    expect(await count(() => ({ network: 'one', connection }), ofConnection + 1)).toEqual([0, 0])
+  })
+
+  it('an unread body after a refusal', async () => {
+    const [seconds, bytes] = numbers(/is drained for at most (\d+) s and ([\d,]+) bytes/) as [number, number]
+    const [short] = numbers(/Node reads a body of at most ([\d,]+) bytes/) as [number]
+    expect(seconds).toBe(1)
+    let read = 0
+    const app = express()
+    app.use((req, _res, next) => {
+      const { emit } = req
+      req.emit = (event: string, ...args: unknown[]) => {
+        if (event === 'data') read += (args[0] as Buffer).length
+        return emit.call(req, event, ...args)
+      }
+      next()
+    })
+    app.post('/guarded', requireBearer({ tokens: makeIssuer() }))
+    const { port } = await listen(app)
+    const head = 'POST /guarded HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n'
+    const answer = await sendEndlessly(port, head, `4000\r\n${'x'.repeat(0x4000)}\r\n`)
+    expect(answer).toMatch(/^HTTP\/1\.1 401 [\s\S]*\r\nConnection: close\r\n/)
+    const sized = (length: number) => ({ method: 'POST', path: '/guarded', body: 'x'.repeat(length) })
+    expect((await client(port)(sized(short))).headers['connection']).toBe('keep-alive')
+    // The head arrives before the body does, so the body is unread when the guard refuses.
+    const long = `POST /guarded HTTP/1.1\r\nHost: x\r\nContent-Length: ${short + 1}\r\n\r\n`
+    expect(await sendEndlessly(port, long, 'x')).toMatch(/\r\nConnection: close\r\n/)
+    // What is on its way when the limit is reached is at most what a connection buffers.
+    expect(read).toBeLessThan(bytes + 1_048_576)
+  })
+
+  it('long addresses', async () => {
+    const [email] = numbers(
+      /An e-mail address longer than (\d+) characters is not normalised, hashed or looked up/,
+    ) as [number]
+    const [address] = numbers(/A client address longer than (\d+) characters is not parsed/) as [number]
+    const asked: string[] = []
+    const accounts = (given: string) => void asked.push(given)
+    const app = express().use(tokenRouter({ tokens: makeIssuer(), accounts, passwords: fastPasswords() }))
+    const { port } = await listen(app)
+    const emails = [email, email + 1].map((length) => 'a'.repeat(length))
+    const login = (i: number) => ({
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ email: emails[i], password: 'x' }),
+    })
+    expect(statuses(await flood(port, 2, login, 1))).toEqual({ 403: 2 })
+    expect(asked).toEqual([emails[0]])
+    const { clientNetwork } = await import('../../src/accounts/throttle/client-network.js')
+    const zone = (length: number) => `fe80::1%${'e'.repeat(length - 8)}`
+    expect([address, address + 1].map((length) => clientNetwork(zone(length)))).toEqual([
+      expect.stringMatching(/\/64$/),
+      'unknown',
+    ])
+  })
+
+  it('remote keys', async () => {
+    const [cooldown] = numbers(/at most once in (\d+) s whatever tokens say/) as [number]
+    const [size, waiting] = numbers(
+      /It reads at most ([\d,]+) bytes, and at most ([\d,]+) calls of `verify` wait for one fetch/,
+    ) as [number, number]
+    const [maxAge] = numbers(/verifies nothing after (\d+) minutes/) as [number]
+    expect([size, maxAge]).toEqual([102_400, 10])
+    let fetches = 0
+    const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(() => {
+      fetches++
+      return new Promise<never>(() => {})
+    })
+    onTestFinished(() => fetched.mockRestore())
+    const hanging = createTokenVerifier({
+      issuer: ISSUER,
+      keys: remoteKeys('https://api.example.com/keys', { timeout: '1m' }),
+    })
+    const { token } = makeIssuer().issue({ accountId: 'acc-1' })
+    let refused = 0
+    for (let i = 0; i < waiting + 100; i++) void hanging.verify(token).catch(() => refused++)
+    await settled()
+    expect([fetches, refused]).toEqual([1, 100])
+
+    fetched.mockImplementation(async () => {
+      fetches++
+      return new Response('{"keys":[]}')
+    })
+    const clock = frozenClock()
+    const keys = remoteKeys('https://api.example.com/keys', { clock, onError: () => {} })
+    const verifier = createTokenVerifier({ issuer: ISSUER, keys, clock })
+    fetches = 0
+    for (const step of [0, cooldown * 1000 - 1, 1]) {
+      clock.advance(step)
+      await verifier.verify(token).catch(() => {})
+      await settled()
+    }
+    expect(fetches).toBe(2)
+  })
+
+  it('nothing of the testing entry in production', async () => {
+    vi.stubEnv('NODE_ENV', 'production')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const entry = await import('express-token-endpoint/testing')
+    const store = memoryAccounts([])
+    const calls: Record<string, () => unknown> = {
+      accountStoreContract: () => entry.accountStoreContract({ store, existing: { email: 'a@example.com' } }),
+      createTestIssuer: () => entry.createTestIssuer(),
+      fastPasswords: () => entry.fastPasswords(),
+    }
+    expect(Object.keys(calls)).toEqual(Object.keys(entry).sort())
+    for (const call of Object.values(calls)) expect(call).toThrow(/NODE_ENV/)
+  })
+})

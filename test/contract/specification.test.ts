@@ -1,0 +1,231 @@
+import type { RequestHandler } from 'express'
+import request from 'supertest'
+import { describe, expect, it } from 'vitest'
+import {
+  asJson,
+  expectBadRequest,
+  expectForbidden,
+  expectToken,
+  GOOD,
+  GOOD_JSON,
+  JSON_TYPE,
+  packageOn,
+  send,
+} from '../support/host.js'
+import { EXPRESS, listen, TOKEN_PATH } from '../support/http.js'
+
+const STATEMENTS = '/api/v2013/statements'
+
+describe.each(EXPRESS)('the specification, on %s', async (_, express) => {
+  const { authOf, requireBearer, tokenRouter, ...fixtures } = await packageOn(express)
+  const { ACCOUNTS, decodePayload, fastPasswords, frozenClock, makeIssuer, makeStore } = fixtures
+
+  const statements: RequestHandler = (req, res) => {
+    res.json({ accountId: authOf(req).accountId })
+  }
+
+  /** A clearing house: the token call, and a protected endpoint. */
+  function clearingHouse({ tokens = makeIssuer(), accounts = makeStore() } = {}) {
+    const house = express.Router()
+    house.use(tokenRouter({ tokens, accounts, passwords: fastPasswords() }))
+    house.get(STATEMENTS, requireBearer({ tokens }), statements)
+    return house
+  }
+
+  const service = (options?: Parameters<typeof clearingHouse>[0]) => express().use(clearingHouse(options))
+  const start = async (options?: Parameters<typeof clearingHouse>[0]) => (await listen(service(options))).port
+
+  describe('section 2: credentials', () => {
+    it.each([
+      ['email', 'is required', { password: GOOD.password }],
+      ['email', 'is a string', { ...GOOD, email: 7 }],
+      ['password', 'is required', { email: GOOD.email }],
+      ['password', 'is a string', { ...GOOD, password: ['x'] }],
+    ])('%s %s', async (_field, _rule, body) => {
+      expectBadRequest(await send(await start(), asJson(body)))
+    })
+  })
+
+  describe('section 2: token result', () => {
+    it('authenticationToken is a string: the token of the account', async () => {
+      const tokens = makeIssuer()
+      const { authenticationToken } = expectToken(await send(await start({ tokens }), asJson(GOOD)))
+      expect(await tokens.verify(authenticationToken)).toMatchObject({ accountId: ACCOUNTS.alice.id })
+    })
+
+    it('expiration is ISO 8601 in UTC, with fractional seconds and a trailing Z', async () => {
+      const { expiration } = expectToken(await send(await start(), asJson(GOOD)))
+      expect(expiration).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z$/)
+    })
+
+    it("expiration is the token's own exp", async () => {
+      const tokens = makeIssuer({ lifetime: '25m', clock: frozenClock('2026-03-01T12:00:00.789Z') })
+      const { authenticationToken, expiration } = expectToken(await send(await start({ tokens }), asJson(GOOD)))
+      expect(expiration).toBe('2026-03-01T12:25:00.000Z')
+      expect(Date.parse(expiration)).toBe(Number(decodePayload(authenticationToken)['exp']) * 1000)
+    })
+  })
+
+  it('section 3: a token is no usable credential once its expiration has passed', async () => {
+    const clock = frozenClock()
+    const app = service({ tokens: makeIssuer({ clock }) })
+    const { body } = await request(app).post(TOKEN_PATH).send(GOOD).expect(200)
+    const ask = () => request(app).get(STATEMENTS).auth(body.authenticationToken, { type: 'bearer' })
+    clock.advance(Date.parse(body.expiration) - clock() - 1)
+    await ask().expect(200)
+    clock.advance(1)
+    await ask().expect(401)
+  })
+
+  describe('section 4: POST {base_url}/api/v2013/authentication/token', () => {
+    it('Method: POST, and no other', async () => {
+      const app = service()
+      await request(app).post(TOKEN_PATH).send(GOOD).expect(200)
+      await request(app).get(TOKEN_PATH).query(GOOD).expect(405)
+    })
+
+    it.each([
+      ['another version', '/api/v2014/authentication/token'],
+      ['other letters', '/API/v2013/authentication/token'],
+      ['a slash behind', `${TOKEN_PATH}/`],
+      ['no prefix', '/authentication/token'],
+    ])('Path: this one alone, not %s', async (_difference, path) => {
+      await request(service()).post(path).send(GOOD).expect(404)
+    })
+
+    it('Path parameters: none', async () => {
+      await request(service()).post(`${TOKEN_PATH}/alice`).send(GOOD).expect(404)
+    })
+
+    it('Query parameters: none, so that what stands in the query makes no difference', async () => {
+      const port = await start()
+      expectToken(await send(port, { ...asJson(GOOD), path: `${TOKEN_PATH}?email=x&password=y&realm=z` }))
+      expectBadRequest(await send(port, { ...asJson({}), path: `${TOKEN_PATH}?${new URLSearchParams(GOOD)}` }))
+    })
+
+    it.each([undefined, 'Bearer expired', 'Basic Zm9vOmJhcg==', 'nonsense'])(
+      'Authorization header: not required, and not looked at (%s)',
+      async (authorization) => {
+        const headers = { ...JSON_TYPE, ...(authorization && { Authorization: authorization }) }
+        expectToken(await send(await start(), { headers, body: GOOD_JSON }))
+      },
+    )
+
+    it('Request body: an object', async () => {
+      const port = await start()
+      for (const body of [[GOOD], GOOD_JSON, null, 1, true]) expectBadRequest(await send(port, asJson(body)))
+    })
+
+    it('Success response: an object with authenticationToken and expiration, and no third member', async () => {
+      const { body } = await request(service()).post(TOKEN_PATH).send(GOOD).expect(200)
+      expect(Object.keys(body)).toEqual(['authenticationToken', 'expiration'])
+    })
+
+    it('Failure response: 403 Forbidden with an empty body', async () => {
+      expectForbidden(await send(await start(), asJson({ ...GOOD, password: 'wrong' })))
+    })
+
+    it('Rule 1: e-mail and password match a registered account', async () => {
+      const tokens = makeIssuer()
+      const port = await start({ tokens })
+      for (const { id, email } of [ACCOUNTS.alice, ACCOUNTS.bob]) {
+        const { authenticationToken } = expectToken(await send(port, asJson({ ...GOOD, email })))
+        expect((await tokens.verify(authenticationToken)).accountId).toBe(id)
+      }
+    })
+
+    it.each([
+      ['an e-mail address that is not registered', { ...GOOD, email: 'nobody@example.com' }],
+      ['a wrong password', { ...GOOD, password: 'correct horse battery stapler' }],
+      ['another account’s password', { email: 'passwordless@example.com', password: GOOD.password }],
+      ['an empty e-mail address', { ...GOOD, email: '' }],
+      ['an empty password', { ...GOOD, password: '' }],
+    ])('Rule 2: %s is 403 with an empty body', async (_what, credentials) => {
+      expectForbidden(await send(await start(), asJson(credentials)))
+    })
+
+    it('Rule 3: no realm parameter; one that is sent changes nothing', async () => {
+      const port = await start()
+      expectToken(await send(port, asJson({ ...GOOD, realm: 'north' })))
+      expectForbidden(await send(port, asJson({ ...GOOD, password: 'wrong', realm: 'north' })))
+    })
+  })
+
+  describe('section 5: authentication', () => {
+    const login = async (app: ReturnType<typeof service>, path = TOKEN_PATH): Promise<string> =>
+      (await request(app).post(path).send(GOOD).expect(200)).body.authenticationToken
+
+    it('1. a protected endpoint takes the token that the token endpoint gave', async () => {
+      const app = service()
+      const answer = await request(app)
+        .get(STATEMENTS)
+        .set('Authorization', `Bearer ${await login(app)}`)
+      expect(answer).toMatchObject({ status: 200, body: { accountId: ACCOUNTS.alice.id } })
+      await request(app).get(STATEMENTS).expect(401)
+    })
+
+    it('2. the token is sent in the Authorization header, behind "Bearer", on every request', async () => {
+      const app = service()
+      const token = await login(app)
+      await request(app).get(STATEMENTS).set('Authorization', `Bearer ${token}`).expect(200)
+      await request(app).get(STATEMENTS).expect(401)
+      await request(app).get(STATEMENTS).set('Authorization', token).expect(401)
+      await request(app).get(STATEMENTS).set('X-Authorization', `Bearer ${token}`).expect(401)
+    })
+
+    it.each([
+      ['of another host', 'https://api.example.com', 'https://sandbox.example.com'],
+      ['of another path', 'https://api.example.com/live', 'https://api.example.com/sandbox'],
+      ['of another port', 'https://api.example.com', 'https://api.example.com:8443'],
+      ['of another scheme', 'https://api.example.com', 'http://api.example.com'],
+    ])('3. a token of an environment %s is not valid, though both share a key', async (_where, here, there) => {
+      const [app, other] = [here, there].map((issuer) => service({ tokens: makeIssuer({ issuer }) })) as [never, never]
+      const token = await login(other)
+      await request(other).get(STATEMENTS).auth(token, { type: 'bearer' }).expect(200)
+      await request(app)
+        .get(STATEMENTS)
+        .auth(token, { type: 'bearer' })
+        .expect(401, /"invalid_token"/)
+    })
+
+    it('3. a trailing slash in the base URL makes no other environment', async () => {
+      const token = await login(service({ tokens: makeIssuer({ issuer: 'https://api.example.com/' }) }))
+      await request(service()).get(STATEMENTS).auth(token, { type: 'bearer' }).expect(200)
+    })
+
+    it('4. the same credentials work across the clearing houses, and so does a token of any of them', async () => {
+      const accounts = makeStore()
+      const app = express().use('/north', clearingHouse({ accounts })).use('/south', clearingHouse({ accounts }))
+      for (const [from, to] of [
+        ['/north', '/south'],
+        ['/south', '/north'],
+      ]) {
+        const token = await login(app, from + TOKEN_PATH)
+        await request(app)
+          .get(from + STATEMENTS)
+          .auth(token, { type: 'bearer' })
+          .expect(200)
+        await request(app)
+          .get(to + STATEMENTS)
+          .auth(token, { type: 'bearer' })
+          .expect(200)
+      }
+    })
+  })
+
+  it('section 7: invalid credentials on the token call are 403 Forbidden, with an empty body', async () => {
+    const { res } = (await request(service())
+      .post(TOKEN_PATH)
+      .send({ ...GOOD, password: 'wrong' })
+      .expect(403, '')) as unknown as { res: { statusMessage: string } }
+    expect(res.statusMessage).toBe('Forbidden')
+  })
+
+  it('section 9: the path carries the version segment v2013, unless the host says otherwise', async () => {
+    const options = { tokens: makeIssuer(), accounts: makeStore(), passwords: fastPasswords() }
+    const app = express().use(tokenRouter({ ...options, path: '/api/v2014/authentication/token' }))
+    await request(app).post('/api/v2014/authentication/token').send(GOOD).expect(200)
+    await request(app).post('/api/v2013/authentication/token').send(GOOD).expect(404)
+    await request(service()).post('/api/v2013/authentication/token').send(GOOD).expect(200)
+  })
+})

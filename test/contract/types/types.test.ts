@@ -1,0 +1,90 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import { afterAll, expect, it } from 'vitest'
+import { readme } from '../../support/documents/readme.js'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile)
+const { options: strictest } = ts.parseJsonConfigFileContent(config, ts.sys, root)
+
+/** `strict` and nothing more, as most hosts have it. */
+const strict: ts.CompilerOptions = {
+  ...strictest,
+  exactOptionalPropertyTypes: false,
+  noUncheckedIndexedAccess: false,
+  noPropertyAccessFromIndexSignature: false,
+}
+
+/** Libraries are parsed once for all programs. */
+const host = ts.createCompilerHost(strictest)
+const parsed = new Map<string, ts.SourceFile | undefined>()
+const { getSourceFile } = host
+host.getSourceFile = (name, ...rest) => {
+  if (!parsed.has(name)) parsed.set(name, getSourceFile(name, ...rest))
+  return parsed.get(name)
+}
+
+/** A host sees the package's declarations, not its code; from this folder they see what is installed here. */
+await mkdir(`${root}node_modules/.cache`, { recursive: true })
+const declarations = await mkdtemp(`${root}node_modules/.cache/types-`)
+afterAll(() => rm(declarations, { recursive: true, force: true }))
+const emit = { ...strictest, noEmit: false, declaration: true, emitDeclarationOnly: true, stripInternal: true }
+ts.createProgram([`${root}src/index.ts`], { ...emit, rootDir: `${root}src`, outDir: declarations }).emit()
+const paths = { 'express-token-endpoint': [`${declarations}/index.d.ts`] }
+
+function problems(files: readonly string[], options: ts.CompilerOptions): string[] {
+  const names = files.map((file) => (file.startsWith(root) ? file : `${root}test/contract/types/${file}`))
+  const program = ts.createProgram(names, { ...options, paths }, host)
+  return ts.getPreEmitDiagnostics(program).map(({ messageText, file, start = 0 }) => {
+    const line = (file?.getLineAndCharacterOfPosition(start).line ?? 0) + 1
+    return `${file?.fileName}:${line} ${ts.flattenDiagnosticMessageText(messageText, '\n')}`
+  })
+}
+
+// With the strictest options `npm run typecheck` reads the first two as well; what a host declares, all others would see.
+it.each([
+  ['options and requests, under strict', ['options.ts', 'request.ts'], strict],
+  ['a host with Passport and users of its own, under strict', ['hosts/own-user.ts'], strict],
+  ['a host with Passport and users of its own, under the strictest options', ['hosts/own-user.ts'], strictest],
+  ['a host whose users are its accounts, under strict', ['hosts/account-user.ts'], strict],
+])('the compiler takes what is right, and nothing that is marked as wrong: %s', (_, files, options) => {
+  expect(problems(files, options)).toEqual([])
+})
+
+/** A host without Passport's types, which reads `req.user`. */
+const READS_USER = `
+import express from 'express'
+import { type AccountStore, createTokenVerifier, requireBearer } from 'express-token-endpoint'
+declare const accounts: Required<AccountStore>
+const tokens = createTokenVerifier({ issuer: 'https://api.example.com', keys: { alg: 'HS256', secret: 'text' } })
+express().get('/', requireBearer({ tokens, accounts }), (req, res) => {
+  const scopes: readonly string[] = req.user?.scopes ?? []
+  // @ts-expect-error -- the guard takes it out
+  req.user?.passwordHash
+  res.json({ id: req.user?.id, scopes })
+})
+`
+
+it.each([
+  ['without Passport, under strict', '', strict],
+  ['without Passport, under the strictest options', '', strictest],
+  ['with Passport, under strict', "import 'passport'", strict],
+  ['with Passport, under the strictest options', "import 'passport'", strictest],
+])("the README's declaration of req.user compiles: a host %s", async (what, passport, options) => {
+  const [, declaration = ''] = /<!-- example: account-user -->\n```ts\n([\s\S]*?)^```$/m.exec(readme) ?? []
+  const name = what.replace(/\W+/g, '-')
+  const [user, reads] = [`${declarations}/${name}-user.ts`, `${declarations}/${name}.ts`]
+  await writeFile(user, `${passport}\n${declaration}`)
+  await writeFile(reads, READS_USER)
+  expect(problems([user, reads], options)).toEqual([])
+  if (passport) return
+  // Passport's types would declare it too.
+  expect(
+    ts
+      .createProgram([user, reads], { ...options, paths })
+      .getSourceFiles()
+      .map(({ fileName }) => fileName),
+  ).toEqual(expect.not.arrayContaining([expect.stringContaining('@types/passport')]))
+  expect(problems([reads], options)).toContainEqual(expect.stringContaining("Property 'user' does not exist"))
+})

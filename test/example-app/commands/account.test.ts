@@ -1,0 +1,81 @@
+import { readdir } from 'node:fs/promises'
+import { describe, expect, test } from 'vitest'
+import { login, NORTH, run, start, statusOf, tempDir, tokenFrom } from '../support.js'
+
+const CAROL = { email: 'carol@example.com', password: 'first password' }
+const SECRET = 'hunter2-hunter2'
+
+const account = async (dataDir: string, args: readonly string[], input = '') =>
+  run('commands/account', args, { DATA_DIR: dataDir }, input)
+
+describe('add', () => {
+  test.each(['\n', '\r\n', ''])(
+    'an account whose password comes through a pipe, and log in (end of line: %j)',
+    async (end) => {
+      const dataDir = await tempDir()
+      const args = ['add', 'Carol@Example.com', '--scope', 'statements:read', '--scope', 'reports:read']
+      const done = await account(dataDir, args, CAROL.password + end)
+      expect(done).toMatchObject({ code: 0, stdout: 'Added Carol@Example.com.\n', stderr: '' })
+      const { url } = await start({ DATA_DIR: dataDir })
+      expect(await statusOf(url + NORTH, await tokenFrom(url, CAROL))).toBe(200)
+    },
+  )
+
+  test('an account without scopes', async () => {
+    const dataDir = await tempDir()
+    await account(dataDir, ['add', CAROL.email], CAROL.password)
+    const { url } = await start({ DATA_DIR: dataDir })
+    expect(await statusOf(url + NORTH, await tokenFrom(url, CAROL))).toBe(403)
+  })
+
+  test('refuses an address that is taken, in any letter case', async () => {
+    const dataDir = await tempDir()
+    await account(dataDir, ['add', CAROL.email], CAROL.password)
+    const again = await account(dataDir, ['add', 'CAROL@example.com'], 'another password')
+    expect(again).toMatchObject({ code: 1, stdout: '', stderr: 'There is an account CAROL@example.com already.\n' })
+  })
+})
+
+describe('password', () => {
+  test('sets a password beside a running server, and ends the tokens from before', async () => {
+    const dataDir = await tempDir()
+    await account(dataDir, ['add', CAROL.email, '--scope', 'statements:read'], CAROL.password)
+    const { url } = await start({ DATA_DIR: dataDir })
+    const token = await tokenFrom(url, CAROL)
+    const done = await account(dataDir, ['password', CAROL.email], 'second password\n')
+    expect(done).toMatchObject({ code: 0, stdout: 'The password of carol@example.com is set.\n', stderr: '' })
+    expect((await login(url, CAROL)).status).toBe(403)
+    expect((await login(url, { ...CAROL, password: 'second password' })).status).toBe(200)
+    expect(await statusOf(url + NORTH, token)).toBe(401)
+  })
+
+  test('refuses an address that nobody has', async () => {
+    const done = await account(await tempDir(), ['password', CAROL.email], CAROL.password)
+    expect(done).toMatchObject({ code: 1, stdout: '', stderr: 'There is no account carol@example.com.\n' })
+  })
+})
+
+const TOO_SHORT =
+  'express-token-endpoint: A password has 8 characters at least, but this one has 5\nNothing was changed.\n'
+
+test('refuses a password that is none, and adds nobody', async () => {
+  const dataDir = await tempDir()
+  const done = await account(dataDir, ['add', CAROL.email], 'short\n')
+  expect(done).toMatchObject({ code: 1, stdout: '', stderr: TOO_SHORT })
+  expect(await account(dataDir, ['add', CAROL.email], CAROL.password)).toMatchObject({ code: 0 })
+})
+
+test('refuses a password as an argument, repeats it nowhere and touches nothing', async () => {
+  const dataDir = await tempDir()
+  const { code, stdout, stderr } = await account(dataDir, ['add', CAROL.email, SECRET], CAROL.password)
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toMatch(/^A password is never an argument.+\n\nUsage:\n/)
+  expect(stderr).not.toContain(SECRET)
+  expect(await readdir(dataDir)).toEqual([])
+})
+
+test('--help says how to use it', async () => {
+  const { code, stdout, stderr } = await account(await tempDir(), ['--help'])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toMatch(/^Usage:\n {2}npm run account -- add EMAIL/)
+})

@@ -1,0 +1,52 @@
+import { stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { expect, onTestFinished, test } from 'vitest'
+import { openDatabase } from '../../../../example-app/data/databases/database.js'
+import { tempDir } from '../../support.js'
+
+const mode = async (file: string) => (await stat(file)).mode & 0o777
+
+async function open(dataDir: string) {
+  const db = await openDatabase({ dataDir, databaseUrl: undefined }, () => {})
+  onTestFinished(() => db.destroy())
+  return db
+}
+
+test('makes a folder and files that nobody else can read', async () => {
+  const dataDir = join(await tempDir(), 'data')
+  await open(dataDir)
+  expect(await mode(dataDir)).toBe(0o700)
+  for (const file of ['clearing-house.sqlite', 'clearing-house.sqlite-wal', 'clearing-house.sqlite-shm']) {
+    expect(await mode(join(dataDir, file)), file).toBe(0o600)
+  }
+})
+
+test('writes ahead, and waits for a lock of another process', async () => {
+  const db = await open(await tempDir())
+  expect((await sql`pragma journal_mode`.execute(db)).rows).toMatchObject([{ journal_mode: 'wal' }])
+  expect((await sql`pragma busy_timeout`.execute(db)).rows).toMatchObject([{ timeout: 5000 }])
+})
+
+test('a statement belongs to an account and a house that are there', async () => {
+  const db = await open(await tempDir())
+  const statement = { id: 's', day: '2013-05-02', description: '', amount_cents: 1 }
+  const orphan = db.insertInto('statements').values({ ...statement, house_id: 'north', account_id: 'nobody' })
+  await expect(orphan.execute()).rejects.toThrow('FOREIGN KEY')
+})
+
+test('has two clearing houses, also when it is opened again', async () => {
+  const dataDir = await tempDir()
+  await open(dataDir)
+  const houses = await (await open(dataDir)).selectFrom('houses').select('id').orderBy('id').execute()
+  expect(houses).toEqual([{ id: 'north' }, { id: 'south' }])
+})
+
+test('names the file that is no database', async () => {
+  const dataDir = await tempDir()
+  const file = join(dataDir, 'clearing-house.sqlite')
+  await writeFile(file, 'this is a text, and no database at all'.repeat(100))
+  await expect(openDatabase({ dataDir, databaseUrl: undefined }, () => {})).rejects.toThrow(
+    `${file}: file is not a database`,
+  )
+})

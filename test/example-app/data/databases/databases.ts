@@ -1,0 +1,40 @@
+import { beforeAll, onTestFinished } from 'vitest'
+import { openDatabase } from '../../../../example-app/data/databases/database.js'
+import type { Database } from '../../../../example-app/data/databases/schema.js'
+import { NO_POSTGRES, startPostgres, type TestPostgres } from '../../../support/services/postgres.js'
+import { tempDir } from '../../support.js'
+
+/** A machine that is busy takes its time to set up a database server. */
+export const SERVER_START_MS = 60_000
+
+/** Starts PostgreSQL for the `describe` that this is called in; gives the URL of a new database at each call. */
+export function usePostgres(): () => Promise<string> {
+  let server: TestPostgres
+  beforeAll(async () => {
+    let stop = async () => {}
+    server = await startPostgres((end) => {
+      stop = end
+    })
+    return stop
+  }, SERVER_START_MS)
+  return () => server.createDatabase()
+}
+
+const opened = async (databaseUrl: string | undefined): Promise<Database> => {
+  const db = await openDatabase({ dataDir: await tempDir(), databaseUrl }, () => {})
+  onTestFinished(() => db.destroy())
+  return db
+}
+
+/** What the example keeps its accounts in. `use` is to be called in a `describe`, and gives what opens an empty one. */
+export const DATABASES = [
+  { name: 'SQLite', skip: false, use: () => () => opened(undefined) },
+  {
+    name: 'PostgreSQL',
+    skip: NO_POSTGRES,
+    use: () => {
+      const createDatabase = usePostgres()
+      return async () => opened(await createDatabase())
+    },
+  },
+]

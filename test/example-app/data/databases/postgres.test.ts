@@ -1,0 +1,137 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { sql } from 'kysely'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { openPostgres } from '../../../../example-app/data/databases/postgres.js'
+import { Failure, Outage } from '../../../../example-app/failure.js'
+import { rejectionOf } from '../../../support/failures.js'
+import { NO_POSTGRES, PASSWORD, startPostgres } from '../../../support/services/postgres.js'
+import { startProxy } from '../../../support/services/proxy.js'
+import { freePort } from '../../../support/services/redis.js'
+import { SERVER_START_MS, usePostgres } from './databases.js'
+
+async function open(url: string) {
+  const logged: string[] = []
+  const db = await openPostgres(url, (line) => logged.push(line))
+  onTestFinished(() => db.destroy())
+  const ask = () => db.selectFrom('houses').select('id').orderBy('id').execute()
+  return { db, logged, ask }
+}
+
+const HOUSES = [{ id: 'north' }, { id: 'south' }]
+
+describe.skipIf(NO_POSTGRES)('PostgreSQL', () => {
+  const createDatabase = usePostgres()
+
+  test('gets its tables once, when several processes start at once', async () => {
+    const url = await createDatabase()
+    const opened = await Promise.all(Array.from({ length: 6 }, () => open(url)))
+    for (const { ask } of opened) expect(await ask()).toEqual(HOUSES)
+  })
+
+  test('a statement belongs to an account and a house that are there', async () => {
+    const { db, logged } = await open(await createDatabase())
+    const statement = { id: 's', day: '2013-05-02', description: '', amount_cents: 1 }
+    const orphan = db.insertInto('statements').values({ ...statement, house_id: 'north', account_id: 'nobody' })
+    await expect(orphan.execute()).rejects.toMatchObject({ code: '23503' })
+    expect(logged).toEqual([])
+  })
+
+  test('finds the statements of an account by an index', async () => {
+    const { db } = await open(await createDatabase())
+    await sql`set enable_seqscan = off`.execute(db)
+    const query = db.selectFrom('statements').selectAll().where('house_id', '=', 'north').where('account_id', '=', 'a')
+    expect(JSON.stringify(await query.explain())).toContain('statements_of_account')
+  })
+
+  test('a query that is too slow is ended, as an outage and not as a bug', async () => {
+    const { db, ask } = await open(await createDatabase())
+    const error = await rejectionOf(sql`select pg_sleep(60)`.execute(db))
+    expect(error).toBeInstanceOf(Outage)
+    expect(error).toMatchObject({ message: expect.stringMatching(/^PostgreSQL: .*timeout/) })
+    expect(await ask()).toEqual(HOUSES)
+  })
+
+  test('a connection that says nothing any more is not lent again', async () => {
+    const url = new URL(await createDatabase())
+    const proxy = await startProxy(Number(url.port))
+    url.port = `${proxy.port}`
+    const { ask, logged } = await open(url.href)
+    proxy.lose()
+    expect(await rejectionOf(ask())).toBeInstanceOf(Outage)
+    expect(await ask()).toEqual(HOUSES)
+    expect(logged).toEqual(['PostgreSQL is away: Query read timeout', 'PostgreSQL is back.'])
+  })
+
+  test('a connection that breaks while it is lent takes nothing with it', async () => {
+    const url = new URL(await createDatabase())
+    const proxy = await startProxy(Number(url.port))
+    url.port = `${proxy.port}`
+    const { db, ask, logged } = await open(url.href)
+    await db.connection().execute(async (lent) => {
+      await sql`select 1`.execute(lent)
+      proxy.cut()
+      await vi.waitFor(() => expect(logged).toHaveLength(1), 20_000)
+      expect(await rejectionOf(sql`select 1`.execute(lent))).toBeInstanceOf(Outage)
+    })
+    expect(await ask()).toEqual(HOUSES)
+  })
+
+  test.each<[string, (url: URL) => void, RegExp]>([
+    ['a wrong password', (url) => Object.assign(url, { password: 'wr0ng' }), /password authentication failed/],
+    ['no such database', (url) => Object.assign(url, { pathname: '/nowhere' }), /"nowhere" does not exist/],
+  ])('%s is a failure in one line, without the password', async (_what, change, says) => {
+    const url = new URL(await createDatabase())
+    change(url)
+    await expectFailure(url.href, says, ['wr0ng', PASSWORD, encodeURIComponent(PASSWORD)])
+  })
+})
+
+test('a server that is not there is a failure in one line', async () => {
+  const port = await freePort()
+  for (const host of ['127.0.0.1', 'localhost']) {
+    await expectFailure(`postgres://user:s3cret@${host}:${port}/x`, new RegExp(`ECONNREFUSED .*:${port}`), ['s3cret'])
+  }
+})
+
+test('so is one that says nothing', async () => {
+  const server = createServer(() => {}).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await expectFailure(`postgres://user:s3cret@127.0.0.1:${port}/x`, /timeout/, ['s3cret'])
+})
+
+async function expectFailure(url: string, says: RegExp, hides: string[]): Promise<void> {
+  const logged: string[] = []
+  const error = (await rejectionOf(openPostgres(url, (line) => logged.push(line)))) as Failure
+  expect(error).toBeInstanceOf(Failure)
+  expect(error.message).toMatch(says)
+  expect(error.message).toMatch(/^DATABASE_URL: .+$/)
+  for (const secret of hides) expect(error.message).not.toContain(secret)
+  expect(logged).toEqual([])
+}
+
+describe.skipIf(NO_POSTGRES)('PostgreSQL that goes away and comes back', () => {
+  test.each<[string, (server: Server) => unknown, (server: Server) => unknown]>([
+    ['killed and started anew', (server) => server.kill(), (server) => server.start()],
+    ['paused', (server) => server.pause(), (server) => server.resume()],
+  ])(
+    '%s: outages meanwhile, told once, and afterwards it works by itself',
+    async (_what, leave, comeBack) => {
+      const server = await startPostgres()
+      const { ask, logged } = await open(await server.createDatabase())
+      await Promise.all([ask(), ask(), ask()])
+      await leave(server)
+      for (const error of await Promise.all([1, 2, 3, 4].map(() => rejectionOf(ask())))) {
+        expect(error).toBeInstanceOf(Outage)
+      }
+      await comeBack(server)
+      await vi.waitFor(async () => expect(await ask()).toEqual(HOUSES), 20_000)
+      expect(logged).toEqual([expect.stringMatching(/^PostgreSQL is away: .+$/), 'PostgreSQL is back.'])
+    },
+    SERVER_START_MS,
+  )
+})
+
+type Server = Awaited<ReturnType<typeof startPostgres>>

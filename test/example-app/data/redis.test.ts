@@ -1,0 +1,140 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import type { VerifiedToken } from 'express-token-endpoint'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { openRedis } from '../../../example-app/data/redis.js'
+import { redisRevocation } from '../../../example-app/data/revocation.js'
+import { Failure, Outage } from '../../../example-app/failure.js'
+import { rejectionOf } from '../../support/failures.js'
+import { startProxy } from '../../support/services/proxy.js'
+import { freePort, NO_REDIS, startRedis, type TestRedis } from '../../support/services/redis.js'
+
+const PATIENCE = 20_000
+
+async function open(url: string) {
+  const logged: string[] = []
+  const redis = await openRedis(url, (line) => logged.push(line))
+  onTestFinished(() => redis.disconnect())
+  return { redis, logged }
+}
+
+async function expectFailure(url: string, says: RegExp): Promise<void> {
+  const error = (await rejectionOf(openRedis(url, (line) => expect.fail(line)))) as Failure
+  expect(error).toBeInstanceOf(Failure)
+  expect(error.message).toMatch(says)
+  expect(error.message).toMatch(/^REDIS_URL: .+$/)
+  expect(error.message).not.toContain('s3cret')
+}
+
+const token = (id: string, expiresAt = new Date(Date.now() + 3_600_000)) => ({ id, expiresAt }) as VerifiedToken
+
+describe('a Redis that cannot be used is a failure in one line, without the password', () => {
+  test('one that is not there', async () => {
+    const port = await freePort()
+    await expectFailure(`redis://:s3cret@127.0.0.1:${port}`, new RegExp(`ECONNREFUSED 127\\.0\\.0\\.1:${port}`))
+  })
+
+  test('one that says nothing', { timeout: PATIENCE }, async () => {
+    const server = createServer(() => {}).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    await expectFailure(`redis://:s3cret@127.0.0.1:${port}`, /^REDIS_URL: (?!Connection is closed)/)
+  })
+
+  test.skipIf(NO_REDIS)('one that refuses the password, or wants one', async () => {
+    const server = await startRedis()
+    const { redis } = await open(server.url)
+    await redis.config('SET', 'requirepass', 'another')
+    await expectFailure(server.url.replace('//', '//:s3cret@'), /WRONGPASS/)
+    await expectFailure(server.url, /NOAUTH/)
+  })
+})
+
+describe.skipIf(NO_REDIS)('Redis', () => {
+  test('answers', async () => {
+    const { redis, logged } = await open((await startRedis()).url)
+    expect(await redis.ping()).toBe('PONG')
+    expect(logged).toEqual([])
+  })
+
+  test.each<[string, boolean, (server: TestRedis) => unknown, (server: TestRedis) => unknown]>([
+    ['killed and started anew', false, (server) => server.kill(), (server) => server.start()],
+    ['paused', true, (server) => server.process().kill('SIGSTOP'), (server) => server.process().kill('SIGCONT')],
+  ])(
+    '%s: commands fail meanwhile and do not wait for it; afterwards it works by itself',
+    async (_what, mayGoUnnoticed, leave, comeBack) => {
+      const server = await startRedis()
+      const { redis, logged } = await open(server.url)
+      await leave(server)
+      for (const error of await Promise.all([1, 2, 3].map(() => rejectionOf(redis.ping())))) {
+        expect(error).toBeInstanceOf(Error)
+      }
+      await comeBack(server)
+      await vi.waitFor(async () => expect(await redis.ping()).toBe('PONG'), PATIENCE)
+      // A short pause costs no connection.
+      const told = [expect.stringMatching(/^Redis is away: .+$/), 'Redis is back.']
+      expect(logged).toEqual(mayGoUnnoticed && logged.length === 0 ? [] : told)
+    },
+    2 * PATIENCE,
+  )
+
+  test('while there is no connection, a command fails at once and is not kept for later', async () => {
+    const server = await startRedis()
+    const { redis } = await open(server.url)
+    await server.kill()
+    await vi.waitFor(() => expect(redis.status).not.toBe('ready'), PATIENCE)
+    await expect(redis.set('key', 'value')).rejects.toThrow("Stream isn't writeable")
+    await server.start()
+    await vi.waitFor(async () => expect(await redis.get('key')).toBeNull(), PATIENCE)
+  })
+
+  test('a connection that is closed is told, though no error goes with it', async () => {
+    const proxy = await startProxy((await startRedis()).port)
+    const { redis, logged } = await open(`redis://127.0.0.1:${proxy.port}`)
+    proxy.cut()
+    await vi.waitFor(() => expect(logged).toHaveLength(2), PATIENCE)
+    expect(logged).toEqual(['Redis is away: the connection was closed', 'Redis is back.'])
+    expect(await redis.ping()).toBe('PONG')
+  })
+
+  test('a connection that says nothing any more makes room for a new one', { timeout: 2 * PATIENCE }, async () => {
+    const server = await startRedis()
+    const proxy = await startProxy(server.port)
+    const { redis } = await open(`redis://127.0.0.1:${proxy.port}`)
+    proxy.lose()
+    await expect(redis.ping()).rejects.toThrow('Command timed out')
+    await vi.waitFor(async () => expect(await redis.ping()).toBe('PONG'), PATIENCE)
+  })
+})
+
+describe('revocation', () => {
+  test.skipIf(NO_REDIS)('of one token, and no other', async () => {
+    const { redis } = await open((await startRedis()).url)
+    const { isRevoked, revoke } = redisRevocation(redis)
+    await revoke(token('one'))
+    expect([await isRevoked(token('one')), await isRevoked(token('two'))]).toEqual([true, false])
+    await revoke(token('one'))
+    expect(await isRevoked(token('one'))).toBe(true)
+  })
+
+  test.skipIf(NO_REDIS)('ends by itself a minute after the token has expired', async () => {
+    const { redis } = await open((await startRedis()).url)
+    const one = token('one')
+    await redisRevocation(redis).revoke(one)
+    expect(await redis.keys('*')).toEqual(['revoked:one'])
+    expect(await redis.pexpiretime('revoked:one')).toBe(one.expiresAt.getTime() + 60_000)
+  })
+
+  test.skipIf(NO_REDIS)('in Redis that is away: an outage, and never an answer', async () => {
+    const server = await startRedis()
+    const { redis } = await open(server.url)
+    const { isRevoked, revoke } = redisRevocation(redis)
+    await server.kill()
+    for (const answer of [async () => isRevoked(token('one')), () => revoke(token('one'))]) {
+      const error = await rejectionOf(answer())
+      expect(error).toBeInstanceOf(Outage)
+      expect((error as Error).message).toMatch(/^Redis: .+$/)
+    }
+  })
+})

@@ -1,0 +1,39 @@
+import { createTokenIssuer } from 'express-token-endpoint'
+import { describe, expect, test } from 'vitest'
+import { databaseRevocation } from '../../../example-app/data/revocation.js'
+import { DATABASES } from './databases/databases.js'
+
+const SECONDS = 1000
+
+for (const { name, skip, use } of DATABASES) {
+  describe.skipIf(skip)(`revoked tokens in ${name}`, () => {
+    const openDatabase = use()
+
+    /** A token that expires so many milliseconds from now. */
+    const token = (lifetime = 3600 * SECONDS) => {
+      const issuedAt = new Date(Date.now() + lifetime - 3600 * SECONDS)
+      const issuer = createTokenIssuer({ issuer: 'http://localhost', keys: { alg: 'HS256', secret: 'x'.repeat(32) } })
+      const { id, expiresAt } = issuer.issue({ accountId: 'acc-1', issuedAt })
+      return { id, expiresAt } as Parameters<ReturnType<typeof databaseRevocation>['revoke']>[0]
+    }
+
+    test('a token is revoked once and for all; no other is', async () => {
+      const { isRevoked, revoke } = databaseRevocation(await openDatabase())
+      const [one, other] = [token(), token()]
+      expect(await isRevoked(one)).toBe(false)
+      await Promise.all([revoke(one), revoke(one)])
+      expect(await isRevoked(one)).toBe(true)
+      expect(await isRevoked(other)).toBe(false)
+    })
+
+    test('entries of tokens that have expired go, with a margin for clocks', async () => {
+      const db = await openDatabase()
+      const { isRevoked, revoke } = databaseRevocation(db)
+      const [old, recent, fresh] = [token(-120 * SECONDS), token(-30 * SECONDS), token()]
+      for (const one of [old, recent, fresh]) await revoke(one)
+      expect(await isRevoked(old)).toBe(false)
+      expect(await isRevoked(recent)).toBe(true)
+      expect(await isRevoked(fresh)).toBe(true)
+    })
+  })
+}

@@ -1,0 +1,93 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import {
+  createPasswords,
+  createThrottle,
+  createTokenIssuer,
+  createTokenVerifier,
+  remoteKeys,
+} from 'express-token-endpoint'
+import { onTestFinished } from 'vitest'
+import { createAccountStore } from '../../../example-app/data/account-store.js'
+import { openDatabase } from '../../../example-app/data/databases/database.js'
+import { addDemoData } from '../../../example-app/data/demo.js'
+import { createReports } from '../../../example-app/data/reports.js'
+import { databaseRevocation } from '../../../example-app/data/revocation.js'
+import { signingKey } from '../../../example-app/data/signing-keys.js'
+import { createStatements } from '../../../example-app/data/statements.js'
+import { createApp } from '../../../example-app/web/clearing-house-app.js'
+import { createReportingApp } from '../../../example-app/web/reporting-app.js'
+import { FOLDER, tempDir } from '../support.js'
+
+export interface PageAppOptions {
+  /** Whether the page is told of a reporting API. */
+  hasReporting?: boolean
+  /** How many failed logins an account may have from one address. */
+  guesses?: number
+}
+
+/** Both APIs and their page, in this process, on the demo accounts, with a clock that can be put forward. */
+export async function startPageApp({ hasReporting = true, guesses = 10 }: PageAppOptions = {}) {
+  const dataDir = await tempDir()
+  const db = await openDatabase({ dataDir, databaseUrl: undefined }, () => {})
+  onTestFinished(() => db.destroy())
+  const passwords = createPasswords()
+  await addDemoData(db, passwords)
+  const [clearingHouse, reporting] = [await serve(), await serve()]
+  const { url } = clearingHouse
+  let ahead = 0
+  const clock = () => Date.now() + ahead
+  const revocation = databaseRevocation(db)
+  const accounts = createAccountStore(db)
+  const common = { accounts, checks: {}, log: () => {} }
+
+  clearingHouse.run(
+    createApp({
+      ...common,
+      tokens: createTokenIssuer({ issuer: url, keys: signingKey(dataDir), lifetime: '1h', clock }),
+      statements: createStatements(db),
+      passwords,
+      throttle: createThrottle({ budgets: { pair: { points: guesses, duration: '15m' } } }),
+      revocation,
+      page: { folder: FOLDER, reportingUrl: () => (hasReporting ? reporting.url : undefined) },
+    }),
+  )
+  const keys = remoteKeys(`${url}/.well-known/jwks.json`, { clock })
+  reporting.run(
+    createReportingApp({
+      ...common,
+      tokens: createTokenVerifier({ issuer: url, keys, clock }),
+      reports: createReports(db),
+      isRevoked: revocation.isRevoked,
+    }),
+  )
+  const pass = (ms: number) => {
+    ahead += ms
+  }
+  return { db, accounts, clearingHouse, reporting, pass }
+}
+
+export type PageApp = Awaited<ReturnType<typeof startPageApp>>
+
+/** A server that can be stopped and started again at the same place. */
+async function serve() {
+  const server = createServer()
+  let port = 0
+  const start = async () => {
+    server.listen(port, '127.0.0.1')
+    await once(server, 'listening')
+    port = (server.address() as AddressInfo).port
+  }
+  const stop = async () => {
+    if (!server.listening) return
+    const closed = once(server, 'close')
+    server.close()
+    server.closeAllConnections()
+    await closed
+  }
+  const run = (app: RequestListener) => void server.on('request', app)
+  await start()
+  onTestFinished(stop)
+  return { url: `http://127.0.0.1:${port}`, run, start, stop }
+}

@@ -1,0 +1,420 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { NO_CHROMIUM, startBrowser } from '../../support/services/chromium.js'
+import { ALICE, BOB, NORTH, REPORT, statusOf } from '../support.js'
+import { expectAccessible, focused, openPage, signIn, signInForToken, stopTime } from './browser.js'
+import type { PageAppOptions } from './page-app.js'
+
+const HOUR = 3_600_000
+const WRONG = { ...ALICE, password: 'wrong-password' }
+
+/** Chromium's own words for an answer that is no 2xx. */
+const failed = (status: number) =>
+  expect.stringMatching(`^error: Failed to load resource: the server responded with a status of ${status} `)
+
+describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
+  let browser: Browser
+  const atEnd: (() => Promise<void>)[] = []
+  beforeAll(async () => {
+    browser = await startBrowser((stop) => atEnd.push(stop))
+  })
+  afterAll(async () => {
+    for (const stop of atEnd) await stop()
+  })
+  const open = (options?: PageAppOptions) => openPage(browser, options)
+
+  describe('signing in', () => {
+    test('the first look: a form, and no complaint', async () => {
+      const { page, complaints } = await open()
+      expect(await page.title()).toBe('Clearing house')
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+      expect(await page.getByRole('heading', { name: 'Your account' }).isVisible()).toBe(false)
+      await expectAccessible(page)
+      expect(complaints).toEqual([])
+    })
+
+    test('a wrong password is told, and ready to be typed again', async () => {
+      const { page, complaints } = await open()
+      await signIn(page, WRONG)
+      await page.getByRole('alert').getByText('E-mail or password is wrong.').waitFor()
+      expect(await focused(page)).toBe('input Password')
+      expect(await page.getByLabel('Password').getAttribute('aria-invalid')).toBe('true')
+      expect(await page.getByLabel('E-mail').inputValue()).toBe(ALICE.email)
+      await expectAccessible(page)
+      expect(complaints).toEqual([failed(403)])
+      await signIn(page, ALICE)
+      await page.getByRole('heading', { name: 'Your account' }).waitFor()
+    })
+
+    test('what is left empty is asked for, and nothing is sent', async () => {
+      const { page } = await open()
+      let sent = 0
+      page.on('request', (request) => {
+        if (request.method() === 'POST') sent += 1
+      })
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByText('Enter your e-mail address.').waitFor()
+      expect(await focused(page)).toBe('input E-mail')
+      await page.getByLabel('E-mail').fill(ALICE.email)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByText('Enter your password.').waitFor()
+      expect(await focused(page)).toBe('input Password')
+      expect(sent).toBe(0)
+    })
+
+    test('too many wrong ones: when to try again', async () => {
+      const { page } = await open({ guesses: 1 })
+      await signIn(page, WRONG)
+      await page.getByText('is wrong').waitFor()
+      await signIn(page, ALICE)
+      await page.getByRole('alert').getByText('Too many failed attempts. Try again in 15 minutes.').waitFor()
+      expect(await page.getByLabel('Password').getAttribute('aria-invalid')).toBe('false')
+      await expectAccessible(page)
+    })
+
+    test('a server that cannot look anybody up', async () => {
+      const { page, app } = await open()
+      await app.db.destroy()
+      await signIn(page, ALICE)
+      await page.getByText(/^Signing in is not possible at the moment\. Try again in \S+ seconds?\.$/).waitFor()
+    })
+
+    test('a server that is away, and back', async () => {
+      const { page, app } = await open()
+      await app.clearingHouse.stop()
+      await signIn(page, ALICE)
+      await page.getByText('The clearing-house API cannot be reached.').waitFor()
+      await expectAccessible(page)
+      await app.clearingHouse.start()
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByRole('heading', { name: 'Your account' }).waitFor()
+    })
+
+    test('a second press while the first one is on its way sends nothing', async () => {
+      const { page } = await open()
+      let sent = 0
+      let go = () => {}
+      const gone = new Promise<void>((resolve) => {
+        go = resolve
+      })
+      await page.route('**/authentication/token', async (route) => {
+        sent += 1
+        await gone
+        await route.continue()
+      })
+      await signIn(page, ALICE)
+      await page.getByRole('button', { name: 'Signing in …' }).click({ force: true })
+      go()
+      await page.getByRole('heading', { name: 'Your account' }).waitFor()
+      expect(sent).toBe(1)
+    })
+  })
+
+  describe('signed in', () => {
+    test('what the token says, both houses’ statements, and the totals of the other API', async () => {
+      const { page, app, complaints, origins } = await open()
+      await signIn(page, ALICE)
+      await page.getByRole('heading', { name: 'Your account' }).waitFor()
+      expect(await focused(page)).toBe('h1 Your account')
+      await page.getByText('Signed in as alice@example.com').waitFor()
+
+      const account = await app.accounts.findByEmail(ALICE.email)
+      const claims = page.locator('#claims > div')
+      expect(await claims.filter({ hasText: 'Account' }).textContent()).toBe(`Account sub${account?.id}`)
+      expect(await claims.filter({ hasText: 'May do' }).textContent()).toContain('statements:read reports:read')
+      expect(await page.getByRole('timer').textContent()).toMatch(/^(1 h 00|59) min/)
+
+      await page.getByRole('table').nth(1).waitFor()
+      const rows = (name: string) => page.getByRole('table', { name }).getByRole('row').allInnerTexts()
+      expect(await rows('Clearing House North')).toEqual([
+        'Day\tDescription\tAmount',
+        '2013-05-02\tSettlement 1041\t1,250.00',
+        '2013-05-02\tClearing fee\t−12.50',
+        '2013-05-03\tSettlement 1042\t899.90',
+        '2013-05-06\tSettlement 1043\t400.05',
+        'Sum\t\t2,537.45',
+      ])
+      expect((await rows('Clearing House South')).slice(2)).toEqual([
+        '2013-05-03\tSettlement 78\t0.09',
+        '2013-05-06\tMargin call\t−425.00',
+        'Sum\t\t2,675.09',
+      ])
+
+      const chart = page.getByRole('img', { name: 'Bar chart of the daily totals' })
+      await chart.waitFor()
+      expect(await chart.locator('rect').count()).toBe(6)
+      expect(await chart.locator('title').allTextContents()).toContain('Clearing House South, 2013-05-06: −425.00')
+      await page.getByText('The same as a table').click()
+      expect(await rows('Daily totals')).toEqual([
+        'Day\tClearing House North\tClearing House South',
+        '2013-05-02\t1,237.50\t3,100.00',
+        '2013-05-03\t899.90\t0.09',
+        '2013-05-06\t400.05\t−425.00',
+      ])
+
+      await expectAccessible(page)
+      expect(complaints).toEqual([])
+      expect([...origins].sort()).toEqual([app.clearingHouse.url, app.reporting.url].sort())
+    })
+
+    test('the token is nowhere that another script, another tab or another visitor could look', async () => {
+      const { page } = await open()
+      const token = await signInForToken(page, ALICE)
+      await page.getByRole('img', { name: 'Bar chart' }).waitFor()
+      const places = (await page.evaluate(`JSON.stringify({
+        stores: [{ ...localStorage }, { ...sessionStorage }, document.cookie, window.name, history.state],
+        address: location.href,
+        page: document.documentElement.outerHTML,
+        fields: [...document.querySelectorAll('input')].map(({ value }) => value),
+        loaded: performance.getEntries().map(({ name }) => name),
+        globals: Object.entries(window).map(([name, value]) => name + String(value)),
+      })`)) as string
+      expect(places).toContain('alice@example.com')
+      for (const secret of [...token.split('.'), ALICE.password]) expect(places).not.toContain(secret)
+      expect(await page.evaluate('indexedDB.databases()')).toEqual([])
+      expect(await page.context().storageState()).toEqual({ cookies: [], origins: [] })
+      await page.reload()
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    })
+
+    test('statements come as text, whatever stands in them', async () => {
+      const { page, app, complaints } = await open()
+      const description = '<img src=x onerror="alert(1)"><script>alert(2)</script>'
+      await app.db.updateTable('statements').set({ description }).where('description', '=', 'Margin call').execute()
+      await signIn(page, ALICE)
+      await page.getByText(description).first().waitFor()
+      await page.getByRole('img', { name: 'Bar chart' }).waitFor()
+      expect(complaints).toEqual([])
+    })
+
+    test('while everything is on its way, it says so', async () => {
+      const { page } = await open()
+      await page.route(/statements$|daily-totals$/, () => {})
+      await signIn(page, ALICE)
+      await page.getByText('Loading …').nth(1).waitFor()
+      expect(await page.locator('[aria-busy=true]').count()).toBe(2)
+      await expectAccessible(page)
+    })
+
+    test('an account without the scopes is told which it lacks, and not to try again', async () => {
+      const { page } = await open()
+      await signIn(page, BOB)
+      const main = page.locator('.message')
+      await main.getByText('no permission for statements: its token lacks the scope statements:read.').waitFor()
+      await main.getByText('no permission for daily totals: its token lacks the scope reports:read.').waitFor()
+      expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0)
+      expect(await page.locator('#claims > div').filter({ hasText: 'May do' }).textContent()).toContain('(nothing)')
+      await expectAccessible(page)
+    })
+
+    test('the reporting API is down: the rest goes on, and it can be tried again', async () => {
+      const { page, app } = await open()
+      await app.reporting.stop()
+      await signIn(page, ALICE)
+      await page.locator('.message').getByText('The online reporting API cannot be reached.').waitFor()
+      await page
+        .getByRole('log')
+        .getByText('The online reporting API cannot be reached.')
+        .waitFor({ state: 'attached' })
+      await page.getByRole('table', { name: 'Clearing House South' }).waitFor()
+      await expectAccessible(page)
+      await app.reporting.start()
+      await page.getByRole('button', { name: 'Try again' }).click()
+      expect(await focused(page)).toBe('h2 Daily totals')
+      await page.getByRole('img', { name: 'Bar chart' }).waitFor()
+      await page.getByRole('log').getByText('Loaded: daily totals.').waitFor({ state: 'attached' })
+    })
+
+    test('a part behind the reporting API is down: when to try again', async () => {
+      const { page, app } = await open()
+      await page.route('**/daily-totals', (route) =>
+        route.fulfill({
+          status: 503,
+          headers: {
+            'Retry-After': '7',
+            'Access-Control-Allow-Origin': app.clearingHouse.url,
+            'Access-Control-Expose-Headers': 'Retry-After',
+          },
+        }),
+      )
+      await signIn(page, ALICE)
+      const text = 'The online reporting API cannot answer at the moment. Try again in 7 seconds.'
+      await page.locator('.message').getByText(text).waitFor()
+    })
+
+    test('no reporting API is known: the rest goes on', async () => {
+      const { page, complaints, origins } = await open({ hasReporting: false })
+      await signIn(page, ALICE)
+      await page.getByText('No online reporting API is known to this server.').waitFor()
+      await page.getByRole('table', { name: 'Clearing House South' }).waitFor()
+      await expectAccessible(page)
+      expect(complaints).toEqual([])
+      expect(origins.size).toBe(1)
+    })
+  })
+
+  describe('the end of a token', () => {
+    test('its time runs down, then the password is asked for, and all goes on', async () => {
+      const { page, app } = await open()
+      await stopTime(page)
+      const old = await signInForToken(page, ALICE)
+      await page.getByRole('img', { name: 'Bar chart' }).waitFor()
+      expect(await page.getByRole('timer').textContent()).toBe('1 h 00 min')
+      await page.clock.fastForward(1000)
+      expect(await page.getByRole('timer').textContent()).toBe('59 min 59 s')
+      await page.clock.fastForward(HOUR - 91_000)
+      expect(await page.getByRole('timer').textContent()).toBe('1 min 30 s')
+      await page.clock.fastForward(45_000)
+      expect(await page.getByRole('timer').textContent()).toBe('45 s')
+      await page.getByRole('log').getByText('One minute left').waitFor({ state: 'attached' })
+
+      app.pass(HOUR)
+      await page.clock.fastForward(44_999)
+      expect(await page.getByRole('timer').textContent()).toBe('1 s')
+      await page.clock.fastForward(1)
+      await page.getByText('Your token has expired. Enter your password to go on.').waitFor()
+      expect(await page.getByLabel('E-mail').inputValue()).toBe(ALICE.email)
+      expect(await focused(page)).toBe('input Password')
+      expect(await page.locator('body').innerText()).not.toMatch(/Settlement|Signed in as/)
+      expect(await statusOf(app.clearingHouse.url + NORTH, old)).toBe(401)
+
+      await page.getByLabel('Password').fill(ALICE.password)
+      await page.keyboard.press('Enter')
+      await page.getByRole('img', { name: 'Bar chart' }).waitFor()
+      expect(await page.getByRole('timer').textContent()).toBe('1 h 00 min')
+    })
+
+    test('the last minute, and the end, can be seen by all', async () => {
+      const { page } = await open()
+      await page.clock.install()
+      await signIn(page, ALICE)
+      await page.getByRole('img', { name: 'Bar chart' }).waitFor()
+      await page.clock.fastForward(HOUR - 50_000)
+      await expectAccessible(page)
+      await page.clock.fastForward(HOUR)
+      await page.getByText('Your token has expired.').waitFor()
+      await expectAccessible(page)
+    })
+
+    test('a server that has found it expired first is believed', async () => {
+      const { page, app } = await open()
+      await stopTime(page)
+      await signIn(page, ALICE)
+      await page.getByRole('img', { name: 'Bar chart' }).waitFor()
+      app.pass(HOUR)
+      await page.clock.fastForward(HOUR - 1500)
+      await page.getByRole('button', { name: 'Refresh' }).click()
+      await page.getByText('Your token has expired.').waitFor()
+    })
+
+    test('signed out elsewhere: told at the next call', async () => {
+      const { page, app } = await open()
+      await signIn(page, ALICE)
+      await page.getByRole('img', { name: 'Bar chart' }).waitFor()
+      await app.accounts.setPasswordHash(ALICE.email, 'another')
+      await page.getByRole('button', { name: 'Refresh' }).click()
+      await page.getByText('Your token is no longer valid: it was signed out elsewhere').waitFor()
+      expect(await focused(page)).toBe('input Password')
+      expect(await page.getByLabel('E-mail').inputValue()).toBe(ALICE.email)
+      await expectAccessible(page)
+    })
+
+    test('signing out ends it everywhere, and leaves nothing on the page', async () => {
+      const { page, app } = await open()
+      const token = await signInForToken(page, ALICE)
+      await page.getByRole('img', { name: 'Bar chart' }).waitFor()
+      const places = [app.clearingHouse.url + NORTH, app.reporting.url + REPORT]
+      for (const place of places) expect(await statusOf(place, token)).toBe(200)
+      await page.getByRole('button', { name: 'Sign out' }).click()
+      await page.getByRole('alert').getByText('You are signed out. The token works no more.').waitFor()
+      for (const place of places) expect(await statusOf(place, token)).toBe(401)
+      expect(await focused(page)).toBe('input E-mail')
+      expect(await page.getByLabel('E-mail').inputValue()).toBe('')
+      expect(await page.content()).not.toMatch(/alice|Settlement|statements:read/)
+      await expectAccessible(page)
+    })
+
+    test('signing out while the server is away: forgotten here, and no more is promised', async () => {
+      const { page, app } = await open()
+      const token = await signInForToken(page, ALICE)
+      await page.getByRole('img', { name: 'Bar chart' }).waitFor()
+      await app.clearingHouse.stop()
+      await page.getByRole('button', { name: 'Sign out' }).click()
+      await page.getByText('This page has forgotten your token, but the server could not be told').waitFor()
+      await app.clearingHouse.start()
+      expect(await statusOf(app.clearingHouse.url + NORTH, token)).toBe(200)
+    })
+
+    test('what comes in after it is not shown', async () => {
+      const { page } = await open()
+      let late = () => {}
+      const held = new Promise<void>((resolve) => {
+        late = resolve
+      })
+      await page.route('**/daily-totals', async (route) => {
+        await held
+        await route.continue().catch(() => {})
+      })
+      await signIn(page, ALICE)
+      await page.getByRole('table', { name: 'Clearing House South' }).waitFor()
+      await page.getByRole('button', { name: 'Sign out' }).click()
+      await page.getByText('You are signed out.').waitFor()
+      expect(await page.content()).not.toContain('cannot be reached')
+      await signIn(page, BOB)
+      await page.locator('.message').getByText('no permission for statements').waitFor()
+      late()
+      await page.locator('.message').getByText('no permission for daily totals').waitFor()
+      expect(await page.getByRole('img', { name: 'Bar chart' }).count()).toBe(0)
+    })
+  })
+
+  test('the keyboard is enough', async () => {
+    const { page } = await open()
+    const tab = async () => {
+      await page.keyboard.press('Tab')
+      return focused(page)
+    }
+    expect(await tab()).toBe('input E-mail')
+    await page.keyboard.type(ALICE.email)
+    expect(await tab()).toBe('input Password')
+    await page.keyboard.type(ALICE.password)
+    expect(await tab()).toBe('button Sign in')
+    await page.keyboard.press('Enter')
+    await page.getByRole('img', { name: 'Bar chart' }).waitFor()
+    expect(await focused(page)).toBe('h1 Your account')
+    expect(await tab()).toBe('button Refresh')
+    expect(await tab()).toBe('div Chart')
+    expect(await tab()).toBe('summary The same as a table')
+    await page.keyboard.press('Space')
+    await page.getByRole('table', { name: 'Daily totals' }).waitFor()
+    await page.keyboard.press('Shift+Tab')
+    await page.keyboard.press('Shift+Tab')
+    await page.keyboard.press('Shift+Tab')
+    expect(await focused(page)).toBe('button Sign out')
+    await page.keyboard.press('Enter')
+    await page.getByText('You are signed out.').waitFor()
+    expect(await focused(page)).toBe('input E-mail')
+  })
+
+  test('nothing moves by itself', async () => {
+    const { page } = await open()
+    await signIn(page, ALICE)
+    await page.getByRole('img', { name: 'Bar chart' }).waitFor()
+    expect(await page.evaluate('document.getAnimations().length')).toBe(0)
+    const moving = `[...document.querySelectorAll('*')].map(getComputedStyle)
+      .filter(({ animationName, transitionDuration }) => animationName !== 'none' || transitionDuration !== '0s').length`
+    expect(await page.evaluate(moving)).toBe(0)
+  })
+
+  test('a script that somebody has slipped in does not run', async () => {
+    const { page, complaints } = await open()
+    await page.evaluate(`for (const src of ['data:text/javascript,document.title="evil"', 'http://127.0.0.1:9/evil.js']) {
+      try { document.head.append(Object.assign(document.createElement('script'), { src })) } catch {}
+      try { document.body.insertAdjacentHTML('beforeend', '<img src="' + src + '">') } catch {}
+    }`)
+    expect(await page.title()).toBe('Clearing house')
+    expect(complaints.length).toBeGreaterThan(0)
+    for (const complaint of complaints)
+      expect(complaint).toMatch(/Content Security Policy|TrustedScriptURL|TrustedHTML/)
+  })
+})

@@ -1,0 +1,197 @@
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as after } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import {
+  ALICE,
+  BOB,
+  bash,
+  loginInFlight,
+  NORTH,
+  REPORT,
+  run,
+  start,
+  startBoth,
+  statusOf,
+  tempDir,
+  tokenFrom,
+} from '../support.js'
+
+const BASE_URL = 'http://localhost:3000'
+
+describe('the first start', () => {
+  test('prints lines that work in bash as they stand', async () => {
+    const { output } = await startBoth({ DATA_DIR: await tempDir() })
+    const lines = output().match(/^ {2}(?=curl|TOKEN=).+/gm) ?? []
+    const { stdout, code } = await bash(lines.join('\necho; echo @@@\n'))
+    const [token, kept, north, south, totals, without, wrong, scopeless, ...more] = stdout.split('@@@\n')
+    expect(code).toBe(0)
+    expect(more).toEqual([])
+    expect(token).toMatch(/^HTTP\/1\.1 200 /)
+    expect(token).toMatch(/^\{"authenticationToken":"[^"]+","expiration":"[-\d]+T[:\d]+\.\d+Z"\}$/m)
+    expect(kept?.trim()).toBe('')
+    expect(north).toMatch(/^HTTP\/1\.1 200 [\s\S]+Settlement 1041/)
+    expect(south).toMatch(/^HTTP\/1\.1 200 [\s\S]+Settlement 77/)
+    expect(totals).toMatch(/^HTTP\/1\.1 200 [\s\S]+"day":"2013-05-02","statements":2,"total":"1237\.50"/)
+    expect(without).toMatch(/^HTTP\/1\.1 401 [\s\S]+\nWWW-Authenticate: Bearer realm="/)
+    expect(wrong).toMatch(/^HTTP\/1\.1 403 [\s\S]+\nContent-Length: 0\r\n[\s\S]+\r\n\r\n\n$/)
+    expect(scopeless).toMatch(/^HTTP\/1\.1 403 [\s\S]+error="insufficient_scope"/)
+  })
+
+  test('prints the demo credentials, and why they are no secret', async () => {
+    const { output } = await startBoth({ DATA_DIR: await tempDir() })
+    expect(output()).toContain(`  ${ALICE.email}  ${ALICE.password}  statements:read reports:read\n`)
+    expect(output()).toContain(`  ${BOB.email}  ${BOB.password}  (no scope)\n`)
+    expect(output()).toContain('only because nobody but this machine can reach this address')
+  })
+
+  test('never prints a token or the key', async () => {
+    const dataDir = await tempDir()
+    const { url, reporting, output } = await startBoth({ DATA_DIR: dataDir })
+    const token = await tokenFrom(url, ALICE)
+    await statusOf(url + NORTH, `${token}x`)
+    await statusOf(reporting + REPORT, `${token}x`)
+    const [, key = ''] = (await readFile(join(dataDir, 'signing-key.pem'), 'utf8')).split('\n')
+    expect(key).toMatch(/^MIG/)
+    expect(output()).toContain('bearer.refused invalid_token')
+    for (const secret of [...token.split('.'), key, 'PRIVATE']) expect(output()).not.toContain(secret)
+  })
+})
+
+test('keeps accounts and key: a token from before works after a new start', async () => {
+  const env = { DATA_DIR: await tempDir(), BASE_URL }
+  const first = await start(env)
+  const token = await tokenFrom(first.url, ALICE)
+  first.kill('SIGTERM')
+  await first.exit
+  const second = await startBoth(env)
+  expect(await statusOf(second.url + NORTH, token)).toBe(200)
+  expect(second.output()).toContain(ALICE.password)
+})
+
+test('several started at once in an empty folder share its key and accounts', async () => {
+  const env = { DATA_DIR: await tempDir(), BASE_URL }
+  const [one, ...others] = await Promise.all([start(env), start(env), start(env)])
+  const token = await tokenFrom(one.url, ALICE)
+  for (const { url } of others) expect(await statusOf(url + NORTH, token)).toBe(200)
+})
+
+test('shows no demo lines when a demo password is another by now', async () => {
+  const env = { DATA_DIR: await tempDir() }
+  const first = await start(env)
+  first.kill('SIGTERM')
+  await first.exit
+  await run('commands/account', ['password', BOB.email], env, 'another password')
+  const { output } = await startBoth(env)
+  expect(output()).not.toContain('demo-password')
+  expect(output()).not.toContain('curl')
+})
+
+test('a token of another environment is refused, also with the same key and accounts', async () => {
+  const env = { DATA_DIR: await tempDir() }
+  const [one, other] = [await start(env), await start({ ...env, BASE_URL })]
+  const token = await tokenFrom(one.url, ALICE)
+  expect(await statusOf(one.url + NORTH, token)).toBe(200)
+  expect(await statusOf(other.url + NORTH, token)).toBe(401)
+})
+
+describe('refuses to start, in one line', () => {
+  test('on a busy port', async () => {
+    const { url } = await start({ DATA_DIR: await tempDir() })
+    const { port } = new URL(url)
+    const { code, stdout, stderr } = await run('main', [], { DATA_DIR: await tempDir(), PORT: port })
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(new RegExp(`^Port ${port} of 127\\.0\\.0\\.1 is taken.+\\n$`))
+  })
+
+  test('with a bad setting', async () => {
+    const { code, stderr } = await run('main', [], { DATA_DIR: await tempDir(), PORT: 'http' })
+    expect({ code, stderr }).toEqual({ code: 1, stderr: 'PORT must be a whole number from 0 to 65535\n' })
+  })
+
+  test('with a data folder that cannot be made', async () => {
+    const { code, stderr } = await run('main', [], { DATA_DIR: '/dev/null/data', PORT: '0' })
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^ENOTDIR: .+'\/dev\/null\/data\/keys'\n$/)
+  })
+
+  test('where others could reach the demo accounts', async () => {
+    const env = { DATA_DIR: await tempDir(), PORT: '0' }
+    const first = await start(env)
+    first.kill('SIGTERM')
+    await first.exit
+    const { code, stderr } = await run('main', [], { ...env, BASE_URL: 'https://api.example.com' })
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^alice@example\.com still has its demo password.+\n$/)
+  })
+})
+
+test('makes no demo accounts where others could reach them', async () => {
+  const { output } = await startBoth({ DATA_DIR: await tempDir(), BASE_URL: 'https://api.example.com' })
+  expect(output()).toMatch(
+    /^The clearing-house API listens on .+\nTo sign in with a browser: https:\/\/api\.example\.com\/\nAdd an account: .+\n$/,
+  )
+})
+
+describe('stopping', () => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('%s: answers the logins in flight, then exits with 0', async (signal) => {
+    const app = await start({ DATA_DIR: await tempDir() })
+    const logins = await Promise.all([1, 2, 3, 4].map(() => loginInFlight(app.url)))
+    app.kill(signal)
+    await app.printed('Stopping')
+    const answers = await Promise.all(logins.map((send) => send()))
+    for (const { status, connection, body } of answers) {
+      expect({ status, connection }).toEqual({ status: 200, connection: 'close' })
+      expect(body).toContain('authenticationToken')
+    }
+    expect(await app.exit).toEqual({ code: 0, signal: null })
+  })
+
+  test('takes no new connections', async () => {
+    const app = await start({ DATA_DIR: await tempDir() })
+    const send = await loginInFlight(app.url)
+    app.kill('SIGTERM')
+    await app.printed('Stopping')
+    await expect(fetch(app.url)).rejects.toThrow()
+    expect(await send()).toMatchObject({ status: 200 })
+  })
+
+  test('waits for a login, and not for connections that ask nothing', async () => {
+    const app = await start({ DATA_DIR: await tempDir() })
+    const { port } = new URL(app.url)
+    const silent = connect(Number(port), '127.0.0.1')
+    await once(silent, 'connect')
+    const idle = connect(Number(port), '127.0.0.1')
+    idle.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    await once(idle, 'data')
+    const send = await loginInFlight(app.url)
+    app.kill('SIGTERM')
+    await Promise.all([once(silent, 'close'), once(idle, 'close')])
+    expect(await send()).toMatchObject({ status: 200 })
+    expect(await app.exit).toEqual({ code: 0, signal: null })
+  })
+
+  test('takes the Ctrl-C that npm passes on for the same one', async () => {
+    const app = await start({ DATA_DIR: await tempDir() })
+    const send = await loginInFlight(app.url)
+    app.kill('SIGINT')
+    await app.printed('Stopping')
+    app.kill('SIGINT')
+    expect(await send()).toMatchObject({ status: 200 })
+    expect(await app.exit).toEqual({ code: 0, signal: null })
+  })
+
+  test('a second signal stops at once, with 1', async () => {
+    const app = await start({ DATA_DIR: await tempDir() })
+    const send = await loginInFlight(app.url)
+    app.kill('SIGINT')
+    await app.printed('Stopping')
+    // Half a second is how long two signals count as one.
+    await after(600)
+    app.kill('SIGINT')
+    expect(await app.exit).toEqual({ code: 1, signal: null })
+    await expect(send()).rejects.toThrow()
+  })
+})

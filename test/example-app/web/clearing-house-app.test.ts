@@ -1,0 +1,232 @@
+import { createPasswords, createThrottle, createTokenIssuer } from 'express-token-endpoint'
+import type { Kysely } from 'kysely'
+import request from 'supertest'
+import { expect, onTestFinished, test } from 'vitest'
+import { createAccountStore } from '../../../example-app/data/account-store.js'
+import { openDatabase } from '../../../example-app/data/databases/database.js'
+import { addDemoData } from '../../../example-app/data/demo.js'
+import { databaseRevocation } from '../../../example-app/data/revocation.js'
+import { signingKey } from '../../../example-app/data/signing-keys.js'
+import { createStatements } from '../../../example-app/data/statements.js'
+import { Outage } from '../../../example-app/failure.js'
+import { type AppParts, createApp } from '../../../example-app/web/clearing-house-app.js'
+import { ALICE, BOB, FOLDER, NORTH, SIGN_OUT_PATH, SOUTH, TOKEN_PATH, tempDir } from '../support.js'
+
+const PROBLEM = /^application\/problem\+json/
+
+async function makeApp(parts: Partial<AppParts> = {}) {
+  const dataDir = await tempDir()
+  const db = await openDatabase({ dataDir, databaseUrl: undefined }, () => {})
+  onTestFinished(() => db.destroy())
+  const passwords = createPasswords()
+  await addDemoData(db, passwords)
+  const accounts = createAccountStore(db)
+  const tokens = createTokenIssuer({ issuer: 'http://127.0.0.1:3000', keys: signingKey(dataDir) })
+  const logged: string[] = []
+  const log = (line: string) => void logged.push(line)
+  const app = createApp({
+    tokens,
+    accounts,
+    statements: createStatements(db),
+    passwords,
+    throttle: createThrottle(),
+    revocation: databaseRevocation(db),
+    page: { folder: FOLDER, reportingUrl: () => undefined },
+    checks: {},
+    log,
+    ...parts,
+  })
+  const tokenOf = async (credentials: typeof ALICE) =>
+    (await request(app).post(TOKEN_PATH).send(credentials)).body.authenticationToken as string
+  const get = (path: string, token: string) => request(app).get(path).set('Authorization', `Bearer ${token}`)
+  return { app, db, accounts, tokens, logged, tokenOf, get }
+}
+
+test('a token for a demo account', async () => {
+  const { app, tokens } = await makeApp()
+  const answer = await request(app).post(TOKEN_PATH).send(ALICE).expect(200)
+  expect(Object.keys(answer.body).sort()).toEqual(['authenticationToken', 'expiration'])
+  const { expiresAt, scopes } = await tokens.verify(answer.body.authenticationToken)
+  expect(answer.body.expiration).toBe(expiresAt.toISOString())
+  expect(scopes).toEqual(['statements:read', 'reports:read'])
+})
+
+test('the public keys, for those who verify', async () => {
+  const { app, tokens } = await makeApp()
+  const { body } = await request(app).get('/.well-known/jwks.json').expect(200)
+  expect(body).toEqual(tokens.jwks())
+  expect(body.keys).toEqual([expect.not.objectContaining({ d: expect.anything() })])
+})
+
+test('a wrong password: 403 and nothing else', async () => {
+  const { app, logged } = await makeApp()
+  const answer = await request(app)
+    .post(TOKEN_PATH)
+    .send({ ...ALICE, password: 'wrong-password' })
+    .expect(403)
+    .expect('Content-Length', '0')
+  expect(answer.text).toBe('')
+  expect(answer.headers).not.toHaveProperty('content-type')
+  expect(logged).toEqual([
+    expect.stringMatching(/^token\.refused invalid_credentials wrong_password account=\S+ from=/),
+  ])
+})
+
+test('one token opens both clearing houses, each with its own statements', async () => {
+  const { tokenOf, get } = await makeApp()
+  const token = await tokenOf(ALICE)
+  const [north, south] = [await get(NORTH, token).expect(200), await get(SOUTH, token).expect(200)]
+  expect(north.body.house).toEqual({ id: 'north', name: 'Clearing House North' })
+  expect(south.body.house).toEqual({ id: 'south', name: 'Clearing House South' })
+  const described = ({ body }: { body: { statements: { description: string }[] } }) =>
+    body.statements.map(({ description }) => description)
+  expect(described(north)).toEqual(['Settlement 1041', 'Clearing fee', 'Settlement 1042', 'Settlement 1043'])
+  expect(described(south)).toEqual(['Settlement 77', 'Settlement 78', 'Margin call'])
+  expect(north.body.statements[0]).toEqual({
+    id: expect.any(String),
+    day: '2013-05-02',
+    description: 'Settlement 1041',
+    amountCents: 125_000,
+  })
+  expect(north.headers['cache-control']).toBe('no-store')
+})
+
+test('an account sees its own statements only', async () => {
+  const { accounts, tokens, get } = await makeApp()
+  const id = await accounts.add({ email: 'carol@example.com', passwordHash: 'none', scopes: [] })
+  const { token } = tokens.issue({ accountId: id ?? '', scopes: ['statements:read'] })
+  const { body } = await get(NORTH, token).expect(200)
+  expect(body.statements).toEqual([])
+})
+
+test('no token: 401 with a challenge', async () => {
+  const { app } = await makeApp()
+  const answer = await request(app).get(NORTH).expect(401).expect('Content-Type', PROBLEM)
+  expect(answer.headers['www-authenticate']).toBe('Bearer realm="http://127.0.0.1:3000"')
+})
+
+test('a token without the scope: 403', async () => {
+  const { tokenOf, get, logged } = await makeApp()
+  const answer = await get(NORTH, await tokenOf(BOB)).expect(403)
+  expect(answer.headers['www-authenticate']).toContain('error="insufficient_scope"')
+  expect(logged).toEqual([expect.stringMatching(/^bearer\.refused insufficient_scope account=\S+ from=/)])
+})
+
+test('the token of an account that is gone: 401', async () => {
+  const { tokens, get } = await makeApp()
+  await get(NORTH, tokens.issue({ accountId: 'gone', scopes: ['statements:read'] }).token).expect(401)
+})
+
+test('a token from before a new password: 401', async () => {
+  const { accounts, tokenOf, get } = await makeApp()
+  const token = await tokenOf(ALICE)
+  await accounts.setPasswordHash(ALICE.email, 'another')
+  await get(NORTH, token).expect(401)
+})
+
+test.each(['east', '%27', '%00', '%F0%9F%8F%A0'].map((house) => `/api/v2013/houses/${house}/statements`))(
+  'no such clearing house: 404, for those with a token (%s)',
+  async (path) => {
+    const { app, tokenOf, get } = await makeApp()
+    const answer = await get(path, await tokenOf(ALICE))
+      .expect(404)
+      .expect('Content-Type', PROBLEM)
+    expect(answer.body).toMatchObject({ status: 404, code: 'unknown_house' })
+    await request(app).get(path).expect(401)
+  },
+)
+
+test('no such route: 404', async () => {
+  const { app } = await makeApp()
+  const answer = await request(app).get('/nowhere').expect(404).expect('Content-Type', PROBLEM)
+  expect(answer.body).toEqual({ type: 'about:blank', title: 'Not Found', status: 404, code: 'not_found' })
+  expect(answer.headers).not.toHaveProperty('x-powered-by')
+})
+
+test('a path that is no URL encoding: 400', async () => {
+  const { app } = await makeApp()
+  const answer = await request(app).get('/api/v2013/houses/%E0%A4%A/statements').expect(400)
+  expect(answer.body).toMatchObject({ status: 400, code: 'bad_request' })
+})
+
+test('a bug: 500, with its stack in the log and not in the answer', async () => {
+  const statements = { findHouse: () => Promise.reject(new Error('broken part')), list: async () => [] }
+  const { tokenOf, get, logged } = await makeApp({ statements })
+  const answer = await get(NORTH, await tokenOf(ALICE))
+    .expect(500)
+    .expect('Content-Type', PROBLEM)
+  expect(answer.body).toEqual({
+    type: 'about:blank',
+    title: 'Internal Server Error',
+    status: 500,
+    code: 'internal_error',
+  })
+  expect(logged).toEqual([expect.stringMatching(/^Error: broken part\n +at /)])
+})
+
+test('a database that fails: 503, never 401 or 403', async () => {
+  const { app, db, tokenOf, get, logged } = await makeApp()
+  const token = await tokenOf(ALICE)
+  await (db as Kysely<unknown>).schema.alterTable('accounts').renameTo('elsewhere').execute()
+  await get(NORTH, token).expect(503)
+  await request(app).post(TOKEN_PATH).send(ALICE).expect(503)
+  expect(logged).toEqual(Array(2).fill('dependency.failed accounts: no such table: accounts'))
+})
+
+test('sign-out: ends this token at once, and no other of its account', async () => {
+  const { app, tokenOf, get, logged } = await makeApp()
+  const [token, other] = [await tokenOf(ALICE), await tokenOf(ALICE)]
+  const signOut = () => request(app).post(SIGN_OUT_PATH).set('Authorization', `Bearer ${token}`)
+  const answer = await signOut().expect(204).expect('Cache-Control', 'no-store')
+  expect(answer.text).toBe('')
+  await get(NORTH, token).expect(401)
+  await signOut().expect(401)
+  await get(NORTH, other).expect(200)
+  expect(logged).toEqual(Array(2).fill(expect.stringMatching(/^bearer\.refused invalid_token revoked account=/)))
+})
+
+test('sign-out: for a token without any scope too, and for nobody without a token', async () => {
+  const { app, tokenOf } = await makeApp()
+  await request(app)
+    .post(SIGN_OUT_PATH)
+    .set('Authorization', `Bearer ${await tokenOf(BOB)}`)
+    .expect(204)
+  await request(app).post(SIGN_OUT_PATH).expect(401)
+})
+
+test('a part that goes away in the midst of a request: 503, in one line', async () => {
+  const findHouse = () => Promise.reject(new Outage('PostgreSQL: connect ECONNREFUSED 127.0.0.1:5432'))
+  const { tokenOf, get, logged } = await makeApp({ statements: { findHouse, list: async () => [] } })
+  const answer = await get(NORTH, await tokenOf(ALICE))
+    .expect(503)
+    .expect('Content-Type', PROBLEM)
+    .expect('Retry-After', '1')
+  expect(answer.body).toMatchObject({ status: 503, code: 'unavailable' })
+  expect(logged).toEqual(['PostgreSQL: connect ECONNREFUSED 127.0.0.1:5432'])
+})
+
+test('revocation that cannot be asked: 503, and nobody in', async () => {
+  const isRevoked = () => Promise.reject(new Outage('Redis: Command timed out'))
+  const { app, tokenOf, get, logged } = await makeApp({ revocation: { isRevoked, revoke: async () => {} } })
+  const token = await tokenOf(ALICE)
+  await get(NORTH, token).expect(503)
+  await request(app).post(SIGN_OUT_PATH).set('Authorization', `Bearer ${token}`).expect(503)
+  expect(logged).toEqual(Array(2).fill('dependency.failed revocation: Redis: Command timed out'))
+})
+
+test('failed logins use up a budget that this app is given', async () => {
+  const throttle = createThrottle({ budgets: { pair: { points: 1, duration: '15m' } } })
+  const { app } = await makeApp({ throttle })
+  const guess = () =>
+    request(app)
+      .post(TOKEN_PATH)
+      .send({ ...ALICE, password: 'guess' })
+  await guess().expect(403)
+  await guess().expect(429)
+})
+
+test('health needs no token', async () => {
+  const { app } = await makeApp({ checks: { database: () => Promise.reject(new Error('down')) } })
+  await request(app).get('/healthz').expect(200)
+  await request(app).get('/readyz').expect(503)
+})

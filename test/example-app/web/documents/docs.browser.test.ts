@@ -1,0 +1,94 @@
+import type { Page, Request } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { NO_CHROMIUM, startBrowser } from '../../../support/services/chromium.js'
+import { ALICE, start, startBoth, tempDir } from '../../support.js'
+
+/** Opens the page, and keeps what it asks for and what its policy has forbidden. */
+async function openDocs(url: string, size = { width: 1280, height: 900 }) {
+  const browser = await startBrowser()
+  const page = await browser.newPage({ viewport: size })
+  const asked: string[] = []
+  const faults: string[] = []
+  page.on('request', (request: Request) => asked.push(request.url()))
+  page.on('pageerror', ({ message }) => faults.push(message))
+  page.on('console', (line) => {
+    if (line.type() !== 'info' && line.type() !== 'log') faults.push(line.text())
+  })
+  await page.exposeFunction('tellViolation', (violation: string) => faults.push(violation))
+  const told = `addEventListener('securitypolicyviolation', (e) => tellViolation(e.violatedDirective + ' ' + e.blockedURI))`
+  await page.addInitScript({ content: told })
+  await page.goto(`${url}/docs`)
+  return { page, asked, faults }
+}
+
+/** Opens an operation, runs it, and gives what was answered. */
+async function tryOut(page: Page, id: string, body?: object): Promise<{ status: string; body: string }> {
+  const operation = page.locator(`#operations-${id}`)
+  await operation.locator('.opblock-summary-control').click()
+  if (body) await operation.locator('textarea.body-param__text').fill(JSON.stringify(body))
+  await operation.locator('.execute').click()
+  const live = operation.locator('.live-responses-table')
+  return {
+    status: await live.locator('.response-col_status').last().innerText(),
+    body: await live.locator('code').first().innerText(),
+  }
+}
+
+async function authorize(page: Page, token: string): Promise<void> {
+  await page.locator('.btn.authorize').click()
+  await page.locator('.dialog-ux input').fill(token)
+  await page.locator('.dialog-ux button.authorize').click()
+  await page.locator('.dialog-ux button.btn-done').click()
+}
+
+describe.skipIf(NO_CHROMIUM)('the page at /docs, in Chromium', () => {
+  test.each([
+    ['a desk', { width: 1280, height: 900 }],
+    ['a phone', { width: 390, height: 844 }],
+  ])('signs in, authorizes and lists statements, on %s', async (_where, size) => {
+    const { url } = await start({ DATA_DIR: await tempDir() })
+    const { page, asked, faults } = await openDocs(url, size)
+    const wrong = await tryOut(page, 'Statements-signOut')
+    expect(wrong.status).toContain('401')
+    // Chromium tells of every answer that is no success.
+    expect(faults.splice(0)).toEqual([expect.stringMatching(/status of 401/)])
+
+    const login = await tryOut(page, 'Authentication-issueToken', ALICE)
+    expect(login.status).toContain('200')
+    await authorize(page, JSON.parse(login.body).authenticationToken)
+    const statements = await tryOut(page, 'Statements-listStatements')
+    expect(statements.status).toContain('200')
+    expect(JSON.parse(statements.body)).toMatchObject({ house: { id: 'north' }, statements: { length: 4 } })
+
+    expect(faults).toEqual([])
+    const { origin } = new URL(url)
+    expect(asked.filter((one) => !one.startsWith(`${origin}/`) && !one.startsWith('data:'))).toEqual([])
+    expect(asked).toContain(`${origin}/openapi.json`)
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+  })
+
+  test('the reporting API has a page of its own, for its own call', async () => {
+    const { url, reporting } = await startBoth({ DATA_DIR: await tempDir() })
+    const { page, faults } = await openDocs(url)
+    const login = await tryOut(page, 'Authentication-issueToken', ALICE)
+    await page.goto(`${reporting}/docs`)
+    await authorize(page, JSON.parse(login.body).authenticationToken)
+    const totals = await tryOut(page, 'Reports-dailyTotals')
+    expect(totals.status).toContain('200')
+    expect(JSON.parse(totals.body)).toMatchObject({ houses: [{ id: 'north' }, { id: 'south' }] })
+    expect(faults).toEqual([])
+  })
+
+  test('its policy would stop a script in line, and one from elsewhere', async () => {
+    const { url } = await start({ DATA_DIR: await tempDir() })
+    const { page, faults } = await openDocs(url)
+    await page.evaluate(
+      `document.body.append(Object.assign(document.createElement('script'), { text: 'window.ran = 1' }))`,
+    )
+    await page.evaluate(
+      `document.body.append(Object.assign(document.createElement('script'), { src: 'http://localhost:9/x.js' }))`,
+    )
+    await expect.poll(() => faults.filter((one) => one.startsWith('script-src'))).toHaveLength(2)
+    expect(await page.evaluate('window.ran')).toBeUndefined()
+  })
+})

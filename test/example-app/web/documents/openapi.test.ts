@@ -1,0 +1,122 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { createThrottle } from 'express-token-endpoint'
+import request from 'supertest'
+import { describe, expect, test } from 'vitest'
+import type { Accounts } from '../../../../example-app/data/account-store.js'
+import type { Reports } from '../../../../example-app/data/reports.js'
+import type { Statements } from '../../../../example-app/data/statements.js'
+import { Outage } from '../../../../example-app/failure.js'
+import { createApp } from '../../../../example-app/web/clearing-house-app.js'
+import { clearingHouseDocument, reportingDocument } from '../../../../example-app/web/documents/openapi.js'
+import { createReportingApp } from '../../../../example-app/web/reporting-app.js'
+import { documented } from '../../../support/documents/documented.js'
+import { fastPasswords, makeIssuer, makeStore, signingKey } from '../../../support/fixtures.js'
+import { type Sent, send } from '../../../support/host.js'
+import { listen } from '../../../support/http.js'
+import { FOLDER, NORTH, REPORT, SIGN_OUT_PATH } from '../../support.js'
+
+const tokens = makeIssuer({ keys: signingKey('ES256') })
+const NONE = { checks: {}, log: () => {} }
+const accounts = makeStore() as unknown as Accounts
+const throttle = createThrottle()
+const down = async () => {
+  throw new Outage('the database is away')
+}
+const broken = async () => {
+  throw new Error('a fault')
+}
+
+const HOUSE = { id: 'north', name: 'North' }
+const bearer = (...scopes: string[]): Sent => ({
+  headers: { Authorization: `Bearer ${tokens.issue({ accountId: 'acc-1', scopes }).token}` },
+})
+
+describe('the clearing-house API answers as its document says', () => {
+  const STATEMENTS = '/api/v2013/houses/{house}/statements'
+  const { check } = documented(clearingHouseDocument(), { moreHeaders: true })
+
+  async function start(statements: Partial<Statements> = {}, revoke: () => Promise<void> = async () => {}) {
+    const list = [{ id: 's-1', day: '2013-05-02', description: 'Fee', amountCents: -1250 }]
+    const known: Statements = {
+      findHouse: async (id) => (id === HOUSE.id ? HOUSE : undefined),
+      list: async () => list,
+      ...statements,
+    }
+    const revocation = { revoke, isRevoked: async () => false }
+    const page = { folder: FOLDER, reportingUrl: () => undefined }
+    const passwords = fastPasswords()
+    const parts = { tokens, accounts, statements: known, passwords, throttle, revocation, page, ...NONE }
+    return (await listen(createApp(parts))).port
+  }
+
+  test.each<[number, Sent, Partial<Statements>?]>([
+    [200, bearer('statements:read')],
+    [400, { headers: { Authorization: 'Bearer' } }],
+    [401, {}],
+    [403, bearer()],
+    [404, { ...bearer('statements:read'), path: NORTH.replace('north', 'west') }],
+    [500, bearer('statements:read'), { list: broken }],
+    [503, bearer('statements:read'), { list: down }],
+  ])('statements: %i', async (status, sent, statements) => {
+    const answer = await send(await start(statements), { method: 'GET', path: NORTH, ...sent })
+    expect(answer.status).toBe(status)
+    check(STATEMENTS, 'get', answer)
+  })
+
+  test.each<[number, Sent, () => Promise<void>]>([
+    [204, bearer(), async () => {}],
+    [400, { headers: { Authorization: 'Bearer' } }, async () => {}],
+    [401, {}, async () => {}],
+    [500, bearer(), broken],
+    [503, bearer(), down],
+  ])('sign-out: %i', async (status, sent, revoke) => {
+    const answer = await send(await start({}, revoke), { path: SIGN_OUT_PATH, ...sent })
+    expect(answer.status).toBe(status)
+    check(SIGN_OUT_PATH, 'post', answer)
+  })
+})
+
+describe('the online reporting API answers as its document says', () => {
+  const { check } = documented(reportingDocument(), { moreHeaders: true })
+
+  test.each<[number, Sent, Reports['dailyTotals']?]>([
+    [200, bearer('reports:read')],
+    [400, { headers: { Authorization: 'Bearer' } }],
+    [400, { ...bearer('reports:read'), path: `${REPORT}?house=north&house=south` }],
+    [401, {}],
+    [403, bearer()],
+    [404, bearer('reports:read'), async () => undefined],
+    [500, bearer('reports:read'), broken],
+    [503, bearer('reports:read'), down],
+  ])('daily totals: %i', async (status, sent, dailyTotals) => {
+    const days = [{ day: '2013-05-02', statements: 2, total: '-12.50' }]
+    const reports: Reports = { dailyTotals: dailyTotals ?? (async () => [{ ...HOUSE, days }]) }
+    const app = createReportingApp({ tokens, accounts, reports, isRevoked: async () => false, ...NONE })
+    const answer = await send((await listen(app)).port, { method: 'GET', path: REPORT, ...sent })
+    expect(answer.status).toBe(status)
+    check(REPORT, 'get', answer)
+  })
+})
+
+test.each([
+  ['clearing-house', clearingHouseDocument()],
+  ['reporting', reportingDocument()],
+])('%s: the document is valid', async (_name, document) => {
+  expect(await new Validator().validate(document)).toEqual({ valid: true })
+})
+
+test('what is served, and the policy of the page', async () => {
+  const reports = { dailyTotals: async () => [] }
+  const app = createReportingApp({ tokens, accounts, reports, isRevoked: async () => false, ...NONE })
+  const { body } = await request(app).get('/openapi.json').expect(200)
+  expect(body).toEqual(JSON.parse(JSON.stringify(reportingDocument())))
+  const page = await request(app)
+    .get('/docs')
+    .expect(200)
+    .expect('Content-Type', /^text\/html/)
+  const policy = page.headers['content-security-policy'] ?? ''
+  expect(policy).toContain("default-src 'none';script-src 'self';style-src 'self'")
+  expect(policy).not.toMatch(/unsafe|https?:/)
+  for (const [, path = ''] of page.text.matchAll(/(?:src|href)="(\/[^"]*)"/g)) await request(app).get(path).expect(200)
+  await request(app).get('/docs/package.json').expect(404)
+})

@@ -1,0 +1,5 @@
+export { TOKEN_PATH } from '../servers/processes.mjs'
+
+export const PASSWORD = 'correct horse'
+/** How many accounts the app under attack has. */
+export const PEOPLE = 1000

@@ -1,0 +1,36 @@
+import { start } from '../servers/processes.mjs'
+
+/** What the verified tokens take, and that they stay bounded. */
+export const memory = {
+  title: 'Memory of verified tokens',
+  async run() {
+    const { first } = await start(new URL('../token-memory.mjs', import.meta.url), { execArgv: ['--expose-gc'] })
+    const { length, cached, distinct, sizes } = first
+    const megabytes = (bytes) => bytes / 2 ** 20
+    const full = sizes[0]
+    const most = Math.max(...sizes)
+    const perThousand = megabytes((full / cached) * 1000)
+    const show = (value) => `${value.toFixed(2)} MB`
+    return {
+      tables: [
+        {
+          heads: [`tokens of ${length} bytes`, 'retained'],
+          rows: [
+            ['1,000 tokens', show(perThousand)],
+            [`${cached.toLocaleString('en')} tokens, the default cache full`, show(megabytes(full))],
+            [`${distinct.toLocaleString('en')} tokens in turn, the most at any time`, show(megabytes(most))],
+          ],
+        },
+      ],
+      demands: [
+        { demand: `(memory per 1,000 remembered tokens of ${length} bytes)`, measured: show(perThousand) },
+        {
+          demand: `memory after ${distinct.toLocaleString('en')} tokens to a full cache: at most 1.1`,
+          measured: (most / full).toFixed(2),
+          holds: most / full <= 1.1,
+        },
+      ],
+      rows: { perThousand, full: megabytes(full), most: megabytes(most) },
+    }
+  },
+}

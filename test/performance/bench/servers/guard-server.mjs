@@ -1,0 +1,33 @@
+// A server of the http part: one route behind one guard, as an app has it, and the same route without. Every guard is loaded, so that
+// no server has less to carry than another.
+
+import { createEnvironment } from '../environment.mjs'
+import { allGuards, named } from '../guards.mjs'
+import { appOf, serve } from './app-server.mjs'
+
+const GUARDED = '/mine/statements'
+const OPEN = '/open/statements'
+
+const [alg, name] = process.argv.slice(2)
+const environment = createEnvironment(alg)
+// The floor knows its token beforehand.
+const one = environment.tokens(1)
+const { guard } = named(name, allGuards(environment, one))
+const answer = (_req, res) => res.json({ account: 'acc-1', statements: [] })
+const port = await serve(
+  new Map([
+    [GUARDED, appOf((app) => app.get(GUARDED, guard, answer))],
+    [OPEN, appOf((app) => app.get(OPEN, answer))],
+  ]),
+)
+
+process.on('message', ({ count }) => {
+  if (count === undefined) return process.send(process.cpuUsage())
+  process.send({
+    tokens: count === 1 ? one : environment.tokens(count),
+    forged: environment.forged(),
+    expired: environment.expired(),
+  })
+})
+process.on('disconnect', () => process.exit())
+process.send({ port, guarded: GUARDED, open: OPEN })

@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto'
+import { createPasswords } from 'express-token-endpoint'
+
+const { openDatabase } = await import('../../../../example-app/dist/data/databases/database.js')
+const { createAccountStore } = await import('../../../../example-app/dist/data/account-store.js')
+
+const HOUSES = ['north', 'south']
+const STATEMENTS = 3
+export const SCOPES = ['statements:read', 'reports:read']
+
+/**
+ * Adds accounts, each with a password and statements that no other has; the last one has no scope.
+ * @returns what they sign in with, and what they must get
+ */
+export async function addPeople(databaseUrl, count) {
+  const db = await openDatabase({ databaseUrl }, () => {})
+  try {
+    const store = createAccountStore(db)
+    const passwords = createPasswords({ queue: count })
+    return await Promise.all(
+      Array.from({ length: count }, async (_, number) => {
+        const email = `person${number}@example.com`
+        const password = `password of ${randomUUID()}`
+        const scopes = number === count - 1 ? [] : SCOPES
+        const id = await store.add({ email, passwordHash: await passwords.hash(password), scopes })
+        const houses = Object.fromEntries(HOUSES.map((house) => [house, statementsOf(number, house)]))
+        const rows = HOUSES.flatMap((house) =>
+          houses[house].map(({ amountCents, ...row }) => {
+            return { ...row, amount_cents: amountCents, house_id: house, account_id: id }
+          }),
+        )
+        await db.insertInto('statements').values(rows).execute()
+        const statements = Object.fromEntries(HOUSES.map((house) => [house, JSON.stringify(houses[house])]))
+        const totals = HOUSES.map((house) => [
+          house,
+          houses[house].map(({ amountCents }) => (amountCents / 100).toFixed(2)),
+        ])
+        return { id, email, password, scopes, statements, totals }
+      }),
+    )
+  } finally {
+    await db.destroy()
+  }
+}
+
+const statementsOf = (number, house) =>
+  Array.from({ length: STATEMENTS }, (_, index) => ({
+    id: `${house}-${number}-${index}`,
+    day: `2013-05-0${index + 1}`,
+    description: `Settlement of ${number} in ${house}`,
+    amountCents: number * 1000 + index,
+  }))

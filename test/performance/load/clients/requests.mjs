@@ -1,0 +1,85 @@
+import { TOKEN_PATH } from '../../bench/servers/processes.mjs'
+
+export { TOKEN_PATH }
+export const SIGN_OUT_PATH = '/api/v2013/sign-out'
+export const REPORT_PATH = '/api/v2013/reports/daily-totals'
+export const statementsPath = (house) => `/api/v2013/houses/${house}/statements`
+const bearer = (token) => ({ Authorization: `Bearer ${token}` })
+
+/*
+ * A kind of request: its name, what to send, and what a right answer is. `check` gives nothing for a right one; else what is wrong, in
+ * words that hold no secret.
+ */
+
+const expecting = (status) => (answer) =>
+  answer.status === status ? undefined : `${answer.status} instead of ${status}`
+
+/** An account's statements in one house: its own, all of them, and nobody else's. */
+export const statements = (person, house, token) => ({
+  kind: 'statements',
+  request: { path: statementsPath(house), headers: bearer(token) },
+  check(answer) {
+    if (answer.status !== 200) return `${answer.status} instead of 200`
+    const expected = `"statements":${person.statements[house]}}`
+    return answer.body.endsWith(expected) ? undefined : "not this account's statements"
+  },
+})
+
+/** An account's daily totals: of its own statements, one on each day. */
+export const report = (person, token) => ({
+  kind: 'report',
+  request: { path: REPORT_PATH, headers: bearer(token) },
+  check(answer) {
+    if (answer.status !== 200) return `${answer.status} instead of 200`
+    const totals = JSON.parse(answer.body).houses.map(({ id, days }) => [id, days.map(({ total }) => total)])
+    return JSON.stringify(totals) === JSON.stringify(person.totals) ? undefined : "not this account's totals"
+  },
+})
+
+export const refused = (kind, status, token, path = statementsPath('north')) => ({
+  kind,
+  request: { path, headers: token === undefined ? {} : bearer(token) },
+  check: expecting(status),
+})
+
+export const signOut = (token) => ({
+  kind: 'sign-out',
+  request: { method: 'POST', path: SIGN_OUT_PATH, headers: bearer(token) },
+  check: expecting(204),
+})
+
+const credentials = (email, password) => ({
+  method: 'POST',
+  path: TOKEN_PATH,
+  headers: { 'Content-Type': 'application/json' },
+  body: JSON.stringify({ email, password }),
+})
+
+export const login = (person) => ({
+  kind: 'login',
+  request: credentials(person.email, person.password),
+  check(answer) {
+    if (answer.status !== 200) return `${answer.status} instead of 200`
+    return subjectOf(tokenOf(answer)) === person.id ? undefined : "another account's token"
+  },
+})
+
+export const guess = (email, kind = 'wrong password') => ({
+  kind,
+  request: credentials(email, 'a guess'),
+  check: (answer) =>
+    expecting(403)(answer) ?? (answer.body === '' ? undefined : 'a body with the refusal of credentials'),
+})
+
+export const tokenOf = ({ body }) => JSON.parse(body).authenticationToken
+
+const partOf = (token, index) => JSON.parse(Buffer.from(token.split('.')[index], 'base64url').toString())
+const subjectOf = (token) => partOf(token, 1).sub
+export const kidOf = (token) => partOf(token, 0).kid
+
+/** The same token with another signature. */
+export function forged(token) {
+  // The first character: the last one of a signature may hold bits that mean nothing.
+  const at = token.lastIndexOf('.') + 1
+  return `${token.slice(0, at)}${token[at] === 'A' ? 'B' : 'A'}${token.slice(at + 1)}`
+}

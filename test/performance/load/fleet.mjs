@@ -1,0 +1,45 @@
+// npm run fleet [-- [load rotation …] [--scale 0.01] [--rounds 15]]
+
+import { table } from '../bench/report/table.mjs'
+import { say, sayWhere } from '../bench/servers/processes.mjs'
+import { readArguments } from './arguments.mjs'
+import { isInterrupted, stopAll, stopOnSignals } from './cleanup.mjs'
+import { load } from './parts/load.mjs'
+import { million } from './parts/million.mjs'
+import { outages } from './parts/outages.mjs'
+import { rotation } from './parts/rotation.mjs'
+import { scaling } from './parts/scaling.mjs'
+import { sizing } from './parts/sizing.mjs'
+import { isWrong, rowOf } from './verdicts.mjs'
+
+const PARTS = { load, rotation, outages, million, scaling, sizing }
+
+function readOrExit() {
+  try {
+    return readArguments(process.argv.slice(2), Object.keys(PARTS))
+  } catch (error) {
+    process.stderr.write(`fleet: ${error.message}\n`)
+    process.exit(1)
+  }
+}
+
+const asked = readOrExit()
+stopOnSignals()
+sayWhere()
+for (const name of asked.parts) {
+  const { title, run } = PARTS[name]
+  const started = performance.now()
+  say(`\n## ${name}: ${title}\n`)
+  try {
+    const verdicts = await run(asked)
+    say(table(['what', 'measured', 'holds'], verdicts.map(rowOf)))
+    if (verdicts.some(isWrong)) process.exitCode = 1
+  } catch (error) {
+    // What was stopped under it is no finding.
+    if (!isInterrupted()) process.stderr.write(`fleet: ${name}: ${error.stack}\n`)
+    process.exitCode = 1
+  } finally {
+    await stopAll()
+  }
+  say(`\n${Math.round((performance.now() - started) / 1000)} s`)
+}

@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { client } from '../clients/client.mjs'
+import { inTurn } from '../clients/crowd.mjs'
+import { addPeople } from '../clients/people.mjs'
+import { loadThrough, untilTrue } from '../clients/phases.mjs'
+import { forged, login, REPORT_PATH, refused, report, tokenOf } from '../clients/requests.mjs'
+import { startApi } from '../servers/example.mjs'
+import { startEnvironment } from '../servers/fleet-of.mjs'
+import { jwksOf, startReporting } from '../servers/reporting-api.mjs'
+import { answer, figure } from '../verdicts.mjs'
+
+/** An hour, ten minutes and half a minute by default. */
+const SETTINGS = { keepFor: '8s', maxAge: '2s', cooldown: '1s', timeout: '1s' }
+const UP_MS = 3000
+const KEPT_MS = 5000
+const GONE_MS = 3000
+
+const UP = { report: [200], forged: [401], 'no token': [401], 'no scope': [403] }
+/** Without a key there is no telling whose token it is. */
+const GONE = { report: [503], forged: [503], 'no token': [401], 'no scope': [503] }
+
+/** The reporting API while the issuer of its tokens is down for longer than keys are kept. */
+export async function issuerOutage() {
+  const { env } = await startEnvironment('http://localhost:3000')
+  let issuer = await startApi('clearing-house', env)
+  const { port } = issuer
+  const people = await addPeople(env.DATABASE_URL, 8)
+  const reportingPort = await startReporting(SETTINGS, { ...env, JWKS_URL: jwksOf(port) })
+  const { next, good, close } = await requestsOf(people, port, reportingPort)
+
+  const allowed = (kind, phase) => {
+    if (phase === 'changing') return [...UP[kind], 503]
+    return phase === 'gone' ? GONE[kind] : UP[kind]
+  }
+  const load = loadThrough({ size: 8, next, allowed, pauseMs: 10 })
+  const before = await load.during('up', UP_MS)
+  await issuer.stop('SIGKILL')
+  const stopped = performance.now()
+  const kept = await load.during('kept', KEPT_MS)
+  const { send } = client(reportingPort, { address: '127.0.8.9' })
+  const status = async () => (await send(good().request)).status
+  await untilTrue('the keys are too old', async () => (await status()) === 503)
+  const tooOld = (performance.now() - stopped) / 1000
+  const gone = await load.during('gone', GONE_MS)
+  issuer = await startApi('clearing-house', env, port)
+  const recovery = await untilTrue('reports again', async () => (await status()) === 200)
+  await sleep(500)
+  const after = await load.during('up', UP_MS)
+  const all = await load.stop()
+  close()
+  return [
+    found('reporting API: wrong answers before', before),
+    found(`  while the issuer is down and keys are held (${SETTINGS.keepFor} here)`, kept, 'report', 200),
+    figure('  refuses since the issuer stopped, after', `${tooOld.toFixed(1)} s`),
+    found('  while the keys held are too old', gone, 'report', 503),
+    figure('  reports again, after the issuer is ready', `${recovery.toFixed(1)} s`),
+    found('  afterwards', after),
+    found('  all of that, the moments of change included', all),
+  ]
+}
+
+const found = (what, tally, kind = 'report', status = 200) =>
+  answer(
+    what,
+    `${tally.wrong()} of ${tally.total()} (${kind} ${status}: ${tally.of(kind, status)})${tally.wrong() ? ` ${tally.examples().join('; ')}` : ''}`,
+    tally.wrong() === 0 && tally.of(kind, status) > 0,
+  )
+
+async function requestsOf(people, issuerPort, reportingPort) {
+  const issuer = client(issuerPort, { address: '127.0.8.1' })
+  const reporting = client(reportingPort, { address: '127.0.8.2' })
+  const tokens = new Map()
+  for (const person of people) tokens.set(person, tokenOf(await issuer.send(login(person).request)))
+  issuer.close()
+  const readers = people.filter(({ scopes }) => scopes.length > 0)
+  const scopeless = people.find(({ scopes }) => scopes.length === 0)
+  const person = inTurn(readers)
+  const good = () => {
+    const who = person()
+    return report(who, tokens.get(who))
+  }
+  const kinds = inTurn([
+    ...Array(8).fill(good),
+    () => refused('forged', 401, forged(tokens.get(person())), REPORT_PATH),
+    () => refused('no token', 401, undefined, REPORT_PATH),
+    () => refused('no scope', 403, tokens.get(scopeless), REPORT_PATH),
+  ])
+  return { next: () => ({ ...kinds()(), send: reporting.send }), good, close: reporting.close }
+}

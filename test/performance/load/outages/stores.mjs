@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { client } from '../clients/client.mjs'
+import { ask, createTally, inTurn } from '../clients/crowd.mjs'
+import { loadThrough, untilTrue } from '../clients/phases.mjs'
+import { forged, guess, login, refused, signOut, statements, tokenOf } from '../clients/requests.mjs'
+import { startFleet } from '../servers/fleet-of.mjs'
+import { answer, figure } from '../verdicts.mjs'
+
+const SIZE = 2
+const UP_MS = 2000
+const DOWN_MS = 8000
+/** What was asked before the store went away is answered by then: the example gives PostgreSQL less than five seconds. */
+const SETTLE_MS = 5500
+
+/** What may be answered while all is well. */
+const UP = {
+  statements: [200],
+  login: [200],
+  'wrong password': [403, 429],
+  'signed out': [401],
+  forged: [401],
+  'no token': [401],
+  'no scope': [403],
+}
+/** What else may be answered while a store is away. A wrong token is refused as such where no store is needed for it. */
+const DOWN = {
+  PostgreSQL: { statements: [503], login: [503], 'wrong password': [429, 503], 'signed out': [401, 503] },
+  // Failed logins are then counted by each process for itself.
+  Redis: { statements: [503], 'signed out': [503] },
+}
+const anyTime = (kind) => [...UP[kind], 503]
+
+const OUTAGES = [
+  ['PostgreSQL', 'killed', ({ postgres }) => postgres.kill(), ({ postgres }) => postgres.start()],
+  ['PostgreSQL', 'paused', ({ postgres }) => postgres.pause(), ({ postgres }) => postgres.resume()],
+  ['Redis', 'killed', ({ redis }) => redis.kill(), ({ redis }) => redis.start()],
+  ['Redis', 'paused', ({ redis }) => redis.process().kill('SIGSTOP'), ({ redis }) => redis.process().kill('SIGCONT')],
+]
+
+export async function storeOutages() {
+  const fleet = await startFleet({ size: SIZE, people: 12 })
+  const parts = await requestsOf(fleet)
+  const verdicts = []
+  let where = 'up'
+  let away
+  const allowed = (kind, phase) => {
+    if (phase === 'up') return UP[kind]
+    return (phase === 'down' && DOWN[away][kind]) || (phase === 'down' ? UP[kind] : anyTime(kind))
+  }
+  const load = loadThrough({ size: 24, next: parts.next, allowed, pauseMs: 20 })
+  for (const [store, how, leave, comeBack] of OUTAGES) {
+    where = `${store} ${how}`
+    away = store
+    const before = await load.during('up', UP_MS)
+    await leave(fleet)
+    await sleep(SETTLE_MS)
+    const down = await load.during('down', DOWN_MS)
+    await comeBack(fleet)
+    const recovery = await untilTrue(`${where}: right answers again`, () => areRight(fleet, parts.each))
+    const after = await load.during('up', UP_MS)
+    verdicts.push(
+      found(`${where}: before`, before),
+      found('  while it is away', down, shown(down)),
+      found('  afterwards', after),
+      figure('  right answers everywhere again after', `${recovery.toFixed(1)} s`),
+    )
+  }
+  const all = await load.stop()
+  parts.close()
+  verdicts.push(found('all of that, the moments of change included', all))
+  return verdicts
+}
+
+const found = (what, tally, more = '') =>
+  answer(
+    `${what}: wrong answers`,
+    `${tally.wrong()} of ${tally.total()}${more}${tally.wrong() ? ` (${tally.examples().join('; ')})` : ''}`,
+    tally.wrong() === 0 && tally.total() > 0,
+  )
+
+const shown = (tally) =>
+  ` (statements 503: ${tally.of('statements', 503)}, login 200: ${tally.of('login', 200)}, 503: ${tally.of('login', 503)})`
+
+async function requestsOf({ balancer, people }) {
+  const clients = people.map((_, number) => client(balancer.port, { connections: 8, address: `127.0.7.${number + 1}` }))
+  const [{ send }] = clients
+  const tokens = new Map()
+  for (const person of people) tokens.set(person, tokenOf(await send(login(person).request)))
+  const ended = tokenOf(await send(login(people[0]).request))
+  await send(signOut(ended).request)
+  const readers = people.filter(({ scopes }) => scopes.length > 0)
+  const scopeless = people.find(({ scopes }) => scopes.length === 0)
+  const nextReader = inTurn(readers)
+  const good = () => {
+    const person = nextReader()
+    return statements(person, 'north', tokens.get(person))
+  }
+  const bad = [
+    () => refused('no token', 401),
+    () => refused('forged', 401, forged(tokens.get(nextReader()))),
+    () => refused('signed out', 401, ended),
+    () => refused('no scope', 403, tokens.get(scopeless)),
+    () => guess('nobody@example.com'),
+  ]
+  const signIn = () => login(nextReader())
+  const kinds = inTurn([...bad, signIn, ...Array(8).fill(good)])
+  const nextClient = inTurn(clients)
+  return {
+    next: () => ({ ...kinds()(), send: nextClient().send }),
+    each: () => [good(), signIn(), ...bad.map((make) => make())],
+    close: () => {
+      for (const { close } of clients) close()
+    },
+  }
+}
+
+/** Whether every process answers every kind of request as it should. */
+async function areRight({ apis }, each) {
+  const tally = createTally()
+  const judge = ({ kind }, { status }) => (UP[kind].includes(status) ? undefined : 'not yet')
+  await Promise.all(
+    apis.map(async ({ port }) => {
+      const { send, close } = client(port, { address: '127.0.7.100' })
+      await Promise.all(each().map((asked) => ask(asked, send, tally, judge)))
+      close()
+    }),
+  )
+  return tally.wrong() === 0
+}

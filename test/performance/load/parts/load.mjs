@@ -1,0 +1,202 @@
+import { client } from '../clients/client.mjs'
+import { ask, createTally, crowd, inTurn, times } from '../clients/crowd.mjs'
+import { forged, guess, login, refused, signOut, statements, tokenOf } from '../clients/requests.mjs'
+import { startFleet } from '../servers/fleet-of.mjs'
+import { answer, figure } from '../verdicts.mjs'
+
+const SIZE = 4
+const PEOPLE = 100
+const GUARDED = 200_000
+const LOGINS = 2000
+const SIGN_OUTS = 200
+const GUESSES = 40
+const BUDGET = 10
+/** A busy machine may keep Redis silent for 40 ms, and then each process goes on by what it has counted itself. */
+const TRIES = 4
+
+/** Four processes behind one address: answers, budgets and sign-outs. */
+export const load = {
+  title: 'Four processes on PostgreSQL and Redis behind one address',
+  async run({ scale }) {
+    const fleet = await startFleet({ size: SIZE, people: PEOPLE })
+    const budgets = await countBudgets(fleet)
+    const tokens = await signEverybodyIn(fleet)
+    const started = performance.now()
+    const guardedTally = createTally()
+    const loginTally = createTally()
+    const signOutTally = createTally()
+    const [underLoad] = await Promise.all([
+      guessesInTurn(fleet, fleet.people[2], '127.0.3.1'),
+      guardedRequests(fleet, tokens, Math.ceil(GUARDED * scale), guardedTally),
+      logins(fleet, Math.ceil(LOGINS * scale), loginTally),
+      signOuts(fleet, Math.ceil(SIGN_OUTS * scale), signOutTally),
+    ])
+    const seconds = (performance.now() - started) / 1000
+    const counts = await fleet.balancer.counts()
+    return [
+      ...budgets,
+      figure(
+        `budget under load: guesses that were hashed, of ${GUESSES}`,
+        `${underLoad.hashed}${silences(fleet) ? ', Redis found silent' : ''}`,
+        underLoad.hashed === BUDGET,
+      ),
+      answered('guarded requests', guardedTally),
+      answered('logins', loginTally),
+      answered('sign-outs, each then asked of every process', signOutTally),
+      answer('connections to each process', counts.join(', '), counts.length === SIZE && counts.every(Boolean)),
+      answer('passwords and tokens in what the processes print', secretsIn(fleet, tokens), !secretsIn(fleet, tokens)),
+      figure('both loads together', `${seconds.toFixed(0)} s, ${Math.round(guardedTally.total() / seconds)} guarded/s`),
+    ]
+  },
+}
+
+const answered = (what, tally) =>
+  answer(
+    `${what}: wrong answers`,
+    `${tally.wrong()} of ${tally.total()}${tally.wrong() ? ` (${tally.examples().join('; ')})` : ''}`,
+    tally.wrong() === 0 && tally.total() > 0,
+  )
+
+async function signEverybodyIn({ balancer, people }) {
+  const { send, close } = client(balancer.port, { connections: SIZE })
+  const tokens = new Map()
+  const left = [...people]
+  const one = async () => {
+    for (let person = left.pop(); person; person = left.pop()) {
+      const asked = login(person)
+      const got = await send(asked.request)
+      const fault = asked.check(got)
+      if (fault) throw new Error(`a first login: ${fault}`)
+      tokens.set(person, tokenOf(got))
+    }
+  }
+  await Promise.all(Array.from({ length: SIZE }, one))
+  close()
+  return tokens
+}
+
+/** Seventeen of twenty are to be let in; the others are wrong in a way each. */
+async function guardedRequests({ balancer, people, apis }, tokens, count, tally) {
+  const readers = people.filter(({ scopes }) => scopes.length > 0)
+  const scopeless = people.find(({ scopes }) => scopes.length === 0)
+  const next = inTurn(readers)
+  const houses = inTurn(['north', 'south', 'north'])
+  const someToken = () => tokens.get(next())
+  const ended = await endedToken(apis[0], people[0])
+  const good = () => {
+    const person = next()
+    return statements(person, houses(), tokens.get(person))
+  }
+  const bad = [
+    () => refused('no token', 401),
+    () => refused('forged', 401, forged(someToken())),
+    () => refused('signed out', 401, ended),
+    () => refused('no scope', 403, tokens.get(scopeless)),
+    () => refused('no such house', 404, someToken(), '/api/v2013/houses/west/statements'),
+  ]
+  const kinds = inTurn([...bad, ...Array(bad.length * 6).fill(good)])
+  const { send, close } = client(balancer.port, { connections: 32 })
+  await crowd({ size: 32, send, next: times(count, () => kinds()()), tally })
+  close()
+}
+
+async function endedToken({ port }, person) {
+  const { send, close } = client(port)
+  const token = tokenOf(await send(login(person).request))
+  await send(signOut(token).request)
+  close()
+  return token
+}
+
+/** Nine of eleven with the right password. Each from its account's own address, and the guesses within that one's budget. */
+async function logins({ balancer, people }, count, tally) {
+  const own = people.map((person, number) => {
+    const connection = client(balancer.port, { connections: 1, address: `127.0.4.${number + 1}` })
+    return { person, number, ...connection }
+  })
+  const right = ({ person }) => login(person)
+  const wrong = ({ person }) => guess(person.email)
+  const nobody = ({ number }) => guess(`nobody${number}@example.com`, 'unknown address')
+  // Eleven, so that no account gets the same kind at every turn.
+  const kinds = inTurn([right, right, right, right, right, wrong, right, right, right, right, nobody])
+  const turns = inTurn(own)
+  const next = times(count, () => {
+    const who = turns()
+    return { ...kinds()(who), send: who.send }
+  })
+  await crowd({ size: 8, next, tally })
+  for (const { close } of own) close()
+}
+
+/** Signs a token out in one process, and asks all of them at once whether they still take it, and its owner's other one. */
+async function signOuts({ apis, people }, count, tally) {
+  const clients = apis.map(({ port }) => client(port, { connections: 2, address: '127.0.5.1' }))
+  const persons = inTurn(people.slice(3, 13))
+  const processes = inTurn(clients)
+  const askOne = (asked) => ask(asked, processes().send, tally)
+  const askAll = (asked) => Promise.all(clients.map(({ send }) => ask(asked, send, tally)))
+  for (let i = 0; i < count; i++) {
+    const person = persons()
+    const token = tokenOf(await askOne(login(person)))
+    const other = tokenOf(await askOne(login(person)))
+    // Every process has seen the token, and may remember that it is a good one.
+    await askAll(statements(person, 'north', token))
+    await askOne(signOut(token))
+    await askAll(refused('signed out', 401, token))
+    await askAll(statements(person, 'south', other))
+  }
+  for (const { close } of clients) close()
+}
+
+/** One account's budget, by guesses one after the other and all at once, each on a connection of its own. */
+async function countBudgets(fleet) {
+  const persons = inTurn(fleet.people.slice(20))
+  const owners = []
+  const addresses = inTurn(Array.from({ length: 200 }, (_, i) => `127.0.2.${i + 1}`))
+  const count = async (what, size) => {
+    let setAside = 0
+    for (;;) {
+      const [person, address] = [persons(), addresses()]
+      const before = silences(fleet)
+      const { hashed, refused, wrong, inOrder } = await guesses(fleet, person, address, size)
+      const silent = silences(fleet) > before
+      if (silent && ++setAside < TRIES) continue
+      owners.push({ person, address })
+      const aside = setAside ? `; ${setAside} set aside, where Redis was silent` : ''
+      const measured = `${hashed} hashed, ${refused} refused${wrong ? `, ${wrong} else` : ''}${aside}`
+      const right = hashed === BUDGET && refused === GUESSES - BUDGET && (size > 1 || inOrder)
+      return (silent ? figure : answer)(`budget: ${GUESSES} guesses ${what}`, measured, right)
+    }
+  }
+  const verdicts = [await count('one after the other', 1), await count('at once', GUESSES)]
+  const owner = await ownersLogins(fleet, owners[0])
+  const isRight = owner.join() === '429,200'
+  return [...verdicts, answer('budget: the right password from there, from elsewhere', owner.join(', '), isRight)]
+}
+
+const guessesInTurn = (fleet, person, address) => guesses(fleet, person, address, 1)
+
+async function guesses({ balancer }, person, address, size) {
+  const { send } = client(balancer.port, { connections: size, address, kept: false })
+  const tally = createTally()
+  const statuses = []
+  const judge = (_asked, { status }) => void statuses.push(status)
+  await crowd({ size, send, next: times(GUESSES, () => guess(person.email, 'guess')), tally, judge })
+  const [hashed, refused] = [tally.of('guess', 403), tally.of('guess', 429)]
+  return { hashed, refused, wrong: GUESSES - hashed - refused, inOrder: !statuses.slice(hashed).includes(403) }
+}
+
+async function ownersLogins({ balancer }, { person, address }) {
+  const from = (where) => client(balancer.port, { address: where, kept: false }).send(login(person).request)
+  return [(await from(address)).status, (await from('127.0.3.2')).status]
+}
+
+/** How often a process found that Redis said nothing for so long that it went on by what it had counted itself. */
+const silences = ({ apis }) =>
+  apis.reduce((sum, { log }) => sum + log().split('dependency.failed throttle').length - 1, 0)
+
+function secretsIn({ apis, people }, tokens) {
+  const secrets = [...people.map(({ password }) => password), ...tokens.values()]
+  const printed = apis.map(({ log }) => log()).join('\n')
+  return secrets.filter((secret) => printed.includes(secret)).length
+}

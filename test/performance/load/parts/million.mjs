@@ -1,0 +1,131 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import Sqlite from 'libsql'
+import { Client } from 'pg'
+import { inRounds } from '../../bench/measure/rounds.mjs'
+import { pairedRatio, summary } from '../../bench/measure/stats.mjs'
+import { withSpread } from '../../bench/report/report.mjs'
+import { atEnd } from '../cleanup.mjs'
+import { times } from '../clients/crowd.mjs'
+import { startPostgres, tempDir } from '../servers/databases.mjs'
+import { answer, figure } from '../verdicts.mjs'
+
+const { openDatabase } = await import('../../../../example-app/dist/data/databases/database.js')
+const { createAccountStore } = await import('../../../../example-app/dist/data/account-store.js')
+
+const FEW = 1000
+const MANY = 1_000_000
+const SLICE = 1000
+const AT_A_TIME = 8
+/** What two runs of the same look-ups differ by on a machine with other work. */
+const NOISE = 1.25
+
+/** Any hash: nobody signs in. As long as a real one, as it makes the row as long. */
+const HASH = `$argon2id$v=19$m=19456,t=2,p=1$${'s'.repeat(22)}$${'h'.repeat(43)}`
+
+/** An odd factor makes every number below 2³² another one, so keys come in no order, as UUIDs and addresses do. */
+const FACTOR = 2_654_435_761
+const keyOf = (number) => ((BigInt(number) * BigInt(FACTOR)) % 2n ** 32n).toString(16).padStart(8, '0')
+const emailOf = (key) => `person.${key}@example.com`
+const idOf = (key) => `00000000-0000-4000-8000-0000${key}`
+
+const rowsFrom = (keys) => `
+  insert into accounts (id, email, password_hash, scopes)
+  select '00000000-0000-4000-8000-0000' || key, 'person.' || key || '@example.com', '${HASH}', '["statements:read"]'
+  from (${keys}) as keys`
+
+/** How each is filled. @returns its size in bytes */
+const KINDS = {
+  PostgreSQL: {
+    async fill({ databaseUrl }, count) {
+      // Not by the example's own connections, which end a statement after two seconds.
+      const client = new Client({ connectionString: databaseUrl })
+      await client.connect()
+      const keys = `select lpad(to_hex((n * ${FACTOR}) % 4294967296), 8, '0') as key from generate_series(1::bigint, ${count}) as n`
+      await client.query(rowsFrom(keys))
+      await client.query('vacuum analyze accounts')
+      const { rows } = await client.query("select pg_total_relation_size('accounts') as bytes")
+      await client.end()
+      return Number(rows[0].bytes)
+    },
+  },
+  SQLite: {
+    async fill({ dataDir }, count) {
+      const file = join(dataDir, 'clearing-house.sqlite')
+      const client = new Sqlite(file)
+      const numbers = `with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ${count}) select n from numbers`
+      client.exec(rowsFrom(`select printf('%08x', (n * ${FACTOR}) % 4294967296) as key from (${numbers})`))
+      client.exec('analyze')
+      client.pragma('wal_checkpoint(truncate)')
+      client.close()
+      return statSync(file).size
+    },
+  },
+}
+
+/** The example's own store with a million accounts, and with a thousand. */
+export const million = {
+  title: 'A look-up among a million accounts, and among a thousand',
+  async run({ scale, rounds }) {
+    const many = Math.max(FEW, Math.ceil(MANY * scale))
+    const postgres = await startPostgres()
+    const verdicts = []
+    for (const name of Object.keys(KINDS)) {
+      const place = async () => ({
+        databaseUrl: name === 'PostgreSQL' ? await postgres.createDatabase() : undefined,
+        dataDir: await tempDir(),
+      })
+      const stores = [await filled(name, await place(), FEW), await filled(name, await place(), many)]
+      verdicts.push(...(await compare(name, stores, rounds)))
+    }
+    return verdicts
+  },
+}
+
+/** The example makes the tables, and looks up afterwards. */
+async function filled(kind, place, count) {
+  const db = await openDatabase(place, () => {})
+  atEnd(() => db.destroy())
+  const bytes = await KINDS[kind].fill(place, count)
+  return { name: count.toLocaleString('en'), count, bytes, store: createAccountStore(db), right: true }
+}
+
+const LOOK_UPS = {
+  'by e-mail address': async ({ store }, key) => (await store.findByEmail(emailOf(key)))?.id === idOf(key),
+  'by id': async ({ store }, key) => (await store.findById(idOf(key)))?.id === idOf(key),
+  'of an unknown address': async ({ store }, key) =>
+    (await store.findByEmail(`person.${key}@nowhere.example`)) === undefined,
+}
+
+async function compare(kind, stores, rounds) {
+  const [few, many] = stores
+  const verdicts = []
+  for (const [what, lookUp] of Object.entries(LOOK_UPS)) {
+    // Both are warm: what is measured is the look-up, not the first reading from the disk.
+    for (const one of stores) await microsecondsEach(one, lookUp, 4 * SLICE)
+    const values = await inRounds(rounds, stores, (one) => microsecondsEach(one, lookUp, SLICE))
+    const ratio = pairedRatio(values[many.name], values[few.name])
+    const [before, after] = [few, many].map(({ name }) => withSpread(summary(values[name]), ' µs'))
+    verdicts.push(
+      figure(`${kind}, ${what}: ${many.name} accounts to ${few.name}`, `× ${withSpread(ratio)}`, ratio.median <= NOISE),
+      figure('  each', `${before} → ${after}`),
+    )
+  }
+  const right = stores.every((one) => one.right)
+  verdicts.push(
+    answer(`${kind}: every look-up gave the right account, or none`, right ? 'yes' : 'no', right),
+    figure(`${kind}: bytes per account, indexes included`, Math.round(many.bytes / many.count)),
+  )
+  return verdicts
+}
+
+/** Several at a time: one by one it is the scheduler that decides, by where it puts the server's process. */
+async function microsecondsEach(one, lookUp, count) {
+  const next = times(count, () => keyOf(1 + Math.floor(Math.random() * one.count)))
+  const worker = async () => {
+    for (let key = next(); key; key = next()) if (!(await lookUp(one, key))) one.right = false
+  }
+  const started = performance.now()
+  await Promise.all(Array.from({ length: AT_A_TIME }, worker))
+  return ((performance.now() - started) * 1000) / count
+}

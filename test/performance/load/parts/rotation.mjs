@@ -1,0 +1,167 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { client } from '../clients/client.mjs'
+import { inTurn } from '../clients/crowd.mjs'
+import { addPeople } from '../clients/people.mjs'
+import { loadThrough, untilTrue } from '../clients/phases.mjs'
+import { kidOf, login, report, statements, tokenOf } from '../clients/requests.mjs'
+import { startApi } from '../servers/example.mjs'
+import { startEnvironment } from '../servers/fleet-of.mjs'
+import { keys } from '../servers/keys.mjs'
+import { jwksOf, startReporting } from '../servers/reporting-api.mjs'
+import { answer, figure } from '../verdicts.mjs'
+
+const SIZE = 4
+const PEOPLE = 12
+const SETTINGS = { maxAge: '4s', cooldown: '1s', keepFor: '10s', timeout: '1s' }
+/** `maxAge`, and a fetch: by then the reporting API has heard of what the issuer's keys are. */
+const HEARD_MS = 5000
+const CALM_MS = 2000
+const RESTART_MS = 120_000
+
+const STRICT = {
+  statements: [200],
+  report: [200],
+  login: [200],
+  'statements, old key': [200],
+  'report, old key': [200],
+}
+/** While some processes still have the old key, and others do not any more. */
+const REMOVING = { ...STRICT, 'statements, old key': [200, 401], 'report, old key': [200, 401] }
+const PHASES = {
+  rotating: STRICT,
+  removing: REMOVING,
+  changing: REMOVING,
+  removed: { ...STRICT, 'statements, old key': [401], 'report, old key': [401] },
+}
+
+/** A new key in and the old one out, while clients go on, at both APIs. */
+export const rotation = {
+  title: 'The signing key is replaced under load',
+  async run() {
+    const { env } = await startEnvironment('http://localhost:3000')
+    const fleet = await startApi('clearing-house', { ...env, WORKERS: `${SIZE}` })
+    const people = await addPeople(env.DATABASE_URL, PEOPLE)
+    const reportingPort = await startReporting(SETTINGS, { ...env, JWKS_URL: jwksOf(fleet.port) })
+    const clients = await clientsOf(people, fleet.port, reportingPort)
+    const old = clients.kids()
+
+    const allowed = (kind, phase) => PHASES[phase][kind]
+    const load = loadThrough({ size: 16, next: clients.next, allowed, pauseMs: 5 })
+    const rotating = load.enter('rotating')
+    const restarts = []
+    await sleep(CALM_MS)
+
+    const added = /^Added ([\w-]{43})\./m.exec(await keys(env, 'add'))?.[1]
+    restarts.push(await restart(fleet))
+    await sleep(HEARD_MS)
+    const beforePromotion = clients.kids()
+
+    await keys(env, 'promote', added)
+    restarts.push(await restart(fleet))
+    clients.forgetKids()
+    await sleep(CALM_MS)
+    const afterPromotion = clients.kids()
+    // A lifetime goes by: everybody has signed in again, and nobody holds a token of the old key any more.
+    await untilTrue('everybody has a token of the new key', () => clients.areRenewed(added))
+
+    const removing = load.enter('removing')
+    await keys(env, 'remove', [...old][0])
+    restarts.push(await restart(fleet))
+    await sleep(HEARD_MS)
+    const removed = await load.during('removed', 2 * CALM_MS)
+    const all = await load.stop()
+    const repeated = clients.repeated()
+    clients.close()
+    const seconds = restarts.map((time) => time.toFixed(0)).join(', ')
+    return [
+      found('new key in, promoted, all processes replaced twice: tokens refused', rotating),
+      answer(
+        'keys that signed: at first, with the new one in, with it promoted',
+        [old, beforePromotion, afterPromotion].map(({ size }) => size).join(', '),
+        same(old, beforePromotion) && same(afterPromotion, new Set([added])),
+      ),
+      found('old key out, all processes replaced a third time: tokens of the new key refused', removing),
+      answer(
+        '  tokens of the old key afterwards: let in, of',
+        `${removed.of('statements, old key', 200) + removed.of('report, old key', 200)}, ${removed.of('statements, old key') + removed.of('report, old key')}`,
+        removed.of('statements, old key', 401) > 0 && removed.of('report, old key', 401) > 0 && removed.wrong() === 0,
+      ),
+      found('all of that: wrong answers, broken connections included', all),
+      figure('  sent again, because the server closed a kept connection at that moment', repeated),
+      figure(`  replacing ${SIZE} processes`, `${seconds} s`),
+    ]
+  },
+}
+
+const same = (one, other) => one.size === other.size && [...one].every((kid) => other.has(kid))
+
+const found = (what, tally) =>
+  answer(
+    what,
+    `${tally.wrong()} of ${tally.total()}${tally.wrong() ? ` (${tally.examples().join('; ')})` : ''}`,
+    tally.wrong() === 0 && tally.of('statements', 200) > 0 && tally.of('report', 200) > 0,
+  )
+
+/** @returns how long it took, in seconds */
+function restart(fleet) {
+  const times = () => fleet.log().split('Restarted.').length
+  const before = times()
+  fleet.signal('SIGUSR2')
+  return untilTrue('all processes are replaced', () => times() > before, RESTART_MS)
+}
+
+/** People who sign in again and again, and use their latest token as well as their first. */
+async function clientsOf(people, port, reportingPort) {
+  const readers = people.filter(({ scopes }) => scopes.length > 0)
+  const house = client(port, { connections: 16, address: '127.0.9.1' })
+  const reports = client(reportingPort, { connections: 8, address: '127.0.9.2' })
+  const first = new Map()
+  const latest = new Map()
+  const kids = new Set()
+  const note = (person, token) => {
+    latest.set(person, token)
+    kids.add(kidOf(token))
+  }
+  for (const person of readers) {
+    const token = tokenOf(await house.send(login(person).request))
+    first.set(person, token)
+    note(person, token)
+  }
+  const person = inTurn(readers)
+  const signIn = () => {
+    const who = person()
+    const asked = login(who)
+    const check = (got) => {
+      const fault = asked.check(got)
+      if (!fault) note(who, tokenOf(got))
+      return fault
+    }
+    return { ...asked, check, send: house.send }
+  }
+  const using = (make, send, tokens, kind) => () => {
+    const who = person()
+    const asked = make(who, tokens.get(who))
+    return { ...asked, kind: kind ?? asked.kind, send }
+  }
+  const north = (who, token) => statements(who, 'north', token)
+  const kinds = inTurn([
+    using(north, house.send, latest),
+    using(report, reports.send, latest),
+    using(north, house.send, first, 'statements, old key'),
+    using(report, reports.send, first, 'report, old key'),
+    using(north, house.send, latest),
+    signIn,
+    using(report, reports.send, latest),
+  ])
+  return {
+    next: () => kinds()(),
+    kids: () => new Set(kids),
+    forgetKids: () => kids.clear(),
+    areRenewed: (kid) => [...latest.values()].every((token) => kidOf(token) === kid),
+    repeated: () => house.repeated() + reports.repeated(),
+    close() {
+      house.close()
+      reports.close()
+    },
+  }
+}

@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto'
+import { availableParallelism } from 'node:os'
+import { inRounds } from '../../bench/measure/rounds.mjs'
+import { pairedRatio, summary } from '../../bench/measure/stats.mjs'
+import { withSpread } from '../../bench/report/report.mjs'
+import { start } from '../../bench/servers/processes.mjs'
+import { atEnd, ownChild } from '../cleanup.mjs'
+import { startPipeline } from '../clients/pipelined.mjs'
+import { figure } from '../verdicts.mjs'
+
+const DEMAND = 1.6
+/** Two processes that get less cannot serve so much more: then other work had the cores, and the answers a second say nothing. */
+const ENOUGH_CORES = 1.6
+const CONNECTIONS = 16
+const DEPTH = 32
+const SLICE = 500
+const VARIANTS = [
+  { name: 'one', size: 1 },
+  { name: 'two', size: 2 },
+]
+
+/**
+ * The guarded route without any store, in one process and in two. On a machine with two cores the generator takes its share from
+ * the second process alone: by the processor time per answer there is no such bias, but then nobody waits for anything.
+ */
+export const scaling = {
+  title: 'Guarded requests of two processes to those of one',
+  async run({ rounds }) {
+    const secret = randomBytes(32).toString('hex')
+    const servers = await Promise.all([0, 1].map(() => startServer(secret)))
+    const send = await startPipeline()
+    const { token } = servers[0].first
+    const own = { one: [], two: [] }
+    const each = { one: [], two: [] }
+    const got = { one: [], two: [] }
+    const measure = async ({ name, size }) => {
+      const asked = servers.slice(0, size)
+      const before = await cpuOf(asked)
+      const ports = asked.map(({ first }) => first.port)
+      const order = { path: '/statements', token, ports, connections: CONNECTIONS, depth: DEPTH, milliseconds: SLICE }
+      const { answers, seconds, perSecond, cpu } = await send(order)
+      own[name].push(cpu / seconds)
+      const used = (await cpuOf(asked)) - before
+      each[name].push((used / answers) * 1e6)
+      got[name].push(used / seconds)
+      return perSecond
+    }
+    // What is compiled during the first requests is no part of the comparison.
+    for (let i = 0; i < 4; i++) await measure(VARIANTS[1])
+    for (const list of [own, each, got].flatMap(Object.values)) list.length = 0
+    const values = await inRounds(rounds, VARIANTS, measure)
+    const speedUp = pairedRatio(values.two, values.one)
+    const byCpu = summary(each.two.map((micros, round) => (2 * each.one[round]) / micros))
+    const cores = availableParallelism()
+    return [
+      figure(
+        `two processes to one, answers a second, ${cores} cores: at least ${DEMAND}`,
+        withSpread(speedUp),
+        summary(got.two).median < ENOUGH_CORES ? undefined : speedUp.median >= DEMAND,
+      ),
+      figure(`  by processor time per answer: at least ${DEMAND}`, withSpread(byCpu), byCpu.median >= DEMAND),
+      ...VARIANTS.flatMap(({ name }) => [
+        figure(`${name}: answers a second`, withSpread(summary(values[name]))),
+        figure('  processor time each', withSpread(summary(each[name]), ' µs')),
+        figure(
+          '  cores that the servers got, and the generator took',
+          `${withSpread(summary(got[name]))}, ${withSpread(summary(own[name]))}`,
+        ),
+      ]),
+    ]
+  },
+}
+
+async function startServer(secret) {
+  const server = await start(new URL('../servers/guard-server.mjs', import.meta.url), { args: [secret] })
+  ownChild(server.child)
+  atEnd(() => server.child.disconnect())
+  return server
+}
+
+/** Seconds of processor time that servers have used so far. */
+async function cpuOf(servers) {
+  const used = await Promise.all(servers.map(({ ask }) => ask('cpu')))
+  return used.reduce((sum, { user, system }) => sum + user + system, 0) / 1e6
+}

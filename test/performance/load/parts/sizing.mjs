@@ -1,0 +1,114 @@
+import { createPasswords } from 'express-token-endpoint'
+import { summary } from '../../bench/measure/stats.mjs'
+import { withSpread } from '../../bench/report/report.mjs'
+import { client } from '../clients/client.mjs'
+import { createTally, crowd, inTurn, times } from '../clients/crowd.mjs'
+import { startPipeline } from '../clients/pipelined.mjs'
+import { login, statementsPath, tokenOf } from '../clients/requests.mjs'
+import { cpuSeconds, memoryOf } from '../proc.mjs'
+import { startFleet } from '../servers/fleet-of.mjs'
+import { figure } from '../verdicts.mjs'
+
+const HASHING_SECONDS = 2
+const SLICE = 2000
+const LOGINS = 200
+/** A client with one request under way at a time on each. */
+const CONNECTIONS = 16
+
+/** What the README's arithmetic is from. */
+export const sizing = {
+  title: 'What a fleet is sized by',
+  async run({ scale, rounds }) {
+    const hashes = await hashesASecond(Math.min(rounds, 5))
+    const fleet = await startFleet({ size: 1, people: 20 })
+    const [api] = fleet.apis
+    const idle = memoryOf(api.pid).now
+    const { send } = client(fleet.balancer.port, { address: '127.0.6.1' })
+    const { path, token } = {
+      path: statementsPath('north'),
+      token: tokenOf(await send(login(fleet.people[0]).request)),
+    }
+    const guarded = await guardedRequests(fleet, { path, token }, Math.max(3, Math.round(rounds * Math.min(1, scale))))
+    const afterGuarded = memoryOf(api.pid).now
+    await signIn(fleet, send, Math.max(20, Math.round(LOGINS * scale)))
+    const { now: afterLogins, most } = memoryOf(api.pid)
+    const megabytes = (value) => `${Math.round(value)} MB`
+    return [
+      figure('hashes a second and core (argon2id, default)', withSpread(summary(hashes.perCore))),
+      figure('  one', withSpread(summary(hashes.milliseconds), ' ms')),
+      figure('example, one process: guarded requests a second', withSpread(summary(guarded.perSecond))),
+      figure('  processor time each, API', withSpread(summary(guarded.api), ' µs')),
+      figure('  processor time each, PostgreSQL', withSpread(summary(guarded.postgres), ' µs')),
+      figure('  processor time each, Redis', withSpread(summary(guarded.redis), ' µs')),
+      figure('memory of one process: idle', megabytes(idle)),
+      figure('  after guarded requests', megabytes(afterGuarded)),
+      figure('  after logins; the most at any time', `${megabytes(afterLogins)}; ${megabytes(most)}`),
+      ...arithmetic(hashes, guarded),
+    ]
+  },
+}
+
+/** One at a time, by wall clock and by processor time: on a busy machine the latter is what a core can do. */
+async function hashesASecond(rounds) {
+  const passwords = createPasswords({ concurrency: 1 })
+  const hash = await passwords.hash('a password')
+  const perCore = []
+  const milliseconds = []
+  for (let round = 0; round < rounds; round++) {
+    const used = process.cpuUsage()
+    const started = performance.now()
+    let count = 0
+    while (performance.now() - started < HASHING_SECONDS * 1000) {
+      await passwords.verify('a guess', hash)
+      count++
+    }
+    const { user, system } = process.cpuUsage(used)
+    perCore.push(count / ((user + system) / 1e6))
+    milliseconds.push((performance.now() - started) / count)
+  }
+  return { perCore, milliseconds }
+}
+
+async function guardedRequests({ apis, postgres, redis }, request, rounds) {
+  const send = await startPipeline()
+  const [{ pid, port }] = apis
+  const groups = { api: () => [pid], postgres: () => postgres.pids(), redis: () => [redis.process().pid] }
+  const found = { perSecond: [], api: [], postgres: [], redis: [] }
+  const order = { ...request, ports: [port], connections: CONNECTIONS, depth: 1, milliseconds: SLICE }
+  await send(order)
+  for (let round = 0; round < rounds; round++) {
+    const before = Object.entries(groups).map(([name, pids]) => [name, pids(), cpuSeconds(pids())])
+    const { answers, perSecond } = await send(order)
+    found.perSecond.push(perSecond)
+    for (const [name, pids, used] of before) found[name].push(((cpuSeconds(pids) - used) / answers) * 1e6)
+  }
+  return found
+}
+
+async function signIn({ people }, send, count) {
+  const tally = createTally()
+  const next = inTurn(people)
+  await crowd({ size: 16, send, next: times(count, () => login(next())), tally })
+  if (tally.wrong() > 0) throw new Error(`logins: ${tally.examples().join('; ')}`)
+}
+
+/** A million accounts and ten thousand guarded requests a second, on cores that are to be busy for six tenths of the time. */
+function arithmetic(hashes, guarded) {
+  const WANTED = 10_000
+  const BUSY = 0.6
+  const LOGINS_A_SECOND = 100_000 / 3600
+  const cores = (micros) => (WANTED * summary(micros).median) / 1e6 / BUSY
+  const show = (value) => value.toFixed(1)
+  return [
+    figure(
+      `cores at ${BUSY * 100} % for ${WANTED.toLocaleString('en')} guarded requests a second: API`,
+      show(cores(guarded.api)),
+    ),
+    figure('  PostgreSQL', show(cores(guarded.postgres))),
+    figure('  Redis', show(cores(guarded.redis))),
+    figure(
+      `  ${Math.round(LOGINS_A_SECOND)} logins a second (every tenth of a million accounts in one hour)`,
+      show(LOGINS_A_SECOND / summary(hashes.perCore).median / BUSY),
+    ),
+  ]
+}

@@ -1,0 +1,106 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import type { OpenApiDocument, Response } from 'express-token-endpoint/openapi'
+import { expect } from 'vitest'
+import type { Answer } from '../host.js'
+
+/** What Node and Express put into every answer of their own accord. */
+const TRANSPORT = /^(date|connection|keep-alive|content-length|content-type|transfer-encoding|x-powered-by)$/
+
+/** A JSON pointer (RFC 6901) as a URI fragment. */
+const pointer = (...keys: string[]) =>
+  `#${keys.map((key) => `/${encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('')}`
+
+/**
+ * Holds answers to a document: each must be documented, and all that is documented can be asked for in the end.
+ * @param moreHeaders whether answers may have headers that the document does not name
+ */
+export function documented(document: OpenApiDocument, { moreHeaders = false } = {}) {
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  addFormats.default(ajv)
+  ajv.addSchema(document, 'document')
+  const seen = new Set<string>()
+
+  /** Validates against a schema of the document, where it stands, and allows no member that it does not name. */
+  function expectValid(value: unknown, place: string, what: string): void {
+    const validate = ajv.compile({ $ref: `document${place}`, unevaluatedProperties: false })
+    expect(validate(value) || validate.errors, `${what}: ${JSON.stringify(value)}`).toBe(true)
+  }
+
+  function responseOf(path: string, method: string, status: string): { response: Response; place: string[] } {
+    const response = document.paths[path]?.[method as 'get']?.responses[status]
+    if (!response) throw new Error(`not documented: ${method} ${path} ${status}`)
+    const name = '$ref' in response ? response.$ref.replace('#/components/responses/', '') : undefined
+    if (name === undefined)
+      return { response: response as Response, place: ['paths', path, method, 'responses', status] }
+    const shared = document.components.responses[name]
+    if (!shared) throw new Error(`a reference to nothing: ${name}`)
+    return { response: shared, place: ['components', 'responses', name] }
+  }
+
+  function checkHeaders(answer: Answer, response: Response, place: string[], what: string): void {
+    const rows = Object.entries(response.headers ?? {}).map(([name, row]) => ({ name, row }))
+    for (const { name, row } of rows) {
+      const value = answer.headers[name.toLowerCase()]
+      if (value === undefined) {
+        expect(row.required, `${what}: ${name} is not there`).not.toBe(true)
+        continue
+      }
+      const read = row.schema['type'] === 'integer' ? Number(value) : value
+      expectValid(read, pointer(...place, 'headers', name, 'schema'), `${what}: ${name}`)
+    }
+    if (moreHeaders) return
+    const known = rows.map(({ name }) => name.toLowerCase())
+    const others = Object.keys(answer.headers).filter((name) => !TRANSPORT.test(name) && !known.includes(name))
+    expect(others, `${what}: headers that are not documented`).toEqual([])
+  }
+
+  return {
+    /**
+     * Fails when an answer is not what the document says.
+     * @param method the one that the operation is documented under
+     * @param bodiless whether the request was a HEAD
+     */
+    check(path: string, method: string, answer: Answer, bodiless = false): void {
+      const what = `${method} ${path} ${answer.status}`
+      const { response, place } = responseOf(path, method, String(answer.status))
+      checkHeaders(answer, response, place, what)
+      const type = answer.headers['content-type']?.replace(/;.*/, '')
+      expect(Object.keys(response.content ?? { nothing: 0 }), what).toContain(type ?? 'nothing')
+      if (type === undefined || bodiless) {
+        expect(answer.body, what).toBe('')
+        if (!bodiless) seen.add(what)
+        return
+      }
+      const body: { code?: string } = JSON.parse(answer.body)
+      expectValid(body, pointer(...place, 'content', type, 'schema'), what)
+      seen.add([what, type, ...(body.code ? [body.code] : [])].join(' '))
+    },
+
+    /** Every documented answer has been seen, each with every code that it may have. */
+    expectAllSeen(): void {
+      expect([...seen].sort()).toEqual(answersIn(document, responseOf).sort())
+    },
+  }
+}
+
+function answersIn(
+  document: OpenApiDocument,
+  responseOf: (path: string, method: string, status: string) => { response: Response },
+): string[] {
+  const all: string[] = []
+  for (const [path, item] of Object.entries(document.paths)) {
+    for (const [method, operation] of Object.entries(item)) {
+      for (const status of Object.keys((operation as { responses: object }).responses)) {
+        const { content } = responseOf(path, method, status).response
+        const what = `${method} ${path} ${status}`
+        if (!content) all.push(what)
+        for (const [type, { schema }] of Object.entries(content ?? {})) {
+          const { code } = (schema['properties'] ?? {}) as { code?: { enum: string[] } }
+          all.push(...(code?.enum ?? ['']).map((one) => `${what} ${type} ${one}`.trim()))
+        }
+      }
+    }
+  }
+  return all
+}

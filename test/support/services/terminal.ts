@@ -1,0 +1,33 @@
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { launch } from '../../example-app/support.js'
+
+const SCRIPT = '/usr/bin/script'
+
+/** For `describe.skipIf`: whether this machine has no way to run a program on a terminal of its own. */
+export const NO_TERMINAL = process.platform !== 'linux' || !existsSync(SCRIPT)
+
+if (NO_TERMINAL) {
+  const message = 'script(1) of util-linux is not there. To get it on Debian: apt-get install bsdutils'
+  if (process.env['REQUIRE_SERVICES']) throw new Error(message)
+  process.stdout.write(`Tests on a terminal are skipped: ${message}\n`)
+}
+
+/** Runs a program of Node's on a terminal of its own, and types the next answer whenever a question ends what is shown. */
+export async function onTerminal(
+  program: readonly string[],
+  question: RegExp,
+  answers: readonly string[],
+  env: Record<string, string> = {},
+): Promise<{ code: number; shown: string }> {
+  const line = [process.execPath, ...program].map((word) => `'${word}'`).join(' ')
+  const child = launch(SCRIPT, ['--quiet', '--return', '--command', line, '/dev/null'], { TERM: 'xterm', ...env })
+  const left = [...answers]
+  let shown = ''
+  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+    shown += chunk
+    if (question.test(shown) && left.length > 0) child.stdin?.write(`${left.shift()}\r`)
+  })
+  const [code] = (await once(child, 'close')) as [number]
+  return { code, shown }
+}

@@ -1,0 +1,493 @@
+import { getEventListeners } from 'node:events'
+import {
+  type AccountStore,
+  createPasswords,
+  createThrottle,
+  type Hasher,
+  type MemoryAccount,
+  type Passwords,
+  type Throttle,
+} from 'express-token-endpoint'
+import { describe, expect, it, vi } from 'vitest'
+import { createLogin as createLoginOf, type Login, type LoginContext } from '../../../src/accounts/login.js'
+import { refusalOf } from '../../support/failures.js'
+import { ACCOUNTS, countingHasher, fastPasswords, makeStore, PASSWORD } from '../../support/fixtures.js'
+import { unhandledRejections } from '../../support/host.js'
+
+const { alice, bob, disabled, passwordless } = ACCOUNTS
+
+const context = (failed: LoginContext['failed'] = () => expect.fail('a failed part')): LoginContext => ({
+  address: '192.0.2.1',
+  source: { network: '192.0.2.1', connection: undefined },
+  signal: new AbortController().signal,
+  failed,
+})
+
+/** What the login returns of an account in the store: a copy of the members of an `Account`. */
+const accountOf = ({ email: _, ...account }: MemoryAccount) => account
+
+type LoginParts = Parameters<typeof createLoginOf>[0]
+
+/** The account alone, as most tests want it. */
+const createLogin =
+  (parts: LoginParts) =>
+  (...asked: Parameters<Login>) =>
+    createLoginOf(parts)(...asked).then(({ account }) => account)
+
+/** As a host's own object would be: without places to reserve. */
+function bare({ hash, verify, needsRehash }: Required<Passwords>): Passwords {
+  return { hash, verify, needsRehash }
+}
+
+/** A login whose parts record what they are asked, in order. */
+function recorded(parts: { store?: Partial<AccountStore>; passwords?: Partial<Passwords>; timeout?: number } = {}) {
+  const calls: string[] = []
+  const hasher = countingHasher()
+  const store = { ...makeStore(), ...parts.store }
+  const passwords = { ...bare(fastPasswords(hasher)), ...parts.passwords }
+  const login = createLogin({
+    store: {
+      ...store,
+      findByEmail: (email) => {
+        calls.push(`find ${email}`)
+        return store.findByEmail(email)
+      },
+    },
+    passwords: {
+      ...passwords,
+      verify: (password, hash) => {
+        calls.push(`verify ${hash}`)
+        return passwords.verify(password, hash)
+      },
+    },
+    throttle: undefined,
+    timeout: parts.timeout ?? 1000,
+  })
+  const rehashFailed = vi.fn()
+  const run = (email: string, password = PASSWORD) => login({ email, password }, context(rehashFailed))
+  return { run, calls, hasher, rehashFailed, store }
+}
+
+describe('a good login', () => {
+  it('gives the account, after one look-up and one verification', async () => {
+    const { run, calls, hasher, rehashFailed } = recorded()
+    expect(await run(alice.email)).toEqual(accountOf(alice))
+    expect(calls).toEqual([`find ${alice.email}`, `verify ${alice.passwordHash}`])
+    expect(hasher.asked).toHaveLength(1)
+    expect(rehashFailed).not.toHaveBeenCalled()
+  })
+
+  it('leaves nothing at the client’s signal, which lasts as long as its connection', async () => {
+    const login = createLogin({ store: makeStore(), passwords: fastPasswords(), throttle: undefined, timeout: 1000 })
+    const { signal } = new AbortController()
+    await login({ email: alice.email, password: PASSWORD }, { ...context(), signal })
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+  })
+
+  it('is told when its throttle goes on without the shared store', async () => {
+    const cause = new Error('connection refused')
+    const throttle: Throttle = {
+      async spend(_email, _address, storeFailed) {
+        storeFailed(cause)
+        return { giveBack() {} }
+      },
+    }
+    const failed = vi.fn()
+    const login = createLogin({ store: makeStore(), passwords: fastPasswords(), throttle, timeout: 1000 })
+    expect(await login({ email: alice.email, password: PASSWORD }, context(failed))).toMatchObject({ id: alice.id })
+    expect(failed.mock.calls).toEqual([['throttle', cause]])
+  })
+
+  it.each([null, undefined, false])('also when disabled is %s', async (flag) => {
+    const { run } = recorded({ store: { findByEmail: async () => ({ ...alice, disabled: flag }) } })
+    expect(await run(alice.email)).toMatchObject({ id: alice.id })
+  })
+})
+
+describe('a bad login', () => {
+  const CASES = [
+    ['an unknown e-mail', 'nobody@example.com', PASSWORD, 'unknown_account', undefined],
+    ['an empty e-mail', '', PASSWORD, 'unknown_account', undefined],
+    ['a wrong password', alice.email, 'wrong', 'wrong_password', alice.id],
+    ['an empty password', alice.email, '', 'wrong_password', alice.id],
+    ['a disabled account', disabled.email, PASSWORD, 'account_disabled', disabled.id],
+    ['a disabled account and a wrong password', disabled.email, 'wrong', 'wrong_password', disabled.id],
+    ['an account without a password', passwordless.email, PASSWORD, 'no_password', passwordless.id],
+    ['an account without a password and an empty one', passwordless.email, '', 'no_password', passwordless.id],
+  ] as const
+
+  it.each(CASES)('is refused for %s, with its reason for the logs', async (_, email, password, reason, accountId) => {
+    const error = await refusalOf(recorded().run(email, password))
+    expect(error).toMatchObject({ code: 'invalid_credentials', status: 403, reason, headers: {} })
+    expect(error.accountId).toBe(accountId)
+  })
+
+  it.each(CASES)('costs one look-up and one verification for %s', async (_, email, password) => {
+    const { run, calls, hasher } = recorded()
+    await refusalOf(run(email, password))
+    expect(calls.map((call) => call.split(' ')[0])).toEqual(['find', 'verify'])
+    expect(hasher.asked).toHaveLength(1)
+  })
+
+  it('is told the client with the same words for all', async () => {
+    const errors = await Promise.all(CASES.map(([, email, password]) => refusalOf(recorded().run(email, password))))
+    expect(new Set(errors.map(({ message }) => message)).size).toBe(1)
+  })
+
+  it('never changes a hash', async () => {
+    const replacePasswordHash = vi.fn(async () => true)
+    const passwords = { needsRehash: () => true }
+    for (const [, email, password] of CASES) {
+      await refusalOf(recorded({ store: { replacePasswordHash }, passwords }).run(email, password))
+    }
+    expect(replacePasswordHash).not.toHaveBeenCalled()
+  })
+
+  it.each([1, 'yes', {}, undefined])('is what a check that answers %s makes', async (answer) => {
+    const { run } = recorded({ passwords: { verify: async () => answer as never } })
+    expect(await refusalOf(run(alice.email))).toMatchObject({ code: 'invalid_credentials', reason: 'wrong_password' })
+  })
+
+  it('is what a check makes that finds a decoy good', async () => {
+    const { run } = recorded({ passwords: { verify: async () => true } })
+    expect(await refusalOf(run(passwordless.email))).toMatchObject({ reason: 'no_password' })
+    expect(await refusalOf(run('nobody@example.com'))).toMatchObject({ reason: 'unknown_account' })
+  })
+})
+
+describe('the e-mail address', () => {
+  it.each([' Alice@Example.COM ', 'caf\u00e9@example.com', 'cafe\u0301@example.com', '\t', "' OR 1=1 --", '\ud800'])(
+    'reaches the store as it was sent: %j',
+    async (email) => {
+      const findByEmail = vi.fn(async () => null)
+      await refusalOf(recorded({ store: { findByEmail } }).run(email))
+      expect(findByEmail.mock.calls).toEqual([[email]])
+    },
+  )
+
+  it.each(['\0', 'alice@example.com\0', 'al\0ice@example.com'])(
+    'with a NUL is not asked of the store: %j',
+    async (email) => {
+      const findByEmail = vi.fn(async () => alice)
+      const { run, hasher } = recorded({ store: { findByEmail } })
+      expect(await refusalOf(run(email))).toMatchObject({ code: 'invalid_credentials', reason: 'unknown_account' })
+      expect(findByEmail).not.toHaveBeenCalled()
+      expect(hasher.asked).toHaveLength(1)
+    },
+  )
+
+  it('is looked up with the store as this', async () => {
+    class Store implements AccountStore {
+      readonly #accounts = [alice]
+      findByEmail(email: string) {
+        return this.#accounts.find((account) => account.email === email)
+      }
+    }
+    const login = createLogin({ store: new Store(), passwords: fastPasswords(), throttle: undefined, timeout: 1000 })
+    expect(await login({ email: alice.email, password: PASSWORD }, context())).toEqual(accountOf(alice))
+  })
+})
+
+describe('a store that fails', () => {
+  const cause = new Error('connection lost')
+
+  it.each<[string, () => unknown]>([
+    [
+      'throws',
+      () => {
+        throw cause
+      },
+    ],
+    ['rejects', () => Promise.reject(cause)],
+  ])('is no refusal: it %s', async (_, findByEmail) => {
+    const { run, calls } = recorded({ store: { findByEmail: findByEmail as never } })
+    const error = await refusalOf(run(alice.email))
+    expect(error).toMatchObject({ code: 'unavailable', status: 503, dependency: 'accounts' })
+    expect(error.cause).toBe(cause)
+    expect(calls).toEqual([`find ${alice.email}`])
+  })
+
+  it.each<[string, unknown]>([
+    ['rows', [alice]],
+    ['no rows', []],
+    ['false', false],
+    ['text', 'acc-1'],
+    ['an account without an id', { passwordHash: 'plain:x' }],
+    ['an account without a hash', { id: 'acc-1' }],
+    ['scopes as text', { ...alice, scopes: 'reports:read' }],
+    ['disabled as a number', { ...alice, disabled: 0 }],
+  ])('is no refusal: it answers %s', async (_, answer) => {
+    const error = await refusalOf(recorded({ store: { findByEmail: async () => answer as never } }).run(alice.email))
+    expect(error).toMatchObject({ code: 'unavailable', dependency: 'accounts' })
+    expect(error.cause).toBeInstanceOf(TypeError)
+    expect((error.cause as Error).message).toMatch(/^account: /)
+  })
+
+  it('is given up when it does not answer', async () => {
+    vi.useFakeTimers()
+    try {
+      const { run } = recorded({ store: { findByEmail: () => new Promise(() => {}) }, timeout: 250 })
+      const refused = refusalOf(run(alice.email))
+      await vi.advanceTimersByTimeAsync(250)
+      const error = await refused
+      expect(error).toMatchObject({ code: 'unavailable', dependency: 'accounts' })
+      expect(error.cause).toMatchObject({ message: 'no answer within 250 ms' })
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+})
+
+describe('a password check that fails', () => {
+  it.each<[string, Partial<Passwords>]>([
+    ['throws', { verify: () => expect.fail('no memory') }],
+    ['rejects', { verify: () => Promise.reject(new Error('no memory')) }],
+  ])('is no refusal: it %s', async (_, passwords) => {
+    const error = await refusalOf(recorded({ passwords }).run(alice.email))
+    expect(error).toMatchObject({ code: 'unavailable', dependency: 'passwords' })
+    expect((error.cause as Error).message).toContain('no memory')
+  })
+
+  it('is no refusal: a stored hash of no known format', async () => {
+    const { run } = recorded({ store: { findByEmail: async () => ({ ...alice, passwordHash: 'md5:x' }) } })
+    expect(await refusalOf(run(alice.email))).toMatchObject({ code: 'unavailable', dependency: 'passwords' })
+  })
+
+  it('is given up when it does not answer', async () => {
+    vi.useFakeTimers()
+    try {
+      const { run } = recorded({ passwords: { verify: () => new Promise(() => {}) }, timeout: 250 })
+      const refused = refusalOf(run(alice.email))
+      await vi.advanceTimersByTimeAsync(250)
+      expect(await refused).toMatchObject({ code: 'unavailable', dependency: 'passwords' })
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+})
+
+describe('a client that hangs up', () => {
+  const SLOW = 'slow@example.com'
+
+  /** A login with a store that gives no answer for one address before it is told to. */
+  function slow({ throttle, passwords = fastPasswords() }: { throttle?: Throttle; passwords?: Passwords } = {}) {
+    let fail = (_: Error) => {}
+    const answer = new Promise<null>((_, reject) => {
+      fail = reject
+    })
+    const store = makeStore()
+    let asked = () => {}
+    const findByEmail = vi.fn((email: string) => {
+      asked()
+      return email.endsWith(SLOW) ? answer : store.findByEmail(email)
+    })
+    const login = createLogin({ store: { findByEmail }, passwords, throttle, timeout: 60_000 })
+    const attempt = (email: string, { signal } = new AbortController()) =>
+      login({ email, password: PASSWORD }, { ...context(), signal })
+    /** Hangs up once the store is asked. */
+    const hangUp = async (email = SLOW) => {
+      const client = new AbortController()
+      const lookUp = new Promise<void>((resolve) => {
+        asked = resolve
+      })
+      const refused = refusalOf(attempt(email, client))
+      await Promise.race([lookUp, refused])
+      client.abort()
+      expect(await refused).toMatchObject({ code: 'client_closed_request', status: 499, headers: {} })
+    }
+    return { attempt, hangUp, findByEmail, fail }
+  }
+
+  it('during the look-up gives its place up at once', async () => {
+    const passwords = createPasswords({ hashers: [countingHasher()], concurrency: 1, queue: 0 })
+    const { attempt, hangUp } = slow({ passwords })
+    for (let i = 0; i < 5; i++) await hangUp()
+    expect(passwords.load()).toEqual({ active: 0, waiting: 0 })
+    expect(await attempt(alice.email)).toEqual(accountOf(alice))
+  })
+
+  it('during the look-up leaves nothing unhandled when that fails later', async () => {
+    const rejections = unhandledRejections()
+    const { hangUp, fail } = slow()
+    await hangUp()
+    fail(new Error('connection lost'))
+    await new Promise(setImmediate)
+    expect(rejections).toEqual([])
+  })
+
+  it('30,000 times pushes no spent budget out of memory', async () => {
+    const plenty = { points: 1_000_000, duration: '1h' }
+    const throttle = createThrottle({ budgets: { address: plenty, pair: { points: 1, duration: '1h' } } })
+    const { attempt, hangUp } = slow({ throttle })
+    await throttle.spend(alice.email, '192.0.2.1', () => {})
+    for (let i = 0; i < 30_001; i++) await hangUp(`${i}${SLOW}`)
+    expect(await refusalOf(attempt(alice.email))).toMatchObject({ code: 'too_many_attempts' })
+  })
+
+  it('before anything is done has nothing done', async () => {
+    const throttle = { spend: vi.fn() }
+    const { attempt, findByEmail } = slow({ throttle })
+    const client = new AbortController()
+    client.abort()
+    expect(await refusalOf(attempt(alice.email, client))).toMatchObject({ code: 'client_closed_request' })
+    expect(throttle.spend).not.toHaveBeenCalled()
+    expect(findByEmail).not.toHaveBeenCalled()
+  })
+})
+
+describe('the points of an attempt', () => {
+  const cause = new Error('down')
+
+  it.each<[string, (string | undefined)[], (parts: LoginParts, client: AbortController) => LoginParts]>([
+    ['all given back after a good login', [undefined], (parts) => parts],
+    ['kept after a bad one', [], (parts) => ({ ...parts, store: { findByEmail: () => null } })],
+    [
+      'all given back when the store fails',
+      [undefined],
+      (parts) => ({ ...parts, store: { findByEmail: () => Promise.reject(cause) } }),
+    ],
+    [
+      'all given back when the check fails',
+      [undefined],
+      (parts) => ({ ...parts, passwords: { ...bare(fastPasswords()), verify: () => Promise.reject(cause) } }),
+    ],
+    [
+      'not touched when there is no slot',
+      [],
+      (parts) => {
+        const passwords = createPasswords({ hashers: [countingHasher()], concurrency: 1, queue: 0 })
+        passwords.reserve()
+        return { ...parts, passwords }
+      },
+    ],
+    [
+      'given back but for the address’s when the client hangs up during the look-up',
+      ['address'],
+      (parts, client) => ({
+        ...parts,
+        store: {
+          findByEmail: () => {
+            client.abort()
+            return new Promise<never>(() => {})
+          },
+        },
+      }),
+    ],
+    [
+      'given back but for the address’s when the client hangs up in the queue',
+      ['address'],
+      (parts, client) => {
+        const hasher = { ...countingHasher(), verify: () => new Promise<never>(() => {}) }
+        const passwords = createPasswords({ hashers: [hasher], concurrency: 1 })
+        passwords.verify('x', alice.passwordHash)
+        const findByEmail = () => {
+          setImmediate(() => client.abort())
+          return alice
+        }
+        return { ...parts, passwords, store: { findByEmail } }
+      },
+    ],
+  ])('are %s', async (_, returned, change) => {
+    const client = new AbortController()
+    const giveBack = vi.fn((_but?: 'address') => {})
+    const parts: LoginParts = {
+      store: makeStore(),
+      passwords: fastPasswords(),
+      throttle: { spend: async () => ({ giveBack }) },
+      timeout: 60_000,
+    }
+    const login = createLogin(change(parts, client))
+    await login({ email: alice.email, password: PASSWORD }, { ...context(), signal: client.signal }).catch(() => {})
+    expect(giveBack.mock.calls.map(([but]) => but)).toEqual(returned)
+  })
+})
+
+describe('rehash on login', () => {
+  const old = { ...alice, passwordHash: `old:${PASSWORD}` }
+  const passwordsOf = (first: Hasher) => bare(createPasswords({ hashers: [first, countingHasher('old:')] }))
+  const passwords = passwordsOf(countingHasher('new:'))
+  const found = { findByEmail: async () => old }
+
+  it('swaps the hash that was verified for one of the first hasher', async () => {
+    const store = makeStore([old, bob])
+    const { run, rehashFailed } = recorded({ store, passwords })
+    expect(await run(old.email)).toMatchObject({ id: old.id })
+    expect(await store.findById(old.id)).toMatchObject({ passwordHash: `new:${PASSWORD}` })
+    expect(rehashFailed).not.toHaveBeenCalled()
+  })
+
+  it('is a compare and swap: it says which hash it replaces', async () => {
+    const replacePasswordHash = vi.fn(async () => false)
+    const { run, rehashFailed } = recorded({ store: { ...found, replacePasswordHash }, passwords })
+    expect(await run(old.email)).toEqual(accountOf(old))
+    expect(replacePasswordHash.mock.calls).toEqual([[old.id, old.passwordHash, `new:${PASSWORD}`]])
+    expect(rehashFailed).not.toHaveBeenCalled()
+  })
+
+  it('does nothing when the hash is of today', async () => {
+    const replacePasswordHash = vi.fn(async () => true)
+    const { run } = recorded({ store: { replacePasswordHash } })
+    await run(alice.email)
+    expect(replacePasswordHash).not.toHaveBeenCalled()
+  })
+
+  it('does nothing when the store cannot', async () => {
+    const hash = vi.fn(async () => 'new:x')
+    const login = createLogin({ store: found, passwords: { ...passwords, hash }, throttle: undefined, timeout: 1000 })
+    expect(await login({ email: old.email, password: PASSWORD }, context())).toEqual(accountOf(old))
+    expect(hash).not.toHaveBeenCalled()
+  })
+
+  it('does nothing when the password checks cannot tell', async () => {
+    const replacePasswordHash = vi.fn(async () => true)
+    const { hash, verify } = passwords
+    const login = createLogin({
+      store: { ...found, replacePasswordHash },
+      passwords: { hash, verify },
+      throttle: undefined,
+      timeout: 1000,
+    })
+    expect(await login({ email: old.email, password: PASSWORD }, context())).toEqual(accountOf(old))
+    expect(replacePasswordHash).not.toHaveBeenCalled()
+  })
+
+  const cause = new Error('down')
+  const reject = () => Promise.reject(cause)
+  const fail = () => {
+    throw cause
+  }
+
+  it.each<[string, { store?: Partial<AccountStore>; passwords?: Partial<Passwords> }, string]>([
+    ['hashing rejects', { passwords: { ...passwords, hash: reject } }, 'passwords'],
+    ['hashing throws', { passwords: { ...passwords, hash: fail } }, 'passwords'],
+    ['the store rejects', { store: { replacePasswordHash: reject } }, 'accounts'],
+    ['the store throws', { store: { replacePasswordHash: fail } }, 'accounts'],
+  ])('never fails the login, and is told: %s', async (_, parts, dependency) => {
+    const { run, rehashFailed } = recorded({ passwords, ...parts, store: { ...found, ...parts.store } })
+    expect(await run(old.email)).toEqual(accountOf(old))
+    expect(rehashFailed).toHaveBeenCalledOnce()
+    expect(rehashFailed).toHaveBeenCalledWith(dependency, cause)
+  })
+
+  it('never fails the login: needsRehash throws', async () => {
+    const { run, rehashFailed } = recorded({ store: found, passwords: { ...passwords, needsRehash: fail } })
+    expect(await run(old.email)).toEqual(accountOf(old))
+    expect(rehashFailed.mock.calls).toEqual([['passwords', cause]])
+  })
+
+  it('never holds the login up for longer than the timeout', async () => {
+    vi.useFakeTimers()
+    try {
+      const store = { ...found, replacePasswordHash: () => new Promise<never>(() => {}) }
+      const { run, rehashFailed } = recorded({ store, passwords, timeout: 250 })
+      const account = run(old.email)
+      await vi.advanceTimersByTimeAsync(250)
+      expect(await account).toEqual(accountOf(old))
+      expect(rehashFailed.mock.calls).toEqual([
+        ['accounts', expect.objectContaining({ message: expect.stringContaining('250 ms') })],
+      ])
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+})

@@ -1,0 +1,335 @@
+import { getEventListeners } from 'node:events'
+import { AuthError } from 'express-token-endpoint'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createGate, defaultConcurrency } from '../../../../src/accounts/passwords/hash-queue.js'
+
+/** A task that is done when it is told so. */
+function task(name: string, started: string[]) {
+  let finish = () => {}
+  const done = new Promise<string>((resolve) => {
+    finish = () => resolve(name)
+  })
+  const run = () => {
+    started.push(name)
+    return done
+  }
+  return { run, finish }
+}
+
+type Limits = Parameters<ReturnType<typeof createGate>['acquire']>[0]
+
+/** A login: waits for a slot, runs its task, and leaves. */
+async function run<T>(gate: ReturnType<typeof createGate>, task: () => T | Promise<T>, limits?: Limits): Promise<T> {
+  const slot = await gate.acquire(limits)
+  return slot.run(task, limits).finally(slot.leave)
+}
+
+const turns = async () => {
+  for (let i = 0; i < 10; i++) await Promise.resolve()
+}
+
+describe('the hash gate', () => {
+  it('runs as many tasks at a time as it is told, the others in their order', async () => {
+    const gate = createGate(2, 10)
+    const started: string[] = []
+    const tasks = ['a', 'b', 'c', 'd'].map((name) => task(name, started))
+    const done = tasks.map((t) => run(gate, t.run))
+    await turns()
+    expect(started).toEqual(['a', 'b'])
+    expect(gate.load()).toEqual({ active: 2, waiting: 2 })
+    tasks[1]?.finish()
+    expect(await done[1]).toBe('b')
+    await turns()
+    expect(started).toEqual(['a', 'b', 'c'])
+    for (const t of tasks) t.finish()
+    expect(await Promise.all(done)).toEqual(['a', 'b', 'c', 'd'])
+    expect(gate.load()).toEqual({ active: 0, waiting: 0 })
+  })
+
+  it('goes on after a task that fails or throws', async () => {
+    const gate = createGate(1, 10)
+    const failing = run(gate, () => Promise.reject(new Error('one')))
+    const throwing = run(gate, () => {
+      throw new Error('two')
+    })
+    const good = run(gate, () => 'three')
+    await expect(failing).rejects.toThrow('one')
+    await expect(throwing).rejects.toThrow('two')
+    expect(await good).toBe('three')
+  })
+
+  it.each([
+    [1, 0],
+    [1, 3],
+    [4, 8],
+    [1, 40],
+    [2, 128],
+  ])('has room for %i that run and %i that wait, and for no more', async (concurrency, queue) => {
+    const gate = createGate(concurrency, queue)
+    const from = (i: number) => ({ source: { network: `192.0.2.${i}`, connection: {} } })
+    const asked = Array.from({ length: concurrency + queue }, (_, i) => gate.acquire(from(i)))
+    await expect(gate.acquire(from(999))).rejects.toMatchObject({ code: 'overloaded', status: 503 })
+    const first = await asked[0]
+    first?.leave()
+    first?.leave()
+    const one = gate.acquire(from(1000))
+    await expect(gate.acquire(from(1001))).rejects.toThrow(AuthError)
+    for (const slot of [...asked, one]) (await slot).leave()
+    expect(gate.load()).toEqual({ active: 0, waiting: 0 })
+  })
+
+  describe('between those who wait', () => {
+    const SLOTS = 32
+    const source = (network: string, connection: object = {}) => ({ source: { network, connection } })
+
+    /** A gate whose slots are taken; `serve` frees one slot after the other and tells who got them. */
+    async function busy(queue: number) {
+      const gate = createGate(1, queue)
+      const taken = await Promise.all(Array.from({ length: SLOTS }, () => gate.acquire(source('first'))))
+      const served: string[] = []
+      const ask = (name: string, limits: Limits) =>
+        gate.acquire(limits).then(
+          (slot) => {
+            served.push(name)
+            taken.push(slot)
+          },
+          (error: AuthError) => void served.push(`${name}: ${error.code}`),
+        )
+      const serve = async () => {
+        for (let slot = taken.shift(); slot; slot = taken.shift()) {
+          slot.leave()
+          await turns()
+        }
+        return served
+      }
+      return { gate, ask, serve }
+    }
+
+    it('serves the networks in turn, however many logins of one wait', async () => {
+      const { ask, serve } = await busy(1000)
+      for (let i = 0; i < 5; i++) ask(`a${i}`, source('a'))
+      ask('b', source('b'))
+      ask('c', source('c'))
+      expect(await serve()).toEqual(['a0', 'b', 'c', 'a1', 'a2', 'a3', 'a4'])
+    })
+
+    it('serves the connections of a network in turn', async () => {
+      const { ask, serve } = await busy(1000)
+      const one = source('a')
+      for (let i = 0; i < 4; i++) ask(`one ${i}`, one)
+      ask('other', source('a'))
+      expect(await serve()).toEqual(['one 0', 'other', 'one 1', 'one 2', 'one 3'])
+    })
+
+    it('lets 64 of one connection wait, and half of the queue of one network', async () => {
+      const { gate, ask, serve } = await busy(SLOTS - 1 + 200)
+      const one = source('a')
+      for (let i = 0; i < 64; i++) ask('one', one)
+      for (let i = 0; i < 70; i++) ask('other', source('a'))
+      await turns()
+      expect(gate.load().waiting).toBe(SLOTS + 100)
+      const served = await serve()
+      expect(served.filter((name) => name === 'one')).toHaveLength(64)
+      expect(served.filter((name) => name === 'other')).toHaveLength(36)
+      expect(served.filter((name) => name === 'other: overloaded')).toHaveLength(34)
+    })
+
+    it('refuses all of a connection that pipelines more than 64', async () => {
+      const { gate, ask, serve } = await busy(1000)
+      const one = source('a')
+      for (let i = 0; i < 65; i++) ask('one', one)
+      ask('other', source('a'))
+      await turns()
+      expect(gate.load().waiting).toBe(SLOTS + 1)
+      expect(await serve()).toEqual([...Array(65).fill('one: overloaded'), 'other'])
+    })
+
+    it('hashes for the networks in turn, though one of them holds all slots', async () => {
+      const gate = createGate(1, 1000)
+      const order: string[] = []
+      const login = (name: string) =>
+        run(
+          gate,
+          async () => {
+            order.push(name)
+            await turns()
+          },
+          source(name),
+        )
+      const greedy = Array.from({ length: 2 * SLOTS }, () => login('greedy'))
+      await turns()
+      await Promise.all([...greedy, login('modest')])
+      expect(order.indexOf('modest')).toBeLessThanOrEqual(4)
+      expect(order).toHaveLength(2 * SLOTS + 1)
+    })
+
+    it('makes room in a full queue for a network that has fewer waiting', async () => {
+      const { ask, serve } = await busy(SLOTS - 1 + 4)
+      for (const name of ['a0', 'a1']) ask(name, source('a'))
+      for (const name of ['b0', 'b1']) ask(name, source('b'))
+      ask('owner', source('c'))
+      ask('late', source('b'))
+      const served = await serve()
+      expect(served.filter((name) => name.endsWith('overloaded'))).toHaveLength(2)
+      expect(served).toContain('late: overloaded')
+      expect(served).toContain('owner')
+    })
+  })
+
+  it('takes out of the queue who has gone, and runs nothing for them', async () => {
+    const gate = createGate(1, 10)
+    const started: string[] = []
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => task(name, started))
+    const client = new AbortController()
+    const first = run(gate, a?.run as () => Promise<string>)
+    const gone = run(gate, b?.run as () => Promise<string>, { signal: client.signal })
+    const last = run(gate, c?.run as () => Promise<string>)
+    await turns()
+    await turns()
+    client.abort()
+    await expect(gone).rejects.toMatchObject({ code: 'client_closed_request' })
+    expect(gate.load()).toEqual({ active: 1, waiting: 1 })
+    a?.finish()
+    c?.finish()
+    expect(await Promise.all([first, last])).toEqual(['a', 'c'])
+    expect(started).toEqual(['a', 'c'])
+  })
+
+  it('runs nothing for a client that has gone before its turn is asked for', async () => {
+    const gate = createGate(1, 10)
+    await expect(run(gate, () => 'never', { signal: AbortSignal.abort() })).rejects.toMatchObject({
+      code: 'client_closed_request',
+    })
+    expect(gate.load()).toEqual({ active: 0, waiting: 0 })
+  })
+
+  it('lets a task that runs come to its end though its client has gone', async () => {
+    const gate = createGate(1, 10)
+    const client = new AbortController()
+    const running = task('a', [])
+    const done = run(gate, running.run, { signal: client.signal })
+    await turns()
+    client.abort()
+    running.finish()
+    expect(await done).toBe('a')
+  })
+
+  it('leaves nothing at the client’s signal, which lasts as long as its connection', async () => {
+    const gate = createGate(1, 10)
+    const [first, second] = ['first', 'second'].map((name) => task(name, []))
+    const { signal } = new AbortController()
+    const running = run(gate, first?.run as () => Promise<string>, { signal: signal })
+    const waiting = run(gate, second?.run as () => Promise<string>, { signal: signal })
+    await turns()
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+    first?.finish()
+    second?.finish()
+    await Promise.all([running, waiting])
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+  })
+
+  describe('with a time limit', () => {
+    beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
+    afterEach(() => void vi.useRealTimers())
+
+    it('keeps the turn of a task whose client has gone, and passes it on when it takes too long', async () => {
+      const gate = createGate(1, 10)
+      const started: string[] = []
+      const [hanging, next] = ['hanging', 'next'].map((name) => task(name, started))
+      const client = new AbortController()
+      const limits = { signal: client.signal, timeout: 1000 }
+      const given = run(gate, hanging?.run as () => Promise<string>, limits)
+      const failed = expect(given).rejects.toThrow('no answer within 1000 ms')
+      const done = run(gate, next?.run as () => Promise<string>)
+      await vi.advanceTimersByTimeAsync(999)
+      client.abort()
+      await turns()
+      expect(gate.load()).toEqual({ active: 1, waiting: 1 })
+      await vi.advanceTimersByTimeAsync(1)
+      await failed
+      await turns()
+      expect(started).toEqual(['hanging', 'next'])
+      hanging?.finish()
+      await turns()
+      expect(gate.load()).toEqual({ active: 1, waiting: 0 })
+      next?.finish()
+      expect(await done).toBe('next')
+      expect(gate.load()).toEqual({ active: 0, waiting: 0 })
+    })
+
+    it('says overloaded to a task whose turn does not come in time, and never runs it', async () => {
+      const gate = createGate(1, 10)
+      const started: string[] = []
+      const [first, late] = ['first', 'late'].map((name) => task(name, started))
+      const running = run(gate, first?.run as () => Promise<string>)
+      const waiting = run(gate, late?.run as () => Promise<string>, { timeout: 1000 })
+      const refused = expect(waiting).rejects.toMatchObject({ code: 'overloaded' })
+      await vi.advanceTimersByTimeAsync(1000)
+      await refused
+      expect(gate.load()).toEqual({ active: 1, waiting: 0 })
+      first?.finish()
+      await running
+      expect(started).toEqual(['first'])
+    })
+
+    it('says overloaded to a login that waits too long for a slot', async () => {
+      const gate = createGate(1, 1000)
+      for (let i = 0; i < 32; i++) await gate.acquire()
+      const refused = expect(gate.acquire({ timeout: 1000 })).rejects.toMatchObject({ code: 'overloaded' })
+      await vi.advanceTimersByTimeAsync(999)
+      expect(gate.load().waiting).toBe(33)
+      await vi.advanceTimersByTimeAsync(1)
+      await refused
+      expect(gate.load().waiting).toBe(32)
+    })
+
+    it('counts the time of a task from its own turn', async () => {
+      const gate = createGate(1, 10)
+      const [first, second] = ['first', 'second'].map((name) => task(name, []))
+      const running = run(gate, first?.run as () => Promise<string>, { timeout: 1000 })
+      const done = run(gate, second?.run as () => Promise<string>, { timeout: 1000 })
+      await vi.advanceTimersByTimeAsync(900)
+      first?.finish()
+      await running
+      await vi.advanceTimersByTimeAsync(900)
+      second?.finish()
+      expect(await done).toBe('second')
+      expect(vi.getTimerCount()).toBe(0)
+    })
+  })
+
+  it.each([
+    ['1', 1],
+    ['2', 1],
+    [undefined, undefined],
+  ])('leaves a thread free (UV_THREADPOOL_SIZE=%s)', (threads, expected) => {
+    const before = process.env['UV_THREADPOOL_SIZE']
+    if (threads === undefined) delete process.env['UV_THREADPOOL_SIZE']
+    else process.env['UV_THREADPOOL_SIZE'] = threads
+    const concurrency = defaultConcurrency()
+    if (before === undefined) delete process.env['UV_THREADPOOL_SIZE']
+    else process.env['UV_THREADPOOL_SIZE'] = before
+    expect(concurrency).toBeGreaterThanOrEqual(1)
+    expect(concurrency).toBeLessThanOrEqual(expected ?? 3)
+  })
+
+  it.each([
+    ['as many as the cores', '16', 8, 8],
+    ['as many as the threads, less one', '4', 16, 3],
+    ['four threads unless it is said', '', 16, 3],
+    ['four threads where what is said is no number', 'many', 16, 3],
+    ['one on one core', '4', 1, 1],
+  ])('hashes %s (UV_THREADPOOL_SIZE=%j, %i cores)', async (_, threads, cores, expected) => {
+    vi.stubEnv('UV_THREADPOOL_SIZE', threads)
+    vi.doMock('node:os', async (original) => ({ ...(await original<object>()), availableParallelism: () => cores }))
+    vi.resetModules()
+    try {
+      const gate = await import('../../../../src/accounts/passwords/hash-queue.js')
+      expect(gate.defaultConcurrency()).toBe(expected)
+    } finally {
+      vi.doUnmock('node:os')
+      vi.resetModules()
+      vi.unstubAllEnvs()
+    }
+  })
+})

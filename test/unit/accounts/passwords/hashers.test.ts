@@ -1,0 +1,255 @@
+import { argon2id, bcrypt } from 'express-token-endpoint'
+import { describe, expect, it } from 'vitest'
+import { expectMisuse, rejectionOf } from '../../../support/failures.js'
+
+const cheap = { argon2id: argon2id({ memoryCost: 64, timeCost: 1 }), bcrypt: bcrypt({ cost: 4 }) }
+const SALT = 'c29tZXNhbHQ'
+const DIGEST = 'nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4'
+const phc = (costs: string, salt = SALT, digest = DIGEST) => `$argon2id$v=19$${costs}$${salt}$${digest}`
+const BCRYPT_BODY = 'CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW'
+
+describe('hashes that other software made', () => {
+  it('argon2id: the reference implementation’s test vector', async () => {
+    expect(await cheap.argon2id.verify('password', phc('m=256,t=2,p=1'))).toBe(true)
+    expect(await cheap.argon2id.verify('Password', phc('m=256,t=2,p=1'))).toBe(false)
+  })
+
+  it.each(['2a', '2b', '2y'])('bcrypt: crypt_blowfish’s test vector, as $%s$', async (version) => {
+    expect(await cheap.bcrypt.verify('U*U', `$${version}$05$${BCRYPT_BODY}`)).toBe(true)
+    expect(await cheap.bcrypt.verify('U*V', `$${version}$05$${BCRYPT_BODY}`)).toBe(false)
+  })
+})
+
+describe('new hashes', () => {
+  it('of argon2id have OWASP’s costs: 19456 KiB, 2 passes, 1 lane', async () => {
+    const hash = await argon2id().hash('x')
+    expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/)
+    expect(await argon2id().verify('x', hash)).toBe(true)
+  })
+
+  it('of argon2id have the costs that are set', async () => {
+    const hash = await argon2id({ memoryCost: 128, timeCost: 3, parallelism: 2 }).hash('x')
+    expect(hash).toMatch(/^\$argon2id\$v=19\$m=128,t=3,p=2\$/)
+  })
+
+  it('of bcrypt have the cost that is set, 12 unless', async () => {
+    expect(await cheap.bcrypt.hash('x')).toMatch(/^\$2b\$04\$[./\w]{53}$/)
+    expect(await bcrypt().hash('x')).toMatch(/^\$2b\$12\$/)
+  })
+
+  it.each(Object.entries(cheap))('of %s differ each time, and are its own', async (_, hasher) => {
+    const hashes = await Promise.all([hasher.hash('x'), hasher.hash('x')])
+    expect(hashes[0]).not.toBe(hashes[1])
+    expect(hashes.map((hash) => hasher.accepts(hash))).toEqual([true, true])
+    expect(hashes.map((hash) => hasher.outdated(hash))).toEqual([false, false])
+  })
+})
+
+describe('argon2id accepts', () => {
+  it.each(['m=19456,t=2,p=1', 'm=8,t=1,p=1', 'm=1048576,t=64,p=64'])('%s', (costs) => {
+    expect(cheap.argon2id.accepts(phc(costs))).toBe(true)
+  })
+})
+
+describe('argon2id does not accept', () => {
+  it.each([
+    ['nothing', ''],
+    ['plain text', 'hunter2'],
+    ['more memory than 1 GiB', phc('m=1048577,t=2,p=1')],
+    ['memory without end', phc('m=4294967295,t=2,p=1')],
+    ['a number too long', phc('m=00000000008,t=1,p=1')],
+    ['more than 64 passes', phc('m=64,t=65,p=1')],
+    ['passes without end', phc('m=64,t=4294967295,p=1')],
+    ['more than 64 lanes', phc('m=1024,t=1,p=65')],
+    ['lanes in four digits', phc('m=1024,t=1,p=1000')],
+    ['a negative cost', phc('m=-8,t=1,p=1')],
+    ['a fraction', phc('m=64.5,t=1,p=1')],
+    ['an exponent', phc('m=1e3,t=1,p=1')],
+    ['costs in another order', phc('t=2,m=256,p=1')],
+    ['a key id', phc('m=256,t=2,p=1,keyid=AA')],
+    ['argon2i', phc('m=256,t=2,p=1').replace('argon2id', 'argon2i')],
+    ['argon2d', phc('m=256,t=2,p=1').replace('argon2id', 'argon2d')],
+    ['version 16', phc('m=256,t=2,p=1').replace('v=19', 'v=16')],
+    ['no version', phc('m=256,t=2,p=1').replace('$v=19', '')],
+    ['a salt below 8 bytes', phc('m=256,t=2,p=1', 'c29tZXNhbH')],
+    ['no salt', phc('m=256,t=2,p=1', '')],
+    ['a digest cut short', phc('m=256,t=2,p=1', SALT, 'nf65EOgLrQMR/uI')],
+    ['no digest', `$argon2id$v=19$m=256,t=2,p=1$${SALT}`],
+    ['base64url', phc('m=256,t=2,p=1', SALT, DIGEST.replace('/', '_'))],
+    ['padding', phc('m=256,t=2,p=1', SALT, `${DIGEST}=`)],
+    ['a space before', ` ${phc('m=256,t=2,p=1')}`],
+    ['a space behind', `${phc('m=256,t=2,p=1')} `],
+    ['a newline behind', `${phc('m=256,t=2,p=1')}\n`],
+    ['a second line', `${phc('m=256,t=2,p=1')}\nx`],
+    ['a part more', `${phc('m=256,t=2,p=1')}$AA`],
+    ['a bcrypt hash', `$2b$12$${BCRYPT_BODY}`],
+  ])('%s', (_, hash) => {
+    expect(cheap.argon2id.accepts(phc('m=256,t=2,p=1'))).toBe(true)
+    expect(cheap.argon2id.accepts(hash)).toBe(false)
+  })
+})
+
+describe('bcrypt accepts', () => {
+  it.each(['2a$04', '2b$10', '2y$12', '2b$18'])('$%s', (prefix) => {
+    expect(cheap.bcrypt.accepts(`$${prefix}$${BCRYPT_BODY}`)).toBe(true)
+  })
+})
+
+describe('bcrypt does not accept', () => {
+  it.each([
+    ['nothing', ''],
+    ['plain text', 'hunter2'],
+    ['a cost below 4', `$2b$03$${BCRYPT_BODY}`],
+    ['a cost of 0', `$2b$00$${BCRYPT_BODY}`],
+    ['a cost above 18', `$2b$19$${BCRYPT_BODY}`],
+    ['a cost of 31', `$2b$31$${BCRYPT_BODY}`],
+    ['a cost of one digit', `$2b$4$${BCRYPT_BODY}`],
+    ['a cost of three digits', `$2b$010$${BCRYPT_BODY}`],
+    ['the broken $2x$', `$2x$05$${BCRYPT_BODY}`],
+    ['the old $2$', `$2$05$${BCRYPT_BODY}`],
+    ['MD5 crypt', `$1$05$${BCRYPT_BODY}`],
+    ['a character too few', `$2b$05$${BCRYPT_BODY.slice(1)}`],
+    ['a character too many', `$2b$05$${BCRYPT_BODY}C`],
+    ['a character of base64', `$2b$05$${BCRYPT_BODY.slice(1)}+`],
+    ['a space behind', `$2b$05$${BCRYPT_BODY} `],
+    ['a newline behind', `$2b$05$${BCRYPT_BODY}\n`],
+    ['a space before', ` $2b$05$${BCRYPT_BODY}`],
+    ['an argon2id hash', phc('m=256,t=2,p=1')],
+  ])('%s', (_, hash) => {
+    expect(cheap.bcrypt.accepts(`$2b$05$${BCRYPT_BODY}`)).toBe(true)
+    expect(cheap.bcrypt.accepts(hash)).toBe(false)
+  })
+})
+
+describe('outdated', () => {
+  const current = argon2id({ memoryCost: 64, timeCost: 2, parallelism: 2 })
+
+  it.each([
+    ['the same costs', 'm=64,t=2,p=2', false],
+    ['less memory', 'm=32,t=2,p=2', true],
+    ['more memory', 'm=128,t=2,p=2', true],
+    ['fewer passes', 'm=64,t=1,p=2', true],
+    ['more passes', 'm=64,t=3,p=2', true],
+    ['other lanes', 'm=64,t=2,p=1', true],
+  ])('argon2id of %s', (_, costs, expected) => {
+    expect(current.outdated(phc(costs))).toBe(expected)
+  })
+
+  it.each([
+    ['2b$04', false],
+    ['2a$04', false],
+    ['2y$04', false],
+    ['2b$05', true],
+    ['2y$12', true],
+  ])('bcrypt of $%s: %s', (prefix, expected) => {
+    expect(cheap.bcrypt.outdated(`$${prefix}$${BCRYPT_BODY}`)).toBe(expected)
+  })
+
+  it.each(Object.entries(cheap))('%s of what is none of its hashes: true', (_, hasher) => {
+    expect(hasher.outdated('md5:x')).toBe(true)
+  })
+})
+
+describe('options', () => {
+  it.each([
+    ['argon2id', argon2id, 'memoryCost', [7, 1_048_577, 64.5, '64', null, Number.NaN, -64]],
+    ['argon2id', argon2id, 'timeCost', [0, 65, 1.5, '2', null]],
+    ['argon2id', argon2id, 'parallelism', [0, 65, 1.5, '1', null]],
+    ['bcrypt', bcrypt, 'cost', [3, 19, 10.5, '10', null, Number.NaN]],
+  ] as const)('%s refuses a cost out of range: %s %s', (caller, make, name, values) => {
+    for (const value of values) {
+      expectMisuse(
+        () => make({ [name]: value } as never),
+        new RegExp(`^${caller}: option "${name}" must be .* whole number`),
+      )
+    }
+  })
+
+  it.each([
+    ['argon2id', argon2id, 'm', 'memoryCost'],
+    ['argon2id', argon2id, 'memory', 'memoryCost'],
+    ['argon2id', argon2id, 'iterations', 'timeCost'],
+    ['argon2id', argon2id, 'p', 'parallelism'],
+    ['bcrypt', bcrypt, 'rounds', 'cost'],
+    ['bcrypt', bcrypt, 'saltRounds', 'cost'],
+  ] as const)('%s refuses an unknown option, and says which is meant', (caller, make, name, meant) => {
+    expectMisuse(() => make({ [name]: 4 }), `${caller}: unknown option "${name}". Did you mean "${meant}"?`)
+  })
+
+  it('of argon2id are refused by their short names too', () => {
+    expectMisuse(() => argon2id({ t: 2 } as never), 'argon2id: unknown option "t". Did you mean "timeCost"?')
+  })
+
+  it('of argon2id have 8 KiB of memory for each lane (RFC 9106)', () => {
+    const says = 'argon2id: option "memoryCost" must be at least 8 KiB for each of "parallelism" (RFC 9106)'
+    expectMisuse(() => argon2id({ memoryCost: 15, parallelism: 2 }), says)
+    expect(() => argon2id({ memoryCost: 16, parallelism: 2 })).not.toThrow()
+  })
+
+  it('that are undefined are absent, and the caller’s object is not changed', async () => {
+    const options = Object.freeze({ memoryCost: 64, timeCost: 1, parallelism: undefined })
+    expect(await argon2id(options as never).hash('x')).toMatch(/\$m=64,t=1,p=1\$/)
+    const hash = `$2b$12$${BCRYPT_BODY}`
+    expect(bcrypt({ cost: undefined } as never).outdated(hash)).toBe(false)
+  })
+})
+
+describe('every byte counts', () => {
+  const long = 'x'.repeat(5000)
+
+  it.each([
+    ['letter case', 'Password', 'password'],
+    ['a space before', ' password', 'password'],
+    ['a space behind', 'password ', 'password'],
+    ['a newline behind', 'password\n', 'password'],
+    ['only spaces', '  ', ' '],
+    ['nothing', ' ', ''],
+    ['composed and decomposed letters', 'caf\u00e9', 'cafe\u0301'],
+    ['compatibility forms', '\ufb01sh', 'fish'],
+    ['no-break space', 'a\u00a0b', 'a b'],
+    ['zero-width joiner', 'a\u200db', 'ab'],
+    ['the 73rd byte', `${'x'.repeat(72)}a`, `${'x'.repeat(72)}b`],
+    ['the last of 5001', `${long}a`, `${long}b`],
+    ['a NUL behind', 'password\0', 'password'],
+    ['what is behind a NUL', 'pass\0word', 'pass\0ward'],
+    ['repetition around a NUL', 'ab\0ab', 'ab'],
+    ['astral characters', '\u{1f511}', '\u{1f510}'],
+  ])('to argon2id: %s', async (_, one, other) => {
+    const hash = await cheap.argon2id.hash(one)
+    expect(await cheap.argon2id.verify(one, hash)).toBe(true)
+    expect(await cheap.argon2id.verify(other, hash)).toBe(false)
+  })
+
+  it.each([
+    ['letter case', 'Password', 'password'],
+    ['a space behind', 'password ', 'password'],
+    ['nothing', ' ', ''],
+    ['composed and decomposed letters', 'caf\u00e9', 'cafe\u0301'],
+    ['the 72nd byte', `${'x'.repeat(71)}a`, `${'x'.repeat(71)}b`],
+    ['a byte behind the 72nd', 'x'.repeat(72), `${'x'.repeat(72)}y`],
+    ['a byte of a letter behind the 72nd', 'é'.repeat(36), `${'é'.repeat(36)}é`],
+    ['a NUL behind', 'password', 'password\0'],
+    ['repetition around a NUL', 'ab', 'ab\0ab'],
+    ['repetition around a NUL, many times', 'ab', 'ab\0ab\0ab\0ab'],
+  ])('to bcrypt: %s', async (_, one, other) => {
+    const hash = await cheap.bcrypt.hash(one)
+    expect(await cheap.bcrypt.verify(one, hash)).toBe(true)
+    expect(await cheap.bcrypt.verify(other, hash)).toBe(false)
+  })
+
+  it.each([
+    ['73 bytes', 'x'.repeat(73)],
+    ['37 letters of 2 bytes', 'é'.repeat(37)],
+    ['a NUL', 'a\0b'],
+    ['a NUL alone', '\0'],
+  ])('bcrypt makes no hash of %s', async (_, password) => {
+    const error = await rejectionOf(cheap.bcrypt.hash(password) as Promise<string>)
+    expect(error).toBeInstanceOf(RangeError)
+    expect((error as Error).message).not.toContain(password)
+  })
+
+  it('bcrypt says what it takes, and who takes more', async () => {
+    const error = await rejectionOf(cheap.bcrypt.hash('x'.repeat(73)) as Promise<string>)
+    expect(error).toMatchObject({ message: expect.stringMatching(/at most 72 bytes and no NUL; argon2id\(\)/) })
+  })
+})

@@ -1,0 +1,286 @@
+import fc from 'fast-check'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { accountKey, isTooLong, LONGEST_EMAIL } from '../../../../src/accounts/throttle/account-key.js'
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+/** Collations ignore this mark of ancient Greek, but toUpperCase() makes a letter of it: a key can follow only one of them. */
+const hasIotaSubscript = (text: string) => text.normalize('NFD').includes('\u0345')
+
+const SMITH = 'a.smith7@example.com'
+
+describe('spellings that some store takes for the same address', () => {
+  it.each([
+    ['a zero-width space (ICU)', 'a.sm\u200bith7@example.com'],
+    ['a zero-width joiner (ICU)', 'a.sm\u200dith7@example.com'],
+    ['a soft hyphen (ICU)', 'a.sm\u00adith7@example.com'],
+    ['a byte order mark (ICU)', '\ufeffa.smith7@example.com'],
+    ['a variation selector (ICU)', 'a.sm\ufe0fith7@example.com'],
+    ['a tag character (ICU)', 'a.sm\u{e0069}ith7@example.com'],
+    ['a control character (ICU)', 'a.sm\u0001ith7@example.com'],
+    ['NUL (ICU)', 'a.smith7@example.com\0'],
+    ['an Arabic tatweel (ICU, level 1)', 'a.sm\u0640ith7@example.com'],
+    ['a Mongolian separator (ICU, level 1)', 'a.sm\u180aith7@example.com'],
+    ['white space around it (CHAR columns, PAD SPACE)', ' \u00a0a.smith7@example.com\t  '],
+    ['capitals (lower())', 'A.SMITH7@EXAMPLE.COM'],
+    ['full-width letters (ICU)', '\uff41.smith\uff17@ex\uff21mple\uff0ecom'],
+    ['an accent (ICU, level 1; utf8mb4_general_ci)', 'á.smith7@example.com'],
+    ['a combining accent (ICU, level 1)', 'a\u0301.smith7@example.com'],
+    ['many accents (ICU, level 1)', `a${'\u0301'.repeat(200)}.smith7@example.com`],
+    ['a dotted capital I (lower())', 'a.smİth7@example.com'],
+    ['a dotless i (upper())', 'a.smıth7@example.com'],
+    ['a long s (upper())', 'a.ſmith7@example.com'],
+    ['a Kelvin sign (lower())', 'a.smith7@example.com', 'k', '\u212a'],
+    ['a sharp s for s (utf8mb4_general_ci)', 'a.ßmith7@example.com'],
+    ['a sharp s for ss (ICU, level 1)', 'a.smith7@example.com', 'ss', 'ß'],
+    ['a capital sharp s for ss (ICU, level 1)', 'a.smith7@example.com', 'ss', 'ẞ'],
+    ['a ligature (ICU, level 1)', 'a.smith7@example.com', 'fi', 'ﬁ'],
+    ['a letter with a stroke (ICU, level 1)', 'a.smith7@example.com', 'odlh', 'øđłħ'],
+    ['an eth (ICU, level 1)', 'a.smith7@example.com', 'd', 'ð'],
+    ['a digraph (ICU, level 1)', 'a.smith7@example.com', 'aeoe', 'æœ'],
+    ['an interpunct after l (ICU, level 1)', 'a.smith7@example.com', 'll', 'l·l'],
+    ['letters above (ICU, level 1)', 'a.smit\u036a7@ex\u0363mpl\u0364.com'],
+    ['a letter in a box (ICU, level 1)', 'a.smith7@example.com', 'new', '🆕'],
+    ['a digit of another script (ICU, level 1)', 'a.smith٧@example.com'],
+    ['a number in a circle (ICU, level 1)', 'a.smith❼@example.com'],
+    ['an Arabic sign (utf8mb4_unicode_ci)', 'a.sm\u06deith7@example.com'],
+    ['Bengali signs (utf8mb4_unicode_ci)', 'a.smith7@example.com', '1234', '\u09f4\u09f5\u09f6\u09f7'],
+    ['a curly quotation mark (ICU, level 1)', 'a.smith7@example.com', "'", '’'],
+  ])('%s', (_, spelling, plain = '', other = '') => {
+    expect(accountKey(spelling + other)).toBe(accountKey(SMITH + plain))
+  })
+
+  it('leaves different addresses different', () => {
+    const addresses = [
+      SMITH,
+      'b.smith7@example.com',
+      'asmith7@example.com',
+      'a.smith8@example.com',
+      'a.smith@example.com',
+    ]
+    const others = [
+      'a+smith7@example.com',
+      'a-smith7@example.com',
+      'a.smith7@example.co',
+      '用户@例え.テスト',
+      '用戸@例え.テスト',
+      '',
+    ]
+    const all = [...addresses, ...others]
+    expect(new Set(all.map(accountKey)).size).toBe(all.length)
+  })
+})
+
+describe('every character of Unicode', () => {
+  /** What ICU compares at level 1, which is what `ks-level1`, MongoDB's strength 1 and utf8mb4_0900_ai_ci do. */
+  const collators = (['search', 'sort'] as const).map(
+    (usage) => new Intl.Collator('en', { usage, sensitivity: 'base' }).compare,
+  )
+  const ASCII = [...`!"#$%&'()*+,-./0123456789:;<=>?@[\\]^_\`abcdefghijklmnopqrstuvwxyz{|}~`]
+  const WORDS = ['', ...ASCII, ...pairs(), 'new', 'sos', 'pts', 'hdr', 'shv', 'uhd', 'vod', '60p', '1/2']
+  const sorted = collators.map((compare) => [...WORDS].sort(compare))
+  const key = (middle: string) => accountKey(`x${middle}y`)
+
+  function pairs(): string[] {
+    const letters = [...'0123456789abcdefghijklmnopqrstuvwxyz']
+    return letters.flatMap((one) => letters.map((other) => one + other))
+  }
+
+  /** What a collator takes a character for, among the words. */
+  function equivalent(which: number, character: string): string | undefined {
+    const [compare, words] = [collators[which], sorted[which]]
+    if (!compare || !words) throw new Error('no collator')
+    let [low, high] = [0, words.length - 1]
+    while (low <= high) {
+      const middle = (low + high) >> 1
+      const word = words[middle] ?? ''
+      const order = compare(character, word)
+      if (order === 0) return word
+      if (order < 0) high = middle - 1
+      else low = middle + 1
+    }
+    return undefined
+  }
+
+  const CHARACTERS = Array.from({ length: 0x110000 }, (_, code) => code)
+    .filter((code) => code >= 0x80 && !(code >= 0xd800 && code < 0xe000))
+    .map((code) => String.fromCodePoint(code))
+    // Nobody has assigned the others, so that no collation ignores them or takes them for another one.
+    .filter((character) => !/[\p{Co}\p{Cn}]/u.test(character) || /\p{DI}/u.test(character))
+
+  it('counts as the ASCII text that ICU takes it for, or as nothing', () => {
+    const wrong: string[] = []
+    let found = 0
+    for (const character of CHARACTERS) {
+      for (const which of [0, 1]) {
+        const word = equivalent(which, character)
+        if (word === undefined) continue
+        found++
+        if (key(character) !== key(word)) wrong.push(`${named(character)} is not ${JSON.stringify(word)}`)
+      }
+    }
+    expect(wrong).toEqual([])
+    expect(found).toBeGreaterThan(9000)
+  })
+
+  it('counts as its own lower case, upper case and Unicode forms, in Turkish and Lithuanian too', () => {
+    const wrong: string[] = []
+    for (const character of CHARACTERS.filter((one) => !hasIotaSubscript(one))) {
+      const others = new Set([
+        character.toLowerCase(),
+        character.toUpperCase(),
+        ...['tr', 'lt'].flatMap((locale) => [character.toLocaleLowerCase(locale), character.toLocaleUpperCase(locale)]),
+        ...['NFC', 'NFD', 'NFKC', 'NFKD'].map((form) => character.normalize(form)),
+      ])
+      others.delete(character)
+      for (const other of others) {
+        if (key(other) !== key(character)) wrong.push(`${named(character)} is not ${named(other)}`)
+      }
+    }
+    expect(wrong).toEqual([])
+  })
+
+  it('has a key that is its own key', () => {
+    const keys = CHARACTERS.map(key)
+    expect(keys.filter((one) => accountKey(one) !== one).map(named)).toEqual([])
+  })
+
+  it('is gone when it is invisible', () => {
+    const invisible = CHARACTERS.filter((character) => /[\p{DI}\p{Cf}\p{Cc}\s]/u.test(character))
+    expect(invisible.length).toBeGreaterThan(4000)
+    expect(invisible.filter((character) => key(character) !== key('')).map(named)).toEqual([])
+  })
+
+  it('joins nothing to the letter l that belongs to it, whatever stands next to which letter', () => {
+    const [compare] = collators
+    const wrong: string[] = []
+    for (const character of CHARACTERS.filter((one) => /[\p{P}\p{S}\p{Lm}\p{Sk}]/u.test(one))) {
+      for (const letter of 'abcdefghijklmnopqrstuvwxyz') {
+        for (const text of [letter + character, character + letter]) {
+          if (compare?.(text, letter) === 0 && key(text) !== key(letter)) wrong.push(named(text))
+        }
+      }
+    }
+    expect(wrong).toEqual([])
+  })
+
+  function named(text: string): string {
+    return [...text].map((one) => `U+${one.codePointAt(0)?.toString(16).padStart(4, '0')}`).join(' ')
+  }
+})
+
+describe('any text', () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'grapheme' }),
+    fc.string({ unit: 'binary' }),
+    fc.string({
+      unit: fc.constantFrom(
+        's',
+        'ß',
+        'S',
+        'ſ',
+        ' ',
+        '\u0301',
+        '\u036a',
+        'Σ',
+        'ς',
+        'İ',
+        'ı',
+        '·',
+        'l',
+        '\ud83d',
+        '\u200b',
+      ),
+    }),
+  )
+
+  it('has a key that is its own key', () => {
+    fc.assert(
+      fc.property(text, (one) => {
+        expect(accountKey(accountKey(one))).toBe(accountKey(one))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('has the key of its lower case, its upper case and its Unicode forms', () => {
+    fc.assert(
+      fc.property(text, (one) => {
+        fc.pre(!hasIotaSubscript(one))
+        const forms = ['NFC', 'NFD', 'NFKC', 'NFKD'].map((form) => one.normalize(form))
+        for (const other of [one.toLowerCase(), one.toUpperCase(), ` ${one}\t`, ...forms]) {
+          expect(accountKey(other)).toBe(accountKey(one))
+        }
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('has the key of what ICU takes for it, when that is ASCII', () => {
+    const { compare } = new Intl.Collator('en', { sensitivity: 'base' })
+    const ignored = fc.constantFrom('', '\u200b', '\u0301', '\u0640', '\u0000', '\ufe0f', '\u00ad')
+    const written: Record<string, string[]> = {
+      a: ['á', 'Ａ', '\u0363'],
+      d: ['đ', 'Ð'],
+      o: ['ø', '🅞'],
+      s: ['ſ', 'ꟙ'],
+      7: ['٧', '❼'],
+    }
+    const letter = fc
+      .constantFrom(...Object.keys(written))
+      .chain((plain) =>
+        fc.tuple(fc.constant(plain), fc.constantFrom(plain, plain.toUpperCase(), ...(written[plain] ?? [])), ignored),
+      )
+    fc.assert(
+      fc.property(fc.array(letter, { maxLength: 20 }), (letters) => {
+        const plain = letters.map(([one]) => one).join('')
+        const other = letters.map(([, one, mark]) => one + mark).join('')
+        expect(compare(plain, other)).toBe(0)
+        expect(accountKey(other)).toBe(accountKey(plain))
+      }),
+    )
+  })
+})
+
+describe('the work for an address', () => {
+  const inputs = (run: () => unknown) => {
+    const lengths: number[] = []
+    const original = String.prototype.normalize
+    vi.spyOn(String.prototype, 'normalize').mockImplementation(function (this: string, form?: string) {
+      lengths.push(this.length)
+      // A test of a bound has no use for the minutes that it takes without one.
+      return this.length > 1000 ? '' : original.call(this, form)
+    })
+    run()
+    vi.restoreAllMocks()
+    return lengths
+  }
+
+  it('is bounded: an address of up to 320 UTF-16 code units is normalised once', () => {
+    expect(LONGEST_EMAIL).toBe(320)
+    expect(inputs(() => accountKey('\u0301'.repeat(320)))).toEqual([320])
+    expect(accountKey('\ufdfa'.repeat(320)).length).toBeLessThanOrEqual(320 * 18)
+  })
+
+  it.each([
+    ['one more', `${'a'.repeat(321)}`],
+    ['combining marks, 10 kB', `a${'\u0301'.repeat(5_000)}`],
+    ['combining marks, 1 MB', '\u0315\u0300'.repeat(250_000)],
+    ['an address and blanks', `${SMITH}${' '.repeat(320)}`],
+    ['an address and invisible characters', `${SMITH}${'\u200b'.repeat(320)}`],
+  ])('is none for a longer one: %s', (_, email) => {
+    const lengths = inputs(() => accountKey(email))
+    expect(lengths).toEqual([])
+    expect(isTooLong(email)).toBe(true)
+  })
+
+  it('shares one key between all longer ones, which no other address has', () => {
+    const key = accountKey('a'.repeat(321))
+    expect(accountKey(`${SMITH}${' '.repeat(1000)}`)).toBe(key)
+    expect(key).not.toBe(accountKey(key))
+    expect(isTooLong('a'.repeat(320))).toBe(false)
+    expect(accountKey('b'.repeat(320))).not.toBe(accountKey('a'.repeat(320)))
+  })
+})

@@ -1,0 +1,93 @@
+import fc from 'fast-check'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { clientNetwork } from '../../../../src/accounts/throttle/client-network.js'
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+describe('clientNetwork', () => {
+  it.each([
+    ['192.0.2.1', '192.0.2.1'],
+    ['192.0.2.1:65535', '192.0.2.1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['::ffff:c000:201', '192.0.2.1'],
+    ['[::ffff:192.0.2.1]:443', '192.0.2.1'],
+    ['64:ff9b::192.0.2.1', '192.0.2.1'],
+    ['64:FF9B::C000:201', '192.0.2.1'],
+    ['::ffff:0:192.0.2.1', '192.0.2.1'],
+    ['2002:c000:201::1', '192.0.2.1'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2/64'],
+    ['2001:DB8:0001:0002::1', '2001:db8:1:2/64'],
+    ['[2001:db8:1:2::1]:443', '2001:db8:1:2/64'],
+    ['2001:db8:1:2::192.0.2.1', '2001:db8:1:2/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0/64'],
+  ])('counts %s as %s', (address, network) => {
+    expect(clientNetwork(address)).toBe(parts(network))
+  })
+
+  it.each([
+    undefined,
+    '',
+    'garbage',
+    '1.2.3.4.5',
+    '999.2.3.4',
+    '::1.2.3.256',
+    '::1.2.3.00004',
+    '64:ff9b::1.2.3.256',
+    '64:ff9b::0001.2.3.4',
+    '2001:db8::[1',
+  ])('counts %s as unknown', (address) => {
+    expect(clientNetwork(address)).toBe('unknown')
+  })
+
+  it.each<unknown>([null, 7, {}, ['192.0.2.1']])('counts %j as unknown, because it is not a string', (address) => {
+    expect(clientNetwork(address as string)).toBe('unknown')
+  })
+
+  it('reads the longest address that Node and proxies write', () => {
+    const longest = `[0000:0000:0000:0000:0000:ffff:255.255.255.255%${'e'.repeat(16)}]:65535`
+    expect(longest).toHaveLength(70)
+    expect(clientNetwork(longest)).toBe('255.255.255.255')
+  })
+
+  it.each([
+    ['digits, 15 kB', `:${'1'.repeat(15_000)}`],
+    ['digits and dots, 15 kB', `:${'1.'.repeat(7_500)}`],
+    ['digits, 1 MB', `:${'1'.repeat(1_000_000)}`],
+    ['colons, 1 MB', 'a:'.repeat(500_000)],
+    ['an address behind zeros', `${'0'.repeat(70)}1.2.3.4`],
+    ['an address with a long zone', `fe80::1%${'e'.repeat(70)}`],
+  ])('runs no regular expression on longer text: %s', (_, address) => {
+    const exec = vi.spyOn(RegExp.prototype, 'exec')
+    const network = clientNetwork(address)
+    const longest = Math.max(0, ...exec.mock.calls.map(([text]) => text.length))
+    exec.mockRestore()
+    expect({ network, longest }).toEqual({ network: 'unknown', longest: 0 })
+  })
+
+  it('counts every spelling of an IPv4 address as that address', () => {
+    const byte = fc.integer({ min: 0, max: 255 })
+    fc.assert(
+      fc.property(byte, byte, byte, byte, (a, b, c, d) => {
+        const dotted = `${a}.${b}.${c}.${d}`
+        const hex = `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`
+        for (const prefix of ['::ffff:', '::ffff:0:', '64:ff9b::']) {
+          expect(clientNetwork(prefix + dotted)).toBe(dotted)
+          expect(clientNetwork(prefix + hex)).toBe(dotted)
+        }
+        expect(clientNetwork(`2002:${hex}::1`)).toBe(dotted)
+      }),
+    )
+  })
+})
+
+/** Writes a network's parts as numbers, as the keys hold them. */
+function parts(network: string): string {
+  const [head, bits] = network.split('/')
+  if (!bits) return network
+  return `${head
+    ?.split(':')
+    .map((part) => Number.parseInt(part, 16))
+    .join(':')}/${bits}`
+}

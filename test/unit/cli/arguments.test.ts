@@ -1,0 +1,170 @@
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { nearest } from '../../../src/shared/suggest.js'
+import { cli } from './support.js'
+
+const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
+const SECRET = 'hunter2-hunter2'
+const CHECK = ['check', 'http://127.0.0.1:9', '--email', 'a@b.c']
+
+test.each([['--help'], ['-h'], ['help']])('%s names every command', async (flag) => {
+  const { code, stdout, stderr } = await cli([flag])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toMatch(/^Usage: express-token-endpoint COMMAND \[options\]\n\n {2}keygen .+\n {2}hash .+\n {2}check /)
+})
+
+test('--version', async () => {
+  expect(await cli(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+})
+
+test('without arguments it tells how to use it, as an error', async () => {
+  const { code, stdout, stderr } = await cli([])
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toMatch(/^Usage: /)
+})
+
+test.each([
+  ['keygen', ['alg', 'format', 'out', 'public', 'bits', 'help']],
+  ['hash', ['bcrypt', 'min-length', 'help']],
+  [
+    'check',
+    ['email', 'guarded', 'path', 'jwks', 'other', 'other-email', 'skip', 'timeout', 'plain-http', 'json', 'help'],
+  ],
+])('%s --help has a line for every option', async (command, options) => {
+  for (const flag of ['--help', '-h']) {
+    const { code, stdout, stderr } = await cli([command, flag])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(new RegExp(`^Usage: express-token-endpoint ${command} `))
+    expect([...stdout.matchAll(/^ {2}--([\w-]+)/gm)].map(([, option]) => option)).toEqual(options)
+  }
+})
+
+describe('wrong usage is one line that names the likely mistake, and exit status 2', () => {
+  test.each<[string[], string]>([
+    [['kegen'], 'There is no such command. Did you mean "keygen"?'],
+    [['login'], 'There is no such command. There are: keygen, hash, check'],
+    [['keygen', '--algorithm', 'ES256'], 'keygen has no option --algorithm. Did you mean "--alg"?'],
+    [['keygen', '--otu', 'x'], 'keygen has no option --otu. Did you mean "--out"?'],
+    [['keygen', '-o', 'x'], 'keygen has no option -o. Did you mean "--out"?'],
+    [['keygen', '--zzz'], 'keygen has no option --zzz. There are: --alg, --format, --out, --public, --bits, --help'],
+    [
+      ['keygen', '--constructor'],
+      'keygen has no option --constructor. There are: --alg, --format, --out, --public, --bits, --help',
+    ],
+    [['keygen', 'ES256'], 'keygen takes options alone. The algorithm is an option: --alg ES256'],
+    [
+      ['keygen', '--alg', 'EdDSA'],
+      '--alg must be one of HS256, HS384, HS512, RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512',
+    ],
+    [['keygen', '--alg'], '--alg needs a value: --alg ALG'],
+    [['keygen', '--alg='], '--alg needs a value: --alg ALG'],
+    [['keygen', '--alg', '--out', 'x'], '--alg needs a value: --alg ALG'],
+    [['keygen', '--alg', 'ES256', '--alg', 'ES384'], '--alg was given twice'],
+    [['keygen', '--format', 'der'], '--format must be one of pem, jwk'],
+    [['keygen', '--alg', 'HS256', '--format', 'jwk'], '--format is not for HS256'],
+    [['keygen', '--alg', 'HS256', '--public', 'x'], '--public is not for HS256'],
+    [['keygen', '--bits', '4096'], '--bits is not for ES256'],
+    [
+      ['keygen', '--alg', 'RS256', '--bits', '1024'],
+      '--bits must be a number of bits, a whole number from 2048 to 16384, but is 1024',
+    ],
+    [
+      ['keygen', '--alg', 'RS256', '--bits', 'many'],
+      '--bits must be a number of bits, a whole number from 2048 to 16384, but is NaN',
+    ],
+    [['hash', '--bcrypt=yes'], '--bcrypt takes no value'],
+    [
+      ['hash', '--min-length', '0'],
+      '--min-length must be a number of characters, a whole number from 1 to 1000, but is 0',
+    ],
+    [['check'], 'check needs the base URL of the app: check https://api.example.com --email EMAIL'],
+    [['check', 'http://127.0.0.1:9'], 'check needs an account to sign in with: --email EMAIL'],
+    [
+      ['check', 'api.example.com', '--email', 'a@b.c'],
+      'The URL must be an absolute URL without query, like https://api.example.com, but is a string of 15 characters. Is "https://" missing?',
+    ],
+    [
+      ['check', 'https://a:b@c.example', '--email', 'a@b.c'],
+      'The URL must be an absolute URL without query, like https://api.example.com, but is a string of 21 characters',
+    ],
+    [
+      ['check', 'http://api.example.com', '--email', 'a@b.c'],
+      'The URL must be an https: URL, or one of this machine, but is a string of 22 characters. By plain http everybody on the way can read the password and the token. If that is no harm, say --plain-http',
+    ],
+    [
+      [...CHECK, '--other', 'http://api.example.com'],
+      '--other must be an https: URL, or one of this machine, but is a string of 22 characters. By plain http everybody on the way can read the password and the token. If that is no harm, say --plain-http',
+    ],
+    [
+      [...CHECK, '--guarded', 'http://api.example.com/x'],
+      '--guarded must be an https: URL, or one of this machine, but is a string of 24 characters. By plain http everybody on the way can read the password and the token. If that is no harm, say --plain-http',
+    ],
+    [
+      [...CHECK, '--guarded', 'statements'],
+      '--guarded must be a path below the base URL, like /api/v2013/statements, but is a string of 10 characters. It begins with a slash',
+    ],
+    ...['https://a:b@c.example/x', 'https://a@c.example', 'http://:b@127.0.0.1/x', 'https://c.example/x#y'].map(
+      (url): [string[], string] => [
+        [...CHECK, '--guarded', url],
+        `--guarded must be a path, or an absolute URL without user name, password and fragment, but is a string of ${url.length} characters`,
+      ],
+    ),
+    [[...CHECK, '--guarded', '/x', '--guarded', '/x'], '--guarded names one path twice'],
+    [
+      [...CHECK, '--path', '/x#y'],
+      '--path must be a path below the base URL, like /api/v2013/statements, but is a string of 4 characters. It begins with a slash',
+    ],
+    [
+      [...CHECK, '--timeout', 'soon'],
+      "--timeout must be a number of seconds or a string like '15m', '1h' or '30 days', from 1 ms to 1 minute, but is a string of 4 characters",
+    ],
+    [[...CHECK, '--skip', 'etag'], 'There is no row etag to skip. Did you mean "no-etag"?'],
+    [[...CHECK, '--other-email', 'x@y.z'], '--other-email is for an account at --other URL'],
+    [[...CHECK, '--user', 'x'], 'check has no option --user. Did you mean "--email"?'],
+    [
+      [...CHECK, '--insecure'],
+      'check has no option --insecure. For a private certificate authority set NODE_EXTRA_CA_CERTS; for plain http say --plain-http',
+    ],
+    [[...CHECK, 'https://two.example'], 'check takes one URL and no more'],
+  ])('%j', async (args, says) => {
+    const stderr = `express-token-endpoint: ${says}\n`
+    expect(await cli(args, { input: SECRET })).toEqual({ code: 2, stdout: '', stderr })
+  })
+
+  test.each([
+    [['hash', SECRET]],
+    [['hash', '--password', SECRET]],
+    [['hash', `--password=${SECRET}`]],
+    [['hash', '-p', SECRET]],
+    [['hash', `-p${SECRET}`]],
+    [[...CHECK, '--password', SECRET]],
+    [[...CHECK, `-p${SECRET}`]],
+  ])('a password as an argument is refused, and repeated nowhere: %j', async (args) => {
+    const { code, stdout, stderr } = await cli(args, { input: 'another one' })
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toMatch(/^express-token-endpoint: .+A password is never an argument: the shell keeps it.+\n$/)
+    expect(stderr).not.toContain(SECRET)
+  })
+})
+
+test('a password that stands where a command belongs is not repeated', async () => {
+  expect((await cli([SECRET])).stderr).not.toContain(SECRET)
+})
+
+test('a word with one letter changed, left out or put in is known again', () => {
+  const words = ['keygen', 'hash', 'check', 'guarded', 'timeout', 'email']
+  const letter = fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz')
+  const slip = fc.tuple(fc.constantFrom(...words), fc.nat(), letter, fc.constantFrom(0, 1), fc.boolean())
+  fc.assert(
+    fc.property(slip, ([word, at, other, cut, put]) => {
+      const i = 1 + (at % (word.length - 1))
+      const slipped = word.slice(0, i) + (put ? other : '') + word.slice(i + cut)
+      expect(nearest(slipped, words)).toBe(word)
+    }),
+  )
+})
+
+test('a word that is like none is not guessed at', () => {
+  expect(nearest('authenticate', ['keygen', 'hash', 'check'])).toBeUndefined()
+})

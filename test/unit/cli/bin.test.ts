@@ -1,0 +1,122 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { createPasswords, createTokenIssuer } from 'express-token-endpoint'
+import { describe, expect, test } from 'vitest'
+import { signingKey } from '../../../example-app/data/signing-keys.js'
+import { ROWS } from '../../../src/cli/check/rows.js'
+import {
+  ALICE,
+  type Env,
+  finish,
+  launch,
+  NORTH,
+  REPORT,
+  SOUTH,
+  start,
+  startBoth,
+  tempDir,
+} from '../../example-app/support.js'
+import { NO_TERMINAL, onTerminal } from '../../support/services/terminal.js'
+
+const root = new URL('../../../', import.meta.url)
+const { bin } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
+const program = fileURLToPath(new URL(bin['express-token-endpoint'], root))
+
+/** Runs what is built, with pipes around it. */
+const run = (args: readonly string[], env: Env = {}, input = '') =>
+  finish(launch(process.execPath, [program, ...args], env), input)
+
+test('is built, and says what runs it', () => {
+  expect(readFileSync(program, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/)
+})
+
+test('of the example app every row holds: two APIs, and another environment', async () => {
+  const [dataDir, otherDir] = [await tempDir(), await tempDir()]
+  const { url, reporting } = await startBoth({ DATA_DIR: dataDir })
+  const other = await start({ DATA_DIR: otherDir })
+  const keys = signingKey(dataDir)
+  const yesterday = () => Date.now() - 86_400_000
+  const expired = createTokenIssuer({ issuer: url, keys, clock: yesterday }).issue({ accountId: 'x' }).token
+  const guarded = [NORTH, SOUTH, reporting + REPORT].flatMap((path) => ['--guarded', path])
+  const args = ['check', url, '--email', ALICE.email, ...guarded, '--other', other.url]
+  const { code, stdout, stderr } = await run(args, { CHECK_PASSWORD: ALICE.password, CHECK_EXPIRED_TOKEN: expired })
+  expect(stdout.split('\n').filter((line) => !line.startsWith('holds '))).toEqual([
+    '',
+    expect.stringMatching(/: \d\d hold, 0 do not, 0 skipped$/),
+    '',
+  ])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  // In a pipe there are plain lines: no colour, no progress.
+  expect(stdout).not.toContain('\u001b')
+  for (const secret of [ALICE.password, expired, 'eyJ']) expect(stdout).not.toContain(secret)
+})
+
+test('a reader that goes away takes no stack with it', async () => {
+  const child = launch(process.execPath, [program, '--help'], {})
+  child.stdout?.destroy()
+  const [stderr, [code]] = await Promise.all([text(child.stderr as NodeJS.ReadableStream), once(child, 'close')])
+  expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
+})
+
+/** Linux's disk that is always full. */
+const FULL = '/dev/full'
+
+test.skipIf(!existsSync(FULL)).each([['keygen', '--alg', 'HS256'], ['hash'], ['--help']])(
+  'what could not be written down was not done: %s',
+  async (...args) => {
+    const full = openSync(FULL, 'w')
+    const child = spawn(process.execPath, [program, ...args], { stdio: ['pipe', full, 'pipe'] })
+    closeSync(full)
+    child.stdin?.end('correct horse')
+    const [stderr, [code]] = await Promise.all([text(child.stderr as NodeJS.ReadableStream), once(child, 'close')])
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^express-token-endpoint: standard output: ENOSPC.+$/m)
+  },
+)
+
+test('exit statuses reach the shell', async () => {
+  expect(await run(['hash'], {}, '')).toMatchObject({ code: 1, stdout: '' })
+  expect(await run(['hash', 'x'])).toMatchObject({ code: 2, stdout: '' })
+  expect(await run(['hash'], {}, 'correct horse')).toMatchObject({ code: 0, stderr: '' })
+})
+
+describe.skipIf(NO_TERMINAL)('on a terminal', () => {
+  const typing = (args: readonly string[], answers: readonly string[], env?: Env) =>
+    onTerminal([program, ...args], /(Password|The same again): $/, answers, env)
+
+  test('hash asks twice, and echoes nothing', async () => {
+    const { code, shown } = await typing(['hash'], ['correct horse', 'correct horse'])
+    expect(code).toBe(0)
+    const [, hash = ''] = /^Password: \r\nThe same again: \r\n(\$argon2id\S+)\r\n$/.exec(shown) ?? []
+    expect(await createPasswords().verify('correct horse', hash)).toBe(true)
+  })
+
+  test('hash refuses two that differ', async () => {
+    const { code, shown } = await typing(['hash'], ['correct horse', 'correct hearse'])
+    expect(code).toBe(1)
+    expect(shown).toMatch(/The two passwords are not the same\r\n$/)
+    expect(shown).not.toContain('correct')
+  })
+
+  test('keygen shows no key', async () => {
+    const { code, shown } = await typing(['keygen'], [])
+    expect(code).toBe(2)
+    expect(shown).toMatch(/^express-token-endpoint: A key is not shown on a terminal.+\r\n$/)
+  })
+
+  test('check asks for the password, has colours and tells how far it is; not with NO_COLOR', async () => {
+    const { url } = await start({ DATA_DIR: await tempDir() })
+    const args = ['check', url, '--email', ALICE.email, '--guarded', NORTH]
+    const { code, shown } = await typing(args, [ALICE.password])
+    expect(code).toBe(0)
+    expect(shown).toContain('\u001b[32mholds   \u001b[39mlogin')
+    expect(shown).toContain(`\r\u001b[K1/${ROWS.length} the right e-mail`)
+    expect(shown).not.toContain(ALICE.password)
+    const plain = await typing(args, [ALICE.password], { NO_COLOR: '1' })
+    expect(plain.shown).toContain('holds   login')
+    expect(plain.shown).not.toContain('\u001b[32m')
+  })
+})

@@ -1,0 +1,378 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express from 'express'
+import { createThrottle, tokenRouter } from 'express-token-endpoint'
+import { describe, expect, test } from 'vitest'
+import { WITHHELD } from '../../../../src/cli/check/redact.js'
+import { ROWS } from '../../../../src/cli/check/rows.js'
+import { sender } from '../../../../src/cli/check/send.js'
+import { section } from '../../../support/documents/readme.js'
+import { rejectionOf } from '../../../support/failures.js'
+import { ACCOUNTS, PASSWORD } from '../../../support/fixtures.js'
+import { listen, TOKEN_PATH } from '../../../support/http.js'
+import { cli } from '../support.js'
+import { alteringResult, appOf, issuerOf, STATEMENTS, soundParts } from './host.js'
+
+const { email } = ACCOUNTS.alice
+const env = { CHECK_PASSWORD: PASSWORD }
+const argsFor = (url: string, ...more: string[]) => ['check', url, '--email', email, '--guarded', STATEMENTS, ...more]
+const sound = async () => (await listen(appOf(soundParts()))).url
+
+function routerParts() {
+  const { tokens, accounts, passwords } = soundParts()
+  return { tokens, accounts, passwords }
+}
+
+describe('lines', () => {
+  test('each row has its verdict, its name, what holds, and its source; below it, what was found', async () => {
+    const parts = soundParts()
+    const before = [alteringResult((result) => ({ ...result, extra: 1 }))]
+    const { url } = await listen(appOf({ ...parts, before }))
+    const { code, stdout, stderr } = await cli(argsFor(url), { env })
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
+    const lines = stdout.split('\n')
+    expect(lines.slice(0, 3)).toEqual([
+      'holds   login               the right e-mail and password are answered 200 (README, The specification)',
+      'fails   members             the answer has authenticationToken and expiration, and no third member (README, The specification)',
+      '                            found: the members are: authenticationToken, expiration, extra',
+    ])
+    expect(lines).toContain('                            no --other URL was given')
+    expect(lines.at(-2)).toBe(`${url}/: ${ROWS.length - 4} hold, 1 does not, 3 skipped`)
+    for (const { id } of ROWS) expect(lines.filter((line) => line.split(/ +/)[1] === id)).toHaveLength(1)
+  })
+
+  test('nothing fails: exit status 0', async () => {
+    expect((await cli(argsFor(await sound()), { env })).code).toBe(0)
+  })
+})
+
+describe('--json', () => {
+  test('is one object with every row', async () => {
+    const url = await sound()
+    const { stdout, stderr } = await cli(argsFor(url, '--json'), { env })
+    expect(stderr).toBe('')
+    expect(JSON.parse(stdout)).toEqual({
+      url: `${url}/`,
+      holds: true,
+      counts: { holds: ROWS.length - 3, fails: 0, skipped: 3 },
+      rows: ROWS.map(({ id, title, source }) => expect.objectContaining({ id, title, source })),
+    })
+  })
+})
+
+test('every row has a name of its own, and a source', () => {
+  expect(new Set(ROWS.map(({ id }) => id)).size).toBe(ROWS.length)
+  for (const { source } of ROWS) {
+    for (const one of source.split('; ')) {
+      expect(one).toMatch(/^(RFC \d{4}( sections? .+)?|OWASP ASVS 5, [\d.]+|README, .+)$/)
+      // The README is in the package, so everyone who runs the command has it.
+      if (one.startsWith('README, ')) expect(section(one.replace('README, ', '## '))).toMatch(/^\|/m)
+    }
+  }
+})
+
+describe('the password', () => {
+  test('comes from standard input too', async () => {
+    expect((await cli(argsFor(await sound()), { input: `${PASSWORD}\n` })).code).toBe(0)
+  })
+
+  test('and the tokens are printed nowhere, whatever the app answers', async () => {
+    const parts = soundParts()
+    let token = ''
+    const before = [
+      alteringResult((result) => {
+        token = result['authenticationToken'] as string
+        return { ...result, expiration: `${token} ${PASSWORD} \u001b[31m` }
+      }),
+    ]
+    const { url } = await listen(appOf({ ...parts, before }))
+    for (const more of [[], ['--json']]) {
+      const { stdout, stderr } = await cli(argsFor(url, ...more), { env })
+      expect(stdout).toContain('expiration-form')
+      expect(stdout).toContain(WITHHELD)
+      for (const secret of [PASSWORD, token, token.split('.')[2] as string])
+        expect(stdout + stderr).not.toContain(secret)
+    }
+  })
+
+  test('and no token are ever in a URL', async () => {
+    const app = appOf(soundParts())
+    const seen: string[] = []
+    const { url } = await listen(
+      express().use((req, _res, next) => {
+        seen.push(decodeURIComponent(req.url))
+        next()
+      }, app),
+    )
+    await cli(argsFor(url), { env })
+    expect(seen.length).toBeGreaterThan(ROWS.length)
+    for (const one of seen) expect(one).not.toMatch(/eyJ|correct horse|correct\+horse/)
+  })
+})
+
+test('a password is printed in no spelling, by no answer', async () => {
+  const password = 'p"a/ss wörd\u0301 %+~'
+  const escapes = [...Buffer.from(password)].map((byte) => `&#x${byte.toString(16)};`).join('')
+  const spellings = [
+    password,
+    JSON.stringify(password).slice(1, -1),
+    encodeURIComponent(password).toLowerCase(),
+    Buffer.from(password).toString('hex'),
+    Buffer.from(password).toString('base64url'),
+    escapes,
+  ]
+  for (const spelling of spellings) {
+    const hostile: express.RequestHandler = (_req, res) => {
+      const header = Buffer.from(spelling).toString('latin1')
+      res.set({
+        'Content-Type': `text/${header}`,
+        'Cache-Control': header,
+        'WWW-Authenticate': `Bearer error="${header}"`,
+      })
+      res.end(JSON.stringify({ [spelling]: 1, expiration: spelling }))
+    }
+    const { url } = await listen(express().use(hostile))
+    for (const more of [[], ['--json']]) {
+      const { stdout, stderr } = await cli(argsFor(url, ...more), { env: { CHECK_PASSWORD: password } })
+      expect(stdout.split(WITHHELD).length).toBeGreaterThan(4)
+      expect(stdout + stderr).not.toContain(spelling)
+      expect(stdout + stderr).not.toContain(JSON.stringify(spelling).slice(1, -1))
+    }
+  }
+})
+
+test('nor is a later token printed, or that of the other environment', async () => {
+  let issued = 0
+  const hostile: express.RequestHandler = (_req, res) => {
+    const token = `opaque${++issued}${'token'.repeat(3)}`
+    res.set('Content-Type', `text/${Buffer.from(token).toString('hex')}`)
+    res.json({ authenticationToken: token })
+  }
+  const { url } = await listen(express().use(hostile))
+  const { stdout } = await cli(argsFor(url, '--other', url), { env })
+  expect(issued).toBeGreaterThan(5)
+  expect(stdout).not.toContain(Buffer.from('token'.repeat(3)).toString('hex'))
+})
+
+test('a token that is no JWT is printed as little as one', async () => {
+  const token = randomUUID()
+  const answer = { authenticationToken: token, expiration: `x_eyJhbGciOi ${token}` }
+  const { url } = await listen(express().use((_req, res) => void res.json(answer)))
+  const { stdout } = await cli(argsFor(url), { env })
+  expect(stdout).toContain(`found: ${WITHHELD}\n`)
+  expect(stdout).not.toContain(token)
+})
+
+test('nor does what comes instead of any row show a secret, or give orders', async () => {
+  const spent: express.RequestHandler = (_req, res) =>
+    void res.status(429).setHeader('Retry-After', `\u009b2J ${PASSWORD}`).end()
+  const { url } = await listen(express().use(spent))
+  expect(await cli(argsFor(url), { env })).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `express-token-endpoint: The token endpoint gives ${WITHHELD}\n`,
+  })
+})
+
+test('a terminal takes no orders from an answer', async () => {
+  const before = [alteringResult((result) => ({ ...result, '\u001b[2J\u202eextra': 1 }))]
+  const { url } = await listen(appOf({ ...soundParts(), before }))
+  const { stdout } = await cli(argsFor(url), { env })
+  expect(stdout).toContain('found: the members are: ?[2J?extra, authenticationToken, expiration\n')
+})
+
+test('a header that no two answers share tells nothing of an account', async () => {
+  const numbered: express.RequestHandler = (_req, res, next) => {
+    res.setHeader('X-Request-Id', randomUUID())
+    next()
+  }
+  const { url } = await listen(appOf({ ...soundParts(), before: [numbered] }))
+  expect((await cli(argsFor(url), { env })).code).toBe(0)
+})
+
+test('it makes two failed logins at the account: no budget is spent by it', async () => {
+  const app = express()
+  const throttle = createThrottle({ budgets: { pair: { points: 3, duration: '1h' } } })
+  app.use(tokenRouter({ ...routerParts(), throttle }))
+  const { url } = await listen(app)
+  const { stdout } = await cli(['check', url, '--email', email, '--json'], { env })
+  const { counts, rows } = JSON.parse(stdout)
+  expect(rows.filter(({ verdict }: { verdict: string }) => verdict === 'fails')).toEqual([])
+  expect(counts.holds).toBeGreaterThan(20)
+  // The second time the fourth of them is one too many, and that is told as it is.
+  const again = await cli(['check', url, '--email', email], { env })
+  expect(again.stdout).toMatch(/found: 429: a budget of failed logins is spent\. Check again in \d+ seconds/)
+})
+
+describe('values that cannot even be compared fail their rows, and are no crash', () => {
+  const odd = { toString: 1, valueOf: 1 }
+  const encoded = (members: object) => Buffer.from(JSON.stringify(members)).toString('base64url')
+  const deep = (depth: number) => Buffer.from(`{"x":${'['.repeat(depth)}${']'.repeat(depth)}}`).toString('base64url')
+  const header = encoded({ alg: 'ES256', typ: 'at+jwt', kid: 'x' })
+
+  test.each([
+    ['times', `${header}.${encoded({ iat: odd, exp: odd })}.AAAA`],
+    ['an algorithm', `${encoded({ alg: odd, typ: 'at+jwt', kid: odd })}.${encoded({})}.AAAA`],
+    ['claims in claims', `${header}.${deep(20_000)}.AAAA`],
+    ['an expiration', ACCOUNTS.alice.id],
+  ])('%s', async (_what, authenticationToken) => {
+    const { url } = await listen(
+      appOf({ ...soundParts(), before: [alteringResult(() => ({ authenticationToken, expiration: odd }))] }),
+    )
+    const { code, stdout } = await cli(argsFor(url, '--json'), { env })
+    expect(code).toBe(1)
+    expect(JSON.parse(stdout).rows).toHaveLength(ROWS.length)
+  })
+})
+
+test('a row that is to be skipped is not judged', async () => {
+  const { url } = await listen(appOf({ ...soundParts(), guards: [[], []] }))
+  expect((await cli(argsFor(url), { env })).code).toBe(1)
+  const { code, stdout } = await cli(argsFor(url, '--skip', 'guarded'), { env })
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/^skipped guarded .+\n +by --skip\n/m)
+})
+
+test('without --guarded, what is about it is skipped', async () => {
+  const { code, stdout } = await cli(['check', await sound(), '--email', email, '--json'], { env })
+  const skipped = JSON.parse(stdout).rows.filter(
+    ({ detail }: { detail?: string }) => detail === 'no --guarded PATH was given',
+  )
+  expect(code).toBe(0)
+  expect(skipped.length).toBeGreaterThan(10)
+})
+
+test('paths of its own, below a prefix; and a guarded URL elsewhere', async () => {
+  const app = express().use('/api', tokenRouter({ ...routerParts(), path: '/token' }))
+  const { url } = await listen(app)
+  const elsewhere = `${await sound()}${STATEMENTS}?page=1`
+  const args = ['check', `${url}/api/`, '--path', '/token', '--email', email, '--guarded', elsewhere, '--json']
+  const { code, stdout } = await cli(args, { env })
+  const { counts, rows } = JSON.parse(stdout)
+  expect({ code, fails: counts.fails }).toEqual({ code: 0, fails: 0 })
+  expect(rows.find(({ id }: { id: string }) => id === 'query-token').verdict).toBe('holds')
+})
+
+describe('a foreign token from CHECK_FOREIGN_TOKEN', () => {
+  test.each(['null', 'eyJhbGciOiJFUzI1NiJ9', 'two\nlines'])(
+    'must be one: %j would be refused anywhere',
+    async (text) => {
+      expect(await rowOf(text)).toMatchObject({ verdict: 'fails', detail: 'CHECK_FOREIGN_TOKEN is no token' })
+    },
+  )
+
+  const rowOf = async (token: string) => {
+    const { stdout } = await cli(argsFor(await sound(), '--json'), { env: { ...env, CHECK_FOREIGN_TOKEN: token } })
+    return JSON.parse(stdout).rows.find(({ id }: { id: string }) => id === 'foreign-token')
+  }
+  const issued = (options: Parameters<typeof issuerOf>[0]) => issuerOf(options).issue({ accountId: 'acc-1' }).token
+
+  test('is to be refused', async () => {
+    expect((await rowOf(issued({ issuer: 'https://sandbox.example.com' }))).verdict).toBe('holds')
+    expect(await rowOf(issued({}))).toMatchObject({
+      verdict: 'fails',
+      detail: expect.stringContaining('answered 200, not 401'),
+    })
+  })
+
+  test('must not have expired: that alone would be a reason', async () => {
+    const token = issued({ issuer: 'https://sandbox.example.com', clock: () => Date.now() - 86_400_000 })
+    expect(await rowOf(token)).toMatchObject({ verdict: 'fails', detail: expect.stringContaining('has expired') })
+  })
+})
+
+test.each([
+  ['has not expired', () => issuerOf(), 'is no token that has expired'],
+  [
+    'is of another environment',
+    () => issuerOf({ issuer: 'https://sandbox.example.com', clock: () => Date.now() - 86_400_000 }),
+    'is of another environment',
+  ],
+])('a CHECK_EXPIRED_TOKEN that %s tells nothing, and that is told', async (_what, issuer, says) => {
+  const { token } = issuer().issue({ accountId: 'acc-1' })
+  const { code, stdout } = await cli(argsFor(await sound()), { env: { ...env, CHECK_EXPIRED_TOKEN: token } })
+  expect(code).toBe(1)
+  expect(stdout).toContain(`found: CHECK_EXPIRED_TOKEN ${says}\n`)
+})
+
+test('an account of its own at the other environment', async () => {
+  const there = soundParts(issuerOf({ issuer: 'https://sandbox.example.com' }))
+  const bob = { ...ACCOUNTS.bob, passwordHash: 'plain:another password' }
+  const { url } = await listen(appOf({ ...there, accounts: (email) => (email === bob.email ? bob : null) }))
+  const args = argsFor(await sound(), '--other', url, '--other-email', bob.email, '--json')
+  const other = { ...env, CHECK_OTHER_PASSWORD: 'another password' }
+  const rows = JSON.parse((await cli(args, { env: other })).stdout).rows as { id: string; verdict: string }[]
+  const verdicts = Object.fromEntries(rows.map(({ id, verdict }) => [id, verdict]))
+  expect(verdicts).toMatchObject({ 'foreign-token': 'holds', 'token-abroad': 'holds' })
+  const wrong = JSON.parse((await cli(args, { env })).stdout).rows as { id: string; verdict: string }[]
+  expect(wrong.find(({ id }) => id === 'foreign-token')).toMatchObject({
+    verdict: 'fails',
+    detail: 'the other environment gave no token',
+  })
+})
+
+describe('where nobody answers', () => {
+  test('it is one line, and exit status 1', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    server.close()
+    const { code, stdout, stderr } = await cli(argsFor(`http://127.0.0.1:${port}`), { env })
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toBe(
+      `express-token-endpoint: The token endpoint gives no answer: connect ECONNREFUSED 127.0.0.1:${port}\n`,
+    )
+  })
+
+  test('a server that is silent is waited for no longer than --timeout', async () => {
+    const { url } = await listen(express().use(() => {}))
+    const { stderr } = await cli(argsFor(url, '--timeout', '50ms'), { env })
+    expect(stderr).toBe('express-token-endpoint: The token endpoint gives no answer: none within 50 ms\n')
+  })
+})
+
+describe('a request', () => {
+  const send = sender({ timeout: 5000, sizeLimit: 1000 })
+  const served = async (handler: express.RequestHandler) => new URL((await listen(express().use(handler))).url)
+
+  test('whose answer is too long is given up', async () => {
+    const url = await served((_req, res) => void res.send('x'.repeat(1001)))
+    expect(await rejectionOf(send(url))).toMatchObject({ message: 'no answer: the answer is longer than 1000 bytes' })
+  })
+
+  test('whose answer breaks off is none', async () => {
+    const url = await served((_req, res) => {
+      res.setHeader('Content-Length', 10)
+      res.write('x', () => res.destroy())
+    })
+    expect(await rejectionOf(send(url))).toMatchObject({ message: expect.stringMatching(/^no answer: /) })
+  })
+
+  test('that is answered with another protocol is not answered', async () => {
+    const url = await served((_req, res) => {
+      res.socket?.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n')
+    })
+    expect(await rejectionOf(send(url))).toMatchObject({
+      message: 'no answer: 101, to speak another protocol',
+    })
+  })
+
+  test('follows no redirect', async () => {
+    const url = await served((_req, res) => void res.redirect(307, 'http://192.0.2.1/'))
+    expect(await send(url)).toMatchObject({ status: 307 })
+  })
+
+  test('sends two header lines as two', async () => {
+    const url = await served((req, res) => void res.json(req.headersDistinct['authorization']))
+    expect((await send(url, { headers: { Authorization: ['a', 'b'] } })).body).toBe('["a","b"]')
+  })
+})
+
+test('the default paths are those of the package', async () => {
+  const { url } = await listen(express().use(tokenRouter(routerParts())))
+  const seen = await fetch(url + TOKEN_PATH, { method: 'GET' })
+  expect(seen.status).toBe(405)
+  expect((await cli(['check', '--help'])).stdout).toContain(`of the token endpoint; ${TOKEN_PATH} unless set`)
+})

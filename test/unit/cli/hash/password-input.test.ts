@@ -1,0 +1,90 @@
+import { PassThrough } from 'node:stream'
+import { expect, test } from 'vitest'
+import { readNewPassword, readPassword } from '../../../../src/cli/hash/password-input.js'
+
+/** A terminal at which somebody types an answer to each question. */
+function terminal(answers: readonly string[], read = readNewPassword) {
+  const modes: boolean[] = []
+  const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: (raw: boolean) => modes.push(raw) })
+  const output = new PassThrough().setEncoding('utf8')
+  const left = [...answers]
+  const rawAtQuestion: (boolean | undefined)[] = []
+  let shown = ''
+  output.on('data', (text: string) => {
+    shown += text
+    if (!text.endsWith(': ')) return
+    rawAtQuestion.push(modes.at(-1))
+    input.write(left.shift() ?? '')
+  })
+  const result = read(input, output)
+  return { result, shown: () => shown, modes, rawAtQuestion }
+}
+
+/** Standard input that is a pipe. */
+const pipe = (content: string | Uint8Array) => readNewPassword(new PassThrough().end(content), new PassThrough())
+
+const PASSWORD = 'correct horse'
+
+test('asks twice for a new one, and shows nothing of it', async () => {
+  const { result, shown, modes, rawAtQuestion } = terminal([`${PASSWORD}\r`, `${PASSWORD}\r`])
+  expect(await result).toBe(PASSWORD)
+  expect(shown()).toBe('Password: \nThe same again: \n')
+  expect(rawAtQuestion).toEqual([true, true])
+  expect(modes).toEqual([true, false])
+})
+
+test('asks once for one that exists', async () => {
+  const { result, shown, modes } = terminal([`${PASSWORD}\r`], readPassword)
+  expect(await result).toBe(PASSWORD)
+  expect(shown()).toBe('Password: \n')
+  expect(modes).toEqual([true, false])
+})
+
+test('keeps the spaces, and takes corrections', async () => {
+  const { result } = terminal([' spaced  oux\u007ft \r', ' spaced  out \r'])
+  expect(await result).toBe(' spaced  out ')
+})
+
+test.each([
+  ['two different ones', [`${PASSWORD}\r`, 'correct hearse\r'], 'The two passwords are not the same'],
+  ['Ctrl-C', ['corr\u0003'], 'Cancelled'],
+  ['Ctrl-C at the second', [`${PASSWORD}\r`, '\u0003'], 'Cancelled'],
+  ['Ctrl-D', ['\u0004'], 'Cancelled'],
+  ['nothing', ['\r', '\r'], 'The password is empty'],
+])('refuses %s, and gives the terminal back', async (_what, answers, says) => {
+  const { result, modes } = terminal(answers)
+  await expect(result).rejects.toThrow(says)
+  expect(modes.at(-1)).toBe(false)
+})
+
+test.each([
+  ['a line', `${PASSWORD}\n`, PASSWORD],
+  ['a line of DOS', `${PASSWORD}\r\n`, PASSWORD],
+  ['no end of line', PASSWORD, PASSWORD],
+  ['spaces', '  spaced  \n', '  spaced  '],
+  ['other scripts', 'пароль密码🔑\n', 'пароль密码🔑'],
+  ['a byte order mark', '\ufeff12345678', '\ufeff12345678'],
+  ['a NUL', 'a\0b', 'a\0b'],
+  ['as much as a login can hold', 'x'.repeat(10_240), 'x'.repeat(10_240)],
+])('takes %s from a pipe', async (_what, content, password) => {
+  expect(await pipe(content)).toBe(password)
+})
+
+test('takes a character that comes in two pieces', async () => {
+  const [key, input] = [Buffer.from('🔑'), new PassThrough()]
+  const password = readPassword(input, new PassThrough())
+  input.write(key.subarray(0, 2))
+  input.end(key.subarray(2))
+  expect(await password).toBe('🔑')
+})
+
+test.each<[string, string | Uint8Array, string]>([
+  ['nothing', '', 'The password is empty'],
+  ['an end of line', '\n', 'The password is empty'],
+  ['too much', 'x'.repeat(10_241), 'longer than a password can be'],
+  ['two lines', 'first line\nsecond line\n', 'alone, on one line'],
+  ['an empty line behind it', `${PASSWORD}\n\n`, 'alone, on one line'],
+  ['no UTF-8', new Uint8Array(9).fill(0xff), 'not UTF-8'],
+])('refuses %s from a pipe', async (_what, content, says) => {
+  await expect(pipe(content)).rejects.toThrow(says)
+})

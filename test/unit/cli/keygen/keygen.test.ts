@@ -1,0 +1,146 @@
+import { createPrivateKey } from 'node:crypto'
+import fs, { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Algorithm, createTokenIssuer, createTokenVerifier } from 'express-token-endpoint'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { publicPath } from '../../../../src/cli/keygen/key-files.js'
+import { ALGORITHMS, ISSUER } from '../../../support/fixtures.js'
+import { headerOf, someToken } from '../../../support/tokens.js'
+import { cli } from '../support.js'
+
+function tempDir(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'keygen-'))
+  onTestFinished(() => rmSync(dir, { recursive: true }))
+  return dir
+}
+
+const modeOf = (file: string) => statSync(file).mode & 0o777
+const read = (file: string) => readFileSync(file, 'utf8')
+const pairs = ALGORITHMS.filter((alg) => !alg.startsWith('HS'))
+const secrets = ALGORITHMS.filter((alg) => alg.startsWith('HS'))
+
+/** What a host writes: the file as it is. */
+const keyOf = (alg: Algorithm, field: 'secret' | 'privateKey' | 'publicKey', text: string) =>
+  ({ alg, [field]: text.startsWith('{') ? JSON.parse(text) : text }) as never
+
+const kidIn = (stderr: string) => /, kid (\S+)\n$/.exec(stderr)?.[1]
+
+describe('what it makes is taken as it is', () => {
+  test.each(
+    pairs.flatMap(
+      (alg) =>
+        [
+          [alg, 'pem'],
+          [alg, 'jwk'],
+        ] as const,
+    ),
+  )('%s, %s', async (alg, format) => {
+    const [out, shown] = [join(tempDir(), 'key'), join(tempDir(), 'public')]
+    const ran = await cli(['keygen', '--alg', alg, '--format', format, '--out', out, '--public', shown])
+    expect(ran).toMatchObject({ code: 0, stdout: '' })
+    const issuer = createTokenIssuer({ issuer: ISSUER, keys: keyOf(alg, 'privateKey', read(out)) })
+    const keys = keyOf(alg, 'publicKey', read(shown))
+    const token = someToken(issuer)
+    expect(await createTokenVerifier({ issuer: ISSUER, keys }).verify(token)).toMatchObject({ accountId: 'acc-1' })
+    expect(headerOf(token)).toMatchObject({ alg, kid: kidIn(ran.stderr) })
+    expect(issuer.jwks().keys[0]?.kid).toBe(kidIn(ran.stderr))
+    expect(read(shown)).not.toMatch(/PRIVATE|"(d|p|q|dp|dq|qi)"/)
+    if (format === 'jwk') {
+      expect(JSON.parse(read(out))).toMatchObject({ alg, use: 'sig', kid: kidIn(ran.stderr) })
+      expect(JSON.parse(read(shown))).toEqual(issuer.jwks().keys[0])
+    }
+  })
+
+  test.each(secrets)('%s', async (alg) => {
+    const out = join(tempDir(), 'secret')
+    const { stderr } = await cli(['keygen', '--alg', alg, '--out', out])
+    const issuer = createTokenIssuer({ issuer: ISSUER, keys: keyOf(alg, 'secret', read(out)) })
+    const token = someToken(issuer)
+    expect(await issuer.verify(token)).toMatchObject({ accountId: 'acc-1' })
+    expect(headerOf(token)).toMatchObject({ alg, kid: kidIn(stderr) })
+    // As many random bytes as its hash has, and no end of line, which a host would take for a part of it.
+    expect(Buffer.from(read(out), 'base64url')).toHaveLength(Number(alg.slice(2)) / 8)
+    expect(read(out)).toMatch(/^[\w-]+$/)
+  })
+})
+
+test('without options it is ES256, in PEM', async () => {
+  const { code, stdout, stderr } = await cli(['keygen'])
+  expect(code).toBe(0)
+  expect(stderr).toMatch(/^ES256, kid [\w-]{43}\n$/)
+  expect(createPrivateKey(stdout).asymmetricKeyDetails).toMatchObject({ namedCurve: 'prime256v1' })
+})
+
+test('an algorithm may be written in small letters', async () => {
+  expect((await cli(['keygen', '--alg', 'hs256'])).stderr).toMatch(/^HS256, kid /)
+})
+
+test.each([
+  [[], 3072],
+  [['--bits', '2048'], 2048],
+])('RSA %j has %i bits', async (more, bits) => {
+  const { stdout } = await cli(['keygen', '--alg', 'PS256', ...more])
+  expect(createPrivateKey(stdout).asymmetricKeyDetails).toMatchObject({ modulusLength: bits, publicExponent: 65_537n })
+})
+
+test('two keys are two keys', async () => {
+  const [one, two] = [await cli(['keygen', '--alg', 'HS256']), await cli(['keygen', '--alg', 'HS256'])]
+  expect(one.stdout).not.toBe(two.stdout)
+})
+
+test('the key is for its owner alone, and the public key lies beside it for everyone', async () => {
+  const dir = tempDir()
+  const { stderr } = await cli(['keygen', '--out', join(dir, 'key.pem')])
+  expect(readdirSync(dir).sort()).toEqual(['key.pem', 'key.pub.pem'])
+  expect(modeOf(join(dir, 'key.pem'))).toBe(0o600)
+  expect(modeOf(join(dir, 'key.pub.pem'))).toBe(0o644 & ~process.umask())
+  expect(stderr).toContain(`${join(dir, 'key.pem')}: keep it to yourself\n`)
+  expect(stderr).not.toContain('BEGIN')
+})
+
+test.each([
+  ['key.pem', 'key.pub.pem'],
+  ['/a/key.json', '/a/key.pub.json'],
+  ['./key', 'key.pub'],
+  ['/key', '/key.pub'],
+])('beside %s lies %s', (out, shown) => {
+  expect(publicPath(out).replace(/^\.\//, '')).toBe(shown)
+})
+
+describe('no file is written over', () => {
+  test.each(['key.pem', 'key.pub.pem'])('%s', async (name) => {
+    const dir = tempDir()
+    writeFileSync(join(dir, name), 'precious')
+    const { code, stdout, stderr } = await cli(['keygen', '--out', join(dir, 'key.pem')])
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toBe(
+      `express-token-endpoint: ${join(dir, name)} is there already, and stays as it is. Choose another name, or move it away\n`,
+    )
+    // Half a pair is of no use: nothing else is left behind.
+    expect(readdirSync(dir)).toEqual([name])
+    expect(read(join(dir, name))).toBe('precious')
+  })
+})
+
+test.each([1, 2])('of a disk that is full at file %i nothing is left behind', async (at) => {
+  const dir = tempDir()
+  const { writeSync } = fs
+  let files = 0
+  fs.writeSync = ((...given: Parameters<typeof writeSync>) => {
+    if (++files === at) throw new Error('ENOSPC: no space left on device, write')
+    return writeSync(...given)
+  }) as typeof writeSync
+  const ran = await cli(['keygen', '--out', join(dir, 'key.pem')]).finally(() => {
+    fs.writeSync = writeSync
+  })
+  const stderr = 'express-token-endpoint: ENOSPC: no space left on device, write\n'
+  expect(ran).toEqual({ code: 1, stdout: '', stderr })
+  expect(readdirSync(dir)).toEqual([])
+})
+
+test('a folder that is not there is told in one line', async () => {
+  const { code, stderr } = await cli(['keygen', '--out', '/nowhere/key.pem'])
+  expect(code).toBe(1)
+  expect(stderr).toBe('express-token-endpoint: /nowhere/key.pem cannot be made: its folder is not there\n')
+})

@@ -1,0 +1,32 @@
+import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { stripVTControlCharacters } from 'node:util'
+import { main } from '../../../src/cli/main.js'
+
+export interface Ran {
+  code: number
+  stdout: string
+  stderr: string
+}
+
+interface World {
+  env?: Record<string, string>
+  /** Standard input, as a pipe. */
+  input?: string | Uint8Array
+}
+
+/** Runs the command in this process, with pipes around it. Colours, which the environment may force, are left out. */
+export async function cli(args: readonly string[], { env = {}, input = '' }: World = {}): Promise<Ran> {
+  const [stdin, stdout, stderr] = [new PassThrough().end(input), new PassThrough(), new PassThrough()]
+  const written = Promise.all([text(stdout), text(stderr)])
+  try {
+    const code = await main(args, { env, stdin, stdout, stderr })
+    stdout.end()
+    stderr.end()
+    const [out, err] = await written
+    return { code, stdout: stripVTControlCharacters(out), stderr: stripVTControlCharacters(err) }
+  } finally {
+    stdout.end()
+    stderr.end()
+  }
+}

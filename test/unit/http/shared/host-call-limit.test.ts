@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest'
+import { createPlaces } from '../../../../src/http/shared/host-call-limit.js'
+import { deferred, settled } from '../../../attacks/support.js'
+
+const LIMITS = { total: 40, perNetwork: 20, perConnection: 10 }
+const OVERLOADED = { code: 'overloaded', status: 503 }
+const from = (network: string, connection: object | undefined = {}) => ({ network, connection })
+
+/** Tasks that end when they are told to, and how many have begun. */
+function tasks() {
+  const { promise, resolve } = deferred<string>()
+  let begun = 0
+  const task = () => {
+    begun++
+    return promise
+  }
+  return { task, begun: () => begun, end: () => resolve('answer') }
+}
+
+describe('a place', () => {
+  it('is free again, whatever the task ends with', async () => {
+    const hold = createPlaces(LIMITS)
+    const source = from('a')
+    const fails = () => {
+      throw new Error('at once')
+    }
+    for (let i = 0; i < 50; i++) {
+      expect(await hold(source, async () => i)).toBe(i)
+      await expect(hold(source, () => Promise.reject(new Error('down')))).rejects.toThrow('down')
+      await expect(hold(source, fails)).rejects.toThrow('at once')
+      await settled()
+    }
+  })
+
+  it('is held until the task has settled, also after its request got a response', async () => {
+    const hold = createPlaces(LIMITS)
+    const { task, begun, end } = tasks()
+    const greedy = from('a')
+    const waiting = Array.from({ length: 10 }, () => hold(greedy, task).catch((error) => error.code))
+    for (let i = 0; i < 30; i++) await expect(hold(greedy, task)).rejects.toMatchObject(OVERLOADED)
+    expect(await Promise.all(waiting)).toEqual(Array(10).fill('overloaded'))
+    expect(begun()).toBe(10)
+    end()
+    await settled()
+    expect(await hold(greedy, task)).toBe('answer')
+  })
+
+  it.each([
+    ['one network', 20, (_: number) => from('a')],
+    ['one network, without connections', 20, (_: number) => from('a', undefined)],
+    ['all networks', 40, (i: number) => from(`${i}`)],
+  ])('is one of a limited number for %s: %i', async (_, limit, of) => {
+    const hold = createPlaces(LIMITS)
+    const { task, begun, end } = tasks()
+    const codes = Promise.all(Array.from({ length: 100 }, (_, i) => hold(of(i), task).catch((error) => error.code)))
+    await settled()
+    end()
+    expect((await codes).filter((code) => code === 'answer')).toHaveLength(limit)
+    expect(begun()).toBe(limit)
+    await settled()
+    expect(await hold(of(0), task)).toBe('answer')
+  })
+
+  it('of one network does not take those of another', async () => {
+    const hold = createPlaces(LIMITS)
+    const { task, end } = tasks()
+    for (let i = 0; i < 100; i++) hold(from('greedy'), task).catch(() => {})
+    const other = hold(from('other'), task)
+    end()
+    expect(await other).toBe('answer')
+  })
+})

@@ -1,0 +1,97 @@
+import { setImmediate } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { GUARDED_REQUESTS } from '../../../../src/http/guard/require-bearer.js'
+import { createTurnQueue } from '../../../../src/http/shared/turn-queue.js'
+
+const waitForTurn = createTurnQueue(GUARDED_REQUESTS)
+
+const from = (network: string, connection: object = {}) => ({ network, connection })
+
+/** Waits for a turn, and records who continues, or why not. */
+async function join(source: ReturnType<typeof from>, name: string, order: string[]): Promise<void> {
+  try {
+    await waitForTurn(source)
+    order.push(name)
+  } catch (error) {
+    order.push(`${name}: ${(error as { code?: string }).code}`)
+  }
+}
+
+describe('waitForTurn', () => {
+  it('lets eight continue in each turn of the event loop', async () => {
+    const order: string[] = []
+    for (let i = 0; i < 20; i++) void join(from('a'), `${i}`, order)
+    const counts: number[] = []
+    for (let turn = 0; turn < 4; turn++) {
+      await Promise.resolve()
+      counts.push(order.length)
+      await setImmediate()
+    }
+    expect(counts).toEqual([0, 8, 16, 20])
+  })
+
+  it('lets a request of another connection continue after one of each flooding connection', async () => {
+    const order: string[] = []
+    const flood = Array.from({ length: 4 }, () => from('a'))
+    const all = flood.flatMap((source) => Array.from({ length: 60 }, () => join(source, 'forged', order)))
+    const valid = join(from('a'), 'valid', order)
+    await valid
+    expect(order.indexOf('valid')).toBe(4)
+    await Promise.all(all)
+  })
+
+  it('lets a request of another network continue after one of the flooding network, whatever its connections', async () => {
+    const order: string[] = []
+    const all = Array.from({ length: 500 }, () => join(from('a'), 'forged', order))
+    await join(from('b'), 'valid', order)
+    expect(order.indexOf('valid')).toBe(1)
+    await Promise.all(all)
+  })
+
+  it('refuses all of a connection that pipelines more than its limit, and none of another', async () => {
+    const order: string[] = []
+    const [greedy, modest] = [from('a'), from('a')]
+    const all = Array.from({ length: 129 }, () => join(greedy, 'greedy', order))
+    for (let i = 0; i < 128; i++) all.push(join(modest, 'modest', order))
+    await Promise.all(all)
+    expect(order.filter((name) => name === 'greedy: overloaded')).toHaveLength(129)
+    expect(order.filter((name) => name === 'modest')).toHaveLength(128)
+  })
+
+  it('refuses what one network has beyond 2,048', async () => {
+    const order: string[] = []
+    await Promise.all(Array.from({ length: 3000 }, () => join(from('a'), 'one', order)))
+    expect(order.filter((name) => name === 'one')).toHaveLength(2048)
+    expect(order.filter((name) => name === 'one: overloaded')).toHaveLength(3000 - 2048)
+  })
+
+  it('keeps 4,096 at most, and makes room for a network that has fewer', async () => {
+    const order: string[] = []
+    const all: Promise<void>[] = []
+    for (const network of ['a', 'b', 'c']) {
+      for (let i = 0; i < 2048; i++) all.push(join(from(network), network, order))
+    }
+    all.push(join(from('owner'), 'owner', order))
+    await Promise.all(all)
+    expect(order.filter((name) => !name.includes(':'))).toHaveLength(4096)
+    expect(order).toContain('owner')
+  })
+})
+
+describe('after a connection has lost its places', () => {
+  it('eight still continue in each turn', async () => {
+    const order: string[] = []
+    for (let i = 0; i < 5; i++) {
+      const source = from('a')
+      for (let j = 0; j < 129; j++) void join(source, 'dropped', order)
+    }
+    const connections = Array.from({ length: 4 }, () => from('b'))
+    for (let i = 0; i < 40; i++) void join(connections[i % 4] as ReturnType<typeof from>, 'served', order)
+    const counts: number[] = []
+    for (let turn = 0; turn < 6; turn++) {
+      await setImmediate()
+      counts.push(order.filter((name) => name === 'served').length)
+    }
+    expect(counts).toEqual([8, 16, 24, 32, 40, 40])
+  })
+})

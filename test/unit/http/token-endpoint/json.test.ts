@@ -1,0 +1,60 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parseUniqueJson } from '../../../../src/http/token-endpoint/json.js'
+
+describe('parseUniqueJson', () => {
+  it('parses whatever JSON.stringify writes', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 5 }), (text) => {
+        expect(parseUniqueJson(text)).toEqual(JSON.parse(text))
+      }),
+    )
+  })
+
+  it('rejects an object with a repeated member, wherever it is and however it is written', () => {
+    const escaped = (name: string) =>
+      JSON.stringify([...name].map((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')).replaceAll(
+        '\\\\',
+        '\\',
+      )
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary' }),
+        fc.jsonValue(),
+        fc.jsonValue(),
+        fc.boolean(),
+        fc.nat(3),
+        (name, one, two, isEscaped, depth) => {
+          const second = isEscaped && name.length === [...name].length ? escaped(name) : JSON.stringify(name)
+          const object = `{"other":0,${JSON.stringify(name)}:${JSON.stringify(one)} , ${second} : ${JSON.stringify(two)}}`
+          const text = name === 'other' ? object : `${'[{"x":'.repeat(depth)}${object}${'}]'.repeat(depth)}`
+          expect(() => parseUniqueJson(text)).toThrow(SyntaxError)
+        },
+      ),
+    )
+  })
+
+  it.each([
+    '{"a":{"b":1},"b":{"a":2}}',
+    '[{"a":1},{"a":2}]',
+    '{"a":"\\"a\\":1,\\"a\\":2"}',
+    '{"a":["a","a",{"a":"a"}],"b":"{\\"a\\""}',
+    '{"":1,"a":""}',
+  ])('takes members of one name in different objects: %s', (text) => {
+    expect(parseUniqueJson(text)).toEqual(JSON.parse(text))
+  })
+
+  it.each(['', '{', '{"a":1,}', '{"a"', '"', '{"a":1}}', "{'a':1}"])('throws for what is not JSON: %j', (text) => {
+    expect(() => parseUniqueJson(text)).toThrow(SyntaxError)
+  })
+
+  it('takes a text of a megabyte, of escapes or of brackets', () => {
+    for (const text of [
+      `{"a":"${'\\"'.repeat(500_000)}"}`,
+      `{"a":"${'x'.repeat(1_000_000)}"}`,
+      '['.repeat(3000) + ']'.repeat(3000),
+    ]) {
+      expect(JSON.stringify(parseUniqueJson(text))).toBe(JSON.stringify(JSON.parse(text)))
+    }
+  })
+})

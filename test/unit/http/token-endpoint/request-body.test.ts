@@ -1,0 +1,468 @@
+import { once } from 'node:events'
+import { type IncomingMessage, METHODS, request } from 'node:http'
+import { connect } from 'node:net'
+import { Readable } from 'node:stream'
+import express from 'express'
+import { tokenRouter } from 'express-token-endpoint'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { type BodyRequest, readBody } from '../../../../src/http/token-endpoint/request-body.js'
+import { refusalOf } from '../../../support/failures.js'
+import { fastPasswords, makeIssuer, makeStore } from '../../../support/fixtures.js'
+import {
+  asForm,
+  asJson,
+  eavesdropper,
+  expectBadRequest,
+  expectForbidden,
+  expectProblem,
+  expectToken,
+  expectTooLarge,
+  expectUncached,
+  expectUnsupported,
+  FORM_TYPE,
+  GOOD,
+  GOOD_FORM,
+  GOOD_JSON,
+  JSON_TYPE,
+  type Sent,
+  send,
+  sendEndlessly,
+} from '../../../support/host.js'
+import { listen, raw, TOKEN_PATH } from '../../../support/http.js'
+
+async function start(options: Partial<Parameters<typeof tokenRouter>[0]> = {}): Promise<number> {
+  const app = express()
+  app.use(tokenRouter({ tokens: makeIssuer(), accounts: makeStore(), passwords: fastPasswords(), ...options }))
+  return (await listen(app)).port
+}
+
+const typed = (type: string, body: string | Uint8Array = GOOD_JSON): Sent => ({
+  headers: { 'Content-Type': type },
+  body,
+})
+const coded = (coding: string): Sent => ({ headers: { ...JSON_TYPE, 'Content-Encoding': coding }, body: GOOD_JSON })
+
+it('is read whole, whoever listens to it besides, though the call waits for its turn', async () => {
+  const { overhear, heard } = eavesdropper()
+  const app = express()
+  app.use(overhear)
+  app.use(tokenRouter({ tokens: makeIssuer(), accounts: makeStore(), passwords: fastPasswords() }))
+  expectToken(await send((await listen(app)).port, asJson(GOOD)))
+  expect(heard()).toBe(GOOD_JSON.length)
+})
+
+describe('accepted', () => {
+  it.each<[string, Sent]>([
+    ['JSON', asJson(GOOD)],
+    ['JSON with white space', typed('application/json', ` \r\n\t${GOOD_JSON}\n`)],
+    ['JSON with escapes', typed('application/json', GOOD_JSON.replace('@', '\\u0040'))],
+    ['JSON with a byte order mark', typed('application/json', `\ufeff${GOOD_JSON}`)],
+    ['JSON with further members', asJson({ ...GOOD, realm: 'x', scope: ['admin'], remember: { me: true } })],
+    ['JSON with a __proto__ member', typed('application/json', GOOD_JSON.replace('{', '{"__proto__":{"a":1},'))],
+    ['a form', asForm(GOOD_FORM)],
+    ['a form with further fields', asForm(`realm=x&${GOOD_FORM}&a=1&b=`)],
+    ['a form with %20 for a space', asForm(GOOD_FORM.replaceAll('+', '%20'))],
+    ['a form with percent-encoded names', asForm(GOOD_FORM.replace('email', '%65mail'))],
+    ['a form with lower-case hexadecimal', asForm(`${GOOD_FORM}&x=%c3%a9`)],
+    ['a form with @ as it is', asForm(GOOD_FORM.replace('%40', '@'))],
+    ['a form with empty pairs', asForm(`&&${GOOD_FORM}&`)],
+    ['a form with an empty name beside an empty pair', asForm(`=x&${GOOD_FORM}&`)],
+    ['a form with a __proto__ field', asForm(`__proto__=x&${GOOD_FORM}`)],
+  ])('%s', async (_what, sent) => {
+    expectToken(await send(await start(), sent))
+  })
+
+  it.each([
+    'application/json',
+    'Application/JSON',
+    'application/json;charset=utf-8',
+    'application/json; charset=UTF-8',
+    'application/json; charset="utf-8"',
+    'application/json ;  charset=utf-8 ',
+    'application/json; profile="https://example.com/x;y"',
+    'application/json; profile=x; charset=utf-8',
+    'application/json;',
+  ])('Content-Type: %s', async (type) => {
+    expectToken(await send(await start(), typed(type)))
+  })
+
+  it.each([
+    'application/x-www-form-urlencoded',
+    'application/x-www-form-urlencoded; charset=utf-8',
+    'APPLICATION/X-WWW-FORM-URLENCODED',
+  ])('Content-Type: %s', async (type) => {
+    expectToken(await send(await start(), typed(type, GOOD_FORM)))
+  })
+
+  it.each(['identity', 'Identity'])('Content-Encoding: %s', async (coding) => {
+    expectToken(await send(await start(), coded(coding)))
+  })
+
+  it.each([
+    ['=', 'email=a=b&password=c==', 'a=b'],
+    ['+ and %2B', 'email=a+b%2Bc&password=x', 'a b+c'],
+    ['%26 and %3D', 'email=a%26b%3Dc&password=x', 'a&b=c'],
+    ['a byte order mark, percent-encoded', 'email=%EF%BB%BFa&password=x', '\ufeffa'],
+  ])('a form whose values have %s in them', async (_what, body, email) => {
+    const accounts = vi.fn((_email: string) => null)
+    expectForbidden(await send(await start({ accounts }), asForm(body)))
+    expect(accounts.mock.calls).toEqual([[email]])
+  })
+
+  it('a body in chunks, of which one ends within a character', async () => {
+    const accounts = vi.fn((_email: string) => null)
+    const bytes = Buffer.from(JSON.stringify({ ...GOOD, email: 'é' }))
+    const cut = bytes.indexOf(0xc3) + 1
+    const chunk = (part: Uint8Array) => [`${part.length.toString(16)}\r\n`, part, '\r\n']
+    const head = `POST ${TOKEN_PATH} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n`
+    const all = [head, 'Transfer-Encoding: chunked\r\n\r\n', ...chunk(bytes.subarray(0, cut))]
+    const message = [...all, ...chunk(bytes.subarray(cut)), '0\r\n\r\n'].map((part) => Buffer.from(part))
+    expect(await raw(await start({ accounts }), Buffer.concat(message))).toMatch(/^HTTP\/1\.1 403 /)
+    expect(accounts.mock.calls).toEqual([['é']])
+  })
+})
+
+describe('credentials that are strings, but nobody’s: 403', () => {
+  it.each<[string, Sent]>([
+    ['empty strings', asJson({ email: '', password: '' })],
+    ['an empty e-mail', asJson({ ...GOOD, email: '' })],
+    ['an empty password', asJson({ ...GOOD, password: '' })],
+    ['empty fields of a form', asForm('email=&password=')],
+    ['fields of a form without a value', asForm('email&password')],
+    ['white space', asJson({ email: ' ', password: '\n' })],
+    ['another case', asJson({ ...GOOD, email: GOOD.email.toUpperCase() })],
+    ['a NUL', asJson({ email: `${GOOD.email}\0`, password: GOOD.password })],
+    ['an astral character', asJson({ email: '😀', password: '😀' })],
+    ['a noncharacter', asJson({ email: '\uffff', password: '\ufffe' })],
+    ['the mark that Passport is given', asJson({ email: '=', password: '=' })],
+    ['the right password and the mark', asJson({ ...GOOD, password: `=${GOOD.password}` })],
+    ['names of Object.prototype', asJson({ email: '__proto__', password: 'constructor' })],
+  ])('%s', async (_what, sent) => {
+    expectForbidden(await send(await start(), sent))
+  })
+})
+
+describe('no credentials: 400', () => {
+  const bytes = (prefix: string, ...rest: number[]) => Buffer.concat([Buffer.from(prefix), Buffer.from(rest)])
+
+  it.each<[string, Sent]>([
+    ['nothing', typed('application/json', '')],
+    ['JSON with a member twice', typed('application/json', GOOD_JSON.replace('}', ',"email":"x"}'))],
+    [
+      'JSON with a member twice, once escaped',
+      typed('application/json', GOOD_JSON.replace('}', ',"\\u0065mail":"x"}')),
+    ],
+    [
+      'JSON with a member twice, of the same value',
+      typed('application/json', GOOD_JSON.replace('{', `{"email":"${GOOD.email}",`)),
+    ],
+    ['JSON with another member twice', typed('application/json', GOOD_JSON.replace('{', '{"a":{"b":1,"b":2},'))],
+    ['white space', typed('application/json', '  ')],
+    ['an empty object', asJson({})],
+    ['null', asJson(null)],
+    ['a string', asJson('email')],
+    ['a number', asJson(1)],
+    ['a boolean', asJson(true)],
+    ['an array', asJson([GOOD])],
+    ['an array with members by name', asJson([GOOD.email, GOOD.password])],
+    ['nested', asJson({ user: GOOD })],
+    ['no e-mail', asJson({ password: GOOD.password })],
+    ['no password', asJson({ email: GOOD.email })],
+    ...[null, 0, 1, true, false, [], ['x'], {}, { toString: 'x' }].flatMap((value): [string, Sent][] => [
+      [`e-mail ${JSON.stringify(value)}`, asJson({ ...GOOD, email: value })],
+      [`password ${JSON.stringify(value)}`, asJson({ ...GOOD, password: value })],
+    ]),
+    ['names in other letters', asJson({ Email: GOOD.email, Password: GOOD.password })],
+    ['other names', asJson({ username: GOOD.email, password: GOOD.password })],
+    ['in __proto__', typed('application/json', `{"__proto__":${GOOD_JSON}}`)],
+    ['in constructor.prototype', typed('application/json', `{"constructor":{"prototype":${GOOD_JSON}}}`)],
+    ['a lone surrogate in the e-mail', typed('application/json', '{"email":"\\ud800","password":"x"}')],
+    ['a lone surrogate in the password', typed('application/json', '{"email":"x","password":"a\\udc00b"}')],
+    ['swapped surrogates', typed('application/json', '{"email":"x","password":"\\udc00\\ud800"}')],
+  ])('JSON: %s', async (_what, sent) => {
+    expectBadRequest(await send(await start(), sent))
+  })
+
+  it.each<[string, string | Uint8Array]>([
+    ['cut short', GOOD_JSON.slice(0, -1)],
+    ['two values', `${GOOD_JSON}${GOOD_JSON}`],
+    ['a comma at the end', GOOD_JSON.replace('}', ',}')],
+    ['single quotes', GOOD_JSON.replaceAll('"', "'")],
+    ['names without quotes', `{email:"x",password:"y"}`],
+    ['a comment', `/* */${GOOD_JSON}`],
+    ['a line break in a string', GOOD_JSON.replace('correct', 'corr\nect')],
+    ['NaN', '{"email":NaN,"password":"x"}'],
+    ['deeply nested', '['.repeat(10_000)],
+    ['a form', GOOD_FORM],
+    ['UTF-8 cut short', bytes('{"email":"x","password":"', 0xc3)],
+    ['UTF-8 with a stray byte', bytes('{"email":"', 0xff, 0x22, 0x2c)],
+    ['an overlong "/"', Buffer.concat([bytes('{"email":"', 0xc0, 0xaf), Buffer.from('","password":"x"}')])],
+    ['a surrogate in UTF-8', Buffer.concat([bytes('{"email":"', 0xed, 0xa0, 0x80), Buffer.from('","password":"x"}')])],
+    ['Latin-1', Buffer.from('{"email":"é","password":"x"}', 'latin1')],
+    ['UTF-16', Buffer.from(GOOD_JSON, 'utf16le')],
+  ])('malformed JSON: %s', async (_what, body) => {
+    expectBadRequest(await send(await start(), typed('application/json', body)))
+  })
+
+  it.each<[string, string | Uint8Array]>([
+    ['nothing', ''],
+    ['no e-mail', 'password=x'],
+    ['no password', 'email=x'],
+    ['other names', 'Email=x&Password=y'],
+    ['a semicolon between', 'email=x;password=y'],
+    ['names with brackets', 'user[email]=x&user[password]=y'],
+    ['an array of one', 'email[]=x&password=y'],
+    ['a repeated e-mail', `${GOOD_FORM}&email=x`],
+    ['a repeated password', `${GOOD_FORM}&password=x`],
+    ['a repeated password of the same value', `${GOOD_FORM}&${GOOD_FORM.split('&')[1]}`],
+    ['a repeated password, once percent-encoded', `${GOOD_FORM}&p%61ssword=x`],
+    ['a repeated password, first without a value', `password&${GOOD_FORM}`],
+    ['a lone %', 'email=x&password=100%'],
+    ['% and one digit', 'email=x&password=%4'],
+    ['% and no digits', 'email=x&password=%zz'],
+    ['% and no digits in a name', `${GOOD_FORM}&%zz=1`],
+    ['percent-encoded bytes that are not UTF-8', 'email=x&password=%ff'],
+    ['percent-encoded UTF-8 cut short', 'email=x&password=%c3'],
+    ['a percent-encoded surrogate', 'email=x&password=%ed%a0%80'],
+    ['an overlong "/"', 'email=x&password=%c0%af'],
+    ['bytes that are not UTF-8', bytes('email=x&password=', 0xff)],
+    ['JSON', GOOD_JSON],
+    ['in __proto__', '__proto__[email]=x&__proto__[password]=y'],
+  ])('form: %s', async (_what, body) => {
+    expectBadRequest(await send(await start(), { headers: FORM_TYPE, body }))
+  })
+
+  it.each<[string, Sent]>([
+    ['the query', { path: `${TOKEN_PATH}?${GOOD_FORM}`, headers: JSON_TYPE, body: '{}' }],
+    ['the query, beside one of the two', { ...asJson({ email: GOOD.email }), path: `${TOKEN_PATH}?${GOOD_FORM}` }],
+    ['headers', { headers: { ...JSON_TYPE, ...GOOD }, body: '{}' }],
+    ['Basic credentials', { headers: { ...JSON_TYPE, Authorization: `Basic ${btoa('a@example.com:x')}` }, body: '{}' }],
+  ])('credentials in %s are never read', async (_where, sent) => {
+    const accounts = vi.fn(() => null)
+    expectBadRequest(await send(await start({ accounts }), sent))
+    expect(accounts).not.toHaveBeenCalled()
+  })
+})
+
+describe('not an encoding of ours: 415', () => {
+  it.each([
+    'text/plain',
+    'text/json',
+    'application/x-json',
+    'application/problem+json',
+    'application/jsonp',
+    'application/json-seq',
+    'application/json, application/json',
+    'application/*',
+    '*/*',
+    'json',
+    'multipart/form-data; boundary=x',
+    'application/xml',
+    'application/octet-stream',
+    'application',
+    ';charset=utf-8',
+    '/',
+    'constructor',
+    '__proto__',
+    'toString',
+  ])('Content-Type: %s', async (type) => {
+    expectUnsupported(await send(await start(), typed(type)))
+  })
+
+  it.each([
+    ['application/json', 'text/plain'],
+    ['text/plain', 'application/json'],
+    ['application/json', 'application/json'],
+  ])('two Content-Type header lines: %s and %s', async (...types) => {
+    expectUnsupported(await send(await start(), { headers: { 'Content-Type': types }, body: GOOD_JSON }))
+  })
+
+  it.each(['iso-8859-1', 'utf-16', 'us-ascii', 'utf-7', '"utf-16"', 'x', '__proto__'])(
+    'charset=%s',
+    async (charset) => {
+      expectUnsupported(await send(await start(), typed(`application/json; charset=${charset}`)))
+      expectUnsupported(
+        await send(await start(), typed(`application/x-www-form-urlencoded; charset=${charset}`, GOOD_FORM)),
+      )
+    },
+  )
+
+  it('no Content-Type, with a body and without', async () => {
+    expectUnsupported(await send(await start(), { body: GOOD_JSON }))
+    expectUnsupported(await send(await start(), {}))
+  })
+
+  it.each(['gzip', 'deflate', 'br', 'zstd', 'x', 'gzip, identity', 'identity, gzip'])(
+    'Content-Encoding: %s',
+    async (coding) => {
+      expectUnsupported(await send(await start(), coded(coding)))
+    },
+  )
+
+  it('is said before the body is looked at', async () => {
+    expectUnsupported(await send(await start(), typed('text/plain', 'x'.repeat(20_000))))
+  })
+})
+
+describe('too large: 413', () => {
+  const OVER = `{"email":"x","password":"${'x'.repeat(10_240)}"}`
+
+  it.each<[string, Sent]>([
+    ['of JSON', { headers: JSON_TYPE, body: OVER }],
+    ['of a form', { headers: FORM_TYPE, body: `${GOOD_FORM}&x=${'x'.repeat(10_240)}` }],
+    ['of JSON in chunks', { headers: { ...JSON_TYPE, 'Transfer-Encoding': 'chunked' }, body: OVER }],
+    ['of a form in chunks', { headers: { ...FORM_TYPE, 'Transfer-Encoding': 'chunked' }, body: OVER }],
+    ['of malformed JSON', { headers: JSON_TYPE, body: 'x'.repeat(10_241) }],
+  ])('%s', async (_what, sent) => {
+    const accounts = vi.fn(() => null)
+    expectTooLarge(await send(await start({ accounts }), sent))
+    expect(accounts).not.toHaveBeenCalled()
+  })
+
+  it('by its Content-Length, before any of it was sent', async () => {
+    const head = `POST ${TOKEN_PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`
+    expect(await raw(await start(), `${head}Content-Length: 10241\r\n\r\n`)).toMatch(/^HTTP\/1\.1 413 /)
+  })
+
+  it('is none that is just as long as the limit, whoever reads it', async () => {
+    const bodyLimit = Buffer.byteLength(GOOD_JSON)
+    const port = await start({ bodyLimit })
+    const chunked = { ...JSON_TYPE, 'Transfer-Encoding': 'chunked' }
+    for (const headers of [JSON_TYPE, chunked]) {
+      expectToken(await send(port, { headers, body: GOOD_JSON }))
+      expectTooLarge(await send(port, { headers, body: `${GOOD_JSON} ` }))
+    }
+  })
+
+  it('counts bytes, not characters', async () => {
+    const port = await start({ bodyLimit: 100 })
+    const body = (password: string) => ({ headers: JSON_TYPE, body: JSON.stringify({ email: 'x', password }) })
+    const room = 100 - (body('').body.length as number)
+    expectForbidden(await send(port, body('é'.repeat(room / 2))))
+    expectTooLarge(await send(port, body('é'.repeat(room / 2 + 1))))
+  })
+})
+
+describe('a client that goes on sending gets its answer, and is cut off', () => {
+  const CHUNK = `${(16_384).toString(16)}\r\n${'x'.repeat(16_384)}\r\n`
+  const head = (method: string, ...headers: string[]) =>
+    [`${method} ${TOKEN_PATH} HTTP/1.1`, 'Host: x', ...headers, '', ''].join('\r\n')
+  const CHUNKED = 'Transfer-Encoding: chunked'
+  const JSON_LINE = 'Content-Type: application/json'
+  /** The moment after which a silent client is cut never comes: what cuts here is how much was sent. */
+  const stopTimers = () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    onTestFinished(() => {
+      vi.useRealTimers()
+    })
+  }
+
+  it.each([
+    ['an endless body in chunks', 413, head('POST', JSON_LINE, CHUNKED)],
+    ['an endless form in chunks', 413, head('POST', `Content-Type: ${FORM_TYPE['Content-Type']}`, CHUNKED)],
+    ['a body as long as it says', 413, head('POST', JSON_LINE, `Content-Length: ${1e15}`)],
+    ['an endless body of another type', 415, head('POST', 'Content-Type: text/plain', CHUNKED)],
+    ['a long body of another type', 415, head('POST', 'Content-Type: text/plain', `Content-Length: ${1e15}`)],
+    ['an endless body of another method', 405, head('PUT', JSON_LINE, CHUNKED)],
+    ['a long body of another method', 405, head('PUT', JSON_LINE, `Content-Length: ${1e15}`)],
+  ])('%s', async (_what, status, firstLines) => {
+    stopTimers()
+    const answer = await sendEndlessly(await start(), firstLines, CHUNK)
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+    expect(answer).toMatch(/\r\nConnection: close\r\n/)
+    expect(answer).toContain(`"status":${status}`)
+    expect(answer.match(/HTTP\/1\.1 /g)).toHaveLength(1)
+  })
+
+  it.each([
+    ['in chunks', 413, head('POST', JSON_LINE, CHUNKED), `${CHUNK.repeat(12)}0\r\n\r\n`],
+    ['of a known length', 413, head('POST', JSON_LINE, 'Content-Length: 200000'), 'x'.repeat(200_000)],
+    ['of another type', 415, head('POST', CHUNKED), `${CHUNK.repeat(12)}0\r\n\r\n`],
+  ])(
+    'but a body %s that comes to its end soon is read to that end, so that the answer arrives',
+    async (_what, status, firstLines, body) => {
+      stopTimers()
+      const app = express()
+      const readToEnd = new Promise((resolve) => {
+        app.use((req, res, next) => {
+          res.once('finish', () => resolve(req.complete))
+          next()
+        })
+      })
+      app.use(tokenRouter({ tokens: makeIssuer(), accounts: makeStore(), passwords: fastPasswords() }))
+      expect(await raw((await listen(app)).port, firstLines + body)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+      expect(await readToEnd).toBe(true)
+    },
+  )
+
+  it.each([
+    [10_240, 'keep-alive'],
+    [10_241, 'close'],
+  ])('and one that has yet to send %i bytes is answered with Connection: %s', async (length, connection) => {
+    const headers = { 'Content-Length': length, Connection: 'keep-alive' }
+    const req = request({ host: '127.0.0.1', port: await start(), method: 'PUT', path: TOKEN_PATH, headers })
+    req.on('error', () => {})
+    onTestFinished(() => void req.destroy())
+    req.flushHeaders()
+    const [res] = (await once(req, 'response')) as [IncomingMessage]
+    expect(res).toMatchObject({ statusCode: 405, headers: { connection } })
+  })
+
+  it('and a client that sends no more than it said keeps its connection', async () => {
+    const port = await start()
+    const one = (type: string, body: string, more = '') =>
+      `${head('POST', `Content-Type: ${type}`, `Content-Length: ${body.length}${more}`)}${body}`
+    const last = one('application/json', GOOD_JSON, '\r\nConnection: close')
+    const answers = await raw(port, one('text/plain', 'x') + one('application/json', '{') + head('DELETE') + last)
+    expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 415', 'HTTP/1.1 400', 'HTTP/1.1 405', 'HTTP/1.1 200'])
+  })
+})
+
+describe('any other method: 405 with Allow: POST', () => {
+  // A CONNECT never reaches an app: Node takes it for a proxy's affair.
+  it.each(METHODS.filter((method) => method !== 'POST' && method !== 'CONNECT'))('%s', async (method) => {
+    const accounts = vi.fn(() => null)
+    const answer = await send(await start({ accounts }), { method, ...(method !== 'HEAD' && asJson(GOOD)) })
+    expect(answer.headers.allow).toBe('POST')
+    if (method === 'HEAD') expect(answer).toMatchObject({ status: 405, body: '' })
+    else expectProblem(answer, 405, 'method_not_allowed', 'Method Not Allowed')
+    expectUncached(answer)
+    expect(accounts).not.toHaveBeenCalled()
+  })
+
+  it('X-HTTP-Method-Override changes nothing', async () => {
+    const sent = asJson(GOOD)
+    const headers = { ...sent.headers, 'X-HTTP-Method-Override': 'POST' }
+    expect((await send(await start(), { ...sent, method: 'PUT', headers })).status).toBe(405)
+  })
+})
+
+it('a client that gives up within its body harms nobody', async () => {
+  const onEvent = vi.fn()
+  const port = await start({ onEvent })
+  const socket = connect(port, '127.0.0.1')
+  const head = `POST ${TOKEN_PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n`
+  socket.end(`${head}{`)
+  await vi.waitFor(() => expect(onEvent).toHaveBeenCalledOnce())
+  expect(onEvent.mock.calls[0]?.[0]).toMatchObject({ type: 'token.refused', code: 'client_closed_request' })
+  expectToken(await send(port, asJson(GOOD)))
+})
+
+it.each([
+  ['no JSON', JSON_TYPE, '{'],
+  ['no form', FORM_TYPE, 'email=%'],
+  ['no UTF-8', FORM_TYPE, Buffer.from([0xff])],
+])('readBody makes nothing of what is %s', async (_, type, body) => {
+  const req = { headers: { 'content-type': type['Content-Type'] }, readableDidRead: true, body: Buffer.from(body) }
+  expect(await refusalOf(readBody(req as unknown as BodyRequest, 100))).toMatchObject({ code: 'invalid_body' })
+})
+
+it('readBody makes nothing of what breaks off', async () => {
+  const broken = new Readable({
+    read() {
+      this.destroy(new Error('reset'))
+    },
+  })
+  const req = Object.assign(broken, { headers: { 'content-type': 'application/json' } })
+  expect(await refusalOf(readBody(req as unknown as BodyRequest, 100))).toMatchObject({ code: 'client_closed_request' })
+})

@@ -1,0 +1,177 @@
+import { guardedOperation, openApiDocument } from 'express-token-endpoint/openapi'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { flood } from '../../attacks/support.js'
+import { documented } from '../../support/documents/documented.js'
+import {
+  asJson,
+  FORM_TYPE,
+  GOOD,
+  GOOD_FORM,
+  GOOD_JSON,
+  JSON_TYPE,
+  packageOn,
+  type Sent,
+  send,
+} from '../../support/host.js'
+import { EXPRESS, listen, TOKEN_PATH } from '../../support/http.js'
+
+const KEYS_PATH = '/.well-known/jwks.json'
+
+/** The document of an app with all the parts, and one guarded route of its own. */
+function document() {
+  const made = openApiDocument({ jwks: true })
+  const body = { type: 'object', properties: { account: { type: 'string' } }, required: ['account'] }
+  const responses = { 200: { description: 'Who.', content: { 'application/json': { schema: body } } } }
+  made.paths['/guarded'] = { get: guardedOperation({ responses }, { scope: 'reports:read' }) }
+  return made
+}
+
+describe.each(EXPRESS)('every answer is the documented one, on %s', async (_, express) => {
+  const { authOf, createPasswords, createThrottle, jwksRouter, requireBearer, tokenRouter, ...fixtures } =
+    await packageOn(express)
+  const { fastPasswords, forge, goodParts, makeIssuer, makeStore, signingKey } = fixtures
+  const { check, expectAllSeen } = documented(document())
+
+  type Router = Partial<Parameters<typeof tokenRouter>[0]>
+  type Guard = Partial<Parameters<typeof requireBearer>[0]>
+
+  async function start(router: Router = {}, guard: Guard = {}): Promise<number> {
+    const tokens = makeIssuer()
+    const app = express().disable('x-powered-by')
+    app.use(tokenRouter({ tokens, accounts: makeStore(), passwords: fastPasswords(), ...router }))
+    app.use(jwksRouter({ tokens: makeIssuer({ keys: [signingKey('ES256'), signingKey('RS256')] }) }))
+    app.get('/guarded', requireBearer({ tokens, scope: 'reports:read', ...guard }), (req, res) => {
+      // Not by res.json: its ETag is Express's affair.
+      res.type('json').end(JSON.stringify({ account: authOf(req).accountId }))
+    })
+    return (await listen(app)).port
+  }
+
+  /** Sends a request, and holds its answer to the document. */
+  async function ask(port: number, path: string, method: string, sent: Sent = {}) {
+    const answer = await send(port, { method: method.toUpperCase(), path, ...sent })
+    check(path, method, answer, sent.method === 'HEAD')
+    return answer
+  }
+
+  const login = (port: number, sent: Sent) => ask(port, TOKEN_PATH, 'post', sent)
+  const fail = async () => {
+    throw new Error('down')
+  }
+  const WRONG = asJson({ ...GOOD, password: 'wrong' })
+
+  describe('the token call', () => {
+    const BODIES: Record<string, Sent> = {
+      'application/json': { headers: JSON_TYPE, body: GOOD_JSON },
+      'application/x-www-form-urlencoded': { headers: FORM_TYPE, body: GOOD_FORM },
+    }
+    it.each(Object.entries(BODIES))('200: %s', async (_type, sent) => {
+      expect((await login(await start(), sent)).status).toBe(200)
+    })
+
+    it('takes the media types that are documented', () => {
+      const { requestBody } = document().paths[TOKEN_PATH]?.post ?? {}
+      expect(requestBody).toMatchObject({ required: true })
+      expect(Object.keys((requestBody as { content: object }).content)).toEqual(Object.keys(BODIES))
+    })
+
+    it.each<[number, string, Sent]>([
+      [400, 'no password', asJson({ email: GOOD.email })],
+      [400, 'malformed JSON', { headers: JSON_TYPE, body: '{' }],
+      [400, 'malformed form', { headers: FORM_TYPE, body: `${GOOD_FORM}&password=again` }],
+      [403, 'wrong password', WRONG],
+      [403, 'wrong password, as a form', { headers: FORM_TYPE, body: `${GOOD_FORM}x` }],
+      [413, 'a long body', asJson({ ...GOOD, filler: 'x'.repeat(10_240) })],
+      [415, 'another type', { headers: { 'Content-Type': 'text/plain' }, body: GOOD_JSON }],
+      [415, 'no type', { body: GOOD_JSON }],
+    ])('%i: %s', async (status, _what, sent) => {
+      expect((await login(await start(), sent)).status).toBe(status)
+    })
+
+    it.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('405: %s', async (method) => {
+      expect((await login(await start(), { method })).status).toBe(405)
+    })
+
+    it('429: a spent budget', async () => {
+      const throttle = createThrottle({ budgets: { pair: { points: 1, duration: '15m' } } })
+      const port = await start({ throttle })
+      await login(port, WRONG)
+      expect((await login(port, WRONG)).status).toBe(429)
+    })
+
+    it('503: more than can be hashed', async () => {
+      let release = () => {}
+      let begun = () => {}
+      const hashing = new Promise<void>((resolve) => {
+        begun = resolve
+      })
+      const verify = () =>
+        new Promise<boolean>((resolve) => {
+          release = () => resolve(true)
+          begun()
+        })
+      const hasher = { accepts: () => true, verify, hash: () => 'hash' }
+      const passwords = createPasswords({ hashers: [hasher], concurrency: 1, queue: 0 })
+      const port = await start({ passwords })
+      const first = login(port, asJson(GOOD))
+      onTestFinished(async () => void (await first))
+      await hashing
+      expect((await login(port, asJson(GOOD))).status).toBe(503)
+      release()
+      expect((await first).status).toBe(200)
+    })
+
+    it('503: the account store is down', async () => {
+      expect((await login(await start({ accounts: fail }), asJson(GOOD))).status).toBe(503)
+    })
+  })
+
+  describe('the guard', () => {
+    const bearer = (token: string): Sent => ({ headers: { Authorization: `Bearer ${token}` } })
+    const tokenWith = (scopes: string[]) => makeIssuer().issue({ accountId: 'acc-1', scopes }).token
+    const good = bearer(tokenWith(['reports:read']))
+    const { header, payload } = goodParts(Math.floor(Date.now() / 1000) - 7200)
+
+    it.each<[number, string, Sent, Guard?]>([
+      [200, 'a good token', good],
+      [400, 'a malformed header', bearer('not a token')],
+      [401, 'no token', {}],
+      [401, 'no token, and a realm with quotes', {}, { realm: 'the "inner" \\ realm' }],
+      [401, 'a bad token', bearer('x.y.z')],
+      [401, 'an expired token', bearer(forge(header, payload))],
+      [403, 'a token without the scope', bearer(tokenWith([]))],
+      [403, 'a token without all the scopes', good, { scope: 'reports:read reports:write' }],
+      [503, 'the revocation check is down', good, { isRevoked: fail }],
+    ])('%i: %s', async (status, _what, sent, guard = {}) => {
+      expect((await ask(await start({}, guard), '/guarded', 'get', sent)).status).toBe(status)
+    })
+  })
+
+  it('503: more tokens of one connection than may wait', async () => {
+    const verify = () => new Promise<never>(() => {})
+    const port = await start({}, { tokens: { ...makeIssuer(), verify } })
+    const bearer = (i: number) => ({ method: 'GET', path: '/guarded', headers: { Authorization: `Bearer token${i}` } })
+    const answers = await flood(port, 129, bearer, 1)
+    for (const answer of answers) {
+      expect(answer.status).toBe(503)
+      check('/guarded', 'get', { ...answer, rawHeaders: [] })
+    }
+  })
+
+  describe('the public keys', () => {
+    const keys = async (sent: Sent = {}) => ask(await start(), KEYS_PATH, 'get', sent)
+
+    it('200, and 304 when nothing has changed', async () => {
+      const { status, headers } = await keys()
+      expect(status).toBe(200)
+      expect((await keys({ headers: { 'If-None-Match': headers.etag } })).status).toBe(304)
+      expect((await keys({ method: 'HEAD' })).status).toBe(200)
+    })
+
+    it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('405: %s', async (method) => {
+      expect((await keys({ method })).status).toBe(405)
+    })
+  })
+
+  it('and nothing else is documented', expectAllSeen)
+})

@@ -1,0 +1,181 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { guardedOperation, type OpenApiOptions, openApiDocument } from 'express-token-endpoint/openapi'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { expectMisuse } from '../../support/failures.js'
+import { TOKEN_PATH } from '../../support/http.js'
+
+const KEYS_PATH = '/.well-known/jwks.json'
+const OK = { responses: { 200: { description: 'Fine.' } } }
+
+const expectValid = async (document: object) =>
+  expect(await new Validator().validate(document as Record<string, unknown>)).toEqual({ valid: true })
+
+describe('openApiDocument', () => {
+  it.each<OpenApiOptions>([
+    {},
+    { jwks: true, servers: 'https://api.example.com' },
+    { path: false },
+    { title: 'A', version: '1', servers: ['https://a.example', 'https://b.example/v1'], path: '/t', jwks: '/keys' },
+  ])('is a valid OpenAPI 3.1 document: %j', async (options) => {
+    const document = openApiDocument(options)
+    expect(document.openapi).toBe('3.1.0')
+    await expectValid(document)
+  })
+
+  it('is valid wherever the endpoints are, and whatever the scheme is called', async () => {
+    const letters = (alphabet: string) => fc.string({ unit: fc.constantFrom(...alphabet), minLength: 1, maxLength: 12 })
+    const path = fc
+      .array(letters('abcXYZ019_.~-'), { minLength: 1, maxLength: 4 })
+      .map((segments) => `/${segments.join('/')}`)
+    const some = fc.record({ title: fc.string({ minLength: 1 }), path, jwks: path, schemeName: letters('abZ09._-') })
+    await fc.assert(
+      fc.asyncProperty(some, async (options) => {
+        const document = openApiDocument(options)
+        const { schemeName } = options
+        document.paths['/own'] = { get: guardedOperation(OK, { schemeName }) }
+        await expectValid(document)
+        expect(document.paths).toHaveProperty([options.path])
+        expect(Object.keys(document.components.securitySchemes)).toEqual([schemeName])
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  it('without options: the token call alone, where the specification has it', () => {
+    const { paths, components, info, servers } = openApiDocument()
+    expect(Object.keys(paths)).toEqual([TOKEN_PATH])
+    expect(Object.keys(paths[TOKEN_PATH] ?? {})).toEqual(['post'])
+    expect(info).toEqual({ title: 'Token endpoint', version: 'v2013' })
+    expect(servers).toBeUndefined()
+    expect(Object.keys(components.schemas)).toEqual(['TokenCredentials', 'TokenResult', 'AuthProblem'])
+    expect(components.securitySchemes).toEqual({
+      bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: expect.any(String) },
+    })
+  })
+
+  it('says of the token call what the specification says', () => {
+    const { paths, components } = openApiDocument()
+    const { TokenCredentials, TokenResult } = components.schemas
+    expect(TokenCredentials).toMatchObject({ required: ['email', 'password'] })
+    expect(TokenResult).toMatchObject({
+      required: ['authenticationToken', 'expiration'],
+      additionalProperties: false,
+    })
+    const { responses, security, parameters } = paths[TOKEN_PATH]?.post ?? {}
+    expect([security, parameters]).toEqual([[], undefined])
+    expect(Object.keys(responses ?? {})).toEqual(['200', '400', '403', '405', '413', '415', '429', '503'])
+    expect(responses?.['403']).not.toHaveProperty('content')
+    expect(responses?.['405']).toMatchObject({ headers: { Allow: { required: true, schema: { enum: ['POST'] } } } })
+    for (const status of ['429', '503']) {
+      expect(responses?.[status]).toMatchObject({ headers: { 'Retry-After': { required: true } } })
+    }
+  })
+
+  it('has the guard’s answers as components, each that refuses a token with a challenge', () => {
+    const { responses } = openApiDocument({ path: false }).components
+    expect(Object.keys(responses)).toEqual(['Bearer400', 'Bearer401', 'Bearer403', 'Bearer503'])
+    for (const name of ['Bearer400', 'Bearer401', 'Bearer403']) {
+      expect(responses[name]).toMatchObject({ headers: { 'WWW-Authenticate': { required: true } } })
+    }
+    expect(responses['Bearer503']).toMatchObject({ headers: { 'Retry-After': { required: true } } })
+  })
+
+  it('for a service that only verifies: no token call', () => {
+    const { paths, tags, components } = openApiDocument({ path: false })
+    expect([paths, tags]).toEqual([{}, []])
+    expect(Object.keys(components.schemas)).toEqual(['AuthProblem'])
+  })
+
+  it('has the public keys where they are', () => {
+    expect(Object.keys(openApiDocument({ jwks: true }).paths)).toEqual([TOKEN_PATH, KEYS_PATH])
+    expect(Object.keys(openApiDocument({ jwks: '/keys', path: false }).paths)).toEqual(['/keys'])
+    expect(Object.keys(openApiDocument({ jwks: false }).paths)).toEqual([TOKEN_PATH])
+  })
+
+  it('leaves the slash at the end of a server out: paths begin with one', () => {
+    expect(openApiDocument({ servers: 'https://api.example.com/' }).servers).toEqual([
+      { url: 'https://api.example.com' },
+    ])
+  })
+
+  it('is plain JSON, and made anew for each call', () => {
+    const [document, other] = [openApiDocument({ jwks: true }), openApiDocument({ jwks: true })]
+    const text = JSON.stringify(other)
+    expect(JSON.parse(text)).toEqual(document)
+    const spoil = (value: object): void => {
+      for (const [key, inner] of Object.entries(value)) {
+        if (typeof inner === 'object' && inner !== null) spoil(inner)
+        else Object.assign(value, { [key]: 'spoilt' })
+      }
+    }
+    spoil(document)
+    expect(JSON.stringify(other)).toBe(text)
+    expect(JSON.stringify(openApiDocument({ jwks: true }))).toBe(text)
+  })
+
+  it.each<[string, object | string, RegExp]>([
+    ['a path with a pattern', { path: '/:house/token' }, /option "path" must be a path like/],
+    ['no path', { path: true }, /option "path" must be a path like/],
+    [
+      'a server without a scheme',
+      { servers: 'api.example.com' },
+      /option "servers" must be .*Is "https:\/\/" missing\?/,
+    ],
+    ['one bad server among others', { servers: ['https://a.example', 'x'] }, /option "servers" must be/],
+    ['an empty title', { title: '' }, /option "title" must be a non-empty string/],
+    ['a scheme that no reference can name', { schemeName: 'bearer token' }, /option "schemeName" must be a name/],
+    ['the issuer', { issuer: 'https://api.example.com' }, /unknown option "issuer". Did you mean "servers"\?/],
+    ['no object', 'Statements', /expected an options object/],
+  ])('misuse: %s', (_what, options, says) => {
+    expectMisuse(() => openApiDocument(options as OpenApiOptions), says)
+  })
+})
+
+describe('guardedOperation', () => {
+  const ref = (status: string) => ({ $ref: `#/components/responses/Bearer${status}` })
+
+  it('adds the scheme and the guard’s answers, and leaves the operation as it was', () => {
+    const operation = { summary: 'Mine', ...OK }
+    expect(guardedOperation(operation)).toEqual({
+      summary: 'Mine',
+      security: [{ bearer: [] }],
+      responses: { 200: { description: 'Fine.' }, 400: ref('400'), 401: ref('401'), 503: ref('503') },
+    })
+    expect(operation).toEqual({ summary: 'Mine', responses: { 200: { description: 'Fine.' } } })
+  })
+
+  it.each(['a b', ['a', 'b']])('with a scope, the 403 too: %j', (scope) => {
+    const { security, responses } = guardedOperation(OK, { scope })
+    expect(security).toEqual([{ bearer: ['a', 'b'] }])
+    expect(responses['403']).toEqual(ref('403'))
+  })
+
+  it('leads to the components of the document, under its scheme’s name', async () => {
+    const document = openApiDocument({ path: false, schemeName: 'token' })
+    document.paths['/own'] = { get: guardedOperation(OK, { scope: 'a', schemeName: 'token' }) }
+    await expectValid(document)
+    const names = Object.values(document.paths['/own'].get?.responses ?? {}).flatMap((one) =>
+      '$ref' in one ? one.$ref.split('/').slice(-1) : [],
+    )
+    expect(names).toEqual(Object.keys(document.components.responses))
+    expect(document.paths['/own'].get?.security).toEqual([{ token: ['a'] }])
+  })
+
+  it('an optional guard lets a request without credentials through', () => {
+    expect(guardedOperation(OK, { optional: true }).security).toEqual([{}, { bearer: [] }])
+  })
+
+  it('an answer of the operation’s own stays', () => {
+    const responses = { 400: { description: 'Mine.' } }
+    expect(guardedOperation({ responses }).responses['400']).toEqual({ description: 'Mine.' })
+  })
+
+  it.each<[object, RegExp]>([
+    [{ scope: '' }, /option "scope" must be scope tokens/],
+    [{ scopes: 'a' }, /unknown option "scopes". Did you mean "scope"\?/],
+    [{ optional: 'yes' }, /option "optional" must be true or false/],
+  ])('misuse: %j', (options, says) => {
+    expectMisuse(() => guardedOperation(OK, options), says)
+  })
+})

@@ -1,0 +1,89 @@
+import { AuthError } from 'express-token-endpoint'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { emitter, refusalEvent } from '../../../src/shared/events.js'
+
+const told = { type: 'token.refused', code: 'invalid_credentials' } as const
+
+describe('emitter', () => {
+  beforeEach(() => void vi.useFakeTimers({ now: new Date('2026-03-01T12:00:00.123Z') }))
+  afterEach(() => void vi.useRealTimers())
+
+  it('adds the time and the address', () => {
+    const observer = vi.fn()
+    emitter(observer)({ address: '192.0.2.1' }, told)
+    emitter(observer)({ address: undefined }, told)
+    const time = new Date('2026-03-01T12:00:00.123Z')
+    expect(observer.mock.calls).toEqual([
+      [{ ...told, time, address: '192.0.2.1' }],
+      [{ ...told, time, address: undefined }],
+    ])
+  })
+
+  it('gives each observer an object of its own', () => {
+    const event = { ...told }
+    emitter((seen) => Object.assign(seen, { code: 'changed' }))({ address: '192.0.2.1' }, event)
+    expect(event).toEqual(told)
+  })
+
+  it('does nothing without an observer', () => {
+    expect(emitter(undefined)({ address: '192.0.2.1' }, told)).toBeUndefined()
+  })
+})
+
+describe('an observer harms nothing', () => {
+  it.each([
+    ['that throws', () => expect.fail('observer')],
+    ['that rejects', () => Promise.reject(new Error('observer'))],
+    ['that rejects later', async () => Promise.resolve().then(() => expect.fail('observer'))],
+    ['that never ends', () => new Promise(() => {})],
+    ['that gives something else', () => 7],
+  ])('%s', async (_, failing) => {
+    const unhandled = vi.fn()
+    process.on('unhandledRejection', unhandled)
+    // Not a vi.fn(): that one looks at the promises it returns, and so handles their rejection.
+    let asked = 0
+    const observer = () => {
+      asked += 1
+      return failing()
+    }
+    expect(emitter(observer)({ address: '192.0.2.1' }, told)).toBeUndefined()
+    await new Promise(setImmediate)
+    process.off('unhandledRejection', unhandled)
+    expect(asked).toBe(1)
+    expect(unhandled).not.toHaveBeenCalled()
+  })
+})
+
+describe('refusalEvent', () => {
+  it('tells the code, the reason, the account and the token, where there are such', () => {
+    const about = { reason: 'revoked', accountId: 'acc-1', tokenId: 'j' } as const
+    expect(refusalEvent('bearer', new AuthError('invalid_token', about))).toStrictEqual({
+      type: 'bearer.refused',
+      code: 'invalid_token',
+      ...about,
+    })
+    expect(refusalEvent('token', new AuthError('invalid_body'))).toStrictEqual({
+      type: 'token.refused',
+      code: 'invalid_body',
+    })
+  })
+
+  it.each(['token', 'bearer'] as const)('tells a failed part as such, of a %s', (type) => {
+    const cause = new Error('connection lost')
+    const error = new AuthError('unavailable', { dependency: 'accounts', cause })
+    expect(refusalEvent(type, error)).toStrictEqual({
+      type: 'dependency.failed',
+      dependency: 'accounts',
+      refused: true,
+      error: cause,
+    })
+  })
+
+  it.each([
+    ['too_many_attempts', 'token.throttled'],
+    ['overloaded', 'token.overloaded'],
+    ['client_closed_request', 'token.refused'],
+  ] as const)('tells %s as %s', (code, type) => {
+    expect(refusalEvent('token', new AuthError(code))).toStrictEqual({ type, code })
+  })
+})

@@ -1,0 +1,168 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createFairQueue, type FairQueue, type QueueLimits, type Source } from '../../../src/shared/fair-queue.js'
+
+interface Item {
+  readonly id: number
+  readonly source: Source
+}
+
+/** The same queue in the plainest words: lists, and a round of those that are waiting. */
+class Model {
+  items: Item[] = []
+  networks: string[] = []
+  connections = new Map<string, (object | undefined)[]>()
+  readonly limits: QueueLimits
+  constructor(limits: QueueLimits) {
+    this.limits = limits
+  }
+  of = (network: string) => this.items.filter(({ source }) => source.network === network)
+  lane = ({ network, connection }: Source) => this.of(network).filter(({ source }) => source.connection === connection)
+  join({ network, connection }: Source) {
+    if (!this.networks.includes(network)) this.networks.push(network)
+    const round = this.connections.get(network) ?? []
+    if (!round.includes(connection)) round.push(connection)
+    this.connections.set(network, round)
+  }
+  leave(item: Item) {
+    this.items = this.items.filter((other) => other !== item)
+    const { network, connection } = item.source
+    if (this.lane(item.source).length === 0) {
+      this.connections.set(
+        network,
+        (this.connections.get(network) ?? []).filter((other) => other !== connection),
+      )
+    }
+    if (this.of(network).length === 0) this.networks = this.networks.filter((other) => other !== network)
+  }
+  take(): Item | undefined {
+    const [network] = this.networks
+    if (network === undefined) return undefined
+    const connection = this.connections.get(network)?.[0]
+    const [item] = this.lane({ network, connection })
+    if (!item) throw new Error('a round without an item')
+    this.leave(item)
+    // Whoever was served goes to the end of the round.
+    if (this.networks.includes(network))
+      this.networks = [...this.networks.filter((other) => other !== network), network]
+    const round = this.connections.get(network) ?? []
+    if (round.includes(connection))
+      this.connections.set(network, [...round.filter((other) => other !== connection), connection])
+    return item
+  }
+}
+
+const CONNECTIONS = [undefined, {}, {}, {}]
+const sources = fc.record({
+  network: fc.constantFrom('a', 'b', 'c', 'd'),
+  connection: fc.constantFrom(...CONNECTIONS),
+})
+
+type Real = { queue: FairQueue<Item>; dropped: Item[]; next: number }
+
+class Add implements fc.Command<Model, Real> {
+  readonly source: Source
+  constructor(source: Source) {
+    this.source = source
+  }
+  check = () => true
+  run(model: Model, real: Real) {
+    const { limits } = model
+    const item = { id: real.next++, source: this.source }
+    const own = model.of(this.source.network).length
+    const added = real.queue.add(this.source, item)
+    const lane = model.items.filter(({ source }) => source.connection && source.connection === this.source.connection)
+    if (lane.length >= limits.perConnection) {
+      expect(added).toBe(false)
+      expect(real.dropped.splice(0)).toEqual(lane)
+      for (const one of lane) model.leave(one)
+      expect(real.queue.size).toBe(model.items.length)
+      return
+    }
+    const [dropped, ...more] = real.dropped.splice(0)
+    expect(more).toEqual([])
+    const isFull = model.items.length >= limits.total
+    const most = Math.max(0, ...model.networks.map((network) => model.of(network).length))
+    const fits = own < limits.perNetwork
+    expect(added).toBe(fits && (!isFull || most > own + 1))
+    // Who gives way: the newest item of a network that has most, and of its connection that has most.
+    expect(dropped !== undefined).toBe(added && isFull)
+    if (dropped) {
+      const { network } = dropped.source
+      expect(model.of(network)).toHaveLength(most)
+      const longest = Math.max(
+        ...(model.connections.get(network) ?? []).map((connection) => model.lane({ network, connection }).length),
+      )
+      expect(model.lane(dropped.source)).toHaveLength(longest)
+      expect(model.lane(dropped.source).at(-1)).toBe(dropped)
+      model.leave(dropped)
+    }
+    if (added) {
+      model.items.push(item)
+      model.join(this.source)
+    }
+    expect(real.queue.size).toBe(model.items.length)
+  }
+  toString = () => `add(${this.source.network}, ${CONNECTIONS.indexOf(this.source.connection as object)})`
+}
+
+class Take implements fc.Command<Model, Real> {
+  check = () => true
+  run(model: Model, { queue }: Real) {
+    expect(queue.take()).toBe(model.take())
+    expect(queue.size).toBe(model.items.length)
+  }
+  toString = () => 'take'
+}
+
+class Remove implements fc.Command<Model, Real> {
+  readonly at: number
+  constructor(at: number) {
+    this.at = at
+  }
+  check = (model: Model) => model.items.length > 0
+  run(model: Model, { queue }: Real) {
+    const item = model.items[this.at % model.items.length] as Item
+    expect(queue.remove(item)).toBe(true)
+    expect(queue.remove(item)).toBe(false)
+    model.leave(item)
+    expect(queue.size).toBe(model.items.length)
+  }
+  toString = () => `remove(${this.at})`
+}
+
+const limits = fc.record({
+  total: fc.integer({ min: 0, max: 12 }),
+  perNetwork: fc.integer({ min: 1, max: 8 }),
+  perConnection: fc.integer({ min: 1, max: 5 }),
+})
+
+describe('the fair queue', () => {
+  it('does what its model does, whatever is added, taken and removed', () => {
+    const commands = fc.commands(
+      [sources.map((source) => new Add(source)), fc.constant(new Take()), fc.nat(50).map((at) => new Remove(at))],
+      { maxCommands: 200, size: '+1' },
+    )
+    fc.assert(
+      fc.property(limits, commands, (given, run) => {
+        const dropped: Item[] = []
+        const real = { queue: createFairQueue<Item>(given, (item) => dropped.push(item)), dropped, next: 0 }
+        fc.modelRun(() => ({ model: new Model(given), real }), run)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('serves a newcomer after one item of each other network, however many they have', () => {
+    const queue = createFairQueue<Item>({ total: 1000, perNetwork: 500, perConnection: 64 }, () => {})
+    const connection = {}
+    for (let id = 0; id < 300; id++) {
+      const source = { network: `flood ${id % 5}`, connection: id % 2 ? connection : {} }
+      queue.add(source, { id, source })
+    }
+    const source = { network: 'owner', connection: {} }
+    queue.add(source, { id: 999, source })
+    const served = Array.from({ length: 6 }, () => queue.take()?.source.network)
+    expect(served.at(-1)).toBe('owner')
+  })
+})

@@ -1,0 +1,109 @@
+import express from 'express'
+import { argon2id, createPasswords, type MemoryAccount, memoryAccounts, tokenRouter } from 'express-token-endpoint'
+import { accountStoreContract, createTestIssuer, fastPasswords } from 'express-token-endpoint/testing'
+import fc from 'fast-check'
+import request from 'supertest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { testHasher } from '../../../src/testing/fast-passwords.js'
+import { expectMisuse, refusalOf } from '../../support/failures.js'
+import { PASSWORD } from '../../support/fixtures.js'
+import { TOKEN_PATH } from '../../support/http.js'
+
+const ARGON2ID = '$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHQ$aGFzaGhhc2hoYXNoaGFzaA'
+
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.unstubAllEnvs()
+})
+
+async function alice(): Promise<MemoryAccount> {
+  return { id: 'acc-1', email: 'alice@example.com', passwordHash: await fastPasswords().hash(PASSWORD) }
+}
+
+describe('fast passwords', () => {
+  it('let in who knows the password, and nobody else', async () => {
+    const { verify, hash } = fastPasswords()
+    const text = fc.string({ unit: 'binary' }).map((password) => password.toWellFormed())
+    await fc.assert(
+      fc.asyncProperty(text, text, async (password, other) => {
+        const stored = await hash(password)
+        expect(await verify(password, stored)).toBe(true)
+        expect(await verify(other, stored)).toBe(other === password)
+        expect(await verify(password, null)).toBe(false)
+      }),
+    )
+  })
+
+  it('have hashes that show what they are, the same every time, and do not show the password', async () => {
+    const hash = await fastPasswords().hash(PASSWORD)
+    expect(hash).toMatch(/^\$test-only\$[\w-]{43}$/)
+    expect(await fastPasswords().hash(PASSWORD)).toBe(hash)
+  })
+
+  it("take no other hasher's hashes, and no other hasher takes theirs", async () => {
+    const hash = await fastPasswords().hash(PASSWORD)
+    const says = 'a stored hash is of no format that a hasher accepts'
+    await expect(createPasswords().verify(PASSWORD, hash)).rejects.toThrow(says)
+    await expect(fastPasswords().verify(PASSWORD, ARGON2ID)).rejects.toThrow(says)
+  })
+
+  it('do one check for each login, whoever asks', async () => {
+    const { tokens } = createTestIssuer()
+    const passwordless: MemoryAccount = { id: 'acc-2', email: 'bob@example.com', passwordHash: null }
+    const accounts = memoryAccounts([await alice(), passwordless])
+    const app = express().use(tokenRouter({ tokens, accounts, passwords: fastPasswords() }))
+    const verify = vi.spyOn(testHasher, 'verify')
+    const login = (email: string, password: string) => request(app).post(TOKEN_PATH).send({ email, password })
+    await login('alice@example.com', PASSWORD).expect(200)
+    await login('alice@example.com', 'wrong').expect(403, '')
+    await login('bob@example.com', PASSWORD).expect(403, '')
+    await login('nobody@example.com', PASSWORD).expect(403, '')
+    expect(verify).toHaveBeenCalledTimes(4)
+    for (const [, hash] of verify.mock.calls) expect(hash).toMatch(/^\$test-only\$/)
+  })
+
+  it('have a gate: what is beyond it is answered 503 at once', async () => {
+    const { tokens } = createTestIssuer()
+    const passwords = fastPasswords({ concurrency: 1, queue: 0 })
+    const account = await alice()
+    const app = express().use(tokenRouter({ tokens, accounts: () => account, passwords }))
+    const login = () => request(app).post(TOKEN_PATH).send({ email: account.email, password: PASSWORD })
+    const place = await passwords.reserve()
+    expect((await refusalOf(passwords.verify(PASSWORD, account.passwordHash))).code).toBe('overloaded')
+    await login().expect(503)
+    place.leave()
+    await login().expect(200)
+    expect(passwords.load()).toEqual({ active: 0, waiting: 0 })
+  })
+
+  it('refuse half a surrogate pair, as all do', async () => {
+    const { hash, verify } = fastPasswords()
+    await expect(hash('\ud83d')).rejects.toThrow('well-formed')
+    expect(await verify('\ud83d', await testHasher.hash('\ud83d'))).toBe(false)
+  })
+
+  it('keep hashes that are not renewed, unless another hasher is put first', async () => {
+    const { hash, needsRehash } = fastPasswords()
+    const stored = await hash(PASSWORD)
+    expect(needsRehash(stored)).toBe(false)
+    expect(createPasswords({ hashers: [argon2id(), testHasher] }).needsRehash(stored)).toBe(true)
+  })
+
+  it('are not for production', () => {
+    vi.stubEnv('NODE_ENV', 'production')
+    expectMisuse(() => fastPasswords(), 'fastPasswords: is for tests alone, but NODE_ENV is "production"')
+  })
+
+  it.each([
+    [{ hashers: [] }, 'fastPasswords: unknown option "hashers". Known options: concurrency, queue'],
+    [{ maxQueue: 1 }, 'fastPasswords: unknown option "maxQueue". Did you mean "queue"'],
+    [{ concurrency: 0 }, 'fastPasswords: option "concurrency" must be'],
+  ])('refuse options that cannot be used: %o', (options, says) => {
+    expectMisuse(() => fastPasswords(options as never), says)
+  })
+})
+
+describe('a store with such hashes keeps the contract', async () => {
+  const store = memoryAccounts([await alice()])
+  for (const { name, run } of accountStoreContract({ store, existing: { email: 'alice@example.com' } })) it(name, run)
+})

@@ -1,0 +1,570 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Account, type AccountStore, type MemoryAccount, memoryAccounts } from 'express-token-endpoint'
+import { type AccountStoreContractOptions, accountStoreContract } from 'express-token-endpoint/testing'
+import { describe, expect, it, onTestFinished, test, vi } from 'vitest'
+import { expectMisuse } from '../../../support/failures.js'
+
+const HASH = '$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHQ$aGFzaGhhc2hoYXNoaGFzaA'
+const ALICE: MemoryAccount = {
+  id: '3f1c6c1e-8a52-4c3e-9f64-0a1b2c3d4e5f',
+  email: 'alice@example.com',
+  passwordHash: HASH,
+  scopes: ['a:read', 'b:read'],
+  claims: { plan: 'free' },
+  tokensValidAfter: new Date('2026-01-01'),
+}
+const BOB: MemoryAccount = { id: 'acc-2', email: 'bob@example.com', passwordHash: null }
+
+type Store = Required<AccountStore>
+const makeStore = () => memoryAccounts([ALICE, BOB])
+
+/** Runs all checks: the message of each that failed, and the reason of each that was skipped. */
+async function outcome(options: Partial<AccountStoreContractOptions>) {
+  const failed: Record<string, string> = {}
+  const skipped: string[] = []
+  for (const { name, run } of accountStoreContract({ store: makeStore(), existing: ALICE, ...options })) {
+    await run({ skip: (reason = '') => skipped.push(reason) }).catch((error: Error) => {
+      failed[name] = error.message
+    })
+  }
+  return { failed, skipped }
+}
+
+describe('memoryAccounts', () => {
+  for (const { name, run } of accountStoreContract({ store: makeStore, existing: ALICE })) test(name, run)
+})
+
+describe('a store that keeps the contract', () => {
+  it('passes with no more than its address known', async () => {
+    expect(await outcome({ existing: { email: ALICE.email } })).toEqual({ failed: {}, skipped: [] })
+  })
+
+  it('has its account back as it was, after every check', async () => {
+    const store = makeStore()
+    for (const { run } of accountStoreContract({ store, existing: ALICE })) {
+      await run()
+      expect(await store.findByEmail(ALICE.email)).toEqual(ALICE)
+    }
+  })
+
+  it('may answer at once or later, with null, and with members left out or in another order', async () => {
+    const store = makeStore()
+    const odd: AccountStore = {
+      findByEmail: (email) => store.findByEmail(email) ?? null,
+      findById: async (id) => {
+        const account = (await store.findById(id)) as Account | undefined
+        return account && { ...account, disabled: null, scopes: ['b:read', 'a:read'] }
+      },
+      replacePasswordHash: store.replacePasswordHash,
+    }
+    expect(await outcome({ store: odd })).toEqual({ failed: {}, skipped: [] })
+  })
+
+  it('may be a class that uses its own members, and so may its accounts', async () => {
+    class Row {
+      readonly #account: Account
+      constructor(account: Account) {
+        this.#account = account
+      }
+      get id() {
+        return this.#account.id
+      }
+      get passwordHash() {
+        return this.#account.passwordHash
+      }
+    }
+    class Accounts implements AccountStore {
+      readonly #store = makeStore()
+      async #row(found: ReturnType<Store['findById']>) {
+        const account = await found
+        return account && new Row(account)
+      }
+      findByEmail(email: string) {
+        return this.#row(this.#store.findByEmail(email))
+      }
+      findById(id: string) {
+        return this.#row(this.#store.findById(id))
+      }
+      replacePasswordHash(id: string, from: string, to: string) {
+        return this.#store.replacePasswordHash(id, from, to)
+      }
+    }
+    const { id, email, passwordHash } = ALICE
+    expect(await outcome({ store: new Accounts(), existing: { id, email, passwordHash } })).toEqual({
+      failed: {},
+      skipped: [],
+    })
+  })
+
+  it('is opened anew for every check when a function gives it', async () => {
+    let opened = 0
+    const { failed } = await outcome({
+      store: async () => {
+        opened++
+        return makeStore()
+      },
+    })
+    expect({ failed, opened }).toEqual({ failed: {}, opened: 11 })
+  })
+
+  it.each<[string, (email: string) => string]>([
+    ['letter case', (email) => email.toLowerCase()],
+    ['white space around it', (email) => email.trim()],
+    ['accents', (email) => email.normalize('NFD').replace(/\p{M}/gu, '')],
+    ['invisible characters', (email) => email.replace(/[\p{Cf}\p{DI}]/gu, '')],
+    ['width and compatibility', (email) => email.normalize('NFKC')],
+    ['the dot on the i', (email) => email.replace(/[İıI]/g, 'i')],
+  ])('may ignore a difference that the failed-login limits ignore too: %s', async (_, folded) => {
+    const store = makeStore()
+    const findByEmail = (email: string) => (email.length > 320 ? null : known(email, same(folded), store))
+    expect(await outcome({ store: { ...store, findByEmail } })).toEqual({ failed: {}, skipped: [] })
+  })
+
+  it('may have another account at another spelling', async () => {
+    const store = memoryAccounts([ALICE, { ...BOB, email: 'a.lice@example.com' }])
+    expect(await outcome({ store })).toEqual({ failed: {}, skipped: [] })
+  })
+
+  it('may leave out its optional methods: what is about them is skipped, with the reason', async () => {
+    const { findByEmail } = makeStore()
+    const [byId, swap] = ['the store has no findById', 'the store has no replacePasswordHash']
+    expect(await outcome({ store: { findByEmail } })).toEqual({
+      failed: {},
+      skipped: [byId, byId, swap, swap, swap, swap],
+    })
+  })
+
+  it('may have ids that are short numbers, when one that nobody has is handed in', async () => {
+    const store = memoryAccounts([{ ...ALICE, id: '1' }, ...[...'023456789'].map((id) => ({ ...BOB, id, email: id }))])
+    const existing = { email: ALICE.email }
+    expect(Object.values((await outcome({ store, existing })).failed)).toEqual([
+      'findById("0") found an account. If there is one, hand in an "unknownId" that nobody has',
+    ])
+    expect(await outcome({ store, existing, unknownId: '10' })).toMatchObject({ failed: {} })
+  })
+})
+
+const FOUND = 'findByEmail finds an account'
+const NOBODY = 'findByEmail gives null or undefined for an address that nobody has'
+const ODD = "findByEmail takes odd text for nobody's address, and does not throw"
+const SPELLINGS = 'findByEmail finds the account only by spellings that share its failed-login limit'
+const LONG = 'findByEmail gives null or undefined for an address of more than 320 characters'
+const BY_ID = 'findById finds the account that findByEmail finds'
+const NO_ID = 'findById gives null or undefined for an id that nobody has'
+const SWAP = 'replacePasswordHash replaces the hash, and look-ups give the new one'
+const COMPARE = 'replacePasswordHash replaces nothing when another hash is stored'
+const OTHER = 'replacePasswordHash replaces nothing for an id that nobody has'
+const ONE = 'replacePasswordHash lets exactly one of several at once win'
+
+const known = (email: string, found: (known: string) => boolean, store: Store) =>
+  store.findByEmail(found(email) ? ALICE.email : email)
+
+/** Compares as a store does that folds both addresses. */
+const same = (folded: (email: string) => string) => (email: string) => folded(email) === folded(ALICE.email)
+
+/** Sets a hash without looking at the one that is stored. */
+async function set(store: Store, id: string, to: string): Promise<boolean> {
+  const account = await store.findById(id)
+  return account?.passwordHash ? store.replacePasswordHash(id, account.passwordHash, to) : false
+}
+
+type Fault = [fault: string, check: string, says: string | RegExp, change: (store: Store) => Partial<Store>]
+
+const FAULTS: Fault[] = [
+  ['finds nobody', FOUND, 'findByEmail("alice@example.com") found no account', () => ({ findByEmail: () => null })],
+  [
+    'finds another account',
+    FOUND,
+    /gave an account that is not as "existing": id, passwordHash, scopes, claims, tokensValidAfter$/,
+    (store) => ({ findByEmail: (email) => store.findByEmail(email === ALICE.email ? BOB.email : email) }),
+  ],
+  [
+    'gives a row that is no account',
+    FOUND,
+    'findByEmail("alice@example.com") gave what is no account: account: "passwordHash" must be a string, or null',
+    () => ({
+      findByEmail: (email) => (email === ALICE.email ? ({ id: 'acc-1', password_hash: HASH } as never) : null),
+    }),
+  ],
+  [
+    'gives a number as id',
+    FOUND,
+    '"id" must be a non-empty string, but is 7',
+    (store) => ({
+      findByEmail: async (email) => {
+        const account = await store.findByEmail(email)
+        return account && ({ ...account, id: 7 } as never)
+      },
+    }),
+  ],
+  [
+    'gives scopes as one string',
+    FOUND,
+    '"scopes" must be an array of scope tokens',
+    (store) => ({
+      findByEmail: async (email) => {
+        const account = await store.findByEmail(email)
+        return account && ({ ...account, scopes: 'a:read b:read' } as never)
+      },
+    }),
+  ],
+  [
+    'gives a date as text',
+    FOUND,
+    '"tokensValidAfter" must be a valid Date',
+    (store) => ({
+      findByEmail: async (email) => {
+        const account = await store.findByEmail(email)
+        return account && ({ ...account, tokensValidAfter: '2026-01-01' } as never)
+      },
+    }),
+  ],
+  [
+    'gives an invalid date',
+    BY_ID,
+    /findById\(.+\) gave what is no account: account: "tokensValidAfter" must be a valid Date/,
+    (store) => ({
+      findById: async (id) => {
+        const account = await store.findById(id)
+        return account && { ...account, tokensValidAfter: new Date('never') }
+      },
+    }),
+  ],
+  [
+    'throws where there is no account',
+    NOBODY,
+    /^findByEmail\(".+@nobody\.invalid"\) failed with RangeError: no rows$/,
+    (store) => ({
+      findByEmail: async (email) => {
+        const account = await store.findByEmail(email)
+        if (!account) throw new RangeError('no rows')
+        return account
+      },
+    }),
+  ],
+  [
+    'finds an account under any address',
+    NOBODY,
+    /^findByEmail\(".+@nobody\.invalid"\) found an account$/,
+    (store) => ({ findByEmail: () => store.findByEmail(ALICE.email) }),
+  ],
+  [
+    'gives an empty list where there is no account',
+    NOBODY,
+    /gave what is no account: account: must be an object, null or undefined, but is an empty array$/,
+    (store) => ({ findByEmail: async (email) => (await store.findByEmail(email)) ?? ([] as never) }),
+  ],
+  [
+    'gives an object without members where there is no account',
+    NOBODY,
+    '"id" must be a non-empty string, but is missing',
+    (store) => ({ findByEmail: async (email) => (await store.findByEmail(email)) ?? ({} as never) }),
+  ],
+  ...(
+    [
+      ['looks up by pattern', '(a pattern for all)', (email) => email === '%'],
+      ['takes _ for any letter', '(a pattern for one letter)', (email) => email === '_lice@example.com'],
+      ['pastes text into SQL', '(SQL)', (email) => email.includes("' OR '1'='1")],
+      ['reads up to a NUL', '(NUL behind a known address)', (email) => email.startsWith(`${ALICE.email}\0`)],
+      ['looks for a regular expression', '(a regular expression)', (email) => email === '.*'],
+      ['finds a default for an empty address', 'findByEmail("")', (email) => email === ''],
+      ['loses halves of surrogate pairs', '(half of a surrogate pair behind', (email) => !email.isWellFormed()],
+    ] as [string, string, (email: string) => boolean][]
+  ).map(([fault, says, found]): Fault => {
+    return [fault, ODD, says, (store) => ({ findByEmail: (email) => known(email, found, store) })]
+  }),
+  ...(
+    [
+      ['cannot take a NUL', 'findByEmail("\\u0000") failed with Error: odd (NUL alone)', /\0/],
+      ['cannot take half a surrogate pair', '"\\ud83d") failed with Error: odd (half of a surrogate pair)', /\p{Cs}/u],
+      ['cannot take what is long', '(a long address)', /.{5000}/],
+      ['cannot take a quote', '(a quote)', /'/],
+      ['cannot take letters of other scripts', '(letters of other scripts)', /[^\0-\x7f]/],
+      ['cannot take an empty text', 'findByEmail("") failed with Error: odd (an empty string)', /^$/],
+    ] as [string, string, RegExp][]
+  ).map(([fault, says, odd]): Fault => {
+    return [
+      fault,
+      ODD,
+      says,
+      (store) => ({
+        findByEmail: (email) => {
+          if (odd.test(email)) throw new Error('odd')
+          return store.findByEmail(email)
+        },
+      }),
+    ]
+  }),
+  [
+    'is an object with addresses for keys',
+    ODD,
+    '(a name that objects have)',
+    () => {
+      const byEmail: Record<string, Account> = { [ALICE.email]: ALICE }
+      return { findByEmail: (email) => byEmail[email] }
+    },
+  ],
+  ...(
+    [
+      ['ignores dots', '"a.lice@example.com") found the account (a dot inside)', (email) => email.replaceAll('.', '')],
+      [
+        'ignores tags',
+        '"alice+tag@example.com") found the account (with a tag)',
+        (email) => email.replace(/\+.*@/, '@'),
+      ],
+      ['ignores punctuation', '"a-lice@example.com")', (email) => email.replace(/[^a-z]/g, '')],
+      ['ignores what it does not know', '"a😀lice@example.com")', (email) => email.replace(/[^\0-\x7f]/g, '')],
+      ['ignores unassigned characters', '"a\\u{378}lice@example.com")', (email) => email.replace(/\p{Cn}/gu, '')],
+      ['ignores private characters', '"a\\u{e000}lice@example.com")', (email) => email.replace(/\p{Co}/gu, '')],
+      ['ignores a dot at the end', '"alice@example.com.")', (email) => email.replace(/\.$/, '')],
+      ['ignores quotation marks', '"\\"alice\\"@example.com")', (email) => email.replaceAll('"', '')],
+      ['takes every full stop for a dot', '(with an ideographic full stop)', (email) => email.replaceAll('。', '.')],
+    ] as [string, string, (email: string) => string][]
+  ).map(([fault, says, folded]): Fault => {
+    return [fault, SPELLINGS, says, (store) => ({ findByEmail: (email) => known(email, same(folded), store) })]
+  }),
+  ...(
+    [
+      ['trims', 'found an account (blanks after the address)', (email) => email.trim()],
+      [
+        'cuts what is long, and trims',
+        '(blanks and a letter after the address)',
+        (email) => email.slice(0, 320).trim(),
+      ],
+      ['ignores accents', '(accents after the address)', (email) => email.replace(/\p{M}/gu, '')],
+      [
+        'ignores invisible characters',
+        '(invisible characters after the address)',
+        (email) => email.replace(/\p{Cf}/gu, ''),
+      ],
+    ] as [string, string, (email: string) => string][]
+  ).map(([fault, says, folded]): Fault => {
+    return [
+      `${fault}, whatever the length`,
+      LONG,
+      says,
+      (store) => ({ findByEmail: (email) => known(email, same(folded), store) }),
+    ]
+  }),
+  ['does not find by id', BY_ID, /^findById\("3f1c.+"\) found no account$/, () => ({ findById: () => undefined })],
+  [
+    'leaves out a member when it finds by id',
+    BY_ID,
+    /is not as findByEmail's: scopes, tokensValidAfter$/,
+    (store) => ({
+      findById: async (id) => {
+        const account = await store.findById(id)
+        return account && { id, passwordHash: account.passwordHash, claims: account.claims }
+      },
+    }),
+  ],
+  [
+    'finds any account by id',
+    NO_ID,
+    /^findById\("3f1c.+a"\) found an account\. .+"unknownId"/,
+    (store) => ({ findById: () => store.findById(ALICE.id) }),
+  ],
+  [
+    'never replaces',
+    SWAP,
+    'replacePasswordHash answered false, but "from" was the stored hash',
+    () => ({ replacePasswordHash: async () => false }),
+  ],
+  [
+    'says that it replaced, and did not',
+    SWAP,
+    'findByEmail gave another hash than the one that should be stored, after replacePasswordHash had answered true',
+    () => ({ replacePasswordHash: async (_id, from) => from === HASH }),
+  ],
+  [
+    'remembers what it has read',
+    SWAP,
+    'findByEmail gave another hash',
+    (store) => {
+      const read = new Map<string, ReturnType<Store['findByEmail']>>()
+      return { findByEmail: (email) => read.get(email) ?? read.set(email, store.findByEmail(email)).get(email) }
+    },
+  ],
+  [
+    'remembers what it has read by id',
+    SWAP,
+    'findById gave another hash',
+    () => ({ findById: (id) => (id === ALICE.id ? ALICE : null) }),
+  ],
+  [
+    'answers with a count of rows',
+    SWAP,
+    'replacePasswordHash must answer true or false, but its answer is 1',
+    (store) => ({ replacePasswordHash: async (...args) => Number(await store.replacePasswordHash(...args)) as never }),
+  ],
+  [
+    'answers nothing',
+    SWAP,
+    'replacePasswordHash must answer true or false, but its answer is missing',
+    (store) => ({ replacePasswordHash: async (...args) => void (await store.replacePasswordHash(...args)) as never }),
+  ],
+  [
+    'replaces without comparing',
+    COMPARE,
+    'answered true, but "from" was another hash: it must compare and swap',
+    (store) => ({ replacePasswordHash: (id, _from, to) => set(store, id, to) }),
+  ],
+  [
+    'replaces without comparing, and says that it did not',
+    COMPARE,
+    'after replacePasswordHash from another hash had answered false',
+    (store) => ({
+      async replacePasswordHash(id, from, to) {
+        const same = (await store.findById(id))?.passwordHash === from
+        await set(store, id, to)
+        return same
+      },
+    }),
+  ],
+  ...(
+    [
+      [
+        'without regard to letter case',
+        'the hash in the other letter case',
+        (a, b) => a.toLowerCase() === b.toLowerCase(),
+      ],
+      ['without blanks at the end', 'the hash with a blank at its end', (a, b) => a.trimEnd() === b],
+      ['by pattern', 'a pattern', (a, b) => a === b || a === '%'],
+      ['only where there is something to compare', 'an empty string', (a, b) => a === b || a === ''],
+    ] as [string, string, (from: string, stored: string) => boolean][]
+  ).map(([fault, what, same]): Fault => {
+    return [
+      `compares ${fault}`,
+      COMPARE,
+      `"from" was ${what}:`,
+      (store) => ({
+        async replacePasswordHash(id, from, to) {
+          const stored = (await store.findById(id))?.passwordHash
+          return stored ? store.replacePasswordHash(id, same(from, stored) ? stored : from, to) : false
+        },
+      }),
+    ]
+  }),
+  [
+    'looks at the hash alone, and not at the id',
+    OTHER,
+    /answered true for "3f1c.+a", an id that nobody has$/,
+    (store) => ({ replacePasswordHash: (_id, from, to) => store.replacePasswordHash(ALICE.id, from, to) }),
+  ],
+  [
+    'says that it replaced the hash of nobody',
+    OTHER,
+    /answered true for "3f1c.+a", an id that nobody has$/,
+    (store) => ({
+      replacePasswordHash: async (id, from, to) => id !== ALICE.id || store.replacePasswordHash(id, from, to),
+    }),
+  ],
+  [
+    'reads, and writes later',
+    ONE,
+    'replacePasswordHash: 4 of 4 at once, from the same hash, won',
+    (store) => ({
+      async replacePasswordHash(id, from, to) {
+        if ((await store.findById(id))?.passwordHash !== from) return false
+        await nextTurn()
+        return set(store, id, to)
+      },
+    }),
+  ],
+  [
+    'lets nobody win when several come at once',
+    ONE,
+    'replacePasswordHash: 0 of 4 at once, from the same hash, won',
+    (store) => {
+      let busy = 0
+      return {
+        async replacePasswordHash(...args) {
+          busy++
+          await nextTurn()
+          const alone = busy === 1
+          await nextTurn()
+          busy--
+          return alone && store.replacePasswordHash(...args)
+        },
+      }
+    },
+  ],
+]
+
+describe('a store that breaks the contract', () => {
+  it.each(FAULTS)('%s', async (_, check, says, change) => {
+    const good = makeStore()
+    const { failed } = await outcome({ store: { ...good, ...change(good) } })
+    expect(failed[check]).toMatch(says)
+    for (const message of Object.values(failed)) expect(message).not.toContain(HASH.slice(0, 20))
+  })
+
+  it('has a fault here for every check', () => {
+    const checks = accountStoreContract({ store: makeStore(), existing: ALICE }).map(({ name }) => name)
+    expect([...new Set(FAULTS.map(([, check]) => check))].sort()).toEqual(checks.sort())
+  })
+
+  it('fails with what the store threw as the cause', async () => {
+    const cause = new Error('down')
+    const store = { findByEmail: () => Promise.reject(cause) }
+    const [first] = accountStoreContract({ store, existing: ALICE })
+    await expect(first?.run()).rejects.toMatchObject({ message: expect.stringContaining('Error: down'), cause })
+  })
+
+  it.each([undefined, 5, 'store', [ALICE]])('is no store: %j', (store) => {
+    expectMisuse(() => accountStoreContract({ store: store as never, existing: ALICE }), 'store')
+  })
+
+  it('does not answer', async () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const [first] = accountStoreContract({ store: { findByEmail: () => new Promise(() => {}) }, existing: ALICE })
+    const failing = expect(first?.run()).rejects.toThrow('failed with Error: no answer within 5000 ms')
+    await vi.advanceTimersByTimeAsync(5000)
+    await failing
+  })
+
+  it('is told where its account has no password to replace', async () => {
+    const { failed } = await outcome({ existing: BOB })
+    expect(Object.keys(failed)).toEqual([SWAP, COMPARE, OTHER, ONE])
+    expect(failed[SWAP]).toBe('"existing" must have a password: replacePasswordHash is tried on "bob@example.com"')
+  })
+})
+
+describe('in production', () => {
+  it('refuses to make the checks', () => {
+    vi.stubEnv('NODE_ENV', 'production')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    expectMisuse(() => accountStoreContract({ store: makeStore(), existing: ALICE }), 'NODE_ENV is "production"')
+  })
+})
+
+describe('misuse', () => {
+  it.each([
+    [{ existing: undefined }, '"existing" must be an account that is in the store, { email, … }, but is missing'],
+    [{ existing: { id: 'acc-1' } }, '"existing" must be an account'],
+    [{ unknownId: 7 }, '"unknownId" must be an id that no account has, but is 7'],
+    [{ accounts: makeStore() }, 'Did you mean "store"?'],
+  ])('%o is refused when the checks are made', (options, says) => {
+    expectMisuse(() => accountStoreContract({ store: makeStore(), existing: ALICE, ...options } as never), says)
+  })
+
+  it.each([
+    ['a look-up alone', () => undefined, 'A look-up alone goes in as { findByEmail: lookUp }'],
+    ['nothing, from a function', () => undefined, '"store" must be an account store'],
+    ['a list, from a function', () => [ALICE], '"store" must be an account store'],
+    [
+      'a store with a flag for a method',
+      { ...makeStore(), findById: true },
+      `the store's "findById" must be a function`,
+    ],
+  ])('%s for a store fails every check', async (_, store, says) => {
+    const { failed } = await outcome({ store: store as never })
+    expect(Object.values(failed)).toHaveLength(11)
+    for (const message of Object.values(failed)) expect(message).toContain(says)
+  })
+})
+
+it('suits test runners that call back where a function has a parameter', () => {
+  for (const { run } of accountStoreContract({ store: makeStore(), existing: ALICE })) expect(run).toHaveLength(0)
+})

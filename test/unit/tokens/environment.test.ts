@@ -1,0 +1,70 @@
+import { createTokenVerifier } from 'express-token-endpoint'
+import { describe, expect, it } from 'vitest'
+import { expectInvalidToken } from '../../support/failures.js'
+import { decodePayload, ISSUER, makeIssuer, SECRET } from '../../support/fixtures.js'
+import { someToken } from '../../support/tokens.js'
+
+const keys = { alg: 'HS256', secret: SECRET, kid: 'k1' } as const
+
+describe('specification 5.3: tokens are environment-specific', () => {
+  const test = makeIssuer({ issuer: 'https://test.example.com' })
+  const production = makeIssuer({ issuer: 'https://api.example.com' })
+
+  it('refuses a token of the other environment, though both share the key', async () => {
+    await expectInvalidToken(production.verify(someToken(test)), 'issuer')
+    await expectInvalidToken(test.verify(someToken(production)), 'issuer')
+  })
+
+  it('refuses it also when both have the same explicit audience', async () => {
+    const audience = 'statements'
+    const other = makeIssuer({ issuer: 'https://test.example.com', audience })
+    const own = makeIssuer({ audience })
+    await expectInvalidToken(own.verify(someToken(other)), 'issuer')
+  })
+
+  it('refuses a token of its own for another audience', async () => {
+    await expectInvalidToken(production.verify(someToken(makeIssuer({ audience: 'statements' }))), 'audience')
+    await expectInvalidToken(makeIssuer({ audience: 'reports' }).verify(someToken(production)), 'audience')
+  })
+
+  it.each([
+    ['another scheme', 'http://api.example.com'],
+    ['another port', 'https://api.example.com:8443'],
+    ['another path', 'https://api.example.com/test'],
+    ['the path in another case', 'https://api.example.com/TEST'],
+    ['a name that begins the same', 'https://api.example.com.evil.example'],
+  ])('takes %s for another environment', async (_, issuer) => {
+    const own = issuer.endsWith('/TEST') ? makeIssuer({ issuer: 'https://api.example.com/test' }) : production
+    await expectInvalidToken(own.verify(someToken(makeIssuer({ issuer }))), 'issuer')
+  })
+})
+
+describe('the base URL', () => {
+  it.each([
+    ['as it is', 'https://api.example.com', 'https://api.example.com'],
+    ['with a trailing slash', 'https://api.example.com/', 'https://api.example.com'],
+    ['with several', 'https://api.example.com///', 'https://api.example.com'],
+    ['with a path', 'https://example.com/house/', 'https://example.com/house'],
+    ['with the host in capitals', 'HTTPS://API.Example.com', 'https://api.example.com'],
+    ['with the default port', 'https://api.example.com:443/', 'https://api.example.com'],
+    ['with another port', 'http://localhost:3000/', 'http://localhost:3000'],
+  ])('%s is bound into iss and aud', (_, given, bound) => {
+    const issuer = makeIssuer({ issuer: given })
+    expect(issuer).toMatchObject({ issuer: bound, audience: bound })
+    expect(decodePayload(someToken(issuer))).toMatchObject({ iss: bound, aud: bound })
+  })
+
+  it.each([
+    ['the issuer', `${ISSUER}/`, ISSUER],
+    ['the verifier', ISSUER, `${ISSUER}/`],
+  ])('may have a trailing slash at %s alone', async (_, issues, verifies) => {
+    const token = someToken(makeIssuer({ issuer: issues }))
+    const verifier = createTokenVerifier({ issuer: verifies, keys })
+    expect(await verifier.verify(token)).toMatchObject({ issuer: ISSUER, audience: ISSUER })
+  })
+})
+
+it('an explicit audience is bound as it is', async () => {
+  const issuer = makeIssuer({ audience: 'urn:statements/' })
+  expect(await issuer.verify(someToken(issuer))).toMatchObject({ issuer: ISSUER, audience: 'urn:statements/' })
+})

@@ -1,0 +1,141 @@
+import fc from 'fast-check'
+import { describe, expect, it, vi } from 'vitest'
+import { readCompact } from '../../../../src/tokens/jwt/compact-jws.js'
+import { expectInvalidToken } from '../../../support/failures.js'
+import { atFrozenMoment, partsOf, signParts } from '../../../support/tokens.js'
+
+const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+const { issuer, forged, withPayload } = atFrozenMoment()
+const part = (text: string | Uint8Array) => Buffer.from(text).toString('base64url')
+
+describe('readCompact', () => {
+  it('reads what chooses the way of verifying, as it stands', () => {
+    const header = part('{"alg":"HS256","kid":7,"typ":null,"other":1}')
+    expect(readCompact(`${header}.${part('{}')}.AA`)).toEqual({
+      alg: 'HS256',
+      kid: 7,
+      typ: null,
+      critical: false,
+      payload: Buffer.from('{}'),
+      signed: `${header}.e30`,
+      signature: 'AA',
+    })
+  })
+
+  it.each(['null', '[]', '["exp"]'])('says that there is a crit, whatever it is: %s', (crit) => {
+    expect(readCompact(`${part(`{"crit":${crit}}`)}.${part('{}')}.AA`)).toMatchObject({ critical: true })
+  })
+
+  it('reads no empty header, nor as the first of all', async () => {
+    vi.resetModules()
+    const fresh = await import('../../../../src/tokens/jwt/compact-jws.js')
+    expect(fresh.readCompact('.e30.AA')).toBeUndefined()
+  })
+
+  it('takes nothing from a prototype', () => {
+    const header = part('{"__proto__":{"alg":"none","kid":"k1","typ":"at+jwt"}}')
+    expect(readCompact(`${header}.${part('{}')}.AA`)).toMatchObject({ alg: undefined, kid: undefined, typ: undefined })
+  })
+
+  it('never throws, and reads only what it can spell the same way again', () => {
+    const piece = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.string({ unit: fc.constantFrom(...BASE64URL) }),
+      fc.json({ maxDepth: 1 }).map(part),
+      fc.uint8Array().map(part),
+    )
+    const spelling = fc.array(piece, { maxLength: 5 }).map((pieces) => pieces.join('.'))
+    fc.assert(
+      fc.property(fc.oneof(spelling, fc.string({ unit: 'binary' })), (text) => {
+        if (!readCompact(text)) return
+        expect(text.split('.').map((p) => part(Buffer.from(p, 'base64url')))).toEqual(text.split('.'))
+      }),
+      { numRuns: 200 },
+    )
+  })
+})
+
+/** The same bytes in another spelling: the last character's bits that no byte uses are not zero. */
+function respell(text: string): string {
+  const last = BASE64URL.indexOf(text.at(-1) as string)
+  const other = text.slice(0, -1) + BASE64URL[last + 1]
+  expect(Buffer.from(other, 'base64url')).toEqual(Buffer.from(text, 'base64url'))
+  return other
+}
+
+describe('a token has one spelling', () => {
+  // A payload whose last character has unused bits; the header and the signature have them already.
+  const token = ['', 'x', 'xx']
+    .map((pad) => forged({ payload: { pad } }))
+    .find((t) => partsOf(t).payload.length % 4 > 0)
+  const { header, payload, signature } = partsOf(token as string)
+
+  it('which verifies', async () => {
+    expect(await issuer.verify(signParts(header, payload))).toMatchObject({ id: 'jti-1' })
+  })
+
+  it.each([
+    ['unused bits in the header', () => signParts(respell(header), payload)],
+    ['unused bits in the payload', () => signParts(header, respell(payload))],
+    ['unused bits in the signature', () => `${header}.${payload}.${respell(signature)}`],
+    ['padding behind the header', () => signParts(`${header}=`, payload)],
+    ['padding behind the payload', () => signParts(header, `${payload}=`)],
+    ['padding behind the signature', () => `${header}.${payload}.${signature}=`],
+    ['a space before', () => signParts(` ${header}`, payload)],
+    ['a space behind', () => `${signParts(header, payload)} `],
+    ['a newline behind', () => `${signParts(header, payload)}\n`],
+    ['a newline inside', () => signParts(header, `${payload.slice(0, 9)}\n${payload.slice(9)}`)],
+    ['a space inside', () => signParts(header, `${payload.slice(0, 9)} ${payload.slice(9)}`)],
+    ['a NUL behind', () => `${signParts(header, payload)}\0`],
+    ['a character beyond ASCII', () => signParts(header, `${payload}\u0141`)],
+  ])('and not with %s', async (_, spelt) => {
+    await expectInvalidToken(issuer.verify(spelt()), 'malformed')
+  })
+
+  it('not that of base64', async () => {
+    // 0xfb 0xff makes characters that the two alphabets spell differently.
+    const odd = [0, 1, 2].map(
+      (n) => partsOf(forged({ payload: { odd: `${'x'.repeat(n)}\u07ff\u07ff>>>???` } })).payload,
+    )
+    const both = odd.find((text) => text.includes('-') && text.includes('_')) ?? expect.fail('no such payload')
+    expect(await issuer.verify(signParts(header, both))).toMatchObject({ id: 'jti-1' })
+    await expectInvalidToken(issuer.verify(signParts(header, both.replaceAll('-', '+'))), 'malformed')
+    await expectInvalidToken(issuer.verify(signParts(header, both.replaceAll('_', '/'))), 'malformed')
+  })
+})
+
+describe('a token has three parts', () => {
+  const { header, payload, signature } = partsOf(forged())
+
+  it.each([
+    ['none', ''],
+    ['one', header],
+    ['two', `${header}.${payload}`],
+    ['two and a dot: an unsecured JWS', `${header}.${payload}.`],
+    ['four', `${header}.${payload}.${signature}.${signature}`],
+    ['five: a JWE', `${header}.AA.AA.AA.${signature}`],
+    ['an empty fourth', `${header}.${payload}.${signature}.`],
+    ['an empty header', signParts('', payload)],
+    ['an empty payload', signParts(header, '')],
+    ['a dot before', `.${header}.${payload}.${signature}`],
+    ['only dots', '..'],
+  ])('and not %s', async (_, token) => {
+    await expectInvalidToken(issuer.verify(token), 'malformed')
+  })
+
+  it('nor a payload of the empty string, detached (RFC 7515 appendix F)', async () => {
+    await expectInvalidToken(issuer.verify(withPayload('')), 'malformed')
+  })
+})
+
+it.each([
+  ['undefined', undefined],
+  ['null', null],
+  ['a number', 7],
+  ['an array', [forged()]],
+  ['bytes', Buffer.from(forged())],
+  ['a String object', Object(forged())],
+  ['an object that reads as a token', { toString: () => forged(), split: () => forged().split('.') }],
+])('verify refuses %s', async (_, value) => {
+  await expectInvalidToken(issuer.verify(value as never), 'malformed')
+})

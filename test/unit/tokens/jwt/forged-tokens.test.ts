@@ -1,0 +1,146 @@
+import { createSecretKey } from 'node:crypto'
+import { inspect } from 'node:util'
+import { describe, expect, it, vi } from 'vitest'
+import { verifyToken } from '../../../../src/tokens/jwt/verify-token.js'
+import { expectInvalidToken, thrownBy } from '../../../support/failures.js'
+import { ISSUER, SECRET } from '../../../support/fixtures.js'
+import { atFrozenMoment, partsOf, signParts } from '../../../support/tokens.js'
+
+// Every token here is signed with the right key: what refuses it is what it says.
+const { now, issuer, forged, withPayload, withHeader } = atFrozenMoment()
+
+describe('good by hand', () => {
+  it.each([
+    ['with the least claims', {}],
+    ['with iat now', { payload: { iat: now } }],
+    ['with nbf now', { payload: { nbf: now } }],
+    ['with a scope', { payload: { scope: 'a' } }],
+    ['with several scopes', { payload: { scope: 'a b:c !#[]~' } }],
+    ['with a private claim', { payload: { tenant: 'north' } }],
+    ['with the latest exp that a Date can hold', { payload: { exp: 8.64e12 } }],
+    ['with a header member of no meaning', { header: { x: 1 } }],
+  ])('%s', async (_, changes) => {
+    expect(await issuer.verify(forged(changes))).toMatchObject({ id: 'jti-1', accountId: 'acc-1' })
+  })
+})
+
+describe('header', () => {
+  it.each([
+    ['typ', 'type', [undefined, null, '', 'JWT', 'at+jwt ', 'AT+JWT', 'application/at+jwt', 7, ['at+jwt'], {}]],
+    ['crit', 'critical_header', [null, [], ['exp'], ['b64'], 'exp', false]],
+    ['kid', 'unknown_key', [undefined, null, '', 'k2', 'K1', 'k1 ', 1, ['k1'], { k1: 1 }, '__proto__', 'constructor']],
+    [
+      'alg',
+      'algorithm',
+      [undefined, null, '', 'none', 'None', 'NONE', 'hs256', 'HS384', 'HS512', 'RS256', 'ES256', 1, ['HS256'], {}],
+    ],
+  ] as const)('%s', async (name, reason, values) => {
+    for (const value of values) await expectInvalidToken(issuer.verify(forged({ header: { [name]: value } })), reason)
+  })
+
+  it.each(['null', '[]', '["alg"]', '7', '"text"', 'true', 'alg', '{', '{"alg":"HS256"', '{} {}'])(
+    'that is no JSON object: %s',
+    async (header) => {
+      await expectInvalidToken(issuer.verify(withHeader(header)), 'malformed')
+    },
+  )
+
+  it.each([undefined, null, 1, ['k1'], {}])('kid is no text, and no source of keys is asked for it: %j', (kid) => {
+    const find = vi.fn(() => ({ kid: 'k1', alg: 'HS256' as const, key: createSecretKey(Buffer.from(SECRET)) }))
+    const expected = { issuer: ISSUER, audience: ISSUER, now: now * 1000, tolerance: 0 }
+    const verify = () => verifyToken(forged({ header: { kid } }), { find }, expected)
+    expect(thrownBy(verify)).toMatchObject({ code: 'invalid_token', reason: 'unknown_key' })
+    expect(find).not.toHaveBeenCalled()
+  })
+
+  it('that is empty', async () => {
+    await expectInvalidToken(issuer.verify(withHeader({})), 'type')
+  })
+})
+
+describe('claims', () => {
+  const required = ['iss', 'aud', 'sub', 'client_id', 'iat', 'exp', 'jti']
+  const notText = [null, '', 7, 0, true, {}, [ISSUER], ['acc-1']]
+  const notTime = [null, '', `${now}`, -1, 0.5, now + 0.5, 1e308, 8.64e12 + 1, Number.MAX_SAFE_INTEGER, true, {}, [now]]
+  const notScope = [null, '', ' ', 'a ', ' a', 'a  b', 'a\tb', 'a\n', 'a"b', 'a\\b', 'é', '\u0000', 7, true, {}, ['a']]
+
+  it.each(required)('%s is missing', async (name) => {
+    await expectInvalidToken(issuer.verify(forged({ payload: { [name]: undefined } })), 'claims')
+  })
+
+  it.each([
+    ...['iss', 'aud', 'sub', 'client_id', 'jti'].map((name) => [name, notText] as const),
+    ...['iat', 'exp', 'nbf'].map((name) => [name, notTime] as const),
+    ['scope', notScope] as const,
+  ])('%s is of the wrong type', async (name, values) => {
+    for (const value of values)
+      await expectInvalidToken(issuer.verify(forged({ payload: { [name]: value } })), 'claims')
+  })
+
+  it.each(['1e999', '-1e999', '1e308'])('exp is the number %s', async (exp) => {
+    const rest = `"iss":"${ISSUER}","aud":"${ISSUER}","sub":"acc-1","client_id":"c","iat":${now},"jti":"j"`
+    expect(await issuer.verify(withPayload(`{${rest},"exp":${now + 1}}`))).toMatchObject({ id: 'j' })
+    await expectInvalidToken(issuer.verify(withPayload(`{${rest},"exp":${exp}}`)), 'claims')
+  })
+
+  it('exp is not after iat', async () => {
+    await expectInvalidToken(issuer.verify(forged({ payload: { iat: now - 9, exp: now - 9 } })), 'claims')
+    await expectInvalidToken(issuer.verify(forged({ payload: { iat: now, exp: now - 1 } })), 'claims')
+  })
+
+  it.each([
+    ['iss', { iss: 'https://test.example.com' }, 'issuer'],
+    ['iss with a trailing slash', { iss: `${ISSUER}/` }, 'issuer'],
+    ['aud', { aud: 'https://test.example.com' }, 'audience'],
+    ['iat in the future', { iat: now + 1 }, 'not_yet_valid'],
+    ['nbf in the future', { nbf: now + 1 }, 'not_yet_valid'],
+    ['exp now', { iat: now - 9, exp: now }, 'expired'],
+    ['exp in the past', { iat: 0, exp: 1 }, 'expired'],
+  ] as const)('%s has a value of no use here', async (_, payload, reason) => {
+    await expectInvalidToken(issuer.verify(forged({ payload })), reason)
+  })
+})
+
+describe('payload', () => {
+  it.each(['null', '[]', '[{}]', '7', '"text"', 'true', 'text', '{', '{}', '{} {}', ' ', '\u0000', '\ufeff{}'])(
+    'that is no object of claims: %j',
+    async (payload) => {
+      await expectInvalidToken(issuer.verify(withPayload(payload)), 'claims')
+    },
+  )
+
+  it.each([
+    ['a byte alone', [0xff]],
+    ['an overlong slash', [0xc0, 0xaf]],
+    ['a surrogate', [0xed, 0xa0, 0x80]],
+    ['a character cut short', [0xe2, 0x82]],
+  ])('that is not UTF-8: %s', async (_, bytes) => {
+    const { header, payload } = partsOf(forged())
+    const wrapped = Buffer.from(payload, 'base64url').toString().replace('acc-1', '@').split('@').map(Buffer.from)
+    const spelt = Buffer.concat([wrapped[0] as Buffer, Buffer.from(bytes), wrapped[1] as Buffer])
+    await expectInvalidToken(issuer.verify(signParts(header, spelt.toString('base64url'))), 'malformed')
+    const broken = Buffer.concat([
+      Buffer.from(header, 'base64url').subarray(0, -2),
+      Buffer.from([...bytes, 0x22, 0x7d]),
+    ])
+    await expectInvalidToken(issuer.verify(signParts(broken.toString('base64url'), payload)), 'malformed')
+  })
+})
+
+describe('the refusal', () => {
+  it('names the jti where the signature was good, and only there', async () => {
+    const expired = forged({ payload: { iat: 0, exp: 1 } })
+    expect((await expectInvalidToken(issuer.verify(expired), 'expired')).tokenId).toBe('jti-1')
+    const { header, payload, signature } = partsOf(expired)
+    const forgery = `${header}.${payload}.${signature.slice(2)}AA`
+    expect(await expectInvalidToken(issuer.verify(forgery), 'signature')).not.toHaveProperty('tokenId')
+    const noId = forged({ payload: { jti: 7 } })
+    expect(await expectInvalidToken(issuer.verify(noId), 'claims')).not.toHaveProperty('tokenId')
+  })
+
+  it('holds nothing of the token text', async () => {
+    const token = forged({ payload: { iat: 0, exp: 1 } })
+    const shown = inspect(await expectInvalidToken(issuer.verify(token), 'expired'), { depth: 9, showHidden: true })
+    for (const part of Object.values(partsOf(token))) expect(shown).not.toContain(part)
+  })
+})

@@ -1,0 +1,211 @@
+import { createPublicKey, generateKeyPairSync, KeyObject } from 'node:crypto'
+import type { Algorithm } from 'express-token-endpoint'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { readJwkSet } from '../../../../src/tokens/keys/jwk-set.js'
+import { thrownBy } from '../../../support/failures.js'
+import { ALGORITHMS, SECRET } from '../../../support/fixtures.js'
+import { pairOf, weakRsa } from '../../../support/keys.js'
+
+type Jwk = Record<string, unknown>
+
+const PUBLIC = ALGORITHMS.filter((alg) => !alg.startsWith('HS'))
+const jwkOf = (alg: Algorithm, more: Jwk = {}, name?: string): Jwk => ({
+  ...pairOf(alg, name).publicKey.export({ format: 'jwk' }),
+  alg,
+  kid: alg,
+  use: 'sig',
+  ...more,
+})
+const without = (jwk: Jwk, ...names: string[]) =>
+  Object.fromEntries(Object.entries(jwk).filter(([name]) => !names.includes(name)))
+const read = (...keys: unknown[]) => readJwkSet(JSON.stringify({ keys }))
+const namesIn = (...keys: unknown[]) => [...read(...keys)].map(([kid, key]) => `${kid} ${key.alg}`)
+
+const GOOD = jwkOf('ES256', { kid: 'good' }, 'good')
+const EC = jwkOf('ES256')
+const RSA = jwkOf('RS256')
+
+describe('a JWK set', () => {
+  it('gives its keys by their kid, each with its own algorithm', () => {
+    expect(namesIn(...PUBLIC.map((alg) => jwkOf(alg)))).toEqual(PUBLIC.map((alg) => `${alg} ${alg}`))
+    for (const [alg, { key }] of read(...PUBLIC.map((alg) => jwkOf(alg)))) {
+      expect(key.equals(pairOf(alg as Algorithm).publicKey)).toBe(true)
+      expect(key.type).toBe('public')
+    }
+  })
+
+  it.each([
+    ['with more to it', { ...EC, x5u: 'https://example.com', extra: [1] }],
+    ['without use', without(EC, 'use')],
+    ['with key_ops', { ...EC, key_ops: ['verify'] }],
+    ['of RSA with key_ops', { ...RSA, kid: 'ES256', alg: 'RS256', key_ops: ['verify', 'encrypt'] }],
+  ])('has keys %s', (_, jwk) => expect(namesIn(jwk, GOOD)).toEqual([`ES256 ${(jwk as Jwk)['alg']}`, 'good ES256']))
+
+  it.each(['ES256', 'ES384', 'ES512'] as const)('has EC keys without alg: the curve says %s', (alg) => {
+    expect(namesIn(without(jwkOf(alg), 'alg'), GOOD)).toEqual([`${alg} ${alg}`, 'good ES256'])
+  })
+
+  const rsaPrivate = pairOf('RS256').privateKey.export({ format: 'jwk' })
+  const ecPrivate = pairOf('ES256').privateKey.export({ format: 'jwk' })
+  const otherwise = (more: Jwk, jwk: Jwk = EC) => ({ ...jwk, ...more })
+  const small = createPublicKey(weakRsa()).export({ format: 'jwk' })
+  const ed = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' })
+  const k256 = generateKeyPairSync('ec', { namedCurve: 'secp256k1' }).publicKey.export({ format: 'jwk' })
+  const oct = { kty: 'oct', k: Buffer.from(SECRET).toString('base64url'), kid: 'x', use: 'sig' }
+
+  it.each<[string, unknown]>([
+    ['a secret', { ...oct, alg: 'HS256' }],
+    ['a secret that says RS256', { ...oct, alg: 'RS256' }],
+    ['a secret without alg', oct],
+    ['a public key that says HS256', otherwise({ alg: 'HS256' }, RSA)],
+    ['a public key with a secret beside it', otherwise({ kty: 'oct', k: oct.k })],
+    ['a private RSA key', otherwise(rsaPrivate as Jwk, RSA)],
+    ['a private EC key', otherwise(ecPrivate as Jwk)],
+    ['a key for encryption', otherwise({ use: 'enc' })],
+    ['an RSA key for encryption', otherwise({ alg: 'RSA-OAEP', use: 'enc' }, RSA)],
+    ['a key whose operations do not verify', otherwise({ key_ops: ['sign'] })],
+    ['key_ops that are no list', otherwise({ key_ops: 'verify' })],
+    ['an RSA key without alg', without(RSA, 'alg')],
+    ['alg none', otherwise({ alg: 'none' })],
+    ['an unknown alg', otherwise({ alg: 'ES256K' })],
+    ['an alg by another name', otherwise({ alg: 'es256' })],
+    ['an alg that objects have', otherwise({ alg: 'constructor' }, RSA)],
+    ['an alg that is no string', otherwise({ alg: ['ES256'] })],
+    ['alg null', otherwise({ alg: null })],
+    ['an alg of another kind', otherwise({ alg: 'RS256' })],
+    ['an alg of another curve', otherwise({ alg: 'ES384' })],
+    ['an RSA key of 1024 bits', { ...small, alg: 'RS256', kid: 'x', use: 'sig' }],
+    ['an RSA key with the exponent 1', otherwise({ e: 'AQ' }, RSA)],
+    ['an Ed25519 key', { ...ed, alg: 'EdDSA', kid: 'x' }],
+    ['an Ed25519 key without alg', { ...ed, kid: 'x' }],
+    ['a key on secp256k1', { ...k256, kid: 'x' }],
+    ['a point that is not on the curve', otherwise({ x: EC['y'], y: EC['x'] })],
+    ['a key without its point', without(EC, 'x')],
+    ['an unknown kty', otherwise({ kty: 'AKP' })],
+    ['no kty', without(EC, 'kty')],
+    ['no kid', without(EC, 'kid')],
+    ['an empty kid', otherwise({ kid: '' })],
+    ['a kid that is no string', otherwise({ kid: 1 })],
+    ['null', null],
+    ['text', 'key'],
+    ['a list', [EC]],
+    ['an empty object', {}],
+  ])('leaves out %s, and nothing else', (_, jwk) => {
+    expect(namesIn(jwk)).toEqual([])
+    expect(namesIn(jwk, GOOD, jwk)).toEqual(['good ES256'])
+  })
+
+  it('takes the first of a kid that can be used', () => {
+    const [first, second] = [jwkOf('ES256', { kid: 'k' }, 'one'), jwkOf('ES256', { kid: 'k' }, 'two')]
+    const taken = read({ ...first, use: 'enc' }, second, first).get('k')
+    expect(taken?.key.equals(pairOf('ES256', 'two').publicKey)).toBe(true)
+  })
+
+  it.each(['', '{', 'null', '[]', '"keys"', '{}', '{"keys":{}}', '{"keys":null}', '[{"keys":[]}]', '{"Keys":[]}'])(
+    'is none: %s',
+    (text) => {
+      const error = thrownBy(() => readJwkSet(text)) as Error
+      expect(error.message).toMatch(/^the answer is not (JSON|a JWK set)$/)
+      expect(error.cause).toBeUndefined()
+    },
+  )
+
+  it('may be empty', () => expect(read().size).toBe(0))
+  it('may be nested deeper than the stack', () => {
+    const deep = '['.repeat(50_000) + ']'.repeat(50_000)
+    expect([...readJwkSet(`{"keys":[${deep},${JSON.stringify(GOOD)}]}`).keys()]).toEqual(['good'])
+  })
+})
+
+describe('a set after a set', () => {
+  const before = read(EC, RSA)
+  const next = (...keys: unknown[]) => readJwkSet(JSON.stringify({ keys }), before)
+
+  it('has the same object for a key that has not changed', () => {
+    expect(next(RSA, GOOD, without(EC, 'alg')).get('ES256')).toBe(before.get('ES256'))
+    expect(next(RSA).get('RS256')).toBe(before.get('RS256'))
+  })
+
+  it('has another for another key, and for another algorithm, under the same kid', () => {
+    expect(next(jwkOf('ES256', {}, 'two')).get('ES256')).not.toBe(before.get('ES256'))
+    const changed = next({ ...RSA, alg: 'RS512' }).get('RS256')
+    expect(changed).toMatchObject({ alg: 'RS512' })
+    expect(changed).not.toBe(before.get('RS256'))
+  })
+
+  it('has nothing of what is there no more', () => expect([...next(GOOD).keys()]).toEqual(['good']))
+  it('leaves the one before as it was', () => {
+    next(GOOD)
+    expect([...before.keys()]).toEqual(['ES256', 'RS256'])
+  })
+})
+
+describe('sets of every kind', () => {
+  const member = fc.constantFrom(
+    'kty',
+    'crv',
+    'x',
+    'y',
+    'n',
+    'e',
+    'd',
+    'k',
+    'kid',
+    'alg',
+    'use',
+    'key_ops',
+    '__proto__',
+  )
+  const value = fc.oneof(
+    fc.constantFrom<unknown>('EC', 'RSA', 'oct', 'OKP', 'P-256', 'P-384', 'AQAB', 'sig', 'enc', 'a', 'b', 'good', [
+      'verify',
+    ]),
+    fc.constantFrom<unknown>(...ALGORITHMS),
+    fc.constantFrom<unknown>(EC['x'], EC['y'], RSA['n'], jwkOf('ES384')['x']),
+    fc.jsonValue(),
+  )
+  /** Good keys with some of their members changed, and what is none at all. */
+  const jwk = fc.oneof(
+    fc
+      .tuple(fc.constantFrom(EC, RSA, jwkOf('ES384'), jwkOf('PS512')), fc.dictionary(member, value, { maxKeys: 3 }))
+      .map(([good, changes]) => ({ ...good, ...changes })),
+    fc.dictionary(member, value),
+    fc.jsonValue(),
+  )
+
+  it('never harm a good key, and give nothing but public keys of the algorithm that they say', () => {
+    const { key: good } = read(GOOD).get('good') ?? {}
+    fc.assert(
+      fc.property(fc.array(jwk, { maxLength: 5 }), fc.array(jwk, { maxLength: 5 }), (before, after) => {
+        const set = readJwkSet(JSON.stringify({ keys: [GOOD, ...before, ...after] }))
+        expect(set.get('good')?.key.equals(good as KeyObject)).toBe(true)
+        for (const [kid, { alg, key, ...rest }] of set) {
+          expect(rest).toEqual({ kid })
+          expect(key).toBeInstanceOf(KeyObject)
+          expect(key.type).toBe('public')
+          expect(PUBLIC).toContain(alg)
+          expect(key.asymmetricKeyType).toBe(alg.startsWith('ES') ? 'ec' : 'rsa')
+        }
+        const again = readJwkSet(JSON.stringify({ keys: [...after, GOOD] }), set)
+        for (const [kid, key] of again) {
+          const old = set.get(kid)
+          const same = old?.alg === key.alg && old.key.equals(key.key)
+          expect(old === key).toBe(same)
+        }
+      }),
+    )
+  })
+
+  it('are told from everything else, without showing any of it', () => {
+    const isSet = (value: unknown) => Array.isArray((value as { keys?: unknown } | null)?.keys)
+    const sets = fc.jsonValue().map((keys) => ({ keys }))
+    fc.assert(
+      fc.property(fc.oneof(fc.jsonValue(), sets), (value) => {
+        const run = () => readJwkSet(JSON.stringify(value))
+        if (isSet(value)) expect(run()).toBeInstanceOf(Map)
+        else expect(thrownBy(run)).toMatchObject({ message: 'the answer is not a JWK set' })
+      }),
+    )
+  })
+})

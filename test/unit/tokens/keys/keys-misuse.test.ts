@@ -1,0 +1,355 @@
+import { createSecretKey, generateKeyPairSync } from 'node:crypto'
+import { createTokenIssuer, createTokenVerifier } from 'express-token-endpoint'
+import { describe, expect, it } from 'vitest'
+import { expectMisuse } from '../../../support/failures.js'
+import { ISSUER, SECRET, signingKey } from '../../../support/fixtures.js'
+import { pairOf, privatePem, publicPem, weakRsa } from '../../../support/keys.js'
+
+const issuerOf = (keys: unknown) => () => createTokenIssuer({ issuer: ISSUER, keys: keys as never })
+const verifierOf = (keys: unknown) => () => createTokenVerifier({ issuer: ISSUER, keys: keys as never })
+const rsa = pairOf('RS256')
+const ec = pairOf('ES256')
+const rsaPem = privatePem(rsa.privateKey)
+const ecPem = privatePem(ec.privateKey)
+
+describe('a secret shorter than its hash', () => {
+  it.each([
+    ['HS256', 32],
+    ['HS384', 48],
+    ['HS512', 64],
+  ] as const)('is refused: %s takes %i bytes', (alg, bytes) => {
+    const short = SECRET.slice(0, bytes - 1)
+    for (const secret of [short, Buffer.from(short), createSecretKey(Buffer.from(short))]) {
+      expectMisuse(
+        issuerOf({ alg, secret }),
+        new RegExp(`keys"\\.secret must be a secret of at least ${bytes} bytes`),
+        [short],
+      )
+    }
+    expect(issuerOf({ alg, secret: SECRET.slice(0, bytes) })).not.toThrow()
+  })
+
+  it('is told how to make a longer one', () => {
+    expectMisuse(issuerOf({ alg: 'HS256', secret: 'short' }), 'Make one with: openssl rand -base64 64')
+  })
+
+  it.each([
+    ['empty', ''],
+    ['no text or bytes', { toString: (): string => SECRET }],
+    ['null', null],
+    ['an array', [SECRET]],
+    ['a JWK', { kty: 'oct', k: Buffer.from(SECRET).toString('base64url') }],
+    ['a public KeyObject', rsa.publicKey],
+    ['a private KeyObject', rsa.privateKey],
+  ])('is refused: %s', (_, secret) => {
+    expectMisuse(issuerOf({ alg: 'HS256', secret }), /keys"\.secret must be a secret of at least 32 bytes/, [SECRET])
+  })
+})
+
+describe('material of the wrong kind', () => {
+  it.each([
+    ['a public PEM as secret', { alg: 'HS256', secret: publicPem(rsa.publicKey) }, /secret .*This is a PEM/],
+    ['a private PEM as secret', { alg: 'HS256', secret: rsaPem }, /secret .*This is a PEM/],
+    ['a secret for RS256', { alg: 'RS256', secret: SECRET }, /must have "privateKey".* for RS256, but has secret/],
+    ['a PEM for HS256', { alg: 'HS256', privateKey: rsaPem }, /must have "secret" for HS256, but has privateKey/],
+    ['a public PEM for HS256', { alg: 'HS256', publicKey: rsaPem }, /must have "secret" for HS256, but has publicKey/],
+    ['two materials', { alg: 'RS256', privateKey: rsaPem, publicKey: rsa.publicKey }, /has privateKey and publicKey/],
+    ['no material', { alg: 'RS256' }, /has no key material/],
+    ['a public PEM as privateKey', { alg: 'RS256', privateKey: publicPem(rsa.publicKey) }, /privateKey must be an RSA/],
+    ['a public JWK as privateKey', { alg: 'ES256', privateKey: ec.publicKey.export({ format: 'jwk' }) }, /EC key/],
+    ['a public KeyObject as privateKey', { alg: 'RS256', privateKey: rsa.publicKey }, /privateKey must be an RSA/],
+    ['a secret KeyObject as privateKey', { alg: 'RS256', privateKey: createSecretKey(Buffer.from(SECRET)) }, /RSA/],
+    ['text that is no PEM', { alg: 'RS256', privateKey: SECRET }, /privateKey must be an RSA key/],
+    ['a PEM cut short', { alg: 'RS256', privateKey: rsaPem.slice(0, 400) }, /privateKey must be an RSA key/],
+    ['a JWK of nothing', { alg: 'RS256', privateKey: {} }, /privateKey must be an RSA key/],
+    ['a number', { alg: 'RS256', privateKey: 7 }, /privateKey must be an RSA key/],
+    ['null', { alg: 'RS256', privateKey: null }, /privateKey must be an RSA key/],
+  ])('is refused: %s', (_, key, says) => {
+    expectMisuse(issuerOf(key), says, [SECRET, ...rsaPem.split('\n').slice(1, 4)])
+  })
+
+  it.each([
+    ['PKCS #8 PEM', rsaPem],
+    ['PKCS #1 PEM', rsa.privateKey.export({ type: 'pkcs1', format: 'pem' })],
+    ['JWK', rsa.privateKey.export({ format: 'jwk' })],
+    ['KeyObject', rsa.privateKey],
+  ])('a private key as publicKey is refused: %s', (_, publicKey) => {
+    const { d = '' } = rsa.privateKey.export({ format: 'jwk' })
+    const hides = [...rsaPem.split('\n').slice(1, 4), d]
+    expectMisuse(verifierOf({ alg: 'RS256', publicKey }), /keys"\.publicKey must be an RSA key/, hides)
+  })
+
+  it('says what a private key as publicKey probably is', () => {
+    expectMisuse(verifierOf({ alg: 'RS256', publicKey: rsaPem }), 'This is a private key: did you mean "privateKey"?')
+  })
+
+  it('an encrypted PEM is refused', () => {
+    const cipher = { cipher: 'aes-256-cbc', passphrase: SECRET }
+    const privateKey = ec.privateKey.export({ type: 'pkcs8', format: 'pem', ...cipher }) as string
+    expectMisuse(
+      issuerOf({ alg: 'ES256', privateKey }),
+      'encrypted PEM must be decrypted',
+      privateKey.split('\n').slice(1, 3),
+    )
+  })
+
+  it.each([
+    ['the name of a file', 'keys/signing-key.pem', 'This is no PEM. The name of a file?'],
+    ['one line', rsaPem.replaceAll('\n', '\\n'), String.raw`a backslash and an n: .replaceAll('\\n', '\n')`],
+    ['a public key', publicPem(rsa.publicKey), 'This is a public key: did you mean "publicKey"?'],
+    ['cut off', rsaPem.slice(0, 400), 'Is all of it there'],
+  ])('says what text that is no private key probably is: %s', (_, privateKey, hint) => {
+    expectMisuse(
+      issuerOf({ alg: 'RS256', privateKey }),
+      hint,
+      [privateKey.slice(30, 60)].filter((t) => t.length > 20),
+    )
+  })
+})
+
+describe('a key that does not fit its algorithm', () => {
+  const ed25519 = generateKeyPairSync('ed25519').privateKey
+  const rsaPss = generateKeyPairSync('rsa-pss', { modulusLength: 2048 }).privateKey
+  const p384 = pairOf('ES384').privateKey
+  const secp256k1 = generateKeyPairSync('ec', { namedCurve: 'secp256k1' }).privateKey
+
+  it.each([
+    ['RSA of 1024 bits', 'RS256', weakRsa(), /at least 2048 bits for RS256.*type rsa of 1024 bits$/],
+    ['RSA of 1024 bits for PSS', 'PS512', weakRsa(), /at least 2048 bits for PS512.*of 1024 bits/],
+    ['RSA for ES256', 'ES256', rsa.privateKey, /curve prime256v1 for ES256.*type rsa of 2048 bits$/],
+    ['EC for RS256', 'RS256', ec.privateKey, /RSA key.* for RS256.*type ec/],
+    ['EC for PS256', 'PS256', ec.privateKey, /RSA key.* for PS256.*type ec/],
+    ['P-384 for ES256', 'ES256', p384, /curve prime256v1 for ES256.*on curve secp384r1/],
+    ['P-256 for ES384', 'ES384', ec.privateKey, /curve secp384r1 for ES384.*on curve prime256v1/],
+    ['P-256 for ES512', 'ES512', ec.privateKey, /curve secp521r1 for ES512.*on curve prime256v1/],
+    ['secp256k1 for ES256', 'ES256', secp256k1, /curve prime256v1 for ES256.*on curve secp256k1/],
+    ['RSA-PSS for RS256', 'RS256', rsaPss, /RSA key.* for RS256.*type rsa-pss of 2048 bits/],
+    ['Ed25519 for ES256', 'ES256', ed25519, /curve prime256v1 for ES256.*type ed25519$/],
+  ])('is refused: %s', (_, alg, privateKey, says) => {
+    expectMisuse(issuerOf({ alg, privateKey }), says)
+    expectMisuse(
+      issuerOf({ alg, privateKey: privatePem(privateKey) }),
+      says,
+      privatePem(privateKey).split('\n').slice(1, 3),
+    )
+  })
+
+  it('is refused as a public key too', () => {
+    const weak = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey
+    expectMisuse(verifierOf({ alg: 'RS256', publicKey: weak }), /keys"\.publicKey must be .* at least 2048 bits/)
+  })
+
+  it.each([
+    ['alg', { alg: 'RS256' }, 'The JWK\'s own "alg" says otherwise'],
+    ['use', { use: 'enc' }, 'The JWK\'s own "use" is not "sig"'],
+  ])('is refused when its JWK says so: %s', (_, members, says) => {
+    const privateKey = { ...ec.privateKey.export({ format: 'jwk' }), ...members }
+    expectMisuse(issuerOf({ alg: 'ES256', privateKey }), says, [privateKey.d as string])
+  })
+
+  it.each([undefined, null, '', 'none', 'hs256', 'HS1', 'EdDSA', 'constructor', 7, ['HS256']])(
+    'is refused when there is no such algorithm: %j',
+    (alg) => {
+      expectMisuse(issuerOf({ alg, secret: SECRET }), /option "alg" must be one of HS256, .*ES512/, [SECRET])
+    },
+  )
+})
+
+describe('a variable of the environment that is not set', () => {
+  it.each([
+    ['secret', 'HS256'],
+    ['privateKey', 'RS256'],
+    ['publicKey', 'ES256'],
+  ])('is told as %s', (field, alg) => {
+    expectMisuse(
+      issuerOf({ alg, [field]: undefined }),
+      `createTokenIssuer: option "keys".${field} is missing. Is an environment variable not set?`,
+    )
+  })
+})
+
+describe('a list of keys', () => {
+  const hs256 = { alg: 'HS256', secret: SECRET }
+
+  it.each([
+    ['none', [], /"keys" must hold at least one key/],
+    ['a secret beside a key pair', [hs256, { alg: 'RS256', publicKey: rsa.publicKey }], /mixes HS algorithms with RS/],
+    ['a key pair beside a secret', [{ alg: 'RS256', privateKey: rsaPem }, hs256], /mixes HS algorithms with RS/],
+    ['the same secret twice', [hs256, hs256], /one "kid" twice\. Is the same key listed twice/],
+    ['both halves of one key pair', [signingKey('ES256'), { alg: 'ES256', publicKey: ec.publicKey }], /"kid" twice/],
+    [
+      'one kid twice',
+      [
+        { ...hs256, kid: 'a' },
+        { alg: 'HS256', secret: `${SECRET}!`, kid: 'a' },
+      ],
+      /"kid" twice/,
+    ],
+    ['a public key first', [{ alg: 'RS256', publicKey: rsa.publicKey }, signingKey('ES256')], /first of "keys" signs/],
+    ['a bad second', [hs256, { alg: 'HS256', secret: 'short' }], /option "keys\[1\]"\.secret must be/],
+    ['a hole', [hs256, undefined], /option "keys\[1\]" must be \{ alg, secret \}/],
+    ['a list inside', [[hs256]], /option "keys\[0\]" must be \{ alg, secret \}/],
+  ])('is refused: %s', (_, keys, says) => {
+    expectMisuse(issuerOf(keys), says, [SECRET])
+  })
+})
+
+describe('a key that is no key', () => {
+  it.each([
+    ['missing', undefined],
+    ['null', null],
+    ['a secret alone', SECRET],
+    ['a PEM alone', ecPem],
+    ['bytes alone', 7],
+    ['a KeyObject alone', ec.privateKey],
+    ['a function', () => signingKey('HS256')],
+  ])('is refused: %s', (_, keys) => {
+    expectMisuse(issuerOf(keys), /"keys" must be \{ alg, secret \}/, [SECRET, ...ecPem.split('\n')].filter(Boolean))
+  })
+
+  it.each([
+    ['algorithm', 'alg'],
+    ['Alg', 'alg'],
+    ['key', 'privateKey'],
+    ['private', 'privateKey'],
+    ['private_key', 'privateKey'],
+    ['public', 'publicKey'],
+    ['keyid', 'kid'],
+    ['secretOrKey', 'secret'],
+    ['Secret', 'secret'],
+  ])('is refused with an option named %s', (name, meant) => {
+    expectMisuse(
+      issuerOf({ alg: 'HS256', secret: SECRET, [name]: SECRET }),
+      `createTokenIssuer: option "keys": unknown option "${name}". Did you mean "${meant}"?`,
+      [SECRET],
+    )
+  })
+
+  it.each([null, '', 7, ['k1']])('is refused with the kid %j', (kid) => {
+    expectMisuse(issuerOf({ alg: 'HS256', secret: SECRET, kid }), /option "kid" must be a non-empty string/, [SECRET])
+  })
+})
+
+describe('an RSA key that nobody should verify with', () => {
+  const jwkOf = (n: Buffer, e = Buffer.from([1, 0, 1])) => ({
+    kty: 'RSA',
+    n: n.toString('base64url'),
+    e: e.toString('base64url'),
+  })
+  const ones = (bytes: number) => Buffer.alloc(bytes, 0xff)
+
+  it.each([
+    ['an even exponent', jwkOf(ones(256), Buffer.from([1, 0, 2]))],
+    ['a modulus of more than 16,384 bits', jwkOf(Buffer.concat([Buffer.from([1]), ones(2048)]))],
+  ])('is refused for %s', (_, publicKey) => {
+    expectMisuse(verifierOf({ alg: 'RS256', publicKey }), /must be an RSA key of at least 2048 bits for RS256/)
+  })
+
+  it('is none at 16,384 bits, and an odd exponent', () => {
+    expect(verifierOf({ alg: 'RS256', publicKey: jwkOf(ones(2048)) })).not.toThrow()
+    expect(verifierOf({ alg: 'RS256', publicKey: jwkOf(ones(256), Buffer.from([1, 0, 3])) })).not.toThrow()
+  })
+})
+
+describe('what is no key at all', () => {
+  it.each([
+    [7, 'a number'],
+    [null, 'null'],
+    [{}, 'an object'],
+  ])('is not guessed about: %j', (material, told) => {
+    const says = new RegExp(`, as PEM text, a JWK or a KeyObject, but is ${told}$`)
+    expectMisuse(issuerOf({ alg: 'RS256', privateKey: material }), says)
+    expectMisuse(verifierOf({ alg: 'RS256', publicKey: material }), says)
+  })
+})
+
+describe('an RSA key that is weak though it is long', () => {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048, publicExponent: 3 })
+  const says = /must be an RSA key of at least 2048 bits for RS256/
+
+  it.each([
+    ['KeyObject', privateKey],
+    ['PEM', privatePem(privateKey)],
+    ['JWK', privateKey.export({ format: 'jwk' })],
+  ])('for its public exponent of 3 signs nothing: %s', (_, key) => {
+    const { d = '' } = privateKey.export({ format: 'jwk' })
+    expectMisuse(issuerOf({ alg: 'RS256', privateKey: key }), says, [
+      d,
+      ...privatePem(privateKey).split('\n').slice(1, 3),
+    ])
+  })
+
+  it.each([
+    ['KeyObject', publicKey],
+    ['PEM', publicPem(publicKey)],
+    ['JWK', publicKey.export({ format: 'jwk' })],
+  ])('for its public exponent of 3 verifies nothing: %s', (_, key) => {
+    expectMisuse(verifierOf({ alg: 'RS256', publicKey: key }), says)
+    expectMisuse(verifierOf({ alg: 'PS256', publicKey: key }), /must be an RSA key/)
+  })
+
+  it.each([
+    ['1', 'AQ'],
+    ['65536', 'AQAA'],
+    ['65538', 'AQAC'],
+    ['0', 'AA'],
+  ])('for its public exponent of %s verifies nothing', (_, e) => {
+    const key = { ...rsa.publicKey.export({ format: 'jwk' }), e }
+    expectMisuse(verifierOf({ alg: 'RS256', publicKey: key }), says)
+  })
+})
+
+describe('a PEM as a secret, however it is wrapped', () => {
+  it.each([
+    ['a private key', rsaPem],
+    ['a public key', publicPem(rsa.publicKey)],
+    ['an EC key', ecPem],
+    ['a public key behind white space', `\n\n  ${publicPem(rsa.publicKey)}`],
+  ])('is refused: %s', (_, pem) => {
+    const bytes = Buffer.from(pem)
+    for (const secret of [pem, bytes, new Uint8Array(bytes), createSecretKey(bytes)]) {
+      const hides = pem.trim().split('\n').slice(1, 3)
+      expectMisuse(issuerOf({ alg: 'HS256', secret }), /keys"\.secret must be .*This is a PEM: did you mean/, hides)
+      expectMisuse(verifierOf({ alg: 'HS512', secret }), /keys"\.secret must be .*This is a PEM: did you mean/, hides)
+    }
+  })
+})
+
+describe('the "key_ops" of a JWK', () => {
+  const signing = rsa.privateKey.export({ format: 'jwk' })
+  const verifying = rsa.publicKey.export({ format: 'jwk' })
+
+  it.each([[['encrypt']], [['verify']], [[]], ['sign'], [{ sign: true }]])('let no private key sign: %j', (key_ops) => {
+    const key = { alg: 'RS256', privateKey: { ...signing, key_ops } }
+    expectMisuse(issuerOf(key), /own "key_ops" do not have "sign"/, [signing.d as string])
+  })
+
+  it.each([[['encrypt']], [['sign']], [[]], ['verify']])('let no public key verify: %j', (key_ops) => {
+    const key = { alg: 'RS256', publicKey: { ...verifying, key_ops } }
+    expectMisuse(verifierOf(key), /own "key_ops" do not have "verify"/)
+  })
+
+  it('are fine when they have the operation', () => {
+    expect(issuerOf({ alg: 'RS256', privateKey: { ...signing, key_ops: ['sign'] } })).not.toThrow()
+    expect(issuerOf({ alg: 'RS256', privateKey: { ...signing, key_ops: ['verify', 'sign'] } })).not.toThrow()
+    expect(verifierOf({ alg: 'RS256', publicKey: { ...verifying, key_ops: ['verify'] } })).not.toThrow()
+  })
+})
+
+describe('a verifier', () => {
+  it.each([
+    ['one key', signingKey('RS256')],
+    ['a list', [{ alg: 'RS256', publicKey: rsa.publicKey }, signingKey('ES256')]],
+  ])('holds no signing key: %s', (_, keys) => {
+    expectMisuse(
+      verifierOf(keys),
+      'createTokenVerifier: option "keys" must hold no "privateKey"',
+      rsaPem.split('\n').slice(1, 3),
+    )
+  })
+
+  it('cannot issue', () => {
+    expect(verifierOf({ alg: 'RS256', publicKey: rsa.publicKey })()).not.toHaveProperty('issue')
+    expect(verifierOf({ alg: 'HS256', secret: SECRET })()).not.toHaveProperty('issue')
+  })
+})

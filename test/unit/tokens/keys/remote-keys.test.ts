@@ -1,0 +1,792 @@
+import { generateKeyPairSync } from 'node:crypto'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { inspect } from 'node:util'
+import { gzipSync } from 'node:zlib'
+import {
+  type Algorithm,
+  type AuthError,
+  createTokenIssuer,
+  createTokenVerifier,
+  type RemoteKeysOptions,
+  remoteKeys,
+  type TokenIssuer,
+  type TokenVerifierOptions,
+} from 'express-token-endpoint'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { quickPathOf } from '../../../../src/tokens/quick-path.js'
+import { tally } from '../../../attacks/support.js'
+import { expectInvalidToken, expectMisuse, refusalOf } from '../../../support/failures.js'
+import { ALGORITHMS, frozenClock, ISSUER, makeIssuer, recallOf, SECRET, signingKey } from '../../../support/fixtures.js'
+import { unhandledRejections } from '../../../support/host.js'
+import { answering, startSource } from '../../../support/jwks-source.js'
+import { pairOf } from '../../../support/keys.js'
+import { someToken } from '../../../support/tokens.js'
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const COOLDOWN = 30 * SECOND
+const MAX_AGE = 10 * MINUTE
+const PUBLIC = ALGORITHMS.filter((alg) => !alg.startsWith('HS'))
+
+/** A clock, issuers that go by it, and a verifier that follows what a source serves: the first issuer's set, unless told. */
+async function follow(options: RemoteKeysOptions & { serves?: unknown; query?: string } = {}) {
+  const { serves, query = '', ...rest } = options
+  const clock = frozenClock()
+  const issuerOf = (name: string, alg: Algorithm = 'ES256', kid?: string) =>
+    createTokenIssuer({
+      issuer: ISSUER,
+      keys: { ...signingKey(alg, name), ...(kid && { kid }) },
+      lifetime: '30 days',
+      clock,
+    })
+  const [one, two] = [issuerOf('one'), issuerOf('two')]
+  const source = await startSource(serves ?? one.jwks())
+  const errors: Error[] = []
+  const keys = remoteKeys(source.url + query, { clock, onError: (error) => errors.push(error), ...rest })
+  const verifier = createTokenVerifier({ issuer: ISSUER, keys, clock })
+  return {
+    clock,
+    issuerOf,
+    one,
+    two,
+    source,
+    errors,
+    keys,
+    verifier,
+    /** A verification that is new to the verifier's cache, by a key that the source shows or once showed. */
+    passes: async (issuer: TokenIssuer) =>
+      expect(await verifier.verify(someToken(issuer))).toMatchObject({ accountId: 'acc-1' }),
+    unknown: (issuer: TokenIssuer) => expectInvalidToken(verifier.verify(someToken(issuer)), 'unknown_key'),
+    unavailable: async (issuer: TokenIssuer) => {
+      const error = await refusalOf(verifier.verify(someToken(issuer)))
+      expect(error).toMatchObject({ code: 'unavailable', status: 503, dependency: 'keys', cause: errors.at(-1) })
+      return error
+    },
+  }
+}
+
+/** As jsdom has it: no instance of this process's `URL`, and `href` is a getter of its class. */
+const foreignUrl = (text: string): URL =>
+  Object.create({
+    get href() {
+      return text
+    },
+    toString: () => text,
+  })
+
+const setOf = (...issuers: TokenIssuer[]) => ({ keys: issuers.flatMap((issuer) => issuer.jwks().keys) })
+
+describe('remote keys', () => {
+  it('are fetched when the first token comes, and then held', async () => {
+    const { source, passes, one, keys } = await follow()
+    expect(keys).toEqual({ url: source.url, find: expect.any(Function), renew: expect.any(Function) })
+    expect(source.requests()).toBe(0)
+    for (let i = 0; i < 10; i++) await passes(one)
+    expect(source.requests()).toBe(1)
+  })
+
+  it('are not waited for by whoever cannot wait; once held, they verify at once', async () => {
+    const { source, verifier, one, two, unknown } = await follow()
+    expect(quickPathOf(verifier)?.verifyNow(someToken(one))).toBeUndefined()
+    await unknown(two)
+    expect(quickPathOf(verifier)?.verifyNow(someToken(one))).toMatchObject({ accountId: 'acc-1' })
+    expect(quickPathOf(verifier)?.verifyNow(someToken(two))).toBeUndefined()
+    expect(() => quickPathOf(verifier)?.verifyNow('garbage')).toThrow('The access token is not valid.')
+    expect(source.requests()).toBe(1)
+  })
+
+  it.each(PUBLIC)('verify %s by the algorithm of the key', async (alg) => {
+    const { source, passes, issuerOf } = await follow()
+    const issuer = issuerOf('one', alg)
+    source.serve(issuer.jwks())
+    await passes(issuer)
+  })
+
+  it('verify by no other algorithm, whatever the token says', async () => {
+    const { source, verifier, issuerOf } = await follow()
+    source.serve(issuerOf('one', 'PS256', 'k1').jwks())
+    await expectInvalidToken(verifier.verify(someToken(issuerOf('one', 'RS256', 'k1'))), 'algorithm')
+  })
+
+  it('are never an HMAC secret, nor used as one', async () => {
+    const k = Buffer.from(SECRET).toString('base64url')
+    const { verifier } = await follow({ serves: { keys: [{ kty: 'oct', alg: 'HS256', use: 'sig', kid: 'k1', k }] } })
+    await expectInvalidToken(verifier.verify(someToken(makeIssuer({ clock: frozenClock() }))), 'unknown_key')
+  })
+
+  it('are asked for nothing by a token that no key could save', async () => {
+    const { source, verifier } = await follow()
+    for (const token of ['', 'x', 'a.b.c']) await expectInvalidToken(verifier.verify(token), 'malformed')
+    expect(source.requests()).toBe(0)
+  })
+
+  it('are asked for as the set that they are, past shared caches', async () => {
+    const seen: IncomingMessage['headers'][] = []
+    const { one, source, passes } = await follow()
+    source.serve(((req, res) => {
+      seen.push(req.headers)
+      answering(one.jwks())(req, res)
+    }) as RequestListener)
+    await passes(one)
+    expect(seen).toHaveLength(1)
+    expect(seen[0]).toMatchObject({ accept: 'application/jwk-set+json, application/json', 'cache-control': 'no-cache' })
+  })
+})
+
+describe('how often the source is asked', () => {
+  it('once for any number of tokens at a time', async () => {
+    const { source, one, two, verifier } = await follow()
+    const release = source.hold()
+    const tokens = Array.from({ length: 50 }, (_, i) => verifier.verify(someToken(i % 2 ? one : two)))
+    const settled = Promise.allSettled(tokens)
+    await vi.waitFor(() => expect(source.requests()).toBe(1))
+    release()
+    expect((await settled).filter(({ status }) => status === 'fulfilled')).toHaveLength(25)
+    expect(source.requests()).toBe(1)
+  })
+
+  it('once in a cool-down for keys that are not there, however many tokens name them', async () => {
+    const { source, clock, passes, one, two, unknown, issuerOf } = await follow()
+    await passes(one)
+    const garbage = Array.from({ length: 50 }, (_, i) => issuerOf('two', 'ES256', `garbage ${i}`))
+    for (const issuer of garbage) await unknown(issuer)
+    expect(source.requests()).toBe(1)
+    clock.advance(COOLDOWN - 1)
+    await unknown(two)
+    expect(source.requests()).toBe(1)
+    clock.advance(1)
+    await Promise.all(garbage.map(unknown))
+    for (const issuer of garbage) await unknown(issuer)
+    expect(source.requests()).toBe(2)
+  })
+
+  it('so that a new key is found by the first token that names it', async () => {
+    const { source, clock, passes, one, two, unknown } = await follow()
+    await passes(one)
+    source.serve(setOf(two, one))
+    await unknown(two)
+    clock.advance(COOLDOWN)
+    await passes(two)
+    await passes(one)
+    expect(source.requests()).toBe(2)
+  })
+
+  it('in the background from half of maxAge on, once, and no token waits', async () => {
+    const { source, clock, passes, one, two, verifier } = await follow()
+    await passes(one)
+    source.serve(setOf(one, two))
+    clock.advance(MAX_AGE / 2 - 1)
+    await passes(one)
+    expect(source.requests()).toBe(1)
+    clock.advance(1)
+    const release = source.hold()
+    for (let i = 0; i < 10; i++) await passes(one)
+    const waiting = verifier.verify(someToken(two))
+    release()
+    expect(await waiting).toMatchObject({ accountId: 'acc-1' })
+    expect(source.requests()).toBe(2)
+    clock.advance(MAX_AGE / 2 - 1)
+    await passes(one)
+    expect(source.requests()).toBe(2)
+  })
+
+  it('by tokens that the verifier remembers, too', async () => {
+    const { source, clock, one, verifier } = await follow()
+    const token = someToken(one)
+    await verifier.verify(token)
+    clock.advance(MAX_AGE / 2)
+    expect(recallOf(verifier, token)).toBeDefined()
+    await vi.waitFor(() => expect(source.requests()).toBe(2))
+  })
+
+  it('once in a cool-down while it is down', async () => {
+    const { source, clock, one, unavailable, errors, passes } = await follow({ serves: answering('down', 500) })
+    for (let i = 0; i < 10; i++) await unavailable(one)
+    expect(source.requests()).toBe(1)
+    clock.advance(COOLDOWN)
+    await Promise.all(Array.from({ length: 10 }, () => unavailable(one)))
+    expect(source.requests()).toBe(2)
+    expect(errors).toHaveLength(2)
+    source.serve(one.jwks())
+    await unavailable(one)
+    clock.advance(COOLDOWN)
+    await passes(one)
+  })
+
+  it('by the options that are set', async () => {
+    const { source, clock, passes, one, unknown, two } = await follow({ cooldown: 2, maxAge: '10s', keepFor: '20s' })
+    await passes(one)
+    clock.advance(2 * SECOND)
+    await unknown(two)
+    expect(source.requests()).toBe(2)
+    clock.advance(10 * SECOND)
+    await passes(one)
+    expect(source.requests()).toBe(3)
+  })
+
+  it('again when the clock was set back', async () => {
+    const { source, clock, passes, one, unknown, two } = await follow()
+    await passes(one)
+    clock.advance(-HOUR)
+    const early = createTokenIssuer({ issuer: ISSUER, keys: signingKey('ES256'), clock })
+    await passes(early)
+    expect(source.requests()).toBe(2)
+    await unknown(two)
+    expect(source.requests()).toBe(2)
+  })
+})
+
+describe('requests that wait for a fetch', () => {
+  /** Tokens that differ in the key that they name. No key is known, so their signatures are never looked at. */
+  const unknownTo = (issuerOf: (name: string, alg: Algorithm, kid: string) => TokenIssuer) => {
+    const [, payload, signature] = someToken(issuerOf('two', 'ES256', 'unknown')).split('.')
+    return Array.from({ length: 6000 }, (_, i) => {
+      const header = JSON.stringify({ alg: 'ES256', typ: 'at+jwt', kid: `unknown ${i}` })
+      return `${Buffer.from(header).toString('base64url')}.${payload}.${signature}`
+    })
+  }
+
+  /** Counts how verifications end, while some may still be under way. */
+  function watch(verifications: Promise<unknown>[]) {
+    const ends: string[] = []
+    for (const one of verifications) {
+      one.then(
+        () => ends.push('verified'),
+        (error: AuthError) => ends.push(error.reason ?? String(error.cause)),
+      )
+    }
+    return () => tally(ends)
+  }
+
+  it('are at most 5,000; the others are told at once that there is no telling', async () => {
+    const { source, verifier, issuerOf, errors, passes, one } = await follow()
+    const release = source.hold()
+    const all = unknownTo(issuerOf).map((token) => verifier.verify(token))
+    const ends = watch(all)
+    const settled = Promise.allSettled(all)
+    const crowded = expect.stringMatching(
+      /^Error: remoteKeys: http:\/\/127\.0\.0\.1:\d+\/jwks\.json is being asked, and 5000 requests wait for it already$/,
+    )
+    await vi.waitFor(() => expect(Object.entries(ends())).toEqual([[crowded, 1000]]))
+    const late = await refusalOf(verifier.verify(someToken(one)))
+    expect(late).toMatchObject({ code: 'unavailable', status: 503, dependency: 'keys' })
+    expect(Object.values(ends())).toEqual([1000])
+    release()
+    await settled
+    expect(Object.entries(ends())).toEqual([
+      [crowded, 1000],
+      ['unknown_key', 5000],
+    ])
+    expect([source.requests(), errors.length]).toEqual([1, 0])
+    await passes(one)
+  })
+
+  it('are counted for all verifiers of the keys together, and anew for the next fetch', async () => {
+    const { source, keys, clock, issuerOf, passes, one } = await follow()
+    const verifiers = Array.from({ length: 4 }, () => createTokenVerifier({ issuer: ISSUER, keys, clock }))
+    const tokens = unknownTo(issuerOf)
+    for (let fetches = 1; fetches <= 2; fetches++) {
+      const release = source.hold()
+      const all = tokens.map((token, i) => verifiers[i % 4]?.verify(token) as Promise<unknown>)
+      const ends = watch(all)
+      const settled = Promise.allSettled(all)
+      await vi.waitFor(() => expect(Object.values(ends())).toEqual([1000]))
+      release()
+      await settled
+      expect(ends()).toMatchObject({ unknown_key: 5000 })
+      expect(source.requests()).toBe(fetches)
+      clock.advance(COOLDOWN)
+    }
+    await passes(one)
+  })
+
+  it('wait no longer when the fetch has failed, and leave room for others', async () => {
+    const { source, clock, verifier, issuerOf, passes, one } = await follow({ serves: answering('down', 500) })
+    await Promise.allSettled(unknownTo(issuerOf).map((token) => verifier.verify(token)))
+    source.serve(one.jwks())
+    clock.advance(COOLDOWN)
+    const tokens = Array.from({ length: 5000 }, () => passes(one))
+    await Promise.all(tokens)
+  })
+
+  it('do not keep out a token whose key is held', async () => {
+    const { source, clock, verifier, issuerOf, passes, one } = await follow()
+    await passes(one)
+    clock.advance(COOLDOWN)
+    const release = source.hold()
+    const all = Promise.allSettled(unknownTo(issuerOf).map((token) => verifier.verify(token)))
+    for (let i = 0; i < 10; i++) await passes(one)
+    release()
+    await all
+  })
+})
+
+describe('a key that was taken out', () => {
+  it('is forgotten with the tokens that it had verified', async () => {
+    const { source, clock, one, two, verifier } = await follow()
+    source.serve(setOf(one, two))
+    const [gone, stays] = [someToken(one), someToken(two)]
+    for (const token of [gone, stays]) await verifier.verify(token)
+    source.serve(two.jwks())
+    clock.advance(COOLDOWN)
+    await expectInvalidToken(verifier.verify(someToken(makeIssuerOf('three', clock))), 'unknown_key')
+    expect(recallOf(verifier, gone)).toBeUndefined()
+    await expectInvalidToken(verifier.verify(gone), 'unknown_key')
+    expect(recallOf(verifier, stays)).toBeDefined()
+  })
+
+  it('is out by maxAge where nobody has asked before', async () => {
+    const { source, clock, one, two, verifier, passes } = await follow()
+    const token = someToken(one)
+    await verifier.verify(token)
+    source.serve(two.jwks())
+    clock.advance(MAX_AGE - 1)
+    const release = source.hold()
+    expect(recallOf(verifier, token)).toBeDefined()
+    clock.advance(1)
+    // The fetch of a moment ago is still under way: until it has ended, nobody knows.
+    expect(recallOf(verifier, token)).toBeUndefined()
+    const asked = verifier.verify(token)
+    release()
+    await expectInvalidToken(asked, 'unknown_key')
+    await passes(two)
+    expect(source.requests()).toBe(2)
+  })
+
+  it('is out though the set is empty now', async () => {
+    const { source, clock, one, passes, unknown, errors } = await follow()
+    await passes(one)
+    source.serve({ keys: [] })
+    clock.advance(MAX_AGE)
+    await unknown(one)
+    expect(errors.map(String)).toEqual([
+      expect.stringMatching(/127\.0\.0\.1:\d+\/jwks\.json holds no key that can be used/),
+    ])
+  })
+
+  it('and has come back, has its tokens verified anew', async () => {
+    const { source, clock, one, two, verifier } = await follow()
+    const token = someToken(one)
+    const before = await verifier.verify(token)
+    for (const set of [two.jwks(), one.jwks()]) {
+      source.serve(set)
+      clock.advance(MAX_AGE)
+      await verifier.verify(someToken(set.keys[0]?.kid === two.jwks().keys[0]?.kid ? two : one))
+    }
+    const after = await verifier.verify(token)
+    expect(after).toEqual(before)
+    expect(after).not.toBe(before)
+  })
+})
+
+const makeIssuerOf = (name: string, clock: () => number) =>
+  createTokenIssuer({ issuer: ISSUER, keys: signingKey('ES256', name), clock, lifetime: '30 days' })
+
+describe('a key that stays', () => {
+  it('keeps its verified tokens through every fetch, in whatever order and spelling the set is', async () => {
+    const { source, clock, one, two, verifier } = await follow()
+    const token = someToken(one)
+    const first = await verifier.verify(token)
+    const [jwk] = one.jwks().keys
+    const respelt = Object.fromEntries(Object.entries({ ...jwk, extra: 1 }).toReversed())
+    for (const keys of [[jwk], [...two.jwks().keys, respelt], [respelt]]) {
+      source.serve({ keys })
+      clock.advance(MAX_AGE)
+      expect(await verifier.verify(token)).not.toBe(undefined)
+      await verifier.verify(someToken(one))
+      expect(recallOf(verifier, token)).toBeDefined()
+    }
+    expect(await verifier.verify(token)).toEqual(first)
+  })
+
+  it('is not verified again by a fetch alone', async () => {
+    const { clock, one, two, verifier, unknown, source } = await follow()
+    const token = someToken(one)
+    const first = await verifier.verify(token)
+    clock.advance(COOLDOWN)
+    await unknown(two)
+    expect(source.requests()).toBe(2)
+    expect(recallOf(verifier, token)).toBe(first)
+  })
+
+  it.each([
+    ['of another key', 'ES256', 'ES256', 'signature'],
+    ['of another algorithm', 'RS256', 'PS256', 'algorithm'],
+  ] as const)('in name only, and is %s, takes its tokens along', async (_, before, after, reason) => {
+    const { source, clock, issuerOf, two, verifier, unknown } = await follow()
+    const [old, replaced] = [issuerOf('one', before, 'k1'), issuerOf(before === after ? 'two' : 'one', after, 'k1')]
+    source.serve(old.jwks())
+    const token = someToken(old)
+    await verifier.verify(token)
+    source.serve(replaced.jwks())
+    clock.advance(COOLDOWN)
+    await unknown(two)
+    expect(recallOf(verifier, token)).toBeUndefined()
+    await expectInvalidToken(verifier.verify(token), reason)
+  })
+})
+
+describe('a source that is down', () => {
+  it('has its keys used for keepFor, and no longer; and comes back by itself', async () => {
+    const { source, clock, one, verifier, passes, unavailable, errors } = await follow()
+    const token = someToken(one)
+    await verifier.verify(token)
+    await source.stop()
+    for (let age = MINUTE; age < HOUR; age += MINUTE) {
+      clock.advance(MINUTE)
+      await passes(one)
+      expect(recallOf(verifier, token)).toBeDefined()
+    }
+    await vi.waitFor(() => expect(errors.length).toBeGreaterThan(1))
+    clock.advance(MINUTE - 1)
+    await passes(one)
+    clock.advance(1)
+    expect(recallOf(verifier, token)).toBeUndefined()
+    await unavailable(one)
+    await source.restart()
+    await unavailable(one)
+    clock.advance(COOLDOWN)
+    await passes(one)
+    expect(await verifier.verify(token)).toMatchObject({ accountId: 'acc-1' })
+  })
+
+  it('is 503 for a key that is not held, since it may have been put in meanwhile; the others go on', async () => {
+    const { source, clock, one, two, passes, unavailable, unknown } = await follow()
+    await passes(one)
+    await unknown(two)
+    source.serve(answering('down', 503))
+    clock.advance(COOLDOWN)
+    await unavailable(two)
+    await passes(one)
+    source.serve(one.jwks())
+    clock.advance(COOLDOWN)
+    await unknown(two)
+  })
+
+  it('is asked before its keys are used, where nobody has asked for long', async () => {
+    const { source, clock, one, passes, errors } = await follow()
+    await passes(one)
+    source.serve(answering('down', 503))
+    clock.advance(HOUR - 1)
+    await passes(one)
+    expect(errors).toHaveLength(1)
+    expect(source.requests()).toBe(2)
+  })
+
+  it('does not excuse a token that its held key refuses', async () => {
+    const { source, clock, one, passes, issuerOf, verifier, errors } = await follow()
+    await passes(one)
+    source.serve(answering('down', 503))
+    clock.advance(MAX_AGE)
+    const forged = issuerOf('two', 'ES256', one.jwks().keys[0]?.kid)
+    await expectInvalidToken(verifier.verify(someToken(forged)), 'signature')
+    expect(errors).toHaveLength(1)
+  })
+
+  it('is 503 while nothing is held', async () => {
+    const { source, one, unavailable } = await follow()
+    await source.stop()
+    const { cause } = await unavailable(one)
+    expect(String(cause)).toMatch(
+      /^Error: remoteKeys: http:\/\/127\.0\.0\.1:\d+\/jwks\.json gave no keys: fetch failed \(ECONNREFUSED\)$/,
+    )
+  })
+})
+
+/** Writes some of an answer, and then hangs. */
+const hangingAfter =
+  (text: string): RequestListener =>
+  (_req, res) =>
+    void res.writeHead(200).write(text)
+
+const endless: RequestListener = (_req, res) => {
+  const more = () => {
+    while (!res.destroyed && res.write('[[[[[[[['.repeat(1024)));
+  }
+  res.writeHead(200).on('drain', more)
+  more()
+}
+
+describe('an answer that is no JWK set', () => {
+  const good = () => makeIssuer({ keys: signingKey('ES256', 'two') }).jwks()
+  const bomb: RequestListener = (_req, res) =>
+    void res.writeHead(200, { 'Content-Encoding': 'gzip' }).end(gzipSync(`{"keys":[],"x":"${'x'.repeat(1e6)}"}`))
+  const to = (location: string) =>
+    ((_req, res) => void res.writeHead(302, { location }).end()) satisfies RequestListener
+
+  it.each([
+    ['not found', answering(good(), 404), 'the answer was 404, not 200'],
+    ['a failure', answering(good(), 500), 'the answer was 500, not 200'],
+    ['another success', answering(good(), 203), 'the answer was 203, not 200'],
+    ['no content', answering('', 204), 'the answer was 204, not 200'],
+    ['empty', answering(''), 'the answer is not JSON'],
+    ['HTML', answering('<html>secret</html>'), 'the answer is not JSON'],
+    ['cut JSON', answering(JSON.stringify(good()).slice(0, -1)), 'the answer is not JSON'],
+    ['two JSON values', answering('{"keys":[]}{"keys":[]}'), 'the answer is not JSON'],
+    ['null', answering('null'), 'the answer is not a JWK set'],
+    ['a list', answering(good().keys), 'the answer is not a JWK set'],
+    ['one key', answering(good().keys[0]), 'the answer is not a JWK set'],
+    ['keys by name', answering({ keys: { 0: good().keys[0] } }), 'the answer is not a JWK set'],
+    [
+      'not UTF-8',
+      (_req, res) => void res.end(Buffer.from('{"keys":[],"x":"\xff"}', 'latin1')),
+      'The encoded data was not valid for encoding utf-8',
+    ],
+    ['too long', answering(`{"keys":[]}${' '.repeat(102_400)}`), 'the answer is longer than 102400 bytes'],
+    ['too long once unpacked', bomb, 'the answer is longer than 102400 bytes'],
+    ['endless', endless, 'the answer is longer than 102400 bytes'],
+    ['cut off', (_req, res) => void res.writeHead(200).write('{', () => res.destroy()), 'terminated (UND_ERR_SOCKET)'],
+    ['never begun', () => {}, 'no answer within 1000 ms'],
+    ['never ended', hangingAfter('{"keys":'), 'no answer within 1000 ms'],
+  ] satisfies [string, RequestListener, string][])('leaves the keys as they were: %s', async (_, answer, reason) => {
+    const slow = reason.startsWith('no answer')
+    const { source, clock, one, two, passes, unavailable, errors } = await follow({ timeout: slow ? '1s' : '30s' })
+    await passes(one)
+    source.serve(answer)
+    clock.advance(COOLDOWN)
+    const { cause } = await unavailable(two)
+    expect(String(cause)).toBe(`Error: remoteKeys: ${source.url} gave no keys: ${reason}`)
+    expect(inspect(cause, { depth: 9 })).not.toMatch(/secret|html/)
+    await passes(one)
+    expect(errors).toHaveLength(1)
+  })
+
+  it.each([301, 302, 303, 307, 308])('is not looked for elsewhere: %i', async (status) => {
+    const { source, one, unavailable, errors } = await follow()
+    const elsewhere = await startSource(one.jwks())
+    source.serve(((_req, res) => void res.writeHead(status, { location: elsewhere.url }).end()) as RequestListener)
+    await unavailable(one)
+    expect(errors.map(String)).toEqual([expect.stringContaining(`the answer was ${status}, not 200`)])
+    source.serve(to('/'))
+    expect([source.requests(), elsewhere.requests()]).toEqual([1, 0])
+  })
+
+  it('may be as long as the limit, and no byte longer', async () => {
+    const text = JSON.stringify(good())
+    for (const [length, fits] of [
+      [text.length, true],
+      [text.length + 1, false],
+    ] as const) {
+      const { two, passes, unavailable } = await follow({
+        serves: answering(text.padEnd(length)),
+        sizeLimit: text.length,
+      })
+      await (fits ? passes(two) : unavailable(two))
+    }
+  })
+
+  it('has its connection closed', async () => {
+    for (const answer of [endless, hangingAfter('{'), (() => {}) as RequestListener]) {
+      const closed = vi.fn()
+      const { one, unavailable } = await follow({
+        timeout: '50ms',
+        serves: ((req: IncomingMessage, res: ServerResponse) => {
+          res.once('close', closed)
+          answer(req, res)
+        }) as RequestListener,
+      })
+      await unavailable(one)
+      await vi.waitFor(() => expect(closed).toHaveBeenCalledOnce())
+    }
+  })
+})
+
+describe('a failure', () => {
+  it('is told with the address, but for its query', async () => {
+    const { one, unavailable, source, keys } = await follow({ serves: answering('', 500), query: '?code=secret' })
+    const { cause } = await unavailable(one)
+    expect((cause as Error).message).toContain(source.url)
+    expect(inspect([cause, keys], { depth: 9 })).not.toContain('secret')
+  })
+
+  it('of which nobody waits for the answer is told too', async () => {
+    const { source, clock, one, passes, errors } = await follow()
+    await passes(one)
+    await source.stop()
+    clock.advance(MAX_AGE / 2)
+    await passes(one)
+    await vi.waitFor(() => expect(errors).toHaveLength(1))
+  })
+
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('observer')
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('observer'))],
+  ])('goes on when onError %s', async (_, onError) => {
+    const unhandled = unhandledRejections()
+    const { source, clock, one, passes, verifier } = await follow({ onError })
+    await passes(one)
+    source.serve(answering('', 500))
+    clock.advance(MAX_AGE / 2)
+    await passes(one)
+    clock.advance(HOUR)
+    expect((await refusalOf(verifier.verify(someToken(one)))).cause).toMatchObject({
+      message: /500/.exec('500') ? expect.stringContaining('500') : '',
+    })
+    await new Promise(setImmediate)
+    expect(unhandled).toEqual([])
+  })
+
+  it('is a warning of the process, once, where nobody is told', async () => {
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    onTestFinished(() => warn.mockRestore())
+    const { clock, one, verifier, source } = await follow({ serves: answering('', 500), onError: undefined })
+    for (let i = 0; i < 2; i++) {
+      await refusalOf(verifier.verify(someToken(one)))
+      clock.advance(COOLDOWN)
+    }
+    expect(source.requests()).toBe(2)
+    const message = `remoteKeys: ${source.url} gave no keys: the answer was 500, not 200. Set onError to be told of every failure`
+    expect(warn.mock.calls).toEqual([[message, 'ExpressTokenEndpointWarning']])
+  })
+
+  it('leaves no timer behind, and neither does a success', async () => {
+    const set = vi.spyOn(globalThis, 'setTimeout')
+    const clear = vi.spyOn(globalThis, 'clearTimeout')
+    onTestFinished(() => [set, clear].forEach((spy) => void spy.mockRestore()))
+    for (const serves of [undefined, answering('', 500)]) {
+      const { one, verifier } = await follow({ serves, timeout: '54321ms' })
+      await Promise.allSettled([verifier.verify(someToken(one))])
+    }
+    const timers = set.mock.results.filter((_, i) => set.mock.calls[i]?.[1] === 54_321).map(({ value }) => value)
+    expect(timers).toHaveLength(2)
+    for (const timer of timers) expect(clear).toHaveBeenCalledWith(timer)
+  })
+})
+
+describe('where remote keys may be', () => {
+  it.each([
+    'https://api.example.com/.well-known/jwks.json',
+    'HTTPS://API.EXAMPLE.COM/jwks?p=1',
+    new URL('https://api.example.com/jwks'),
+    foreignUrl('https://api.example.com/jwks'),
+    'http://localhost/jwks',
+    'http://LOCALHOST:3000/jwks',
+    'http://127.0.0.1:3000/jwks',
+    'http://127.255.0.9/jwks',
+    'http://[::1]:3000/jwks',
+    'http://2130706433/jwks',
+  ])('%s', (url) => {
+    const parsed = new URL(url)
+    expect(remoteKeys(url).url).toBe(parsed.origin + parsed.pathname)
+  })
+
+  it.each([
+    ['http://api.example.com/jwks', 'loopback alone'],
+    ['http://localhost.example.com/jwks', 'loopback alone'],
+    ['http://127.0.0.1.example.com/jwks', 'loopback alone'],
+    ['http://localhost./jwks', 'loopback alone'],
+    ['http://0.0.0.0/jwks', 'loopback alone'],
+    ['http://10.0.0.1/jwks', 'loopback alone'],
+    ['http://128.0.0.1/jwks', 'loopback alone'],
+    ['http://[::]/jwks', 'loopback alone'],
+    ['http://[::ffff:127.0.0.1]/jwks', 'loopback alone'],
+    ['http://localhost@example.com/jwks', 'loopback alone'],
+    ['https://user:geheim@api.example.com/jwks', 'without user name, password'],
+    ['https://geheim@api.example.com/jwks', 'without user name, password'],
+    ['https://api.example.com/jwks#geheim', 'fragment'],
+    ['api.example.com/jwks', 'Is "https://" missing\\?'],
+    ['/jwks', 'an absolute https: URL'],
+    ['', 'is an empty string'],
+    ['ftp://api.example.com/jwks', 'an absolute https: URL'],
+    ['file:///etc/passwd', 'an absolute https: URL'],
+    ['data:application/json,{"keys":[]}', 'an absolute https: URL'],
+    ['https://', 'an absolute https: URL'],
+    ['https:\\\\api.example.com/jwks', 'an absolute https: URL'],
+    [' https://api.example.com/jwks', 'an absolute https: URL'],
+    [new URL('http://example.com/'), 'loopback alone'],
+    [undefined, 'is missing. Is an environment variable not set\\?'],
+    [null, 'is null'],
+    [{ href: 'https://api.example.com' }, 'is an object'],
+  ])('not %s', (url, says) => {
+    expectMisuse(() => remoteKeys(url as string), new RegExp(`^remoteKeys: the URL must be .*${says}`), ['geheim'])
+  })
+
+  it('is not changed later', async () => {
+    const { source, one } = await follow()
+    const url = new URL(source.url)
+    const keys = remoteKeys(url)
+    url.href = 'https://example.invalid/'
+    const verifier = createTokenVerifier({ issuer: ISSUER, keys, clock: frozenClock() })
+    expect(await verifier.verify(someToken(one))).toMatchObject({ accountId: 'acc-1' })
+  })
+
+  it('is never read from a token', async () => {
+    const { source, verifier, two } = await follow()
+    const elsewhere = await startSource(two.jwks())
+    const [, payload, signature] = someToken(two).split('.')
+    const kid = two.jwks().keys[0]?.kid
+    const header = { alg: 'ES256', typ: 'at+jwt', kid, jku: elsewhere.url, x5u: elsewhere.url, jwk: two.jwks().keys[0] }
+    const token = [Buffer.from(JSON.stringify(header)).toString('base64url'), payload, signature].join('.')
+    await expectInvalidToken(verifier.verify(token), 'unknown_key')
+    expect([source.requests(), elsewhere.requests()]).toEqual([1, 0])
+  })
+})
+
+describe('misuse', () => {
+  const URL_ = 'https://api.example.com/jwks'
+
+  it.each([
+    [{ cooldown: 0 }, /option "cooldown" must be .* from 1 second to 1 hour/],
+    [{ maxAge: '25h' }, /option "maxAge" must be .* from 2 seconds to 1 day/],
+    [{ keepFor: '31 days' }, /option "keepFor" must be .* to 30 days/],
+    [{ timeout: '2m' }, /option "timeout" must be/],
+    [{ timeout: 5000 }, /did you give milliseconds\?/],
+    [{ sizeLimit: 0 }, /option "sizeLimit" must be a number of bytes, a whole number from 1 to 10485760/],
+    [{ sizeLimit: '100kb' }, /option "sizeLimit" must be/],
+    [{ onError: 'log' }, /option "onError" must be a function/],
+    [{ clock: 5 }, /option "clock" must be/],
+    [{ maxAge: '30s' }, /option "cooldown" must be at most half of "maxAge"/],
+    [{ cooldown: '6m' }, /option "cooldown" must be at most half of "maxAge"/],
+    [{ maxAge: '2h' }, /option "keepFor" must be at least "maxAge"/],
+    [{ keepFor: '9m' }, /option "keepFor" must be at least "maxAge"/],
+    [{ cacheMaxAge: 1 }, /unknown option "cacheMaxAge". Did you mean "maxAge"\?/],
+    [{ cooldownDuration: 1 }, /Did you mean "cooldown"\?/],
+    [[], /expected an options object, got an empty array/],
+  ])('of the options: %j', (options, says) => {
+    expectMisuse(() => remoteKeys(URL_, options as never), says)
+  })
+
+  it('leaves room for the bounds themselves', () => {
+    expect(() => remoteKeys(URL_, { cooldown: '5m', maxAge: '10m', keepFor: '10m' })).not.toThrow()
+  })
+
+  const keys = remoteKeys(URL_)
+  const key = { alg: 'ES256', publicKey: pairOf('ES256').publicKey } as const
+  const verifierOf = (given: unknown) => () =>
+    createTokenVerifier({ issuer: ISSUER, keys: given } as TokenVerifierOptions)
+
+  it.each([
+    ['in a list', [keys], /option "keys" must be remoteKeys\(\) alone, or a list of keys without it/],
+    ['beside a key', [key, keys], /option "keys" must be remoteKeys\(\) alone/],
+    ['as an address', URL_, /option "keys" must hold keys, but is a URL. Did you mean remoteKeys\(url\)\?/],
+    ['as a URL', new URL(URL_), /Did you mean remoteKeys\(url\)\?/],
+    ['as a URL of another realm', foreignUrl(URL_), /Did you mean remoteKeys\(url\)\?/],
+    ['as an address without TLS', 'HTTP://127.0.0.1/jwks.json', /Did you mean remoteKeys\(url\)\?/],
+    ['as an address in other text', `see ${URL_}`, /"keys" must be \{ alg, secret \}/],
+    ['as an address in a list', [URL_], /"keys\[0\]" must be \{ alg, secret \}/],
+    ['copied', { ...keys }, /option "keys"/],
+    ['made by hand', { url: URL_, find: () => undefined }, /option "keys"/],
+    ['not called', remoteKeys, /option "keys" must be/],
+  ])('of createTokenVerifier: %s', (_, given, says) => expectMisuse(verifierOf(given), says))
+
+  it.each([[keys], [[keys]], [[signingKey('ES256'), keys]]])('of createTokenIssuer, which has to sign', (given) => {
+    const says = /createTokenIssuer: option "keys" must hold a key that signs, .*use createTokenVerifier/
+    expectMisuse(() => createTokenIssuer({ issuer: ISSUER, keys: given as never }), says)
+  })
+})
+
+describe('keys that are here', () => {
+  it('are asked for nothing: an unknown one is refused at once', async () => {
+    const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    const verifier = createTokenVerifier({ issuer: ISSUER, keys: { alg: 'ES256', publicKey } })
+    const token = someToken(makeIssuer())
+    await expectInvalidToken(verifier.verify(token), 'unknown_key')
+    expect(() => quickPathOf(verifier)?.verifyNow(token)).toThrow('The access token is not valid.')
+  })
+})

@@ -1,0 +1,260 @@
+import { createTokenIssuer, createTokenVerifier } from 'express-token-endpoint'
+import { describe, expect, it } from 'vitest'
+import { readJwkSet } from '../../../src/tokens/keys/jwk-set.js'
+import { decodePayload, forge, goodParts, ISSUER, makeIssuer, SECRET, signingKey } from '../../support/fixtures.js'
+import { pairOf } from '../../support/keys.js'
+import { outcomeOf, polluted } from '../../support/pollution.js'
+import { atFrozenMoment, headerOf } from '../../support/tokens.js'
+
+const { now, issuer, forged, clock } = atFrozenMoment()
+
+describe('a token that lacks a claim is refused, though every object inherits the claim', () => {
+  const { payload } = goodParts(now)
+
+  it.each(['iss', 'aud', 'sub', 'client_id', 'iat', 'exp', 'jti'])('%s', async (name) => {
+    const token = forged({ payload: { [name]: undefined } })
+    const { error } = await polluted({ [name]: payload[name] }, () => outcomeOf(() => issuer.verify(token)))
+    expect(error).toMatchObject({ code: 'invalid_token', reason: 'claims' })
+  })
+
+  it('all of them', async () => {
+    const token = forge(goodParts(now).header, {})
+    const { error } = await polluted(payload, () => outcomeOf(() => issuer.verify(token)))
+    expect(error).toMatchObject({ code: 'invalid_token', reason: 'claims' })
+    expect(error).not.toHaveProperty('tokenId')
+  })
+})
+
+describe('a token that lacks a header member is refused, though every object inherits the member', () => {
+  it.each([
+    ['alg', 'HS256', 'algorithm'],
+    ['typ', 'at+jwt', 'type'],
+    ['kid', 'k1', 'unknown_key'],
+  ])('%s', async (name, value, reason) => {
+    const token = forged({ header: { [name]: undefined } })
+    const { error } = await polluted({ [name]: value }, () => outcomeOf(() => issuer.verify(token)))
+    expect(error).toMatchObject({ code: 'invalid_token', reason })
+  })
+})
+
+it('a valid token says what it says, whatever every object inherits', async () => {
+  const token = forged()
+  const inherited = { scope: 'admin', nbf: now + 9999, crit: ['x'], claims: { admin: true }, admin: true, sub: 'evil' }
+  const { value } = await polluted(inherited, () => outcomeOf(async () => ({ ...(await issuer.verify(token)) })))
+  expect(value).toMatchObject({ accountId: 'acc-1', scopes: [] })
+  expect(Object.keys(value?.claims ?? { none: 1 })).toEqual([])
+})
+
+describe('issue', () => {
+  const issueWhile = (inherited: Record<string, unknown>, subject: object, tokens = issuer) =>
+    polluted(inherited, () => outcomeOf(() => tokens.issue(subject as { accountId: string })))
+
+  it.each<[string, unknown]>([
+    ['scopes', ['admin']],
+    ['claims', { admin: true }],
+    ['issuedAt', new Date(0)],
+    ['scope', 'admin'],
+    ['iat', 0],
+    ['exp', 9e9],
+    ['client_id', 'evil'],
+    ['toJSON', 'evil'],
+  ])('puts no inherited %s into a token', async (name, value) => {
+    const { value: issued } = await issueWhile({ [name]: value }, { accountId: 'acc-1' })
+    const plain = decodePayload(issuer.issue({ accountId: 'acc-1' }).token)
+    expect(decodePayload(issued?.token ?? '')).toEqual({ ...plain, jti: issued?.id })
+  })
+
+  it('takes no inherited account id', async () => {
+    const { error } = await issueWhile({ accountId: 'acc-1' }, {})
+    expect(error).toMatchObject({ message: 'issue: "accountId" must be a non-empty string' })
+  })
+
+  it.each<[string, unknown]>([
+    ['expiresIn', 9e6],
+    ['notBefore', 9e6],
+    ['noTimestamp', true],
+    ['audience', 'evil'],
+    ['issuer', 'evil'],
+    ['subject', 'evil'],
+    ['jwtid', 'evil'],
+    ['keyid', 'evil'],
+    ['encoding', 'latin1'],
+    ['algorithm', 'none'],
+    ['header', { kid: 'evil', alg: 'none' }],
+    ['mutatePayload', true],
+    ['alg', 'none'],
+    ['typ', 'JWT'],
+    ['kid', 'evil'],
+    ['crit', ['x']],
+  ])('is not changed by an inherited option of the signing library: %s', async (name, value) => {
+    const subject = { accountId: 'acc-é', scopes: ['a'] }
+    const { value: issued, error } = await issueWhile({ [name]: value }, subject)
+    expect(error).toBeUndefined()
+    const plain = issuer.issue(subject).token
+    expect(headerOf(issued?.token ?? '')).toEqual(headerOf(plain))
+    expect(decodePayload(issued?.token ?? '')).toEqual({ ...decodePayload(plain), jti: issued?.id })
+    expect(await issuer.verify(issued?.token ?? '')).toMatchObject({ accountId: 'acc-é', scopes: ['a'] })
+  })
+
+  it('takes what a class provides', () => {
+    class Subject {
+      get accountId() {
+        return 'acc-1'
+      }
+      get scopes() {
+        return ['a']
+      }
+    }
+    expect(decodePayload(issuer.issue(new Subject()).token)).toMatchObject({ sub: 'acc-1', scope: 'a' })
+  })
+
+  it('reads each member once', () => {
+    const reads: string[] = []
+    const subject = new Proxy(
+      { accountId: 'acc-1', scopes: ['a'], claims: {}, issuedAt: new Date(clock()) },
+      {
+        get(target, name, receiver) {
+          reads.push(String(name))
+          return Reflect.get(target, name, receiver)
+        },
+      },
+    )
+    issuer.issue(subject)
+    expect(reads.sort()).toEqual(['accountId', 'claims', 'issuedAt', 'scopes'])
+  })
+})
+
+describe('options', () => {
+  it('are not inherited', async () => {
+    const inherited = {
+      audience: 'evil',
+      clientId: 'evil',
+      lifetime: '30 days',
+      clockTolerance: 60,
+      cache: false,
+      clock: () => 0,
+    }
+    const token = forged({ payload: { iat: now - 9, exp: now } })
+    const { value } = await polluted(inherited, () => outcomeOf(() => makeIssuer({ clock })))
+    const { token: issued } = value?.issue({ accountId: 'acc-1' }) ?? { token: '' }
+    expect(decodePayload(issued)).toMatchObject({ aud: ISSUER, client_id: ISSUER, iat: now, exp: now + 3600 })
+    expect((await outcomeOf(() => value?.verify(token))).error).toMatchObject({ reason: 'expired' })
+  })
+})
+
+describe('key entries', () => {
+  const issuerWhile = (inherited: Record<string, unknown>, keys: unknown) =>
+    polluted(inherited, () => outcomeOf(() => createTokenIssuer({ issuer: ISSUER, keys: keys as never })))
+
+  it.each<[string, Record<string, unknown>, unknown]>([
+    ['secret', { secret: SECRET }, { alg: 'HS256' }],
+    ['alg', { alg: 'HS256' }, { secret: SECRET }],
+    ['privateKey', { privateKey: pairOf('ES256').privateKey }, { alg: 'ES256' }],
+    [
+      'd',
+      { d: pairOf('ES256').privateKey.export({ format: 'jwk' }).d },
+      {
+        alg: 'ES256',
+        privateKey: pairOf('ES256').publicKey.export({ format: 'jwk' }),
+      },
+    ],
+  ])('inherit no %s', async (_, inherited, keys) => {
+    const { error } = await issuerWhile(inherited, keys)
+    expect(error).toBeInstanceOf(TypeError)
+  })
+
+  it.each<[string, unknown]>([
+    ['kid', 'evil'],
+    ['publicKey', 'evil'],
+    ['secret', 'evil'],
+    ['use', 'enc'],
+    ['key_ops', ['encrypt']],
+    ['passphrase', 'evil'],
+    ['cipher', 'evil'],
+  ])('are not changed by an inherited %s', async (name, value) => {
+    const privateKey = pairOf('ES256').privateKey.export({ format: 'jwk' })
+    const plain = createTokenIssuer({ issuer: ISSUER, keys: { alg: 'ES256', privateKey } })
+    const { value: made, error } = await issuerWhile({ [name]: value }, { alg: 'ES256', privateKey })
+    expect(error).toBeUndefined()
+    expect(made?.jwks()).toEqual(plain.jwks())
+  })
+
+  it.each(['privateKey', 'd'])('of a verifier are not taken for private ones: an inherited %s', async (name) => {
+    const publicKey = pairOf('ES256').publicKey.export({ format: 'jwk' })
+    const verifierOf = () => createTokenVerifier({ issuer: ISSUER, keys: { alg: 'ES256', publicKey } })
+    expect((await polluted({ [name]: 'x' }, () => outcomeOf(verifierOf))).error).toBeUndefined()
+  })
+
+  it('are read once', async () => {
+    const [one, two] = [SECRET, `two ${SECRET}`]
+    let reads = 0
+    const entry = {
+      alg: 'HS256' as const,
+      kid: 'k1',
+      get secret() {
+        return reads++ === 0 ? one : two
+      },
+    }
+    const tokens = createTokenIssuer({ issuer: ISSUER, keys: entry })
+    expect(reads).toBe(1)
+    expect(await makeIssuer().verify(tokens.issue({ accountId: 'acc-1' }).token)).toMatchObject({ accountId: 'acc-1' })
+  })
+})
+
+describe('a JWK set', () => {
+  const jwk = (alg: 'ES256' | 'RS256') => ({
+    ...pairOf(alg).publicKey.export({ format: 'jwk' }),
+    kid: 'k',
+    alg,
+    use: 'sig',
+  })
+  const without = (members: Record<string, unknown>, name: string) =>
+    Object.fromEntries(Object.entries(members).filter(([one]) => one !== name))
+
+  it.each([
+    ['ES256', 'kty'],
+    ['ES256', 'crv'],
+    ['ES256', 'x'],
+    ['ES256', 'y'],
+    ['ES256', 'kid'],
+    ['RS256', 'kty'],
+    ['RS256', 'n'],
+    ['RS256', 'e'],
+    ['RS256', 'alg'],
+    ['RS256', 'kid'],
+  ] as const)('has no %s key that lacks %s, though every object inherits it', async (alg, name) => {
+    const whole: Record<string, unknown> = jwk(alg)
+    const text = JSON.stringify({ keys: [without(whole, name)] })
+    const { value, error } = await polluted({ [name]: whole[name] }, () => outcomeOf(() => readJwkSet(text)))
+    expect(error).toBeUndefined()
+    expect(value?.size).toBe(0)
+  })
+
+  it('is none without keys of its own', async () => {
+    const { error } = await polluted({ keys: [jwk('ES256')] }, () => outcomeOf(() => readJwkSet('{}')))
+    expect(error).toMatchObject({ message: 'the answer is not a JWK set' })
+  })
+
+  it.each<[string, unknown]>([
+    ['use', 'enc'],
+    ['alg', 'HS256'],
+    ['key_ops', ['encrypt']],
+    ['d', 'AQ'],
+    ['k', 'AQ'],
+  ])('keeps its keys whatever %s every object inherits', async (name, value) => {
+    const text = JSON.stringify({ keys: [without(jwk('ES256'), name)] })
+    const { value: keys } = await polluted({ [name]: value }, () => outcomeOf(() => readJwkSet(text)))
+    expect([...(keys?.keys() ?? [])]).toEqual(['k'])
+  })
+})
+
+describe('a key pair', () => {
+  it.each(['RS256', 'PS256', 'ES256'] as const)('signs and verifies %s all the same', async (alg) => {
+    const tokens = createTokenIssuer({ issuer: ISSUER, keys: signingKey(alg) })
+    const inherited = { n: 'AQ', e: 'AQ', kty: 'oct', crv: 'P-521', alg: 'none', kid: 'evil', keys: [] }
+    const { value } = await polluted(inherited, () =>
+      outcomeOf(async () => tokens.verify(tokens.issue({ accountId: 'acc-1' }).token)),
+    )
+    expect(value).toMatchObject({ accountId: 'acc-1' })
+  })
+})

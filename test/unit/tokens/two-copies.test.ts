@@ -1,0 +1,130 @@
+import express from 'express'
+import { describe, expect, it, vi } from 'vitest'
+import { AuthError } from '../../../src/shared/errors.js'
+import { listen } from '../../support/http.js'
+import { startSource } from '../../support/jwks-source.js'
+
+/** A copy of the package of its own, as a second one in `node_modules` is: no module is shared with another copy. */
+async function copy() {
+  vi.resetModules()
+  const library = await import('express-token-endpoint')
+  const { quickPathOf } = await import('../../../src/tokens/quick-path.js')
+  const { isRemoteKeys } = await import('../../../src/tokens/keys/remote-keys.js')
+  const { isVerifiedToken } = await import('../../../src/tokens/verified-token.js')
+  const { ISSUER, signingKey } = await import('../../support/fixtures.js')
+  return { ...library, isRemoteKeys, isVerifiedToken, ISSUER, quickPathOf, signingKey }
+}
+
+describe('two copies of the package in one process', async () => {
+  const [one, two] = [await copy(), await copy()]
+  const key = one.signingKey('ES256')
+  const issuer = one.createTokenIssuer({ issuer: one.ISSUER, keys: key })
+  const subject = { accountId: 'acc-1', scopes: ['a'] }
+
+  it('share no code (so that the tests below mean something)', () => {
+    expect(one.createTokenIssuer).not.toBe(two.createTokenIssuer)
+    expect(one.AuthError).not.toBe(two.AuthError)
+    expect(one.AuthError).not.toBe(AuthError)
+  })
+
+  it('recognise each other’s verified tokens', async () => {
+    const auth = await issuer.verify(issuer.issue(subject).token)
+    expect([one.isVerifiedToken(auth), two.isVerifiedToken(auth)]).toEqual([true, true])
+    expect(two.authOf({ auth, method: 'GET', baseUrl: '', path: '/' })).toBe(auth)
+  })
+
+  it('recognise each other’s verifiers', async () => {
+    const { token } = issuer.issue(subject)
+    const path = two.quickPathOf(issuer)
+    expect(path?.verifyNow(token)).toMatchObject({ accountId: 'acc-1' })
+    expect(path?.recall(`Bearer ${token}`)).toBe(await issuer.verify(token))
+  })
+
+  it.each([
+    ['the issuer’s own', issuer],
+    ['a copy of it', { ...issuer }],
+  ])('guard with each other’s verifiers: %s', async (_, tokens) => {
+    const app = express().get('/', two.requireBearer({ tokens, scope: 'a' }), (req, res) => {
+      res.json({ accountId: two.authOf(req).accountId, again: one.authOf(req).accountId })
+    })
+    const { url } = await listen(app)
+    const headers = { Authorization: `Bearer ${issuer.issue(subject).token}` }
+    for (let i = 0; i < 2; i++) {
+      const answer = await fetch(url, { headers })
+      expect(answer.status).toBe(200)
+      expect(await answer.json()).toEqual({ accountId: 'acc-1', again: 'acc-1' })
+    }
+  })
+
+  it('verify with each other’s remote keys', async () => {
+    const source = await startSource(issuer.jwks())
+    const keys = one.remoteKeys(source.url, { onError: () => {} })
+    expect([one.isRemoteKeys(keys), two.isRemoteKeys(keys)]).toEqual([true, true])
+    const verifier = two.createTokenVerifier({ issuer: one.ISSUER, keys })
+    expect(await verifier.verify(issuer.issue(subject).token)).toMatchObject({ accountId: 'acc-1' })
+    expect(source.requests()).toBe(1)
+  })
+
+  it('cannot tell about a token while the other’s remote keys are not to be had', async () => {
+    const source = await startSource('no set')
+    const verifier = two.createTokenVerifier({ issuer: one.ISSUER, keys: one.remoteKeys(source.url, { onError() {} }) })
+    await expect(verifier.verify(issuer.issue(subject).token)).rejects.toMatchObject({
+      code: 'unavailable',
+      dependency: 'keys',
+    })
+  })
+
+  it('know each other’s remote keys where they cannot be used', () => {
+    const keys = one.remoteKeys('https://api.example.com/jwks.json') as never
+    const { ISSUER } = one
+    expect(() => two.createTokenVerifier({ issuer: ISSUER, keys: [keys] })).toThrow('must be remoteKeys() alone')
+    expect(() => two.createTokenIssuer({ issuer: ISSUER, keys })).toThrow('but remoteKeys() are public ones')
+  })
+})
+
+describe('what is not the package’s own', async () => {
+  const { isRemoteKeys, isVerifiedToken, ISSUER, remoteKeys, createTokenIssuer, quickPathOf, signingKey } = await copy()
+  const issuer = createTokenIssuer({ issuer: ISSUER, keys: signingKey('ES256') })
+  const verified = await issuer.verify(issuer.issue({ accountId: 'acc-1' }).token)
+  const keys = remoteKeys('https://api.example.com/jwks.json')
+  const mark = 'express-token-endpoint.VerifiedToken'
+
+  it.each<[string, unknown]>([
+    ['parsed JSON', JSON.parse(JSON.stringify(verified))],
+    ['parsed JSON with the name of the mark', JSON.parse(`{"${mark}":true,"Symbol(${mark})":true}`)],
+    ['another middleware’s req.auth', { payload: { sub: 'acc-1' }, header: {}, token: 'x' }],
+    ['a copy', { ...verified }],
+    ['a structured clone', structuredClone({ ...verified })],
+    ['an heir', Object.create(verified)],
+  ])('is no verified token: %s', (_, value) => {
+    expect(isVerifiedToken(value)).toBe(false)
+  })
+
+  it.each<[string, unknown]>([
+    ['a copy', { ...keys }],
+    ['an heir', Object.create(keys)],
+    ['another object of the same shape', { url: keys.url, find: () => undefined, renew: async () => undefined }],
+  ])('is no remote keys: %s', (_, value) => {
+    expect(isRemoteKeys(value)).toBe(false)
+  })
+
+  const verify = async () => verified
+  it.each<[string, object]>([
+    ['a copy', { ...issuer, verify }],
+    [
+      'a whole copy',
+      Object.defineProperties({}, { ...Object.getOwnPropertyDescriptors(issuer), verify: { value: verify } }),
+    ],
+    ['an heir', Object.create(issuer, { verify: { value: verify } })],
+    ['a proxy', new Proxy({ ...issuer, verify }, {})],
+    ['a proxy of the issuer itself', new Proxy(issuer, {})],
+  ])('has no quick path: %s', (_, value) => {
+    expect(quickPathOf(issuer)).toBeDefined()
+    expect(quickPathOf(value)).toBeUndefined()
+  })
+
+  it('is not shown in a copy or in JSON', () => {
+    expect(Object.getOwnPropertySymbols({ ...issuer, ...verified, ...keys })).toEqual([])
+    expect(JSON.stringify([issuer, keys])).not.toContain('express-token-endpoint')
+  })
+})

@@ -1,0 +1,387 @@
+import type { ServerResponse } from 'node:http'
+import { setImmediate as endOfTurn } from 'node:timers'
+import express from 'express'
+import { AuthError, requireBearer, type TokenVerifier, type VerifiedToken } from 'express-token-endpoint'
+import request from 'supertest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { GuardedRequest } from '../../../src/http/guard/require-bearer.js'
+import * as signature from '../../../src/tokens/jwt/signature.js'
+import { verifyToken } from '../../../src/tokens/jwt/verify-token.js'
+import { readKeys } from '../../../src/tokens/keys/key-ring.js'
+import { type QuickPath, quickPathOf, withQuickPath } from '../../../src/tokens/quick-path.js'
+import { verifiedCache } from '../../../src/tokens/verified-cache.js'
+import { thrownBy } from '../../support/failures.js'
+import { forge, frozenClock, goodParts, ISSUER, makeIssuer, recallOf, SECRET } from '../../support/fixtures.js'
+import { eavesdropper } from '../../support/host.js'
+
+vi.mock('../../../src/tokens/jwt/signature.js', { spy: true })
+const verify = vi.mocked(signature.isSignedBy)
+beforeEach(() => void verify.mockClear())
+
+describe('the cache of verified tokens', () => {
+  it('has each token verified once, and gives the same frozen object', async () => {
+    const issuer = makeIssuer()
+    const { token } = issuer.issue({ accountId: 'acc-1' })
+    const first = await issuer.verify(token)
+    expect(await issuer.verify(token)).toBe(first)
+    expect(recallOf(issuer, token)).toBe(first)
+    expect(Object.isFrozen(first)).toBe(true)
+    expect(verify).toHaveBeenCalledOnce()
+  })
+
+  it('knows nothing of a token that it has not seen', () => {
+    const issuer = makeIssuer()
+    expect(recallOf(issuer, issuer.issue({ accountId: 'acc-1' }).token)).toBeUndefined()
+  })
+
+  it('never remembers a refusal', async () => {
+    const clock = frozenClock()
+    const issuer = makeIssuer({ clock })
+    const { header, payload } = goodParts(clock.seconds() + 10)
+    const early = forge(header, payload)
+    for (let i = 0; i < 2; i++) await expect(issuer.verify(early)).rejects.toMatchObject({ reason: 'not_yet_valid' })
+    expect(verify).toHaveBeenCalledTimes(2)
+    clock.advance(10_000)
+    expect(await issuer.verify(early)).toMatchObject({ id: 'jti-1' })
+  })
+
+  it('holds exp against the clock at every meeting, to the millisecond', async () => {
+    const clock = frozenClock()
+    const issuer = makeIssuer({ clock, lifetime: '10s' })
+    const { token } = issuer.issue({ accountId: 'acc-1' })
+    await issuer.verify(token)
+    clock.advance(9999)
+    expect(recallOf(issuer, token)).toBeDefined()
+    clock.advance(1)
+    expect(recallOf(issuer, token)).toBeUndefined()
+    await expect(issuer.verify(token)).rejects.toMatchObject({ reason: 'expired' })
+  })
+
+  it('holds iat and nbf against a clock that is set back', async () => {
+    const clock = frozenClock()
+    const issuer = makeIssuer({ clock })
+    const { header, payload } = goodParts(clock.seconds() - 100)
+    const [plain, later] = [forge(header, payload), forge(header, { ...payload, nbf: clock.seconds() - 50 })]
+    await Promise.all([plain, later].map((token) => issuer.verify(token)))
+    clock.advance(-60_000)
+    expect([plain, later].map((token) => recallOf(issuer, token) !== undefined)).toEqual([true, false])
+    clock.advance(-50_000)
+    expect(recallOf(issuer, plain)).toBeUndefined()
+  })
+
+  it('knows a token from the very moment of its iat', async () => {
+    const clock = frozenClock()
+    const issuer = makeIssuer({ clock })
+    const { token } = issuer.issue({ accountId: 'acc-1' })
+    await issuer.verify(token)
+    expect(recallOf(issuer, token)).toBeDefined()
+    clock.advance(-1)
+    expect(recallOf(issuer, token)).toBeUndefined()
+  })
+
+  it('keeps to the clock tolerance', async () => {
+    const clock = frozenClock()
+    const issuer = makeIssuer({ clock, lifetime: '10s', clockTolerance: 5 })
+    const { token } = issuer.issue({ accountId: 'acc-1' })
+    await issuer.verify(token)
+    clock.advance(14_999)
+    expect(recallOf(issuer, token)).toBeDefined()
+    clock.advance(1)
+    expect(recallOf(issuer, token)).toBeUndefined()
+  })
+
+  it('is keyed on the whole text: another spelling of the same bytes is another token', async () => {
+    const issuer = makeIssuer()
+    const { token } = issuer.issue({ accountId: 'acc-1' })
+    await issuer.verify(token)
+    for (const other of [`${token}=`, ` ${token}`, `${token} `, token.toUpperCase(), token.slice(0, -1), `${token}A`]) {
+      expect(recallOf(issuer, other)).toBeUndefined()
+      await expect(issuer.verify(other)).rejects.toThrow(AuthError)
+    }
+  })
+
+  it.each([
+    ['an array', (token: string) => [token]],
+    ['an object that becomes text', (token: string) => ({ toString: () => token })],
+    ['a String object', (token: string) => Object(token)],
+  ])('takes nothing but text for a token that it knows: %s', async (_, made) => {
+    const issuer = makeIssuer()
+    const { token } = issuer.issue({ accountId: 'acc-1' })
+    await issuer.verify(token)
+    await expect(issuer.verify(made(token) as string)).rejects.toMatchObject({ reason: 'malformed' })
+  })
+
+  it('takes nothing for a token that is longer than any header is', async () => {
+    const issuer = makeIssuer({ cache: false })
+    const { token } = issuer.issue({ accountId: 'acc-1', claims: { x: 'x'.repeat(2 ** 20) } })
+    await expect(issuer.verify(token)).rejects.toMatchObject({ reason: 'malformed' })
+    expect(verify).not.toHaveBeenCalled()
+  })
+
+  it('holds as many as it is told; one more drives out the least recently used, when it comes again', async () => {
+    const issuer = makeIssuer({ cache: 2 })
+    const [a = '', b = '', c = ''] = ['a', 'b', 'c'].map((accountId) => issuer.issue({ accountId }).token)
+    const known = () => [a, b, c].map((token) => recallOf(issuer, token)?.accountId)
+    await issuer.verify(a)
+    await issuer.verify(b)
+    await issuer.verify(c)
+    expect(known()).toEqual(['a', 'b', undefined])
+    recallOf(issuer, a)
+    await issuer.verify(c)
+    expect(known()).toEqual(['a', undefined, 'c'])
+    expect(verify).toHaveBeenCalledTimes(4)
+  })
+
+  /** A cache, and a verification to put into it under any text. */
+  function cacheOf(size: number) {
+    const ring = readKeys('test', { alg: 'HS256', secret: SECRET, kid: 'k1' })
+    const { header, payload } = goodParts()
+    const expected = { issuer: ISSUER, audience: ISSUER, now: Date.now(), tolerance: 0 }
+    return { ...verifiedCache(size, ring, Date.now), verification: verifyToken(forge(header, payload), ring, expected) }
+  }
+
+  it('takes in any token that comes twice, though it is full', () => {
+    const { remember, recall, verification } = cacheOf(2)
+    for (const text of ['first', 'second']) remember(text.padEnd(8), verification)
+    for (const end of ['A', 'M', 'Z', 'a', 'm', 'z', '0', '9', '-', '_'].map((character) => character.repeat(8))) {
+      remember(end, verification)
+      expect(recall(end)).toBeUndefined()
+      remember(end, verification)
+      expect(recall(end)).toBe(verification.token)
+    }
+  })
+
+  it.each([1, 2, 12, 100])(
+    'comes to know as many as it holds, though it is full of others: %d that come by turns',
+    (size) => {
+      const { remember, recall, verification } = cacheOf(size)
+      const texts = Array.from({ length: 2 * size }, (_, i) => `${i * 7919}`.padStart(8, 'x'))
+      const late = texts.slice(size)
+      for (const text of texts.slice(0, size)) remember(text, verification)
+      for (let turn = 0; turn < 40; turn++) {
+        for (const text of late.filter((one) => !recall(one))) remember(text, verification)
+      }
+      expect(late.filter((text) => !recall(text))).toEqual([])
+    },
+  )
+
+  it('keeps what is used since it is half full, when it is full', () => {
+    const { remember, recall, verification } = cacheOf(4)
+    for (const text of ['a', 'b', 'c']) remember(text.repeat(8), verification)
+    recall('aaaaaaaa')
+    remember('dddddddd', verification)
+    for (let i = 0; i < 2; i++) remember('eeeeeeee', verification)
+    expect(['a', 'b', 'e'].map((text) => recall(text.repeat(8)) !== undefined)).toEqual([true, false, true])
+  })
+
+  it('takes in a new token at once where the one that would go has expired', async () => {
+    const clock = frozenClock()
+    const issuer = makeIssuer({ clock, lifetime: '10s', cache: 2 })
+    const next = () => issuer.issue({ accountId: 'acc-1' }).token
+    for (const token of [next(), next()]) await issuer.verify(token)
+    clock.advance(9999)
+    const early = next()
+    await issuer.verify(early)
+    expect(recallOf(issuer, early)).toBeUndefined()
+    clock.advance(1)
+    const late = next()
+    await issuer.verify(late)
+    expect(recallOf(issuer, late)).toBeDefined()
+  })
+
+  it('forgets a token that is asked for and has expired, instead of keeping it for having been asked for', async () => {
+    const clock = frozenClock()
+    const issuer = makeIssuer({ clock, lifetime: '10s', cache: 2 })
+    const next = () => issuer.issue({ accountId: 'acc-1' }).token
+    const old = next()
+    await issuer.verify(old)
+    clock.advance(5000)
+    await issuer.verify(next())
+    clock.advance(5000)
+    expect(recallOf(issuer, old)).toBeUndefined()
+    const late = next()
+    await issuer.verify(late)
+    expect(recallOf(issuer, late)).toBeDefined()
+  })
+
+  it('tells tokens apart whose ends are the same', () => {
+    const { remember, recall, verification } = cacheOf(10)
+    remember('first.same-end', verification)
+    expect(recall('other.same-end')).toBeUndefined()
+    remember('other.same-end', verification)
+    expect(recall('other.same-end')).toBe(verification.token)
+    expect(recall('first.same-end')).toBeUndefined()
+  })
+
+  it('is left out with false', async () => {
+    const issuer = makeIssuer({ cache: false })
+    const { token } = issuer.issue({ accountId: 'acc-1' })
+    await issuer.verify(token)
+    await issuer.verify(token)
+    expect(recallOf(issuer, token)).toBeUndefined()
+    expect(verify).toHaveBeenCalledTimes(2)
+  })
+
+  it.each([0, -1, 1.5, true, '100', 1e9])('is misuse with the size %j', (cache) => {
+    expect(() => makeIssuer({ cache: cache as number })).toThrow(/option "cache" must be a number of tokens, or false/)
+  })
+
+  it('forgets what a key verified that has left the set, or that another has taken the name of', () => {
+    const ring = readKeys('test', { alg: 'HS256', secret: SECRET, kid: 'k1' })
+    const { header, payload } = goodParts()
+    const text = forge(header, payload)
+    let keys = ring
+    const source = { find: (kid: string) => keys.find(kid) }
+    const cache = verifiedCache(10, source, Date.now)
+    cache.remember(text, verifyToken(text, source, { issuer: ISSUER, audience: ISSUER, now: Date.now(), tolerance: 0 }))
+    expect(cache.recall(text)).toMatchObject({ id: 'jti-1' })
+    keys = readKeys('test', { alg: 'HS256', secret: SECRET, kid: 'k2' })
+    expect(cache.recall(text)).toBeUndefined()
+    keys = readKeys('test', { alg: 'HS256', secret: SECRET.toUpperCase(), kid: 'k1' })
+    expect(cache.recall(text)).toBeUndefined()
+  })
+})
+
+describe('a guard that knows the token', () => {
+  const issuer = makeIssuer()
+  const { token } = issuer.issue({ accountId: 'acc-1', scopes: ['a'] })
+
+  function ask(options: object = {}, path = '/') {
+    const app = express().get('/', requireBearer({ tokens: issuer, ...options }), (req, res) => {
+      res.json({ id: req.auth?.accountId })
+    })
+    return request(app).get(path).set('Authorization', `Bearer ${token}`)
+  }
+
+  const quickPath = () => quickPathOf(issuer) as QuickPath
+
+  beforeEach(async () => void (await issuer.verify(token)))
+
+  it('lets it through without verifying it again', async () => {
+    verify.mockClear()
+    const { recall } = quickPath()
+    const verifyNow = vi.fn()
+    await ask({ tokens: withQuickPath({ ...issuer }, { recall, verifyNow }) }).expect(200, { id: 'acc-1' })
+    expect(verifyNow).not.toHaveBeenCalled()
+    expect(verify).not.toHaveBeenCalled()
+  })
+
+  it('still asks for the scope', () => ask({ scope: 'b' }).expect(403))
+  it('still refuses a token in the query beside it', () => ask({}, '/?access_token=x').expect(400))
+  it('still asks whether it was revoked', () => ask({ isRevoked: () => true }).expect(401))
+  it('still looks the account up', () => ask({ accounts: { findById: () => null } }).expect(401))
+
+  it('asks about revocation at every request', async () => {
+    const isRevoked = vi.fn((_: VerifiedToken) => false)
+    await ask({ isRevoked }).expect(200)
+    await ask({ isRevoked }).expect(200)
+    expect(isRevoked).toHaveBeenCalledTimes(2)
+  })
+
+  it('takes the quick way by nothing but the whole header', async () => {
+    const recall = vi.fn(quickPath().recall)
+    const tokens = withQuickPath({ ...issuer }, { ...quickPath(), recall })
+    await ask({ tokens }).expect(200)
+    expect(recall.mock.calls).toEqual([[`Bearer ${token}`]])
+    recall.mockClear()
+    await ask({ tokens, isRevoked: () => false }).expect(200)
+    await ask({ tokens, accounts: { findById: () => ({ id: 'acc-1', passwordHash: null }) } }).expect(200)
+    expect(recall.mock.calls).toEqual([[`Bearer ${token}`], [`Bearer ${token}`]])
+  })
+
+  it.each([
+    ['a copy', (verify: TokenVerifier['verify']) => ({ ...issuer, verify })],
+    ['an heir', (verify: TokenVerifier['verify']) => Object.create(issuer, { verify: { value: verify } })],
+  ])('does not go round the verify of the host’s own: %s', async (_, made) => {
+    const revoked = vi.fn(() => Promise.reject(new AuthError('invalid_token', { reason: 'revoked' })))
+    await ask({ tokens: made(revoked) }).expect(401)
+    expect(revoked).toHaveBeenCalledOnce()
+  })
+
+  it('leaves alone a verifier that remembers nothing', async () => {
+    const { issuer: name, audience, verify: check } = issuer
+    await ask({ tokens: { issuer: name, audience, verify: check } }).expect(200, { id: 'acc-1' })
+  })
+})
+
+describe('the guard, on a token’s first time', () => {
+  const issuer = makeIssuer({ cache: false })
+  const header = () => `Bearer ${issuer.issue({ accountId: 'acc-1' }).token}`
+
+  /** Calls the guard as Express does, and notes when it lets the request through. */
+  function call(tokens: TokenVerifier, authorization = header(), through: string[] = [], more: object = {}) {
+    const req = { headers: { authorization, ...more }, rawHeaders: ['Authorization', authorization], url: '/' }
+    const next = vi.fn(() => void through.push(authorization))
+    requireBearer({ tokens })(req as unknown as GuardedRequest, {} as ServerResponse, next)
+    return { next, req: req as GuardedRequest }
+  }
+
+  it('comes at the end of the turn, after the tokens that are known', async () => {
+    const remembers = makeIssuer()
+    const known = `Bearer ${remembers.issue({ accountId: 'acc-1' }).token}`
+    await remembers.verify(known.slice(7))
+    const through: string[] = []
+    const first = header()
+    const { next, req } = call(issuer, first, through)
+    for (let microtask = 0; microtask < 20; microtask++) await undefined
+    expect(call(remembers, known, through).next.mock.calls).toEqual([[]])
+    expect(next).not.toHaveBeenCalled()
+    await vi.waitFor(() => expect(next.mock.calls).toEqual([[]]))
+    expect(req.auth).toMatchObject({ accountId: 'acc-1' })
+    expect(through).toEqual([known, first])
+  })
+
+  /** Has so many tokens presented at once, by guards of their own, and counts those verified by the end of each turn. */
+  async function countTurns(crowd: number, turns: number, more: object = {}) {
+    for (let i = 0; i < crowd; i++) call(issuer, header(), [], more)
+    const verified: number[] = []
+    for (let turn = 0; turn < turns; turn++) {
+      verified.push(verify.mock.calls.length)
+      await new Promise(endOfTurn)
+    }
+    return verified
+  }
+
+  it.each([
+    ['without a body', {}],
+    ['with an empty body', { 'content-length': '0' }],
+    ['with a body', { 'content-length': '2' }],
+    ['with a chunked body', { 'transfer-encoding': 'chunked' }],
+  ])('comes to eight in a turn, %s, so that the app goes on beside a flood of forged ones', async (_, more) => {
+    expect(await countTurns(20, 4, more)).toEqual([0, 8, 16, 20])
+  })
+
+  it('leaves a body to the route, whoever listens to it before', async () => {
+    const { overhear, heard } = eavesdropper()
+    const app = express()
+    app.use(overhear)
+    app.post('/', requireBearer({ tokens: issuer }), express.json(), (req, res) => void res.json(req.body))
+    const { body } = await request(app).post('/').set('Authorization', header()).send({ a: 1 })
+    expect(body).toEqual({ a: 1 })
+    expect(heard()).toBe(7)
+  })
+
+  it('does not wait for timers that a test has faked', async () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const { next } = call(issuer)
+    for (let turn = 0; turn < 5; turn++) await new Promise(endOfTurn)
+    expect(next.mock.calls).toEqual([[]])
+  })
+
+  it('is told at once where the keys are at hand', () => {
+    const verifyNow = quickPathOf(issuer)?.verifyNow as QuickPath['verifyNow']
+    expect(verifyNow(header().slice(7))).toMatchObject({ accountId: 'acc-1' })
+    expect(thrownBy(() => verifyNow('x.y.z'))).toMatchObject({ code: 'invalid_token', reason: 'malformed' })
+  })
+
+  it('asks verify when it cannot be told at once', async () => {
+    const verifyLater = vi.fn(issuer.verify)
+    const never: QuickPath = { recall: () => undefined, verifyNow: () => undefined }
+    const { next, req } = call(withQuickPath({ ...issuer, verify: verifyLater }, never))
+    expect(next).not.toHaveBeenCalled()
+    await vi.waitFor(() => expect(next.mock.calls).toEqual([[]]))
+    expect(verifyLater).toHaveBeenCalledOnce()
+    expect(req.auth).toMatchObject({ accountId: 'acc-1' })
+  })
+})

@@ -1,0 +1,222 @@
+import { inspect } from 'node:util'
+import { runInNewContext } from 'node:vm'
+import { describe, expect, it } from 'vitest'
+import { isVerifiedToken, toVerifiedToken } from '../../../src/tokens/verified-token.js'
+import { ISSUER } from '../../support/fixtures.js'
+import { polluted } from '../../support/pollution.js'
+import { atFrozenMoment, partsOf } from '../../support/tokens.js'
+
+const { now, issuer, forged } = atFrozenMoment()
+
+describe('a verified token', () => {
+  it('tells what the token says', async () => {
+    const { token, id } = issuer.issue({ accountId: 'acc-1', scopes: ['a', 'b'], claims: { tenant: 'north' } })
+    expect({ ...(await issuer.verify(token)) }).toEqual({
+      id,
+      accountId: 'acc-1',
+      issuer: ISSUER,
+      audience: ISSUER,
+      scopes: ['a', 'b'],
+      issuedAt: new Date(now * 1000),
+      expiresAt: new Date((now + 3600) * 1000),
+      claims: { tenant: 'north' },
+    })
+  })
+
+  it('has no scopes and no claims when the token carries none', async () => {
+    expect(await issuer.verify(forged())).toMatchObject({ scopes: [], claims: {} })
+  })
+
+  it('without claims costs no object for them: thousands are remembered', async () => {
+    const [one, two] = await Promise.all([forged(), forged({ payload: { jti: 'jti-2' } })].map(issuer.verify))
+    expect(one?.claims).toBe(two?.claims)
+    expect(Object.isFrozen(one?.claims)).toBe(true)
+  })
+
+  it('has none of the registered claims among its private ones', async () => {
+    const token = forged({ payload: { nbf: now, scope: 'a', client_id: 'c', tenant: 'north' } })
+    expect((await issuer.verify(token)).claims).toEqual({ tenant: 'north' })
+  })
+
+  it('cannot be changed, however deep', async () => {
+    const claims = { list: [{ n: 1 }], nested: { deep: { n: 1 } } }
+    const verified = await issuer.verify(issuer.issue({ accountId: 'acc-1', scopes: ['a'], claims }).token)
+    const read = verified.claims as typeof claims
+    const parts = [verified, verified.scopes, read, read.list, read.list[0], read.nested, read.nested.deep]
+    expect(parts.map((part) => Object.isFrozen(part))).toEqual(parts.map(() => true))
+  })
+
+  it('gives each reader dates of its own', async () => {
+    const verified = await issuer.verify(forged())
+    verified.expiresAt.setTime(0)
+    verified.issuedAt.setTime(0)
+    expect(verified.expiresAt.getTime()).toBe((now + 3600) * 1000)
+    expect(verified.issuedAt.getTime()).toBe(now * 1000)
+  })
+
+  it('is made by verifying alone: it leads to no constructor, and to nothing that tokens share and anyone may change', async () => {
+    const verified = await issuer.verify(forged())
+    expect(verified.constructor).toBe(Object)
+    expect(Object.isFrozen(Object.getPrototypeOf(verified))).toBe(true)
+  })
+
+  it('has its dates in JSON', async () => {
+    const verified = await issuer.verify(forged())
+    const iso = (seconds: number) => new Date(seconds * 1000).toISOString()
+    const shown = { id: 'jti-1', issuedAt: iso(now), expiresAt: iso(now + 3600), claims: {} }
+    expect(JSON.parse(JSON.stringify(verified))).toMatchObject(shown)
+  })
+
+  it('holds nothing of the token text', async () => {
+    const token = forged()
+    const shown = inspect(await issuer.verify(token), { depth: 9, showHidden: true, getters: true })
+    for (const part of Object.values(partsOf(token))) expect(shown).not.toContain(part)
+  })
+})
+
+describe('isVerifiedToken', async () => {
+  const verified = await issuer.verify(forged())
+
+  it.each<[string, unknown, boolean]>([
+    ['a verified token', verified, true],
+    ['a copy of one', { ...verified }, false],
+    ['what inherits from one', Object.create(verified), false],
+    ['an empty object', {}, false],
+    ['null', null, false],
+    ['undefined', undefined, false],
+    ['text', forged(), false],
+    ['a number', 7, false],
+    ['a function', () => verified, false],
+  ])('%s', (_, value, expected) => {
+    expect(isVerifiedToken(value)).toBe(expected)
+  })
+})
+
+describe('toVerifiedToken', () => {
+  const least = { id: 'jti-9', accountId: 'acc-9', scopes: ['a'], issuedAt: new Date(1234) }
+  const whole = {
+    ...least,
+    issuer: 'https://other.example.com',
+    audience: 'reports',
+    expiresAt: new Date(5678),
+    claims: { tenant: 'north' },
+  }
+
+  it('gives a token of ours back as it is', async () => {
+    const verified = await issuer.verify(forged())
+    expect(toVerifiedToken(verified)).toBe(verified)
+  })
+
+  it('makes a token of ours of what another verifier returned', () => {
+    const token = toVerifiedToken({ ...whole, extra: 1, issuedAt: new Date(1234) })
+    expect(isVerifiedToken(token)).toBe(true)
+    expect(Object.isFrozen(token)).toBe(true)
+    expect({ ...token }).toEqual(whole)
+  })
+
+  it('says of what is absent that it is empty, and that the token never expires', () => {
+    const absent = { issuer: '', audience: '', claims: {}, expiresAt: new Date(8.64e15) }
+    expect({ ...toVerifiedToken(least) }).toEqual({ ...least, ...absent })
+    const nothing = { issuer: null, audience: undefined, expiresAt: null, claims: null }
+    expect({ ...toVerifiedToken({ ...least, ...nothing }) }).toEqual({ ...least, ...absent })
+  })
+
+  it.each([0, 1, 999, 1001, 548_653_777_953, 1_772_366_400_123, 8.64e15, -8.64e15])(
+    'keeps a time to the millisecond: %d',
+    (time) => {
+      const token = toVerifiedToken({ ...whole, issuedAt: new Date(time), expiresAt: new Date(time) })
+      expect([token?.issuedAt.getTime(), token?.expiresAt.getTime()]).toEqual([time, time])
+    },
+  )
+
+  it('gives each reader dates of its own, and keeps what it was given', () => {
+    const given = { ...whole, scopes: ['a'], issuedAt: new Date(1234), claims: { tenant: 'north' } }
+    const token = toVerifiedToken(given)
+    token?.issuedAt.setTime(0)
+    given.issuedAt.setTime(0)
+    given.scopes.push('admin')
+    given.claims.tenant = 'south'
+    expect({ ...token }).toEqual(whole)
+    expect([token?.scopes, token?.claims].map(Object.isFrozen)).toEqual([true, true])
+  })
+
+  it('freezes nothing of the caller’s', () => {
+    const given = { ...whole, scopes: ['a'], claims: { nested: { n: 1 } } }
+    toVerifiedToken(given)
+    const parts = [given, given.scopes, given.claims, given.claims.nested]
+    expect(parts.map(Object.isFrozen)).toEqual([false, false, false, false])
+  })
+
+  it('takes Dates of another realm, and members that a class provides', () => {
+    const dates: object = runInNewContext('({ issuedAt: new Date(1234), expiresAt: new Date(5678) })')
+    expect({ ...toVerifiedToken({ ...whole, ...dates }) }).toEqual(whole)
+    class Token {
+      get id() {
+        return 'jti-9'
+      }
+      accountId = 'acc-9'
+      scopes = []
+      issuedAt = new Date(1234)
+    }
+    expect(toVerifiedToken(new Token())).toMatchObject({ id: 'jti-9', accountId: 'acc-9' })
+  })
+
+  it('reads each member once: what is checked is what is used', () => {
+    const reads: string[] = []
+    const given = new Proxy(whole, {
+      get(target, name, receiver) {
+        if (reads.includes(String(name))) return 7
+        reads.push(String(name))
+        return Reflect.get(target, name, receiver)
+      },
+    })
+    expect({ ...toVerifiedToken(given) }).toEqual(whole)
+  })
+
+  it.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['null', null],
+    ['true', true],
+    ['text', forged()],
+    ['an array', [whole]],
+    ['an array with the members of a token', Object.assign([], whole)],
+    ['a function', Object.assign(() => {}, whole)],
+    ['a promise', Promise.resolve(whole)],
+    ['a promise with the members of a token', Object.assign(Promise.resolve(), whole)],
+    ['a promise of another realm', Object.assign(runInNewContext('Promise.resolve()'), whole)],
+    ['an empty object', {}],
+    ['no id', { ...whole, id: undefined }],
+    ['an empty id', { ...whole, id: '' }],
+    ['a number as id', { ...whole, id: 7 }],
+    ['no account id', { ...whole, accountId: undefined }],
+    ['an empty account id', { ...whole, accountId: '' }],
+    ['no scopes', { ...whole, scopes: undefined }],
+    ['scopes as text', { ...whole, scopes: 'a b' }],
+    ['a scope with a space', { ...whole, scopes: ['a b'] }],
+    ['a scope that is no text', { ...whole, scopes: [7] }],
+    ['no issuedAt', { ...whole, issuedAt: undefined }],
+    ['an Invalid Date as issuedAt', { ...whole, issuedAt: new Date(Number.NaN) }],
+    ['a number as issuedAt', { ...whole, issuedAt: 1234 }],
+    ['what only inherits from Date', { ...whole, issuedAt: Object.create(Date.prototype) }],
+    ['an Invalid Date as expiresAt', { ...whole, expiresAt: new Date(Number.NaN) }],
+    ['text as expiresAt', { ...whole, expiresAt: '2026-03-01' }],
+    ['an issuer that is no text', { ...whole, issuer: 7 }],
+    ['several audiences', { ...whole, audience: ['a', 'b'] }],
+    ['claims as text', { ...whole, claims: '{}' }],
+    ['claims as an array', { ...whole, claims: [] }],
+    ['claims as a promise', { ...whole, claims: Promise.resolve({}) }],
+  ])('takes this for no token: %s', (_, value) => {
+    expect(toVerifiedToken(value)).toBeUndefined()
+  })
+
+  it.each<[string, unknown]>(Object.entries(whole))('takes no %s that every object inherits', async (name, value) => {
+    const { [name]: _, ...rest } = whole as Record<string, unknown>
+    const token = await polluted({ [name]: value }, () => {
+      const made = toVerifiedToken(rest)
+      return made && [{ ...made }]
+    })
+    const isOptional = ['issuer', 'audience', 'expiresAt', 'claims'].includes(name)
+    if (isOptional) expect(token?.[0]?.[name as 'issuer']).not.toEqual(value)
+    else expect(token).toBeUndefined()
+  })
+})
