@@ -18,7 +18,7 @@ export const TOO_LONG = `not shown: it is longer than ${READ} characters`
  * secret in any encoding, and control characters and tokens are replaced.
  * @param secrets returns what must not be shown; asked each time, because a check learns of tokens as it goes on
  */
-export function presenter(secrets: () => readonly string[]): (text: string) => string {
+export function createRedact(secrets: () => readonly string[]): (text: string) => string {
   return (text) => {
     if (text.length > READ) return TOO_LONG
     const hidden = text.replace(JWT, '…')
