@@ -537,8 +537,8 @@ describe('an answer that is no JWK set', () => {
     ['too long once unpacked', bomb, 'the answer is longer than 102400 bytes'],
     ['endless', endless, 'the answer is longer than 102400 bytes'],
     ['cut off', (_req, res) => void res.writeHead(200).write('{', () => res.destroy()), 'terminated (UND_ERR_SOCKET)'],
-    ['never begun', () => {}, 'no answer within 1000 ms'],
-    ['never ended', hangingAfter('{"keys":'), 'no answer within 1000 ms'],
+    ['never begun', () => {}, 'no result within 1000 ms'],
+    ['never ended', hangingAfter('{"keys":'), 'no result within 1000 ms'],
   ] satisfies [string, RequestListener, string][])('leaves the keys as they were: %s', async (_, answer, reason) => {
     const slow = reason.startsWith('no answer')
     const { source, clock, one, two, passes, unavailable, errors } = await follow({ timeout: slow ? '1s' : '30s' })
