@@ -43,17 +43,19 @@ export async function withDeadline<T>(
 ): Promise<T> {
   const result = fn()
   if (timeout === undefined && !signal) return result
-  return new Promise<T>((resolve, reject) => {
-    const abort = () => reject(new Error('aborted'))
-    const timer =
-      timeout === undefined ? undefined : setTimeout(() => reject(new Error(`no result within ${timeout} ms`)), timeout)
-    signal?.addEventListener('abort', abort, { once: true })
-    if (signal?.aborted) abort()
-    Promise.resolve(result)
-      .then(resolve, reject)
-      .finally(() => {
-        clearTimeout(timer)
-        signal?.removeEventListener('abort', abort)
-      })
+  let end: (reason: Error) => void = () => {}
+  const ended = new Promise<never>((_, reject) => {
+    end = reject
   })
+  const abort = () => end(new Error('aborted'))
+  const late = () => end(new Error(`no result within ${timeout} ms`))
+  const timer = timeout === undefined ? undefined : setTimeout(late, timeout)
+  signal?.addEventListener('abort', abort, { once: true })
+  if (signal?.aborted) abort()
+  try {
+    return await Promise.race([result, ended])
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', abort)
+  }
 }

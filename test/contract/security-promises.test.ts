@@ -156,6 +156,8 @@ describe('SECURITY.md promises', () => {
     ) as [number, number, number, number]
     async function count(of: (i: number) => { network: string; connection: object }, length = 5000) {
       let waited = 0
+      await new Promise(setImmediate)
+      await new Promise(setImmediate)
       const atOnce: number[] = []
       const all = Array.from({ length }, (_, i) => {
         const turn = waitForTurn(() => of(i))
