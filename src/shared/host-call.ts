@@ -2,13 +2,13 @@ import { AuthError, type AuthErrorCode, type Dependency, isAuthError } from './e
 import { duration, optional } from './options.js'
 import { isThenable } from './values.js'
 
-/** The `timeout` option: how long the host's own parts may take. Five seconds unless set. */
+/** The `timeout` option: the longest time that a dependency may take. Default 5 s. From 1 ms to 1 min. */
 export const timeoutOption = optional(duration(1, 60_000), 5000)
 
 /**
- * Asks one of the host's parts, and gives it up after a time. A late answer is dropped; nothing is left pending.
- * @param ours refusals of this package's own that the question may end in; they are passed on as they are
- * @throws AuthError `unavailable`, with the part's name and the cause, when it throws, rejects or gives no answer in time
+ * Calls a dependency and stops waiting after a timeout. Ignores a later result.
+ * @param ours codes of this package's refusals that the call may throw; they pass unchanged
+ * @throws AuthError `unavailable`, with the dependency's name and the cause, when the call throws, rejects or takes too long
  */
 export function ask<T>(
   dependency: Dependency,
@@ -19,7 +19,7 @@ export function ask<T>(
   return blame(dependency, () => within(timeoutMs, question), ours)
 }
 
-/** As {@link ask}, for a question that has a deadline of its own. */
+/** Calls a dependency that has its own deadline. Reports failures like {@link ask}. */
 export async function blame<T>(
   dependency: Dependency,
   question: () => T | PromiseLike<T>,
@@ -34,15 +34,15 @@ export async function blame<T>(
 }
 
 /**
- * An answer, if it comes in time.
- * @throws Error when it does not
+ * Waits for a result, at most for a timeout.
+ * @throws Error after the timeout
  */
 export async function within<T>(timeoutMs: number | undefined, question: () => T | PromiseLike<T>): Promise<T> {
   const answer = question()
   if (timeoutMs === undefined || !isThenable(answer)) return answer
   let timer: NodeJS.Timeout | undefined
   const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
+    timer = setTimeout(() => reject(new Error(`no response within ${timeoutMs} ms`)), timeoutMs)
   })
   return Promise.race([answer, deadline]).finally(() => clearTimeout(timer))
 }

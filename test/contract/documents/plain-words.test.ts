@@ -31,7 +31,6 @@ const NOT_YET: readonly string[] = [
   'src/cli/keygen',
   'src/http/**',
   'src/openapi',
-  'src/shared',
   'src/testing',
   'src/testing/store-contract',
   'src/tokens',

@@ -55,7 +55,7 @@ describe('ask fails as unavailable, with the part and the cause', () => {
     await vi.advanceTimersByTimeAsync(1000)
     const error = await refused
     expect(error).toMatchObject({ code: 'unavailable', dependency: 'accounts' })
-    expect(error.cause).toMatchObject({ message: 'no answer within 1000 ms' })
+    expect(error.cause).toMatchObject({ message: 'no response within 1000 ms' })
   })
 
   it('and not before', async () => {

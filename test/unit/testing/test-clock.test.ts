@@ -109,7 +109,7 @@ describe('a test clock', () => {
   })
 
   it.each([
-    ['milliseconds', 3_600_000, 'did you give milliseconds'],
+    ['milliseconds', 3_600_000, 'Did you pass milliseconds'],
     ['a time without a unit', '60', 'needs a unit'],
     ['a way back', -1, 'clock.advance: the time must be'],
     ['nothing', undefined, 'but is missing'],

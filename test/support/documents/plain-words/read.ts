@@ -9,7 +9,7 @@ import { scriptTexts } from './typescript.js'
 const root = fileURLToPath(new URL('../../../..', import.meta.url))
 
 const PLACES = ['src', 'example-app', 'test', 'docs', '.github', '.ci']
-const SKIPPED = /(^|\/)(node_modules|dist|results)$/
+const SKIPPED = /\/(node_modules|dist|results|\.[^/]+)$/
 
 /** Returns the files that people read, relative to the root of the project. */
 export function readableFiles(): string[] {

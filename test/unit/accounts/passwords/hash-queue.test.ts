@@ -239,7 +239,7 @@ describe('the hash gate', () => {
       const client = new AbortController()
       const limits = { signal: client.signal, timeout: 1000 }
       const given = run(gate, hanging?.run as () => Promise<string>, limits)
-      const failed = expect(given).rejects.toThrow('no answer within 1000 ms')
+      const failed = expect(given).rejects.toThrow('no response within 1000 ms')
       const done = run(gate, next?.run as () => Promise<string>)
       await vi.advanceTimersByTimeAsync(999)
       client.abort()
