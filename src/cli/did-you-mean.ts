@@ -1,7 +1,7 @@
 import { nearest } from '../shared/suggest.js'
 
-/** `Did you mean …?`, or which there are. */
+/** Returns `Did you mean …?`, or the list of known words. */
 export function didYouMean(word: string, known: readonly string[], prefix = ''): string {
   const likely = nearest(word, known)
-  return likely ? `Did you mean "${prefix}${likely}"?` : `There are: ${known.map((name) => prefix + name).join(', ')}`
+  return likely ? `Did you mean "${prefix}${likely}"?` : `Known: ${known.map((name) => prefix + name).join(', ')}`
 }

@@ -13,7 +13,14 @@ export interface Text {
 /** Stands for a character of code. Code, links and URLs are not prose. */
 const CODE = '¤'
 
-const NOT_PROSE = [/`[^`]+`/g, /"[\w.[\]-]+"/g, /\{@\w+ [^}]*\}/g, /(?<=\])\([^)]*\)/g, /\bhttps?:\/\/\S+/g, /<!--[\s\S]*?-->/g]
+const NOT_PROSE = [
+  /`[^`]+`/g,
+  /"[\w.[\]-]+"/g,
+  /\{@\w+ [^}]*\}/g,
+  /(?<=\])\([^)]*\)/g,
+  /\bhttps?:\/\/\S+/g,
+  /<!--[\s\S]*?-->/g,
+]
 
 /** Replaces code, links and URLs with placeholders. Every other character keeps its position. */
 export function withoutCode(text: string): string {
