@@ -93,7 +93,7 @@ describe('a test clock', () => {
   })
 
   it.each([
-    ['seconds', 1_893_456_000, 'did you give seconds?'],
+    ['seconds', 1_893_456_000, 'Did you pass seconds?'],
     ['a Date that is none', new Date('later'), 'but is an object'],
     ['a word', 'tomorrow', 'but is a string of 8 characters'],
     ['a moment without its time zone', '2030-01-01T12:00:00', 'clock.set: the moment must be a Date'],
