@@ -4,7 +4,7 @@ export type {
   AccountStore,
 } from './accounts/account.js'
 export { type MemoryAccount, memoryAccounts } from './accounts/memory-accounts.js'
-export type { GateLoad } from './accounts/passwords/hash-queue.js'
+export type { HashQueueLoad } from './accounts/passwords/hash-queue.js'
 export {
   type Argon2idOptions,
   argon2id,
@@ -16,7 +16,7 @@ export {
   createPasswords,
   type Passwords,
   type PasswordsOptions,
-  type PasswordsPlace,
+  type PasswordsSlot,
 } from './accounts/passwords/passwords.js'
 export type { Limiter, LimiterOptions } from './accounts/throttle/memory-budget.js'
 export {

@@ -3,7 +3,7 @@ import { tell } from '../shared/events.js'
 import type { Source } from '../shared/fair-queue.js'
 import { ask, blame, within } from '../shared/host-call.js'
 import { type Account, type AccountStore, checkAccount } from './account.js'
-import type { Passwords, PasswordsPlace } from './passwords/passwords.js'
+import type { Passwords, PasswordsSlot } from './passwords/passwords.js'
 import { isTooLong } from './throttle/account-key.js'
 import type { Spent, Throttle } from './throttle/throttle.js'
 
@@ -61,11 +61,7 @@ export function createLogin({ store, passwords, throttle, timeout, now = () => n
     return email.includes('\0') || isTooLong(email) ? undefined : checkAccount(await store.findByEmail(email))
   }
 
-  async function check(
-    { email, password }: Credentials,
-    place: PasswordsPlace,
-    signal: AbortSignal,
-  ): Promise<LoggedIn> {
+  async function check({ email, password }: Credentials, place: PasswordsSlot, signal: AbortSignal): Promise<LoggedIn> {
     const asOf = now()
     const account = await unlessGone(
       signal,
@@ -82,7 +78,7 @@ export function createLogin({ store, passwords, throttle, timeout, now = () => n
     return { account, asOf }
   }
 
-  async function rehash({ id, passwordHash }: Account, password: string, place: PasswordsPlace): Promise<void> {
+  async function rehash({ id, passwordHash }: Account, password: string, place: PasswordsSlot): Promise<void> {
     if (!store.replacePasswordHash || passwordHash === null || !passwords.needsRehash?.(passwordHash)) return
     const renewed = await blame('passwords', () => place.hash(password))
     await ask('accounts', timeout, () => store.replacePasswordHash?.(id, passwordHash, renewed))
@@ -126,7 +122,7 @@ const NOT_CHECKED = ['client_closed_request', 'overloaded'] as const
 const THROTTLED = ['too_many_attempts'] as const
 
 /** Stands in for the slot of a host's own object that has no queue: the same deadlines. */
-function withoutQueue(passwords: Passwords, timeout: number): PasswordsPlace {
+function withoutQueue(passwords: Passwords, timeout: number): PasswordsSlot {
   return {
     hash: (password) => within(timeout, () => passwords.hash(password)),
     verify: (password, hash) => within(timeout, () => passwords.verify(password, hash)),

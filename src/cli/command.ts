@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { type Check, named } from '../shared/options.js'
-import { didYouMean } from './did-you-mean.js'
+import { suggestion } from '../shared/suggest.js'
 import { UsageError } from './failure.js'
 import type { Io } from './io.js'
 
@@ -108,7 +108,7 @@ function unknownOption(
   mistakes: Command['mistakes'],
 ): string {
   if (Object.hasOwn(mistakes, option)) return `${command} has no option ${written}. ${mistakes[option]}`
-  return `${command} has no option ${written}. ${didYouMean(option, known, '--')}`
+  return `${command} has no option ${written}. ${suggestion(option, known, '--')}`
 }
 
 /**

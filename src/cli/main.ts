@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { nearest } from '../shared/suggest.js'
+import { suggest } from '../shared/suggest.js'
 import { check } from './check/check.js'
 import { type Command, helpOf, PROGRAM, readArguments } from './command.js'
 import { EXIT, Failure, UsageError } from './failure.js'
@@ -75,7 +75,7 @@ const TOP: Readonly<Record<string, () => string>> = {
 
 /** Returns the error for an unknown command. Does not repeat the word, because it may be a password. */
 function unknownCommand(word: string): string {
-  const likely = nearest(word, NAMES)
+  const likely = suggest(word, NAMES)
   return `There is no such command. ${likely ? `Did you mean "${likely}"?` : `Commands: ${NAMES.join(', ')}`}`
 }
 

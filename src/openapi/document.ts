@@ -33,7 +33,7 @@ const pathOr =
   (value) =>
     typeof value === 'boolean' && Object.hasOwn(other, String(value)) ? other[String(value)] : plainPath(value)
 
-const rows = {
+const schema = {
   title: optional(nonEmpty, 'Token endpoint'),
   version: optional(nonEmpty, 'v2013'),
   servers: optional((value): string[] => (Array.isArray(value) ? value : [value]).map(baseUrl), []),
@@ -42,7 +42,7 @@ const rows = {
   schemeName,
 }
 
-const MISTAKES = {
+const aliases = {
   issuer: 'servers',
   server: 'servers',
   url: 'servers',
@@ -63,7 +63,7 @@ const TAG = 'Authentication'
  * @throws TypeError that names the invalid option
  */
 export function openApiDocument(options?: OpenApiOptions): OpenApiDocument {
-  const read = readOptions<OpenApiOptions, typeof rows>('openApiDocument', options, rows, MISTAKES)
+  const read = readOptions<OpenApiOptions, typeof schema>('openApiDocument', options, schema, aliases)
   const { title, version, servers, path, jwks } = read
   const document: OpenApiDocument = {
     openapi: '3.1.0',

@@ -15,9 +15,9 @@ export interface GuardedOperationOptions {
   schemeName?: string | undefined
 }
 
-const rows = { scope: optional(scopeList, [] as readonly string[]), optional: optional(bool, false), schemeName }
+const schema = { scope: optional(scopeList, [] as readonly string[]), optional: optional(bool, false), schemeName }
 
-const MISTAKES = { scopes: 'scope', requiredScopes: 'scope', scheme: 'schemeName', credentialsRequired: 'optional' }
+const aliases = { scopes: 'scope', requiredScopes: 'scope', scheme: 'schemeName', credentialsRequired: 'optional' }
 
 /** The members that `guardedOperation` adds to an operation. */
 export type GuardAnswers = {
@@ -44,7 +44,7 @@ export function guardedOperation<O extends Operation>(
   operation: O,
   options?: GuardedOperationOptions,
 ): O & GuardAnswers {
-  const read = readOptions<GuardedOperationOptions, typeof rows>('guardedOperation', options, rows, MISTAKES)
+  const read = readOptions<GuardedOperationOptions, typeof schema>('guardedOperation', options, schema, aliases)
   const statuses = Object.keys(refusalResponses('guard')).filter((status) => status !== '403' || read.scope.length > 0)
   const answers = statuses.map((status): [string, Reference] => [
     status,

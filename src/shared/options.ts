@@ -1,5 +1,5 @@
 import ms from 'ms'
-import { nearest } from './suggest.js'
+import { suggest } from './suggest.js'
 import { isThenable, isValidDate, memberOf } from './values.js'
 
 /** A length of time: a number of seconds (at most 86,400), or a string with a unit like `'90s'`, `'15m'`, `'1h'`, `'30 days'`. */
@@ -8,11 +8,11 @@ export type Duration = number | string
 /** The current time: a `Date`, or milliseconds since the epoch, as `Date.now` gives them. */
 export type Clock = () => Date | number
 
-/** Reads one option. Treats `undefined` as absent. Throws {@link Expected} for an invalid value. */
+/** Reads one option. Treats `undefined` as absent. Throws {@link InvalidOption} for an invalid value. */
 export type Check<T> = (value: unknown) => T
 
 /** The error for an invalid option: the expected value and the likely mistake. Never holds the value itself. */
-export class Expected extends Error {
+export class InvalidOption extends Error {
   readonly hint: string
   constructor(what: string, hint = '') {
     super(what)
@@ -23,7 +23,7 @@ export class Expected extends Error {
 type Checked<R> = { [K in keyof R]: R[K] extends Check<infer T> ? T : never }
 
 /** Option names of other packages, each with this package's name for the option. */
-type Mistakes = Readonly<Record<string, string>>
+type Aliases = Readonly<Record<string, string>>
 
 /**
  * Reads an options object with a table of checks. The compiler ensures that the table has a row for every option.
@@ -32,8 +32,8 @@ type Mistakes = Readonly<Record<string, string>>
 export function readOptions<O extends object, R extends Record<keyof O, Check<unknown>>>(
   caller: string,
   options: O | undefined,
-  rows: R & Record<Exclude<keyof R, keyof O>, never>,
-  mistakes: Mistakes = {},
+  schema: R & Record<Exclude<keyof R, keyof O>, never>,
+  aliases: Aliases = {},
 ): Checked<R> {
   const given: unknown = options ?? {}
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
@@ -44,13 +44,13 @@ export function readOptions<O extends object, R extends Record<keyof O, Check<un
       `${caller}: expected an options object, got a request. Pass Express the return value of ${caller}({ … })`,
     )
   }
-  const known = Object.keys(rows)
+  const known = Object.keys(schema)
   for (const name of Object.keys(given)) {
     if (!known.includes(name))
-      throw new TypeError(`${caller}: unknown option "${name}"${didYouMean(name, known, mistakes)}`)
+      throw new TypeError(`${caller}: unknown option "${name}"${didYouMean(name, known, aliases)}`)
   }
   const read = known.map((name) => {
-    const check = (rows as Record<string, Check<unknown>>)[name]
+    const check = (schema as Record<string, Check<unknown>>)[name]
     return [name, named(`${caller}: option "${name}"`, check, memberOf(given, name))]
   })
   return Object.fromEntries(read)
@@ -61,15 +61,15 @@ export function named<T>(name: string, check: Check<T> | undefined, value: unkno
   try {
     return (check as Check<T>)(value)
   } catch (error) {
-    if (!(error instanceof Expected)) throw error
+    if (!(error instanceof InvalidOption)) throw error
     throw new TypeError(`${name} must be ${error.message}, but is ${tell(value)}${error.hint && `. ${error.hint}`}`)
   }
 }
 
-function didYouMean(name: string, known: readonly string[], mistakes: Mistakes): string {
+function didYouMean(name: string, known: readonly string[], aliases: Aliases): string {
   const plain = (text: string) => text.toLowerCase().replace(/[^a-z]|s$/g, '')
-  const likely = () => known.find((k) => plain(k) === plain(name)) ?? nearest(name, known)
-  const meant = Object.hasOwn(mistakes, name) ? mistakes[name] : likely()
+  const likely = () => known.find((k) => plain(k) === plain(name)) ?? suggest(name, known)
+  const meant = Object.hasOwn(aliases, name) ? aliases[name] : likely()
   return meant ? `. Did you mean "${meant}"?` : `. Known options: ${known.join(', ')}`
 }
 
@@ -95,14 +95,14 @@ export function optional<T, F = undefined>(check: Check<T>, fallback?: F): Check
 }
 
 export function bool(value: unknown): boolean {
-  if (typeof value !== 'boolean') throw new Expected('true or false')
+  if (typeof value !== 'boolean') throw new InvalidOption('true or false')
   return value
 }
 
 /** Creates a check for functions. The compiler checks their signature. */
 export function func<F extends (...args: never[]) => unknown>(what: string): Check<F> {
   return (value) => {
-    if (typeof value !== 'function') throw new Expected(what)
+    if (typeof value !== 'function') throw new InvalidOption(what)
     return value as F
   }
 }
@@ -115,14 +115,14 @@ export function withMethods<T>(
 ): Check<T> {
   return (value) => {
     const fits = isPlainObject(value) && methods.every((method) => typeof memberOf(value, method) === 'function')
-    if (!fits) throw new Expected(what, hint(value))
+    if (!fits) throw new InvalidOption(what, hint(value))
     return value as T
   }
 }
 
 export function text(what: string, grammar = /./s): Check<string> {
   return (value) => {
-    if (typeof value !== 'string' || !grammar.test(value)) throw new Expected(what)
+    if (typeof value !== 'string' || !grammar.test(value)) throw new InvalidOption(what)
     return value
   }
 }
@@ -130,7 +130,7 @@ export function text(what: string, grammar = /./s): Check<string> {
 export function integer(min: number, max: number, what: string): Check<number> {
   return (value) => {
     if (!Number.isInteger(value) || (value as number) < min || (value as number) > max) {
-      throw new Expected(`${what}, a whole number from ${min} to ${max}`)
+      throw new InvalidOption(`${what}, a whole number from ${min} to ${max}`)
     }
     return value as number
   }
@@ -145,7 +145,7 @@ export function duration(minMs: number, maxMs: number): Check<number> {
     const read = durationInMs(value)
     if (!(read >= minMs && read <= maxMs)) {
       const range = `from ${ms(minMs, { long: true })} to ${ms(maxMs, { long: true })}`
-      throw new Expected(`a number of seconds or a string like '15m', '1h' or '30 days', ${range}`, hintOn(value))
+      throw new InvalidOption(`a number of seconds or a string like '15m', '1h' or '30 days', ${range}`, hintOn(value))
     }
     return read
   }
@@ -194,7 +194,9 @@ export function isScopeList(value: unknown): value is readonly string[] {
 export const scopeList: Check<readonly string[]> = (value) => {
   const list: unknown = typeof value === 'string' ? value.split(' ') : value
   if (!isScopeList(list) || list.length === 0) {
-    throw new Expected("scope tokens, like 'reports:read' or ['reports:read', 'reports:write'] (RFC 6749 section 3.3)")
+    throw new InvalidOption(
+      "scope tokens, like 'reports:read' or ['reports:read', 'reports:write'] (RFC 6749 section 3.3)",
+    )
   }
   return Object.freeze([...list])
 }

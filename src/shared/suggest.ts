@@ -2,7 +2,7 @@
  * Returns the known word that a mistyped word probably means. One word contains the other, or at most two letters differ. Ignores
  * case.
  */
-export function nearest(word: string, known: readonly string[]): string | undefined {
+export function suggest(word: string, known: readonly string[]): string | undefined {
   const plain = word.toLowerCase()
   const isPart = (name: string) => name.includes(plain) || plain.startsWith(name)
   const part = known.find((name) => plain.length > 2 && isPart(name.toLowerCase()))
@@ -11,6 +11,12 @@ export function nearest(word: string, known: readonly string[]): string | undefi
     .map((name) => ({ name, distance: distanceOf(plain, name.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance)
   return best && best.distance <= Math.min(2, best.name.length - 1) ? best.name : undefined
+}
+
+/** Returns "Did you mean …?" with the closest name, or the list of all names. */
+export function suggestion(word: string, known: readonly string[], prefix = ''): string {
+  const likely = suggest(word, known)
+  return likely ? `Did you mean "${prefix}${likely}"?` : `Known: ${known.map((name) => prefix + name).join(', ')}`
 }
 
 /** Counts the letters to insert, delete or replace (Levenshtein distance). */

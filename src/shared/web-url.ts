@@ -1,4 +1,4 @@
-import { type Check, Expected, isPlainObject } from './options.js'
+import { type Check, InvalidOption, isPlainObject } from './options.js'
 import { memberOf } from './values.js'
 
 /** Returns the text of a URL object from any realm, and any other value unchanged. A URL inherits `href` from its class. */
@@ -16,7 +16,7 @@ export function readWebUrl(value: unknown, what: string): URL {
   if (typeof value === 'string' && /^https?:\/\/[^\s\\]+$/i.test(value) && URL.canParse(value)) return new URL(value)
   const bare = typeof value === 'string' && /^[\w.-]+(:\d+)?(\/|$)/.test(value)
   const unset = value === undefined ? 'Is an environment variable not set?' : ''
-  throw new Expected(what, bare ? 'Is "https://" missing?' : unset)
+  throw new InvalidOption(what, bare ? 'Is "https://" missing?' : unset)
 }
 
 /** A loopback host as a parsed URL spells it: an IPv4 address, an IPv6 address, or the name (RFC 6761 section 6.3). */
@@ -31,6 +31,7 @@ export function isExposed({ protocol, hostname }: URL): boolean {
 export const baseUrl: Check<string> = (value) => {
   const what = "an absolute http or https URL without query and fragment, like 'https://api.example.com'"
   const url = readWebUrl(value, what)
-  if (url.search || url.hash || url.username || url.password || /[?#]$/.test(value as string)) throw new Expected(what)
+  if (url.search || url.hash || url.username || url.password || /[?#]$/.test(value as string))
+    throw new InvalidOption(what)
   return url.href.replace(/\/+$/, '')
 }

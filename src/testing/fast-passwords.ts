@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import type { Hasher } from '../accounts/passwords/hashers.js'
 import {
   createPasswords,
-  GATE_MISTAKES,
-  gateRows,
   type Passwords,
   type PasswordsOptions,
+  queueAliases,
+  queueSchema,
 } from '../accounts/passwords/passwords.js'
 import { readOptions } from '../shared/options.js'
 import { testsOnly } from './tests-only.js'
@@ -31,6 +31,11 @@ export const testHasher: Required<Pick<Hasher, 'accepts' | 'verify' | 'hash'>> =
  */
 export function fastPasswords(options?: FastPasswordsOptions): Required<Passwords> {
   testsOnly('fastPasswords')
-  const read = readOptions<FastPasswordsOptions, typeof gateRows>('fastPasswords', options, gateRows, GATE_MISTAKES)
+  const read = readOptions<FastPasswordsOptions, typeof queueSchema>(
+    'fastPasswords',
+    options,
+    queueSchema,
+    queueAliases,
+  )
   return createPasswords({ hashers: [testHasher], ...read })
 }

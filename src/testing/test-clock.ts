@@ -1,4 +1,4 @@
-import { type Check, type Duration, duration, Expected, named } from '../shared/options.js'
+import { type Check, type Duration, duration, InvalidOption, named } from '../shared/options.js'
 
 /** A clock for tests. It follows its source until `set` stops it. */
 export interface TestClock {
@@ -33,7 +33,7 @@ const moment: Check<number> = (value) => {
     value instanceof Date || typeof value === 'number' || (typeof value === 'string' && ISO_8601.test(value))
   const time = known ? new Date(value).getTime() : Number.NaN
   if (time >= FIRST && time < LAST) return time
-  throw new Expected(
+  throw new InvalidOption(
     "a Date, milliseconds since the epoch or text like '2030-01-01T12:00:00Z', from 1972 to 9998",
     time >= 0 && time < FIRST ? 'Numbers are milliseconds. Did you pass seconds?' : '',
   )

@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { type Check, Expected, isPlainObject, named, optional, readOptions } from '../shared/options.js'
+import { type Check, InvalidOption, isPlainObject, named, optional, readOptions } from '../shared/options.js'
 import { isThenable, memberOf } from '../shared/values.js'
 import type { IssuedToken, TokenSubject } from '../tokens/jwt/issue-token.js'
 import type { PrivateTokenKey } from '../tokens/keys/key-ring.js'
-import { issuerRows, MISTAKES, type TokenIssuerOptions } from '../tokens/token-options.js'
+import { issuerSchema, type TokenIssuerOptions, tokenAliases } from '../tokens/token-options.js'
 import { issuerOf, type TokenIssuer } from '../tokens/tokens.js'
 import { type RefusedTokens, refusedTokens } from './refused-tokens.js'
 import { type TestClock, testClock } from './test-clock.js'
@@ -71,9 +71,9 @@ const newKey = (): PrivateTokenKey => ({
 let ownKey: PrivateTokenKey | undefined
 let otherKey: PrivateTokenKey | undefined
 
-const rows = {
-  ...issuerRows,
-  issuer: optional(issuerRows.issuer, 'https://issuer.test'),
+const schema = {
+  ...issuerSchema,
+  issuer: optional(issuerSchema.issuer, 'https://issuer.test'),
   keys: (value: unknown) => {
     if (value !== undefined) return value
     ownKey ??= newKey()
@@ -88,7 +88,7 @@ const subject: Check<TokenSubject> = (value) => {
     return { accountId, scopes: memberOf(value, 'scopes'), claims: memberOf(value, 'claims') } as TokenSubject
   }
   const hint = isPlainObject(value) && !isThenable(value) ? 'Its "id" must be a string' : ''
-  throw new Expected("an account's id, or an account { id, scopes?, claims? }", hint)
+  throw new InvalidOption("an account's id, or an account { id, scopes?, claims? }", hint)
 }
 
 const subjectOf = (account: TestAccount) => named('the account of a test token', subject, account)
@@ -103,7 +103,7 @@ const headersOf = (token: string): BearerHeaders => ({ Authorization: `Bearer ${
 export function createTestIssuer(options?: TestIssuerOptions): TestIssuer {
   const caller = 'createTestIssuer'
   testsOnly(caller)
-  const read = readOptions<TestIssuerOptions, typeof rows>(caller, options, rows, MISTAKES)
+  const read = readOptions<TestIssuerOptions, typeof schema>(caller, options, schema, tokenAliases)
   const clock = testClock(read.clock)
   const settings = { ...read, clock }
   const tokens = issuerOf(caller, settings)

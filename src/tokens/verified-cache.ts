@@ -5,9 +5,9 @@ import type { VerifiedToken } from './verified-token.js'
 
 /** Remembers successes, and nothing else, by the credentials that brought them: `Bearer`, a space and the token. */
 export interface VerifiedCache {
-  remember(credentials: string, verification: Verification): void
+  add(credentials: string, verification: Verification): void
   /** The token of credentials that were good before and are so still. */
-  recall(credentials: string | undefined): VerifiedToken | undefined
+  fromCache(credentials: string | undefined): VerifiedToken | undefined
 }
 
 interface Entry extends Verification {
@@ -31,11 +31,11 @@ export function verifiedCache(max: number, keys: KeySource, clock: () => number)
   }
 
   return {
-    remember(credentials, { token, key, notBefore, notAfter }) {
+    add(credentials, { token, key, notBefore, notAfter }) {
       const mark = markOf(credentials)
       if (hasRoom() || isMet(mark)) remembered.set(mark, { credentials, token, key, notBefore, notAfter })
     },
-    recall(credentials) {
+    fromCache(credentials) {
       if (typeof credentials !== 'string') return undefined
       const mark = markOf(credentials)
       const entry = find(mark)
@@ -77,4 +77,4 @@ function doorkeeper(max: number): (mark: number) => boolean {
 }
 
 /** Every token takes the full way every time. */
-export const NO_CACHE: VerifiedCache = { remember() {}, recall: () => undefined }
+export const NO_CACHE: VerifiedCache = { add() {}, fromCache: () => undefined }

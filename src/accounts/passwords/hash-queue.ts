@@ -4,7 +4,7 @@ import { createFairQueue, type FairQueue, type Source } from '../../shared/fair-
 import { within } from '../../shared/host-call.js'
 
 /** How busy the password checks are; for metrics. */
-export interface GateLoad {
+export interface HashQueueLoad {
   /** Passwords that are being hashed. */
   active: number
   /** Logins that wait. */
@@ -42,10 +42,10 @@ export interface HashSlot {
   leave(): void
 }
 
-export interface Gate {
+export interface HashQueue {
   /** @throws AuthError `overloaded` when the queue is full or the wait is too long, `client_closed_request` */
   acquire(request?: SlotRequest): Promise<HashSlot>
-  load(): GateLoad
+  load(): HashQueueLoad
 }
 
 /** Returns one less than libuv's threads, so that files and DNS find one free, and at most the number of cores. */
@@ -69,7 +69,7 @@ interface Waiter {
 }
 
 /** Limits how many passwords are hashed at a time and how many logins wait, and shares the wait between client networks. */
-export function createGate(concurrency: number, queue: number): Gate {
+export function createHashQueue(concurrency: number, queue: number): HashQueue {
   const slots = Math.min(concurrency * SLOTS_PER_THREAD, concurrency + queue)
   const total = concurrency + queue - slots
   const perNetwork = Math.ceil(total / 2)

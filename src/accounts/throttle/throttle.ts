@@ -3,8 +3,8 @@ import {
   type Check,
   type Duration,
   duration,
-  Expected,
   func,
+  InvalidOption,
   integer,
   isPlainObject,
   named,
@@ -12,7 +12,7 @@ import {
   readOptions,
   withMethods,
 } from '../../shared/options.js'
-import { type Exhausted, type Limiter, type LimiterOptions, memoryLimiter } from './memory-budget.js'
+import { type Exhausted, type Limiter, type LimiterOptions, memoryBudget } from './memory-budget.js'
 import { sharedBudget, sharedStore } from './shared-budget.js'
 import { type ThrottleKeys, throttleKeys } from './throttle-keys.js'
 
@@ -72,16 +72,19 @@ export interface Spent {
   giveBack(but?: 'address'): void
 }
 
-const budgetRows = { points: integer(1, 1_000_000, 'a number of failures'), duration: duration(1000, 366 * 86_400_000) }
+const budgetSchema = {
+  points: integer(1, 1_000_000, 'a number of failures'),
+  duration: duration(1000, 366 * 86_400_000),
+}
 
 function budget(name: string, fallback: { points: number; duration: number }) {
   const check: Check<{ points: number; duration: number } | false> = (value) => {
     if (value === false) return false
-    if (!isPlainObject(value)) throw new Expected('{ points, duration } or false')
-    return readOptions<Budget, typeof budgetRows>(
+    if (!isPlainObject(value)) throw new InvalidOption('{ points, duration } or false')
+    return readOptions<Budget, typeof budgetSchema>(
       `createThrottle: option "budgets.${name}"`,
       value as unknown as Budget,
-      budgetRows,
+      budgetSchema,
     )
   }
   return optional(check, fallback)
@@ -89,12 +92,12 @@ function budget(name: string, fallback: { points: number; duration: number }) {
 
 const HOUR = 3_600_000
 
-const rows = {
+const schema = {
   limiter: optional(func<(options: LimiterOptions) => Limiter>('a function (options) => limiter')),
   budgets: optional((value: unknown) => value),
 }
 
-const budgetsRows = {
+const budgetsSchema = {
   address: budget('address', { points: 100, duration: HOUR }),
   pair: budget('pair', { points: 10, duration: HOUR / 4 }),
   account: budget('account', { points: 100, duration: HOUR }),
@@ -115,14 +118,14 @@ const ORDER: readonly BudgetName[] = ['address', 'pair', 'account']
  */
 export function createThrottle(options?: ThrottleOptions): Required<Throttle> {
   const caller = 'createThrottle'
-  const { limiter: factory, budgets } = readOptions<ThrottleOptions, typeof rows>(caller, options, rows, {
+  const { limiter: factory, budgets } = readOptions<ThrottleOptions, typeof schema>(caller, options, schema, {
     store: 'limiter',
     budget: 'budgets',
   })
-  const sizes = readOptions<Budgets, typeof budgetsRows>(
+  const sizes = readOptions<Budgets, typeof budgetsSchema>(
     `${caller}: option "budgets"`,
     budgets as Budgets | undefined,
-    budgetsRows,
+    budgetsSchema,
     { ip: 'address', email: 'account', user: 'account' },
   )
   const store = sharedStore()
@@ -130,7 +133,7 @@ export function createThrottle(options?: ThrottleOptions): Required<Throttle> {
     const size = sizes[name]
     if (!size) return []
     const settings = { keyPrefix: `login-${name}`, points: size.points, duration: Math.ceil(size.duration / 1000) }
-    const memory = memoryLimiter(settings)
+    const memory = memoryBudget(settings)
     const limiter = factory && named(`${caller}: what "limiter" returned`, limiterCheck, factory({ ...settings }))
     return [{ name, memory, shared: limiter && sharedBudget(limiter, store, settings) }]
   })

@@ -1,12 +1,12 @@
 import { duration } from '../../shared/options.js'
+import { suggestion } from '../../shared/suggest.js'
 import { checked, command, PASSWORD_AS_ARGUMENT, type Values } from '../command.js'
-import { didYouMean } from '../did-you-mean.js'
 import { EXIT, Failure, UsageError } from '../failure.js'
 import { readPassword } from '../hash/password-input.js'
 import type { Io } from '../io.js'
 import { createProbe, type Probe } from './probe.js'
 import { JWKS_PATH, readBase, readGuarded, readPath, TOKEN_PATH } from './read-target.js'
-import { presenter } from './redact.js'
+import { createRedact } from './redact.js'
 import { json, lines } from './report.js'
 import { ROWS } from './rows.js'
 import { judge } from './run.js'
@@ -81,7 +81,7 @@ Exit status: ${EXIT.holds} no row fails, ${EXIT.fails} a row fails, ${EXIT.usage
     const report = values.json ? json(io) : lines(io)
     const secrets = [credentials.password, other?.credentials.password ?? '', foreignToken, expiredToken]
     const probe = createProbe(target, sender({ timeout: settings.timeout, sizeLimit: ANSWER_LIMIT }))
-    const present = presenter(() => [...secrets, ...probe.tokens])
+    const present = createRedact(() => [...secrets, ...probe.tokens])
     await mustAnswer(probe, present)
     const results = await judge(ROWS, probe, {
       skip: settings.skip,
@@ -128,7 +128,7 @@ function readSettings(values: Values<typeof options>, url: string | undefined): 
   })
   const ids = ROWS.map(({ id }) => id)
   const strange = skip.find((id) => !ids.includes(id))
-  if (strange !== undefined) throw new UsageError(`There is no row ${strange} to skip. ${didYouMean(strange, ids)}`)
+  if (strange !== undefined) throw new UsageError(`There is no row ${strange} to skip. ${suggestion(strange, ids)}`)
   if (values['other-email'] !== undefined && values.other === undefined) {
     throw new UsageError('--other-email is for an account at --other URL')
   }

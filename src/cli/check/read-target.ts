@@ -1,4 +1,4 @@
-import { type Check, Expected } from '../../shared/options.js'
+import { type Check, InvalidOption } from '../../shared/options.js'
 import { isExposed, readWebUrl } from '../../shared/web-url.js'
 import { checked } from '../command.js'
 import { UsageError } from '../failure.js'
@@ -21,13 +21,13 @@ const baseUrl =
   (value) => {
     const wanted = 'an absolute URL without query, like https://api.example.com'
     const url = readWebUrl(value, wanted)
-    if (url.username || url.password || /[?#]/.test(url.href)) throw new Expected(wanted)
+    if (url.username || url.password || /[?#]/.test(url.href)) throw new InvalidOption(wanted)
     return confidential(url, plainHttp)
   }
 
 function confidential(url: URL, plainHttp: boolean): URL {
   if (!isExposed(url) || plainHttp) return url
-  throw new Expected(
+  throw new InvalidOption(
     'an https: URL, or one of this machine',
     'Over plain http, others on the network can read the password and the token. To allow plain http, pass --plain-http',
   )
@@ -42,7 +42,8 @@ const path =
   (base: URL): Check<URL> =>
   (value) => {
     const wanted = 'a path below the base URL, like /api/v2013/statements'
-    if (typeof value !== 'string' || !/^\/[^\s#\\]*$/.test(value)) throw new Expected(wanted, 'It begins with a slash')
+    if (typeof value !== 'string' || !/^\/[^\s#\\]*$/.test(value))
+      throw new InvalidOption(wanted, 'It begins with a slash')
     return new URL(base.origin + base.pathname.replace(/\/+$/, '') + value)
   }
 
@@ -63,6 +64,6 @@ const guardedUrl =
     const wanted = 'a path, or an absolute URL without user name, password and fragment'
     const url = readWebUrl(value, wanted)
     // The URL is printed in the report, and Node would send a user name in an Authorization header.
-    if (url.username || url.password || url.hash) throw new Expected(wanted)
+    if (url.username || url.password || url.hash) throw new InvalidOption(wanted)
     return confidential(url, plainHttp)
   }

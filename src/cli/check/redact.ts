@@ -18,7 +18,7 @@ export const TOO_LONG = `not shown: it is longer than ${READ} characters`
  * replaces control characters and tokens.
  * @param secrets returns the texts that must not be printed; called each time, because a check receives more tokens
  */
-export function presenter(secrets: () => readonly string[]): (text: string) => string {
+export function createRedact(secrets: () => readonly string[]): (text: string) => string {
   return (text) => {
     if (text.length > READ) return TOO_LONG
     const hidden = text.replace(JWT, '…')

@@ -8,7 +8,7 @@ export type RevocationCheck = (auth: VerifiedToken) => boolean | Promise<boolean
 export type FindById = NonNullable<AccountStore['findById']>
 
 /** Whether the host says that a token was revoked. */
-export async function askRevoked(isRevoked: RevocationCheck, auth: VerifiedToken): Promise<boolean> {
+export async function checkRevoked(isRevoked: RevocationCheck, auth: VerifiedToken): Promise<boolean> {
   const revoked: unknown = await isRevoked(auth)
   // `undefined` from a forgotten return would otherwise let every revoked token through.
   if (typeof revoked !== 'boolean') throw new TypeError('isRevoked: the answer must be true or false')
@@ -34,7 +34,7 @@ export async function findAccount(findById: FindById, { accountId }: VerifiedTok
  * Returns the account that may still use this token.
  * @throws AuthError `invalid_token`
  */
-export function standing(found: FoundAccount | undefined, auth: VerifiedToken): FoundAccount {
+export function assertUsable(found: FoundAccount | undefined, auth: VerifiedToken): FoundAccount {
   if (!found) throw refusal('unknown_account', auth)
   const { disabled, tokensValidAfter } = found.account
   if (disabled) throw refusal('account_disabled', auth)
@@ -44,7 +44,7 @@ export function standing(found: FoundAccount | undefined, auth: VerifiedToken): 
 }
 
 /** Returns the account for the host's routes: its own members without the hash, or what a class's getters provide. */
-export function userOf({ account, original }: FoundAccount): object {
+export function toRequestUser({ account, original }: FoundAccount): object {
   const { passwordHash: _, ...user } = Object.hasOwn(original, 'passwordHash') ? (original as Account) : account
   return user
 }

@@ -2,8 +2,8 @@ import type { AccountStore } from '../../accounts/account.js'
 import {
   bool,
   type Check,
-  Expected,
   func,
+  InvalidOption,
   isPlainObject,
   named,
   optional,
@@ -13,7 +13,7 @@ import {
   withMethods,
 } from '../../shared/options.js'
 import type { TokenVerifier } from '../../tokens/tokens.js'
-import { type HostOptions, hostRows } from '../shared/host-options.js'
+import { type HostOptions, hostSchema } from '../shared/host-options.js'
 import type { FindById, RevocationCheck } from './account-check.js'
 
 /** What `requireBearer` takes. */
@@ -45,7 +45,7 @@ const VERIFIER = 'what createTokenIssuer() or createTokenVerifier() returned'
 const verifierObject = withMethods<TokenVerifier>(VERIFIER, ['verify'])
 const tokenVerifier: Check<TokenVerifier> = (value) => {
   const tokens = verifierObject(value)
-  if (typeof tokens.issuer !== 'string') throw new Expected(VERIFIER)
+  if (typeof tokens.issuer !== 'string') throw new InvalidOption(VERIFIER)
   return tokens
 }
 
@@ -61,17 +61,17 @@ const storeWithIds: Check<FindById> = (value) => {
 
 const realmText = text('printable ASCII text', /^[\x20-\x7e]+$/)
 
-const rows = {
+const schema = {
   tokens: tokenVerifier,
   scope: optional(scopeList, [] as readonly string[]),
   accounts: optional(storeWithIds),
   isRevoked: optional(func<RevocationCheck>('a function (auth) => boolean')),
   optional: optional(bool, false),
   realm: optional(realmText),
-  ...hostRows,
+  ...hostSchema,
 }
 
-const MISTAKES = {
+const aliases = {
   issuer: 'tokens',
   verifier: 'tokens',
   scopes: 'scope',
@@ -94,7 +94,7 @@ const MISTAKES = {
  * @throws TypeError naming the option that cannot be used
  */
 export function readGuardOptions(options: RequireBearerOptions) {
-  const read = readOptions<RequireBearerOptions, typeof rows>('requireBearer', options, rows, MISTAKES)
+  const read = readOptions<RequireBearerOptions, typeof schema>('requireBearer', options, schema, aliases)
   const whatIsRealm = 'requireBearer: "tokens.issuer", the realm unless it is set,'
   return { ...read, realm: named(whatIsRealm, realmText, read.realm ?? read.tokens.issuer) }
 }

@@ -4,17 +4,17 @@ import { emitter, refusalEvent } from '../../shared/events.js'
 import type { Source } from '../../shared/fair-queue.js'
 import { ask } from '../../shared/host-call.js'
 import { isThenable } from '../../shared/values.js'
-import { type QuickPath, quickPathOf } from '../../tokens/quick-path.js'
+import { type SyncVerifier, syncVerifierOf } from '../../tokens/sync-verifier.js'
 import type { TokenVerifier } from '../../tokens/tokens.js'
 import { isVerifiedToken, toVerifiedToken, type VerifiedToken } from '../../tokens/verified-token.js'
 import { refusalAnswer } from '../shared/answers.js'
 import { answerThenClose, hasUnreadBody } from '../shared/close-after-answer.js'
 import { bearerByPassport, bearerTokenOf, knownTokenOf, look } from '../shared/credentials.js'
-import { createPlaces } from '../shared/host-call-limit.js'
-import { asRefusal, send } from '../shared/send-answer.js'
+import { createHostCallLimit } from '../shared/host-call-limit.js'
+import { asRefusal, sendAnswer } from '../shared/send-answer.js'
 import { addressOf, sourceOf } from '../shared/source.js'
 import { createTurnQueue } from '../shared/turn-queue.js'
-import { askRevoked, findAccount, refusal, standing, userOf } from './account-check.js'
+import { assertUsable, checkRevoked, findAccount, refusal, toRequestUser } from './account-check.js'
 import { type RequireBearerOptions, readGuardOptions } from './options.js'
 
 declare global {
@@ -47,13 +47,13 @@ export const GUARDED_REQUESTS = { total: 4096, perNetwork: 2048, perConnection: 
 const waitForTurn = createTurnQueue(GUARDED_REQUESTS)
 
 /** A request waits for the key source, the revocation check and the account store. */
-const holdPlace = createPlaces(GUARDED_REQUESTS)
+const holdPlace = createHostCallLimit(GUARDED_REQUESTS)
 
 /** The longest unread body that Node may read to its end after a refusal, in bytes. */
 const DRAINED_BODY = 65_536
 
 /** For a verifier of the host's own, which is asked every time. */
-const NO_QUICK_PATH: QuickPath = { recall: () => undefined, verifyNow: () => undefined }
+const NO_QUICK_PATH: SyncVerifier = { fromCache: () => undefined, verifySync: () => undefined }
 
 /** Asks a verifier, which may be the host's own: a forgotten `return` must not pass for a token. */
 async function askVerifier(tokens: TokenVerifier, token: string): Promise<VerifiedToken> {
@@ -84,10 +84,10 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
   } = readGuardOptions(options)
   const emit = emitter(onEvent)
 
-  const quick = quickPathOf(tokens) ?? NO_QUICK_PATH
+  const quick = syncVerifierOf(tokens) ?? NO_QUICK_PATH
   const verifyByPassport = bearerByPassport(
     (token) =>
-      quick.verifyNow(token) ??
+      quick.verifySync(token) ??
       (() => ask('keys', timeout, () => askVerifier(tokens, token), ['invalid_token', 'unavailable'])),
   )
   const asksHost = isRevoked !== undefined || findById !== undefined
@@ -95,7 +95,7 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
   /** Reads the header, and returns the token: from the cache, or verified in a later turn of the event loop. */
   function identify(req: GuardedRequest): Found {
     const { authorization: header } = look(req, 'headers')
-    const known = knownTokenOf(req, header, quick.recall)
+    const known = knownTokenOf(req, header, quick.fromCache)
     if (known) return known
     const token = bearerTokenOf(req, header)
     return token === undefined ? undefined : verify(token, sourceOf(req))
@@ -118,12 +118,12 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
   /** Asks whether the token was revoked, and looks the account up. Returns the token that passed. */
   async function askHost(req: GuardedRequest, auth: VerifiedToken): Promise<VerifiedToken> {
     if (isRevoked) {
-      const revoked = await ask('revocation', timeout, () => askRevoked(isRevoked, auth))
+      const revoked = await ask('revocation', timeout, () => checkRevoked(isRevoked, auth))
       if (revoked !== false) throw refusal('revoked', auth)
     }
     if (findById) {
       const found = await ask('accounts', timeout, () => findAccount(findById, auth))
-      Object.assign(req, { user: userOf(standing(found, auth)) })
+      Object.assign(req, { user: toRequestUser(assertUsable(found, auth)) })
     }
     return auth
   }
@@ -150,7 +150,12 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
     const error = asRefusal('guard', thrown)
     emit({ address: addressOf(req) }, refusalEvent('bearer', error))
     if (forwardErrors && error.code === 'unavailable') next(error)
-    else send(res, refusalAnswer('guard', error, realm), hasUnreadBody(req, DRAINED_BODY) ? answerThenClose : undefined)
+    else
+      sendAnswer(
+        res,
+        refusalAnswer('guard', error, realm),
+        hasUnreadBody(req, DRAINED_BODY) ? answerThenClose : undefined,
+      )
   }
 
   async function finishLater(found: Found, req: GuardedRequest, res: ServerResponse, next: Next): Promise<void> {

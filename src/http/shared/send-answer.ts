@@ -24,7 +24,7 @@ export function setHeaders(res: ServerResponse, headers: Answer['headers']): voi
 }
 
 /** Sends an answer, unless one is under way already. */
-export function send(res: ServerResponse, { status, headers, body }: Answer, finish: Finish = end): void {
+export function sendAnswer(res: ServerResponse, { status, headers, body }: Answer, finish: Finish = end): void {
   if (res.headersSent) return
   res.statusCode = status
   setHeaders(res, headers)

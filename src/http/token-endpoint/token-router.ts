@@ -6,15 +6,23 @@ import { createPasswords, type Passwords } from '../../accounts/passwords/passwo
 import { createThrottle, type Throttle } from '../../accounts/throttle/throttle.js'
 import { AuthError } from '../../shared/errors.js'
 import { type EventSubject, emitter, refusalEvent } from '../../shared/events.js'
-import { bool, type Check, Expected, isPlainObject, optional, readOptions, withMethods } from '../../shared/options.js'
+import {
+  bool,
+  type Check,
+  InvalidOption,
+  isPlainObject,
+  optional,
+  readOptions,
+  withMethods,
+} from '../../shared/options.js'
 import type { TokenIssuer } from '../../tokens/tokens.js'
 import { ENDPOINTS, refusalAnswer, takes, tokenAnswer } from '../shared/answers.js'
 import { answerThenClose, hasUnreadBody } from '../shared/close-after-answer.js'
 import { credentialsIn, loginByPassport } from '../shared/credentials.js'
 import { disconnectSignal } from '../shared/disconnect-signal.js'
-import { type HostOptions, hostRows } from '../shared/host-options.js'
+import { type HostOptions, hostSchema } from '../shared/host-options.js'
 import { plainPath } from '../shared/mount-path.js'
-import { asRefusal, send } from '../shared/send-answer.js'
+import { asRefusal, sendAnswer } from '../shared/send-answer.js'
 import { addressOf, sourceOf } from '../shared/source.js'
 import { createTurnQueue } from '../shared/turn-queue.js'
 import { readBody } from './request-body.js'
@@ -43,7 +51,7 @@ const tokenIssuer = withMethods<TokenIssuer>('what createTokenIssuer() returned'
 
 const accountsOption: Check<AccountStore> = (value) => {
   if (typeof value !== 'function' && !(isPlainObject(value) && typeof value['findByEmail'] === 'function')) {
-    throw new Expected('a function (email) => account, or a store with "findByEmail"')
+    throw new InvalidOption('a function (email) => account, or a store with "findByEmail"')
   }
   return storeOf(value as AccountLookup | AccountStore)
 }
@@ -52,7 +60,7 @@ const PASSWORDS = ['what createPasswords() returned', 'Hashers go into createPas
 const passwordsObject = withMethods<Passwords>(PASSWORDS[0], ['verify', 'hash'], () => PASSWORDS[1])
 const passwordsOption: Check<Passwords> = (value) => {
   const passwords = passwordsObject(value)
-  if ('accepts' in passwords) throw new Expected(...PASSWORDS)
+  if ('accepts' in passwords) throw new InvalidOption(...PASSWORDS)
   return passwords
 }
 
@@ -77,12 +85,12 @@ const byteSize: Check<number> = (value) => {
   const readable = typeof value === 'number' || (typeof value === 'string' && BYTE_SIZE.test(value))
   const size = readable ? bytes.parse(value as number | string) : null
   if (size === null || !Number.isInteger(size) || size < 1 || size > MAX_BODY) {
-    throw new Expected("a number of bytes or a string like '10kb', from 1 byte to 1 MB")
+    throw new InvalidOption("a number of bytes or a string like '10kb', from 1 byte to 1 MB")
   }
   return size
 }
 
-const rows = {
+const schema = {
   tokens: tokenIssuer,
   accounts: accountsOption,
   path: optional(plainPath, ENDPOINTS.token.path),
@@ -90,10 +98,10 @@ const rows = {
   throttle: optional(throttleOption),
   bodyLimit: optional(byteSize, 10_240),
   emailInEvents: optional(bool, false),
-  ...hostRows,
+  ...hostSchema,
 }
 
-const MISTAKES = {
+const aliases = {
   issuer: 'tokens',
   tokenIssuer: 'tokens',
   account: 'accounts',
@@ -114,7 +122,7 @@ const MISTAKES = {
  * @throws TypeError naming the option that cannot be used
  */
 export function tokenRouter(options: TokenRouterOptions): Router {
-  const read = readOptions<TokenRouterOptions, typeof rows>('tokenRouter', options, rows, MISTAKES)
+  const read = readOptions<TokenRouterOptions, typeof schema>('tokenRouter', options, schema, aliases)
   const {
     tokens,
     accounts,
@@ -151,11 +159,11 @@ export function tokenRouter(options: TokenRouterOptions): Router {
       const error = asRefusal('token', thrown)
       emit(subject, refusalEvent('token', error))
       if (forwardErrors && error.code === 'unavailable') return next(error)
-      send(res, refusalAnswer('token', error), hasUnreadBody(req, bodyLimit) ? answerThenClose : undefined)
+      sendAnswer(res, refusalAnswer('token', error), hasUnreadBody(req, bodyLimit) ? answerThenClose : undefined)
     }
     const succeed = ({ accountId, issued, answer }: Awaited<ReturnType<typeof logIn>>) => {
       emit(subject, { type: 'token.issued', accountId, tokenId: issued.id, expiresAt: issued.expiresAt })
-      send(res, answer)
+      sendAnswer(res, answer)
     }
     // Not `catch(refuse)`: whatever sending throws belongs to the host, and the call has had its event.
     logIn(req, subject).then(succeed, refuse).catch(next)

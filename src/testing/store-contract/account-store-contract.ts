@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Account, AccountStore } from '../../accounts/account.js'
 import { accountKey, LONGEST_EMAIL } from '../../accounts/throttle/account-key.js'
-import { Expected, isPlainObject, optional, readOptions, text } from '../../shared/options.js'
+import { InvalidOption, isPlainObject, optional, readOptions, text } from '../../shared/options.js'
 import { testsOnly } from '../tests-only.js'
 import { another, longSpellings, oddAddresses, otherHashes, otherSpellings, others } from './odd-text.js'
 import { probe, type StoreProbe, shown } from './store-probe.js'
@@ -34,14 +34,14 @@ export interface ContractCheck {
   run(context?: { skip?(reason?: string): unknown }): Promise<void>
 }
 
-const rows = {
+const schema = {
   store: (value: unknown) => {
     if (isPlainObject(value) || typeof value === 'function') return value as AccountStoreContractOptions['store']
-    throw new Expected('an account store, or a function that returns one')
+    throw new InvalidOption('an account store, or a function that returns one')
   },
   existing: (value: unknown) => {
     if (isPlainObject(value) && typeof value['email'] === 'string') return value as ExistingAccount
-    throw new Expected('an account that is in the store, { email, … }')
+    throw new InvalidOption('an account that is in the store, { email, … }')
   },
   unknownId: optional(text('an id that no account has')),
 }
@@ -53,7 +53,7 @@ const rows = {
  */
 export function accountStoreContract(options: AccountStoreContractOptions): ContractCheck[] {
   testsOnly('accountStoreContract')
-  const read = readOptions<AccountStoreContractOptions, typeof rows>('accountStoreContract', options, rows, {
+  const read = readOptions<AccountStoreContractOptions, typeof schema>('accountStoreContract', options, schema, {
     accounts: 'store',
     account: 'existing',
   })

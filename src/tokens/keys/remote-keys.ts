@@ -7,8 +7,8 @@ import {
   clockOption,
   type Duration,
   duration,
-  Expected,
   func,
+  InvalidOption,
   integer,
   named,
   optional,
@@ -66,12 +66,12 @@ const address: Check<URL> = (value) => {
     "an absolute https: URL without user name, password and fragment, like 'https://api.example.com/.well-known/jwks.json'"
   const url = readWebUrl(hrefOf(value), what)
   if (isExposed(url)) {
-    throw new Expected(
+    throw new InvalidOption(
       what,
       'By plain http anybody on the way could put in a key of their own, so it is for loopback alone',
     )
   }
-  if (url.username || url.password || url.hash) throw new Expected(what)
+  if (url.username || url.password || url.hash) throw new InvalidOption(what)
   return url
 }
 
@@ -83,7 +83,7 @@ const DAY = 86_400_000
  */
 const MOST_WAITING = 5000
 
-const rows = {
+const schema = {
   timeout: timeoutOption,
   sizeLimit: optional(integer(1, 10_485_760, 'a number of bytes'), 102_400),
   cooldown: optional(duration(1000, 3_600_000), 30_000),
@@ -93,7 +93,7 @@ const rows = {
   clock: clockOption,
 }
 
-const MISTAKES = {
+const aliases = {
   timeoutDuration: 'timeout',
   requestTimeout: 'timeout',
   bodyLimit: 'sizeLimit',
@@ -128,7 +128,7 @@ export function isRemoteKeys(value: unknown): value is RemoteKeys & KeySource {
  */
 export function remoteKeys(url: string | URL | undefined, options: RemoteKeysOptions = {}): RemoteKeys {
   const { href, origin, pathname } = named('remoteKeys: the URL', address, url)
-  const read = readOptions<RemoteKeysOptions, typeof rows>('remoteKeys', options, rows, MISTAKES)
+  const read = readOptions<RemoteKeysOptions, typeof schema>('remoteKeys', options, schema, aliases)
   const { clock, cooldown, maxAge, keepFor } = read
   if (cooldown > maxAge / 2) {
     throw new TypeError('remoteKeys: option "cooldown" must be at most half of "maxAge", but is longer')

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { nearest } from '../../../src/shared/suggest.js'
+import { suggest } from '../../../src/shared/suggest.js'
 import { cli } from './support.js'
 
 const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
@@ -160,11 +160,11 @@ test('a word with one letter changed, left out or put in is known again', () => 
     fc.property(slip, ([word, at, other, cut, put]) => {
       const i = 1 + (at % (word.length - 1))
       const slipped = word.slice(0, i) + (put ? other : '') + word.slice(i + cut)
-      expect(nearest(slipped, words)).toBe(word)
+      expect(suggest(slipped, words)).toBe(word)
     }),
   )
 })
 
 test('a word that is like none is not guessed at', () => {
-  expect(nearest('authenticate', ['keygen', 'hash', 'check'])).toBeUndefined()
+  expect(suggest('authenticate', ['keygen', 'hash', 'check'])).toBeUndefined()
 })

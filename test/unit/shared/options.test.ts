@@ -8,8 +8,8 @@ import {
   clock,
   describe as describeValue,
   duration,
-  Expected,
   func,
+  InvalidOption,
   integer,
   isPlainObject,
   isScopeList,
@@ -153,7 +153,7 @@ describe('duration', () => {
     ['1h'],
     3600n,
   ])('refuses %o', (value) => {
-    expect(thrownBy(() => check(value))).toBeInstanceOf(Expected)
+    expect(thrownBy(() => check(value))).toBeInstanceOf(InvalidOption)
   })
 
   it('holds both bounds', () => {
@@ -169,7 +169,7 @@ describe('duration', () => {
     ['1 fortnight', ''],
     [61, ''],
   ])('says what the mistake behind %j is', (value, hint) => {
-    expect((thrownBy(() => duration(0, 60_000)(value)) as Expected).hint).toBe(hint)
+    expect((thrownBy(() => duration(0, 60_000)(value)) as InvalidOption).hint).toBe(hint)
   })
 
   it('gives a number in its bounds or says what it expected, whatever it is given', () => {
@@ -180,7 +180,7 @@ describe('duration', () => {
           const ms = duration(1, 60_000)(given)
           expect(ms >= 1 && ms <= 60_000).toBe(true)
         } catch (error) {
-          expect(error).toBeInstanceOf(Expected)
+          expect(error).toBeInstanceOf(InvalidOption)
         }
       }),
       { numRuns: 300 },
@@ -206,7 +206,7 @@ describe('clock', () => {
   )
 
   it.each([0, null, 'now', new Date(0)])('is a function, not %j', (value) => {
-    expect(() => clock(value)).toThrow(Expected)
+    expect(() => clock(value)).toThrow(InvalidOption)
   })
 })
 

@@ -8,7 +8,7 @@ import type { GuardedRequest } from '../../../src/http/guard/require-bearer.js'
 import * as signature from '../../../src/tokens/jwt/signature.js'
 import { verifyToken } from '../../../src/tokens/jwt/verify-token.js'
 import { readKeys } from '../../../src/tokens/keys/key-ring.js'
-import { type QuickPath, quickPathOf, withQuickPath } from '../../../src/tokens/quick-path.js'
+import { type SyncVerifier, syncVerifierOf, withSyncVerifier } from '../../../src/tokens/sync-verifier.js'
 import { verifiedCache } from '../../../src/tokens/verified-cache.js'
 import { thrownBy } from '../../support/failures.js'
 import { forge, frozenClock, goodParts, ISSUER, makeIssuer, recallOf, SECRET } from '../../support/fixtures.js'
@@ -141,7 +141,7 @@ describe('the cache of verified tokens', () => {
   }
 
   it('takes in any token that comes twice, though it is full', () => {
-    const { remember, recall, verification } = cacheOf(2)
+    const { add: remember, fromCache: recall, verification } = cacheOf(2)
     for (const text of ['first', 'second']) remember(text.padEnd(8), verification)
     for (const end of ['A', 'M', 'Z', 'a', 'm', 'z', '0', '9', '-', '_'].map((character) => character.repeat(8))) {
       remember(end, verification)
@@ -154,7 +154,7 @@ describe('the cache of verified tokens', () => {
   it.each([1, 2, 12, 100])(
     'comes to know as many as it holds, though it is full of others: %d that come by turns',
     (size) => {
-      const { remember, recall, verification } = cacheOf(size)
+      const { add: remember, fromCache: recall, verification } = cacheOf(size)
       const texts = Array.from({ length: 2 * size }, (_, i) => `${i * 7919}`.padStart(8, 'x'))
       const late = texts.slice(size)
       for (const text of texts.slice(0, size)) remember(text, verification)
@@ -166,7 +166,7 @@ describe('the cache of verified tokens', () => {
   )
 
   it('keeps what is used since it is half full, when it is full', () => {
-    const { remember, recall, verification } = cacheOf(4)
+    const { add: remember, fromCache: recall, verification } = cacheOf(4)
     for (const text of ['a', 'b', 'c']) remember(text.repeat(8), verification)
     recall('aaaaaaaa')
     remember('dddddddd', verification)
@@ -205,7 +205,7 @@ describe('the cache of verified tokens', () => {
   })
 
   it('tells tokens apart whose ends are the same', () => {
-    const { remember, recall, verification } = cacheOf(10)
+    const { add: remember, fromCache: recall, verification } = cacheOf(10)
     remember('first.same-end', verification)
     expect(recall('other.same-end')).toBeUndefined()
     remember('other.same-end', verification)
@@ -233,12 +233,12 @@ describe('the cache of verified tokens', () => {
     let keys = ring
     const source = { find: (kid: string) => keys.find(kid) }
     const cache = verifiedCache(10, source, Date.now)
-    cache.remember(text, verifyToken(text, source, { issuer: ISSUER, audience: ISSUER, now: Date.now(), tolerance: 0 }))
-    expect(cache.recall(text)).toMatchObject({ id: 'jti-1' })
+    cache.add(text, verifyToken(text, source, { issuer: ISSUER, audience: ISSUER, now: Date.now(), tolerance: 0 }))
+    expect(cache.fromCache(text)).toMatchObject({ id: 'jti-1' })
     keys = readKeys('test', { alg: 'HS256', secret: SECRET, kid: 'k2' })
-    expect(cache.recall(text)).toBeUndefined()
+    expect(cache.fromCache(text)).toBeUndefined()
     keys = readKeys('test', { alg: 'HS256', secret: SECRET.toUpperCase(), kid: 'k1' })
-    expect(cache.recall(text)).toBeUndefined()
+    expect(cache.fromCache(text)).toBeUndefined()
   })
 })
 
@@ -253,15 +253,17 @@ describe('a guard that knows the token', () => {
     return request(app).get(path).set('Authorization', `Bearer ${token}`)
   }
 
-  const quickPath = () => quickPathOf(issuer) as QuickPath
+  const quickPath = () => syncVerifierOf(issuer) as SyncVerifier
 
   beforeEach(async () => void (await issuer.verify(token)))
 
   it('lets it through without verifying it again', async () => {
     verify.mockClear()
-    const { recall } = quickPath()
+    const { fromCache: recall } = quickPath()
     const verifyNow = vi.fn()
-    await ask({ tokens: withQuickPath({ ...issuer }, { recall, verifyNow }) }).expect(200, { id: 'acc-1' })
+    await ask({ tokens: withSyncVerifier({ ...issuer }, { fromCache: recall, verifySync: verifyNow }) }).expect(200, {
+      id: 'acc-1',
+    })
     expect(verifyNow).not.toHaveBeenCalled()
     expect(verify).not.toHaveBeenCalled()
   })
@@ -279,8 +281,8 @@ describe('a guard that knows the token', () => {
   })
 
   it('takes the quick way by nothing but the whole header', async () => {
-    const recall = vi.fn(quickPath().recall)
-    const tokens = withQuickPath({ ...issuer }, { ...quickPath(), recall })
+    const recall = vi.fn(quickPath().fromCache)
+    const tokens = withSyncVerifier({ ...issuer }, { ...quickPath(), fromCache: recall })
     await ask({ tokens }).expect(200)
     expect(recall.mock.calls).toEqual([[`Bearer ${token}`]])
     recall.mockClear()
@@ -370,15 +372,15 @@ describe('the guard, on a token’s first time', () => {
   })
 
   it('is told at once where the keys are at hand', () => {
-    const verifyNow = quickPathOf(issuer)?.verifyNow as QuickPath['verifyNow']
+    const verifyNow = syncVerifierOf(issuer)?.verifySync as SyncVerifier['verifySync']
     expect(verifyNow(header().slice(7))).toMatchObject({ accountId: 'acc-1' })
     expect(thrownBy(() => verifyNow('x.y.z'))).toMatchObject({ code: 'invalid_token', reason: 'malformed' })
   })
 
   it('asks verify when it cannot be told at once', async () => {
     const verifyLater = vi.fn(issuer.verify)
-    const never: QuickPath = { recall: () => undefined, verifyNow: () => undefined }
-    const { next, req } = call(withQuickPath({ ...issuer, verify: verifyLater }, never))
+    const never: SyncVerifier = { fromCache: () => undefined, verifySync: () => undefined }
+    const { next, req } = call(withSyncVerifier({ ...issuer, verify: verifyLater }, never))
     expect(next).not.toHaveBeenCalled()
     await vi.waitFor(() => expect(next.mock.calls).toEqual([[]]))
     expect(verifyLater).toHaveBeenCalledOnce()

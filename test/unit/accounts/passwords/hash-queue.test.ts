@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { AuthError } from 'express-token-endpoint'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createGate, defaultConcurrency } from '../../../../src/accounts/passwords/hash-queue.js'
+import { createHashQueue, defaultConcurrency } from '../../../../src/accounts/passwords/hash-queue.js'
 
 /** A task that is done when it is told so. */
 function task(name: string, started: string[]) {
@@ -16,10 +16,14 @@ function task(name: string, started: string[]) {
   return { run, finish }
 }
 
-type Limits = Parameters<ReturnType<typeof createGate>['acquire']>[0]
+type Limits = Parameters<ReturnType<typeof createHashQueue>['acquire']>[0]
 
 /** A login: waits for a slot, runs its task, and leaves. */
-async function run<T>(gate: ReturnType<typeof createGate>, task: () => T | Promise<T>, limits?: Limits): Promise<T> {
+async function run<T>(
+  gate: ReturnType<typeof createHashQueue>,
+  task: () => T | Promise<T>,
+  limits?: Limits,
+): Promise<T> {
   const slot = await gate.acquire(limits)
   return slot.run(task, limits).finally(slot.leave)
 }
@@ -30,7 +34,7 @@ const turns = async () => {
 
 describe('the hash gate', () => {
   it('runs as many tasks at a time as it is told, the others in their order', async () => {
-    const gate = createGate(2, 10)
+    const gate = createHashQueue(2, 10)
     const started: string[] = []
     const tasks = ['a', 'b', 'c', 'd'].map((name) => task(name, started))
     const done = tasks.map((t) => run(gate, t.run))
@@ -47,7 +51,7 @@ describe('the hash gate', () => {
   })
 
   it('goes on after a task that fails or throws', async () => {
-    const gate = createGate(1, 10)
+    const gate = createHashQueue(1, 10)
     const failing = run(gate, () => Promise.reject(new Error('one')))
     const throwing = run(gate, () => {
       throw new Error('two')
@@ -65,7 +69,7 @@ describe('the hash gate', () => {
     [1, 40],
     [2, 128],
   ])('has room for %i that run and %i that wait, and for no more', async (concurrency, queue) => {
-    const gate = createGate(concurrency, queue)
+    const gate = createHashQueue(concurrency, queue)
     const from = (i: number) => ({ source: { network: `192.0.2.${i}`, connection: {} } })
     const asked = Array.from({ length: concurrency + queue }, (_, i) => gate.acquire(from(i)))
     await expect(gate.acquire(from(999))).rejects.toMatchObject({ code: 'overloaded', status: 503 })
@@ -84,7 +88,7 @@ describe('the hash gate', () => {
 
     /** A gate whose slots are taken; `serve` frees one slot after the other and tells who got them. */
     async function busy(queue: number) {
-      const gate = createGate(1, queue)
+      const gate = createHashQueue(1, queue)
       const taken = await Promise.all(Array.from({ length: SLOTS }, () => gate.acquire(source('first'))))
       const served: string[] = []
       const ask = (name: string, limits: Limits) =>
@@ -145,7 +149,7 @@ describe('the hash gate', () => {
     })
 
     it('hashes for the networks in turn, though one of them holds all slots', async () => {
-      const gate = createGate(1, 1000)
+      const gate = createHashQueue(1, 1000)
       const order: string[] = []
       const login = (name: string) =>
         run(
@@ -177,7 +181,7 @@ describe('the hash gate', () => {
   })
 
   it('takes out of the queue who has gone, and runs nothing for them', async () => {
-    const gate = createGate(1, 10)
+    const gate = createHashQueue(1, 10)
     const started: string[] = []
     const [a, b, c] = ['a', 'b', 'c'].map((name) => task(name, started))
     const client = new AbortController()
@@ -196,7 +200,7 @@ describe('the hash gate', () => {
   })
 
   it('runs nothing for a client that has gone before its turn is asked for', async () => {
-    const gate = createGate(1, 10)
+    const gate = createHashQueue(1, 10)
     await expect(run(gate, () => 'never', { signal: AbortSignal.abort() })).rejects.toMatchObject({
       code: 'client_closed_request',
     })
@@ -204,7 +208,7 @@ describe('the hash gate', () => {
   })
 
   it('lets a task that runs come to its end though its client has gone', async () => {
-    const gate = createGate(1, 10)
+    const gate = createHashQueue(1, 10)
     const client = new AbortController()
     const running = task('a', [])
     const done = run(gate, running.run, { signal: client.signal })
@@ -215,7 +219,7 @@ describe('the hash gate', () => {
   })
 
   it('leaves nothing at the client’s signal, which lasts as long as its connection', async () => {
-    const gate = createGate(1, 10)
+    const gate = createHashQueue(1, 10)
     const [first, second] = ['first', 'second'].map((name) => task(name, []))
     const { signal } = new AbortController()
     const running = run(gate, first?.run as () => Promise<string>, { signal: signal })
@@ -233,7 +237,7 @@ describe('the hash gate', () => {
     afterEach(() => void vi.useRealTimers())
 
     it('keeps the turn of a task whose client has gone, and passes it on when it takes too long', async () => {
-      const gate = createGate(1, 10)
+      const gate = createHashQueue(1, 10)
       const started: string[] = []
       const [hanging, next] = ['hanging', 'next'].map((name) => task(name, started))
       const client = new AbortController()
@@ -258,7 +262,7 @@ describe('the hash gate', () => {
     })
 
     it('says overloaded to a task whose turn does not come in time, and never runs it', async () => {
-      const gate = createGate(1, 10)
+      const gate = createHashQueue(1, 10)
       const started: string[] = []
       const [first, late] = ['first', 'late'].map((name) => task(name, started))
       const running = run(gate, first?.run as () => Promise<string>)
@@ -273,7 +277,7 @@ describe('the hash gate', () => {
     })
 
     it('says overloaded to a login that waits too long for a slot', async () => {
-      const gate = createGate(1, 1000)
+      const gate = createHashQueue(1, 1000)
       for (let i = 0; i < 32; i++) await gate.acquire()
       const refused = expect(gate.acquire({ timeout: 1000 })).rejects.toMatchObject({ code: 'overloaded' })
       await vi.advanceTimersByTimeAsync(999)
@@ -284,7 +288,7 @@ describe('the hash gate', () => {
     })
 
     it('counts the time of a task from its own turn', async () => {
-      const gate = createGate(1, 10)
+      const gate = createHashQueue(1, 10)
       const [first, second] = ['first', 'second'].map((name) => task(name, []))
       const running = run(gate, first?.run as () => Promise<string>, { timeout: 1000 })
       const done = run(gate, second?.run as () => Promise<string>, { timeout: 1000 })

@@ -13,7 +13,7 @@ import {
   type TokenVerifierOptions,
 } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { quickPathOf } from '../../../../src/tokens/quick-path.js'
+import { syncVerifierOf } from '../../../../src/tokens/sync-verifier.js'
 import { tally } from '../../../attacks/support.js'
 import { expectInvalidToken, expectMisuse, refusalOf } from '../../../support/failures.js'
 import { ALGORITHMS, frozenClock, ISSUER, makeIssuer, recallOf, SECRET, signingKey } from '../../../support/fixtures.js'
@@ -88,11 +88,11 @@ describe('remote keys', () => {
 
   it('are not waited for by whoever cannot wait; once held, they verify at once', async () => {
     const { source, verifier, one, two, unknown } = await follow()
-    expect(quickPathOf(verifier)?.verifyNow(someToken(one))).toBeUndefined()
+    expect(syncVerifierOf(verifier)?.verifySync(someToken(one))).toBeUndefined()
     await unknown(two)
-    expect(quickPathOf(verifier)?.verifyNow(someToken(one))).toMatchObject({ accountId: 'acc-1' })
-    expect(quickPathOf(verifier)?.verifyNow(someToken(two))).toBeUndefined()
-    expect(() => quickPathOf(verifier)?.verifyNow('garbage')).toThrow('The access token is not valid.')
+    expect(syncVerifierOf(verifier)?.verifySync(someToken(one))).toMatchObject({ accountId: 'acc-1' })
+    expect(syncVerifierOf(verifier)?.verifySync(someToken(two))).toBeUndefined()
+    expect(() => syncVerifierOf(verifier)?.verifySync('garbage')).toThrow('The access token is not valid.')
     expect(source.requests()).toBe(1)
   })
 
@@ -787,6 +787,6 @@ describe('keys that are here', () => {
     const verifier = createTokenVerifier({ issuer: ISSUER, keys: { alg: 'ES256', publicKey } })
     const token = someToken(makeIssuer())
     await expectInvalidToken(verifier.verify(token), 'unknown_key')
-    expect(() => quickPathOf(verifier)?.verifyNow(token)).toThrow('The access token is not valid.')
+    expect(() => syncVerifierOf(verifier)?.verifySync(token)).toThrow('The access token is not valid.')
   })
 })
