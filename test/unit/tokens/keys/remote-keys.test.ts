@@ -736,7 +736,7 @@ describe('misuse', () => {
     [{ maxAge: '25h' }, /option "maxAge" must be .* from 2 seconds to 1 day/],
     [{ keepFor: '31 days' }, /option "keepFor" must be .* to 30 days/],
     [{ timeout: '2m' }, /option "timeout" must be/],
-    [{ timeout: 5000 }, /did you give milliseconds\?/],
+    [{ timeout: 5000 }, /Did you pass milliseconds\?/],
     [{ sizeLimit: 0 }, /option "sizeLimit" must be a number of bytes, a whole number from 1 to 10485760/],
     [{ sizeLimit: '100kb' }, /option "sizeLimit" must be/],
     [{ onError: 'log' }, /option "onError" must be a function/],
