@@ -4,7 +4,7 @@ export type {
   AccountStore,
 } from './accounts/account.js'
 export { type MemoryAccount, memoryAccounts } from './accounts/memory-accounts.js'
-export type { GateLoad } from './accounts/passwords/hash-queue.js'
+export type { HashQueueLoad } from './accounts/passwords/hash-queue.js'
 export {
   type Argon2idOptions,
   argon2id,
@@ -16,7 +16,7 @@ export {
   createPasswords,
   type Passwords,
   type PasswordsOptions,
-  type PasswordsPlace,
+  type PasswordsSlot,
 } from './accounts/passwords/passwords.js'
 export type { Limiter, LimiterOptions } from './accounts/throttle/memory-budget.js'
 export {
@@ -29,7 +29,8 @@ export type { RevocationCheck } from './http/guard/account-check.js'
 export type { RequireBearerOptions } from './http/guard/options.js'
 export { authOf, type BearerGuard, type GuardedRequest, requireBearer } from './http/guard/require-bearer.js'
 export { type JwksRouterOptions, jwksRouter } from './http/jwks-router.js'
-export { type TokenRouterOptions, tokenRouter } from './http/token-endpoint/token-router.js'
+export type { TokenRouterOptions } from './http/token-endpoint/options.js'
+export { tokenRouter } from './http/token-endpoint/token-router.js'
 export {
   AuthError,
   type AuthErrorCode,
@@ -52,7 +53,8 @@ export type { IssuedToken, TokenSubject } from './tokens/jwt/issue-token.js'
 export type { Algorithm, KeyPairAlgorithm, SecretAlgorithm } from './tokens/keys/algorithms.js'
 export type { KeyMaterial, SecretMaterial } from './tokens/keys/key-material.js'
 export type { PrivateTokenKey, PublicJwk, PublicTokenKey, SecretTokenKey, TokenKey } from './tokens/keys/key-ring.js'
-export { type RemoteKeys, type RemoteKeysOptions, remoteKeys } from './tokens/keys/remote-keys.js'
+export { type RemoteKeys, remoteKeys } from './tokens/keys/remote-keys.js'
+export type { RemoteKeysOptions } from './tokens/keys/remote-keys-options.js'
 export type { TokenIssuerOptions, TokenVerifierOptions } from './tokens/token-options.js'
 export { createTokenIssuer, createTokenVerifier, type TokenIssuer, type TokenVerifier } from './tokens/tokens.js'
 export type { VerifiedToken } from './tokens/verified-token.js'

@@ -1,11 +1,11 @@
 import { Router } from 'express'
 import { AuthError } from '../shared/errors.js'
-import { type Check, Expected, isPlainObject, optional, readOptions, withMethods } from '../shared/options.js'
+import { type Check, InvalidOption, isPlainObject, optional, readOptions, withMethods } from '../shared/options.js'
 import type { TokenIssuer } from '../tokens/tokens.js'
-import { ENDPOINTS, keysAnswer, refusalAnswer, takes } from './shared/answers.js'
+import { ENDPOINTS, keysAnswer, refusalAnswer } from './shared/answers.js'
 import { answerThenClose, hasUnreadBody } from './shared/close-after-answer.js'
 import { plainPath } from './shared/mount-path.js'
-import { send, setHeaders } from './shared/send-answer.js'
+import { sendAnswer, setHeaders } from './shared/send-answer.js'
 
 /** What `jwksRouter` takes. */
 export interface JwksRouterOptions {
@@ -23,7 +23,7 @@ const issuerObject = withMethods<Pick<TokenIssuer, 'jwks'>>(ISSUER, ['jwks'], (v
 const jwkSet: Check<string> = (value) => {
   const { keys } = issuerObject(value).jwks()
   if (keys.length === 0) {
-    throw new Expected(
+    throw new InvalidOption(
       `${ISSUER}, with RS, PS or ES keys`,
       'An HS secret that others verify with lets them sign too, so it is never shown. Give the issuer a key pair',
     )
@@ -31,9 +31,9 @@ const jwkSet: Check<string> = (value) => {
   return JSON.stringify({ keys })
 }
 
-const rows = { tokens: jwkSet, path: optional(plainPath, ENDPOINTS.keys.path) }
+const schema = { tokens: jwkSet, path: optional(plainPath, ENDPOINTS.keys.path) }
 
-const MISTAKES = { issuer: 'tokens', tokenIssuer: 'tokens', keys: 'tokens', jwks: 'tokens', url: 'path' }
+const aliases = { issuer: 'tokens', tokenIssuer: 'tokens', keys: 'tokens', jwks: 'tokens', url: 'path' }
 
 /**
  * Makes the router that shows an issuer's public keys as a JWK set (RFC 7517 section 5), each with `kid`, `alg` and `use`, to
@@ -45,19 +45,19 @@ const MISTAKES = { issuer: 'tokens', tokenIssuer: 'tokens', keys: 'tokens', jwks
  * @throws TypeError naming the option that cannot be used; so does an issuer that has secrets alone
  */
 export function jwksRouter(options: JwksRouterOptions): Router {
-  const { tokens: body, path } = readOptions<JwksRouterOptions, typeof rows>('jwksRouter', options, rows, MISTAKES)
+  const { tokens: body, path } = readOptions<JwksRouterOptions, typeof schema>('jwksRouter', options, schema, aliases)
   const { headers } = keysAnswer(body)
   const bytes = Buffer.from(body)
 
   const router = Router({ caseSensitive: true, strict: true })
-  router.all(path, function jwksEndpoint(req, res) {
-    if (!takes('keys', req.method)) {
-      const refusal = refusalAnswer('keys', new AuthError('method_not_allowed'))
-      return send(res, refusal, hasUnreadBody(req, 0) ? answerThenClose : undefined)
-    }
+  router.get(path, function jwksEndpoint(_req, res) {
     setHeaders(res, headers)
-    // As bytes: to text, Express adds a charset, which the media type does not have.
+    // As bytes: Express adds a charset to text, which the media type does not have.
     res.send(bytes)
+  })
+  router.all(path, function jwksMethodNotAllowed(req, res) {
+    const refusal = refusalAnswer('keys', new AuthError('method_not_allowed'))
+    sendAnswer(res, refusal, hasUnreadBody(req, 0) ? answerThenClose : undefined)
   })
   return router
 }

@@ -47,7 +47,7 @@ export interface TokenIssuerOptions extends Omit<TokenVerifierOptions, 'keys'> {
 const cacheSize: Check<number | false> = (value) =>
   value === false ? false : integer(1, 10_000_000, 'a number of tokens, or false')(value)
 
-export const verifierRows = {
+export const verifierSchema = {
   issuer: baseUrl,
   audience: optional(text('a non-empty string')),
   keys: (value: unknown) => value,
@@ -56,14 +56,14 @@ export const verifierRows = {
   clock: clockOption,
 }
 
-export const issuerRows = {
-  ...verifierRows,
+export const issuerSchema = {
+  ...verifierSchema,
   clientId: optional(text('a non-empty string')),
   lifetime: optional(duration(1000, 366 * 86_400_000), 3_600_000),
 }
 
 /** Names that these options have elsewhere. */
-export const MISTAKES = {
+export const tokenAliases = {
   secret: 'keys',
   secretOrKey: 'keys',
   key: 'keys',

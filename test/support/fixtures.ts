@@ -17,7 +17,7 @@ import {
   type TokenVerifier,
 } from 'express-token-endpoint'
 import jwt from 'jsonwebtoken'
-import { quickPathOf } from '../../src/tokens/quick-path.js'
+import { syncVerifierOf } from '../../src/tokens/sync-verifier.js'
 
 export const ISSUER = 'https://api.example.com'
 export const SECRET = 'test-secret-test-secret-test-secret-test-secret-test-secret-test'
@@ -66,7 +66,7 @@ export function makeIssuer(options: Partial<TokenIssuerOptions> = {}): TokenIssu
 }
 
 /** The token as a guard that meets its header finds it: undefined unless it is remembered. */
-export const recallOf = (verifier: TokenVerifier, token = '') => quickPathOf(verifier)?.recall(`Bearer ${token}`)
+export const recallOf = (verifier: TokenVerifier, token = '') => syncVerifierOf(verifier)?.fromCache(token)
 
 /** A hasher that costs nothing and counts what it was asked. */
 export function countingHasher(prefix = 'plain:') {

@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os'
 import { AuthError } from '../../shared/errors.js'
 import { createFairQueue, type FairQueue, type Source } from '../../shared/fair-queue.js'
-import { within } from '../../shared/host-call.js'
+import { withDeadline } from '../../shared/host-call.js'
 
 /** How busy the password checks are; for metrics. */
-export interface GateLoad {
+export interface HashQueueLoad {
   /** Passwords that are being hashed. */
   active: number
   /** Logins that wait. */
@@ -24,28 +24,35 @@ export interface SlotRequest {
   timeout?: number | undefined
 }
 
-interface RunLimits extends Pick<SlotRequest, 'signal' | 'timeout'> {
+/**
+ * The limits of one hash.
+ * @inline
+ */
+export interface RunRequest extends SlotRequest {
   /** How long to wait for a hashing thread, in milliseconds. Default: the timeout. */
-  waitAtMost?: number | undefined
+  waitTimeout?: number | undefined
 }
 
 /** A login's slot, held from before the look-up until the work is done. */
 export interface HashSlot {
-  /**
-   * Runs a task as soon as fewer than `concurrency` others run. A task that takes too long makes room for the next one, though it
-   * may never end.
-   * @throws AuthError `client_closed_request`, or `overloaded` when it would start too late; Error when the task takes too long
-   */
-  run<T>(task: () => T | Promise<T>, limits?: RunLimits): Promise<T>
-  /** Returns the milliseconds since the slot was asked for. */
-  waited(): number
+  /** When the slot was asked for, by `performance.now()`. */
+  readonly since: number
   leave(): void
 }
 
-export interface Gate {
-  /** @throws AuthError `overloaded` when the queue is full or the wait is too long, `client_closed_request` */
+export interface HashQueue {
+  /**
+   * Waits for a slot.
+   * @throws AuthError `overloaded` when the queue is full or the wait is too long, `client_closed_request`
+   */
   acquire(request?: SlotRequest): Promise<HashSlot>
-  load(): GateLoad
+  /**
+   * Runs a task of a login that holds a slot as soon as fewer than `concurrency` others run. A task that takes too long makes room for
+   * the next one, although it may never end.
+   * @throws AuthError `client_closed_request`, or `overloaded` when it would start too late; Error when the task takes too long
+   */
+  run<T>(task: () => T | Promise<T>, request?: RunRequest): Promise<T>
+  load(): HashQueueLoad
 }
 
 /** Returns one less than libuv's threads, so that files and DNS find one free, and at most the number of cores. */
@@ -69,7 +76,7 @@ interface Waiter {
 }
 
 /** Limits how many passwords are hashed at a time and how many logins wait, and shares the wait between client networks. */
-export function createGate(concurrency: number, queue: number): Gate {
+export function createHashQueue(concurrency: number, queue: number): HashQueue {
   const slots = Math.min(concurrency * SLOTS_PER_THREAD, concurrency + queue)
   const total = concurrency + queue - slots
   const perNetwork = Math.ceil(total / 2)
@@ -84,14 +91,12 @@ export function createGate(concurrency: number, queue: number): Gate {
     else await wait(waiting, source, { signal, timeout })
     let left = false
     return {
-      run: (task, limits) => run(task, source, limits),
-      waited: () => performance.now() - since,
+      since,
       leave() {
         if (left) return
         left = true
         // The next login inherits the slot.
-        const next = waiting.take()
-        if (next) next.start()
+        if (waiting.size > 0) waiting.take()?.start()
         else held--
       },
     }
@@ -99,23 +104,22 @@ export function createGate(concurrency: number, queue: number): Gate {
 
   async function run<T>(
     task: () => T | Promise<T>,
-    source: Source,
-    { signal, timeout, waitAtMost = timeout }: RunLimits = {},
+    { source = NOWHERE, signal, timeout, waitTimeout = timeout }: RunRequest = {},
   ): Promise<T> {
     if (signal?.aborted) throw new AuthError('client_closed_request')
     if (active < concurrency) active++
-    else await wait(ready, source, { signal, timeout: waitAtMost })
+    else await wait(ready, source, { signal, timeout: waitTimeout })
     try {
-      return await within(timeout, task)
+      return await withDeadline(timeout, task)
     } finally {
-      const next = ready.take()
-      if (next) next.start()
+      if (ready.size > 0) ready.take()?.start()
       else active--
     }
   }
 
   return {
     acquire,
+    run,
     load: () => ({ active, waiting: waiting.size + held - active }),
   }
 }

@@ -64,7 +64,7 @@ export interface Argon2idOptions {
 /** The most that a stored hash may ask for: beyond it one login would take the process down. */
 const MOST = { memoryCost: 1_048_576, timeCost: 64, parallelism: 64 }
 
-const argon2idRows = {
+const argon2idSchema = {
   memoryCost: optional(integer(8, MOST.memoryCost, 'KiB of memory'), 19_456),
   timeCost: optional(integer(1, MOST.timeCost, 'a number of passes'), 2),
   parallelism: optional(integer(1, MOST.parallelism, 'a number of lanes'), 1),
@@ -77,7 +77,7 @@ const ARGON2ID = /^\$argon2id\$v=19\$m=(\d{1,10}),t=(\d{1,10}),p=(\d{1,3})\$[A-Z
  * @throws TypeError for costs out of range
  */
 export function argon2id(options?: Argon2idOptions): Required<Omit<Hasher, 'external'>> {
-  const costs = readOptions<Argon2idOptions, typeof argon2idRows>('argon2id', options, argon2idRows, {
+  const costs = readOptions<Argon2idOptions, typeof argon2idSchema>('argon2id', options, argon2idSchema, {
     m: 'memoryCost',
     t: 'timeCost',
     p: 'parallelism',
@@ -116,7 +116,7 @@ export interface BcryptOptions {
 }
 
 /** A cost of 18 already takes seconds a login. */
-const bcryptRows = { cost: optional(integer(4, 18, 'a cost'), 12) }
+const bcryptSchema = { cost: optional(integer(4, 18, 'a cost'), 12) }
 
 const BCRYPT = /^\$2[aby]\$(0[4-9]|1[0-8])\$[./A-Za-z0-9]{53}$/
 
@@ -133,7 +133,7 @@ const fitsBcrypt = (password: string) => Buffer.byteLength(password) <= BCRYPT_B
  * @throws TypeError for a cost out of range; `hash` rejects with a RangeError for a password that bcrypt would cut
  */
 export function bcrypt(options?: BcryptOptions): Required<Omit<Hasher, 'external'>> {
-  const { cost } = readOptions<BcryptOptions, typeof bcryptRows>('bcrypt', options, bcryptRows, {
+  const { cost } = readOptions<BcryptOptions, typeof bcryptSchema>('bcrypt', options, bcryptSchema, {
     rounds: 'cost',
     saltRounds: 'cost',
   })

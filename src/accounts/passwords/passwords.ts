@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { type Check, Expected, integer, isPlainObject, optional, readOptions } from '../../shared/options.js'
-import { createGate, defaultConcurrency, type GateLoad, type SlotRequest } from './hash-queue.js'
+import { type Check, InvalidOption, integer, isPlainObject, optional, readOptions } from '../../shared/options.js'
+import { createHashQueue, defaultConcurrency, type HashQueueLoad, type SlotRequest } from './hash-queue.js'
 import { argon2id, bcrypt, type Hasher } from './hashers.js'
 
 /** What `createPasswords` takes. */
@@ -40,13 +40,13 @@ export interface Passwords {
    * Waits in the queue for a slot, before the account is looked up. Rejects with an `AuthError`: `overloaded` when the queue is full
    * or the wait is longer than `timeout`, `client_closed_request` when `signal` is aborted.
    */
-  reserve?(request?: SlotRequest): Promise<PasswordsPlace>
+  reserve?(request?: SlotRequest): Promise<PasswordsSlot>
   /** How many passwords are being hashed, and how many logins wait; for metrics. */
-  load?(): GateLoad
+  load?(): HashQueueLoad
 }
 
 /** A login's slot: `hash` and `verify` run within the limits of its request. */
-export interface PasswordsPlace {
+export interface PasswordsSlot {
   /**
    * Makes a hash, as `Passwords.hash` does.
    * @throws AuthError `overloaded` when its turn did not come in time
@@ -69,13 +69,13 @@ const hasherList: Check<readonly [FirstHasher, ...Hasher[]]> = (value) => {
   if (!Array.isArray(value) || value.length === 0 || !value.every(isHasher)) {
     const uncalled = Array.isArray(value) && value.some((hasher) => typeof hasher === 'function')
     const hint = uncalled ? 'Are the brackets of argon2id() missing?' : 'A hasher has "accepts" and "verify"'
-    throw new Expected('an array of hashers, like [argon2id(), bcrypt()]', hint)
+    throw new InvalidOption('an array of hashers, like [argon2id(), bcrypt()]', hint)
   }
   if (typeof value[0].hash !== 'function') {
-    throw new Expected('an array whose first hasher has "hash"', 'Put argon2id() first: it makes new hashes')
+    throw new InvalidOption('an array whose first hasher has "hash"', 'Put argon2id() first: it makes new hashes')
   }
   if (!value.every(({ external = false }) => typeof external === 'boolean')) {
-    throw new Expected('an array of hashers whose "external" is true or false')
+    throw new InvalidOption('an array of hashers whose "external" is true or false')
   }
   return [...value] as unknown as readonly [FirstHasher, ...Hasher[]]
 }
@@ -84,16 +84,16 @@ function isHasher(value: unknown): boolean {
   return isPlainObject(value) && typeof value['accepts'] === 'function' && typeof value['verify'] === 'function'
 }
 
-export const gateRows = {
+export const queueSchema = {
   concurrency: optional(integer(1, 1024, 'a number of passwords'), defaultConcurrency()),
   queue: optional(integer(0, 100_000, 'a number of logins'), 1024),
 }
 
 /** Names that these options have elsewhere. */
-export const GATE_MISTAKES = { parallelism: 'concurrency', maxQueue: 'queue' }
+export const queueAliases = { parallelism: 'concurrency', maxQueue: 'queue' }
 
-const rows = { hashers: optional(hasherList), ...gateRows }
-const MISTAKES = { hasher: 'hashers', ...GATE_MISTAKES }
+const schema = { hashers: optional(hasherList), ...queueSchema }
+const aliases = { hasher: 'hashers', ...queueAliases }
 
 /**
  * Makes the password checks of a token router, and of whatever sets passwords in the host. Each has its own queue: create one
@@ -101,26 +101,26 @@ const MISTAKES = { hasher: 'hashers', ...GATE_MISTAKES }
  * @throws TypeError naming the option that cannot be used
  */
 export function createPasswords(options?: PasswordsOptions): Required<Passwords> {
-  const read = readOptions<PasswordsOptions, typeof rows>('createPasswords', options, rows, MISTAKES)
+  const read = readOptions<PasswordsOptions, typeof schema>('createPasswords', options, schema, aliases)
   const { hashers, concurrency, queue } = read
-  const gate = createGate(concurrency, queue)
+  const hashQueue = createHashQueue(concurrency, queue)
   const work = passwordWork(hashers ?? [argon2id(), bcrypt()])
 
-  async function reserve(request: SlotRequest = {}): Promise<PasswordsPlace> {
-    const slot = await gate.acquire(request)
-    const { signal, timeout } = request
+  async function reserve(request: SlotRequest = {}): Promise<PasswordsSlot> {
+    const { since, leave } = await hashQueue.acquire(request)
+    const { source, timeout } = request
     return {
-      // A new hash is worth making though the client has disconnected.
-      hash: (password) => slot.run(() => work.hash(password), { timeout }),
+      // A new hash is worth making although the client has disconnected.
+      hash: (password) => hashQueue.run(() => work.hash(password), { source, timeout }),
       verify: (password, hash) => {
-        const waitAtMost = timeout && Math.max(0, Math.ceil(timeout - slot.waited()))
-        return slot.run(() => work.verify(password, hash), { signal, timeout, waitAtMost })
+        const waitTimeout = timeout && Math.max(0, Math.ceil(since + timeout - performance.now()))
+        return hashQueue.run(() => work.verify(password, hash), { ...request, waitTimeout })
       },
-      leave: slot.leave,
+      leave,
     }
   }
 
-  async function inPlace<T>(use: (place: PasswordsPlace) => Promise<T>): Promise<T> {
+  async function inSlot<T>(use: (place: PasswordsSlot) => Promise<T>): Promise<T> {
     const place = await reserve()
     try {
       return await use(place)
@@ -130,15 +130,15 @@ export function createPasswords(options?: PasswordsOptions): Required<Passwords>
   }
 
   return {
-    hash: (password) => inPlace((place) => place.hash(password)),
-    verify: (password, hash) => inPlace((place) => place.verify(password, hash)),
+    hash: (password) => inSlot((place) => place.hash(password)),
+    verify: (password, hash) => inSlot((place) => place.verify(password, hash)),
     needsRehash: work.needsRehash,
     reserve,
-    load: gate.load,
+    load: hashQueue.load,
   }
 }
 
-/** The work itself, whoever's turn it is. */
+/** Returns the work itself, without a queue. */
 function passwordWork(hashers: readonly [FirstHasher, ...Hasher[]]) {
   const [first] = hashers
   const decoy = decoyOf(first)
@@ -167,13 +167,10 @@ function passwordWork(hashers: readonly [FirstHasher, ...Hasher[]]) {
 }
 
 function hasherOf(hashers: readonly Hasher[], hash: string): Hasher {
-  const hasher = hashers.find((candidate) => candidate.accepts(hash))
-  if (!hasher) {
-    throw new Error(
-      'passwords: a stored hash is of no format that a hasher accepts. By default those are $argon2id$… and $2b$…; for others, give createPasswords() a hasher of their own',
-    )
-  }
-  return hasher
+  for (const hasher of hashers) if (hasher.accepts(hash)) return hasher
+  throw new Error(
+    'passwords: a stored hash is of no format that a hasher accepts. By default, $argon2id$… and $2b$… are accepted. For other formats, give createPasswords() a hasher',
+  )
 }
 
 /** A hash that nobody knows the password of; made ahead of the first login, and again after a failure. */

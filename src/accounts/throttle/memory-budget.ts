@@ -30,7 +30,7 @@ export interface Exhausted {
 const MOST_KEYS = 30_000
 
 /** A budget in this process's memory. */
-export interface MemoryLimiter {
+export interface MemoryBudget {
   /** Tells whether no point is left, without spending one. */
   exhausted(key: string): Exhausted | undefined
   /** Spends a point, and gives what gives it back; or tells that none is left. */
@@ -41,7 +41,7 @@ export interface MemoryLimiter {
  * rate-limiter-flexible's own memory limiter keeps a timer for every key, without bound, and counts by the wall clock: here
  * memory is bounded, and a clock that is set does not matter.
  */
-export function memoryLimiter({ points, duration }: LimiterOptions): MemoryLimiter {
+export function memoryBudget({ points, duration }: LimiterOptions): MemoryBudget {
   const perf = { now: () => performance.now() }
   const spent = new LRUCache<string, { points: number }>({
     max: MOST_KEYS,

@@ -3,8 +3,8 @@ import {
   type Check,
   type Duration,
   duration,
-  Expected,
   func,
+  InvalidOption,
   integer,
   isPlainObject,
   named,
@@ -12,9 +12,9 @@ import {
   readOptions,
   withMethods,
 } from '../../shared/options.js'
-import { type Exhausted, type Limiter, type LimiterOptions, memoryLimiter } from './memory-budget.js'
+import { type Exhausted, type Limiter, type LimiterOptions, memoryBudget } from './memory-budget.js'
 import { sharedBudget, sharedStore } from './shared-budget.js'
-import { type ThrottleKeys, throttleKeys } from './throttle-keys.js'
+import { type BudgetName, throttleKeys } from './throttle-keys.js'
 
 /** A budget of failed logins. */
 export interface Budget {
@@ -72,16 +72,19 @@ export interface Spent {
   giveBack(but?: 'address'): void
 }
 
-const budgetRows = { points: integer(1, 1_000_000, 'a number of failures'), duration: duration(1000, 366 * 86_400_000) }
+const budgetSchema = {
+  points: integer(1, 1_000_000, 'a number of failures'),
+  duration: duration(1000, 366 * 86_400_000),
+}
 
 function budget(name: string, fallback: { points: number; duration: number }) {
   const check: Check<{ points: number; duration: number } | false> = (value) => {
     if (value === false) return false
-    if (!isPlainObject(value)) throw new Expected('{ points, duration } or false')
-    return readOptions<Budget, typeof budgetRows>(
+    if (!isPlainObject(value)) throw new InvalidOption('{ points, duration } or false')
+    return readOptions<Budget, typeof budgetSchema>(
       `createThrottle: option "budgets.${name}"`,
       value as unknown as Budget,
-      budgetRows,
+      budgetSchema,
     )
   }
   return optional(check, fallback)
@@ -89,18 +92,16 @@ function budget(name: string, fallback: { points: number; duration: number }) {
 
 const HOUR = 3_600_000
 
-const rows = {
+const schema = {
   limiter: optional(func<(options: LimiterOptions) => Limiter>('a function (options) => limiter')),
   budgets: optional((value: unknown) => value),
 }
 
-const budgetsRows = {
+const budgetsSchema = {
   address: budget('address', { points: 100, duration: HOUR }),
   pair: budget('pair', { points: 10, duration: HOUR / 4 }),
   account: budget('account', { points: 100, duration: HOUR }),
 }
-
-type BudgetName = keyof ThrottleKeys
 
 /**
  * The order matters: an attempt that its address may not make leaves no trace elsewhere, and one that is refused for its
@@ -115,51 +116,55 @@ const ORDER: readonly BudgetName[] = ['address', 'pair', 'account']
  */
 export function createThrottle(options?: ThrottleOptions): Required<Throttle> {
   const caller = 'createThrottle'
-  const { limiter: factory, budgets } = readOptions<ThrottleOptions, typeof rows>(caller, options, rows, {
+  const { limiter: factory, budgets } = readOptions<ThrottleOptions, typeof schema>(caller, options, schema, {
     store: 'limiter',
     budget: 'budgets',
   })
-  const sizes = readOptions<Budgets, typeof budgetsRows>(
+  const sizes = readOptions<Budgets, typeof budgetsSchema>(
     `${caller}: option "budgets"`,
     budgets as Budgets | undefined,
-    budgetsRows,
+    budgetsSchema,
     { ip: 'address', email: 'account', user: 'account' },
   )
   const store = sharedStore()
-  const counters = ORDER.flatMap((name) => {
+  const limits = ORDER.flatMap((name) => {
     const size = sizes[name]
     if (!size) return []
     const settings = { keyPrefix: `login-${name}`, points: size.points, duration: Math.ceil(size.duration / 1000) }
-    const memory = memoryLimiter(settings)
     const limiter = factory && named(`${caller}: what "limiter" returned`, limiterCheck, factory({ ...settings }))
-    return [{ name, memory, shared: limiter && sharedBudget(limiter, store, settings) }]
+    return [{ name, memory: memoryBudget(settings), shared: limiter && sharedBudget(limiter, store, settings) }]
   })
+  // Memory counts in addition to the shared store: it refuses without a round trip, and continues while the store is down.
+  const counters = [
+    ...limits.map(({ name, memory }) => ({ name, spend: memory.spend })),
+    ...limits.flatMap(({ name, shared }) => (shared ? [{ name, spend: shared }] : [])),
+  ]
 
   const exhausted = ({ msBeforeNext }: Exhausted) =>
     new AuthError('too_many_attempts', { retryAfter: Math.max(1, Math.ceil(msBeforeNext / 1000)) })
 
   return {
     check(email, address) {
-      const keys = throttleKeys(email, address)
-      for (const { name, memory } of counters) {
-        const refusal = memory.exhausted(keys[name])
+      const keyOf = throttleKeys(email, address)
+      for (const { name, memory } of limits) {
+        const refusal = memory.exhausted(keyOf(name))
         if (refusal) throw exhausted(refusal)
       }
     },
     async spend(email, address, storeFailed) {
-      const keys = throttleKeys(email, address)
+      const keyOf = throttleKeys(email, address)
       const spent: { name: BudgetName; giveBack: () => void }[] = []
-      const giveBack: Spent['giveBack'] = (but) => {
-        for (const point of spent) if (point.name !== but) point.giveBack()
+      const giveBack: Spent['giveBack'] = (except) => {
+        for (const point of spent) if (point.name !== except) point.giveBack()
       }
-      const keep = (name: BudgetName, point: (() => void) | Exhausted) => {
-        if (typeof point === 'function') return spent.push({ name, giveBack: point })
-        giveBack()
-        throw exhausted(point)
+      for (const { name, spend } of counters) {
+        const point = await spend(keyOf(name), storeFailed)
+        if (typeof point !== 'function') {
+          giveBack()
+          throw exhausted(point)
+        }
+        spent.push({ name, giveBack: point })
       }
-      // Memory counts along with the shared store: it refuses without a round trip, and goes on while the store is down.
-      for (const { name, memory } of counters) keep(name, memory.spend(keys[name]))
-      for (const { name, shared } of counters) if (shared) keep(name, await shared(keys[name], storeFailed))
       return { giveBack }
     },
   }

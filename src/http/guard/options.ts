@@ -2,8 +2,8 @@ import type { AccountStore } from '../../accounts/account.js'
 import {
   bool,
   type Check,
-  Expected,
   func,
+  InvalidOption,
   isPlainObject,
   named,
   optional,
@@ -13,7 +13,7 @@ import {
   withMethods,
 } from '../../shared/options.js'
 import type { TokenVerifier } from '../../tokens/tokens.js'
-import { type HostOptions, hostRows } from '../shared/host-options.js'
+import { type HostOptions, hostSchema } from '../shared/host-options.js'
 import type { FindById, RevocationCheck } from './account-check.js'
 
 /** What `requireBearer` takes. */
@@ -45,7 +45,7 @@ const VERIFIER = 'what createTokenIssuer() or createTokenVerifier() returned'
 const verifierObject = withMethods<TokenVerifier>(VERIFIER, ['verify'])
 const tokenVerifier: Check<TokenVerifier> = (value) => {
   const tokens = verifierObject(value)
-  if (typeof tokens.issuer !== 'string') throw new Expected(VERIFIER)
+  if (typeof tokens.issuer !== 'string') throw new InvalidOption(VERIFIER)
   return tokens
 }
 
@@ -61,17 +61,17 @@ const storeWithIds: Check<FindById> = (value) => {
 
 const realmText = text('printable ASCII text', /^[\x20-\x7e]+$/)
 
-const rows = {
+const schema = {
   tokens: tokenVerifier,
   scope: optional(scopeList, [] as readonly string[]),
   accounts: optional(storeWithIds),
   isRevoked: optional(func<RevocationCheck>('a function (auth) => boolean')),
   optional: optional(bool, false),
   realm: optional(realmText),
-  ...hostRows,
+  ...hostSchema,
 }
 
-const MISTAKES = {
+const aliases = {
   issuer: 'tokens',
   verifier: 'tokens',
   scopes: 'scope',
@@ -89,12 +89,32 @@ const MISTAKES = {
   authRequired: 'optional',
 }
 
+/** The options of `BearerStrategy`: those of `requireBearer` without `forwardErrors`, because Passport has its own error handling. */
+export type BearerStrategyOptions = Omit<RequireBearerOptions, 'forwardErrors'>
+
+const { forwardErrors: _, ...strategySchema } = schema
+
 /**
- * The guard's options as they are used: the look-up of an account alone, and the realm whether it was set or not.
- * @throws TypeError naming the option that cannot be used
+ * Reads the options of `BearerStrategy`.
+ * @throws TypeError naming the option that is not valid
  */
-export function readGuardOptions(options: RequireBearerOptions) {
-  const read = readOptions<RequireBearerOptions, typeof rows>('requireBearer', options, rows, MISTAKES)
-  const whatIsRealm = 'requireBearer: "tokens.issuer", the realm unless it is set,'
-  return { ...read, realm: named(whatIsRealm, realmText, read.realm ?? read.tokens.issuer) }
+export function readBearerOptions(caller: string, options: BearerStrategyOptions) {
+  const read = readOptions<BearerStrategyOptions, typeof strategySchema>(caller, options, strategySchema, aliases)
+  return withRealm(caller, read)
+}
+
+export type BearerSettings = ReturnType<typeof readBearerOptions>
+
+/**
+ * Reads the options of `requireBearer`.
+ * @throws TypeError naming the option that is not valid
+ */
+export function readRequireBearerOptions(options: RequireBearerOptions) {
+  const caller = 'requireBearer'
+  return withRealm(caller, readOptions<RequireBearerOptions, typeof schema>(caller, options, schema, aliases))
+}
+
+function withRealm<T extends { realm: string | undefined; tokens: TokenVerifier }>(caller: string, read: T) {
+  const name = `${caller}: "tokens.issuer", the realm unless it is set,`
+  return { ...read, realm: named(name, realmText, read.realm ?? read.tokens.issuer) }
 }

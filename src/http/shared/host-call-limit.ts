@@ -5,7 +5,7 @@ import type { QueueLimits, Source } from '../../shared/fair-queue.js'
  * Runs a task, and holds one of a limited number of places until the task has settled.
  * @throws AuthError `overloaded` when a limit is reached; what the task rejects with
  */
-export type HoldPlace = <T>(source: Source, task: () => PromiseLike<T>) => Promise<T>
+export type LimitHostCalls = <T>(source: Source, task: () => PromiseLike<T>) => Promise<T>
 
 /** Ends the wait of a request, though its task goes on. */
 type EndWait = () => void
@@ -15,7 +15,7 @@ type EndWait = () => void
  * all its requests get their response at once, because responses leave a connection in order and those behind would stay in memory.
  * Their tasks keep their places.
  */
-export function createPlaces({ total, perNetwork, perConnection }: QueueLimits): HoldPlace {
+export function createHostCallLimit({ total, perNetwork, perConnection }: QueueLimits): LimitHostCalls {
   let held = 0
   const networks = new Map<string, number>()
   const connections = new Map<object, Set<EndWait>>()

@@ -18,7 +18,7 @@ export interface HostOptions {
   forwardErrors?: boolean | undefined
 }
 
-export const hostRows = {
+export const hostSchema = {
   timeout: timeoutOption,
   onEvent: optional(func<AuthObserver>('a function')),
   forwardErrors: optional(bool, false),

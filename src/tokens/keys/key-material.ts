@@ -9,7 +9,7 @@ import {
   type KeyObject,
 } from 'node:crypto'
 import { types } from 'node:util'
-import { type Check, Expected, isPlainObject } from '../../shared/options.js'
+import { type Check, InvalidOption, isPlainObject } from '../../shared/options.js'
 import { bare, memberOf, own } from '../../shared/values.js'
 import { parseJson } from '../jwt/compact-jws.js'
 import type { Algorithm, KeyKind } from './algorithms.js'
@@ -32,16 +32,16 @@ export const MATERIALS: Record<
     const bytes = kind.kind === 'secret' ? kind.minBytes : 0
     const what = `a secret of at least ${bytes} bytes for ${alg} (RFC 7518 section 3.2)`
     const key = types.isKeyObject(value) ? value : secretOf(value)
-    if (key?.type !== 'secret') throw new Expected(what)
+    if (key?.type !== 'secret') throw new InvalidOption(what)
     const found = keyPairIn(key.export())
     if (found) {
-      throw new Expected(
+      throw new InvalidOption(
         what,
         `This is a ${found}: did you mean "privateKey" or "publicKey", with an RS, PS or ES algorithm?`,
       )
     }
     if ((key.symmetricKeySize ?? 0) < bytes) {
-      throw new Expected(what, 'Make one with: openssl rand -base64 64')
+      throw new InvalidOption(what, 'Make one with: openssl rand -base64 64')
     }
     return key
   },
@@ -116,7 +116,7 @@ function pemMistake(pem: string): string {
 function fitting(alg: Algorithm, kind: KeyKind, value: unknown, key: KeyObject | undefined, hint = ''): KeyObject {
   const needed = kind.kind === 'ec' ? `an EC key on curve ${kind.curve}` : `an RSA key of at least ${MIN_RSA_BITS} bits`
   const what = `${needed} for ${alg}, as PEM text, a JWK or a KeyObject`
-  if (!key) throw new Expected(what, hint || (typeof value === 'string' ? pemMistake(value) : ''))
+  if (!key) throw new InvalidOption(what, hint || (typeof value === 'string' ? pemMistake(value) : ''))
   const details = key.asymmetricKeyDetails ?? {}
   const fits =
     kind.kind === 'ec'
@@ -125,17 +125,17 @@ function fitting(alg: Algorithm, kind: KeyKind, value: unknown, key: KeyObject |
   if (!fits) {
     const size = details.modulusLength ? ` of ${details.modulusLength} bits` : ''
     const curve = details.namedCurve ? ` on curve ${details.namedCurve}` : ''
-    throw new Expected(what, `This is a key of type ${key.asymmetricKeyType}${size}${curve}`)
+    throw new InvalidOption(what, `This is a key of type ${key.asymmetricKeyType}${size}${curve}`)
   }
   if (isJwk(value)) {
     if (value['alg'] !== undefined && value['alg'] !== alg)
-      throw new Expected(what, 'The JWK\'s own "alg" says otherwise')
+      throw new InvalidOption(what, 'The JWK\'s own "alg" says otherwise')
     if (value['use'] !== undefined && value['use'] !== 'sig')
-      throw new Expected(what, 'The JWK\'s own "use" is not "sig"')
+      throw new InvalidOption(what, 'The JWK\'s own "use" is not "sig"')
     const operation = key.type === 'private' ? 'sign' : 'verify'
     const operations = value['key_ops'] ?? [operation]
     if (!Array.isArray(operations) || !operations.includes(operation)) {
-      throw new Expected(what, `The JWK's own "key_ops" do not have "${operation}"`)
+      throw new InvalidOption(what, `The JWK's own "key_ops" do not have "${operation}"`)
     }
   }
   return key

@@ -4,7 +4,7 @@ import {
   type Check,
   describe,
   describeSecret,
-  Expected,
+  InvalidOption,
   isPlainObject,
   named,
   optional,
@@ -132,7 +132,7 @@ export function readKeys(caller: string, value: unknown): KeyRing {
 
 const algorithm: Check<Algorithm> = (value) => {
   if (typeof value !== 'string' || !Object.hasOwn(ALGORITHMS, value)) {
-    throw new Expected(`one of ${Object.keys(ALGORITHMS).join(', ')}`)
+    throw new InvalidOption(`one of ${Object.keys(ALGORITHMS).join(', ')}`)
   }
   return value as Algorithm
 }
@@ -141,7 +141,7 @@ const anything: Check<unknown> = (value) => value
 
 type AnyKeyOptions = { alg?: unknown; secret?: unknown; privateKey?: unknown; publicKey?: unknown; kid?: unknown }
 
-const MISTAKES = {
+const aliases = {
   algorithm: 'alg',
   key: 'privateKey',
   private: 'privateKey',
@@ -168,7 +168,7 @@ function readKey(name: string, entry: unknown): ParsedKey {
       publicKey: anything,
       kid: optional(text('a non-empty string')),
     },
-    MISTAKES,
+    aliases,
   )
   const alg = options.alg as Algorithm
   const kind = ALGORITHMS[alg]

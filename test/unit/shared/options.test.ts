@@ -8,8 +8,8 @@ import {
   clock,
   describe as describeValue,
   duration,
-  Expected,
   func,
+  InvalidOption,
   integer,
   isPlainObject,
   isScopeList,
@@ -69,7 +69,7 @@ describe('readOptions', () => {
     [
       'a request: Express calls it',
       new IncomingMessage(new Socket()),
-      'got a request. Hand Express what make({ … }) returns',
+      'got a request. Pass Express the return value of make({ … })',
     ],
     ['a Promise', { name: Promise.resolve('x') }, 'but is a Promise (is an "await" missing?)'],
   ])('refuses %s', (_, options, says) => {
@@ -153,7 +153,7 @@ describe('duration', () => {
     ['1h'],
     3600n,
   ])('refuses %o', (value) => {
-    expect(thrownBy(() => check(value))).toBeInstanceOf(Expected)
+    expect(thrownBy(() => check(value))).toBeInstanceOf(InvalidOption)
   })
 
   it('holds both bounds', () => {
@@ -164,12 +164,12 @@ describe('duration', () => {
   })
 
   it.each([
-    ['3600', 'A string needs a unit: did you mean a number?'],
-    [3_600_000, "Numbers are seconds, and a day at most: did you give milliseconds? Else write '7 days'"],
+    ['3600', 'A string needs a unit. Did you mean a number?'],
+    [3_600_000, "A number means seconds, at most a day. Did you pass milliseconds? For longer times write '7 days'"],
     ['1 fortnight', ''],
     [61, ''],
   ])('says what the mistake behind %j is', (value, hint) => {
-    expect((thrownBy(() => duration(0, 60_000)(value)) as Expected).hint).toBe(hint)
+    expect((thrownBy(() => duration(0, 60_000)(value)) as InvalidOption).hint).toBe(hint)
   })
 
   it('gives a number in its bounds or says what it expected, whatever it is given', () => {
@@ -180,7 +180,7 @@ describe('duration', () => {
           const ms = duration(1, 60_000)(given)
           expect(ms >= 1 && ms <= 60_000).toBe(true)
         } catch (error) {
-          expect(error).toBeInstanceOf(Expected)
+          expect(error).toBeInstanceOf(InvalidOption)
         }
       }),
       { numRuns: 300 },
@@ -206,7 +206,7 @@ describe('clock', () => {
   )
 
   it.each([0, null, 'now', new Date(0)])('is a function, not %j', (value) => {
-    expect(() => clock(value)).toThrow(Expected)
+    expect(() => clock(value)).toThrow(InvalidOption)
   })
 })
 

@@ -23,7 +23,7 @@ import {
 import fc from 'fast-check'
 import request from 'supertest'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { quickPathOf } from '../../../src/tokens/quick-path.js'
+import { syncVerifierOf } from '../../../src/tokens/sync-verifier.js'
 import { expectInvalidToken, expectMisuse } from '../../support/failures.js'
 import { ALGORITHMS, ISSUER, PASSWORD, SECRET, signingKey } from '../../support/fixtures.js'
 import { listen, TOKEN_PATH } from '../../support/http.js'
@@ -268,7 +268,7 @@ describe('what a guard refuses by a second look', () => {
 
 describe('the issuer', () => {
   it('is asked by guards as any other: by its quick path', () => {
-    expect(quickPathOf(createTestIssuer().tokens)).toBeDefined()
+    expect(syncVerifierOf(createTestIssuer().tokens)).toBeDefined()
     expect(Object.keys(createTestIssuer().tokens)).toEqual(
       Object.keys(createTokenIssuer({ issuer: ISSUER, keys: { alg: 'HS256', secret: SECRET } })),
     )
@@ -345,7 +345,7 @@ describe('the issuer', () => {
 
   it('is not for production', () => {
     vi.stubEnv('NODE_ENV', 'production')
-    expectMisuse(() => createTestIssuer(), 'createTestIssuer: is for tests alone, but NODE_ENV is "production"')
+    expectMisuse(() => createTestIssuer(), 'createTestIssuer: is only for tests, but NODE_ENV is "production"')
   })
 
   it('can be neither changed nor, taken apart, lose anything', async () => {

@@ -8,7 +8,7 @@ import { startSource } from '../../support/jwks-source.js'
 async function copy() {
   vi.resetModules()
   const library = await import('express-token-endpoint')
-  const { quickPathOf } = await import('../../../src/tokens/quick-path.js')
+  const { syncVerifierOf: quickPathOf } = await import('../../../src/tokens/sync-verifier.js')
   const { isRemoteKeys } = await import('../../../src/tokens/keys/remote-keys.js')
   const { isVerifiedToken } = await import('../../../src/tokens/verified-token.js')
   const { ISSUER, signingKey } = await import('../../support/fixtures.js')
@@ -36,8 +36,8 @@ describe('two copies of the package in one process', async () => {
   it('recognise each other’s verifiers', async () => {
     const { token } = issuer.issue(subject)
     const path = two.quickPathOf(issuer)
-    expect(path?.verifyNow(token)).toMatchObject({ accountId: 'acc-1' })
-    expect(path?.recall(`Bearer ${token}`)).toBe(await issuer.verify(token))
+    expect(path?.verifySync(token)).toMatchObject({ accountId: 'acc-1' })
+    expect(path?.fromCache(token)).toBe(await issuer.verify(token))
   })
 
   it.each([

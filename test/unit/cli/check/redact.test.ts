@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { presenter, TOO_LONG, WITHHELD } from '../../../../src/cli/check/redact.js'
+import { createRedact, TOO_LONG, WITHHELD } from '../../../../src/cli/check/redact.js'
 
 const utf8 = (text: string) => [...Buffer.from(text)]
 const units = (text: string) => Array.from({ length: text.length }, (_, at) => text.charCodeAt(at))
@@ -80,7 +80,7 @@ describe('a password', () => {
     fc.assert(
       fc.property(passwords, chains, around, around, (password, chain, before, after) => {
         const text = `Content-Type is ${before} ${encode(password, chain)} ${after}, not application/json`
-        expect([WITHHELD, TOO_LONG]).toContain(presenter(() => [password])(text))
+        expect([WITHHELD, TOO_LONG]).toContain(createRedact(() => [password])(text))
       }),
       { numRuns: 1500 },
     )
@@ -93,14 +93,14 @@ describe('a password', () => {
     const long = fc.string({ unit: letters, minLength: 4, maxLength: 40 })
     fc.assert(
       fc.property(long, beside, behind, (password, before, after) => {
-        expect(presenter(() => [password])(before + encode(password, [name]) + after)).toBe(WITHHELD)
+        expect(createRedact(() => [password])(before + encode(password, [name]) + after)).toBe(WITHHELD)
       }),
       { numRuns: 200 },
     )
   })
 
   test('is not shown in another case, in pieces, or with other signs between its letters', () => {
-    const show = presenter(() => ['Correct-Horse 42'])
+    const show = createRedact(() => ['Correct-Horse 42'])
     for (const text of [
       'CORRECT-HORSE 42',
       'correct-horse 42',
@@ -119,12 +119,12 @@ describe('a password', () => {
       const name = Buffer.from(more + password)
         .toString('base64url')
         .toLowerCase()
-      expect(presenter(() => [password])(`these headers differ: ${name}`)).toBe(WITHHELD)
+      expect(createRedact(() => [password])(`these headers differ: ${name}`)).toBe(WITHHELD)
     }
   })
 
   test('is not shown where the text is cut', () => {
-    const show = presenter(() => ['correct horse battery'])
+    const show = createRedact(() => ['correct horse battery'])
     for (const encoding of names) {
       const encoded = encode('correct horse battery', [encoding])
       for (let before = 380; before <= 400; before++) expect(show('-'.repeat(before) + encoded)).toBe(WITHHELD)
@@ -134,22 +134,22 @@ describe('a password', () => {
   })
 
   test.each(['a', '7', ' ', '+', '%'])('of one character withholds all text that contains it: %j', (password) => {
-    const show = presenter(() => [password])
+    const show = createRedact(() => [password])
     expect(show(`x${password}x`)).toBe(WITHHELD)
     expect(show(',,,,')).toBe(',,,,')
   })
 })
 
 describe('other text', () => {
-  const show = presenter(() => ['correct horse battery staple', '', 'x7-secret-token-of-some-length'])
+  const show = createRedact(() => ['correct horse battery staple', '', 'x7-secret-token-of-some-length'])
 
   test.each([
     'Content-Type is text/html; charset=utf-8',
     'it is "2026-11-20T22:28:53Z"',
     'the members are: authenticationToken, expiration, refresh_token, tokenType',
     'Cache-Control of the token is "public, max-age=31536000, immutable", without no-store',
-    '/statements?a=1&page=2: not guarded: without a token it is answered 200; /reports: with the token it is answered 503',
-    'no answer: connect ECONNREFUSED 127.0.0.1:40123',
+    '/statements?a=1&page=2: not guarded: a request without a token gets 200; /reports: a request with the token gets 503',
+    'no response: connect ECONNREFUSED 127.0.0.1:40123',
     'these headers differ: x-request-id, x-guesses-left, report-to, content-security-policy',
   ])('is shown as it is: %s', (text) => {
     expect(show(text)).toBe(text)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createPlaces } from '../../../../src/http/shared/host-call-limit.js'
+import { createHostCallLimit } from '../../../../src/http/shared/host-call-limit.js'
 import { deferred, settled } from '../../../attacks/support.js'
 
 const LIMITS = { total: 40, perNetwork: 20, perConnection: 10 }
@@ -19,7 +19,7 @@ function tasks() {
 
 describe('a place', () => {
   it('is free again, whatever the task ends with', async () => {
-    const hold = createPlaces(LIMITS)
+    const hold = createHostCallLimit(LIMITS)
     const source = from('a')
     const fails = () => {
       throw new Error('at once')
@@ -33,7 +33,7 @@ describe('a place', () => {
   })
 
   it('is held until the task has settled, also after its request got a response', async () => {
-    const hold = createPlaces(LIMITS)
+    const hold = createHostCallLimit(LIMITS)
     const { task, begun, end } = tasks()
     const greedy = from('a')
     const waiting = Array.from({ length: 10 }, () => hold(greedy, task).catch((error) => error.code))
@@ -50,7 +50,7 @@ describe('a place', () => {
     ['one network, without connections', 20, (_: number) => from('a', undefined)],
     ['all networks', 40, (i: number) => from(`${i}`)],
   ])('is one of a limited number for %s: %i', async (_, limit, of) => {
-    const hold = createPlaces(LIMITS)
+    const hold = createHostCallLimit(LIMITS)
     const { task, begun, end } = tasks()
     const codes = Promise.all(Array.from({ length: 100 }, (_, i) => hold(of(i), task).catch((error) => error.code)))
     await settled()
@@ -62,7 +62,7 @@ describe('a place', () => {
   })
 
   it('of one network does not take those of another', async () => {
-    const hold = createPlaces(LIMITS)
+    const hold = createHostCallLimit(LIMITS)
     const { task, end } = tasks()
     for (let i = 0; i < 100; i++) hold(from('greedy'), task).catch(() => {})
     const other = hold(from('other'), task)

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { AuthError, type AuthErrorCode } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
-import { asRefusal, send } from '../../../../src/http/shared/send-answer.js'
+import { asRefusal, sendAnswer } from '../../../../src/http/shared/send-answer.js'
 
 describe('asRefusal', () => {
   it.each<['token' | 'guard' | 'keys', AuthErrorCode]>([
@@ -30,8 +30,8 @@ it('send says how many bytes the body has, whoever ends it', () => {
   const res = { setHeader: vi.fn(), end: vi.fn() }
   const finish = vi.fn()
   const answer = { status: 200, headers: {}, body: 'caf\u00e9' }
-  send(res as unknown as ServerResponse, answer)
-  send(res as unknown as ServerResponse, answer, finish)
+  sendAnswer(res as unknown as ServerResponse, answer)
+  sendAnswer(res as unknown as ServerResponse, answer, finish)
   expect(res.setHeader.mock.calls).toEqual([
     ['Content-Length', 5],
     ['Content-Length', 5],

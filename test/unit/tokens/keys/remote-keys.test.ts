@@ -13,7 +13,7 @@ import {
   type TokenVerifierOptions,
 } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { quickPathOf } from '../../../../src/tokens/quick-path.js'
+import { syncVerifierOf } from '../../../../src/tokens/sync-verifier.js'
 import { tally } from '../../../attacks/support.js'
 import { expectInvalidToken, expectMisuse, refusalOf } from '../../../support/failures.js'
 import { ALGORITHMS, frozenClock, ISSUER, makeIssuer, recallOf, SECRET, signingKey } from '../../../support/fixtures.js'
@@ -88,11 +88,11 @@ describe('remote keys', () => {
 
   it('are not waited for by whoever cannot wait; once held, they verify at once', async () => {
     const { source, verifier, one, two, unknown } = await follow()
-    expect(quickPathOf(verifier)?.verifyNow(someToken(one))).toBeUndefined()
+    expect(syncVerifierOf(verifier)?.verifySync(someToken(one))).toBeUndefined()
     await unknown(two)
-    expect(quickPathOf(verifier)?.verifyNow(someToken(one))).toMatchObject({ accountId: 'acc-1' })
-    expect(quickPathOf(verifier)?.verifyNow(someToken(two))).toBeUndefined()
-    expect(() => quickPathOf(verifier)?.verifyNow('garbage')).toThrow('The access token is not valid.')
+    expect(syncVerifierOf(verifier)?.verifySync(someToken(one))).toMatchObject({ accountId: 'acc-1' })
+    expect(syncVerifierOf(verifier)?.verifySync(someToken(two))).toBeUndefined()
+    expect(() => syncVerifierOf(verifier)?.verifySync('garbage')).toThrow('The access token is not valid.')
     expect(source.requests()).toBe(1)
   })
 
@@ -537,10 +537,10 @@ describe('an answer that is no JWK set', () => {
     ['too long once unpacked', bomb, 'the answer is longer than 102400 bytes'],
     ['endless', endless, 'the answer is longer than 102400 bytes'],
     ['cut off', (_req, res) => void res.writeHead(200).write('{', () => res.destroy()), 'terminated (UND_ERR_SOCKET)'],
-    ['never begun', () => {}, 'no answer within 1000 ms'],
-    ['never ended', hangingAfter('{"keys":'), 'no answer within 1000 ms'],
+    ['never begun', () => {}, 'no result within 1000 ms'],
+    ['never ended', hangingAfter('{"keys":'), 'no result within 1000 ms'],
   ] satisfies [string, RequestListener, string][])('leaves the keys as they were: %s', async (_, answer, reason) => {
-    const slow = reason.startsWith('no answer')
+    const slow = reason.startsWith('no result')
     const { source, clock, one, two, passes, unavailable, errors } = await follow({ timeout: slow ? '1s' : '30s' })
     await passes(one)
     source.serve(answer)
@@ -736,7 +736,7 @@ describe('misuse', () => {
     [{ maxAge: '25h' }, /option "maxAge" must be .* from 2 seconds to 1 day/],
     [{ keepFor: '31 days' }, /option "keepFor" must be .* to 30 days/],
     [{ timeout: '2m' }, /option "timeout" must be/],
-    [{ timeout: 5000 }, /did you give milliseconds\?/],
+    [{ timeout: 5000 }, /Did you pass milliseconds\?/],
     [{ sizeLimit: 0 }, /option "sizeLimit" must be a number of bytes, a whole number from 1 to 10485760/],
     [{ sizeLimit: '100kb' }, /option "sizeLimit" must be/],
     [{ onError: 'log' }, /option "onError" must be a function/],
@@ -787,6 +787,6 @@ describe('keys that are here', () => {
     const verifier = createTokenVerifier({ issuer: ISSUER, keys: { alg: 'ES256', publicKey } })
     const token = someToken(makeIssuer())
     await expectInvalidToken(verifier.verify(token), 'unknown_key')
-    expect(() => quickPathOf(verifier)?.verifyNow(token)).toThrow('The access token is not valid.')
+    expect(() => syncVerifierOf(verifier)?.verifySync(token)).toThrow('The access token is not valid.')
   })
 })
