@@ -98,3 +98,15 @@ describe('CHANGELOG.md', () => {
     expect(newest).toContain(`## ${manifest.version} - `)
   })
 })
+
+describe('CONTRIBUTING.md', () => {
+  it('names npm scripts and files that exist', () => {
+    const text = read('.github/CONTRIBUTING.md')
+    const scripts = [...text.matchAll(/\bnpm run ([\w:]+)/g)].map(([, name = '']) => name)
+    expect(scripts).toContain('test:unit')
+    expect(scripts.filter((name) => !manifest.scripts[name])).toEqual([])
+    const files = [...text.matchAll(/`(\.[\w./-]+)`/g)].map(([, file = '']) => file)
+    expect(files.sort()).toEqual(['.ci/run', '.github/dependabot.yml', '.node-version'])
+    for (const file of files) expect(read(file)).not.toBe('')
+  })
+})
