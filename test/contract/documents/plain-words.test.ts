@@ -7,7 +7,6 @@ import { readableFiles, textsOf } from '../../support/documents/plain-words/read
 const NOT_YET: readonly string[] = [
   '.ci',
   '.github',
-  'CHANGELOG.md',
   'README.md',
   'example-app',
   'example-app/commands',
