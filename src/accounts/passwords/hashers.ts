@@ -143,7 +143,9 @@ export function bcrypt(options?: BcryptOptions): Required<Omit<Hasher, 'external
     },
     async hash(password) {
       if (!fitsBcrypt(password)) {
-        throw new RangeError(`bcrypt takes at most ${BCRYPT_BYTES} bytes and no NUL. Use argon2id(), which has no such limits`)
+        throw new RangeError(
+          `bcrypt takes at most ${BCRYPT_BYTES} bytes and no NUL. Use argon2id(), which has no such limits`,
+        )
       }
       // $2y and $2b name the same computation, but every implementation reads $2b.
       return (await (await blowfish()).hash(password, cost)).replace(/^\$2y/, '$2b')
