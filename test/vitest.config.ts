@@ -1,10 +1,14 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
-
-/** Set by `npm run test:matrix`: the folder of the one Express that everything is to be run on. */
-const express = process.env['TEST_EXPRESS']
+import { ONLY_EXPRESS } from './support/runner/only-express.js'
 
 const source = (entry: string) => fileURLToPath(new URL(`../src/${entry}.ts`, import.meta.url))
+
+/** A project for each folder of tests: `--project unit` runs test/unit. */
+const project = (name: string, folder = name) => ({
+  extends: true as const,
+  test: { name, include: [`test/${folder}/**/*.test.{ts,mjs}`] },
+})
 
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
@@ -12,20 +16,34 @@ export default defineConfig({
     alias: [
       { find: /^express-token-endpoint$/, replacement: source('index') },
       { find: /^express-token-endpoint\/openapi$/, replacement: source('openapi') },
+      { find: /^express-token-endpoint\/passport$/, replacement: source('passport') },
       { find: /^express-token-endpoint\/testing$/, replacement: source('testing') },
-      ...(express ? [{ find: /^express$/, replacement: `${express}/index.js` }] : []),
+      ...(ONLY_EXPRESS ? [{ find: /^express$/, replacement: `${ONLY_EXPRESS.folder}/index.js` }] : []),
     ],
   },
   test: {
-    include: ['test/**/*.test.ts', 'test/**/*.test.mjs'],
-    // Stores that fail on purpose would fill the terminal; the warning itself has its test.
+    projects: [
+      project('unit'),
+      project('contract'),
+      project('attacks'),
+      project('hosts'),
+      project('example', 'example-app'),
+      project('performance'),
+    ],
+    // Stores that fail on purpose would fill the terminal. The warning has its own test.
     execArgv: ['--disable-warning=ExpressTokenEndpointWarning'],
-    // No test is about how long it takes, and a busy machine is no fault of the code.
+    // Worker threads start faster than processes.
+    pool: 'threads',
+    // A slow machine must not fail a test: no test measures its own duration.
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // By default vitest leaves a core free, which is half of a machine with two.
+    // By default Vitest uses one core less than the machine has.
     maxWorkers: '100%',
     reporters: ['default', './test/support/runner/count-reporter.ts'],
-    coverage: { include: ['src/**'], reporter: ['text'] },
+    coverage: {
+      include: ['src/**'],
+      reporter: ['text-summary', 'text'],
+      thresholds: { statements: 98, branches: 96 },
+    },
   },
 })

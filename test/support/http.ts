@@ -8,7 +8,7 @@ import { ONLY_EXPRESS } from './runner/only-express.js'
 
 /** The Express versions that hosts run. */
 export const EXPRESS: [name: string, express: typeof express][] = ONLY_EXPRESS
-  ? [[`Express ${ONLY_EXPRESS}`, express]]
+  ? [[`Express ${ONLY_EXPRESS.version}`, express]]
   : [
       ['Express 4', express4 as unknown as typeof express],
       ['Express 5', express],

@@ -1,5 +1,5 @@
 import { type Account, type AccountStore, checkAccount } from '../../accounts/account.js'
-import { within } from '../../shared/host-call.js'
+import { withDeadline } from '../../shared/host-call.js'
 import { describe, isPlainObject } from '../../shared/options.js'
 
 /** The methods of a store, each with a timeout and a check of its return type. */
@@ -9,8 +9,8 @@ export interface StoreProbe {
   replacePasswordHash?: ((id: string, from: string, to: string) => Promise<boolean>) | undefined
 }
 
-/** The time limit for a method of the store. */
-const PATIENCE_MS = 5000
+/** The time limit for a call of the store, in milliseconds. */
+const TIMEOUT_MS = 5000
 
 /** @throws TypeError when the value is not a store */
 export function probe(store: AccountStore): StoreProbe {
@@ -53,7 +53,7 @@ async function accountFrom(call: string, question: () => unknown): Promise<Accou
 
 async function answerOf(call: string, question: () => unknown): Promise<unknown> {
   try {
-    return await within(PATIENCE_MS, question)
+    return await withDeadline(TIMEOUT_MS, question)
   } catch (error) {
     const message = error instanceof Error ? `${error.name}: ${error.message}` : describe(error)
     throw new Error(`${call} failed with ${message}`, { cause: error })

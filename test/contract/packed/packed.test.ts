@@ -87,7 +87,7 @@ const lowest = (name: string) =>
   })
 const majorOf = (version: string) => version.split('.')[0]
 
-const EXPRESS = ONLY_EXPRESS ? [ONLY_EXPRESS] : lowest('express')
+const EXPRESS = ONLY_EXPRESS ? [ONLY_EXPRESS.version] : lowest('express')
 /** The types of the lowest Node beside Express 4, of the highest beside Express 5: they do not export the same names. */
 const nodeTypesFor = async (express: string) =>
   majorOf(express) === '4'

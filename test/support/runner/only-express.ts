@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 
-const folder = process.env['TEST_EXPRESS']
+const path = process.env['TEST_EXPRESS']
+const folder = path && resolve(path)
 
-/** The version of the one Express that this run is about: see `npm run test:matrix`. Else it is about all that hosts run. */
-export const ONLY_EXPRESS: string | undefined =
-  folder && JSON.parse(readFileSync(`${folder}/package.json`, 'utf8')).version
+/**
+ * The one Express that this run tests. Undefined when the run tests all supported versions. Set `TEST_EXPRESS` to the folder of an installed
+ * Express: `npm run test:unit` and `npm run test:matrix` do.
+ */
+export const ONLY_EXPRESS: { folder: string; version: string } | undefined = folder
+  ? { folder, version: JSON.parse(readFileSync(`${folder}/package.json`, 'utf8')).version }
+  : undefined

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { suggest } from '../../../src/shared/suggest.js'
-import { cli } from './support.js'
+import { cli } from '../../support/cli.js'
 
 const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
 const SECRET = 'hunter2-hunter2'

@@ -1,6 +1,6 @@
 import { createPasswords } from 'express-token-endpoint'
 import { expect, test } from 'vitest'
-import { cli } from '../support.js'
+import { cli } from '../../../support/cli.js'
 
 const passwords = createPasswords()
 const matches = (password: string, { stdout }: { stdout: string }) => passwords.verify(password, stdout.trimEnd())

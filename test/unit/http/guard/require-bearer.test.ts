@@ -519,7 +519,7 @@ describe('accounts', () => {
       'no answer to whether it is revoked',
       { isRevoked: (() => undefined) as never },
       'revocation',
-      'isRevoked: the answer must be true or false',
+      'isRevoked: the result must be true or false',
     ],
   ])('is told of %s', async (_what, options, dependency, message) => {
     const onEvent = vi.fn()
@@ -687,7 +687,7 @@ describe('a handler behind the guard', () => {
   }
   const rejects = () => Promise.reject(new Error('handler'))
   // Express 4 hands no rejection on to the error handler, with or without a guard.
-  const ways = ONLY_EXPRESS?.startsWith('4.') ? { throws } : { throws, rejects }
+  const ways = ONLY_EXPRESS?.version.startsWith('4.') ? { throws } : { throws, rejects }
 
   it.each(Object.entries(ways))('that %s is the host’s affair', async (_what, handle) => {
     const errors: unknown[] = []

@@ -519,7 +519,7 @@ describe('a store that breaks the contract', () => {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
     const [first] = accountStoreContract({ store: { findByEmail: () => new Promise(() => {}) }, existing: ALICE })
-    const failing = expect(first?.run()).rejects.toThrow('failed with Error: no response within 5000 ms')
+    const failing = expect(first?.run()).rejects.toThrow('failed with Error: no result within 5000 ms')
     await vi.advanceTimersByTimeAsync(5000)
     await failing
   })

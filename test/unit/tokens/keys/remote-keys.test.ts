@@ -537,10 +537,10 @@ describe('an answer that is no JWK set', () => {
     ['too long once unpacked', bomb, 'the answer is longer than 102400 bytes'],
     ['endless', endless, 'the answer is longer than 102400 bytes'],
     ['cut off', (_req, res) => void res.writeHead(200).write('{', () => res.destroy()), 'terminated (UND_ERR_SOCKET)'],
-    ['never begun', () => {}, 'no response within 1000 ms'],
-    ['never ended', hangingAfter('{"keys":'), 'no response within 1000 ms'],
+    ['never begun', () => {}, 'no result within 1000 ms'],
+    ['never ended', hangingAfter('{"keys":'), 'no result within 1000 ms'],
   ] satisfies [string, RequestListener, string][])('leaves the keys as they were: %s', async (_, answer, reason) => {
-    const slow = reason.startsWith('no response')
+    const slow = reason.startsWith('no result')
     const { source, clock, one, two, passes, unavailable, errors } = await follow({ timeout: slow ? '1s' : '30s' })
     await passes(one)
     source.serve(answer)

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Algorithm, createTokenIssuer, createTokenVerifier } from 'express-token-endpoint'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { publicPath } from '../../../../src/cli/keygen/key-files.js'
-import { ALGORITHMS, ISSUER } from '../../../support/fixtures.js'
-import { headerOf, someToken } from '../../../support/tokens.js'
-import { cli } from '../support.js'
+import { publicPath } from '../../../src/cli/keygen/key-files.js'
+import { cli } from '../../support/cli.js'
+import { ALGORITHMS, ISSUER } from '../../support/fixtures.js'
+import { headerOf, someToken } from '../../support/tokens.js'
 
 function tempDir(): string {
   const dir = mkdtempSync(join(tmpdir(), 'keygen-'))

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { stripVTControlCharacters } from 'node:util'
-import { main } from '../../../src/cli/main.js'
+import { main } from '../../src/cli/main.js'
 
 export interface Ran {
   code: number

@@ -2,11 +2,11 @@ import { createHmac, createPublicKey, generateKeyPairSync, type JsonWebKey, rand
 import express, { type RequestHandler } from 'express'
 import { jwksRouter, requireBearer } from 'express-token-endpoint'
 import { describe, expect, test } from 'vitest'
-import { ROWS } from '../../../../src/cli/check/rows.js'
-import { ACCOUNTS, PASSWORD } from '../../../support/fixtures.js'
-import { listen } from '../../../support/http.js'
-import { privatePem } from '../../../support/keys.js'
-import { cli } from '../support.js'
+import { ROWS } from '../../../src/cli/check/rows.js'
+import { cli } from '../../support/cli.js'
+import { ACCOUNTS, PASSWORD } from '../../support/fixtures.js'
+import { listen } from '../../support/http.js'
+import { privatePem } from '../../support/keys.js'
 import {
   altering,
   alteringResult,

@@ -14,9 +14,9 @@ import {
   type VerifiedToken,
 } from 'express-token-endpoint'
 import jwt from 'jsonwebtoken'
-import { readCompact } from '../../../../src/tokens/jwt/compact-jws.js'
-import { ACCOUNTS, fastPasswords } from '../../../support/fixtures.js'
-import { privatePem } from '../../../support/keys.js'
+import { readCompact } from '../../../src/tokens/jwt/compact-jws.js'
+import { ACCOUNTS, fastPasswords } from '../../support/fixtures.js'
+import { privatePem } from '../../support/keys.js'
 
 export const STATEMENTS = '/statements'
 export const REPORTS = '/reports'
