@@ -5,15 +5,15 @@ import express, { Router } from 'express'
 import { pagePolicy } from '../security-headers.js'
 
 export interface PageParts {
-  /** Where browsers find the online reporting API. Undefined: there is none, as far as is known. */
+  /** Returns the URL of the online reporting API for browsers. Undefined: the URL is not known. */
   reportingUrl: () => string | undefined
-  /** The folder of the example app. Default: the one that this file, in its `dist`, belongs to. */
+  /** The folder of the example app. Default: the folder whose `dist` contains this file. */
   folder?: string
 }
 
 const FOLDER = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** A browser's page for both APIs. */
+/** Creates a router with the browser page for both APIs. */
 export function pageRouter({ reportingUrl, folder = FOLDER }: PageParts): Router {
   const html = readFileSync(join(folder, 'page', 'index.html'), 'utf8')
   const router = Router()
@@ -23,7 +23,7 @@ export function pageRouter({ reportingUrl, folder = FOLDER }: PageParts): Router
   })
 
   router.get('/', policy, (_req, res) => {
-    // In the same answer as the policy, so that the page calls what it may call.
+    // The response has both the URL and the policy that allows it, so the two cannot disagree.
     const page = html.replace('{{reporting-url}}', () => escaped(reportingUrl() ?? ''))
     res.set('Cache-Control', 'no-store').type('html').send(page)
   })
@@ -33,7 +33,7 @@ export function pageRouter({ reportingUrl, folder = FOLDER }: PageParts): Router
   return router
 }
 
-/** For an attribute in double quotes. */
+/** Escapes text for an attribute in double quotes. */
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
 }
