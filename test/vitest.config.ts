@@ -16,6 +16,7 @@ export default defineConfig({
     alias: [
       { find: /^express-token-endpoint$/, replacement: source('index') },
       { find: /^express-token-endpoint\/openapi$/, replacement: source('openapi') },
+      { find: /^express-token-endpoint\/passport$/, replacement: source('passport') },
       { find: /^express-token-endpoint\/testing$/, replacement: source('testing') },
       ...(ONLY_EXPRESS ? [{ find: /^express$/, replacement: `${ONLY_EXPRESS.folder}/index.js` }] : []),
     ],

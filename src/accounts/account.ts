@@ -51,6 +51,21 @@ export function storeOf(accounts: AccountLookup | AccountStore): AccountStore {
   return typeof accounts === 'function' ? { findByEmail: accounts } : accounts
 }
 
+/** An account that a store returned: its checked members, and the host's own object. */
+export interface FoundAccount {
+  account: Account
+  original: object
+}
+
+/**
+ * Reads what a store returned.
+ * @throws TypeError naming the field that is not valid
+ */
+export function readAccount(original: Found): FoundAccount | undefined {
+  const account = checkAccount(original)
+  return account && original ? { account, original } : undefined
+}
+
 /**
  * Checks what a store returned, and copies the members of an account from it. The copy has no others, inherits nothing, and
  * lacks what the store left out or set to null. Each member is read once, so that nothing else is used than what was checked.
@@ -61,32 +76,30 @@ export function checkAccount(value: unknown): Account | undefined {
   if (!isPlainObject(value)) throw wrong('must be an object, null or undefined', value)
   const id = memberOf(value, 'id')
   const passwordHash = memberOf(value, 'passwordHash')
-  const disabled = memberOf(value, 'disabled')
-  const given = memberOf(value, 'scopes')
+  const disabled = memberOf(value, 'disabled') ?? undefined
+  const given = memberOf(value, 'scopes') ?? undefined
   const scopes: unknown = Array.isArray(given) ? [...given] : given
-  const claims = memberOf(value, 'claims')
-  const tokensValidAfter = memberOf(value, 'tokensValidAfter')
+  const claims = memberOf(value, 'claims') ?? undefined
+  const tokensValidAfter = memberOf(value, 'tokensValidAfter') ?? undefined
   if (typeof id !== 'string' || id === '') throw wrong('"id" must be a non-empty string', id)
   if (passwordHash !== null && typeof passwordHash !== 'string') {
     throw wrong('"passwordHash" must be a string, or null for an account without a password', passwordHash)
   }
-  if (!isAbsent(disabled) && typeof disabled !== 'boolean') throw wrong('"disabled" must be a boolean', disabled)
-  if (!isAbsent(scopes) && !isScopeList(scopes)) throw wrong('"scopes" must be an array of scope tokens', scopes)
-  if (!isAbsent(claims) && !isPlainObject(claims)) throw wrong('"claims" must be an object', claims)
-  if (!isAbsent(tokensValidAfter) && !isValidDate(tokensValidAfter)) {
+  if (disabled !== undefined && typeof disabled !== 'boolean') throw wrong('"disabled" must be a boolean', disabled)
+  if (scopes !== undefined && !isScopeList(scopes)) throw wrong('"scopes" must be an array of scope tokens', scopes)
+  if (claims !== undefined && !isPlainObject(claims)) throw wrong('"claims" must be an object', claims)
+  if (tokensValidAfter !== undefined && !isValidDate(tokensValidAfter)) {
     throw wrong('"tokensValidAfter" must be a valid Date', tokensValidAfter)
   }
   return bare({
     id,
     passwordHash,
-    ...(!isAbsent(disabled) && { disabled }),
-    ...(!isAbsent(scopes) && { scopes }),
-    ...(!isAbsent(claims) && { claims }),
-    ...(!isAbsent(tokensValidAfter) && { tokensValidAfter }),
+    ...(disabled !== undefined && { disabled }),
+    ...(scopes !== undefined && { scopes }),
+    ...(claims !== undefined && { claims }),
+    ...(tokensValidAfter !== undefined && { tokensValidAfter }),
   })
 }
-
-const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null
 
 function wrong(what: string, value: unknown): TypeError {
   return new TypeError(`account: ${what}, but is ${describe(value)}`)

@@ -1,8 +1,8 @@
 import { AuthError, type Dependency, isAuthError, type LoginRefusal } from '../shared/errors.js'
 import { tell } from '../shared/events.js'
 import type { Source } from '../shared/fair-queue.js'
-import { ask, blame, within } from '../shared/host-call.js'
-import { type Account, type AccountStore, checkAccount } from './account.js'
+import { callHost, withDeadline } from '../shared/host-call.js'
+import { type Account, type AccountStore, type FoundAccount, readAccount } from './account.js'
 import type { Passwords, PasswordsSlot } from './passwords/passwords.js'
 import { isTooLong } from './throttle/account-key.js'
 import type { Spent, Throttle } from './throttle/throttle.js'
@@ -20,7 +20,7 @@ interface LoginParts {
   /** How long the wait in the queue, the look-up and the password check may each take, in milliseconds. */
   timeout: number
   /** Default: the process's clock. */
-  now?: () => Date
+  clock?: { now(): Date }
 }
 
 /** Where a login comes from, and how to report what does not end it. */
@@ -34,13 +34,19 @@ export interface LoginContext {
   failed(dependency: Dependency, error: unknown): void
 }
 
-/** An account whose password was right, and the moment just before it was looked up. */
-export interface LoggedIn {
-  account: Account
+/** An account whose password was right, and the time just before the account was looked up. */
+export interface LoggedIn extends FoundAccount {
   asOf: Date
 }
 
 export type Login = (credentials: Credentials, context: LoginContext) => Promise<LoggedIn>
+
+/** Refusals of a queue slot: the password was not checked. */
+const NOT_CHECKED = ['client_closed_request', 'overloaded'] as const
+
+const SYSTEM_CLOCK = { now: () => new Date() }
+
+const THROTTLED = ['too_many_attempts'] as const
 
 /**
  * Creates the login: credentials → account. Its steps, in this order:
@@ -48,102 +54,82 @@ export type Login = (credentials: Credentials, context: LoginContext) => Promise
  * 1. refuse at once when a failed-login limit is known to be used up
  * 2. wait for a queue slot
  * 3. count the attempt against the limits
- * 4. look the account up, and check the password: one look-up and one check, whoever asks
+ * 4. look the account up, and check the password: one look-up and one check for every request
  * 5. take the attempt back, unless it was a failed login
- * 6. renew an outdated hash
+ * 6. replace an outdated hash
  *
  * Rejects with an `AuthError`: `too_many_attempts`, `overloaded`, `invalid_credentials`, `client_closed_request`, or `unavailable`
  * when the store, the password check or the throttle fails.
  */
-export function createLogin({ store, passwords, throttle, timeout, now = () => new Date() }: LoginParts): Login {
-  async function find(email: string): Promise<Account | undefined> {
-    // No account has such an address, and a database may fail on it.
-    return email.includes('\0') || isTooLong(email) ? undefined : checkAccount(await store.findByEmail(email))
+export function createLogin({ store, passwords, throttle, timeout, clock = SYSTEM_CLOCK }: LoginParts): Login {
+  async function check({ email, password }: Credentials, slot: PasswordsSlot, signal: AbortSignal): Promise<LoggedIn> {
+    const asOf = clock.now()
+    // No account has an address that is too long or has a zero character, and a database may fail on such an address.
+    const lookUp = async () =>
+      email.includes('\0') || isTooLong(email) ? undefined : readAccount(await store.findByEmail(email))
+    const found = await callHost('accounts', lookUp, { timeout, signal })
+    const hash = found?.account.passwordHash
+    const matches = await callHost('passwords', () => slot.verify(password, hash), { passThrough: NOT_CHECKED })
+    const reason = refusalOf(found?.account, matches)
+    if (found && !reason) return { ...found, asOf }
+    throw new AuthError('invalid_credentials', {
+      ...(reason && { reason }),
+      ...(found && { accountId: found.account.id }),
+    })
   }
 
-  async function check({ email, password }: Credentials, place: PasswordsSlot, signal: AbortSignal): Promise<LoggedIn> {
-    const asOf = now()
-    const account = await unlessGone(
-      signal,
-      ask('accounts', timeout, () => find(email)),
-    )
-    const matches = await blame('passwords', () => place.verify(password, account?.passwordHash), NOT_CHECKED)
-    const reason = refusalOf(account, matches)
-    if (!account || reason) {
-      throw new AuthError('invalid_credentials', {
-        ...(reason && { reason }),
-        ...(account && { accountId: account.id }),
-      })
-    }
-    return { account, asOf }
-  }
-
-  async function rehash({ id, passwordHash }: Account, password: string, place: PasswordsSlot): Promise<void> {
+  async function rehash({ id, passwordHash }: Account, password: string, slot: PasswordsSlot): Promise<void> {
     if (!store.replacePasswordHash || passwordHash === null || !passwords.needsRehash?.(passwordHash)) return
-    const renewed = await blame('passwords', () => place.hash(password))
-    await ask('accounts', timeout, () => store.replacePasswordHash?.(id, passwordHash, renewed))
+    const replacement = await callHost('passwords', () => slot.hash(password))
+    await callHost('accounts', () => store.replacePasswordHash?.(id, passwordHash, replacement), { timeout })
   }
 
   return async function login(credentials, { address, source, signal, failed }) {
     const { email, password } = credentials
+    const throttling = { timeout, passThrough: THROTTLED }
     if (signal.aborted) throw new AuthError('client_closed_request')
-    if (throttle?.check) await ask('throttle', timeout, () => throttle.check?.(email, address), THROTTLED)
+    if (throttle?.check) await callHost('throttle', () => throttle.check?.(email, address), throttling)
     const reserve = async () =>
       (await passwords.reserve?.({ source, signal, timeout })) ?? withoutQueue(passwords, timeout)
-    const place = await ask('passwords', timeout, reserve, NOT_CHECKED)
+    const slot = await callHost('passwords', reserve, { timeout, passThrough: NOT_CHECKED })
     try {
+      const storeFailed = (error: unknown) => failed('throttle', error)
       const spent =
-        throttle &&
-        (await ask('throttle', timeout, () => throttle.spend(email, address, (e) => failed('throttle', e)), THROTTLED))
-      const found = await check(credentials, place, signal).catch((error: unknown) => {
+        throttle && (await callHost('throttle', () => throttle.spend(email, address, storeFailed), throttling))
+      const loggedIn = await check(credentials, slot, signal).catch((error: unknown) => {
         const code = isAuthError(error) ? error.code : undefined
         // An unchecked password is not a failed login. Disconnecting again and again still counts against the address.
         if (code !== 'invalid_credentials') giveBack(spent, code === 'client_closed_request' ? 'address' : undefined)
         throw error
       })
       giveBack(spent)
-      await rehash(found.account, password, place).catch((error: unknown) => failed(...partOf(error)))
-      return found
+      await rehash(loggedIn.account, password, slot).catch((error: unknown) => failed(...failureOf(error)))
+      return loggedIn
     } finally {
-      // A host's own place may be asynchronous, and fail.
-      tell(() => place.leave(), undefined)
+      // A host's own slot may be asynchronous, and fail.
+      tell(() => slot.leave(), undefined)
     }
   }
 }
 
 /** Takes an attempt back. A host's own throttle may do so asynchronously, and fail. */
-function giveBack(spent: Spent | undefined, but?: 'address'): void {
-  tell(() => spent?.giveBack(but), undefined)
+function giveBack(spent: Spent | undefined, except?: 'address'): void {
+  tell(() => spent?.giveBack(except), undefined)
 }
 
-/** How a slot ends a password check that did not take place. */
-const NOT_CHECKED = ['client_closed_request', 'overloaded'] as const
-
-const THROTTLED = ['too_many_attempts'] as const
-
-/** Stands in for the slot of a host's own object that has no queue: the same deadlines. */
+/** Returns a slot with the same deadlines for a host's own object that has no queue. */
 function withoutQueue(passwords: Passwords, timeout: number): PasswordsSlot {
   return {
-    hash: (password) => within(timeout, () => passwords.hash(password)),
-    verify: (password, hash) => within(timeout, () => passwords.verify(password, hash)),
+    hash: (password) => withDeadline(timeout, () => passwords.hash(password)),
+    verify: (password, hash) => withDeadline(timeout, () => passwords.verify(password, hash)),
     leave() {},
   }
 }
 
-/** Stops waiting when the client disconnects, so that the slot is free for somebody else. */
-function unlessGone<T>(signal: AbortSignal, answer: Promise<T>): Promise<T> {
-  if (signal.aborted) return Promise.reject(new AuthError('client_closed_request'))
-  return new Promise((resolve, reject) => {
-    const giveUp = () => reject(new AuthError('client_closed_request'))
-    signal.addEventListener('abort', giveUp, { once: true })
-    answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp))
-  })
-}
-
-/** Which part failed, and why. */
-function partOf(error: unknown): [Dependency, unknown] {
-  const known = isAuthError(error) && error.dependency
-  return known ? [known, error.cause] : ['passwords', error]
+/** Returns the dependency that failed, and the cause. */
+function failureOf(error: unknown): [Dependency, unknown] {
+  const dependency = isAuthError(error) && error.dependency
+  return dependency ? [dependency, error.cause] : ['passwords', error]
 }
 
 function refusalOf(account: Account | undefined, matches: boolean): LoginRefusal | undefined {

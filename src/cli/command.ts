@@ -4,10 +4,10 @@ import { suggestion } from '../shared/suggest.js'
 import { UsageError } from './failure.js'
 import type { Io } from './io.js'
 
-/** One option of a command: how it is read, and its line in the help. */
+/** One option of a command: its type, and its line in the help. */
 export interface OptionRow {
   type: 'string' | 'boolean'
-  /** What the help calls the value. */
+  /** The name of the value in the help. */
   value?: string
   multiple?: boolean
   help: string
@@ -21,22 +21,22 @@ type ValueOf<Row extends OptionRow> = Row['type'] extends 'boolean'
     ? string[]
     : string
 
-/** What was given of the options. */
+/** The values of the options that were given. */
 export type Values<Rows extends OptionRows> = { readonly [Name in keyof Rows]: ValueOf<Rows[Name]> | undefined }
 
 export interface Command<Rows extends OptionRows = OptionRows> {
   name: string
   summary: string
-  /** What stands behind the name in the help's first line. */
+  /** The text after the name in the first line of the help. */
   usage: string
-  /** What is to be known beside the options. */
+  /** The text below the options in the help. */
   details: string
   options: Rows
-  /** The words that are no options, by what they are; undefined: there are none. */
+  /** The name of the command's argument. Undefined: the command takes only options. */
   operand?: string
-  /** What to say of a word too many. */
+  /** The hint for an argument too many. */
   wordTooMany?: string
-  /** What to say of options that people try, and that there are not. */
+  /** Hints for options that people try, but that do not exist. */
   mistakes: Readonly<Record<string, string>>
   /** @returns the exit status */
   run(values: Values<Rows>, operand: string | undefined, io: Io): Promise<number>
@@ -48,9 +48,9 @@ export const command = <const Rows extends OptionRows>(rows: Command<Rows>): Com
 export const PROGRAM = 'express-token-endpoint'
 
 export const PASSWORD_AS_ARGUMENT =
-  'A password is never an argument: the shell keeps it, and others on this machine can see it. It is asked for, or read from standard input'
+  'Never pass a password as an argument, because the shell stores it and other users can see it. Enter it at the prompt, or send it to standard input'
 
-const HELP_ROW: OptionRow = { type: 'boolean', help: 'this text' }
+const HELP_ROW: OptionRow = { type: 'boolean', help: 'shows this text' }
 
 export interface Given {
   help: boolean
@@ -59,7 +59,7 @@ export interface Given {
 }
 
 /**
- * Reads a command's arguments. Words that stand where no word belongs are not repeated: one may be a password.
+ * Reads a command's arguments. Errors do not repeat unexpected arguments, because one may be a password.
  * @throws UsageError that names the option and the likely mistake
  */
 export function readArguments(
@@ -75,7 +75,7 @@ export function readArguments(
         { type, multiple, ...(option === 'help' && { short: 'h' }) },
       ]),
     ),
-    // Strict, it would say what is wrong in words of its own, and repeat what was given.
+    // In strict mode, the errors of parseArgs would repeat the arguments.
     strict: false,
     allowPositionals: true,
     tokens: true,
@@ -94,7 +94,7 @@ export function readArguments(
     seen.add(token.name)
   }
   if (positionals.length > (operand ? 1 : 0)) {
-    const takes = `${name} takes ${operand ? `one ${operand} and no more` : 'options alone'}`
+    const takes = `${name} takes ${operand ? `only one ${operand}` : 'only options'}`
     throw new UsageError(wordTooMany ? `${takes}. ${wordTooMany}` : takes)
   }
   return { help: values['help'] === true, values: values as Values<OptionRows>, operand: positionals[0] }
@@ -112,8 +112,8 @@ function unknownOption(
 }
 
 /**
- * Holds what was given to a check of an option.
- * @throws UsageError that names it, what was expected and the likely mistake; never the value
+ * Checks the value of an option.
+ * @throws UsageError that names the option, the expected value and the likely mistake, but never the value itself
  */
 export function checked<T>(what: string, check: Check<T>, value: unknown): T {
   try {
@@ -130,7 +130,7 @@ export function oneOf<T extends string>(option: string, known: readonly T[], val
   return found
 }
 
-/** What `--help` prints. */
+/** Returns the text that `--help` prints. */
 export function helpOf({ name, summary, usage, details, options }: Command): string {
   const rows: OptionRows = { ...options, help: HELP_ROW }
   const lines = Object.entries(rows).map(([option, row]) => {

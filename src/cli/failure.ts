@@ -1,4 +1,4 @@
-/** What whoever runs the command can put right: told in one line. Never holds a password, a token or a key. */
+/** An error that the user of the command can fix, printed as one line. Never holds a password, a token or a key. */
 export class Failure extends Error {
   override readonly name: string = 'Failure'
 }
@@ -8,5 +8,5 @@ export class UsageError extends Failure {
   override readonly name = 'UsageError'
 }
 
-/** What a command ends with. */
+/** The exit statuses of a command. */
 export const EXIT = { holds: 0, fails: 1, usage: 2 } as const

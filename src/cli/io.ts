@@ -3,7 +3,7 @@ import { styleText } from 'node:util'
 export type Output = NodeJS.WritableStream & { isTTY?: boolean }
 export type Input = NodeJS.ReadableStream & { isTTY?: boolean }
 
-/** What a command has of the world around it; `process` is one. */
+/** A command's environment and streams. `process` is one. */
 export interface Io {
   env: Readonly<Record<string, string | undefined>>
   stdin: Input
@@ -11,17 +11,17 @@ export interface Io {
   stderr: Output
 }
 
-/** To standard output: what was asked for. */
+/** Writes a result to standard output. */
 export function say({ stdout }: Io, text: string): void {
   stdout.write(`${text}\n`)
 }
 
-/** To standard error: what goes wrong, and what is told beside the result. */
+/** Writes an error or a remark to standard error. */
 export function remark({ stderr }: Io, text: string): void {
   stderr.write(`${text}\n`)
 }
 
-/** Colour, where a terminal shows it and NO_COLOR does not forbid it. */
+/** Colours a text if the stream is a terminal and NO_COLOR is not set. */
 export function paint(stream: Output, colour: 'green' | 'red' | 'yellow' | 'dim', text: string): string {
   return styleText(colour, text, { stream: stream as NodeJS.WritableStream })
 }

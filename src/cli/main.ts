@@ -14,10 +14,10 @@ const HELP = `Usage: ${PROGRAM} COMMAND [options]
 
 ${COMMANDS.map(({ name, summary }) => `  ${name.padEnd(8)}${summary}`).join('\n')}
 
-  --help     this text; behind a command, what there is to know of it
-  --version  the version
+  --help     shows this text, or after a command the help of the command
+  --version  shows the version
 
-Exit status: ${EXIT.holds} done, or all that was checked holds; ${EXIT.fails} not done, or something does not hold; ${EXIT.usage} wrong usage.`
+Exit status: ${EXIT.holds} success, or all checks passed; ${EXIT.fails} failure, or a check failed; ${EXIT.usage} wrong usage.`
 
 /**
  * Runs the command that the arguments name.
@@ -34,8 +34,8 @@ export async function main(args: readonly string[], io: Io): Promise<number> {
 }
 
 /**
- * Tells that standard output could not be written: of a key or a report that nobody has, nothing is well. A reader that has gone
- * away (`… check URL | head`) has what it wanted.
+ * Reports that standard output could not be written, because a lost key or report is a failure. A reader that closed the pipe
+ * (`… check URL | head`) has read enough, so a closed pipe is a success.
  * @returns the exit status
  */
 export function outputFailed({ code, message }: NodeJS.ErrnoException, io: Io): number {
@@ -73,10 +73,10 @@ const TOP: Readonly<Record<string, () => string>> = {
   '-v': version,
 }
 
-/** What was given is not repeated: it may be a password. */
+/** Returns the error for an unknown command. Does not repeat the word, because it may be a password. */
 function unknownCommand(word: string): string {
   const likely = suggest(word, NAMES)
-  return `There is no such command. ${likely ? `Did you mean "${likely}"?` : `There are: ${NAMES.join(', ')}`}`
+  return `There is no such command. ${likely ? `Did you mean "${likely}"?` : `Commands: ${NAMES.join(', ')}`}`
 }
 
 function version(): string {

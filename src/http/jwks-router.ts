@@ -2,7 +2,7 @@ import { Router } from 'express'
 import { AuthError } from '../shared/errors.js'
 import { type Check, InvalidOption, isPlainObject, optional, readOptions, withMethods } from '../shared/options.js'
 import type { TokenIssuer } from '../tokens/tokens.js'
-import { ENDPOINTS, keysAnswer, refusalAnswer, takes } from './shared/answers.js'
+import { ENDPOINTS, keysAnswer, refusalAnswer } from './shared/answers.js'
 import { answerThenClose, hasUnreadBody } from './shared/close-after-answer.js'
 import { plainPath } from './shared/mount-path.js'
 import { sendAnswer, setHeaders } from './shared/send-answer.js'
@@ -50,14 +50,14 @@ export function jwksRouter(options: JwksRouterOptions): Router {
   const bytes = Buffer.from(body)
 
   const router = Router({ caseSensitive: true, strict: true })
-  router.all(path, function jwksEndpoint(req, res) {
-    if (!takes('keys', req.method)) {
-      const refusal = refusalAnswer('keys', new AuthError('method_not_allowed'))
-      return sendAnswer(res, refusal, hasUnreadBody(req, 0) ? answerThenClose : undefined)
-    }
+  router.get(path, function jwksEndpoint(_req, res) {
     setHeaders(res, headers)
-    // As bytes: to text, Express adds a charset, which the media type does not have.
+    // As bytes: Express adds a charset to text, which the media type does not have.
     res.send(bytes)
+  })
+  router.all(path, function jwksMethodNotAllowed(req, res) {
+    const refusal = refusalAnswer('keys', new AuthError('method_not_allowed'))
+    sendAnswer(res, refusal, hasUnreadBody(req, 0) ? answerThenClose : undefined)
   })
   return router
 }

@@ -8,22 +8,22 @@ import { messageOf, refusalResponses } from './responses.js'
 import { AuthProblem, TokenCredentials, TokenKeySet, TokenResult } from './schemas.js'
 import type { OpenApiDocument, Operation } from './types.js'
 
-/** What `openApiDocument` has to know of the API. */
+/** The options of `openApiDocument`. */
 export interface OpenApiOptions {
   /** The API's name. Default `Token endpoint`. */
   title?: string | undefined
-  /** The API's version. Default `v2013`, which is the endpoint's. */
+  /** The API's version. Default `v2013`, the version of the token endpoint. */
   version?: string | undefined
-  /** Base URLs: mostly the issuer, or a list. Default: where the document is served from. */
+  /** The base URL (usually the issuer), or a list of base URLs. Default: the origin that serves the document. */
   servers?: string | readonly string[] | undefined
   /**
-   * The token endpoint's whole path: where `tokenRouter` is mounted, and its `path`. Default `/api/v2013/authentication/token`;
-   * `false` for a service that only verifies.
+   * The whole path of the token endpoint: the mount path of `tokenRouter` and its `path`. Default
+   * `/api/v2013/authentication/token`. Set `false` for a service that only verifies tokens.
    */
   path?: string | false | undefined
-  /** The whole path of the public keys, or `true` for `/.well-known/jwks.json`. Default false: no `jwksRouter` is mounted. */
+  /** The whole path of `jwksRouter`, or `true` for `/.well-known/jwks.json`. Default false: the app has no `jwksRouter`. */
   jwks?: string | boolean | undefined
-  /** What the bearer scheme is called in the document. Default `bearer`. */
+  /** The name of the bearer scheme in the document. Default `bearer`. */
   schemeName?: string | undefined
 }
 
@@ -58,9 +58,9 @@ const aliases = {
 const TAG = 'Authentication'
 
 /**
- * Makes the OpenAPI 3.1 document of the token endpoint, of the public keys where they are shown, and of the bearer scheme with
- * the guard's answers as components. Made anew for each call, so that the host can add its own operations to it.
- * @throws TypeError naming the option that cannot be used
+ * Creates the OpenAPI 3.1 document of the token endpoint and of `jwksRouter`. Its components have the bearer scheme and the guard's
+ * responses. Each call returns a new document, so the host can add operations to it.
+ * @throws TypeError that names the invalid option
  */
 export function openApiDocument(options?: OpenApiOptions): OpenApiDocument {
   const read = readOptions<OpenApiOptions, typeof schema>('openApiDocument', options, schema, aliases)
@@ -84,7 +84,7 @@ const BEARER = {
   type: 'http',
   scheme: 'bearer',
   bearerFormat: 'JWT',
-  description: 'The `authenticationToken` that the token endpoint answers with (RFC 6750 section 2.1).',
+  description: 'The `authenticationToken` from the response of the token endpoint (RFC 6750 section 2.1).',
 }
 
 function issueToken(): Operation {
@@ -94,13 +94,13 @@ function issueToken(): Operation {
   return {
     operationId: 'issueToken',
     summary: 'Get a token',
-    description: 'Authenticates an account by e-mail address and password. The call takes no realm.',
+    description: 'Authenticates an account by e-mail address and password. The request has no realm.',
     tags: [TAG],
     security: [],
     requestBody: { required: true, content: Object.fromEntries(REQUEST_TYPES.map((type) => [type, credentials])) },
     responses: {
       200: {
-        description: 'The token, and when it expires.',
+        description: 'The token and its expiration time.',
         ...messageOf([sample], schema, { token: { value: JSON.parse(sample.body) } }),
       },
       ...refusalResponses('token'),
@@ -119,7 +119,10 @@ function listKeys(): Operation {
     security: [],
     responses: {
       200: { description: 'The keys.', headers: caching, ...(content && { content }) },
-      304: { description: 'They are those that the `If-None-Match` header names.', headers: caching },
+      304: {
+        description: 'The keys have not changed since the response that `If-None-Match` names.',
+        headers: caching,
+      },
       ...refusalResponses('keys'),
     },
   }

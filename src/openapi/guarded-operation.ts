@@ -2,16 +2,16 @@ import { bool, optional, readOptions, scopeList, text } from '../shared/options.
 import { refusalResponses } from './responses.js'
 import type { Operation, Reference, Response, Responses, SecurityRequirement } from './types.js'
 
-/** A key of `components` (OpenAPI 3.1, section 4.8.7.1). */
+/** The `schemeName` option: a key of `components` (OpenAPI 3.1, section 4.8.7.1). */
 export const schemeName = optional(text("a name of letters, digits, '.', '-' and '_'", /^[\w.-]+$/), 'bearer')
 
-/** What `guardedOperation` has to know of the operation's guard. */
+/** The options of `guardedOperation`, which describe the operation's guard. */
 export interface GuardedOperationOptions {
-  /** What the route's `requireBearer` has as `scope`. Default: none. */
+  /** The `scope` option of the route's `requireBearer`. Default: none. */
   scope?: string | readonly string[] | undefined
-  /** What the route's `requireBearer` has as `optional`. Default false. */
+  /** The `optional` option of the route's `requireBearer`. Default false. */
   optional?: boolean | undefined
-  /** What `openApiDocument` has as `schemeName`. Default `bearer`. */
+  /** The `schemeName` option of `openApiDocument`. Default `bearer`. */
   schemeName?: string | undefined
 }
 
@@ -19,15 +19,15 @@ const schema = { scope: optional(scopeList, [] as readonly string[]), optional: 
 
 const aliases = { scopes: 'scope', requiredScopes: 'scope', scheme: 'schemeName', credentialsRequired: 'optional' }
 
-/** What `guardedOperation` gives an operation. */
+/** The members that `guardedOperation` adds to an operation. */
 export type GuardAnswers = {
-  /** The bearer scheme, with the scopes; where the guard is optional, nothing as another way. */
+  /** The bearer scheme with the scopes. For an optional guard, also the alternative without a token. */
   security: SecurityRequirement[]
-  /** The guard's answers, and the operation's own. */
+  /** The guard's responses and the operation's own responses. */
   responses: Responses
 }
 
-/** The guard's answers, as `openApiDocument` has them in its components. */
+/** Returns the guard's responses for the components of `openApiDocument`. */
 export function guardComponents(): Record<string, Response> {
   const responses = Object.entries(refusalResponses('guard'))
   return Object.fromEntries(responses.map(([status, response]) => [componentOf(status), response]))
@@ -36,9 +36,9 @@ export function guardComponents(): Record<string, Response> {
 const componentOf = (status: string) => `Bearer${status}`
 
 /**
- * An operation of the host's, with what a guard adds to it: the bearer scheme, and the guard's answers as references to the
- * components of `openApiDocument`. Of two answers with one status the operation's own stays. The operation is not changed.
- * @throws TypeError naming the option that cannot be used
+ * Returns a copy of an operation with the bearer scheme and the guard's responses. The responses are references to the components
+ * of `openApiDocument`. When both have a response for one status, the operation's response remains.
+ * @throws TypeError that names the invalid option
  */
 export function guardedOperation<O extends Operation>(
   operation: O,

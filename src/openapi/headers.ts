@@ -3,24 +3,24 @@ import type { Header, Schema } from './types.js'
 
 interface Row {
   description: string
-  /** Its values, from those that it has in the answers. */
+  /** Returns the header's schema for its values in the responses. */
   schema: (values: readonly string[]) => Schema
 }
 
-/** One of the values, letter for letter. */
+/** Returns a schema for exactly these values. */
 const oneOf = (values: readonly string[]): Schema => ({ type: 'string', enum: [...new Set(values)] })
 
-/** A row for every header that this package sends, but for the one that is documented as a media type. */
+/** A row for every header that this package sends, except `Content-Type`, which is documented as the media type. */
 const HEADERS: Readonly<Record<Exclude<HeaderName, 'Content-Type'> | 'ETag', Row>> = {
   Allow: { description: 'The methods that can be used here.', schema: oneOf },
-  'Cache-Control': { description: 'For how long, and by whom, this answer may be kept.', schema: oneOf },
+  'Cache-Control': { description: 'The caches that may store this response, and for how long.', schema: oneOf },
   ETag: {
-    description: 'Changes with the content. Unless the app has switched it off.',
+    description: 'Changes with the content. Missing if the app has disabled ETags.',
     schema: () => ({ type: 'string' }),
   },
-  Pragma: { description: 'The same, for caches from before `Cache-Control`.', schema: oneOf },
+  Pragma: { description: 'Same as `Cache-Control`, for HTTP/1.0 caches.', schema: oneOf },
   'Retry-After': {
-    description: 'Seconds after which to try again.',
+    description: 'Seconds after which the client may try again.',
     schema: () => ({ type: 'integer', minimum: 1 }),
   },
   'WWW-Authenticate': {
@@ -37,7 +37,7 @@ export function headerOf(name: keyof typeof HEADERS, values: readonly string[], 
 /** RFC 9110 section 5.6.4: `quoted-string = DQUOTE *( qdtext / quoted-pair ) DQUOTE`. */
 const QUOTED_STRING = String.raw`"([^"\\]|\\.)*"`
 
-/** What a challenge says is its own in every app and for every route, but for its error code. */
+/** Returns a pattern for a challenge. Apps and routes differ in the quoted parameters, but not in the error code. */
 function challengePattern(challenge: string): string {
   return challenge.replace(/\b(realm|error_description|scope)="[^"]*"/g, `$1=${QUOTED_STRING}`)
 }

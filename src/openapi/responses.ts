@@ -3,20 +3,20 @@ import { AuthError, type AuthErrorCode, type AuthErrorDetails, type Part, REFUSA
 import { headerOf } from './headers.js'
 import type { Example, Header, MediaType, Response, Schema } from './types.js'
 
-/** Where a refusal has details of its own that the client sees: one sample of each of its forms, named. */
+/** Named samples for refusals whose details appear in the response. */
 const SAMPLES: Partial<Record<AuthErrorCode, Record<string, AuthErrorDetails>>> = {
   too_many_attempts: { too_many_attempts: { retryAfter: 900 } },
   invalid_token: { invalid_token: {}, expired: { reason: 'expired' } },
   insufficient_scope: { insufficient_scope: { scope: ['reports:read'] } },
 }
 
-/** The refusals that a client can get: of one part, or of any. */
+/** Returns the codes that a client can receive: from one part, or from any part. */
 export function codesOf(part?: Part): AuthErrorCode[] {
   const codes = Object.keys(REFUSALS) as AuthErrorCode[]
   return codes.filter((code) => !REFUSALS[code].unseen && (part === undefined || REFUSALS[code].by.includes(part)))
 }
 
-/** A part's refusals by their status, made of what it really answers. */
+/** Returns a part's refusals by status. They are made from real responses. */
 export function refusalResponses(part: Part): Record<string, Response> {
   const responses: Record<string, Response> = {}
   for (const code of codesOf(part)) {
@@ -29,7 +29,7 @@ export function refusalResponses(part: Part): Record<string, Response> {
   return responses
 }
 
-/** The response of a part's refusals with one status. */
+/** Describes a part's refusals that share one status. */
 function responseOf(part: Part, codes: readonly AuthErrorCode[]): Response {
   const samples = codes.flatMap((code) =>
     Object.entries(SAMPLES[code] ?? { [code]: {} }).map(([name, details]) => ({
@@ -51,7 +51,7 @@ function responseOf(part: Part, codes: readonly AuthErrorCode[]): Response {
 
 function descriptionOf(code: AuthErrorCode): string {
   const { message, empty } = REFUSALS[code]
-  // In Markdown, what stands in angle brackets is HTML.
+  // In Markdown, text in angle brackets is HTML.
   return `\`${code}\`: ${message.replaceAll('<', '\\<')}${empty ? ' The body is empty.' : ''}`
 }
 
@@ -60,8 +60,8 @@ function exampleOf({ body }: Answer): Example {
 }
 
 /**
- * Headers and content of answers with one status.
- * @param answers as they are sent; a header that one of them lacks is not required
+ * Returns headers and content of responses with one status.
+ * @param answers sample responses; a header that a sample lacks is not required
  */
 export function messageOf(
   answers: readonly Answer[],
@@ -80,12 +80,12 @@ export function messageOf(
   return { headers, ...(content.length > 0 && { content: Object.fromEntries(content) }) }
 }
 
-/** One alone needs no name, for which tools would show a list to choose from. */
+/** Returns the examples. A single example has no name, because tools show a list for named examples. */
 function shown(examples: Record<string, Example>): Pick<MediaType, 'example' | 'examples'> {
   const [first, ...others] = Object.values(examples)
   if (others.length > 0) return { examples }
   return first ? { example: first.value } : {}
 }
 
-/** Without its parameters, as tools that read the document compare it. */
+/** Returns the media type without parameters, because OpenAPI tools compare it without them. */
 const typeOf = (contentType: string) => contentType.replace(/;.*/, '')

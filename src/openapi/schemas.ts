@@ -2,7 +2,7 @@ import { REFUSALS } from '../shared/errors.js'
 import { codesOf } from './responses.js'
 import type { Schema } from './types.js'
 
-/** Every string is taken as it is: a client that held addresses to a form would refuse what the account store decides on. */
+/** The request body. It accepts every string as an address, because the account store decides which addresses exist. */
 export const TokenCredentials: Schema = {
   type: 'object',
   required: ['email', 'password'],
@@ -18,7 +18,7 @@ export const TokenResult: Schema = {
   properties: {
     authenticationToken: {
       type: 'string',
-      description: 'The authorization token, to be sent as `Authorization: Bearer <authenticationToken>`.',
+      description: 'The authorization token. Send it as `Authorization: Bearer <authenticationToken>`.',
     },
     expiration: {
       type: 'string',
@@ -30,24 +30,27 @@ export const TokenResult: Schema = {
   additionalProperties: false,
 }
 
-/** RFC 9457 section 3.1, with the stable code of the refusal. */
+/** Problem details (RFC 9457 section 3.1) with the code of the refusal. */
 export const AuthProblem: Schema = {
   type: 'object',
   required: ['type', 'title', 'status', 'code', 'detail'],
   properties: {
     type: { const: 'about:blank' },
-    title: { type: 'string', description: 'What the status means in HTTP.' },
-    status: { type: 'integer', description: "The answer's HTTP status." },
+    title: { type: 'string', description: 'The name of the HTTP status.' },
+    status: { type: 'integer', description: 'The HTTP status of the response.' },
     code: {
       type: 'string',
       enum: codesOf().filter((code) => !REFUSALS[code].empty),
-      description: 'Which refusal this is. Does not change between versions.',
+      description: 'The code of the refusal. Does not change between versions.',
     },
-    detail: { type: 'string', description: 'For whoever reads the answer. May change; tell refusals apart by `code`.' },
+    detail: {
+      type: 'string',
+      description: 'An explanation for people. May change between versions, so programs should read `code`.',
+    },
   },
 }
 
-/** RFC 7517 sections 4 and 5, and RFC 7518 section 6 for the members of each kind of key. */
+/** A JWK set (RFC 7517 sections 4 and 5). RFC 7518 section 6 has the members of each kind of key. */
 export const TokenKeySet: Schema = {
   type: 'object',
   required: ['keys'],

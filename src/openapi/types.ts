@@ -1,83 +1,83 @@
-/** A JSON Schema (2020-12), as OpenAPI 3.1 takes it (section 4.8.24). */
+/** A JSON Schema (2020-12) in OpenAPI 3.1 (section 4.8.24). */
 export interface Schema {
   [keyword: string]: unknown
 }
 
-/** Stands for what is elsewhere in the document (OpenAPI 3.1, section 4.8.23). */
+/** A reference to another part of the document (OpenAPI 3.1, section 4.8.23). */
 export interface Reference {
-  /** Where it is, like `#/components/responses/Bearer401`. */
+  /** The location of the other part, like `#/components/responses/Bearer401`. */
   $ref: string
 }
 
-/** A header of an answer (OpenAPI 3.1, section 4.8.21). */
+/** A response header (OpenAPI 3.1, section 4.8.21). */
 export interface Header {
-  /** What it says. */
+  /** The meaning of the header. */
   description: string
-  /** Whether every such answer has it. Default false. */
+  /** True when every such response has the header. Default false. */
   required?: boolean
-  /** The form of its value. */
+  /** The schema of the value. */
   schema: Schema
 }
 
-/** A value to show (OpenAPI 3.1, section 4.8.19). */
+/** An example value (OpenAPI 3.1, section 4.8.19). */
 export interface Example {
-  /** What it is an example of. */
+  /** A short description of the example. */
   summary?: string
   /** The value itself. */
   value: unknown
 }
 
-/** A body in one media type (OpenAPI 3.1, section 4.8.14). It has one example, several with names, or none. */
+/** A body in one media type (OpenAPI 3.1, section 4.8.14). It has one example, several named examples, or none. */
 export interface MediaType {
-  /** The form of the body. */
+  /** The schema of the body. */
   schema: Schema
-  /** A body to show. */
+  /** An example body. */
   example?: unknown
-  /** Bodies to show, by name. */
+  /** Example bodies, by name. */
   examples?: Record<string, Example>
 }
 
-/** An answer (OpenAPI 3.1, section 4.8.17). */
+/** A response (OpenAPI 3.1, section 4.8.17). */
 export interface Response {
-  /** When it is given. */
+  /** The meaning of the response. */
   description: string
-  /** Its headers, by name. */
+  /** The headers, by name. */
   headers?: Record<string, Header>
-  /** Its body by media type; left out where it has none. */
+  /** The body, by media type. Absent for a response without a body. */
   content?: Record<string, MediaType>
 }
 
-/** Answers by status code (OpenAPI 3.1, section 4.8.16). */
+/** Responses by status code (OpenAPI 3.1, section 4.8.16). */
 export type Responses = Record<string, Response | Reference>
 
-/** Names of schemes, each with the scopes that are needed (OpenAPI 3.1, section 4.8.30). */
+/** Names of security schemes, each with the required scopes (OpenAPI 3.1, section 4.8.30). */
 export type SecurityRequirement = Record<string, string[]>
 
 /** A request's body, by media type (OpenAPI 3.1, section 4.8.13). */
 export interface RequestBody {
-  /** Whether a request must have one. Default false. */
+  /** True when a request must have a body. Default false. */
   required?: boolean
-  /** The media types that are taken. */
+  /** The accepted media types. */
   content: Record<string, MediaType>
 }
 
-/** What one method of a path does (OpenAPI 3.1, section 4.8.10). Members that are not listed here are kept as they are. */
+/** An operation: one method of a path (OpenAPI 3.1, section 4.8.10). Members that are not listed here remain unchanged. */
 export interface Operation {
-  /** Its name for generated clients; no two in a document share one. */
+  /** The operation's name for generated clients. Unique in the document. */
   operationId?: string
-  /** What it does, in a few words. */
+  /** A short summary of the operation. */
   summary?: string
-  /** What it does, at length; CommonMark. */
+  /** A longer description of the operation, in CommonMark. */
   description?: string
-  /** The groups that it is shown in. */
+  /** The groups that contain the operation. */
   tags?: string[]
-  /** What it needs, each a way of its own; an empty list needs nothing. */
+  /** Alternative security requirements. An empty list requires nothing. */
   security?: SecurityRequirement[]
   /** Parameters in path, query and headers (OpenAPI 3.1, section 4.8.12). */
   parameters?: unknown[]
-  /** The request's body. */
+  /** The request body. */
   requestBody?: RequestBody | Reference
-  /** Its answers. */
+  /** The responses of the operation. */
   responses: Responses
   [member: string]: unknown
 }
@@ -85,17 +85,17 @@ export interface Operation {
 /** The methods that a path can have an operation for. */
 export type Method = 'get' | 'put' | 'post' | 'delete' | 'options' | 'head' | 'patch' | 'trace'
 
-/** A path's operations, by method (OpenAPI 3.1, section 4.8.9), and what else stands at the path. */
+/** A path's operations by method, and other members of the path (OpenAPI 3.1, section 4.8.9). */
 export type PathItem = { [method in Method]?: Operation } & { [member: string]: unknown }
 
-/** How a caller shows who it is (OpenAPI 3.1, section 4.8.27). */
+/** A way to authenticate (OpenAPI 3.1, section 4.8.27). */
 export interface SecurityScheme {
-  /** `http` for the bearer scheme; others for schemes of your own. */
+  /** `http` for the bearer scheme, or another type for a custom scheme. */
   type: string
   [member: string]: unknown
 }
 
-/** What the document is of (OpenAPI 3.1, section 4.8.2). */
+/** Information about the API (OpenAPI 3.1, section 4.8.2). */
 export interface Info {
   /** The API's name. */
   title: string
@@ -104,45 +104,45 @@ export interface Info {
   [member: string]: unknown
 }
 
-/** Where the API is (OpenAPI 3.1, section 4.8.5). */
+/** A server of the API (OpenAPI 3.1, section 4.8.5). */
 export interface Server {
-  /** Its base URL. */
+  /** The base URL of the server. */
   url: string
-  /** What it is there for. */
+  /** The purpose of the server. */
   description?: string
 }
 
 /** A group of operations (OpenAPI 3.1, section 4.8.22). */
 export interface Tag {
-  /** Its name, by which operations say that they belong to it. */
+  /** The name that operations list in `tags`. */
   name: string
-  /** What they have in common. */
+  /** The purpose of the group. */
   description?: string
 }
 
-/** What the rest of the document refers to (OpenAPI 3.1, section 4.8.7). */
+/** Parts of the document that references point to (OpenAPI 3.1, section 4.8.7). */
 export interface Components {
-  /** Forms of bodies. */
+  /** Schemas of bodies. */
   schemas: Record<string, Schema>
-  /** Answers. */
+  /** Shared responses. */
   responses: Record<string, Response>
-  /** Ways to show who one is. */
+  /** Ways to authenticate. */
   securitySchemes: Record<string, SecurityScheme>
 }
 
-/** An OpenAPI 3.1 document: plain JSON, to be added to. */
+/** An OpenAPI 3.1 document as plain JSON. The host may add to it. */
 export interface OpenApiDocument {
-  /** The version of OpenAPI that it is written in. */
+  /** The version of OpenAPI. */
   openapi: '3.1.0'
-  /** What it is of. */
+  /** Information about the API. */
   info: Info
-  /** Where the API is. Left out: where the document is served from. */
+  /** The servers of the API. Default: the origin that serves the document. */
   servers?: Server[]
-  /** The groups that operations are shown in. */
+  /** The groups of operations. */
   tags: Tag[]
   /** The operations, by path. */
   paths: Record<string, PathItem>
-  /** What operations refer to. */
+  /** Parts that operations refer to. */
   components: Components
   [member: string]: unknown
 }

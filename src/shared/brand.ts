@@ -4,16 +4,27 @@ import { bare } from './values.js'
  * Recognises this package's own objects. The marks are registered symbols, so two copies of the package in one process (a
  * monorepo, `npm link`) recognise each other's objects. Parsed JSON cannot hold a symbol.
  */
-export type Kind = 'AuthError' | 'RemoteKeys' | 'VerifiedToken'
+const MARKS = {
+  AuthError: Symbol.for('express-token-endpoint.AuthError'),
+  RemoteKeys: Symbol.for('express-token-endpoint.RemoteKeys'),
+  VerifiedToken: Symbol.for('express-token-endpoint.VerifiedToken'),
+  /** Raise the number when the interface `SyncVerifier` changes. */
+  SyncVerifier: Symbol.for('express-token-endpoint.SyncVerifier.2'),
+} as const
 
-const symbolOf = (kind: Kind) => Symbol.for(`express-token-endpoint.${kind}`)
+export type Kind = keyof typeof MARKS
 
-/** Marks an object. The mark is not enumerable: a copy made with a spread does not carry it. */
-export function brand<T extends object>(kind: Kind, object: T): T {
-  return Object.defineProperty(object, symbolOf(kind), bare({ value: true }))
+/** Marks an object. The mark is not enumerable, so a copy made with a spread does not carry it. */
+export function brand<T extends object>(kind: Kind, object: T, value: unknown = true): T {
+  return Object.defineProperty(object, MARKS[kind], bare({ value }))
 }
 
-/** Returns whether an object carries the mark itself; an inherited mark does not count. */
+/** Returns whether an object carries the mark itself. An inherited mark does not count. */
 export function hasBrand(kind: Kind, value: unknown): value is object {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, symbolOf(kind))
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, MARKS[kind])
+}
+
+/** Returns the value of an object's mark, or undefined without the mark. */
+export function brandOf(kind: Kind, value: unknown): unknown {
+  return hasBrand(kind, value) ? (value as { [mark: symbol]: unknown })[MARKS[kind]] : undefined
 }

@@ -2,15 +2,15 @@ import { brand, hasBrand } from './brand.js'
 import { bare, own } from './values.js'
 
 /**
- * Every way in which this package refuses a request or a token. A closed set; the README's section "Errors" has the cause and the
- * fix of each.
+ * The codes of all refusals of a request or a token, a closed set. The README's section "Errors" lists the cause and the fix of
+ * each code.
  * @useDeclaredType
  */
 export type AuthErrorCode = keyof typeof ROWS
 
 /**
- * Why a bearer token was refused. For the host's logs; the client is told only whether the token had expired. The README's section
- * "Errors" has the cause and the fix of each.
+ * The reason for refusing a bearer token, for the host's logs. The client learns only whether the token had expired. The README's
+ * section "Errors" lists the cause and the fix of each reason.
  */
 export type TokenRefusal =
   | 'malformed'
@@ -29,33 +29,33 @@ export type TokenRefusal =
   | 'account_disabled'
   | 'superseded'
 
-/** Why a login was refused. For the host's logs; the client cannot tell one from another. */
+/** The reason for refusing a login, for the host's logs. The client cannot tell the reasons apart. */
 export type LoginRefusal = 'unknown_account' | 'account_disabled' | 'no_password' | 'wrong_password'
 
-/** What this package asks of its host, and what can therefore fail; `internal` is what nobody has foreseen. */
+/** The host's dependencies that can fail. `internal` stands for any unforeseen error. */
 export type Dependency = 'accounts' | 'passwords' | 'revocation' | 'keys' | 'throttle' | 'internal'
 
-/** The parts of this package that answer requests: the token call, the guard, the public keys. */
+/** The parts of this package that respond to requests: the token endpoint, the guard, the JWKS router. */
 export type Part = 'token' | 'guard' | 'keys'
 
-/** All that is to be known of a refusal: to throw it, to send it, and to promise it in the OpenAPI document. */
+/** Describes a refusal. The error, the response and the OpenAPI document are made from this description. */
 export interface Refusal {
   status: number
-  /** For the client: the problem's `detail`. */
+  /** The problem's `detail`, which the client receives. */
   message: string
-  /** Who answers with it; nobody else does. */
+  /** The parts that respond with this refusal. */
   by: readonly [Part, ...Part[]]
-  /** Seconds after which a client may try again, sent as `Retry-After`, unless whoever refuses knows better. */
+  /** Seconds after which a client may try again, sent as `Retry-After`. The `retryAfter` of an error takes precedence. */
   retryAfter?: number
-  /** The error code of its challenge (RFC 6750 section 3.1); null for a challenge without one. */
+  /** The error code in `WWW-Authenticate` (RFC 6750 section 3.1). Null: a challenge without an error code. */
   challenge?: string | null
-  /** Its answer has no body. */
+  /** The response has no body. */
   empty?: true
-  /** Nobody is there any more to get the answer. */
+  /** The client has disconnected, so nobody receives the response. */
   unseen?: true
 }
 
-/** A row for each code: without one a code does not compile. */
+/** One row for each code. */
 const ROWS = {
   method_not_allowed: {
     status: 405,
@@ -84,7 +84,7 @@ const ROWS = {
     status: 499,
     by: ['token'],
     unseen: true,
-    message: 'The client closed the connection before its answer.',
+    message: 'The client closed the connection before the response.',
   },
   too_many_attempts: { status: 429, by: ['token'], message: 'Too many failed logins. Try again later.' },
   overloaded: {
@@ -125,7 +125,7 @@ const ROWS = {
   },
 } as const satisfies Record<string, Refusal>
 
-/** A row for every code. */
+/** Every code with its refusal. */
 export const REFUSALS: Readonly<Record<AuthErrorCode, Refusal>> = bare(ROWS)
 
 // An absent member must not be read from a polluted Object.prototype.
@@ -134,7 +134,7 @@ for (const row of Object.values(REFUSALS)) Object.setPrototypeOf(row, null)
 const EXPIRED = 'The access token expired.'
 
 /**
- * What there is to tell of a refusal, besides its code.
+ * The details of a refusal, in addition to its code.
  * @inline
  */
 export interface AuthErrorDetails {
@@ -148,35 +148,35 @@ export interface AuthErrorDetails {
 }
 
 /**
- * A refusal: what `verify` rejects with, and what the host's error handler is given under `forwardErrors`.
+ * The error for every refusal. `verify` rejects with it. With `forwardErrors`, the host's error handler receives it.
  *
- * Holds no token, no password and no secret. `cause` is the host's own error, when one of its callbacks failed.
+ * The error holds no token, password or secret. `cause` is the host's own error when one of the host's callbacks failed.
  */
 export class AuthError extends Error {
-  /** `'AuthError'`, for where `instanceof` does not reach. */
+  /** Always `'AuthError'`. Use it where `instanceof` does not work, for example with two copies of the package. */
   override readonly name = 'AuthError'
-  /** Which refusal this is; one of a closed set. */
+  /** The code of the refusal, one of a closed set. */
   readonly code: AuthErrorCode
   /** The HTTP status of the response. */
   readonly status: number
-  /** The same number as `status`, under the name that Nest, Fastify and others read. */
+  /** Same as `status`, for Nest, Fastify and others that read this name. */
   readonly statusCode: number
-  /** Why a token or a login was refused. Meant for logs; never sent to the client. */
+  /** The reason for refusing a token or a login. Use it in logs: it is never sent to the client. */
   declare readonly reason?: TokenRefusal | LoginRefusal
-  /** The account that the refusal is about, where one is known. Never sent to the client. */
+  /** The account that the refusal is about, if known. Never sent to the client. */
   declare readonly accountId?: string
-  /** The `jti` of the refused token, where its signature was good. Never sent to the client. */
+  /** The `jti` of the refused token, if its signature is valid. Never sent to the client. */
   declare readonly tokenId?: string
-  /** The scopes that would have been needed (`insufficient_scope`). */
+  /** The scopes that the route requires (`insufficient_scope`). */
   declare readonly scope?: readonly string[]
-  /** Which of the host's parts failed (`unavailable`). */
+  /** The host's dependency that failed (`unavailable`). */
   declare readonly dependency?: Dependency
-  /** Response headers (`Retry-After`, in seconds, where there is a time); Express's own error handler sends them too. */
+  /** Response headers: `Retry-After` in seconds, if a time is known. Express's own error handler sends them too. */
   readonly headers: Readonly<Record<string, string>>
 
   /**
-   * For a verifier of the host's own, whose `verify` may reject with `invalid_token` or `unavailable`.
-   * @param details what is known of the refusal; `retryAfter` in seconds
+   * Creates a refusal. A custom verifier may reject with `invalid_token` or `unavailable`.
+   * @param details reason, account and other facts about the refusal; `retryAfter` in seconds
    */
   constructor(code: AuthErrorCode, details: AuthErrorDetails = {}) {
     const refusal = REFUSALS[code]

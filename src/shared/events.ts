@@ -2,83 +2,83 @@ import type { AuthError, AuthErrorCode, Dependency, LoginRefusal, TokenRefusal }
 import { bare } from './values.js'
 
 interface EventBase {
-  /** When it happened. */
+  /** The time of the event. */
   time: Date
-  /** The client's address as Express sees it (`req.ip`: mind `trust proxy`). */
+  /** The client's address, from `req.ip`. Express's setting `trust proxy` determines it. */
   address: string | undefined
-  /** The e-mail address as the client sent it: on the token call's events, and only under `emailInEvents`. */
+  /** The e-mail address as the client sent it. Only on events of the token endpoint, and only with `emailInEvents`. */
   email?: string
 }
 
 /** A token was issued. */
 export interface TokenIssuedEvent extends EventBase {
-  /** What events are told apart by. */
+  /** Identifies the kind of event. */
   type: 'token.issued'
-  /** Whose token it is (`sub`). */
+  /** The account that the token was issued to (`sub`). */
   accountId: string
   /** The token's `jti`. */
   tokenId: string
-  /** The token's `exp`, as the client was told. */
+  /** The token's `exp`, as sent to the client. */
   expiresAt: Date
 }
 
-/** The token call was refused: the request was malformed, or the login was not good. */
+/** The token endpoint refused a request: the request was malformed, or the login failed. */
 export interface TokenRefusedEvent extends EventBase {
-  /** What events are told apart by. */
+  /** Identifies the kind of event. */
   type: 'token.refused'
-  /** What the client was told, by its status. */
+  /** The code of the refusal, which determines the status of the response. */
   code: AuthErrorCode
-  /** Why the login was refused (`invalid_credentials`); the client is not told. */
+  /** The reason for refusing the login (`invalid_credentials`). Never sent to the client. */
   reason?: LoginRefusal
-  /** The account that the address belongs to, where there is one. */
+  /** The account with this e-mail address, if there is one. */
   accountId?: string
 }
 
-/** A login was refused because a budget of failed ones is spent (`429`). */
+/** A login was refused because a failed-login limit is used up (`429`). */
 export interface TokenThrottledEvent extends EventBase {
-  /** What events are told apart by. */
+  /** Identifies the kind of event. */
   type: 'token.throttled'
-  /** Always the same: `429`. */
+  /** Always `too_many_attempts`, which means status `429`. */
   code: 'too_many_attempts'
 }
 
-/** A login was refused because too many wait for their passwords to be checked (`503`). */
+/** A login was refused because too many logins wait for their password check (`503`). */
 export interface TokenOverloadedEvent extends EventBase {
-  /** What events are told apart by. */
+  /** Identifies the kind of event. */
   type: 'token.overloaded'
-  /** Always the same: `503`. */
+  /** Always `overloaded`, which means status `503`. */
   code: 'overloaded'
 }
 
 /** The guard refused a request. */
 export interface BearerRefusedEvent extends EventBase {
-  /** What events are told apart by. */
+  /** Identifies the kind of event. */
   type: 'bearer.refused'
-  /** What the client was told, by status and challenge. */
+  /** The code of the refusal, which determines the status and the challenge of the response. */
   code: AuthErrorCode
-  /** Why the token was refused (`invalid_token`); the client is told only of `expired`. */
+  /** The reason for refusing the token (`invalid_token`). The client learns only of `expired`. */
   reason?: TokenRefusal
-  /** Whose token it was, where it could be verified. */
+  /** The account of the token, if the token could be verified. */
   accountId?: string
-  /** The token's `jti`, where its signature was good. */
+  /** The token's `jti`, if its signature is valid. */
   tokenId?: string
 }
 
-/** One of the host's parts failed or gave no answer in time. */
+/** A dependency of the host failed or did not respond within its timeout. */
 export interface DependencyFailedEvent extends EventBase {
-  /** What events are told apart by. */
+  /** Identifies the kind of event. */
   type: 'dependency.failed'
-  /** Which part. */
+  /** The dependency that failed. */
   dependency: Dependency
-  /** Whether the request was answered `503` for it. If not, the request went on, and has an event of its own. */
+  /** True when the request got `503` because of the failure. When false, a second event reports how the request ended. */
   refused: boolean
-  /** What the part threw. It is the host's own error: what it holds is the host's affair. */
+  /** The error that the dependency threw, unchanged. Its content comes from the host. */
   error: unknown
 }
 
 /**
- * What there is to tell an audit log or a metric. Every token call has exactly one event that says how it ended. Never a
- * token, a password or a hash.
+ * An event for an audit log or a metric. For each request to the token endpoint, exactly one event reports how the request
+ * ended. No event holds a token, a password or a hash.
  */
 export type AuthEvent =
   | TokenIssuedEvent
@@ -88,13 +88,13 @@ export type AuthEvent =
   | BearerRefusedEvent
   | DependencyFailedEvent
 
-/** The `onEvent` option. What it throws or rejects with is dropped: an observer never harms a request. */
+/** The `onEvent` option. Its errors and rejections are ignored, so an observer never affects a request. */
 export type AuthObserver = (event: AuthEvent) => unknown
 
-/** Whom an event is about. */
+/** The client that an event is about. */
 export type EventSubject = Pick<EventBase, 'address' | 'email'>
 
-/** An event less what the emitter adds. */
+/** An event without the fields that the emitter adds. */
 type Told<E> = E extends AuthEvent ? Omit<E, keyof EventBase> : never
 
 export type Emit = (subject: EventSubject, event: Told<AuthEvent>) => void
@@ -103,7 +103,7 @@ export function emitter(observer: AuthObserver = warnOnce()): Emit {
   return (subject, event) => tell(observer, { ...event, ...subject, time: new Date() } as AuthEvent)
 }
 
-/** Tells an observer. What it throws or rejects with is dropped: things go on whatever it does. */
+/** Calls an observer. Ignores its errors and rejections. */
 export function tell<T>(observer: (told: T) => unknown, told: T): void {
   try {
     Promise.resolve(observer(told)).catch(() => {})
@@ -112,28 +112,28 @@ export function tell<T>(observer: (told: T) => unknown, told: T): void {
   }
 }
 
-/** Where nobody observes: a warning of the process. */
+/** Emits a process warning. Used when the host has set no observer. */
 export function warn(message: string): void {
   process.emitWarning(message, 'ExpressTokenEndpointWarning')
 }
 
-/** Without an observer a failing part would answer `503` and leave no trace: the first failure of each is a process warning. */
+/** Creates the default observer. It emits a process warning for each dependency's first failure, which would leave no trace. */
 function warnOnce(): AuthObserver {
   const told = new Set<Dependency>()
   return (event) => {
     if (event.type !== 'dependency.failed' || told.has(event.dependency)) return
     told.add(event.dependency)
-    warn(`${event.dependency} failed: ${String(event.error)}. Set onEvent to be told of every failure`)
+    warn(`${event.dependency} failed: ${String(event.error)}. Set onEvent to receive every failure`)
   }
 }
 
-/** Refusals of the token call that have a type of event to themselves. */
+/** Refusals of the token endpoint that have their own event type. */
 const TOKEN_EVENTS: Partial<Record<AuthErrorCode, AuthEvent['type']>> = {
   too_many_attempts: 'token.throttled',
   overloaded: 'token.overloaded',
 }
 
-/** The event that tells of a refusal by the token call or by the guard. */
+/** Returns the event for a refusal by the token endpoint or by the guard. */
 export function refusalEvent(by: 'token' | 'bearer', error: AuthError): Told<AuthEvent> {
   const { code, reason, accountId, tokenId, dependency } = bare(error)
   if (dependency) return { type: 'dependency.failed', dependency, refused: true, error: error.cause }

@@ -1,47 +1,48 @@
 /**
- * Where a request comes from.
+ * The origin of a request: network and connection.
  * @inline
  */
 export interface Source {
   /** The client's network: an IPv4 address, an IPv6 /64, or `'unknown'`. */
   readonly network: string
-  /** The connection, compared by identity. Requests without one share a lane and have no limit per connection. */
+  /** The connection, compared by identity. Requests without a connection share a lane and have no limit per connection. */
   readonly connection: object | undefined
 }
 
-/** How many items may wait: in total, of one client network, and of one connection. */
+/** The maximum number of waiting items: in total, for one client network, and for one connection. */
 export interface QueueLimits {
   readonly total: number
   readonly perNetwork: number
   readonly perConnection: number
 }
 
-/** A bounded queue that serves client networks in turn, and within a network its connections in turn. */
+/** A bounded queue that alternates between client networks, and within a network between connections. */
 export interface FairQueue<T extends object> {
   /** Adds an item at the end of its lane. Returns false when a limit is reached. */
   add(source: Source, item: T): boolean
-  /** Takes the next item; undefined when nothing waits. */
+  /** Takes the next item. Returns undefined when the queue is empty. */
   take(): T | undefined
   /** Removes a waiting item. Returns whether it was waiting. */
   remove(item: T): boolean
   readonly size: number
 }
 
-/** What waits of one network: a lane for each connection. */
+/** The waiting items of one network, in a lane for each connection. */
 interface Network<T> {
   size: number
   readonly lanes: Map<object | undefined, Set<T>>
 }
 
 /**
- * Creates a fair queue. It calls `drop` with items that have to give way:
+ * Creates a fair queue. The queue calls `drop` with each item that it removes to enforce its limits:
  *
- * - A connection that exceeds its limit loses all its items. Responses leave a connection in order, so answering only the surplus
- *   would keep it in memory behind those that wait.
- * - When the queue is full, a network that has more items waiting than the new item's network loses one of its newest items.
+ * - A connection that exceeds its limit loses all its items. Responses leave a connection in order, so a response to the surplus
+ *   request would stay in memory until the waiting requests are done.
+ * - When the queue is full, the network with the most waiting items loses one of its newest items. It must have more items than
+ *   the new item's network.
  */
 export function createFairQueue<T extends object>(limits: QueueLimits, drop: (item: T) => void): FairQueue<T> {
-  // A Map keeps the order of insertion: the first key is the next one to be served.
+  // A Map keeps the order of insertion, so the first key is the next network to serve.
   const networks = new Map<string, Network<T>>()
   const connections = new Map<object, Set<T>>()
   const sources = new Map<T, Source>()

@@ -1,48 +1,61 @@
 import { AuthError, type AuthErrorCode, type Dependency, isAuthError } from './errors.js'
 import { duration, optional } from './options.js'
-import { isThenable } from './values.js'
 
-/** The `timeout` option: how long the host's own parts may take. Five seconds unless set. */
+/** The `timeout` option: how long a call of a host's function may take. Default 5 s. */
 export const timeoutOption = optional(duration(1, 60_000), 5000)
 
-/**
- * Asks one of the host's parts, and gives it up after a time. A late answer is dropped; nothing is left pending.
- * @param ours refusals of this package's own that the question may end in; they are passed on as they are
- * @throws AuthError `unavailable`, with the part's name and the cause, when it throws, rejects or gives no answer in time
- */
-export function ask<T>(
-  dependency: Dependency,
-  timeoutMs: number,
-  question: () => T | PromiseLike<T>,
-  ours?: readonly AuthErrorCode[],
-): Promise<T> {
-  return blame(dependency, () => within(timeoutMs, question), ours)
+interface HostCallOptions {
+  /** The time limit, in milliseconds. Default: none, for a function that has its own. */
+  timeout?: number | undefined
+  /** Ends the wait when it is aborted, because the client has disconnected. */
+  signal?: AbortSignal | undefined
+  /** Codes of this package's own refusals that the function may reject with. Such a refusal is passed on unchanged. */
+  passThrough?: readonly AuthErrorCode[]
 }
 
-/** As {@link ask}, for a question that has a deadline of its own. */
-export async function blame<T>(
+/**
+ * Calls a function of the host and returns its result.
+ * @throws AuthError `unavailable`, with the dependency and the cause, when the function throws, rejects or takes too long;
+ * `client_closed_request` when the signal is aborted
+ */
+export async function callHost<T>(
   dependency: Dependency,
-  question: () => T | PromiseLike<T>,
-  ours: readonly AuthErrorCode[] = [],
+  fn: () => T | PromiseLike<T>,
+  { timeout, signal, passThrough = [] }: HostCallOptions = {},
 ): Promise<T> {
   try {
-    return await question()
+    return await withDeadline(timeout, fn, signal)
   } catch (cause) {
-    if (isAuthError(cause) && ours.includes(cause.code)) throw cause
+    if (signal?.aborted) throw new AuthError('client_closed_request')
+    if (isAuthError(cause) && passThrough.includes(cause.code)) throw cause
     throw new AuthError('unavailable', { dependency, cause })
   }
 }
 
 /**
- * An answer, if it comes in time.
- * @throws Error when it does not
+ * Runs a function and returns its result. A result that comes after the time limit, or after an abort, is dropped.
+ * @throws Error when the result does not come in time, or the signal is aborted; what the function throws
  */
-export async function within<T>(timeoutMs: number | undefined, question: () => T | PromiseLike<T>): Promise<T> {
-  const answer = question()
-  if (timeoutMs === undefined || !isThenable(answer)) return answer
-  let timer: NodeJS.Timeout | undefined
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
+export async function withDeadline<T>(
+  timeout: number | undefined,
+  fn: () => T | PromiseLike<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  const result = fn()
+  if (timeout === undefined && !signal) return result
+  let end: (reason: Error) => void = () => {}
+  const ended = new Promise<never>((_, reject) => {
+    end = reject
   })
-  return Promise.race([answer, deadline]).finally(() => clearTimeout(timer))
+  const abort = () => end(new Error('aborted'))
+  const late = () => end(new Error(`no result within ${timeout} ms`))
+  const timer = timeout === undefined ? undefined : setTimeout(late, timeout)
+  signal?.addEventListener('abort', abort, { once: true })
+  if (signal?.aborted) abort()
+  try {
+    return await Promise.race([result, ended])
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', abort)
+  }
 }

@@ -2,16 +2,16 @@ import ms from 'ms'
 import { suggest } from './suggest.js'
 import { isThenable, isValidDate, memberOf } from './values.js'
 
-/** A length of time: seconds as a number (a day at most), or a string with a unit: `'90s'`, `'15m'`, `'1h'`, `'30 days'`. */
+/** A length of time: a number of seconds (at most 86,400), or a string with a unit like `'90s'`, `'15m'`, `'1h'`, `'30 days'`. */
 export type Duration = number | string
 
 /** The current time: a `Date`, or milliseconds since the epoch, as `Date.now` gives them. */
 export type Clock = () => Date | number
 
-/** Reads one option. `undefined` is the same as absent. Says what it expected by throwing {@link InvalidOption}. */
+/** Reads one option. Treats `undefined` as absent. Throws {@link InvalidOption} for an invalid value. */
 export type Check<T> = (value: unknown) => T
 
-/** What an option should have been, and the likely mistake. Never holds the value that was given. */
+/** The error for an invalid option: the expected value and the likely mistake. Never holds the value itself. */
 export class InvalidOption extends Error {
   readonly hint: string
   constructor(what: string, hint = '') {
@@ -22,12 +22,12 @@ export class InvalidOption extends Error {
 
 type Checked<R> = { [K in keyof R]: R[K] extends Check<infer T> ? T : never }
 
-/** Names that people know from other packages, and ours. */
+/** Option names of other packages, each with this package's name for the option. */
 type Aliases = Readonly<Record<string, string>>
 
 /**
- * Reads an options object by a table with a row for every option, kept complete by the compiler.
- * @throws TypeError naming the option, what was expected, and the likely mistake; never the value.
+ * Reads an options object with a table of checks. The compiler ensures that the table has a row for every option.
+ * @throws TypeError that names the option, the expected value and the likely mistake, but never the value itself
  */
 export function readOptions<O extends object, R extends Record<keyof O, Check<unknown>>>(
   caller: string,
@@ -41,7 +41,7 @@ export function readOptions<O extends object, R extends Record<keyof O, Check<un
   }
   if ('pipe' in given) {
     throw new TypeError(
-      `${caller}: expected an options object, got a request. Hand Express what ${caller}({ … }) returns`,
+      `${caller}: expected an options object, got a request. Pass Express the return value of ${caller}({ … })`,
     )
   }
   const known = Object.keys(schema)
@@ -56,7 +56,7 @@ export function readOptions<O extends object, R extends Record<keyof O, Check<un
   return Object.fromEntries(read)
 }
 
-/** Runs a check and puts the option's name before what it says. */
+/** Runs a check and adds the option's name to its error. */
 export function named<T>(name: string, check: Check<T> | undefined, value: unknown, tell = describe): T {
   try {
     return (check as Check<T>)(value)
@@ -73,7 +73,7 @@ function didYouMean(name: string, known: readonly string[], aliases: Aliases): s
   return meant ? `. Did you mean "${meant}"?` : `. Known options: ${known.join(', ')}`
 }
 
-/** Says what a value is without showing text: it may be a secret. */
+/** Describes a value without showing text, because text may be a secret. */
 export function describe(value: unknown): string {
   if (value === undefined) return 'missing'
   if (value === '') return 'an empty string'
@@ -84,12 +84,12 @@ export function describe(value: unknown): string {
   return `${/^[aeiou]/.test(typeof value) ? 'an' : 'a'} ${typeof value}`
 }
 
-/** As {@link describe}, for what is meant to be a secret: a number is not shown either. */
+/** Describes a value that should be a secret, like {@link describe} but without showing numbers. */
 export function describeSecret(value: unknown): string {
   return typeof value === 'number' ? 'a number' : describe(value)
 }
 
-/** The option may be left out; `fallback` then stands for it. */
+/** Creates a check for an optional option. Returns `fallback` when the option is absent. */
 export function optional<T, F = undefined>(check: Check<T>, fallback?: F): Check<T | F> {
   return (value) => (value === undefined ? (fallback as F) : check(value))
 }
@@ -99,7 +99,7 @@ export function bool(value: unknown): boolean {
   return value
 }
 
-/** A check for functions of one type; its signature is the compiler's affair. */
+/** Creates a check for functions. The compiler checks their signature. */
 export function func<F extends (...args: never[]) => unknown>(what: string): Check<F> {
   return (value) => {
     if (typeof value !== 'function') throw new InvalidOption(what)
@@ -107,7 +107,7 @@ export function func<F extends (...args: never[]) => unknown>(what: string): Che
   }
 }
 
-/** A check for objects by the methods that are used of them; the methods' signatures are the compiler's affair. */
+/** Creates a check for objects with certain methods. The compiler checks the signatures of the methods. */
 export function withMethods<T>(
   what: string,
   methods: readonly (keyof T & string)[],
@@ -136,10 +136,10 @@ export function integer(min: number, max: number, what: string): Check<number> {
   }
 }
 
-/** The longest time that a number may mean: a longer one is more likely meant as milliseconds. */
+/** The largest number of seconds. Larger numbers are probably meant as milliseconds. */
 const LONGEST_NUMBER = 86_400
 
-/** A {@link Duration} between two bounds, in milliseconds. */
+/** Creates a check for a {@link Duration} between two bounds. Returns milliseconds. */
 export function duration(minMs: number, maxMs: number): Check<number> {
   return (value) => {
     const read = durationInMs(value)
@@ -153,18 +153,18 @@ export function duration(minMs: number, maxMs: number): Check<number> {
 
 function durationInMs(value: unknown): number {
   if (typeof value === 'number') return value <= LONGEST_NUMBER ? value * 1000 : Number.NaN
-  // Without a unit, ms() reads milliseconds where a number means seconds: '3600' is refused rather than guessed at.
+  // ms() reads text without a unit as milliseconds, but numbers are seconds here. So '3600' is ambiguous, and rejected.
   if (typeof value !== 'string' || !/^\d+(\.\d+)? ?[a-z]+$/i.test(value)) return Number.NaN
   return ms(value as ms.StringValue) ?? Number.NaN
 }
 
 function hintOn(value: unknown): string {
-  if (typeof value === 'string' && /^\d+$/.test(value)) return 'A string needs a unit: did you mean a number?'
+  if (typeof value === 'string' && /^\d+$/.test(value)) return 'A string needs a unit. Did you mean a number?'
   const long = typeof value === 'number' && value >= 1000
-  return long ? "Numbers are seconds, and a day at most: did you give milliseconds? Else write '7 days'" : ''
+  return long ? "A number means seconds, at most a day. Did you pass milliseconds? For longer times write '7 days'" : ''
 }
 
-/** A clock that gives milliseconds, and fails rather than give what is no time: a comparison with NaN lets all pass. */
+/** Reads a clock as milliseconds. An invalid time throws, because a comparison with NaN would let expired tokens pass. */
 export function clock(value: unknown): () => number {
   const read = func<Clock>('a function that returns a Date or milliseconds')(value)
   return () => {
@@ -177,10 +177,10 @@ export function clock(value: unknown): () => number {
   }
 }
 
-/** The `clock` option. `Date` is looked up at each call, since a test runner's fake timers put their own in its place. */
+/** The `clock` option. Looks up `Date` at each call, because fake timers of test runners replace it. */
 export const clockOption = optional(clock, () => Date.now())
 
-/** The last moment that a `Date` can hold. */
+/** The latest time that a `Date` can hold, in milliseconds. */
 export const LAST_MOMENT = 8.64e15
 
 /** Scope tokens (RFC 6749 section 3.3): `scope-token = 1*( %x21 / %x23-5B / %x5D-7E )`. */
@@ -190,7 +190,7 @@ export function isScopeList(value: unknown): value is readonly string[] {
   return Array.isArray(value) && [...value].every((scope) => typeof scope === 'string' && SCOPE_TOKEN.test(scope))
 }
 
-/** Scopes that must all be there, as a host writes them: an array, or a string with spaces between them. */
+/** Checks a list of required scopes: an array, or a string with spaces between the scopes. */
 export const scopeList: Check<readonly string[]> = (value) => {
   const list: unknown = typeof value === 'string' ? value.split(' ') : value
   if (!isScopeList(list) || list.length === 0) {

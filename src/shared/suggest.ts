@@ -1,6 +1,6 @@
 /**
- * The word that somebody is likely to have meant: a piece of it, or it and more, or with two letters wrong at most. Small and
- * capital letters are the same.
+ * Returns the known word that a mistyped word probably means. One word contains the other, or at most two letters differ. Ignores
+ * case.
  */
 export function suggest(word: string, known: readonly string[]): string | undefined {
   const plain = word.toLowerCase()
@@ -16,10 +16,10 @@ export function suggest(word: string, known: readonly string[]): string | undefi
 /** Returns "Did you mean …?" with the closest name, or the list of all names. */
 export function suggestion(word: string, known: readonly string[], prefix = ''): string {
   const likely = suggest(word, known)
-  return likely ? `Did you mean "${prefix}${likely}"?` : `There are: ${known.map((name) => prefix + name).join(', ')}`
+  return likely ? `Did you mean "${prefix}${likely}"?` : `Known: ${known.map((name) => prefix + name).join(', ')}`
 }
 
-/** How many letters must be put in, taken out or changed (Levenshtein). */
+/** Counts the letters to insert, delete or replace (Levenshtein distance). */
 function distanceOf(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j)
   for (let i = 1; i <= a.length; i++) {

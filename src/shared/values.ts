@@ -1,6 +1,6 @@
 import { types } from 'node:util'
 
-/** Returns whether a value can be awaited. Looks for the method: a replaced `globalThis.Promise` makes `instanceof` false. */
+/** Returns whether a value can be awaited. Checks for the method: `instanceof` fails when `globalThis.Promise` is replaced. */
 export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
 }
@@ -16,8 +16,8 @@ export function own<T extends object, K extends keyof T>(object: T, name: K): T[
 }
 
 /**
- * Reads a property of a host's object. A class may provide it, by a getter for example, but a value that comes from a polluted
- * `Object.prototype` does not count.
+ * Reads a property of a host's object. The object's class may provide the property, for example as a getter. A polluted
+ * `Object.prototype` may not.
  */
 export function memberOf(object: object, name: string): unknown {
   if (!(name in Object.prototype)) return (object as Record<string, unknown>)[name]
@@ -27,7 +27,7 @@ export function memberOf(object: object, name: string): unknown {
   return undefined
 }
 
-/** Returns a copy of an object that inherits nothing: for options of other packages, and for members that may be absent. */
+/** Returns a copy of an object that inherits nothing. Used for options of other packages, and for members that may be absent. */
 export function bare<T extends object>(members: T): T {
   return Object.assign(Object.create(null), members)
 }

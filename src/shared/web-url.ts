@@ -1,15 +1,15 @@
 import { type Check, InvalidOption, isPlainObject } from './options.js'
 import { memberOf } from './values.js'
 
-/** Returns the text of a URL object, from any realm, and everything else as it is. Its class has `href`, not the object. */
+/** Returns the text of a URL object from any realm, and any other value unchanged. A URL inherits `href` from its class. */
 export function hrefOf(value: unknown): unknown {
   const href = isPlainObject(value) && !Object.hasOwn(value, 'href') ? memberOf(value, 'href') : undefined
   return typeof href === 'string' ? href : value
 }
 
 /**
- * Reads an absolute http or https URL, as somebody wrote it.
- * @param what what it must be, for the message
+ * Reads an absolute http or https URL.
+ * @param what the expected value, for the error
  * @throws Expected with the likely mistake
  */
 export function readWebUrl(value: unknown, what: string): URL {
@@ -19,15 +19,15 @@ export function readWebUrl(value: unknown, what: string): URL {
   throw new InvalidOption(what, bare ? 'Is "https://" missing?' : unset)
 }
 
-/** An IPv4 address as a parsed URL spells it, an IPv6 one, and the name (RFC 6761 section 6.3). */
+/** A loopback host as a parsed URL spells it: an IPv4 address, an IPv6 address, or the name (RFC 6761 section 6.3). */
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
-/** Whether what goes there and comes back can be read and changed on the way: plain http to another machine. */
+/** Returns whether others can read and change the traffic: plain http to another machine. */
 export function isExposed({ protocol, hostname }: URL): boolean {
   return protocol === 'http:' && !LOOPBACK.test(hostname)
 }
 
-/** A base URL, without a slash at its end. */
+/** Checks a base URL. Removes the slashes at its end. */
 export const baseUrl: Check<string> = (value) => {
   const what = "an absolute http or https URL without query and fragment, like 'https://api.example.com'"
   const url = readWebUrl(value, what)

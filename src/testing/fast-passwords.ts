@@ -10,13 +10,13 @@ import {
 import { readOptions } from '../shared/options.js'
 import { testsOnly } from './tests-only.js'
 
-/** The hasher is what `fastPasswords` is about; the rest is as for `createPasswords`. */
+/** The options of `fastPasswords`: those of `createPasswords` without `hashers`. */
 export type FastPasswordsOptions = Omit<PasswordsOptions, 'hashers'>
 
-/** No other hasher accepts such a hash, so none that gets into a real database opens an account there. */
+/** The prefix of test hashes. No other hasher accepts the prefix, so a test hash in a real database opens no account. */
 const MARK = '$test-only$'
 
-/** One quick round, without a salt: what a password must never be kept by. */
+/** Hashes with one quick round and without a salt. Never store a real password this way. */
 export const testHasher: Required<Pick<Hasher, 'accepts' | 'verify' | 'hash'>> = {
   accepts: (stored) => stored.startsWith(MARK),
   verify: (password, stored) => stored === testHasher.hash(password),
@@ -24,10 +24,10 @@ export const testHasher: Required<Pick<Hasher, 'accepts' | 'verify' | 'hash'>> =
 }
 
 /**
- * Passwords for tests, checked in microseconds: what `createPasswords` makes, its gate and its equal work included, with a
- * hasher that protects nothing. A password has the same hash (`$test-only$…`) every time. Hashes of any other kind are
- * refused, as its own are by every other hasher.
- * @throws TypeError where `NODE_ENV` is `production`; naming the option that cannot be used
+ * Creates passwords for tests. A check takes microseconds, because the hash protects nothing. The queue and the equal work for
+ * unknown accounts are those of `createPasswords`. A password always has the same hash (`$test-only$…`). Other hashers refuse this
+ * hash, and this hasher refuses every other hash.
+ * @throws TypeError when `NODE_ENV` is `production`, and TypeError that names an invalid option
  */
 export function fastPasswords(options?: FastPasswordsOptions): Required<Passwords> {
   testsOnly('fastPasswords')

@@ -2,27 +2,27 @@ import type { TokenSubject } from '../tokens/jwt/issue-token.js'
 import { type IssuerSettings, issuerOf, type TokenIssuer } from '../tokens/tokens.js'
 
 /**
- * What makes a token that guards refuse: each with `401`, `error="invalid_token"`, and the `reason` given here in the event.
- * Each token is good but for the one fault.
+ * Functions that make tokens with one fault each. Guards refuse them with `401` and `error="invalid_token"`. The event has the
+ * `reason` that is given here.
  */
 export interface RefusedTokens<Make> {
-  /** Was good until a minute ago. Reason `expired`. */
+  /** A token that expired a minute ago. Reason `expired`. */
   readonly expired: Make
-  /** Is good from two minutes later on. Reason `not_yet_valid`. */
+  /** A token that becomes valid in two minutes. Reason `not_yet_valid`. */
   readonly notYetValid: Make
-  /** Of another environment that has the same key. Reason `issuer`. */
+  /** A token of another environment with the same key. Reason `issuer`. */
   readonly foreign: Make
-  /** Of another environment, which has a key of its own. Reason `unknown_key`. */
+  /** A token of another environment with another key. Reason `unknown_key`. */
   readonly foreignKey: Make
-  /** Of this environment, for another audience. Reason `audience`. */
+  /** A token of this environment for another audience. Reason `audience`. */
   readonly otherAudience: Make
-  /** With the signature of another token. Reason `signature`. */
+  /** A token with the signature of another token. Reason `signature`. */
   readonly forged: Make
-  /** Without its signature. Reason `malformed`. */
+  /** A token without its signature. Reason `malformed`. */
   readonly malformed: Make
 }
 
-/** As far as any verifier's `clockTolerance` reaches. */
+/** The largest `clockTolerance` of a verifier, in milliseconds. */
 const MOST_TOLERANCE = 60_000
 
 /** @param otherKey a key that this environment does not have */

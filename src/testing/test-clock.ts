@@ -1,30 +1,31 @@
 import { type Check, type Duration, duration, InvalidOption, named } from '../shared/options.js'
 
-/** A clock for tests. It runs with its source until it is set; then it stands still. */
+/** A clock for tests. It follows its source until `set` stops it. */
 export interface TestClock {
-  /** The time in milliseconds since the epoch: the clock itself fits wherever there is a `clock` option. */
+  /** Returns the time in milliseconds since the epoch. Pass the clock itself as a `clock` option. */
   (): number
   /**
-   * Stops at a moment: a `Date`, milliseconds since the epoch, or ISO 8601 text (`'2030-01-01T12:00:00Z'`). From 1972 to 9998.
+   * Stops the clock at a moment from 1972 to 9998: a `Date`, milliseconds since the epoch, or ISO 8601 text
+   * (`'2030-01-01T12:00:00Z'`).
    * @throws TypeError for anything else
    */
   set(moment: Date | number | string): void
   /**
-   * Goes ahead by a time: seconds, or a string like `'1h'`; ten years at most. Runs on where it was running.
+   * Advances the clock by seconds, or by a string like `'1h'`. At most ten years. A running clock continues to run.
    * @throws TypeError for anything else
    */
   advance(time: Duration): void
-  /** Runs with its source again, as if it had never been touched: for `afterEach`. */
+  /** Follows the source again, like a new clock. Call it in `afterEach`. */
   reset(): void
 }
 
 const DAY = 86_400_000
 
-/** A token's lifetime fits before the first (a year) and behind the last, whose year still has four digits. */
+/** The first and the last moment. A year before and after them, the year of an expiration still has four digits. */
 const FIRST = Date.UTC(1972, 0)
 const LAST = Date.UTC(9999, 0)
 
-/** A day, or a moment of one with its time zone: without one it would be another moment on each machine. */
+/** A day, or a moment with its time zone. Without a time zone, the moment would depend on the machine. */
 const ISO_8601 = /^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:\d\d))?$/
 
 const moment: Check<number> = (value) => {
@@ -34,7 +35,7 @@ const moment: Check<number> = (value) => {
   if (time >= FIRST && time < LAST) return time
   throw new InvalidOption(
     "a Date, milliseconds since the epoch or text like '2030-01-01T12:00:00Z', from 1972 to 9998",
-    time >= 0 && time < FIRST ? 'Numbers are milliseconds: did you give seconds?' : '',
+    time >= 0 && time < FIRST ? 'Numbers are milliseconds. Did you pass seconds?' : '',
   )
 }
 

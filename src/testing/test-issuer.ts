@@ -10,59 +10,59 @@ import { type TestClock, testClock } from './test-clock.js'
 import { testsOnly } from './tests-only.js'
 
 /**
- * As for `createTokenIssuer`, but each may be left out. `issuer` is then `https://issuer.test`, `keys` an ES256 key that is
- * made once in each process, and `clock`, which the test clock runs with until it is set, `Date.now`.
+ * The options of `createTokenIssuer`, all optional. Default `issuer`: `https://issuer.test`. Default `keys`: an ES256 key that is
+ * created once in each process. Default `clock`: `Date.now`. The test clock follows `clock` until it is set.
  */
 export type TestIssuerOptions = Partial<TokenIssuerOptions>
 
-/** Whom a test token is for: an account's id, or what of an account goes into its tokens. A whole `Account` fits. */
+/** The account of a test token: its id, or an object with its id, scopes and claims. An `Account` is valid too. */
 export type TestAccount =
   | string
   | {
       /** The account's id: the token's `sub`. */
       readonly id: string
-      /** What its token allows. Default: nothing. */
+      /** The scopes of the token. Default: none. */
       readonly scopes?: readonly string[] | null | undefined
-      /** Private claims for its token. Default: none. */
+      /** Private claims of the token. Default: none. */
       readonly claims?: Readonly<Record<string, unknown>> | null | undefined
     }
 
-/** Request headers, as supertest's `set()` and the `headers` of `fetch` take them. */
+/** Request headers for supertest's `set()` and for the `headers` of `fetch`. */
 export type BearerHeaders = {
   /** `Bearer` and the token (RFC 6750 section 2.1). */
   readonly Authorization: string
 }
 
-/** A token, and what a test may want to know of it. */
+/** A token with its request headers. */
 export interface TestToken extends IssuedToken {
-  /** The headers of a request that brings it. */
+  /** The headers of a request with this token. */
   readonly headers: BearerHeaders
 }
 
-/** An issuer for tests, and what it gives them. None of its functions needs its object: take it apart as you like. */
+/** An issuer for tests with its helpers. You can destructure it, because its functions do not use `this`. */
 export interface TestIssuer {
   /**
-   * The issuer, for the app under test: what `createTokenIssuer` makes, down to how guards ask it. It is a verifier too, and its
-   * `jwks()` has the public keys for a verifier of the app's own.
+   * The issuer for the app under test, as `createTokenIssuer` creates it. It is also a verifier. Its `jwks()` returns the public
+   * keys for another verifier in the app.
    */
   readonly tokens: TokenIssuer
-  /** The time by which tokens are issued and verified. */
+  /** The clock that issues and verifies tokens. */
   readonly clock: TestClock
   /**
-   * The headers of a request with a new token of this account.
+   * Returns the headers of a request with a new token for an account.
    * @throws TypeError when it is neither an id nor an account
    */
   bearer(account: TestAccount): BearerHeaders
   /**
-   * As `bearer`, for tests that need the token's id (to revoke it), its end or its text.
+   * Issues a token like `bearer`, for tests that need its id (to revoke it), its expiration or its text.
    * @throws TypeError when it is neither an id nor an account
    */
   issue(account: TestAccount): TestToken
-  /** As `bearer`, with a token that guards must refuse: one function for each fault. `Object.entries(refused)` lists them. */
+  /** Functions like `bearer` whose tokens guards must refuse, one for each fault. `Object.entries(refused)` lists them. */
   readonly refused: RefusedTokens<(account: TestAccount) => BearerHeaders>
 }
 
-/** Not one that stands in the package: everybody could sign with that, wherever this issuer got to by mistake. */
+/** Creates a new key. A key in the package would let everybody sign, if this issuer reached production. */
 const newKey = (): PrivateTokenKey => ({
   alg: 'ES256',
   privateKey: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey,
@@ -96,9 +96,9 @@ const subjectOf = (account: TestAccount) => named('the account of a test token',
 const headersOf = (token: string): BearerHeaders => ({ Authorization: `Bearer ${token}` })
 
 /**
- * Makes an issuer for tests, so that they need no login. All that are made without `keys` in one process have the same key;
- * where the app runs in another process than its tests, give both the same `keys`.
- * @throws TypeError where `NODE_ENV` is `production`; naming the option that cannot be used
+ * Creates an issuer for tests, so that tests need no login. Issuers of one process share a key by default. If the app runs in
+ * another process than its tests, pass the same `keys` to both.
+ * @throws TypeError when `NODE_ENV` is `production`, and TypeError that names an invalid option
  */
 export function createTestIssuer(options?: TestIssuerOptions): TestIssuer {
   const caller = 'createTestIssuer'

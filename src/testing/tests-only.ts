@@ -1,8 +1,8 @@
 /**
- * Keeps what is for tests out of production.
- * @throws TypeError where `NODE_ENV` is `production`
+ * Protects production from test helpers.
+ * @throws TypeError when `NODE_ENV` is `production`
  */
 export function testsOnly(caller: string): void {
   if (process.env['NODE_ENV'] !== 'production') return
-  throw new TypeError(`${caller}: is for tests alone, but NODE_ENV is "production". Run the tests with NODE_ENV=test`)
+  throw new TypeError(`${caller}: is only for tests, but NODE_ENV is "production". Run the tests with NODE_ENV=test`)
 }

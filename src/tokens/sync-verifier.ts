@@ -1,31 +1,29 @@
-import { bare } from '../shared/values.js'
+import { brand, brandOf } from '../shared/brand.js'
 import type { VerifiedToken } from './verified-token.js'
 
-/** What guards ask of this package's own verifiers before they wait for `verify`. */
+/** Verifies without waiting. The guard uses it before it waits for `verify`. */
 export interface SyncVerifier {
-  /** The token of credentials (`Bearer`, a space and the token) that were good before and are so still. */
-  fromCache(credentials: string | undefined): VerifiedToken | undefined
+  /** Returns a token that was verified before and is still valid. */
+  fromCache(token: string): VerifiedToken | undefined
   /**
-   * As `verify`, at once; undefined when keys have to be waited for.
+   * Verifies a token like `verify`. Returns undefined when its key has to be fetched first.
    * @throws AuthError `invalid_token`
    */
   verifySync(token: string): VerifiedToken | undefined
 }
 
-/** Two copies of the package share it. The number is that of {@link SyncVerifier}: raise it when the interface changes. */
-const MEMBER = Symbol.for('express-token-endpoint.verifySync.1')
-
-interface WithQuickPath {
-  [MEMBER]?: { readonly of: object; readonly path: SyncVerifier }
+interface Mark {
+  readonly of: object
+  readonly sync: SyncVerifier
 }
 
-/** Adds a quick path to a verifier that is not frozen yet. */
-export function withSyncVerifier<T extends object>(verifier: T, path: SyncVerifier): T {
-  return Object.defineProperty(verifier, MEMBER, bare({ value: Object.freeze({ of: verifier, path }) }))
+/** Adds a sync verifier to a verifier that is not frozen yet. */
+export function withSyncVerifier<T extends object>(verifier: T, sync: SyncVerifier): T {
+  return brand('SyncVerifier', verifier, Object.freeze({ of: verifier, sync }))
 }
 
-/** Returns a verifier's quick path. A copy, an heir or a proxy has none: its own `verify` must not be bypassed. */
+/** Returns a verifier's sync verifier. A copy, an heir or a proxy has none, because its own `verify` must not be bypassed. */
 export function syncVerifierOf(verifier: object): SyncVerifier | undefined {
-  const found = Object.hasOwn(verifier, MEMBER) ? (verifier as WithQuickPath)[MEMBER] : undefined
-  return found?.of === verifier ? found.path : undefined
+  const mark = brandOf('SyncVerifier', verifier) as Mark | undefined
+  return mark?.of === verifier ? mark.sync : undefined
 }

@@ -4,8 +4,7 @@ import { hrefOf } from '../shared/web-url.js'
 import { type IssuedToken, issueToken, type TokenSubject } from './jwt/issue-token.js'
 import { assertTokenText, verifyToken } from './jwt/verify-token.js'
 import { type KeySource, type PublicJwk, readKeys } from './keys/key-ring.js'
-import { isRemoteKeys } from './keys/remote-keys.js'
-import { withoutRenewal, withRenewal } from './keys/retry-unknown-key.js'
+import { isRemoteKeys, retryUnknownKey, unlessUnknownKey } from './keys/remote-keys.js'
 import { type SyncVerifier, withSyncVerifier } from './sync-verifier.js'
 import {
   issuerSchema,
@@ -82,14 +81,14 @@ export function issuerOf(caller: string, read: IssuerSettings): TokenIssuer {
     )
   }
   const environment = { ...read, audience: read.audience ?? read.issuer, clientId: read.clientId ?? read.issuer }
-  const { verifier, quickPath } = verifierOf({ ...environment, keys: ring })
+  const { verifier, sync } = verifierOf({ ...environment, keys: ring })
   const issuer = {
     ...verifier,
     issue: (subject: TokenSubject) => issueToken({ ...environment, ring, signingKey }, subject),
     now: () => new Date(read.clock()),
     jwks: () => ({ keys: ring.publicJwks() }),
   }
-  return Object.freeze(withSyncVerifier(issuer, quickPath))
+  return Object.freeze(withSyncVerifier(issuer, sync))
 }
 
 /**
@@ -114,8 +113,8 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     }
   }
   const keys = isRemoteKeys(read.keys) ? read.keys : readKeys(caller, read.keys)
-  const { verifier, quickPath } = verifierOf({ ...read, audience: read.audience ?? read.issuer, keys })
-  return Object.freeze(withSyncVerifier(verifier, quickPath))
+  const { verifier, sync } = verifierOf({ ...read, audience: read.audience ?? read.issuer, keys })
+  return Object.freeze(withSyncVerifier(verifier, sync))
 }
 
 const hasRemoteKeys = (keys: unknown) => [keys].flat().some(isRemoteKeys)
@@ -131,20 +130,19 @@ interface Environment {
 
 function verifierOf({ issuer, audience, keys, clock, clockTolerance: tolerance, cache }: Environment): {
   verifier: TokenVerifier
-  quickPath: SyncVerifier
+  sync: SyncVerifier
 } {
-  const { add: remember, fromCache: recall } = cache === false ? NO_CACHE : verifiedCache(cache, keys, clock)
-  function verifyHere(text: string): VerifiedToken {
+  const { add, fromCache } = cache === false ? NO_CACHE : verifiedCache(cache, keys, clock)
+  function verifyNow(text: string): VerifiedToken {
     assertTokenText(text)
-    const credentials = `Bearer ${text}`
-    const remembered = recall(credentials)
-    if (remembered) return remembered
+    const cached = fromCache(text)
+    if (cached) return cached
     const verification = verifyToken(text, keys, { issuer, audience, now: clock(), tolerance })
-    remember(credentials, verification)
+    add(text, verification)
     return verification.token
   }
   return {
-    verifier: { issuer, audience, verify: (text) => withRenewal(keys, () => verifyHere(text)) },
-    quickPath: { fromCache: recall, verifySync: (text) => withoutRenewal(keys, () => verifyHere(text)) },
+    verifier: { issuer, audience, verify: (text) => retryUnknownKey(keys, () => verifyNow(text)) },
+    sync: { fromCache, verifySync: (text) => unlessUnknownKey(keys, () => verifyNow(text)) },
   }
 }

@@ -13,9 +13,8 @@ import {
   tokenRouter,
 } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { GUARDED_REQUESTS } from '../../src/http/guard/require-bearer.js'
+import { GUARDED_REQUESTS, TOKEN_CALLS } from '../../src/http/shared/limits.js'
 import { createTurnQueue } from '../../src/http/shared/turn-queue.js'
-import { TOKEN_CALLS } from '../../src/http/token-endpoint/token-router.js'
 import { settled, statuses } from '../support/concurrency.js'
 import {
   ACCOUNTS,
@@ -156,23 +155,32 @@ describe('SECURITY.md promises', () => {
       /: (\d+) other tokens are verified in one turn of the event loop\. At most ([\d,]+) requests wait for that: ([\d,]+) of one client network and (\d+) of one connection/,
     ) as [number, number, number, number]
     async function count(of: (i: number) => { network: string; connection: object }, length = 5000) {
-      let done = 0
-      const all = Array.from({ length }, (_, i) =>
-        waitForTurn(of(i)).then(
-          () => ++done,
-          () => {},
-        ),
-      )
+      let waited = 0
       await new Promise(setImmediate)
-      const first = done
+      await new Promise(setImmediate)
+      const atOnce: number[] = []
+      const all = Array.from({ length }, (_, i) => {
+        const turn = waitForTurn(() => of(i))
+        if (!turn) return atOnce.push(i)
+        return turn.then(
+          () => ++waited,
+          () => {},
+        )
+      })
+      await new Promise(setImmediate)
+      const first = waited
       await Promise.all(all)
-      return [first, done]
+      return [atOnce.length, first, waited]
     }
     const connection = {}
-    expect(await count((i) => ({ network: `${i}`, connection: {} }))).toEqual([inTurn, total])
-    expect(await count(() => ({ network: 'one', connection: {} }))).toEqual([inTurn, ofNetwork])
-    expect(await count(() => ({ network: 'one', connection }), ofConnection)).toEqual([inTurn, ofConnection])
-    expect(await count(() => ({ network: 'one', connection }), ofConnection + 1)).toEqual([0, 0])
+    expect(await count((i) => ({ network: `${i}`, connection: {} }))).toEqual([inTurn, inTurn, total])
+    expect(await count(() => ({ network: 'one', connection: {} }))).toEqual([inTurn, inTurn, ofNetwork])
+    expect(await count(() => ({ network: 'one', connection }), inTurn + ofConnection)).toEqual([
+      inTurn,
+      inTurn,
+      ofConnection,
+    ])
+    expect(await count(() => ({ network: 'one', connection }), inTurn + ofConnection + 1)).toEqual([inTurn, 0, 0])
   })
 
   it('an unread body after a refusal', async () => {

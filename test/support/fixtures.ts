@@ -66,7 +66,7 @@ export function makeIssuer(options: Partial<TokenIssuerOptions> = {}): TokenIssu
 }
 
 /** The token as a guard that meets its header finds it: undefined unless it is remembered. */
-export const recallOf = (verifier: TokenVerifier, token = '') => syncVerifierOf(verifier)?.fromCache(`Bearer ${token}`)
+export const recallOf = (verifier: TokenVerifier, token = '') => syncVerifierOf(verifier)?.fromCache(token)
 
 /** A hasher that costs nothing and counts what it was asked. */
 export function countingHasher(prefix = 'plain:') {

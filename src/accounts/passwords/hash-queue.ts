@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { AuthError } from '../../shared/errors.js'
 import { createFairQueue, type FairQueue, type Source } from '../../shared/fair-queue.js'
-import { within } from '../../shared/host-call.js'
+import { withDeadline } from '../../shared/host-call.js'
 
 /** How busy the password checks are; for metrics. */
 export interface HashQueueLoad {
@@ -24,27 +24,34 @@ export interface SlotRequest {
   timeout?: number | undefined
 }
 
-interface RunLimits extends Pick<SlotRequest, 'signal' | 'timeout'> {
+/**
+ * The limits of one hash.
+ * @inline
+ */
+export interface RunRequest extends SlotRequest {
   /** How long to wait for a hashing thread, in milliseconds. Default: the timeout. */
-  waitAtMost?: number | undefined
+  waitTimeout?: number | undefined
 }
 
 /** A login's slot, held from before the look-up until the work is done. */
 export interface HashSlot {
-  /**
-   * Runs a task as soon as fewer than `concurrency` others run. A task that takes too long makes room for the next one, though it
-   * may never end.
-   * @throws AuthError `client_closed_request`, or `overloaded` when it would start too late; Error when the task takes too long
-   */
-  run<T>(task: () => T | Promise<T>, limits?: RunLimits): Promise<T>
-  /** Returns the milliseconds since the slot was asked for. */
-  waited(): number
+  /** When the slot was asked for, by `performance.now()`. */
+  readonly since: number
   leave(): void
 }
 
 export interface HashQueue {
-  /** @throws AuthError `overloaded` when the queue is full or the wait is too long, `client_closed_request` */
+  /**
+   * Waits for a slot.
+   * @throws AuthError `overloaded` when the queue is full or the wait is too long, `client_closed_request`
+   */
   acquire(request?: SlotRequest): Promise<HashSlot>
+  /**
+   * Runs a task of a login that holds a slot as soon as fewer than `concurrency` others run. A task that takes too long makes room for
+   * the next one, although it may never end.
+   * @throws AuthError `client_closed_request`, or `overloaded` when it would start too late; Error when the task takes too long
+   */
+  run<T>(task: () => T | Promise<T>, request?: RunRequest): Promise<T>
   load(): HashQueueLoad
 }
 
@@ -84,14 +91,12 @@ export function createHashQueue(concurrency: number, queue: number): HashQueue {
     else await wait(waiting, source, { signal, timeout })
     let left = false
     return {
-      run: (task, limits) => run(task, source, limits),
-      waited: () => performance.now() - since,
+      since,
       leave() {
         if (left) return
         left = true
         // The next login inherits the slot.
-        const next = waiting.take()
-        if (next) next.start()
+        if (waiting.size > 0) waiting.take()?.start()
         else held--
       },
     }
@@ -99,23 +104,22 @@ export function createHashQueue(concurrency: number, queue: number): HashQueue {
 
   async function run<T>(
     task: () => T | Promise<T>,
-    source: Source,
-    { signal, timeout, waitAtMost = timeout }: RunLimits = {},
+    { source = NOWHERE, signal, timeout, waitTimeout = timeout }: RunRequest = {},
   ): Promise<T> {
     if (signal?.aborted) throw new AuthError('client_closed_request')
     if (active < concurrency) active++
-    else await wait(ready, source, { signal, timeout: waitAtMost })
+    else await wait(ready, source, { signal, timeout: waitTimeout })
     try {
-      return await within(timeout, task)
+      return await withDeadline(timeout, task)
     } finally {
-      const next = ready.take()
-      if (next) next.start()
+      if (ready.size > 0) ready.take()?.start()
       else active--
     }
   }
 
   return {
     acquire,
+    run,
     load: () => ({ active, waiting: waiting.size + held - active }),
   }
 }

@@ -103,20 +103,20 @@ const aliases = { hasher: 'hashers', ...queueAliases }
 export function createPasswords(options?: PasswordsOptions): Required<Passwords> {
   const read = readOptions<PasswordsOptions, typeof schema>('createPasswords', options, schema, aliases)
   const { hashers, concurrency, queue } = read
-  const gate = createHashQueue(concurrency, queue)
+  const hashQueue = createHashQueue(concurrency, queue)
   const work = passwordWork(hashers ?? [argon2id(), bcrypt()])
 
   async function reserve(request: SlotRequest = {}): Promise<PasswordsSlot> {
-    const slot = await gate.acquire(request)
-    const { signal, timeout } = request
+    const { since, leave } = await hashQueue.acquire(request)
+    const { source, timeout } = request
     return {
-      // A new hash is worth making though the client has disconnected.
-      hash: (password) => slot.run(() => work.hash(password), { timeout }),
+      // A new hash is worth making although the client has disconnected.
+      hash: (password) => hashQueue.run(() => work.hash(password), { source, timeout }),
       verify: (password, hash) => {
-        const waitAtMost = timeout && Math.max(0, Math.ceil(timeout - slot.waited()))
-        return slot.run(() => work.verify(password, hash), { signal, timeout, waitAtMost })
+        const waitTimeout = timeout && Math.max(0, Math.ceil(since + timeout - performance.now()))
+        return hashQueue.run(() => work.verify(password, hash), { ...request, waitTimeout })
       },
-      leave: slot.leave,
+      leave,
     }
   }
 
@@ -134,11 +134,11 @@ export function createPasswords(options?: PasswordsOptions): Required<Passwords>
     verify: (password, hash) => inSlot((place) => place.verify(password, hash)),
     needsRehash: work.needsRehash,
     reserve,
-    load: gate.load,
+    load: hashQueue.load,
   }
 }
 
-/** The work itself, whoever's turn it is. */
+/** Returns the work itself, without a queue. */
 function passwordWork(hashers: readonly [FirstHasher, ...Hasher[]]) {
   const [first] = hashers
   const decoy = decoyOf(first)
@@ -167,13 +167,10 @@ function passwordWork(hashers: readonly [FirstHasher, ...Hasher[]]) {
 }
 
 function hasherOf(hashers: readonly Hasher[], hash: string): Hasher {
-  const hasher = hashers.find((candidate) => candidate.accepts(hash))
-  if (!hasher) {
-    throw new Error(
-      'passwords: a stored hash is of no format that a hasher accepts. By default those are $argon2id$… and $2b$…; for others, give createPasswords() a hasher of their own',
-    )
-  }
-  return hasher
+  for (const hasher of hashers) if (hasher.accepts(hash)) return hasher
+  throw new Error(
+    'passwords: a stored hash is of no format that a hasher accepts. By default, $argon2id$… and $2b$… are accepted. For other formats, give createPasswords() a hasher',
+  )
 }
 
 /** A hash that nobody knows the password of; made ahead of the first login, and again after a failure. */

@@ -9,7 +9,10 @@ const LONGEST_ADDRESS = 70
 /** Some proxies write the port into X-Forwarded-For. */
 const WITH_PORT = /^(\d+\.\d+\.\d+\.\d+|\[[\da-f:.]+\]):\d+$/i
 
-/** An IPv6 address may end in the dotted form (RFC 4291 section 2.2), which ipaddr.js reads only in mapped addresses. */
+/**
+ * An IPv6 address may end in the dotted form (RFC 4291 section 2.2). ipaddr.js reads `::1.2.3.4` as the mapped `::ffff:1.2.3.4`, so
+ * the end is rewritten in hexadecimal.
+ */
 const DOTTED_TAIL = /:(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/
 
 function hexTail(tail: string, ...groups: string[]): string {
@@ -18,8 +21,16 @@ function hexTail(tail: string, ...groups: string[]): string {
   return `:${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`
 }
 
-/** The IPv6 ranges that carry an IPv4 address (RFC 6052, RFC 6145, RFC 3056), each with the index of the part where it starts. */
-const CARRIERS: Readonly<Record<string, number>> = { ipv4Mapped: 6, rfc6052: 6, rfc6145: 6, '6to4': 1 }
+/**
+ * The IPv6 ranges that carry an IPv4 address (RFC 4291, RFC 6052, RFC 6145, RFC 3056), and the index of the part where the
+ * address starts. They are written out because ipaddr.js's `rfc6052` includes 64:ff9b:1::/48, where the address may start elsewhere.
+ */
+const CARRIERS = [
+  { range: ipaddr.IPv6.parseCIDR('::ffff:0:0/96'), start: 6 },
+  { range: ipaddr.IPv6.parseCIDR('64:ff9b::/96'), start: 6 },
+  { range: ipaddr.IPv6.parseCIDR('::ffff:0:0:0/96'), start: 6 },
+  { range: ipaddr.IPv6.parseCIDR('2002::/16'), start: 1 },
+]
 
 /**
  * Returns what a client's address counts by: an IPv6 address by its /64, which is what one subscriber has, and an IPv4 address by
@@ -30,11 +41,12 @@ export function clientNetwork(address: string | undefined): string {
   if (typeof address !== 'string' || address.length > LONGEST_ADDRESS) return 'unknown'
   const written = (WITH_PORT.exec(address)?.[1] ?? address).replace(/^\[|\]$/g, '').split('%')[0] ?? ''
   const bare = written.includes(':') ? written.replace(DOTTED_TAIL, hexTail) : written
-  if (!ipaddr.isValid(bare)) return 'unknown'
+  // ipaddr.js reads octal and hexadecimal numbers in a dotted tail. No proxy writes them, and they are not valid addresses.
+  if ((bare.includes(':') && bare.includes('.')) || !ipaddr.isValid(bare)) return 'unknown'
   const parsed = ipaddr.parse(bare)
   if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString()
-  const carrier = CARRIERS[parsed.range()]
-  if (carrier === undefined) return `${parsed.parts.slice(0, 4).join(':')}/64`
-  const carried = parsed.parts.slice(carrier, carrier + 2).flatMap((part) => [part >> 8, part & 255])
+  const carrier = CARRIERS.find(({ range }) => parsed.match(range))
+  if (!carrier) return `${parsed.parts.slice(0, 4).join(':')}/64`
+  const carried = parsed.parts.slice(carrier.start, carrier.start + 2).flatMap((part) => [part >> 8, part & 255])
   return carried.join('.')
 }

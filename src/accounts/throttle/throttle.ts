@@ -14,7 +14,7 @@ import {
 } from '../../shared/options.js'
 import { type Exhausted, type Limiter, type LimiterOptions, memoryBudget } from './memory-budget.js'
 import { sharedBudget, sharedStore } from './shared-budget.js'
-import { type ThrottleKeys, throttleKeys } from './throttle-keys.js'
+import { type BudgetName, throttleKeys } from './throttle-keys.js'
 
 /** A budget of failed logins. */
 export interface Budget {
@@ -103,8 +103,6 @@ const budgetsSchema = {
   account: budget('account', { points: 100, duration: HOUR }),
 }
 
-type BudgetName = keyof ThrottleKeys
-
 /**
  * The order matters: an attempt that its address may not make leaves no trace elsewhere, and one that is refused for its
  * pair does not spend what its account's owner has from another address.
@@ -129,40 +127,44 @@ export function createThrottle(options?: ThrottleOptions): Required<Throttle> {
     { ip: 'address', email: 'account', user: 'account' },
   )
   const store = sharedStore()
-  const counters = ORDER.flatMap((name) => {
+  const limits = ORDER.flatMap((name) => {
     const size = sizes[name]
     if (!size) return []
     const settings = { keyPrefix: `login-${name}`, points: size.points, duration: Math.ceil(size.duration / 1000) }
-    const memory = memoryBudget(settings)
     const limiter = factory && named(`${caller}: what "limiter" returned`, limiterCheck, factory({ ...settings }))
-    return [{ name, memory, shared: limiter && sharedBudget(limiter, store, settings) }]
+    return [{ name, memory: memoryBudget(settings), shared: limiter && sharedBudget(limiter, store, settings) }]
   })
+  // Memory counts in addition to the shared store: it refuses without a round trip, and continues while the store is down.
+  const counters = [
+    ...limits.map(({ name, memory }) => ({ name, spend: memory.spend })),
+    ...limits.flatMap(({ name, shared }) => (shared ? [{ name, spend: shared }] : [])),
+  ]
 
   const exhausted = ({ msBeforeNext }: Exhausted) =>
     new AuthError('too_many_attempts', { retryAfter: Math.max(1, Math.ceil(msBeforeNext / 1000)) })
 
   return {
     check(email, address) {
-      const keys = throttleKeys(email, address)
-      for (const { name, memory } of counters) {
-        const refusal = memory.exhausted(keys[name])
+      const keyOf = throttleKeys(email, address)
+      for (const { name, memory } of limits) {
+        const refusal = memory.exhausted(keyOf(name))
         if (refusal) throw exhausted(refusal)
       }
     },
     async spend(email, address, storeFailed) {
-      const keys = throttleKeys(email, address)
+      const keyOf = throttleKeys(email, address)
       const spent: { name: BudgetName; giveBack: () => void }[] = []
-      const giveBack: Spent['giveBack'] = (but) => {
-        for (const point of spent) if (point.name !== but) point.giveBack()
+      const giveBack: Spent['giveBack'] = (except) => {
+        for (const point of spent) if (point.name !== except) point.giveBack()
       }
-      const keep = (name: BudgetName, point: (() => void) | Exhausted) => {
-        if (typeof point === 'function') return spent.push({ name, giveBack: point })
-        giveBack()
-        throw exhausted(point)
+      for (const { name, spend } of counters) {
+        const point = await spend(keyOf(name), storeFailed)
+        if (typeof point !== 'function') {
+          giveBack()
+          throw exhausted(point)
+        }
+        spent.push({ name, giveBack: point })
       }
-      // Memory counts along with the shared store: it refuses without a round trip, and goes on while the store is down.
-      for (const { name, memory } of counters) keep(name, memory.spend(keys[name]))
-      for (const { name, shared } of counters) if (shared) keep(name, await shared(keys[name], storeFailed))
       return { giveBack }
     },
   }

@@ -14,35 +14,35 @@ import { sender } from './send.js'
 import type { Environment, Target } from './target.js'
 import { Fault } from './verdict.js'
 
-/** Of an answer, in bytes: much more than any of ours has. */
+/** The longest response that is read, in bytes. Responses of this package are much shorter. */
 const ANSWER_LIMIT = 1_048_576
 
-const IN_ENVIRONMENT = `${PASSWORD_AS_ARGUMENT}, or from CHECK_PASSWORD`
+const IN_ENVIRONMENT = `${PASSWORD_AS_ARGUMENT}, or set CHECK_PASSWORD`
 
 const options = {
-  email: { type: 'string', value: 'EMAIL', help: 'of an account that may use the guarded paths' },
+  email: { type: 'string', value: 'EMAIL', help: 'address of an account that may use the guarded paths' },
   guarded: {
     type: 'string',
     value: 'PATH',
     multiple: true,
-    help: 'a path that GET finds behind requireBearer(); may be given again, or be a URL of another service',
+    help: 'a path or a URL that requireBearer() guards, for GET requests; repeatable',
   },
-  path: { type: 'string', value: 'PATH', help: `of the token endpoint; ${TOKEN_PATH} unless set` },
-  jwks: { type: 'string', value: 'PATH', help: `of the public keys, if they are shown; ${JWKS_PATH} unless set` },
+  path: { type: 'string', value: 'PATH', help: `path of the token endpoint; default ${TOKEN_PATH}` },
+  jwks: { type: 'string', value: 'PATH', help: `path of the public keys; default ${JWKS_PATH}` },
   other: {
     type: 'string',
     value: 'URL',
-    help: 'another environment, with the same paths: its tokens are not to be good here',
+    help: 'another environment with the same paths, whose tokens must not be valid here',
   },
-  'other-email': { type: 'string', value: 'EMAIL', help: 'of an account there; the same unless set' },
+  'other-email': { type: 'string', value: 'EMAIL', help: 'address of an account there; default: the same' },
   skip: {
     type: 'string',
     value: 'ROW',
     multiple: true,
-    help: 'a row that is not to be judged, by its name; may be given again',
+    help: 'name of a row to skip; repeatable',
   },
-  timeout: { type: 'string', value: 'TIME', help: 'for each answer, like 500ms or 10s; 10s unless set' },
-  'plain-http': { type: 'boolean', help: 'lets password and token go to another machine unencrypted' },
+  timeout: { type: 'string', value: 'TIME', help: 'limit for each response, like 500ms; default 10s' },
+  'plain-http': { type: 'boolean', help: 'allows sending the password and tokens unencrypted' },
   json: { type: 'boolean', help: 'prints one JSON object' },
 } as const
 
@@ -52,26 +52,27 @@ export const check = command({
   usage: ' URL --email EMAIL [--guarded PATH]... [options]',
   operand: 'URL',
   options,
-  details: `URL is the base URL that paths stand below. The password is asked for, or read from standard input, or from
+  details: `URL is the base URL of all paths. Enter the password at the prompt, send it to standard input, or set variables:
 
-  CHECK_PASSWORD        of the account
-  CHECK_OTHER_PASSWORD  of the one at --other; the same unless set
-  CHECK_FOREIGN_TOKEN   a token of another environment, where that cannot be asked
-  CHECK_EXPIRED_TOKEN   a token of this one that has expired: none can be made without the key
+  CHECK_PASSWORD        password of the account
+  CHECK_OTHER_PASSWORD  password of the account at --other; default: the same
+  CHECK_FOREIGN_TOKEN   a token of another environment, instead of --other
+  CHECK_EXPIRED_TOKEN   an expired token of this environment
 
-Each row has its source. It makes two failed logins at the account and one at an address that nobody has (the budget is
-ten in 15 minutes unless set), some good ones, and GET requests to the guarded paths. Answers are not timed. No password
-and no token is printed, or sent in a URL. A private certificate authority: NODE_EXTRA_CA_CERTS=FILE.
+Each row names its source. The command makes two failed logins for the account and one for an unknown address. The limit
+for failed logins is ten in 15 minutes by default. It also makes some successful logins, and GET requests to the guarded
+paths. It does not measure response times. It never prints a password or a token, or sends one in a URL.
+For a private certificate authority set NODE_EXTRA_CA_CERTS=FILE.
 
-Exit status: ${EXIT.holds} nothing fails, ${EXIT.fails} something does, ${EXIT.usage} wrong usage.`,
+Exit status: ${EXIT.holds} no row fails, ${EXIT.fails} a row fails, ${EXIT.usage} wrong usage.`,
   mistakes: {
     password: IN_ENVIRONMENT,
     p: IN_ENVIRONMENT,
-    url: 'The URL stands for itself: check https://api.example.com',
+    url: 'Pass the URL without an option: check https://api.example.com',
     user: 'Did you mean "--email"?',
     username: 'Did you mean "--email"?',
     route: 'Did you mean "--guarded"?',
-    insecure: 'For a private certificate authority set NODE_EXTRA_CA_CERTS; for plain http say --plain-http',
+    insecure: 'For a private certificate authority set NODE_EXTRA_CA_CERTS. For plain http pass --plain-http',
   },
   async run(values, url, io) {
     const settings = readSettings(values, url)
@@ -93,7 +94,7 @@ Exit status: ${EXIT.holds} nothing fails, ${EXIT.fails} something does, ${EXIT.u
   },
 })
 
-/** Where nobody answers at all, every row would say so. */
+/** Fails early when the token endpoint does not respond, because every row would report the same error. */
 async function mustAnswer({ answers }: Probe, present: (text: string) => string): Promise<void> {
   try {
     await answers.signedIn()
@@ -112,13 +113,13 @@ interface Settings extends Place {
   timeout: number
 }
 
-/** Everything but the secrets: what is wrong is told before anybody is asked for a password. */
+/** Reads all settings except the secrets, so that errors appear before the prompt for a password. */
 function readSettings(values: Values<typeof options>, url: string | undefined): Settings {
   const plainHttp = values['plain-http'] ?? false
   const { email, skip = [], guarded = [], path = TOKEN_PATH, timeout = '10s' } = values
   if (url === undefined)
-    throw new UsageError('check needs the base URL of the app: check https://api.example.com --email EMAIL')
-  if (email === undefined) throw new UsageError('check needs an account to sign in with: --email EMAIL')
+    throw new UsageError('Pass the base URL of the app: check https://api.example.com --email EMAIL')
+  if (email === undefined) throw new UsageError('Pass the e-mail address of an account: --email EMAIL')
   const base = readBase('The URL', url, plainHttp)
   const place = (base: URL, email: string, paths: readonly string[]): Place => ({
     email,
@@ -135,7 +136,7 @@ function readSettings(values: Values<typeof options>, url: string | undefined): 
     ...place(base, email, guarded),
     base,
     jwks: readPath('--jwks', base, values.jwks ?? JWKS_PATH),
-    // What is named by a whole URL is of this environment.
+    // A path given as a whole URL belongs to this environment.
     other:
       values.other === undefined
         ? undefined

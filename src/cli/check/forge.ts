@@ -11,7 +11,7 @@ const encode = (members: Members) => Buffer.from(JSON.stringify(members)).toStri
 const headerOf = ({ text }: ReadToken) =>
   parseJson(Buffer.from(text.slice(0, text.indexOf('.')), 'base64url').toString()) as Members
 
-/** The token with another payload, or with other bits in its signature. */
+/** Returns the token with another payload, and with other bits in its signature. */
 export function tampered({ claims, signed, signature, text }: ReadToken): Record<string, string> {
   const longer = encode({ ...claims, exp: Number(claims['exp']) + 1 })
   const bits = Buffer.from(signature, 'base64url')
@@ -22,7 +22,7 @@ export function tampered({ claims, signed, signature, text }: ReadToken): Record
   }
 }
 
-/** The token without a signature: `none`, and as careless readers spell it (RFC 8725 section 3.2). */
+/** Returns the token without a signature, with `none` in different letter cases (RFC 8725 section 3.2). */
 export function unsigned(token: ReadToken): string[] {
   const payload = encode(token.claims)
   return ['none', 'None', 'nOnE'].flatMap((alg) => {
@@ -31,7 +31,7 @@ export function unsigned(token: ReadToken): string[] {
   })
 }
 
-/** The token's claims signed by a key of our own, which the header brings along, by each name that it could stand under. */
+/** Returns the token's claims signed by a new key, with and without the key in the header. */
 export function signedByOurselves(token: ReadToken): string[] {
   const alg = isPairAlgorithm(token.alg) ? token.alg : 'ES256'
   const { privateKey, publicKey } = generatePair(alg, 2048)
@@ -42,7 +42,7 @@ export function signedByOurselves(token: ReadToken): string[] {
   })
 }
 
-/** The token's claims with a public key taken for a secret (RFC 8725 section 2.1), in each spelling that a server may hold it in. */
+/** Returns the token's claims signed with the public key as a secret (RFC 8725 section 2.1), in each format of the key. */
 export function signedByPublicKey(token: ReadToken, key: KeyObject): string[] {
   const pem = key.export({ type: 'spki', format: 'pem' }).toString()
   const input = `${encode({ ...headerOf(token), alg: 'HS256' })}.${encode(token.claims)}`
@@ -55,8 +55,8 @@ export function signedByPublicKey(token: ReadToken, key: KeyObject): string[] {
 }
 
 /**
- * The same signature in other letters (RFC 4648 section 3.5): with padding, in the alphabet of plain base64, and with the last
- * letter's unused bits set. A denylist of tokens by their text would not know them again.
+ * Returns other spellings of the same signature (RFC 4648 section 3.5). They have padding, letters of plain base64, or unused bits
+ * of the last letter set. A denylist of token texts would not match these spellings.
  */
 export function otherSpellings({ signed, signature }: ReadToken): string[] {
   const plain = signature.replaceAll('-', '+').replaceAll('_', '/')

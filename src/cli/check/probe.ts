@@ -14,21 +14,21 @@ export interface Posted {
   headers?: NonNullable<Sent['headers']>
 }
 
-/** A token that is taken apart; nothing of it is verified. */
+/** The parts of a token, not verified. */
 export interface ReadToken extends CompactToken {
   text: string
   claims: Readonly<Record<string, unknown>>
 }
 
-/** The app as the rows see it. What several of them look at is asked for once. */
+/** The app as the rows see it. Rows share responses, so each request is sent once. */
 export type Probe = ReturnType<typeof createProbe>
 
 export function createProbe(target: Target, send: Send) {
-  /** Letters that nobody else sends: found in an answer, they are an echo. */
+  /** A random text. A response that contains it echoes the request. */
   const mark = `x${randomBytes(4).toString('hex')}`
   const wrongPassword = randomBytes(16).toString('hex')
   const { credentials } = target
-  /** Every token that an answer has held: none of them is to be printed. */
+  /** All tokens in responses so far, which must not be printed. */
   const tokens = new Set<string>()
 
   async function post(body: string, { type = JSON_TYPE, query = {}, headers }: Posted = {}): Promise<Answer> {
@@ -40,7 +40,7 @@ export function createProbe(target: Target, send: Send) {
     noteToken(answer)
     if (answer.status !== 429) return answer
     const wait = answer.headers['retry-after'] ?? 'some'
-    throw new Fault(`429: a budget of failed logins is spent. Check again in ${wait} seconds`)
+    throw new Fault(`429: a failed-login limit is used up. Try again in ${wait} seconds`)
   }
 
   const postJson = (value: unknown, more?: Posted) => post(JSON.stringify(value), more)
@@ -50,7 +50,7 @@ export function createProbe(target: Target, send: Send) {
   const ask = ({ url }: Guarded, authorization?: string | string[], query: Posted['query'] = {}) =>
     send(withQuery(url, query), { headers: authorization === undefined ? {} : { Authorization: authorization } })
 
-  /** What is asked for once. The three wrong passwords are all the failed logins that a check makes. */
+  /** Requests that are sent once. The three wrong passwords are the only failed logins of a check. */
   const answers = {
     signedIn: once(() => postJson(credentials)),
     signedInAgain: once(() => postJson(credentials)),
@@ -79,33 +79,33 @@ export function createProbe(target: Target, send: Send) {
   function noteToken({ body }: Pick<Answer, 'body'>): void {
     const result = parseJson(body)
     const token = isPlainObject(result) ? result['authenticationToken'] : undefined
-    // Node sends no header that is longer, so none of these is a token that works.
+    // Node sends no longer header, so a longer token cannot work.
     if (typeof token === 'string' && token.length <= 16_384) tokens.add(token)
   }
 
   const token = once(async () => tokenIn(await answers.signedIn()))
   const readToken = once(async () => {
     const read = readJwt(await token())
-    if (!read) throw new Unjudged('the token is no JWT in compact form')
+    if (!read) throw new Unjudged('the token is not a JWT in compact form')
     return read
   })
 
-  /** The guarded paths that refuse a request without a token: of the others nothing more is to be said. */
+  /** The guarded paths that refuse a request without a token. The other rows check only these paths. */
   const closed = once(async () => {
     if (target.guarded.length === 0) throw new Unjudged('no --guarded PATH was given')
     return those(target.guarded, async (path) => (await ask(path)).status === 401, 'refuses a request without a token')
   })
-  /** Those of them that the token opens. */
+  /** The closed paths that accept the token. */
   const opened = once(async () => {
     const bearer = `Bearer ${await token()}`
-    return those(await closed(), async (path) => isSuccess(await ask(path, bearer)), 'takes the token')
+    return those(await closed(), async (path) => isSuccess(await ask(path, bearer)), 'accepts the token')
   })
-  /** Those that tell a bad token from none. */
+  /** The closed paths that distinguish an invalid token from a missing token. */
   const telling = once(async () =>
     those(
       await closed(),
       async (path) => challengeIn(await ask(path, `Bearer ${mark}`)).error === 'invalid_token',
-      'tells a bad token from none',
+      'distinguishes an invalid token from a missing token',
     ),
   )
 
@@ -164,15 +164,15 @@ function withQuery(url: URL, query: Readonly<Record<string, string>>): URL {
   return changed
 }
 
-/** @throws Unjudged when there is none: that is the fault of one row, and not of all that need a token */
+/** @throws Unjudged when there is no token. Only the row about the login fails; rows that need a token are skipped */
 function tokenIn({ status, body }: Pick<Answer, 'status' | 'body'>): string {
   const result = status === 200 ? parseJson(body) : undefined
   const token = isPlainObject(result) ? result['authenticationToken'] : undefined
   if (typeof token === 'string' && /^[\w.~+/-]+=*$/.test(token)) return token
-  throw new Unjudged('there is no token to try it with')
+  throw new Unjudged('there is no token for this row')
 }
 
-/** A token taken apart, nothing of it verified. */
+/** Reads the parts of a token without verifying them. */
 export function readJwt(text: string): ReadToken | undefined {
   const compact = readCompact(text)
   const claims = compact && parseJson(compact.payload.toString())
@@ -182,25 +182,25 @@ export function readJwt(text: string): ReadToken | undefined {
 export const isSuccess = ({ status }: Pick<Answer, 'status'>) => status >= 200 && status < 300
 
 export function mustBe(status: number, answer: Answer, what: string): void {
-  must(answer.status === status, `${what} is answered ${answer.status}, not ${status}`)
+  must(answer.status === status, `${what} gets ${answer.status}, not ${status}`)
 }
 
-/** RFC 9457. */
+/** @throws Fault unless a response is problem details (RFC 9457) */
 export function mustBeProblem({ headers }: Answer, what: string): void {
   const type = headers['content-type'] ?? 'no Content-Type'
-  must(/^application\/problem\+json\b/i.test(type), `${what} is answered with ${type}, not application/problem+json`)
+  must(/^application\/problem\+json\b/i.test(type), `${what} gets ${type}, not application/problem+json`)
 }
 
-/** A stack, a path of the server's. */
+/** A stack trace, or a path on the server. */
 const INSIDES = /\n\s*at .+:\d+:\d+|&nbsp; at |node_modules|\.[cm]?[jt]s:\d+:\d+/
 
-/** A refusal tells nobody how the server is built, and says nothing after. */
+/** @throws Fault when a refusal shows internals of the server, or repeats the request */
 export function mustTellNothing({ body }: Answer, sent: string, what: string): void {
-  must(!INSIDES.test(body), `the answer to ${what} shows a stack or a path of the server's`)
-  must(!body.includes(sent), `the answer to ${what} repeats what was sent`)
+  must(!INSIDES.test(body), `the response to ${what} shows a stack trace or a path on the server`)
+  must(!body.includes(sent), `the response to ${what} repeats the request`)
 }
 
-/** A bearer challenge (RFC 6750 section 3). */
+/** Reads the bearer challenge of a response (RFC 6750 section 3). */
 export function challengeIn({ headers }: Answer): { bearer: boolean; realm: boolean; error: string | undefined } {
   const challenge = headers['www-authenticate'] ?? ''
   return {
@@ -210,11 +210,11 @@ export function challengeIn({ headers }: Answer): { bearer: boolean; realm: bool
   }
 }
 
-/** A member of the token call's answer. */
+/** Returns the JSON object in the response to the login. */
 export async function resultOf({ answers }: Probe): Promise<Readonly<Record<string, unknown>>> {
   const { status, body } = await answers.signedIn()
   if (status !== 200) throw new Unjudged('the login gave no token')
   const result = parseJson(body)
-  must(isPlainObject(result), 'the answer is no JSON object')
+  must(isPlainObject(result), 'the response is not a JSON object')
   return result
 }

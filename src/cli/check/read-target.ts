@@ -9,7 +9,7 @@ export const TOKEN_PATH = '/api/v2013/authentication/token'
 export const JWKS_PATH = '/.well-known/jwks.json'
 
 /**
- * The base URL of an environment, as it was given.
+ * Reads the base URL of an environment.
  * @throws UsageError with the likely mistake
  */
 export function readBase(what: string, value: unknown, plainHttp: boolean): URL {
@@ -29,11 +29,11 @@ function confidential(url: URL, plainHttp: boolean): URL {
   if (!isExposed(url) || plainHttp) return url
   throw new InvalidOption(
     'an https: URL, or one of this machine',
-    'By plain http everybody on the way can read the password and the token. If that is no harm, say --plain-http',
+    'Over plain http, others on the network can read the password and the token. To allow plain http, pass --plain-http',
   )
 }
 
-/** A path below the base URL. */
+/** Reads a path below the base URL. */
 export function readPath(what: string, base: URL, value: string): URL {
   return checked(what, path(base), value)
 }
@@ -47,7 +47,7 @@ const path =
     return new URL(base.origin + base.pathname.replace(/\/+$/, '') + value)
   }
 
-/** Guarded paths; one may also be a URL, of another service that takes the same tokens. */
+/** Reads the guarded paths. A URL may name another service that accepts the same tokens. */
 export function readGuarded(base: URL, values: readonly string[], plainHttp: boolean): Guarded[] {
   if (new Set(values).size < values.length) throw new UsageError('--guarded names one path twice')
   return values.map((name) => ({
@@ -63,7 +63,7 @@ const guardedUrl =
   (value) => {
     const wanted = 'a path, or an absolute URL without user name, password and fragment'
     const url = readWebUrl(value, wanted)
-    // Its name is printed beside what is found, and Node would send a user as an Authorization header of its own.
+    // The URL is printed in the report, and Node would send a user name in an Authorization header.
     if (url.username || url.password || url.hash) throw new InvalidOption(wanted)
     return confidential(url, plainHttp)
   }

@@ -1,7 +1,7 @@
 import { type Io, type Output, paint, say } from '../io.js'
 import type { Result, Verdict } from './run.js'
 
-/** How results are told while they come, and when all are there. */
+/** Prints each result, and a summary at the end. */
 export interface Report {
   began(title: string, index: number, count: number): void
   ended(result: Result): void
@@ -11,7 +11,7 @@ export interface Report {
 const COLOURS = { holds: 'green', fails: 'red', skipped: 'yellow' } as const
 const ID_WIDTH = 20
 
-/** A line for each row, and one below it for what was found. */
+/** Creates a report with a line for each row, and a second line for a fault. */
 export function lines(io: Io): Report {
   const { progress, clear } = progressOn(io.stderr)
   const word = (verdict: Verdict) => paint(io.stdout, COLOURS[verdict], verdict.padEnd(8))
@@ -29,7 +29,7 @@ export function lines(io: Io): Report {
   }
 }
 
-/** One JSON object, when all is judged. */
+/** Creates a report that prints one JSON object at the end. */
 export function json(io: Io): Report {
   const { progress, clear } = progressOn(io.stderr)
   return {
@@ -42,7 +42,7 @@ export function json(io: Io): Report {
   }
 }
 
-/** The row that is being judged, on a line that is written over; only a terminal has one. */
+/** Shows the current row on one line of a terminal. Shows nothing on other streams. */
 function progressOn(stream: Output) {
   if (!stream.isTTY) return { progress: () => {}, clear: () => {} }
   const clear = () => void stream.write('\r\u001b[K')

@@ -9,7 +9,7 @@ import { tokenRows } from './rows/token.js'
 import { tokenAnswerRows } from './rows/token-answer.js'
 import type { Row } from './verdict.js'
 
-/** All that is checked, in this order. */
+/** All rows, in the order of the check. */
 export const ROWS: readonly Row<Probe>[] = [
   ...tokenAnswerRows,
   ...tokenRows,

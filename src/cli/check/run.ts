@@ -2,26 +2,26 @@ import { Fault, type Row, Unjudged } from './verdict.js'
 
 export type Verdict = 'holds' | 'fails' | 'skipped'
 
-/** What was found of one row. */
+/** The result of one row. */
 export interface Result {
   id: string
   title: string
   source: string
   verdict: Verdict
-  /** What does not hold, or why it was not judged. */
+  /** The fault, or the reason for skipping the row. */
   detail?: string
 }
 
 export interface RunOptions {
-  /** Rows that are not to be judged. */
+  /** The names of rows to skip. */
   skip: readonly string[]
-  /** Makes what was found fit to be shown. */
+  /** Makes a fault safe to print. */
   present: (text: string) => string
   began: (row: Row<never>, index: number) => void
   ended: (result: Result) => void
 }
 
-/** Judges the rows one after the other: each may take up what one before it has asked for. */
+/** Runs the rows in order, because rows use responses that earlier rows requested. */
 export async function judge<S>(
   rows: readonly Row<S>[],
   subject: S,
@@ -45,7 +45,7 @@ async function faultOf<S>(row: Row<S>, subject: S): Promise<Error | undefined> {
     return undefined
   } catch (error) {
     if (error instanceof Fault || error instanceof Unjudged) return error
-    // An answer that no row has foreseen. It does not hold, and the other rows are judged all the same.
+    // An unexpected response fails only this row.
     return new Fault(`the row cannot be judged: ${error instanceof Error ? error.message : String(error)}`)
   }
 }

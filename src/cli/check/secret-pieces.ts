@@ -1,7 +1,7 @@
-/** How many characters of decoded text one text may come to. Text that would come to more is taken to hold a secret. */
+/** The most characters that decoding one text may produce. Text that would produce more counts as secret. */
 const DECODED = 300_000
 
-/** Ways to compare: as it is; without case, accents, control characters and `+` for a blank; letters and digits only. */
+/** Ways to compare: exactly; without case, accents, control characters and `+` for a blank; letters and digits only. */
 const READINGS: readonly ((text: string) => string)[] = [
   (text) => text,
   (text) =>
@@ -11,20 +11,20 @@ const READINGS: readonly ((text: string) => string)[] = [
   (text) => folded(text).replace(/[^\p{L}\p{N}]/gu, ''),
 ]
 
-/** Marks go first as well: a long run of them makes the normalisation slow. Capitals are last: `ß` and `ss` have the same ones. */
+/** Folds case and accents. Removes marks first, because many marks slow normalisation. Capitals of `ß` and `ss` are equal. */
 function folded(text: string): string {
   return text.replace(/\p{M}/gu, '').normalize('NFKD').toLowerCase().toUpperCase().replace(/\p{M}/gu, '')
 }
 
-/** Letters and digits of a shorter secret would be found in most text. */
+/** The minimum length for letters and digits only. Most text contains those of a shorter secret. */
 const FEWEST_LETTERS = 4
 
-/** For each of the ways to compare: pieces of the secrets, by their length. */
+/** The pieces of the secrets by their length, for each way to compare. */
 export type SecretPieces = readonly ReadonlyMap<number, ReadonlySet<string>>[]
 
 /**
  * Returns the pieces of secrets that must not be shown: half of a secret, but at least 4 and at most 8 characters of it. A secret
- * of up to 4 characters is one piece. Empty secrets are none.
+ * of up to 4 characters is one piece. Empty secrets have no pieces.
  */
 export function secretPieces(secrets: readonly string[]): SecretPieces {
   const spellings = secrets.map((secret) => secret.toWellFormed())
@@ -42,7 +42,7 @@ export function secretPieces(secrets: readonly string[]): SecretPieces {
   })
 }
 
-/** Base64 of a secret wherever it stands in a longer text. Node gives the names of headers in lower case, so they cannot be decoded. */
+/** Returns base64 of a secret at any position in a longer text. Node lower-cases header names, so they cannot be decoded. */
 function base64Letters(secret: string): string[] {
   const bytes = Buffer.from(secret)
   return [0, 1, 2].map((before) => {
@@ -57,13 +57,13 @@ function base64Letters(secret: string): string[] {
 /**
  * Returns whether a text contains a piece of a secret. The text is decoded in every way, and the results are decoded again, until
  * nothing is left to decode.
- * @param also what else must not be found
+ * @param also another pattern that must not occur
  */
 export function hasSecret(text: string, pieces: SecretPieces, also?: RegExp): boolean {
   const shortest = Math.min(...pieces.flatMap((byLength) => [...byLength.keys()]))
   const seen = new Set([text.toWellFormed()])
   let decoded = 0
-  // A set gives its new members too while it is gone through. No decoder makes text longer, so there is an end.
+  // The loop visits members that are added meanwhile. No decoder makes text longer, so the loop ends.
   for (const form of seen) {
     decoded += form.length
     if (decoded > DECODED || shows(form, pieces) || UNREAD_ENTITY.test(form) || also?.test(form)) return true
@@ -85,7 +85,7 @@ function shows(form: string, pieces: SecretPieces): boolean {
   })
 }
 
-/** A named character reference other than those that are decoded. Thousands of names could stand for a letter of a secret. */
+/** A named character reference that is not decoded. Thousands of names could stand for a letter of a secret. */
 const UNREAD_ENTITY =
   /&(?!(?:amp|lt|gt|quot|apos|nbsp);)(?:[a-z][a-z\d]{1,31};|[a-z]{1,2}(?:grave|acute|circ|tilde|uml|ring|lig|cedil|slash))/i
 
@@ -96,9 +96,9 @@ const ESCAPE =
   /\\u\{0*([\da-fA-F]{1,6})\}|[\\%]u([\da-fA-F]{4})|\\U([\da-fA-F]{8})|\\x([\da-fA-F]{2})|\\([0-7]{3})|\\(.)/gs
 const CONTROLS: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v', 0: '\0' }
 
-/** Each gives what it makes of a text, and the text itself or nothing where there is nothing to decode. */
+/** Decoders. Each returns the decoded texts, or the text itself or nothing if there is nothing to decode. */
 const DECODERS: readonly ((text: string) => string[])[] = [
-  // Line ends and blanks, which an encoding may be broken by.
+  // Line ends and blanks, which may interrupt an encoding.
   (text) => [text.replace(/=\r?\n|\s+/g, '')],
   // Percent-encoding, then quoted-printable.
   (text) => [text.replace(/(?:%[\da-f]{2})+/gi, (run) => hex(run.replaceAll('%', '')))],
@@ -113,19 +113,19 @@ const DECODERS: readonly ((text: string) => string[])[] = [
       if (other !== undefined) return CONTROLS[other] ?? other
       return character(octal ? `0o${octal}` : `0x${braced ?? four ?? eight ?? two}`)
     }),
-    // Bytes, of which a letter beyond ASCII has several.
+    // Bytes: a letter beyond ASCII has several.
     text.replace(/(?:\\x[\da-f]{2})+/gi, (run) => hex(run.replace(/\\x/gi, ''))),
     text.replace(/(?:\\[0-3][0-7]{2})+/g, (run) => bytes(run.slice(1).split('\\'), 8)),
   ],
-  // A list of numbers, as JSON has of bytes.
+  // A list of numbers, as in JSON.
   (text) =>
     [/\d{1,3}(?:\D{1,2}\d{1,3})+/g, /\d{1,3}/g]
       .flatMap((list) => runs(text, list))
       .map((run) => bytes(run.split(/\D+/), 10)),
-  // Hexadecimal, with and without signs between the bytes. A run may begin with a digit that does not belong to it.
+  // Hexadecimal, with and without separators. The first digit may not belong to the encoding.
   (text) => [text.replace(/(?<=[\da-f])[\s:,._-]{1,2}(?:0x)?(?=[\da-f])/gi, '')],
   (text) => runs(text, /[\da-f]{2,}/gi).flatMap((run) => [hex(run), hex(run.slice(1))]),
-  // Base64 and base64url. A run may begin with what does not belong to it.
+  // Base64 and base64url. The first letters may not belong to the encoding.
   (text) =>
     runs(text, /[\w+/-]{2,}/g).flatMap((run) =>
       [0, 1, 2, 3].map((from) => Buffer.from(run.slice(from), 'base64').toString()),

@@ -5,7 +5,7 @@ import { Fault } from './verdict.js'
 
 export interface Sent {
   method?: string
-  /** A list is sent as so many header lines. */
+  /** A list is sent as one header line for each value. */
   headers?: OutgoingHttpHeaders
   body?: string
 }
@@ -17,17 +17,17 @@ export interface Answer {
 }
 
 export interface SendLimits {
-  /** Milliseconds for one request, down to the last byte of its answer. */
+  /** Milliseconds for one request, until the last byte of the response. */
   timeout: number
-  /** The longest answer, in bytes. */
+  /** The longest response, in bytes. */
   sizeLimit: number
 }
 
 export type Send = (url: URL, sent?: Sent) => Promise<Answer>
 
 /**
- * Sends requests as they are written, each on a connection of its own, and follows no redirect: who gets the password is whom it
- * was meant for. Not `fetch`, which joins two header lines of a name into one.
+ * Creates a function that sends each request unchanged on a new connection. It follows no redirect, so only the named server
+ * receives the password. It does not use `fetch`, which joins two header lines of one name.
  */
 export function sender({ timeout, sizeLimit }: SendLimits): Send {
   return (url, { method = 'GET', headers = {}, body } = {}) =>
@@ -36,11 +36,11 @@ export function sender({ timeout, sizeLimit }: SendLimits): Send {
       const signal = AbortSignal.timeout(timeout)
       const send = url.protocol === 'https:' ? overTls : overHttp
       const fail = ({ message, code }: NodeJS.ErrnoException) =>
-        reject(new Fault(`no answer: ${signal.aborted ? `none within ${timeout} ms` : message || code}`))
+        reject(new Fault(`no response: ${signal.aborted ? `none within ${timeout} ms` : message || code}`))
       const req = send(url, { method, headers: { ...length, ...headers }, agent: false, signal })
-      // The server may answer, and cut the connection, before it has read all: then this comes too late to matter.
+      // The server may respond and close the connection before it has read the whole body. Then this error is ignored.
       req.on('error', fail)
-      // Without this Node would cut the connection, and say nothing of it.
+      // Without a listener, Node would close the connection silently.
       req.on('upgrade', (_res, socket) => {
         fail(new Error('101, to speak another protocol'))
         socket.destroy()
@@ -52,8 +52,8 @@ export function sender({ timeout, sizeLimit }: SendLimits): Send {
           size += chunk.length
           chunks.push(chunk)
           if (size <= sizeLimit) return
-          // At once: its end may come in the same breath.
-          fail(new Error(`the answer is longer than ${sizeLimit} bytes`))
+          // Fails before destroy(), because the response may end in the same event.
+          fail(new Error(`the response is longer than ${sizeLimit} bytes`))
           req.destroy()
         })
         res.on('error', fail)

@@ -1,4 +1,4 @@
-/** A guarded route, by the name that it was given. */
+/** A guarded route, with its name from the command line. */
 export interface Guarded {
   name: string
   url: URL
@@ -9,19 +9,19 @@ export interface Credentials {
   password: string
 }
 
-/** One environment of the service: whom to ask for a token, and where it is good. */
+/** One environment of the service: its token endpoint, and the routes that accept its tokens. */
 export interface Environment {
   token: URL
   guarded: readonly Guarded[]
   credentials: Credentials
 }
 
-/** What is checked. */
+/** The app to check. */
 export interface Target extends Environment {
   jwks: URL
-  /** An environment whose tokens are not to be good here, nor ours there. */
+  /** Another environment. Neither environment may accept the other's tokens. */
   other: Environment | undefined
-  /** A token of another environment, for where that cannot be asked. */
+  /** A token of another environment, instead of `other`. */
   foreignToken: string | undefined
   /** A token of this environment that has expired. */
   expiredToken: string | undefined

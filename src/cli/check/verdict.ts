@@ -1,14 +1,14 @@
-/** What was found does not hold. */
+/** A row does not hold. */
 export class Fault extends Error {}
 
-/** What there is does not tell whether it holds, or it was not asked for. */
+/** A row cannot be judged, or was skipped. */
 export class Unjudged extends Error {}
 
 export function must(holds: unknown, otherwise: string): asserts holds {
   if (!holds) throw new Fault(otherwise)
 }
 
-/** For what is checked of several things: all faults are named, each with its thing. */
+/** Checks several things. Reports all faults, each with the name of its thing. */
 export async function mustAll<T extends { name: string }>(
   things: readonly T[],
   check: (thing: T) => Promise<void>,
@@ -25,13 +25,13 @@ export async function mustAll<T extends { name: string }>(
   must(faults.length === 0, faults.join('; '))
 }
 
-/** One thing that is to hold of an app. */
+/** One requirement for an app. */
 export interface Row<Subject> {
   id: string
-  /** What holds. */
+  /** The requirement as a sentence. */
   title: string
-  /** Who says so. */
+  /** The document that states the requirement. */
   source: string
-  /** Rejects with a {@link Fault} or an {@link Unjudged} unless it holds. */
+  /** Rejects with a {@link Fault} or an {@link Unjudged} unless the requirement holds. */
   run(subject: Subject): Promise<void>
 }

@@ -11,36 +11,36 @@ export const hash = command({
   summary: "hashes a password, for an account's passwordHash",
   usage: ' [options] [< FILE]',
   options: {
-    bcrypt: { type: 'boolean', help: 'bcrypt, for systems that know nothing else; at most 72 bytes' },
+    bcrypt: { type: 'boolean', help: 'uses bcrypt, for systems that support only bcrypt; at most 72 bytes' },
     'min-length': {
       type: 'string',
       value: 'N',
-      help: 'refuses a password of fewer characters (OWASP ASVS 5, 6.2.1: 8)',
+      help: 'minimum number of characters, default 1 (OWASP ASVS 5, 6.2.1: 8)',
     },
   },
-  details: `The password is asked for twice, without echo; or it is standard input, without one end of line at its end.
-Everything else of it counts, spaces too. It is never an argument.
+  details: `Enter the password twice at the prompt, which does not show it. Or send it to standard input; one line end after
+it is removed. Every other character counts, including spaces. A password is never an argument.
 
-The hash is what createPasswords() makes: argon2id with OWASP's parameters, in PHC string format.`,
+The hash is the one that createPasswords() makes: argon2id with OWASP's parameters, in PHC string format.`,
   wordTooMany: PASSWORD_AS_ARGUMENT,
   mistakes: {
     password: PASSWORD_AS_ARGUMENT,
     p: PASSWORD_AS_ARGUMENT,
-    argon2id: 'It is what is made without options',
-    argon2: 'It is what is made without options',
+    argon2id: 'argon2id is the default',
+    argon2: 'argon2id is the default',
   },
   async run(values, _operand, io) {
     const least = checked('--min-length', integer(1, 1000, 'a number of characters'), Number(values['min-length'] ?? 1))
     const password = await readNewPassword(io.stdin, io.stderr)
     const length = [...password].length
-    if (length < least) throw new Failure(`A password has ${least} characters at least, but this one has ${length}`)
+    if (length < least) throw new Failure(`The password must have at least ${least} characters, but has ${length}`)
     const passwords = createPasswords({ hashers: [values.bcrypt ? bcrypt() : argon2id()] })
     say(io, await hashed(password, passwords.hash))
     return EXIT.holds
   },
 })
 
-/** bcrypt does not take every password, and says so. */
+/** Hashes a password. bcrypt rejects some passwords with an error that the user can read. */
 async function hashed(password: string, make: (password: string) => Promise<string>): Promise<string> {
   try {
     return await make(password)

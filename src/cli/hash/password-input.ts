@@ -3,25 +3,25 @@ import { Writable } from 'node:stream'
 import { Failure } from '../failure.js'
 import type { Input, Output } from '../io.js'
 
-/** As long as a body that the token endpoint reads, unless it is told otherwise. */
+/** The default size limit of the token endpoint's request body. */
 const LONGEST_BYTES = 10_240
 
-/** A password that exists: asked for once on a terminal, without echo; else the one line that comes in. */
+/** Reads an existing password: once from a terminal, without echo, or one line from other input. */
 export function readPassword(input: Input, terminal: Output, question = 'Password: '): Promise<string> {
   return input.isTTY ? ask(input, terminal, [question]) : readLine(input)
 }
 
-/** A new password: asked for twice on a terminal, without echo; else the one line that comes in. */
+/** Reads a new password: twice from a terminal, without echo, or one line from other input. */
 export function readNewPassword(input: Input, terminal: Output): Promise<string> {
-  return input.isTTY ? ask(input, terminal, ['Password: ', 'The same again: ']) : readLine(input)
+  return input.isTTY ? ask(input, terminal, ['Password: ', 'Repeat the password: ']) : readLine(input)
 }
 
-/** The answer, which is the same to each question. */
+/** Asks each question. Returns the reply, which must be the same to all questions. */
 async function ask(input: Input, terminal: Output, questions: readonly string[]): Promise<string> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
-  // From here on the terminal echoes nothing: before the first question, and between them.
+  // Created before the first question, so that the terminal never echoes.
   const lines = createInterface({ input, output: nowhere, terminal: true, historySize: 0 })
-  // Ctrl-C and Ctrl-D close it, and leave the question without an answer.
+  // Ctrl-C and Ctrl-D close the interface without settling the question.
   const cancelled = new Promise<never>((_, reject) => {
     lines.once('close', () => reject(new Failure('Cancelled')))
   })
@@ -35,11 +35,11 @@ async function ask(input: Input, terminal: Output, questions: readonly string[])
   } finally {
     lines.close()
   }
-  if (new Set(answers).size > 1) throw new Failure('The two passwords are not the same')
+  if (new Set(answers).size > 1) throw new Failure('The two passwords differ')
   return usable(answers[0] as string)
 }
 
-/** Every byte counts, but for one end of line, which `echo` and editors put there. */
+/** Reads one line. Removes one line end, which `echo` and editors add; every other byte counts. */
 async function readLine(input: Input): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
@@ -47,11 +47,11 @@ async function readLine(input: Input): Promise<string> {
     const bytes = Buffer.from(chunk)
     size += bytes.length
     if (size > LONGEST_BYTES)
-      throw new Failure(`Standard input is longer than a password can be, ${LONGEST_BYTES} bytes`)
+      throw new Failure(`Standard input is too long. A password has at most ${LONGEST_BYTES} bytes`)
     chunks.push(bytes)
   }
   const line = decode(Buffer.concat(chunks)).replace(/\r?\n$/, '')
-  if (/[\r\n]/.test(line)) throw new Failure('Standard input must hold the password alone, on one line')
+  if (/[\r\n]/.test(line)) throw new Failure('Standard input must hold only the password, on one line')
   return usable(line)
 }
 

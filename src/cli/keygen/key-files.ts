@@ -5,27 +5,27 @@ import { Failure } from '../failure.js'
 export interface KeyFile {
   path: string
   text: string
-  /** Permissions; the secret is for its owner alone. */
+  /** Permissions. Only the owner may read the secret. */
   mode: 0o600 | 0o644
 }
 
-/** Where the public key goes unless it is said: `key.pem` has `key.pub.pem` beside it. */
+/** Returns the default path of the public key: `key.pub.pem` next to `key.pem`. */
 export function publicPath(path: string): string {
   const { dir, name, ext } = parse(path)
   return `${dir && (dir.endsWith('/') ? dir : `${dir}/`)}${name}.pub${ext}`
 }
 
 /**
- * Makes all of the files, or none. One that is there stays as it is.
+ * Writes all files, or none. Never overwrites a file.
  * @throws Failure naming the file
  */
 export function writeKeyFiles(files: readonly KeyFile[]): void {
   const made: string[] = []
   try {
     for (const { path, text, mode } of files) {
-      // Made here and now, or not at all: no other process has it open, and no key is written over.
+      // The flag x makes a new file or fails, so no key is overwritten and no other process has the file open.
       const file = openSync(path, 'wx', mode)
-      // Ours from here on, however much of it can be written.
+      // Listed before the write, so that an incomplete file is removed.
       made.push(path)
       try {
         writeFileSync(file, text, { flush: true })
@@ -40,7 +40,7 @@ export function writeKeyFiles(files: readonly KeyFile[]): void {
 }
 
 function reasonOf({ code, path, message }: NodeJS.ErrnoException): string {
-  if (code === 'EEXIST') return `${path} is there already, and stays as it is. Choose another name, or move it away`
-  if (code === 'ENOENT') return `${path} cannot be made: its folder is not there`
+  if (code === 'EEXIST') return `${path} exists already, and is not overwritten. Choose another name, or move the file`
+  if (code === 'ENOENT') return `${path} cannot be written: its folder does not exist`
   return message
 }

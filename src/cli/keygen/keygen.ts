@@ -13,18 +13,18 @@ export const keygen = command({
   summary: 'makes a key for createTokenIssuer',
   usage: ' [--alg ES256] [--format pem|jwk] --out FILE [options]',
   options: {
-    alg: { type: 'string', value: 'ALG', help: `${NAMES.join(', ')}; ES256 unless set` },
-    format: { type: 'string', value: 'FORMAT', help: 'of a key pair: pem (PKCS #8, SPKI) or jwk; pem unless set' },
-    out: { type: 'string', value: 'FILE', help: 'where the key goes; only its owner can read it (0600)' },
-    public: { type: 'string', value: 'FILE', help: 'where the public key goes; key.pub.pem beside key.pem unless set' },
-    bits: { type: 'string', value: 'N', help: `of an RSA key, from ${RSA_BITS.least}; ${RSA_BITS.usual} unless set` },
+    alg: { type: 'string', value: 'ALG', help: `${NAMES.join(', ')}; default ES256` },
+    format: { type: 'string', value: 'FORMAT', help: 'of a key pair: pem (PKCS #8, SPKI) or jwk; default pem' },
+    out: { type: 'string', value: 'FILE', help: 'file for the key; only its owner can read it (0600)' },
+    public: { type: 'string', value: 'FILE', help: 'file for the public key; default key.pub.pem next to key.pem' },
+    bits: { type: 'string', value: 'N', help: `size of an RSA key, from ${RSA_BITS.least}; default ${RSA_BITS.usual}` },
   },
-  details: `No file is ever written over. Without --out the key goes to standard output, for a pipe or a variable; not to a
-terminal, which keeps what it has shown.
+  details: `No file is ever overwritten. Without --out the key goes to standard output, for a pipe or a variable. A terminal
+is refused, because it stores what it shows.
 
-HS256, HS384 and HS512 have a secret: text, to be used as it is, without an end of line. It has no public half.
-The kid that is told is the one that the package gives the key, and a JWK says it itself.`,
-  wordTooMany: 'The algorithm is an option: --alg ES256',
+HS256, HS384 and HS512 use a secret: text without a line end, and without a public key.
+The command prints the kid that the package derives from the key. A JWK contains its kid.`,
+  wordTooMany: 'Pass the algorithm as an option: --alg ES256',
   mistakes: { output: 'Did you mean "--out"?', o: 'Did you mean "--out"?' },
   async run(values, _operand, io) {
     const alg = oneOf('alg', NAMES, values.alg ?? 'ES256')
@@ -38,7 +38,7 @@ The kid that is told is the one that the package gives the key, and a JWK says i
       Number(values.bits ?? RSA_BITS.usual),
     )
     if (!values.out && io.stdout.isTTY) {
-      throw new UsageError('A key is not shown on a terminal, which keeps it. Name a file (--out FILE), or use a pipe')
+      throw new UsageError('A key is not shown on a terminal, which stores it. Name a file (--out FILE), or use a pipe')
     }
     const key = kind === 'secret' ? newSecret(alg) : newPair(alg, format, bits)
     deliver(key, values, io)
@@ -58,6 +58,7 @@ function deliver(key: KeyText, places: { out: string | undefined; public: string
   if (out) files.push({ path: out, text: key.secret, mode: 0o600 })
   if (key.public && publicFile) files.push({ path: publicFile, text: key.public, mode: 0o644 })
   writeKeyFiles(files)
-  for (const { path, mode } of files) remark(io, `${path}: ${mode === 0o600 ? 'keep it to yourself' : 'for everyone'}`)
+  for (const { path, mode } of files)
+    remark(io, `${path}: ${mode === 0o600 ? 'keep this file secret' : 'safe to publish'}`)
   if (!out) io.stdout.write(key.secret)
 }

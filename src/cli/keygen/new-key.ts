@@ -2,23 +2,23 @@ import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
 import { ALGORITHMS, type Algorithm } from '../../tokens/keys/algorithms.js'
 import { readKeys } from '../../tokens/keys/key-ring.js'
 
-/** 128 bits of strength (NIST SP 800-57 part 1, table 2); 2048 bits have 112, which NIST lets go in 2030. */
+/** Sizes of RSA keys. 3072 bits have a strength of 128 (NIST SP 800-57 part 1, table 2); 2048 bits have 112, allowed until 2030. */
 export const RSA_BITS = { least: 2048, usual: 3072, most: 16_384 }
 
-/** A key as text: what `createTokenIssuer` takes, and what verifiers do. */
+/** A key as text, for `createTokenIssuer` and for verifiers. */
 export interface KeyText {
   kid: string
   /** The secret, or the private key. */
   secret: string
-  /** Of a key pair. */
+  /** The public key. Undefined for a secret. */
   public: string | undefined
 }
 
 export type PairFormat = 'pem' | 'jwk'
 
 /**
- * A secret as text: base64url of as many random bytes as its hash has (RFC 7518 section 3.2). Without an end of line, which
- * would be a part of it.
+ * Creates a secret: base64url of as many random bytes as its hash has (RFC 7518 section 3.2). Adds no line end, because the line
+ * end would be part of the secret.
  */
 export function newSecret(alg: Algorithm): KeyText {
   const kind = ALGORITHMS[alg]

@@ -89,12 +89,32 @@ const aliases = {
   authRequired: 'optional',
 }
 
+/** The options of `BearerStrategy`: those of `requireBearer` without `forwardErrors`, because Passport has its own error handling. */
+export type BearerStrategyOptions = Omit<RequireBearerOptions, 'forwardErrors'>
+
+const { forwardErrors: _, ...strategySchema } = schema
+
 /**
- * The guard's options as they are used: the look-up of an account alone, and the realm whether it was set or not.
- * @throws TypeError naming the option that cannot be used
+ * Reads the options of `BearerStrategy`.
+ * @throws TypeError naming the option that is not valid
  */
-export function readGuardOptions(options: RequireBearerOptions) {
-  const read = readOptions<RequireBearerOptions, typeof schema>('requireBearer', options, schema, aliases)
-  const whatIsRealm = 'requireBearer: "tokens.issuer", the realm unless it is set,'
-  return { ...read, realm: named(whatIsRealm, realmText, read.realm ?? read.tokens.issuer) }
+export function readBearerOptions(caller: string, options: BearerStrategyOptions) {
+  const read = readOptions<BearerStrategyOptions, typeof strategySchema>(caller, options, strategySchema, aliases)
+  return withRealm(caller, read)
+}
+
+export type BearerSettings = ReturnType<typeof readBearerOptions>
+
+/**
+ * Reads the options of `requireBearer`.
+ * @throws TypeError naming the option that is not valid
+ */
+export function readRequireBearerOptions(options: RequireBearerOptions) {
+  const caller = 'requireBearer'
+  return withRealm(caller, readOptions<RequireBearerOptions, typeof schema>(caller, options, schema, aliases))
+}
+
+function withRealm<T extends { realm: string | undefined; tokens: TokenVerifier }>(caller: string, read: T) {
+  const name = `${caller}: "tokens.issuer", the realm unless it is set,`
+  return { ...read, realm: named(name, realmText, read.realm ?? read.tokens.issuer) }
 }

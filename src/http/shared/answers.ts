@@ -13,12 +13,6 @@ export const ENDPOINTS = {
   keys: { path: '/.well-known/jwks.json', methods: ['GET', 'HEAD'] },
 } as const satisfies Partial<Record<Part, { path: string; methods: readonly string[] }>>
 
-/** Whether a method is one that an endpoint takes. */
-export function takes(endpoint: keyof typeof ENDPOINTS, method: string): boolean {
-  const methods: readonly string[] = ENDPOINTS[endpoint].methods
-  return methods.includes(method)
-}
-
 /** The media types in which credentials are taken. */
 export const REQUEST_TYPES = ['application/json', 'application/x-www-form-urlencoded'] as const
 

@@ -7,7 +7,7 @@ import type { IncomingMessage } from 'node:http'
  */
 export function isRepeated(req: IncomingMessage, name: string): boolean {
   // Mocks and serverless adapters may have no raw headers, and then they have one value per name.
-  const lines: readonly string[] = Reflect.get(req, 'rawHeaders') ?? []
+  const lines: readonly string[] = req.rawHeaders ?? []
   let found = 0
   for (let i = 0; i < lines.length; i += 2) {
     if (lines[i]?.length === name.length && lines[i]?.toLowerCase() === name) found++

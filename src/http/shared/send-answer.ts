@@ -14,20 +14,17 @@ export function asRefusal(part: Part, thrown: unknown): AuthError {
 /** Sends the body of an answer, and ends it. */
 export type Finish = (res: ServerResponse, body: string) => void
 
-const end: Finish = (res, body) => {
-  res.end(body)
-}
-
 /** As they are: Express's `res.set` adds a charset to media types that have none. */
 export function setHeaders(res: ServerResponse, headers: Answer['headers']): void {
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
 }
 
 /** Sends an answer, unless one is under way already. */
-export function sendAnswer(res: ServerResponse, { status, headers, body }: Answer, finish: Finish = end): void {
+export function sendAnswer(res: ServerResponse, { status, headers, body }: Answer, finish?: Finish): void {
   if (res.headersSent) return
   res.statusCode = status
   setHeaders(res, headers)
   res.setHeader('Content-Length', Buffer.byteLength(body))
-  finish(res, body)
+  if (finish) finish(res, body)
+  else res.end(body)
 }

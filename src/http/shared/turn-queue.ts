@@ -1,4 +1,4 @@
-// Not the global: it would never fire in a host's tests that fake the timers.
+// Not the global, because it would never fire in a host's tests that fake the timers.
 import { setImmediate } from 'node:timers'
 import { AuthError } from '../../shared/errors.js'
 import { createFairQueue, type QueueLimits, type Source } from '../../shared/fair-queue.js'
@@ -13,32 +13,40 @@ interface Waiter {
 }
 
 /**
- * Waits for a later turn of the event loop. Client networks take turns, and so do the connections of a network, so a flood delays a
- * request of another connection by one request per connection at most.
- * @throws AuthError `overloaded` when a limit is reached
+ * Returns undefined when a request may continue at once. Otherwise returns a promise that fulfils in a later turn of the event loop.
+ * Client networks take turns, and so do the connections of a network, so a flood delays a request of another connection by one
+ * request per connection at most. The promise rejects with an `AuthError` `overloaded` when a limit is reached.
  */
-export type WaitForTurn = (source: Source) => Promise<void>
+export type WaitForTurn = (sourceOf: () => Source) => Promise<void> | undefined
 
+/** Creates a queue that lets 8 requests continue in each turn of the event loop. */
 export function createTurnQueue(limits: QueueLimits): WaitForTurn {
   const waiting = createFairQueue<Waiter>(limits, (waiter) => waiter.drop())
+  let left = PER_TURN
   let isScheduled = false
 
   function schedule(): void {
-    if (isScheduled || waiting.size === 0) return
+    if (isScheduled) return
     isScheduled = true
     setImmediate(nextTurn)
   }
 
   function nextTurn(): void {
     isScheduled = false
-    for (let i = 0; i < PER_TURN; i++) waiting.take()?.continue()
-    schedule()
+    left = PER_TURN
+    if (waiting.size > 0) schedule()
+    for (; left > 0 && waiting.size > 0; left--) waiting.take()?.continue()
   }
 
-  return (source) =>
-    new Promise((resolve, reject) => {
+  return (sourceOf) => {
+    schedule()
+    if (left > 0 && waiting.size === 0) {
+      left--
+      return undefined
+    }
+    return new Promise((resolve, reject) => {
       const overloaded = () => reject(new AuthError('overloaded'))
-      if (!waiting.add(source, { continue: resolve, drop: overloaded })) return overloaded()
-      schedule()
+      if (!waiting.add(sourceOf(), { continue: resolve, drop: overloaded })) overloaded()
     })
+  }
 }

@@ -42,16 +42,12 @@ function canBeRead(req: BodyRequest): boolean {
 function parserOf(req: IncomingMessage): (text: string) => unknown {
   const { headers } = req
   const { type, parameters } = parseContentType(headers['content-type'] ?? '')
-  const parse = isKnown(type) ? ENCODINGS[type] : undefined
+  const parse = Object.hasOwn(ENCODINGS, type) ? ENCODINGS[type as RequestType] : undefined
   const charset = parameters['charset']?.toLowerCase() ?? 'utf-8'
   const coding = headers['content-encoding']?.toLowerCase() ?? 'identity'
   if (!parse || charset !== 'utf-8' || coding !== 'identity' || isRepeated(req, 'content-type'))
     throw new AuthError('unsupported_media_type')
   return parse
-}
-
-function isKnown(type: string): type is RequestType {
-  return Object.hasOwn(ENCODINGS, type)
 }
 
 /** What raw-body's complaints mean. */

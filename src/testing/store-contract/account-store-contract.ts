@@ -7,29 +7,29 @@ import { testsOnly } from '../tests-only.js'
 import { another, longSpellings, oddAddresses, otherHashes, otherSpellings, others } from './odd-text.js'
 import { probe, type StoreProbe, shown } from './store-probe.js'
 
-/** An account that is in the store, by its address. What else is given is compared with what the store answers. */
+/** An account in the store. The other members are compared with the account that the store returns. */
 export type ExistingAccount = {
-  /** The address that the store finds it by. */
+  /** The e-mail address of the account. */
   email: string
 } & Partial<Account>
 
-/** What `accountStoreContract` takes. */
+/** The options of `accountStoreContract`. */
 export interface AccountStoreContractOptions {
-  /** The store, or a function that gives one, which every check then calls. */
+  /** The store, or a function that returns a store. Every check calls the function. */
   store: AccountStore | (() => AccountStore | Promise<AccountStore>)
-  /** An account in it. Where the store has `replacePasswordHash`, its hash is changed and put back, so it needs a password. */
+  /** An account in the store. It needs a password if the store has `replacePasswordHash`: checks change its hash and restore it. */
   existing: ExistingAccount
-  /** An id that no account has. Default: the existing account's, with another last letter or digit. */
+  /** An id that no account has. Default: the existing account's id with another last letter or digit. */
   unknownId?: string | undefined
 }
 
-/** One check, for a test of its own. */
+/** One check of the contract, to run as a separate test. */
 export interface ContractCheck {
-  /** What holds when it passes: the test's name. */
+  /** The name for the test: what the store does when the check passes. */
   name: string
   /**
-   * Rejects with an `Error` that says what the store did wrong. The checks of one store are to run one after the other.
-   * Given the context of a test runner, it skips what is about a method that the store leaves out, and says so.
+   * Runs the check. Rejects with an `Error` that describes the store's mistake. Run the checks of one store one after the other.
+   * Pass the test runner's context to skip, with a reason, checks of methods that the store does not have.
    */
   run(context?: { skip?(reason?: string): unknown }): Promise<void>
 }
@@ -37,7 +37,7 @@ export interface ContractCheck {
 const schema = {
   store: (value: unknown) => {
     if (isPlainObject(value) || typeof value === 'function') return value as AccountStoreContractOptions['store']
-    throw new InvalidOption('a store of accounts, or a function that gives one')
+    throw new InvalidOption('an account store, or a function that returns one')
   },
   existing: (value: unknown) => {
     if (isPlainObject(value) && typeof value['email'] === 'string') return value as ExistingAccount
@@ -47,9 +47,9 @@ const schema = {
 }
 
 /**
- * What a store of accounts has to do, as checks for any test runner:
+ * Returns the requirements for an account store as checks for any test runner:
  * `for (const { name, run } of accountStoreContract({ store, existing })) test(name, run)`
- * @throws TypeError naming the option that cannot be used, and when `NODE_ENV` is `production`
+ * @throws TypeError that names an invalid option, and TypeError when `NODE_ENV` is `production`
  */
 export function accountStoreContract(options: AccountStoreContractOptions): ContractCheck[] {
   testsOnly('accountStoreContract')
@@ -64,7 +64,7 @@ export function accountStoreContract(options: AccountStoreContractOptions): Cont
     (await store.findByEmail(email)) ?? fail(`findByEmail(${shown(email)}) found no account`)
   const nobodysId = ({ id }: Account) => read.unknownId ?? another(id)
 
-  /** Both look-ups: one that remembers what it has read would let an old password in. */
+  /** Checks the hash with both look-ups, because a look-up that caches accounts would accept an old password. */
   async function expectHash(store: StoreProbe, id: string, hash: string, when: string): Promise<void> {
     const found = { findByEmail: await store.findByEmail(email), findById: await store.findById?.(id) }
     for (const method of ['findByEmail', 'findById'] as const) {
@@ -73,7 +73,7 @@ export function accountStoreContract(options: AccountStoreContractOptions): Cont
     }
   }
 
-  /** Leaves the account as it was. A fault that was found is told, and not that the store cannot be put right. */
+  /** Runs a check and restores the hash. Ignores errors of the restoration, so that the test reports the check's error. */
   function swapping(check: (store: Swapping, account: Account, hash: string) => Promise<void>) {
     return needing('replacePasswordHash', async (store) => {
       const account = await findExisting(store)
@@ -135,28 +135,28 @@ export function accountStoreContract(options: AccountStoreContractOptions): Cont
     'findById gives null or undefined for an id that nobody has': needing('findById', async (store) => {
       const id = nobodysId(await findExisting(store))
       if (await store.findById(id)) {
-        fail(`findById(${shown(id)}) found an account. If there is one, hand in an "unknownId" that nobody has`)
+        fail(`findById(${shown(id)}) found an account. If the account exists, pass an "unknownId" that no account has`)
       }
     }),
     'replacePasswordHash replaces the hash, and look-ups give the new one': swapping(async (store, { id }, hash) => {
       const next = another(hash)
       if (!(await store.replacePasswordHash(id, hash, next))) {
-        fail('replacePasswordHash answered false, but "from" was the stored hash')
+        fail('replacePasswordHash returned false, but "from" was the stored hash')
       }
-      await expectHash(store, id, next, 'after replacePasswordHash had answered true')
+      await expectHash(store, id, next, 'after replacePasswordHash had returned true')
     }),
     'replacePasswordHash replaces nothing when another hash is stored': swapping(async (store, { id }, hash) => {
       for (const [what, from] of otherHashes(hash)) {
         if (await store.replacePasswordHash(id, from, another(hash))) {
-          fail(`replacePasswordHash answered true, but "from" was ${what}: it must compare and swap`)
+          fail(`replacePasswordHash returned true, but "from" was ${what}. The method must compare and swap`)
         }
-        await expectHash(store, id, hash, `after replacePasswordHash from ${what} had answered false`)
+        await expectHash(store, id, hash, `after replacePasswordHash from ${what} had returned false`)
       }
     }),
     'replacePasswordHash replaces nothing for an id that nobody has': swapping(async (store, account, hash) => {
       const id = nobodysId(account)
       if (await store.replacePasswordHash(id, hash, another(hash))) {
-        fail(`replacePasswordHash answered true for ${shown(id)}, an id that nobody has`)
+        fail(`replacePasswordHash returned true for ${shown(id)}, an id that no account has`)
       }
       await expectHash(store, account.id, hash, 'after replacePasswordHash for an id that nobody has')
     }),
@@ -175,7 +175,7 @@ export function accountStoreContract(options: AccountStoreContractOptions): Cont
 
   return Object.entries(checks).map(([name, check]) => ({
     name,
-    // Jest and Mocha take a function that has a parameter without a default for one that calls back.
+    // The parameter needs a default: Jest and Mocha pass a callback to functions with a required parameter.
     run: async (context = {}) => {
       try {
         await check(probe(typeof store === 'function' ? await store() : store))
@@ -202,14 +202,14 @@ function needing<M extends Optional>(method: M, check: (store: Having<M>) => Pro
 
 const MEMBERS = ['id', 'passwordHash', 'disabled', 'scopes', 'claims', 'tokensValidAfter'] as const
 
-/** The members that differ. */
+/** Returns the names of the members that differ. */
 function differing(one: Partial<Account>, other: Account, members: readonly (keyof Account)[]): string {
   return members.filter((member) => !isDeepStrictEqual(contentOf(one, member), contentOf(other, member))).join(', ')
 }
 
 const EMPTY: Partial<Account> = { disabled: false, scopes: [], claims: {} }
 
-/** What is left out is the same as what is empty, and the order of scopes means nothing. */
+/** Returns a member for comparison. An absent member equals an empty one, and the order of scopes is ignored. */
 function contentOf(account: Partial<Account>, member: keyof Account): unknown {
   const value = account[member] ?? EMPTY[member] ?? null
   return Array.isArray(value) ? [...value].sort() : value

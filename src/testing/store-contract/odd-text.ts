@@ -1,4 +1,4 @@
-/** Nobody's addresses, each with what it is: what anyone can send to the token endpoint. */
+/** Returns addresses that no account has, each with its description. Anyone can send them to the token endpoint. */
 export function oddAddresses(known: string): [string, string][] {
   const [first = '', ...rest] = [...known]
   const addresses: [string, string][] = [
@@ -19,13 +19,13 @@ export function oddAddresses(known: string): [string, string][] {
     ['line ends', 'nobody@nobody.invalid\r\nBcc: all@nobody.invalid'],
     ['letters of other scripts', '用户@例え.テスト'],
     ['an emoji', '😀@nobody.invalid'],
-    ['NUL alone', '\0'],
-    // What stops reading at the NUL, as C does, finds the account.
-    ['NUL behind a known address', `${known}\0`],
-    ['NUL and more behind a known address', `${known}\0@nobody.invalid`],
-    // UTF-8 cannot hold half a pair: written out, both turn into U+FFFD, and so into each other.
+    ['only NUL', '\0'],
+    // A store that stops at the NUL, like C, finds the account.
+    ['NUL after a known address', `${known}\0`],
+    ['NUL and more after a known address', `${known}\0@nobody.invalid`],
+    // UTF-8 cannot encode half a pair. Both halves become U+FFFD, and therefore equal.
     ['half of a surrogate pair', '\ud83d'],
-    ['half of a surrogate pair behind a known address', `${known}\ud83d`],
+    ['half of a surrogate pair after a known address', `${known}\ud83d`],
     ['the other half before a known address', `\ude00${known}`],
   ]
   return first === '_' ? addresses.filter(([, address]) => address !== known) : addresses
@@ -33,7 +33,7 @@ export function oddAddresses(known: string): [string, string][] {
 
 const ACCENTS: Readonly<Record<string, string>> = { a: 'á', e: 'é', i: 'í', o: 'ó', u: 'ú' }
 
-/** Letters that some collation takes for one another. */
+/** Letters that some collations treat as equal. */
 const SAME_LETTERS: readonly [string, string][] = [
   ['i', 'İ'],
   ['i', 'ı'],
@@ -56,7 +56,7 @@ const SAME_LETTERS: readonly [string, string][] = [
   ['th', 'þ'],
 ]
 
-/** Characters that some collation ignores. */
+/** Characters that some collations ignore. */
 const IGNORED: readonly [string, string][] = [
   ['a zero-width space', '\u200b'],
   ['a zero-width joiner', '\u200d'],
@@ -76,7 +76,7 @@ const IGNORED: readonly [string, string][] = [
   ['a replacement character', '\ufffd'],
 ]
 
-/** Returns other spellings of an address, each with how it differs. Some stores take each for the address itself. */
+/** Returns other spellings of an address, each with its difference. Some stores treat them as the address itself. */
 export function otherSpellings(email: string): [string, string][] {
   const [first = '', ...rest] = [...email]
   const [local = '', domain = ''] = email.split(/@(?=[^@]*$)/)
@@ -113,7 +113,7 @@ export function otherSpellings(email: string): [string, string][] {
   return all.filter(([, spelling]) => spelling !== email)
 }
 
-/** Returns texts that are too long to be an address, each with what it is. Some stores cut or trim them, and find the account. */
+/** Returns texts that are too long for an address, each with its description. Some stores cut or trim them and find the account. */
 export function longSpellings(email: string, longest: number): [string, string][] {
   return [
     ['blanks after the address', email + ' '.repeat(longest)],
@@ -125,7 +125,7 @@ export function longSpellings(email: string, longest: number): [string, string][
   ]
 }
 
-/** What databases take for the same hash, or for a pattern that it fits. */
+/** Returns texts that some databases treat as the same hash, or as a pattern that matches the hash. */
 export function otherHashes(hash: string): [string, string][] {
   const swapped = hash.replace(/[a-z]/gi, (c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase()))
   const all: [string, string][] = [
@@ -146,7 +146,7 @@ const KINDS: [RegExp, string][] = [
   [/[G-Z]/, 'GHIJKLMNOPQRSTUVWXYZ'],
 ]
 
-/** Texts that differ from one in its last letter or digit only: they fit where it fits, a UUID's column included. */
+/** Returns texts that differ only in the last letter or digit, so that they fit the same column, for example of UUIDs. */
 export function others(text: string, count: number): string[] {
   const at = text.search(/[a-z\d][^a-z\d]*$/i)
   const last = text[at] ?? ''

@@ -1,18 +1,18 @@
 import { type Account, type AccountStore, checkAccount } from '../../accounts/account.js'
-import { within } from '../../shared/host-call.js'
+import { withDeadline } from '../../shared/host-call.js'
 import { describe, isPlainObject } from '../../shared/options.js'
 
-/** A store's methods, each with a deadline, and held to the type of its answer. */
+/** The methods of a store, each with a timeout and a check of its return type. */
 export interface StoreProbe {
   findByEmail(email: string): Promise<Account | undefined>
   findById?: ((id: string) => Promise<Account | undefined>) | undefined
   replacePasswordHash?: ((id: string, from: string, to: string) => Promise<boolean>) | undefined
 }
 
-/** How long an answer of the store's may take. */
-const PATIENCE_MS = 5000
+/** The time limit for a call of the store, in milliseconds. */
+const TIMEOUT_MS = 5000
 
-/** @throws TypeError when it is no store */
+/** @throws TypeError when the value is not a store */
 export function probe(store: AccountStore): StoreProbe {
   checkStore(store)
   return {
@@ -23,7 +23,7 @@ export function probe(store: AccountStore): StoreProbe {
       (async (id, from, to) => {
         const done: unknown = await answerOf('replacePasswordHash', () => store.replacePasswordHash?.(id, from, to))
         if (typeof done !== 'boolean') {
-          throw new Error(`replacePasswordHash must answer true or false, but its answer is ${describe(done)}`)
+          throw new Error(`replacePasswordHash must return true or false, but the result is ${describe(done)}`)
         }
         return done
       }),
@@ -33,12 +33,12 @@ export function probe(store: AccountStore): StoreProbe {
 function checkStore(store: unknown): void {
   if (!isPlainObject(store) || typeof store['findByEmail'] !== 'function') {
     throw new TypeError(
-      `accountStoreContract: option "store" must be an account store, or a function that returns one, but is ${describe(store)}. A look-up alone goes in as { findByEmail: lookUp }`,
+      `accountStoreContract: option "store" must be an account store, or a function that returns one, but is ${describe(store)}. Pass a look-up function as { findByEmail: lookUp }`,
     )
   }
   for (const name of ['findById', 'replacePasswordHash']) {
     if (store[name] === undefined || typeof store[name] === 'function') continue
-    throw new TypeError(`accountStoreContract: the store's "${name}" must be a function or left out`)
+    throw new TypeError(`accountStoreContract: the store's "${name}" must be a function or absent`)
   }
 }
 
@@ -47,20 +47,20 @@ async function accountFrom(call: string, question: () => unknown): Promise<Accou
   try {
     return checkAccount(answer)
   } catch (error) {
-    throw new Error(`${call} gave what is no account: ${(error as Error).message}`, { cause: error })
+    throw new Error(`${call} returned an invalid account: ${(error as Error).message}`, { cause: error })
   }
 }
 
 async function answerOf(call: string, question: () => unknown): Promise<unknown> {
   try {
-    return await within(PATIENCE_MS, question)
+    return await withDeadline(TIMEOUT_MS, question)
   } catch (error) {
     const message = error instanceof Error ? `${error.name}: ${error.message}` : describe(error)
     throw new Error(`${call} failed with ${message}`, { cause: error })
   }
 }
 
-/** Returns a text as a message shows it: cut where it is long, and with invisible characters escaped. */
+/** Formats a text for a message. Cuts long text and escapes invisible characters. */
 export function shown(text: string): string {
   const json = JSON.stringify(text).replace(
     /[\p{C}\p{DI}\p{M}]|[^\S ]/gu,

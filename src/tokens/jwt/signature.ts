@@ -18,9 +18,11 @@ export function signCompact(
   payload: object,
   key: KeyObject,
 ): string {
-  const input = [header, payload].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
+  const input = `${encode(header)}.${encode(payload)}`
   return `${input}.${JWA.get(header.alg)?.sign(input, key)}`
 }
+
+const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url')
 
 /** Whether a token's signature is the key's, by the key's own algorithm (RFC 7515 section 5.2). */
 export function isSignedBy({ signed, signature }: CompactToken, { alg, key }: VerificationKey): boolean {

@@ -1,6 +1,6 @@
-import { within } from '../../shared/host-call.js'
+import { withDeadline } from '../../shared/host-call.js'
 
-export interface DownloadLimits {
+export interface FetchLimits {
   /** Milliseconds for all of it, down to the last byte. */
   timeout: number
   /** The longest answer, in bytes, unpacked. */
@@ -12,9 +12,9 @@ export interface DownloadLimits {
  * worse, nothing of it is left pending.
  * @throws Error for any answer but a `200` in UTF-8 that is small enough and comes in time
  */
-export function download(url: string, { timeout, sizeLimit }: DownloadLimits): Promise<string> {
+export function fetchText(url: string, { timeout, sizeLimit }: FetchLimits): Promise<string> {
   const over = new AbortController()
-  return within(timeout, () => get(url, sizeLimit, over.signal)).finally(() => over.abort())
+  return withDeadline(timeout, () => get(url, sizeLimit, over.signal)).finally(() => over.abort())
 }
 
 const HEADERS = {

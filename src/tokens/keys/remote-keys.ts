@@ -1,55 +1,10 @@
 import { brand, hasBrand } from '../../shared/brand.js'
+import { AuthError, isAuthError } from '../../shared/errors.js'
 import { tell, warn } from '../../shared/events.js'
-import { timeoutOption } from '../../shared/host-call.js'
-import {
-  type Check,
-  type Clock,
-  clockOption,
-  type Duration,
-  duration,
-  func,
-  InvalidOption,
-  integer,
-  named,
-  optional,
-  readOptions,
-} from '../../shared/options.js'
-import { hrefOf, isExposed, readWebUrl } from '../../shared/web-url.js'
-import { download } from './fetch-text.js'
+import { fetchText } from './fetch-text.js'
 import { type KeysByKid, readJwkSet } from './jwk-set.js'
 import type { KeySource } from './key-ring.js'
-
-/** What `remoteKeys` takes besides the address. */
-export interface RemoteKeysOptions {
-  /** How long one fetch may take, down to its last byte. Default five seconds; a millisecond to a minute. */
-  timeout?: Duration | undefined
-  /** The longest answer, in bytes. Default 102,400 (100 kB); 1 to 10,485,760. */
-  sizeLimit?: number | undefined
-  /**
-   * The set is fetched at most once in this time, whatever the tokens say. Default 30 seconds; a second to an hour, and no
-   * longer than half of `maxAge`.
-   */
-  cooldown?: Duration | undefined
-  /**
-   * No key is used that the source was last asked about longer ago than this: so long does a key that was taken out still
-   * verify, while the source answers. From half of it on the source is asked in the background, so that no request waits.
-   * Default ten minutes; two seconds to a day.
-   */
-  maxAge?: Duration | undefined
-  /**
-   * For how long keys are used while the source does not answer, since it last did. Default one hour, as long as tokens are good
-   * for unless set: a longer time helps no token, and lets a key that was taken out live on in a service that is cut off. At
-   * least `maxAge`, at most 30 days.
-   */
-  keepFor?: Duration | undefined
-  /**
-   * Is told of each fetch that failed, whether or not it harmed a request, and of sets without a key that can be used. What it
-   * throws or rejects with is dropped. Default: the first is a warning of the process.
-   */
-  onError?: ((error: Error) => unknown) | undefined
-  /** The current time, for tests. Default: `Date.now`. */
-  clock?: Clock | undefined
-}
+import { type RemoteKeysOptions, readRemoteKeysOptions } from './remote-keys-options.js'
 
 declare const made: unique symbol
 
@@ -61,53 +16,11 @@ export interface RemoteKeys {
   readonly [made]: true
 }
 
-const address: Check<URL> = (value) => {
-  const what =
-    "an absolute https: URL without user name, password and fragment, like 'https://api.example.com/.well-known/jwks.json'"
-  const url = readWebUrl(hrefOf(value), what)
-  if (isExposed(url)) {
-    throw new InvalidOption(
-      what,
-      'By plain http anybody on the way could put in a key of their own, so it is for loopback alone',
-    )
-  }
-  if (url.username || url.password || url.hash) throw new InvalidOption(what)
-  return url
-}
-
-const DAY = 86_400_000
-
 /**
  * How many calls of `verify` may wait for one fetch. Each holds memory while the source hangs, and anyone can cause them. The guards'
  * own limits are lower, and shared between client networks.
  */
 const MOST_WAITING = 5000
-
-const schema = {
-  timeout: timeoutOption,
-  sizeLimit: optional(integer(1, 10_485_760, 'a number of bytes'), 102_400),
-  cooldown: optional(duration(1000, 3_600_000), 30_000),
-  maxAge: optional(duration(2000, DAY), 600_000),
-  keepFor: optional(duration(2000, 30 * DAY), 3_600_000),
-  onError: optional(func<(error: Error) => unknown>('a function')),
-  clock: clockOption,
-}
-
-const aliases = {
-  timeoutDuration: 'timeout',
-  requestTimeout: 'timeout',
-  bodyLimit: 'sizeLimit',
-  limit: 'sizeLimit',
-  maxBytes: 'sizeLimit',
-  cooldownDuration: 'cooldown',
-  coolDown: 'cooldown',
-  cacheMaxAge: 'maxAge',
-  ttl: 'maxAge',
-  cacheMaxAgeFallback: 'keepFor',
-  staleIfError: 'keepFor',
-  onEvent: 'onError',
-  now: 'clock',
-}
 
 /** Returns whether a value is what `remoteKeys` made, in this copy of the package or in another one. */
 export function isRemoteKeys(value: unknown): value is RemoteKeys & KeySource {
@@ -127,14 +40,8 @@ export function isRemoteKeys(value: unknown): value is RemoteKeys & KeySource {
  * @throws TypeError naming what cannot be used
  */
 export function remoteKeys(url: string | URL | undefined, options: RemoteKeysOptions = {}): RemoteKeys {
-  const { href, origin, pathname } = named('remoteKeys: the URL', address, url)
-  const read = readOptions<RemoteKeysOptions, typeof schema>('remoteKeys', options, schema, aliases)
-  const { clock, cooldown, maxAge, keepFor } = read
-  if (cooldown > maxAge / 2) {
-    throw new TypeError('remoteKeys: option "cooldown" must be at most half of "maxAge", but is longer')
-  }
-  if (keepFor < maxAge) throw new TypeError('remoteKeys: option "keepFor" must be at least "maxAge", but is shorter')
-  const place = origin + pathname
+  const read = readRemoteKeysOptions(url, options)
+  const { href, place, clock, cooldown, maxAge, keepFor } = read
   const report = reporter(read.onError)
 
   let keys: KeysByKid = new Map()
@@ -159,7 +66,7 @@ export function remoteKeys(url: string | URL | undefined, options: RemoteKeysOpt
 
   async function fetchSet(now: number): Promise<void> {
     try {
-      keys = readJwkSet(await download(href, read), keys)
+      keys = readJwkSet(await fetchText(href, read), keys)
       heardAt = now
       failure = undefined
       if (keys.size === 0) report(new Error(`remoteKeys: ${place} holds no key that can be used`))
@@ -198,11 +105,12 @@ function isWithin(span: number, since: number, now: number): boolean {
   return now >= since && now - since < span
 }
 
-/** `fetch` says "fetch failed", and keeps what has failed to itself. */
+/** Returns the message of an error, with the code of its cause: the message of `fetch` is only "fetch failed". */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'it failed'
-  const { cause } = error
-  return cause instanceof Error && 'code' in cause ? `${error.message} (${cause.code})` : error.message
+  const { message, cause } = Object(error) as { message?: unknown; cause?: unknown }
+  const { code } = Object(cause) as { code?: unknown }
+  if (typeof message !== 'string') return 'it failed'
+  return typeof code === 'string' ? `${message} (${code})` : message
 }
 
 function reporter(onError: RemoteKeysOptions['onError']): (error: Error) => void {
@@ -212,4 +120,33 @@ function reporter(onError: RemoteKeysOptions['onError']): (error: Error) => void
     if (!told) warn(`${error.message}. Set onError to be told of every failure`)
     told = true
   }
+}
+
+/** Verifies with the keys that are already there. Returns undefined when the token names an unknown key that may be fetched. */
+export function unlessUnknownKey<T extends object>(keys: KeySource, verify: () => T): T | undefined {
+  try {
+    return verify()
+  } catch (error) {
+    if (keys.renew && isUnknownKey(error)) return undefined
+    throw error
+  }
+}
+
+/**
+ * Verifies, and verifies again after a fetch when the token names an unknown key.
+ * @throws AuthError `unavailable` when the fetch failed and the key is still unknown; what `verify` throws otherwise
+ */
+export async function retryUnknownKey<T extends object>(keys: KeySource, verify: () => T): Promise<T> {
+  const verified = unlessUnknownKey(keys, verify)
+  if (verified) return verified
+  const failure = await keys.renew?.()
+  try {
+    return verify()
+  } catch (error) {
+    throw failure && isUnknownKey(error) ? new AuthError('unavailable', { dependency: 'keys', cause: failure }) : error
+  }
+}
+
+function isUnknownKey(error: unknown): boolean {
+  return isAuthError(error) && error.reason === 'unknown_key'
 }

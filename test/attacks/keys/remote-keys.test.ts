@@ -104,7 +104,7 @@ describe.each(EXPRESS)('two services on %s: one issues, the other follows its ke
     const { source, tokenOf, ask, events } = await fleet({ waits: '50ms' })
     const release = source.hold()
     expectUnavailable(await ask(tokenOf(oldKey)))
-    expect(events).toMatchObject([{ dependency: 'keys', error: { message: 'no answer within 50 ms' } }])
+    expect(events).toMatchObject([{ dependency: 'keys', error: { message: 'no result within 50 ms' } }])
     release()
     await vi.waitFor(async () => expectPassed(await ask(tokenOf(oldKey))))
     expect(source.requests()).toBe(1)

@@ -85,19 +85,19 @@ test('exit statuses reach the shell', async () => {
 
 describe.skipIf(NO_TERMINAL)('on a terminal', () => {
   const typing = (args: readonly string[], answers: readonly string[], env?: Env) =>
-    onTerminal([program, ...args], /(Password|The same again): $/, answers, env)
+    onTerminal([program, ...args], /(Password|Repeat the password): $/, answers, env)
 
   test('hash asks twice, and echoes nothing', async () => {
     const { code, shown } = await typing(['hash'], ['correct horse', 'correct horse'])
     expect(code).toBe(0)
-    const [, hash = ''] = /^Password: \r\nThe same again: \r\n(\$argon2id\S+)\r\n$/.exec(shown) ?? []
+    const [, hash = ''] = /^Password: \r\nRepeat the password: \r\n(\$argon2id\S+)\r\n$/.exec(shown) ?? []
     expect(await createPasswords().verify('correct horse', hash)).toBe(true)
   })
 
   test('hash refuses two that differ', async () => {
     const { code, shown } = await typing(['hash'], ['correct horse', 'correct hearse'])
     expect(code).toBe(1)
-    expect(shown).toMatch(/The two passwords are not the same\r\n$/)
+    expect(shown).toMatch(/The two passwords differ\r\n$/)
     expect(shown).not.toContain('correct')
   })
 

@@ -543,7 +543,7 @@ describe('a planted fault is named, and nothing else', () => {
     const sound = soundParts()
     const { report } = await check({ ...sound, guards: [sound.guards[0], []] })
     expect(report.rows.find(({ id }) => id === 'guarded')?.detail).toBe(
-      '/reports: not guarded: without a token it is answered 200',
+      '/reports: not guarded: a request without a token gets 200',
     )
   })
 })

@@ -34,8 +34,8 @@ describe('lines', () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
     const lines = stdout.split('\n')
     expect(lines.slice(0, 3)).toEqual([
-      'holds   login               the right e-mail and password are answered 200 (README, The specification)',
-      'fails   members             the answer has authenticationToken and expiration, and no third member (README, The specification)',
+      'holds   login               the right e-mail and password get 200 (README, The specification)',
+      'fails   members             the response has only authenticationToken and expiration (README, The specification)',
       '                            found: the members are: authenticationToken, expiration, extra',
     ])
     expect(lines).toContain('                            no --other URL was given')
@@ -203,7 +203,7 @@ test('it makes two failed logins at the account: no budget is spent by it', asyn
   expect(counts.holds).toBeGreaterThan(20)
   // The second time the fourth of them is one too many, and that is told as it is.
   const again = await cli(['check', url, '--email', email], { env })
-  expect(again.stdout).toMatch(/found: 429: a budget of failed logins is spent\. Check again in \d+ seconds/)
+  expect(again.stdout).toMatch(/found: 429: a failed-login limit is used up\. Try again in \d+ seconds/)
 })
 
 describe('values that cannot even be compared fail their rows, and are no crash', () => {
@@ -259,7 +259,7 @@ describe('a foreign token from CHECK_FOREIGN_TOKEN', () => {
   test.each(['null', 'eyJhbGciOiJFUzI1NiJ9', 'two\nlines'])(
     'must be one: %j would be refused anywhere',
     async (text) => {
-      expect(await rowOf(text)).toMatchObject({ verdict: 'fails', detail: 'CHECK_FOREIGN_TOKEN is no token' })
+      expect(await rowOf(text)).toMatchObject({ verdict: 'fails', detail: 'CHECK_FOREIGN_TOKEN is not a token' })
     },
   )
 
@@ -273,7 +273,7 @@ describe('a foreign token from CHECK_FOREIGN_TOKEN', () => {
     expect((await rowOf(issued({ issuer: 'https://sandbox.example.com' }))).verdict).toBe('holds')
     expect(await rowOf(issued({}))).toMatchObject({
       verdict: 'fails',
-      detail: expect.stringContaining('answered 200, not 401'),
+      detail: expect.stringContaining('gets 200, not 401'),
     })
   })
 
@@ -284,7 +284,7 @@ describe('a foreign token from CHECK_FOREIGN_TOKEN', () => {
 })
 
 test.each([
-  ['has not expired', () => issuerOf(), 'is no token that has expired'],
+  ['has not expired', () => issuerOf(), 'is not an expired token'],
   [
     'is of another environment',
     () => issuerOf({ issuer: 'https://sandbox.example.com', clock: () => Date.now() - 86_400_000 }),
@@ -322,14 +322,14 @@ describe('where nobody answers', () => {
     const { code, stdout, stderr } = await cli(argsFor(`http://127.0.0.1:${port}`), { env })
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toBe(
-      `express-token-endpoint: The token endpoint gives no answer: connect ECONNREFUSED 127.0.0.1:${port}\n`,
+      `express-token-endpoint: The token endpoint gives no response: connect ECONNREFUSED 127.0.0.1:${port}\n`,
     )
   })
 
   test('a server that is silent is waited for no longer than --timeout', async () => {
     const { url } = await listen(express().use(() => {}))
     const { stderr } = await cli(argsFor(url, '--timeout', '50ms'), { env })
-    expect(stderr).toBe('express-token-endpoint: The token endpoint gives no answer: none within 50 ms\n')
+    expect(stderr).toBe('express-token-endpoint: The token endpoint gives no response: none within 50 ms\n')
   })
 })
 
@@ -339,7 +339,9 @@ describe('a request', () => {
 
   test('whose answer is too long is given up', async () => {
     const url = await served((_req, res) => void res.send('x'.repeat(1001)))
-    expect(await rejectionOf(send(url))).toMatchObject({ message: 'no answer: the answer is longer than 1000 bytes' })
+    expect(await rejectionOf(send(url))).toMatchObject({
+      message: 'no response: the response is longer than 1000 bytes',
+    })
   })
 
   test('whose answer breaks off is none', async () => {
@@ -347,7 +349,7 @@ describe('a request', () => {
       res.setHeader('Content-Length', 10)
       res.write('x', () => res.destroy())
     })
-    expect(await rejectionOf(send(url))).toMatchObject({ message: expect.stringMatching(/^no answer: /) })
+    expect(await rejectionOf(send(url))).toMatchObject({ message: expect.stringMatching(/^no response: /) })
   })
 
   test('that is answered with another protocol is not answered', async () => {
@@ -355,7 +357,7 @@ describe('a request', () => {
       res.socket?.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n')
     })
     expect(await rejectionOf(send(url))).toMatchObject({
-      message: 'no answer: 101, to speak another protocol',
+      message: 'no response: 101, to speak another protocol',
     })
   })
 
@@ -374,5 +376,5 @@ test('the default paths are those of the package', async () => {
   const { url } = await listen(express().use(tokenRouter(routerParts())))
   const seen = await fetch(url + TOKEN_PATH, { method: 'GET' })
   expect(seen.status).toBe(405)
-  expect((await cli(['check', '--help'])).stdout).toContain(`of the token endpoint; ${TOKEN_PATH} unless set`)
+  expect((await cli(['check', '--help'])).stdout).toContain(`path of the token endpoint; default ${TOKEN_PATH}`)
 })

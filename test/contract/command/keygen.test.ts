@@ -95,7 +95,7 @@ test('the key is for its owner alone, and the public key lies beside it for ever
   expect(readdirSync(dir).sort()).toEqual(['key.pem', 'key.pub.pem'])
   expect(modeOf(join(dir, 'key.pem'))).toBe(0o600)
   expect(modeOf(join(dir, 'key.pub.pem'))).toBe(0o644 & ~process.umask())
-  expect(stderr).toContain(`${join(dir, 'key.pem')}: keep it to yourself\n`)
+  expect(stderr).toContain(`${join(dir, 'key.pem')}: keep this file secret\n`)
   expect(stderr).not.toContain('BEGIN')
 })
 
@@ -115,7 +115,7 @@ describe('no file is written over', () => {
     const { code, stdout, stderr } = await cli(['keygen', '--out', join(dir, 'key.pem')])
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toBe(
-      `express-token-endpoint: ${join(dir, name)} is there already, and stays as it is. Choose another name, or move it away\n`,
+      `express-token-endpoint: ${join(dir, name)} exists already, and is not overwritten. Choose another name, or move the file\n`,
     )
     // Half a pair is of no use: nothing else is left behind.
     expect(readdirSync(dir)).toEqual([name])
@@ -142,5 +142,5 @@ test.each([1, 2])('of a disk that is full at file %i nothing is left behind', as
 test('a folder that is not there is told in one line', async () => {
   const { code, stderr } = await cli(['keygen', '--out', '/nowhere/key.pem'])
   expect(code).toBe(1)
-  expect(stderr).toBe('express-token-endpoint: /nowhere/key.pem cannot be made: its folder is not there\n')
+  expect(stderr).toBe('express-token-endpoint: /nowhere/key.pem cannot be written: its folder does not exist\n')
 })

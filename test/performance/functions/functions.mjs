@@ -1,6 +1,6 @@
 // npm run count:functions: how many of this package's functions one request runs, by V8's precise coverage.
 import { once } from 'node:events'
-import { createServer, request } from 'node:http'
+import { Agent, createServer, request } from 'node:http'
 import { Session } from 'node:inspector/promises'
 import { fileURLToPath } from 'node:url'
 import express from 'express'
@@ -11,6 +11,7 @@ const EMAIL = 'alice@example.com'
 const PASSWORD = 'correct horse battery staple'
 const TOKEN_PATH = '/api/v2013/authentication/token'
 
+const agent = new Agent({ keepAlive: true })
 const session = new Session()
 session.connect()
 await session.post('Profiler.enable')
@@ -35,7 +36,7 @@ async function functionsRunBy(task) {
 }
 
 async function send(port, { method = 'GET', path, headers = {}, body }) {
-  const req = request({ host: '127.0.0.1', port, method, path, headers, agent: false })
+  const req = request({ host: '127.0.0.1', port, method, path, headers, agent })
   req.end(body)
   const [res] = await once(req, 'response')
   let text = ''
@@ -77,6 +78,7 @@ export async function countFunctions() {
     const cached = await functionsRunBy(() => guarded(token))
     return { login, first, cached }
   } finally {
+    agent.destroy()
     server.close()
   }
 }

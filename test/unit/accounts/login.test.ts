@@ -231,7 +231,7 @@ describe('a store that fails', () => {
       await vi.advanceTimersByTimeAsync(250)
       const error = await refused
       expect(error).toMatchObject({ code: 'unavailable', dependency: 'accounts' })
-      expect(error.cause).toMatchObject({ message: 'no answer within 250 ms' })
+      expect(error.cause).toMatchObject({ message: 'no result within 250 ms' })
     } finally {
       vi.useRealTimers()
     }

@@ -43,16 +43,16 @@ test.each([
 describe('wrong usage is one line that names the likely mistake, and exit status 2', () => {
   test.each<[string[], string]>([
     [['kegen'], 'There is no such command. Did you mean "keygen"?'],
-    [['login'], 'There is no such command. There are: keygen, hash, check'],
+    [['login'], 'There is no such command. Commands: keygen, hash, check'],
     [['keygen', '--algorithm', 'ES256'], 'keygen has no option --algorithm. Did you mean "--alg"?'],
     [['keygen', '--otu', 'x'], 'keygen has no option --otu. Did you mean "--out"?'],
     [['keygen', '-o', 'x'], 'keygen has no option -o. Did you mean "--out"?'],
-    [['keygen', '--zzz'], 'keygen has no option --zzz. There are: --alg, --format, --out, --public, --bits, --help'],
+    [['keygen', '--zzz'], 'keygen has no option --zzz. Known: --alg, --format, --out, --public, --bits, --help'],
     [
       ['keygen', '--constructor'],
-      'keygen has no option --constructor. There are: --alg, --format, --out, --public, --bits, --help',
+      'keygen has no option --constructor. Known: --alg, --format, --out, --public, --bits, --help',
     ],
-    [['keygen', 'ES256'], 'keygen takes options alone. The algorithm is an option: --alg ES256'],
+    [['keygen', 'ES256'], 'keygen takes only options. Pass the algorithm as an option: --alg ES256'],
     [
       ['keygen', '--alg', 'EdDSA'],
       '--alg must be one of HS256, HS384, HS512, RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512',
@@ -78,8 +78,8 @@ describe('wrong usage is one line that names the likely mistake, and exit status
       ['hash', '--min-length', '0'],
       '--min-length must be a number of characters, a whole number from 1 to 1000, but is 0',
     ],
-    [['check'], 'check needs the base URL of the app: check https://api.example.com --email EMAIL'],
-    [['check', 'http://127.0.0.1:9'], 'check needs an account to sign in with: --email EMAIL'],
+    [['check'], 'Pass the base URL of the app: check https://api.example.com --email EMAIL'],
+    [['check', 'http://127.0.0.1:9'], 'Pass the e-mail address of an account: --email EMAIL'],
     [
       ['check', 'api.example.com', '--email', 'a@b.c'],
       'The URL must be an absolute URL without query, like https://api.example.com, but is a string of 15 characters. Is "https://" missing?',
@@ -90,15 +90,15 @@ describe('wrong usage is one line that names the likely mistake, and exit status
     ],
     [
       ['check', 'http://api.example.com', '--email', 'a@b.c'],
-      'The URL must be an https: URL, or one of this machine, but is a string of 22 characters. By plain http everybody on the way can read the password and the token. If that is no harm, say --plain-http',
+      'The URL must be an https: URL, or one of this machine, but is a string of 22 characters. Over plain http, others on the network can read the password and the token. To allow plain http, pass --plain-http',
     ],
     [
       [...CHECK, '--other', 'http://api.example.com'],
-      '--other must be an https: URL, or one of this machine, but is a string of 22 characters. By plain http everybody on the way can read the password and the token. If that is no harm, say --plain-http',
+      '--other must be an https: URL, or one of this machine, but is a string of 22 characters. Over plain http, others on the network can read the password and the token. To allow plain http, pass --plain-http',
     ],
     [
       [...CHECK, '--guarded', 'http://api.example.com/x'],
-      '--guarded must be an https: URL, or one of this machine, but is a string of 24 characters. By plain http everybody on the way can read the password and the token. If that is no harm, say --plain-http',
+      '--guarded must be an https: URL, or one of this machine, but is a string of 24 characters. Over plain http, others on the network can read the password and the token. To allow plain http, pass --plain-http',
     ],
     [
       [...CHECK, '--guarded', 'statements'],
@@ -124,9 +124,9 @@ describe('wrong usage is one line that names the likely mistake, and exit status
     [[...CHECK, '--user', 'x'], 'check has no option --user. Did you mean "--email"?'],
     [
       [...CHECK, '--insecure'],
-      'check has no option --insecure. For a private certificate authority set NODE_EXTRA_CA_CERTS; for plain http say --plain-http',
+      'check has no option --insecure. For a private certificate authority set NODE_EXTRA_CA_CERTS. For plain http pass --plain-http',
     ],
-    [[...CHECK, 'https://two.example'], 'check takes one URL and no more'],
+    [[...CHECK, 'https://two.example'], 'check takes only one URL'],
   ])('%j', async (args, says) => {
     const stderr = `express-token-endpoint: ${says}\n`
     expect(await cli(args, { input: SECRET })).toEqual({ code: 2, stdout: '', stderr })
@@ -143,7 +143,7 @@ describe('wrong usage is one line that names the likely mistake, and exit status
   ])('a password as an argument is refused, and repeated nowhere: %j', async (args) => {
     const { code, stdout, stderr } = await cli(args, { input: 'another one' })
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-    expect(stderr).toMatch(/^express-token-endpoint: .+A password is never an argument: the shell keeps it.+\n$/)
+    expect(stderr).toMatch(/^express-token-endpoint: .+Never pass a password as an argument.+\n$/)
     expect(stderr).not.toContain(SECRET)
   })
 })

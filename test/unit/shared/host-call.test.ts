@@ -1,5 +1,6 @@
+import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { ask, timeoutOption } from '../../../src/shared/host-call.js'
+import { callHost, timeoutOption } from '../../../src/shared/host-call.js'
 import { named } from '../../../src/shared/options.js'
 import { expectMisuse, refusalOf } from '../../support/failures.js'
 
@@ -8,7 +9,7 @@ afterEach(() => void vi.useRealTimers())
 
 const never = () => new Promise<never>(() => {})
 
-describe('ask gives the answer', () => {
+describe('callHost returns the result', () => {
   it.each([
     ['a value', () => 7],
     ['a promise', async () => 7],
@@ -16,24 +17,24 @@ describe('ask gives the answer', () => {
     ['a thenable that is no Promise', () => ({ then: (resolve: (value: number) => void) => resolve(7) })],
     ['a promise of a promise', async () => Promise.resolve(7)],
   ])('%s', async (_, question) => {
-    expect(await ask('accounts', 1000, question as () => number)).toBe(7)
+    expect(await callHost('accounts', question as () => number, { timeout: 1000 })).toBe(7)
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it.each([undefined, null, 0, '', false])('also %j', async (answer) => {
-    expect(await ask('accounts', 1000, () => answer)).toBe(answer)
-    expect(await ask('accounts', 1000, async () => answer)).toBe(answer)
+  it.each([undefined, null, 0, '', false])('also %j', async (result) => {
+    expect(await callHost('accounts', () => result, { timeout: 1000 })).toBe(result)
+    expect(await callHost('accounts', async () => result, { timeout: 1000 })).toBe(result)
   })
 
   it('in the last millisecond', async () => {
-    const answer = ask('accounts', 1000, () => new Promise((resolve) => setTimeout(resolve, 999, 7)))
+    const result = callHost('accounts', () => new Promise((resolve) => setTimeout(resolve, 999, 7)), { timeout: 1000 })
     await vi.advanceTimersByTimeAsync(999)
-    expect(await answer).toBe(7)
+    expect(await result).toBe(7)
     expect(vi.getTimerCount()).toBe(0)
   })
 })
 
-describe('ask fails as unavailable, with the part and the cause', () => {
+describe('callHost rejects with unavailable, the dependency and the cause', () => {
   const cause = new Error('connection lost')
 
   it.each<[string, unknown, () => unknown]>([
@@ -44,23 +45,23 @@ describe('ask fails as unavailable, with the part and the cause', () => {
     // biome-ignore lint/suspicious/noThenProperty: query builders are such objects
     ['has a then that throws', cause, () => ({ then: () => expectThrow(cause) })],
   ])('when it %s', async (_, expected, question) => {
-    const error = await refusalOf(ask('revocation', 1000, question))
+    const error = await refusalOf(callHost('revocation', question, { timeout: 1000 }))
     expect(error).toMatchObject({ code: 'unavailable', status: 503, dependency: 'revocation' })
     expect(error.cause).toBe(expected)
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it('when there is no answer in time', async () => {
-    const refused = refusalOf(ask('accounts', 1000, never))
+  it('when there is no result in time', async () => {
+    const refused = refusalOf(callHost('accounts', never, { timeout: 1000 }))
     await vi.advanceTimersByTimeAsync(1000)
     const error = await refused
     expect(error).toMatchObject({ code: 'unavailable', dependency: 'accounts' })
-    expect(error.cause).toMatchObject({ message: 'no answer within 1000 ms' })
+    expect(error.cause).toMatchObject({ message: 'no result within 1000 ms' })
   })
 
   it('and not before', async () => {
     let settled = false
-    const refused = refusalOf(ask('accounts', 1000, never)).finally(() => {
+    const refused = refusalOf(callHost('accounts', never, { timeout: 1000 })).finally(() => {
       settled = true
     })
     await vi.advanceTimersByTimeAsync(999)
@@ -76,7 +77,7 @@ describe('ask fails as unavailable, with the part and the cause', () => {
     const late = new Promise<never>((_, fail) => {
       reject = fail
     })
-    const refused = refusalOf(ask('accounts', 1000, () => late))
+    const refused = refusalOf(callHost('accounts', () => late, { timeout: 1000 }))
     await vi.advanceTimersByTimeAsync(1000)
     await refused
     reject(cause)
@@ -84,6 +85,28 @@ describe('ask fails as unavailable, with the part and the cause', () => {
     await new Promise(setImmediate)
     process.off('unhandledRejection', unhandled)
     expect(unhandled).not.toHaveBeenCalled()
+  })
+})
+
+describe('callHost with a signal', () => {
+  it('ends the wait when the client disconnects, and leaves no timer and no listener', async () => {
+    const client = new AbortController()
+    const refused = refusalOf(callHost('accounts', never, { timeout: 1000, signal: client.signal }))
+    client.abort()
+    expect(await refused).toMatchObject({ code: 'client_closed_request', status: 499 })
+    expect(vi.getTimerCount()).toBe(0)
+    expect(getEventListeners(client.signal, 'abort')).toEqual([])
+  })
+
+  it('ends at once when the client has already disconnected', async () => {
+    const refused = refusalOf(callHost('accounts', never, { timeout: 1000, signal: AbortSignal.abort() }))
+    expect(await refused).toMatchObject({ code: 'client_closed_request' })
+  })
+
+  it('returns the result when the client stays', async () => {
+    const { signal } = new AbortController()
+    expect(await callHost('accounts', async () => 7, { signal })).toBe(7)
+    expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 })
 

@@ -69,7 +69,7 @@ describe('readOptions', () => {
     [
       'a request: Express calls it',
       new IncomingMessage(new Socket()),
-      'got a request. Hand Express what make({ … }) returns',
+      'got a request. Pass Express the return value of make({ … })',
     ],
     ['a Promise', { name: Promise.resolve('x') }, 'but is a Promise (is an "await" missing?)'],
   ])('refuses %s', (_, options, says) => {
@@ -164,8 +164,8 @@ describe('duration', () => {
   })
 
   it.each([
-    ['3600', 'A string needs a unit: did you mean a number?'],
-    [3_600_000, "Numbers are seconds, and a day at most: did you give milliseconds? Else write '7 days'"],
+    ['3600', 'A string needs a unit. Did you mean a number?'],
+    [3_600_000, "A number means seconds, at most a day. Did you pass milliseconds? For longer times write '7 days'"],
     ['1 fortnight', ''],
     [61, ''],
   ])('says what the mistake behind %j is', (value, hint) => {

@@ -91,7 +91,7 @@ describe('fast passwords', () => {
 
   it('are not for production', () => {
     vi.stubEnv('NODE_ENV', 'production')
-    expectMisuse(() => fastPasswords(), 'fastPasswords: is for tests alone, but NODE_ENV is "production"')
+    expectMisuse(() => fastPasswords(), 'fastPasswords: is only for tests, but NODE_ENV is "production"')
   })
 
   it.each([

@@ -93,7 +93,7 @@ describe('a test clock', () => {
   })
 
   it.each([
-    ['seconds', 1_893_456_000, 'did you give seconds?'],
+    ['seconds', 1_893_456_000, 'Did you pass seconds?'],
     ['a Date that is none', new Date('later'), 'but is an object'],
     ['a word', 'tomorrow', 'but is a string of 8 characters'],
     ['a moment without its time zone', '2030-01-01T12:00:00', 'clock.set: the moment must be a Date'],
@@ -109,7 +109,7 @@ describe('a test clock', () => {
   })
 
   it.each([
-    ['milliseconds', 3_600_000, 'did you give milliseconds'],
+    ['milliseconds', 3_600_000, 'Did you pass milliseconds'],
     ['a time without a unit', '60', 'needs a unit'],
     ['a way back', -1, 'clock.advance: the time must be'],
     ['nothing', undefined, 'but is missing'],

@@ -345,7 +345,7 @@ describe('the issuer', () => {
 
   it('is not for production', () => {
     vi.stubEnv('NODE_ENV', 'production')
-    expectMisuse(() => createTestIssuer(), 'createTestIssuer: is for tests alone, but NODE_ENV is "production"')
+    expectMisuse(() => createTestIssuer(), 'createTestIssuer: is only for tests, but NODE_ENV is "production"')
   })
 
   it('can be neither changed nor, taken apart, lose anything', async () => {

@@ -3,7 +3,7 @@ import type { Guarded } from '../target.js'
 import { must, mustAll, type Row, Unjudged } from '../verdict.js'
 import { mustRefuse } from './forged.js'
 
-/** Tokens are of one environment. */
+/** Rows about tokens of other environments. */
 export const environmentRows: readonly Row<Probe>[] = [
   {
     id: 'foreign-token',
@@ -30,16 +30,16 @@ export const environmentRows: readonly Row<Probe>[] = [
 async function foreignToken({ target, other }: Probe): Promise<string> {
   if (!target.foreignToken) return (await other()).token
   const token = readJwt(target.foreignToken)
-  must(token, 'CHECK_FOREIGN_TOKEN is no token')
+  must(token, 'CHECK_FOREIGN_TOKEN is not a token')
   const expired = Number(token.claims['exp']) * 1000 <= Date.now()
-  must(!expired, 'CHECK_FOREIGN_TOKEN has expired, and would be refused for that alone')
+  must(!expired, 'CHECK_FOREIGN_TOKEN has expired. Pass a token that is still valid')
   return target.foreignToken
 }
 
-/** A path that refuses its own environment's token tells nothing. */
+/** Returns the paths there that accept a token from there. Other paths prove nothing. */
 async function openedThere({ ask }: Probe, other: { guarded: readonly Guarded[]; token: string }): Promise<Guarded[]> {
   const opened: Guarded[] = []
   for (const path of other.guarded) if (isSuccess(await ask(path, `Bearer ${other.token}`))) opened.push(path)
-  if (opened.length === 0) throw new Unjudged('no guarded path of the other environment takes its own token')
+  if (opened.length === 0) throw new Unjudged('no guarded path of the other environment accepts its own token')
   return opened
 }

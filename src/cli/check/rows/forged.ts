@@ -3,11 +3,11 @@ import { mustBe, type Probe, readJwt } from '../probe.js'
 import { must, mustAll, type Row, Unjudged } from '../verdict.js'
 import { publicKeyOf } from './jwks.js'
 
-/** Tokens that are none. Each is tried at every guarded path. */
+/** Rows about forged and expired tokens. Each token is sent to every guarded path. */
 export const forgedRows: readonly Row<Probe>[] = [
   {
     id: 'tampered',
-    title: 'a token that was changed is refused with 401',
+    title: 'a changed token is refused with 401',
     source: 'RFC 8725 section 3.3; OWASP ASVS 5, 9.1.1',
     async run(probe) {
       const token = await probe.readToken()
@@ -25,11 +25,11 @@ export const forgedRows: readonly Row<Probe>[] = [
   },
   {
     id: 'own-key',
-    title: 'a token signed by a key that it brings along is refused with 401',
+    title: 'a token signed by the key in its header is refused with 401',
     source: 'RFC 8725 section 3.10; OWASP ASVS 5, 9.1.3',
     async run(probe) {
       const token = await probe.readToken()
-      for (const text of signedByOurselves(token)) await mustRefuse(probe, text, 'a token signed by a key of its own')
+      for (const text of signedByOurselves(token)) await mustRefuse(probe, text, 'a token signed by another key')
     },
   },
   {
@@ -47,7 +47,7 @@ export const forgedRows: readonly Row<Probe>[] = [
   },
   {
     id: 'spelling',
-    title: 'a good token in other letters of base64 is refused with 401',
+    title: 'another base64 spelling of the token is refused with 401',
     source: 'RFC 7515 section 2; RFC 4648 section 3.5',
     async run(probe) {
       const token = await probe.readToken()
@@ -60,9 +60,9 @@ export const forgedRows: readonly Row<Probe>[] = [
     source: 'README, What is decided; OWASP ASVS 5, 9.2.1',
     async run(probe) {
       const { expiredToken } = probe.target
-      if (!expiredToken) throw new Unjudged('without the key none can be made: put one into CHECK_EXPIRED_TOKEN')
+      if (!expiredToken) throw new Unjudged('set CHECK_EXPIRED_TOKEN to an expired token')
       const { exp, iss } = readJwt(expiredToken)?.claims ?? {}
-      must(Number(exp) * 1000 <= Date.now(), 'CHECK_EXPIRED_TOKEN is no token that has expired')
+      must(Number(exp) * 1000 <= Date.now(), 'CHECK_EXPIRED_TOKEN is not an expired token')
       must(iss === (await probe.readToken()).claims['iss'], 'CHECK_EXPIRED_TOKEN is of another environment')
       await mustRefuse(probe, expiredToken, 'an expired token')
     },

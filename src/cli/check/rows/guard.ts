@@ -1,7 +1,7 @@
 import { challengeIn, isSuccess, mustBe, mustBeProblem, mustTellNothing, type Probe } from '../probe.js'
 import { must, mustAll, type Row, Unjudged } from '../verdict.js'
 
-/** How guarded paths answer. */
+/** Rows about guarded paths. */
 export const guardRows: readonly Row<Probe>[] = [
   {
     id: 'guarded',
@@ -11,7 +11,7 @@ export const guardRows: readonly Row<Probe>[] = [
       if (target.guarded.length === 0) throw new Unjudged('no --guarded PATH was given')
       await mustAll(target.guarded, async (path) => {
         const answer = await ask(path)
-        must(!isSuccess(answer), `not guarded: without a token it is answered ${answer.status}`)
+        must(!isSuccess(answer), `not guarded: a request without a token gets ${answer.status}`)
         mustBe(401, answer, 'a request without a token')
       })
     },
@@ -31,18 +31,18 @@ export const guardRows: readonly Row<Probe>[] = [
   },
   {
     id: 'guard-problem',
-    title: 'a guard refuses with problem details, without a stack and what was sent',
+    title: 'a guard refuses with problem details, without a stack trace or an echo',
     source: 'RFC 9457; OWASP ASVS 5, 16.5.1',
     async run({ closed, ask, mark }) {
       await mustAll(await closed(), async (path) => {
         mustBeProblem(await ask(path), 'a request without a token')
-        mustTellNothing(await ask(path, `Bearer ${mark}`), mark, 'a bad token')
+        mustTellNothing(await ask(path, `Bearer ${mark}`), mark, 'an invalid token')
       })
     },
   },
   {
     id: 'token-accepted',
-    title: 'every guarded path takes the token',
+    title: 'every guarded path accepts the token',
     source: 'README, The specification',
     async run({ closed, ask, token }) {
       const bearer = `Bearer ${await token()}`
@@ -50,7 +50,7 @@ export const guardRows: readonly Row<Probe>[] = [
         const answer = await ask(path, bearer)
         const { error } = challengeIn(answer)
         const scope = error === 'insufficient_scope' ? ': the account lacks a scope' : ''
-        must(isSuccess(answer), `with the token it is answered ${answer.status}${scope}`)
+        must(isSuccess(answer), `a request with the token gets ${answer.status}${scope}`)
       })
     },
   },
@@ -63,19 +63,19 @@ export const guardRows: readonly Row<Probe>[] = [
       await mustAll(await opened(), async (path) => {
         for (const scheme of ['bearer', 'BEARER']) {
           const answer = await ask(path, `${scheme} ${text}`)
-          must(isSuccess(answer), `"${scheme}" is answered ${answer.status}`)
+          must(isSuccess(answer), `"${scheme}" gets ${answer.status}`)
         }
       })
     },
   },
   {
     id: 'bad-token',
-    title: 'a bad token is answered 401 with error="invalid_token"',
+    title: 'an invalid token gets 401 with error="invalid_token"',
     source: 'RFC 6750 section 3.1',
     async run({ closed, ask, mark }) {
       await mustAll(await closed(), async (path) => {
         const answer = await ask(path, `Bearer ${mark}`)
-        mustBe(401, answer, 'a bad token')
+        mustBe(401, answer, 'an invalid token')
         const { error = 'missing' } = challengeIn(answer)
         must(error === 'invalid_token', `the error code is ${error}, not invalid_token`)
       })
@@ -83,7 +83,7 @@ export const guardRows: readonly Row<Probe>[] = [
   },
   {
     id: 'malformed-header',
-    title: 'a malformed Authorization header is answered 400',
+    title: 'a malformed Authorization header gets 400',
     source: 'RFC 6750 section 3.1',
     async run({ closed, ask, mark }) {
       await mustAll(await closed(), async (path) => {
@@ -93,37 +93,37 @@ export const guardRows: readonly Row<Probe>[] = [
   },
   {
     id: 'two-headers',
-    title: 'two Authorization headers are answered 400',
+    title: 'two Authorization headers get 400',
     source: 'RFC 9110 section 5.3; RFC 6750 section 3.1',
     async run({ closed, ask, token, mark }) {
       const good = `Bearer ${await token()}`
       await mustAll(await closed(), async (path) => {
-        mustBe(400, await ask(path, [good, `Bearer ${mark}`]), 'a good token and a bad one')
-        mustBe(400, await ask(path, [`Bearer ${mark}`, good]), 'a bad token and a good one')
+        mustBe(400, await ask(path, [good, `Bearer ${mark}`]), 'a valid token before an invalid token')
+        mustBe(400, await ask(path, [`Bearer ${mark}`, good]), 'an invalid token before a valid token')
       })
     },
   },
   {
-    // A good token is not put into a URL, where logs would keep it: a bad one must make no difference there.
+    // Sends an invalid token, because logs would store a valid token in a URL.
     id: 'query-token',
-    title: 'a token in the query is not looked at',
+    title: 'a token in the query is ignored',
     source: 'RFC 6750 sections 2.3 and 5.3; OWASP ASVS 5, 14.2.1',
     async run({ telling, ask, mark }) {
       await mustAll(await telling(), async (path) => {
         const answer = await ask(path, undefined, { access_token: mark })
         mustBe(401, answer, 'a token in the query')
-        must(challengeIn(answer).error === undefined, 'it is looked at: a bad one there is answered as a bad token')
+        must(challengeIn(answer).error === undefined, 'it is read: an invalid token in the query changes the response')
       })
     },
   },
   {
     id: 'one-method',
-    title: 'a token in the header and one in the query are answered 400',
+    title: 'a token in the header and another in the query get 400',
     source: 'RFC 6750 section 2',
     async run({ opened, ask, token, mark }) {
       const bearer = `Bearer ${await token()}`
       await mustAll(await opened(), async (path) => {
-        mustBe(400, await ask(path, bearer, { access_token: mark }), 'a token in the header and one in the query')
+        mustBe(400, await ask(path, bearer, { access_token: mark }), 'a token in the header and another in the query')
       })
     },
   },

@@ -6,19 +6,19 @@ import type { VerificationKey } from '../../../tokens/keys/key-ring.js'
 import type { Probe, ReadToken } from '../probe.js'
 import { must, type Row, Unjudged } from '../verdict.js'
 
-/** RFC 7518 sections 6.2.2, 6.3.2 and 6.4: what no one else may know of a key. */
+/** The private members of a JWK (RFC 7518 sections 6.2.2, 6.3.2 and 6.4). */
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
 const DAY = 86_400
 
-/** What the app shows of its keys. */
+/** Rows about the published keys. */
 export const jwksRows: readonly Row<Probe>[] = [
   {
     id: 'jwks-public',
-    title: 'the key set holds public keys alone',
+    title: 'the key set holds only public keys',
     source: 'RFC 7517 section 9.2',
     async run(probe) {
       const keys = await shownKeys(probe)
-      must(keys, 'what is there is no key set')
+      must(keys, 'the response is not a key set')
       for (const jwk of keys) {
         const secret = isPlainObject(jwk) ? PRIVATE_MEMBERS.filter((name) => Object.hasOwn(jwk, name)) : []
         must(secret.length === 0, `a key shows its private members: ${secret.join(', ')}`)
@@ -27,7 +27,7 @@ export const jwksRows: readonly Row<Probe>[] = [
   },
   {
     id: 'jwks-cache',
-    title: 'the key set says for how long it may be kept, a day at most',
+    title: 'the key set may be cached for at most a day',
     source: 'RFC 9111 section 4.2.2',
     async run(probe) {
       await needsKeys(probe)
@@ -44,12 +44,12 @@ export const jwksRows: readonly Row<Probe>[] = [
       const token = await probe.readToken()
       const key = await publicKeyOf(probe, token)
       must(key, "the token's kid is not in the key set")
-      must(isSignedBy(token, key), 'the signature is not that of the key')
+      must(isSignedBy(token, key), 'the signature does not match the key')
     },
   },
 ]
 
-/** The set's keys; undefined where something is, but no key set. */
+/** Returns the keys of the set, or undefined when the response is not a key set. */
 async function shownKeys({ answers, target }: Probe): Promise<unknown[] | undefined> {
   const { status, body } = await answers.keys()
   if (status === 404) throw new Unjudged(`there is no key set at ${target.jwks.pathname}`)
@@ -61,7 +61,7 @@ async function needsKeys(probe: Probe): Promise<void> {
   if (!(await shownKeys(probe))) throw new Unjudged('there is no key set')
 }
 
-/** The key that the token names, if the set has it. */
+/** Returns the key that the token names, if the set has this key. */
 export async function publicKeyOf(probe: Probe, { alg, kid }: ReadToken): Promise<VerificationKey | undefined> {
   if (String(alg).startsWith('HS')) throw new Unjudged('the key is a secret')
   await needsKeys(probe)

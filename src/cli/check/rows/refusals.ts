@@ -2,11 +2,11 @@ import { mustBe, type Probe } from '../probe.js'
 import type { Answer } from '../send.js'
 import { must, type Row } from '../verdict.js'
 
-/** What a login with invalid credentials answers. */
+/** Rows about logins with invalid credentials. */
 export const refusalRows: readonly Row<Probe>[] = [
   {
     id: 'wrong-password',
-    title: 'a wrong password is answered 403',
+    title: 'a wrong password gets 403',
     source: 'README, The specification',
     async run({ answers }) {
       mustBe(403, await answers.wrong(), 'a wrong password')
@@ -14,7 +14,7 @@ export const refusalRows: readonly Row<Probe>[] = [
   },
   {
     id: 'empty-403',
-    title: 'invalid credentials are answered with an empty body',
+    title: 'invalid credentials get an empty body',
     source: 'README, The specification',
     async run({ answers }) {
       const { body, headers } = await answers.wrong()
@@ -24,13 +24,13 @@ export const refusalRows: readonly Row<Probe>[] = [
   },
   {
     id: 'same-refusal',
-    title: 'an unknown e-mail is answered as a wrong password is: status, headers, body',
+    title: 'an unknown e-mail gets the same status, headers and body as a wrong password',
     source: 'OWASP ASVS 5, 6.3.8',
     async run({ answers }) {
       const [wrong, again, unknown] = [await answers.wrong(), await answers.spaced(), await answers.unknown()]
       must(wrong.status === unknown.status, `an unknown e-mail is ${unknown.status}, a wrong password ${wrong.status}`)
       must(wrong.body === unknown.body, 'the bodies differ')
-      // What differs between two refusals of one kind (an id, a counter) tells nothing of the account, if all of them have it.
+      // A header that differs between two refusals of one kind (an id, a counter) reveals nothing about the account.
       const restless =
         again.status === wrong.status ? differing(wrong, again).filter((name) => name in unknown.headers) : []
       const telling = differing(wrong, unknown).filter((name) => name !== 'date' && !restless.includes(name))
@@ -39,10 +39,10 @@ export const refusalRows: readonly Row<Probe>[] = [
   },
   {
     id: 'password-exact',
-    title: 'a password with a space behind it is another password',
+    title: 'a password with a space at its end is another password',
     source: 'OWASP ASVS 5, 6.2.8',
     async run({ answers }) {
-      mustBe(403, await answers.spaced(), 'the password with a space behind it')
+      mustBe(403, await answers.spaced(), 'the password with a space at its end')
     },
   },
 ]

@@ -2,34 +2,34 @@ import { FORM_TYPE, isSuccess, mustBe, mustBeProblem, mustTellNothing, type Prob
 import type { Answer } from '../send.js'
 import { must, type Row } from '../verdict.js'
 
-/** Basic credentials of nobody's (RFC 7617). */
+/** Basic credentials of an unknown user (RFC 7617). */
 const BASIC = `Basic ${Buffer.from('nobody@nobody.invalid:wrong').toString('base64')}`
 const NOBODY = { email: 'nobody@nobody.invalid', password: 'wrong' }
 
-/** What the token call makes of requests that are not as they should be. */
+/** Rows about unusual requests to the token endpoint. */
 export const requestRows: readonly Row<Probe>[] = [
   {
     id: 'query-ignored',
-    title: 'credentials in the query are not looked at',
+    title: 'credentials in the query are ignored',
     source: 'README, The specification; OWASP ASVS 5, 14.2.1',
     async run({ postJson, target: { credentials } }) {
       mustBe(200, await postJson(credentials, { query: NOBODY }), "a login with somebody else's e-mail in the query")
-      mustBe(400, await postJson({}, { query: NOBODY }), 'a body without credentials, which are in the query,')
+      mustBe(400, await postJson({}, { query: NOBODY }), 'a request with credentials only in the query')
     },
   },
   {
     id: 'header-ignored',
-    title: 'the Authorization header is not looked at',
+    title: 'the Authorization header is ignored',
     source: 'README, The specification',
     async run({ postJson, target: { credentials } }) {
       const headers = { Authorization: BASIC }
       mustBe(200, await postJson(credentials, { headers }), "a login with somebody else's credentials in the header")
-      mustBe(400, await postJson({}, { headers }), 'a body without credentials, which are in the header,')
+      mustBe(400, await postJson({}, { headers }), 'a request with credentials only in the header')
     },
   },
   {
     id: 'malformed-json',
-    title: 'malformed JSON is answered 400, as problem details',
+    title: 'malformed JSON gets 400 with problem details',
     source: 'RFC 9110 section 15.5.1; RFC 9457',
     async run({ answers }) {
       const answer = await answers.malformed()
@@ -39,7 +39,7 @@ export const requestRows: readonly Row<Probe>[] = [
   },
   {
     id: 'missing-member',
-    title: 'a missing member, or one that is no string, is answered 400, as problem details',
+    title: 'a member that is missing or not a string gets 400 with problem details',
     source: 'README, What is decided; RFC 9457',
     async run({ answers, postJson, mark }) {
       const odd: [string, () => Promise<Answer>][] = [
@@ -57,16 +57,16 @@ export const requestRows: readonly Row<Probe>[] = [
   },
   {
     id: 'repeated-field',
-    title: 'a form that names a field twice is answered 400',
+    title: 'a form that names a field twice gets 400',
     source: 'README, What is decided',
     async run({ post, mark }) {
       const body = `email=${mark}&email=${mark}&password=${mark}`
-      mustBe(400, await post(body, { type: FORM_TYPE }), 'a field that is there twice')
+      mustBe(400, await post(body, { type: FORM_TYPE }), 'a field that occurs twice')
     },
   },
   {
     id: 'media-type',
-    title: 'another media type is answered 415, as problem details',
+    title: 'another media type gets 415 with problem details',
     source: 'RFC 9110 section 15.5.16; RFC 9457',
     async run({ answers }) {
       const answer = await answers.plainText()
@@ -76,7 +76,7 @@ export const requestRows: readonly Row<Probe>[] = [
   },
   {
     id: 'body-too-large',
-    title: 'a body above 1 MB is answered 413, as problem details',
+    title: 'a body above 1 MB gets 413 with problem details',
     source: 'RFC 9110 section 15.5.14; RFC 9457',
     async run({ answers }) {
       const answer = await answers.tooLarge()
@@ -86,7 +86,7 @@ export const requestRows: readonly Row<Probe>[] = [
   },
   {
     id: 'methods',
-    title: 'another method is answered 405 with Allow, as problem details',
+    title: 'another method gets 405 with Allow and problem details',
     source: 'README, What is decided; RFC 9110 section 15.5.6; RFC 9457',
     async run({ answers, send, target }) {
       for (const method of ['GET', 'PUT', 'DELETE', 'HEAD']) {
@@ -99,17 +99,17 @@ export const requestRows: readonly Row<Probe>[] = [
   },
   {
     id: 'options',
-    title: 'OPTIONS gives no token, and no failure of the server',
+    title: 'OPTIONS gets no token and no server error',
     source: 'RFC 9110 section 9.3.7',
     async run({ send, target }) {
       const answer = await send(target.token, { method: 'OPTIONS' })
-      must(isSuccess(answer) || answer.status === 405, `OPTIONS is answered ${answer.status}`)
-      must(!answer.body.includes('authenticationToken'), 'OPTIONS is answered with a token')
+      must(isSuccess(answer) || answer.status === 405, `OPTIONS gets ${answer.status}`)
+      must(!answer.body.includes('authenticationToken'), 'OPTIONS gets a token')
     },
   },
   {
     id: 'no-echo',
-    title: 'no refusal shows a stack, or what was sent',
+    title: 'no refusal shows a stack trace or repeats the request',
     source: 'OWASP ASVS 5, 16.5.1',
     async run({ answers, mark }) {
       for (const [what, ask] of Object.entries({

@@ -1,11 +1,11 @@
 import { mustBe, type Probe, resultOf } from '../probe.js'
 import { must, type Row } from '../verdict.js'
 
-/** What a login answers. */
+/** Rows about the response to a login. */
 export const tokenAnswerRows: readonly Row<Probe>[] = [
   {
     id: 'login',
-    title: 'the right e-mail and password are answered 200',
+    title: 'the right e-mail and password get 200',
     source: 'README, The specification',
     async run({ answers }) {
       mustBe(200, await answers.signedIn(), 'the login')
@@ -13,14 +13,14 @@ export const tokenAnswerRows: readonly Row<Probe>[] = [
   },
   {
     id: 'members',
-    title: 'the answer has authenticationToken and expiration, and no third member',
+    title: 'the response has only authenticationToken and expiration',
     source: 'README, The specification',
     async run(probe) {
       const result = await resultOf(probe)
       const members = Object.keys(result).sort()
       must(members.join() === 'authenticationToken,expiration', `the members are: ${members.join(', ') || 'none'}`)
       const others = members.filter((name) => typeof result[name] !== 'string')
-      must(others.length === 0, `no string: ${others.join(', ')}`)
+      must(others.length === 0, `not a string: ${others.join(', ')}`)
     },
   },
   {
@@ -56,7 +56,7 @@ export const tokenAnswerRows: readonly Row<Probe>[] = [
   },
   {
     id: 'not-cached',
-    title: 'tokens and refusals are kept from caches',
+    title: 'tokens and refusals are not cached',
     source: 'RFC 6749 section 5.1; OWASP ASVS 5, 14.3.2',
     async run({ answers }) {
       for (const [what, answer] of [
@@ -71,7 +71,7 @@ export const tokenAnswerRows: readonly Row<Probe>[] = [
   },
   {
     id: 'no-etag',
-    title: 'the token has no ETag to ask for it again by',
+    title: 'the token response has no ETag',
     source: 'OWASP ASVS 5, 14.3.2',
     async run({ answers }) {
       must(!('etag' in (await answers.signedIn()).headers), 'there is an ETag')
@@ -97,7 +97,7 @@ export const tokenAnswerRows: readonly Row<Probe>[] = [
   },
   {
     id: 'no-realm',
-    title: 'a realm that is sent changes nothing',
+    title: 'a realm in the request changes nothing',
     source: 'README, The specification',
     async run({ postJson, target: { credentials } }) {
       mustBe(200, await postJson({ ...credentials, realm: 'check' }), 'a login with a realm')

@@ -4,21 +4,21 @@ import { type Probe, readJwt, resultOf } from '../probe.js'
 import { must, type Row } from '../verdict.js'
 
 const DAY = 86_400
-/** By how many seconds the clocks that are compared may differ. */
+/** The allowed difference between the clocks, in seconds. */
 const SKEW = 60
 
-/** What is in the token. */
+/** Rows about the content of the token. */
 export const tokenRows: readonly Row<Probe>[] = [
   {
     id: 'token-header',
     title: 'the token is a signed JWT, with typ at+jwt, a known alg and a kid',
     source: 'RFC 9068 section 2.1; RFC 8725 sections 3.1 and 3.11',
-    // Where it is none, every other row about its inside is skipped: this one must fail.
+    // This row must fail for an unreadable token, because the other rows about its content are skipped.
     async run(probe) {
       const token = readJwt(String((await resultOf(probe))['authenticationToken']))
-      must(token, 'it is no JWT in compact form with a signature')
+      must(token, 'it is not a JWT in compact form with a signature')
       const { alg, kid, typ } = token
-      must(typeof alg === 'string' && Object.hasOwn(ALGORITHMS, alg), 'alg is none, or one that is not known')
+      must(typeof alg === 'string' && Object.hasOwn(ALGORITHMS, alg), 'alg is none or unknown')
       must(typ === 'at+jwt', 'typ is not at+jwt')
       must(typeof kid === 'string' && kid !== '', 'kid is missing')
     },
@@ -40,20 +40,20 @@ export const tokenRows: readonly Row<Probe>[] = [
   },
   {
     id: 'lifetime',
-    title: 'the token begins now, and lives for a day at most',
+    title: 'the token is valid from now, for at most a day',
     source: 'OWASP ASVS 5, 9.2.1; RFC 6750 section 5.3',
     async run({ readToken, answers }) {
       const { iat, exp } = (await readToken()).claims
       const life = Number(exp) - Number(iat)
-      must(life > 0 && life <= DAY, `it lives for ${life} seconds`)
+      must(life > 0 && life <= DAY, `its lifetime is ${life} seconds`)
       const now = Date.parse((await answers.signedIn()).headers.date ?? '') / 1000
       const off = Math.round(Number(iat) - now)
-      must(!(Math.abs(off) > SKEW), `iat is ${off} seconds from the Date of the answer`)
+      must(!(Math.abs(off) > SKEW), `iat is ${off} seconds from the Date of the response`)
     },
   },
   {
     id: 'no-secret-in-token',
-    title: 'the token holds no password and no hash of one',
+    title: 'the token holds no password and no password hash',
     source: 'RFC 7519 section 12; OWASP ASVS 5, 14.2.6',
     async run({ readToken, target: { credentials } }) {
       const values = valuesIn((await readToken()).claims)

@@ -20,43 +20,43 @@ type Limits = Parameters<ReturnType<typeof createHashQueue>['acquire']>[0]
 
 /** A login: waits for a slot, runs its task, and leaves. */
 async function run<T>(
-  gate: ReturnType<typeof createHashQueue>,
+  queue: ReturnType<typeof createHashQueue>,
   task: () => T | Promise<T>,
   limits?: Limits,
 ): Promise<T> {
-  const slot = await gate.acquire(limits)
-  return slot.run(task, limits).finally(slot.leave)
+  const slot = await queue.acquire(limits)
+  return queue.run(task, limits).finally(slot.leave)
 }
 
 const turns = async () => {
   for (let i = 0; i < 10; i++) await Promise.resolve()
 }
 
-describe('the hash gate', () => {
+describe('the hash queue', () => {
   it('runs as many tasks at a time as it is told, the others in their order', async () => {
-    const gate = createHashQueue(2, 10)
+    const queue = createHashQueue(2, 10)
     const started: string[] = []
     const tasks = ['a', 'b', 'c', 'd'].map((name) => task(name, started))
-    const done = tasks.map((t) => run(gate, t.run))
+    const done = tasks.map((t) => run(queue, t.run))
     await turns()
     expect(started).toEqual(['a', 'b'])
-    expect(gate.load()).toEqual({ active: 2, waiting: 2 })
+    expect(queue.load()).toEqual({ active: 2, waiting: 2 })
     tasks[1]?.finish()
     expect(await done[1]).toBe('b')
     await turns()
     expect(started).toEqual(['a', 'b', 'c'])
     for (const t of tasks) t.finish()
     expect(await Promise.all(done)).toEqual(['a', 'b', 'c', 'd'])
-    expect(gate.load()).toEqual({ active: 0, waiting: 0 })
+    expect(queue.load()).toEqual({ active: 0, waiting: 0 })
   })
 
   it('goes on after a task that fails or throws', async () => {
-    const gate = createHashQueue(1, 10)
-    const failing = run(gate, () => Promise.reject(new Error('one')))
-    const throwing = run(gate, () => {
+    const queue = createHashQueue(1, 10)
+    const failing = run(queue, () => Promise.reject(new Error('one')))
+    const throwing = run(queue, () => {
       throw new Error('two')
     })
-    const good = run(gate, () => 'three')
+    const good = run(queue, () => 'three')
     await expect(failing).rejects.toThrow('one')
     await expect(throwing).rejects.toThrow('two')
     expect(await good).toBe('three')
@@ -68,31 +68,31 @@ describe('the hash gate', () => {
     [4, 8],
     [1, 40],
     [2, 128],
-  ])('has room for %i that run and %i that wait, and for no more', async (concurrency, queue) => {
-    const gate = createHashQueue(concurrency, queue)
+  ])('has room for %i that run and %i that wait, and for no more', async (concurrency, length) => {
+    const queue = createHashQueue(concurrency, length)
     const from = (i: number) => ({ source: { network: `192.0.2.${i}`, connection: {} } })
-    const asked = Array.from({ length: concurrency + queue }, (_, i) => gate.acquire(from(i)))
-    await expect(gate.acquire(from(999))).rejects.toMatchObject({ code: 'overloaded', status: 503 })
+    const asked = Array.from({ length: concurrency + length }, (_, i) => queue.acquire(from(i)))
+    await expect(queue.acquire(from(999))).rejects.toMatchObject({ code: 'overloaded', status: 503 })
     const first = await asked[0]
     first?.leave()
     first?.leave()
-    const one = gate.acquire(from(1000))
-    await expect(gate.acquire(from(1001))).rejects.toThrow(AuthError)
+    const one = queue.acquire(from(1000))
+    await expect(queue.acquire(from(1001))).rejects.toThrow(AuthError)
     for (const slot of [...asked, one]) (await slot).leave()
-    expect(gate.load()).toEqual({ active: 0, waiting: 0 })
+    expect(queue.load()).toEqual({ active: 0, waiting: 0 })
   })
 
   describe('between those who wait', () => {
     const SLOTS = 32
     const source = (network: string, connection: object = {}) => ({ source: { network, connection } })
 
-    /** A gate whose slots are taken; `serve` frees one slot after the other and tells who got them. */
-    async function busy(queue: number) {
-      const gate = createHashQueue(1, queue)
-      const taken = await Promise.all(Array.from({ length: SLOTS }, () => gate.acquire(source('first'))))
+    /** A queue whose slots are taken; `serve` frees one slot after the other and tells who got them. */
+    async function busy(length: number) {
+      const queue = createHashQueue(1, length)
+      const taken = await Promise.all(Array.from({ length: SLOTS }, () => queue.acquire(source('first'))))
       const served: string[] = []
       const ask = (name: string, limits: Limits) =>
-        gate.acquire(limits).then(
+        queue.acquire(limits).then(
           (slot) => {
             served.push(name)
             taken.push(slot)
@@ -106,7 +106,7 @@ describe('the hash gate', () => {
         }
         return served
       }
-      return { gate, ask, serve }
+      return { queue, ask, serve }
     }
 
     it('serves the networks in turn, however many logins of one wait', async () => {
@@ -126,12 +126,12 @@ describe('the hash gate', () => {
     })
 
     it('lets 64 of one connection wait, and half of the queue of one network', async () => {
-      const { gate, ask, serve } = await busy(SLOTS - 1 + 200)
+      const { queue, ask, serve } = await busy(SLOTS - 1 + 200)
       const one = source('a')
       for (let i = 0; i < 64; i++) ask('one', one)
       for (let i = 0; i < 70; i++) ask('other', source('a'))
       await turns()
-      expect(gate.load().waiting).toBe(SLOTS + 100)
+      expect(queue.load().waiting).toBe(SLOTS + 100)
       const served = await serve()
       expect(served.filter((name) => name === 'one')).toHaveLength(64)
       expect(served.filter((name) => name === 'other')).toHaveLength(36)
@@ -139,21 +139,21 @@ describe('the hash gate', () => {
     })
 
     it('refuses all of a connection that pipelines more than 64', async () => {
-      const { gate, ask, serve } = await busy(1000)
+      const { queue, ask, serve } = await busy(1000)
       const one = source('a')
       for (let i = 0; i < 65; i++) ask('one', one)
       ask('other', source('a'))
       await turns()
-      expect(gate.load().waiting).toBe(SLOTS + 1)
+      expect(queue.load().waiting).toBe(SLOTS + 1)
       expect(await serve()).toEqual([...Array(65).fill('one: overloaded'), 'other'])
     })
 
     it('hashes for the networks in turn, though one of them holds all slots', async () => {
-      const gate = createHashQueue(1, 1000)
+      const queue = createHashQueue(1, 1000)
       const order: string[] = []
       const login = (name: string) =>
         run(
-          gate,
+          queue,
           async () => {
             order.push(name)
             await turns()
@@ -181,18 +181,18 @@ describe('the hash gate', () => {
   })
 
   it('takes out of the queue who has gone, and runs nothing for them', async () => {
-    const gate = createHashQueue(1, 10)
+    const queue = createHashQueue(1, 10)
     const started: string[] = []
     const [a, b, c] = ['a', 'b', 'c'].map((name) => task(name, started))
     const client = new AbortController()
-    const first = run(gate, a?.run as () => Promise<string>)
-    const gone = run(gate, b?.run as () => Promise<string>, { signal: client.signal })
-    const last = run(gate, c?.run as () => Promise<string>)
+    const first = run(queue, a?.run as () => Promise<string>)
+    const gone = run(queue, b?.run as () => Promise<string>, { signal: client.signal })
+    const last = run(queue, c?.run as () => Promise<string>)
     await turns()
     await turns()
     client.abort()
     await expect(gone).rejects.toMatchObject({ code: 'client_closed_request' })
-    expect(gate.load()).toEqual({ active: 1, waiting: 1 })
+    expect(queue.load()).toEqual({ active: 1, waiting: 1 })
     a?.finish()
     c?.finish()
     expect(await Promise.all([first, last])).toEqual(['a', 'c'])
@@ -200,18 +200,18 @@ describe('the hash gate', () => {
   })
 
   it('runs nothing for a client that has gone before its turn is asked for', async () => {
-    const gate = createHashQueue(1, 10)
-    await expect(run(gate, () => 'never', { signal: AbortSignal.abort() })).rejects.toMatchObject({
+    const queue = createHashQueue(1, 10)
+    await expect(run(queue, () => 'never', { signal: AbortSignal.abort() })).rejects.toMatchObject({
       code: 'client_closed_request',
     })
-    expect(gate.load()).toEqual({ active: 0, waiting: 0 })
+    expect(queue.load()).toEqual({ active: 0, waiting: 0 })
   })
 
   it('lets a task that runs come to its end though its client has gone', async () => {
-    const gate = createHashQueue(1, 10)
+    const queue = createHashQueue(1, 10)
     const client = new AbortController()
     const running = task('a', [])
-    const done = run(gate, running.run, { signal: client.signal })
+    const done = run(queue, running.run, { signal: client.signal })
     await turns()
     client.abort()
     running.finish()
@@ -219,11 +219,11 @@ describe('the hash gate', () => {
   })
 
   it('leaves nothing at the client’s signal, which lasts as long as its connection', async () => {
-    const gate = createHashQueue(1, 10)
+    const queue = createHashQueue(1, 10)
     const [first, second] = ['first', 'second'].map((name) => task(name, []))
     const { signal } = new AbortController()
-    const running = run(gate, first?.run as () => Promise<string>, { signal: signal })
-    const waiting = run(gate, second?.run as () => Promise<string>, { signal: signal })
+    const running = run(queue, first?.run as () => Promise<string>, { signal: signal })
+    const waiting = run(queue, second?.run as () => Promise<string>, { signal: signal })
     await turns()
     expect(getEventListeners(signal, 'abort')).toHaveLength(1)
     first?.finish()
@@ -237,61 +237,61 @@ describe('the hash gate', () => {
     afterEach(() => void vi.useRealTimers())
 
     it('keeps the turn of a task whose client has gone, and passes it on when it takes too long', async () => {
-      const gate = createHashQueue(1, 10)
+      const queue = createHashQueue(1, 10)
       const started: string[] = []
       const [hanging, next] = ['hanging', 'next'].map((name) => task(name, started))
       const client = new AbortController()
       const limits = { signal: client.signal, timeout: 1000 }
-      const given = run(gate, hanging?.run as () => Promise<string>, limits)
-      const failed = expect(given).rejects.toThrow('no answer within 1000 ms')
-      const done = run(gate, next?.run as () => Promise<string>)
+      const given = run(queue, hanging?.run as () => Promise<string>, limits)
+      const failed = expect(given).rejects.toThrow('no result within 1000 ms')
+      const done = run(queue, next?.run as () => Promise<string>)
       await vi.advanceTimersByTimeAsync(999)
       client.abort()
       await turns()
-      expect(gate.load()).toEqual({ active: 1, waiting: 1 })
+      expect(queue.load()).toEqual({ active: 1, waiting: 1 })
       await vi.advanceTimersByTimeAsync(1)
       await failed
       await turns()
       expect(started).toEqual(['hanging', 'next'])
       hanging?.finish()
       await turns()
-      expect(gate.load()).toEqual({ active: 1, waiting: 0 })
+      expect(queue.load()).toEqual({ active: 1, waiting: 0 })
       next?.finish()
       expect(await done).toBe('next')
-      expect(gate.load()).toEqual({ active: 0, waiting: 0 })
+      expect(queue.load()).toEqual({ active: 0, waiting: 0 })
     })
 
     it('says overloaded to a task whose turn does not come in time, and never runs it', async () => {
-      const gate = createHashQueue(1, 10)
+      const queue = createHashQueue(1, 10)
       const started: string[] = []
       const [first, late] = ['first', 'late'].map((name) => task(name, started))
-      const running = run(gate, first?.run as () => Promise<string>)
-      const waiting = run(gate, late?.run as () => Promise<string>, { timeout: 1000 })
+      const running = run(queue, first?.run as () => Promise<string>)
+      const waiting = run(queue, late?.run as () => Promise<string>, { timeout: 1000 })
       const refused = expect(waiting).rejects.toMatchObject({ code: 'overloaded' })
       await vi.advanceTimersByTimeAsync(1000)
       await refused
-      expect(gate.load()).toEqual({ active: 1, waiting: 0 })
+      expect(queue.load()).toEqual({ active: 1, waiting: 0 })
       first?.finish()
       await running
       expect(started).toEqual(['first'])
     })
 
     it('says overloaded to a login that waits too long for a slot', async () => {
-      const gate = createHashQueue(1, 1000)
-      for (let i = 0; i < 32; i++) await gate.acquire()
-      const refused = expect(gate.acquire({ timeout: 1000 })).rejects.toMatchObject({ code: 'overloaded' })
+      const queue = createHashQueue(1, 1000)
+      for (let i = 0; i < 32; i++) await queue.acquire()
+      const refused = expect(queue.acquire({ timeout: 1000 })).rejects.toMatchObject({ code: 'overloaded' })
       await vi.advanceTimersByTimeAsync(999)
-      expect(gate.load().waiting).toBe(33)
+      expect(queue.load().waiting).toBe(33)
       await vi.advanceTimersByTimeAsync(1)
       await refused
-      expect(gate.load().waiting).toBe(32)
+      expect(queue.load().waiting).toBe(32)
     })
 
     it('counts the time of a task from its own turn', async () => {
-      const gate = createHashQueue(1, 10)
+      const queue = createHashQueue(1, 10)
       const [first, second] = ['first', 'second'].map((name) => task(name, []))
-      const running = run(gate, first?.run as () => Promise<string>, { timeout: 1000 })
-      const done = run(gate, second?.run as () => Promise<string>, { timeout: 1000 })
+      const running = run(queue, first?.run as () => Promise<string>, { timeout: 1000 })
+      const done = run(queue, second?.run as () => Promise<string>, { timeout: 1000 })
       await vi.advanceTimersByTimeAsync(900)
       first?.finish()
       await running
@@ -328,8 +328,8 @@ describe('the hash gate', () => {
     vi.doMock('node:os', async (original) => ({ ...(await original<object>()), availableParallelism: () => cores }))
     vi.resetModules()
     try {
-      const gate = await import('../../../../src/accounts/passwords/hash-queue.js')
-      expect(gate.defaultConcurrency()).toBe(expected)
+      const queue = await import('../../../../src/accounts/passwords/hash-queue.js')
+      expect(queue.defaultConcurrency()).toBe(expected)
     } finally {
       vi.doUnmock('node:os')
       vi.resetModules()

@@ -138,7 +138,7 @@ describe('a place', () => {
 
   it('waits for a new hash no longer than it was told', async () => {
     const place = await passwordsOf({ ...countingHasher(), hash: hung }).reserve({ timeout: 20 })
-    expect(await rejectionOf(place.hash(PASSWORD))).toMatchObject({ message: 'no answer within 20 ms' })
+    expect(await rejectionOf(place.hash(PASSWORD))).toMatchObject({ message: 'no result within 20 ms' })
   })
 
   it('makes a new hash though the client has gone, and checks nothing for it', async () => {

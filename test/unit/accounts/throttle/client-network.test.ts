@@ -22,6 +22,7 @@ describe('clientNetwork', () => {
     ['[2001:db8:1:2::1]:443', '2001:db8:1:2/64'],
     ['2001:db8:1:2::192.0.2.1', '2001:db8:1:2/64'],
     ['fe80::1%eth0', 'fe80:0:0:0/64'],
+    ['64:ff9b:1:2::192.0.2.1', '64:ff9b:1:2/64'],
   ])('counts %s as %s', (address, network) => {
     expect(clientNetwork(address)).toBe(parts(network))
   })

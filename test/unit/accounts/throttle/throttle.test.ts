@@ -560,11 +560,16 @@ describe('a shared store', () => {
   it('that has answered leaves no timer behind', async () => {
     const answers: ((value: unknown) => void)[] = []
     const { spend } = answering(() => new Promise((resolve) => answers.push(resolve)))
+    const asked = async (count: number) => {
+      while (answers.length < count) await undefined
+    }
     const atOnce = spend()
+    await asked(1)
     answers[0]?.(undefined)
     await atOnce
     expect(vi.getTimerCount()).toBe(0)
     const meanwhile = spend()
+    await asked(2)
     vi.advanceTimersByTime(10) // the look at the store is due, but has not been taken
     answers[1]?.(undefined)
     await meanwhile

@@ -148,8 +148,8 @@ describe('other text', () => {
     'it is "2026-11-20T22:28:53Z"',
     'the members are: authenticationToken, expiration, refresh_token, tokenType',
     'Cache-Control of the token is "public, max-age=31536000, immutable", without no-store',
-    '/statements?a=1&page=2: not guarded: without a token it is answered 200; /reports: with the token it is answered 503',
-    'no answer: connect ECONNREFUSED 127.0.0.1:40123',
+    '/statements?a=1&page=2: not guarded: a request without a token gets 200; /reports: a request with the token gets 503',
+    'no response: connect ECONNREFUSED 127.0.0.1:40123',
     'these headers differ: x-request-id, x-guesses-left, report-to, content-security-policy',
   ])('is shown as it is: %s', (text) => {
     expect(show(text)).toBe(text)

@@ -33,6 +33,6 @@ test('--min-length counts characters', async () => {
   expect(await cli(['hash', '--min-length', '8'], { input: '123456🔑' })).toEqual({
     code: 1,
     stdout: '',
-    stderr: 'express-token-endpoint: A password has 8 characters at least, but this one has 7\n',
+    stderr: 'express-token-endpoint: The password must have at least 8 characters, but has 7\n',
   })
 })

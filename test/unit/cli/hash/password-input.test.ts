@@ -28,7 +28,7 @@ const PASSWORD = 'correct horse'
 test('asks twice for a new one, and shows nothing of it', async () => {
   const { result, shown, modes, rawAtQuestion } = terminal([`${PASSWORD}\r`, `${PASSWORD}\r`])
   expect(await result).toBe(PASSWORD)
-  expect(shown()).toBe('Password: \nThe same again: \n')
+  expect(shown()).toBe('Password: \nRepeat the password: \n')
   expect(rawAtQuestion).toEqual([true, true])
   expect(modes).toEqual([true, false])
 })
@@ -46,7 +46,7 @@ test('keeps the spaces, and takes corrections', async () => {
 })
 
 test.each([
-  ['two different ones', [`${PASSWORD}\r`, 'correct hearse\r'], 'The two passwords are not the same'],
+  ['two different ones', [`${PASSWORD}\r`, 'correct hearse\r'], 'The two passwords differ'],
   ['Ctrl-C', ['corr\u0003'], 'Cancelled'],
   ['Ctrl-C at the second', [`${PASSWORD}\r`, '\u0003'], 'Cancelled'],
   ['Ctrl-D', ['\u0004'], 'Cancelled'],
@@ -81,9 +81,9 @@ test('takes a character that comes in two pieces', async () => {
 test.each<[string, string | Uint8Array, string]>([
   ['nothing', '', 'The password is empty'],
   ['an end of line', '\n', 'The password is empty'],
-  ['too much', 'x'.repeat(10_241), 'longer than a password can be'],
-  ['two lines', 'first line\nsecond line\n', 'alone, on one line'],
-  ['an empty line behind it', `${PASSWORD}\n\n`, 'alone, on one line'],
+  ['too much', 'x'.repeat(10_241), 'Standard input is too long'],
+  ['two lines', 'first line\nsecond line\n', 'only the password, on one line'],
+  ['an empty line behind it', `${PASSWORD}\n\n`, 'only the password, on one line'],
   ['no UTF-8', new Uint8Array(9).fill(0xff), 'not UTF-8'],
 ])('refuses %s from a pipe', async (_what, content, says) => {
   await expect(pipe(content)).rejects.toThrow(says)

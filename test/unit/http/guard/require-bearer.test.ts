@@ -519,7 +519,7 @@ describe('accounts', () => {
       'no answer to whether it is revoked',
       { isRevoked: (() => undefined) as never },
       'revocation',
-      'isRevoked: the answer must be true or false',
+      'isRevoked: the result must be true or false',
     ],
   ])('is told of %s', async (_what, options, dependency, message) => {
     const onEvent = vi.fn()

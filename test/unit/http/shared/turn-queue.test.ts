@@ -1,16 +1,24 @@
 import { setImmediate } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
-import { GUARDED_REQUESTS } from '../../../../src/http/guard/require-bearer.js'
-import { createTurnQueue } from '../../../../src/http/shared/turn-queue.js'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { GUARDED_REQUESTS } from '../../../../src/http/shared/limits.js'
+import { createTurnQueue, type WaitForTurn } from '../../../../src/http/shared/turn-queue.js'
 
-const waitForTurn = createTurnQueue(GUARDED_REQUESTS)
+let waitForTurn: WaitForTurn
+beforeEach(() => {
+  waitForTurn = createTurnQueue(GUARDED_REQUESTS)
+})
+
+/** Uses up the places of this turn, so that the next request has to wait. */
+function fillTurn(): void {
+  for (let i = 0; i < 8; i++) expect(waitForTurn(() => from('first'))).toBeUndefined()
+}
 
 const from = (network: string, connection: object = {}) => ({ network, connection })
 
 /** Waits for a turn, and records who continues, or why not. */
 async function join(source: ReturnType<typeof from>, name: string, order: string[]): Promise<void> {
   try {
-    await waitForTurn(source)
+    await waitForTurn(() => source)
     order.push(name)
   } catch (error) {
     order.push(`${name}: ${(error as { code?: string }).code}`)
@@ -18,7 +26,8 @@ async function join(source: ReturnType<typeof from>, name: string, order: string
 }
 
 describe('waitForTurn', () => {
-  it('lets eight continue in each turn of the event loop', async () => {
+  it('lets eight continue at once, and eight in each later turn of the event loop', async () => {
+    fillTurn()
     const order: string[] = []
     for (let i = 0; i < 20; i++) void join(from('a'), `${i}`, order)
     const counts: number[] = []
@@ -31,6 +40,7 @@ describe('waitForTurn', () => {
   })
 
   it('lets a request of another connection continue after one of each flooding connection', async () => {
+    fillTurn()
     const order: string[] = []
     const flood = Array.from({ length: 4 }, () => from('a'))
     const all = flood.flatMap((source) => Array.from({ length: 60 }, () => join(source, 'forged', order)))
@@ -41,6 +51,7 @@ describe('waitForTurn', () => {
   })
 
   it('lets a request of another network continue after one of the flooding network, whatever its connections', async () => {
+    fillTurn()
     const order: string[] = []
     const all = Array.from({ length: 500 }, () => join(from('a'), 'forged', order))
     await join(from('b'), 'valid', order)
@@ -49,6 +60,7 @@ describe('waitForTurn', () => {
   })
 
   it('refuses all of a connection that pipelines more than its limit, and none of another', async () => {
+    fillTurn()
     const order: string[] = []
     const [greedy, modest] = [from('a'), from('a')]
     const all = Array.from({ length: 129 }, () => join(greedy, 'greedy', order))
@@ -59,6 +71,7 @@ describe('waitForTurn', () => {
   })
 
   it('refuses what one network has beyond 2,048', async () => {
+    fillTurn()
     const order: string[] = []
     await Promise.all(Array.from({ length: 3000 }, () => join(from('a'), 'one', order)))
     expect(order.filter((name) => name === 'one')).toHaveLength(2048)
@@ -66,6 +79,7 @@ describe('waitForTurn', () => {
   })
 
   it('keeps 4,096 at most, and makes room for a network that has fewer', async () => {
+    fillTurn()
     const order: string[] = []
     const all: Promise<void>[] = []
     for (const network of ['a', 'b', 'c']) {
@@ -80,6 +94,7 @@ describe('waitForTurn', () => {
 
 describe('after a connection has lost its places', () => {
   it('eight still continue in each turn', async () => {
+    fillTurn()
     const order: string[] = []
     for (let i = 0; i < 5; i++) {
       const source = from('a')

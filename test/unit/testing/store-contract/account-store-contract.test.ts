@@ -138,7 +138,7 @@ describe('a store that keeps the contract', () => {
     const store = memoryAccounts([{ ...ALICE, id: '1' }, ...[...'023456789'].map((id) => ({ ...BOB, id, email: id }))])
     const existing = { email: ALICE.email }
     expect(Object.values((await outcome({ store, existing })).failed)).toEqual([
-      'findById("0") found an account. If there is one, hand in an "unknownId" that nobody has',
+      'findById("0") found an account. If the account exists, pass an "unknownId" that no account has',
     ])
     expect(await outcome({ store, existing, unknownId: '10' })).toMatchObject({ failed: {} })
   })
@@ -181,7 +181,7 @@ const FAULTS: Fault[] = [
   [
     'gives a row that is no account',
     FOUND,
-    'findByEmail("alice@example.com") gave what is no account: account: "passwordHash" must be a string, or null',
+    'findByEmail("alice@example.com") returned an invalid account: account: "passwordHash" must be a string, or null',
     () => ({
       findByEmail: (email) => (email === ALICE.email ? ({ id: 'acc-1', password_hash: HASH } as never) : null),
     }),
@@ -222,7 +222,7 @@ const FAULTS: Fault[] = [
   [
     'gives an invalid date',
     BY_ID,
-    /findById\(.+\) gave what is no account: account: "tokensValidAfter" must be a valid Date/,
+    /findById\(.+\) returned an invalid account: account: "tokensValidAfter" must be a valid Date/,
     (store) => ({
       findById: async (id) => {
         const account = await store.findById(id)
@@ -251,7 +251,7 @@ const FAULTS: Fault[] = [
   [
     'gives an empty list where there is no account',
     NOBODY,
-    /gave what is no account: account: must be an object, null or undefined, but is an empty array$/,
+    /returned an invalid account: account: must be an object, null or undefined, but is an empty array$/,
     (store) => ({ findByEmail: async (email) => (await store.findByEmail(email)) ?? ([] as never) }),
   ],
   [
@@ -265,17 +265,17 @@ const FAULTS: Fault[] = [
       ['looks up by pattern', '(a pattern for all)', (email) => email === '%'],
       ['takes _ for any letter', '(a pattern for one letter)', (email) => email === '_lice@example.com'],
       ['pastes text into SQL', '(SQL)', (email) => email.includes("' OR '1'='1")],
-      ['reads up to a NUL', '(NUL behind a known address)', (email) => email.startsWith(`${ALICE.email}\0`)],
+      ['reads up to a NUL', '(NUL after a known address)', (email) => email.startsWith(`${ALICE.email}\0`)],
       ['looks for a regular expression', '(a regular expression)', (email) => email === '.*'],
       ['finds a default for an empty address', 'findByEmail("")', (email) => email === ''],
-      ['loses halves of surrogate pairs', '(half of a surrogate pair behind', (email) => !email.isWellFormed()],
+      ['loses halves of surrogate pairs', '(half of a surrogate pair after', (email) => !email.isWellFormed()],
     ] as [string, string, (email: string) => boolean][]
   ).map(([fault, says, found]): Fault => {
     return [fault, ODD, says, (store) => ({ findByEmail: (email) => known(email, found, store) })]
   }),
   ...(
     [
-      ['cannot take a NUL', 'findByEmail("\\u0000") failed with Error: odd (NUL alone)', /\0/],
+      ['cannot take a NUL', 'findByEmail("\\u0000") failed with Error: odd (only NUL)', /\0/],
       ['cannot take half a surrogate pair', '"\\ud83d") failed with Error: odd (half of a surrogate pair)', /\p{Cs}/u],
       ['cannot take what is long', '(a long address)', /.{5000}/],
       ['cannot take a quote', '(a quote)', /'/],
@@ -367,13 +367,13 @@ const FAULTS: Fault[] = [
   [
     'never replaces',
     SWAP,
-    'replacePasswordHash answered false, but "from" was the stored hash',
+    'replacePasswordHash returned false, but "from" was the stored hash',
     () => ({ replacePasswordHash: async () => false }),
   ],
   [
     'says that it replaced, and did not',
     SWAP,
-    'findByEmail gave another hash than the one that should be stored, after replacePasswordHash had answered true',
+    'findByEmail gave another hash than the one that should be stored, after replacePasswordHash had returned true',
     () => ({ replacePasswordHash: async (_id, from) => from === HASH }),
   ],
   [
@@ -394,25 +394,25 @@ const FAULTS: Fault[] = [
   [
     'answers with a count of rows',
     SWAP,
-    'replacePasswordHash must answer true or false, but its answer is 1',
+    'replacePasswordHash must return true or false, but the result is 1',
     (store) => ({ replacePasswordHash: async (...args) => Number(await store.replacePasswordHash(...args)) as never }),
   ],
   [
     'answers nothing',
     SWAP,
-    'replacePasswordHash must answer true or false, but its answer is missing',
+    'replacePasswordHash must return true or false, but the result is missing',
     (store) => ({ replacePasswordHash: async (...args) => void (await store.replacePasswordHash(...args)) as never }),
   ],
   [
     'replaces without comparing',
     COMPARE,
-    'answered true, but "from" was another hash: it must compare and swap',
+    'returned true, but "from" was another hash. The method must compare and swap',
     (store) => ({ replacePasswordHash: (id, _from, to) => set(store, id, to) }),
   ],
   [
     'replaces without comparing, and says that it did not',
     COMPARE,
-    'after replacePasswordHash from another hash had answered false',
+    'after replacePasswordHash from another hash had returned false',
     (store) => ({
       async replacePasswordHash(id, from, to) {
         const same = (await store.findById(id))?.passwordHash === from
@@ -436,7 +436,7 @@ const FAULTS: Fault[] = [
     return [
       `compares ${fault}`,
       COMPARE,
-      `"from" was ${what}:`,
+      `"from" was ${what}.`,
       (store) => ({
         async replacePasswordHash(id, from, to) {
           const stored = (await store.findById(id))?.passwordHash
@@ -448,13 +448,13 @@ const FAULTS: Fault[] = [
   [
     'looks at the hash alone, and not at the id',
     OTHER,
-    /answered true for "3f1c.+a", an id that nobody has$/,
+    /returned true for "3f1c.+a", an id that no account has$/,
     (store) => ({ replacePasswordHash: (_id, from, to) => store.replacePasswordHash(ALICE.id, from, to) }),
   ],
   [
     'says that it replaced the hash of nobody',
     OTHER,
-    /answered true for "3f1c.+a", an id that nobody has$/,
+    /returned true for "3f1c.+a", an id that no account has$/,
     (store) => ({
       replacePasswordHash: async (id, from, to) => id !== ALICE.id || store.replacePasswordHash(id, from, to),
     }),
@@ -519,7 +519,7 @@ describe('a store that breaks the contract', () => {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
     const [first] = accountStoreContract({ store: { findByEmail: () => new Promise(() => {}) }, existing: ALICE })
-    const failing = expect(first?.run()).rejects.toThrow('failed with Error: no answer within 5000 ms')
+    const failing = expect(first?.run()).rejects.toThrow('failed with Error: no result within 5000 ms')
     await vi.advanceTimersByTimeAsync(5000)
     await failing
   })
@@ -550,7 +550,7 @@ describe('misuse', () => {
   })
 
   it.each([
-    ['a look-up alone', () => undefined, 'A look-up alone goes in as { findByEmail: lookUp }'],
+    ['a look-up alone', () => undefined, 'Pass a look-up function as { findByEmail: lookUp }'],
     ['nothing, from a function', () => undefined, '"store" must be an account store'],
     ['a list, from a function', () => [ALICE], '"store" must be an account store'],
     [

@@ -537,10 +537,10 @@ describe('an answer that is no JWK set', () => {
     ['too long once unpacked', bomb, 'the answer is longer than 102400 bytes'],
     ['endless', endless, 'the answer is longer than 102400 bytes'],
     ['cut off', (_req, res) => void res.writeHead(200).write('{', () => res.destroy()), 'terminated (UND_ERR_SOCKET)'],
-    ['never begun', () => {}, 'no answer within 1000 ms'],
-    ['never ended', hangingAfter('{"keys":'), 'no answer within 1000 ms'],
+    ['never begun', () => {}, 'no result within 1000 ms'],
+    ['never ended', hangingAfter('{"keys":'), 'no result within 1000 ms'],
   ] satisfies [string, RequestListener, string][])('leaves the keys as they were: %s', async (_, answer, reason) => {
-    const slow = reason.startsWith('no answer')
+    const slow = reason.startsWith('no result')
     const { source, clock, one, two, passes, unavailable, errors } = await follow({ timeout: slow ? '1s' : '30s' })
     await passes(one)
     source.serve(answer)
@@ -736,7 +736,7 @@ describe('misuse', () => {
     [{ maxAge: '25h' }, /option "maxAge" must be .* from 2 seconds to 1 day/],
     [{ keepFor: '31 days' }, /option "keepFor" must be .* to 30 days/],
     [{ timeout: '2m' }, /option "timeout" must be/],
-    [{ timeout: 5000 }, /did you give milliseconds\?/],
+    [{ timeout: 5000 }, /Did you pass milliseconds\?/],
     [{ sizeLimit: 0 }, /option "sizeLimit" must be a number of bytes, a whole number from 1 to 10485760/],
     [{ sizeLimit: '100kb' }, /option "sizeLimit" must be/],
     [{ onError: 'log' }, /option "onError" must be a function/],

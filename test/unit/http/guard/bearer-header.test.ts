@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { expect, it } from 'vitest'
-import { bearerTokenOf, credentialsIn } from '../../../../src/http/shared/credentials.js'
+import { assertB64Token, readBearer } from '../../../../src/http/guard/bearer-header.js'
 import { thrownBy } from '../../../support/failures.js'
 
 const bearing = (url?: string) =>
@@ -9,19 +9,21 @@ const bearing = (url?: string) =>
 it.each([undefined, '', '/', '/?', '?', '/x?a=access_token', '/access_token=x', '/?Access_Token=x'])(
   'a token in the header alone, at %j, is taken',
   (url) => {
-    expect(bearerTokenOf(bearing(url), 'Bearer abc')).toBe('abc')
+    expect(readBearer(bearing(url))).toBe('abc')
   },
 )
 
 it.each(['/?access_token=x', '/x?a=b&access_token', '/x?access%5Ftoken=', '?access_token=x'])(
   'a second one in the query, at %j, is refused',
   (url) => {
-    expect(thrownBy(() => bearerTokenOf(bearing(url), 'Bearer abc'))).toMatchObject({ code: 'invalid_request' })
+    expect(thrownBy(() => readBearer(bearing(url)))).toMatchObject({ code: 'invalid_request' })
   },
 )
 
-it('credentials may be as long together as a body may be, and no longer', () => {
-  const credentials = { email: 'a'.repeat(4), password: 'b'.repeat(6) }
-  expect(credentialsIn(credentials, 10)).toEqual(credentials)
-  expect(thrownBy(() => credentialsIn(credentials, 9))).toMatchObject({ code: 'body_too_large' })
+it.each(['a', 'a.b.c', 'A-z0_9.~+/', 'abc=='])('%j is a b64token', (text) => {
+  expect(assertB64Token(text)).toBeUndefined()
+})
+
+it.each(['', '=', '=a', 'a=b', 'a b', 'a,b', 'a"', 'ä', 'a\n', '\ta', ' a'])('%j is not a b64token', (text) => {
+  expect(thrownBy(() => assertB64Token(text))).toMatchObject({ code: 'invalid_request' })
 })

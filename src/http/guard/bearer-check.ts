@@ -1,0 +1,107 @@
+import type { IncomingMessage } from 'node:http'
+import { hasBrand } from '../../shared/brand.js'
+import { AuthError } from '../../shared/errors.js'
+import { callHost } from '../../shared/host-call.js'
+import { isThenable } from '../../shared/values.js'
+import { syncVerifierOf } from '../../tokens/sync-verifier.js'
+import { toVerifiedToken, type VerifiedToken } from '../../tokens/verified-token.js'
+import { createHostCallLimit } from '../shared/host-call-limit.js'
+import { GUARDED_REQUESTS } from '../shared/limits.js'
+import { toRequestUser } from '../shared/request-user.js'
+import { sourceOf } from '../shared/source.js'
+import { createTurnQueue } from '../shared/turn-queue.js'
+import { assertUsable, checkRevoked, findAccount, invalidToken } from './account-check.js'
+import { assertB64Token, readBearer } from './bearer-header.js'
+import type { BearerSettings } from './options.js'
+
+/** The result of the guard's steps. On an optional guard without a token, both members are undefined. */
+export interface Admission {
+  readonly auth: VerifiedToken | undefined
+  /** The account without its password hash, where `accounts` is given. */
+  readonly user: object | undefined
+}
+
+/**
+ * Runs the guard's steps for one request: at once for a cached token without further checks, otherwise with a promise. Throws or
+ * rejects with an `AuthError` for a refusal.
+ */
+export type BearerCheck = (req: IncomingMessage) => Admission | Promise<Admission>
+
+/** A request with a token that is not cached waits for its verification. */
+const waitForTurn = createTurnQueue(GUARDED_REQUESTS)
+
+/** A request waits for the key source, the revocation check and the account store. */
+const limitHostCalls = createHostCallLimit(GUARDED_REQUESTS)
+
+/** Refusals of a verifier, which may be the host's own. */
+const VERIFIER_REFUSALS = ['invalid_token', 'unavailable'] as const
+
+/** Creates the guard's steps: identify → authorize → ask the host. */
+export function createBearerCheck(settings: BearerSettings): BearerCheck {
+  const { tokens, scope, accounts: findById, isRevoked, optional, timeout } = settings
+  const asksHost = isRevoked !== undefined || findById !== undefined
+  const sync = syncVerifierOf(tokens)
+
+  /** Reads the header and returns its token: from the cache, or verified. */
+  function identify(req: IncomingMessage): VerifiedToken | undefined | Promise<VerifiedToken> {
+    const text = readBearer(req)
+    if (text === undefined) return undefined
+    const cached = sync?.fromCache(text)
+    if (cached) return cached
+    assertB64Token(text)
+    return waitForTurn(() => sourceOf(req))?.then(() => verify(req, text)) ?? verify(req, text)
+  }
+
+  /** Verifies a token: at once, unless its key has to be fetched or the verifier is the host's own. */
+  function verify(req: IncomingMessage, text: string): VerifiedToken | Promise<VerifiedToken> {
+    const options = { timeout, passThrough: VERIFIER_REFUSALS }
+    return (
+      sync?.verifySync(text) ?? limitHostCalls(sourceOf(req), () => callHost('keys', () => askVerifier(text), options))
+    )
+  }
+
+  /** Asks a verifier that may be the host's own. A forgotten `return` in its `verify` must not count as a token. */
+  async function askVerifier(text: string): Promise<VerifiedToken> {
+    const auth = toVerifiedToken(await tokens.verify(text))
+    if (auth) return auth
+    throw new TypeError('tokens: verify must return a verified token, or throw')
+  }
+
+  /** Refuses a request without a token, unless the guard is optional, and a token without the required scopes. */
+  function authorize(auth: VerifiedToken | undefined): void {
+    if (auth === undefined && optional) return
+    if (auth === undefined) throw new AuthError('missing_token')
+    if (!hasBrand('VerifiedToken', auth)) throw new TypeError('requireBearer: only a verified token is admitted')
+    if (!scope.every((required) => auth.scopes.includes(required))) {
+      throw new AuthError('insufficient_scope', { scope, accountId: auth.accountId, tokenId: auth.id })
+    }
+  }
+
+  /** Asks the host whether the token was revoked, and looks its account up. */
+  async function askHost(auth: VerifiedToken): Promise<Admission> {
+    if (isRevoked) {
+      const revoked = await callHost('revocation', () => checkRevoked(isRevoked, auth), { timeout })
+      if (revoked !== false) throw invalidToken('revoked', auth)
+    }
+    if (!findById) return { auth, user: undefined }
+    const found = await callHost('accounts', () => findAccount(findById, auth), { timeout })
+    return { auth, user: toRequestUser(assertUsable(found, auth)) }
+  }
+
+  function askHostLater(req: IncomingMessage, auth: VerifiedToken): Promise<Admission> {
+    return limitHostCalls(sourceOf(req), () => askHost(auth))
+  }
+
+  async function checkLater(req: IncomingMessage, identified: Promise<VerifiedToken>): Promise<Admission> {
+    const auth = await identified
+    authorize(auth)
+    return asksHost ? askHostLater(req, auth) : { auth, user: undefined }
+  }
+
+  return function checkBearer(req) {
+    const auth = identify(req)
+    if (isThenable(auth)) return checkLater(req, auth)
+    authorize(auth)
+    return auth && asksHost ? askHostLater(req, auth) : { auth, user: undefined }
+  }
+}

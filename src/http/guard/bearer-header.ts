@@ -1,0 +1,41 @@
+import type { IncomingMessage } from 'node:http'
+import { AuthError } from '../../shared/errors.js'
+import { isRepeated } from '../shared/header-lines.js'
+
+/*
+ * RFC 6750 section 2.1, RFC 9110 section 11.4:
+ *   credentials = auth-scheme 1*SP b64token      auth-scheme = token, in any case
+ *   b64token    = 1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"="
+ */
+const AUTH_SCHEME = /^[!#$%&'*+.^_`|~\w-]+/
+const BEARER = /^bearer +/i
+const B64TOKEN = /^[\w.~+/-]+=*$/
+
+/**
+ * Reads the bearer credentials from a request's `Authorization` header. Pass the result to {@link assertB64Token} before use, unless
+ * the cache knows it: a cached token has the right form.
+ * @returns undefined without the header, and for another scheme
+ * @throws AuthError `invalid_request` when the header is malformed or repeated, or when the query holds a token too
+ */
+export function readBearer(req: IncomingMessage): string | undefined {
+  const { authorization: header } = req.headers
+  if (header === undefined) return undefined
+  // Node provides a string, but a middleware may have put anything there.
+  if (typeof header !== 'string' || isRepeated(req, 'authorization')) throw new AuthError('invalid_request')
+  const start = BEARER.exec(header)?.[0].length
+  if (start === undefined) {
+    if (AUTH_SCHEME.exec(header)?.[0].toLowerCase() === 'bearer') throw new AuthError('invalid_request')
+    return undefined
+  }
+  if (req.url?.includes('?') && hasTokenInQuery(req.url)) throw new AuthError('invalid_request')
+  return header.slice(start)
+}
+
+/** @throws AuthError `invalid_request` when the text is not a `b64token` (RFC 6750 section 2.1) */
+export function assertB64Token(text: string): void {
+  if (!B64TOKEN.test(text)) throw new AuthError('invalid_request')
+}
+
+function hasTokenInQuery(url: string): boolean {
+  return new URLSearchParams(url.slice(url.indexOf('?'))).has('access_token')
+}

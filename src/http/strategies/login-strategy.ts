@@ -1,0 +1,94 @@
+import type { IncomingMessage } from 'node:http'
+import { createLogin, type LoggedIn, type LoginContext } from '../../accounts/login.js'
+import type { AuthError } from '../../shared/errors.js'
+import { type Emit, type EventSubject, emitter, refusalEvent } from '../../shared/events.js'
+import { disconnectSignal } from '../shared/disconnect-signal.js'
+import { TOKEN_CALLS } from '../shared/limits.js'
+import { toRequestUser } from '../shared/request-user.js'
+import { asRefusal } from '../shared/send-answer.js'
+import { addressOf, sourceOf } from '../shared/source.js'
+import { createTurnQueue } from '../shared/turn-queue.js'
+import { credentialsIn } from '../token-endpoint/credentials.js'
+import { type LoginSettings, type LoginStrategyOptions, readLoginOptions } from '../token-endpoint/options.js'
+import { readBody } from '../token-endpoint/request-body.js'
+import { type Done, failOrError, type PassportActions, succeed } from './passport-actions.js'
+
+/** Changes the user of a login, and calls `done` with the new user. */
+export type LoginVerify = (user: object, done: Done) => unknown
+
+/** A login waits for a turn before its password is checked. */
+const waitForTurn = createTurnQueue(TOKEN_CALLS)
+
+/**
+ * Authenticates a request by the e-mail address and the password in its body, for `passport.use()` and for Nest's
+ * `PassportStrategy()`. `tokenRouter` uses the same class, with the same failed-login limits and the same queue.
+ *
+ * On success `req.user` is the account without its password hash, and `req.authInfo.asOf` is the time just before the account was
+ * looked up: pass it to `issue` as `issuedAt`. Invalid credentials (403) and a malformed body (400) fail. Every other refusal (413,
+ * 415, 429, 503) is an error, an `AuthError` with `status` and `headers`.
+ *
+ * Select the strategy by its name: `passport.authenticate('login')`. Passport shares a strategy that is passed as an object between
+ * concurrent requests, which then get each other's responses.
+ */
+export class LoginStrategy {
+  /** The name for `passport.authenticate`. */
+  readonly name: string = 'login'
+  /** @internal */
+  readonly logIn: (req: IncomingMessage, subject: EventSubject) => Promise<LoggedIn>
+  /** @internal */
+  readonly refuse: (thrown: unknown, subject: EventSubject) => AuthError
+  /** @internal */
+  readonly emit: Emit
+  /** @internal */
+  readonly verify: LoginVerify | undefined
+
+  /**
+   * Reads the options once.
+   * @param options the options of `tokenRouter` without `path` and `forwardErrors`
+   * @param verify changes the user. Default: the user stays as it is.
+   * @throws TypeError naming the option that is not valid
+   */
+  constructor(options: LoginStrategyOptions, verify?: LoginVerify)
+  /** @internal */
+  constructor(options: LoginStrategyOptions, verify: LoginVerify | undefined, settings: LoginSettings)
+  constructor(
+    options: LoginStrategyOptions,
+    verify?: LoginVerify,
+    settings = readLoginOptions('LoginStrategy', options),
+  ) {
+    const { tokens, accounts, passwords, throttle, bodyLimit, timeout, emailInEvents, onEvent } = settings
+    const login = createLogin({ store: accounts, passwords, throttle, timeout, clock: tokens })
+    const emit = emitter(onEvent)
+    this.verify = verify
+    this.emit = emit
+    this.logIn = async (req, subject) => {
+      const source = sourceOf(req)
+      const credentials = credentialsIn(await readBody(req, bodyLimit), bodyLimit)
+      if (emailInEvents) subject.email = credentials.email
+      await waitForTurn(() => source)
+      const failed: LoginContext['failed'] = (dependency, error) =>
+        emit(subject, { type: 'dependency.failed', dependency, refused: false, error })
+      return login(credentials, { address: subject.address, source, signal: disconnectSignal(req.socket), failed })
+    }
+    this.refuse = (thrown, subject) => {
+      const error = asRefusal('token', thrown)
+      emit(subject, refusalEvent('token', error))
+      return error
+    }
+  }
+
+  /** Called by Passport, which adds its actions to `this`. */
+  authenticate(this: LoginStrategy & PassportActions, req: IncomingMessage): void {
+    const { verify } = this
+    const subject: EventSubject = { address: addressOf(req) }
+    this.logIn(req, subject)
+      .then(
+        ({ asOf, ...found }) => {
+          const user = toRequestUser(found)
+          succeed(this, user, { asOf }, verify && ((done) => verify(user, done)))
+        },
+        (thrown: unknown) => failOrError(this, this.refuse(thrown, subject)),
+      )
+      .catch((error: unknown) => this.error(error))
+  }
+}

@@ -1,0 +1,134 @@
+import bytes from 'bytes'
+import { type AccountLookup, type AccountStore, storeOf } from '../../accounts/account.js'
+import { createPasswords, type Passwords } from '../../accounts/passwords/passwords.js'
+import { createThrottle, type Throttle } from '../../accounts/throttle/throttle.js'
+import {
+  bool,
+  type Check,
+  InvalidOption,
+  isPlainObject,
+  optional,
+  readOptions,
+  withMethods,
+} from '../../shared/options.js'
+import type { TokenIssuer } from '../../tokens/tokens.js'
+import { ENDPOINTS } from '../shared/answers.js'
+import { type HostOptions, hostSchema } from '../shared/host-options.js'
+import { plainPath } from '../shared/mount-path.js'
+
+/** What `tokenRouter` takes. */
+export interface TokenRouterOptions extends HostOptions {
+  /** Issues the tokens: what `createTokenIssuer` made. */
+  tokens: TokenIssuer
+  /** Finds an account by its e-mail address: a function, or a whole store. */
+  accounts: AccountLookup | AccountStore
+  /** Where the endpoint is, below the router's mount point: a plain path, no patterns. Default `/api/v2013/authentication/token`. */
+  path?: string | undefined
+  /** Checks passwords. Default: `createPasswords()`. */
+  passwords?: Passwords | undefined
+  /** Failed-login budgets. Default: `createThrottle()`, in this process's memory. `false` goes without. */
+  throttle?: Throttle | false | undefined
+  /** The longest request body: bytes as a number, or a string like `'10kb'`; at most 1 MB. Default 10 kB. A longer one is a `413`. */
+  bodyLimit?: number | string | undefined
+  /** Puts the e-mail address, as the client sent it, into the events of logins. It is personal data. Default false. */
+  emailInEvents?: boolean | undefined
+}
+
+const tokenIssuer = withMethods<TokenIssuer>('what createTokenIssuer() returned', ['issue', 'now'], (value) =>
+  isPlainObject(value) && 'verify' in value ? 'A verifier issues nothing' : '',
+)
+
+const accountsOption: Check<AccountStore> = (value) => {
+  if (typeof value !== 'function' && !(isPlainObject(value) && typeof value['findByEmail'] === 'function')) {
+    throw new InvalidOption('a function (email) => account, or a store with "findByEmail"')
+  }
+  return storeOf(value as AccountLookup | AccountStore)
+}
+
+const PASSWORDS = ['what createPasswords() returned', 'Hashers go into createPasswords({ hashers: [...] })'] as const
+const passwordsObject = withMethods<Passwords>(PASSWORDS[0], ['verify', 'hash'], () => PASSWORDS[1])
+const passwordsOption: Check<Passwords> = (value) => {
+  const passwords = passwordsObject(value)
+  if ('accepts' in passwords) throw new InvalidOption(...PASSWORDS)
+  return passwords
+}
+
+const throttleObject = withMethods<Throttle>(
+  'what createThrottle() returned, or false',
+  ['spend'],
+  () => 'Budgets go into createThrottle({ budgets })',
+)
+const throttleOption: Check<Throttle | false> = (value) => value !== false && throttleObject(value)
+
+const MAX_BODY = 1_048_576
+
+/** Narrower than bytes.parse(), which reads '10 kilobytes' as ten bytes. */
+const BYTE_SIZE = /^\d+(\.\d+)? ?([km]?b)?$/i
+
+const byteSize: Check<number> = (value) => {
+  const readable = typeof value === 'number' || (typeof value === 'string' && BYTE_SIZE.test(value))
+  const size = readable ? bytes.parse(value as number | string) : null
+  if (size === null || !Number.isInteger(size) || size < 1 || size > MAX_BODY) {
+    throw new InvalidOption("a number of bytes or a string like '10kb', from 1 byte to 1 MB")
+  }
+  return size
+}
+
+const schema = {
+  tokens: tokenIssuer,
+  accounts: accountsOption,
+  path: optional(plainPath, ENDPOINTS.token.path),
+  passwords: optional(passwordsOption),
+  throttle: optional(throttleOption),
+  bodyLimit: optional(byteSize, 10_240),
+  emailInEvents: optional(bool, false),
+  ...hostSchema,
+}
+
+const aliases = {
+  issuer: 'tokens',
+  tokenIssuer: 'tokens',
+  account: 'accounts',
+  findAccount: 'accounts',
+  findByEmail: 'accounts',
+  store: 'accounts',
+  users: 'accounts',
+  hashers: 'passwords',
+  limiter: 'throttle',
+  rateLimit: 'throttle',
+  limit: 'bodyLimit',
+  url: 'path',
+}
+
+/**
+ * The options of `LoginStrategy`: those of `tokenRouter` without `path` and `forwardErrors`, because Passport has its own routes and
+ * error handling.
+ */
+export type LoginStrategyOptions = Omit<TokenRouterOptions, 'path' | 'forwardErrors'>
+
+const { path: _, forwardErrors: __, ...strategySchema } = schema
+
+/**
+ * Reads the options of `LoginStrategy`.
+ * @throws TypeError naming the option that is not valid
+ */
+export function readLoginOptions(caller: string, options: LoginStrategyOptions) {
+  return withDefaults(
+    readOptions<LoginStrategyOptions, typeof strategySchema>(caller, options, strategySchema, aliases),
+  )
+}
+
+export type LoginSettings = ReturnType<typeof readLoginOptions>
+
+/**
+ * Reads the options of `tokenRouter`.
+ * @throws TypeError naming the option that is not valid
+ */
+export function readTokenRouterOptions(options: TokenRouterOptions) {
+  return withDefaults(readOptions<TokenRouterOptions, typeof schema>('tokenRouter', options, schema, aliases))
+}
+
+function withDefaults<T extends { passwords: Passwords | undefined; throttle: Throttle | false | undefined }>(read: T) {
+  const { passwords = createPasswords(), throttle = createThrottle() } = read
+  return { ...read, passwords, throttle: throttle === false ? undefined : throttle }
+}

@@ -1,0 +1,83 @@
+import { posix } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { complaintsOf } from '../../support/documents/plain-words/check.js'
+import { readableFiles, textsOf } from '../../support/documents/plain-words/read.js'
+
+/** Files, folders without their subfolders, and whole trees (`/**`) whose texts are still to be rewritten. */
+const NOT_YET: readonly string[] = [
+  '.ci',
+  '.github',
+  'CHANGELOG.md',
+  'README.md',
+  'example-app',
+  'example-app/commands',
+  'example-app/data',
+  'example-app/data/databases',
+  'example-app/page',
+  'example-app/page/chart',
+  'example-app/page/public',
+  'example-app/page/views',
+  'example-app/processes',
+  'example-app/web',
+  'example-app/web/documents',
+  'example-app/web/documents/docs-page',
+  'src/accounts',
+  'src/accounts/passwords',
+  'src/accounts/throttle',
+  'src/http/**',
+  'src/tokens',
+  'src/tokens/jwt',
+  'src/tokens/keys',
+  'test',
+  'test/attacks/**',
+  'test/contract',
+  'test/contract/documents',
+  'test/contract/matrix',
+  'test/contract/packed',
+  'test/contract/packed/consumers/nodenext',
+  'test/contract/types',
+  'test/example-app/**',
+  'test/hosts',
+  'test/performance/**',
+  'test/support',
+  'test/support/documents',
+  'test/support/runner',
+  'test/support/services',
+  'test/unit/accounts',
+  'test/unit/accounts/passwords',
+  'test/unit/accounts/throttle',
+  'test/unit/cli',
+  'test/unit/cli/check',
+  'test/unit/cli/hash',
+  'test/unit/cli/keygen',
+  'test/unit/http/guard',
+  'test/unit/http/shared',
+  'test/unit/http/token-endpoint',
+  'test/unit/openapi',
+  'test/unit/shared',
+  'test/unit/testing',
+  'test/unit/tokens',
+  'test/unit/tokens/keys',
+]
+
+const covers = (entry: string, file: string) =>
+  file === entry || posix.dirname(file) === entry || (entry.endsWith('/**') && file.startsWith(entry.slice(0, -2)))
+
+const FILES = readableFiles().map((file) => ({ file, complaints: textsOf(file).flatMap(complaintsOf) }))
+
+describe('the words of every file (writing.md)', () => {
+  it('are read from code, documents and pages', () => {
+    const files = FILES.map(({ file }) => file)
+    expect(files).toEqual(expect.arrayContaining(['README.md', '.github/SECURITY.md', 'src/index.ts']))
+    expect(files).toEqual(expect.arrayContaining(['example-app/page/index.html', 'test/vitest.config.ts']))
+  })
+
+  it('are plain', () => {
+    const done = FILES.filter(({ file }) => !NOT_YET.some((entry) => covers(entry, file)))
+    expect(done.flatMap(({ complaints }) => complaints)).toEqual([])
+  })
+
+  it.each(NOT_YET)('are not plain yet in %s; remove the entry when they are', (entry) => {
+    expect(FILES.filter(({ file }) => covers(entry, file)).flatMap(({ complaints }) => complaints)).not.toEqual([])
+  })
+})
