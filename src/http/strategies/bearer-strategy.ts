@@ -61,10 +61,10 @@ export class BearerStrategy {
   }
 
   /** Called by Passport, which adds its actions to `this`. */
-  authenticate(this: BearerStrategy & PassportActions, req: IncomingMessage & { auth?: unknown }): void {
-    const { verify } = this
-    const check = async () => this.check(req)
-    check()
+  authenticate(this: PassportActions, req: IncomingMessage & { auth?: unknown }): void {
+    const { check, refuse, realm, verify } = this as PassportActions & BearerStrategy
+    const checked = async () => check(req)
+    checked()
       .then(
         ({ auth, user = auth }) => {
           if (!auth || !user) return this.pass()
@@ -72,8 +72,8 @@ export class BearerStrategy {
           succeed(this, user, auth, verify && ((done) => verify(user, auth, done)))
         },
         (thrown: unknown) => {
-          const error = this.refuse(thrown, req)
-          failOrError(this, error, refusalAnswer('guard', error, this.realm).headers['WWW-Authenticate'])
+          const error = refuse(thrown, req)
+          failOrError(this, error, refusalAnswer('guard', error, realm).headers['WWW-Authenticate'])
         },
       )
       .catch((error: unknown) => this.error(error))

@@ -78,16 +78,16 @@ export class LoginStrategy {
   }
 
   /** Called by Passport, which adds its actions to `this`. */
-  authenticate(this: LoginStrategy & PassportActions, req: IncomingMessage): void {
-    const { verify } = this
+  authenticate(this: PassportActions, req: IncomingMessage): void {
+    const { logIn, refuse, verify } = this as PassportActions & LoginStrategy
     const subject: EventSubject = { address: addressOf(req) }
-    this.logIn(req, subject)
+    logIn(req, subject)
       .then(
         ({ asOf, ...found }) => {
           const user = toRequestUser(found)
           succeed(this, user, { asOf }, verify && ((done) => verify(user, done)))
         },
-        (thrown: unknown) => failOrError(this, this.refuse(thrown, subject)),
+        (thrown: unknown) => failOrError(this, refuse(thrown, subject)),
       )
       .catch((error: unknown) => this.error(error))
   }

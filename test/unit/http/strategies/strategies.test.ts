@@ -1,0 +1,207 @@
+import 'reflect-metadata'
+import { PassportStrategy } from '@nestjs/passport'
+import express, { type ErrorRequestHandler, type Express } from 'express'
+import { authOf, createThrottle, type VerifiedToken } from 'express-token-endpoint'
+import { BearerStrategy, type BearerVerify, LoginStrategy, type LoginVerify } from 'express-token-endpoint/passport'
+import passport from 'passport'
+import request from 'supertest'
+import { describe, expect, it, vi } from 'vitest'
+import { expectMisuse } from '../../../support/failures.js'
+import { ACCOUNTS, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../../../support/fixtures.js'
+
+type Strategy = BearerStrategy | LoginStrategy
+
+const { alice } = ACCOUNTS
+const tokens = makeIssuer()
+const accounts = makeStore()
+const passwords = fastPasswords()
+const bearerOf = (accountId = alice.id, scopes = ['a']) => `Bearer ${tokens.issue({ accountId, scopes }).token}`
+
+const onError: ErrorRequestHandler = (error, _req, res, _next) => {
+  res
+    .status(error.status ?? 500)
+    .set(error.headers ?? {})
+    .json({ code: error.code, message: error.message })
+}
+
+/** An app that authenticates every request by one strategy, selected by its name, and shows what Passport set. */
+function appOf(strategy: Strategy, own = new passport.Passport()): Express {
+  own.use(strategy)
+  const app = express()
+  app.all('/', own.authenticate(strategy.name, { session: false }), (req, res) => {
+    res.json({ user: req.user ?? null, info: req.authInfo ?? null, auth: req.auth?.id ?? null })
+  })
+  app.use(onError)
+  return app
+}
+
+describe('BearerStrategy', () => {
+  const ask = (app: Express, authorization?: string) =>
+    authorization === undefined ? request(app).get('/') : request(app).get('/').set('Authorization', authorization)
+
+  it('sets req.user and req.authInfo to the verified token, and req.auth for authOf', async () => {
+    const { body, status } = await ask(appOf(new BearerStrategy({ tokens })), bearerOf())
+    expect(status).toBe(200)
+    expect(body.user).toMatchObject({ accountId: alice.id, scopes: ['a'] })
+    expect(body.info).toEqual(body.user)
+    expect(body.auth).toBe(body.user.id)
+  })
+
+  it('sets req.user to the account without its password hash where accounts is given', async () => {
+    const { body } = await ask(appOf(new BearerStrategy({ tokens, accounts })), bearerOf())
+    expect(body.user).toMatchObject({ id: alice.id })
+    expect(body.user).not.toHaveProperty('passwordHash')
+    expect(body.info).toMatchObject({ accountId: alice.id })
+  })
+
+  it.each<[string, string | undefined, number, string]>([
+    ['no token', undefined, 401, 'Bearer realm="https://api.example.com"'],
+    ['an invalid token', 'Bearer x.y.z', 401, 'error="invalid_token"'],
+    ['another scheme', 'Basic abc', 401, 'Bearer realm='],
+  ])('answers %s with the challenge', async (_, authorization, status, challenge) => {
+    const answer = await ask(appOf(new BearerStrategy({ tokens })), authorization)
+    expect(answer.status).toBe(status)
+    expect(answer.headers['www-authenticate']).toContain(challenge)
+  })
+
+  it('answers malformed credentials with 400 and a missing scope with 403', async () => {
+    expect((await ask(appOf(new BearerStrategy({ tokens })), 'Bearer a b')).status).toBe(400)
+    expect((await ask(appOf(new BearerStrategy({ tokens, scope: 'b' })), bearerOf())).status).toBe(403)
+  })
+
+  it('passes a request without a token when it is optional, and refuses an invalid one', async () => {
+    const app = appOf(new BearerStrategy({ tokens, optional: true }))
+    expect((await ask(app)).body).toEqual({ user: null, info: null, auth: null })
+    expect((await ask(app, 'Bearer x.y.z')).status).toBe(401)
+  })
+
+  it('hands a failing dependency to the error handler, with Retry-After', async () => {
+    const isRevoked = () => Promise.reject(new Error('down'))
+    const answer = await ask(appOf(new BearerStrategy({ tokens, isRevoked, onEvent: () => {} })), bearerOf())
+    expect([answer.status, answer.body.code, answer.headers['retry-after']]).toEqual([503, 'unavailable', '5'])
+  })
+
+  it('reports refusals to onEvent', async () => {
+    const onEvent = vi.fn()
+    await ask(appOf(new BearerStrategy({ tokens, onEvent })), 'Bearer x.y.z')
+    expect(onEvent.mock.calls).toMatchObject([[{ type: 'bearer.refused', code: 'invalid_token', reason: 'malformed' }]])
+  })
+
+  it('keeps concurrent requests apart', async () => {
+    const isRevoked = ({ accountId }: VerifiedToken) =>
+      new Promise<boolean>((resolve) => setTimeout(resolve, Number(accountId) % 5, false))
+    const app = appOf(new BearerStrategy({ tokens, isRevoked }))
+    const answers = await Promise.all(Array.from({ length: 30 }, (_, i) => ask(app, bearerOf(`${i}`))))
+    expect(answers.map(({ body }) => body.user.accountId)).toEqual(answers.map((_, i) => `${i}`))
+  })
+
+  it('lets the verify callback change the user, refuse it, or fail', async () => {
+    const answerOf = async (verify: BearerVerify) => ask(appOf(new BearerStrategy({ tokens }, verify)), bearerOf())
+    const changed = await answerOf((_user, auth, done) => done(null, { name: auth.accountId }))
+    expect(changed.body.user).toEqual({ name: alice.id })
+    expect((await answerOf((_user, _auth, done) => done(null, false))).status).toBe(401)
+    const failed = await answerOf((_user, _auth, done) => done(new Error('no')))
+    expect([failed.status, failed.body.message]).toEqual([500, 'no'])
+    const thrown = await answerOf(() => {
+      throw new Error('thrown')
+    })
+    expect([thrown.status, thrown.body.message]).toEqual([500, 'thrown'])
+  })
+
+  it('takes the options of requireBearer, and names itself in its errors', () => {
+    expectMisuse(() => new BearerStrategy({} as never), 'BearerStrategy: option "tokens" must be')
+    expectMisuse(
+      () => new BearerStrategy({ tokens, forwardErrors: true } as never),
+      'BearerStrategy: unknown option "forwardErrors"',
+    )
+  })
+})
+
+describe('LoginStrategy', () => {
+  const options = { tokens, accounts, passwords, throttle: false as const }
+  const logIn = (app: Express, body: object = { email: alice.email, password: PASSWORD }) =>
+    request(app).post('/').send(body)
+
+  it('sets req.user to the account without its password hash, and req.authInfo.asOf', async () => {
+    const { body, status } = await logIn(appOf(new LoginStrategy(options)))
+    expect(status).toBe(200)
+    expect(body.user).toMatchObject({ id: alice.id })
+    expect(body.user).not.toHaveProperty('passwordHash')
+    expect(new Date(body.info.asOf).getTime()).toBeGreaterThan(0)
+  })
+
+  it('fails with 403 for invalid credentials and with 400 for a malformed body', async () => {
+    const onEvent = vi.fn()
+    const app = appOf(new LoginStrategy({ ...options, onEvent }))
+    expect((await logIn(app, { email: alice.email, password: 'wrong' })).status).toBe(403)
+    expect((await logIn(app, { email: '', password: '' })).status).toBe(403)
+    expect((await logIn(app, { email: alice.email })).status).toBe(400)
+    expect(onEvent.mock.calls.map(([{ code }]) => code)).toEqual([
+      'invalid_credentials',
+      'invalid_credentials',
+      'invalid_body',
+    ])
+  })
+
+  it('hands a reached limit and a failing store to the error handler, with Retry-After', async () => {
+    const throttle = createThrottle({ budgets: { pair: { points: 1, duration: 60 } } })
+    const app = appOf(new LoginStrategy({ ...options, throttle, onEvent: () => {} }))
+    await logIn(app, { email: alice.email, password: 'wrong' })
+    const limited = await logIn(app)
+    expect([limited.status, Number(limited.headers['retry-after']) > 0]).toEqual([429, true])
+    const down = () => Promise.reject(new Error('down'))
+    const failing = await logIn(appOf(new LoginStrategy({ ...options, accounts: down, onEvent: () => {} })))
+    expect([failing.status, failing.headers['retry-after']]).toEqual([503, '5'])
+  })
+
+  it('keeps concurrent requests apart', async () => {
+    const app = appOf(new LoginStrategy(options))
+    const attempts = Array.from({ length: 20 }, (_, i) => (i % 2 ? PASSWORD : 'wrong'))
+    const answers = await Promise.all(attempts.map((password) => logIn(app, { email: alice.email, password })))
+    expect(answers.map(({ status }) => status)).toEqual(attempts.map((password) => (password === PASSWORD ? 200 : 403)))
+  })
+
+  it('lets the verify callback change the user', async () => {
+    const verify: LoginVerify = (user, done) => done(null, { name: (user as { id: string }).id })
+    expect((await logIn(appOf(new LoginStrategy(options, verify)))).body.user).toEqual({ name: alice.id })
+  })
+
+  it('takes the options of tokenRouter, and names itself in its errors', () => {
+    expectMisuse(() => new LoginStrategy({ tokens } as never), 'LoginStrategy: option "accounts" must be')
+    expectMisuse(() => new LoginStrategy({ ...options, path: '/x' } as never), 'LoginStrategy: unknown option "path"')
+  })
+})
+
+describe('in Nest', () => {
+  it('PassportStrategy() mixes both classes in, and calls validate', async () => {
+    // Nest's mixin registers the strategy at the global Passport.
+    class Bearer extends PassportStrategy(BearerStrategy, 'nest-bearer') {
+      constructor() {
+        super({ tokens })
+      }
+      validate(user: object, auth: VerifiedToken) {
+        return { validated: auth.accountId, ...user }
+      }
+    }
+    class Login extends PassportStrategy(LoginStrategy, 'nest-login') {
+      constructor() {
+        super({ tokens, accounts, passwords, throttle: false })
+      }
+      async validate(user: { id: string }) {
+        return { validated: user.id }
+      }
+    }
+    new Bearer()
+    new Login()
+    const app = express()
+    app.get('/', passport.authenticate('nest-bearer', { session: false }), (req, res) => {
+      res.json({ user: req.user, account: authOf(req).accountId })
+    })
+    app.post('/', passport.authenticate('nest-login', { session: false }), (req, res) => void res.json(req.user))
+    const guarded = await request(app).get('/').set('Authorization', bearerOf())
+    expect(guarded.body).toMatchObject({ user: { validated: alice.id }, account: alice.id })
+    const loggedIn = await request(app).post('/').send({ email: alice.email, password: PASSWORD })
+    expect(loggedIn.body).toEqual({ validated: alice.id })
+    expect((await request(app).post('/').send({ email: alice.email, password: 'wrong' })).status).toBe(403)
+  })
+})
