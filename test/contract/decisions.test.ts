@@ -31,7 +31,7 @@ const fail = async () => {
 const EXPIRED = 'The access token expired.'
 const INVALID = 'The access token is not valid.'
 
-describe.each(EXPRESS)('the decisions (design, section 5), on %s', async (_, express) => {
+describe.each(EXPRESS)('the decisions about the specification’s open points, on %s', async (_, express) => {
   const { memoryAccounts, requireBearer, tokenRouter, ...fixtures } = await packageOn(express)
   const { ACCOUNTS, countingHasher, decodePayload, fastPasswords, forge, frozenClock, goodParts, ISSUER } = fixtures
   const { makeIssuer, makeStore, PASSWORD, SECRET, signingKey } = fixtures

@@ -38,7 +38,7 @@ export function signatureOf(input, key = SECRET, alg = 'HS256') {
   return sign(hash, Buffer.from(input), { key, ...SIGNING[alg[0]] })
 }
 
-/** Signs an encoded header and an encoded payload, whatever they hold. */
+/** Signs a header and a payload that are already encoded. They need not be valid. */
 export function signParts(header, payload, key, alg) {
   const input = `${header}.${payload}`
   return `${input}.${encode(signatureOf(input, key, alg))}`
