@@ -8,15 +8,12 @@ const HOUSES = ['north', 'south']
 const STATEMENTS = 3
 export const SCOPES = ['statements:read', 'reports:read']
 
-/**
- * Adds accounts, each with a password and statements that no other has; the last one has no scope.
- * @returns what they sign in with, and what they must get
- */
+/** Adds accounts with different passwords and statements; the last account has no scope. Returns them with the expected responses. */
 export async function addPeople(databaseUrl, count) {
   const db = await openDatabase({ databaseUrl }, () => {})
   try {
     const store = createAccountStore(db)
-    const passwords = createPasswords({ queue: count })
+    const passwords = createPasswords({ queue: count, timeout: '60s' })
     return await Promise.all(
       Array.from({ length: count }, async (_, number) => {
         const email = `person${number}@example.com`

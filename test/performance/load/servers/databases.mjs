@@ -1,8 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { HAS_POSTGRES, HOW_TO_GET_POSTGRES, postgresServer } from '../../../support/services/postgres-server.mjs'
-import { HAS_REDIS, HOW_TO_GET_REDIS, redisServer } from '../../../support/services/redis-server.mjs'
+import {
+  HAS_POSTGRES,
+  HOW_TO_GET_POSTGRES,
+  postgresServer,
+} from '../../../support/services/servers/postgres-server.mjs'
+import { HAS_REDIS, HOW_TO_GET_REDIS, redisServer } from '../../../support/services/servers/redis-server.mjs'
 import { atEnd } from '../cleanup.mjs'
 
 /** @returns a folder that is gone at the end */
