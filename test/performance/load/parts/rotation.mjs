@@ -8,7 +8,7 @@ import { startApi } from '../servers/example.mjs'
 import { startEnvironment, startNginx } from '../servers/fleet-of.mjs'
 import { keys } from '../servers/keys.mjs'
 import { jwksOf, startReporting } from '../servers/reporting-api.mjs'
-import { answer, figure } from '../verdicts.mjs'
+import { check, figure } from '../verdicts.mjs'
 
 const SIZE = 4
 const PEOPLE = 12
@@ -76,13 +76,13 @@ export const rotation = {
     const seconds = restarts.map((time) => time.toFixed(0)).join(', ')
     return [
       found('new key added and promoted, all processes replaced twice: tokens refused', rotating),
-      answer(
+      check(
         'number of keys that signed: at first, after adding, after promoting',
         [old, beforePromotion, afterPromotion].map(({ size }) => size).join(', '),
         same(old, beforePromotion) && same(afterPromotion, new Set([added])),
       ),
       found('old key removed, all processes replaced a third time: tokens of the new key refused', removing),
-      answer(
+      check(
         '  tokens of the old key afterwards: accepted, of',
         `${removed.of('statements, old key', 200) + removed.of('report, old key', 200)}, ${removed.of('statements, old key') + removed.of('report, old key')}`,
         removed.of('statements, old key', 401) > 0 && removed.of('report, old key', 401) > 0 && removed.wrong() === 0,
@@ -97,7 +97,7 @@ export const rotation = {
 const same = (one, other) => one.size === other.size && [...one].every((kid) => other.has(kid))
 
 const found = (what, tally) =>
-  answer(
+  check(
     what,
     `${tally.wrong()} of ${tally.total()}${tally.wrong() ? ` (${tally.examples().join('; ')})` : ''}`,
     tally.wrong() === 0 && tally.of('statements', 200) > 0 && tally.of('report', 200) > 0,
