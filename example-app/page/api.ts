@@ -24,7 +24,7 @@ export interface HouseTotals {
 
 const PATIENCE_MS = 15_000
 
-/** The calls to the clearing-house API. Beside this page, wherever that is. */
+/** Gets a token from the clearing-house API. The URL is relative, because the API's server also serves this page. */
 export async function signIn(email: string, password: string): Promise<Outcome<Session>> {
   return send(
     'api/v2013/authentication/token',
@@ -45,7 +45,7 @@ export async function statementsOf(session: Session, house: string): Promise<Out
   return sendAs(session, `api/v2013/houses/${house}/statements`, {}, json<HouseStatements>)
 }
 
-/** The call to the online reporting API. */
+/** Gets the daily totals from the online reporting API. */
 export async function dailyTotals(session: Session, reportingUrl: string): Promise<Outcome<HouseTotals[]>> {
   const url = `${reportingUrl.replace(/\/*$/, '')}/api/v2013/reports/daily-totals`
   return sendAs(session, url, {}, async (answer) => (await json<{ houses: HouseTotals[] }>(answer)).houses)
@@ -70,7 +70,7 @@ async function send<T>(url: string, init: RequestInit, read: (answer: Response) 
       ...init,
       cache: 'no-store',
       credentials: 'omit',
-      // Neither password nor token is to go where an answer points to.
+      // A redirect could send the password or the token to another server.
       redirect: 'error',
       signal: init.signal ? AbortSignal.any([init.signal, late]) : late,
     })

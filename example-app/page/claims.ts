@@ -1,9 +1,9 @@
-/** What a token says. It is read to be shown; whether it is true, only the server can tell. */
+/** The claims of a token, to show them. Only the server can verify them. */
 export type Claims = Readonly<Record<string, unknown>>
 
 /**
- * The claims of a JWT (RFC 7519 section 3).
- * @returns undefined for text that is none, or that does not tell when it begins and ends
+ * Reads the claims of a JWT (RFC 7519 section 3).
+ * @returns undefined for other text, and for a JWT without `iat` and `exp`
  */
 export function claimsOf(token: string): (Claims & { iat: number; exp: number }) | undefined {
   try {
@@ -15,7 +15,7 @@ export function claimsOf(token: string): (Claims & { iat: number; exp: number })
   }
 }
 
-/** RFC 4648 section 5. */
+/** Decodes base64url (RFC 4648 section 5). */
 function fromBase64url(text: string): string {
   const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
   return new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(binary, (char) => char.charCodeAt(0)))
@@ -39,12 +39,12 @@ const TIMES = new Set(['iat', 'nbf', 'exp'])
 
 export interface ClaimRow {
   name: string
-  /** In plain words, where the claim is a known one. */
+  /** The meaning of a known claim. */
   meaning: string | undefined
   text: string
 }
 
-/** The known claims first, in the order in which people ask; a missing scope is worth a row too. */
+/** Returns a row for each claim, known claims first. Adds a row for a missing scope. */
 export function claimRows(claims: Claims): ClaimRow[] {
   const all: Claims = { scope: '(nothing)', ...claims }
   const names = [...[...MEANINGS.keys()].filter((name) => Object.hasOwn(all, name)), ...Object.keys(all)]

@@ -5,7 +5,7 @@ const DAY = 24 * HOUR
 
 const pad = (value: number) => String(value).padStart(2, '0')
 
-/** The two greatest units: seconds are not counted beside days. Zero only when nothing is left. */
+/** Formats the time left with its two largest units. Rounds up, so that zero means that no time is left. */
 export function timeLeftText(ms: number): string {
   const left = Math.max(0, Math.ceil(ms / SECOND)) * SECOND
   const [days, hours] = [Math.floor(left / DAY), Math.floor((left % DAY) / HOUR)]
@@ -15,7 +15,7 @@ export function timeLeftText(ms: number): string {
   return minutes > 0 ? `${minutes} min ${pad(seconds)} s` : `${seconds} s`
 }
 
-/** The last one is when the page shows that the end is near. */
+/** Announcements before the end. At the last one, the page highlights the countdown. */
 export const SOON_MS = MINUTE
 
 const MILESTONES = [
@@ -23,7 +23,7 @@ const MILESTONES = [
   { at: SOON_MS, text: 'One minute left until the token expires.' },
 ]
 
-/** What is worth interrupting a listener for, between two moments. Of several, the last. */
+/** Returns the last announcement between two times. Screen readers interrupt the user to read it. */
 export function milestoneText(leftBefore: number, leftNow: number): string | undefined {
   return MILESTONES.findLast(({ at }) => leftBefore > at && leftNow <= at)?.text
 }
@@ -35,8 +35,8 @@ export interface Countdown {
 }
 
 /**
- * Counts down by the clock, so that a machine that slept in between is right at once when it wakes.
- * @returns stops it
+ * Counts down by the clock, so that the time is correct after the machine has slept.
+ * @returns a function that stops the countdown
  */
 export function runDown(endsAt: number, { tick, milestone, end }: Countdown): () => void {
   let before = endsAt - Date.now()

@@ -1,4 +1,4 @@
-/** Why a call did not bring what it was for. `seconds`: after how many it may be tried again. */
+/** The reason for a failed call. `seconds` is the time after which the user may try again. */
 export type Failure =
   | { kind: 'wrong-credentials' }
   | { kind: 'token-refused' }
@@ -8,7 +8,7 @@ export type Failure =
   | { kind: 'unreachable' }
   | { kind: 'unexpected'; status: number }
 
-/** An answer with another status than the one hoped for. */
+/** Returns the failure for a response with an error status. */
 export function failureOf({ status, headers }: Pick<Response, 'status' | 'headers'>): Failure {
   const challenge = headers.get('WWW-Authenticate')
   const seconds = secondsOf(headers.get('Retry-After'))
@@ -16,7 +16,7 @@ export function failureOf({ status, headers }: Pick<Response, 'status' | 'header
     case 401:
       return { kind: 'token-refused' }
     case 403:
-      // The token call says no more than this, and a guard always tells which scope.
+      // The token endpoint sends no challenge with 403. A guard always names the missing scope.
       return challenge === null
         ? { kind: 'wrong-credentials' }
         : { kind: 'scope-missing', scope: /scope="([^"]*)"/.exec(challenge)?.[1] }

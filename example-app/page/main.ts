@@ -7,7 +7,7 @@ import { createSignInForm } from './views/sign-in-form.js'
 import { showToken } from './views/token-card.js'
 import { showSignedIn, showSignedOut } from './views/views.js'
 
-/** How far the two clocks' seconds may be apart: a refusal so close to the end is the end. */
+/** The allowed difference between the clocks. A refusal this close to the expiration counts as expired. */
 const NEARLY_MS = 2000
 
 const form = createSignInForm(async (email, password) => {

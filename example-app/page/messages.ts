@@ -1,18 +1,17 @@
 import type { Failure } from './failure.js'
 
-/** Why somebody who was signed in is so no longer. */
+/** The reason for the end of a session. */
 export type End = 'expired' | 'refused' | 'signed-out' | 'forgotten'
 
-/** How a message looks: something failed, something was done, or something is to be known. */
+/** The style of a message: a failure, a success, or a note. */
 export type Tone = 'problem' | 'done' | 'note'
 
 export const END_TEXTS: Readonly<Record<End, string>> = {
-  expired: 'Your token has expired. Enter your password to go on.',
-  refused:
-    'Your token is no longer valid: it was signed out elsewhere, or the password is another by now. Sign in again.',
-  'signed-out': 'You are signed out. The token works no more.',
+  expired: 'Your token has expired. Enter your password to continue.',
+  refused: 'Your token is no longer valid. You signed out elsewhere, or the password has changed. Sign in again.',
+  'signed-out': 'You are signed out. The token no longer works.',
   forgotten:
-    'This page has forgotten your token, but the server could not be told: whoever has a copy can use it until it expires.',
+    'This page has deleted your token, but could not reach the server. A copy of the token works until it expires.',
 }
 
 export function signInFailureText(failure: Failure): string {
@@ -36,7 +35,7 @@ export const END_TONES: Readonly<Record<End, Tone>> = {
 }
 
 export interface Call {
-  /** What it was to bring, as in "there are no …". */
+  /** The requested data, as in "Cannot load the …". */
   what: string
   api: string
 }
@@ -44,21 +43,21 @@ export interface Call {
 export function callFailureText(failure: Failure, { what, api }: Call): string {
   switch (failure.kind) {
     case 'scope-missing':
-      return `This account has no permission for ${what}${failure.scope ? `: its token lacks the scope ${failure.scope}` : ''}.`
+      return `This account has no permission for ${what}${failure.scope ? `. Its token lacks the scope ${failure.scope}` : ''}.`
     case 'throttled':
     case 'unavailable':
-      return `The ${api} cannot answer at the moment. ${tryAgain(failure.seconds)}`
+      return `The ${api} is not available at the moment. ${tryAgain(failure.seconds)}`
     case 'unreachable':
       return `The ${api} cannot be reached. Check the connection, and try again.`
     case 'unexpected':
-      return `No ${what}: the ${api} gave an answer that this page does not understand (status ${failure.status}).`
+      return `Cannot load the ${what}. The ${api} sent an unexpected response (status ${failure.status}).`
     case 'wrong-credentials':
     case 'token-refused':
-      return `No ${what}: the ${api} refused.`
+      return `Cannot load the ${what}. The ${api} refused the request.`
   }
 }
 
-/** Never too early: rounded up. */
+/** Returns a sentence with the time to wait, rounded up. */
 export function tryAgain(seconds: number | undefined): string {
   if (seconds === undefined) return 'Try again later.'
   if (seconds <= 1) return 'Try again in a second.'

@@ -1,6 +1,7 @@
-/** Amounts are whole cents, as `bigint`: exact however large. */
+/** Amounts are whole cents as `bigint`, so that large amounts are exact. */
 
 /**
+ * Reads an amount as cents.
  * @param decimal a decimal number with two places, like `-425.00`
  * @throws SyntaxError for anything else
  */
@@ -9,13 +10,13 @@ export function centsOf(decimal: string): bigint {
   return BigInt(decimal.replace('.', ''))
 }
 
-/** For people: `−1,250.00`. */
+/** Formats an amount: `−1,250.00`. */
 export function moneyText(cents: bigint): string {
   const digits = String(cents < 0n ? -cents : cents).padStart(3, '0')
   return `${cents < 0n ? '−' : ''}${grouped(digits.slice(0, -2))}.${digits.slice(-2)}`
 }
 
-/** The same where cents are of no interest: `−1,250`. */
+/** Formats an amount without cents: `−1,250`. */
 export function wholeMoneyText(cents: bigint): string {
   return cents % 100n === 0n ? moneyText(cents).slice(0, -3) : moneyText(cents)
 }

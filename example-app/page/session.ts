@@ -1,29 +1,29 @@
 import { type Claims, claimsOf } from './claims.js'
 
-/** A time between sign-in and sign-out. It alone knows the token, and shows it to nobody. */
+/** A session from sign-in to sign-out. Only the session has the token, and it never shows the token. */
 export interface Session {
   readonly email: string
   readonly claims: Claims
-  /** The end, by the server's clock: ISO 8601. */
+  /** The expiration by the server's clock, in ISO 8601. */
   readonly expiration: string
   readonly lifetimeMs: number
-  /** The end, by this machine's clock in milliseconds, which may be hours off the server's. */
+  /** The expiration by this machine's clock, in milliseconds. The server's clock may be hours off. */
   readonly endsAt: number
-  /** Aborted when it is over. */
+  /** Aborted at the end of the session. */
   readonly signal: AbortSignal
-  /** What a guarded call carries. */
+  /** Returns the headers for a guarded route. */
   headers(): Record<string, string>
-  /** Forgets the token. */
+  /** Ends the session and deletes the token. */
   close(): void
 }
 
-/** The token call's answer. */
+/** The response of the token endpoint. */
 export interface TokenAnswer {
   authenticationToken: string
   expiration: string
 }
 
-/** @throws TypeError when the answer is not one that can be counted down */
+/** @throws TypeError when the token has no readable expiration */
 export function openSession(email: string, { authenticationToken, expiration }: TokenAnswer): Session {
   let token: string | undefined = authenticationToken
   const claims = claimsOf(authenticationToken)

@@ -1,21 +1,21 @@
 import { describe, isPlainObject, isScopeList } from '../shared/options.js'
 import { bare, isValidDate, memberOf } from '../shared/values.js'
 
-/** An account as the host hands it over. */
+/** An account, as the host's store returns it. */
 export interface Account {
   /** Becomes the token's subject (`sub`). Never empty. */
   id: string
-  /** A PHC string (`$argon2id$…`) or bcrypt hash, or what one of the hashers accepts. `null`: the account has no password. */
+  /** A PHC string (`$argon2id$…`), a bcrypt hash, or a text that a hasher accepts. `null`: the account has no password. */
   passwordHash: string | null
-  /** Refused at the token endpoint, and by guards that look the account up. */
+  /** True to refuse the account at the token endpoint, and in guards that look the account up. */
   disabled?: boolean | null | undefined
-  /** What tokens of this account allow (`scope`; RFC 6749 section 3.3). */
+  /** The scopes of this account's tokens (`scope`; RFC 6749 section 3.3). */
   scopes?: readonly string[] | null | undefined
-  /** Private claims to put into the token. They cannot overwrite the ones that the issuer writes. */
+  /** Private claims for the token. They cannot overwrite the claims that the issuer writes. */
   claims?: Readonly<Record<string, unknown>> | null | undefined
   /**
-   * Tokens issued before this moment are refused by guards that look the account up (password change, sign-out
-   * everywhere). Tokens count whole seconds: one issued in the same second, but before or after the moment, is refused.
+   * Guards that look the account up refuse tokens issued before this time. Set it to sign out everywhere, or after a password
+   * change. Tokens count whole seconds, so a token issued in the same second is refused too.
    */
   tokensValidAfter?: Date | null | undefined
 }
@@ -24,29 +24,29 @@ export interface Account {
 type Found = Account | null | undefined
 
 /**
- * Finds the account of an e-mail address, given as the client sent it; `null` or `undefined` when there is none. Whether letter
- * case matters is the host's decision.
+ * Finds the account of an e-mail address, or returns `null` or `undefined`. The address is the text that the client sent. The host
+ * decides how to compare addresses, for example without regard to letter case.
  */
 export type AccountLookup = (email: string) => Found | Promise<Found>
 
-/** Where the host keeps its accounts. */
+/** The host's account store. */
 export interface AccountStore {
   /**
-   * Finds the account of an e-mail address, at most once a login. What it throws, and an answer that is no account, is a `503`
-   * and an event; so is no answer within the router's `timeout`.
+   * Finds the account of an e-mail address, at most once for each login. When the method throws, returns an invalid account or
+   * exceeds the router's `timeout`, the response is `503` and an event reports the failure.
    */
   findByEmail: AccountLookup
-  /** Finds an account by its `id`. Lets a guard look it up again on every request; failures are as those of `findByEmail`. */
+  /** Finds an account by its `id`. Guards can call it on every request. Failures have the same result as with `findByEmail`. */
   findById?(id: string): Found | Promise<Found>
   /**
-   * Stores a password's new hash, if the stored one is still `from` (compare and swap). Is asked when somebody signs in whose
-   * hash is outdated; if it fails, the login goes on, with an event.
-   * @returns whether it was stored
+   * Replaces a password hash, if the stored hash is still `from` (compare and swap). Called after a login with an outdated hash.
+   * When the method fails, the login succeeds and an event reports the failure.
+   * @returns whether the new hash was stored
    */
   replacePasswordHash?(id: string, from: string, to: string): Promise<boolean>
 }
 
-/** The store behind the `accounts` option: a lookup alone is the least of stores. */
+/** Returns the store for the `accounts` option. A function becomes a store with only `findByEmail`. */
 export function storeOf(accounts: AccountLookup | AccountStore): AccountStore {
   return typeof accounts === 'function' ? { findByEmail: accounts } : accounts
 }
@@ -67,9 +67,9 @@ export function readAccount(original: Found): FoundAccount | undefined {
 }
 
 /**
- * Checks what a store returned, and copies the members of an account from it. The copy has no others, inherits nothing, and
- * lacks what the store left out or set to null. Each member is read once, so that nothing else is used than what was checked.
- * @throws TypeError naming the field; a store that returns anything else is at fault, not the client
+ * Checks an account from a store and copies its members. The copy inherits nothing, and omits other members and null values. Each
+ * member is read once, so the copy holds exactly the values that were checked.
+ * @throws TypeError that names the invalid field. The store is wrong, not the client
  */
 export function checkAccount(value: unknown): Account | undefined {
   if (value === undefined || value === null) return undefined

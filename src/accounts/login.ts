@@ -15,22 +15,22 @@ export interface Credentials {
 interface LoginParts {
   store: AccountStore
   passwords: Passwords
-  /** Failed-login budgets, if there are any. */
+  /** The failed-login limits, if there are any. */
   throttle: Throttle | undefined
-  /** How long the wait in the queue, the look-up and the password check may each take, in milliseconds. */
+  /** The time limit for the wait in the queue, for the look-up and for the password check, each in milliseconds. */
   timeout: number
   /** Default: the process's clock. */
   clock?: { now(): Date }
 }
 
-/** Where a login comes from, and how to report what does not end it. */
+/** The origin of a login, and a callback for failures that do not end the login. */
 export interface LoginContext {
   /** The client's address. */
   address: string | undefined
   source: Source
   /** Aborted when the client has disconnected. */
   signal: AbortSignal
-  /** Called when a new hash could not be made or stored, and when the throttle goes on without its shared store. */
+  /** Called when a new hash could not be made or stored, and when the throttle continues without its shared store. */
   failed(dependency: Dependency, error: unknown): void
 }
 

@@ -1,14 +1,14 @@
 import { type Account, type AccountStore, checkAccount } from './account.js'
 
-/** An account with the e-mail address that it is found by. */
+/** An account with its e-mail address. */
 export type MemoryAccount = Account & {
-  /** The address, compared letter for letter. */
+  /** The e-mail address, compared exactly. */
   email: string
 }
 
 /**
- * An account store for tests and demos. Addresses are compared as they are, letter for letter.
- * @throws TypeError when something is no account, or two accounts share an id or an address
+ * Creates an account store for tests and demos. It compares addresses exactly, including letter case.
+ * @throws TypeError when an account is invalid, or when two accounts share an id or an address
  */
 export function memoryAccounts(accounts: Iterable<MemoryAccount>): Required<AccountStore> {
   const byEmail = new Map<string, MemoryAccount>()

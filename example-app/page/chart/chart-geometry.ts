@@ -6,7 +6,7 @@ export interface Series {
 }
 
 export interface Bar {
-  /** Which series, counted from 0. */
+  /** The number of the series, from 0. */
   series: number
   x: number
   y: number
@@ -18,7 +18,7 @@ export interface Bar {
 export interface Chart {
   width: number
   height: number
-  /** Where the scale ends and the bars begin. */
+  /** The left edge of the bars, after the scale. */
   left: number
   zero: number
   bars: Bar[]
@@ -26,7 +26,7 @@ export interface Chart {
   days: { x: number; label: string }[]
 }
 
-/** All in CSS pixels. */
+/** The geometry of a chart, in CSS pixels. */
 const HEIGHT = 260
 const TOP = 12
 const BOTTOM = 30
@@ -35,12 +35,12 @@ const DAY_LEAST = 84
 const BAR_MOST = 44
 const MOST_STEPS = 5n
 
-/** Bars of every series side by side, day by day, above and below a line for zero. Wider than asked for where there are many days. */
+/** Places the bars of all series side by side for each day, above and below zero. Many days make the chart wider than requested. */
 export function chartOf(series: readonly Series[], available: number): Chart {
   const days = [...new Set(series.flatMap(({ points }) => points.map(({ day }) => day)))].sort()
   const { least, most, step } = scaleOf(series.flatMap(({ points }) => points.map(({ cents }) => cents)))
   const plot = HEIGHT - TOP - BOTTOM
-  // In whole numbers until the very end: an amount may have more digits than a floating-point number.
+  // Calculates in whole numbers until the end, because an amount may have more digits than a floating-point number.
   const yOf = (cents: bigint) => TOP + (Number(((most - cents) * 100_000n) / (most - least)) / 100_000) * plot
   const ticks = []
   for (let cents = least; cents <= most; cents += step) ticks.push({ y: yOf(cents), label: wholeMoneyText(cents) })
@@ -52,7 +52,7 @@ export function chartOf(series: readonly Series[], available: number): Chart {
   const middleOf = (day: string) => left + (days.indexOf(day) + 0.5) * dayWidth
   const bars = series.flatMap(({ name, points }, index) =>
     points.map(({ day, cents }): Bar => {
-      // What is not zero is to be seen.
+      // Keeps small amounts visible.
       const height = cents === 0n ? 0 : Math.max(1.5, Math.abs(yOf(cents) - zero))
       return {
         series: index,
@@ -75,7 +75,7 @@ export function chartOf(series: readonly Series[], available: number): Chart {
   }
 }
 
-/** A few round steps that reach from the least amount to the most, zero included. */
+/** Returns a few round steps from the lowest to the highest amount, including zero. */
 export function scaleOf(amounts: readonly bigint[]): { least: bigint; most: bigint; step: bigint } {
   const top = amounts.reduce((a, b) => (b > a ? b : a), 0n)
   const bottom = amounts.reduce((a, b) => (b < a ? b : a), 0n)
@@ -85,7 +85,7 @@ export function scaleOf(amounts: readonly bigint[]): { least: bigint; most: bigi
   return least === most ? { least, most: step, step } : { least, most, step }
 }
 
-/** 1, 2 or 5 times a power of ten, in cents; a whole unit at least. */
+/** Returns 1, 2 or 5 times a power of ten in cents, at least a whole unit. */
 function roundStep(range: bigint): bigint {
   for (let power = 100n; ; power *= 10n) {
     for (const factor of [1n, 2n, 5n]) {

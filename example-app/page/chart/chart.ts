@@ -1,10 +1,10 @@
 import { element, svg } from '../views/dom.js'
 import { type Chart, chartOf, type Series } from './chart-geometry.js'
 
-/** As many as the style sheet has colours for; every other one is hatched, so that colour is not all that tells them apart. */
+/** The number of colours in the style sheet. Every second series is hatched, so that series do not differ only in colour. */
 const COLOURS = 4
 
-/** Bars, drawn anew whenever their place gets another width. The same amounts stand in a table: this is an image to listeners. */
+/** Creates a bar chart that is redrawn when its width changes. Screen readers see an image, because a table has the same amounts. */
 export function barChart(series: readonly Series[], description: string): HTMLElement {
   const place = element('div', { class: 'chart', role: 'region', 'aria-label': 'Chart', tabindex: 0 })
   const legend = element(

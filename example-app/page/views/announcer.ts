@@ -1,9 +1,9 @@
 import { byId, element } from './dom.js'
 
-/** How many are kept: two that come at the same moment are both to be read out. */
+/** The number of announcements in the page. Screen readers must read both of two that appear together. */
 const KEPT = 4
 
-/** Tells those who listen to the page what others see happen. */
+/** Announces an event of the page to screen readers. */
 export function announce(text: string): void {
   const region = byId('announcements', HTMLDivElement)
   region.append(element('p', {}, text))

@@ -1,4 +1,4 @@
-/** The part of the page with this id. */
+/** Returns the element with this id. */
 export function byId<T extends HTMLElement>(id: string, type: new () => T): T {
   const found = document.getElementById(id)
   if (!(found instanceof type)) throw new TypeError(`the page has no ${type.name} #${id}`)

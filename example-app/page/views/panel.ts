@@ -6,11 +6,11 @@ import { announce } from './announcer.js'
 import { byId, element } from './dom.js'
 
 export interface PanelParts<T> extends Call {
-  /** Of the section: its heading has the same one with `-title` behind it, the place for what it brings `-body`. */
+  /** The id of the section. The ids of its heading and content end in `-title` and `-body`. */
   id: string
   load: (session: Session) => Promise<Outcome<T>>
   draw: (value: T) => Node[]
-  /** The token is no longer good. */
+  /** Called when the API refuses the token. */
   onRefused: (session: Session) => void
 }
 
@@ -19,7 +19,7 @@ export interface Panel {
   clear(): void
 }
 
-/** A part of the page that brings something of its own, and fails on its own. */
+/** Creates a section of the page that loads and fails independently. */
 export function createPanel<T>({ id, load, draw, onRefused, ...call }: PanelParts<T>): Panel {
   const title = byId(`${id}-title`, HTMLHeadingElement)
   const body = byId(`${id}-body`, HTMLDivElement)
@@ -32,7 +32,7 @@ export function createPanel<T>({ id, load, draw, onRefused, ...call }: PanelPart
   function retryButton(session: Session): HTMLButtonElement {
     const retry = element('button', { type: 'button' }, 'Try again')
     retry.addEventListener('click', () => {
-      // The button goes; whoever pressed it is to be left at what it was for.
+      // Moves the focus to the heading, because the button disappears.
       title.focus()
       body.replaceChildren()
       void panel.load(session)

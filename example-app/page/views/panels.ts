@@ -8,7 +8,7 @@ import { statementsTable, totalsTable } from './tables.js'
 
 const HOUSES = ['north', 'south']
 
-/** What the page shows to an account: one part of each API. */
+/** The sections for an account, one for each API. */
 export function createPanels(onRefused: (session: Session) => void): Panel[] {
   const statements = createPanel<HouseStatements[]>({
     id: 'statements',
@@ -35,7 +35,7 @@ export function createPanels(onRefused: (session: Session) => void): Panel[] {
   return [statements, totals]
 }
 
-/** The first failure stands for all: they come from one server. */
+/** Joins the results. Returns only the first failure, because all results come from one server. */
 function allOf<T>(outcomes: readonly Outcome<T>[]): Outcome<T[]> {
   const failed = outcomes.find((outcome) => 'failure' in outcome)
   return failed ?? { value: outcomes.flatMap((outcome) => ('value' in outcome ? [outcome.value] : [])) }
@@ -50,7 +50,7 @@ function drawTotals(houses: HouseTotals[]): Node[] {
   }))
   const names = houses.map(({ name }) => name).join(' and ')
   return [
-    barChart(series, `Bar chart of the daily totals of ${names}. The same amounts stand in the table below.`),
-    element('details', {}, element('summary', {}, 'The same as a table'), totalsTable(houses)),
+    barChart(series, `Bar chart of the daily totals of ${names}. The table below has the same amounts.`),
+    element('details', {}, element('summary', {}, 'Show as a table'), totalsTable(houses)),
   ]
 }

@@ -2,17 +2,17 @@ import type { Tone } from '../messages.js'
 import { byId } from './dom.js'
 
 export interface SignInForm {
-  /** Shown again to whoever was signed in, with the address kept or not. */
+  /** Shows the form again after a session, with or without the e-mail address. */
   open(message: string, tone: Tone, email?: string): void
 }
 
 export interface Problem {
   text: string
-  /** Whether what was typed in is to be changed. */
+  /** True when the user has to change the input. */
   isMistake: boolean
 }
 
-/** @param submit gives what went wrong; undefined when nothing did */
+/** @param submit resolves with the problem, or with undefined after a sign-in */
 export function createSignInForm(
   submit: (email: string, password: string) => Promise<Problem | undefined>,
 ): SignInForm {
@@ -32,7 +32,7 @@ export function createSignInForm(
     input.focus()
   }
   const setBusy = (busy: boolean) => {
-    // Not disabled: that would take the focus away from whoever pressed it.
+    // Does not disable the button, because a disabled button loses the focus.
     button.ariaDisabled = String(busy)
     button.textContent = busy ? 'Signing in …' : 'Sign in'
   }

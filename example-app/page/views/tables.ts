@@ -12,7 +12,7 @@ export function statementsTable({ house, statements }: HouseStatements): HTMLEle
   )
 }
 
-/** A row for each day, a column for each house. */
+/** Creates a table with a row for each day and a column for each house. */
 export function totalsTable(houses: readonly HouseTotals[]): HTMLElement {
   const days = [...new Set(houses.flatMap(({ days }) => days.map(({ day }) => day)))].sort()
   const totalOf = (house: HouseTotals, wanted: string) => {
@@ -29,7 +29,7 @@ export function totalsTable(houses: readonly HouseTotals[]): HTMLElement {
 /** Amounts are cents. */
 type Cell = string | bigint
 
-/** The first cell of a row is its heading. What is above an amount is aligned as it is. */
+/** Creates a table. The first cell of a row is its heading. Headings of amounts are aligned like amounts. */
 function table(caption: string, head: readonly string[], rows: readonly Cell[][], foot?: readonly Cell[]): HTMLElement {
   const isAmount = (column: number) => [...rows, foot ?? []].some((row) => typeof row[column] === 'bigint')
   const rowOf = (cells: readonly Cell[]) =>

@@ -5,8 +5,8 @@ import { announce } from './announcer.js'
 import { byId, element } from './dom.js'
 
 /**
- * Shows what the token says, and its time running down. Never the token.
- * @returns stops the time
+ * Shows the claims of the token and the time left. Never shows the token.
+ * @returns a function that stops the countdown
  */
 export function showToken(session: Session, onExpired: () => void): () => void {
   const { claims, expiration, lifetimeMs, endsAt } = session
@@ -14,7 +14,7 @@ export function showToken(session: Session, onExpired: () => void): () => void {
   const bar = byId('time-left', HTMLProgressElement)
   const clock = byId('expires-at', HTMLTimeElement)
   clock.dateTime = expiration
-  // By this machine's clock, which is the one that its owner looks at.
+  // Uses this machine's clock, which the user sees.
   clock.textContent = new Date(endsAt).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
   bar.max = lifetimeMs
   const rows = claimRows(claims).map(({ name, meaning, text }) =>

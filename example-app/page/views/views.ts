@@ -19,7 +19,7 @@ export function showSignedIn({ email }: Session): void {
   byId('account-title', HTMLHeadingElement).focus()
 }
 
-/** Leaves nothing behind of what was shown, and the focus to what comes next. */
+/** Removes the data of the session. The caller moves the focus. */
 export function showSignedOut(): void {
   byId('who-email', HTMLElement).textContent = ''
   byId('claims', HTMLDListElement).replaceChildren()

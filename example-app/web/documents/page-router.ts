@@ -4,17 +4,17 @@ import { fileURLToPath } from 'node:url'
 import express, { Router } from 'express'
 import { pagePolicy } from '../security-headers.js'
 
-export interface PageParts {
-  /** Where browsers find the online reporting API. Undefined: there is none, as far as is known. */
+export interface PageOptions {
+  /** Returns the address of the reporting API for browsers, or undefined when the address is unknown. */
   reportingUrl: () => string | undefined
-  /** The folder of the example app. Default: the one that this file, in its `dist`, belongs to. */
+  /** Folder of the example app. Default: the folder that contains this file's `dist`. */
   folder?: string
 }
 
 const FOLDER = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** A browser's page for both APIs. */
-export function pageRouter({ reportingUrl, folder = FOLDER }: PageParts): Router {
+/** Creates a router that serves the page for both APIs. */
+export function pageRouter({ reportingUrl, folder = FOLDER }: PageOptions): Router {
   const html = readFileSync(join(folder, 'page', 'index.html'), 'utf8')
   const router = Router()
   const policy = pagePolicy(() => {
@@ -23,7 +23,7 @@ export function pageRouter({ reportingUrl, folder = FOLDER }: PageParts): Router
   })
 
   router.get('/', policy, (_req, res) => {
-    // In the same answer as the policy, so that the page calls what it may call.
+    // The page gets the address in the response that carries the policy, so both name the same server.
     const page = html.replace('{{reporting-url}}', () => escaped(reportingUrl() ?? ''))
     res.set('Cache-Control', 'no-store').type('html').send(page)
   })
@@ -33,7 +33,7 @@ export function pageRouter({ reportingUrl, folder = FOLDER }: PageParts): Router
   return router
 }
 
-/** For an attribute in double quotes. */
+/** Escapes text for an attribute in double quotes. */
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
 }

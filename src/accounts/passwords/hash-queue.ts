@@ -3,7 +3,7 @@ import { AuthError } from '../../shared/errors.js'
 import { createFairQueue, type FairQueue, type Source } from '../../shared/fair-queue.js'
 import { withDeadline } from '../../shared/host-call.js'
 
-/** How busy the password checks are; for metrics. */
+/** The load of the password checks, for metrics. */
 export interface HashQueueLoad {
   /** Passwords that are being hashed. */
   active: number
@@ -12,15 +12,15 @@ export interface HashQueueLoad {
 }
 
 /**
- * For whom a slot is, and for how long to wait.
+ * The options for one queue slot.
  * @inline
  */
 export interface SlotRequest {
-  /** Where the request comes from: networks take turns, and within a network its connections. Default: one common source. */
+  /** The origin of the request. The queue alternates between networks and their connections. Default: a common source. */
   source?: Source | undefined
-  /** Aborted when the client has disconnected. A hash that is being computed is finished, and keeps its slot meanwhile. */
+  /** Aborted when the client has disconnected. A hash that has begun is finished, and keeps its slot until then. */
   signal?: AbortSignal | undefined
-  /** How long to wait until the hash begins, and then how long to wait for the hash, each in milliseconds. Default: forever. */
+  /** The time limit for the wait until the hash begins, and again for the hash, in milliseconds. Default: none. */
   timeout?: number | undefined
 }
 
@@ -55,21 +55,21 @@ export interface HashQueue {
   load(): HashQueueLoad
 }
 
-/** Returns one less than libuv's threads, so that files and DNS find one free, and at most the number of cores. */
+/** Returns one less than libuv's threads, so that one thread is free for files and DNS. Returns at most the number of cores. */
 export function defaultConcurrency(): number {
   const threads = Number(process.env['UV_THREADPOOL_SIZE']) || 4
   return Math.max(1, Math.min(threads - 1, availableParallelism()))
 }
 
-/** Logins per hashing thread that may look their account up while others hash, so that a slow store leaves no thread idle. */
+/** Logins for each hashing thread that may look up their account while others hash. Keeps threads busy with a slow store. */
 const SLOTS_PER_THREAD = 32
 
-/** The most logins of one connection that may wait. Only a client that pipelines has more than one. */
+/** The most waiting logins of one connection. Only a client that pipelines requests has more than one. */
 const PER_CONNECTION = 64
 
 const NOWHERE: Source = { network: 'unknown', connection: undefined }
 
-/** A login that waits: `start` is called when its turn comes, `drop` when it has to give way. */
+/** A waiting login. The queue calls `start` when a slot is free, or `drop` to enforce its limits. */
 interface Waiter {
   start(): void
   drop(): void

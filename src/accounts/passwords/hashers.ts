@@ -3,26 +3,25 @@ import type * as Bcrypt from '@node-rs/bcrypt'
 import { integer, optional, readOptions } from '../../shared/options.js'
 
 /**
- * One way to check a password. A directory or another service fits in as one that is `external`, with marks of its own where
- * others have a hash (`passwordHash: 'ldap:uid=…'`).
+ * One way to check a password. For a directory or another service, set `external` and store a reference instead of a hash
+ * (`passwordHash: 'ldap:uid=…'`).
  */
 export interface Hasher {
-  /** Whether a stored hash is one of this hasher's. */
+  /** Returns whether this hasher can check a stored hash. */
   accepts(hash: string): boolean
   /**
-   * Checks a password against a hash that this hasher accepts; anything but `true` is no match. What it throws is a `503`, as is
-   * no answer within the router's `timeout`. The password may be empty: a directory takes a bind without one for anonymous and
-   * lets it succeed (RFC 4513 section 5.1.2).
+   * Checks a password against a hash that this hasher accepts. Only `true` is a match. When the method throws or exceeds the
+   * router's `timeout`, the response is `503`. The password may be empty. Return false for it if you use a directory: directories
+   * accept a bind without a password as anonymous (RFC 4513 section 5.1.2).
    */
   verify(password: string, hash: string): boolean | Promise<boolean>
-  /** Makes a new hash, which `accepts` takes. A hasher without it only checks, so it cannot be the first of the list. */
+  /** Makes a new hash that `accepts` accepts. A hasher without this method cannot be the first of the list. */
   hash?(password: string): string | Promise<string>
-  /** Whether a hash of this hasher's is of another cost than it gives new ones. Left out: never. */
+  /** Returns whether a hash of this hasher has another cost than its new hashes. Default: never. */
   outdated?(hash: string): boolean
   /**
-   * Whether the passwords themselves are kept elsewhere, and what is stored only says where. Then no sign-in puts a hash in the
-   * mark's place, as it does for the hashes of every other hasher but the first: that would copy the password, and the directory
-   * would be asked no more. Default false.
+   * True when another service stores the passwords, and the account has only a reference. A login then never replaces the
+   * reference with a hash, because the hash would be a copy of the password. Default false.
    */
   readonly external?: boolean
 }
@@ -51,7 +50,7 @@ function nativeModule<T>(name: string): () => Promise<T> {
 const argon2 = nativeModule<typeof Argon2>('@node-rs/argon2')
 const blowfish = nativeModule<typeof Bcrypt>('@node-rs/bcrypt')
 
-/** What `argon2id` takes: the costs of new hashes (RFC 9106 section 3.1). Stored ones say their own. */
+/** The options of `argon2id`: the costs of new hashes (RFC 9106 section 3.1). Stored hashes contain their costs. */
 export interface Argon2idOptions {
   /** Memory in KiB: 8 to 1,048,576, and 8 for each lane. Default 19,456 (OWASP Password Storage Cheat Sheet). */
   memoryCost?: number | undefined
@@ -61,7 +60,7 @@ export interface Argon2idOptions {
   parallelism?: number | undefined
 }
 
-/** The most that a stored hash may ask for: beyond it one login would take the process down. */
+/** The highest costs of a stored hash. With higher costs, one login could stop the process. */
 const MOST = { memoryCost: 1_048_576, timeCost: 64, parallelism: 64 }
 
 const argon2idSchema = {
@@ -73,7 +72,7 @@ const argon2idSchema = {
 const ARGON2ID = /^\$argon2id\$v=19\$m=(\d{1,10}),t=(\d{1,10}),p=(\d{1,3})\$[A-Za-z0-9+/]{11,}\$[A-Za-z0-9+/]{16,}$/
 
 /**
- * Argon2id (RFC 9106), in PHC string format.
+ * Creates a hasher for Argon2id (RFC 9106), in PHC string format.
  * @throws TypeError for costs out of range
  */
 export function argon2id(options?: Argon2idOptions): Required<Omit<Hasher, 'external'>> {
@@ -109,27 +108,26 @@ export function argon2id(options?: Argon2idOptions): Required<Omit<Hasher, 'exte
   }
 }
 
-/** What `bcrypt` takes: the cost of new hashes. Stored ones say their own. */
+/** The options of `bcrypt`: the cost of new hashes. Stored hashes contain their cost. */
 export interface BcryptOptions {
   /** Log2 of the number of rounds: 4 to 18. Default 12. */
   cost?: number | undefined
 }
 
-/** A cost of 18 already takes seconds a login. */
+/** Costs from 4 to 18. With 18, a login takes seconds. */
 const bcryptSchema = { cost: optional(integer(4, 18, 'a cost'), 12) }
 
 const BCRYPT = /^\$2[aby]\$(0[4-9]|1[0-8])\$[./A-Za-z0-9]{53}$/
 
-/** bcrypt reads no byte beyond this one. */
+/** bcrypt ignores every byte after the first 72. */
 const BCRYPT_BYTES = 72
 
-/** bcrypt repeats the password, with a NUL behind it, to fill its key: `ab` and `ab\0ab` are one to it. */
+/** Returns whether bcrypt can tell a password apart. bcrypt repeats it with a NUL to fill its key, so `ab` equals `ab\0ab`. */
 const fitsBcrypt = (password: string) => Buffer.byteLength(password) <= BCRYPT_BYTES && !password.includes('\0')
 
 /**
- * bcrypt, for accounts that have such hashes. It cannot tell passwords apart beyond 72 bytes or behind a NUL: such a
- * password never matches, and none is hashed. (OWASP Password Storage Cheat Sheet: for legacy systems; new ones take
- * argon2id.)
+ * Creates a hasher for bcrypt, for accounts that have bcrypt hashes. Use argon2id for new systems (OWASP Password Storage Cheat
+ * Sheet). bcrypt ignores text after 72 bytes or after a NUL. A password with such text never matches and is never hashed.
  * @throws TypeError for a cost out of range; `hash` rejects with a RangeError for a password that bcrypt would cut
  */
 export function bcrypt(options?: BcryptOptions): Required<Omit<Hasher, 'external'>> {
@@ -145,9 +143,11 @@ export function bcrypt(options?: BcryptOptions): Required<Omit<Hasher, 'external
     },
     async hash(password) {
       if (!fitsBcrypt(password)) {
-        throw new RangeError(`bcrypt takes at most ${BCRYPT_BYTES} bytes and no NUL; argon2id() has no such limits`)
+        throw new RangeError(
+          `bcrypt takes at most ${BCRYPT_BYTES} bytes and no NUL. Use argon2id(), which has no such limits`,
+        )
       }
-      // One computation by two names; 2b is the one that every implementation reads.
+      // $2y and $2b name the same computation, but every implementation reads $2b.
       return (await (await blowfish()).hash(password, cost)).replace(/^\$2y/, '$2b')
     },
     outdated: (hash) => Number(BCRYPT.exec(hash)?.[1]) !== cost,

@@ -3,63 +3,65 @@ import { type Check, InvalidOption, integer, isPlainObject, optional, readOption
 import { createHashQueue, defaultConcurrency, type HashQueueLoad, type SlotRequest } from './hash-queue.js'
 import { argon2id, bcrypt, type Hasher } from './hashers.js'
 
-/** What `createPasswords` takes. */
+/** The options of `createPasswords`. */
 export interface PasswordsOptions {
-  /** The first makes new hashes, so it needs `hash`; all are accepted. Default: `[argon2id(), bcrypt()]`. */
+  /** The accepted hashers. The first one makes new hashes, so it needs `hash`. Default: `[argon2id(), bcrypt()]`. */
   hashers?: readonly Hasher[] | undefined
   /**
-   * How many passwords are hashed at a time: 1 to 1,024. Default: one less than libuv's threads (`UV_THREADPOOL_SIZE`, 4), at most the
-   * number of cores, and at least one.
+   * The number of passwords that are hashed at a time, from 1 to 1,024. Default: one less than libuv's threads
+   * (`UV_THREADPOOL_SIZE`, 4), at most the number of cores, and at least 1.
    */
   concurrency?: number | undefined
   /**
-   * How many logins may wait. 32 for each hashing thread already look up their account; half of the others may come from one client
-   * network, and 64 over one connection. Networks take turns. When the queue is full, the network with the most waiting logins gives
-   * way, with a `503`. Default 1,024; 0 to 100,000.
+   * The number of logins that may wait, from 0 to 100,000. 32 for each hashing thread already look up their account. Of the others,
+   * at most half come from one client network, and at most 64 from one connection. The queue alternates between networks. When the
+   * queue is full, a login of the network with the most waiting logins gets `503`. Default 1,024.
    */
   queue?: number | undefined
 }
 
-/** Hashes and checks passwords. Every byte counts: nothing is trimmed, cut or normalised (OWASP ASVS 5, 6.2.8). */
+/** Hashes and checks passwords. Every byte counts. Passwords are never trimmed, cut or normalised (OWASP ASVS 5, 6.2.8). */
 export interface Passwords {
   /**
-   * Makes a hash to store.
-   * @throws TypeError for what is no well-formed Unicode string
-   * @throws AuthError `overloaded` when too many wait; and what the first hasher throws
+   * Makes a hash to store. Rejects with the error of the first hasher when that fails.
+   * @throws TypeError when the password is not a well-formed Unicode string
+   * @throws AuthError `overloaded` when too many logins wait
    */
   hash(password: string): Promise<string>
   /**
-   * Checks a password. Without a hash it does the same work and answers false, so that time does not tell who has an account.
+   * Checks a password. Without a hash, does the same work and returns false, so that the time does not reveal who has an account.
+   * Rejects with the error of the hasher when that fails.
    * @throws Error when no hasher accepts the hash
-   * @throws AuthError `overloaded` when too many wait; and what the hasher throws
+   * @throws AuthError `overloaded` when too many logins wait
    */
   readonly verify: (password: string, hash: string | null | undefined) => Promise<boolean>
-  /** Whether a hash is not the first hasher's, or of another cost than it gives today. */
+  /** Returns whether a hash should be replaced: another hasher made it, or its cost is outdated. */
   needsRehash?(hash: string): boolean
   /**
    * Waits in the queue for a slot, before the account is looked up. Rejects with an `AuthError`: `overloaded` when the queue is full
    * or the wait is longer than `timeout`, `client_closed_request` when `signal` is aborted.
    */
   reserve?(request?: SlotRequest): Promise<PasswordsSlot>
-  /** How many passwords are being hashed, and how many logins wait; for metrics. */
+  /** Returns the number of passwords that are being hashed and of logins that wait, for metrics. */
   load?(): HashQueueLoad
 }
 
 /** A login's slot: `hash` and `verify` run within the limits of its request. */
 export interface PasswordsSlot {
   /**
-   * Makes a hash, as `Passwords.hash` does.
-   * @throws AuthError `overloaded` when its turn did not come in time
-   * @throws Error when it takes longer than the limits allow
+   * Makes a hash like `Passwords.hash`.
+   * @throws AuthError `overloaded` when the hash does not begin within the time limit
+   * @throws Error when the hash takes longer than the time limit
    */
   hash(password: string): Promise<string>
   /**
-   * Checks a password, as `Passwords.verify` does.
-   * @throws AuthError `overloaded` when its turn did not come in time, `client_closed_request` when nobody waits for it any more
-   * @throws Error when it takes longer than the limits allow
+   * Checks a password like `Passwords.verify`.
+   * @throws AuthError `overloaded` when the check does not begin within the time limit, `client_closed_request` when the client has
+   * disconnected
+   * @throws Error when the check takes longer than the time limit
    */
   verify(password: string, hash: string | null | undefined): Promise<boolean>
-  /** Gives the place up. To be called once the login is over, however it ended. */
+  /** Releases the slot. Call it once when the login has ended, also after a failure. */
   leave(): void
 }
 
@@ -96,9 +98,9 @@ const schema = { hashers: optional(hasherList), ...queueSchema }
 const aliases = { hasher: 'hashers', ...queueAliases }
 
 /**
- * Makes the password checks of a token router, and of whatever sets passwords in the host. Each has its own queue: create one
- * for the process, and share it.
- * @throws TypeError naming the option that cannot be used
+ * Creates the password checks for token routers and for code that sets passwords. Each object has its own queue, so create one for
+ * the process and share it.
+ * @throws TypeError that names the invalid option
  */
 export function createPasswords(options?: PasswordsOptions): Required<Passwords> {
   const read = readOptions<PasswordsOptions, typeof schema>('createPasswords', options, schema, aliases)
@@ -155,7 +157,7 @@ function passwordWork(hashers: readonly [FirstHasher, ...Hasher[]]) {
         return false
       }
       const matches = (await hasherOf(hashers, hash).verify(password, hash)) === true
-      // Lone surrogates all turn into one character when they are encoded, so two passwords would be the same.
+      // All lone surrogates are encoded as the same character, so two passwords would be equal.
       return matches && password.isWellFormed()
     },
     needsRehash(hash: string): boolean {
@@ -173,7 +175,7 @@ function hasherOf(hashers: readonly Hasher[], hash: string): Hasher {
   )
 }
 
-/** A hash that nobody knows the password of; made ahead of the first login, and again after a failure. */
+/** Returns a function for a hash of a random password. The hash is made before the first login, and again after a failure. */
 function decoyOf(hasher: FirstHasher): () => Promise<string> {
   let pending: Promise<string> | undefined
   const make = async () => hasher.hash(randomBytes(32).toString('base64'))

@@ -6,7 +6,7 @@ export function isTooLong(email: string): boolean {
   return email.length > LONGEST_EMAIL
 }
 
-/** The key of every text that is too long. Its letters are lower case, so no other key is equal to it. */
+/** The key of every text that is too long. Other keys have no lower-case ASCII letters. */
 const TOO_LONG = 'too long'
 
 /**
@@ -16,40 +16,40 @@ const TOO_LONG = 'too long'
 const IGNORED = /[\p{DI}\p{Cf}\p{Cc}\p{M}\s·\u06de]/gu
 
 /**
- * Returns the text by which the failed logins of an e-mail address are counted. All spellings that a common account store takes
- * for the same address share one key, because otherwise each spelling would have its own failed-login limit.
+ * Returns the key for the failed logins of an e-mail address. All spellings that a common account store treats as the same address
+ * share one key, because otherwise each spelling would have its own failed-login limit.
  */
 export function accountKey(email: string): string {
   if (isTooLong(email)) return TOO_LONG
   return (
     email
       .normalize('NFKD')
-      // Runs before marks are removed: collations take some marks for letters, for example U+0363 for a.
+      // Runs before marks are removed, because collations treat some marks as letters, for example U+0363 as a.
       .replace(/[^\0-\x7f]/gu, asciiOf)
-      // utf8mb4_unicode_ci takes four Bengali signs for the digits 1 to 4.
+      // utf8mb4_unicode_ci treats four Bengali signs as the digits 1 to 4.
       .replace(/[\u09f4-\u09f7]/g, (sign) => `${sign.charCodeAt(0) - 0x09f3}`)
       .replace(IGNORED, '')
-      // Both steps are needed: a capital sharp s becomes SS only after it is a small one.
+      // Both steps are needed, because a capital sharp s becomes SS only after it is lower-cased.
       .toLowerCase()
       .toUpperCase()
-      // Most collations take a sharp s for ss, but utf8mb4_general_ci takes it for s.
+      // Most collations treat a sharp s as ss, but utf8mb4_general_ci treats it as s.
       .replace(/SS+/g, 'S')
   )
 }
 
-/** The longest ASCII text that a collation takes a single character for has three letters: U+1F198 is "sos". */
+/** The longest ASCII text that equals a single character has three letters. For example, U+1F198 equals "sos". */
 const LONGEST_EQUIVALENT = 3
 
-/** Sorts after every ASCII text of that length. Letters of other scripts sort after it. */
+/** A text that sorts after every ASCII text of that length, and before letters of other scripts. */
 const LAST = 'z'.repeat(LONGEST_EQUIVALENT + 1)
 
-/** Characters that were looked up: each costs some microseconds once in a process, so no client can cause that cost again and again. */
+/** Characters that were looked up. A look-up costs some microseconds, so its result is cached for the process. */
 const unchanged = new Uint8Array(0x110000)
 const equivalents = new Map<string, string>()
 
 /**
- * Returns the ASCII text that a character is equal to at the weakest strength of a collation, where ø is o and a digit of any
- * script is a digit. Returns a character unchanged that is equal to no ASCII text.
+ * Returns the ASCII text that equals a character at the weakest strength of a collation. There, ø equals o, and digits of all
+ * scripts are equal. Returns the character itself if no ASCII text equals it.
  */
 function asciiOf(character: string): string {
   const code = character.codePointAt(0) ?? 0
@@ -68,7 +68,7 @@ function searchAscii(character: string): string | undefined {
   let text = ''
   while (compare(character, text) !== 0) {
     if (text.length === LONGEST_EQUIVALENT) return undefined
-    // An equal text begins with the last character that does not sort after it.
+    // An equal text begins with the last ASCII character that does not sort after the character.
     let [from, to] = [0, sorted.length]
     while (from < to) {
       const middle = (from + to) >> 1
@@ -89,10 +89,10 @@ interface Collation {
 
 let made: Collation | undefined
 
-/** Makes the collation when it is first needed, because few addresses need it. */
+/** Returns the collation. Creates it on the first call, because few addresses need it. */
 function weakest(): Collation {
   if (made) return made
-  // For English, the collation is the root collation that stores use by default.
+  // The collation for English is the root collation, which stores use by default.
   const { compare } = new Intl.Collator('en', { sensitivity: 'base' })
   const ascii = Array.from({ length: 0x7f - 0x20 }, (_, index) => String.fromCharCode(0x20 + index))
   made = { compare, sorted: ascii.filter((one) => one === one.toLowerCase()).sort(compare) }

@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js'
 
 /**
- * The longest text that can be an IP address: 45 characters for an IPv6 address that ends in the dotted form, 2 for brackets,
- * 17 for a zone (libuv cuts an interface's name to 16 characters), 6 for a port.
+ * The longest text that can be an IP address. An IPv6 address that ends in the dotted form has 45 characters, brackets have 2, and
+ * a port has 6. A zone has 17, because libuv cuts an interface's name to 16.
  */
 const LONGEST_ADDRESS = 70
 
@@ -33,11 +33,11 @@ const CARRIERS = [
 ]
 
 /**
- * Returns what a client's address counts by: an IPv6 address by its /64, which is what one subscriber has, and an IPv4 address by
- * itself in all its spellings. Everything that is not an IP address counts as `unknown`.
+ * Returns the network of a client's address. It is the /64 of an IPv6 address, because a subscriber has at least a /64. It is the
+ * whole IPv4 address, in one spelling. For any other text, it is `unknown`.
  */
 export function clientNetwork(address: string | undefined): string {
-  // The regular expressions below run on short text only.
+  // Long text is rejected first, because the regular expressions below may be slow on it.
   if (typeof address !== 'string' || address.length > LONGEST_ADDRESS) return 'unknown'
   const written = (WITH_PORT.exec(address)?.[1] ?? address).replace(/^\[|\]$/g, '').split('%')[0] ?? ''
   const bare = written.includes(':') ? written.replace(DOTTED_TAIL, hexTail) : written

@@ -1,45 +1,46 @@
 import { LRUCache } from 'lru-cache'
 
-/** What the `limiter` option is given: the options of a rate-limiter-flexible limiter. */
+/** The argument of the `limiter` option: options of a rate-limiter-flexible limiter. */
 export interface LimiterOptions {
-  /** What the budget's keys begin with in the store: `login-pair`, `login-address` or `login-account`. */
+  /** The prefix of the limit's keys in the store: `login-pair`, `login-address` or `login-account`. */
   keyPrefix: string
-  /** How many failed logins are let through within `duration`. */
+  /** The number of failed logins that are allowed within `duration`. */
   points: number
-  /** In seconds. */
+  /** The length of the window, in seconds. */
   duration: number
 }
 
-/** What is used of a rate-limiter-flexible limiter. While it fails or hangs, the same budget goes on in this process's memory. */
+/** The methods of a rate-limiter-flexible limiter. While they fail or hang, the limit continues in this process's memory. */
 export interface Limiter {
   /**
-   * Spends a point. Resolves with an object whose `msBeforeNext` says when the window ends; without that number, no point is given
-   * back. Rejects with an object that has `msBeforeNext` when no point is left. Any other rejection means that the store has failed.
+   * Counts an attempt. Resolves with an object whose `msBeforeNext` says when the window ends. Without that number, the attempt is
+   * never taken back. Rejects with an object that has `msBeforeNext` when the limit is reached. Any other rejection means that the
+   * store has failed.
    */
   consume(key: string): Promise<unknown>
-  /** Gives a point back. Resolves with an object whose `consumedPoints` says how many are spent now. */
+  /** Takes an attempt back. Resolves with an object whose `consumedPoints` is the number of counted attempts. */
   reward(key: string): Promise<unknown>
 }
 
-/** That no point is left, as rate-limiter-flexible says it. */
+/** The result of rate-limiter-flexible for a limit that is reached. */
 export interface Exhausted {
   msBeforeNext: number
 }
 
-/** The most keys that one budget remembers; then the least recently used are forgotten. */
+/** The most keys of one limit. With more keys, the least recently used key is dropped. */
 const MOST_KEYS = 30_000
 
-/** A budget in this process's memory. */
+/** A failed-login limit in this process's memory. */
 export interface MemoryBudget {
-  /** Tells whether no point is left, without spending one. */
+  /** Returns the wait if the limit is reached. Counts nothing. */
   exhausted(key: string): Exhausted | undefined
-  /** Spends a point, and gives what gives it back; or tells that none is left. */
+  /** Counts an attempt and returns a function that takes it back. Returns the wait if the limit is reached. */
   spend(key: string): (() => void) | Exhausted
 }
 
 /**
- * rate-limiter-flexible's own memory limiter keeps a timer for every key, without bound, and counts by the wall clock: here
- * memory is bounded, and a clock that is set does not matter.
+ * Creates a limit in memory, with a bounded number of keys and a monotonic clock. The memory limiter of rate-limiter-flexible has
+ * a timer for each of any number of keys, and uses the wall clock.
  */
 export function memoryBudget({ points, duration }: LimiterOptions): MemoryBudget {
   const perf = { now: () => performance.now() }
@@ -65,8 +66,8 @@ export function memoryBudget({ points, duration }: LimiterOptions): MemoryBudget
         if (returned) return
         returned = true
         entry.points--
-        // What holds nothing must not push out what does. But the last one stays: to be emptied, the cache goes over all the
-        // places that it could fill, which would be most of what a login costs.
+        // Deletes an empty entry, so that it displaces no other entry. Keeps the last one, because emptying the cache visits every
+        // slot that it could fill, which would dominate the cost of a login.
         if (entry.points === 0 && spent.size > 1 && spent.peek(key) === entry) spent.delete(key)
       }
     },

@@ -2,23 +2,23 @@ import { memberOf } from '../../shared/values.js'
 import type { Exhausted, Limiter, LimiterOptions } from './memory-budget.js'
 
 /**
- * For how long a shared store may say nothing at all (so many ticks of so many milliseconds), and for how long one that
- * failed is left alone.
+ * The time limits for a shared store. After `ticks` ticks of `tickMs` without any response, the store counts as failed. A failed
+ * store is not called for `restMs`.
  */
 const STORE = { tickMs: 10, ticks: 4, restMs: 1000 }
 
 /**
- * Spends a point on the shared store, and gives what gives it back; or tells that none is left. While the store rests there is
- * nothing to spend.
+ * Counts an attempt on the shared store and returns a function that takes it back. Returns the wait if the limit is reached. Counts
+ * nothing while the store rests after a failure.
  */
 export type SpendShared = (key: string, storeFailed: (error: unknown) => void) => Promise<(() => void) | Exhausted>
 
-/** The store behind the limiters, whichever of them asks it. */
+/** The state of the store that all limiters share. */
 export interface SharedStore {
-  /** Whether it is left alone for a moment after a failure, so that only one login in that time waits for it. */
+  /** Returns whether the store rests after a failure. Only one login waits for a failing store in that time. */
   rests(): boolean
   failed(): void
-  /** Waits for an answer of the store's. Rejects as the answer does, and when the store says nothing. */
+  /** Waits for a response of the store. Rejects when the response rejects, and when the store does not respond. */
   answerOf(answer: Promise<unknown>): Promise<void>
 }
 
@@ -27,8 +27,8 @@ export function sharedStore(): SharedStore {
   let answeredAt = Number.NEGATIVE_INFINITY
 
   /**
-   * Rejects once the store has said nothing for too long. In a burst an answer may be late, but others come meanwhile; and a
-   * process that is busy itself counts few ticks, each after it has read what had arrived.
+   * Rejects when the store has not responded at all for too long. In a burst, one response may be late while others arrive. A busy
+   * process counts fewer ticks, and counts each tick after it has read the responses that had arrived.
    */
   function silence(): { promise: Promise<never>; end(): void } {
     let timer: NodeJS.Timeout | undefined
@@ -41,7 +41,7 @@ export function sharedStore(): SharedStore {
         if (ended) return
         if (answeredAt > since) wait(STORE.ticks, answeredAt)
         else if (ticks > 1) wait(ticks - 1, since)
-        else reject(new Error(`throttle: the store said nothing for ${STORE.ticks * STORE.tickMs} ms`))
+        else reject(new Error(`throttle: the store did not respond for ${STORE.ticks * STORE.tickMs} ms`))
       }
       wait(STORE.ticks, performance.now())
     })
@@ -68,8 +68,8 @@ export function sharedStore(): SharedStore {
 }
 
 /**
- * No point is given back so shortly before the end of a window: it could reach the store after the end, where it would open a new
- * window with one point too many.
+ * The time before the end of a window in which no attempt is taken back. A late request could reach the store in the next window,
+ * which would then allow one attempt too many.
  */
 const REFUND_MARGIN_MS = 100
 
@@ -77,16 +77,16 @@ const REFUND_MARGIN_MS = 100
 export function sharedBudget(limiter: Limiter, store: SharedStore, { duration }: LimiterOptions): SpendShared {
   const windowMs = duration * 1000
 
-  // An async function, so that a limiter that throws, or that returns no promise, is treated like any other.
+  // Async, so that a limiter may also throw or return a plain value.
   const consume = async (key: string): Promise<unknown> => limiter.consume(key)
 
-  /** Gives a point back to the window that it was spent in. */
+  /** Takes an attempt back in the window that counted it. */
   async function reward(key: string, outcome: unknown, askedAt: number): Promise<void> {
     const left = numberOf(outcome, 'msBeforeNext')
     if (!Number.isFinite(left)) return
     if (performance.now() > askedAt + Math.min(left, windowMs) - REFUND_MARGIN_MS) return
     const result: unknown = await limiter.reward(key)
-    // The window was over after all, and the point would be one too many in the next.
+    // The window had ended, so the next window would allow one attempt too many.
     if (numberOf(result, 'consumedPoints') < 0) await consume(key)
   }
 
@@ -94,10 +94,10 @@ export function sharedBudget(limiter: Limiter, store: SharedStore, { duration }:
     if (store.rests()) return () => {}
     const askedAt = performance.now()
     const pending = consume(key)
-    // Awaits the result of the store, because the result may arrive after the login went on without it.
+    // Awaits the store, because its result may arrive after the login has continued without it.
     const giveBack = async () => {
       const outcome = await pending.catch((refusal: unknown) => {
-        // A refusal that the store has counted says how many points are spent. A limiter that refuses from memory says 0.
+        // A refusal that the store has counted has the number of attempts. A limiter that refuses from memory has 0.
         return isExhausted(refusal) && numberOf(refusal, 'consumedPoints') > 0 ? refusal : undefined
       })
       await reward(key, outcome, askedAt)
@@ -106,7 +106,7 @@ export function sharedBudget(limiter: Limiter, store: SharedStore, { duration }:
     const giveBackOnce = () => {
       if (returned) return
       returned = true
-      // A store that fails here has its failure reported at the next login.
+      // If the store fails here, the next login reports the failure.
       giveBack().catch(() => {})
     }
     try {
@@ -116,7 +116,7 @@ export function sharedBudget(limiter: Limiter, store: SharedStore, { duration }:
         giveBackOnce()
         return { msBeforeNext: waitOf(outcome, windowMs) }
       }
-      // One failure is told of once, however many logins it met.
+      // Reports a failure once, also when it affects many logins.
       if (!store.rests()) storeFailed(outcome)
       store.failed()
     }
@@ -125,19 +125,19 @@ export function sharedBudget(limiter: Limiter, store: SharedStore, { duration }:
 }
 
 /**
- * Returns whether a limiter refused because no point is left. Whether it did so with an `Error` does not matter: it is safer to
- * refuse a login than to go on without the shared limit.
+ * Returns whether a limiter refused because the limit is reached. The refusal may be an `Error`, because refusing a login is safer
+ * than continuing without the shared limit.
  */
 function isExhausted(outcome: unknown): outcome is Exhausted {
   return typeof propertyOf(outcome, 'msBeforeNext') === 'number'
 }
 
-/** Returns how long to wait: what the limiter says if that is a time within the window, otherwise the whole window. */
+/** Returns the wait that the limiter reports. Returns the whole window if that wait is not within the window. */
 function waitOf({ msBeforeNext }: Exhausted, windowMs: number): number {
   return msBeforeNext >= 0 && msBeforeNext <= windowMs ? msBeforeNext : windowMs
 }
 
-/** Reads a number from what a limiter gave. Gives NaN, which compares as false, for everything else. */
+/** Reads a number from the result of a limiter. Returns NaN, which compares as false, for everything else. */
 function numberOf(value: unknown, name: string): number {
   const number = propertyOf(value, name)
   return typeof number === 'number' ? number : Number.NaN

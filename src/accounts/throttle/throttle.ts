@@ -16,59 +16,59 @@ import { type Exhausted, type Limiter, type LimiterOptions, memoryBudget } from 
 import { sharedBudget, sharedStore } from './shared-budget.js'
 import { type BudgetName, throttleKeys } from './throttle-keys.js'
 
-/** A budget of failed logins. */
+/** A failed-login limit, as set with the `budgets` option. */
 export interface Budget {
-  /** How many failures are let through: 1 to 1,000,000. */
+  /** The number of failures that are allowed: 1 to 1,000,000. */
   points: number
-  /** Within how long: a second to 366 days, rounded up to whole seconds. */
+  /** The length of the window: a second to 366 days, rounded up to whole seconds. */
   duration: Duration
 }
 
 /**
- * Each failed-login budget; `false` leaves one out.
+ * The failed-login limits. `false` disables a limit.
  * @inline
  */
 interface Budgets {
-  /** One account from one address (an IPv6 address by its /64). Default 10 in 15 minutes. */
+  /** One account from one address (an IPv6 address counts by its /64). Default 10 in 15 minutes. */
   pair?: Budget | false | undefined
-  /** One address, whatever the account. Default 100 in an hour. */
+  /** One address, for all accounts. Default 100 in an hour. */
   address?: Budget | false | undefined
-  /** One account, whatever the address. Default 100 in an hour. */
+  /** One account, from all addresses. Default 100 in an hour. */
   account?: Budget | false | undefined
 }
 
-/** What `createThrottle` takes. */
+/** The options of `createThrottle`. */
 export interface ThrottleOptions {
   /**
-   * Puts the budgets on a shared store: `(options) => new RateLimiterRedis({ ...options, storeClient })`. While the store
-   * fails or hangs, the same budgets go on in this process's memory. Default: in memory alone.
+   * Shares the limits between processes: `(options) => new RateLimiterRedis({ ...options, storeClient })`. While the store fails or
+   * hangs, the limits continue in this process's memory. Default: only in memory.
    */
   limiter?: ((options: LimiterOptions) => Limiter) | undefined
-  /** The budgets, each with a default of its own; `false` leaves one out. */
+  /** The failed-login limits. Each has its own default, and `false` disables a limit. */
   budgets?: Budgets | undefined
 }
 
-/** Failed-login budgets: what `createThrottle` made, or a host's own. */
+/** Failed-login limits, from `createThrottle` or from the host. */
 export interface Throttle {
   /**
-   * Refuses a login at once whose limit is known to be used up, before it waits in the queue. Spends nothing.
+   * Refuses a login whose limit is known to be used up, before the login waits in the queue. Counts nothing.
    * @throws AuthError `too_many_attempts`
    */
   check?(email: string, address: string | undefined): void
   /**
-   * Spends a point of every budget before a password is checked; `giveBack` returns them when it was no failed login.
-   * @param storeFailed is told why the shared store was gone on without
-   * @throws AuthError `too_many_attempts`; then nothing is spent
+   * Counts an attempt against every limit, before a password is checked. `giveBack` takes it back when the login did not fail.
+   * @param storeFailed called with the error when the login continues without the shared store
+   * @throws AuthError `too_many_attempts`; the attempt is then not counted
    */
   spend(email: string, address: string | undefined, storeFailed: (error: unknown) => void): Promise<Spent>
 }
 
 /**
- * Points that were spent on one attempt.
+ * One counted attempt.
  * @inline
  */
 export interface Spent {
-  /** Gives them back, but for one budget's that is to be kept. */
+  /** Takes the attempt back, except from one limit. */
   giveBack(but?: 'address'): void
 }
 
@@ -104,15 +104,15 @@ const budgetsSchema = {
 }
 
 /**
- * The order matters: an attempt that its address may not make leaves no trace elsewhere, and one that is refused for its
- * pair does not spend what its account's owner has from another address.
+ * The order of the limits. An attempt that the limit for its address refuses counts nowhere else. An attempt that the limit for its
+ * pair refuses does not count for the account, so the owner can still log in from another address.
  */
 const ORDER: readonly BudgetName[] = ['address', 'pair', 'account']
 
 /**
- * Makes failed-login budgets (OWASP ASVS 5, 6.3.1). To be shared by all token routers of a process:
- * two would let through twice as many guesses.
- * @throws TypeError naming the option that cannot be used
+ * Creates failed-login limits (OWASP ASVS 5, 6.3.1). Share one object between all token routers of a process, because two objects
+ * would allow twice the guesses.
+ * @throws TypeError that names the invalid option
  */
 export function createThrottle(options?: ThrottleOptions): Required<Throttle> {
   const caller = 'createThrottle'

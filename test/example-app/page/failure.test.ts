@@ -39,7 +39,7 @@ describe('in words', () => {
     [{ kind: 'unreachable' }, 'The clearing-house API cannot be reached. Check the connection, and try again.'],
     [
       { kind: 'unexpected', status: 500 },
-      'No token: the clearing-house API gave an answer that this page does not understand (status 500).',
+      'Cannot load the token. The clearing-house API sent an unexpected response (status 500).',
     ],
   ])('signing in: %j', (failure, text) => {
     expect(signInFailureText(failure)).toBe(text)
@@ -48,19 +48,19 @@ describe('in words', () => {
   test.each<[Failure, string]>([
     [
       { kind: 'scope-missing', scope: 'reports:read' },
-      'This account has no permission for daily totals: its token lacks the scope reports:read.',
+      'This account has no permission for daily totals. Its token lacks the scope reports:read.',
     ],
     [{ kind: 'scope-missing', scope: undefined }, 'This account has no permission for daily totals.'],
     [
       { kind: 'unavailable', seconds: 1 },
-      'The online reporting API cannot answer at the moment. Try again in a second.',
+      'The online reporting API is not available at the moment. Try again in a second.',
     ],
     [
       { kind: 'throttled', seconds: undefined },
-      'The online reporting API cannot answer at the moment. Try again later.',
+      'The online reporting API is not available at the moment. Try again later.',
     ],
     [{ kind: 'unreachable' }, 'The online reporting API cannot be reached. Check the connection, and try again.'],
-    [{ kind: 'token-refused' }, 'No daily totals: the online reporting API refused.'],
+    [{ kind: 'token-refused' }, 'Cannot load the daily totals. The online reporting API refused the request.'],
   ])('a call: %j', (failure, text) => {
     expect(callFailureText(failure, REPORT)).toBe(text)
   })

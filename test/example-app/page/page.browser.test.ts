@@ -144,7 +144,7 @@ describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
       await chart.waitFor()
       expect(await chart.locator('rect').count()).toBe(6)
       expect(await chart.locator('title').allTextContents()).toContain('Clearing House South, 2013-05-06: −425.00')
-      await page.getByText('The same as a table').click()
+      await page.getByText('Show as a table').click()
       expect(await rows('Daily totals')).toEqual([
         'Day\tClearing House North\tClearing House South',
         '2013-05-02\t1,237.50\t3,100.00',
@@ -200,8 +200,8 @@ describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
       const { page } = await open()
       await signIn(page, BOB)
       const main = page.locator('.message')
-      await main.getByText('no permission for statements: its token lacks the scope statements:read.').waitFor()
-      await main.getByText('no permission for daily totals: its token lacks the scope reports:read.').waitFor()
+      await main.getByText('no permission for statements. Its token lacks the scope statements:read.').waitFor()
+      await main.getByText('no permission for daily totals. Its token lacks the scope reports:read.').waitFor()
       expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0)
       expect(await page.locator('#claims > div').filter({ hasText: 'May do' }).textContent()).toContain('(nothing)')
       await expectAccessible(page)
@@ -238,7 +238,7 @@ describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
         }),
       )
       await signIn(page, ALICE)
-      const text = 'The online reporting API cannot answer at the moment. Try again in 7 seconds.'
+      const text = 'The online reporting API is not available at the moment. Try again in 7 seconds.'
       await page.locator('.message').getByText(text).waitFor()
     })
 
@@ -272,7 +272,7 @@ describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
       await page.clock.fastForward(44_999)
       expect(await page.getByRole('timer').textContent()).toBe('1 s')
       await page.clock.fastForward(1)
-      await page.getByText('Your token has expired. Enter your password to go on.').waitFor()
+      await page.getByText('Your token has expired. Enter your password to continue.').waitFor()
       expect(await page.getByLabel('E-mail').inputValue()).toBe(ALICE.email)
       expect(await focused(page)).toBe('input Password')
       expect(await page.locator('body').innerText()).not.toMatch(/Settlement|Signed in as/)
@@ -313,7 +313,7 @@ describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
       await page.getByRole('img', { name: 'Bar chart' }).waitFor()
       await app.accounts.setPasswordHash(ALICE.email, 'another')
       await page.getByRole('button', { name: 'Refresh' }).click()
-      await page.getByText('Your token is no longer valid: it was signed out elsewhere').waitFor()
+      await page.getByText('Your token is no longer valid. You signed out elsewhere').waitFor()
       expect(await focused(page)).toBe('input Password')
       expect(await page.getByLabel('E-mail').inputValue()).toBe(ALICE.email)
       await expectAccessible(page)
@@ -326,7 +326,7 @@ describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
       const places = [app.clearingHouse.url + NORTH, app.reporting.url + REPORT]
       for (const place of places) expect(await statusOf(place, token)).toBe(200)
       await page.getByRole('button', { name: 'Sign out' }).click()
-      await page.getByRole('alert').getByText('You are signed out. The token works no more.').waitFor()
+      await page.getByRole('alert').getByText('You are signed out. The token no longer works.').waitFor()
       for (const place of places) expect(await statusOf(place, token)).toBe(401)
       expect(await focused(page)).toBe('input E-mail')
       expect(await page.getByLabel('E-mail').inputValue()).toBe('')
@@ -340,7 +340,7 @@ describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
       await page.getByRole('img', { name: 'Bar chart' }).waitFor()
       await app.clearingHouse.stop()
       await page.getByRole('button', { name: 'Sign out' }).click()
-      await page.getByText('This page has forgotten your token, but the server could not be told').waitFor()
+      await page.getByText('This page has deleted your token, but could not reach the server').waitFor()
       await app.clearingHouse.start()
       expect(await statusOf(app.clearingHouse.url + NORTH, token)).toBe(200)
     })
@@ -384,7 +384,7 @@ describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
     expect(await focused(page)).toBe('h1 Your account')
     expect(await tab()).toBe('button Refresh')
     expect(await tab()).toBe('div Chart')
-    expect(await tab()).toBe('summary The same as a table')
+    expect(await tab()).toBe('summary Show as a table')
     await page.keyboard.press('Space')
     await page.getByRole('table', { name: 'Daily totals' }).waitFor()
     await page.keyboard.press('Shift+Tab')
