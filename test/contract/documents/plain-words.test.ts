@@ -32,7 +32,6 @@ const NOT_YET: readonly string[] = [
   'test/unit/cli/hash',
   'test/unit/http/guard',
   'test/unit/http/shared',
-  'test/unit/http/token-endpoint',
   'test/unit/openapi',
   'test/unit/shared',
   'test/unit/testing',
