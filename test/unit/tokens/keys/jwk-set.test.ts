@@ -106,7 +106,7 @@ describe('a JWK set', () => {
     'is none: %s',
     (text) => {
       const error = thrownBy(() => readJwkSet(text)) as Error
-      expect(error.message).toMatch(/^the answer is not (JSON|a JWK set)$/)
+      expect(error.message).toMatch(/^the response is not (JSON|a JWK set)$/)
       expect(error.cause).toBeUndefined()
     },
   )
@@ -204,7 +204,7 @@ describe('sets of every kind', () => {
       fc.property(fc.oneof(fc.jsonValue(), sets), (value) => {
         const run = () => readJwkSet(JSON.stringify(value))
         if (isSet(value)) expect(run()).toBeInstanceOf(Map)
-        else expect(thrownBy(run)).toMatchObject({ message: 'the answer is not a JWK set' })
+        else expect(thrownBy(run)).toMatchObject({ message: 'the response is not a JWK set' })
       }),
     )
   })
