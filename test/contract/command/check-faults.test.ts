@@ -34,7 +34,7 @@ interface Report {
 const YEAR_AGO = Date.now() - 365 * 86_400_000
 const expiredToken = issuerOf({ clock: () => YEAR_AGO }).issue({ accountId: ACCOUNTS.alice.id }).token
 
-/** Checks an app, beside another environment with a key of its own. */
+/** Checks an app and another environment with another key. */
 async function check(parts: Parts, other: Parts = soundParts(foreignIssuer())) {
   const [{ url }, { url: there }] = [await listen(appOf(parts)), await listen(appOf(other))]
   const guarded = [STATEMENTS, REPORTS].flatMap((path) => ['--guarded', path])
@@ -58,7 +58,7 @@ test('everything holds of an app that mounts the package', async () => {
   expect(report.rows.map(({ id }) => id)).toEqual(ROWS.map(({ id }) => id))
 })
 
-/** Only of answers to refused guarded requests. */
+/** Changes only responses to refused guarded requests. */
 const alteringGuard = (change: (body: string, res: Parameters<RequestHandler>[1]) => string) =>
   altering((body, res) => (res.statusCode === 401 && res.req.path !== '/' ? change(body, res) : body))
 

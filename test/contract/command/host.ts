@@ -28,16 +28,16 @@ export const THERE = 'https://sandbox.example.com'
 export const issuerOf = (options: Partial<TokenIssuerOptions> = {}) =>
   createTokenIssuer({ issuer: HERE, keys: { alg: 'ES256', privateKey: privatePem(pair.privateKey) }, ...options })
 
-/** What an app is made of; a fault is another part. */
+/** The parts of an app. A fault replaces a part. */
 export interface Parts {
   tokens: TokenIssuer
   accounts: AccountLookup
   passwords: Passwords
-  /** Stands before everything. */
+  /** Handlers before everything else. */
   before: RequestHandler[]
-  /** Shows the keys. */
+  /** Handlers that publish the keys. */
   keys: RequestHandler
-  /** Stand before each of the two guarded routes. */
+  /** Handlers before each of the two guarded routes. */
   guards: readonly [RequestHandler[], RequestHandler[]]
   after: ErrorRequestHandler[]
 }
@@ -70,7 +70,7 @@ export function appOf({ tokens, accounts, passwords, before, keys, guards, after
   return app
 }
 
-/** Changes answers just before they are sent. */
+/** Changes responses before they are sent. */
 export const altering =
   (change: (body: string, res: Response) => string): RequestHandler =>
   (_req, res, next) => {
@@ -84,13 +84,13 @@ export const altering =
     next()
   }
 
-/** Changes the members of a token call's answer. */
+/** Changes the members of the token endpoint's response. */
 export const alteringResult = (change: (result: Record<string, string>) => object) =>
   altering((body, { statusCode, req }) =>
     statusCode === 200 && req.method === 'POST' ? JSON.stringify(change(JSON.parse(body))) : body,
   )
 
-/** Reads a POST's body before the router does, and may put another in its place. */
+/** Reads a POST's body before the router does. May replace the body. */
 export const readingFirst =
   (change: (body: string, req: Parameters<RequestHandler>[0], res: Response) => unknown): RequestHandler =>
   async (req, res, next) => {
@@ -126,7 +126,7 @@ export const rewriting =
     next()
   }
 
-/** A guard that takes some tokens for good ones. */
+/** Creates a guard that accepts some invalid tokens. */
 export function credulous(parts: Parts, believes: (token: string) => boolean): Partial<Parts> {
   const { token } = parts.tokens.issue({ accountId: ACCOUNTS.alice.id })
   const lets = rewriting((header, { headersDistinct }) => {

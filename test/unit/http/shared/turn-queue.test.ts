@@ -8,14 +8,14 @@ beforeEach(() => {
   waitForTurn = createTurnQueue(GUARDED_REQUESTS)
 })
 
-/** Uses up the places of this turn, so that the next request has to wait. */
+/** Uses up the slots of this event-loop turn, so that the next request has to wait. */
 function fillTurn(): void {
   for (let i = 0; i < 8; i++) expect(waitForTurn(() => from('first'))).toBeUndefined()
 }
 
 const from = (network: string, connection: object = {}) => ({ network, connection })
 
-/** Waits for a turn, and records who continues, or why not. */
+/** Waits in the queue. Records the name that continues, or the error. */
 async function join(source: ReturnType<typeof from>, name: string, order: string[]): Promise<void> {
   try {
     await waitForTurn(() => source)

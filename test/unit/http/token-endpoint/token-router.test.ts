@@ -401,7 +401,7 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
         },
       ],
       ['hangs', hang],
-      // biome-ignore lint/suspicious/noThenProperty: what a store may answer
+      // biome-ignore lint/suspicious/noThenProperty: a store may return this.
       ['is no promise, but hangs like one', () => ({ then() {} })],
       ['answers false', () => false],
       ['answers true', () => true],

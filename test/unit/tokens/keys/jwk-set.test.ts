@@ -165,7 +165,7 @@ describe('sets of every kind', () => {
     fc.constantFrom<unknown>(EC['x'], EC['y'], RSA['n'], jwkOf('ES384')['x']),
     fc.jsonValue(),
   )
-  /** Good keys with some of their members changed, and what is none at all. */
+  /** Valid keys with some changed members, and values that are not keys. */
   const jwk = fc.oneof(
     fc
       .tuple(fc.constantFrom(EC, RSA, jwkOf('ES384'), jwkOf('PS512')), fc.dictionary(member, value, { maxKeys: 3 }))

@@ -86,11 +86,7 @@ describe('material of the wrong kind', () => {
   it('an encrypted PEM is refused', () => {
     const cipher = { cipher: 'aes-256-cbc', passphrase: SECRET }
     const privateKey = ec.privateKey.export({ type: 'pkcs8', format: 'pem', ...cipher }) as string
-    expectMisuse(
-      issuerOf({ alg: 'ES256', privateKey }),
-      'Decrypt an encrypted PEM',
-      privateKey.split('\n').slice(1, 3),
-    )
+    expectMisuse(issuerOf({ alg: 'ES256', privateKey }), 'Decrypt an encrypted PEM', privateKey.split('\n').slice(1, 3))
   })
 
   it.each([

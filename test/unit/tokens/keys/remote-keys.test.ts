@@ -29,7 +29,7 @@ const COOLDOWN = 30 * SECOND
 const MAX_AGE = 10 * MINUTE
 const PUBLIC = ALGORITHMS.filter((alg) => !alg.startsWith('HS'))
 
-/** A clock, issuers that go by it, and a verifier that follows what a source serves: the first issuer's set, unless told. */
+/** Creates a clock, issuers, and a verifier with a source of keys. By default, the source serves the set of the first issuer. */
 async function follow(options: RemoteKeysOptions & { serves?: unknown; query?: string } = {}) {
   const { serves, query = '', ...rest } = options
   const clock = frozenClock()
@@ -54,7 +54,7 @@ async function follow(options: RemoteKeysOptions & { serves?: unknown; query?: s
     errors,
     keys,
     verifier,
-    /** A verification that is new to the verifier's cache, by a key that the source shows or once showed. */
+    /** Verifies a new token, which the cache does not hold, by a key that the source has or had. */
     passes: async (issuer: TokenIssuer) =>
       expect(await verifier.verify(someToken(issuer))).toMatchObject({ accountId: 'acc-1' }),
     unknown: (issuer: TokenIssuer) => expectInvalidToken(verifier.verify(someToken(issuer)), 'unknown_key'),
@@ -66,7 +66,7 @@ async function follow(options: RemoteKeysOptions & { serves?: unknown; query?: s
   }
 }
 
-/** As jsdom has it: no instance of this process's `URL`, and `href` is a getter of its class. */
+/** Creates a URL like jsdom's: not an instance of this process's `URL`, and with `href` as a getter of its class. */
 const foreignUrl = (text: string): URL =>
   Object.create({
     get href() {
@@ -238,7 +238,7 @@ describe('how often the source is asked', () => {
 })
 
 describe('requests that wait for a fetch', () => {
-  /** Tokens that differ in the key that they name. No key is known, so their signatures are never looked at. */
+  /** Creates tokens with different key ids. No key is known, so their signatures are never checked. */
   const unknownTo = (issuerOf: (name: string, alg: Algorithm, kid: string) => TokenIssuer) => {
     const [, payload, signature] = someToken(issuerOf('two', 'ES256', 'unknown')).split('.')
     return Array.from({ length: 6000 }, (_, i) => {
@@ -345,7 +345,7 @@ describe('a key that was taken out', () => {
     const release = source.hold()
     expect(recallOf(verifier, token)).toBeDefined()
     clock.advance(1)
-    // The fetch of a moment ago is still under way: until it has ended, nobody knows.
+    // The previous fetch has not ended yet, so the result is unknown.
     expect(recallOf(verifier, token)).toBeUndefined()
     const asked = verifier.verify(token)
     release()
@@ -492,7 +492,7 @@ describe('a source that is down', () => {
   })
 })
 
-/** Writes some of an answer, and then hangs. */
+/** Writes part of a response and then hangs. */
 const hangingAfter =
   (text: string): RequestListener =>
   (_req, res) =>
