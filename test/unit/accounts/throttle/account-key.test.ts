@@ -107,7 +107,7 @@ describe('every character of Unicode', () => {
   const CHARACTERS = Array.from({ length: 0x110000 }, (_, code) => code)
     .filter((code) => code >= 0x80 && !(code >= 0xd800 && code < 0xe000))
     .map((code) => String.fromCodePoint(code))
-    // Other characters are not assigned, so no collation ignores them or treats them as equal.
+    // Skips unassigned characters, because no collation ignores them or treats them as equal.
     .filter((character) => !/[\p{Co}\p{Cn}]/u.test(character) || /\p{DI}/u.test(character))
 
   it('counts as the ASCII text that ICU takes it for, or as nothing', () => {

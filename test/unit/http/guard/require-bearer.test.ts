@@ -30,7 +30,7 @@ type GuardStore = NonNullable<Options['accounts']>
 
 const tokens = makeIssuer()
 
-/** Creates an app whose guarded route returns `req.auth` and `req.user`. Returns a function that sends a request. */
+/** Creates an app with one guarded route. Returns a function that sends a request, and the admitted requests. */
 async function guarded(options: Partial<Options> = {}) {
   const seen: Request[] = []
   const app = express()
