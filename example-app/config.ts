@@ -1,61 +1,61 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Failure } from './failure.js'
+import { OperatorError } from './errors.js'
 
 export interface Config {
-  /** Where to listen. */
+  /** Address that both APIs listen on. */
   host: string
-  /** The clearing-house API's. 0: any free port. */
+  /** Port of the clearing-house API. 0 chooses a free port. */
   port: number
-  /** The online reporting API's. 0: any free port. */
+  /** Port of the online reporting API. 0 chooses a free port. */
   reportingPort: number
-  /** The environment's base URL, bound into every token. Undefined: the address that the server listens on. */
+  /** Issuer of every token, and the address of the page. Undefined: the address that the server listens on. */
   baseUrl: string | undefined
-  /** Holds the signing keys, and the database unless there is a `databaseUrl`. */
+  /** Folder of the signing keys and of the SQLite database. */
   dataDir: string
-  /** A PostgreSQL database. It may hold a password: never to be logged. */
+  /** PostgreSQL database. It may contain a password, so never log it. */
   databaseUrl: string | undefined
-  /** A Redis for what several processes share. It may hold a password: never to be logged. */
+  /** Redis for the state that several processes share. It may contain a password, so never log it. */
   redisUrl: string | undefined
-  /** Where the reporting API finds the keys that verify tokens. Undefined: see `keySourceOf`. */
+  /** Address of the public keys for the reporting API. Undefined: see `keySourceOf`. */
   jwksUrl: string | undefined
-  /** Where browsers find the online reporting API. Undefined: where `npm start` has it listen. */
+  /** Address of the reporting API for browsers. Undefined: the address that `npm start` makes it listen on. */
   reportingUrl: string | undefined
-  /** How many processes serve each API, beside one that looks after them. Undefined: one, and nobody looks after it. */
-  workers: { clearingHouse: number; reporting: number } | undefined
-  /** Whether nobody but this machine can reach the server and its accounts, as far as its own settings tell. */
+  /** Number of proxies that set `X-Forwarded-For`. */
+  trustedProxies: number
+  /** True when only this machine can reach the server and its accounts, as far as these settings tell. */
   local: boolean
 }
 
 const JWKS_PATH = '/.well-known/jwks.json'
 
-/** Beside the sources: this file runs from `dist`. */
+/** This file runs from `dist`, and the folder is next to the sources. */
 const DATA_DIR = fileURLToPath(new URL('../.data', import.meta.url))
 
 /**
- * The environment variables, checked. An empty one is the same as none.
- * @throws Failure naming the variable and what it must be
+ * Reads and checks the environment variables. An empty variable counts as unset.
+ * @throws OperatorError that names the variable and its valid values
  */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
   const host = hostOf(env['HOST'] || '127.0.0.1')
   const baseUrl = env['BASE_URL'] ? baseUrlOf('BASE_URL', env['BASE_URL']) : undefined
   if (!baseUrl && isAnyAddress(host)) {
-    throw new Failure(`HOST=${host} is no address to reach the server at, so BASE_URL is needed too`)
+    throw new OperatorError(`Clients cannot reach the server at HOST=${host}. Set BASE_URL too.`)
   }
   const databaseUrl = env['DATABASE_URL'] ? databaseUrlOf(env['DATABASE_URL']) : undefined
-  const port = portOf('PORT', env['PORT'] || '3000')
+  const port = numberOf('PORT', env['PORT'] || '3000', 65_535)
   return {
     host,
     port,
-    reportingPort: portOf('REPORTING_PORT', env['REPORTING_PORT'] || (port === 0 ? '0' : '3001')),
+    reportingPort: numberOf('REPORTING_PORT', env['REPORTING_PORT'] || (port === 0 ? '0' : '3001'), 65_535),
     baseUrl,
     dataDir: resolve(env['DATA_DIR'] || DATA_DIR),
     databaseUrl,
     redisUrl: env['REDIS_URL'] ? redisUrlOf(env['REDIS_URL']) : undefined,
     jwksUrl: env['JWKS_URL'] ? jwksUrlOf(env['JWKS_URL']) : undefined,
     reportingUrl: env['REPORTING_URL'] ? baseUrlOf('REPORTING_URL', env['REPORTING_URL']) : undefined,
-    workers: workersOf(env),
+    trustedProxies: numberOf('TRUSTED_PROXIES', env['TRUSTED_PROXIES'] || '0', 10),
     local:
       isLoopback(host) &&
       (baseUrl === undefined || isLoopback(new URL(baseUrl).hostname)) &&
@@ -64,14 +64,14 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
 }
 
 /**
- * Whose tokens the reporting API takes, and where their public keys are: what is set; else the clearing-house API on this
- * machine; else the one at BASE_URL.
- * @throws Failure where there is no telling
+ * Returns the issuer that the reporting API accepts, and the address of its public keys: `JWKS_URL`, else the
+ * clearing-house API on this machine, else the clearing-house API at `BASE_URL`.
+ * @throws OperatorError when the settings determine no trustworthy address
  */
 export function keySourceOf({ host, port, baseUrl, jwksUrl }: Config): { issuer: string; jwksUrl: string } {
   if (port === 0 && !(baseUrl && jwksUrl)) {
-    throw new Failure(
-      'With PORT=0 the reporting API cannot find the clearing-house API: BASE_URL and JWKS_URL are needed',
+    throw new OperatorError(
+      'With PORT=0 the reporting API cannot find the clearing-house API. Set BASE_URL and JWKS_URL.',
     )
   }
   const issuer = baseUrl ?? urlOf(host, port)
@@ -80,52 +80,38 @@ export function keySourceOf({ host, port, baseUrl, jwksUrl }: Config): { issuer:
   if (isTrustworthy(here)) return { issuer, jwksUrl: here.href }
   const there = new URL(issuer.replace(/\/*$/, JWKS_PATH))
   if (isTrustworthy(there)) return { issuer, jwksUrl: there.href }
-  throw new Failure('The reporting API takes keys by https, or from this machine: JWKS_URL is needed')
+  throw new OperatorError('The reporting API fetches keys by https, or by http from this machine. Set JWKS_URL.')
 }
 
-/** An address as it stands in a URL (RFC 3986 section 3.2.2). */
+/** Returns a URL with an IPv6 address in brackets (RFC 3986 section 3.2.2). */
 export function urlOf(host: string, port: number): string {
   return `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`
 }
 
 function hostOf(value: string): string {
   if (isIP(value) === 0 && !/^[a-z\d]([\w.-]*[a-z\d])?$/i.test(value)) {
-    throw new Failure('HOST must be an IP address or a host name, like 127.0.0.1')
+    throw new OperatorError('HOST is invalid. Set an IP address or a host name, such as 127.0.0.1.')
   }
   return value
 }
 
-function portOf(variable: string, value: string): number {
-  const port = /^\d{1,5}$/.test(value) ? Number(value) : Number.NaN
-  if (!(port <= 65_535)) throw new Failure(`${variable} must be a whole number from 0 to 65535`)
-  return port
-}
-
-function workersOf(env: NodeJS.ProcessEnv): Config['workers'] {
-  if (!env['WORKERS'] && !env['REPORTING_WORKERS']) return undefined
-  return {
-    clearingHouse: countOf('WORKERS', env['WORKERS'] || '1'),
-    reporting: countOf('REPORTING_WORKERS', env['REPORTING_WORKERS'] || '1'),
-  }
-}
-
-function countOf(variable: string, value: string): number {
-  const count = /^\d{1,3}$/.test(value) ? Number(value) : Number.NaN
-  if (!(count >= 1 && count <= 100)) throw new Failure(`${variable} must be a whole number from 1 to 100`)
-  return count
+function numberOf(variable: string, value: string, max: number): number {
+  const number = /^\d{1,5}$/.test(value) ? Number(value) : Number.NaN
+  if (!(number <= max)) throw new OperatorError(`${variable} is invalid. Set a whole number from 0 to ${max}.`)
+  return number
 }
 
 function jwksUrlOf(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined
   if (!url || url.username || url.password || url.hash || !isTrustworthy(url)) {
-    throw new Failure(
-      'JWKS_URL must be a URL like https://api.example.com/.well-known/jwks.json; http is for this machine',
+    throw new OperatorError(
+      'JWKS_URL is invalid. Set a URL such as https://api.example.com/.well-known/jwks.json; http works for this machine only.',
     )
   }
   return value
 }
 
-/** By plain http from elsewhere, anybody on the way could put in a key of their own. */
+/** Refuses plain http from other machines, because anybody on the way could add a key. */
 function isTrustworthy({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))
 }
@@ -133,23 +119,27 @@ function isTrustworthy({ protocol, hostname }: URL): boolean {
 function baseUrlOf(variable: string, value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined
   const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:'
-  // A comma or semicolon would end the source that a page's Content-Security-Policy makes of it.
+  // A comma or a semicolon would end this source in the page's Content-Security-Policy.
   if (!isHttp || url.username || url.password || /[?#,;]/.test(value)) {
-    throw new Failure(`${variable} must be an absolute http or https URL without query, fragment, comma and semicolon`)
+    throw new OperatorError(
+      `${variable} is invalid. Set an absolute http or https URL without query, fragment, comma and semicolon.`,
+    )
   }
   return value
 }
 
 function databaseUrlOf(value: string): string {
   if (!isStoreUrl(value, /^postgres(ql)?:$/, /^\/[^/]+$/)) {
-    throw new Failure('DATABASE_URL must be a URL like postgres://user:password@127.0.0.1:5432/database')
+    throw new OperatorError(
+      'DATABASE_URL is invalid. Set a URL such as postgres://user:password@127.0.0.1:5432/database.',
+    )
   }
   return value
 }
 
 function redisUrlOf(value: string): string {
   if (!isStoreUrl(value, /^rediss?:$/, /^(\/\d*)?$/)) {
-    throw new Failure('REDIS_URL must be a URL like redis://user:password@127.0.0.1:6379')
+    throw new OperatorError('REDIS_URL is invalid. Set a URL such as redis://user:password@127.0.0.1:6379.')
   }
   return value
 }
@@ -173,12 +163,12 @@ function isDecodable(text: string): boolean {
   }
 }
 
-/** One to listen at, but none to reach a server at. */
+/** Returns true for an address that a server can listen on, but no client can connect to. */
 function isAnyAddress(host: string): boolean {
   return /^[0:.]+$/.test(host)
 }
 
-/** Without a host in the URL's usual place, other settings decide where the database is. */
+/** Returns true for a database on this machine. A `host` parameter overrides the URL's host name. */
 function isLocalDatabase({ hostname, searchParams }: URL): boolean {
   return isLoopback(hostname) && !searchParams.has('host')
 }

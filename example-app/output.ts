@@ -1,12 +1,12 @@
-/** A reader that has gone away (`npm start | head`) must not take the server with it. */
+// Without a listener, a closed pipe (`npm start | head`) would end the server.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 
-/** To standard output: what was asked for. */
+/** Prints a line to standard output. */
 export function say(line: string): void {
   process.stdout.write(`${line}\n`)
 }
 
-/** To standard error: what went wrong. */
+/** Prints a line to standard error. */
 export function complain(line: string): void {
   process.stderr.write(`${line}\n`)
 }

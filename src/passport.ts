@@ -1,4 +1,5 @@
 export type { BearerStrategyOptions } from './http/guard/options.js'
 export { BearerStrategy, type BearerVerify } from './http/strategies/bearer-strategy.js'
 export { LoginStrategy, type LoginVerify } from './http/strategies/login-strategy.js'
+export type { Done, PassportActions } from './http/strategies/passport-actions.js'
 export type { LoginStrategyOptions } from './http/token-endpoint/options.js'

@@ -1,24 +1,25 @@
 import { readConfig } from '../config.js'
 import { type Accounts, createAccountStore } from '../data/account-store.js'
 import { openDatabase } from '../data/databases/database.js'
-import { explain, Failure } from '../failure.js'
+import { explain, OperatorError, UsageError } from '../errors.js'
 import { complain, say } from '../output.js'
-import { type Command, readCommand, USAGE, UsageError } from './account-arguments.js'
+import { type Command, readCommand, USAGE } from './account-arguments.js'
 import { newPasswordHash } from './new-password.js'
 
 async function run(command: Exclude<Command, { name: 'help' }>, accounts: Accounts): Promise<string> {
   const { email } = command
   const exists = (await accounts.findByEmail(email)) !== undefined
-  if (command.name === 'add' && exists) throw new Failure(`There is an account ${email} already.`)
-  if (command.name === 'password' && !exists) throw new Failure(`There is no account ${email}.`)
+  if (command.name === 'add' && exists) throw new OperatorError(`The account ${email} exists already.`)
+  if (command.name === 'password' && !exists) throw new OperatorError(`No account has the address ${email}.`)
   const passwordHash = await newPasswordHash()
   if (command.name === 'add') {
     const id = await accounts.add({ email, passwordHash, scopes: command.scopes })
-    if (id === undefined) throw new Failure(`There is an account ${email} already.`)
+    if (id === undefined) throw new OperatorError(`The account ${email} exists already.`)
     return `Added ${email}.`
   }
-  if (!(await accounts.setPasswordHash(email, passwordHash))) throw new Failure(`There is no account ${email}.`)
-  return `The password of ${email} is set.`
+  if (!(await accounts.setPasswordHash(email, passwordHash)))
+    throw new OperatorError(`No account has the address ${email}.`)
+  return `Set the password of ${email}.`
 }
 
 async function main(): Promise<void> {

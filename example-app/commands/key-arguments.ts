@@ -1,16 +1,17 @@
 import { parseArgs } from 'node:util'
-import { Failure } from '../failure.js'
+import { UsageError } from '../errors.js'
 
 export const USAGE = `Usage:
-  npm run keys -- list          all keys, the one that signs first
-  npm run keys -- add           add a key, which verifies and does not sign yet
-  npm run keys -- promote KID   let a key sign; the one that did so far only verifies
-  npm run keys -- remove KID    remove a key: its tokens end
+  npm run keys -- list          list all keys, the signing key first
+  npm run keys -- add           add a key that verifies and does not sign yet
+  npm run keys -- promote KID   make a key sign; the previous signing key then only verifies
+  npm run keys -- remove KID    remove a key and so revoke its tokens
 
-The keys are those of the folder DATA_DIR (example-app/.data unless set). Processes take up a change when they are
-started anew; the README tells in which order.
+The command changes the keys in the folder DATA_DIR (default: example-app/.data). A process reads the keys when it
+starts, so restart the processes one by one after each change: the clearing-house API first, then the reporting API.
+example-app/README.md explains when to go on with the next step.
 
-Exit status: 0 done, 1 not done, 2 wrong usage.`
+Exit status: 0 success, 1 failure, 2 wrong usage.`
 
 export type Command =
   | { name: 'list' }
@@ -18,8 +19,6 @@ export type Command =
   | { name: 'help' }
   | { name: 'promote'; kid: string }
   | { name: 'remove'; kid: string }
-
-export class UsageError extends Failure {}
 
 /** @throws UsageError */
 export function readCommand(args: readonly string[]): Command {
@@ -29,24 +28,24 @@ export function readCommand(args: readonly string[]): Command {
   switch (name) {
     case 'list':
     case 'add':
-      if (kid !== undefined) throw new UsageError(`"${name}" takes nothing more.`)
+      if (kid !== undefined) throw new UsageError(`"${name}" has no further arguments. Omit them.`)
       return { name }
     case 'promote':
     case 'remove':
-      if (!kid || more.length > 0) throw new UsageError(`"${name}" needs the id of one key.`)
+      if (!kid || more.length > 0) throw new UsageError(`Pass the id of one key to "${name}".`)
       return { name, kid }
     default:
-      throw new UsageError('The command must be "list", "add", "promote" or "remove".')
+      throw new UsageError('Unknown command. Pass "list", "add", "promote" or "remove".')
   }
 }
 
 function parse(args: readonly string[]) {
   const options = { help: { type: 'boolean', short: 'h' } } as const
-  // An id may begin with a hyphen, and is no option for that.
+  // An id can start with a hyphen and would then look like an option.
   const separated = args.map((arg) => (/^[\w-]{43}$/.test(arg) ? ['--', arg] : [arg]))
   try {
     return parseArgs({ args: separated.flat(), allowPositionals: true, options })
   } catch {
-    throw new UsageError('The only option is --help.')
+    throw new UsageError('Unknown option. Pass only --help.')
   }
 }

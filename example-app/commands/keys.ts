@@ -1,14 +1,14 @@
 import { readConfig } from '../config.js'
 import { addKey, hasKeys, listKeys, promoteKey, removeKey } from '../data/signing-keys.js'
-import { explain, Failure } from '../failure.js'
+import { explain, OperatorError, UsageError } from '../errors.js'
 import { complain, say } from '../output.js'
-import { type Command, readCommand, USAGE, UsageError } from './key-arguments.js'
+import { type Command, readCommand, USAGE } from './key-arguments.js'
 
-/** @returns what to tell. Never a key, only its id */
+/** Runs the command and returns the text to print, which contains the ids of keys and never a key. */
 function run(command: Exclude<Command, { name: 'help' }>, dataDir: string): string {
-  // A folder that is named wrongly is not to be filled.
+  // Without this check a misspelled DATA_DIR would get a new key.
   if (!hasKeys(dataDir))
-    throw new Failure(`${dataDir} holds no key. The first start of the clearing-house API makes one`)
+    throw new OperatorError(`${dataDir} has no key. Start the clearing-house API once to create one.`)
   switch (command.name) {
     case 'list':
       return listKeys(dataDir)
@@ -16,14 +16,14 @@ function run(command: Exclude<Command, { name: 'help' }>, dataDir: string): stri
         .join('\n')
     case 'add': {
       const added = addKey(dataDir)
-      return `Added ${added}. It does not sign yet.\nStart all processes anew; then: npm run keys -- promote ${added}`
+      return `Added ${added}. It does not sign yet.\nRestart all processes one by one. Then run: npm run keys -- promote ${added}`
     }
     case 'promote':
       promoteKey(dataDir, command.kid)
-      return `${command.kid} signs, in processes that start from now on.`
+      return `Promoted ${command.kid}. Restart all processes one by one.`
     case 'remove':
       removeKey(dataDir, command.kid)
-      return `Removed ${command.kid}. Processes that start from now on refuse its tokens.`
+      return `Removed ${command.kid}. Restart all processes one by one; then they refuse its tokens.`
   }
 }
 

@@ -9,19 +9,19 @@ export interface NewAccount {
   scopes: readonly string[]
 }
 
-/** What the package asks of a store, and what this app's own commands need on top. */
+/** The package's account store, with three functions that the app's commands need. */
 export interface Accounts extends Required<AccountStore> {
-  /** @returns the new account's id; undefined when there is one with this address already */
+  /** Adds an account. Returns its id, or undefined when the address is taken. */
   add(account: NewAccount): Promise<string | undefined>
   /**
-   * Sets a new password, and ends the tokens that were issued before.
-   * @returns whether there is such an account
+   * Sets a new password and revokes the account's tokens.
+   * @returns false when no account has this address
    */
   setPasswordHash(email: string, passwordHash: string): Promise<boolean>
   isEmpty(): Promise<boolean>
 }
 
-/** Accounts in a database. */
+/** Creates the account store of a database. */
 export function createAccountStore(db: Database): Accounts {
   return {
     async findByEmail(email) {
@@ -34,7 +34,7 @@ export function createAccountStore(db: Database): Accounts {
       return row && accountOf(row)
     },
     async replacePasswordHash(id, from, to) {
-      // One statement: between a read and a write, a password that was just changed would be overwritten.
+      // A separate read would let this write overwrite a password that changed in between.
       const { numUpdatedRows } = await db
         .updateTable('accounts')
         .set({ password_hash: to })
@@ -66,12 +66,12 @@ export function createAccountStore(db: Database): Accounts {
   }
 }
 
-/** Letter case makes no difference in this store's addresses: they are kept, and looked up, in lower case. */
+/** Returns an address in lower case, because this store ignores letter case. */
 function folded(email: string): string {
   return email.toLowerCase()
 }
 
-/** No database holds half of a surrogate pair, and PostgreSQL no NUL: to ask for such an address would be an error there. */
+/** Returns false for lone surrogates and NUL, which make a query fail in PostgreSQL. */
 function storable(email: string): boolean {
   return email.isWellFormed() && !email.includes('\0')
 }

@@ -8,7 +8,7 @@ export interface DemoAccount {
   scopes: readonly string[]
 }
 
-/** Everybody can read these passwords here: they are for a server that only this machine can reach. */
+/** Demo accounts for a server that only this machine can reach, because everybody knows these passwords. */
 export const DEMO_ACCOUNTS = {
   reader: { email: 'alice@example.com', password: 'alice-demo-password', scopes: ['statements:read', 'reports:read'] },
   scopeless: { email: 'bob@example.com', password: 'bob-demo-password', scopes: [] },
@@ -24,7 +24,7 @@ const STATEMENTS = [
   { house_id: 'south', day: '2013-05-06', description: 'Margin call', amount_cents: -42_500 },
 ]
 
-/** Makes the demo accounts and their statements, all or nothing, in a database that has no account yet. */
+/** Adds the demo accounts and their statements in one transaction, if the database has no account yet. */
 export async function addDemoData(db: Database, passwords: Passwords): Promise<void> {
   if (!(await createAccountStore(db).isEmpty())) return
   const accounts = await Promise.all(
@@ -43,7 +43,7 @@ export async function addDemoData(db: Database, passwords: Passwords): Promise<v
   })
 }
 
-/** The demo accounts that are there and still have their well-known password. */
+/** Returns the demo accounts that exist and still have their demo password. */
 export async function openDemoAccounts(accounts: Accounts, passwords: Passwords): Promise<DemoAccount[]> {
   const open: DemoAccount[] = []
   for (const demo of Object.values(DEMO_ACCOUNTS)) {

@@ -3,22 +3,22 @@ import type { Database } from './databases/schema.js'
 import { createStatements, type House } from './statements.js'
 
 export interface DailyTotal {
-  /** ISO 8601, the date alone. */
+  /** ISO 8601 date. */
   day: string
   statements: number
-  /** A decimal number with two places: as a number in JSON it would be rounded by whoever reads it. */
+  /** Decimal number with two places, as text because a JSON number could be rounded. */
   total: string
 }
 
 export interface HouseReport extends House {
-  /** Those with a statement, oldest first. */
+  /** Days with a statement, oldest first. */
   days: DailyTotal[]
 }
 
 export interface Reports {
   /**
-   * An account's daily totals in every house, or in one.
-   * @returns undefined when there is no such house
+   * Returns an account's daily totals in every house, or in one house.
+   * Returns undefined when no house has this id.
    */
   dailyTotals(accountId: string, houseId?: string): Promise<HouseReport[] | undefined>
 }
@@ -27,7 +27,7 @@ export function createReports(db: Database): Reports {
   const { findHouse } = createStatements(db)
   const allHouses = () => db.selectFrom('houses').selectAll().orderBy('id').execute()
 
-  /** Added up by the database in whole cents, and handed over as text: exact, however large. */
+  /** The database adds whole cents and returns text, so large totals stay exact. */
   const totals = (accountId: string, houses: readonly House[]) =>
     db
       .selectFrom('statements')
@@ -67,7 +67,7 @@ function areKnown(houses: readonly (House | undefined)[]): houses is House[] {
   return houses.every((house) => house !== undefined)
 }
 
-/** Whole cents as a decimal number. */
+/** Converts whole cents to a decimal number. */
 export function decimalOf(cents: string): string {
   const [, sign, digits = ''] = /^(-?)(\d+)$/.exec(cents) ?? []
   const padded = digits.padStart(3, '0')

@@ -1,25 +1,25 @@
 import type { RevocationCheck, VerifiedToken } from 'express-token-endpoint'
 import type { Redis } from 'ioredis'
-import { messageOf, Outage } from '../failure.js'
+import { messageOf, Outage } from '../errors.js'
 import type { Database } from './databases/schema.js'
 
-/** Tokens that were taken away before they expired. */
+/** Tokens that were revoked before they expired. */
 export interface Revocation {
   isRevoked: RevocationCheck
   revoke(token: VerifiedToken): Promise<void>
 }
 
-/** Clocks differ a little: an entry that ended before its token would let it in again. */
+/** Keeps an entry longer than its token, because the clocks of two machines differ. */
 const MARGIN_MS = 60_000
 
-/** For every process on the same database. */
+/** Creates a list of revoked tokens that all processes on one database share. */
 export function databaseRevocation(db: Database): Revocation {
   return {
     async isRevoked({ id }) {
       return (await db.selectFrom('revoked_tokens').select('id').where('id', '=', id).executeTakeFirst()) !== undefined
     },
     async revoke({ id, expiresAt }) {
-      // Entries of tokens that have expired are of no use any more, and nobody else clears them away.
+      // Expired tokens need no entry, and nothing else deletes old entries.
       const past = new Date(Date.now() - MARGIN_MS).toISOString()
       await db.deleteFrom('revoked_tokens').where('expires_at', '<', past).execute()
       await db
@@ -31,7 +31,7 @@ export function databaseRevocation(db: Database): Revocation {
   }
 }
 
-/** For every process on the same Redis. */
+/** Creates a list of revoked tokens that all processes on one Redis share. */
 export function redisRevocation(redis: Redis): Revocation {
   return {
     isRevoked: async ({ id }) => (await redis.exists(keyOf(id)).catch(throwOutage)) === 1,
@@ -41,7 +41,6 @@ export function redisRevocation(redis: Redis): Revocation {
   }
 }
 
-/** A token has many spellings, but one id. */
 function keyOf(id: string): string {
   return `revoked:${id}`
 }

@@ -3,7 +3,7 @@ import type { Checks } from '../web/health-router.js'
 import type { Database } from './databases/schema.js'
 import { databaseRevocation, type Revocation, redisRevocation } from './revocation.js'
 
-/** What has to be the same in every process that serves one environment. */
+/** State that all processes of one environment share. */
 export interface SharedState {
   throttle: Throttle
   revocation: Revocation
@@ -11,7 +11,10 @@ export interface SharedState {
   close(): void
 }
 
-/** On Redis where it is configured; else revocations in the database, and budgets in memory, for one process. */
+/**
+ * Opens the shared state in Redis, if it is configured.
+ * Without Redis, revoked tokens are in the database, and each process counts failed logins in memory.
+ */
 export async function openSharedState(
   redisUrl: string | undefined,
   db: Database,
@@ -20,7 +23,7 @@ export async function openSharedState(
   if (redisUrl === undefined) {
     return { throttle: createThrottle(), revocation: databaseRevocation(db), checks: {}, close() {} }
   }
-  // Loaded only here: they would make every start slower.
+  // A start without Redis is faster without these modules.
   const [{ openRedis }, { RateLimiterRedis }] = await Promise.all([
     import('./redis.js'),
     import('rate-limiter-flexible'),

@@ -22,24 +22,24 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import type { PrivateTokenKey, PublicTokenKey } from 'express-token-endpoint'
-import { Failure } from '../failure.js'
+import { OperatorError } from '../errors.js'
 
 /**
- * The data folder holds the key that signs as `signing-key.pem`, and those that verify as `keys/KID.pem`. A key that signs
- * may be among these too; one that signed no longer always is, before another takes its place: whoever reads the first file
- * first, and then the folder, misses no key, at whatever moment.
+ * A key in the data folder. `signing-key.pem` signs, and `keys/KID.pem` verify.
+ * Before another key replaces `signing-key.pem`, its key is copied to `keys`. So a process that reads the file first and then
+ * the folder misses no key at any moment.
  */
 export interface HeldKey {
   kid: string
   signs: boolean
-  /** Since when it is what it is. */
+  /** Time of the last change of its file. */
   since: Date
   privateKey: KeyObject
 }
 
 /**
- * What the issuer is to be given: the key that signs, made at the first start, and the public halves of all others.
- * @throws Failure when others could read a file, or it holds no such key
+ * Returns the issuer's keys: the signing key, and the public keys of all others. Creates the signing key at the first start.
+ * @throws OperatorError when others can read a file, or a file has no P-256 key
  */
 export function tokenKeys(dataDir: string): (PrivateTokenKey | PublicTokenKey)[] {
   const first = signingKey(dataDir)
@@ -51,24 +51,24 @@ export function tokenKeys(dataDir: string): (PrivateTokenKey | PublicTokenKey)[]
   ]
 }
 
-/** The key that signs the tokens; made at the first start. */
+/** Returns the key that signs the tokens. Creates it at the first start. */
 export function signingKey(dataDir: string): PrivateTokenKey {
   const { kid, privateKey } = readSigningKey(dataDir)
   return { alg: 'ES256', kid, privateKey }
 }
 
-/** Whether there ever was a start with this folder. */
+/** Returns true when the folder has a signing key. */
 export function hasKeys(dataDir: string): boolean {
   return existsSync(signingKeyFile(dataDir))
 }
 
-/** All keys, the one that signs first. */
+/** Returns all keys, the signing key first. */
 export function listKeys(dataDir: string): HeldKey[] {
   const first = readSigningKey(dataDir)
   return [first, ...verifyingKeys(dataDir).filter(({ kid }) => kid !== first.kid)]
 }
 
-/** @returns the id of a new key, which verifies and does not sign */
+/** Adds a key that verifies and does not sign yet. Returns its id. */
 export function addKey(dataDir: string): string {
   readSigningKey(dataDir)
   const privateKey = newKey()
@@ -78,8 +78,8 @@ export function addKey(dataDir: string): string {
 }
 
 /**
- * Lets a key sign, and the one that signed until now verify.
- * @throws Failure when there is no such key
+ * Makes a key the signing key. The previous signing key then only verifies.
+ * @throws OperatorError when no key has this id
  */
 export function promoteKey(dataDir: string, kid: string): void {
   const current = readSigningKey(dataDir)
@@ -91,14 +91,18 @@ export function promoteKey(dataDir: string, kid: string): void {
   withDraft(file, pemOf(next.privateKey), (draft) => renameSync(draft, file))
 }
 
-/** @throws Failure when it signs, or there is no such key */
+/**
+ * Removes a key.
+ * @throws OperatorError when the key signs, or no key has this id
+ */
 export function removeKey(dataDir: string, kid: string): void {
-  if (readSigningKey(dataDir).kid === kid) throw new Failure(`${kid} signs. Promote another key first.`)
+  if (readSigningKey(dataDir).kid === kid)
+    throw new OperatorError(`${kid} is the signing key. Promote another key first.`)
   if (!verifyingKeys(dataDir).some((key) => key.kid === kid)) throw unknown(kid)
   rmSync(keyFile(dataDir, kid))
 }
 
-/** RFC 7638: the members of the public key in this order, without spaces. */
+/** Returns the key's thumbprint: a hash of the public key's members in this order, without spaces (RFC 7638). */
 function kidOf(key: KeyObject): string {
   const { crv, kty, x, y } = createPublicKey(key).export({ format: 'jwk' })
   return createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url')
@@ -107,8 +111,8 @@ function kidOf(key: KeyObject): string {
 const signingKeyFile = (dataDir: string) => join(dataDir, 'signing-key.pem')
 const keyFile = (dataDir: string, kid: string) => join(dataDir, 'keys', `${kid}.pem`)
 
-function unknown(kid: string): Failure {
-  return new Failure(`There is no key ${kid}. All keys: npm run keys -- list`)
+function unknown(kid: string): OperatorError {
+  return new OperatorError(`No key has the id ${kid}. List all keys: npm run keys -- list`)
 }
 
 function readSigningKey(dataDir: string): HeldKey {
@@ -124,10 +128,13 @@ function verifyingKeys(dataDir: string): HeldKey[] {
     const file = keyFile(dataDir, kid)
     try {
       const key = readKey(file)
-      if (key.kid !== kid) throw new Failure(`${file}: holds another key than its name says`)
+      if (key.kid !== kid)
+        throw new OperatorError(
+          `${file}: the name is not the id of this key. Delete the file, or name it ${key.kid}.pem.`,
+        )
       return [{ ...key, signs: false }]
     } catch (error) {
-      // Removed since the folder was read.
+      // Another process removed the file after this one read the folder.
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
       throw error
     }
@@ -142,12 +149,12 @@ function pemOf(key: KeyObject): string {
   return key.export({ type: 'pkcs8', format: 'pem' }).toString()
 }
 
-/** Makes the file with a new key, unless it is there by now. */
+/** Creates the file with a new key, unless the file exists. */
 export function createKeyFile(file: string): void {
   writeOnce(file, pemOf(newKey()))
 }
 
-/** Makes a file, unless it is there by now: then another process was first, and its file is the one. */
+/** Creates a file, unless another process was first. */
 function writeOnce(file: string, pem: string): void {
   withDraft(file, pem, (draft) => {
     try {
@@ -158,7 +165,7 @@ function writeOnce(file: string, pem: string): void {
   })
 }
 
-/** Written whole under another name first: neither a crash nor a second process ever leaves or sees half a key. */
+/** Writes the whole file under another name first, so a crash never leaves half a key. */
 function withDraft(file: string, pem: string, use: (draft: string) => void): void {
   const draft = `${file}.${randomUUID()}`
   const handle = openSync(draft, 'wx', 0o600)
@@ -182,9 +189,11 @@ function readPrivate(file: string): { pem: string; since: Date } {
   const handle = openSync(file, 'r')
   try {
     const { mode, mtime } = fstatSync(handle)
-    // Windows has no such bits.
+    // Windows has no permission bits.
     if (process.platform !== 'win32' && mode & 0o077) {
-      throw new Failure(`${file}: others can read this key or change it. If nobody has: chmod 600; else delete it`)
+      throw new OperatorError(
+        `${file}: other users can read or change this key. If nobody did, run chmod 600. Otherwise delete the file.`,
+      )
     }
     return { pem: readFileSync(handle, 'utf8'), since: mtime }
   } finally {
@@ -197,7 +206,9 @@ function parse(file: string, pem: string): KeyObject {
     const key = createPrivateKey(pem)
     if (key.asymmetricKeyDetails?.namedCurve === 'prime256v1') return key
   } catch {
-    // Said below; OpenSSL's own words help nobody.
+    // The error below replaces OpenSSL's message, which helps nobody.
   }
-  throw new Failure(`${file}: holds no P-256 private key. Delete it for a new one; tokens issued so far then end`)
+  throw new OperatorError(
+    `${file}: not a P-256 private key. Delete the file to get a new key; issued tokens then become invalid.`,
+  )
 }

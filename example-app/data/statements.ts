@@ -14,14 +14,14 @@ export interface House {
 
 export interface Statements {
   findHouse(id: string): Promise<House | undefined>
-  /** An account's statements in one house, oldest first. */
+  /** Returns an account's statements in one house, oldest first. */
   list(houseId: string, accountId: string): Promise<Statement[]>
 }
 
 export function createStatements(db: Database): Statements {
   return {
     async findHouse(id) {
-      // No house is called anything else, and PostgreSQL cannot even be asked for all that a URL can hold.
+      // A URL can contain NUL, which makes a query fail in PostgreSQL.
       if (!/^[\w-]+$/.test(id)) return undefined
       return db.selectFrom('houses').selectAll().where('id', '=', id).executeTakeFirst()
     },

@@ -1,62 +1,38 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import gracefulShutdown from 'http-graceful-shutdown'
 import { urlOf } from '../config.js'
-import { Failure } from '../failure.js'
-import { type DrainOptions, drainable } from './drain.js'
+import { OperatorError } from '../errors.js'
+import { STOP_LIMIT_MS } from './signals.js'
 
-export interface Place {
+export interface Address {
   host: string
   port: number
-  /** The variable that the port is from. */
-  variable: string
+  /** The environment variable that sets the port. */
+  variable: 'PORT' | 'REPORTING_PORT'
 }
 
 export interface Listening {
   server: Server
+  port: number
   url: string
-  drain: (options?: DrainOptions) => Promise<void>
+  /** Stops accepting connections, finishes the requests in flight, and closes every connection. */
+  drain: () => Promise<void>
 }
 
-/** @throws Failure when the port is taken */
-export async function listen({ host, port, variable }: Place): Promise<Listening> {
+/** @throws OperatorError when another program uses the port */
+export async function listen({ host, port, variable }: Address): Promise<Listening> {
   const server = createServer()
-  const drain = drainable(server)
+  // The library handles no signal itself, because `stopOnSignals` stops two servers and their databases.
+  const drain = gracefulShutdown(server, { signals: '', forceExit: false, timeout: STOP_LIMIT_MS })
   try {
     server.listen(port, host)
     await once(server, 'listening')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
-    throw new Failure(`Port ${port} of ${host} is taken by another program. Choose another: ${variable}=3100 npm start`)
+    throw new OperatorError(`Another program uses port ${port} of ${host}. Set another: ${variable}=3100 npm start`)
   }
-  return { server, drain, url: urlOf(host, (server.address() as AddressInfo).port) }
-}
-
-export async function freePort(host: string): Promise<number> {
-  const server = createServer().listen(0, host)
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
-/** What is open and has to be closed in the end. */
-export function closer() {
-  const open: (() => unknown)[] = []
-  return {
-    later: (close: () => unknown) => void open.push(close),
-    now: async () => {
-      await Promise.all(open.splice(0).map((close) => close()))
-    },
-    /** Closes all when what it is given fails. */
-    async onFailure<T>(work: () => Promise<T>): Promise<T> {
-      try {
-        return await work()
-      } catch (error) {
-        await this.now()
-        throw error
-      }
-    },
-  }
+  const address = server.address() as AddressInfo
+  return { server, drain, port: address.port, url: urlOf(host, address.port) }
 }

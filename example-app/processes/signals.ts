@@ -1,12 +1,16 @@
 import { complain, say } from '../output.js'
 
-/** A Ctrl-C reaches this process twice when npm runs it: from the terminal, and passed on by npm. */
+/** npm passes on the Ctrl-C that the terminal has already sent to this process; both arrive within milliseconds. */
 const SAME_SIGNAL_MS = 500
 
-const PATIENCE_MS = 10_000
+/** Maximum time for the requests in flight. */
+export const STOP_LIMIT_MS = 10_000
 
-/** Runs `stop` at Ctrl-C and SIGTERM and exits with 0. A second signal, or ten seconds, exit with 1. */
-export function stopOnSignals(stop: () => Promise<void>): void {
+/**
+ * Calls `stop` at the first SIGINT or SIGTERM, then exits with 0.
+ * Exits with 1 at a second signal, after ten seconds, or when `stop` fails.
+ */
+export function stopOnSignals(stop: () => Promise<unknown>): void {
   let first: number | undefined
   const onSignal = () => {
     if (first !== undefined) {
@@ -14,11 +18,11 @@ export function stopOnSignals(stop: () => Promise<void>): void {
       return
     }
     first = performance.now()
-    say('Stopping: requests in flight are finished first. Again to stop at once.')
+    say('Stopping after the requests in flight. Press Ctrl-C again to stop at once.')
     setTimeout(() => {
-      complain(`Requests were still open after ${PATIENCE_MS / 1000} s.`)
+      complain(`Stopped with requests in flight, because they took more than ${STOP_LIMIT_MS / 1000} s.`)
       process.exit(1)
-    }, PATIENCE_MS)
+    }, STOP_LIMIT_MS)
     stop().then(
       () => process.exit(0),
       (error: unknown) => {

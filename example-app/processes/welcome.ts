@@ -1,61 +1,59 @@
 import type { DemoAccount } from '../data/demo.js'
+import type { ClearingHouse } from './clearing-house.js'
 
 const TOKEN_PATH = '/api/v2013/authentication/token'
+const ADD_AN_ACCOUNT = 'Add an account: npm run account -- add EMAIL --scope statements:read --scope reports:read'
 
-export interface Urls {
-  clearingHouse: string
-  reporting: string
-  page: string
+/** Returns the text that `npm run start:clearing-house` prints. */
+export function welcomeToClearingHouse({ url, page }: ClearingHouse): string {
+  return `The clearing-house API listens on ${url} (Ctrl-C stops it).\n${inBrowser(page)}`
 }
 
-/** What one API that is started alone prints. */
-export function welcomeToOne(title: string, url: string, page?: string): string {
-  const head = `The ${title} listens on ${url} (Ctrl-C stops it).`
-  return page === undefined ? head : `${head}\n${inBrowser(page)}`
+/** Returns the text that `npm run start:reporting` prints. */
+export function welcomeToReporting(url: string): string {
+  return `The online reporting API listens on ${url} (Ctrl-C stops it).`
 }
 
-/** What `npm start` prints. Its indented lines are to be pasted into bash as they are. */
-export function welcome({ clearingHouse: url, reporting, page }: Urls, demo: readonly DemoAccount[]): string {
+/** Returns the text that `npm start` prints. Its indented lines work in bash as they are. */
+export function welcome({ url, page, demo }: ClearingHouse, reporting: string): string {
   const apis = `The clearing-house API listens on ${url}, the online reporting API on ${reporting} (Ctrl-C stops both).`
   const head = `${apis}\n${inBrowser(page)}`
   const [reader, scopeless] = [demo.find(({ scopes }) => scopes.length > 0), demo.find(({ scopes }) => !scopes.length)]
   if (!reader || !scopeless) return `${head}\n${ADD_AN_ACCOUNT}`
   return `${head}
 
-Demo accounts, only because nobody but this machine can reach this address: anyone can read their passwords here.
+Demo accounts. Everybody knows these passwords, so the app creates them only where no other machine can connect.
 
 ${demo.map(({ email, password, scopes }) => `  ${email}  ${password}  ${scopes.join(' ') || '(no scope)'}`).join('\n')}
 
-To paste into another terminal (bash):
+Paste these lines into another terminal (bash):
 
   # Get a token: 200
   curl -i ${login(url, reader.email, reader.password)}
 
-  # Keep one in a variable
+  # Save a token in a variable
   TOKEN=$(${tokenOf(url, reader)})
 
-  # With it, the statements of both clearing houses: 200
+  # Read the statements of both clearing houses: 200
   curl -i -H "Authorization: Bearer $TOKEN" ${statements(url, 'north')}
   curl -i -H "Authorization: Bearer $TOKEN" ${statements(url, 'south')}
 
-  # And their daily totals, from the other API: 200
+  # Read the daily totals from the reporting API: 200
   curl -i -H "Authorization: Bearer $TOKEN" ${reporting}/api/v2013/reports/daily-totals
 
-  # Without a token: 401
+  # Omit the token: 401
   curl -i ${statements(url, 'north')}
 
-  # With a wrong password: 403 and nothing else
+  # Send a wrong password: 403 with an empty body
   curl -i ${login(url, reader.email, 'wrong-password')}
 
-  # With the token of an account that lacks the scope: 403
+  # Use the token of an account without the scope: 403
   curl -i -H "Authorization: Bearer $(${tokenOf(url, scopeless)})" ${statements(url, 'north')}
 `
 }
 
-const ADD_AN_ACCOUNT = 'Add an account: npm run account -- add EMAIL --scope statements:read --scope reports:read'
-
 function inBrowser(page: string): string {
-  return `To sign in with a browser: ${page}`
+  return `Sign in with a browser: ${page}`
 }
 
 function statements(url: string, house: string): string {

@@ -3,35 +3,35 @@ import { jwksRouter, type Passwords, type Throttle, type TokenIssuer, tokenRoute
 import type { Accounts } from '../data/account-store.js'
 import type { Revocation } from '../data/revocation.js'
 import type { Statements } from '../data/statements.js'
-import { type ApiParts, createApi } from './api.js'
+import { type BaseDependencies, createBaseApp } from './base-app.js'
 import { docsRouter } from './documents/docs-router.js'
 import { clearingHouseDocument } from './documents/openapi.js'
-import { type PageParts, pageRouter } from './documents/page-router.js'
+import { type PageOptions, pageRouter } from './documents/page-router.js'
 import { observer } from './log.js'
 import { signOutRouter } from './sign-out-router.js'
-import { clearingHouseRouter } from './statements-router.js'
+import { statementsRouter } from './statements-router.js'
 
-export interface AppParts extends ApiParts {
+export interface ClearingHouseDependencies extends BaseDependencies {
   tokens: TokenIssuer
   accounts: Accounts
   statements: Statements
   passwords: Passwords
   throttle: Throttle
   revocation: Revocation
-  page: PageParts
+  page: PageOptions
 }
 
-/** The clearing-house API, not yet listening. */
-export function createApp(parts: AppParts): Express {
-  const { tokens, accounts, statements, passwords, throttle, revocation, page } = parts
-  const onEvent = observer(parts.log)
-  return createApi(
-    parts,
+/** Creates the clearing-house API. It does not listen yet. */
+export function createClearingHouseApp(dependencies: ClearingHouseDependencies): Express {
+  const { tokens, accounts, statements, passwords, throttle, revocation, page } = dependencies
+  const onEvent = observer(dependencies.log)
+  return createBaseApp(
+    dependencies,
     docsRouter(clearingHouseDocument()),
     jwksRouter({ tokens }),
     tokenRouter({ tokens, accounts, passwords, throttle, onEvent }),
     signOutRouter({ tokens, accounts, revocation, onEvent }),
-    clearingHouseRouter({ tokens, accounts, statements, isRevoked: revocation.isRevoked, onEvent }),
+    statementsRouter({ tokens, accounts, statements, isRevoked: revocation.isRevoked, onEvent }),
     pageRouter(page),
   )
 }

@@ -2,9 +2,8 @@ import cors from 'cors'
 import type { RequestHandler } from 'express'
 
 /**
- * Lets the example's page, which another origin serves, call an API. Its browser asks beforehand without a token, so this
- * comes before the guard.
- * @param baseUrl where the page is
+ * Lets the example's page call an API on another origin. Mount it before the guard, because a browser's preflight request has no token.
+ * @param baseUrl address of the page
  */
 export function allowPage(baseUrl: string): RequestHandler {
   return cors({
@@ -16,7 +15,7 @@ export function allowPage(baseUrl: string): RequestHandler {
   })
 }
 
-/** This machine goes by two names, and people type either. */
+/** Returns two origins for this machine, because people type either name. */
 function originsOf(baseUrl: string): string[] {
   const names = ['127.0.0.1', 'localhost']
   const url = new URL(baseUrl)

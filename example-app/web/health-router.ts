@@ -1,43 +1,43 @@
 import { Router } from 'express'
 
-/** The parts that this process cannot work without, each with a question that only a working one answers. */
+/** Functions that resolve while a database works, by the name that `/readyz` shows. */
 export type Checks = Readonly<Record<string, () => Promise<unknown>>>
 
 const DEADLINE_MS = 1000
 
 /**
- * `/healthz`: this process lives; to be started anew if it does not answer. `/readyz`: so do the parts behind it; to be left
- * out by a load balancer while they do not.
+ * Creates a router with `/healthz`, which returns 200 while the process runs, and `/readyz`, which returns 503 while a check fails.
+ * A supervisor restarts the process by the first, a load balancer skips the process by the second.
  */
 export function healthRouter(checks: Checks): Router {
   const router = Router()
-  // Anyone may ask: however many do at once, each part is asked once.
-  let asking: Promise<Record<string, State>> | undefined
-  const states = () => {
-    asking ??= askAll(checks).finally(() => {
-      asking = undefined
+  // Anyone may call `/readyz`, so concurrent requests share one run of the checks.
+  let running: Promise<Record<string, State>> | undefined
+  const runOnce = () => {
+    running ??= runAll(checks).finally(() => {
+      running = undefined
     })
-    return asking
+    return running
   }
 
   router.get('/healthz', (_req, res) => {
     res.set('Cache-Control', 'no-store').json({ status: 'ok' })
   })
   router.get('/readyz', async (_req, res) => {
-    const parts = await states()
-    const ready = Object.values(parts).every((state) => state === 'ok')
+    const states = await runOnce()
+    const ready = Object.values(states).every((state) => state === 'ok')
     res
       .status(ready ? 200 : 503)
       .set('Cache-Control', 'no-store')
-      .json({ status: ready ? 'ok' : 'unavailable', parts })
+      .json({ status: ready ? 'ok' : 'unavailable', checks: states })
   })
   return router
 }
 
 type State = 'ok' | 'unavailable'
 
-async function askAll(checks: Checks): Promise<Record<string, State>> {
-  const states = Object.entries(checks).map(async ([part, check]) => [part, await stateOf(check)] as const)
+async function runAll(checks: Checks): Promise<Record<string, State>> {
+  const states = Object.entries(checks).map(async ([name, check]) => [name, await stateOf(check)] as const)
   return Object.fromEntries(await Promise.all(states))
 }
 

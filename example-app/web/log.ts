@@ -1,7 +1,7 @@
 import type { AuthEvent, AuthObserver } from 'express-token-endpoint'
-import { explain, messageOf } from '../failure.js'
+import { explain, messageOf } from '../errors.js'
 
-/** Tells a log of what was refused or failed. */
+/** Returns an observer that logs refusals and failures. */
 export function observer(log: (line: string) => void): AuthObserver {
   return (event) => {
     const line = eventLine(event)
@@ -9,14 +9,14 @@ export function observer(log: (line: string) => void): AuthObserver {
   }
 }
 
-/** An event as one line; nothing for what went well. */
+/** Returns an event as one line, or undefined for an issued token. */
 function eventLine(event: AuthEvent): string | undefined {
   switch (event.type) {
     case 'token.issued':
       return undefined
     case 'dependency.failed': {
       const { type, dependency, error } = event
-      // A throttle's shared store that is away is no bug, whatever its client throws.
+      // An unreachable Redis is not a bug, so the line has no stack.
       return `${type} ${dependency}: ${dependency === 'throttle' ? messageOf(error) : explain(error)}`
     }
     case 'token.throttled':

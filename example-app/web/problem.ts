@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Response } from 'express'
 
-/** An error's answer, in the form of the package's own: problem details (RFC 9457) with a code. */
+/** Sends problem details (RFC 9457) with a code, as the package does. */
 export function sendProblem(res: Response, status: number, code: string): void {
   res
     .status(status)

@@ -2,23 +2,23 @@ import { type Express, Router } from 'express'
 import { authOf, type RevocationCheck, requireBearer } from 'express-token-endpoint'
 import type { Accounts } from '../data/account-store.js'
 import type { Reports } from '../data/reports.js'
-import { type ApiParts, createApi } from './api.js'
+import { type BaseDependencies, createBaseApp } from './base-app.js'
 import { allowPage } from './cross-origin.js'
 import { docsRouter } from './documents/docs-router.js'
 import { reportingDocument } from './documents/openapi.js'
 import { observer } from './log.js'
 import { sendProblem } from './problem.js'
 
-export interface ReportingParts extends ApiParts {
+export interface ReportingDependencies extends BaseDependencies {
   accounts: Accounts
   reports: Reports
   isRevoked: RevocationCheck
 }
 
-/** The online reporting API, not yet listening. */
-export function createReportingApp(parts: ReportingParts): Express {
-  const { tokens, accounts, reports, isRevoked } = parts
-  const guard = requireBearer({ tokens, accounts, isRevoked, scope: 'reports:read', onEvent: observer(parts.log) })
+/** Creates the online reporting API. It does not listen yet. */
+export function createReportingApp(dependencies: ReportingDependencies): Express {
+  const { tokens, accounts, reports, isRevoked, log } = dependencies
+  const guard = requireBearer({ tokens, accounts, isRevoked, scope: 'reports:read', onEvent: observer(log) })
   const router = Router()
 
   router.get('/api/v2013/reports/daily-totals', guard, async (req, res) => {
@@ -29,5 +29,5 @@ export function createReportingApp(parts: ReportingParts): Express {
     res.set('Cache-Control', 'no-store').json({ houses })
   })
 
-  return createApi(parts, allowPage(tokens.issuer), docsRouter(reportingDocument()), router)
+  return createBaseApp(dependencies, allowPage(tokens.issuer), docsRouter(reportingDocument()), router)
 }

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express'
 import helmet from 'helmet'
 
-/** An answer of an API is no page: it loads nothing, and is shown in none. */
+/** An API's response is not a page: it loads nothing, and no frame shows it. */
 const NOTHING = {
   defaultSrc: ["'none'"],
   baseUri: ["'none'"],
@@ -10,8 +10,8 @@ const NOTHING = {
 }
 
 /**
- * What every answer says to a browser. A route that serves a page sets a policy of its own over this one.
- * @param baseUrl the environment's: only on https may browsers be told to stay with https
+ * Sets the security headers of every response. A route that serves a page replaces the policy.
+ * @param baseUrl base URL of the environment. Only https URLs get `Strict-Transport-Security`.
  */
 export function securityHeaders(baseUrl: string): RequestHandler {
   return helmet({
@@ -21,8 +21,8 @@ export function securityHeaders(baseUrl: string): RequestHandler {
 }
 
 /**
- * The policy of a page whose scripts, style sheets and images are files of its own server.
- * @param api the origin of another server that it calls
+ * Sets the policy of a page whose scripts, style sheets and images come from its own server.
+ * @param api returns the origin of another server that the page calls
  */
 export function pagePolicy(api: () => string | undefined): RequestHandler {
   return helmet.contentSecurityPolicy({

@@ -3,15 +3,15 @@ import { type AuthObserver, authOf, requireBearer, type TokenVerifier } from 'ex
 import type { Accounts } from '../data/account-store.js'
 import type { Revocation } from '../data/revocation.js'
 
-export interface SignOutParts {
+export interface SignOutDependencies {
   tokens: TokenVerifier
   accounts: Accounts
   revocation: Revocation
   onEvent: AuthObserver
 }
 
-/** Ends the token that the request brings, and no other of its account. */
-export function signOutRouter({ tokens, accounts, revocation, onEvent }: SignOutParts): Router {
+/** Creates a router that revokes the request's own token. Other tokens of the account stay valid. */
+export function signOutRouter({ tokens, accounts, revocation, onEvent }: SignOutDependencies): Router {
   const router = Router()
   const guard = requireBearer({ tokens, accounts, isRevoked: revocation.isRevoked, onEvent })
 

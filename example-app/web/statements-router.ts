@@ -10,7 +10,7 @@ import type { Accounts } from '../data/account-store.js'
 import type { Statements } from '../data/statements.js'
 import { sendProblem } from './problem.js'
 
-export interface ClearingHouseParts {
+export interface StatementsDependencies {
   tokens: TokenVerifier
   accounts: Accounts
   statements: Statements
@@ -18,8 +18,8 @@ export interface ClearingHouseParts {
   onEvent: AuthObserver
 }
 
-/** The API of the clearing houses: all of them share the accounts and the issuer, so one token opens every house. */
-export function clearingHouseRouter({ tokens, accounts, statements, isRevoked, onEvent }: ClearingHouseParts): Router {
+/** Creates the statements router. All houses share the accounts and the issuer, so one token works for every house. */
+export function statementsRouter({ tokens, accounts, statements, isRevoked, onEvent }: StatementsDependencies): Router {
   const router = Router()
   const guard = requireBearer({ tokens, accounts, isRevoked, scope: 'statements:read', onEvent })
 

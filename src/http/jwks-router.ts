@@ -7,17 +7,17 @@ import { answerThenClose, hasUnreadBody } from './shared/close-after-answer.js'
 import { plainPath } from './shared/mount-path.js'
 import { sendAnswer, setHeaders } from './shared/send-answer.js'
 
-/** What `jwksRouter` takes. */
+/** The options of `jwksRouter`. */
 export interface JwksRouterOptions {
-  /** Whose public keys are shown: what `createTokenIssuer` made, with RS, PS or ES keys. */
+  /** The issuer whose public keys are published: the result of `createTokenIssuer`, with RS, PS or ES keys. */
   tokens: Pick<TokenIssuer, 'jwks'>
-  /** Where the set is, below the router's mount point: a plain path, no patterns. Default `/.well-known/jwks.json`. */
+  /** The path of the set below the router's mount point, without patterns. Default `/.well-known/jwks.json`. */
   path?: string | undefined
 }
 
 const ISSUER = 'what createTokenIssuer() returned'
 const issuerObject = withMethods<Pick<TokenIssuer, 'jwks'>>(ISSUER, ['jwks'], (value) =>
-  isPlainObject(value) && 'verify' in value ? 'A verifier shows no keys: their issuer does' : '',
+  isPlainObject(value) && 'verify' in value ? 'A verifier publishes no keys. Pass the issuer' : '',
 )
 
 const jwkSet: Check<string> = (value) => {
@@ -25,7 +25,7 @@ const jwkSet: Check<string> = (value) => {
   if (keys.length === 0) {
     throw new InvalidOption(
       `${ISSUER}, with RS, PS or ES keys`,
-      'An HS secret that others verify with lets them sign too, so it is never shown. Give the issuer a key pair',
+      'An HS secret also signs tokens, so it is never published. Give the issuer a key pair',
     )
   }
   return JSON.stringify({ keys })
@@ -36,13 +36,14 @@ const schema = { tokens: jwkSet, path: optional(plainPath, ENDPOINTS.keys.path) 
 const aliases = { issuer: 'tokens', tokenIssuer: 'tokens', keys: 'tokens', jwks: 'tokens', url: 'path' }
 
 /**
- * Makes the router that shows an issuer's public keys as a JWK set (RFC 7517 section 5), each with `kid`, `alg` and `use`, to
- * `GET` and `HEAD`; for `remoteKeys` and every other verifier. Its media type is `application/jwk-set+json` (section 8.5.2).
+ * Creates the router that publishes an issuer's public keys as a JWK set (RFC 7517 section 5), for `remoteKeys` and other verifiers.
+ * Each key has `kid`, `alg` and `use`. The router responds to `GET` and `HEAD` with the media type `application/jwk-set+json`
+ * (section 8.5.2).
  *
- * Caches may keep it for five minutes. That fits rotation: a new key is put into every process's set before one of them signs
- * with it, and verifiers fetch the set again for a `kid` that they do not know; a key that was taken out is gone from caches
- * five minutes later, and from `remoteKeys` at most its `maxAge` after that.
- * @throws TypeError naming the option that cannot be used; so does an issuer that has secrets alone
+ * Caches may keep the set for five minutes. To rotate keys, add the new key to every process before one of them signs with it.
+ * Verifiers fetch the set again for an unknown `kid`. A removed key is gone from caches after five minutes, and from `remoteKeys` at
+ * most its `maxAge` later.
+ * @throws TypeError naming the option that is not valid, and for an issuer that has only secrets
  */
 export function jwksRouter(options: JwksRouterOptions): Router {
   const { tokens: body, path } = readOptions<JwksRouterOptions, typeof schema>('jwksRouter', options, schema, aliases)

@@ -12,35 +12,36 @@ import { baseUrl } from '../shared/web-url.js'
 import type { PrivateTokenKey, PublicTokenKey, SecretTokenKey } from './keys/key-ring.js'
 import type { RemoteKeys } from './keys/remote-keys.js'
 
-/** What `createTokenVerifier` takes. */
+/** The options of `createTokenVerifier`. */
 export interface TokenVerifierOptions {
   /**
-   * This environment's base URL: absolute, http or https. Bound into every token as `iss` (RFC 7519
-   * section 4.1.1), and a token of another is refused. A trailing slash makes no difference.
+   * This environment's base URL: absolute, http or https. Every token contains it as `iss` (RFC 7519 section 4.1.1), and a token of
+   * another environment is refused. A trailing slash makes no difference.
    */
   issuer: string | undefined
-  /** Whom the tokens are meant for (`aud`; RFC 7519 section 4.1.3). One name, compared letter for letter. Default: the issuer. */
+  /** The audience of the tokens (`aud`; RFC 7519 section 4.1.3). One name, compared exactly. Default: the issuer. */
   audience?: string | undefined
-  /** Public keys or secrets: one, or a list of one kind, of which any may verify. Or `remoteKeys(url)`, alone. */
+  /** Public keys or secrets: one key, or a list of one kind. Every key of the list verifies. Or `remoteKeys(url)`. */
   keys: SecretTokenKey | PublicTokenKey | readonly SecretTokenKey[] | readonly PublicTokenKey[] | RemoteKeys
-  /** By how much clocks may differ; applies to `iat`, `nbf` and `exp`. Default 0, at most one minute. */
+  /** The difference between clocks that is tolerated for `iat`, `nbf` and `exp`. Default 0, at most one minute. */
   clockTolerance?: Duration | undefined
   /**
-   * How many verified tokens are remembered, so that each is verified once; twice or a little more, where others that are good still
-   * take all the room. Times and keys are checked at every request all the same. Default 10,000; 1 to 10,000,000; `false` goes without.
+   * The most verified tokens that are cached. A cached token is not verified again, but its times and its key are checked on every
+   * request. When the cache is full, the least recently used token gives way. Set it to at least the number of tokens in use. Default
+   * 10,000; 1 to 10,000,000; `false` turns the cache off.
    */
   cache?: number | false | undefined
   /** The current time, for tests. Default: `Date.now`. */
   clock?: Clock | undefined
 }
 
-/** What `createTokenIssuer` takes. */
+/** The options of `createTokenIssuer`. */
 export interface TokenIssuerOptions extends Omit<TokenVerifierOptions, 'keys'> {
-  /** One key, or a list, all secrets or all key pairs: the first signs, all verify. */
+  /** One key, or a list: all secrets or all key pairs. The first key signs, all keys verify. */
   keys: SecretTokenKey | PrivateTokenKey | readonly SecretTokenKey[] | readonly (PrivateTokenKey | PublicTokenKey)[]
-  /** The client that tokens are issued to (`client_id`; RFC 9068 section 2.2). A non-empty text. Default: the issuer. */
+  /** The client that tokens are issued to (`client_id`; RFC 9068 section 2.2). A non-empty string. Default: the issuer. */
   clientId?: string | undefined
-  /** How long a token is good for: `exp` less `iat`. Default one hour; at least one second, at most 366 days. */
+  /** The lifetime of a token: `exp` minus `iat`. Default one hour; one second to 366 days. */
   lifetime?: Duration | undefined
 }
 
@@ -62,7 +63,7 @@ export const issuerSchema = {
   lifetime: optional(duration(1000, 366 * 86_400_000), 3_600_000),
 }
 
-/** Names that these options have elsewhere. */
+/** Names of these options in other packages. */
 export const tokenAliases = {
   secret: 'keys',
   secretOrKey: 'keys',

@@ -16,39 +16,39 @@ import {
 import { NO_CACHE, verifiedCache } from './verified-cache.js'
 import type { VerifiedToken } from './verified-token.js'
 
-/** Verifies the tokens of one environment: what `createTokenVerifier` made. */
+/** Verifies the tokens of one environment. Returned by `createTokenVerifier`. */
 export interface TokenVerifier {
   /** The environment's base URL, without a trailing slash. */
   readonly issuer: string
-  /** Whom its tokens are meant for (`aud`). */
+  /** The audience of its tokens (`aud`). */
   readonly audience: string
   /**
    * Verifies a token's text: algorithm, key, signature, environment, times (RFC 7519 section 7.2, RFC 8725, RFC 9068 section 4).
-   * @throws AuthError `invalid_token`, with a `reason`, when the token is refused; `unavailable` when its key may be among
-   * remote ones that cannot be had
+   * @throws AuthError `invalid_token`, with a `reason`, when the token is refused; `unavailable` when its key may be among remote keys
+   * that cannot be fetched
    */
   verify(token: string): Promise<VerifiedToken>
 }
 
-/** Issues the tokens of one environment, and verifies them: what `createTokenIssuer` made. */
+/** Issues the tokens of one environment, and verifies them. Returned by `createTokenIssuer`. */
 export interface TokenIssuer extends TokenVerifier {
   /**
    * Issues a token. Its times are whole seconds; two tokens are never the same.
-   * @throws TypeError when the account id, the scopes or the claims cannot be put into a token
+   * @throws TypeError when the account id, the scopes or the claims are not valid
    */
   issue(subject: TokenSubject): IssuedToken
-  /** The current time, by the `clock` that tokens are issued by. */
+  /** The current time, by the issuer's `clock`. */
   now(): Date
-  /** The public keys as a JWK set (RFC 7517 section 5). Secrets are never in it. */
+  /** The public keys as a JWK set (RFC 7517 section 5), without secrets. */
   jwks(): {
-    /** One for each key pair in `keys`, the one that signs first. */
+    /** One key for each key pair in `keys`. The signing key is the first. */
     keys: PublicJwk[]
   }
 }
 
 /**
- * Makes the issuer of one environment's tokens; it verifies them too.
- * @throws TypeError naming the option that cannot be used
+ * Creates the issuer of one environment's tokens. It also verifies them.
+ * @throws TypeError naming the option that is not valid
  */
 export function createTokenIssuer(options: TokenIssuerOptions): TokenIssuer {
   const caller = 'createTokenIssuer'
@@ -58,7 +58,7 @@ export function createTokenIssuer(options: TokenIssuerOptions): TokenIssuer {
   )
 }
 
-/** Options that were read by {@link issuerSchema}: times in milliseconds, the keys still as they were given. */
+/** The options of an issuer after {@link issuerSchema}: times in milliseconds, the keys still unread. */
 export interface IssuerSettings extends Omit<Environment, 'audience' | 'keys'> {
   audience: string | undefined
   clientId: string | undefined
@@ -66,7 +66,7 @@ export interface IssuerSettings extends Omit<Environment, 'audience' | 'keys'> {
   lifetime: number
 }
 
-/** @throws TypeError naming, as the caller's, the key that cannot be used */
+/** @throws TypeError naming the key that is not valid */
 export function issuerOf(caller: string, read: IssuerSettings): TokenIssuer {
   if (hasRemoteKeys(read.keys)) {
     throw new TypeError(
@@ -92,14 +92,16 @@ export function issuerOf(caller: string, read: IssuerSettings): TokenIssuer {
 }
 
 /**
- * Makes the verifying half alone, for a service that holds no signing key.
- * @throws TypeError naming the option that cannot be used
+ * Creates a verifier, for a service that holds no signing key.
+ * @throws TypeError naming the option that is not valid
  */
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
   const caller = 'createTokenVerifier'
   const read = readOptions<TokenVerifierOptions, typeof verifierSchema>(caller, options, verifierSchema, tokenAliases)
   if (Array.isArray(read.keys) && hasRemoteKeys(read.keys)) {
-    throw new TypeError(`${caller}: option "keys" must be remoteKeys() alone, or a list of keys without it`)
+    throw new TypeError(
+      `${caller}: option "keys" must be remoteKeys() without other keys, or a list of keys without it`,
+    )
   }
   const url = hrefOf(read.keys)
   if (typeof url === 'string' && /^https?:/i.test(url)) {

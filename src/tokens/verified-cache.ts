@@ -15,8 +15,8 @@ interface Entry extends Verification {
 }
 
 /**
- * How many of a token's last characters are the key of its entry. They belong to the signature, so they differ between tokens, and
- * are faster to hash than the whole token.
+ * The length of an entry's key: the last characters of the token. They belong to the signature, so they differ between tokens, and are
+ * faster to hash than the whole token.
  */
 export const KEY_LENGTH = 16
 

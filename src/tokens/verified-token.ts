@@ -4,25 +4,25 @@ import { isThenable, isValidDate, memberOf } from '../shared/values.js'
 
 /** A verified token. Frozen, shared between requests, and without the token's text. */
 export interface VerifiedToken {
-  /** The token's own id (`jti`): what a denylist is keyed on. */
+  /** The token's id (`jti`), the key for a denylist. */
   readonly id: string
   /** The account that the token was issued to (`sub`). */
   readonly accountId: string
   /** The environment that issued it (`iss`). */
   readonly issuer: string
-  /** Whom it is meant for (`aud`). */
+  /** The audience (`aud`). */
   readonly audience: string
-  /** What it allows (`scope`). Empty when it carries none. */
+  /** The scopes (`scope`). Empty without scopes. */
   readonly scopes: readonly string[]
-  /** When it was issued (`iat`), to the second. */
+  /** The time of issue (`iat`), to the second. */
   readonly issuedAt: Date
-  /** From when on it is refused (`exp`), to the second. */
+  /** The expiration (`exp`), to the second. The token is refused from this time on. */
   readonly expiresAt: Date
   /** The account's private claims. */
   readonly claims: Readonly<Record<string, unknown>>
 }
 
-/** Claims that the issuer alone writes (RFC 7519 section 4.1, RFC 9068 section 2.2). An account's private claims cannot. */
+/** Claims that only the issuer writes (RFC 7519 section 4.1, RFC 9068 section 2.2). Private claims cannot overwrite them. */
 const REGISTERED: ReadonlySet<string> = new Set(['iss', 'aud', 'sub', 'client_id', 'iat', 'nbf', 'exp', 'jti', 'scope'])
 
 export const isRegistered = (claim: string): boolean => REGISTERED.has(claim)
@@ -42,18 +42,18 @@ export interface Claims {
   scope: string | undefined
 }
 
-/** Returns whether a value is a token that this package has verified, in this copy of it or in another one. */
+/** Returns whether a value is a token that this package has verified, in this copy or in another copy of it. */
 export function isVerifiedToken(value: unknown): value is VerifiedToken {
   return hasBrand('VerifiedToken', value)
 }
 
-/** The environment that a token was held against. */
+/** The environment that a token was checked against. */
 interface Environment {
   issuer: string
   audience: string
 }
 
-/** What a payload says, once it is held good. */
+/** Creates the verified token of a payload with valid claims. */
 export function describeToken(claims: Claims, payload: Payload, { issuer, audience }: Environment): VerifiedToken {
   const { sub, jti, iat, exp, scope } = claims
   return new Verified({
@@ -69,10 +69,10 @@ export function describeToken(claims: Claims, payload: Payload, { issuer, audien
 }
 
 /**
- * Makes a verified token of what a host's own verifier returned. A token of this package is returned as it is. Of anything else the
- * members of a token are copied, each read once. Without an issuer or audience the copy has an empty text, without claims an
- * empty object, and without an `expiresAt` the latest time that a `Date` can hold.
- * @returns undefined for what is not a token
+ * Creates a verified token from the result of a host's own verifier. A token of this package is returned unchanged. From another
+ * object, each member of a token is read once and copied. Defaults: an empty issuer, audience and claims, and as `expiresAt` the latest
+ * time that a `Date` can hold.
+ * @returns undefined for a value that is not a token
  */
 export function toVerifiedToken(value: unknown): VerifiedToken | undefined {
   if (isVerifiedToken(value)) return value
@@ -102,7 +102,7 @@ export function toVerifiedToken(value: unknown): VerifiedToken | undefined {
   })
 }
 
-/** The members of a token. Times in seconds: whole numbers of this size take no memory of their own. */
+/** The members of a token. Times are in seconds, because whole numbers of this size need no extra memory. */
 interface Members extends Omit<VerifiedToken, 'issuedAt' | 'expiresAt'> {
   iat: number
   exp: number
@@ -120,8 +120,7 @@ class Verified implements VerifiedToken {
   readonly #iat: number
   readonly #exp: number
 
-  // A frozen object can still hold a Date that anyone may set: each reader gets its own. They are the token's own members, so
-  // that copies and JSON have them, by functions that all tokens share: else each would be four times as large.
+  // Each reader gets its own Date, because a Date in a frozen object can still be changed. All tokens share the two functions.
   static readonly #times: PropertyDescriptorMap & ThisType<Verified> = {
     issuedAt: {
       enumerable: true,
@@ -151,7 +150,7 @@ class Verified implements VerifiedToken {
   }
 
   static {
-    // Whoever holds a token could make another by its constructor.
+    // Without this, a holder of a token could create another token by its constructor.
     Reflect.deleteProperty(Verified.prototype, 'constructor')
     Object.freeze(Verified.prototype)
   }
@@ -164,12 +163,12 @@ const NO_CLAIMS = Object.freeze({})
 
 function privateClaims(payload: Payload): Readonly<Record<string, unknown>> {
   const names = Object.keys(payload).filter((name) => !isRegistered(name))
-  // Most tokens have none, and thousands of them are remembered.
+  // Most tokens have no private claims, so cached tokens share one object.
   if (names.length === 0) return NO_CLAIMS
   return Object.fromEntries(names.map((name) => [name, payload[name]]))
 }
 
-/** Level by level: claims may be nested deeper than the stack is. */
+/** Freezes level by level, because claims may be nested deeper than the stack. */
 function deepFreeze<T>(root: T): T {
   for (let level: unknown[] = [root]; level.length > 0; ) {
     const objects = level.filter((value) => typeof value === 'object' && value !== null)

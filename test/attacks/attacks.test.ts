@@ -4,6 +4,7 @@ import { inspect } from 'node:util'
 import type { ErrorRequestHandler, Request, RequestHandler } from 'express'
 import type { AuthEvent } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { deferred, settled } from '../support/concurrency.js'
 import { expectMisuse } from '../support/failures.js'
 import {
   asJson,
@@ -19,7 +20,6 @@ import {
   unhandledRejections,
 } from '../support/host.js'
 import { EXPRESS, listen, TOKEN_PATH } from '../support/http.js'
-import { deferred, settled } from './support.js'
 
 const hang = () => new Promise<never>(() => {})
 

@@ -11,21 +11,10 @@ import {
   tokenRouter,
 } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
+import { all, settled, statuses, tally } from '../support/concurrency.js'
 import { ACCOUNTS, countingHasher, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../support/fixtures.js'
-import { listen, TOKEN_PATH } from '../support/http.js'
-import {
-  all,
-  bearer,
-  client,
-  JSON_TYPE,
-  login,
-  type Send,
-  type Sent,
-  settled,
-  statuses,
-  tally,
-  unhandledRejections,
-} from './support.js'
+import { JSON_TYPE, type Sent, unhandledRejections } from '../support/host.js'
+import { bearer, client, listen, login, type Send, TOKEN_PATH } from '../support/http.js'
 
 const ALICE = ACCOUNTS.alice.email
 const GUESS = 'a wrong guess'
@@ -228,7 +217,8 @@ describe('a thousand attempts of all kinds', () => {
     expect(shown(forwarded)).not.toContain('@example.com')
     expect(forwarded.length).toBeGreaterThan(100)
     for (const [i, [kind, { sent }]] of kinds.entries()) {
-      const body = sent.body?.endsWith('}') ? JSON.parse(sent.body) : {}
+      const text = `${sent.body ?? ''}`
+      const body = text.endsWith('}') ? JSON.parse(text) : {}
       for (const event of events[i] ?? []) {
         expect(event.email, kind).toBe(email ? body.email : undefined)
         expect('email' in event, kind).toBe(email && body.email !== undefined)

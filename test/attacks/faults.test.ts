@@ -11,6 +11,7 @@ import {
   tokenRouter,
 } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
+import { all, deferred, settled, statuses } from '../support/concurrency.js'
 import {
   ACCOUNTS,
   countingHasher,
@@ -20,19 +21,8 @@ import {
   makeStore,
   PASSWORD,
 } from '../support/fixtures.js'
-import { listen } from '../support/http.js'
-import {
-  type Answer,
-  all,
-  bearer,
-  client,
-  deferred,
-  flood,
-  login,
-  settled,
-  statuses,
-  unhandledRejections,
-} from './support.js'
+import { type Answer, unhandledRejections } from '../support/host.js'
+import { bearer, client, flood, listen, login } from '../support/http.js'
 
 const { alice, bob } = ACCOUNTS
 const good = login(alice.email, PASSWORD)

@@ -3,7 +3,8 @@ import type { ErrorRequestHandler } from 'express'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Answer, FORM_TYPE, GOOD, GOOD_FORM, GOOD_JSON, JSON_TYPE, packageOn, send } from '../support/host.js'
-import { EXPRESS, listen, raw, TOKEN_PATH } from '../support/http.js'
+import { EXPRESS, listen, sendBytes, TOKEN_PATH } from '../support/http.js'
+import { encode, signatureOf, signParts } from '../support/tokens.js'
 
 /** In whatever a client sends, so that an echo of it is seen. */
 const MARK = 'zebra4711'
@@ -11,7 +12,7 @@ const RUNS = { numRuns: 300 }
 
 describe.each(EXPRESS)('nothing that a client sends gets a 5xx, a stack or an echo, on %s', async (_name, express) => {
   const { memoryAccounts, requireBearer, tokenRouter, ...fixtures } = await packageOn(express)
-  const { ACCOUNTS, countingHasher, fastPasswords, forge, goodParts, hmac, ISSUER, makeIssuer, makeStore } = fixtures
+  const { ACCOUNTS, countingHasher, fastPasswords, forge, goodParts, ISSUER, makeIssuer, makeStore } = fixtures
   const { PASSWORD } = fixtures
 
   /** An app with all of the package in it; what reaches its error handler is a failure. */
@@ -104,9 +105,7 @@ describe.each(EXPRESS)('nothing that a client sends gets a 5xx, a stack or an ec
         ),
       )
       .map(([header, payload]) => forge(header, payload))
-    const signedText = fc
-      .tuple(segment, segment)
-      .map(([header, payload]) => `${header}.${payload}.${hmac(`${header}.${payload}`)}`)
+    const signedText = fc.tuple(segment, segment).map(([header, payload]) => signParts(header, payload))
     const spoiled = fc.tuple(fc.nat(), fc.integer({ min: 33, max: 126 })).map(([at, code]) => {
       const token = forge(good.header, good.payload)
       const i = at % token.length
@@ -291,7 +290,7 @@ describe.each(EXPRESS)('nothing that a client sends gets a 5xx, a stack or an ec
       const answers = new Set<string>()
       for (const [, email, password] of cases) {
         for (const bytes of [asJsonBytes(email, password), asFormBytes(email, password)]) {
-          const answer = await raw(port, bytes)
+          const answer = await sendBytes(port, bytes)
           expect(answer).toMatch(/\r\nDate: [^\r]+\r\n/)
           answers.add(answer.replace(/\r\nDate: [^\r]+/, ''))
         }
@@ -302,16 +301,16 @@ describe.each(EXPRESS)('nothing that a client sends gets a 5xx, a stack or an ec
     it.each(cases)('one password verification, no less and no more: %s', async (_what, email, password) => {
       const hasher = countingHasher()
       const { port } = await start(hasher)
-      expect(await raw(port, asJsonBytes(email, password))).toMatch(/^HTTP\/1\.1 403 /)
+      expect(await sendBytes(port, asJsonBytes(email, password))).toMatch(/^HTTP\/1\.1 403 /)
       expect(hasher.asked).toHaveLength(1)
-      expect(await raw(port, asFormBytes(email, password))).toMatch(/^HTTP\/1\.1 403 /)
+      expect(await sendBytes(port, asFormBytes(email, password))).toMatch(/^HTTP\/1\.1 403 /)
       expect(hasher.asked).toHaveLength(2)
     })
 
     it('one password verification for a good login, too', async () => {
       const hasher = countingHasher()
       const { port } = await start(hasher)
-      expect(await raw(port, asJsonBytes(GOOD.email, GOOD.password))).toMatch(/^HTTP\/1\.1 200 /)
+      expect(await sendBytes(port, asJsonBytes(GOOD.email, GOOD.password))).toMatch(/^HTTP\/1\.1 200 /)
       expect(hasher.asked).toEqual([ACCOUNTS.alice.passwordHash])
     })
 
@@ -321,8 +320,8 @@ describe.each(EXPRESS)('nothing that a client sends gets a 5xx, a stack or an ec
         tokenRouter({ tokens: makeIssuer(), accounts: memoryAccounts([]), passwords: fastPasswords(hasher) }),
       )
       const { port } = await listen(app)
-      const known = await raw((await start()).port, asJsonBytes(GOOD.email, 'wrong'))
-      const answer = await raw(port, asJsonBytes(GOOD.email, 'wrong'))
+      const known = await sendBytes((await start()).port, asJsonBytes(GOOD.email, 'wrong'))
+      const answer = await sendBytes(port, asJsonBytes(GOOD.email, 'wrong'))
       expect(answer.replace(/\r\nDate: [^\r]+/, '')).toBe(known.replace(/\r\nDate: [^\r]+/, ''))
       expect(hasher.asked).toHaveLength(1)
     })
@@ -330,8 +329,6 @@ describe.each(EXPRESS)('nothing that a client sends gets a 5xx, a stack or an ec
 
   describe('tokens made by hand are refused with 401 invalid_token', () => {
     const { header, payload } = goodParts()
-    const encode = (text: string) => Buffer.from(text).toString('base64url')
-    const signed = (head: string, body: string) => `${head}.${body}.${hmac(`${head}.${body}`)}`
     const [h, p] = forge(header, payload).split('.') as [string, string]
 
     it.each<[string, string]>([
@@ -354,11 +351,11 @@ describe.each(EXPRESS)('nothing that a client sends gets a 5xx, a stack or an ec
       ['crit null', forge({ ...header, crit: null }, payload)],
       ['an empty signature', `${h}.${p}.`],
       ['no signature', `${h}.${p}`],
-      ['a signature of another token', `${h}.${p}.${hmac('x.y')}`],
-      ['a signature with padding', `${signed(h, p)}=`],
-      ['base64 in place of base64url', `${signed(h, p).slice(0, -1)}+`],
-      ['a payload with its last bits set', signed(h, `${encode('{"a":1} ').slice(0, -1)}h`)],
-      ['a payload that is no UTF-8', signed(h, Buffer.from([0x7b, 0xff, 0x7d]).toString('base64url'))],
+      ['a signature of another token', `${h}.${p}.${encode(signatureOf('x.y'))}`],
+      ['a signature with padding', `${signParts(h, p)}=`],
+      ['base64 in place of base64url', `${signParts(h, p).slice(0, -1)}+`],
+      ['a payload with its last bits set', signParts(h, `${encode('{"a":1} ').slice(0, -1)}h`)],
+      ['a payload that is no UTF-8', signParts(h, Buffer.from([0x7b, 0xff, 0x7d]).toString('base64url'))],
       ['a payload that is text', forge(header, 'hello')],
       ['a payload that is a number', forge(header, '1')],
       ['a payload that is null', forge(header, 'null')],
@@ -368,11 +365,14 @@ describe.each(EXPRESS)('nothing that a client sends gets a 5xx, a stack or an ec
       ['a header that is text', forge('hello', payload)],
       ['a header that is null', forge('null', payload)],
       ['a header that is a list', forge([header], payload)],
-      ['a header of nothing', `.${p}.${hmac(`.${p}`)}`],
-      ['a payload of nothing', `${h}..${hmac(`${h}.`)}`],
+      ['a header of nothing', signParts('', p)],
+      ['a payload of nothing', signParts(h, '')],
       ['an encrypted token’s five parts', `${h}.${p}.${p}.${p}.${p}`],
       ['dots', '....'],
-      ['JSON serialization', encode(JSON.stringify({ protected: h, payload: p, signature: hmac(`${h}.${p}`) }))],
+      [
+        'JSON serialization',
+        encode(JSON.stringify({ protected: h, payload: p, signature: encode(signatureOf(`${h}.${p}`)) })),
+      ],
       ['the secret itself', 'test-secret-test-secret-test-secret'],
     ])('%s', async (_what, token) => {
       const { port, failures } = await start()

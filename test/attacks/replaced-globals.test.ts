@@ -3,10 +3,10 @@ import Bluebird from 'bluebird'
 import express from 'express'
 import { type AuthEvent, authOf, requireBearer } from 'express-token-endpoint'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { ACCOUNTS, makeIssuer, makeStore } from '../support/fixtures.js'
+import { settled } from '../support/concurrency.js'
+import { ACCOUNTS, decodePayload, makeIssuer, makeStore } from '../support/fixtures.js'
 import { unhandledRejections } from '../support/host.js'
-import { listen } from '../support/http.js'
-import { bearer, client, settled } from './support.js'
+import { bearer, client, listen } from '../support/http.js'
 
 const tokens = makeIssuer()
 const { token } = tokens.issue({ accountId: ACCOUNTS.alice.id, scopes: ['reports:read'] })
@@ -57,7 +57,7 @@ describe('what a guard must never admit', () => {
   const LIES: [string, unknown][] = [
     ['undefined', undefined],
     ['the text of the token', token],
-    ['the payload', JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())],
+    ['the payload', decodePayload(token)],
     ['true', true],
     ['a date of no time', { id: 'a', accountId: 'acc-1', scopes: [], issuedAt: new Date(Number.NaN) }],
   ]

@@ -4,6 +4,7 @@ import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
+import { filesBelow, isSource } from '../support/documents/repository.js'
 
 const SRC = fileURLToPath(new URL('../../src', import.meta.url))
 
@@ -70,7 +71,7 @@ const FLOORS = [
 ]
 const floorOf = (file: string) => FLOORS.findIndex((floor) => floor.includes(roomOf(file)))
 
-describe('the house (design, section 6)', () => {
+describe('the layers of src', () => {
   it('has its imports read (so that the rules below mean something)', () => {
     expect(show(IMPORTS)).toEqual(
       expect.arrayContaining([
@@ -315,5 +316,22 @@ describe('the other entries', () => {
       'shared/values.ts',
       'shared/web-url.ts',
     ])
+  })
+})
+
+describe('folders', () => {
+  const MOST = 12
+  const sources = ['src', 'test', 'example-app'].flatMap(filesBelow).filter(isSource)
+  const folders = new Map<string, number>()
+  for (const file of sources) folders.set(posix.dirname(file), (folders.get(posix.dirname(file)) ?? 0) + 1)
+
+  it('are read', () => {
+    expect([...folders.keys()]).toEqual(
+      expect.arrayContaining(['src', 'src/http/guard', 'test/support', 'example-app']),
+    )
+  })
+
+  it(`hold at most ${MOST} source files each`, () => {
+    expect([...folders].filter(([, files]) => files > MOST)).toEqual([])
   })
 })

@@ -19,7 +19,8 @@ import {
   type Sent,
   send,
 } from '../support/host.js'
-import { EXPRESS, listen, raw, TOKEN_PATH } from '../support/http.js'
+import { EXPRESS, listen, sendBytes, TOKEN_PATH } from '../support/http.js'
+import { headerOf } from '../support/tokens.js'
 
 /** Never settles. */
 const hang = () => new Promise<never>(() => {})
@@ -30,7 +31,7 @@ const fail = async () => {
 const EXPIRED = 'The access token expired.'
 const INVALID = 'The access token is not valid.'
 
-describe.each(EXPRESS)('the decisions (design, section 5), on %s', async (_, express) => {
+describe.each(EXPRESS)('the decisions about the specification’s open points, on %s', async (_, express) => {
   const { memoryAccounts, requireBearer, tokenRouter, ...fixtures } = await packageOn(express)
   const { ACCOUNTS, countingHasher, decodePayload, fastPasswords, forge, frozenClock, goodParts, ISSUER } = fixtures
   const { makeIssuer, makeStore, PASSWORD, SECRET, signingKey } = fixtures
@@ -316,7 +317,7 @@ describe.each(EXPRESS)('the decisions (design, section 5), on %s', async (_, exp
     const accounts = memoryAccounts([{ ...ACCOUNTS.alice, scopes: ['a', 'b'], claims }])
     const answer = await send(await start({ tokens: makeIssuer({ clock }), accounts }), asJson(GOOD))
     const { authenticationToken } = expectToken(answer)
-    const header = JSON.parse(Buffer.from(authenticationToken.split('.')[0] ?? '', 'base64url').toString())
+    const header = headerOf(authenticationToken)
     expect(header).toEqual({ alg: 'HS256', typ: 'at+jwt', kid: 'k1' })
     expect(decodePayload(authenticationToken)).toEqual({
       iss: ISSUER,
@@ -390,8 +391,8 @@ describe.each(EXPRESS)('the decisions (design, section 5), on %s', async (_, exp
       const line = `Authorization: Bearer ${tokenFor()}\r\n`
       const head = 'GET /guarded HTTP/1.1\r\nHost: x\r\nConnection: close\r\n'
       const port = await start()
-      expect(await raw(port, `${head}${line}\r\n`)).toMatch(/^HTTP\/1\.1 200 /)
-      const answer = await raw(port, `${head}${line}${line}\r\n`)
+      expect(await sendBytes(port, `${head}${line}\r\n`)).toMatch(/^HTTP\/1\.1 200 /)
+      const answer = await sendBytes(port, `${head}${line}${line}\r\n`)
       expect(answer).toMatch(/^HTTP\/1\.1 400 /)
       expect(answer).toContain('error="invalid_request"')
     })

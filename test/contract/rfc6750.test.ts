@@ -3,7 +3,7 @@ import { requireBearer } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { ISSUER, makeIssuer } from '../support/fixtures.js'
 import { type Answer, asForm, expectProblem, expectUncached, send } from '../support/host.js'
-import { listen, raw } from '../support/http.js'
+import { listen, sendBytes } from '../support/http.js'
 
 const tokens = makeIssuer()
 const TOKEN = tokens.issue({ accountId: 'acc-1', scopes: ['reports:read'] }).token
@@ -140,7 +140,7 @@ describe('section 2.1: the Authorization header', () => {
   ])('400 invalid_request: two Authorization headers (%s)', async (_what, one, two) => {
     for (const options of [{}, { optional: true }]) {
       const port = await start(options)
-      const answer = await raw(
+      const answer = await sendBytes(
         port,
         `GET /guarded HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${one}\r\n${two}\r\n\r\n`,
       )
@@ -152,7 +152,7 @@ describe('section 2.1: the Authorization header', () => {
   it('a header that only looks like a second one is none', async () => {
     const lines = `X-Authorization: Bearer x\r\nProxy-Authorization: Basic x\r\nX-Original-A: Authorization\r\n`
     const head = `GET /guarded HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${lines}Authorization: Bearer ${TOKEN}\r\n\r\n`
-    expect(await raw(await start(), head)).toMatch(/^HTTP\/1\.1 200 /)
+    expect(await sendBytes(await start(), head)).toMatch(/^HTTP\/1\.1 200 /)
   })
 })
 

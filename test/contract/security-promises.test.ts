@@ -15,7 +15,7 @@ import {
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { GUARDED_REQUESTS, TOKEN_CALLS } from '../../src/http/shared/limits.js'
 import { createTurnQueue } from '../../src/http/shared/turn-queue.js'
-import { client, flood, settled, statuses } from '../attacks/support.js'
+import { settled, statuses } from '../support/concurrency.js'
 import {
   ACCOUNTS,
   countingHasher,
@@ -26,7 +26,7 @@ import {
   makeStore,
 } from '../support/fixtures.js'
 import { sendEndlessly } from '../support/host.js'
-import { listen } from '../support/http.js'
+import { client, flood, listen } from '../support/http.js'
 
 const FILE = fileURLToPath(new URL('../../.github/SECURITY.md', import.meta.url))
 const TEXT = readFileSync(FILE, 'utf8').replace(/\n {2,}/g, ' ')

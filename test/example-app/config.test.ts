@@ -1,26 +1,25 @@
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { keySourceOf, readConfig, urlOf } from '../../example-app/config.js'
-import { Failure } from '../../example-app/failure.js'
+import { OperatorError } from '../../example-app/errors.js'
 
 describe('environment variables', () => {
-  test('unset or empty: this machine alone, port 3000', () => {
+  test('unset or empty: port 3000, and only this machine can connect', () => {
     const unset = {
       baseUrl: undefined,
       databaseUrl: undefined,
       redisUrl: undefined,
       jwksUrl: undefined,
       reportingUrl: undefined,
-      workers: undefined,
     }
-    const expected = { host: '127.0.0.1', port: 3000, reportingPort: 3001, ...unset, local: true }
+    const expected = { host: '127.0.0.1', port: 3000, reportingPort: 3001, ...unset, trustedProxies: 0, local: true }
     expect(readConfig({})).toMatchObject(expected)
     const names = ['HOST', 'PORT', 'REPORTING_PORT', 'BASE_URL', 'DATA_DIR', 'DATABASE_URL', 'REDIS_URL', 'JWKS_URL']
-    names.push('REPORTING_URL', 'WORKERS', 'REPORTING_WORKERS')
+    names.push('REPORTING_URL', 'TRUSTED_PROXIES')
     expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(readConfig({}))
   })
 
-  test('are taken', () => {
+  test('are read', () => {
     const env = {
       HOST: 'localhost',
       PORT: '0',
@@ -31,7 +30,7 @@ describe('environment variables', () => {
       REPORTING_PORT: '8081',
       JWKS_URL: 'https://api.example.com/keys',
       REPORTING_URL: 'https://reports.example.com/x/',
-      WORKERS: '4',
+      TRUSTED_PROXIES: '1',
     }
     expect(readConfig(env)).toEqual({
       host: 'localhost',
@@ -43,7 +42,7 @@ describe('environment variables', () => {
       redisUrl: 'rediss://:secret@redis.example.com:6380/2',
       jwksUrl: 'https://api.example.com/keys',
       reportingUrl: 'https://reports.example.com/x/',
-      workers: { clearingHouse: 4, reporting: 1 },
+      trustedProxies: 1,
       local: false,
     })
   })
@@ -56,18 +55,16 @@ describe('environment variables', () => {
     [{ PORT: '0x10' }, 'PORT'],
     [{ PORT: ' ' }, 'PORT'],
     [{ REPORTING_PORT: '65536' }, 'REPORTING_PORT'],
-    [{ WORKERS: '0' }, 'WORKERS'],
-    [{ WORKERS: '101' }, 'WORKERS'],
-    [{ WORKERS: 'max' }, 'WORKERS'],
-    [{ REPORTING_WORKERS: '1.5' }, 'REPORTING_WORKERS'],
+    [{ TRUSTED_PROXIES: '11' }, 'TRUSTED_PROXIES'],
+    [{ TRUSTED_PROXIES: 'loopback' }, 'TRUSTED_PROXIES'],
     [{ JWKS_URL: 'api.example.com/keys' }, 'JWKS_URL'],
     [{ JWKS_URL: 'http://api.example.com/keys' }, 'JWKS_URL'],
     [{ JWKS_URL: 'https://u:secret@api.example.com/keys' }, 'JWKS_URL'],
     [{ JWKS_URL: 'file:///keys' }, 'JWKS_URL'],
     [{ HOST: 'two words' }, 'HOST'],
     [{ HOST: 'http://localhost' }, 'HOST'],
-    [{ HOST: '0.0.0.0' }, 'HOST=0.0.0.0 .+BASE_URL'],
-    [{ HOST: '::' }, 'HOST=:: .+BASE_URL'],
+    [{ HOST: '0.0.0.0' }, 'Clients .+ HOST=0.0.0.0.+BASE_URL'],
+    [{ HOST: '::' }, 'Clients .+ HOST=::.+BASE_URL'],
     [{ REPORTING_URL: 'reports.example.com' }, 'REPORTING_URL'],
     [{ REPORTING_URL: 'https://user:secret@reports.example.com' }, 'REPORTING_URL'],
     [{ REPORTING_URL: 'http://a;b/' }, 'REPORTING_URL .+ semi'],
@@ -86,19 +83,15 @@ describe('environment variables', () => {
     [{ REDIS_URL: 'http://:secret@127.0.0.1' }, 'REDIS_URL'],
     [{ REDIS_URL: 'redis://:secret@127.0.0.1/first' }, 'REDIS_URL'],
     [{ REDIS_URL: 'redis://:secret%zz@127.0.0.1' }, 'REDIS_URL'],
-  ])('%j is refused in one line', (env, named) => {
-    expect(() => readConfig(env)).toThrow(Failure)
+  ])('refuses %j in one line', (env, named) => {
+    expect(() => readConfig(env)).toThrow(OperatorError)
     expect(() => readConfig(env)).toThrow(new RegExp(`^${named}.+$`))
     expect(() => readConfig(env)).not.toThrow(/secret/)
   })
 
-  test('PORT=0 frees both ports, unless the other is set', () => {
+  test('PORT=0 chooses free ports for both APIs, unless REPORTING_PORT is set', () => {
     expect(readConfig({ PORT: '0' })).toMatchObject({ port: 0, reportingPort: 0 })
     expect(readConfig({ PORT: '0', REPORTING_PORT: '8081' })).toMatchObject({ port: 0, reportingPort: 8081 })
-  })
-
-  test('REPORTING_WORKERS alone sets both', () => {
-    expect(readConfig({ REPORTING_WORKERS: '3' })).toMatchObject({ workers: { clearingHouse: 1, reporting: 3 } })
   })
 
   test.each<[boolean, Record<string, string>]>([
@@ -121,7 +114,7 @@ describe('environment variables', () => {
   })
 })
 
-describe('where the reporting API finds the keys', () => {
+describe('keySourceOf', () => {
   const API = 'https://api.example.com'
   test.each<[Record<string, string>, string, string]>([
     [{}, 'http://127.0.0.1:3000', 'http://127.0.0.1:3000/.well-known/jwks.json'],
@@ -137,17 +130,17 @@ describe('where the reporting API finds the keys', () => {
   })
 
   test.each<[Record<string, string>, RegExp]>([
-    [{ PORT: '0' }, /^With PORT=0 .+ BASE_URL and JWKS_URL are needed$/],
+    [{ PORT: '0' }, /^With PORT=0 .+ Set BASE_URL and JWKS_URL\.$/],
     [{ PORT: '0', BASE_URL: API }, /^With PORT=0 /],
-    [{ HOST: '10.0.0.2', BASE_URL: 'http://api.example.com' }, /JWKS_URL is needed$/],
-    [{ HOST: '10.0.0.2' }, /JWKS_URL is needed$/],
-  ])('%j: there is no telling', (env, message) => {
-    expect(() => keySourceOf(readConfig(env))).toThrow(Failure)
+    [{ HOST: '10.0.0.2', BASE_URL: 'http://api.example.com' }, /Set JWKS_URL\.$/],
+    [{ HOST: '10.0.0.2' }, /Set JWKS_URL\.$/],
+  ])('%j: throws', (env, message) => {
+    expect(() => keySourceOf(readConfig(env))).toThrow(OperatorError)
     expect(() => keySourceOf(readConfig(env))).toThrow(message)
   })
 })
 
-test('an IPv6 address stands in brackets in a URL', () => {
+test('urlOf puts an IPv6 address in brackets', () => {
   expect(urlOf('::1', 3000)).toBe('http://[::1]:3000')
   expect(urlOf('127.0.0.1', 3000)).toBe('http://127.0.0.1:3000')
 })

@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
-import type { ServiceName } from '../../example-app/processes/service.js'
 
 export const TOKEN_PATH = '/api/v2013/authentication/token'
 export const SIGN_OUT_PATH = '/api/v2013/sign-out'
@@ -18,31 +17,31 @@ export const SOUTH = '/api/v2013/houses/south/statements'
 export const ALICE = { email: 'alice@example.com', password: 'alice-demo-password' }
 export const BOB = { email: 'bob@example.com', password: 'bob-demo-password' }
 
-/** Where the example app is; its `dist` has to be built. */
+/** Folder of the example app. Run `npm run build:example` before the tests. */
 export const FOLDER = fileURLToPath(new URL('../../example-app', import.meta.url))
 
 export type Env = Record<string, string>
 
-/** A folder that is gone when the test is over. */
+/** Creates a folder, and removes it when the test is over. */
 export async function tempDir(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'example-app-'))
   onTestFinished(() => rm(dir, { recursive: true, force: true }))
   return dir
 }
 
-/** Runs a program of the built example to its end. */
+/** Runs a program of the built example until it exits. */
 export async function run(program: string, args: readonly string[], env: Env, input: string | Uint8Array = '') {
   return finish(launch(process.execPath, [built(program), ...args], env), input)
 }
 
-/** Runs lines in bash, as if pasted. */
+/** Runs lines in bash, as if they were pasted. */
 export async function bash(lines: string) {
   return finish(launch('bash', [], {}), lines)
 }
 
-/** What a process prints, and how it ends, when this is its standard input. */
+/** Sends the input to a process. Returns its output and its exit code or signal. */
 export async function finish(child: ChildProcess, input: string | Uint8Array) {
-  // A program that refuses its arguments is gone before it reads.
+  // A program that refuses its arguments exits before it reads.
   child.stdin?.on('error', () => {})
   child.stdin?.end(input)
   const [stdout, stderr, exit] = await Promise.all([outputOf(child.stdout), outputOf(child.stderr), exitOf(child)])
@@ -51,34 +50,44 @@ export async function finish(child: ChildProcess, input: string | Uint8Array) {
 
 export interface Running {
   url: string
-  pid: number
-  /** What it has printed so far, to both streams. */
+  /** Returns everything that the process has printed so far, to both streams. */
   output: () => string
-  /** Resolves once it has printed this. */
+  /** Resolves when the process has printed this text. */
   printed: (wanted: string) => Promise<void>
   kill: (signal: NodeJS.Signals) => void
   exit: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
-/** Starts one API of the built example on a free port, and waits until it listens. */
-export async function start(env: Env, name: ServiceName = 'clearing-house'): Promise<Running> {
-  const { url, ...running } = await startProgram(env, [name])
+/**
+ * Starts one API of the built example, and waits until it listens. The port is free unless `env` sets it.
+ * @param api `clearing-house` or `reporting`, with a port if needed: `reporting:3010`
+ */
+export async function start(env: Env, api = 'clearing-house'): Promise<Running> {
+  const { url, ...running } = await startProgram(env, [api])
   return { url: url(1), ...running }
 }
 
 export interface RunningPair extends Running {
-  /** Where the reporting API is. */
+  /** Address of the reporting API. */
   reporting: string
 }
 
-/** Starts both, as `npm start` does. */
+/** Starts both APIs, as `npm start` does. */
 export async function startBoth(env: Env): Promise<RunningPair> {
   const { url, ...running } = await startProgram(env, [])
   return { url: url(1), reporting: url(2), ...running }
 }
 
 async function startProgram(env: Env, args: readonly string[]) {
-  const child = launch(process.execPath, [built('main'), ...args], { PORT: '0', REPORTING_PORT: '0', ...env })
+  const running = watch(launch(process.execPath, [built('main'), ...args], { PORT: '0', REPORTING_PORT: '0', ...env }))
+  await running.printed('(Ctrl-C stops ')
+  await running.printed('.\n')
+  const url = (nth: number) => running.output().match(/http:[^\s,]+/g)?.[nth - 1] ?? ''
+  return { ...running, url }
+}
+
+/** Collects the output of a process. */
+export function watch(child: ChildProcess): Omit<Running, 'url'> {
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (chunk: string) => {
@@ -93,16 +102,13 @@ async function startProgram(env: Env, args: readonly string[]) {
       if (gone && !output.includes(wanted)) throw new Error(`exited without printing "${wanted}":\n${output}`)
     }
   }
-  await printed('(Ctrl-C stops ')
-  await printed('.\n')
-  const url = (nth: number) => output.match(/http:[^\s,]+/g)?.[nth - 1] ?? ''
-  const pid = child.pid ?? 0
-  return { url, pid, output: () => output, printed, exit, kill: (signal: NodeJS.Signals) => child.kill(signal) }
+  return { output: () => output, printed, exit, kill: (signal) => child.kill(signal) }
 }
 
-const built = (program: string) => join(FOLDER, 'dist', `${program}.js`)
+/** Returns the path of a built program. */
+export const built = (program: string) => join(FOLDER, 'dist', `${program}.js`)
 
-/** Starts a process with pipes around it and no other environment. It is gone when the test is over. */
+/** Starts a process with pipes and with only this environment. Kills the process when the test is over. */
 export function launch(command: string, args: readonly string[], env: Env): ChildProcess {
   const { PATH } = process.env
   const child = spawn(command, args, { env: { ...(PATH && { PATH }), ...env }, stdio: 'pipe' })
@@ -121,42 +127,30 @@ async function exitOf(child: ChildProcess) {
 
 const outputOf = (stream: NodeJS.ReadableStream | null) => (stream ? text(stream) : '')
 
-/** Asks for a token, and gives the whole answer. */
+/** Sends a login. Returns the whole response. */
 export function login(url: string, credentials: { email: string; password: string }): Promise<Response> {
   return fetch(url + TOKEN_PATH, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(credentials),
-    signal: patience(),
+    signal: timeLimit(),
   })
 }
 
-/** A connection that a process took along when it was killed is never answered: to be tried again, it has to end. */
-export const patience = () => AbortSignal.timeout(8000)
+/** Ends a request whose process was killed, so that a test can repeat it. */
+export const timeLimit = () => AbortSignal.timeout(8000)
 
 export async function tokenFrom(url: string, credentials: { email: string; password: string }): Promise<string> {
-  const answer = (await (await login(url, credentials)).json()) as { authenticationToken: string }
-  return answer.authenticationToken
+  const body = (await (await login(url, credentials)).json()) as { authenticationToken: string }
+  return body.authenticationToken
 }
 
 export async function statusOf(url: string, token: string): Promise<number> {
-  return (await fetch(url, { headers: { Authorization: `Bearer ${token}` }, signal: patience() })).status
+  return (await fetch(url, { headers: { Authorization: `Bearer ${token}` }, signal: timeLimit() })).status
 }
 
-/** The processes that a process has started, those behind them included; of Linux alone. */
-export async function descendants(pid: number): Promise<{ pid: number; parent: number; command: string }[]> {
-  const child = spawn('ps', ['-e', '-o', 'pid=,ppid=,args='], { stdio: ['ignore', 'pipe', 'ignore'] })
-  const all = (await text(child.stdout)).split('\n').flatMap((line) => {
-    const [, pid, parent, command = ''] = /^ *(\d+) +(\d+) (.*)/.exec(line) ?? []
-    return pid ? [{ pid: Number(pid), parent: Number(parent), command }] : []
-  })
-  const below = (parent: number): typeof all =>
-    all.filter((one) => one.parent === parent).flatMap((one) => [one, ...below(one.pid)])
-  return below(pid)
-}
-
-/** A login that the server has begun to answer: it waits for the body, which the returned function sends. */
-export async function loginInFlight(url: string, email = ALICE.email): Promise<() => Promise<Answer>> {
+/** Starts a login whose body is still missing. The returned function sends the body and returns the response. */
+export async function loginInFlight(url: string, email = ALICE.email): Promise<() => Promise<LoginResponse>> {
   const body = JSON.stringify({ ...ALICE, email })
   const headers = {
     'Content-Type': 'application/json',
@@ -167,21 +161,21 @@ export async function loginInFlight(url: string, email = ALICE.email): Promise<(
   req.flushHeaders()
   await once(req, 'continue')
   req.on('error', () => {})
-  // Not its error: that may be over before anybody asks for the answer.
+  // The error event could come before a test waits for it; the close event comes after the error.
   const gone = once(req, 'close').then((): never => {
-    throw new Error('the connection is gone')
+    throw new Error('the connection was closed')
   })
   gone.catch(() => {})
-  return () => answerTo(req, gone, body)
+  return () => finishLogin(req, gone, body)
 }
 
-interface Answer {
+interface LoginResponse {
   status: number | undefined
   connection: string | undefined
   body: string
 }
 
-async function answerTo(req: ClientRequest, gone: Promise<never>, body: string): Promise<Answer> {
+async function finishLogin(req: ClientRequest, gone: Promise<never>, body: string): Promise<LoginResponse> {
   req.end(body)
   const [res] = (await Promise.race([once(req, 'response'), gone])) as [IncomingMessage]
   return { status: res.statusCode, connection: res.headers.connection, body: await text(res) }

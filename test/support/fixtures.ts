@@ -1,4 +1,4 @@
-import { createHmac, generateKeyPairSync } from 'node:crypto'
+import { generateKeyPairSync } from 'node:crypto'
 import {
   type Account,
   type AccountStore,
@@ -16,11 +16,11 @@ import {
   type TokenIssuerOptions,
   type TokenVerifier,
 } from 'express-token-endpoint'
-import jwt from 'jsonwebtoken'
 import { syncVerifierOf } from '../../src/tokens/sync-verifier.js'
+import { ISSUER, SECRET } from './plain-js/token-forger.mjs'
 
-export const ISSUER = 'https://api.example.com'
-export const SECRET = 'test-secret-test-secret-test-secret-test-secret-test-secret-test'
+export { decodePayload, forge, goodParts, ISSUER, SECRET } from './plain-js/token-forger.mjs'
+
 export const ALGORITHMS = [
   ...(['HS256', 'HS384', 'HS512'] as const),
   ...(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const),
@@ -100,37 +100,3 @@ export function makeStore(accounts: MemoryAccount[] = Object.values(ACCOUNTS)): 
 }
 
 export type { Account }
-
-type Json = Record<string, unknown>
-
-/** The header and payload of a good token of {@link makeIssuer}'s, to be changed and signed by {@link forge}. */
-export function goodParts(seconds = Math.floor(Date.now() / 1000)): { header: Json; payload: Json } {
-  return {
-    header: { alg: 'HS256', typ: 'at+jwt', kid: 'k1' },
-    payload: {
-      iss: ISSUER,
-      aud: ISSUER,
-      sub: 'acc-1',
-      client_id: ISSUER,
-      iat: seconds,
-      exp: seconds + 3600,
-      jti: 'jti-1',
-    },
-  }
-}
-
-const encode = (value: unknown) =>
-  Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
-
-/** A token made by hand and signed with the right key, whatever its parts say. `undefined` members are left out. */
-export function forge(header: unknown, payload: unknown, secret = SECRET): string {
-  const signed = `${encode(header)}.${encode(payload)}`
-  return `${signed}.${hmac(signed, secret)}`
-}
-
-/** HMAC-SHA256 of a signing input. */
-export function hmac(signingInput: string, secret = SECRET): string {
-  return createHmac('sha256', secret).update(signingInput).digest('base64url')
-}
-
-export const decodePayload = (token: string) => jwt.decode(token) as Json

@@ -1,11 +1,8 @@
-import { once } from 'node:events'
-import { type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http'
-import { connect } from 'node:net'
 import type express from 'express'
 import type { RequestHandler } from 'express'
 import { expect, onTestFinished, vi } from 'vitest'
 import { ACCOUNTS, PASSWORD } from './fixtures.js'
-import { TOKEN_PATH } from './http.js'
+import { type Answer, FORM_TYPE, JSON_TYPE, type Sent } from './plain-js/http-client.mjs'
 
 /** One of the Express versions that hosts run. */
 export type AnyExpress = typeof express
@@ -22,54 +19,8 @@ export async function packageOn(installed: AnyExpress) {
 
 export type Package = Awaited<ReturnType<typeof packageOn>>
 
-export interface Sent {
-  method?: string
-  path?: string
-  headers?: OutgoingHttpHeaders
-  body?: string | Uint8Array
-}
+export { type Answer, FORM_TYPE, JSON_TYPE, type Sent, send, sendEndlessly } from './plain-js/http-client.mjs'
 
-export interface Answer {
-  status: number
-  headers: IncomingHttpHeaders
-  rawHeaders: string[]
-  body: string
-}
-
-/** Sends a request as it is, down to the bytes of its body, on a connection of its own. */
-export async function send(port: number, { method = 'POST', path = TOKEN_PATH, headers, body }: Sent): Promise<Answer> {
-  // Left to itself, Node sends the body of a GET without saying that there is one.
-  const length = body !== undefined && !headers?.['Transfer-Encoding'] && { 'Content-Length': Buffer.byteLength(body) }
-  const req = request({ host: '127.0.0.1', port, method, path, headers: { ...length, ...headers }, agent: false })
-  const answered = once(req, 'response')
-  // The server may answer, and cut, before it has read all.
-  req.on('error', () => {})
-  req.end(body)
-  const [res] = (await answered) as [IncomingMessage]
-  const chunks: Buffer[] = []
-  for await (const chunk of res) chunks.push(chunk)
-  const text = Buffer.concat(chunks).toString()
-  return { status: res.statusCode ?? 0, headers: res.headers, rawHeaders: res.rawHeaders, body: text }
-}
-
-/** Sends a head, and then one chunk after the other for as long as the server lets it; gives what the server answered. */
-export async function sendEndlessly(port: number, head: string, chunk: string): Promise<string> {
-  const socket = connect(port, '127.0.0.1')
-  const received: Buffer[] = []
-  const closed = new Promise((resolve) => socket.once('close', resolve))
-  socket.on('data', (data) => received.push(data))
-  socket.on('error', () => {})
-  socket.write(head)
-  while (!socket.destroyed) {
-    if (socket.write(chunk)) await new Promise(setImmediate)
-    else await Promise.race([new Promise((resolve) => socket.once('drain', resolve)), closed])
-  }
-  await closed
-  return Buffer.concat(received).toString('latin1')
-}
-
-export const JSON_TYPE = { 'Content-Type': 'application/json' }
-export const FORM_TYPE = { 'Content-Type': 'application/x-www-form-urlencoded' }
 export const GOOD = { email: ACCOUNTS.alice.email, password: PASSWORD }
 export const GOOD_JSON = JSON.stringify(GOOD)
 export const GOOD_FORM = new URLSearchParams(GOOD).toString()

@@ -1,10 +1,13 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import express, { type Express } from 'express'
 import express4 from 'express4'
 import { onTestFinished } from 'vitest'
+import { createClient, type Send } from './plain-js/http-client.mjs'
 import { ONLY_EXPRESS } from './runner/only-express.js'
+
+export { bearer, flood, login, type Send, sendBytes, TOKEN_PATH } from './plain-js/http-client.mjs'
 
 /** The Express versions that hosts run. */
 export const EXPRESS: [name: string, express: typeof express][] = ONLY_EXPRESS
@@ -13,9 +16,6 @@ export const EXPRESS: [name: string, express: typeof express][] = ONLY_EXPRESS
       ['Express 4', express4 as unknown as typeof express],
       ['Express 5', express],
     ]
-
-/** The host app's own token path, as the specification has it. */
-export const TOKEN_PATH = '/api/v2013/authentication/token'
 
 /** Starts an app on a free port of loopback, and stops it when the test is over. */
 export async function listen(app: Express): Promise<{ server: Server; port: number; url: string }> {
@@ -29,13 +29,9 @@ export async function listen(app: Express): Promise<{ server: Server; port: numb
   return { server, port, url: `http://127.0.0.1:${port}` }
 }
 
-/** Sends bytes as they are, and gives what came back until the server closed the connection. */
-export async function raw(port: number, bytes: string | Uint8Array): Promise<string> {
-  const socket = connect(port, '127.0.0.1')
-  const chunks: Buffer[] = []
-  socket.on('data', (chunk) => chunks.push(chunk))
-  socket.on('error', () => {})
-  socket.write(bytes)
-  await once(socket, 'close')
-  return Buffer.concat(chunks).toString('latin1')
+/** Creates a client that keeps its connections and closes them when the test ends. */
+export function client(port: number, connections?: number): Send {
+  const { send, close } = createClient(port, connections === undefined ? {} : { connections })
+  onTestFinished(close)
+  return send
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
+import { deferred } from './concurrency.js'
 
 /** Answers with a value as JSON, or with text as it is. */
 export function answering(value: unknown, status = 200): RequestListener {
@@ -41,19 +42,11 @@ export async function startSource(first: unknown = { keys: [] }) {
     },
     /** Lets requests wait, until what this returns is called. */
     hold: () => {
-      const { promise, resolve } = resolvable()
+      const { promise, resolve } = deferred<void>()
       held = promise
       return resolve
     },
     stop,
     restart: () => listen(port),
   }
-}
-
-function resolvable() {
-  let resolve = () => {}
-  const promise = new Promise<void>((done) => {
-    resolve = done
-  })
-  return { promise, resolve }
 }

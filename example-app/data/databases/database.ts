@@ -1,7 +1,7 @@
 import type { Config } from '../../config.js'
 import type { Database } from './schema.js'
 
-/** PostgreSQL where it is configured; else a file in the data folder. Loads the one driver that it needs. */
+/** Opens PostgreSQL if it is configured, else SQLite in the data folder. Loads only the driver it needs. */
 export async function openDatabase(
   { databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>,
   log: (line: string) => void,

@@ -1,16 +1,16 @@
-import { messageOf } from '../../failure.js'
+import { messageOf } from '../../errors.js'
 
-/** Tells once that a part went away and once that it is back, however often it is noticed. */
-export function outageLog(part: string, log: (line: string) => unknown) {
-  let away = false
+/** Logs the start and the end of an outage once each. */
+export function outageLog(name: string, log: (line: string) => unknown) {
+  let down = false
   return {
     began(error: unknown): void {
-      if (!away) log(`${part} is away: ${messageOf(error)}`)
-      away = true
+      if (!down) log(`${name} is unreachable: ${messageOf(error)}`)
+      down = true
     },
     ended(): void {
-      if (away) log(`${part} is back.`)
-      away = false
+      if (down) log(`${name} is back.`)
+      down = false
     },
   }
 }

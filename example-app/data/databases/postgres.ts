@@ -1,35 +1,35 @@
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, sql } from 'kysely'
 import { DatabaseError, Pool } from 'pg'
-import { Failure, messageOf, Outage } from '../../failure.js'
+import { messageOf, OperatorError, Outage } from '../../errors.js'
 import { outageLog } from './outage.js'
 import { createSchema, type Database, type Schema } from './schema.js'
 
-/** A connection and a query together stay below the five seconds after which the package answers `503` by itself. */
+/** Connecting and querying take at most 4.5 s, less than the 5 s after which the package returns 503 itself. */
 const LIMITS = {
-  // Of PostgreSQL's own 100 connections, so that nine processes fit.
+  // PostgreSQL accepts 100 connections by default, enough for nine processes.
   max: 10,
   connectionTimeoutMillis: 2000,
-  // The server's, which ends a query that is too slow; the client's is for a server that says nothing any more.
+  // The server ends a slow query. The client gives up when the server no longer responds.
   statement_timeout: 2000,
   query_timeout: 2500,
   idle_in_transaction_session_timeout: 5000,
 }
 
-/** Any number, as long as it is always the same. */
+/** An arbitrary number that all processes share. */
 const SCHEMA_LOCK = 20_130_502
 
 /**
- * Opens the database, and makes the tables that are not there yet.
- * @throws Failure when it cannot be reached or used
+ * Opens the database, and creates the missing tables.
+ * @throws OperatorError when the database is unreachable or refuses the connection
  */
 export async function openPostgres(url: string, log: (line: string) => void): Promise<Database> {
   let isOpen = false
-  // Before it is open, the failure itself is told.
+  // Until the database is open, the thrown error reports the failure.
   const pool = sturdyPool(url, (line) => isOpen && log(line))
   const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) })
   try {
     await db.transaction().execute(async (trx) => {
-      // "if not exists" alone lets two processes at once both try, and one fail.
+      // With "if not exists" only, two processes can try at the same time, and one fails.
       await sql`select pg_advisory_xact_lock(${sql.lit(SCHEMA_LOCK)})`.execute(trx)
       await createSchema(trx)
     })
@@ -37,16 +37,15 @@ export async function openPostgres(url: string, log: (line: string) => void): Pr
     return db
   } catch (error) {
     await db.destroy()
-    throw new Failure(`DATABASE_URL: ${messageOf(error)}`)
+    throw new OperatorError(`DATABASE_URL: ${messageOf(error)}`)
   }
 }
 
-/** A pool that tells what is an outage, and lends no connection again of which nobody knows what it is waiting for. */
+/** Creates a pool that throws an Outage for an unreachable server, and discards a connection after a failed query. */
 function sturdyPool(connectionString: string, log: (line: string) => unknown): PostgresPool {
   const pool = new Pool({ connectionString, application_name: 'clearing-house', keepAlive: true, ...LIMITS })
   const outage = outageLog('PostgreSQL', log)
-  // A connection that breaks without a listener takes the process with it: one in the pool is told of by the pool, and one
-  // that is lent by itself.
+  // An error event without a listener ends the process. Idle connections emit on the pool, others on the client.
   pool.on('error', outage.began)
   pool.on('connect', (client) => client.on('error', outage.began))
 
@@ -67,7 +66,7 @@ function sturdyPool(connectionString: string, log: (line: string) => unknown): P
           return result
         } catch (error) {
           if (isRefusal(error)) throw error
-          // pg drops a query that took too long, but its connection goes on waiting for the answer.
+          // After a timeout pg drops the query, but the connection still waits for the result.
           lost = true
           throw outageOf(error)
         }
@@ -79,7 +78,7 @@ function sturdyPool(connectionString: string, log: (line: string) => unknown): P
 }
 
 /**
- * Whether the server refuses what it was asked. All else is an outage, as are three classes of the server's own answers
+ * Returns true when the server refused the query. Everything else is an outage, including three classes of error codes
  * (PostgreSQL, appendix A): 08 connection exception, 53 insufficient resources, 57 operator intervention.
  */
 function isRefusal(error: unknown): boolean {

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs'
 import type { Config } from '../../config.js'
-import { Failure } from '../../failure.js'
+import { OperatorError } from '../../errors.js'
 import { openDatabase } from './database.js'
 import type { Database } from './schema.js'
 import { openFile, sqliteFile } from './sqlite.js'
 
 /**
- * The clearing houses' database, for who only reads.
- * @throws Failure when there is no such file yet
+ * Opens the clearing houses' database to read it.
+ * @throws OperatorError when the SQLite file does not exist yet
  */
 export async function openReadableDatabase(
   config: Pick<Config, 'databaseUrl' | 'dataDir'>,
@@ -15,14 +15,14 @@ export async function openReadableDatabase(
 ): Promise<Database> {
   if (config.databaseUrl) return openDatabase(config, log)
   const file = sqliteFile(config.dataDir)
-  // SQLite would make one.
+  // SQLite would create the file.
   if (!existsSync(file)) {
-    throw new Failure(`${file} is not there. The clearing-house API makes it: npm run start:clearing-house`)
+    throw new OperatorError(`${file} does not exist. Start the clearing-house API first: npm run start:clearing-house`)
   }
   try {
-    // The driver's own option for this does nothing.
+    // The driver's `readonly` option has no effect.
     return openFile(file, ['query_only = ON'])
   } catch (error) {
-    throw new Failure(`${file}: ${(error as Error).message}`)
+    throw new OperatorError(`${file}: ${(error as Error).message}`)
   }
 }

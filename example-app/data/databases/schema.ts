@@ -5,7 +5,7 @@ export interface Schema {
     id: string
     email: string
     password_hash: string | null
-    /** JSON: an array of strings. */
+    /** JSON array of strings. */
     scopes: string
     /** ISO 8601. */
     tokens_valid_after: string | null
@@ -15,12 +15,12 @@ export interface Schema {
     id: string
     house_id: string
     account_id: string
-    /** ISO 8601, the date alone. */
+    /** ISO 8601 date. */
     day: string
     description: string
     amount_cents: number
   }
-  /** Only where there is no Redis. */
+  /** Used only without Redis. */
   revoked_tokens: {
     id: string
     /** ISO 8601. */
@@ -35,7 +35,7 @@ const HOUSES = [
   { id: 'south', name: 'Clearing House South' },
 ]
 
-/** Only types that SQLite and PostgreSQL both have. Each step can be run again. */
+/** Creates the missing tables. It uses only types that SQLite and PostgreSQL share. */
 export async function createSchema(db: Database): Promise<void> {
   await db.schema
     .createTable('accounts')

@@ -7,12 +7,12 @@ import { contentSecurityPolicy } from 'helmet'
 
 const swaggerUi = createRequire(import.meta.url).resolve
 
-/** The files of the page are not compiled. This file runs from the sources in tests, otherwise from `dist`. */
+/** The page's files are not compiled. This module runs from `dist`, and in tests from the sources. */
 const PAGE = ['docs-page', '../../../web/documents/docs-page']
   .map((path) => fileURLToPath(new URL(path, import.meta.url)))
   .find(existsSync)
 
-/** The page and the files that it loads. */
+/** Maps the paths of the page and of everything it loads to files. */
 const FILES: Readonly<Record<string, string>> = {
   '/docs': `${PAGE}/index.html`,
   '/docs/page.css': `${PAGE}/page.css`,
@@ -21,7 +21,7 @@ const FILES: Readonly<Record<string, string>> = {
   '/docs/swagger-ui.js': swaggerUi('swagger-ui-dist/swagger-ui-bundle.js'),
 }
 
-/** Allows only files of this origin, and nothing inline. Swagger UI has its icons in `data:` URLs. */
+/** Allows files of this server only, and no inline code. Swagger UI has its icons in `data:` URLs. */
 const policy = contentSecurityPolicy({
   useDefaults: false,
   directives: {
@@ -36,7 +36,7 @@ const policy = contentSecurityPolicy({
   },
 })
 
-/** Creates a router with an API's document at `/openapi.json`, and a page to read and try the API at `/docs`. */
+/** Creates a router with an API's document at `/openapi.json`, and at `/docs` a page that shows the document and sends requests. */
 export function docsRouter(document: OpenApiDocument): Router {
   const router = Router({ strict: true })
   router.get('/openapi.json', (_req, res) => {

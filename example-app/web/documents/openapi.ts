@@ -6,12 +6,12 @@ import {
   type Schema,
 } from 'express-token-endpoint/openapi'
 
-/** Returns the OpenAPI document of the clearing-house API. */
+/** Creates the document that the clearing-house API serves at `/openapi.json`. */
 export function clearingHouseDocument(): OpenApiDocument {
   const document = openApiDocument({ title: 'Clearing-house API', jwks: true })
   document.info['description'] = [
-    'Get a token with the first call, press _Authorize_ and paste the token. Then the other calls work.',
-    'The online reporting API accepts the same token, and has its own document.',
+    'Get a token with the first call. Press _Authorize_ and paste the token. Then the other calls work.',
+    'The online reporting API accepts the same token and has its own document.',
   ].join(' ')
   document.paths['/api/v2013/houses/{house}/statements'] = {
     get: guardedOperation(
@@ -28,10 +28,10 @@ export function clearingHouseDocument(): OpenApiDocument {
   document.paths['/api/v2013/sign-out'] = {
     post: guardedOperation({
       operationId: 'signOut',
-      summary: 'Revoke the token of the request',
+      summary: "Revoke the request's token",
       tags: ['Statements'],
       responses: {
-        204: { description: 'No API of this environment accepts the token any longer.', headers: NO_STORE },
+        204: { description: 'Every API of this environment now refuses the token.', headers: NO_STORE },
         500: FAILURES[500],
         503: FAILURES[503],
       },
@@ -52,23 +52,21 @@ export function clearingHouseDocument(): OpenApiDocument {
   return document
 }
 
-/** Returns the OpenAPI document of the online reporting API, which verifies tokens but does not issue them. */
+/** Creates the document of the online reporting API, which verifies tokens and issues none. */
 export function reportingDocument(): OpenApiDocument {
   const document = openApiDocument({ title: 'Online reporting API', path: false })
   document.info['description'] =
-    'Get a token from the clearing-house API, press _Authorize_ and paste the token. Then the call works.'
+    'Get a token from the clearing-house API. Press _Authorize_ and paste the token. Then the call works.'
   document.paths['/api/v2013/reports/daily-totals'] = {
     get: guardedOperation(
       {
         operationId: 'dailyTotals',
         summary: 'Add up your statements by house and day',
         tags: ['Reports'],
-        parameters: [
-          { name: 'house', in: 'query', description: 'Returns only this house.', schema: { type: 'string' } },
-        ],
+        parameters: [{ name: 'house', in: 'query', description: 'Only this house.', schema: { type: 'string' } }],
         responses: {
           200: json('Every house, or only the requested house.', 'DailyTotals'),
-          400: problem('`bad_request`: more than one house. `invalid_request`: malformed credentials.'),
+          400: problem('`bad_request`: more than one `house` parameter. `invalid_request`: malformed credentials.'),
           ...FAILURES,
         },
       },
@@ -79,7 +77,11 @@ export function reportingDocument(): OpenApiDocument {
     DailyTotal: object({
       day: DAY,
       statements: { type: 'integer' },
-      total: { type: 'string', pattern: String.raw`^-?\d+\.\d\d$`, description: 'A decimal number, never rounded.' },
+      total: {
+        type: 'string',
+        pattern: String.raw`^-?\d+\.\d\d$`,
+        description: 'A decimal number as text, never rounded.',
+      },
     }),
     HouseReport: object({ ...HOUSE, days: { type: 'array', items: refTo('DailyTotal') } }),
     DailyTotals: object({ houses: { type: 'array', items: refTo('HouseReport') } }),
@@ -90,7 +92,7 @@ export function reportingDocument(): OpenApiDocument {
 
 const refTo = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
 
-/** Returns the schema of an object in which all members are required. */
+/** Returns the schema of an object whose members are all required. */
 const object = (properties: Record<string, Schema>): Schema => ({
   type: 'object',
   required: Object.keys(properties),
@@ -101,11 +103,7 @@ const HOUSE = { id: { type: 'string' }, name: { type: 'string' } }
 const DAY = { type: 'string', format: 'date' }
 
 const NO_STORE = {
-  'Cache-Control': {
-    description: 'Caches must not store the response.',
-    required: true,
-    schema: { const: 'no-store' },
-  },
+  'Cache-Control': { description: 'Forbids caching.', required: true, schema: { const: 'no-store' } },
 }
 
 const json = (description: string, schema: string): Response => ({
@@ -114,7 +112,7 @@ const json = (description: string, schema: string): Response => ({
   content: { 'application/json': { schema: refTo(schema) } },
 })
 
-/** Problem details of this app. They have fewer required members than those of the package. */
+/** Describes this app's own errors, which have fewer members than the package's. */
 const Problem: Schema = {
   type: 'object',
   required: ['type', 'title', 'status', 'code'],
@@ -133,16 +131,12 @@ const problem = (description: string): Response => ({
 })
 
 const FAILURES = {
-  404: problem('`unknown_house`: there is no such house.'),
-  500: problem('`internal_error`: an unexpected error in this app.'),
+  404: problem('`unknown_house`: no house has this id.'),
+  500: problem('`internal_error`: a bug in this app.'),
   503: {
     ...problem('`unavailable`: the database or the store of revoked tokens is unreachable.'),
     headers: {
-      'Retry-After': {
-        description: 'Seconds after which the client may try again.',
-        required: true,
-        schema: { type: 'integer' },
-      },
+      'Retry-After': { description: 'Seconds until the next attempt.', required: true, schema: { type: 'integer' } },
     },
   },
 }

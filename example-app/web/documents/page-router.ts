@@ -4,17 +4,17 @@ import { fileURLToPath } from 'node:url'
 import express, { Router } from 'express'
 import { pagePolicy } from '../security-headers.js'
 
-export interface PageParts {
-  /** Returns the URL of the online reporting API for browsers. Undefined: the URL is not known. */
+export interface PageOptions {
+  /** Returns the address of the reporting API for browsers, or undefined when the address is unknown. */
   reportingUrl: () => string | undefined
-  /** The folder of the example app. Default: the folder whose `dist` contains this file. */
+  /** Folder of the example app. Default: the folder that contains this file's `dist`. */
   folder?: string
 }
 
 const FOLDER = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** Creates a router with the browser page for both APIs. */
-export function pageRouter({ reportingUrl, folder = FOLDER }: PageParts): Router {
+/** Creates a router that serves the page for both APIs. */
+export function pageRouter({ reportingUrl, folder = FOLDER }: PageOptions): Router {
   const html = readFileSync(join(folder, 'page', 'index.html'), 'utf8')
   const router = Router()
   const policy = pagePolicy(() => {
@@ -23,7 +23,7 @@ export function pageRouter({ reportingUrl, folder = FOLDER }: PageParts): Router
   })
 
   router.get('/', policy, (_req, res) => {
-    // The response has both the URL and the policy that allows it, so the two cannot disagree.
+    // The page gets the address in the response that carries the policy, so both name the same server.
     const page = html.replace('{{reporting-url}}', () => escaped(reportingUrl() ?? ''))
     res.set('Cache-Control', 'no-store').type('html').send(page)
   })

@@ -2,7 +2,7 @@ import { type AccountStore, type FoundAccount, readAccount } from '../../account
 import { AuthError, type TokenRefusal } from '../../shared/errors.js'
 import type { VerifiedToken } from '../../tokens/verified-token.js'
 
-/** Whether a token was revoked. `true` refuses it; anything that is no boolean, and any failure, is a `503`. */
+/** Returns whether a token was revoked. A value that is not a boolean, and a failure, cause a `503`. */
 export type RevocationCheck = (auth: VerifiedToken) => boolean | Promise<boolean>
 
 export type FindById = NonNullable<AccountStore['findById']>

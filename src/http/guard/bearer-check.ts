@@ -27,10 +27,10 @@ export interface Admission {
  */
 export type BearerCheck = (req: IncomingMessage) => Admission | Promise<Admission>
 
-/** A request with a token that is not cached waits for its verification. */
+/** A request with a token that is not cached waits here for its verification. */
 const waitForTurn = createTurnQueue(GUARDED_REQUESTS)
 
-/** A request waits for the key source, the revocation check and the account store. */
+/** Limits the requests that wait for the key source, the revocation check and the account store. */
 const limitHostCalls = createHostCallLimit(GUARDED_REQUESTS)
 
 /** Refusals of a verifier, which may be the host's own. */

@@ -16,26 +16,26 @@ import type { TokenVerifier } from '../../tokens/tokens.js'
 import { type HostOptions, hostSchema } from '../shared/host-options.js'
 import type { FindById, RevocationCheck } from './account-check.js'
 
-/** What `requireBearer` takes. */
+/** The options of `requireBearer`. */
 export interface RequireBearerOptions extends HostOptions {
-  /** Verifies the tokens: what `createTokenIssuer` or `createTokenVerifier` made. */
+  /** Verifies the tokens: the result of `createTokenIssuer` or `createTokenVerifier`. */
   tokens: TokenVerifier
   /**
-   * Scopes that the token must all carry: an array, or a string with spaces between them (RFC 6749 section 3.3). Default: none.
-   * One that is missing is a `403` (RFC 6750 section 3.1).
+   * Scopes that a token must have, all of them: an array, or a string with spaces between them (RFC 6749 section 3.3). Default: none.
+   * A missing scope causes a `403` (RFC 6750 section 3.1).
    */
   scope?: string | readonly string[] | undefined
   /**
-   * A store with `findById`: the account is looked up on every request. A deleted or disabled account is refused, as are
-   * tokens from before its `tokensValidAfter`; `req.user` is the account without its password hash. Default: none is looked up.
+   * A store with `findById`, to look the account up on every request. A deleted or disabled account is refused, and so is a token
+   * from before the account's `tokensValidAfter`. `req.user` is the account without its password hash. Default: no look-up.
    */
   accounts?: (AccountStore & Required<Pick<AccountStore, 'findById'>>) | undefined
   /**
-   * Is asked on every request whether the token was revoked. Key it on `auth.id`: a token's text has several spellings.
-   * Default: tokens are good until they expire.
+   * Called on every request. Returns whether the token was revoked. Use `auth.id` as the key, because a token's text has several
+   * spellings. Default: tokens are valid until they expire.
    */
   isRevoked?: RevocationCheck | undefined
-  /** Lets a request without credentials through, without `req.auth`. Bad credentials are still refused. Default false. */
+  /** Admits a request without credentials, without `req.auth`. Invalid credentials are still refused. Default false. */
   optional?: boolean | undefined
   /** The `realm` of the challenge (RFC 9110 section 11.5). Default: the issuer. */
   realm?: string | undefined
@@ -51,7 +51,7 @@ const tokenVerifier: Check<TokenVerifier> = (value) => {
 
 const storeWithId = withMethods<{ findById: FindById }>('a store with "findById"', ['findById'], (value) =>
   typeof value === 'function' || isPlainObject(value)
-    ? 'A look-up by e-mail cannot find the account of a token; leave "accounts" out to go without'
+    ? 'A look-up by e-mail cannot find the account of a token. Pass a store with "findById", or omit "accounts"'
     : '',
 )
 const storeWithIds: Check<FindById> = (value) => {
@@ -115,6 +115,6 @@ export function readRequireBearerOptions(options: RequireBearerOptions) {
 }
 
 function withRealm<T extends { realm: string | undefined; tokens: TokenVerifier }>(caller: string, read: T) {
-  const name = `${caller}: "tokens.issuer", the realm unless it is set,`
+  const name = `${caller}: "tokens.issuer", the default of "realm",`
   return { ...read, realm: named(name, realmText, read.realm ?? read.tokens.issuer) }
 }

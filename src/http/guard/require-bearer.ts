@@ -17,7 +17,7 @@ declare global {
   }
 }
 
-/** A request as the guard uses it. Express's request fits, whatever the parameters of its route. */
+/** A request as the guard uses it. Every request of Express fits. */
 export interface GuardedRequest extends IncomingMessage {
   /** The client's address, for events (`req.ip`: mind `trust proxy`). */
   ip?: string | undefined

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Finish } from './send-answer.js'
 
-/** How long, and for how many bytes, an unread body is drained. */
+/** The limits for draining an unread body. */
 const DRAIN = { ms: 1000, bytes: 1_048_576 }
 
 /**

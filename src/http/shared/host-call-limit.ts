@@ -2,18 +2,18 @@ import { AuthError } from '../../shared/errors.js'
 import type { QueueLimits, Source } from '../../shared/fair-queue.js'
 
 /**
- * Runs a task, and holds one of a limited number of places until the task has settled.
+ * Runs a task that counts against a limit until it has settled.
  * @throws AuthError `overloaded` when a limit is reached; what the task rejects with
  */
 export type LimitHostCalls = <T>(source: Source, task: () => PromiseLike<T>) => Promise<T>
 
-/** Ends the wait of a request, though its task goes on. */
+/** Ends the wait of a request. Its task continues. */
 type EndWait = () => void
 
 /**
- * Creates a limit on how many tasks run: in total, for one client network, and for one connection. When a connection exceeds its limit,
- * all its requests get their response at once, because responses leave a connection in order and those behind would stay in memory.
- * Their tasks keep their places.
+ * Creates a limit for running tasks: in total, for one client network, and for one connection. When a connection exceeds its limit, all
+ * its requests get their response at once, because responses leave a connection in order and later ones would stay in memory. Their
+ * tasks continue, and still count.
  */
 export function createHostCallLimit({ total, perNetwork, perConnection }: QueueLimits): LimitHostCalls {
   let held = 0

@@ -3,23 +3,23 @@ import { AuthError, isAuthError, type Part, REFUSALS } from '../../shared/errors
 import type { Answer } from './answers.js'
 
 /**
- * What a part refuses with. What is no refusal of its own is a failure that nobody foresaw: a `503` like any other, whose cause
- * goes to the observer, not to the client.
+ * Returns the refusal that was thrown. Any other error becomes a `503`, with the error as the cause: the observer receives it, the
+ * client does not.
  */
 export function asRefusal(part: Part, thrown: unknown): AuthError {
   if (isAuthError(thrown) && REFUSALS[thrown.code].by.includes(part)) return thrown
   return new AuthError('unavailable', { dependency: 'internal', cause: thrown })
 }
 
-/** Sends the body of an answer, and ends it. */
+/** Sends the body of a response, and ends the response. */
 export type Finish = (res: ServerResponse, body: string) => void
 
-/** As they are: Express's `res.set` adds a charset to media types that have none. */
+/** Sets headers unchanged. Express's `res.set` would add a charset to media types that have none. */
 export function setHeaders(res: ServerResponse, headers: Answer['headers']): void {
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
 }
 
-/** Sends an answer, unless one is under way already. */
+/** Sends a response, unless the headers of another response have been sent. */
 export function sendAnswer(res: ServerResponse, { status, headers, body }: Answer, finish?: Finish): void {
   if (res.headersSent) return
   res.statusCode = status

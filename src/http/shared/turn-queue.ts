@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers'
 import { AuthError } from '../../shared/errors.js'
 import { createFairQueue, type QueueLimits, type Source } from '../../shared/fair-queue.js'
 
-/** How many requests continue in one turn of the event loop, so that the app's other requests are served in between. */
+/** The requests that continue in one turn of the event loop. The app's other requests are served in between. */
 const PER_TURN = 8
 
 interface Waiter {

@@ -16,7 +16,7 @@ import { type Done, failOrError, type PassportActions, succeed } from './passpor
 /** Changes the user of a login, and calls `done` with the new user. */
 export type LoginVerify = (user: object, done: Done) => unknown
 
-/** A login waits for a turn before its password is checked. */
+/** A login waits here before it joins the queue for a password check. */
 const waitForTurn = createTurnQueue(TOKEN_CALLS)
 
 /**

@@ -2,16 +2,17 @@ import type { AuthError } from '../../shared/errors.js'
 
 /** The actions that Passport adds to a strategy for each request. */
 export interface PassportActions {
+  /** Authenticates the user. `info` becomes `req.authInfo`. */
   success(user: unknown, info?: object): void
+  /** Refuses the credentials with a challenge and a status. Passport tries the next strategy, if there is one. */
   fail(challenge: string | undefined, status: number): void
+  /** Continues without a user. */
   pass(): void
+  /** Reports an error to the host's error handler. */
   error(error: unknown): void
 }
 
-/**
- * Ends a strategy's verify callback: with an error, or with the user for `req.user`. Without a user the authentication fails.
- * @inline
- */
+/** Ends a strategy's verify callback: with an error, or with the user for `req.user`. Without a user the authentication fails. */
 export type Done = (error: unknown, user?: unknown, info?: object) => void
 
 /** The statuses of refused credentials. Passport tries the next strategy after them. */

@@ -16,26 +16,26 @@ import { ENDPOINTS } from '../shared/answers.js'
 import { type HostOptions, hostSchema } from '../shared/host-options.js'
 import { plainPath } from '../shared/mount-path.js'
 
-/** What `tokenRouter` takes. */
+/** The options of `tokenRouter`. */
 export interface TokenRouterOptions extends HostOptions {
-  /** Issues the tokens: what `createTokenIssuer` made. */
+  /** Issues the tokens: the result of `createTokenIssuer`. */
   tokens: TokenIssuer
-  /** Finds an account by its e-mail address: a function, or a whole store. */
+  /** Finds an account by its e-mail address: a function, or a store. */
   accounts: AccountLookup | AccountStore
-  /** Where the endpoint is, below the router's mount point: a plain path, no patterns. Default `/api/v2013/authentication/token`. */
+  /** The path of the endpoint below the router's mount point, without patterns. Default `/api/v2013/authentication/token`. */
   path?: string | undefined
   /** Checks passwords. Default: `createPasswords()`. */
   passwords?: Passwords | undefined
-  /** Failed-login budgets. Default: `createThrottle()`, in this process's memory. `false` goes without. */
+  /** The failed-login limits. Default: `createThrottle()`, in this process's memory. `false` turns them off. */
   throttle?: Throttle | false | undefined
-  /** The longest request body: bytes as a number, or a string like `'10kb'`; at most 1 MB. Default 10 kB. A longer one is a `413`. */
+  /** The longest request body: a number of bytes, or a string like `'10kb'`. Default 10 kB, at most 1 MB. A longer body causes a `413`. */
   bodyLimit?: number | string | undefined
-  /** Puts the e-mail address, as the client sent it, into the events of logins. It is personal data. Default false. */
+  /** Adds the e-mail address, as the client sent it, to the events of logins. It is personal data. Default false. */
   emailInEvents?: boolean | undefined
 }
 
 const tokenIssuer = withMethods<TokenIssuer>('what createTokenIssuer() returned', ['issue', 'now'], (value) =>
-  isPlainObject(value) && 'verify' in value ? 'A verifier issues nothing' : '',
+  isPlainObject(value) && 'verify' in value ? 'A verifier issues no tokens' : '',
 )
 
 const accountsOption: Check<AccountStore> = (value) => {
@@ -45,7 +45,7 @@ const accountsOption: Check<AccountStore> = (value) => {
   return storeOf(value as AccountLookup | AccountStore)
 }
 
-const PASSWORDS = ['what createPasswords() returned', 'Hashers go into createPasswords({ hashers: [...] })'] as const
+const PASSWORDS = ['what createPasswords() returned', 'Pass hashers to createPasswords({ hashers: [...] })'] as const
 const passwordsObject = withMethods<Passwords>(PASSWORDS[0], ['verify', 'hash'], () => PASSWORDS[1])
 const passwordsOption: Check<Passwords> = (value) => {
   const passwords = passwordsObject(value)
@@ -56,7 +56,7 @@ const passwordsOption: Check<Passwords> = (value) => {
 const throttleObject = withMethods<Throttle>(
   'what createThrottle() returned, or false',
   ['spend'],
-  () => 'Budgets go into createThrottle({ budgets })',
+  () => 'Pass failed-login limits to createThrottle({ budgets })',
 )
 const throttleOption: Check<Throttle | false> = (value) => value !== false && throttleObject(value)
 

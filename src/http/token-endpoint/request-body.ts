@@ -50,7 +50,7 @@ function parserOf(req: IncomingMessage): (text: string) => unknown {
   return parse
 }
 
-/** What raw-body's complaints mean. */
+/** The refusals for the errors of raw-body. */
 const FAULTS: Readonly<Record<string, AuthErrorCode>> = {
   'entity.too.large': 'body_too_large',
   'request.aborted': 'client_closed_request',
@@ -66,8 +66,8 @@ async function readBytes(req: IncomingMessage, limit: number): Promise<Uint8Arra
 }
 
 /**
- * The strict half of https://url.spec.whatwg.org/#application/x-www-form-urlencoded: what is no percent-encoded UTF-8, or
- * names a field twice, is malformed, where lenient parsers would guess.
+ * Parses a form (https://url.spec.whatwg.org/#application/x-www-form-urlencoded).
+ * @throws Error for a repeated field, and for text that is not percent-encoded UTF-8
  */
 function parseForm(text: string): Record<string, string> {
   const fields = new Map<string, string>()

@@ -3,13 +3,13 @@ import { isPlainObject, LAST_MOMENT, SCOPE_TOKEN } from '../../shared/options.js
 import { own } from '../../shared/values.js'
 import { type Claims, describeToken, type Payload, type VerifiedToken } from '../verified-token.js'
 
-/** What a token is held against: this environment, at this moment. */
+/** The environment and the time that a token is checked against. */
 export interface Expectation {
   issuer: string
   audience: string
-  /** Now, in milliseconds since the epoch. */
+  /** The current time, in milliseconds since the epoch. */
   now: number
-  /** Milliseconds by which clocks may differ. */
+  /** The difference between clocks that is tolerated, in milliseconds. */
   tolerance: number
 }
 
@@ -36,14 +36,14 @@ function registeredClaims(payload: Payload): Claims | undefined {
   return { iss, aud, sub, jti, iat, exp, nbf, scope }
 }
 
-/** What the claims of a token say, and from when until when: milliseconds since the epoch, tolerance included. */
+/** The verified token, and the time in which it is valid: milliseconds since the epoch, tolerance included. */
 export interface AcceptedClaims {
   token: VerifiedToken
   notBefore: number
   notAfter: number
 }
 
-/** Why the claims of a token with a good signature are refused, or what they say. */
+/** Reads the claims of a token whose signature is valid. Returns the reason of a refusal, or the accepted claims. */
 export function readClaims(payload: unknown, expected: Expectation): TokenRefusal | AcceptedClaims {
   const claims = isPlainObject(payload) ? registeredClaims(payload) : undefined
   if (!isPlainObject(payload) || !claims) return 'claims'

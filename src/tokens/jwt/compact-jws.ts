@@ -2,22 +2,22 @@ import { isUtf8 } from 'node:buffer'
 import { isPlainObject } from '../../shared/options.js'
 import { own } from '../../shared/values.js'
 
-/** A token before its signature is checked: the header members that choose how, and the bytes that are not to be read before. */
+/** A token before its signature is checked. Its payload must not be read before. */
 export interface CompactToken {
   readonly alg: unknown
   readonly kid: unknown
   readonly typ: unknown
   readonly critical: boolean
   readonly payload: Buffer
-  /** The text that is signed: header and payload as they stand (RFC 7515 section 5.1). */
+  /** The signed text: header and payload in base64url (RFC 7515 section 5.1). */
   readonly signed: string
-  /** In base64url. */
+  /** The signature in base64url. */
   readonly signature: string
 }
 
 /**
- * Takes a JWS in compact form apart (RFC 7515 section 7.1), holding every part to the one canonical spelling of its bytes:
- * base64url without padding, the unused bits zero.
+ * Splits a JWS in compact form (RFC 7515 section 7.1). Every part must have the one canonical spelling of its bytes: base64url without
+ * padding, the unused bits zero.
  * @returns undefined for anything else
  */
 export function readCompact(token: string): CompactToken | undefined {
@@ -33,7 +33,7 @@ export function readCompact(token: string): CompactToken | undefined {
 
 type Header = Pick<CompactToken, 'alg' | 'kid' | 'typ' | 'critical'>
 
-/** All tokens that one key signs have the same header, letter for letter. */
+/** The last header. All tokens that one key signs have the same header. */
 let last: { part: string; header: Header | undefined } = { part: '', header: undefined }
 
 function readHeader(part: string): Header | undefined {
@@ -58,7 +58,7 @@ function canonicalBytes(part: string): Buffer | undefined {
   return part !== '' && bytes.toString('base64url') === part ? bytes : undefined
 }
 
-/** A JSON value; undefined for what is none. */
+/** Parses JSON. Returns undefined for text that is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

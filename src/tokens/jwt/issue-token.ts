@@ -8,24 +8,24 @@ import { signCompact } from './signature.js'
 /** The media type of a JWT access token, in its `typ` header (RFC 9068 section 2.1). */
 export const TYP = 'at+jwt'
 
-/** Whom a token is for, and what it allows: what `issue` takes. */
+/** The account and the permissions of a new token. */
 export interface TokenSubject {
-  /** Becomes `sub`. Never empty. */
+  /** Becomes `sub`. Must not be empty. */
   accountId: string
-  /** Become `scope` (RFC 9068 section 2.2.3); without any the token has none. Each is a scope token of RFC 6749 section 3.3. */
+  /** Become `scope` (RFC 9068 section 2.2.3). Each is a scope token of RFC 6749 section 3.3. Default: no scopes. */
   scopes?: readonly string[] | undefined
-  /** Private claims. Those that the issuer writes itself (`iss`, `sub`, `exp`, `scope` …) are left out. */
+  /** Private claims. Claims that the issuer writes itself (`iss`, `sub`, `exp`, `scope` …) are ignored. */
   claims?: Readonly<Record<string, unknown>> | undefined
   /**
-   * When the account was looked at; becomes `iat`. Default: now. A password that is changed while a login is under way then ends its token
+   * The time just before the account was looked up; becomes `iat`. Default: now. A password change during a login then ends the token
    * too, by `tokensValidAfter`.
    */
   issuedAt?: Date | undefined
 }
 
-/** A new token: what `issue` gives. */
+/** A new token, returned by `issue`. */
 export interface IssuedToken {
-  /** The token's text (JWS in compact form). A secret: whoever has it has the account. */
+  /** The token's text (JWS in compact form). Keep it secret: it gives access to the account. */
   token: string
   /** The token's own `exp`, to the second. */
   expiresAt: Date
@@ -33,13 +33,13 @@ export interface IssuedToken {
   id: string
 }
 
-/** What tokens are issued with. */
+/** The values that tokens are issued with. */
 export interface Signer {
   issuer: string
   audience: string
   clientId: string
   clock: () => number
-  /** Milliseconds. */
+  /** The lifetime of a token, in milliseconds. */
   lifetime: number
   ring: KeyRing
   signingKey: NonNullable<KeyRing['first']['signingKey']>
@@ -77,7 +77,7 @@ export function issueToken(signer: Signer, subject: TokenSubject): IssuedToken {
   return { token, expiresAt: new Date(exp * 1000), id }
 }
 
-/** What of an account's claims goes into a token: JSON values, none of them by a name that the issuer writes itself. */
+/** Returns the claims that go into a token: JSON values whose names are not registered claims. */
 function privateClaims(claims: Readonly<Record<string, unknown>>): [string, unknown][] {
   return Object.entries(claims).filter(([name, value]) => !isRegistered(name) && typeof value !== 'function')
 }

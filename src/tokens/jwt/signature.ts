@@ -4,7 +4,7 @@ import { ALGORITHMS, type Algorithm } from '../keys/algorithms.js'
 import type { VerificationKey } from '../keys/key-ring.js'
 import type { CompactToken } from './compact-jws.js'
 
-/** What jsonwebtoken signs and verifies with. The types of jwa know no KeyObject, which is all that it gets here. */
+/** The part of `jwa` that is used here. Its published types do not know `KeyObject`. */
 interface Jwa {
   sign(input: string, key: KeyObject): string
   verify(input: string, signature: string, key: KeyObject): boolean
@@ -24,12 +24,12 @@ export function signCompact(
 
 const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url')
 
-/** Whether a token's signature is the key's, by the key's own algorithm (RFC 7515 section 5.2). */
+/** Returns whether a key made a token's signature, by the key's own algorithm (RFC 7515 section 5.2). */
 export function isSignedBy({ signed, signature }: CompactToken, { alg, key }: VerificationKey): boolean {
   try {
     return JWA.get(alg)?.verify(signed, signature, key) === true
   } catch {
-    // An ECDSA signature of another length is an error to it.
+    // jwa throws for an ECDSA signature of another length.
     return false
   }
 }

@@ -1,12 +1,12 @@
 // 20,000 random bodies over kept-alive connections: no 5xx, and no connection reset. One seed again: -- --seed 123
-import { Agent, createServer, request } from 'node:http'
+import { createServer } from 'node:http'
 import express from 'express'
 import { createPasswords, createTokenIssuer, memoryAccounts, tokenRouter } from 'express-token-endpoint'
+import { createClient } from '../../support/plain-js/http-client.mjs'
 import { random, say, seeds } from './random.mjs'
 
 const BODIES = 20_000
 const CONNECTIONS = 4
-const PATH = '/api/v2013/authentication/token'
 const GOOD = { email: 'alice@example.com', password: 'correct horse' }
 const JSON_TYPE = 'application/json'
 const FORM_TYPE = 'application/x-www-form-urlencoded'
@@ -141,19 +141,13 @@ const server = createServer(app).listen(0, '127.0.0.1')
 server.on('connection', () => connections++)
 await new Promise((resolve) => server.once('listening', resolve))
 const { port } = server.address()
-const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
+const client = createClient(port, { connections: CONNECTIONS })
 
-const send = (body, type, more) =>
-  new Promise((resolve, reject) => {
-    const headers = { ...(type !== undefined && { 'Content-Type': type }), ...more }
-    const req = request({ host: '127.0.0.1', port, agent, method: 'POST', path: PATH, headers }, (res) => {
-      res.resume()
-      res.on('end', () => resolve(res.statusCode))
-      res.on('error', reject)
-    })
-    req.on('error', reject)
-    req.end(body)
-  })
+/** Returns the status of the response. */
+async function send(body, type, more) {
+  const headers = { ...(type !== undefined && { 'Content-Type': type }), ...more }
+  return (await client.send({ body, headers })).status
+}
 
 const counts = {}
 const tried = Object.fromEntries(NAMES.map((name) => [name, 0]))
@@ -185,7 +179,7 @@ await Promise.all(
     }
   }),
 )
-agent.destroy()
+client.close()
 server.close()
 say(
   `${Object.values(tried).reduce((a, b) => a + b)} bodies in ${((performance.now() - started) / 1000).toFixed(1)} s on ${connections} connections`,

@@ -1,7 +1,6 @@
 import {
   constants,
   createHash,
-  createHmac,
   createPrivateKey,
   createPublicKey,
   sign as cryptoSign,
@@ -11,7 +10,8 @@ import {
 } from 'node:crypto'
 import { type Algorithm, createTokenVerifier, type PrivateTokenKey, type TokenVerifier } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
-import { ISSUER, SECRET, signingKey } from '../../support/fixtures.js'
+import { forge, ISSUER, SECRET, signingKey } from '../../support/fixtures.js'
+import { encode, signatureOf } from '../../support/tokens.js'
 
 // The classes of cases of C2SP/wycheproof's json_web_signature_test.json that concern a verifier of compact signatures.
 // Its vectors are on no package registry, and its keys and payloads are of no use to a verifier that holds the header's
@@ -37,20 +37,7 @@ const now = Math.floor(Date.now() / 1000)
 const PAYLOAD = { iss: ISSUER, aud: ISSUER, sub: 'acc-1', client_id: ISSUER, iat: now, exp: now + 3600, jti: 'jti-1' }
 const headerOf = (alg: string): Json => ({ alg, typ: 'at+jwt', kid: 'k' })
 
-const encode = (value: unknown) =>
-  (Buffer.isBuffer(value) ? value : Buffer.from(typeof value === 'string' ? value : JSON.stringify(value))).toString(
-    'base64url',
-  )
-
 const PSS = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }
-
-/** Signs a signing input as an algorithm does, with a key that need not be its own. */
-function signatureOf(alg: string, input: string, key: KeyObject | Buffer): Buffer {
-  const hash = `sha${alg.slice(2)}`
-  if (Buffer.isBuffer(key)) return createHmac(hash, key).update(input).digest()
-  const how = { R: {}, P: PSS, E: { dsaEncoding: 'ieee-p1363' as const } }[alg[0] as 'R' | 'P' | 'E']
-  return cryptoSign(hash, Buffer.from(input), { key, ...how })
-}
 
 const keyOf = (alg: Alg) => (alg === 'HS256' ? secret : privateOf(alg))
 
@@ -62,8 +49,7 @@ function token(
   as: string = alg,
   key: KeyObject | Buffer = keyOf(alg),
 ) {
-  const input = `${encode(header)}.${encode(payload)}`
-  return `${input}.${encode(signatureOf(as, input, key))}`
+  return forge(header, payload, key, as)
 }
 
 const verdictOf = (verifier: TokenVerifier, text: string): Promise<string> =>
@@ -289,7 +275,7 @@ describe.each(ALGS)('%s', (alg) => {
       JSON.stringify(PAYLOAD),
       JSON.stringify(headerOf(alg)) + JSON.stringify(PAYLOAD),
     ]) {
-      expect(await verdictOf(verifier, `${input()}.${encode(signatureOf(alg, other, keyOf(alg)))}`)).toBe('signature')
+      expect(await verdictOf(verifier, `${input()}.${encode(signatureOf(other, keyOf(alg), alg))}`)).toBe('signature')
     }
   })
 })
@@ -419,7 +405,7 @@ describe.each(CURVES)('%s', (alg, size, order) => {
   const n = BigInt(`0x${order}`)
   const number = (value: bigint) => Buffer.from(value.toString(16).padStart(size * 2, '0'), 'hex')
   const input = `${encode(headerOf(alg))}.${encode(PAYLOAD)}`
-  const good = signatureOf(alg, input, privateOf(alg))
+  const good = signatureOf(input, privateOf(alg), alg)
   const [r, s] = [good.subarray(0, size), good.subarray(size)].map((half) => BigInt(`0x${half.toString('hex')}`)) as [
     bigint,
     bigint,

@@ -7,6 +7,7 @@ import {
   tokenRouter,
 } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
+import { tally } from '../../support/concurrency.js'
 import {
   ACCOUNTS,
   fastPasswords,
@@ -17,14 +18,14 @@ import {
   SECRET,
   signingKey,
 } from '../../support/fixtures.js'
-import { listen, TOKEN_PATH } from '../../support/http.js'
-import { bearer, client, login, tally } from '../support.js'
+import { bearer, client, listen, login, TOKEN_PATH } from '../../support/http.js'
+import { headerOf } from '../../support/tokens.js'
 
 const HOUR = 3_600_000
 const CLIENTS = 8
 const ROUNDS = 20
 
-const kidOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()).kid
+const kidOf = (token: string) => headerOf(token)['kid'] as string
 
 /** Two processes of one environment, and clients that sign in at one of them and use their tokens at both. */
 async function start(first: TokenKey) {

@@ -1,9 +1,10 @@
 import express from 'express'
 import { createPasswords, type TokenRouterOptions, tokenRouter } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
+import { all, deferred, statuses } from '../../support/concurrency.js'
 import { ACCOUNTS, countingHasher, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../../support/fixtures.js'
-import { listen, raw, TOKEN_PATH } from '../../support/http.js'
-import { type Answer, all, client, deferred, flood, login, statuses } from '../support.js'
+import type { Answer } from '../../support/host.js'
+import { client, flood, listen, login, sendBytes, TOKEN_PATH } from '../../support/http.js'
 
 const ALICE = ACCOUNTS.alice.email
 const ATTACKER = '203.0.113.9'
@@ -123,7 +124,7 @@ it('a 429 tells nothing: the same bytes whether there is such an account or not'
       `X-Forwarded-For: ${address}`,
       `Content-Length: ${Buffer.byteLength(body)}`,
     ]
-    const answer = await raw(port, `${head.join('\r\n')}\r\n\r\n${body}`)
+    const answer = await sendBytes(port, `${head.join('\r\n')}\r\n\r\n${body}`)
     expect(answer).toMatch(/\r\nRetry-After: [1-9]\d*\r\n/)
     answers.add(answer.replace(/\r\n(Date|Retry-After): [^\r]+/g, ''))
   }

@@ -5,10 +5,11 @@ import express from 'express'
 import { authOf, requireBearer } from 'express-token-endpoint'
 import { Redis } from 'ioredis'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { all, statuses } from '../../support/concurrency.js'
 import { makeIssuer, PASSWORD } from '../../support/fixtures.js'
-import { listen } from '../../support/http.js'
+import type { Answer } from '../../support/host.js'
+import { bearer, client, flood, listen, login, type Send } from '../../support/http.js'
 import { NO_REDIS, startRedis, type TestRedis } from '../../support/services/redis.js'
-import { type Answer, all, bearer, client, flood, login, type Send, statuses } from '../support.js'
 
 const ALICE = 'alice@example.com'
 const SERVER = fileURLToPath(new URL('login-server.mjs', import.meta.url))

@@ -47,7 +47,9 @@ function declarationProgram(entries) {
   compiler.emit(undefined, (path, text) => emitted.set(path, text))
 
   const host = ts.createCompilerHost(options)
-  const { fileExists, getSourceFile } = host
+  const { directoryExists, fileExists, getSourceFile } = host
+  // Files that an earlier build left in `dist` do not count.
+  host.directoryExists = (path) => path.startsWith(DIST) || directoryExists(path)
   host.fileExists = (path) => (path.startsWith(`${DIST}/`) ? emitted.has(path) : fileExists(path))
   host.getSourceFile = (path, version, ...rest) =>
     emitted.has(path)
@@ -63,7 +65,13 @@ function exportsOf(program, checker, file) {
 
 const byName = (a, b) => (a.name < b.name ? -1 : 1)
 
-const target = (checker, symbol) => (symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol)
+/** Returns the symbol that an export or an import stands for. */
+function target(checker, symbol) {
+  if (!(symbol.flags & ts.SymbolFlags.Alias)) return symbol
+  const found = checker.getAliasedSymbol(symbol)
+  if (!found.declarations) throw new Error(`${symbol.name} is exported or imported, but its declaration was not found`)
+  return found
+}
 
 /** Returns an entry's report: its exports, the types that they need and no entry exports, and additions to other modules. */
 function reportOn({ name, symbols, exported, entry, program }) {

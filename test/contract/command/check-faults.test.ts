@@ -1,12 +1,13 @@
-import { createHmac, createPublicKey, generateKeyPairSync, type JsonWebKey, randomUUID, verify } from 'node:crypto'
+import { createPublicKey, generateKeyPairSync, type JsonWebKey, randomUUID, verify } from 'node:crypto'
 import express, { type RequestHandler } from 'express'
 import { jwksRouter, requireBearer } from 'express-token-endpoint'
 import { describe, expect, test } from 'vitest'
 import { ROWS } from '../../../src/cli/check/rows.js'
 import { cli } from '../../support/cli.js'
-import { ACCOUNTS, PASSWORD } from '../../support/fixtures.js'
+import { ACCOUNTS, decodePayload, PASSWORD } from '../../support/fixtures.js'
 import { listen } from '../../support/http.js'
 import { privatePem } from '../../support/keys.js'
+import { encode, headerOf, signatureOf } from '../../support/tokens.js'
 import {
   altering,
   alteringResult,
@@ -34,7 +35,7 @@ interface Report {
 const YEAR_AGO = Date.now() - 365 * 86_400_000
 const expiredToken = issuerOf({ clock: () => YEAR_AGO }).issue({ accountId: ACCOUNTS.alice.id }).token
 
-/** Checks an app and another environment with another key. */
+/** Checks an app, next to another environment with its own key. */
 async function check(parts: Parts, other: Parts = soundParts(foreignIssuer())) {
   const [{ url }, { url: there }] = [await listen(appOf(parts)), await listen(appOf(other))]
   const guarded = [STATEMENTS, REPORTS].flatMap((path) => ['--guarded', path])
@@ -58,7 +59,7 @@ test('everything holds of an app that mounts the package', async () => {
   expect(report.rows.map(({ id }) => id)).toEqual(ROWS.map(({ id }) => id))
 })
 
-/** Changes only responses to refused guarded requests. */
+/** Changes only the responses to refused guarded requests. */
 const alteringGuard = (change: (body: string, res: Parameters<RequestHandler>[1]) => string) =>
   altering((body, res) => (res.statusCode === 401 && res.req.path !== '/' ? change(body, res) : body))
 
@@ -67,8 +68,6 @@ const html = (res: Parameters<RequestHandler>[1]) => {
   return '<h1>No</h1>'
 }
 
-const decoded = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString())
-const headerOf = (token: string) => decoded(token.split('.')[0] as string)
 const signedBy = (token: string, key: JsonWebKey) => {
   const [header, payload, signature = ''] = token.split('.')
   const how = { key: createPublicKey({ key, format: 'jwk' }), dsaEncoding: 'ieee-p1363' } as const
@@ -456,10 +455,14 @@ const FAULTS: Record<string, [fails: readonly string[], plant: Plant]> = {
     ['tampered', 'alg-none', 'own-key', 'key-confusion', 'spelling', 'expired', 'foreign-token'],
     (sound) => credulous(sound, () => true),
   ],
-  'a guard that takes alg none': [['alg-none'], (sound) => credulous(sound, (token) => headerOf(token).alg === 'nOnE')],
+  'a guard that takes alg none': [
+    ['alg-none'],
+    (sound) => credulous(sound, (token) => headerOf(token)['alg'] === 'nOnE'),
+  ],
   "a guard that takes the token's own key": [
     ['own-key'],
-    (sound) => credulous(sound, (token) => 'jwk' in headerOf(token) && signedBy(token, headerOf(token).jwk)),
+    (sound) =>
+      credulous(sound, (token) => 'jwk' in headerOf(token) && signedBy(token, headerOf(token)['jwk'] as JsonWebKey)),
   ],
   'a guard that takes its public key for a secret': [
     ['key-confusion'],
@@ -467,7 +470,7 @@ const FAULTS: Record<string, [fails: readonly string[], plant: Plant]> = {
       const pem = pair.publicKey.export({ type: 'spki', format: 'pem' })
       return credulous(sound, (token) => {
         const [header, payload, signature] = token.split('.')
-        return createHmac('sha256', pem).update(`${header}.${payload}`).digest('base64url') === signature
+        return encode(signatureOf(`${header}.${payload}`, pem)) === signature
       })
     },
   ],
@@ -477,16 +480,16 @@ const FAULTS: Record<string, [fails: readonly string[], plant: Plant]> = {
       credulous(
         sound,
         (token) =>
-          headerOf(token).alg === 'ES256' &&
+          headerOf(token)['alg'] === 'ES256' &&
           signedBy(token, pair.publicKey.export({ format: 'jwk' })) &&
-          decoded(token.split('.')[1] as string).iss === HERE &&
+          decodePayload(token)['iss'] === HERE &&
           token !== expiredToken,
       ),
   ],
   'a guard without a clock': [['expired'], (sound) => credulous(sound, (token) => token === expiredToken)],
   "a guard that takes another environment's tokens": [
     ['foreign-token'],
-    (sound) => credulous(sound, (token) => decoded(token.split('.')[1] as string).iss === THERE),
+    (sound) => credulous(sound, (token) => decodePayload(token)['iss'] === THERE),
   ],
   'private keys for all to see': [
     ['jwks-public', 'jwks-signature'],

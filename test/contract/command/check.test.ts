@@ -201,7 +201,7 @@ test('it makes two failed logins at the account: no budget is spent by it', asyn
   const { counts, rows } = JSON.parse(stdout)
   expect(rows.filter(({ verdict }: { verdict: string }) => verdict === 'fails')).toEqual([])
   expect(counts.holds).toBeGreaterThan(20)
-  // In the second run, the fourth failed login exceeds the limit.
+  // In the second run, the fourth failed login exceeds the limit, and the command says so.
   const again = await cli(['check', url, '--email', email], { env })
   expect(again.stdout).toMatch(/found: 429: a failed-login limit is used up\. Try again in \d+ seconds/)
 })

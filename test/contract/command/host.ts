@@ -28,16 +28,16 @@ export const THERE = 'https://sandbox.example.com'
 export const issuerOf = (options: Partial<TokenIssuerOptions> = {}) =>
   createTokenIssuer({ issuer: HERE, keys: { alg: 'ES256', privateKey: privatePem(pair.privateKey) }, ...options })
 
-/** The parts of an app. A fault replaces a part. */
+/** The parts of an app. A test plants a fault by replacing a part. */
 export interface Parts {
   tokens: TokenIssuer
   accounts: AccountLookup
   passwords: Passwords
-  /** Handlers before everything else. */
+  /** Runs before everything else. */
   before: RequestHandler[]
-  /** Handlers that publish the keys. */
+  /** Publishes the keys. */
   keys: RequestHandler
-  /** Handlers before each of the two guarded routes. */
+  /** The guards of the two guarded routes. */
   guards: readonly [RequestHandler[], RequestHandler[]]
   after: ErrorRequestHandler[]
 }
@@ -70,7 +70,7 @@ export function appOf({ tokens, accounts, passwords, before, keys, guards, after
   return app
 }
 
-/** Changes responses before they are sent. */
+/** Changes responses just before they are sent. */
 export const altering =
   (change: (body: string, res: Response) => string): RequestHandler =>
   (_req, res, next) => {
@@ -84,13 +84,13 @@ export const altering =
     next()
   }
 
-/** Changes the members of the token endpoint's response. */
+/** Changes the members of a token response. */
 export const alteringResult = (change: (result: Record<string, string>) => object) =>
   altering((body, { statusCode, req }) =>
     statusCode === 200 && req.method === 'POST' ? JSON.stringify(change(JSON.parse(body))) : body,
   )
 
-/** Reads a POST's body before the router does. May replace the body. */
+/** Reads the body of a POST before the router does, and may replace it. */
 export const readingFirst =
   (change: (body: string, req: Parameters<RequestHandler>[0], res: Response) => unknown): RequestHandler =>
   async (req, res, next) => {

@@ -20,7 +20,7 @@ const read = (file: string) => readFileSync(file, 'utf8')
 const pairs = ALGORITHMS.filter((alg) => !alg.startsWith('HS'))
 const secrets = ALGORITHMS.filter((alg) => alg.startsWith('HS'))
 
-/** Returns a key option with the unchanged file. */
+/** Passes the text of a key file to the package, as a host does. */
 const keyOf = (alg: Algorithm, field: 'secret' | 'privateKey' | 'publicKey', text: string) =>
   ({ alg, [field]: text.startsWith('{') ? JSON.parse(text) : text }) as never
 
@@ -117,7 +117,7 @@ describe('no file is written over', () => {
     expect(stderr).toBe(
       `express-token-endpoint: ${join(dir, name)} exists already, and is not overwritten. Choose another name, or move the file\n`,
     )
-    // Half a pair is useless, so no other file remains.
+    // One file of a pair is useless, so none is left.
     expect(readdirSync(dir)).toEqual([name])
     expect(read(join(dir, name))).toBe('precious')
   })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type Command, readCommand, UsageError } from '../../../example-app/commands/account-arguments.js'
+import { type Command, readCommand } from '../../../example-app/commands/account-arguments.js'
+import { UsageError } from '../../../example-app/errors.js'
 
 const SECRET = 'hunter2-hunter2'
 const email = 'carol@example.com'
@@ -10,30 +11,30 @@ test.each<[string[], Command]>([
   [['password', email], { name: 'password', email }],
   [['--help'], { name: 'help' }],
   [['add', '-h'], { name: 'help' }],
-])('%j is understood', (args, command) => {
+])('reads %j', (args, command) => {
   expect(readCommand(args)).toEqual(command)
 })
 
-describe('wrong usage, and no argument is repeated: it may be a password', () => {
+describe('throws a UsageError that repeats no argument', () => {
   test.each<[string[], RegExp]>([
     [['add', email, SECRET], /^A password is never an argument/],
     [['password', email, SECRET], /^A password is never an argument/],
     [['add', email, '--password', SECRET], /^A password is never an argument/],
     [['add', email, `--password=${SECRET}`], /^A password is never an argument/],
     [['password', email, `-p${SECRET}`], /^A password is never an argument/],
-    [['add', email, '--password'], /^The options are/],
-    [['add', email, `--pass=${SECRET}`], /^The options are/],
-    [['add', email, `--${SECRET}`], /^The options are/],
-    [['add', email, '--scope'], /^The options are/],
+    [['add', email, '--password'], /^Unknown option\./],
+    [['add', email, `--pass=${SECRET}`], /^Unknown option\./],
+    [['add', email, `--${SECRET}`], /^Unknown option\./],
+    [['add', email, '--scope'], /^Unknown option\./],
     [['add', email, '--scope', 'two words'], /^A scope is one word/],
     [['add', email, '--scope', ''], /^A scope is one word/],
-    [['password', email, '--scope', 'a'], /^"password" takes no --scope/],
-    [['add', SECRET], /^"add" needs an e-mail address/],
-    [['add', 'two words@example.com'], /^"add" needs an e-mail address/],
-    [['add'], /^"add" needs an e-mail address/],
-    [['password'], /^"password" needs an e-mail address/],
-    [[SECRET], /^The command must be/],
-    [[], /^The command must be/],
+    [['password', email, '--scope', 'a'], /^"password" has no option --scope/],
+    [['add', SECRET], /^Pass an e-mail address to "add"/],
+    [['add', 'two words@example.com'], /^Pass an e-mail address to "add"/],
+    [['add'], /^Pass an e-mail address to "add"/],
+    [['password'], /^Pass an e-mail address to "password"/],
+    [[SECRET], /^Unknown command\./],
+    [[], /^Unknown command\./],
   ])('%j', (args, says) => {
     expect(() => readCommand(args)).toThrow(UsageError)
     expect(() => readCommand(args)).toThrow(says)

@@ -9,19 +9,16 @@ const account = async (dataDir: string, args: readonly string[], input = '') =>
   run('commands/account', args, { DATA_DIR: dataDir }, input)
 
 describe('add', () => {
-  test.each(['\n', '\r\n', ''])(
-    'an account whose password comes through a pipe, and log in (end of line: %j)',
-    async (end) => {
-      const dataDir = await tempDir()
-      const args = ['add', 'Carol@Example.com', '--scope', 'statements:read', '--scope', 'reports:read']
-      const done = await account(dataDir, args, CAROL.password + end)
-      expect(done).toMatchObject({ code: 0, stdout: 'Added Carol@Example.com.\n', stderr: '' })
-      const { url } = await start({ DATA_DIR: dataDir })
-      expect(await statusOf(url + NORTH, await tokenFrom(url, CAROL))).toBe(200)
-    },
-  )
+  test.each(['\n', '\r\n', ''])('adds an account with a password from a pipe (end of line: %j)', async (end) => {
+    const dataDir = await tempDir()
+    const args = ['add', 'Carol@Example.com', '--scope', 'statements:read', '--scope', 'reports:read']
+    const done = await account(dataDir, args, CAROL.password + end)
+    expect(done).toMatchObject({ code: 0, stdout: 'Added Carol@Example.com.\n', stderr: '' })
+    const { url } = await start({ DATA_DIR: dataDir })
+    expect(await statusOf(url + NORTH, await tokenFrom(url, CAROL))).toBe(200)
+  })
 
-  test('an account without scopes', async () => {
+  test('adds an account without scopes', async () => {
     const dataDir = await tempDir()
     await account(dataDir, ['add', CAROL.email], CAROL.password)
     const { url } = await start({ DATA_DIR: dataDir })
@@ -32,40 +29,40 @@ describe('add', () => {
     const dataDir = await tempDir()
     await account(dataDir, ['add', CAROL.email], CAROL.password)
     const again = await account(dataDir, ['add', 'CAROL@example.com'], 'another password')
-    expect(again).toMatchObject({ code: 1, stdout: '', stderr: 'There is an account CAROL@example.com already.\n' })
+    expect(again).toMatchObject({ code: 1, stdout: '', stderr: 'The account CAROL@example.com exists already.\n' })
   })
 })
 
 describe('password', () => {
-  test('sets a password beside a running server, and ends the tokens from before', async () => {
+  test('sets a password while the server runs, and revokes the tokens issued before', async () => {
     const dataDir = await tempDir()
     await account(dataDir, ['add', CAROL.email, '--scope', 'statements:read'], CAROL.password)
     const { url } = await start({ DATA_DIR: dataDir })
     const token = await tokenFrom(url, CAROL)
     const done = await account(dataDir, ['password', CAROL.email], 'second password\n')
-    expect(done).toMatchObject({ code: 0, stdout: 'The password of carol@example.com is set.\n', stderr: '' })
+    expect(done).toMatchObject({ code: 0, stdout: 'Set the password of carol@example.com.\n', stderr: '' })
     expect((await login(url, CAROL)).status).toBe(403)
     expect((await login(url, { ...CAROL, password: 'second password' })).status).toBe(200)
     expect(await statusOf(url + NORTH, token)).toBe(401)
   })
 
-  test('refuses an address that nobody has', async () => {
+  test('refuses an unknown address', async () => {
     const done = await account(await tempDir(), ['password', CAROL.email], CAROL.password)
-    expect(done).toMatchObject({ code: 1, stdout: '', stderr: 'There is no account carol@example.com.\n' })
+    expect(done).toMatchObject({ code: 1, stdout: '', stderr: 'No account has the address carol@example.com.\n' })
   })
 })
 
 const TOO_SHORT =
-  'express-token-endpoint: A password has 8 characters at least, but this one has 5\nNothing was changed.\n'
+  'express-token-endpoint: A password has 8 characters at least, but this one has 5\nNo account was changed.\n'
 
-test('refuses a password that is none, and adds nobody', async () => {
+test('refuses a short password and adds no account', async () => {
   const dataDir = await tempDir()
   const done = await account(dataDir, ['add', CAROL.email], 'short\n')
   expect(done).toMatchObject({ code: 1, stdout: '', stderr: TOO_SHORT })
   expect(await account(dataDir, ['add', CAROL.email], CAROL.password)).toMatchObject({ code: 0 })
 })
 
-test('refuses a password as an argument, repeats it nowhere and touches nothing', async () => {
+test('refuses a password as an argument, never repeats it, and creates no file', async () => {
   const dataDir = await tempDir()
   const { code, stdout, stderr } = await account(dataDir, ['add', CAROL.email, SECRET], CAROL.password)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
@@ -74,7 +71,7 @@ test('refuses a password as an argument, repeats it nowhere and touches nothing'
   expect(await readdir(dataDir)).toEqual([])
 })
 
-test('--help says how to use it', async () => {
+test('--help prints the usage', async () => {
   const { code, stdout, stderr } = await account(await tempDir(), ['--help'])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toMatch(/^Usage:\n {2}npm run account -- add EMAIL/)

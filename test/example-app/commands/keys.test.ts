@@ -1,8 +1,9 @@
 import { chmod, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readCommand, UsageError } from '../../../example-app/commands/key-arguments.js'
+import { readCommand } from '../../../example-app/commands/key-arguments.js'
 import { signingKey } from '../../../example-app/data/signing-keys.js'
+import { UsageError } from '../../../example-app/errors.js'
 import { ALICE, NORTH, REPORT, run, startBoth, statusOf, tempDir, tokenFrom } from '../support.js'
 
 const KID = /[\w-]{43}/
@@ -22,14 +23,14 @@ describe('arguments', () => {
   })
 
   test.each<[string[], RegExp]>([
-    [[], /^The command must be /],
-    [['rotate'], /^The command must be /],
-    [['list', 'x'], /takes nothing more/],
-    [['add', '--', 'x'], /takes nothing more/],
-    [['promote'], /needs the id of one key/],
-    [['remove', 'x', 'y'], /needs the id of one key/],
-    [['remove', '--force', 'x'], /^The only option is --help\.$/],
-  ])('%j is refused', (args, message) => {
+    [[], /^Unknown command\. /],
+    [['rotate'], /^Unknown command\. /],
+    [['list', 'x'], /has no further arguments/],
+    [['add', '--', 'x'], /has no further arguments/],
+    [['promote'], /^Pass the id of one key/],
+    [['remove', 'x', 'y'], /^Pass the id of one key/],
+    [['remove', '--force', 'x'], /^Unknown option\. Pass only --help\.$/],
+  ])('refuses %j', (args, message) => {
     expect(() => readCommand(args)).toThrow(UsageError)
     expect(() => readCommand(args)).toThrow(message)
   })
@@ -37,7 +38,7 @@ describe('arguments', () => {
 
 const keys = (dataDir: string, ...args: string[]) => run('commands/keys', args, { DATA_DIR: dataDir })
 
-test('tells ids and states, and never a key', async () => {
+test('prints ids and states, and never a key', async () => {
   const dataDir = await tempDir()
   signingKey(dataDir)
   const outputs = [await keys(dataDir, 'list'), await keys(dataDir, 'add')]
@@ -48,13 +49,17 @@ test('tells ids and states, and never a key', async () => {
     new RegExp(`^${added}  signs {5}since \\d{4}-\\S+Z\n${first}  verifies  since \\d{4}-\\S+Z\n$`),
   )
   outputs.push(await keys(dataDir, 'remove', added))
-  expect(outputs.at(-1)).toMatchObject({ code: 1, stdout: '', stderr: `${added} signs. Promote another key first.\n` })
+  expect(outputs.at(-1)).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: `${added} is the signing key. Promote another key first.\n`,
+  })
   outputs.push(await keys(dataDir, 'remove', first))
   expect(outputs.at(-1)).toMatchObject({ code: 0, stderr: '' })
   outputs.push(await keys(dataDir, 'promote', first))
   expect(outputs.at(-1)).toMatchObject({
     code: 1,
-    stderr: `There is no key ${first}. All keys: npm run keys -- list\n`,
+    stderr: `No key has the id ${first}. List all keys: npm run keys -- list\n`,
   })
   const pems = [join(dataDir, 'signing-key.pem'), join(dataDir, 'keys', `${added}.pem`)]
   for (const pem of pems) {
@@ -64,26 +69,26 @@ test('tells ids and states, and never a key', async () => {
   }
 })
 
-test('wrong usage: 2, with the usage; a key that others can read: 1, in one line', async () => {
+test('exits with 2 and the usage for wrong arguments, and with 1 for a key that other users can read', async () => {
   const dataDir = await tempDir()
   const wrong = await keys(dataDir, 'rotate')
   expect(wrong).toMatchObject({ code: 2, stdout: '' })
-  expect(wrong.stderr).toMatch(/^The command must be .+\n\nUsage:\n/)
+  expect(wrong.stderr).toMatch(/^Unknown command\. .+\n\nUsage:\n/)
   expect(await keys(dataDir, '--help')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Usage:/) })
   for (const args of [['list'], ['add'], ['promote', 'x'], ['remove', 'x']]) {
     const { code, stderr } = await keys(dataDir, ...args)
     expect(code).toBe(1)
-    expect(stderr).toMatch(/^\S+ holds no key\. .+\n$/)
+    expect(stderr).toMatch(/^\S+ has no key\. .+\n$/)
   }
   expect(await readdir(dataDir)).toEqual([])
   signingKey(dataDir)
   await chmod(join(dataDir, 'signing-key.pem'), 0o644)
   const { code, stderr } = await keys(dataDir, 'list')
   expect(code).toBe(1)
-  expect(stderr).toMatch(/^\S+signing-key\.pem: others can read .+\n$/)
+  expect(stderr).toMatch(/^\S+signing-key\.pem: other users can read .+\n$/)
 })
 
-test('several at once: one key signs, and each one that was added is there', async () => {
+test('several commands at once: one key signs, and every added key exists', async () => {
   const dataDir = await tempDir()
   signingKey(dataDir)
   const outputs = await Promise.all([1, 2, 3, 4].map(() => keys(dataDir, 'add')))
@@ -94,36 +99,35 @@ test('several at once: one key signs, and each one that was added is there', asy
   for (const kid of added) expect(stdout).toContain(kid)
 })
 
-test('rotation, step by step: no token is refused that should pass, and none passes after', async () => {
-  const dataDir = await tempDir()
-  const app = await startBoth({ DATA_DIR: dataDir, WORKERS: '1' })
+test('rotation, step by step: no valid token is refused, and no token of the removed key is accepted', async () => {
+  const env = { DATA_DIR: await tempDir(), BASE_URL: 'http://localhost:3000' }
+  let app = await startBoth(env)
+  const restart = async () => {
+    app.kill('SIGTERM')
+    expect(await app.exit).toEqual({ code: 0, signal: null })
+    app = await startBoth(env)
+  }
   const statuses = async (token: string) => [
     await statusOf(app.url + NORTH, token),
     await statusOf(app.reporting + REPORT, token),
   ]
   const kidOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()).kid
-  let restarts = 0
-  const restart = async () => {
-    restarts++
-    app.kill('SIGUSR2')
-    await app.printed('Restarted.\n'.repeat(restarts))
-  }
   const old = await tokenFrom(app.url, ALICE)
   expect(await statuses(old)).toEqual([200, 200])
 
-  const [added = ''] = KID.exec((await keys(dataDir, 'add')).stdout) ?? []
+  const [added = ''] = KID.exec((await keys(env.DATA_DIR, 'add')).stdout) ?? []
   await restart()
   const between = await tokenFrom(app.url, ALICE)
   expect(kidOf(between)).toBe(kidOf(old))
   for (const token of [old, between]) expect(await statuses(token)).toEqual([200, 200])
 
-  await keys(dataDir, 'promote', added)
+  await keys(env.DATA_DIR, 'promote', added)
   await restart()
   const fresh = await tokenFrom(app.url, ALICE)
   expect(kidOf(fresh)).toBe(added)
   for (const token of [old, between, fresh]) expect(await statuses(token)).toEqual([200, 200])
 
-  expect(await keys(dataDir, 'remove', kidOf(old))).toMatchObject({ code: 0 })
+  expect(await keys(env.DATA_DIR, 'remove', kidOf(old))).toMatchObject({ code: 0 })
   await restart()
   for (const token of [old, between]) expect(await statuses(token)).toEqual([401, 401])
   expect(await statuses(fresh)).toEqual([200, 200])

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { type Accounts, createAccountStore } from '../../../example-app/data/account-store.js'
 import { DATABASES } from './databases/databases.js'
 
-/** What every database behind the store has to fulfil. */
+/** Every database must pass these tests. */
 for (const { name, skip, use } of DATABASES) {
   describe.skipIf(skip)(`account store on ${name}`, () => {
     const open = use()
@@ -39,36 +39,36 @@ for (const { name, skip, use } of DATABASES) {
     })
 
     test.each([' alice@example.com', 'alice@example.com ', 'alice_example.com', '%', "' or 1=1 --"])(
-      'is no pattern and is not trimmed: "%s"',
+      'takes an address literally: "%s"',
       async (email) => {
         expect(await store.findByEmail(email)).toBeUndefined()
       },
     )
 
-    test('swaps a hash that is still the one expected', async () => {
+    test('replaces the expected hash', async () => {
       expect(await store.replacePasswordHash(id, 'hash-1', 'hash-2')).toBe(true)
       expect(await store.findById(id)).toEqual({ ...alice(), passwordHash: 'hash-2' })
     })
 
-    test('does not swap a hash that has changed', async () => {
+    test('does not replace a hash that has changed', async () => {
       expect(await store.replacePasswordHash(id, 'hash-0', 'hash-2')).toBe(false)
       expect(await store.replacePasswordHash('nobody', 'hash-1', 'hash-2')).toBe(false)
       expect(await store.findById(id)).toEqual(alice())
     })
 
-    test('swaps for one of two at the same time', async () => {
+    test('replaces the hash once when two writes compete', async () => {
       const swaps = [store.replacePasswordHash(id, 'hash-1', 'x'), store.replacePasswordHash(id, 'hash-1', 'y')]
       expect((await Promise.all(swaps)).sort()).toEqual([false, true])
     })
 
-    test('touches one account only', async () => {
+    test('changes one account only', async () => {
       const other = await store.add({ email: 'bob@example.com', passwordHash: 'hash-1', scopes: [] })
       await store.replacePasswordHash(id, 'hash-1', 'hash-2')
       await store.setPasswordHash('alice@example.com', 'hash-3')
       expect(await store.findByEmail('bob@example.com')).toEqual({ ...alice(), id: other, scopes: [] })
     })
 
-    test('a new password ends the tokens from before', async () => {
+    test('a new password revokes the tokens issued before', async () => {
       const before = Date.now()
       expect(await store.setPasswordHash('alice@example.com', 'hash-2')).toBe(true)
       const { passwordHash, tokensValidAfter } = (await store.findById(id)) ?? {}
@@ -77,11 +77,11 @@ for (const { name, skip, use } of DATABASES) {
       expect(tokensValidAfter?.getTime()).toBeLessThanOrEqual(Date.now())
     })
 
-    test('sets no password where there is no account', async () => {
+    test('sets no password for an unknown address', async () => {
       expect(await store.setPasswordHash('bob@example.com', 'hash')).toBe(false)
     })
 
-    test('knows whether it is empty', async () => {
+    test('isEmpty is true only without accounts', async () => {
       expect(await store.isEmpty()).toBe(false)
       const db = await open()
       expect(await createAccountStore(db).isEmpty()).toBe(true)

@@ -19,7 +19,7 @@ for (const { name, skip, use } of DATABASES) {
       return { db, store, open }
     }
 
-    test('an empty database gets two accounts, once', async () => {
+    test('adds two accounts to an empty database, once', async () => {
       const { db, store, open } = await makeStore()
       await addDemoData(db, passwords)
       expect(await open()).toEqual([ALICE.email, BOB.email])
@@ -28,7 +28,7 @@ for (const { name, skip, use } of DATABASES) {
       expect(await store.findByEmail(ALICE.email)).toEqual(before)
     })
 
-    test('also when several processes find it empty at once, each account has its statements once', async () => {
+    test('adds the statements once when several processes start at the same time', async () => {
       const { db, store } = await makeStore()
       await Promise.all([1, 2, 3].map(() => addDemoData(db, passwords)))
       const { id = '' } = (await store.findByEmail(ALICE.email)) ?? {}
@@ -44,14 +44,14 @@ for (const { name, skip, use } of DATABASES) {
       expect(await statements.findHouse('east')).toBeUndefined()
     })
 
-    test('a database with an account gets none', async () => {
+    test('adds nothing to a database with an account', async () => {
       const { db, store, open } = await makeStore()
       await store.add({ email: 'carol@example.com', passwordHash: 'none', scopes: [] })
       await addDemoData(db, passwords)
       expect(await open()).toEqual([])
     })
 
-    test('an account with a password of its own is no open demo account', async () => {
+    test('an account with a changed password is not an open demo account', async () => {
       const { db, store, open } = await makeStore()
       await addDemoData(db, passwords)
       await store.setPasswordHash(ALICE.email, await passwords.hash('another password'))

@@ -4,12 +4,12 @@ import type { VerifiedToken } from 'express-token-endpoint'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openRedis } from '../../../example-app/data/redis.js'
 import { redisRevocation } from '../../../example-app/data/revocation.js'
-import { Failure, Outage } from '../../../example-app/failure.js'
+import { OperatorError, Outage } from '../../../example-app/errors.js'
 import { rejectionOf } from '../../support/failures.js'
 import { startProxy } from '../../support/services/proxy.js'
 import { freePort, NO_REDIS, startRedis, type TestRedis } from '../../support/services/redis.js'
 
-const PATIENCE = 20_000
+const TIME_LIMIT = 20_000
 
 async function open(url: string) {
   const logged: string[] = []
@@ -19,8 +19,8 @@ async function open(url: string) {
 }
 
 async function expectFailure(url: string, says: RegExp): Promise<void> {
-  const error = (await rejectionOf(openRedis(url, (line) => expect.fail(line)))) as Failure
-  expect(error).toBeInstanceOf(Failure)
+  const error = (await rejectionOf(openRedis(url, (line) => expect.fail(line)))) as OperatorError
+  expect(error).toBeInstanceOf(OperatorError)
   expect(error.message).toMatch(says)
   expect(error.message).toMatch(/^REDIS_URL: .+$/)
   expect(error.message).not.toContain('s3cret')
@@ -28,13 +28,13 @@ async function expectFailure(url: string, says: RegExp): Promise<void> {
 
 const token = (id: string, expiresAt = new Date(Date.now() + 3_600_000)) => ({ id, expiresAt }) as VerifiedToken
 
-describe('a Redis that cannot be used is a failure in one line, without the password', () => {
-  test('one that is not there', async () => {
+describe('openRedis throws one line without the password', () => {
+  test('when Redis is unreachable', async () => {
     const port = await freePort()
     await expectFailure(`redis://:s3cret@127.0.0.1:${port}`, new RegExp(`ECONNREFUSED 127\\.0\\.0\\.1:${port}`))
   })
 
-  test('one that says nothing', { timeout: PATIENCE }, async () => {
+  test('when Redis never responds', { timeout: TIME_LIMIT }, async () => {
     const server = createServer(() => {}).listen(0, '127.0.0.1')
     onTestFinished(() => void server.close())
     await once(server, 'listening')
@@ -59,10 +59,10 @@ describe.skipIf(NO_REDIS)('Redis', () => {
   })
 
   test.each<[string, boolean, (server: TestRedis) => unknown, (server: TestRedis) => unknown]>([
-    ['killed and started anew', false, (server) => server.kill(), (server) => server.start()],
+    ['killed and restarted', false, (server) => server.kill(), (server) => server.start()],
     ['paused', true, (server) => server.process().kill('SIGSTOP'), (server) => server.process().kill('SIGCONT')],
   ])(
-    '%s: commands fail meanwhile and do not wait for it; afterwards it works by itself',
+    '%s: commands fail at once, and recovery needs no restart',
     async (_what, mayGoUnnoticed, leave, comeBack) => {
       const server = await startRedis()
       const { redis, logged } = await open(server.url)
@@ -71,40 +71,40 @@ describe.skipIf(NO_REDIS)('Redis', () => {
         expect(error).toBeInstanceOf(Error)
       }
       await comeBack(server)
-      await vi.waitFor(async () => expect(await redis.ping()).toBe('PONG'), PATIENCE)
-      // A short pause costs no connection.
-      const told = [expect.stringMatching(/^Redis is away: .+$/), 'Redis is back.']
+      await vi.waitFor(async () => expect(await redis.ping()).toBe('PONG'), TIME_LIMIT)
+      // A short pause closes no connection.
+      const told = [expect.stringMatching(/^Redis is unreachable: .+$/), 'Redis is back.']
       expect(logged).toEqual(mayGoUnnoticed && logged.length === 0 ? [] : told)
     },
-    2 * PATIENCE,
+    2 * TIME_LIMIT,
   )
 
-  test('while there is no connection, a command fails at once and is not kept for later', async () => {
+  test('without a connection, a command fails at once and is not queued', async () => {
     const server = await startRedis()
     const { redis } = await open(server.url)
     await server.kill()
-    await vi.waitFor(() => expect(redis.status).not.toBe('ready'), PATIENCE)
+    await vi.waitFor(() => expect(redis.status).not.toBe('ready'), TIME_LIMIT)
     await expect(redis.set('key', 'value')).rejects.toThrow("Stream isn't writeable")
     await server.start()
-    await vi.waitFor(async () => expect(await redis.get('key')).toBeNull(), PATIENCE)
+    await vi.waitFor(async () => expect(await redis.get('key')).toBeNull(), TIME_LIMIT)
   })
 
-  test('a connection that is closed is told, though no error goes with it', async () => {
+  test('logs a closed connection that emits no error', async () => {
     const proxy = await startProxy((await startRedis()).port)
     const { redis, logged } = await open(`redis://127.0.0.1:${proxy.port}`)
     proxy.cut()
-    await vi.waitFor(() => expect(logged).toHaveLength(2), PATIENCE)
-    expect(logged).toEqual(['Redis is away: the connection was closed', 'Redis is back.'])
+    await vi.waitFor(() => expect(logged).toHaveLength(2), TIME_LIMIT)
+    expect(logged).toEqual(['Redis is unreachable: the connection was closed', 'Redis is back.'])
     expect(await redis.ping()).toBe('PONG')
   })
 
-  test('a connection that says nothing any more makes room for a new one', { timeout: 2 * PATIENCE }, async () => {
+  test('replaces a connection that no longer responds', { timeout: 2 * TIME_LIMIT }, async () => {
     const server = await startRedis()
     const proxy = await startProxy(server.port)
     const { redis } = await open(`redis://127.0.0.1:${proxy.port}`)
     proxy.lose()
     await expect(redis.ping()).rejects.toThrow('Command timed out')
-    await vi.waitFor(async () => expect(await redis.ping()).toBe('PONG'), PATIENCE)
+    await vi.waitFor(async () => expect(await redis.ping()).toBe('PONG'), TIME_LIMIT)
   })
 })
 
@@ -126,7 +126,7 @@ describe('revocation', () => {
     expect(await redis.pexpiretime('revoked:one')).toBe(one.expiresAt.getTime() + 60_000)
   })
 
-  test.skipIf(NO_REDIS)('in Redis that is away: an outage, and never an answer', async () => {
+  test.skipIf(NO_REDIS)('throws an Outage when Redis is unreachable', async () => {
     const server = await startRedis()
     const { redis } = await open(server.url)
     const { isRevoked, revoke } = redisRevocation(redis)

@@ -21,7 +21,7 @@ for (const { name, skip, use } of DATABASES) {
       return { id, reports: createReports(db) }
     }
 
-    test('by house and day, of one account alone', async () => {
+    test('by house and day, of one account', async () => {
       const { id, reports } = await makeReports([
         ['south', '2013-05-03', -5],
         ['north', '2013-05-03', 1],
@@ -46,13 +46,13 @@ for (const { name, skip, use } of DATABASES) {
       expect(await reports.dailyTotals('nobody', 'north')).toEqual([{ ...north, days: [] }])
     })
 
-    test('no such house', async () => {
+    test('undefined for an unknown house', async () => {
       const { id, reports } = await makeReports([])
       for (const house of ['east', '', "'", '\0', '\ud800'])
         expect(await reports.dailyTotals(id, house)).toBeUndefined()
     })
 
-    test('exact, beyond what the column or a 32-bit sum could hold', async () => {
+    test('exact beyond 32 bits', async () => {
       const large = 2_147_483_647
       const { id, reports } = await makeReports(Array.from({ length: 3 }, () => ['north', '2013-05-02', large]))
       expect((await reports.dailyTotals(id, 'north'))?.[0]?.days).toEqual([

@@ -9,7 +9,7 @@ for (const { name, skip, use } of DATABASES) {
   describe.skipIf(skip)(`revoked tokens in ${name}`, () => {
     const openDatabase = use()
 
-    /** A token that expires so many milliseconds from now. */
+    /** Returns a token that expires after this many milliseconds. */
     const token = (lifetime = 3600 * SECONDS) => {
       const issuedAt = new Date(Date.now() + lifetime - 3600 * SECONDS)
       const issuer = createTokenIssuer({ issuer: 'http://localhost', keys: { alg: 'HS256', secret: 'x'.repeat(32) } })
@@ -17,7 +17,7 @@ for (const { name, skip, use } of DATABASES) {
       return { id, expiresAt } as Parameters<ReturnType<typeof databaseRevocation>['revoke']>[0]
     }
 
-    test('a token is revoked once and for all; no other is', async () => {
+    test('revokes one token and no other', async () => {
       const { isRevoked, revoke } = databaseRevocation(await openDatabase())
       const [one, other] = [token(), token()]
       expect(await isRevoked(one)).toBe(false)
@@ -26,7 +26,7 @@ for (const { name, skip, use } of DATABASES) {
       expect(await isRevoked(other)).toBe(false)
     })
 
-    test('entries of tokens that have expired go, with a margin for clocks', async () => {
+    test('deletes entries a minute after their tokens have expired', async () => {
       const db = await openDatabase()
       const { isRevoked, revoke } = databaseRevocation(db)
       const [old, recent, fresh] = [token(-120 * SECONDS), token(-30 * SECONDS), token()]

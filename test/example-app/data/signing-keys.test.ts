@@ -16,7 +16,7 @@ import { tempDir } from '../support.js'
 
 const FILE = 'signing-key.pem'
 
-test('makes a key that the package takes, in a file that nobody else can read', async () => {
+test('creates a key for the package, in a file that no other user can read', async () => {
   const dataDir = join(await tempDir(), 'data')
   const keys = signingKey(dataDir)
   expect(createTokenIssuer({ issuer: 'http://localhost', keys }).jwks().keys).toMatchObject([{ alg: 'ES256' }])
@@ -26,14 +26,14 @@ test('makes a key that the package takes, in a file that nobody else can read', 
   expect((await stat(join(dataDir, 'keys'))).mode & 0o777).toBe(0o700)
 })
 
-test('keeps the key', async () => {
+test('reads the same key again', async () => {
   const dataDir = await tempDir()
   const first = signingKey(dataDir).privateKey as KeyObject
   expect(first.equals(signingKey(dataDir).privateKey as KeyObject)).toBe(true)
   expect(first.equals(signingKey(await tempDir()).privateKey as KeyObject)).toBe(false)
 })
 
-test('leaves the key of a process that was faster', async () => {
+test('keeps the key of a process that was faster', async () => {
   const dataDir = await tempDir()
   const file = join(dataDir, FILE)
   createKeyFile(file)
@@ -47,7 +47,7 @@ test.each([0o644, 0o640, 0o604, 0o620, 0o602, 0o610])('refuses a file of mode %o
   const dataDir = await tempDir()
   signingKey(dataDir)
   await chmod(join(dataDir, FILE), mode)
-  expect(() => signingKey(dataDir)).toThrow(/^\S+signing-key\.pem: others can read this key .+chmod 600/)
+  expect(() => signingKey(dataDir)).toThrow(/^\S+signing-key\.pem: other users can read .+chmod 600/)
 })
 
 const pem = (key: KeyObject) => key.export({ type: key.type === 'public' ? 'spki' : 'pkcs8', format: 'pem' })
@@ -60,13 +60,13 @@ test.each([
   ['a public key', pem(p256.publicKey)],
   ['a key on another curve', pem(generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey)],
   ['a key of another kind', pem(generateKeyPairSync('ed25519').privateKey)],
-])('refuses a file that holds %s', async (_what, content) => {
+])('refuses a file with %s', async (_what, content) => {
   const dataDir = await tempDir()
   await writeFile(join(dataDir, FILE), content, { mode: 0o600 })
-  expect(() => signingKey(dataDir)).toThrow(/^\S+signing-key\.pem: holds no P-256 private key\..+$/)
+  expect(() => signingKey(dataDir)).toThrow(/^\S+signing-key\.pem: not a P-256 private key\. .+$/)
 })
 
-describe('more than one key', () => {
+describe('several keys', () => {
   const issuerOf = (dataDir: string) => createTokenIssuer({ issuer: 'http://localhost', keys: tokenKeys(dataDir) })
   const states = (dataDir: string) => listKeys(dataDir).map(({ kid, signs }) => [kid, signs])
   const kidOfSigning = (dataDir: string) => signingKey(dataDir).kid ?? ''
@@ -76,14 +76,14 @@ describe('more than one key', () => {
     return JSON.parse(Buffer.from(header, 'base64url').toString()).kid
   }
 
-  test('the id is the one that the package would give the key', async () => {
+  test('the id is the thumbprint that the package computes', async () => {
     const dataDir = await tempDir()
     const { privateKey } = signingKey(dataDir)
     const issuer = createTokenIssuer({ issuer: 'http://localhost', keys: { alg: 'ES256', privateKey } })
     expect(issuer.jwks().keys[0]?.kid).toBe(kidOfSigning(dataDir))
   })
 
-  test('an added one is shown and verifies, but does not sign', async () => {
+  test('an added key is listed and verifies, and does not sign', async () => {
     const dataDir = await tempDir()
     const first = kidOfSigning(dataDir)
     const added = addKey(dataDir)
@@ -100,7 +100,7 @@ describe('more than one key', () => {
     expect((await stat(join(dataDir, 'keys', `${added}.pem`))).mode & 0o777).toBe(0o600)
   })
 
-  test('the issuer gets the private half of the one that signs alone', async () => {
+  test('the issuer gets the private key of the signing key only', async () => {
     const dataDir = await tempDir()
     addKey(dataDir)
     promoteKey(dataDir, addKey(dataDir))
@@ -110,7 +110,7 @@ describe('more than one key', () => {
     for (const key of others) expect(key).toMatchObject({ publicKey: expect.objectContaining({ type: 'public' }) })
   })
 
-  test('a promoted one signs, and the one before it verifies', async () => {
+  test('a promoted key signs, and the previous signing key verifies', async () => {
     const dataDir = await tempDir()
     const first = kidOfSigning(dataDir)
     const { token } = issuerOf(dataDir).issue({ accountId: 'acc-1' })
@@ -129,7 +129,7 @@ describe('more than one key', () => {
     expect(listKeys(dataDir)).toHaveLength(2)
   })
 
-  test('a removed one is gone; its tokens are refused', async () => {
+  test('the tokens of a removed key are refused', async () => {
     const dataDir = await tempDir()
     const first = kidOfSigning(dataDir)
     const { token } = issuerOf(dataDir).issue({ accountId: 'acc-1' })
@@ -140,27 +140,27 @@ describe('more than one key', () => {
     await expect(issuerOf(dataDir).verify(token)).rejects.toMatchObject({ reason: 'unknown_key' })
   })
 
-  test('the one that signs is not removed, in whichever files it is', async () => {
+  test('refuses to remove the signing key', async () => {
     const dataDir = await tempDir()
     const first = kidOfSigning(dataDir)
-    expect(() => removeKey(dataDir, first)).toThrow(/ signs\. Promote another key first\.$/)
+    expect(() => removeKey(dataDir, first)).toThrow(/ is the signing key\. Promote another key first\.$/)
     const added = addKey(dataDir)
     promoteKey(dataDir, added)
-    expect(() => removeKey(dataDir, added)).toThrow(/ signs\./)
+    expect(() => removeKey(dataDir, added)).toThrow(/ is the signing key\./)
     expect(signs(dataDir)).toBe(added)
     expect(await readdir(join(dataDir, 'keys'))).toHaveLength(2)
   })
 
-  test.each(['no-such-key', '../signing-key', '', 'x'.repeat(43)])('there is no key "%s"', async (kid) => {
+  test.each(['no-such-key', '../signing-key', '', 'x'.repeat(43)])('refuses the unknown key "%s"', async (kid) => {
     const dataDir = await tempDir()
     addKey(dataDir)
     const before = states(dataDir)
-    expect(() => promoteKey(dataDir, kid)).toThrow(/^There is no key /)
-    expect(() => removeKey(dataDir, kid)).toThrow(/^There is no key /)
+    expect(() => promoteKey(dataDir, kid)).toThrow(/^No key has the id /)
+    expect(() => removeKey(dataDir, kid)).toThrow(/^No key has the id /)
     expect(states(dataDir)).toEqual(before)
   })
 
-  test('what a crash left in the folder is no key; a file of mode 644, or by a wrong name, is refused', async () => {
+  test('ignores a draft that a crash left, and refuses a file with mode 644 or a wrong name', async () => {
     const dataDir = await tempDir()
     const added = addKey(dataDir)
     const file = join(dataDir, 'keys', `${added}.pem`)
@@ -168,9 +168,9 @@ describe('more than one key', () => {
     expect(listKeys(dataDir)).toHaveLength(2)
     const misnamed = join(dataDir, 'keys', `${'x'.repeat(43)}.pem`)
     await writeFile(misnamed, await readFile(file), { mode: 0o600 })
-    expect(() => tokenKeys(dataDir)).toThrow(/x\.pem: holds another key than its name says$/)
+    expect(() => tokenKeys(dataDir)).toThrow(/x\.pem: the name is not the id of this key\. .+\.pem\.$/)
     await rm(misnamed)
     await chmod(file, 0o644)
-    expect(() => tokenKeys(dataDir)).toThrow(/others can read this key/)
+    expect(() => tokenKeys(dataDir)).toThrow(/other users can read/)
   })
 })

@@ -16,7 +16,7 @@ import { createReports } from '../../../example-app/data/reports.js'
 import { databaseRevocation } from '../../../example-app/data/revocation.js'
 import { signingKey } from '../../../example-app/data/signing-keys.js'
 import { createStatements } from '../../../example-app/data/statements.js'
-import { createApp } from '../../../example-app/web/clearing-house-app.js'
+import { createClearingHouseApp } from '../../../example-app/web/clearing-house-app.js'
 import { createReportingApp } from '../../../example-app/web/reporting-app.js'
 import { FOLDER, tempDir } from '../support.js'
 
@@ -43,7 +43,7 @@ export async function startPageApp({ hasReporting = true, guesses = 10 }: PageAp
   const common = { accounts, checks: {}, log: () => {} }
 
   clearingHouse.run(
-    createApp({
+    createClearingHouseApp({
       ...common,
       tokens: createTokenIssuer({ issuer: url, keys: signingKey(dataDir), lifetime: '1h', clock }),
       statements: createStatements(db),

@@ -1,200 +1,171 @@
-import { Client } from 'pg'
+import { once } from 'node:events'
+import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { NO_POSTGRES, PASSWORD, startPostgres, type TestPostgres } from '../../support/services/postgres.js'
-import { freePort, NO_REDIS, startRedis, type TestRedis } from '../../support/services/redis.js'
+import { NO_NGINX, startNginx } from '../../support/services/nginx.js'
+import { NO_POSTGRES, startPostgres } from '../../support/services/postgres.js'
+import { freePort, NO_REDIS, startRedis } from '../../support/services/redis.js'
 import { SERVER_START_MS } from '../data/databases/databases.js'
-import {
-  ALICE,
-  BOB,
-  login,
-  NORTH,
-  type Running,
-  run,
-  SIGN_OUT_PATH,
-  start,
-  statusOf,
-  tempDir,
-  tokenFrom,
-} from '../support.js'
+import { ALICE, NORTH, REPORT, type Running, SIGN_OUT_PATH, start, TOKEN_PATH, tempDir, tokenFrom } from '../support.js'
 
-const PATIENCE = 20_000
-const SECRETS = [PASSWORD, encodeURIComponent(PASSWORD)]
+/** Responses of each kind that must arrive between two steps of a replacement. */
+const ENOUGH = 20
+const TIME_LIMIT = { timeout: 60_000, interval: 20 }
 
-/** Starts processes of the example at once, on one database, one Redis and one data folder, all of them new. */
-async function startFleet(size: number) {
-  const postgres = await startPostgres()
-  const redis = await startRedis({ dir: await tempDir() })
+/** Starts nginx with the shipped configuration, and two processes of each API behind it. */
+async function startFleet() {
+  const [postgres, redis] = [await startPostgres(), await startRedis()]
+  const ports = {
+    clearing_house: [await freePort(), await freePort()],
+    reporting: [await freePort(), await freePort()],
+  }
+  const nginx = await startNginx(ports)
+  const url = `http://127.0.0.1:${nginx.ports.clearingHouse}`
   const env = {
     DATA_DIR: await tempDir(),
     DATABASE_URL: await postgres.createDatabase(),
     REDIS_URL: redis.url,
-    BASE_URL: 'http://localhost:3000',
+    BASE_URL: url,
+    JWKS_URL: `${url}/.well-known/jwks.json`,
+    TRUSTED_PROXIES: '1',
   }
-  const fleet = await Promise.all(Array.from({ length: size }, () => start(env)))
-  // Whatever a test does to it, it tells no secret.
-  onTestFinished(() => {
-    for (const { output } of fleet) for (const secret of SECRETS) expect(output()).not.toContain(secret)
-  })
-  return { postgres, redis, env, fleet }
+  const names = [
+    ...ports.clearing_house.map((port) => `clearing-house:${port}`),
+    ...ports.reporting.map((port) => `reporting:${port}`),
+  ]
+  const processes = new Map<string, Running>()
+  for (const name of names) processes.set(name, await start(env, name))
+  const replace = async (name: string) => {
+    const old = processes.get(name) as Running
+    old.kill('SIGTERM')
+    expect(await old.exit).toEqual({ code: 0, signal: null })
+    processes.set(name, await start(env, name))
+  }
+  const reporting = `http://127.0.0.1:${nginx.ports.reporting}`
+  return { nginx, url, reporting, names, processes, replace }
 }
 
-async function rows(databaseUrl: string, table: string): Promise<number> {
-  const client = new Client({ connectionString: databaseUrl })
-  await client.connect()
-  const { rows } = await client.query(`select count(*)::int as count from ${table}`)
-  await client.end()
-  return rows[0].count
+/** Sends one request and returns its status and body. */
+async function send(url: string, options: RequestOptions, body?: string) {
+  const req = request(url, options).end(body)
+  const [res] = (await once(req, 'response')) as [IncomingMessage]
+  return { status: res.statusCode, body: await text(res) }
 }
 
-async function signOut(url: string, token: string): Promise<number> {
-  const headers = { Authorization: `Bearer ${token}` }
-  return (await fetch(url + SIGN_OUT_PATH, { method: 'POST', headers })).status
+interface Load {
+  kind: string
+  clients: number
+  ask: (agent: Agent) => Promise<{ status: number | undefined; body: string }>
+  /** Returns what is wrong with the body of a 200, or undefined. */
+  check: (body: string) => string | undefined
 }
 
-async function readiness(url: string) {
-  const answer = await fetch(`${url}/readyz`)
-  const { parts } = (await answer.json()) as { parts: Record<string, string> }
-  return { status: answer.status, parts }
-}
-
-const alive = async (url: string) => (await fetch(`${url}/healthz`)).status
-
-/** What one process answers to each kind of request. */
-async function answers(url: string, token: string, spare: string) {
-  const [loggedIn, guarded, signedOut] = await Promise.all([
-    login(url, ALICE),
-    statusOf(url + NORTH, token),
-    signOut(url, spare),
-  ])
-  return { login: loggedIn.status, guarded, signOut: signedOut }
-}
-
-describe.skipIf(NO_POSTGRES || NO_REDIS)('several processes', { timeout: 2 * SERVER_START_MS }, () => {
-  test('started at once: one key, demo data once, one sign-out, one budget', async () => {
-    const { fleet, env } = await startFleet(3)
-    const [one, two, three] = fleet as [Running, Running, Running]
-    expect(await rows(env.DATABASE_URL, 'accounts')).toBe(2)
-    expect(await rows(env.DATABASE_URL, 'statements')).toBe(14)
-    expect(await rows(env.DATABASE_URL, 'houses')).toBe(2)
-
-    const token = await tokenFrom(one.url, ALICE)
-    const other = await tokenFrom(two.url, ALICE)
-    for (const { url } of fleet) expect(await statusOf(url + NORTH, token)).toBe(200)
-    expect(await signOut(two.url, token)).toBe(204)
-    for (const { url } of fleet) expect(await statusOf(url + NORTH, token)).toBe(401)
-    for (const { url } of fleet) expect(await statusOf(url + NORTH, other)).toBe(200)
-
-    for (const { url } of fleet)
-      expect(await readiness(url)).toMatchObject({ status: 200, parts: { database: 'ok', redis: 'ok' } })
-
-    const guesses: number[] = []
-    for (let round = 0; round < 12; round++) {
-      for (const { url } of [one, two, three]) guesses.push((await login(url, { ...BOB, password: 'guess' })).status)
+/** Sends requests over keep-alive connections until `stop` is called. Counts the right responses, and collects all others. */
+function startLoad(loads: Load[]) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 32 })
+  const right = new Map<string, number>()
+  const wrong: string[] = []
+  let running = true
+  const client = async ({ kind, ask, check }: Load) => {
+    while (running) {
+      const fault = await ask(agent).then(
+        ({ status, body }) => (status === 200 ? check(body) : `status ${status}: ${body}`),
+        (error: Error) => error.message,
+      )
+      if (fault === undefined) right.set(kind, (right.get(kind) ?? 0) + 1)
+      else wrong.push(`${kind}: ${fault}`)
     }
-    const through = guesses.filter((status) => status === 403).length
-    expect(new Set(guesses)).toEqual(new Set([403, 429]))
-    expect(through).toBeGreaterThanOrEqual(10)
-    // On its own each of them would let ten through; a Redis that a busy machine kept silent lets a process do so.
-    expect(through).toBeLessThan(30)
-
-    for (const { kill } of fleet) kill('SIGTERM')
-    for (const { exit } of fleet) expect(await exit).toEqual({ code: 0, signal: null })
-  })
-
-  const AWAY: [string, (server: TestPostgres) => unknown, (server: TestPostgres) => unknown][] = [
-    ['killed and started anew', (server) => server.kill(), (server) => server.start()],
-    ['paused', (server) => server.pause(), (server) => server.resume()],
-  ]
-  test.each(AWAY)('PostgreSQL %s: 503 and nobody in; then it works by itself', async (_what, leave, comeBack) => {
-    const { fleet, postgres } = await startFleet(1)
-    const [{ url, printed }] = fleet as [Running]
-    const [token, spare] = [await tokenFrom(url, ALICE), await tokenFrom(url, ALICE)]
-    await leave(postgres)
-    expect(await answers(url, token, spare)).toEqual({ login: 503, guarded: 503, signOut: 503 })
-    expect(await login(url, { ...ALICE, password: 'guess' })).toMatchObject({ status: 503 })
-    expect(await readiness(url)).toMatchObject({ status: 503, parts: { database: 'unavailable', redis: 'ok' } })
-    expect(await alive(url)).toBe(200)
-
-    await comeBack(postgres)
-    await vi.waitFor(async () => expect(await readiness(url)).toMatchObject({ status: 200 }), PATIENCE)
-    await printed('PostgreSQL is back.')
-    await vi.waitFor(
-      async () => expect(await answers(url, token, spare)).toEqual({ login: 200, guarded: 200, signOut: 204 }),
-      PATIENCE,
-    )
-    expect(await statusOf(url + NORTH, spare)).toBe(401)
-  })
-
-  const REDIS_AWAY: [string, (server: TestRedis) => unknown, (server: TestRedis) => unknown][] = [
-    ['killed and started anew', (server) => server.kill(), (server) => server.start()],
-    ['paused', (server) => server.process().kill('SIGSTOP'), (server) => server.process().kill('SIGCONT')],
-  ]
-  test.each(REDIS_AWAY)(
-    'Redis %s: logins go on, nobody is let in unchecked; then it works by itself',
-    async (_what, leave, comeBack) => {
-      const { fleet, redis } = await startFleet(1)
-      const [{ url }] = fleet as [Running]
-      const [token, spare, revoked] = [
-        await tokenFrom(url, ALICE),
-        await tokenFrom(url, ALICE),
-        await tokenFrom(url, ALICE),
-      ]
-      expect(await signOut(url, revoked)).toBe(204)
-      await leave(redis)
-      expect(await answers(url, token, spare)).toEqual({ login: 200, guarded: 503, signOut: 503 })
-      expect(await statusOf(url + NORTH, revoked)).toBe(503)
-      expect(await readiness(url)).toMatchObject({ status: 503, parts: { database: 'ok', redis: 'unavailable' } })
-      expect(await alive(url)).toBe(200)
-
-      await comeBack(redis)
-      await vi.waitFor(async () => expect(await statusOf(url + NORTH, token)).toBe(200), PATIENCE)
-      expect(await statusOf(url + NORTH, revoked)).toBe(401)
-      expect(await answers(url, token, spare)).toEqual({ login: 200, guarded: 200, signOut: 204 })
-      expect(await readiness(url)).toMatchObject({ status: 200 })
+  }
+  const clients = Promise.all(loads.flatMap((load) => Array.from({ length: load.clients }, () => client(load))))
+  const stop = async () => {
+    running = false
+    await clients
+    agent.destroy()
+  }
+  onTestFinished(stop)
+  return {
+    wrong,
+    /** Resolves when some more responses of each kind have arrived. */
+    async goesOn() {
+      const before = new Map(right)
+      for (const { kind } of loads) {
+        await vi.waitFor(
+          () => expect(right.get(kind) ?? 0).toBeGreaterThan((before.get(kind) ?? 0) + ENOUGH),
+          TIME_LIMIT,
+        )
+      }
     },
-  )
-})
+    stop,
+    total: () => [...right.values()].reduce((sum, count) => sum + count, 0),
+  }
+}
 
-describe('does not start, and says so in one line', () => {
-  test('without the database of DATABASE_URL', async () => {
-    const port = await freePort()
-    const env = { DATA_DIR: await tempDir(), PORT: '0', DATABASE_URL: `postgres://u:s3cret@127.0.0.1:${port}/x` }
-    const { code, stdout, stderr } = await run('main', [], env)
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toBe(`DATABASE_URL: PostgreSQL: connect ECONNREFUSED 127.0.0.1:${port}\n`)
-  })
-
-  test('without the Redis of REDIS_URL', async () => {
-    const port = await freePort()
-    const env = { DATA_DIR: await tempDir(), PORT: '0', REDIS_URL: `redis://:s3cret@127.0.0.1:${port}` }
-    const { code, stdout, stderr } = await run('main', [], env)
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toBe(`REDIS_URL: connect ECONNREFUSED 127.0.0.1:${port}\n`)
-  })
-
-  test.skipIf(NO_POSTGRES || NO_REDIS)(
-    'on a busy port, with both of them connected',
+describe.skipIf(NO_NGINX || NO_POSTGRES || NO_REDIS)('several processes behind nginx', () => {
+  test(
+    'replacing the processes one by one under load loses no request',
     async () => {
-      const { fleet, env } = await startFleet(1)
-      const { port } = new URL((fleet[0] as Running).url)
-      const { code, stderr } = await run('main', [], { ...env, PORT: port })
-      expect(code).toBe(1)
-      expect(stderr).toMatch(/^Port \d+ of 127\.0\.0\.1 is taken.+\n$/)
+      const { nginx, url, reporting, names, replace } = await startFleet()
+      const token = await tokenFrom(url, ALICE)
+      const headers = { Authorization: `Bearer ${token}` }
+      const get = (path: string) => (agent: Agent) => send(path, { agent, headers })
+      const body = JSON.stringify(ALICE)
+      const json = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }
+      const same = (expected: string) => (body: string) => (body === expected ? undefined : `body ${body}`)
+      const load = startLoad([
+        {
+          kind: 'statements',
+          clients: 6,
+          ask: get(url + NORTH),
+          check: same((await send(url + NORTH, { headers })).body),
+        },
+        {
+          kind: 'totals',
+          clients: 4,
+          ask: get(reporting + REPORT),
+          check: same((await send(reporting + REPORT, { headers })).body),
+        },
+        {
+          kind: 'login',
+          clients: 2,
+          ask: (agent) => send(url + TOKEN_PATH, { agent, method: 'POST', headers: json }, body),
+          check: (answer) => ('authenticationToken' in JSON.parse(answer) ? undefined : answer),
+        },
+      ])
+      await load.goesOn()
+      for (const name of names) {
+        await replace(name)
+        await load.goesOn()
+      }
+      await load.stop()
+      expect(load.wrong).toEqual([])
+
+      const log = await nginx.accessLog()
+      for (const name of names) expect(log).toContain(` 127.0.0.1:${name.split(':')[1]} `)
+      const lines = log.trim().split('\n')
+      expect(lines.length).toBeGreaterThan(load.total())
+      expect(lines.filter((line) => !line.startsWith('200 '))).toEqual([])
+      const logs = log + (await nginx.errorLog())
+      for (const secret of [...token.split('.'), ALICE.password]) expect(logs).not.toContain(secret)
     },
-    SERVER_START_MS,
+    3 * SERVER_START_MS,
+  )
+
+  test(
+    'a process sees the address of the client, and ignores a forged one',
+    async () => {
+      const { url, processes } = await startFleet()
+      const headers = { 'X-Forwarded-For': '203.0.113.7' }
+      for (const path of [NORTH, SIGN_OUT_PATH]) {
+        const method = path === NORTH ? 'GET' : 'POST'
+        await send(url + path, { method, headers, localAddress: '127.0.0.9' })
+      }
+      const output = () => [...processes.values()].map((running) => running.output()).join('')
+      await vi.waitFor(
+        () => expect(output().match(/bearer\.refused missing_token from=127\.0\.0\.9\n/g)).toHaveLength(2),
+        TIME_LIMIT,
+      )
+      expect(output()).not.toContain('203.0.113.7')
+    },
+    3 * SERVER_START_MS,
   )
 })
-
-test.skipIf(NO_POSTGRES)(
-  'the account command adds to the database of DATABASE_URL',
-  async () => {
-    const postgres = await startPostgres()
-    const env = { DATA_DIR: await tempDir(), DATABASE_URL: await postgres.createDatabase() }
-    const added = await run('commands/account', ['add', 'carol@example.com'], env, 'first password')
-    expect(added).toMatchObject({ code: 0, stdout: 'Added carol@example.com.\n', stderr: '' })
-    expect(await rows(env.DATABASE_URL, 'accounts')).toBe(1)
-    const { url } = await start(env)
-    expect(await login(url, { email: 'carol@example.com', password: 'first password' })).toMatchObject({ status: 200 })
-  },
-  SERVER_START_MS,
-)

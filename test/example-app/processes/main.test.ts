@@ -22,7 +22,7 @@ import {
 const BASE_URL = 'http://localhost:3000'
 
 describe('the first start', () => {
-  test('prints lines that work in bash as they stand', async () => {
+  test('prints lines that work in bash', async () => {
     const { output } = await startBoth({ DATA_DIR: await tempDir() })
     const lines = output().match(/^ {2}(?=curl|TOKEN=).+/gm) ?? []
     const { stdout, code } = await bash(lines.join('\necho; echo @@@\n'))
@@ -40,11 +40,11 @@ describe('the first start', () => {
     expect(scopeless).toMatch(/^HTTP\/1\.1 403 [\s\S]+error="insufficient_scope"/)
   })
 
-  test('prints the demo credentials, and why they are no secret', async () => {
+  test('prints the demo credentials and the reason why they are not secret', async () => {
     const { output } = await startBoth({ DATA_DIR: await tempDir() })
     expect(output()).toContain(`  ${ALICE.email}  ${ALICE.password}  statements:read reports:read\n`)
     expect(output()).toContain(`  ${BOB.email}  ${BOB.password}  (no scope)\n`)
-    expect(output()).toContain('only because nobody but this machine can reach this address')
+    expect(output()).toContain('the app creates them only where no other machine can connect')
   })
 
   test('never prints a token or the key', async () => {
@@ -60,7 +60,7 @@ describe('the first start', () => {
   })
 })
 
-test('keeps accounts and key: a token from before works after a new start', async () => {
+test('keeps accounts and key, so a token still works after a restart', async () => {
   const env = { DATA_DIR: await tempDir(), BASE_URL }
   const first = await start(env)
   const token = await tokenFrom(first.url, ALICE)
@@ -71,14 +71,14 @@ test('keeps accounts and key: a token from before works after a new start', asyn
   expect(second.output()).toContain(ALICE.password)
 })
 
-test('several started at once in an empty folder share its key and accounts', async () => {
+test('several processes that start at once in an empty folder share its key and accounts', async () => {
   const env = { DATA_DIR: await tempDir(), BASE_URL }
   const [one, ...others] = await Promise.all([start(env), start(env), start(env)])
   const token = await tokenFrom(one.url, ALICE)
   for (const { url } of others) expect(await statusOf(url + NORTH, token)).toBe(200)
 })
 
-test('shows no demo lines when a demo password is another by now', async () => {
+test('prints no demo lines after a demo password has changed', async () => {
   const env = { DATA_DIR: await tempDir() }
   const first = await start(env)
   first.kill('SIGTERM')
@@ -89,7 +89,7 @@ test('shows no demo lines when a demo password is another by now', async () => {
   expect(output()).not.toContain('curl')
 })
 
-test('a token of another environment is refused, also with the same key and accounts', async () => {
+test('refuses a token of another environment with the same key and accounts', async () => {
   const env = { DATA_DIR: await tempDir() }
   const [one, other] = [await start(env), await start({ ...env, BASE_URL })]
   const token = await tokenFrom(one.url, ALICE)
@@ -97,27 +97,27 @@ test('a token of another environment is refused, also with the same key and acco
   expect(await statusOf(other.url + NORTH, token)).toBe(401)
 })
 
-describe('refuses to start, in one line', () => {
+describe('exits with one line', () => {
   test('on a busy port', async () => {
     const { url } = await start({ DATA_DIR: await tempDir() })
     const { port } = new URL(url)
     const { code, stdout, stderr } = await run('main', [], { DATA_DIR: await tempDir(), PORT: port })
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toMatch(new RegExp(`^Port ${port} of 127\\.0\\.0\\.1 is taken.+\\n$`))
+    expect(stderr).toMatch(new RegExp(`^Another program uses port ${port} of 127\\.0\\.0\\.1\\. .+\\n$`))
   })
 
-  test('with a bad setting', async () => {
+  test('with an invalid setting', async () => {
     const { code, stderr } = await run('main', [], { DATA_DIR: await tempDir(), PORT: 'http' })
-    expect({ code, stderr }).toEqual({ code: 1, stderr: 'PORT must be a whole number from 0 to 65535\n' })
+    expect({ code, stderr }).toEqual({ code: 1, stderr: 'PORT is invalid. Set a whole number from 0 to 65535.\n' })
   })
 
-  test('with a data folder that cannot be made', async () => {
+  test('with a data folder that cannot be created', async () => {
     const { code, stderr } = await run('main', [], { DATA_DIR: '/dev/null/data', PORT: '0' })
     expect(code).toBe(1)
     expect(stderr).toMatch(/^ENOTDIR: .+'\/dev\/null\/data\/keys'\n$/)
   })
 
-  test('where others could reach the demo accounts', async () => {
+  test('when other machines could reach the demo accounts', async () => {
     const env = { DATA_DIR: await tempDir(), PORT: '0' }
     const first = await start(env)
     first.kill('SIGTERM')
@@ -128,15 +128,15 @@ describe('refuses to start, in one line', () => {
   })
 })
 
-test('makes no demo accounts where others could reach them', async () => {
+test('creates no demo accounts when other machines could reach them', async () => {
   const { output } = await startBoth({ DATA_DIR: await tempDir(), BASE_URL: 'https://api.example.com' })
   expect(output()).toMatch(
-    /^The clearing-house API listens on .+\nTo sign in with a browser: https:\/\/api\.example\.com\/\nAdd an account: .+\n$/,
+    /^The clearing-house API listens on .+\nSign in with a browser: https:\/\/api\.example\.com\/\nAdd an account: .+\n$/,
   )
 })
 
 describe('stopping', () => {
-  test.each(['SIGTERM', 'SIGINT'] as const)('%s: answers the logins in flight, then exits with 0', async (signal) => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('%s: finishes the logins in flight, then exits with 0', async (signal) => {
     const app = await start({ DATA_DIR: await tempDir() })
     const logins = await Promise.all([1, 2, 3, 4].map(() => loginInFlight(app.url)))
     app.kill(signal)

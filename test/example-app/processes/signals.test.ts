@@ -21,7 +21,7 @@ afterEach(() => {
   exit.mockReset()
 })
 
-test('exits with 1 when the requests in flight take more than ten seconds', async () => {
+test('exits with 1 when requests are still in flight after ten seconds', async () => {
   stopOnSignals(() => new Promise(() => {}))
   send()
   await vi.advanceTimersByTimeAsync(9_999)
@@ -30,7 +30,7 @@ test('exits with 1 when the requests in flight take more than ten seconds', asyn
   expect(exit).toHaveBeenCalledExactlyOnceWith(1)
 })
 
-test('exits with 1, and says why, when stopping fails', async () => {
+test('exits with 1 and prints the reason when stopping fails', async () => {
   stopOnSignals(() => Promise.reject(new Error('the database is gone')))
   send()
   await vi.advanceTimersByTimeAsync(0)

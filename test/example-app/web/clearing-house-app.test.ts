@@ -8,13 +8,13 @@ import { addDemoData } from '../../../example-app/data/demo.js'
 import { databaseRevocation } from '../../../example-app/data/revocation.js'
 import { signingKey } from '../../../example-app/data/signing-keys.js'
 import { createStatements } from '../../../example-app/data/statements.js'
-import { Outage } from '../../../example-app/failure.js'
-import { type AppParts, createApp } from '../../../example-app/web/clearing-house-app.js'
+import { Outage } from '../../../example-app/errors.js'
+import { type ClearingHouseDependencies, createClearingHouseApp } from '../../../example-app/web/clearing-house-app.js'
 import { ALICE, BOB, FOLDER, NORTH, SIGN_OUT_PATH, SOUTH, TOKEN_PATH, tempDir } from '../support.js'
 
 const PROBLEM = /^application\/problem\+json/
 
-async function makeApp(parts: Partial<AppParts> = {}) {
+async function makeApp(overrides: Partial<ClearingHouseDependencies> = {}) {
   const dataDir = await tempDir()
   const db = await openDatabase({ dataDir, databaseUrl: undefined }, () => {})
   onTestFinished(() => db.destroy())
@@ -24,7 +24,7 @@ async function makeApp(parts: Partial<AppParts> = {}) {
   const tokens = createTokenIssuer({ issuer: 'http://127.0.0.1:3000', keys: signingKey(dataDir) })
   const logged: string[] = []
   const log = (line: string) => void logged.push(line)
-  const app = createApp({
+  const app = createClearingHouseApp({
     tokens,
     accounts,
     statements: createStatements(db),
@@ -34,7 +34,7 @@ async function makeApp(parts: Partial<AppParts> = {}) {
     page: { folder: FOLDER, reportingUrl: () => undefined },
     checks: {},
     log,
-    ...parts,
+    ...overrides,
   })
   const tokenOf = async (credentials: typeof ALICE) =>
     (await request(app).post(TOKEN_PATH).send(credentials)).body.authenticationToken as string
@@ -44,35 +44,35 @@ async function makeApp(parts: Partial<AppParts> = {}) {
 
 test('a token for a demo account', async () => {
   const { app, tokens } = await makeApp()
-  const answer = await request(app).post(TOKEN_PATH).send(ALICE).expect(200)
-  expect(Object.keys(answer.body).sort()).toEqual(['authenticationToken', 'expiration'])
-  const { expiresAt, scopes } = await tokens.verify(answer.body.authenticationToken)
-  expect(answer.body.expiration).toBe(expiresAt.toISOString())
+  const response = await request(app).post(TOKEN_PATH).send(ALICE).expect(200)
+  expect(Object.keys(response.body).sort()).toEqual(['authenticationToken', 'expiration'])
+  const { expiresAt, scopes } = await tokens.verify(response.body.authenticationToken)
+  expect(response.body.expiration).toBe(expiresAt.toISOString())
   expect(scopes).toEqual(['statements:read', 'reports:read'])
 })
 
-test('the public keys, for those who verify', async () => {
+test('the public keys, without private members', async () => {
   const { app, tokens } = await makeApp()
   const { body } = await request(app).get('/.well-known/jwks.json').expect(200)
   expect(body).toEqual(tokens.jwks())
   expect(body.keys).toEqual([expect.not.objectContaining({ d: expect.anything() })])
 })
 
-test('a wrong password: 403 and nothing else', async () => {
+test('a wrong password: 403 with an empty body', async () => {
   const { app, logged } = await makeApp()
-  const answer = await request(app)
+  const response = await request(app)
     .post(TOKEN_PATH)
     .send({ ...ALICE, password: 'wrong-password' })
     .expect(403)
     .expect('Content-Length', '0')
-  expect(answer.text).toBe('')
-  expect(answer.headers).not.toHaveProperty('content-type')
+  expect(response.text).toBe('')
+  expect(response.headers).not.toHaveProperty('content-type')
   expect(logged).toEqual([
     expect.stringMatching(/^token\.refused invalid_credentials wrong_password account=\S+ from=/),
   ])
 })
 
-test('one token opens both clearing houses, each with its own statements', async () => {
+test('one token works for both clearing houses, each with its own statements', async () => {
   const { tokenOf, get } = await makeApp()
   const token = await tokenOf(ALICE)
   const [north, south] = [await get(NORTH, token).expect(200), await get(SOUTH, token).expect(200)]
@@ -101,23 +101,23 @@ test('an account sees its own statements only', async () => {
 
 test('no token: 401 with a challenge', async () => {
   const { app } = await makeApp()
-  const answer = await request(app).get(NORTH).expect(401).expect('Content-Type', PROBLEM)
-  expect(answer.headers['www-authenticate']).toBe('Bearer realm="http://127.0.0.1:3000"')
+  const response = await request(app).get(NORTH).expect(401).expect('Content-Type', PROBLEM)
+  expect(response.headers['www-authenticate']).toBe('Bearer realm="http://127.0.0.1:3000"')
 })
 
 test('a token without the scope: 403', async () => {
   const { tokenOf, get, logged } = await makeApp()
-  const answer = await get(NORTH, await tokenOf(BOB)).expect(403)
-  expect(answer.headers['www-authenticate']).toContain('error="insufficient_scope"')
+  const response = await get(NORTH, await tokenOf(BOB)).expect(403)
+  expect(response.headers['www-authenticate']).toContain('error="insufficient_scope"')
   expect(logged).toEqual([expect.stringMatching(/^bearer\.refused insufficient_scope account=\S+ from=/)])
 })
 
-test('the token of an account that is gone: 401', async () => {
+test('the token of a deleted account: 401', async () => {
   const { tokens, get } = await makeApp()
   await get(NORTH, tokens.issue({ accountId: 'gone', scopes: ['statements:read'] }).token).expect(401)
 })
 
-test('a token from before a new password: 401', async () => {
+test('a token issued before a password change: 401', async () => {
   const { accounts, tokenOf, get } = await makeApp()
   const token = await tokenOf(ALICE)
   await accounts.setPasswordHash(ALICE.email, 'another')
@@ -125,43 +125,43 @@ test('a token from before a new password: 401', async () => {
 })
 
 test.each(['east', '%27', '%00', '%F0%9F%8F%A0'].map((house) => `/api/v2013/houses/${house}/statements`))(
-  'no such clearing house: 404, for those with a token (%s)',
+  'unknown clearing house: 404 with a token, 401 without (%s)',
   async (path) => {
     const { app, tokenOf, get } = await makeApp()
-    const answer = await get(path, await tokenOf(ALICE))
+    const response = await get(path, await tokenOf(ALICE))
       .expect(404)
       .expect('Content-Type', PROBLEM)
-    expect(answer.body).toMatchObject({ status: 404, code: 'unknown_house' })
+    expect(response.body).toMatchObject({ status: 404, code: 'unknown_house' })
     await request(app).get(path).expect(401)
   },
 )
 
-test('no such route: 404', async () => {
+test('unknown route: 404', async () => {
   const { app } = await makeApp()
-  const answer = await request(app).get('/nowhere').expect(404).expect('Content-Type', PROBLEM)
-  expect(answer.body).toEqual({ type: 'about:blank', title: 'Not Found', status: 404, code: 'not_found' })
-  expect(answer.headers).not.toHaveProperty('x-powered-by')
+  const response = await request(app).get('/nowhere').expect(404).expect('Content-Type', PROBLEM)
+  expect(response.body).toEqual({ type: 'about:blank', title: 'Not Found', status: 404, code: 'not_found' })
+  expect(response.headers).not.toHaveProperty('x-powered-by')
 })
 
-test('a path that is no URL encoding: 400', async () => {
+test('a path with an invalid URL encoding: 400', async () => {
   const { app } = await makeApp()
-  const answer = await request(app).get('/api/v2013/houses/%E0%A4%A/statements').expect(400)
-  expect(answer.body).toMatchObject({ status: 400, code: 'bad_request' })
+  const response = await request(app).get('/api/v2013/houses/%E0%A4%A/statements').expect(400)
+  expect(response.body).toMatchObject({ status: 400, code: 'bad_request' })
 })
 
-test('a bug: 500, with its stack in the log and not in the answer', async () => {
-  const statements = { findHouse: () => Promise.reject(new Error('broken part')), list: async () => [] }
+test('a bug: 500, with its stack in the log and not in the response', async () => {
+  const statements = { findHouse: () => Promise.reject(new Error('broken store')), list: async () => [] }
   const { tokenOf, get, logged } = await makeApp({ statements })
-  const answer = await get(NORTH, await tokenOf(ALICE))
+  const response = await get(NORTH, await tokenOf(ALICE))
     .expect(500)
     .expect('Content-Type', PROBLEM)
-  expect(answer.body).toEqual({
+  expect(response.body).toEqual({
     type: 'about:blank',
     title: 'Internal Server Error',
     status: 500,
     code: 'internal_error',
   })
-  expect(logged).toEqual([expect.stringMatching(/^Error: broken part\n +at /)])
+  expect(logged).toEqual([expect.stringMatching(/^Error: broken store\n +at /)])
 })
 
 test('a database that fails: 503, never 401 or 403', async () => {
@@ -173,19 +173,19 @@ test('a database that fails: 503, never 401 or 403', async () => {
   expect(logged).toEqual(Array(2).fill('dependency.failed accounts: no such table: accounts'))
 })
 
-test('sign-out: ends this token at once, and no other of its account', async () => {
+test('sign-out: revokes this token at once, and no other token of its account', async () => {
   const { app, tokenOf, get, logged } = await makeApp()
   const [token, other] = [await tokenOf(ALICE), await tokenOf(ALICE)]
   const signOut = () => request(app).post(SIGN_OUT_PATH).set('Authorization', `Bearer ${token}`)
-  const answer = await signOut().expect(204).expect('Cache-Control', 'no-store')
-  expect(answer.text).toBe('')
+  const response = await signOut().expect(204).expect('Cache-Control', 'no-store')
+  expect(response.text).toBe('')
   await get(NORTH, token).expect(401)
   await signOut().expect(401)
   await get(NORTH, other).expect(200)
   expect(logged).toEqual(Array(2).fill(expect.stringMatching(/^bearer\.refused invalid_token revoked account=/)))
 })
 
-test('sign-out: for a token without any scope too, and for nobody without a token', async () => {
+test('sign-out: needs a token, and no scope', async () => {
   const { app, tokenOf } = await makeApp()
   await request(app)
     .post(SIGN_OUT_PATH)
@@ -194,18 +194,18 @@ test('sign-out: for a token without any scope too, and for nobody without a toke
   await request(app).post(SIGN_OUT_PATH).expect(401)
 })
 
-test('a part that goes away in the midst of a request: 503, in one line', async () => {
+test('an outage during a request: 503, and one line in the log', async () => {
   const findHouse = () => Promise.reject(new Outage('PostgreSQL: connect ECONNREFUSED 127.0.0.1:5432'))
   const { tokenOf, get, logged } = await makeApp({ statements: { findHouse, list: async () => [] } })
-  const answer = await get(NORTH, await tokenOf(ALICE))
+  const response = await get(NORTH, await tokenOf(ALICE))
     .expect(503)
     .expect('Content-Type', PROBLEM)
     .expect('Retry-After', '1')
-  expect(answer.body).toMatchObject({ status: 503, code: 'unavailable' })
+  expect(response.body).toMatchObject({ status: 503, code: 'unavailable' })
   expect(logged).toEqual(['PostgreSQL: connect ECONNREFUSED 127.0.0.1:5432'])
 })
 
-test('revocation that cannot be asked: 503, and nobody in', async () => {
+test('an unreachable store of revoked tokens: 503', async () => {
   const isRevoked = () => Promise.reject(new Outage('Redis: Command timed out'))
   const { app, tokenOf, get, logged } = await makeApp({ revocation: { isRevoked, revoke: async () => {} } })
   const token = await tokenOf(ALICE)
@@ -214,7 +214,7 @@ test('revocation that cannot be asked: 503, and nobody in', async () => {
   expect(logged).toEqual(Array(2).fill('dependency.failed revocation: Redis: Command timed out'))
 })
 
-test('failed logins use up a budget that this app is given', async () => {
+test('failed logins count against the limit of the throttle', async () => {
   const throttle = createThrottle({ budgets: { pair: { points: 1, duration: '15m' } } })
   const { app } = await makeApp({ throttle })
   const guess = () =>
@@ -223,6 +223,17 @@ test('failed logins use up a budget that this app is given', async () => {
       .send({ ...ALICE, password: 'guess' })
   await guess().expect(403)
   await guess().expect(429)
+})
+
+test.each([
+  [undefined, /127\.0\.0\.1$/],
+  [0, /127\.0\.0\.1$/],
+  [1, / from=203\.0\.113\.7$/],
+])('with trustedProxies %s the log has the address %s', async (trustedProxies, address) => {
+  const { app, logged } = await makeApp(trustedProxies === undefined ? {} : { trustedProxies })
+  await request(app).get(NORTH).set('X-Forwarded-For', '203.0.113.6, 203.0.113.7').expect(401)
+  expect(logged).toEqual([expect.stringMatching(/^bearer\.refused missing_token from=/)])
+  expect(logged[0]).toMatch(address)
 })
 
 test('health needs no token', async () => {

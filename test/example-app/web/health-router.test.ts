@@ -6,27 +6,27 @@ import { type Checks, healthRouter } from '../../../example-app/web/health-route
 const appWith = (checks: Checks) => express().use(healthRouter(checks))
 const down = () => Promise.reject(new Error('connect ECONNREFUSED user:s3cret@db'))
 
-test('ready: every part answers', async () => {
+test('ready: every check passes', async () => {
   const { body } = await request(appWith({ database: async () => 1, redis: async () => 'PONG' }))
     .get('/readyz')
     .expect(200)
     .expect('Cache-Control', 'no-store')
-  expect(body).toEqual({ status: 'ok', parts: { database: 'ok', redis: 'ok' } })
+  expect(body).toEqual({ status: 'ok', checks: { database: 'ok', redis: 'ok' } })
 })
 
-test('ready: with nothing behind it', async () => {
-  expect((await request(appWith({})).get('/readyz').expect(200)).body).toEqual({ status: 'ok', parts: {} })
+test('ready: without checks', async () => {
+  expect((await request(appWith({})).get('/readyz').expect(200)).body).toEqual({ status: 'ok', checks: {} })
 })
 
-test('not ready: names the part, and nothing of its fault', async () => {
+test('not ready: names the check and hides its error', async () => {
   const { body } = await request(appWith({ database: async () => 1, redis: down }))
     .get('/readyz')
     .expect(503)
     .expect('Cache-Control', 'no-store')
-  expect(body).toEqual({ status: 'unavailable', parts: { database: 'ok', redis: 'unavailable' } })
+  expect(body).toEqual({ status: 'unavailable', checks: { database: 'ok', redis: 'unavailable' } })
 })
 
-test('not ready: a part that throws at once', async () => {
+test('not ready: a check that throws at once', async () => {
   const broken = () => {
     throw new Error('broken')
   }
@@ -35,7 +35,7 @@ test('not ready: a part that throws at once', async () => {
     .expect(503)
 })
 
-test('not ready: a part that does not answer in time', async () => {
+test('not ready: a check that takes longer than a second', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
   let asked = () => {}
@@ -46,21 +46,21 @@ test('not ready: a part that does not answer in time', async () => {
     asked()
     return new Promise(() => {})
   }
-  const answer = request(appWith({ database: hanging }))
+  const response = request(appWith({ database: hanging }))
     .get('/readyz')
     .then((res) => res)
   await asking
   await vi.advanceTimersByTimeAsync(1000)
-  expect(await answer).toMatchObject({ status: 503, body: { parts: { database: 'unavailable' } } })
+  expect(await response).toMatchObject({ status: 503, body: { checks: { database: 'unavailable' } } })
 })
 
-test('many questions at once are one to the part, and a later one is a new one', async () => {
+test('concurrent requests share one check, and a later request runs a new one', async () => {
   let [arrived, asked] = [0, 0]
-  let answer = () => {}
+  let finishCheck = () => {}
   const database = () => {
     asked++
     return new Promise<void>((resolve) => {
-      answer = resolve
+      finishCheck = resolve
     })
   }
   const app = express()
@@ -77,15 +77,15 @@ test('many questions at once are one to the part, and a later one is a new one',
   const both = [ask(), ask()]
   await vi.waitFor(() => expect(arrived).toBe(2))
   expect(asked).toBe(1)
-  answer()
+  finishCheck()
   expect(await Promise.all(both)).toEqual([200, 200])
   const later = ask()
   await vi.waitFor(() => expect(asked).toBe(2))
-  answer()
+  finishCheck()
   expect(await later).toBe(200)
 })
 
-test('alive, whatever the parts do', async () => {
+test('alive while a check fails', async () => {
   const { body } = await request(appWith({ database: down }))
     .get('/healthz')
     .expect(200)

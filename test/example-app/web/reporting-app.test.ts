@@ -7,8 +7,8 @@ import { openDatabase } from '../../../example-app/data/databases/database.js'
 import { addDemoData } from '../../../example-app/data/demo.js'
 import { createReports } from '../../../example-app/data/reports.js'
 import { databaseRevocation } from '../../../example-app/data/revocation.js'
-import { Outage } from '../../../example-app/failure.js'
-import { createReportingApp, type ReportingParts } from '../../../example-app/web/reporting-app.js'
+import { Outage } from '../../../example-app/errors.js'
+import { createReportingApp, type ReportingDependencies } from '../../../example-app/web/reporting-app.js'
 import { answering, startSource } from '../../support/jwks-source.js'
 import { ALICE, BOB, REPORT, tempDir } from '../support.js'
 
@@ -19,8 +19,8 @@ const SCOPES = ['reports:read']
 const newKey = () =>
   ({ alg: 'ES256', privateKey: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey }) as const
 
-/** The reporting API, and an issuer that shows its keys elsewhere. */
-async function makeApp(parts: Partial<ReportingParts> = {}) {
+/** Creates the reporting API, and an issuer that publishes its keys on another server. */
+async function makeApp(overrides: Partial<ReportingDependencies> = {}) {
   const db = await openDatabase({ dataDir: await tempDir(), databaseUrl: undefined }, () => {})
   onTestFinished(() => db.destroy())
   await addDemoData(db, createPasswords())
@@ -45,7 +45,7 @@ async function makeApp(parts: Partial<ReportingParts> = {}) {
     isRevoked: revocation.isRevoked,
     checks: {},
     log: (line) => void logged.push(line),
-    ...parts,
+    ...overrides,
   })
   const idOf = async ({ email }: { email: string }) => (await accounts.findByEmail(email))?.id ?? ''
   const issue = async (scopes = SCOPES, from = issuer) => from.issue({ accountId: await idOf(ALICE), scopes }).token
@@ -59,7 +59,7 @@ async function makeApp(parts: Partial<ReportingParts> = {}) {
   return { app, accounts, issuer, source, errors, logged, revocation, idOf, issue, get, pass }
 }
 
-test('daily totals of the account, in both houses or in one', async () => {
+test('daily totals of the account, in both houses or in one house', async () => {
   const { issue, get } = await makeApp()
   const token = await issue()
   const { body } = await get(token).expect(200).expect('Cache-Control', 'no-store')
@@ -89,7 +89,7 @@ test('daily totals of the account, in both houses or in one', async () => {
   expect(south.body).toEqual({ houses: [body.houses[1]] })
 })
 
-test('no such house: 404; a house that is no text: 400; both for those with a token', async () => {
+test('unknown house: 404; two houses: 400; both need a token', async () => {
   const { app, issue, get } = await makeApp()
   const token = await issue()
   for (const house of ['east', '', '%00']) {
@@ -101,8 +101,8 @@ test('no such house: 404; a house that is no text: 400; both for those with a to
   await request(app).get(`${REPORT}?house=east`).expect(401)
 })
 
-describe('who is let in', () => {
-  test('nobody without a token, nor without the scope', async () => {
+describe('refusals', () => {
+  test('no token: 401; missing scope: 403', async () => {
     const { app, issue, get, logged } = await makeApp()
     const without = await request(app).get(REPORT).expect(401)
     expect(without.headers['www-authenticate']).toBe(`Bearer realm="${ISSUER}"`)
@@ -114,7 +114,7 @@ describe('who is let in', () => {
     ])
   })
 
-  test('nobody with the token of another issuer, also if it shares the key', async () => {
+  test('the token of another issuer with the same key: 401', async () => {
     const key = newKey()
     const [ours, theirs] = [ISSUER, 'http://127.0.0.1:4000'].map((issuer) => createTokenIssuer({ issuer, keys: key }))
     const { issue, get, source } = await makeApp()
@@ -124,7 +124,7 @@ describe('who is let in', () => {
     await get(await issue(SCOPES, createTokenIssuer({ issuer: ISSUER, keys: newKey() }))).expect(401)
   })
 
-  test('nobody whose token was revoked, whose password is another by now, or who is gone', async () => {
+  test('a revoked token, a changed password, a deleted account: 401', async () => {
     const { issue, get, issuer, revocation, accounts, idOf } = await makeApp()
     const [revoked, other] = [await issue(), await issue()]
     await get(revoked).expect(200)
@@ -137,15 +137,15 @@ describe('who is let in', () => {
     await get(issuer.issue({ accountId: 'gone', scopes: SCOPES }).token).expect(401)
   })
 
-  test('nobody while revocation cannot be asked: 503', async () => {
-    const { issue, get, logged } = await makeApp({ isRevoked: () => Promise.reject(new Outage('Redis: it is away')) })
+  test('an unreachable store of revoked tokens: 503', async () => {
+    const { issue, get, logged } = await makeApp({ isRevoked: () => Promise.reject(new Outage('Redis: it is down')) })
     await get(await issue()).expect(503)
-    expect(logged).toEqual(['dependency.failed revocation: Redis: it is away'])
+    expect(logged).toEqual(['dependency.failed revocation: Redis: it is down'])
   })
 })
 
 describe('while the issuer is down', () => {
-  test('goes on with the keys held; refuses with 503 when they are too old; recovers by itself', async () => {
+  test('cached keys verify; 503 when they are too old; recovery without a restart', async () => {
     const { issue, get, source, pass, errors } = await makeApp()
     const token = await issue()
     await get(token).expect(200)
@@ -163,7 +163,7 @@ describe('while the issuer is down', () => {
     await get(token).expect(200)
   })
 
-  test('nobody is let in before the keys were ever there', async () => {
+  test('503 before the first keys have arrived', async () => {
     const { issue, get, source, pass, issuer } = await makeApp()
     source.serve(answering('down', 500))
     const token = await issue()
@@ -173,16 +173,16 @@ describe('while the issuer is down', () => {
     await get(token).expect(200)
   })
 
-  test('it stays ready, as long as its own parts answer', async () => {
+  test('it stays ready while its own checks pass', async () => {
     const { app, source } = await makeApp({ checks: { database: async () => true } })
     await source.stop()
     await request(app).get('/healthz').expect(200)
     const { body } = await request(app).get('/readyz').expect(200)
-    expect(body).toEqual({ status: 'ok', parts: { database: 'ok' } })
+    expect(body).toEqual({ status: 'ok', checks: { database: 'ok' } })
   })
 })
 
-test('no such route: 404, no token call here', async () => {
+test('no token endpoint and no JWK set: 404', async () => {
   const { app } = await makeApp()
   await request(app).post('/api/v2013/authentication/token').send(ALICE).expect(404)
   const { headers } = await request(app).get('/.well-known/jwks.json').expect(404)

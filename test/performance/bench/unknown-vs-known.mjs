@@ -1,11 +1,13 @@
 // Whether the time of a refusal tells who has an account: 200 interleaved pairs, argon2id at its default cost.
 // npm run bench:unknown
+
+import { createClient, login } from '../../support/plain-js/http-client.mjs'
 import { median, quantile } from './measure/stats.mjs'
-import { client, fixed, login, say, sayWhere, start } from './servers/processes.mjs'
+import { fixed, say, sayWhere, start } from './servers/processes.mjs'
 
 const PAIRS = 200
 const server = await start(new URL('servers/login-server.mjs', import.meta.url))
-const send = client(server.first, 1)
+const { send } = createClient(server.first, { connections: 1 })
 const times = { known: [], unknown: [] }
 
 async function time(kind, i, address) {

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util'
 
 /**
- * Which parts are to run, and how large: 1 is what the issue asks for.
- * @throws Error that says what can be asked for
+ * Reads the parts to run, the scale and the number of rounds.
+ * @throws Error that lists the valid arguments
  */
 export function readArguments(words, parts) {
   const { values, positionals } = parseArgs({

@@ -1,13 +1,13 @@
-/** What was started and has to be stopped, whatever ends the run: its end, a failure, Ctrl-C. */
+/** Functions that stop what the run has started, at its end, after a failure and after Ctrl-C. */
 const stops = []
 const children = new Set()
 
-/** Later ones are stopped first: they stand on the earlier ones. */
+/** Adds a function to call at the end. The last added function runs first, because it can depend on earlier ones. */
 export function atEnd(stop) {
   stops.push(stop)
 }
 
-/** Kills it when this process ends without having stopped it. */
+/** Kills the child if this process exits before it has stopped the child. */
 export function ownChild(child) {
   children.add(child)
   child.once('exit', () => children.delete(child))
@@ -16,7 +16,7 @@ export function ownChild(child) {
 
 let stopping
 
-/** Whoever asks waits for all: a signal may come while a part already stops. */
+/** Stops everything. A second call, for example after a signal, waits for the first. */
 export function stopAll() {
   stopping ??= stopEach().finally(() => {
     stopping = undefined

@@ -35,7 +35,7 @@ for (const name of asked.parts) {
     say(table(['what', 'measured', 'holds'], verdicts.map(rowOf)))
     if (verdicts.some(isWrong)) process.exitCode = 1
   } catch (error) {
-    // What was stopped under it is no finding.
+    // After an interruption, a stopped server is not a failure.
     if (!isInterrupted()) process.stderr.write(`fleet: ${name}: ${error.stack}\n`)
     process.exitCode = 1
   } finally {

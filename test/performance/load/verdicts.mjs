@@ -1,8 +1,7 @@
 /**
- * What a part found: `right` is about answers, and fails the run when it is false; `holds` is about a figure, which a busy machine
- * moves, and fails nothing.
+ * Results of a part. A `check` with `right: false` fails the run. A `figure` never fails the run, because a busy machine changes it.
  */
-export const answer = (what, measured, right) => ({ what, measured, right })
+export const check = (what, measured, right) => ({ what, measured, right })
 export const figure = (what, measured, holds) => ({ what, measured, holds })
 
 export const rowOf = ({ what, measured, right, holds = right }) => [

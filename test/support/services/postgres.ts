@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
-import { HAS_POSTGRES, HOW_TO_GET_POSTGRES, type PostgresServer, postgresServer } from './postgres-server.mjs'
+import { HAS_POSTGRES, HOW_TO_GET_POSTGRES, type PostgresServer, postgresServer } from './servers/postgres-server.mjs'
 
-export { PASSWORD } from './postgres-server.mjs'
+export { PASSWORD } from './servers/postgres-server.mjs'
 
 if (!HAS_POSTGRES) {
   const message = `PostgreSQL's server is not there. To get it: ${HOW_TO_GET_POSTGRES}`

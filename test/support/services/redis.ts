@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
-import { HAS_REDIS, HOW_TO_GET_REDIS, type RedisServer, redisServer } from './redis-server.mjs'
+import { HAS_REDIS, HOW_TO_GET_REDIS, type RedisServer, redisServer } from './servers/redis-server.mjs'
 
-export { freePort } from './free-port.mjs'
+export { freePort } from './servers/free-port.mjs'
 
 if (!HAS_REDIS) {
   if (process.env['REQUIRE_SERVICES']) throw new Error(`redis-server is not there. To get it: ${HOW_TO_GET_REDIS}`)

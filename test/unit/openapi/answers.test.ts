@@ -1,6 +1,5 @@
 import { guardedOperation, openApiDocument } from 'express-token-endpoint/openapi'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { flood } from '../../attacks/support.js'
 import { documented } from '../../support/documents/documented.js'
 import {
   asJson,
@@ -13,7 +12,7 @@ import {
   type Sent,
   send,
 } from '../../support/host.js'
-import { EXPRESS, listen, TOKEN_PATH } from '../../support/http.js'
+import { EXPRESS, flood, listen, TOKEN_PATH } from '../../support/http.js'
 
 const KEYS_PATH = '/.well-known/jwks.json'
 
@@ -154,7 +153,7 @@ describe.each(EXPRESS)('every answer is the documented one, on %s', async (_, ex
     const answers = await flood(port, 129, bearer, 1)
     for (const answer of answers) {
       expect(answer.status).toBe(503)
-      check('/guarded', 'get', { ...answer, rawHeaders: [] })
+      check('/guarded', 'get', answer)
     }
   })
 

@@ -13,7 +13,7 @@ async function open(dataDir: string) {
   return db
 }
 
-test('makes a folder and files that nobody else can read', async () => {
+test('creates a folder and files that no other user can read', async () => {
   const dataDir = join(await tempDir(), 'data')
   await open(dataDir)
   expect(await mode(dataDir)).toBe(0o700)
@@ -22,27 +22,27 @@ test('makes a folder and files that nobody else can read', async () => {
   }
 })
 
-test('writes ahead, and waits for a lock of another process', async () => {
+test('uses write-ahead logging, and waits for the lock of another process', async () => {
   const db = await open(await tempDir())
   expect((await sql`pragma journal_mode`.execute(db)).rows).toMatchObject([{ journal_mode: 'wal' }])
   expect((await sql`pragma busy_timeout`.execute(db)).rows).toMatchObject([{ timeout: 5000 }])
 })
 
-test('a statement belongs to an account and a house that are there', async () => {
+test('a statement needs an existing account and house', async () => {
   const db = await open(await tempDir())
   const statement = { id: 's', day: '2013-05-02', description: '', amount_cents: 1 }
   const orphan = db.insertInto('statements').values({ ...statement, house_id: 'north', account_id: 'nobody' })
   await expect(orphan.execute()).rejects.toThrow('FOREIGN KEY')
 })
 
-test('has two clearing houses, also when it is opened again', async () => {
+test('has two clearing houses, also after it was opened again', async () => {
   const dataDir = await tempDir()
   await open(dataDir)
   const houses = await (await open(dataDir)).selectFrom('houses').select('id').orderBy('id').execute()
   expect(houses).toEqual([{ id: 'north' }, { id: 'south' }])
 })
 
-test('names the file that is no database', async () => {
+test('names a file that is not a database', async () => {
   const dataDir = await tempDir()
   const file = join(dataDir, 'clearing-house.sqlite')
   await writeFile(file, 'this is a text, and no database at all'.repeat(100))

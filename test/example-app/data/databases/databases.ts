@@ -4,10 +4,10 @@ import type { Database } from '../../../../example-app/data/databases/schema.js'
 import { NO_POSTGRES, startPostgres, type TestPostgres } from '../../../support/services/postgres.js'
 import { tempDir } from '../../support.js'
 
-/** A machine that is busy takes its time to set up a database server. */
+/** A busy machine needs long to set up a database server. */
 export const SERVER_START_MS = 60_000
 
-/** Starts PostgreSQL for the `describe` that this is called in; gives the URL of a new database at each call. */
+/** Starts PostgreSQL for the surrounding `describe`. Returns a function that creates a database and returns its URL. */
 export function usePostgres(): () => Promise<string> {
   let server: TestPostgres
   beforeAll(async () => {
@@ -26,7 +26,7 @@ const opened = async (databaseUrl: string | undefined): Promise<Database> => {
   return db
 }
 
-/** What the example keeps its accounts in. `use` is to be called in a `describe`, and gives what opens an empty one. */
+/** The databases of the example. Call `use` in a `describe`: it returns a function that opens an empty database. */
 export const DATABASES = [
   { name: 'SQLite', skip: false, use: () => () => opened(undefined) },
   {

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { sql } from 'kysely'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openPostgres } from '../../../../example-app/data/databases/postgres.js'
-import { Failure, Outage } from '../../../../example-app/failure.js'
+import { OperatorError, Outage } from '../../../../example-app/errors.js'
 import { rejectionOf } from '../../../support/failures.js'
 import { NO_POSTGRES, PASSWORD, startPostgres } from '../../../support/services/postgres.js'
 import { startProxy } from '../../../support/services/proxy.js'
@@ -23,13 +23,13 @@ const HOUSES = [{ id: 'north' }, { id: 'south' }]
 describe.skipIf(NO_POSTGRES)('PostgreSQL', () => {
   const createDatabase = usePostgres()
 
-  test('gets its tables once, when several processes start at once', async () => {
+  test('creates its tables once when several processes start at the same time', async () => {
     const url = await createDatabase()
     const opened = await Promise.all(Array.from({ length: 6 }, () => open(url)))
     for (const { ask } of opened) expect(await ask()).toEqual(HOUSES)
   })
 
-  test('a statement belongs to an account and a house that are there', async () => {
+  test('a statement needs an existing account and house', async () => {
     const { db, logged } = await open(await createDatabase())
     const statement = { id: 's', day: '2013-05-02', description: '', amount_cents: 1 }
     const orphan = db.insertInto('statements').values({ ...statement, house_id: 'north', account_id: 'nobody' })
@@ -44,7 +44,7 @@ describe.skipIf(NO_POSTGRES)('PostgreSQL', () => {
     expect(JSON.stringify(await query.explain())).toContain('statements_of_account')
   })
 
-  test('a query that is too slow is ended, as an outage and not as a bug', async () => {
+  test('a slow query ends with an Outage', async () => {
     const { db, ask } = await open(await createDatabase())
     const error = await rejectionOf(sql`select pg_sleep(60)`.execute(db))
     expect(error).toBeInstanceOf(Outage)
@@ -52,7 +52,7 @@ describe.skipIf(NO_POSTGRES)('PostgreSQL', () => {
     expect(await ask()).toEqual(HOUSES)
   })
 
-  test('a connection that says nothing any more is not lent again', async () => {
+  test('discards a connection that no longer responds', async () => {
     const url = new URL(await createDatabase())
     const proxy = await startProxy(Number(url.port))
     url.port = `${proxy.port}`
@@ -60,10 +60,10 @@ describe.skipIf(NO_POSTGRES)('PostgreSQL', () => {
     proxy.lose()
     expect(await rejectionOf(ask())).toBeInstanceOf(Outage)
     expect(await ask()).toEqual(HOUSES)
-    expect(logged).toEqual(['PostgreSQL is away: Query read timeout', 'PostgreSQL is back.'])
+    expect(logged).toEqual(['PostgreSQL is unreachable: Query read timeout', 'PostgreSQL is back.'])
   })
 
-  test('a connection that breaks while it is lent takes nothing with it', async () => {
+  test('survives a connection that breaks while it is in use', async () => {
     const url = new URL(await createDatabase())
     const proxy = await startProxy(Number(url.port))
     url.port = `${proxy.port}`
@@ -80,21 +80,21 @@ describe.skipIf(NO_POSTGRES)('PostgreSQL', () => {
   test.each<[string, (url: URL) => void, RegExp]>([
     ['a wrong password', (url) => Object.assign(url, { password: 'wr0ng' }), /password authentication failed/],
     ['no such database', (url) => Object.assign(url, { pathname: '/nowhere' }), /"nowhere" does not exist/],
-  ])('%s is a failure in one line, without the password', async (_what, change, says) => {
+  ])('%s: one line without the password', async (_what, change, says) => {
     const url = new URL(await createDatabase())
     change(url)
     await expectFailure(url.href, says, ['wr0ng', PASSWORD, encodeURIComponent(PASSWORD)])
   })
 })
 
-test('a server that is not there is a failure in one line', async () => {
+test('an unreachable server: one line without the password', async () => {
   const port = await freePort()
   for (const host of ['127.0.0.1', 'localhost']) {
     await expectFailure(`postgres://user:s3cret@${host}:${port}/x`, new RegExp(`ECONNREFUSED .*:${port}`), ['s3cret'])
   }
 })
 
-test('so is one that says nothing', async () => {
+test('a server that never responds: one line without the password', async () => {
   const server = createServer(() => {}).listen(0, '127.0.0.1')
   onTestFinished(() => void server.close())
   await once(server, 'listening')
@@ -104,20 +104,20 @@ test('so is one that says nothing', async () => {
 
 async function expectFailure(url: string, says: RegExp, hides: string[]): Promise<void> {
   const logged: string[] = []
-  const error = (await rejectionOf(openPostgres(url, (line) => logged.push(line)))) as Failure
-  expect(error).toBeInstanceOf(Failure)
+  const error = (await rejectionOf(openPostgres(url, (line) => logged.push(line)))) as OperatorError
+  expect(error).toBeInstanceOf(OperatorError)
   expect(error.message).toMatch(says)
   expect(error.message).toMatch(/^DATABASE_URL: .+$/)
   for (const secret of hides) expect(error.message).not.toContain(secret)
   expect(logged).toEqual([])
 }
 
-describe.skipIf(NO_POSTGRES)('PostgreSQL that goes away and comes back', () => {
+describe.skipIf(NO_POSTGRES)('an outage of PostgreSQL', () => {
   test.each<[string, (server: Server) => unknown, (server: Server) => unknown]>([
-    ['killed and started anew', (server) => server.kill(), (server) => server.start()],
+    ['killed and restarted', (server) => server.kill(), (server) => server.start()],
     ['paused', (server) => server.pause(), (server) => server.resume()],
   ])(
-    '%s: outages meanwhile, told once, and afterwards it works by itself',
+    '%s: an Outage for each query, one line in the log, and recovery without a restart',
     async (_what, leave, comeBack) => {
       const server = await startPostgres()
       const { ask, logged } = await open(await server.createDatabase())
@@ -128,7 +128,7 @@ describe.skipIf(NO_POSTGRES)('PostgreSQL that goes away and comes back', () => {
       }
       await comeBack(server)
       await vi.waitFor(async () => expect(await ask()).toEqual(HOUSES), 20_000)
-      expect(logged).toEqual([expect.stringMatching(/^PostgreSQL is away: .+$/), 'PostgreSQL is back.'])
+      expect(logged).toEqual([expect.stringMatching(/^PostgreSQL is unreachable: .+$/), 'PostgreSQL is back.'])
     },
     SERVER_START_MS,
   )

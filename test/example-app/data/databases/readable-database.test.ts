@@ -4,7 +4,7 @@ import { openDatabase } from '../../../../example-app/data/databases/database.js
 import { openReadableDatabase } from '../../../../example-app/data/databases/readable-database.js'
 import { tempDir } from '../../support.js'
 
-test('SQLite: sees what others write, and writes nothing itself', async () => {
+test('SQLite: sees the writes of other connections, and refuses its own', async () => {
   const config = { dataDir: await tempDir(), databaseUrl: undefined }
   const db = await openDatabase(config, () => {})
   onTestFinished(() => db.destroy())

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { NO_CHROMIUM, startBrowser } from '../../../support/services/chromium.js'
 import { ALICE, start, startBoth, tempDir } from '../../support.js'
 
-/** Opens the page, and keeps what it asks for and what its policy has forbidden. */
+/** Opens the page, and records its requests and the violations of its policy. */
 async function openDocs(url: string, size = { width: 1280, height: 900 }) {
   const browser = await startBrowser()
   const page = await browser.newPage({ viewport: size })
@@ -21,7 +21,7 @@ async function openDocs(url: string, size = { width: 1280, height: 900 }) {
   return { page, asked, faults }
 }
 
-/** Opens an operation, runs it, and gives what was answered. */
+/** Opens an operation and runs it. Returns the response. */
 async function tryOut(page: Page, id: string, body?: object): Promise<{ status: string; body: string }> {
   const operation = page.locator(`#operations-${id}`)
   await operation.locator('.opblock-summary-control').click()
@@ -50,7 +50,7 @@ describe.skipIf(NO_CHROMIUM)('the page at /docs, in Chromium', () => {
     const { page, asked, faults } = await openDocs(url, size)
     const wrong = await tryOut(page, 'Statements-signOut')
     expect(wrong.status).toContain('401')
-    // Chromium tells of every answer that is no success.
+    // Chromium logs every response with an error status.
     expect(faults.splice(0)).toEqual([expect.stringMatching(/status of 401/)])
 
     const login = await tryOut(page, 'Authentication-issueToken', ALICE)
@@ -67,7 +67,7 @@ describe.skipIf(NO_CHROMIUM)('the page at /docs, in Chromium', () => {
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
   })
 
-  test('the reporting API has a page of its own, for its own call', async () => {
+  test('the reporting API has its own page for its own call', async () => {
     const { url, reporting } = await startBoth({ DATA_DIR: await tempDir() })
     const { page, faults } = await openDocs(url)
     const login = await tryOut(page, 'Authentication-issueToken', ALICE)
@@ -79,7 +79,7 @@ describe.skipIf(NO_CHROMIUM)('the page at /docs, in Chromium', () => {
     expect(faults).toEqual([])
   })
 
-  test('its policy would stop a script in line, and one from elsewhere', async () => {
+  test('its policy blocks an inline script and a script of another origin', async () => {
     const { url } = await start({ DATA_DIR: await tempDir() })
     const { page, faults } = await openDocs(url)
     await page.evaluate(

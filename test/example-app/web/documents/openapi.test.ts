@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest'
 import type { Accounts } from '../../../../example-app/data/account-store.js'
 import type { Reports } from '../../../../example-app/data/reports.js'
 import type { Statements } from '../../../../example-app/data/statements.js'
-import { Outage } from '../../../../example-app/failure.js'
-import { createApp } from '../../../../example-app/web/clearing-house-app.js'
+import { Outage } from '../../../../example-app/errors.js'
+import { createClearingHouseApp } from '../../../../example-app/web/clearing-house-app.js'
 import { clearingHouseDocument, reportingDocument } from '../../../../example-app/web/documents/openapi.js'
 import { createReportingApp } from '../../../../example-app/web/reporting-app.js'
 import { documented } from '../../../support/documents/documented.js'
@@ -20,7 +20,7 @@ const NONE = { checks: {}, log: () => {} }
 const accounts = makeStore() as unknown as Accounts
 const throttle = createThrottle()
 const down = async () => {
-  throw new Outage('the database is away')
+  throw new Outage('the database is down')
 }
 const broken = async () => {
   throw new Error('a fault')
@@ -31,7 +31,7 @@ const bearer = (...scopes: string[]): Sent => ({
   headers: { Authorization: `Bearer ${tokens.issue({ accountId: 'acc-1', scopes }).token}` },
 })
 
-describe('the clearing-house API answers as its document says', () => {
+describe('the responses of the clearing-house API match its document', () => {
   const STATEMENTS = '/api/v2013/houses/{house}/statements'
   const { check } = documented(clearingHouseDocument(), { moreHeaders: true })
 
@@ -45,8 +45,8 @@ describe('the clearing-house API answers as its document says', () => {
     const revocation = { revoke, isRevoked: async () => false }
     const page = { folder: FOLDER, reportingUrl: () => undefined }
     const passwords = fastPasswords()
-    const parts = { tokens, accounts, statements: known, passwords, throttle, revocation, page, ...NONE }
-    return (await listen(createApp(parts))).port
+    const dependencies = { tokens, accounts, statements: known, passwords, throttle, revocation, page, ...NONE }
+    return (await listen(createClearingHouseApp(dependencies))).port
   }
 
   test.each<[number, Sent, Partial<Statements>?]>([
@@ -58,9 +58,9 @@ describe('the clearing-house API answers as its document says', () => {
     [500, bearer('statements:read'), { list: broken }],
     [503, bearer('statements:read'), { list: down }],
   ])('statements: %i', async (status, sent, statements) => {
-    const answer = await send(await start(statements), { method: 'GET', path: NORTH, ...sent })
-    expect(answer.status).toBe(status)
-    check(STATEMENTS, 'get', answer)
+    const response = await send(await start(statements), { method: 'GET', path: NORTH, ...sent })
+    expect(response.status).toBe(status)
+    check(STATEMENTS, 'get', response)
   })
 
   test.each<[number, Sent, () => Promise<void>]>([
@@ -70,13 +70,13 @@ describe('the clearing-house API answers as its document says', () => {
     [500, bearer(), broken],
     [503, bearer(), down],
   ])('sign-out: %i', async (status, sent, revoke) => {
-    const answer = await send(await start({}, revoke), { path: SIGN_OUT_PATH, ...sent })
-    expect(answer.status).toBe(status)
-    check(SIGN_OUT_PATH, 'post', answer)
+    const response = await send(await start({}, revoke), { path: SIGN_OUT_PATH, ...sent })
+    expect(response.status).toBe(status)
+    check(SIGN_OUT_PATH, 'post', response)
   })
 })
 
-describe('the online reporting API answers as its document says', () => {
+describe('the responses of the online reporting API match its document', () => {
   const { check } = documented(reportingDocument(), { moreHeaders: true })
 
   test.each<[number, Sent, Reports['dailyTotals']?]>([
@@ -92,9 +92,9 @@ describe('the online reporting API answers as its document says', () => {
     const days = [{ day: '2013-05-02', statements: 2, total: '-12.50' }]
     const reports: Reports = { dailyTotals: dailyTotals ?? (async () => [{ ...HOUSE, days }]) }
     const app = createReportingApp({ tokens, accounts, reports, isRevoked: async () => false, ...NONE })
-    const answer = await send((await listen(app)).port, { method: 'GET', path: REPORT, ...sent })
-    expect(answer.status).toBe(status)
-    check(REPORT, 'get', answer)
+    const response = await send((await listen(app)).port, { method: 'GET', path: REPORT, ...sent })
+    expect(response.status).toBe(status)
+    check(REPORT, 'get', response)
   })
 })
 
@@ -105,7 +105,7 @@ test.each([
   expect(await new Validator().validate(document)).toEqual({ valid: true })
 })
 
-test('what is served, and the policy of the page', async () => {
+test('serves the document, the page and its files, with a policy', async () => {
   const reports = { dailyTotals: async () => [] }
   const app = createReportingApp({ tokens, accounts, reports, isRevoked: async () => false, ...NONE })
   const { body } = await request(app).get('/openapi.json').expect(200)

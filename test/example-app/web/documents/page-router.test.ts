@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest'
 import { allowPage } from '../../../../example-app/web/cross-origin.js'
 import { pageRouter } from '../../../../example-app/web/documents/page-router.js'
 import { securityHeaders } from '../../../../example-app/web/security-headers.js'
-import { NO_REDIS, startRedis } from '../../../support/services/redis.js'
 import { startPageApp } from '../../page/page-app.js'
 import { ALICE, FOLDER, login, NORTH, REPORT, start, startBoth, tempDir, tokenFrom } from '../../support.js'
 
@@ -15,28 +14,28 @@ describe('the page', () => {
   const pageFor = (reportingUrl?: string) =>
     request(express().use(pageRouter({ folder: FOLDER, reportingUrl: () => reportingUrl })))
 
-  test('may do nothing but load its own files, and call the two APIs that it is told of', async () => {
-    const answer = await pageFor('https://reports.example.com/x?a&"b"').get('/').expect(200)
-    expect(answer.headers).toMatchObject({
+  test('has a policy that allows its own files and the two APIs only', async () => {
+    const response = await pageFor('https://reports.example.com/x?a&"b"').get('/').expect(200)
+    expect(response.headers).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',
       'content-security-policy': `${NOTHING};script-src 'self';style-src 'self';img-src 'self';connect-src 'self' https://reports.example.com;require-trusted-types-for 'script';trusted-types 'none'`,
     })
-    expect(answer.text).toContain('content="https://reports.example.com/x?a&amp;&quot;b&quot;"')
+    expect(response.text).toContain('content="https://reports.example.com/x?a&amp;&quot;b&quot;"')
   })
 
-  test('is told of no reporting API where none is known', async () => {
-    const answer = await pageFor().get('/').expect(200)
-    expect(answer.headers['content-security-policy']).toContain(";connect-src 'self' ;")
-    expect(answer.text).toContain('name="reporting-url" content=""')
+  test('has no address of the reporting API when the address is unknown', async () => {
+    const response = await pageFor().get('/').expect(200)
+    expect(response.headers['content-security-policy']).toContain(";connect-src 'self' ;")
+    expect(response.text).toContain('name="reporting-url" content=""')
   })
 
-  test('has no script and no style in its text', async () => {
+  test('has no inline script and no inline style', async () => {
     const { text } = await pageFor().get('/')
     expect(text).not.toMatch(/<style|\sstyle=|\son\w+=|javascript:|<script(?! type="module" src=")/)
   })
 
-  test('has its files below /page, and nothing else is there', async () => {
+  test('serves its files below /page, and no other files', async () => {
     for (const [file, type] of [
       ['page.css', 'text/css; charset=utf-8'],
       ['icon.svg', 'image/svg+xml'],
@@ -53,12 +52,12 @@ describe('the page', () => {
   })
 })
 
-describe('every answer of both APIs', () => {
-  test('tells browsers to do nothing with it', async () => {
+describe('every response of both APIs', () => {
+  test('has a policy that allows nothing', async () => {
     const { clearingHouse, reporting } = await startPageApp()
     const token = await tokenFrom(clearingHouse.url, ALICE)
     const headers = { Authorization: `Bearer ${token}` }
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       login(clearingHouse.url, ALICE),
       login(clearingHouse.url, { ...ALICE, password: 'wrong' }),
       fetch(clearingHouse.url + NORTH, { headers }),
@@ -67,23 +66,23 @@ describe('every answer of both APIs', () => {
       fetch(reporting.url + REPORT, { headers }),
       fetch(reporting.url + REPORT),
     ])
-    expect(answers.map(({ status }) => status)).toEqual([200, 403, 200, 200, 404, 200, 401])
-    for (const answer of answers) {
-      expect(policyOf(answer)).toBe(NOTHING)
-      expect(answer.headers.get('X-Content-Type-Options')).toBe('nosniff')
-      expect(answer.headers.get('Referrer-Policy')).toBe('no-referrer')
-      expect([...answer.headers.keys()].filter((name) => /powered|strict-transport/.test(name))).toEqual([])
+    expect(responses.map(({ status }) => status)).toEqual([200, 403, 200, 200, 404, 200, 401])
+    for (const response of responses) {
+      expect(policyOf(response)).toBe(NOTHING)
+      expect(response.headers.get('X-Content-Type-Options')).toBe('nosniff')
+      expect(response.headers.get('Referrer-Policy')).toBe('no-referrer')
+      expect([...response.headers.keys()].filter((name) => /powered|strict-transport/.test(name))).toEqual([])
     }
   })
 
-  test('and to stay with https where the environment is on https', async () => {
+  test('has Strict-Transport-Security when the base URL is https', async () => {
     const headersAt = async (baseUrl: string) =>
       (await request(express().use(securityHeaders(baseUrl))).get('/')).headers['strict-transport-security']
     expect(await headersAt('https://api.example.com')).toMatch(/^max-age=\d{8,}; includeSubDomains$/)
     expect(await headersAt('http://127.0.0.1:3000')).toBeUndefined()
   })
 
-  test('leaves the token call as it is specified', async () => {
+  test('keeps the headers of the token endpoint', async () => {
     const { clearingHouse } = await startPageApp()
     const [good, bad] = [
       await login(clearingHouse.url, ALICE),
@@ -95,16 +94,16 @@ describe('every answer of both APIs', () => {
   })
 })
 
-describe('who may call the reporting API from a browser', () => {
+describe('CORS of the reporting API', () => {
   const preflight = async (baseUrl: string, origin: string) => {
-    const answer = await request(express().use(allowPage(baseUrl)))
+    const response = await request(express().use(allowPage(baseUrl)))
       .options(REPORT)
       .set({
         Origin: origin,
         'Access-Control-Request-Method': 'GET',
         'Access-Control-Request-Headers': 'authorization',
       })
-    return answer.headers
+    return response.headers
   }
 
   test.each([
@@ -136,7 +135,7 @@ describe('who may call the reporting API from a browser', () => {
     expect(headers).not.toHaveProperty('access-control-allow-credentials')
   })
 
-  test('a preflight has no token, and passes; the call itself needs one, and its refusal can be read', async () => {
+  test('a preflight needs no token; the call needs a token, and the page can read the 401', async () => {
     const { clearingHouse, reporting } = await startPageApp()
     const headers = { Origin: clearingHouse.url, 'Access-Control-Request-Method': 'GET' }
     expect(await fetch(reporting.url + REPORT, { method: 'OPTIONS', headers })).toMatchObject({ status: 204 })
@@ -147,37 +146,27 @@ describe('who may call the reporting API from a browser', () => {
   })
 })
 
-describe('where the page finds the reporting API', () => {
-  const toldAt = async (url: string) =>
+describe('address of the reporting API in the page', () => {
+  const urlInPage = async (url: string) =>
     /name="reporting-url" content="(.*?)"/.exec(await (await fetch(url)).text())?.[1]
 
-  test('npm start tells it', async () => {
+  test('npm start passes the address of the reporting API', async () => {
     const { url, reporting, output } = await startBoth({ DATA_DIR: await tempDir() })
-    expect(output()).toContain(`\nTo sign in with a browser: ${url}/\n`)
-    await expect.poll(() => toldAt(`${url}/`)).toBe(reporting)
+    expect(output()).toContain(`\nSign in with a browser: ${url}/\n`)
+    await expect.poll(() => urlInPage(`${url}/`)).toBe(reporting)
     expect(policyOf(await fetch(url))).toContain(`connect-src 'self' ${reporting};`)
   })
 
-  test('the clearing-house API alone has none to tell of', async () => {
+  test('start:clearing-house passes no address', async () => {
     const { url, output } = await start({ DATA_DIR: await tempDir() })
-    expect(output()).toContain(`\nTo sign in with a browser: ${url}/\n`)
-    expect(await toldAt(url)).toBe('')
+    expect(output()).toContain(`\nSign in with a browser: ${url}/\n`)
+    expect(await urlInPage(url)).toBe('')
   })
 
-  test('REPORTING_URL and BASE_URL, where both are behind something else', async () => {
+  test('REPORTING_URL and BASE_URL replace the addresses behind a proxy', async () => {
     const settings = { BASE_URL: 'http://localhost:8080/x', REPORTING_URL: 'https://reports.example.com' }
     const { url, output } = await startBoth({ DATA_DIR: await tempDir(), ...settings })
-    expect(output()).toContain('\nTo sign in with a browser: http://localhost:8080/x/\n')
-    expect(await toldAt(url)).toBe(settings.REPORTING_URL)
-  })
-
-  test.skipIf(NO_REDIS)('processes that take the place of others know it too', async () => {
-    const env = { DATA_DIR: await tempDir(), REDIS_URL: (await startRedis()).url, WORKERS: '2' }
-    const { url, reporting, kill, printed } = await startBoth(env)
-    await expect.poll(() => toldAt(url)).toBe(reporting)
-    kill('SIGUSR2')
-    await printed('Restarted.')
-    const told = await Promise.all(Array.from({ length: 8 }, () => toldAt(url)))
-    expect(told).toEqual(Array(8).fill(reporting))
+    expect(output()).toContain('\nSign in with a browser: http://localhost:8080/x/\n')
+    expect(await urlInPage(url)).toBe(settings.REPORTING_URL)
   })
 })

@@ -1,4 +1,4 @@
-export { TOKEN_PATH } from '../servers/processes.mjs'
+export { TOKEN_PATH } from '../../../support/plain-js/http-client.mjs'
 
 export const PASSWORD = 'correct horse'
 /** How many accounts the app under attack has. */

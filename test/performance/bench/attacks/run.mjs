@@ -1,22 +1,15 @@
 // npm run bench:attacks [-- package plain]: what attacks do to the people who use the app, for this package and for a plain Express app.
-import { createHmac } from 'node:crypto'
+import { bearer, createClient, login, requestText } from '../../../support/plain-js/http-client.mjs'
+import { withOtherSignature } from '../../../support/plain-js/token-forger.mjs'
 import { median, quantile } from '../measure/stats.mjs'
 import { table } from '../report/table.mjs'
-import { client, fixed, login, say, sayWhere, seconds, start } from '../servers/processes.mjs'
+import { fixed, say, sayWhere, seconds, start } from '../servers/processes.mjs'
 import { PASSWORD } from './names.mjs'
 
 const kinds = process.argv.slice(2).length > 0 ? process.argv.slice(2) : ['package', 'plain']
 const LENGTH = 5
 
 const owner = (email = 'known999@example.com', address = '198.51.100.7') => login(email, PASSWORD, address)
-const asText = ({ method = 'GET', path, headers = {}, body = '' }) =>
-  `${method} ${path} HTTP/1.1\r\nHost: x\r\n${Object.entries({
-    ...headers,
-    ...(body && { 'Content-Length': Buffer.byteLength(body) }),
-  })
-    .map(([name, value]) => `${name}: ${value}\r\n`)
-    .join('')}\r\n${body}`
-
 /** Runs `during` while `connections` connections send each of `texts` again and again. */
 async function underAttack({ port, connections, texts, perText }, during) {
   const { fork } = await import('node:child_process')
@@ -55,17 +48,10 @@ async function logins(send, count, sent) {
   return `${good.length} of ${count}, at most ${Math.round(Math.max(...answers.map(({ ms }) => ms)))} ms`
 }
 
-/** A token with the header and claims of a valid one, and the signature of nobody. */
-const forgedFrom = (token, i) => {
-  const [header, payload] = token.split('.')
-  const signature = Buffer.concat([1, 2].map((n) => createHmac('sha256', `${i}`).update(`${n}`).digest()))
-  return `${header}.${payload}.${signature.toString('base64url')}`
-}
-
 const guessers = (count, each = 1) =>
   Array.from({ length: count }, (_, i) =>
     Array.from({ length: each }, (_, j) =>
-      asText(login(`known${(i * 7 + j) % 900}@example.com`, `guess ${i} ${j}`, `10.0.${i >> 8}.${i & 255}`)),
+      requestText(login(`known${(i * 7 + j) % 900}@example.com`, `guess ${i} ${j}`, `10.0.${i >> 8}.${i & 255}`)),
     ).join(''),
   )
 
@@ -77,7 +63,7 @@ const LOADS = {
       [200, false],
       [400, true],
     ]) {
-      const send = client(port, count)
+      const { send } = createClient(port, { connections: count })
       const started = performance.now()
       const answers = await Promise.all(
         Array.from({ length: count }, (_, i) =>
@@ -94,12 +80,15 @@ const LOADS = {
     return results
   },
   async guessers({ port, guarded }) {
-    const send = client(port, 4)
+    const { send } = createClient(port, { connections: 4 })
     const quiet = await timesOf(() => send(guarded), 2, 5)
     const results = [['guarded route, quiet, p99', `${fixed(quantile(quiet, 0.99))} ms`]]
     const { answered } = await underAttack({ port, connections: 256, texts: guessers(256), perText: 1 }, async () => {
       const times = timesOf(() => send(guarded), LENGTH, 5)
-      results.push(['256 addresses guess: the owner signs in', await logins(client(port, 1), 12, () => owner())])
+      results.push([
+        '256 addresses guess: the owner signs in',
+        await logins(createClient(port, { connections: 1 }).send, 12, () => owner()),
+      ])
       results.push(['… guarded route, p99', `${fixed(quantile(await times, 0.99))} ms`])
       return { since: performance.now() }
     })
@@ -107,19 +96,22 @@ const LOADS = {
     return results
   },
   async loop({ port }) {
-    const texts = Array.from({ length: 7 }, (_, i) => asText(owner(`known${i}@example.com`, '203.0.113.5')))
+    const texts = Array.from({ length: 7 }, (_, i) => requestText(owner(`known${i}@example.com`, '203.0.113.5')))
     const results = []
     await underAttack({ port, connections: 7, texts, perText: 1 }, async () => {
       results.push([
         'one address signs in to 7 accounts: another signs in',
-        await logins(client(port, 1), 20, () => owner()),
+        await logins(createClient(port, { connections: 1 }).send, 20, () => owner()),
       ])
     })
     const pipelined = Array.from({ length: 16 }, (_, i) =>
-      asText(owner(`known${i}@example.com`, '203.0.113.5')).repeat(50),
+      requestText(owner(`known${i}@example.com`, '203.0.113.5')).repeat(50),
     )
     await underAttack({ port, connections: 16, texts: pipelined, perText: 50 }, async () => {
-      results.push(['… pipelined 16 × 50', await logins(client(port, 1), 20, () => owner())])
+      results.push([
+        '… pipelined 16 × 50',
+        await logins(createClient(port, { connections: 1 }).send, 20, () => owner()),
+      ])
     })
     return results
   },
@@ -127,7 +119,7 @@ const LOADS = {
     let done = 0
     let slowest = 0
     await underAttack({ port, connections: 128, texts: guessers(128), perText: 1 }, async () => {
-      const send = client(port, 1)
+      const { send } = createClient(port, { connections: 1 })
       for (let i = 0; i < 20; i++) {
         const started = performance.now()
         for (;;) {
@@ -150,10 +142,10 @@ const LOADS = {
     /** Each in a process of its own, with what the first logins leave behind. */
     const grow = async (sent) => {
       const { child, first: port, ask } = await start(new URL('server.mjs', import.meta.url), { args: [kind] })
-      const send = client(port, 4)
+      const { send } = createClient(port, { connections: 4 })
       for (let i = 0; i < 110; i++) await send(login(`known${i}@example.com`, 'guess', '203.0.113.9'))
       const { rss } = await ask('memory')
-      const texts = [asText(sent).repeat(400)]
+      const texts = [requestText(sent).repeat(400)]
       const { answered } = await underAttack({ port, connections: 16, texts, perText: 400 }, async () => {
         await seconds(2 * LENGTH)
         return {}
@@ -176,29 +168,25 @@ const LOADS = {
       [64, false],
       [64, true],
     ]) {
-      const signIn = client(port, 8)
+      const { send: signIn } = createClient(port, { connections: 8 })
       const logins = await Promise.all(
         Array.from({ length: 40 }, (_, i) => signIn(owner(`known${i}@example.com`, `192.0.2.${i}`))),
       )
       const fresh = logins.map(({ body }) => JSON.parse(body).authenticationToken)
       const texts = Array.from({ length: connections }, (_, c) =>
         Array.from({ length: 60 }, (_, i) => {
-          const headers = {
-            Authorization: `Bearer ${forgedFrom(token, c * 60 + i)}`,
-            ...(length && { 'Content-Length': '0' }),
-          }
-          return asText({ path: '/guarded', headers })
+          const sent = bearer(withOtherSignature(token, c * 60 + i), '/guarded')
+          return requestText(length ? { ...sent, body: '' } : sent)
         }).join(''),
       )
       const times = { known: [], fresh: [] }
       const { answered } = await underAttack({ port, connections, texts, perText: 60 }, async () => {
-        const send = client(port, 1)
+        const { send } = createClient(port, { connections: 1 })
         const end = performance.now() + LENGTH * 1000
         while (performance.now() < end) {
           times.known.push((await send(guarded)).ms)
           const next = fresh.pop()
-          if (next)
-            times.fresh.push((await send({ path: '/guarded', headers: { Authorization: `Bearer ${next}` } })).ms)
+          if (next) times.fresh.push((await send(bearer(next, '/guarded'))).ms)
         }
         return {}
       })
@@ -220,9 +208,9 @@ for (const kind of kinds) {
   for (const name of only) {
     const server = await start(new URL('server.mjs', import.meta.url), { args: [kind] })
     const port = server.first
-    const signedIn = await client(port, 1)(owner())
+    const signedIn = await createClient(port, { connections: 1 }).send(owner())
     const token = JSON.parse(signedIn.body).authenticationToken
-    const guarded = { path: '/guarded', headers: { Authorization: `Bearer ${token}` } }
+    const guarded = bearer(token, '/guarded')
     for (const [index, [load, result]] of (await LOADS[name]({ kind, port, server, token, guarded })).entries()) {
       say(`${kind}: ${load}: ${result}`)
       rows.set(`${name} ${index}`, { load, ...rows.get(`${name} ${index}`), [kind]: result })

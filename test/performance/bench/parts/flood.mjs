@@ -1,5 +1,6 @@
+import { bearer, createClient, login } from '../../../support/plain-js/http-client.mjs'
 import { median, quantile } from '../measure/stats.mjs'
-import { client, fixed, login, seconds, start } from '../servers/processes.mjs'
+import { fixed, seconds, start } from '../servers/processes.mjs'
 
 const FLOODS = [
   ['many', 1000],
@@ -16,11 +17,11 @@ export const flood = {
   title: 'The login flood: 256 connections that guess without end',
   async run({ seconds: length }) {
     const server = await start(new URL('../servers/login-server.mjs', import.meta.url), { execArgv: ['--expose-gc'] })
-    const send = client(server.first, 4)
+    const { send } = createClient(server.first, { connections: 4 })
     const ownerSignsIn = () => send(login('known1@example.com', 'correct horse', '198.51.100.7'))
     const { authenticationToken } = JSON.parse((await ownerSignsIn()).body)
-    const guarded = { path: '/guarded', headers: { Authorization: `Bearer ${authenticationToken}` } }
-    const users = client(server.first, USERS)
+    const guarded = bearer(authenticationToken, '/guarded')
+    const { send: users } = createClient(server.first, { connections: USERS })
     const alone = (forSeconds) => timesOf(() => send(guarded), forSeconds, EVERY)
     const inUse = (forSeconds) => timesOf(() => users(guarded), forSeconds, 0, USERS)
 

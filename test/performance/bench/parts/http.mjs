@@ -1,10 +1,11 @@
+import { bearer, createClient } from '../../../support/plain-js/http-client.mjs'
 import { createEnvironment } from '../environment.mjs'
 import { allGuards } from '../guards.mjs'
 import { checkGuard } from '../measure/check.mjs'
 import { inPairs, medianOf, ofPairs, quotientOf } from '../measure/pairs.mjs'
 import { EXPRESS_JWT, FAST_JWT, FAST_JWT_KEYED, FLOOR, inTurn, isAtBest, OURS } from '../names.mjs'
 import { atLeast, times, withSpread } from '../report/report.mjs'
-import { client, start } from '../servers/processes.mjs'
+import { start } from '../servers/processes.mjs'
 
 const ALGORITHMS = ['HS256', 'RS256', 'ES256']
 /** The one that peers are measured by as documented, too, and not at their best alone. */
@@ -120,8 +121,8 @@ async function serverOf({ name, alg, guard, questions }, copy) {
 }
 
 async function check(name, port, path, samples) {
-  const send = client(port, 1)
-  const accepts = async (token) => (await send({ path, headers: { Authorization: `Bearer ${token}` } })).status === 200
+  const { send } = createClient(port, { connections: 1 })
+  const accepts = async (token) => (await send(bearer(token, path))).status === 200
   await checkGuard(name, accepts, samples)
 }
 

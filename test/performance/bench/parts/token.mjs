@@ -1,7 +1,8 @@
+import { createClient } from '../../../support/plain-js/http-client.mjs'
 import { inRounds } from '../measure/rounds.mjs'
 import { atLeast, rowsOf, times, withSpread } from '../report/report.mjs'
 import { startLoad } from '../servers/load.mjs'
-import { client, start } from '../servers/processes.mjs'
+import { start } from '../servers/processes.mjs'
 
 const WARM_UP = 600
 const SLICE = 300
@@ -50,7 +51,7 @@ const loginAfterHead = (email, i) =>
   `Content-Length: ${bodyOf(email).length}\r\nX-Forwarded-For: 198.51.100.${10 + i}\r\n\r\n${bodyOf(email)}`
 
 async function check(port, variants, email) {
-  const send = client(port, 1)
+  const { send } = createClient(port, { connections: 1 })
   const headers = { 'Content-Type': 'application/json' }
   for (const { name, path } of variants) {
     const good = await send({ method: 'POST', path, headers, body: bodyOf(email) })

@@ -1,8 +1,8 @@
 // The attacker: 256 connections, each guessing again as soon as it is answered (or `pause` ms later).
-import { client, login } from './processes.mjs'
+import { createClient, login } from '../../../support/plain-js/http-client.mjs'
 
 const [port, addresses, pause] = process.argv.slice(2)
-const send = client(Number(port), 256)
+const { send } = createClient(Number(port), { connections: 256 })
 const counts = {}
 let running = true
 let n = 0

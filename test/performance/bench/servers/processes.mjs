@@ -1,9 +1,8 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { Agent, request } from 'node:http'
 import { availableParallelism, loadavg } from 'node:os'
 
-export const TOKEN_PATH = '/api/v2013/authentication/token'
+export { TOKEN_PATH } from '../../../support/plain-js/http-client.mjs'
 
 export const say = (line) => process.stdout.write(`${line}\n`)
 
@@ -42,39 +41,6 @@ export async function start(file, options = {}) {
   }
   return { child, first, ask }
 }
-
-/** A client that keeps its connections. */
-export function client(port, connections) {
-  const agent = new Agent({ keepAlive: true, maxSockets: connections })
-  return ({ method = 'GET', path, headers, body }) =>
-    new Promise((resolve, reject) => {
-      const started = performance.now()
-      const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) }
-      const req = request(
-        { host: '127.0.0.1', port, agent, method, path, headers: { ...length, ...headers } },
-        (res) => {
-          let text = ''
-          res.setEncoding('utf8')
-          res.on('data', (chunk) => {
-            text += chunk
-          })
-          res.on('end', () =>
-            resolve({ status: res.statusCode, headers: res.headers, body: text, ms: performance.now() - started }),
-          )
-          res.on('error', reject)
-        },
-      )
-      req.on('error', reject)
-      req.end(body)
-    })
-}
-
-export const login = (email, password, address) => ({
-  method: 'POST',
-  path: TOKEN_PATH,
-  headers: { 'Content-Type': 'application/json', 'X-Forwarded-For': address },
-  body: JSON.stringify({ email, password }),
-})
 
 export const fixed = (value) => value.toFixed(2)
 export const seconds = (n) => new Promise((resolve) => setTimeout(resolve, n * 1000))

@@ -1,12 +1,12 @@
 import { Agent, request } from 'node:http'
 
-/** What a request on a kept connection meets when its server closes that connection at the same moment. */
+/** Error codes of a request on a keep-alive connection that the server closes at the same moment. */
 const RACE = new Set(['ECONNRESET', 'EPIPE'])
 
 /**
- * A client that keeps its connections, and sends a `GET` again whose kept connection was closed before a byte of the answer came, as
- * browsers and HTTP libraries do (RFC 9110 section 9.2.2).
- * @param options `connections`, how many; `address`, where from; `kept: false`, a new connection for each request
+ * Creates a client with keep-alive connections. Like browsers, it repeats a `GET` when the server closes such a connection before
+ * the first byte of the response (RFC 9110 section 9.2.2).
+ * @param options `connections` is their number, `address` the local address; `kept: false` opens a connection for each request
  */
 export function client(port, { connections = 16, address = '127.0.0.1', kept = true } = {}) {
   const agent = new Agent({ keepAlive: kept, maxSockets: connections, localAddress: address })

@@ -1,6 +1,6 @@
 const KEPT_EXAMPLES = 5
 
-/** Counts answers by their kind and status, and remembers the first ways in which any was wrong. */
+/** Counts responses by kind and status, and keeps the first examples of wrong ones. */
 export function createTally() {
   const counts = new Map()
   const examples = []
@@ -21,7 +21,7 @@ export function createTally() {
     wrong: () => wrong,
     examples: () => examples,
     counts: () => Object.fromEntries([...counts].sort()),
-    /** How many answers there were of a kind, with one status or with any. */
+    /** Returns the number of responses of a kind, with one status or with any. */
     of: (kind, status = '') =>
       [...counts].reduce((sum, [key, count]) => (key.startsWith(`${kind} ${status}`) ? sum + count : sum), 0),
   }
@@ -30,9 +30,9 @@ export function createTally() {
 const ownCheck = (asked, answer) => asked.check(answer)
 
 /**
- * Sends one request, counts its answer, and blames what is wrong with it.
- * @param asked as `requests.mjs` makes it
- * @param judge looks at the answer; by default the request's own check
+ * Sends one request, counts its response, and records a wrong one.
+ * @param asked a request from `requests.mjs`
+ * @param judge returns what is wrong with the response. Default: the request's own check
  */
 export async function ask(asked, send, tally, judge = ownCheck) {
   const { kind, request } = asked
@@ -49,8 +49,8 @@ export async function ask(asked, send, tally, judge = ownCheck) {
 }
 
 /**
- * Has as many at work at a time as are told, each with a request after the other, until there is no next one.
- * @param next gives what to ask, and `send` for it where not all are sent by the same client; undefined ends it
+ * Runs this many clients. Each sends one request after the other until `next` returns undefined.
+ * @param next returns the next request, with its own `send` if it needs another client
  */
 export async function crowd({ size, send, next, tally, judge }) {
   async function one() {
@@ -59,13 +59,13 @@ export async function crowd({ size, send, next, tally, judge }) {
   await Promise.all(Array.from({ length: size }, one))
 }
 
-/** One after the other, from the start again at the end. */
+/** Returns a function that returns the items in turn, again and again. */
 export function inTurn(items) {
   let at = 0
   return () => items[at++ % items.length]
 }
 
-/** So many of what `make` gives. */
+/** Returns a function that calls `make` this many times, and then returns undefined. */
 export function times(count, make) {
   let left = count
   return () => (left-- > 0 ? make() : undefined)

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ask, createTally } from './crowd.mjs'
 
 /**
- * A load that goes on through several phases. An answer is judged by the phase that it was asked and answered in; by what may be
- * at any time where another phase began meanwhile.
- * @param next gives what to ask; `allowed(kind, phase)` what may be answered; both by a request's `kind`
- * @returns what changes the phase, each time with a tally of its own, and what ends the load
+ * Sends requests through several phases. A response must be allowed in the phase of its request.
+ * When the phase has changed in between, the response must be allowed in the phase `changing`.
+ * @param next returns the next request
+ * @param allowed returns the allowed statuses for a request's `kind` and a phase
  */
 export function loadThrough({ size, next, allowed, pauseMs }) {
   let phase = 'changing'
@@ -34,9 +34,9 @@ export function loadThrough({ size, next, allowed, pauseMs }) {
     return tally
   }
   return {
-    /** @returns the tally of what is asked and answered from now on, until the next phase */
+    /** Starts a phase. Returns the tally of its responses. */
     enter,
-    /** @returns the answers to what was asked and answered within the phase */
+    /** Runs a phase for a time. Returns the tally of its responses. */
     async during(name, forMs) {
       const found = enter(name)
       await sleep(forMs)
@@ -51,13 +51,13 @@ export function loadThrough({ size, next, allowed, pauseMs }) {
   }
 }
 
-/** A `200` must also be the right one. */
+/** Returns what is wrong with a response. A 200 must also have the right body. */
 function faultOf(asked, answer, statuses) {
   if (!statuses.includes(answer.status)) return `${answer.status} instead of ${statuses.join(' or ')}`
   return answer.status === 200 ? asked.check(answer) : undefined
 }
 
-/** How long until something is so, in seconds. */
+/** Waits until the condition is true. Returns the duration in seconds. */
 export async function untilTrue(what, isTrue, patienceMs = 30_000) {
   const started = performance.now()
   while (!(await isTrue())) {

@@ -5,7 +5,7 @@ import { loadThrough } from './phases.mjs'
 const ALLOWED = { up: [200], down: [503], changing: [200, 503] }
 const check = ({ status }) => (status === 200 ? undefined : `${status} instead of 200`)
 
-/** A load on a server of which only the status is told. */
+/** Starts a load on a fake server that returns only a status. */
 function load({ take = 0 } = {}) {
   const server = { status: 200 }
   const send = async () => {

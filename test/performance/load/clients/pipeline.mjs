@@ -1,5 +1,5 @@
-// A load generator that is as cheap as can be, so that the servers have the cores: each connection sends many requests in one
-// write, and the next when all of them are answered. Every answer must be a 200, and as long as the first.
+// A cheap load generator that leaves the cores to the servers. Each connection sends many requests in one write, and the next
+// write after all responses have arrived. Every response must be a 200 with the length of the first response.
 import { once } from 'node:events'
 import { connect } from 'node:net'
 

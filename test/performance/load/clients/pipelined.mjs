@@ -4,7 +4,7 @@ import { atEnd, ownChild } from '../cleanup.mjs'
 const requestFor = (path, token) =>
   `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\nAuthorization: Bearer ${token}\r\n\r\n`
 
-/** The pipelining generator, in a process of its own. `depth` 1 is no pipelining. */
+/** Starts the pipelining generator in its own process. A `depth` of 1 turns pipelining off. */
 export async function startPipeline() {
   const { child, ask } = await start(new URL('./pipeline.mjs', import.meta.url))
   ownChild(child)

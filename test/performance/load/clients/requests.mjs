@@ -7,14 +7,14 @@ export const statementsPath = (house) => `/api/v2013/houses/${house}/statements`
 const bearer = (token) => ({ Authorization: `Bearer ${token}` })
 
 /*
- * A kind of request: its name, what to send, and what a right answer is. `check` gives nothing for a right one; else what is wrong, in
- * words that hold no secret.
+ * Creates a request with its kind and a check of the response. `check` returns undefined for a right response, and otherwise a
+ * description that contains no secret.
  */
 
 const expecting = (status) => (answer) =>
   answer.status === status ? undefined : `${answer.status} instead of ${status}`
 
-/** An account's statements in one house: its own, all of them, and nobody else's. */
+/** Requests an account's statements in one house. The response must contain exactly its own statements. */
 export const statements = (person, house, token) => ({
   kind: 'statements',
   request: { path: statementsPath(house), headers: bearer(token) },
@@ -25,7 +25,7 @@ export const statements = (person, house, token) => ({
   },
 })
 
-/** An account's daily totals: of its own statements, one on each day. */
+/** Requests an account's daily totals. The response must contain one statement a day, all its own. */
 export const report = (person, token) => ({
   kind: 'report',
   request: { path: REPORT_PATH, headers: bearer(token) },
@@ -77,9 +77,9 @@ const partOf = (token, index) => JSON.parse(Buffer.from(token.split('.')[index],
 const subjectOf = (token) => partOf(token, 1).sub
 export const kidOf = (token) => partOf(token, 0).kid
 
-/** The same token with another signature. */
+/** Returns the same token with a different signature. */
 export function forged(token) {
-  // The first character: the last one of a signature may hold bits that mean nothing.
+  // The last character of a signature can contain unused bits, so this changes the first.
   const at = token.lastIndexOf('.') + 1
   return `${token.slice(0, at)}${token[at] === 'A' ? 'B' : 'A'}${token.slice(at + 1)}`
 }

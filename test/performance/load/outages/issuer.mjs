@@ -7,19 +7,19 @@ import { forged, login, REPORT_PATH, refused, report, tokenOf } from '../clients
 import { startApi } from '../servers/example.mjs'
 import { startEnvironment } from '../servers/fleet-of.mjs'
 import { jwksOf, startReporting } from '../servers/reporting-api.mjs'
-import { answer, figure } from '../verdicts.mjs'
+import { check, figure } from '../verdicts.mjs'
 
-/** An hour, ten minutes and half a minute by default. */
+/** The defaults are an hour, ten minutes and half a minute. */
 const SETTINGS = { keepFor: '8s', maxAge: '2s', cooldown: '1s', timeout: '1s' }
 const UP_MS = 3000
 const KEPT_MS = 5000
 const GONE_MS = 3000
 
 const UP = { report: [200], forged: [401], 'no token': [401], 'no scope': [403] }
-/** Without a key there is no telling whose token it is. */
+/** Without a key the API can verify no token. */
 const GONE = { report: [503], forged: [503], 'no token': [401], 'no scope': [503] }
 
-/** The reporting API while the issuer of its tokens is down for longer than keys are kept. */
+/** Stops the issuer for longer than the reporting API keeps cached keys. */
 export async function issuerOutage() {
   const { env } = await startEnvironment('http://localhost:3000')
   let issuer = await startApi('clearing-house', env)
@@ -49,18 +49,18 @@ export async function issuerOutage() {
   const all = await load.stop()
   close()
   return [
-    found('reporting API: wrong answers before', before),
-    found(`  while the issuer is down and keys are held (${SETTINGS.keepFor} here)`, kept, 'report', 200),
+    found('reporting API: wrong responses before', before),
+    found(`  while the issuer is down and keys are cached (${SETTINGS.keepFor} here)`, kept, 'report', 200),
     figure('  refuses since the issuer stopped, after', `${tooOld.toFixed(1)} s`),
-    found('  while the keys held are too old', gone, 'report', 503),
+    found('  while the cached keys are too old', gone, 'report', 503),
     figure('  reports again, after the issuer is ready', `${recovery.toFixed(1)} s`),
     found('  afterwards', after),
-    found('  all of that, the moments of change included', all),
+    found('  whole run, changes included', all),
   ]
 }
 
 const found = (what, tally, kind = 'report', status = 200) =>
-  answer(
+  check(
     what,
     `${tally.wrong()} of ${tally.total()} (${kind} ${status}: ${tally.of(kind, status)})${tally.wrong() ? ` ${tally.examples().join('; ')}` : ''}`,
     tally.wrong() === 0 && tally.of(kind, status) > 0,

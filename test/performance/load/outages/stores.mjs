@@ -4,15 +4,15 @@ import { ask, createTally, inTurn } from '../clients/crowd.mjs'
 import { loadThrough, untilTrue } from '../clients/phases.mjs'
 import { forged, guess, login, refused, signOut, statements, tokenOf } from '../clients/requests.mjs'
 import { startFleet } from '../servers/fleet-of.mjs'
-import { answer, figure } from '../verdicts.mjs'
+import { check, figure } from '../verdicts.mjs'
 
 const SIZE = 2
 const UP_MS = 2000
 const DOWN_MS = 8000
-/** What was asked before the store went away is answered by then: the example gives PostgreSQL less than five seconds. */
+/** Requests from before the outage have responses by then, because the example gives PostgreSQL less than five seconds. */
 const SETTLE_MS = 5500
 
-/** What may be answered while all is well. */
+/** Allowed statuses without an outage. */
 const UP = {
   statements: [200],
   login: [200],
@@ -22,10 +22,10 @@ const UP = {
   'no token': [401],
   'no scope': [403],
 }
-/** What else may be answered while a store is away. A wrong token is refused as such where no store is needed for it. */
+/** Allowed statuses during an outage. An invalid token still gets 401 where no store is needed. */
 const DOWN = {
   PostgreSQL: { statements: [503], login: [503], 'wrong password': [429, 503], 'signed out': [401, 503] },
-  // Failed logins are then counted by each process for itself.
+  // Each process then counts failed logins alone.
   Redis: { statements: [503], 'signed out': [503] },
 }
 const anyTime = (kind) => [...UP[kind], 503]
@@ -56,24 +56,24 @@ export async function storeOutages() {
     await sleep(SETTLE_MS)
     const down = await load.during('down', DOWN_MS)
     await comeBack(fleet)
-    const recovery = await untilTrue(`${where}: right answers again`, () => areRight(fleet, parts.each))
+    const recovery = await untilTrue(`${where}: right responses again`, () => areRight(fleet, parts.each))
     const after = await load.during('up', UP_MS)
     verdicts.push(
       found(`${where}: before`, before),
-      found('  while it is away', down, shown(down)),
+      found('  during the outage', down, shown(down)),
       found('  afterwards', after),
-      figure('  right answers everywhere again after', `${recovery.toFixed(1)} s`),
+      figure('  right responses from all processes again after', `${recovery.toFixed(1)} s`),
     )
   }
   const all = await load.stop()
   parts.close()
-  verdicts.push(found('all of that, the moments of change included', all))
+  verdicts.push(found('whole run, changes included', all))
   return verdicts
 }
 
 const found = (what, tally, more = '') =>
-  answer(
-    `${what}: wrong answers`,
+  check(
+    `${what}: wrong responses`,
     `${tally.wrong()} of ${tally.total()}${more}${tally.wrong() ? ` (${tally.examples().join('; ')})` : ''}`,
     tally.wrong() === 0 && tally.total() > 0,
   )
@@ -114,7 +114,7 @@ async function requestsOf({ balancer, people }) {
   }
 }
 
-/** Whether every process answers every kind of request as it should. */
+/** Returns true when every process responds correctly to every kind of request. */
 async function areRight({ apis }, each) {
   const tally = createTally()
   const judge = ({ kind }, { status }) => (UP[kind].includes(status) ? undefined : 'not yet')

@@ -2,7 +2,7 @@ import { client } from '../clients/client.mjs'
 import { ask, createTally, crowd, inTurn, times } from '../clients/crowd.mjs'
 import { forged, guess, login, refused, signOut, statements, tokenOf } from '../clients/requests.mjs'
 import { startFleet } from '../servers/fleet-of.mjs'
-import { answer, figure } from '../verdicts.mjs'
+import { check, figure } from '../verdicts.mjs'
 
 const SIZE = 4
 const PEOPLE = 100
@@ -11,10 +11,10 @@ const LOGINS = 2000
 const SIGN_OUTS = 200
 const GUESSES = 40
 const BUDGET = 10
-/** A busy machine may keep Redis silent for 40 ms, and then each process goes on by what it has counted itself. */
+/** When Redis takes longer than 40 ms on a busy machine, each process counts failed logins alone, and the test repeats. */
 const TRIES = 4
 
-/** Four processes behind one address: answers, budgets and sign-outs. */
+/** Checks responses, failed-login limits and sign-outs of four processes behind one address. */
 export const load = {
   title: 'Four processes on PostgreSQL and Redis behind one address',
   async run({ scale }) {
@@ -36,23 +36,23 @@ export const load = {
     return [
       ...budgets,
       figure(
-        `budget under load: guesses that were hashed, of ${GUESSES}`,
+        `failed-login limit under load: guesses that were hashed, of ${GUESSES}`,
         `${underLoad.hashed}${silences(fleet) ? ', Redis found silent' : ''}`,
         underLoad.hashed === BUDGET,
       ),
       answered('guarded requests', guardedTally),
       answered('logins', loginTally),
-      answered('sign-outs, each then asked of every process', signOutTally),
-      answer('connections to each process', counts.join(', '), counts.length === SIZE && counts.every(Boolean)),
-      answer('passwords and tokens in what the processes print', secretsIn(fleet, tokens), !secretsIn(fleet, tokens)),
+      answered('sign-outs, each checked at every process', signOutTally),
+      check('connections to each process', counts.join(', '), counts.length === SIZE && counts.every(Boolean)),
+      check('passwords and tokens in the output of the processes', secretsIn(fleet, tokens), !secretsIn(fleet, tokens)),
       figure('both loads together', `${seconds.toFixed(0)} s, ${Math.round(guardedTally.total() / seconds)} guarded/s`),
     ]
   },
 }
 
 const answered = (what, tally) =>
-  answer(
-    `${what}: wrong answers`,
+  check(
+    `${what}: wrong responses`,
     `${tally.wrong()} of ${tally.total()}${tally.wrong() ? ` (${tally.examples().join('; ')})` : ''}`,
     tally.wrong() === 0 && tally.total() > 0,
   )
@@ -75,7 +75,7 @@ async function signEverybodyIn({ balancer, people }) {
   return tokens
 }
 
-/** Seventeen of twenty are to be let in; the others are wrong in a way each. */
+/** Sends guarded requests: six of seven are valid, and the others are invalid in five ways. */
 async function guardedRequests({ balancer, people, apis }, tokens, count, tally) {
   const readers = people.filter(({ scopes }) => scopes.length > 0)
   const scopeless = people.find(({ scopes }) => scopes.length === 0)
@@ -108,7 +108,7 @@ async function endedToken({ port }, person) {
   return token
 }
 
-/** Nine of eleven with the right password. Each from its account's own address, and the guesses within that one's budget. */
+/** Sends logins, nine of eleven with the right password. Each account has its own address and stays within the limit. */
 async function logins({ balancer, people }, count, tally) {
   const own = people.map((person, number) => {
     const connection = client(balancer.port, { connections: 1, address: `127.0.4.${number + 1}` })
@@ -117,7 +117,7 @@ async function logins({ balancer, people }, count, tally) {
   const right = ({ person }) => login(person)
   const wrong = ({ person }) => guess(person.email)
   const nobody = ({ number }) => guess(`nobody${number}@example.com`, 'unknown address')
-  // Eleven, so that no account gets the same kind at every turn.
+  // With eleven kinds, no account gets the same kind in every round.
   const kinds = inTurn([right, right, right, right, right, wrong, right, right, right, right, nobody])
   const turns = inTurn(own)
   const next = times(count, () => {
@@ -128,7 +128,7 @@ async function logins({ balancer, people }, count, tally) {
   for (const { close } of own) close()
 }
 
-/** Signs a token out in one process, and asks all of them at once whether they still take it, and its owner's other one. */
+/** Signs out in one process, then sends this token and another token of the account to all processes. */
 async function signOuts({ apis, people }, count, tally) {
   const clients = apis.map(({ port }) => client(port, { connections: 2, address: '127.0.5.1' }))
   const persons = inTurn(people.slice(3, 13))
@@ -139,7 +139,7 @@ async function signOuts({ apis, people }, count, tally) {
     const person = persons()
     const token = tokenOf(await askOne(login(person)))
     const other = tokenOf(await askOne(login(person)))
-    // Every process has seen the token, and may remember that it is a good one.
+    // Every process has now cached the token.
     await askAll(statements(person, 'north', token))
     await askOne(signOut(token))
     await askAll(refused('signed out', 401, token))
@@ -148,7 +148,7 @@ async function signOuts({ apis, people }, count, tally) {
   for (const { close } of clients) close()
 }
 
-/** One account's budget, by guesses one after the other and all at once, each on a connection of its own. */
+/** Counts how many guesses pass an account's limit, sent one by one and all at once on separate connections. */
 async function countBudgets(fleet) {
   const persons = inTurn(fleet.people.slice(20))
   const owners = []
@@ -165,13 +165,20 @@ async function countBudgets(fleet) {
       const aside = setAside ? `; ${setAside} set aside, where Redis was silent` : ''
       const measured = `${hashed} hashed, ${refused} refused${wrong ? `, ${wrong} else` : ''}${aside}`
       const right = hashed === BUDGET && refused === GUESSES - BUDGET && (size > 1 || inOrder)
-      return (silent ? figure : answer)(`budget: ${GUESSES} guesses ${what}`, measured, right)
+      return (silent ? figure : check)(`failed-login limit: ${GUESSES} guesses ${what}`, measured, right)
     }
   }
   const verdicts = [await count('one after the other', 1), await count('at once', GUESSES)]
   const owner = await ownersLogins(fleet, owners[0])
   const isRight = owner.join() === '429,200'
-  return [...verdicts, answer('budget: the right password from there, from elsewhere', owner.join(', '), isRight)]
+  return [
+    ...verdicts,
+    check(
+      'failed-login limit: the right password from the same address, from another address',
+      owner.join(', '),
+      isRight,
+    ),
+  ]
 }
 
 const guessesInTurn = (fleet, person, address) => guesses(fleet, person, address, 1)
@@ -191,7 +198,7 @@ async function ownersLogins({ balancer }, { person, address }) {
   return [(await from(address)).status, (await from('127.0.3.2')).status]
 }
 
-/** How often a process found that Redis said nothing for so long that it went on by what it had counted itself. */
+/** Returns how often a process counted failed logins alone because Redis was too slow. */
 const silences = ({ apis }) =>
   apis.reduce((sum, { log }) => sum + log().split('dependency.failed throttle').length - 1, 0)
 

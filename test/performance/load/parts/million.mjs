@@ -8,7 +8,7 @@ import { withSpread } from '../../bench/report/report.mjs'
 import { atEnd } from '../cleanup.mjs'
 import { times } from '../clients/crowd.mjs'
 import { startPostgres, tempDir } from '../servers/databases.mjs'
-import { answer, figure } from '../verdicts.mjs'
+import { check, figure } from '../verdicts.mjs'
 
 const { openDatabase } = await import('../../../../example-app/dist/data/databases/database.js')
 const { createAccountStore } = await import('../../../../example-app/dist/data/account-store.js')
@@ -17,13 +17,13 @@ const FEW = 1000
 const MANY = 1_000_000
 const SLICE = 1000
 const AT_A_TIME = 8
-/** What two runs of the same look-ups differ by on a machine with other work. */
+/** Two runs of the same look-ups differ by this factor on a busy machine. */
 const NOISE = 1.25
 
-/** Any hash: nobody signs in. As long as a real one, as it makes the row as long. */
+/** A placeholder with the length of a real hash, so that rows have their real size. */
 const HASH = `$argon2id$v=19$m=19456,t=2,p=1$${'s'.repeat(22)}$${'h'.repeat(43)}`
 
-/** An odd factor makes every number below 2³² another one, so keys come in no order, as UUIDs and addresses do. */
+/** An odd factor maps every number below 2³² to a different number, so keys are unordered, as UUIDs are. */
 const FACTOR = 2_654_435_761
 const keyOf = (number) => ((BigInt(number) * BigInt(FACTOR)) % 2n ** 32n).toString(16).padStart(8, '0')
 const emailOf = (key) => `person.${key}@example.com`
@@ -34,11 +34,11 @@ const rowsFrom = (keys) => `
   select '00000000-0000-4000-8000-0000' || key, 'person.' || key || '@example.com', '${HASH}', '["statements:read"]'
   from (${keys}) as keys`
 
-/** How each is filled. @returns its size in bytes */
+/** Fills each kind of database. Returns its size in bytes. */
 const KINDS = {
   PostgreSQL: {
     async fill({ databaseUrl }, count) {
-      // Not by the example's own connections, which end a statement after two seconds.
+      // The example's own connections end a statement after two seconds.
       const client = new Client({ connectionString: databaseUrl })
       await client.connect()
       const keys = `select lpad(to_hex((n * ${FACTOR}) % 4294967296), 8, '0') as key from generate_series(1::bigint, ${count}) as n`
@@ -63,7 +63,7 @@ const KINDS = {
   },
 }
 
-/** The example's own store with a million accounts, and with a thousand. */
+/** Compares look-ups in the example's store with a million and with a thousand accounts. */
 export const million = {
   title: 'A look-up among a million accounts, and among a thousand',
   async run({ scale, rounds }) {
@@ -82,7 +82,7 @@ export const million = {
   },
 }
 
-/** The example makes the tables, and looks up afterwards. */
+/** Opens a database with the example's tables, and fills it. */
 async function filled(kind, place, count) {
   const db = await openDatabase(place, () => {})
   atEnd(() => db.destroy())
@@ -101,7 +101,7 @@ async function compare(kind, stores, rounds) {
   const [few, many] = stores
   const verdicts = []
   for (const [what, lookUp] of Object.entries(LOOK_UPS)) {
-    // Both are warm: what is measured is the look-up, not the first reading from the disk.
+    // The first look-ups read from the disk, so they do not count.
     for (const one of stores) await microsecondsEach(one, lookUp, 4 * SLICE)
     const values = await inRounds(rounds, stores, (one) => microsecondsEach(one, lookUp, SLICE))
     const ratio = pairedRatio(values[many.name], values[few.name])
@@ -113,13 +113,13 @@ async function compare(kind, stores, rounds) {
   }
   const right = stores.every((one) => one.right)
   verdicts.push(
-    answer(`${kind}: every look-up gave the right account, or none`, right ? 'yes' : 'no', right),
+    check(`${kind}: every look-up gave the right account, or none`, right ? 'yes' : 'no', right),
     figure(`${kind}: bytes per account, indexes included`, Math.round(many.bytes / many.count)),
   )
   return verdicts
 }
 
-/** Several at a time: one by one it is the scheduler that decides, by where it puts the server's process. */
+/** Runs several look-ups at a time, because the scheduler decides the speed of single ones. */
 async function microsecondsEach(one, lookUp, count) {
   const next = times(count, () => keyOf(1 + Math.floor(Math.random() * one.count)))
   const worker = async () => {

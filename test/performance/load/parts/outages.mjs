@@ -2,7 +2,7 @@ import { issuerOutage } from '../outages/issuer.mjs'
 import { storeOutages } from '../outages/stores.mjs'
 
 export const outages = {
-  title: 'What the fleet stands on goes away and comes back, under load',
+  title: 'Outages of PostgreSQL, Redis and the issuer under load',
   async run() {
     return [...(await issuerOutage()), ...(await storeOutages())]
   },

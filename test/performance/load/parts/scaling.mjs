@@ -9,7 +9,7 @@ import { startPipeline } from '../clients/pipelined.mjs'
 import { figure } from '../verdicts.mjs'
 
 const DEMAND = 1.6
-/** Two processes that get less cannot serve so much more: then other work had the cores, and the answers a second say nothing. */
+/** Below this number of cores, other work had the cores, and the throughput says nothing. */
 const ENOUGH_CORES = 1.6
 const CONNECTIONS = 16
 const DEPTH = 32
@@ -20,8 +20,8 @@ const VARIANTS = [
 ]
 
 /**
- * The guarded route without any store, in one process and in two. On a machine with two cores the generator takes its share from
- * the second process alone: by the processor time per answer there is no such bias, but then nobody waits for anything.
+ * Compares one process and two processes with a guarded route and no store. On two cores the load generator slows only the
+ * second process. The processor time per response has no such bias.
  */
 export const scaling = {
   title: 'Guarded requests of two processes to those of one',
@@ -45,7 +45,7 @@ export const scaling = {
       got[name].push(used / seconds)
       return perSecond
     }
-    // What is compiled during the first requests is no part of the comparison.
+    // The first requests compile code, so they do not count.
     for (let i = 0; i < 4; i++) await measure(VARIANTS[1])
     for (const list of [own, each, got].flatMap(Object.values)) list.length = 0
     const values = await inRounds(rounds, VARIANTS, measure)
@@ -54,13 +54,13 @@ export const scaling = {
     const cores = availableParallelism()
     return [
       figure(
-        `two processes to one, answers a second, ${cores} cores: at least ${DEMAND}`,
+        `two processes to one, responses a second, ${cores} cores: at least ${DEMAND}`,
         withSpread(speedUp),
         summary(got.two).median < ENOUGH_CORES ? undefined : speedUp.median >= DEMAND,
       ),
-      figure(`  by processor time per answer: at least ${DEMAND}`, withSpread(byCpu), byCpu.median >= DEMAND),
+      figure(`  by processor time per response: at least ${DEMAND}`, withSpread(byCpu), byCpu.median >= DEMAND),
       ...VARIANTS.flatMap(({ name }) => [
-        figure(`${name}: answers a second`, withSpread(summary(values[name]))),
+        figure(`${name}: responses a second`, withSpread(summary(values[name]))),
         figure('  processor time each', withSpread(summary(each[name]), ' µs')),
         figure(
           '  cores that the servers got, and the generator took',
@@ -78,7 +78,7 @@ async function startServer(secret) {
   return server
 }
 
-/** Seconds of processor time that servers have used so far. */
+/** Returns the processor time of servers in seconds. */
 async function cpuOf(servers) {
   const used = await Promise.all(servers.map(({ ask }) => ask('cpu')))
   return used.reduce((sum, { user, system }) => sum + user + system, 0) / 1e6

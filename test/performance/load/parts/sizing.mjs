@@ -12,12 +12,12 @@ import { figure } from '../verdicts.mjs'
 const HASHING_SECONDS = 2
 const SLICE = 2000
 const LOGINS = 200
-/** A client with one request under way at a time on each. */
+/** Number of connections, each with one request at a time. */
 const CONNECTIONS = 16
 
-/** What the README's arithmetic is from. */
+/** Measures the figures that the README calculates with. */
 export const sizing = {
-  title: 'What a fleet is sized by',
+  title: 'Figures for sizing',
   async run({ scale, rounds }) {
     const hashes = await hashesASecond(Math.min(rounds, 5))
     const fleet = await startFleet({ size: 1, people: 20 })
@@ -48,7 +48,7 @@ export const sizing = {
   },
 }
 
-/** One at a time, by wall clock and by processor time: on a busy machine the latter is what a core can do. */
+/** Measures single hashes by wall clock and by processor time, which a busy machine changes less. */
 async function hashesASecond(rounds) {
   const passwords = createPasswords({ concurrency: 1 })
   const hash = await passwords.hash('a password')
@@ -92,7 +92,7 @@ async function signIn({ people }, send, count) {
   if (tally.wrong() > 0) throw new Error(`logins: ${tally.examples().join('; ')}`)
 }
 
-/** A million accounts and ten thousand guarded requests a second, on cores that are to be busy for six tenths of the time. */
+/** Calculates the cores for a million accounts and 10,000 guarded requests a second at 60 % load. */
 function arithmetic(hashes, guarded) {
   const WANTED = 10_000
   const BUSY = 0.6

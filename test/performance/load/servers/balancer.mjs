@@ -1,5 +1,5 @@
-// One address before several: each connection goes to the next in turn, as a load balancer of the fourth layer has it. It connects
-// from the address that its client came from, so that the servers see the clients' own addresses.
+// A load balancer of layer 4: each connection goes to the next server. It connects from the client's own loopback address, so
+// the servers see the addresses of the clients.
 import { connect, createServer } from 'node:net'
 
 const ports = process.argv.slice(2).map(Number)

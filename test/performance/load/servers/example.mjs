@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { freePort } from '../../../support/services/free-port.mjs'
+import { freePort } from '../../../support/services/servers/free-port.mjs'
 import { atEnd, ownChild } from '../cleanup.mjs'
 
 const MAIN = fileURLToPath(new URL('../../../../example-app/dist/main.js', import.meta.url))
@@ -34,7 +34,6 @@ export async function startApi(name, env, port) {
     port: at,
     pid: child.pid,
     log: () => log,
-    signal: (signal) => child.kill(signal),
     async stop(signal = 'SIGTERM') {
       if (isGone()) return
       child.kill(signal)

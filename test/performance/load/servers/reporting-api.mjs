@@ -2,9 +2,8 @@ import { start } from '../../bench/servers/processes.mjs'
 import { atEnd, ownChild } from '../cleanup.mjs'
 
 /**
- * Starts the example's reporting API with times of its own.
+ * Starts the example's reporting API with other options of `remoteKeys`. Returns its port.
  * @param settings the options of `remoteKeys`
- * @returns its port
  */
 export async function startReporting(settings, env) {
   const { child, first } = await start(new URL('./reporting-server.mjs', import.meta.url), {
@@ -12,7 +11,7 @@ export async function startReporting(settings, env) {
     env: { PATH: process.env.PATH, ...env },
     silent: true,
   })
-  // A pipe that nobody reads from fills up, and its writer waits.
+  // The server would block when the pipe is full.
   child.stderr.resume()
   ownChild(child)
   atEnd(() => child.disconnect())

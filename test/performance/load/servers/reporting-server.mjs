@@ -1,4 +1,4 @@
-// The example's reporting API as its own program starts it, but for how long it keeps keys: nobody waits an hour for a test.
+// Starts the example's reporting API with shorter times for cached keys, because a test cannot wait an hour.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { createTokenVerifier, remoteKeys } from 'express-token-endpoint'

@@ -1,26 +1,17 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { readdirSync, readFileSync } from 'node:fs'
+import { filesBelow, root } from '../repository.js'
 import { hashComments, stylesheetTexts } from './comments.js'
 import { markdownTexts } from './markdown.js'
 import { pageTexts } from './page.js'
 import type { Text } from './text.js'
 import { scriptTexts } from './typescript.js'
 
-const root = fileURLToPath(new URL('../../../..', import.meta.url))
-
 const PLACES = ['src', 'example-app', 'test', 'docs', '.github', '.ci']
-const SKIPPED = /\/(node_modules|dist|results|\.[^/]+)$/
 
 /** Returns the files that people read, relative to the root of the project. */
 export function readableFiles(): string[] {
   const documents = readdirSync(root).filter((name) => name.endsWith('.md'))
   return [...documents, ...PLACES.flatMap(filesBelow)].filter((file) => readerOf(file)).sort()
-}
-
-function filesBelow(path: string): string[] {
-  const stats = statSync(root + path, { throwIfNoEntry: false })
-  if (!stats || SKIPPED.test(path)) return []
-  return stats.isFile() ? [path] : readdirSync(root + path).flatMap((name) => filesBelow(`${path}/${name}`))
 }
 
 /** Reads the texts of a file. */

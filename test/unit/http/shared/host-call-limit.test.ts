@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createHostCallLimit } from '../../../../src/http/shared/host-call-limit.js'
-import { deferred, settled } from '../../../attacks/support.js'
+import { deferred, settled } from '../../../support/concurrency.js'
 
 const LIMITS = { total: 40, perNetwork: 20, perConnection: 10 }
 const OVERLOADED = { code: 'overloaded', status: 503 }

@@ -28,7 +28,7 @@ import {
   send,
   sendEndlessly,
 } from '../../../support/host.js'
-import { listen, raw, TOKEN_PATH } from '../../../support/http.js'
+import { listen, sendBytes, TOKEN_PATH } from '../../../support/http.js'
 
 async function start(options: Partial<Parameters<typeof tokenRouter>[0]> = {}): Promise<number> {
   const app = express()
@@ -117,7 +117,7 @@ describe('accepted', () => {
     const head = `POST ${TOKEN_PATH} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n`
     const all = [head, 'Transfer-Encoding: chunked\r\n\r\n', ...chunk(bytes.subarray(0, cut))]
     const message = [...all, ...chunk(bytes.subarray(cut)), '0\r\n\r\n'].map((part) => Buffer.from(part))
-    expect(await raw(await start({ accounts }), Buffer.concat(message))).toMatch(/^HTTP\/1\.1 403 /)
+    expect(await sendBytes(await start({ accounts }), Buffer.concat(message))).toMatch(/^HTTP\/1\.1 403 /)
     expect(accounts.mock.calls).toEqual([['é']])
   })
 })
@@ -321,7 +321,7 @@ describe('too large: 413', () => {
 
   it('by its Content-Length, before any of it was sent', async () => {
     const head = `POST ${TOKEN_PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`
-    expect(await raw(await start(), `${head}Content-Length: 10241\r\n\r\n`)).toMatch(/^HTTP\/1\.1 413 /)
+    expect(await sendBytes(await start(), `${head}Content-Length: 10241\r\n\r\n`)).toMatch(/^HTTP\/1\.1 413 /)
   })
 
   it('is none that is just as long as the limit, whoever reads it', async () => {
@@ -390,7 +390,7 @@ describe('a client that goes on sending gets its answer, and is cut off', () => 
         })
       })
       app.use(tokenRouter({ tokens: makeIssuer(), accounts: makeStore(), passwords: fastPasswords() }))
-      expect(await raw((await listen(app)).port, firstLines + body)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+      expect(await sendBytes((await listen(app)).port, firstLines + body)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
       expect(await readToEnd).toBe(true)
     },
   )
@@ -413,7 +413,7 @@ describe('a client that goes on sending gets its answer, and is cut off', () => 
     const one = (type: string, body: string, more = '') =>
       `${head('POST', `Content-Type: ${type}`, `Content-Length: ${body.length}${more}`)}${body}`
     const last = one('application/json', GOOD_JSON, '\r\nConnection: close')
-    const answers = await raw(port, one('text/plain', 'x') + one('application/json', '{') + head('DELETE') + last)
+    const answers = await sendBytes(port, one('text/plain', 'x') + one('application/json', '{') + head('DELETE') + last)
     expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 415', 'HTTP/1.1 400', 'HTTP/1.1 405', 'HTTP/1.1 200'])
   })
 })

@@ -1,4 +1,3 @@
-import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ErrorRequestHandler, RequestHandler } from 'express'
 import passport from 'passport'
@@ -24,7 +23,7 @@ import {
   send,
   unhandledRejections,
 } from '../../../support/host.js'
-import { EXPRESS, listen, TOKEN_PATH } from '../../../support/http.js'
+import { client, EXPRESS, listen, TOKEN_PATH } from '../../../support/http.js'
 
 const hang = () => new Promise<never>(() => {})
 
@@ -692,8 +691,6 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
   })
 
   it('one connection keeps one listener, however many logins it brings', async () => {
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-    onTestFinished(() => agent.destroy())
     const sockets = new Set<Socket>()
     const listeners: number[] = []
     const port = await start(({ socket }, res, next) => {
@@ -701,13 +698,8 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       res.once('finish', () => listeners.push(socket.listenerCount('close')))
       next()
     }, router())
-    const options = { host: '127.0.0.1', port, method: 'POST', path: TOKEN_PATH, headers: JSON_TYPE, agent }
-    for (let i = 0; i < 3; i++) {
-      const res = await new Promise<IncomingMessage>((resolve) => {
-        httpRequest(options, resolve).end(GOOD_JSON)
-      })
-      await new Promise((resolve) => res.resume().once('end', resolve))
-    }
+    const sendKept = client(port, 1)
+    for (let i = 0; i < 3; i++) await sendKept(asJson(GOOD))
     expect(sockets.size).toBe(1)
     expect(new Set(listeners).size).toBe(1)
   })

@@ -14,7 +14,7 @@ import {
 } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { syncVerifierOf } from '../../../../src/tokens/sync-verifier.js'
-import { tally } from '../../../attacks/support.js'
+import { tally } from '../../../support/concurrency.js'
 import { expectInvalidToken, expectMisuse, refusalOf } from '../../../support/failures.js'
 import { ALGORITHMS, frozenClock, ISSUER, makeIssuer, recallOf, SECRET, signingKey } from '../../../support/fixtures.js'
 import { unhandledRejections } from '../../../support/host.js'

@@ -1,28 +1,33 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import type { TokenVerifier } from 'express-token-endpoint'
-import { explain, Outage } from '../failure.js'
+import { explain, Outage } from '../errors.js'
 import { type Checks, healthRouter } from './health-router.js'
 import { sendProblem } from './problem.js'
 import { securityHeaders } from './security-headers.js'
 
-export interface ApiParts {
+export interface BaseDependencies {
   tokens: TokenVerifier
-  /** What `/readyz` asks. */
+  /** Checks that `/readyz` runs. */
   checks: Checks
-  /** Takes one line about what was refused or failed. */
+  /** Number of proxies that set `X-Forwarded-For`. Default: 0. */
+  trustedProxies?: number
+  /** Called with one line for each refusal and each failure. */
   log: (line: string) => void
 }
 
-/** What both APIs have around their routes. */
-export function createApi({ tokens, checks, log }: ApiParts, ...routes: RequestHandler[]): Express {
-  const app = express()
+/** Creates an app with the middleware that both APIs have around their own routes. */
+export function createBaseApp(
+  { tokens, checks, trustedProxies = 0, log }: BaseDependencies,
+  ...routes: RequestHandler[]
+): Express {
+  const app = express().set('trust proxy', trustedProxies)
   app.use(securityHeaders(tokens.issuer), healthRouter(checks), ...routes)
   app.use((_req, res) => sendProblem(res, 404, 'not_found'))
   app.use(errorHandler(log))
   return app
 }
 
-/** Express's own would send the stack. */
+/** Replaces Express's own error handler, which would send the stack. */
 function errorHandler(log: (line: string) => void): ErrorRequestHandler {
   return (error: unknown, _req, res, next) => {
     if (res.headersSent) return next(error)

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { outageLog } from '../../example-app/data/databases/outage.js'
-import { explain, Failure, messageOf, Outage } from '../../example-app/failure.js'
+import { explain, messageOf, OperatorError, Outage } from '../../example-app/errors.js'
 
 const coded = Object.assign(new Error('connect ECONNREFUSED ::1:1'), { code: 'ECONNREFUSED' })
 
-describe('an error is told', () => {
+describe('explain', () => {
   test.each<[string, unknown, string]>([
-    ['of a setting', new Failure('PORT must be a number'), 'PORT must be a number'],
+    ['of a setting', new OperatorError('PORT is invalid'), 'PORT is invalid'],
     ['of an outage', new Outage('Redis: Command timed out'), 'Redis: Command timed out'],
     ['of the operating system', coded, 'connect ECONNREFUSED ::1:1'],
     [
@@ -16,19 +16,19 @@ describe('an error is told', () => {
       }),
       'connect ECONNREFUSED ::1:1; connect ECONNREFUSED 127.0.0.1:1',
     ],
-    ['that is no error', 'down', 'down'],
-  ])('%s: in one line', (_what, error, line) => {
+    ['that is a string', 'down', 'down'],
+  ])('an error %s is one line', (_what, error, line) => {
     expect(explain(error)).toBe(line)
     expect(messageOf(error)).toBe(line)
   })
 
-  test('of a bug: with its stack', () => {
+  test('a bug has its stack', () => {
     expect(explain(new TypeError('broken'))).toMatch(/^TypeError: broken\n +at /)
     expect(messageOf(new TypeError('broken'))).toBe('broken')
   })
 })
 
-test('an outage is told once, and its end once', () => {
+test('outageLog logs the start and the end of an outage once each', () => {
   const logged: string[] = []
   const outage = outageLog('Redis', (line) => logged.push(line))
   outage.ended()
@@ -36,5 +36,5 @@ test('an outage is told once, and its end once', () => {
   for (const message of ['one', 'two']) outage.began(new Error(message))
   for (const _ of [1, 2]) outage.ended()
   outage.began(new Error('three'))
-  expect(logged).toEqual(['Redis is away: one', 'Redis is back.', 'Redis is away: three'])
+  expect(logged).toEqual(['Redis is unreachable: one', 'Redis is back.', 'Redis is unreachable: three'])
 })

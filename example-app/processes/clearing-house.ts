@@ -1,0 +1,75 @@
+import { createPasswords, createTokenIssuer } from 'express-token-endpoint'
+import type { Config } from '../config.js'
+import { createAccountStore } from '../data/account-store.js'
+import { openDatabase } from '../data/databases/database.js'
+import { addDemoData, type DemoAccount, openDemoAccounts } from '../data/demo.js'
+import { openSharedState } from '../data/shared-state.js'
+import { tokenKeys } from '../data/signing-keys.js'
+import { createStatements } from '../data/statements.js'
+import { OperatorError } from '../errors.js'
+import { complain } from '../output.js'
+import { createClearingHouseApp } from '../web/clearing-house-app.js'
+import { listen } from './listen.js'
+
+export interface ClearingHouse {
+  port: number
+  url: string
+  /** The address of the page. The reporting API accepts calls from this origin only. */
+  page: string
+  /** Accounts with a password that everybody knows. */
+  demo: readonly DemoAccount[]
+  stop: () => Promise<void>
+}
+
+/**
+ * Starts the clearing-house API, which holds the signing keys.
+ * @param reportingUrl returns the address of the reporting API for browsers, which may start later
+ * @throws OperatorError when other machines can reach an account with its demo password
+ */
+export async function startClearingHouse(
+  config: Config,
+  reportingUrl: () => string | undefined,
+): Promise<ClearingHouse> {
+  const keys = tokenKeys(config.dataDir)
+  const db = await openDatabase(config, complain)
+  const shared = await openSharedState(config.redisUrl, db, complain)
+  const accounts = createAccountStore(db)
+  const passwords = createPasswords()
+  if (config.local) await addDemoData(db, passwords)
+  const demo = await openDemoAccounts(accounts, passwords)
+  const [open] = demo
+  if (open && !config.local) {
+    throw new OperatorError(
+      `${open.email} still has its demo password, so HOST, BASE_URL and DATABASE_URL must stay on this machine. Set another password: npm run account -- password ${open.email}`,
+    )
+  }
+
+  const { server, port, url, drain } = await listen({ host: config.host, port: config.port, variable: 'PORT' })
+  // With PORT=0 the address is known only now. Node reads no request before this function adds the app below.
+  const issuer = config.baseUrl ?? url
+  server.on(
+    'request',
+    createClearingHouseApp({
+      tokens: createTokenIssuer({ issuer, keys }),
+      accounts,
+      statements: createStatements(db),
+      passwords,
+      throttle: shared.throttle,
+      revocation: shared.revocation,
+      page: { reportingUrl },
+      trustedProxies: config.trustedProxies,
+      checks: { database: () => accounts.isEmpty(), ...shared.checks },
+      log: complain,
+    }),
+  )
+  return {
+    port,
+    url,
+    page: issuer.replace(/\/*$/, '/'),
+    demo,
+    async stop() {
+      await drain()
+      await Promise.all([db.destroy(), shared.close()])
+    },
+  }
+}

@@ -1,0 +1,32 @@
+import { execFile } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { expect, it } from 'vitest'
+import { root } from '../support/documents/readme.js'
+
+const map = readFileSync(`${root}src/README.md`, 'utf8')
+
+it('the map of src states how many functions a login and a guarded request run', async () => {
+  const script = `${root}test/performance/functions/functions.mjs`
+  const { stdout } = await promisify(execFile)(process.execPath, ['--no-lazy-feedback-allocation', script])
+  const [login, first, cached] = [...stdout.matchAll(/^\w+: (\d+) functions/gm)].map(([, count]) => Number(count))
+  const stated = [...map.matchAll(/runs (\d+) functions|a cached token (\d+)/g)].map(([, one, other]) =>
+    Number(one ?? other),
+  )
+  expect(stated).toEqual([login, first, cached])
+  // The numbers before the flows were straightened.
+  expect([Number(login) < 85, Number(first) < 58, Number(cached) < 13]).toEqual([true, true, true])
+})
+
+it('every file and function of the two flows exists', () => {
+  const flows = map.slice(map.indexOf('## A login'), map.indexOf('## Where do I add'))
+  const names = [...flows.matchAll(/`([\w/-]+\.ts)`(?: `(\w+)`)?/g)]
+  expect(names.length).toBeGreaterThan(15)
+  for (const [, file = '', name] of names) {
+    const path = [file, `http/guard/${file}`, `accounts/throttle/${file}`].find((one) =>
+      existsSync(`${root}src/${one}`),
+    )
+    expect(path, file).toBeDefined()
+    if (name) expect(readFileSync(`${root}src/${path}`, 'utf8'), `${path} ${name}`).toMatch(new RegExp(`\\b${name}\\b`))
+  }
+})

@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest'
+import { readArguments } from '../matrix/arguments.mjs'
+import { manifest, parseYaml, read, yamlFiles } from './files.js'
+
+type Permissions = Record<string, string>
+
+interface Step {
+  name?: string
+  uses?: string
+  run?: string
+  with?: Record<string, unknown>
+  env?: Record<string, string>
+}
+
+interface Job {
+  uses?: string
+  permissions?: Permissions
+  steps?: Step[]
+  strategy?: { matrix: Record<string, string[]> }
+  'timeout-minutes'?: number
+}
+
+interface Workflow {
+  on: Record<string, unknown>
+  permissions?: Permissions
+  jobs: Record<string, Job>
+}
+
+const PATHS = yamlFiles('.github/workflows')
+const WORKFLOWS = PATHS.map((path): [string, Workflow] => [path.replace(/.*\//, ''), parseYaml(path)])
+const workflow = (name: string) => WORKFLOWS.find(([file]) => file === name)?.[1] ?? expect.fail(`${name} is missing`)
+
+const JOBS = WORKFLOWS.flatMap(([file, { jobs }]) =>
+  Object.entries(jobs).map(([id, job]): [string, Job] => [`${file}, ${id}`, job]),
+)
+const STEPS = JOBS.flatMap(([job, { steps = [] }]) => steps.map((step) => ({ job, ...step })))
+const COMMANDS = STEPS.flatMap(({ run = '' }) => run.split('\n'))
+
+describe('workflows', () => {
+  it('are for tests, CodeQL and releases', () => {
+    expect(WORKFLOWS.map(([file]) => file).sort()).toEqual(['codeql.yml', 'release.yml', 'test.yml'])
+  })
+
+  it('run npm scripts and files that exist', () => {
+    const scripts = COMMANDS.flatMap((command) =>
+      [...command.matchAll(/\bnpm run (?:--?\S+ )*(\S+)/g)].map(([, name]) => name),
+    )
+    expect(scripts).toContain('test:matrix')
+    expect(scripts.filter((name) => !manifest.scripts[name as string])).toEqual([])
+
+    const files = COMMANDS.flatMap((command) =>
+      [...command.matchAll(/(?:^|node )(\.ci\/\S+)/g)].map(([, file]) => file),
+    )
+    expect(files.sort()).toEqual(['.ci/run', '.ci/sbom.mjs'])
+    for (const file of files) expect(read(file as string)).not.toBe('')
+  })
+
+  it('use actions by the hash of a commit, with the version as a comment', () => {
+    const lines = PATHS.flatMap((path) => read(path).split('\n')).filter((line) => /^\s*(- )?uses:/.test(line))
+    const pinned = /uses: ([\w-]+\/[\w/-]+)@([0-9a-f]{40}) # (v\d+\.\d+\.\d+)$/
+    expect(lines.filter((line) => !pinned.test(line)).map((line) => line.trim())).toEqual([
+      'uses: ./.github/workflows/test.yml',
+    ])
+    const versions = new Map<string, Set<string>>()
+    for (const line of lines) {
+      const [, action = '', commit, version] = pinned.exec(line) ?? []
+      const repository = action.split('/').slice(0, 2).join('/')
+      versions.set(repository, (versions.get(repository) ?? new Set()).add(`${commit} ${version}`))
+    }
+    expect([...versions].filter(([, different]) => different.size > 1)).toEqual([])
+  })
+
+  it('have no permission by default, and each job has those that it needs', () => {
+    expect(
+      WORKFLOWS.filter(([, { permissions }]) => JSON.stringify(permissions) !== '{}').map(([file]) => file),
+    ).toEqual([])
+    expect(Object.fromEntries(JOBS.map(([name, { permissions }]) => [name, permissions]))).toEqual({
+      'codeql.yml, analyze': { contents: 'read', 'security-events': 'write' },
+      'release.yml, test': { contents: 'read' },
+      'release.yml, publish': { contents: 'read', 'id-token': 'write', attestations: 'write' },
+      'release.yml, github-release': { contents: 'write' },
+      'test.yml, everything': { contents: 'read' },
+      'test.yml, matrix': { contents: 'read' },
+    })
+  })
+
+  it('leave no token in the working copy', () => {
+    const checkouts = STEPS.filter(({ uses }) => uses?.startsWith('actions/checkout@'))
+    expect(checkouts).not.toEqual([])
+    expect(checkouts.filter((step) => step.with?.['persist-credentials'] !== false)).toEqual([])
+  })
+
+  it('put no expression into a command, because its value could be code', () => {
+    expect(COMMANDS.filter((command) => command.includes('${{'))).toEqual([])
+  })
+
+  it('do not run code of a pull request with permissions to write', () => {
+    expect(WORKFLOWS.filter(([, { on }]) => 'pull_request_target' in on || 'workflow_run' in on)).toEqual([])
+  })
+
+  it('end after a time', () => {
+    const endless = JOBS.filter(([, job]) => !job.uses && !job['timeout-minutes'])
+    expect(endless.map(([name]) => name)).toEqual([])
+  })
+})
+
+/** Returns the lowest version of each part of a range: `^20.19.0 || >=22.12.0` → `[[20, 19, 0], [22, 12, 0]]`. */
+const lowest = (range: string) =>
+  range.split(' || ').map((part) => {
+    const [major = 0, minor = 0, patch = 0] = part.replace(/^\D+/, '').split('.').map(Number)
+    return [major, minor, patch]
+  })
+
+describe('the matrix of test.yml', () => {
+  const nodes = workflow('test.yml').jobs['matrix']?.strategy?.matrix['node'] ?? []
+
+  it('has the Nodes of npm run test:matrix', () => {
+    expect(nodes).toEqual(readArguments([]).nodes)
+  })
+
+  it('has the oldest Node that package.json supports, and each later line with long-term support', () => {
+    const [[major = 0, ...rest] = [], [next = 0] = []] = lowest(manifest.engines.node)
+    expect(manifest.engines.node).toMatch(/^\^[\d.]+ \|\| >=[\d.]+$/)
+    const lines = nodes.slice(1).map(Number)
+    expect(nodes[0]).toBe([major, ...rest].join('.'))
+    expect(lines).toEqual(Array.from(lines, (_, index) => next + 2 * index))
+    expect(Math.max(...lines)).toBeGreaterThanOrEqual(26)
+  })
+
+  it('has the Expresses that package.json supports', () => {
+    const [, oldest] = /installed\('express', '([\d.]+)'\)/.exec(read('test/contract/matrix/installed.mjs')) ?? []
+    const [first = [], ...later] = lowest(manifest.peerDependencies['express'] ?? '')
+    expect(oldest).toBe(first.join('.'))
+    expect(later.map(([major]) => major)).toEqual(
+      lowest(manifest.devDependencies['express'] ?? '').map(([major]) => major),
+    )
+    const { name } = parseYaml<{ jobs: { matrix: { name: string } } }>('.github/workflows/test.yml').jobs.matrix
+    for (const [major] of [first, ...later]) expect(name).toContain(`Express ${major}`)
+  })
+})
+
+describe('release.yml', () => {
+  const { publish } = workflow('release.yml').jobs
+  const commands = (publish?.steps ?? []).map(({ run, uses = '' }) => run ?? uses.replace(/@.*/, '')).join('\n')
+
+  it('tests, packs, describes, attests and publishes, in this order', () => {
+    expect(workflow('release.yml').jobs).toMatchObject({
+      test: { uses: './.github/workflows/test.yml' },
+      publish: { needs: 'test' },
+      'github-release': { needs: 'publish' },
+    })
+    const order = ['npm ci', 'npm pack', '.ci/sbom.mjs', 'actions/attest', 'npm publish']
+    const places = order.map((part) => commands.indexOf(part))
+    expect(places).not.toContain(-1)
+    expect(places).toEqual(places.toSorted((a, b) => a - b))
+  })
+
+  it('publishes with provenance', () => {
+    expect(commands).toMatch(/^npm publish \S+ --provenance --access public$/m)
+  })
+
+  it('runs for tags of versions only', () => {
+    expect(workflow('release.yml').on).toEqual({ push: { tags: ['v[0-9]+.[0-9]+.[0-9]+'] } })
+  })
+})

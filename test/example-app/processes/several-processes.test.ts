@@ -1,0 +1,203 @@
+import { Client } from 'pg'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { NO_POSTGRES, PASSWORD, startPostgres, type TestPostgres } from '../../support/services/postgres.js'
+import { freePort, NO_REDIS, startRedis, type TestRedis } from '../../support/services/redis.js'
+import { SERVER_START_MS } from '../data/databases/databases.js'
+import {
+  ALICE,
+  BOB,
+  login,
+  NORTH,
+  type Running,
+  run,
+  SIGN_OUT_PATH,
+  start,
+  statusOf,
+  tempDir,
+  tokenFrom,
+} from '../support.js'
+
+const TIME_LIMIT = 20_000
+const SECRETS = [PASSWORD, encodeURIComponent(PASSWORD)]
+
+/** Starts several processes at the same time on a new database, a new Redis and a new data folder. */
+async function startProcesses(size: number) {
+  const postgres = await startPostgres()
+  const redis = await startRedis({ dir: await tempDir() })
+  const env = {
+    DATA_DIR: await tempDir(),
+    DATABASE_URL: await postgres.createDatabase(),
+    REDIS_URL: redis.url,
+    BASE_URL: 'http://localhost:3000',
+  }
+  const processes = await Promise.all(Array.from({ length: size }, () => start(env)))
+  // No test makes a process print a password of the database.
+  onTestFinished(() => {
+    for (const { output } of processes) for (const secret of SECRETS) expect(output()).not.toContain(secret)
+  })
+  return { postgres, redis, env, processes }
+}
+
+async function rows(databaseUrl: string, table: string): Promise<number> {
+  const client = new Client({ connectionString: databaseUrl })
+  await client.connect()
+  const { rows } = await client.query(`select count(*)::int as count from ${table}`)
+  await client.end()
+  return rows[0].count
+}
+
+async function signOut(url: string, token: string): Promise<number> {
+  const headers = { Authorization: `Bearer ${token}` }
+  return (await fetch(url + SIGN_OUT_PATH, { method: 'POST', headers })).status
+}
+
+async function readiness(url: string) {
+  const answer = await fetch(`${url}/readyz`)
+  const { checks } = (await answer.json()) as { checks: Record<string, string> }
+  return { status: answer.status, checks }
+}
+
+const alive = async (url: string) => (await fetch(`${url}/healthz`)).status
+
+/** Sends each kind of request to one process. Returns the statuses. */
+async function statusesOf(url: string, token: string, spare: string) {
+  const [loggedIn, guarded, signedOut] = await Promise.all([
+    login(url, ALICE),
+    statusOf(url + NORTH, token),
+    signOut(url, spare),
+  ])
+  return { login: loggedIn.status, guarded, signOut: signedOut }
+}
+
+describe.skipIf(NO_POSTGRES || NO_REDIS)('several processes', { timeout: 2 * SERVER_START_MS }, () => {
+  test('started at once: one key, demo data once, shared sign-outs, shared failed-login limit', async () => {
+    const { processes, env } = await startProcesses(3)
+    const [one, two, three] = processes as [Running, Running, Running]
+    expect(await rows(env.DATABASE_URL, 'accounts')).toBe(2)
+    expect(await rows(env.DATABASE_URL, 'statements')).toBe(14)
+    expect(await rows(env.DATABASE_URL, 'houses')).toBe(2)
+
+    const token = await tokenFrom(one.url, ALICE)
+    const other = await tokenFrom(two.url, ALICE)
+    for (const { url } of processes) expect(await statusOf(url + NORTH, token)).toBe(200)
+    expect(await signOut(two.url, token)).toBe(204)
+    for (const { url } of processes) expect(await statusOf(url + NORTH, token)).toBe(401)
+    for (const { url } of processes) expect(await statusOf(url + NORTH, other)).toBe(200)
+
+    for (const { url } of processes)
+      expect(await readiness(url)).toMatchObject({ status: 200, checks: { database: 'ok', redis: 'ok' } })
+
+    const guesses: number[] = []
+    for (let round = 0; round < 12; round++) {
+      for (const { url } of [one, two, three]) guesses.push((await login(url, { ...BOB, password: 'guess' })).status)
+    }
+    const through = guesses.filter((status) => status === 403).length
+    expect(new Set(guesses)).toEqual(new Set([403, 429]))
+    expect(through).toBeGreaterThanOrEqual(10)
+    // The limit is ten. Without Redis each process would count alone, which a slow Redis can cause on a busy machine.
+    expect(through).toBeLessThan(30)
+
+    for (const { kill } of processes) kill('SIGTERM')
+    for (const { exit } of processes) expect(await exit).toEqual({ code: 0, signal: null })
+  })
+
+  const OUTAGES: [string, (server: TestPostgres) => unknown, (server: TestPostgres) => unknown][] = [
+    ['killed and restarted', (server) => server.kill(), (server) => server.start()],
+    ['paused', (server) => server.pause(), (server) => server.resume()],
+  ]
+  test.each(OUTAGES)(
+    'PostgreSQL %s: 503 for every request, and recovery without a restart',
+    async (_what, stop, resume) => {
+      const { processes, postgres } = await startProcesses(1)
+      const [{ url, printed }] = processes as [Running]
+      const [token, spare] = [await tokenFrom(url, ALICE), await tokenFrom(url, ALICE)]
+      await stop(postgres)
+      expect(await statusesOf(url, token, spare)).toEqual({ login: 503, guarded: 503, signOut: 503 })
+      expect(await login(url, { ...ALICE, password: 'guess' })).toMatchObject({ status: 503 })
+      expect(await readiness(url)).toMatchObject({ status: 503, checks: { database: 'unavailable', redis: 'ok' } })
+      expect(await alive(url)).toBe(200)
+
+      await resume(postgres)
+      await vi.waitFor(async () => expect(await readiness(url)).toMatchObject({ status: 200 }), TIME_LIMIT)
+      await printed('PostgreSQL is back.')
+      await vi.waitFor(
+        async () => expect(await statusesOf(url, token, spare)).toEqual({ login: 200, guarded: 200, signOut: 204 }),
+        TIME_LIMIT,
+      )
+      expect(await statusOf(url + NORTH, spare)).toBe(401)
+    },
+  )
+
+  const REDIS_OUTAGES: [string, (server: TestRedis) => unknown, (server: TestRedis) => unknown][] = [
+    ['killed and restarted', (server) => server.kill(), (server) => server.start()],
+    ['paused', (server) => server.process().kill('SIGSTOP'), (server) => server.process().kill('SIGCONT')],
+  ]
+  test.each(REDIS_OUTAGES)(
+    'Redis %s: logins work, guarded routes return 503, and recovery without a restart',
+    async (_what, stop, resume) => {
+      const { processes, redis } = await startProcesses(1)
+      const [{ url }] = processes as [Running]
+      const [token, spare, revoked] = [
+        await tokenFrom(url, ALICE),
+        await tokenFrom(url, ALICE),
+        await tokenFrom(url, ALICE),
+      ]
+      expect(await signOut(url, revoked)).toBe(204)
+      await stop(redis)
+      expect(await statusesOf(url, token, spare)).toEqual({ login: 200, guarded: 503, signOut: 503 })
+      expect(await statusOf(url + NORTH, revoked)).toBe(503)
+      expect(await readiness(url)).toMatchObject({ status: 503, checks: { database: 'ok', redis: 'unavailable' } })
+      expect(await alive(url)).toBe(200)
+
+      await resume(redis)
+      await vi.waitFor(async () => expect(await statusOf(url + NORTH, token)).toBe(200), TIME_LIMIT)
+      expect(await statusOf(url + NORTH, revoked)).toBe(401)
+      expect(await statusesOf(url, token, spare)).toEqual({ login: 200, guarded: 200, signOut: 204 })
+      expect(await readiness(url)).toMatchObject({ status: 200 })
+    },
+  )
+})
+
+describe('exits with one line', () => {
+  test('without the database of DATABASE_URL', async () => {
+    const port = await freePort()
+    const env = { DATA_DIR: await tempDir(), PORT: '0', DATABASE_URL: `postgres://u:s3cret@127.0.0.1:${port}/x` }
+    const { code, stdout, stderr } = await run('main', [], env)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toBe(`DATABASE_URL: PostgreSQL: connect ECONNREFUSED 127.0.0.1:${port}\n`)
+  })
+
+  test('without the Redis of REDIS_URL', async () => {
+    const port = await freePort()
+    const env = { DATA_DIR: await tempDir(), PORT: '0', REDIS_URL: `redis://:s3cret@127.0.0.1:${port}` }
+    const { code, stdout, stderr } = await run('main', [], env)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toBe(`REDIS_URL: connect ECONNREFUSED 127.0.0.1:${port}\n`)
+  })
+
+  test.skipIf(NO_POSTGRES || NO_REDIS)(
+    'on a busy port, with both databases connected',
+    async () => {
+      const { processes, env } = await startProcesses(1)
+      const { port } = new URL((processes[0] as Running).url)
+      const { code, stderr } = await run('main', [], { ...env, PORT: port })
+      expect(code).toBe(1)
+      expect(stderr).toMatch(/^Another program uses port \d+ of 127\.0\.0\.1\. .+\n$/)
+    },
+    SERVER_START_MS,
+  )
+})
+
+test.skipIf(NO_POSTGRES)(
+  'the account command adds to the database of DATABASE_URL',
+  async () => {
+    const postgres = await startPostgres()
+    const env = { DATA_DIR: await tempDir(), DATABASE_URL: await postgres.createDatabase() }
+    const added = await run('commands/account', ['add', 'carol@example.com'], env, 'first password')
+    expect(added).toMatchObject({ code: 0, stdout: 'Added carol@example.com.\n', stderr: '' })
+    expect(await rows(env.DATABASE_URL, 'accounts')).toBe(1)
+    const { url } = await start(env)
+    expect(await login(url, { email: 'carol@example.com', password: 'first password' })).toMatchObject({ status: 200 })
+  },
+  SERVER_START_MS,
+)

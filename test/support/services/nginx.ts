@@ -1,0 +1,18 @@
+import { onTestFinished } from 'vitest'
+import { HAS_NGINX, HOW_TO_GET_NGINX, type NginxServer, nginxServer, type Upstreams } from './servers/nginx-server.mjs'
+
+if (!HAS_NGINX) {
+  if (process.env['REQUIRE_SERVICES']) throw new Error(`nginx is missing. ${HOW_TO_GET_NGINX}`)
+  process.stdout.write(`Tests with nginx are skipped because nginx is missing. ${HOW_TO_GET_NGINX}\n`)
+}
+
+/** True when this machine has no nginx, for `describe.skipIf`. */
+export const NO_NGINX = !HAS_NGINX
+
+/** Starts nginx with the example's configuration, and stops it when the test is over. */
+export async function startNginx(upstreams: Upstreams): Promise<NginxServer> {
+  const nginx = await nginxServer(upstreams)
+  onTestFinished(() => nginx.remove())
+  await nginx.start()
+  return nginx
+}
