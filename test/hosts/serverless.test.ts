@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest'
 import { packageOn } from '../support/host.js'
 import { EXPRESS, TOKEN_PATH } from '../support/http.js'
 
-/** What an adapter returns to API Gateway. */
+/** The response of an adapter to API Gateway. */
 interface Result {
   statusCode: number
   headers?: Record<string, string>
@@ -79,7 +79,7 @@ describe.each(EXPRESS)('on %s', async (_, express) => {
   describe('node-mocks-http', () => {
     type Handler = (req: never, res: never, next: (error?: unknown) => void) => void
 
-    /** Runs a handler on mocks; resolves when the response has ended or `next` is called. */
+    /** Runs a handler on mocks. Resolves when the response has ended or `next` is called. */
     function run(handler: Handler, request: httpMocks.RequestOptions) {
       const req = httpMocks.createRequest(request)
       const res = httpMocks.createResponse({ eventEmitter: EventEmitter, req })
