@@ -77,7 +77,9 @@ describe('two copies of the package in one process', async () => {
   it('know each other’s remote keys where they cannot be used', () => {
     const keys = one.remoteKeys('https://api.example.com/jwks.json') as never
     const { ISSUER } = one
-    expect(() => two.createTokenVerifier({ issuer: ISSUER, keys: [keys] })).toThrow('must be remoteKeys() without other keys')
+    expect(() => two.createTokenVerifier({ issuer: ISSUER, keys: [keys] })).toThrow(
+      'must be remoteKeys() without other keys',
+    )
     expect(() => two.createTokenIssuer({ issuer: ISSUER, keys })).toThrow('but remoteKeys() are public ones')
   })
 })
