@@ -34,7 +34,7 @@ export async function callHost<T>(
 
 /**
  * Runs a function and returns its result. A result that comes after the time limit, or after an abort, is dropped.
- * @throws Error when the result does not come in time, or the signal is aborted; what the function throws
+ * @throws Error after the time limit or an abort; what the function throws
  */
 export async function withDeadline<T>(
   timeout: number | undefined,

@@ -99,7 +99,9 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
   const caller = 'createTokenVerifier'
   const read = readOptions<TokenVerifierOptions, typeof verifierSchema>(caller, options, verifierSchema, tokenAliases)
   if (Array.isArray(read.keys) && hasRemoteKeys(read.keys)) {
-    throw new TypeError(`${caller}: option "keys" must be remoteKeys() without other keys, or a list of keys without it`)
+    throw new TypeError(
+      `${caller}: option "keys" must be remoteKeys() without other keys, or a list of keys without it`,
+    )
   }
   const url = hrefOf(read.keys)
   if (typeof url === 'string' && /^https?:/i.test(url)) {

@@ -29,13 +29,13 @@ export interface SlotRequest {
  * @inline
  */
 export interface RunRequest extends SlotRequest {
-  /** How long to wait for a hashing thread, in milliseconds. Default: the timeout. */
+  /** Time limit for the wait for a hashing thread, in milliseconds. Default: the timeout. */
   waitTimeout?: number | undefined
 }
 
 /** A login's slot, held from before the look-up until the work is done. */
 export interface HashSlot {
-  /** When the slot was asked for, by `performance.now()`. */
+  /** The time of the call of `acquire`, by `performance.now()`. */
   readonly since: number
   leave(): void
 }
