@@ -11,7 +11,7 @@ export interface PostgresServer {
   start(): Promise<void>
   /** Ends it without a word to its clients' transactions, as a crash would. */
   kill(): Promise<void>
-  /** Stops all of its processes where they are: connections stay, and nothing is answered. */
+  /** Pauses all its processes. Connections stay open and get no response. */
   pause(): void
   resume(): void
   /** Kills it and deletes its folder. */
