@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest'
 import { packageOn } from '../support/host.js'
 import { EXPRESS, TOKEN_PATH } from '../support/http.js'
 
-/** What an adapter returns to API Gateway. */
+/** The response of an adapter to API Gateway. */
 interface Result {
   statusCode: number
   headers?: Record<string, string>
