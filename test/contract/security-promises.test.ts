@@ -30,7 +30,7 @@ import { client, flood, listen } from '../support/http.js'
 
 const FILE = fileURLToPath(new URL('../../.github/SECURITY.md', import.meta.url))
 const TEXT = readFileSync(FILE, 'utf8').replace(/\n {2,}/g, ' ')
-const PROMISED = TEXT.slice(TEXT.indexOf('## What is promised'), TEXT.indexOf('## What is trusted'))
+const PROMISED = TEXT.slice(TEXT.indexOf('## Promises'), TEXT.indexOf('## Trusted components'))
 
 /** Reads the numbers from the one sentence of the promises that fits. */
 function numbers(sentence: RegExp): number[] {
@@ -236,7 +236,7 @@ describe('SECURITY.md promises', () => {
   })
 
   it('remote keys', async () => {
-    const [cooldown] = numbers(/at most once in (\d+) s whatever tokens say/) as [number]
+    const [cooldown] = numbers(/at most once in (\d+) s, also when tokens name unknown keys/) as [number]
     const [size, waiting] = numbers(
       /It reads at most ([\d,]+) bytes, and at most ([\d,]+) calls of `verify` wait for one fetch/,
     ) as [number, number]

@@ -79,7 +79,7 @@ describe.each(EXPRESS)('on %s', async (_, express) => {
   describe('node-mocks-http', () => {
     type Handler = (req: never, res: never, next: (error?: unknown) => void) => void
 
-    /** Runs a handler on mocks; resolves when the response has ended or `next` is called. */
+    /** Runs a handler on mocks. Resolves when the response has ended or `next` is called. */
     function run(handler: Handler, request: httpMocks.RequestOptions) {
       const req = httpMocks.createRequest(request)
       const res = httpMocks.createResponse({ eventEmitter: EventEmitter, req })

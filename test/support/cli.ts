@@ -15,7 +15,7 @@ interface World {
   input?: string | Uint8Array
 }
 
-/** Runs the command in this process, with pipes. Removes colours, because the environment may force them. */
+/** Runs the command in this process, with pipes. Removes colours, which the environment may force. */
 export async function cli(args: readonly string[], { env = {}, input = '' }: World = {}): Promise<Ran> {
   const [stdin, stdout, stderr] = [new PassThrough().end(input), new PassThrough(), new PassThrough()]
   const written = Promise.all([text(stdout), text(stderr)])

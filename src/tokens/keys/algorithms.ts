@@ -2,13 +2,13 @@
 export type SecretAlgorithm = 'HS256' | 'HS384' | 'HS512'
 /** RSASSA-PKCS1-v1_5, RSASSA-PSS and ECDSA (RFC 7518 sections 3.3 to 3.5): a private key signs, its public key verifies. */
 export type KeyPairAlgorithm = 'RS256' | 'RS384' | 'RS512' | 'PS256' | 'PS384' | 'PS512' | 'ES256' | 'ES384' | 'ES512'
-/** Every algorithm that a key may have. A token is held to its key's, whatever its header says (RFC 8725 section 3.1). */
+/** The supported algorithms. The key determines the algorithm of its tokens, not the token's header (RFC 8725 section 3.1). */
 export type Algorithm = SecretAlgorithm | KeyPairAlgorithm
 
-/** What key an algorithm takes. */
+/** The kind of key that an algorithm requires. */
 export type KeyKind = { kind: 'secret'; minBytes: number } | { kind: 'rsa' } | { kind: 'ec'; curve: string }
 
-/** A row per algorithm: what key it takes. */
+/** The algorithms, each with its kind of key. */
 export const ALGORITHMS: Readonly<Record<Algorithm, KeyKind>> = {
   HS256: { kind: 'secret', minBytes: 32 },
   HS384: { kind: 'secret', minBytes: 48 },

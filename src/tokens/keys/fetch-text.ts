@@ -1,16 +1,16 @@
 import { withDeadline } from '../../shared/host-call.js'
 
 export interface FetchLimits {
-  /** Milliseconds for all of it, down to the last byte. */
+  /** The time limit in milliseconds, until the last byte. */
   timeout: number
-  /** The longest answer, in bytes, unpacked. */
+  /** The longest response in bytes, after decompression. */
   sizeLimit: number
 }
 
 /**
- * Gets a small text. Redirects are not followed: who may send us elsewhere may send us anywhere. When it ends, for better or
- * worse, nothing of it is left pending.
- * @throws Error for any answer but a `200` in UTF-8 that is small enough and comes in time
+ * Fetches a small text. Does not follow redirects, because a redirect could point to any server. Aborts the request when the call
+ * ends.
+ * @throws Error unless the response is a `200` in UTF-8 within both limits
  */
 export function fetchText(url: string, { timeout, sizeLimit }: FetchLimits): Promise<string> {
   const over = new AbortController()
@@ -19,18 +19,18 @@ export function fetchText(url: string, { timeout, sizeLimit }: FetchLimits): Pro
 
 const HEADERS = {
   Accept: 'application/jwk-set+json, application/json',
-  // A shared cache may hold what was there before a rotation.
+  // A shared cache may hold the keys from before a rotation.
   'Cache-Control': 'no-cache',
 }
 
 async function get(url: string, sizeLimit: number, signal: AbortSignal): Promise<string> {
   const response = await fetch(url, { signal, redirect: 'manual', headers: HEADERS })
-  if (response.status !== 200) throw new Error(`the answer was ${response.status}, not 200`)
+  if (response.status !== 200) throw new Error(`the status was ${response.status}, not 200`)
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of response.body ?? []) {
     size += chunk.length
-    if (size > sizeLimit) throw new Error(`the answer is longer than ${sizeLimit} bytes`)
+    if (size > sizeLimit) throw new Error(`the response is longer than ${sizeLimit} bytes`)
     chunks.push(chunk)
   }
   return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))

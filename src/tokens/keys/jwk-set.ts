@@ -7,14 +7,14 @@ import type { VerificationKey } from './key-ring.js'
 /** Public keys by their `kid`. */
 export type KeysByKid = ReadonlyMap<string, VerificationKey>
 
-/** Of an EC key the curve is the algorithm. An RSA key without `alg` could be meant for any of six, and is not guessed at. */
+/** Algorithms of EC keys, which the curve determines. An RSA key without `alg` is skipped, because six algorithms would fit. */
 const BY_CURVE = ['ES256', 'ES384', 'ES512'] satisfies Algorithm[]
 
 /**
- * Reads a JWK set (RFC 7517 section 5). What is no public key for an algorithm of ours is left out, as section 5 has it:
- * secrets, private keys, keys for encryption, unknown kinds, weak ones, those without a `kid`, and the later ones of a `kid`.
- * @param held the keys of before: one that has not changed stays the same object, so that what it verified stays verified
- * @throws Error when the text is no JWK set; it shows nothing of the text
+ * Reads a JWK set (RFC 7517 section 5). Skips every member that is not a public key for a supported algorithm, as section 5
+ * recommends. Also skips weak keys, keys without a `kid`, and all but the first key of a `kid`.
+ * @param held the previous keys. An unchanged key remains the same object, so that cached tokens of the key remain valid
+ * @throws Error when the text is not a JWK set; the error shows nothing of the text
  */
 export function readJwkSet(text: string, held: KeysByKid = new Map()): KeysByKid {
   const keys = new Map<string, VerificationKey>()
@@ -33,10 +33,10 @@ function membersOf(text: string): unknown[] {
   try {
     set = JSON.parse(text)
   } catch {
-    throw new Error('the answer is not JSON')
+    throw new Error('the response is not JSON')
   }
   const keys = isPlainObject(set) ? own(set, 'keys') : undefined
-  if (!Array.isArray(keys)) throw new Error('the answer is not a JWK set')
+  if (!Array.isArray(keys)) throw new Error('the response is not a JWK set')
   return keys
 }
 

@@ -14,16 +14,16 @@ import { bare, memberOf, own } from '../../shared/values.js'
 import { parseJson } from '../jwt/compact-jws.js'
 import type { Algorithm, KeyKind } from './algorithms.js'
 
-/** Text (its UTF-8 bytes), bytes, or a `KeyObject`. At least as long as the hash: 32, 48 or 64 bytes (RFC 7518 section 3.2). */
+/** A secret as text (in UTF-8), bytes or a `KeyObject`. At least as long as the hash: 32, 48 or 64 bytes (RFC 7518 section 3.2). */
 export type SecretMaterial = string | Uint8Array | KeyObject
-// By way of JsonWebKeyInput, since the newer versions of @types/node export no JsonWebKey.
-/** PEM text, a JWK (RFC 7517), or a `KeyObject`: RSA of at least 2048 bits, or EC on the curve of the algorithm. Not encrypted. */
+// Uses JsonWebKeyInput, because newer versions of @types/node do not export JsonWebKey.
+/** A key as unencrypted PEM text, JWK (RFC 7517) or `KeyObject`: RSA of at least 2048 bits, or EC on the algorithm's curve. */
 export type KeyMaterial = string | (JsonWebKeyInput['key'] & Partial<Record<'kid', unknown>>) | KeyObject
 
 const MIN_RSA_BITS = 2048
 const MAX_RSA_BITS = 16_384
 
-/** How each of a key's materials is read. No message shows any of it. */
+/** Readers for the material of keys. No error shows any of the material. */
 export const MATERIALS: Record<
   'secret' | 'privateKey' | 'publicKey',
   (alg: Algorithm, kind: KeyKind) => Check<KeyObject>
@@ -37,11 +37,11 @@ export const MATERIALS: Record<
     if (found) {
       throw new InvalidOption(
         what,
-        `This is a ${found}: did you mean "privateKey" or "publicKey", with an RS, PS or ES algorithm?`,
+        `This is a ${found}. Did you mean "privateKey" or "publicKey", with an RS, PS or ES algorithm?`,
       )
     }
     if ((key.symmetricKeySize ?? 0) < bytes) {
-      throw new InvalidOption(what, 'Make one with: openssl rand -base64 64')
+      throw new InvalidOption(what, 'Create a secret with: openssl rand -base64 64')
     }
     return key
   },
@@ -49,35 +49,35 @@ export const MATERIALS: Record<
     const value = withoutPrototype(given)
     const key = keyOf(value, 'private', createPrivateKey)
     const isPublic = typeof value === 'string' && value.includes('PUBLIC KEY-----')
-    return fitting(alg, kind, value, key, isPublic ? 'This is a public key: did you mean "publicKey"?' : '')
+    return fitting(alg, kind, value, key, isPublic ? 'This is a public key. Did you mean "publicKey"?' : '')
   },
   publicKey: (alg, kind) => (given) => {
     const value = withoutPrototype(given)
     const isPrivate =
       (typeof value === 'string' && value.includes('PRIVATE KEY-----')) || (isJwk(value) && value['d'] !== undefined)
     const key = isPrivate ? undefined : keyOf(value, 'public', createPublicKey)
-    return fitting(alg, kind, value, key, isPrivate ? 'This is a private key: did you mean "privateKey"?' : '')
+    return fitting(alg, kind, value, key, isPrivate ? 'This is a private key. Did you mean "privateKey"?' : '')
   },
 }
 
 const isJwk = (value: unknown): value is Record<string, unknown> => isPlainObject(value) && !types.isKeyObject(value)
 
-/** The members of a JWK that are read here or by Node (RFC 7517 section 4, RFC 7518 section 6). */
+/** The members of a JWK that this file or Node reads (RFC 7517 section 4, RFC 7518 section 6). */
 const JWK_MEMBERS = [
   ...['kty', 'alg', 'use', 'key_ops'],
   ...['crv', 'x', 'y', 'd', 'n', 'e', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'],
 ]
 
-/** A JWK whose every member is read once, so that Node sees what was checked and nothing inherited. Other material as it is. */
+/** Copies a JWK, so that Node reads exactly the checked members and nothing inherited. Returns other material unchanged. */
 function withoutPrototype(material: unknown): unknown {
   if (!isJwk(material)) return material
   return bare(Object.fromEntries(JWK_MEMBERS.map((name) => [name, memberOf(material, name)])))
 }
 
-/** `-----BEGIN`, also in base64. */
+/** The start of PEM text, plain or in base64. */
 const PEM = /-----BEGIN|LS0tLS1CRUdJTi/
 
-/** Returns what a secret is, if it is a key of a key pair: anyone may have a public key. White space, marks and UTF-16 hide nothing. */
+/** Returns the format of a secret that is a key of a key pair, because a public key is not secret. Also finds keys in UTF-16. */
 function keyPairIn(secret: Buffer): 'PEM' | 'JWK' | undefined {
   const text = secret.toString().replaceAll('\0', '')
   if (PEM.test(text)) return 'PEM'
@@ -106,11 +106,11 @@ function keyOf(
   }
 }
 
-/** What is probably wrong with text that is no key. Shows none of it. */
+/** Returns the likely mistake in text that is not a key. Shows none of the text. */
 function pemMistake(pem: string): string {
-  if (!pem.includes('-----BEGIN')) return 'This is no PEM. The name of a file? Hand in what is in it'
-  if (pem.includes('\\n')) return "Its line ends are a backslash and an n: .replaceAll('\\\\n', '\\n')"
-  return pem.includes('ENCRYPTED') ? 'An encrypted PEM must be decrypted first' : 'Is all of it there, line ends too?'
+  if (!pem.includes('-----BEGIN')) return 'This is not PEM. Is it the name of a file? Pass the content of the file'
+  if (pem.includes('\\n')) return "Its line ends are a backslash and an n. Use .replaceAll('\\\\n', '\\n')"
+  return pem.includes('ENCRYPTED') ? 'Decrypt an encrypted PEM first' : 'Is the PEM complete, with its line ends?'
 }
 
 function fitting(alg: Algorithm, kind: KeyKind, value: unknown, key: KeyObject | undefined, hint = ''): KeyObject {
@@ -128,32 +128,31 @@ function fitting(alg: Algorithm, kind: KeyKind, value: unknown, key: KeyObject |
     throw new InvalidOption(what, `This is a key of type ${key.asymmetricKeyType}${size}${curve}`)
   }
   if (isJwk(value)) {
-    if (value['alg'] !== undefined && value['alg'] !== alg)
-      throw new InvalidOption(what, 'The JWK\'s own "alg" says otherwise')
+    if (value['alg'] !== undefined && value['alg'] !== alg) throw new InvalidOption(what, 'The JWK has another "alg"')
     if (value['use'] !== undefined && value['use'] !== 'sig')
-      throw new InvalidOption(what, 'The JWK\'s own "use" is not "sig"')
+      throw new InvalidOption(what, 'The "use" of the JWK is not "sig"')
     const operation = key.type === 'private' ? 'sign' : 'verify'
     const operations = value['key_ops'] ?? [operation]
     if (!Array.isArray(operations) || !operations.includes(operation)) {
-      throw new InvalidOption(what, `The JWK's own "key_ops" do not have "${operation}"`)
+      throw new InvalidOption(what, `The "key_ops" of the JWK do not include "${operation}"`)
     }
   }
   return key
 }
 
-/** NIST SP 800-56B: with an exponent of 1 anyone could sign. A huge modulus makes each verification a burden. */
+/** Returns whether an RSA key is strong (NIST SP 800-56B). With exponent 1, anyone could sign. A huge modulus is slow to verify. */
 function isStrongRsa({ modulusLength = 0, publicExponent = 0n }: AsymmetricKeyDetails): boolean {
   const soundExponent = publicExponent >= 65_537n && publicExponent % 2n === 1n
   return modulusLength >= MIN_RSA_BITS && modulusLength <= MAX_RSA_BITS && soundExponent
 }
 
-/** The key id that a JWK brings along. */
+/** Returns the key id of a JWK. */
 export function kidOfJwk(material: unknown): string | undefined {
   const kid = isJwk(material) ? memberOf(material, 'kid') : undefined
   return typeof kid === 'string' && kid !== '' ? kid : undefined
 }
 
-/** RFC 7638 for a public key. A secret's is keyed with the secret itself, so that it tells no more than a token does. */
+/** Returns the thumbprint of a public key (RFC 7638). For a secret, returns an HMAC, which reveals no more than a token. */
 export function thumbprint(key: KeyObject): string {
   if (key.type === 'secret') {
     return createHmac('sha256', key).update('express-token-endpoint kid').digest('base64url').slice(0, 22)

@@ -15,82 +15,82 @@ import { ALGORITHMS, type Algorithm, type KeyPairAlgorithm, type SecretAlgorithm
 import { type KeyMaterial, kidOfJwk, MATERIALS, type SecretMaterial, thumbprint } from './key-material.js'
 
 /**
- * One key. `undefined` is allowed for the material so that `process.env.NAME` fits; a variable that is not set is then
- * a `TypeError` that says so.
+ * One key. The type allows `undefined` as material, so that `process.env.NAME` compiles. A variable that is not set throws a
+ * `TypeError`.
  */
 export type TokenKey = SecretTokenKey | PrivateTokenKey | PublicTokenKey
 
-/** Signs and verifies: whoever has it can issue tokens. */
+/** A secret, which signs and verifies. Everyone who has the secret can issue tokens. */
 export interface SecretTokenKey {
   /** The algorithm: HMAC with SHA-2. */
   alg: SecretAlgorithm
-  /** At least 32 bytes for HS256, 48 for HS384, 64 for HS512. */
+  /** The secret: at least 32 bytes for HS256, 48 for HS384, 64 for HS512. */
   secret: SecretMaterial | undefined
-  /** Names the key in a token's header. Default: the JWK's own, else a digest keyed with the secret, which tells nothing of it. */
+  /** The key id in the token's header. Default: an HMAC with the secret, which reveals no more than a token. */
   kid?: string | undefined
-  /** Only beside an RS, PS or ES algorithm. */
+  /** Allowed only with an RS, PS or ES algorithm. */
   privateKey?: undefined
-  /** Only beside an RS, PS or ES algorithm. */
+  /** Allowed only with an RS, PS or ES algorithm. */
   publicKey?: undefined
 }
 
-/** Signs, and verifies by its public half. */
+/** A private key, which signs. Its public key verifies. */
 export interface PrivateTokenKey {
   /** The algorithm: RSA or ECDSA. */
   alg: KeyPairAlgorithm
-  /** The private key; its public half is found from it. */
+  /** The private key. The public key is derived from it. */
   privateKey: KeyMaterial | undefined
-  /** Names the key in a token's header. Default: the JWK's own, else the thumbprint (RFC 7638). */
+  /** The key id in the token's header. Default: the `kid` of the JWK, or the thumbprint (RFC 7638). */
   kid?: string | undefined
-  /** Not beside the private key, which has it. */
+  /** The public key is not allowed here, because the private key contains it. */
   publicKey?: undefined
-  /** Only beside an HS algorithm. */
+  /** Allowed only with an HS algorithm. */
   secret?: undefined
 }
 
-/** Verifies: the half of a key pair that may be known to all. */
+/** A public key, which only verifies. */
 export interface PublicTokenKey {
   /** The algorithm: RSA or ECDSA. */
   alg: KeyPairAlgorithm
-  /** The public key. A private one is refused here, so that it is not spread by mistake. */
+  /** The public key. A private key is refused, so that it is not distributed by mistake. */
   publicKey: KeyMaterial | undefined
-  /** Names the key in a token's header. Default: the JWK's own, else the thumbprint (RFC 7638). */
+  /** The key id in the token's header. Default: the `kid` of the JWK, or the thumbprint (RFC 7638). */
   kid?: string | undefined
-  /** Signs, so it makes a `PrivateTokenKey`. */
+  /** The private key is not allowed here. Use a `PrivateTokenKey`. */
   privateKey?: undefined
-  /** Only beside an HS algorithm. */
+  /** Allowed only with an HS algorithm. */
   secret?: undefined
 }
 
-/** A public key as a JWK set shows it (RFC 7517). */
+/** A public key in a JWK set (RFC 7517). */
 export interface PublicJwk extends Exclude<KeyMaterial, string | KeyObject> {
-  /** What a token's header names it by (section 4.5). */
+  /** The key id in the token's header (section 4.5). */
   kid: string
-  /** The one algorithm that it is for (section 4.4). */
+  /** The only algorithm of the key (section 4.4). */
   alg: Algorithm
-  /** That it verifies signatures, and is for nothing else (section 4.2). */
+  /** The use of the key: only signatures (section 4.2). */
   use: 'sig'
 }
 
-/** A key that verifies: the algorithm is the key's, whatever a token's header says (RFC 8725 section 3.1). */
+/** A key that verifies. The key determines the algorithm, not the token's header (RFC 8725 section 3.1). */
 export interface VerificationKey {
   readonly kid: string
   readonly alg: Algorithm
   readonly key: KeyObject
 }
 
-/** Where `verify` finds keys. Another source of keys is another object of this shape. */
+/** A source of keys for `verify`. */
 export interface KeySource {
   find(kid: string): VerificationKey | undefined
   /**
-   * For keys that are somewhere else: resolves when `find`, having found nothing, is worth asking once more; with the reason,
-   * when a key that it then does not find may be there all the same.
+   * Fetches remote keys after `find` has found nothing. Call `find` again when the promise resolves. Resolves with an error when
+   * the fetch failed, so that an unknown key may exist.
    */
   renew?(): Promise<Error | undefined>
 }
 
 export interface KeyRing extends KeySource {
-  /** The first key of the list: the one that signs. */
+  /** The first key of the list, which signs. */
   readonly first: VerificationKey & { readonly signingKey: KeyObject | undefined }
   publicJwks(): PublicJwk[]
 }
@@ -101,7 +101,7 @@ interface ParsedKey extends VerificationKey {
 
 /**
  * Reads the `keys` option: one key or a list of keys.
- * @throws TypeError naming the key by its place in the list; no key material is ever shown.
+ * @throws TypeError that names the key by its index in the list, and never shows key material
  */
 export function readKeys(caller: string, value: unknown): KeyRing {
   const list = Array.isArray(value) ? value : [value]
@@ -110,10 +110,10 @@ export function readKeys(caller: string, value: unknown): KeyRing {
   )
   const [first] = keys
   if (!first) throw new TypeError(`${caller}: option "keys" must hold at least one key, but is an empty array`)
-  // A public key taken for an HMAC secret is the classic way to forge a token (RFC 8725 section 2.1).
+  // A public key that is used as an HMAC secret is the classic way to forge a token (RFC 8725 section 2.1).
   if (new Set(keys.map(({ key }) => key.type)).size > 1) {
     throw new TypeError(
-      `${caller}: option "keys" must be all secrets or all key pairs, but mixes HS algorithms with RS, PS or ES ones. To change from one kind to the other, use two issuers side by side for a token's lifetime`,
+      `${caller}: option "keys" must be all secrets or all key pairs, but mixes HS algorithms with RS, PS or ES algorithms. To change the kind, use two issuers for the lifetime of a token`,
     )
   }
   const byKid = new Map(keys.map((key) => [key.kid, key]))
@@ -174,7 +174,7 @@ function readKey(name: string, entry: unknown): ParsedKey {
   const kind = ALGORITHMS[alg]
   const mentioned = FIELDS.filter((field) => Object.hasOwn(entry, field))
   const given = FIELDS.filter((field) => options[field] !== undefined)
-  // With none given, the one that is named is an environment variable that is not set.
+  // A member that is present but undefined is an environment variable that is not set.
   const fields = given.length > 0 ? given : mentioned
   const [field] = fields
   if (fields.length !== 1 || !field || (field === 'secret') !== (kind.kind === 'secret')) {

@@ -14,32 +14,31 @@ import {
 } from '../../shared/options.js'
 import { hrefOf, isExposed, readWebUrl } from '../../shared/web-url.js'
 
-/** What `remoteKeys` takes besides the address. */
+/** The options of `remoteKeys`. */
 export interface RemoteKeysOptions {
-  /** How long one fetch may take, down to its last byte. Default five seconds; a millisecond to a minute. */
+  /** The time limit for one fetch, until the last byte. Default 5 s. From 1 ms to 1 min. */
   timeout?: Duration | undefined
-  /** The longest answer, in bytes. Default 102,400 (100 kB); 1 to 10,485,760. */
+  /** The longest response, in bytes. Default 102,400 (100 kB). From 1 to 10,485,760. */
   sizeLimit?: number | undefined
   /**
-   * The set is fetched at most once in this time, whatever the tokens say. Default 30 seconds; a second to an hour, and no
-   * longer than half of `maxAge`.
+   * The minimum time between two fetches, also when tokens name unknown keys. Default 30 s. From 1 s to 1 h, and at most half of
+   * `maxAge`.
    */
   cooldown?: Duration | undefined
   /**
-   * No key is used that the source was last asked about longer ago than this: so long does a key that was taken out still
-   * verify, while the source answers. From half of it on the source is asked in the background, so that no request waits.
-   * Default ten minutes; two seconds to a day.
+   * The maximum age of cached keys. A removed key verifies for at most this time while the source responds. From half of this age
+   * on, the keys are refreshed in the background, so that no request waits. Default 10 min. From 2 s to 1 day.
    */
   maxAge?: Duration | undefined
   /**
-   * For how long keys are used while the source does not answer, since it last did. Default one hour, as long as tokens are good
-   * for unless set: a longer time helps no token, and lets a key that was taken out live on in a service that is cut off. At
+   * The time for which cached keys are used while the source is down, from its last response. Default 1 h, like the lifetime of
+   * tokens. A longer time does not help tokens, but a removed key verifies for longer in a service that cannot reach the source. At
    * least `maxAge`, at most 30 days.
    */
   keepFor?: Duration | undefined
   /**
-   * Is told of each fetch that failed, whether or not it harmed a request, and of sets without a key that can be used. What it
-   * throws or rejects with is dropped. Default: the first is a warning of the process.
+   * Called for each fetch that failed, also when no request needed the keys, and for each set without a usable key. Its errors and
+   * rejections are ignored. Default: emits a process warning for the first failure.
    */
   onError?: ((error: Error) => unknown) | undefined
   /** The current time, for tests. Default: `Date.now`. */
@@ -53,7 +52,7 @@ const address: Check<URL> = (value) => {
   if (isExposed(url)) {
     throw new InvalidOption(
       what,
-      'By plain http anybody on the way could put in a key of their own, so it is for loopback alone',
+      'Over plain http, others on the network could insert their own key. Use http only for loopback',
     )
   }
   if (url.username || url.password || url.hash) throw new InvalidOption(what)

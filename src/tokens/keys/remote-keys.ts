@@ -8,36 +8,36 @@ import { type RemoteKeysOptions, readRemoteKeysOptions } from './remote-keys-opt
 
 declare const made: unique symbol
 
-/** Keys that are somewhere else: what `remoteKeys` made, for `createTokenVerifier`. */
+/** Keys at a URL, from `remoteKeys`. Pass them to `createTokenVerifier`. */
 export interface RemoteKeys {
-  /** Where they are, without the query. */
+  /** The URL of the keys, without the query. */
   readonly url: string
-  /** There for the compiler alone: no other object with a `url` will do. */
+  /** Exists only for the compiler, so that no other object with a `url` has this type. */
   readonly [made]: true
 }
 
 /**
- * How many calls of `verify` may wait for one fetch. Each holds memory while the source hangs, and anyone can cause them. The guards'
- * own limits are lower, and shared between client networks.
+ * The most calls of `verify` that wait for one fetch. Each call uses memory while the source hangs, and anyone can cause calls. The
+ * limits of the guards are lower, and apply to each client network.
  */
 const MOST_WAITING = 5000
 
-/** Returns whether a value is what `remoteKeys` made, in this copy of the package or in another one. */
+/** Returns whether `remoteKeys` of any copy of the package made a value. */
 export function isRemoteKeys(value: unknown): value is RemoteKeys & KeySource {
   return hasBrand('RemoteKeys', value)
 }
 
 /**
- * Follows a JWK set (RFC 7517 section 5) at an address that is given here and nowhere else: a token's `jku`, `x5u` and `jwk` are
- * never read (RFC 8725 section 3.10). It is fetched when the first token comes, again before it gets old, and when a token names
- * a key that is not in it: one fetch at a time, without redirects. Each key verifies by its own algorithm alone.
+ * Fetches and caches a JWK set (RFC 7517 section 5) from one URL. A token's `jku`, `x5u` and `jwk` are never read (RFC 8725 section
+ * 3.10). The set is fetched for the first token, refreshed before `maxAge`, and fetched again when a token names an unknown key.
+ * There is one fetch at a time, without redirects. Each key verifies only by its own algorithm.
  *
- * While the source is down the keys held go on verifying, for `keepFor`. Until it answers again, a token that names another key is
- * refused with `unavailable` (`503`), not as invalid: the key may have been put in meanwhile. At most 5,000 requests wait for one
- * fetch, and the others are refused with `unavailable` at once.
+ * While the source is down, the cached keys verify for `keepFor`. A token with an unknown key then gets `unavailable` (`503`), not
+ * `invalid_token`, because the key may be new. At most 5,000 requests wait for one fetch. Further requests get `unavailable`
+ * immediately.
  *
- * @param url where the set is: `https:`, or `http:` on loopback (`localhost`, 127.0.0.0/8, `[::1]`)
- * @throws TypeError naming what cannot be used
+ * @param url the URL of the set: `https:`, or `http:` on loopback (`localhost`, 127.0.0.0/8, `[::1]`)
+ * @throws TypeError that names the invalid URL or option
  */
 export function remoteKeys(url: string | URL | undefined, options: RemoteKeysOptions = {}): RemoteKeys {
   const read = readRemoteKeysOptions(url, options)
@@ -45,19 +45,19 @@ export function remoteKeys(url: string | URL | undefined, options: RemoteKeysOpt
   const report = reporter(read.onError)
 
   let keys: KeysByKid = new Map()
-  /** When the source was last asked, and when it last gave the answer that `keys` are from. */
+  /** The start of the last fetch, and of the last successful fetch. */
   let askedAt = Number.NEGATIVE_INFINITY
   let heardAt = Number.NEGATIVE_INFINITY
-  /** What the source was last asked in vain for. */
+  /** The error of the last fetch, if it failed. */
   let failure: Error | undefined
   let asking: Promise<void> | undefined
-  /** How many requests wait for that. */
+  /** The number of requests that wait for `asking`. */
   let waiting = 0
-  const crowded = new Error(`remoteKeys: ${place} is being asked, and ${MOST_WAITING} requests wait for it already`)
+  const crowded = new Error(`remoteKeys: ${MOST_WAITING} requests already wait for ${place}`)
 
   function ask(now: number): Promise<void> {
     asking ??= fetchSet(now).finally(() => {
-      // Not before the answer is there: until then the source has not been asked for long enough.
+      // Set after the response, because before it `renew` must wait for this fetch.
       askedAt = now
       asking = undefined
     })
@@ -69,9 +69,9 @@ export function remoteKeys(url: string | URL | undefined, options: RemoteKeysOpt
       keys = readJwkSet(await fetchText(href, read), keys)
       heardAt = now
       failure = undefined
-      if (keys.size === 0) report(new Error(`remoteKeys: ${place} holds no key that can be used`))
+      if (keys.size === 0) report(new Error(`remoteKeys: ${place} has no usable key`))
     } catch (cause) {
-      failure = new Error(`remoteKeys: ${place} gave no keys: ${reasonOf(cause)}`, { cause })
+      failure = new Error(`remoteKeys: no keys from ${place}: ${reasonOf(cause)}`, { cause })
       report(failure)
     }
   }
@@ -100,7 +100,7 @@ export function remoteKeys(url: string | URL | undefined, options: RemoteKeysOpt
   return Object.freeze(brand('RemoteKeys', source)) as RemoteKeys & KeySource
 }
 
-/** Whether less than a time has gone by. When the clock was set back there is no telling: then it has. */
+/** Returns whether less than a time span has passed. Returns false when the clock was set back. */
 function isWithin(span: number, since: number, now: number): boolean {
   return now >= since && now - since < span
 }
@@ -117,7 +117,7 @@ function reporter(onError: RemoteKeysOptions['onError']): (error: Error) => void
   let told = false
   return (error) => {
     if (onError) return tell(onError, error)
-    if (!told) warn(`${error.message}. Set onError to be told of every failure`)
+    if (!told) warn(`${error.message}. Set onError to receive every failure`)
     told = true
   }
 }

@@ -19,7 +19,6 @@ const NOT_YET: readonly string[] = [
   'test/contract/packed/consumers/nodenext',
   'test/contract/types',
   'test/example-app/**',
-  'test/hosts',
   'test/performance/**',
   'test/support',
   'test/support/documents',

@@ -151,7 +151,7 @@ describe('npm run start:reporting', () => {
     const { url, output, printed } = await start(env, 'reporting')
     expect(await statusOf(url + REPORT, token)).toBe(503)
     await printed('dependency.failed keys')
-    expect(output()).toContain(`remoteKeys: http://127.0.0.1:${port}/keys gave no keys`)
+    expect(output()).toContain(`remoteKeys: no keys from http://127.0.0.1:${port}/keys`)
     for (const part of token.split('.')) expect(output()).not.toContain(part)
   })
 

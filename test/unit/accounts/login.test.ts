@@ -24,23 +24,23 @@ const context = (failed: LoginContext['failed'] = () => expect.fail('a failed pa
   failed,
 })
 
-/** What the login returns of an account in the store: a copy of the members of an `Account`. */
+/** Returns the account that the login returns: a copy of the members of an `Account`. */
 const accountOf = ({ email: _, ...account }: MemoryAccount) => account
 
 type LoginParts = Parameters<typeof createLoginOf>[0]
 
-/** The account alone, as most tests want it. */
+/** Creates a login that returns only the account. */
 const createLogin =
   (parts: LoginParts) =>
   (...asked: Parameters<Login>) =>
     createLoginOf(parts)(...asked).then(({ account }) => account)
 
-/** As a host's own object would be: without places to reserve. */
+/** Returns passwords without a queue, like an object of a host. */
 function bare({ hash, verify, needsRehash }: Required<Passwords>): Passwords {
   return { hash, verify, needsRehash }
 }
 
-/** A login whose parts record what they are asked, in order. */
+/** Creates a login whose dependencies record their calls in order. */
 function recorded(parts: { store?: Partial<AccountStore>; passwords?: Partial<Passwords>; timeout?: number } = {}) {
   const calls: string[] = []
   const hasher = countingHasher()
@@ -261,7 +261,7 @@ describe('a password check that fails', () => {
 describe('a client that hangs up', () => {
   const SLOW = 'slow@example.com'
 
-  /** A login with a store that gives no answer for one address before it is told to. */
+  /** Creates a login whose store hangs for one address until `fail` is called. */
   function slow({ throttle, passwords = fastPasswords() }: { throttle?: Throttle; passwords?: Passwords } = {}) {
     let fail = (_: Error) => {}
     const answer = new Promise<null>((_, reject) => {
@@ -276,7 +276,7 @@ describe('a client that hangs up', () => {
     const login = createLogin({ store: { findByEmail }, passwords, throttle, timeout: 60_000 })
     const attempt = (email: string, { signal } = new AbortController()) =>
       login({ email, password: PASSWORD }, { ...context(), signal })
-    /** Hangs up once the store is asked. */
+    /** Disconnects when the store is called. */
     const hangUp = async (email = SLOW) => {
       const client = new AbortController()
       const lookUp = new Promise<void>((resolve) => {

@@ -16,7 +16,7 @@ import { EXPRESS, flood, listen, TOKEN_PATH } from '../../support/http.js'
 
 const KEYS_PATH = '/.well-known/jwks.json'
 
-/** The document of an app with all the parts, and one guarded route of its own. */
+/** Creates the document of an app with all routers and its own guarded route. */
 function document() {
   const made = openApiDocument({ jwks: true })
   const body = { type: 'object', properties: { account: { type: 'string' } }, required: ['account'] }
@@ -40,13 +40,13 @@ describe.each(EXPRESS)('every answer is the documented one, on %s', async (_, ex
     app.use(tokenRouter({ tokens, accounts: makeStore(), passwords: fastPasswords(), ...router }))
     app.use(jwksRouter({ tokens: makeIssuer({ keys: [signingKey('ES256'), signingKey('RS256')] }) }))
     app.get('/guarded', requireBearer({ tokens, scope: 'reports:read', ...guard }), (req, res) => {
-      // Not by res.json: its ETag is Express's affair.
+      // Does not use res.json, which adds an ETag.
       res.type('json').end(JSON.stringify({ account: authOf(req).accountId }))
     })
     return (await listen(app)).port
   }
 
-  /** Sends a request, and holds its answer to the document. */
+  /** Sends a request and checks the response against the document. */
   async function ask(port: number, path: string, method: string, sent: Sent = {}) {
     const answer = await send(port, { method: method.toUpperCase(), path, ...sent })
     check(path, method, answer, sent.method === 'HEAD')

@@ -40,7 +40,7 @@ describe('an observer harms nothing', () => {
   ])('%s', async (_, failing) => {
     const unhandled = vi.fn()
     process.on('unhandledRejection', unhandled)
-    // Not a vi.fn(): that one looks at the promises it returns, and so handles their rejection.
+    // Uses no vi.fn(), because it would handle the rejection of the promises that it returns.
     let asked = 0
     const observer = () => {
       asked += 1

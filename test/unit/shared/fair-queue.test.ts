@@ -7,7 +7,7 @@ interface Item {
   readonly source: Source
 }
 
-/** The same queue in the plainest words: lists, and a round of those that are waiting. */
+/** A simple model of the queue: lists, and a round of the waiting networks. */
 class Model {
   items: Item[] = []
   networks: string[] = []
@@ -42,7 +42,7 @@ class Model {
     const [item] = this.lane({ network, connection })
     if (!item) throw new Error('a round without an item')
     this.leave(item)
-    // Whoever was served goes to the end of the round.
+    // A served network moves to the end of the round.
     if (this.networks.includes(network))
       this.networks = [...this.networks.filter((other) => other !== network), network]
     const round = this.connections.get(network) ?? []
@@ -85,7 +85,7 @@ class Add implements fc.Command<Model, Real> {
     const most = Math.max(0, ...model.networks.map((network) => model.of(network).length))
     const fits = own < limits.perNetwork
     expect(added).toBe(fits && (!isFull || most > own + 1))
-    // Who gives way: the newest item of a network that has most, and of its connection that has most.
+    // Drops the newest item of the largest connection of the largest network.
     expect(dropped !== undefined).toBe(added && isFull)
     if (dropped) {
       const { network } = dropped.source

@@ -5,7 +5,7 @@ import { expectMisuse } from '../../support/failures.js'
 
 const NOON = Date.parse('2030-01-01T12:00:00Z')
 
-/** A test clock, and the one that it runs with. */
+/** Creates a test clock and its source. */
 function running(start = NOON) {
   const source = { now: start }
   return { source, clock: testClock(() => source.now) }

@@ -35,7 +35,7 @@ const ALICE: Account = {
   claims: { plan: 'free' },
 }
 
-/** An app as a host has it: its guard is given what verifies, and its events are kept. */
+/** Creates an app with a guard for a verifier. Collects the events. */
 function createApp({ tokens, ...options }: Partial<RequireBearerOptions> & { tokens: TokenVerifier }) {
   const events: AuthEvent[] = []
   const app = express()
@@ -44,7 +44,7 @@ function createApp({ tokens, ...options }: Partial<RequireBearerOptions> & { tok
   return { app, events }
 }
 
-/** What a guard answers, and why as the event tells it. */
+/** Sends a request to a guard. Returns the response and the event. */
 async function outcome({ app, events }: ReturnType<typeof createApp>, headers: { Authorization: string }) {
   const { status, headers: answer } = await request(app).get('/me').set(headers)
   const [event] = events.splice(0)
@@ -139,7 +139,7 @@ describe('issue', () => {
   })
 })
 
-/** What each is refused for, as the documents say. */
+/** The documented reason for refusing each token. */
 const REASONS = {
   expired: 'expired',
   notYetValid: 'not_yet_valid',

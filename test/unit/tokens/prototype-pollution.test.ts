@@ -232,7 +232,7 @@ describe('a JWK set', () => {
 
   it('is none without keys of its own', async () => {
     const { error } = await polluted({ keys: [jwk('ES256')] }, () => outcomeOf(() => readJwkSet('{}')))
-    expect(error).toMatchObject({ message: 'the answer is not a JWK set' })
+    expect(error).toMatchObject({ message: 'the response is not a JWK set' })
   })
 
   it.each<[string, unknown]>([

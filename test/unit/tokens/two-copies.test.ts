@@ -4,7 +4,7 @@ import { AuthError } from '../../../src/shared/errors.js'
 import { listen } from '../../support/http.js'
 import { startSource } from '../../support/jwks-source.js'
 
-/** A copy of the package of its own, as a second one in `node_modules` is: no module is shared with another copy. */
+/** Imports a separate copy of the package, like a second one in `node_modules`. Copies share no module. */
 async function copy() {
   vi.resetModules()
   const library = await import('express-token-endpoint')

@@ -129,7 +129,7 @@ describe('the cache of verified tokens', () => {
     expect(verify).toHaveBeenCalledTimes(3)
   })
 
-  /** A cache, and a verification to put into it under any text. */
+  /** Creates a cache, and a function that adds a verification under any text. */
   function cacheOf(size: number) {
     const ring = readKeys('test', { alg: 'HS256', secret: SECRET, kid: 'k1' })
     const { header, payload } = goodParts()
@@ -272,7 +272,7 @@ describe('the guard, on a token’s first time', () => {
     expect(req.auth).toMatchObject({ accountId: 'acc-1' })
   })
 
-  /** Presents tokens at once, each to its own guard, and counts those verified by the end of each turn. */
+  /** Presents many tokens, each to its own guard. Counts the verified tokens after each event-loop turn. */
   async function countTurns(crowd: number, turns: number, more: object = {}) {
     await new Promise(endOfTurn)
     verify.mockClear()

@@ -3,7 +3,7 @@ import { AuthError } from 'express-token-endpoint'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createHashQueue, defaultConcurrency } from '../../../../src/accounts/passwords/hash-queue.js'
 
-/** A task that is done when it is told so. */
+/** Creates a task that ends when `finish` is called. */
 function task(name: string, started: string[]) {
   let finish = () => {}
   const done = new Promise<string>((resolve) => {
@@ -86,7 +86,7 @@ describe('the hash queue', () => {
     const SLOTS = 32
     const source = (network: string, connection: object = {}) => ({ source: { network, connection } })
 
-    /** A queue whose slots are taken; `serve` frees one slot after the other and tells who got them. */
+    /** Creates a queue without free slots. `serve` frees the slots one by one and returns their new owners. */
     async function busy(length: number) {
       const queue = createHashQueue(1, length)
       const taken = await Promise.all(Array.from({ length: SLOTS }, () => queue.acquire(source('first'))))

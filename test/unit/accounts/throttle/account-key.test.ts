@@ -6,7 +6,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** Collations ignore this mark of ancient Greek, but toUpperCase() makes a letter of it: a key can follow only one of them. */
+/** A mark of ancient Greek. Collations ignore it, but toUpperCase() makes it a letter. A key can match only one of both. */
 const hasIotaSubscript = (text: string) => text.normalize('NFD').includes('\u0345')
 
 const SMITH = 'a.smith7@example.com'
@@ -74,7 +74,7 @@ describe('spellings that some store takes for the same address', () => {
 })
 
 describe('every character of Unicode', () => {
-  /** What ICU compares at level 1, which is what `ks-level1`, MongoDB's strength 1 and utf8mb4_0900_ai_ci do. */
+  /** ICU collators at level 1, like `ks-level1`, MongoDB's strength 1 and utf8mb4_0900_ai_ci. */
   const collators = (['search', 'sort'] as const).map(
     (usage) => new Intl.Collator('en', { usage, sensitivity: 'base' }).compare,
   )
@@ -88,7 +88,7 @@ describe('every character of Unicode', () => {
     return letters.flatMap((one) => letters.map((other) => one + other))
   }
 
-  /** What a collator takes a character for, among the words. */
+  /** Returns the word that equals a character for a collator. */
   function equivalent(which: number, character: string): string | undefined {
     const [compare, words] = [collators[which], sorted[which]]
     if (!compare || !words) throw new Error('no collator')
@@ -107,7 +107,7 @@ describe('every character of Unicode', () => {
   const CHARACTERS = Array.from({ length: 0x110000 }, (_, code) => code)
     .filter((code) => code >= 0x80 && !(code >= 0xd800 && code < 0xe000))
     .map((code) => String.fromCodePoint(code))
-    // Nobody has assigned the others, so that no collation ignores them or takes them for another one.
+    // Skips unassigned characters, because no collation ignores them or treats them as equal.
     .filter((character) => !/[\p{Co}\p{Cn}]/u.test(character) || /\p{DI}/u.test(character))
 
   it('counts as the ASCII text that ICU takes it for, or as nothing', () => {
@@ -250,7 +250,7 @@ describe('the work for an address', () => {
     const original = String.prototype.normalize
     vi.spyOn(String.prototype, 'normalize').mockImplementation(function (this: string, form?: string) {
       lengths.push(this.length)
-      // A test of a bound has no use for the minutes that it takes without one.
+      // Without the bound, this test would take minutes.
       return this.length > 1000 ? '' : original.call(this, form)
     })
     run()

@@ -83,7 +83,7 @@ describe('clientNetwork', () => {
   })
 })
 
-/** Writes a network's parts as numbers, as the keys hold them. */
+/** Formats the parts of a network as numbers, like the keys. */
 function parts(network: string): string {
   const [head, bits] = network.split('/')
   if (!bits) return network

@@ -15,7 +15,7 @@ const processWith = (limiter: Limiter, settings = SETTINGS) => sharedBudget(limi
 
 const neverFails = (error: unknown) => expect.fail(`the store failed: ${error}`)
 
-/** Spends points one after the other, until one is refused. */
+/** Counts attempts one after the other, until one is refused. */
 async function spendAll(spend: SpendShared, most = 100): Promise<{ refunds: (() => void)[]; refused?: Exhausted }> {
   const refunds: (() => void)[] = []
   while (refunds.length < most) {
@@ -32,7 +32,7 @@ const thenable = (then: (resolve: (value: unknown) => void, reject: (error: Erro
 
 const left = async (spend: SpendShared) => (await spendAll(spend)).refunds.length
 
-/** Lets what was not waited for end. */
+/** Waits for pending promises. */
 const settled = () => vi.advanceTimersByTimeAsync(0)
 
 describe('refunds', () => {

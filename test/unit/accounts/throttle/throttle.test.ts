@@ -11,7 +11,7 @@ const MINUTE = 60_000
 
 const silent = () => {}
 
-/** Spends points one after the other, and gives back how many were there. */
+/** Makes guesses one after the other. Returns the number of allowed guesses. */
 async function guesses(
   throttle: ReturnType<typeof createThrottle>,
   count: number,
@@ -301,7 +301,7 @@ describe('budgets that are set', () => {
   })
 })
 
-/** A shared store in a map, that can fail, hang, and be counted. */
+/** Creates a shared store in a map that can fail, hang, and count its calls. */
 function fakeStore() {
   const counts = new Map<string, number>()
   const store = {
@@ -487,7 +487,7 @@ describe('a shared store', () => {
     expect(failed.mock.calls).toEqual([[new Error('connection refused')]])
   })
 
-  /** A throttle with one budget, whose limiter answers what it is told. */
+  /** Creates a throttle with one limit, whose limiter calls `consume`. */
   function answering(consume: () => Promise<unknown>) {
     const reward = vi.fn(async () => {})
     const budgets = { address: false, pair: { points: 10, duration: '1h' }, account: false } as const

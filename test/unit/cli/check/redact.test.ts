@@ -15,7 +15,7 @@ const NAMES: Record<string, string> = {
   é: '&eacute;',
 }
 
-/** What a server may make of text that it gives back. */
+/** Encodings of text that a server may return. */
 const ENCODINGS: Record<string, (text: string) => string> = {
   itself: (text) => text,
   'percent-encoding': encodeURIComponent,

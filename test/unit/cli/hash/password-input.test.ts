@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import { readNewPassword, readPassword } from '../../../../src/cli/hash/password-input.js'
 
-/** A terminal at which somebody types an answer to each question. */
+/** Creates a terminal whose user replies to each question. */
 function terminal(answers: readonly string[], read = readNewPassword) {
   const modes: boolean[] = []
   const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: (raw: boolean) => modes.push(raw) })

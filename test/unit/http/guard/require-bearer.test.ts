@@ -31,7 +31,7 @@ type GuardStore = NonNullable<Options['accounts']>
 
 const tokens = makeIssuer()
 
-/** An app with one guarded route, that shows what the guard left on the request; gives a function that asks it. */
+/** Creates an app with one guarded route. Returns a function that sends a request, and the admitted requests. */
 async function guarded(options: Partial<Options> = {}) {
   const seen: Request[] = []
   const app = express()
@@ -55,7 +55,7 @@ function expectInvalid(answer: Answer): void {
   )
 }
 
-/** Another middleware, that hangs something on `req.auth` too. */
+/** Another middleware that sets `req.auth`. */
 const hangUpAnother: RequestHandler = (req, _res, next) => {
   Object.assign(req, { auth: { accountId: 'acc-1' } })
   next()
@@ -625,7 +625,7 @@ describe('a handler behind the guard', () => {
     throw new Error('handler')
   }
   const rejects = () => Promise.reject(new Error('handler'))
-  // Express 4 hands no rejection on to the error handler, with or without a guard.
+  // Express 4 passes no rejection to the error handler, with or without a guard.
   const ways = ONLY_EXPRESS?.version.startsWith('4.') ? { throws } : { throws, rejects }
 
   it.each(Object.entries(ways))('that %s is the host’s affair', async (_what, handle) => {

@@ -16,7 +16,7 @@ describe('whether a client may go on sending', () => {
 })
 
 describe('an answer to who goes on sending', () => {
-  /** Lets the answer go out; gives the request, and the answer's end. */
+  /** Sends the response. Returns the request and the end of the response. */
   function answered() {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())

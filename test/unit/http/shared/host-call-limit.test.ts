@@ -6,7 +6,7 @@ const LIMITS = { total: 40, perNetwork: 20, perConnection: 10 }
 const OVERLOADED = { code: 'overloaded', status: 503 }
 const from = (network: string, connection: object | undefined = {}) => ({ network, connection })
 
-/** Tasks that end when they are told to, and how many have begun. */
+/** Creates tasks that end on demand, and counts the tasks that have begun. */
 function tasks() {
   const { promise, resolve } = deferred<string>()
   let begun = 0

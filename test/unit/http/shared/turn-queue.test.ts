@@ -15,7 +15,7 @@ function fillTurn(): void {
 
 const from = (network: string, connection: object = {}) => ({ network, connection })
 
-/** Waits for a turn, and records who continues, or why not. */
+/** Waits in the queue. Records the name that continues, or the error. */
 async function join(source: ReturnType<typeof from>, name: string, order: string[]): Promise<void> {
   try {
     await waitForTurn(() => source)

@@ -349,7 +349,7 @@ describe('a client that goes on sending gets its answer, and is cut off', () => 
     [`${method} ${TOKEN_PATH} HTTP/1.1`, 'Host: x', ...headers, '', ''].join('\r\n')
   const CHUNKED = 'Transfer-Encoding: chunked'
   const JSON_LINE = 'Content-Type: application/json'
-  /** The moment after which a silent client is cut never comes: what cuts here is how much was sent. */
+  /** Disables the time limit for a silent client, so that only the size limit closes the connection. */
   const stopTimers = () => {
     vi.useFakeTimers({ toFake: ['setTimeout'] })
     onTestFinished(() => {
@@ -419,7 +419,7 @@ describe('a client that goes on sending gets its answer, and is cut off', () => 
 })
 
 describe('any other method: 405 with Allow: POST', () => {
-  // A CONNECT never reaches an app: Node takes it for a proxy's affair.
+  // A CONNECT never reaches an app, because Node treats it as a request to a proxy.
   it.each(METHODS.filter((method) => method !== 'POST' && method !== 'CONNECT'))('%s', async (method) => {
     const accounts = vi.fn(() => null)
     const answer = await send(await start({ accounts }), { method, ...(method !== 'HEAD' && asJson(GOOD)) })

@@ -18,7 +18,7 @@ const BOB: MemoryAccount = { id: 'acc-2', email: 'bob@example.com', passwordHash
 type Store = Required<AccountStore>
 const makeStore = () => memoryAccounts([ALICE, BOB])
 
-/** Runs all checks: the message of each that failed, and the reason of each that was skipped. */
+/** Runs all checks. Returns the messages of failed checks and the reasons of skipped checks. */
 async function outcome(options: Partial<AccountStoreContractOptions>) {
   const failed: Record<string, string> = {}
   const skipped: string[] = []
@@ -159,10 +159,10 @@ const ONE = 'replacePasswordHash lets exactly one of several at once win'
 const known = (email: string, found: (known: string) => boolean, store: Store) =>
   store.findByEmail(found(email) ? ALICE.email : email)
 
-/** Compares as a store does that folds both addresses. */
+/** Compares two addresses like a store that folds both. */
 const same = (folded: (email: string) => string) => (email: string) => folded(email) === folded(ALICE.email)
 
-/** Sets a hash without looking at the one that is stored. */
+/** Sets a hash without comparing the stored hash. */
 async function set(store: Store, id: string, to: string): Promise<boolean> {
   const account = await store.findById(id)
   return account?.passwordHash ? store.replacePasswordHash(id, account.passwordHash, to) : false

@@ -55,7 +55,7 @@ describe('readCompact', () => {
   })
 })
 
-/** The same bytes in another spelling: the last character's bits that no byte uses are not zero. */
+/** Returns another spelling of the same bytes, in which unused bits of the last character are not zero. */
 function respell(text: string): string {
   const last = BASE64URL.indexOf(text.at(-1) as string)
   const other = text.slice(0, -1) + BASE64URL[last + 1]

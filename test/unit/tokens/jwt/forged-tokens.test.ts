@@ -6,7 +6,7 @@ import { expectInvalidToken, thrownBy } from '../../../support/failures.js'
 import { ISSUER, SECRET } from '../../../support/fixtures.js'
 import { atFrozenMoment, partsOf, signParts } from '../../../support/tokens.js'
 
-// Every token here is signed with the right key: what refuses it is what it says.
+// Every token here is signed with the right key, so only its content is invalid.
 const { now, issuer, forged, withPayload, withHeader } = atFrozenMoment()
 
 describe('good by hand', () => {

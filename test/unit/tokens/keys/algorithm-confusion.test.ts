@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { expectInvalidToken } from '../../../support/failures.js'
 import { forge, goodParts, ISSUER, signingKey } from '../../../support/fixtures.js'
 
-// RFC 8725 section 2.1: whoever knows the public key must not be able to sign with it.
+// RFC 8725 section 2.1: nobody may sign with the public key.
 const { privateKey } = signingKey('RS256') as PrivateTokenKey
 const publicPem = createPublicKey(privateKey as string).export({ type: 'spki', format: 'pem' }) as string
 const verifier = createTokenVerifier({ issuer: ISSUER, keys: { alg: 'RS256', publicKey: publicPem, kid: 'k1' } })

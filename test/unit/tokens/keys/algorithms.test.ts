@@ -10,7 +10,7 @@ import { expectInvalidToken } from '../../../support/failures.js'
 import { ALGORITHMS, ISSUER, signingKey } from '../../../support/fixtures.js'
 import { headerOf, partsOf, someToken } from '../../../support/tokens.js'
 
-/** The halves of a key pair that a verifier is given: the issuer's own JWK set. */
+/** Returns the public keys for a verifier: the issuer's JWK set. */
 function verifierKeys(key: SecretTokenKey | PrivateTokenKey) {
   if (key.secret !== undefined) return key
   const { keys } = createTokenIssuer({ issuer: ISSUER, keys: key }).jwks()

@@ -106,7 +106,7 @@ describe('a JWK set', () => {
     'is none: %s',
     (text) => {
       const error = thrownBy(() => readJwkSet(text)) as Error
-      expect(error.message).toMatch(/^the answer is not (JSON|a JWK set)$/)
+      expect(error.message).toMatch(/^the response is not (JSON|a JWK set)$/)
       expect(error.cause).toBeUndefined()
     },
   )
@@ -165,7 +165,7 @@ describe('sets of every kind', () => {
     fc.constantFrom<unknown>(EC['x'], EC['y'], RSA['n'], jwkOf('ES384')['x']),
     fc.jsonValue(),
   )
-  /** Good keys with some of their members changed, and what is none at all. */
+  /** Valid keys with some changed members, and values that are not keys. */
   const jwk = fc.oneof(
     fc
       .tuple(fc.constantFrom(EC, RSA, jwkOf('ES384'), jwkOf('PS512')), fc.dictionary(member, value, { maxKeys: 3 }))
@@ -204,7 +204,7 @@ describe('sets of every kind', () => {
       fc.property(fc.oneof(fc.jsonValue(), sets), (value) => {
         const run = () => readJwkSet(JSON.stringify(value))
         if (isSet(value)) expect(run()).toBeInstanceOf(Map)
-        else expect(thrownBy(run)).toMatchObject({ message: 'the answer is not a JWK set' })
+        else expect(thrownBy(run)).toMatchObject({ message: 'the response is not a JWK set' })
       }),
     )
   })

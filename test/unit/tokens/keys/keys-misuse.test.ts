@@ -30,7 +30,7 @@ describe('a secret shorter than its hash', () => {
   })
 
   it('is told how to make a longer one', () => {
-    expectMisuse(issuerOf({ alg: 'HS256', secret: 'short' }), 'Make one with: openssl rand -base64 64')
+    expectMisuse(issuerOf({ alg: 'HS256', secret: 'short' }), 'Create a secret with: openssl rand -base64 64')
   })
 
   it.each([
@@ -80,24 +80,20 @@ describe('material of the wrong kind', () => {
   })
 
   it('says what a private key as publicKey probably is', () => {
-    expectMisuse(verifierOf({ alg: 'RS256', publicKey: rsaPem }), 'This is a private key: did you mean "privateKey"?')
+    expectMisuse(verifierOf({ alg: 'RS256', publicKey: rsaPem }), 'This is a private key. Did you mean "privateKey"?')
   })
 
   it('an encrypted PEM is refused', () => {
     const cipher = { cipher: 'aes-256-cbc', passphrase: SECRET }
     const privateKey = ec.privateKey.export({ type: 'pkcs8', format: 'pem', ...cipher }) as string
-    expectMisuse(
-      issuerOf({ alg: 'ES256', privateKey }),
-      'encrypted PEM must be decrypted',
-      privateKey.split('\n').slice(1, 3),
-    )
+    expectMisuse(issuerOf({ alg: 'ES256', privateKey }), 'Decrypt an encrypted PEM', privateKey.split('\n').slice(1, 3))
   })
 
   it.each([
-    ['the name of a file', 'keys/signing-key.pem', 'This is no PEM. The name of a file?'],
-    ['one line', rsaPem.replaceAll('\n', '\\n'), String.raw`a backslash and an n: .replaceAll('\\n', '\n')`],
-    ['a public key', publicPem(rsa.publicKey), 'This is a public key: did you mean "publicKey"?'],
-    ['cut off', rsaPem.slice(0, 400), 'Is all of it there'],
+    ['the name of a file', 'keys/signing-key.pem', 'This is not PEM. Is it the name of a file?'],
+    ['one line', rsaPem.replaceAll('\n', '\\n'), String.raw`a backslash and an n. Use .replaceAll('\\n', '\n')`],
+    ['a public key', publicPem(rsa.publicKey), 'This is a public key. Did you mean "publicKey"?'],
+    ['cut off', rsaPem.slice(0, 400), 'Is the PEM complete'],
   ])('says what text that is no private key probably is: %s', (_, privateKey, hint) => {
     expectMisuse(
       issuerOf({ alg: 'RS256', privateKey }),
@@ -140,8 +136,8 @@ describe('a key that does not fit its algorithm', () => {
   })
 
   it.each([
-    ['alg', { alg: 'RS256' }, 'The JWK\'s own "alg" says otherwise'],
-    ['use', { use: 'enc' }, 'The JWK\'s own "use" is not "sig"'],
+    ['alg', { alg: 'RS256' }, 'The JWK has another "alg"'],
+    ['use', { use: 'enc' }, 'The "use" of the JWK is not "sig"'],
   ])('is refused when its JWK says so: %s', (_, members, says) => {
     const privateKey = { ...ec.privateKey.export({ format: 'jwk' }), ...members }
     expectMisuse(issuerOf({ alg: 'ES256', privateKey }), says, [privateKey.d as string])
@@ -309,8 +305,8 @@ describe('a PEM as a secret, however it is wrapped', () => {
     const bytes = Buffer.from(pem)
     for (const secret of [pem, bytes, new Uint8Array(bytes), createSecretKey(bytes)]) {
       const hides = pem.trim().split('\n').slice(1, 3)
-      expectMisuse(issuerOf({ alg: 'HS256', secret }), /keys"\.secret must be .*This is a PEM: did you mean/, hides)
-      expectMisuse(verifierOf({ alg: 'HS512', secret }), /keys"\.secret must be .*This is a PEM: did you mean/, hides)
+      expectMisuse(issuerOf({ alg: 'HS256', secret }), /keys"\.secret must be .*This is a PEM\. Did you mean/, hides)
+      expectMisuse(verifierOf({ alg: 'HS512', secret }), /keys"\.secret must be .*This is a PEM\. Did you mean/, hides)
     }
   })
 })
@@ -321,12 +317,12 @@ describe('the "key_ops" of a JWK', () => {
 
   it.each([[['encrypt']], [['verify']], [[]], ['sign'], [{ sign: true }]])('let no private key sign: %j', (key_ops) => {
     const key = { alg: 'RS256', privateKey: { ...signing, key_ops } }
-    expectMisuse(issuerOf(key), /own "key_ops" do not have "sign"/, [signing.d as string])
+    expectMisuse(issuerOf(key), /"key_ops" of the JWK do not include "sign"/, [signing.d as string])
   })
 
   it.each([[['encrypt']], [['sign']], [[]], ['verify']])('let no public key verify: %j', (key_ops) => {
     const key = { alg: 'RS256', publicKey: { ...verifying, key_ops } }
-    expectMisuse(verifierOf(key), /own "key_ops" do not have "verify"/)
+    expectMisuse(verifierOf(key), /"key_ops" of the JWK do not include "verify"/)
   })
 
   it('are fine when they have the operation', () => {

@@ -29,7 +29,7 @@ const COOLDOWN = 30 * SECOND
 const MAX_AGE = 10 * MINUTE
 const PUBLIC = ALGORITHMS.filter((alg) => !alg.startsWith('HS'))
 
-/** A clock, issuers that go by it, and a verifier that follows what a source serves: the first issuer's set, unless told. */
+/** Creates a clock, issuers, and a verifier with a source of keys. By default, the source serves the set of the first issuer. */
 async function follow(options: RemoteKeysOptions & { serves?: unknown; query?: string } = {}) {
   const { serves, query = '', ...rest } = options
   const clock = frozenClock()
@@ -54,7 +54,7 @@ async function follow(options: RemoteKeysOptions & { serves?: unknown; query?: s
     errors,
     keys,
     verifier,
-    /** A verification that is new to the verifier's cache, by a key that the source shows or once showed. */
+    /** Verifies a new token, which the cache does not hold, by a key that the source has or had. */
     passes: async (issuer: TokenIssuer) =>
       expect(await verifier.verify(someToken(issuer))).toMatchObject({ accountId: 'acc-1' }),
     unknown: (issuer: TokenIssuer) => expectInvalidToken(verifier.verify(someToken(issuer)), 'unknown_key'),
@@ -66,7 +66,7 @@ async function follow(options: RemoteKeysOptions & { serves?: unknown; query?: s
   }
 }
 
-/** As jsdom has it: no instance of this process's `URL`, and `href` is a getter of its class. */
+/** Creates a URL like jsdom's: not an instance of this process's `URL`, and with `href` as a getter of its class. */
 const foreignUrl = (text: string): URL =>
   Object.create({
     get href() {
@@ -238,7 +238,7 @@ describe('how often the source is asked', () => {
 })
 
 describe('requests that wait for a fetch', () => {
-  /** Tokens that differ in the key that they name. No key is known, so their signatures are never looked at. */
+  /** Creates tokens with different key ids. No key is known, so their signatures are never checked. */
   const unknownTo = (issuerOf: (name: string, alg: Algorithm, kid: string) => TokenIssuer) => {
     const [, payload, signature] = someToken(issuerOf('two', 'ES256', 'unknown')).split('.')
     return Array.from({ length: 6000 }, (_, i) => {
@@ -266,7 +266,7 @@ describe('requests that wait for a fetch', () => {
     const ends = watch(all)
     const settled = Promise.allSettled(all)
     const crowded = expect.stringMatching(
-      /^Error: remoteKeys: http:\/\/127\.0\.0\.1:\d+\/jwks\.json is being asked, and 5000 requests wait for it already$/,
+      /^Error: remoteKeys: 5000 requests already wait for http:\/\/127\.0\.0\.1:\d+\/jwks\.json$/,
     )
     await vi.waitFor(() => expect(Object.entries(ends())).toEqual([[crowded, 1000]]))
     const late = await refusalOf(verifier.verify(someToken(one)))
@@ -345,7 +345,7 @@ describe('a key that was taken out', () => {
     const release = source.hold()
     expect(recallOf(verifier, token)).toBeDefined()
     clock.advance(1)
-    // The fetch of a moment ago is still under way: until it has ended, nobody knows.
+    // The previous fetch has not ended yet, so the result is unknown.
     expect(recallOf(verifier, token)).toBeUndefined()
     const asked = verifier.verify(token)
     release()
@@ -360,9 +360,7 @@ describe('a key that was taken out', () => {
     source.serve({ keys: [] })
     clock.advance(MAX_AGE)
     await unknown(one)
-    expect(errors.map(String)).toEqual([
-      expect.stringMatching(/127\.0\.0\.1:\d+\/jwks\.json holds no key that can be used/),
-    ])
+    expect(errors.map(String)).toEqual([expect.stringMatching(/127\.0\.0\.1:\d+\/jwks\.json has no usable key/)])
   })
 
   it('and has come back, has its tokens verified anew', async () => {
@@ -489,12 +487,12 @@ describe('a source that is down', () => {
     await source.stop()
     const { cause } = await unavailable(one)
     expect(String(cause)).toMatch(
-      /^Error: remoteKeys: http:\/\/127\.0\.0\.1:\d+\/jwks\.json gave no keys: fetch failed \(ECONNREFUSED\)$/,
+      /^Error: remoteKeys: no keys from http:\/\/127\.0\.0\.1:\d+\/jwks\.json: fetch failed \(ECONNREFUSED\)$/,
     )
   })
 })
 
-/** Writes some of an answer, and then hangs. */
+/** Writes part of a response and then hangs. */
 const hangingAfter =
   (text: string): RequestListener =>
   (_req, res) =>
@@ -516,26 +514,26 @@ describe('an answer that is no JWK set', () => {
     ((_req, res) => void res.writeHead(302, { location }).end()) satisfies RequestListener
 
   it.each([
-    ['not found', answering(good(), 404), 'the answer was 404, not 200'],
-    ['a failure', answering(good(), 500), 'the answer was 500, not 200'],
-    ['another success', answering(good(), 203), 'the answer was 203, not 200'],
-    ['no content', answering('', 204), 'the answer was 204, not 200'],
-    ['empty', answering(''), 'the answer is not JSON'],
-    ['HTML', answering('<html>secret</html>'), 'the answer is not JSON'],
-    ['cut JSON', answering(JSON.stringify(good()).slice(0, -1)), 'the answer is not JSON'],
-    ['two JSON values', answering('{"keys":[]}{"keys":[]}'), 'the answer is not JSON'],
-    ['null', answering('null'), 'the answer is not a JWK set'],
-    ['a list', answering(good().keys), 'the answer is not a JWK set'],
-    ['one key', answering(good().keys[0]), 'the answer is not a JWK set'],
-    ['keys by name', answering({ keys: { 0: good().keys[0] } }), 'the answer is not a JWK set'],
+    ['not found', answering(good(), 404), 'the status was 404, not 200'],
+    ['a failure', answering(good(), 500), 'the status was 500, not 200'],
+    ['another success', answering(good(), 203), 'the status was 203, not 200'],
+    ['no content', answering('', 204), 'the status was 204, not 200'],
+    ['empty', answering(''), 'the response is not JSON'],
+    ['HTML', answering('<html>secret</html>'), 'the response is not JSON'],
+    ['cut JSON', answering(JSON.stringify(good()).slice(0, -1)), 'the response is not JSON'],
+    ['two JSON values', answering('{"keys":[]}{"keys":[]}'), 'the response is not JSON'],
+    ['null', answering('null'), 'the response is not a JWK set'],
+    ['a list', answering(good().keys), 'the response is not a JWK set'],
+    ['one key', answering(good().keys[0]), 'the response is not a JWK set'],
+    ['keys by name', answering({ keys: { 0: good().keys[0] } }), 'the response is not a JWK set'],
     [
       'not UTF-8',
       (_req, res) => void res.end(Buffer.from('{"keys":[],"x":"\xff"}', 'latin1')),
       'The encoded data was not valid for encoding utf-8',
     ],
-    ['too long', answering(`{"keys":[]}${' '.repeat(102_400)}`), 'the answer is longer than 102400 bytes'],
-    ['too long once unpacked', bomb, 'the answer is longer than 102400 bytes'],
-    ['endless', endless, 'the answer is longer than 102400 bytes'],
+    ['too long', answering(`{"keys":[]}${' '.repeat(102_400)}`), 'the response is longer than 102400 bytes'],
+    ['too long once unpacked', bomb, 'the response is longer than 102400 bytes'],
+    ['endless', endless, 'the response is longer than 102400 bytes'],
     ['cut off', (_req, res) => void res.writeHead(200).write('{', () => res.destroy()), 'terminated (UND_ERR_SOCKET)'],
     ['never begun', () => {}, 'no result within 1000 ms'],
     ['never ended', hangingAfter('{"keys":'), 'no result within 1000 ms'],
@@ -546,7 +544,7 @@ describe('an answer that is no JWK set', () => {
     source.serve(answer)
     clock.advance(COOLDOWN)
     const { cause } = await unavailable(two)
-    expect(String(cause)).toBe(`Error: remoteKeys: ${source.url} gave no keys: ${reason}`)
+    expect(String(cause)).toBe(`Error: remoteKeys: no keys from ${source.url}: ${reason}`)
     expect(inspect(cause, { depth: 9 })).not.toMatch(/secret|html/)
     await passes(one)
     expect(errors).toHaveLength(1)
@@ -557,7 +555,7 @@ describe('an answer that is no JWK set', () => {
     const elsewhere = await startSource(one.jwks())
     source.serve(((_req, res) => void res.writeHead(status, { location: elsewhere.url }).end()) as RequestListener)
     await unavailable(one)
-    expect(errors.map(String)).toEqual([expect.stringContaining(`the answer was ${status}, not 200`)])
+    expect(errors.map(String)).toEqual([expect.stringContaining(`the status was ${status}, not 200`)])
     source.serve(to('/'))
     expect([source.requests(), elsewhere.requests()]).toEqual([1, 0])
   })
@@ -641,7 +639,7 @@ describe('a failure', () => {
       clock.advance(COOLDOWN)
     }
     expect(source.requests()).toBe(2)
-    const message = `remoteKeys: ${source.url} gave no keys: the answer was 500, not 200. Set onError to be told of every failure`
+    const message = `remoteKeys: no keys from ${source.url}: the status was 500, not 200. Set onError to receive every failure`
     expect(warn.mock.calls).toEqual([[message, 'ExpressTokenEndpointWarning']])
   })
 
@@ -677,16 +675,16 @@ describe('where remote keys may be', () => {
   })
 
   it.each([
-    ['http://api.example.com/jwks', 'loopback alone'],
-    ['http://localhost.example.com/jwks', 'loopback alone'],
-    ['http://127.0.0.1.example.com/jwks', 'loopback alone'],
-    ['http://localhost./jwks', 'loopback alone'],
-    ['http://0.0.0.0/jwks', 'loopback alone'],
-    ['http://10.0.0.1/jwks', 'loopback alone'],
-    ['http://128.0.0.1/jwks', 'loopback alone'],
-    ['http://[::]/jwks', 'loopback alone'],
-    ['http://[::ffff:127.0.0.1]/jwks', 'loopback alone'],
-    ['http://localhost@example.com/jwks', 'loopback alone'],
+    ['http://api.example.com/jwks', 'only for loopback'],
+    ['http://localhost.example.com/jwks', 'only for loopback'],
+    ['http://127.0.0.1.example.com/jwks', 'only for loopback'],
+    ['http://localhost./jwks', 'only for loopback'],
+    ['http://0.0.0.0/jwks', 'only for loopback'],
+    ['http://10.0.0.1/jwks', 'only for loopback'],
+    ['http://128.0.0.1/jwks', 'only for loopback'],
+    ['http://[::]/jwks', 'only for loopback'],
+    ['http://[::ffff:127.0.0.1]/jwks', 'only for loopback'],
+    ['http://localhost@example.com/jwks', 'only for loopback'],
     ['https://user:geheim@api.example.com/jwks', 'without user name, password'],
     ['https://geheim@api.example.com/jwks', 'without user name, password'],
     ['https://api.example.com/jwks#geheim', 'fragment'],
@@ -699,7 +697,7 @@ describe('where remote keys may be', () => {
     ['https://', 'an absolute https: URL'],
     ['https:\\\\api.example.com/jwks', 'an absolute https: URL'],
     [' https://api.example.com/jwks', 'an absolute https: URL'],
-    [new URL('http://example.com/'), 'loopback alone'],
+    [new URL('http://example.com/'), 'only for loopback'],
     [undefined, 'is missing. Is an environment variable not set\\?'],
     [null, 'is null'],
     [{ href: 'https://api.example.com' }, 'is an object'],
