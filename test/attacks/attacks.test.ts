@@ -23,14 +23,14 @@ import { EXPRESS, listen, TOKEN_PATH } from '../support/http.js'
 
 const hang = () => new Promise<never>(() => {})
 
-/** A login as it goes over the wire; several may go behind each other. */
+/** Returns a login as text. Several logins can be joined into one pipeline. */
 function wire(email: string, password: string): string {
   const body = JSON.stringify({ email, password })
   const head = ['Host: x', 'Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`]
   return `POST ${TOKEN_PATH} HTTP/1.1\r\n${head.join('\r\n')}\r\n\r\n${body}`
 }
 
-/** A client that can hang up. */
+/** Opens a connection that the test can close. */
 async function dial(port: number, bytes: string): Promise<Socket> {
   const socket = connect(port, '127.0.0.1')
   onTestFinished(() => void socket.destroy())
@@ -42,7 +42,7 @@ async function dial(port: number, bytes: string): Promise<Socket> {
 
 const code = (event: AuthEvent) => ('code' in event ? event.code : event.type)
 
-/** Waits for what the server does by itself; how long that takes does not matter. */
+/** Waits until a check passes, for at most 4 s. */
 const until = (check: () => void) => vi.waitFor(check, { timeout: 4000, interval: 5 })
 
 describe.each(EXPRESS)('attacks that once worked, on %s', async (_name, express) => {
@@ -64,7 +64,7 @@ describe.each(EXPRESS)('attacks that once worked, on %s', async (_name, express)
 
   type Options = Parameters<typeof tokenRouter>[0]
 
-  /** Handlers behind each other in one app, and at its end an error handler that remembers. */
+  /** Starts an app with handlers in order, and an error handler that records errors. */
   async function host(...handlers: RequestHandler[]) {
     const errors: unknown[] = []
     const remember: ErrorRequestHandler = (error, _req, res, _next) => {
@@ -97,7 +97,7 @@ describe.each(EXPRESS)('attacks that once worked, on %s', async (_name, express)
   describe('hanging up while the account is looked up', () => {
     const SLOW = 'slow@example.com'
 
-    /** A store that never answers for one address, and tells when it is asked. */
+    /** Creates a store that never returns for one address, and a promise of that call. */
     function slowStore() {
       const asked = deferred<void>()
       const store = makeStore()
@@ -142,7 +142,7 @@ describe.each(EXPRESS)('attacks that once worked, on %s', async (_name, express)
   })
 
   describe('a login under way while the password is changed', () => {
-    /** What a password change does to an account, two seconds after the login began; the login ends a second later. */
+    /** Changes an account like a new password, 2 s after the login starts. The login ends 1 s later. */
     function changing(clock: ReturnType<typeof frozenClock>) {
       const account: { tokensValidAfter?: Date } & typeof alice = { ...alice }
       const change = () => {
@@ -218,7 +218,7 @@ describe.each(EXPRESS)('attacks that once worked, on %s', async (_name, express)
     const throwing = (): never => {
       throw fault
     }
-    /** Express asks whom to trust only of a request that a proxy has passed on. */
+    /** Express calls `trust proxy` only for a forwarded request. */
     const PROXIED = { 'X-Forwarded-For': '192.0.2.1, garbage' }
     const brokenResponse: RequestHandler = (_req, res, next) => {
       Object.assign(res, { setHeader: throwing })
@@ -337,7 +337,7 @@ describe.each(EXPRESS)('attacks that once worked, on %s', async (_name, express)
   describe('req.user', () => {
     const HASH = '$argon2id$v=19$zebra'
 
-    /** As some object-relational mappers have it: the columns in one member, and getters on the class. */
+    /** An account of an object-relational mapper: columns in one member, and getters on the class. */
     class Row {
       readonly dataValues: Record<string, unknown>
       constructor(values: Record<string, unknown>) {

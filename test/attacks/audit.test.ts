@@ -43,7 +43,7 @@ interface Kind {
   /** The event's type and code. */
   ends: string
   options?: () => Partial<TokenRouterOptions>
-  /** What may be told of beside the event that tells how it ended. */
+  /** Events that may occur in addition to the event of the result. */
   beside?: string
 }
 
@@ -102,7 +102,7 @@ const KINDS: Record<string, Kind> = {
     options: () => ({
       accounts: () => new Promise<never>(() => {}),
       timeout: '20ms',
-      // Enough slots for all of them: a login that waits for a slot in vain is overloaded.
+      // The queue has enough slots for all logins, because a login without a slot fails as overloaded.
       passwords: createPasswords({ hashers: [countingHasher()], concurrency: 4 }),
     }),
   },
@@ -180,7 +180,7 @@ describe('a thousand attempts of all kinds', () => {
     return { answers, events, forwarded }
   }
 
-  /** Asks many times, and hangs up on all when they wait for their turn. */
+  /** Sends many requests, and closes all connections while the requests wait in the queue. */
   async function leave(send: Send, count: number, sent: Sent, waiting: () => number): Promise<void> {
     const clients = Array.from({ length: count }, () => new AbortController())
     const left = all(count, (i) => send({ ...sent, signal: clients[i]?.signal as AbortSignal }).catch(() => {}))

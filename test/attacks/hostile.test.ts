@@ -6,7 +6,7 @@ import { type Answer, FORM_TYPE, GOOD, GOOD_FORM, GOOD_JSON, JSON_TYPE, packageO
 import { EXPRESS, listen, sendBytes, TOKEN_PATH } from '../support/http.js'
 import { encode, signatureOf, signParts } from '../support/tokens.js'
 
-/** In whatever a client sends, so that an echo of it is seen. */
+/** A marker in each request, which shows an echo of the request in a response. */
 const MARK = 'zebra4711'
 const RUNS = { numRuns: 300 }
 
@@ -134,7 +134,7 @@ describe.each(EXPRESS)('nothing that a client sends gets a 5xx, a stack or an ec
       const { port, failures } = await start()
       await fc.assert(
         fc.asyncProperty(credentials, fc.boolean(), async (authorization, marked) => {
-          // The server takes 16 kB of headers, and answers more with a 431 of Node's own.
+          // Node accepts 16 kB of headers, and responds to more with its own 431.
           const text = authorization.slice(0, 8000).trim()
           const headers = { Authorization: marked ? `${text}${MARK}` : text }
           const answer = await send(port, { method: 'GET', path: '/guarded', headers })

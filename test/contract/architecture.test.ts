@@ -16,7 +16,7 @@ const FILES = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts'))
   .sort()
 
-/** What a file imports, in whichever way: by `import`, `export … from`, `import()`, `require()` or in a type. */
+/** Returns all imports of a file: by `import`, `export … from`, `import()`, `require()` or in a type. */
 function importsOf(file: string): string[] {
   const found: string[] = []
   const visit = (node: ts.Node): void => {
@@ -54,14 +54,14 @@ const IMPORTS: Import[] = FILES.flatMap((from) =>
   ),
 )
 
-/** A file's room, or the file itself where it stands at the top. */
+/** Returns the top folder of a file, or the file itself when it is in no folder. */
 const roomOf = (file: string) => (file.includes('/') ? file.slice(0, file.indexOf('/')) : file)
 
 const show = (imports: Import[]) => imports.map(({ from, to }) => `${from} → ${to}`)
 const OWN = IMPORTS.filter(({ own }) => own)
 const FOREIGN = IMPORTS.filter(({ own }) => !own)
 
-/** From the top down. Those that stand side by side know nothing of each other. */
+/** The layers from the top down. Entries of one layer do not import each other. */
 const FLOORS = [
   ['index.ts', 'openapi.ts', 'passport.ts', 'testing.ts', 'cli.ts'],
   ['openapi'],
@@ -166,7 +166,7 @@ describe('the layers of src', () => {
   })
 })
 
-/** What an entry exports by name, and the statements that do anything else. */
+/** Returns the names that an entry exports, and the statements that do anything else. */
 function exportsOf(entry: string) {
   const names = { values: [] as string[], types: [] as string[] }
   const others: string[] = []

@@ -8,7 +8,7 @@ import { listen, sendBytes } from '../support/http.js'
 const tokens = makeIssuer()
 const TOKEN = tokens.issue({ accountId: 'acc-1', scopes: ['reports:read'] }).token
 
-/** Rows say `TOKEN` where they mean a good one. */
+/** Replaces `TOKEN` in a row with a valid token. */
 const fill = (row?: string) => row?.replaceAll('TOKEN', TOKEN)
 
 const INVALID_REQUEST = `Bearer realm="${ISSUER}", error="invalid_request", error_description="Send one bearer token, in one Authorization header and nowhere else."`
@@ -51,7 +51,7 @@ describe('section 2.1: the Authorization header', () => {
     'bEaReR TOKEN',
     'Bearer  TOKEN',
     'Bearer      TOKEN',
-    // White space around a header's value is no part of it (RFC 9110 section 5.5).
+    // White space around the value of a header is not a part of the value (RFC 9110 section 5.5).
     '  Bearer TOKEN  ',
     '\tBearer TOKEN\t',
   ])('accepts %j', async (authorization) => {

@@ -57,7 +57,7 @@ describe('SECURITY.md promises', () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     vi.advanceTimersByTime(1000)
     onTestFinished(() => void vi.useRealTimers())
-    /** How many are let through before the first refusal, and after how many minutes the next one is. */
+    /** Returns the number of logins before the first refusal, and the minutes until the next login. */
     async function count(of: (i: number) => [email: string, address: string]) {
       const { spend } = createThrottle()
       for (let i = 0; ; i++) {
@@ -88,7 +88,7 @@ describe('SECURITY.md promises', () => {
     const [total, places, ofConnection] = numbers(
       /At most ([\d,]+) logins wait\. (\d+) for each hashing thread already look up their account\. Half of the others may come from one client network, and (\d+) from one connection/,
     ) as [number, number, number]
-    /** How many may wait beside those that run and those that look their account up. */
+    /** Returns the number of waiting logins, without those that run or look up their account. */
     async function count(of: (i: number) => { network: string; connection: object }) {
       const passwords = createPasswords({ hashers: [stuck], concurrency: 1 })
       const refused: string[] = []
@@ -101,7 +101,7 @@ describe('SECURITY.md promises', () => {
     }
     const connection = {}
     const all = await count((i) => ({ network: `${i}`, connection: {} }))
-    // One login runs, and the others that have a place wait too.
+    // One login runs, and all others with a queue slot wait too.
     expect(all + places - 1).toBe(total)
     const network = await count(() => ({ network: 'one', connection: {} }))
     expect(network).toBe(Math.ceil(all / 2))
@@ -207,7 +207,7 @@ describe('SECURITY.md promises', () => {
     // The head arrives before the body does, so the body is unread when the guard refuses.
     const long = `POST /guarded HTTP/1.1\r\nHost: x\r\nContent-Length: ${short + 1}\r\n\r\n`
     expect(await sendEndlessly(port, long, 'x')).toMatch(/\r\nConnection: close\r\n/)
-    // What is on its way when the limit is reached is at most what a connection buffers.
+    // A connection's buffers limit the bytes that are sent after the limit is reached.
     expect(read).toBeLessThan(bytes + 1_048_576)
   })
 

@@ -1,7 +1,7 @@
 export const all = <T>(count: number, ask: (i: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, i) => ask(i)))
 
-/** How many of each there are. */
+/** Counts equal values. */
 export function tally(values: Iterable<string | number>): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const value of values) counts[value] = (counts[value] ?? 0) + 1
@@ -10,12 +10,12 @@ export function tally(values: Iterable<string | number>): Record<string, number>
 
 export const statuses = (answers: readonly { status: number }[]) => tally(answers.map(({ status }) => status))
 
-/** Lets all that is ready run: promises, and the rejections that nobody handled. */
+/** Waits until settled promises have run their callbacks, and unhandled rejections are reported. */
 export async function settled(): Promise<void> {
   for (let i = 0; i < 5; i++) await new Promise(setImmediate)
 }
 
-/** A promise with its ends in hand. */
+/** Creates a promise with its `resolve` and `reject`. */
 export function deferred<T>() {
   let resolve = (_: T) => {}
   let reject = (_: unknown) => {}

@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { AuthError, type TokenRefusal } from 'express-token-endpoint'
 import { expect } from 'vitest'
 
-/** What a promise rejects with. Fails when it does not. */
+/** Returns the reason of a rejection. Fails when the promise does not reject. */
 export async function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
   let value: unknown
   try {
@@ -13,7 +13,7 @@ export async function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
   return expect.fail(`expected a rejection, got ${inspect(value)}`)
 }
 
-/** What a function throws. Fails when it does not. */
+/** Returns the error that a function throws. Fails when the function does not throw. */
 export function thrownBy(run: () => unknown): unknown {
   let value: unknown
   try {
@@ -33,7 +33,7 @@ export async function refusalOf(promise: Promise<unknown>): Promise<AuthError> {
 export const INVALID = 'The access token is not valid.'
 export const EXPIRED = 'The access token expired.'
 
-/** The one way in which a token is refused. Only the expired is told apart by its message. */
+/** Expects the one refusal of invalid tokens. Only the message tells an expired token from other invalid tokens. */
 export async function expectInvalidToken(promise: Promise<unknown>, reason: TokenRefusal): Promise<AuthError> {
   const error = await refusalOf(promise)
   expect({ code: error.code, status: error.status, reason: error.reason, message: error.message }).toEqual({
@@ -46,7 +46,7 @@ export async function expectInvalidToken(promise: Promise<unknown>, reason: Toke
   return error
 }
 
-/** Misuse: a TypeError that says what was wrong, and shows nothing of what was given. */
+/** Expects a TypeError that names the mistake and does not contain the passed values. */
 export function expectMisuse(run: () => unknown, says: string | RegExp, hides: readonly string[] = []): void {
   const error = thrownBy(run) as TypeError
   expect(error).toBeInstanceOf(TypeError)

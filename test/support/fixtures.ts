@@ -30,7 +30,7 @@ export const ALGORITHMS = [
 const CURVES: Record<string, string> = { ES256: 'P-256', ES384: 'P-384', ES512: 'P-521' }
 const cached = new Map<string, PrivateTokenKey>()
 
-/** A signing key for an algorithm; the same one whenever it is asked for by the same name. */
+/** Returns a signing key for an algorithm. The same name always returns the same key. */
 export function signingKey(alg: SecretAlgorithm, name?: string): SecretTokenKey
 export function signingKey(alg: KeyPairAlgorithm, name?: string): PrivateTokenKey
 export function signingKey(alg: Algorithm, name?: string): SecretTokenKey | PrivateTokenKey
@@ -49,7 +49,7 @@ export function signingKey(alg: Algorithm, name = 'one'): SecretTokenKey | Priva
   return key
 }
 
-/** A clock that stands still until it is set. */
+/** Creates a clock that moves only when a test advances it. */
 export function frozenClock(start = '2026-03-01T12:00:00.000Z') {
   let now = Date.parse(start)
   return Object.assign(() => now, {
@@ -65,10 +65,10 @@ export function makeIssuer(options: Partial<TokenIssuerOptions> = {}): TokenIssu
   return createTokenIssuer({ issuer: ISSUER, keys: { alg: 'HS256', secret: SECRET, kid: 'k1' }, ...options })
 }
 
-/** The token as a guard that meets its header finds it: undefined unless it is remembered. */
+/** Returns the verified token that a guard finds in the cache. Undefined when the token is not cached. */
 export const recallOf = (verifier: TokenVerifier, token = '') => syncVerifierOf(verifier)?.fromCache(token)
 
-/** A hasher that costs nothing and counts what it was asked. */
+/** Creates a hasher without cost that records the hashes that it checks. */
 export function countingHasher(prefix = 'plain:') {
   const asked: string[] = []
   const hasher = {

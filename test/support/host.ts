@@ -4,10 +4,10 @@ import { expect, onTestFinished, vi } from 'vitest'
 import { ACCOUNTS, PASSWORD } from './fixtures.js'
 import { type Answer, FORM_TYPE, JSON_TYPE, type Sent } from './plain-js/http-client.mjs'
 
-/** One of the Express versions that hosts run. */
+/** A version of Express that hosts run. */
 export type AnyExpress = typeof express
 
-/** The package and its fixtures as a host has them that installed this Express: the package's routers are that Express's. */
+/** Imports the package and its fixtures as a host with this Express does. The package creates routers of this Express. */
 export async function packageOn(installed: AnyExpress) {
   vi.resetModules()
   vi.doMock('express', () => ({ default: installed, Router: installed.Router }))
@@ -28,7 +28,7 @@ export const GOOD_FORM = new URLSearchParams(GOOD).toString()
 export const asJson = (value: unknown): Sent => ({ headers: JSON_TYPE, body: JSON.stringify(value) })
 export const asForm = (text: string): Sent => ({ headers: FORM_TYPE, body: text })
 
-/** A middleware that listens to every body before anybody else does, and the number of bytes that it has heard. */
+/** Creates a middleware that reads each body first, and counts its bytes. */
 export function eavesdropper(): { overhear: RequestHandler; heard: () => number } {
   let bytes = 0
   const overhear: RequestHandler = (req, _res, next) => {
@@ -40,13 +40,13 @@ export function eavesdropper(): { overhear: RequestHandler; heard: () => number 
   return { overhear, heard: () => bytes }
 }
 
-/** Every answer of the token call is kept from caches, and none can be asked for again by its `ETag`. */
+/** Expects that no cache may store a token response, and that it has no `ETag`. */
 export function expectUncached({ headers }: Pick<Answer, 'headers'>): void {
   expect(headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' })
   expect(headers).not.toHaveProperty('etag')
 }
 
-/** A refusal with problem details (RFC 9457), and nothing in them that the client sent. */
+/** Expects problem details (RFC 9457) that contain nothing from the request. */
 export function expectProblem(answer: Answer, status: number, code: string, title: string): void {
   expect(answer.status).toBe(status)
   expect(answer.headers['content-type']).toBe('application/problem+json')
@@ -59,14 +59,14 @@ export const expectUnsupported = (answer: Answer) =>
   expectProblem(answer, 415, 'unsupported_media_type', 'Unsupported Media Type')
 export const expectTooLarge = (answer: Answer) => expectProblem(answer, 413, 'body_too_large', 'Payload Too Large')
 
-/** The service cannot tell, and says when to ask again. */
+/** Expects a `503` with `Retry-After`. */
 export function expectUnavailable(answer: Answer): void {
   expectProblem(answer, 503, 'unavailable', 'Service Unavailable')
   expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/)
   expect(answer.headers).not.toHaveProperty('www-authenticate')
 }
 
-/** The specification's one refusal: `403`, and nothing in it. */
+/** Expects the specification's refusal: `403` with an empty body. */
 export function expectForbidden(answer: Answer): void {
   expect(answer).toMatchObject({ status: 403, body: '' })
   expect(answer.headers['content-length']).toBe('0')
@@ -76,7 +76,7 @@ export function expectForbidden(answer: Answer): void {
   expectUncached(answer)
 }
 
-/** A token and its expiration, and no third member. */
+/** Expects a token and its expiration, and no third member. */
 export function expectToken(answer: Answer): { authenticationToken: string; expiration: string } {
   expect(answer.status).toBe(200)
   expect(answer.headers['content-type']).toMatch(/^application\/json\b/)
@@ -86,7 +86,7 @@ export function expectToken(answer: Answer): { authenticationToken: string; expi
   return result
 }
 
-/** Catches what would take a process down, until the test is over. */
+/** Collects unhandled rejections until the test ends. They would end a process. */
 export function unhandledRejections(): unknown[] {
   const own = process.listeners('unhandledRejection')
   const caught: unknown[] = []

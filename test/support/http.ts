@@ -17,7 +17,7 @@ export const EXPRESS: [name: string, express: typeof express][] = ONLY_EXPRESS
       ['Express 5', express],
     ]
 
-/** Starts an app on a free port of loopback, and stops it when the test is over. */
+/** Starts an app on a free port of loopback, and stops it when the test ends. */
 export async function listen(app: Express): Promise<{ server: Server; port: number; url: string }> {
   const server = createServer(app).listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { deferred } from './concurrency.js'
 
-/** Answers with a value as JSON, or with text as it is. */
+/** Creates a listener that responds with a value as JSON, or with unchanged text. */
 export function answering(value: unknown, status = 200): RequestListener {
   return (_req, res) => void res.writeHead(status).end(typeof value === 'string' ? value : JSON.stringify(value))
 }
 
-/** A server on loopback that answers with what it is told to, dies and comes back. */
+/** Starts a server of public keys on loopback. A test sets its response, stops it and restarts it. */
 export async function startSource(first: unknown = { keys: [] }) {
   let listener = typeof first === 'function' ? (first as RequestListener) : answering(first)
   let requests = 0
@@ -36,11 +36,11 @@ export async function startSource(first: unknown = { keys: [] }) {
   return {
     url: `http://127.0.0.1:${port}/jwks.json`,
     requests: () => requests,
-    /** What it answers with from now on. */
+    /** Sets the response to all later requests. */
     serve: (value: unknown) => {
       listener = typeof value === 'function' ? (value as RequestListener) : answering(value)
     },
-    /** Lets requests wait, until what this returns is called. */
+    /** Delays requests until the returned function is called. */
     hold: () => {
       const { promise, resolve } = deferred<void>()
       held = promise

@@ -1,4 +1,4 @@
-/** Runs something while `Object.prototype` has properties that do not belong there, as after an attack on another package. */
+/** Runs a function while `Object.prototype` has foreign properties, as after an attack on another package. */
 export async function polluted<T>(properties: Readonly<Record<string, unknown>>, run: () => T): Promise<Awaited<T>> {
   const target = Object.prototype as unknown as Record<string, unknown>
   const names = Object.keys(properties)
@@ -17,7 +17,7 @@ export async function polluted<T>(properties: Readonly<Record<string, unknown>>,
   }
 }
 
-/** What a function returns or rejects with: looked at when nothing is polluted any more. */
+/** Returns the result or the error of a function, so that a test reads it after the pollution. */
 export async function outcomeOf<T>(run: () => T | Promise<T>): Promise<{ value?: T; error?: unknown }> {
   try {
     return { value: await run() }

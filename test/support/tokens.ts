@@ -3,7 +3,7 @@ import { forge, frozenClock, goodParts, makeIssuer } from './fixtures.js'
 
 type Members = Record<string, unknown>
 
-/** An issuer at a moment that stands still, and tokens made by hand that are good but for what is changed. */
+/** Creates an issuer at a frozen moment, and a forger of tokens that are valid except for the given changes. */
 export function atFrozenMoment() {
   const clock = frozenClock()
   const good = () => goodParts(clock.seconds())
@@ -11,7 +11,7 @@ export function atFrozenMoment() {
     clock,
     now: clock.seconds(),
     issuer: makeIssuer({ clock }),
-    /** Changes members of a good token. `undefined` leaves a member out. */
+    /** Changes members of a valid token. `undefined` removes a member. */
     forged: (changes: { header?: Members; payload?: Members } = {}) => {
       const { header, payload } = good()
       return forge({ ...header, ...changes.header }, { ...payload, ...changes.payload })
@@ -32,5 +32,5 @@ export {
   withOtherSignature,
 } from './plain-js/token-forger.mjs'
 
-/** A token of the issuer's, for the same account every time. */
+/** Issues a token for Alice's account. */
 export const someToken = (issuer: TokenIssuer) => issuer.issue({ accountId: 'acc-1' }).token

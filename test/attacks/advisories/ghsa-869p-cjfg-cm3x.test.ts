@@ -6,7 +6,7 @@ const FIXED: Record<number, string> = { 3: '3.2.3', 4: '4.0.1' }
 
 const partsOf = (version: string) => version.split('.').map(Number)
 
-/** Whether a version is at least another one. A pre-release is before what it leads to, and counts as too old. */
+/** Returns whether a version is at least another version. A pre-release is lower than its release. */
 function isAtLeast(version: string, least: string): boolean {
   if (!/^\d+\.\d+\.\d+$/.test(version)) return false
   const [given, needed] = [partsOf(version), partsOf(least)]

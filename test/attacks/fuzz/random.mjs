@@ -1,4 +1,4 @@
-/** A seeded generator (mulberry32): a run can be had again by its seed. */
+/** Creates a seeded generator (mulberry32). The same seed repeats a run. */
 export function random(seed) {
   let state = seed >>> 0
   const next = () => {
@@ -17,7 +17,7 @@ export function random(seed) {
   }
 }
 
-/** The seeds of a run: from `--seed` on, or from one that nobody chose. */
+/** Returns the seeds of a run. They start at `--seed` or at a random number. */
 export function seeds(count) {
   const at = process.argv.indexOf('--seed')
   const first = at > 0 ? Number(process.argv[at + 1]) : Math.floor(Math.random() * 2 ** 31)

@@ -1,4 +1,4 @@
-// 200 seeds × 5,000 mutations of good tokens: none may be accepted but a good token itself, letter for letter.
+// 200 seeds × 5,000 mutations of valid tokens. Only a token that is identical to a valid token may be accepted.
 // One seed again: npm run fuzz:tokens -- --seed 123
 import { createPrivateKey, createPublicKey, createSecretKey, generateKeyPairSync } from 'node:crypto'
 import { createTokenIssuer } from 'express-token-endpoint'
@@ -57,7 +57,7 @@ const ISSUERS = Object.fromEntries(ALGS.map((alg) => [alg, tokensOf(alg)]))
 
 const splice = (text, at, removed, put = '') => text.slice(0, at) + put + text.slice(at + removed)
 
-/** Each makes a token that must be refused out of a good one; `all` are good tokens of one issuer. */
+/** Mutations that turn a valid token into a token that must be refused. `all` are valid tokens of one issuer. */
 const MUTATIONS_BY_NAME = {
   letter: ({ token }, r) => splice(token, r.below(token.length), 1, r.pick(LETTERS)),
   letters: ({ token }, r) =>
@@ -231,7 +231,7 @@ const MUTATIONS_BY_NAME = {
       : Buffer.alloc(0)
     return signParts(encode({ alg: r.pick([hs, alg]), typ: 'at+jwt', kid: 'k' }), p, secret, hs)
   },
-  // From here on the signature is good: only the spelling, or what is said, is not.
+  // From here on the signature is valid. Only the encoding or the contents are not.
   'well signed, spelt otherwise': ({ parts: [h, p], alg }, r) => {
     const spelt = (part) =>
       r.pick([
@@ -300,12 +300,12 @@ const MUTATIONS_BY_NAME = {
   },
 }
 const NAMES = Object.keys(MUTATIONS_BY_NAME)
-/** Those that sign anew cost a hundred times the others, so they come less often. */
+/** Mutations that sign cost 100 times as much as the others, so they run less often. */
 const isDear = (name) => name.includes('signed')
 const CHEAP = NAMES.filter((name) => !isDear(name))
 const DEAR = NAMES.filter(isDear)
 
-/** The other signature that each ECDSA signature has: not the issuer's own, but a good one (see json-web-signature.test.ts). */
+/** Returns the second valid signature of an ECDSA signature (see test/attacks/keys/json-web-signature.test.ts). */
 function otherSignature(alg, token) {
   const [h, p, s] = token.split('.')
   const bytes = decode(s)

@@ -13,9 +13,9 @@ import { describe, expect, it } from 'vitest'
 import { forge, ISSUER, SECRET, signingKey } from '../../support/fixtures.js'
 import { encode, signatureOf } from '../../support/tokens.js'
 
-// The classes of cases of C2SP/wycheproof's json_web_signature_test.json that concern a verifier of compact signatures.
-// Its vectors are on no package registry, and its keys and payloads are of no use to a verifier that holds the header's
-// typ and the claims to account: so the cases are made here, each for the keys and tokens of this package.
+// These are the classes of C2SP/wycheproof's json_web_signature_test.json that concern a verifier of compact signatures. No
+// package registry has its vectors. Its payloads lack the typ and the claims that this package requires, so the tests create
+// each case with their own keys and tokens.
 
 type Json = Record<string, unknown>
 
@@ -173,7 +173,7 @@ describe.each(ALGS)('%s', (alg) => {
   const verifier = verifierOf(alg)
   const input = () => `${encode(headerOf(alg))}.${encode(PAYLOAD)}`
 
-  /** A good token in its parts, whose signature has letters that base64 and base64url spell differently. */
+  /** Returns the parts of a valid token whose signature differs between base64 and base64url. */
   function parts(): Parts {
     for (let jti = 0; ; jti++) {
       const [h = '', p = '', s = ''] = token(alg, headerOf(alg), { ...PAYLOAD, jti: `jti-${jti}` }).split('.')

@@ -32,7 +32,7 @@ async function start(first: TokenKey) {
   const clock = frozenClock()
   const accounts = makeStore()
   const passwords = fastPasswords()
-  // All secrets or all key pairs, which the compiler is not told here.
+  // The keys are all secrets or all key pairs. The type here does not say so.
   const issuerOf = (keys: TokenKey[]) =>
     createTokenIssuer({ issuer: ISSUER, keys: keys as PrivateTokenKey[], lifetime: '1h', clock })
   const processes: RequestHandler[] = []
@@ -50,7 +50,7 @@ async function start(first: TokenKey) {
   deploy(0, [first])
   deploy(1, [first])
 
-  /** Good tokens that clients hold. */
+  /** Valid tokens of clients. */
   const held: string[] = []
   const use = async (token: string, i: number) => (await send(bearer(token, `/${i}/in`))).status
   let rounds = 0
@@ -81,7 +81,7 @@ async function start(first: TokenKey) {
         }
       }
     },
-    /** What the clients are answered while something happens. */
+    /** Collects the responses to clients while a function runs. */
     async during(happens: () => Promise<void>) {
       let running = true
       const loops = Array.from({ length: CLIENTS }, async (_, c) => {
@@ -93,7 +93,7 @@ async function start(first: TokenKey) {
       running = false
       return tally((await Promise.all(loops)).flat())
     },
-    /** What both processes say to tokens. */
+    /** Returns the verdicts of both processes about tokens. */
     async answersTo(tokens: readonly string[]) {
       return tally(await Promise.all(tokens.flatMap((token) => [use(token, 0), use(token, 1)])))
     },

@@ -18,7 +18,7 @@ const PATIENCE = 10_000
 interface Process {
   port: number
   send: Send
-  /** How many hashes it has run so far, and what it has told since it was asked last. */
+  /** Returns the number of hashes so far, and the events since the last call. */
   told(): Promise<{ hashes: number; events: { type: string; dependency?: string; refused?: boolean }[] }>
 }
 
@@ -46,7 +46,7 @@ async function start() {
 
 const guess = (address: string) => login(ALICE, 'guess', address)
 
-/** Guesses one after the other: how many of them were looked at. Each is answered 403 or 429. */
+/** Sends guesses one after the other. Returns how many passwords were checked. Each response is 403 or 429. */
 async function looked({ send }: Process, count: number, address: string): Promise<number> {
   const answers: Answer[] = []
   for (let i = 0; i < count; i++) answers.push(await send(guess(address)))
@@ -55,7 +55,7 @@ async function looked({ send }: Process, count: number, address: string): Promis
   return through
 }
 
-/** Another address every time, so that each probe has budgets of its own. */
+/** Returns a new address for each probe, so that each probe has its own failed-login limit. */
 const freshAddress = (
   (next) => () =>
     `198.51.100.${next++}`
@@ -77,8 +77,8 @@ async function sharing(one: Process, two: Process): Promise<void> {
 }
 
 /**
- * The hashes that both have run since, and how many there may be: the budget's ten, and ten more for a process that told that
- * Redis was silent (on a machine so busy that it was) and went on by itself.
+ * Returns the number of hashes since `before`, and the largest valid number. A limit allows ten. A process that reports Redis as
+ * unreachable, which can happen on a busy machine, allows ten more.
  */
 async function spentSince(before: number, one: Process, two: Process): Promise<{ hashes: number; most: number }> {
   const told = [await one.told(), await two.told()]
@@ -189,7 +189,7 @@ describe.skipIf(NO_REDIS)('two processes with their budgets on one Redis', () =>
 
       await comeBack(redis)
       await sharing(one, two)
-      // What they have seen while it was away is not forgotten.
+      // They still count the failed logins from the time when Redis was unreachable.
       expect((await looked(one, 20, address)) + (await looked(two, 20, address))).toBe(0)
     },
     30_000,

@@ -73,7 +73,7 @@ describe("the README's misuse", () => {
   const keys = { alg: 'HS256', secret: SECRET } as const
   const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const pem = '-----BEGIN PRIVATE KEY-----'
-  /** In the order of the rows. */
+  /** The codes in the order of the rows. */
   const misuse: (() => unknown)[] = [
     () => makeIssuer({ keys: { alg: 'HS256', secret: undefined } }),
     () => makeIssuer({ keys: { alg: 'HS256', secret: 'secret' } }),

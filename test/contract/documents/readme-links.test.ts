@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { prose, root } from '../../support/documents/readme.js'
 
-/** As GitHub makes an anchor of a heading: in lower case, without punctuation, a dash for each blank. */
+/** Returns GitHub's anchor of a heading: lower case, no punctuation, and a dash for each space. */
 const anchorOf = (heading: string) =>
   heading
     .toLowerCase()

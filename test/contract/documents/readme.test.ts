@@ -51,7 +51,7 @@ const HOST = `import * as library from 'express-token-endpoint'
     }
     const accounts = library.memoryAccounts([account])`
 
-/** What a block takes for granted, as its reader's own code would have it. */
+/** The names that a block uses and that the reader's own code would define. */
 const CONTEXT: Record<string, string> = {
   'quick-start': `import { createPasswords } from 'express-token-endpoint'
     const hash = await createPasswords().hash('secret')
@@ -152,15 +152,15 @@ const oldKey = old.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
 const fileOf = (name: string) => `${folder}/${name}.ts`
 
 /**
- * Runs a block, and gives its top-level names.
- * @param again where it was run before and is to be run anew: what this time is called
+ * Runs a block and returns its top-level names.
+ * @param again a name for this run, to run a block a second time
  */
 async function run<T>(name: string, again?: string): Promise<T> {
   const query = again === undefined ? '' : `?${encodeURIComponent(again)}`
   return (await import(/* @vite-ignore */ fileOf(name) + query)) as T
 }
 
-/** In a process of its own, which does not take itself for a part of this test run. */
+/** Runs Node without the environment of this test run. */
 const runNode = (...args: string[]) =>
   promisify(execFile)(process.execPath, args, { cwd: root, env: { PATH: process.env['PATH'] } })
 
@@ -527,7 +527,7 @@ describe('the recipe for LDAP, run with a directory', () => {
   async function directory() {
     const server = await startLdap({ [NAME]: 'pässword', [LOST]: undefined })
     process.env['LDAP_URL'] = server.url
-    // Under a name of its own each time: the block reads its directory's address when it is loaded.
+    // The block reads the address of its directory when it is loaded, so each run needs its own name.
     return { server, ...(await run<{ ldap: Hasher; passwords: Passwords }>('ldap', server.url)) }
   }
 
@@ -614,7 +614,7 @@ describe.skipIf(NO_REDIS)('the README, run with Redis', () => {
     process.env['REDIS_URL'] = (await startRedis()).url
     const { app, redis } = await run<{ app: express.Express; redis: Redis }>('redis-throttle')
     onTestFinished(() => redis.disconnect())
-    // Silent for too long, as it is while it connects on a busy machine, it is gone on without.
+    // On a busy machine Redis can take too long to connect. The limits then work without it.
     await redis.ping()
     const login = () => request(app).post(TOKEN_PATH).send({ email: 'a@b.c', password: 'x' })
     for (let i = 0; i < 10; i++) await login().expect(403)

@@ -14,7 +14,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** What is said of the reference, one line for each complaint. */
+/** Collects TypeDoc's warnings and errors, one line each. */
 class Complaints extends Logger {
   readonly lines: string[] = []
   override log(message: string, level: LogLevel): void {

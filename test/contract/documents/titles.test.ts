@@ -11,7 +11,7 @@ function calleeOf(node: ts.Expression): string | undefined {
   return undefined
 }
 
-/** Returns the titles of all suites and tests in a source text. Expressions inside a title are left out. */
+/** Returns the titles of all suites and tests in a source text. Skips expressions inside a title. */
 function titlesIn(source: string): string[] {
   const titles: string[] = []
   const visit = (node: ts.Node): void => {

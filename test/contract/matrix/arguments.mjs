@@ -4,8 +4,8 @@ import { parseArgs } from 'node:util'
 const NODES = ['20.19.0', '22', '24', '26']
 
 /**
- * Which Nodes are to be tested, by version or the beginning of one, and whether with the packed consumers alone.
- * @throws Error that says what can be asked for
+ * Reads the versions of Node to test, or their beginnings, and whether to run only the packed consumers.
+ * @throws Error that lists the valid arguments
  */
 export function readArguments(words) {
   const { values, positionals } = parseArgs({

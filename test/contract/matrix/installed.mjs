@@ -6,10 +6,10 @@ import { promisify } from 'node:util'
 
 const runFile = promisify(execFile)
 
-/** Git knows nothing of it, and the next run need not fetch it again. */
+/** Git ignores this folder, and the next run uses its packages again. */
 const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/matrix', import.meta.url))
 
-/** Installs one package into a folder of its own, without its scripts, and gives the package's folder. */
+/** Installs one package into its own folder, without its scripts. Returns the folder of the package. */
 async function installed(name, version) {
   const folder = join(CACHE, `${name}-${version}`)
   await mkdir(folder, { recursive: true })

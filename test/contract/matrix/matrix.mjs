@@ -23,7 +23,7 @@ async function runTests({ node, express, only, counts }) {
     cwd: ROOT,
     env: {
       ...process.env,
-      // What a test starts by the name of `node`, or with `npm`, is on this Node too.
+      // Programs that a test starts as `node` or `npm` also run on this Node.
       PATH: node.path + delimiter + process.env.PATH,
       TEST_EXPRESS: express.folder,
       TEST_COUNTS: counts,

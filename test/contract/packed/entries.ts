@@ -16,7 +16,7 @@ export function moduleNames({ exports }: Manifest): string[] {
   return modules.map(([subpath]) => posix.join('express-token-endpoint', subpath))
 }
 
-/** The compiled modules, without their endings, that an entry is or imports, by whatever detour. */
+/** Returns the compiled modules, without their endings, that an entry is or imports directly or indirectly. */
 export function modulesOfEntries({ manifest, files }: Packed): Set<string> {
   const seen = new Set<string>()
   const visit = (stem: string): void => {

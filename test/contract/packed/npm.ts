@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 
 const runFile = promisify(execFile)
 
-/** A registry that is away is soon known to be: npm's own pauses between its attempts are ten seconds and more. */
+/** Short pauses between attempts, because npm's own pauses are at least 10 s. */
 const RETRIES = ['--fetch-retry-mintimeout=500', '--fetch-retry-maxtimeout=2000']
 
 const HOW_TO_GET_IT = 'go online once; what npm has fetched then stays in its cache'
@@ -14,7 +14,7 @@ export async function npm(folder: string, ...args: string[]): Promise<string> {
   return stdout
 }
 
-/** Installs packages into a folder. @returns false when that failed and the registry is away. */
+/** Installs packages into a folder. Returns false when that failed because the registry is unreachable. */
 export async function install(folder: string, packages: readonly string[]): Promise<boolean> {
   try {
     await npm(folder, 'install', '--prefer-offline', '--no-audit', '--no-fund', ...RETRIES, ...packages)

@@ -6,7 +6,7 @@ import { npm } from './npm.js'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** What a fresh checkout does not have, or what other tests make and remove meanwhile. */
+/** Folders that a fresh checkout does not have, or that other tests create and remove meanwhile. */
 const NOT_COPIED = new Set(['.git', 'node_modules', 'dist', 'coverage', '.data', '.readme'])
 
 export interface Manifest {
@@ -19,7 +19,7 @@ export interface Manifest {
 export interface Packed {
   manifest: Manifest
   tarball: string
-  /** What the tarball holds, by its path in the package. */
+  /** The contents of the tarball, by their paths in the package. */
   files: ReadonlyMap<string, string>
   /** Bytes of the tarball, and of what it holds. */
   size: number
@@ -33,8 +33,8 @@ export async function tempFolder(name: string): Promise<{ folder: string; remove
 }
 
 /**
- * Packs the package as for a release, `prepack` and all, into a folder. It is packed from a copy, as other tests run what is
- * built here meanwhile; what an earlier build left behind lies in the copy too.
+ * Packs the package into a folder as for a release, with `prepack`. It packs a copy, because other tests run the compiled code
+ * meanwhile. The copy also has a file of an earlier build.
  */
 export async function pack(folder: string): Promise<Packed> {
   const copy = join(folder, 'copy')
@@ -42,7 +42,7 @@ export async function pack(folder: string): Promise<Packed> {
   await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'), 'junction')
   await mkdir(join(copy, 'dist'))
   await writeFile(join(copy, 'dist/renamed-since.js'), '')
-  // What the scripts print goes to standard error, so that npm's own answer is all there is.
+  // The output of scripts goes to standard error, so that standard output has only npm's JSON.
   const answer = await npm(copy, 'pack', '--json', '--foreground-scripts=false', '--pack-destination', folder)
   const [{ filename, files, size, unpackedSize }] = JSON.parse(answer)
   const read = async ({ path }: { path: string }) => [path, await readFile(join(copy, path), 'utf8')] as const

@@ -88,7 +88,7 @@ const lowest = (name: string) =>
 const majorOf = (version: string) => version.split('.')[0]
 
 const EXPRESS = ONLY_EXPRESS ? [ONLY_EXPRESS.version] : lowest('express')
-/** The types of the lowest Node beside Express 4, of the highest beside Express 5: they do not export the same names. */
+/** Types of the lowest Node with Express 4, and of the highest with Express 5. They do not export the same names. */
 const nodeTypesFor = async (express: string) =>
   majorOf(express) === '4'
     ? JSON.parse(await readFile(here('../../../node_modules/@types/node/package.json'), 'utf8')).version

@@ -11,7 +11,7 @@ import { listen } from '../../support/http.js'
 
 const folder = fileURLToPath(new URL('.openapi', import.meta.url))
 
-/** As somebody writes it who has the document alone. */
+/** A client that somebody writes with only the document. */
 const CLIENT = `import createClient from 'openapi-fetch'
 import type { components, paths } from './api.js'
 
@@ -33,7 +33,7 @@ export const told: {
 } = { guard: 'missing_token', retryAfter: 5, token: ['authenticationToken', 'expiration'] }
 `
 
-/** Each line must not compile; where one does, the compiler says so. */
+/** Lines that must not compile. The compiler reports a line that does. */
 const MISTAKES = `import createClient from 'openapi-fetch'
 import type { components, paths } from './api.js'
 

@@ -16,7 +16,7 @@ import {
   tokenRouter,
 } from 'express-token-endpoint'
 
-// Read by the compiler, never run: each option that excludes another one does not compile beside it.
+// Only the compiler reads this file. Two options that exclude each other must not compile together.
 
 declare const material: string | undefined
 declare const secret: SecretTokenKey
@@ -69,11 +69,11 @@ createTokenVerifier({ issuer, keys: signs })
 createTokenVerifier({ issuer, keys: [verifies, signs] })
 // @ts-expect-error -- a verifier gives no token its time
 createTokenVerifier({ issuer, keys: verifies, lifetime: '1h' })
-// @ts-expect-error -- remote keys stand alone
+// @ts-expect-error -- remote keys exclude other keys
 createTokenVerifier({ issuer, keys: [remote] })
 // @ts-expect-error -- only remoteKeys() makes them
 createTokenVerifier({ issuer, keys: { url: 'https://api.example.com' } })
-// @ts-expect-error -- an address is no key
+// @ts-expect-error -- an address is not a key
 createTokenVerifier({ issuer, keys: 'https://api.example.com/.well-known/jwks.json' })
 
 // The routers want what issues, the guard what verifies.
@@ -90,7 +90,7 @@ jwksRouter({ tokens: verifier })
 requireBearer({ tokens, accounts: lookup })
 // @ts-expect-error -- a store without findById, perhaps
 requireBearer({ tokens, accounts: store })
-// @ts-expect-error -- true is no throttle
+// @ts-expect-error -- true is not a throttle
 tokenRouter({ tokens, accounts: lookup, throttle: true })
 // @ts-expect-error -- a hasher is not passwords
 tokenRouter({ tokens, accounts: lookup, passwords: argon2id() })
@@ -99,5 +99,5 @@ const ownHasher = {
   verify: async (password: string, hash: string) => hash === `own:${password}`,
   hash: async (password: string) => `own:${password}`,
 } satisfies Hasher
-// @ts-expect-error -- nor a hasher of the host's own: it cannot do without a hash
+// @ts-expect-error -- a custom hasher is not `passwords`
 tokenRouter({ tokens, accounts: lookup, passwords: ownHasher })

@@ -23,7 +23,7 @@ app.get('/houses/:house', guard, (req, res) => {
   res.end()
 })
 
-// The guard stands wherever a middleware does.
+// The guard works in any place of a middleware.
 app.use(guard)
 app.use('/reports', [guard, guard])
 express.Router().all('/', guard)
@@ -36,7 +36,7 @@ app.post('/orders/:id', guard, (req: Typed, res: Response<{ total: number }>) =>
   res.json({ total: 1 })
 })
 
-/** What a host with `accounts` may declare `req.user` to be. */
+/** A type that a host with `accounts` may declare for `req.user`. */
 export type User = Omit<Account, 'passwordHash'>
 expectTypeOf<keyof User>().toEqualTypeOf<'id' | 'disabled' | 'scopes' | 'claims' | 'tokensValidAfter'>()
 

@@ -4,8 +4,8 @@ import ts from 'typescript'
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
 /**
- * What this project's compiler, as strict as it is here, has to say against some files that are written by a test.
- * @returns nothing when they are right
+ * Compiles files with the options of this project.
+ * @returns the errors as text, empty when there are none
  */
 export function typeErrors(files: readonly string[], loosened: ts.CompilerOptions = {}): string {
   const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile)

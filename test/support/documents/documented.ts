@@ -4,7 +4,7 @@ import type { OpenApiDocument, Response } from 'express-token-endpoint/openapi'
 import { expect } from 'vitest'
 import type { Answer } from '../host.js'
 
-/** What Node and Express put into every answer of their own accord. */
+/** Headers that Node and Express add to each response. */
 const TRANSPORT = /^(date|connection|keep-alive|content-length|content-type|transfer-encoding|x-powered-by)$/
 
 /** A JSON pointer (RFC 6901) as a URI fragment. */
@@ -12,8 +12,8 @@ const pointer = (...keys: string[]) =>
   `#${keys.map((key) => `/${encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('')}`
 
 /**
- * Holds answers to a document: each must be documented, and all that is documented can be asked for in the end.
- * @param moreHeaders whether answers may have headers that the document does not name
+ * Checks responses against a document. Each response must be documented, and in the end each documented response must have occurred.
+ * @param moreHeaders allows headers that the document does not name
  */
 export function documented(document: OpenApiDocument, { moreHeaders = false } = {}) {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
@@ -21,7 +21,7 @@ export function documented(document: OpenApiDocument, { moreHeaders = false } = 
   ajv.addSchema(document, 'document')
   const seen = new Set<string>()
 
-  /** Validates against a schema of the document, where it stands, and allows no member that it does not name. */
+  /** Validates a value against the schema at a pointer in the document. Members that the schema does not name are invalid. */
   function expectValid(value: unknown, place: string, what: string): void {
     const validate = ajv.compile({ $ref: `document${place}`, unevaluatedProperties: false })
     expect(validate(value) || validate.errors, `${what}: ${JSON.stringify(value)}`).toBe(true)
@@ -57,8 +57,8 @@ export function documented(document: OpenApiDocument, { moreHeaders = false } = 
 
   return {
     /**
-     * Fails when an answer is not what the document says.
-     * @param method the one that the operation is documented under
+     * Fails when a response does not match the document.
+     * @param method the method of the documented operation
      * @param bodiless whether the request was a HEAD
      */
     check(path: string, method: string, answer: Answer, bodiless = false): void {
@@ -77,7 +77,7 @@ export function documented(document: OpenApiDocument, { moreHeaders = false } = 
       seen.add([what, type, ...(body.code ? [body.code] : [])].join(' '))
     },
 
-    /** Every documented answer has been seen, each with every code that it may have. */
+    /** Fails unless each documented response occurred with each of its codes. */
     expectAllSeen(): void {
       expect([...seen].sort()).toEqual(answersIn(document, responseOf).sort())
     },

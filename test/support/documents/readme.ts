@@ -5,17 +5,17 @@ export const root = fileURLToPath(new URL('../../..', import.meta.url))
 
 export const readme = readFileSync(`${root}README.md`, 'utf8')
 
-/** Its text without its blocks of code, in which a `#` is no heading. */
+/** The README without its code blocks, in which `#` does not start a heading. */
 export const prose = readme.replace(/^```[\s\S]*?^```$/gm, '')
 
-/** What stands below a heading, up to the next one of whatever level. */
+/** Returns the text between a heading and the next heading of any level. */
 export function section(heading: string): string {
   const [, below] = prose.split(`\n${heading}\n`)
   if (below === undefined) throw new Error(`the README has no "${heading}"`)
   return below.split(/^#+ /m)[0] as string
 }
 
-/** The rows of a section's table, each with its cells, without the head. */
+/** Returns the cells of each row of a section's table, without the head. */
 export function tableIn(heading: string): string[][] {
   const rows = section(heading).match(/^\|.*\|$/gm) ?? []
   return rows.slice(2).map((row) =>

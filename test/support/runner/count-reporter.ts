@@ -1,7 +1,7 @@
 import type { Reporter, TestModule } from 'vitest/node'
 import { countLine, leaveCounts } from './counts.mjs'
 
-/** Ends a run on one line that counts its tests; under REQUIRE_SERVICES nothing may be skipped. */
+/** Prints the counts of a run as its last line. With REQUIRE_SERVICES, a skipped test fails the run. */
 export default class CountReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const states = modules.flatMap((module) => [...module.children.allTests()].map((test) => test.result().state))

@@ -1,16 +1,16 @@
 import { appendFileSync, readFileSync } from 'node:fs'
 
-/** The line that a run of tests ends on. */
+/** Returns the last line of a test run. */
 export function countLine({ passed, failed, skipped }) {
   return `${passed} passed, ${failed} failed, ${skipped} skipped`
 }
 
-/** Leaves a run's counts in a file, for whoever adds up several runs. */
+/** Appends the counts of a run to a file. */
 export function leaveCounts(file, counts) {
   appendFileSync(file, `${JSON.stringify(counts)}\n`)
 }
 
-/** What all runs have left in a file, added up. */
+/** Returns the sum of all counts in a file. */
 export function leftCounts(file) {
   const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean)
   return addCounts(lines.map((line) => JSON.parse(line)))

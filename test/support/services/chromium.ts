@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 const EXECUTABLE = process.env['CHROMIUM'] || '/usr/bin/chromium'
 const HOW_TO_GET_CHROMIUM = 'apt-get install chromium, or set CHROMIUM to the program'
 
-/** For `describe.skipIf`: why this machine has no browser to test in; undefined where it has one. */
+/** The reason for `describe.skipIf`. Undefined when Chromium is installed. */
 export const NO_CHROMIUM = existsSync(EXECUTABLE)
   ? undefined
   : `Chromium is not there. To get it: ${HOW_TO_GET_CHROMIUM}`
@@ -15,7 +15,7 @@ if (NO_CHROMIUM) {
   process.stdout.write(`Tests in a browser are skipped: ${NO_CHROMIUM}\n`)
 }
 
-/** It runs as root in containers, without a graphics card, and is to ask nobody on the Internet for anything. */
+/** Chromium runs as root in containers, without a graphics card, and must not use the Internet. */
 const ARGS = [
   '--headless',
   '--no-sandbox',
@@ -29,7 +29,7 @@ const ARGS = [
 
 /**
  * Starts Chromium.
- * @param atEnd is given what stops it; by default it is stopped when the test is over
+ * @param atEnd Called with a function that stops Chromium. By default, Chromium stops when the test ends
  */
 export async function startBrowser(atEnd: (stop: () => Promise<void>) => void = onTestFinished): Promise<Browser> {
   const browser = await chromium.launch({ executablePath: EXECUTABLE, args: ARGS })

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest'
 interface Element {
   tag: number
   content: Buffer
-  /** What comes behind it. */
+  /** The bytes after this element. */
   rest: Buffer
 }
 
@@ -47,9 +47,9 @@ function bindResponse(messageId: Buffer, resultCode: number): Buffer {
 }
 
 /**
- * Starts a directory that answers binds, as careless as many are: without a password anybody's succeeds (RFC 4513 section
- * 5.1.2). It is stopped when the test is over.
- * @param entries names and their passwords; `undefined` for one whose binds are never answered
+ * Starts a directory that accepts binds. Like many directories, it accepts each bind without a password (RFC 4513 section
+ * 5.1.2). It stops when the test ends.
+ * @param entries passwords by name. A bind to a name with `undefined` gets no response
  */
 export async function startLdap(entries: Readonly<Record<string, string | undefined>>) {
   const binds: string[] = []

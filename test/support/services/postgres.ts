@@ -9,14 +9,14 @@ if (!HAS_POSTGRES) {
   process.stdout.write(`Tests with PostgreSQL are skipped: ${message}\n`)
 }
 
-/** For `describe.skipIf`: whether this machine has no PostgreSQL. */
+/** True for `describe.skipIf` when PostgreSQL is not installed. */
 export const NO_POSTGRES = !HAS_POSTGRES
 
 export type TestPostgres = PostgresServer
 
 /**
- * Starts a throw-away PostgreSQL on a free port.
- * @param atEnd is given what stops it; by default it is stopped when the test is over
+ * Starts a temporary PostgreSQL on a free port.
+ * @param atEnd Called with a function that stops PostgreSQL. By default, it stops when the test ends
  */
 export async function startPostgres(
   atEnd: (stop: () => Promise<void>) => void = onTestFinished,

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/** Stands before a server on this machine, and can lose its connections as a network does: without a word. */
+/** Starts a proxy in front of a local server. It can drop connections silently, as a network does. */
 export async function startProxy(to: number) {
   const connections = new Set<[Socket, Socket]>()
   const server = createServer((client) => {
@@ -23,7 +23,7 @@ export async function startProxy(to: number) {
     port: (server.address() as AddressInfo).port,
     /** Closes the connections that there are. */
     cut,
-    /** From now on nothing passes through the connections that there are; new ones work. */
+    /** Blocks the current connections. New connections work. */
     lose() {
       for (const [client, upstream] of connections) {
         client.unpipe().resume()

@@ -8,12 +8,12 @@ if (!HAS_REDIS) {
   process.stdout.write(`Tests with Redis are skipped: redis-server is not there. To get it: ${HOW_TO_GET_REDIS}\n`)
 }
 
-/** For `describe.skipIf`: whether this machine has no Redis. */
+/** True for `describe.skipIf` when Redis is not installed. */
 export const NO_REDIS = !HAS_REDIS
 
 export type TestRedis = RedisServer
 
-/** Starts a throw-away Redis on a free port, and stops it when the test is over. With a folder, it keeps there what it knows. */
+/** Starts a temporary Redis on a free port, and stops it when the test ends. With `dir`, it stores its data in that folder. */
 export async function startRedis(options: { dir?: string } = {}): Promise<TestRedis> {
   const redis = await redisServer(options)
   onTestFinished(() => redis.kill())

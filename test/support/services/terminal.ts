@@ -4,7 +4,7 @@ import { launch } from '../../example-app/support.js'
 
 const SCRIPT = '/usr/bin/script'
 
-/** For `describe.skipIf`: whether this machine has no way to run a program on a terminal of its own. */
+/** True for `describe.skipIf` when this machine cannot run a program on its own terminal. */
 export const NO_TERMINAL = process.platform !== 'linux' || !existsSync(SCRIPT)
 
 if (NO_TERMINAL) {
@@ -13,7 +13,7 @@ if (NO_TERMINAL) {
   process.stdout.write(`Tests on a terminal are skipped: ${message}\n`)
 }
 
-/** Runs a program of Node's on a terminal of its own, and types the next answer whenever a question ends what is shown. */
+/** Runs a Node program on its own terminal. Types the next reply when the output ends with a question. */
 export async function onTerminal(
   program: readonly string[],
   question: RegExp,

@@ -5,7 +5,7 @@ import { freePort } from './free-port.mjs'
 export const HAS_REDIS = spawnSync('redis-server', ['--version']).status === 0
 export const HOW_TO_GET_REDIS = "apt-get install redis-server, or your system's own package"
 
-/** A throw-away Redis on a free port, not yet started. With a folder, it keeps there what it knows. */
+/** Creates a temporary Redis on a free port, and does not start it. With `dir`, it stores its data in that folder. */
 export async function redisServer({ dir, fsync = 'always' } = {}) {
   const port = await freePort()
   let child

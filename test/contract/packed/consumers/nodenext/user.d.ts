@@ -1,4 +1,4 @@
-// A host without Passport that has users of its own.
+// A host without Passport and with its own users.
 declare namespace Express {
   interface User {
     id: string
