@@ -34,7 +34,7 @@ export async function callHost<T>(
 
 /**
  * Runs a function and returns its result. A result that comes after the time limit, or after an abort, is dropped.
- * @throws Error after the time limit or an abort; otherwise the error of the function
+ * @throws Error after the time limit or an abort; what the function throws
  */
 export async function withDeadline<T>(
   timeout: number | undefined,

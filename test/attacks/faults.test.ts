@@ -23,11 +23,18 @@ import {
 } from '../support/fixtures.js'
 import { type Answer, unhandledRejections } from '../support/host.js'
 import { bearer, client, flood, listen, login } from '../support/http.js'
+import {
+  FAILURES,
+  hang,
+  INVALID_BY_EMAIL,
+  INVALID_BY_ID,
+  INVALID_REVOKED,
+  NOT_TRUE,
+} from '../support/invalid-results.js'
 
-const { alice, bob } = ACCOUNTS
+const { alice } = ACCOUNTS
 const good = login(alice.email, PASSWORD)
 const wrong = login(alice.email, 'guess')
-const hanging = () => new Promise<never>(() => {})
 
 /** An app whose parts can be set while it runs. */
 async function start(options: Partial<TokenRouterOptions> = {}, guard: Partial<RequireBearerOptions> = {}) {
@@ -69,86 +76,21 @@ function expectUnavailable(answer: Answer): void {
   expect(JSON.parse(answer.body)).toMatchObject({ code: 'unavailable', status: 503 })
 }
 
-/** Fails, hangs, lies: what no part may do. */
-const FAILURES: [string, () => unknown][] = [
-  [
-    'throws',
-    () => {
-      throw new Error('away')
-    },
-  ],
-  [
-    'throws undefined',
-    () => {
-      throw undefined
-    },
-  ],
-  ['rejects', () => Promise.reject(new Error('away'))],
-  ['rejects with null', () => Promise.reject(null)],
-  ['hangs', hanging],
-  ['hangs like a promise of another kind', () => Object.defineProperty({}, 'then', { value: () => {} })],
-]
-
-const LIES: [string, unknown][] = [
-  ['false', false],
-  ['true', true],
-  ['a text', 'acc-1'],
-  ['a number', 1],
-  ['a list of the account', [alice]],
-  ['an empty object', {}],
-  ['a function', () => alice],
-  ['an account without an id', { ...alice, id: undefined }],
-  ['an id that is empty', { ...alice, id: '' }],
-  ['an id that is a number', { ...alice, id: 1 }],
-  ['an id that is an object', { ...alice, id: { toString: () => 'acc-1' } }],
-  ['no hash', { ...alice, passwordHash: undefined }],
-  ['a hash that is bytes', { ...alice, passwordHash: Buffer.from('plain:x') }],
-  ['disabled: 0', { ...alice, disabled: 0 }],
-  ['disabled: "false"', { ...alice, disabled: 'false' }],
-  ['scopes that are a text', { ...alice, scopes: 'reports:read' }],
-  ['a scope with a space in it', { ...alice, scopes: ['reports:read admin'] }],
-  ['claims that are a list', { ...alice, claims: [] }],
-  ['tokensValidAfter that is a text', { ...alice, tokensValidAfter: '2020-01-01' }],
-  ['tokensValidAfter that is no time', { ...alice, tokensValidAfter: new Date(Number.NaN) }],
-  [
-    'a member that throws',
-    {
-      ...alice,
-      get scopes() {
-        throw new Error('lazy')
-      },
-    },
-  ],
-]
-
-const asAnswers = (lies: [string, unknown][]): [string, () => unknown][] => [
-  ...lies.map(([what, lie]): [string, () => unknown] => [`answers ${what}`, () => lie]),
-  ...lies.map(([what, lie]): [string, () => unknown] => [`resolves with ${what}`, async () => lie]),
-]
-
 describe('a store that, by e-mail,', () => {
-  const own: [string, unknown][] = [
-    ['a hash of no known format', { ...alice, passwordHash: 'md5:0' }],
-    ['an empty hash', { ...alice, passwordHash: '' }],
-    ['claims that no token can hold', { ...alice, claims: { big: 1n } }],
-  ]
-  it.each([...FAILURES, ...asAnswers([...LIES, ...own])])(
-    '%s: 503, and then service goes on',
-    async (_, findByEmail) => {
-      const caught = unhandledRejections()
-      const { send, parts, events } = await start()
-      parts.findByEmail = findByEmail
-      const answers = await all(20, () => send(good))
-      for (const answer of answers) expectUnavailable(answer)
-      expect(events).toHaveLength(20)
-      for (const event of events) expect(event).toMatchObject({ type: 'dependency.failed', refused: true })
-      parts.findByEmail = makeStore().findByEmail
-      expect(await send(good)).toMatchObject({ status: 200 })
-      expect(await send(wrong)).toMatchObject({ status: 403 })
-      await settled()
-      expect(caught).toEqual([])
-    },
-  )
+  it.each(INVALID_BY_EMAIL)('%s: 503, and then service goes on', async (_, findByEmail) => {
+    const caught = unhandledRejections()
+    const { send, parts, events } = await start()
+    parts.findByEmail = findByEmail
+    const answers = await all(20, () => send(good))
+    for (const answer of answers) expectUnavailable(answer)
+    expect(events).toHaveLength(20)
+    for (const event of events) expect(event).toMatchObject({ type: 'dependency.failed', refused: true })
+    parts.findByEmail = makeStore().findByEmail
+    expect(await send(good)).toMatchObject({ status: 200 })
+    expect(await send(wrong)).toMatchObject({ status: 403 })
+    await settled()
+    expect(caught).toEqual([])
+  })
 
   it.each(FAILURES)('%s, with forwardErrors: the host’s handler is told, and no budget is spent', async (_, fail) => {
     const { send, parts, forwarded } = await start({ forwardErrors: true, throttle: createThrottle() })
@@ -201,7 +143,7 @@ describe('a hasher that', () => {
     )
   })
 
-  it.each([1, 'true', {}, [[]], null, undefined, Object(true)])('answers %j has not said true: 403', async (lie) => {
+  it.each(NOT_TRUE)('answers %j has not said true: 403', async (lie) => {
     const { send } = await start({ passwords: withHasher(() => lie) })
     expect(await send(good)).toMatchObject({ status: 403, body: '' })
   })
@@ -230,7 +172,7 @@ describe('a hasher that', () => {
   })
 
   it('hangs and never answers: service goes on all the same', async () => {
-    let verify: () => unknown = hanging
+    let verify: () => unknown = hang
     const { send } = await start({ passwords: withHasher(() => verify(), { concurrency: 1 }) })
     expect(await send(good)).toMatchObject({ status: 503 })
     verify = () => true
@@ -239,8 +181,7 @@ describe('a hasher that', () => {
 })
 
 describe('a store that, by id,', () => {
-  const other: [string, unknown][] = [['another account', bob]]
-  it.each([...FAILURES, ...asAnswers([...LIES, ...other])])('%s: 503 and never through', async (_, findById) => {
+  it.each(INVALID_BY_ID)('%s: 503 and never through', async (_, findById) => {
     const caught = unhandledRejections()
     const { ask, parts, events, handled } = await start()
     parts.findById = findById
@@ -264,9 +205,7 @@ describe('a store that, by id,', () => {
 })
 
 describe('a revocation check that', () => {
-  const lies = [undefined, null, 0, 1, '', 'false', 'no', {}, [], Number.NaN, 0n, Object(false)]
-  const answers = lies.map((lie): [string, unknown] => [`${typeof lie} ${JSON.stringify(`${lie}`)}`, lie])
-  it.each([...FAILURES, ...asAnswers(answers)])('%s: 503 and never through', async (_, isRevoked) => {
+  it.each(INVALID_REVOKED)('%s: 503 and never through', async (_, isRevoked) => {
     const caught = unhandledRejections()
     const { ask, parts, events, handled } = await start()
     parts.isRevoked = isRevoked
@@ -295,7 +234,7 @@ describe('a token where the parts are not asked', () => {
   it('goes on working while they are all away', async () => {
     const tokens = makeIssuer()
     const app = express()
-    app.use(tokenRouter({ tokens, accounts: hanging, passwords: fastPasswords(), throttle: false, timeout: '30ms' }))
+    app.use(tokenRouter({ tokens, accounts: hang, passwords: fastPasswords(), throttle: false, timeout: '30ms' }))
     app.get('/in', requireBearer({ tokens }), (_req, res) => res.end('in'))
     const send = client((await listen(app)).port)
     const { token } = tokens.issue({ accountId: 'acc-1' })
@@ -350,9 +289,9 @@ describe('a clock that is set', () => {
 
 describe('a guard whose host hangs', () => {
   const hangs: [string, Partial<RequireBearerOptions>][] = [
-    ['revocation check', { isRevoked: () => hanging() }],
-    ['account store', { accounts: { findByEmail: hanging, findById: hanging } }],
-    ['own verifier', { tokens: { ...makeIssuer(), verify: hanging } }],
+    ['revocation check', { isRevoked: () => hang() }],
+    ['account store', { accounts: { findByEmail: hang, findById: hang } }],
+    ['own verifier', { tokens: { ...makeIssuer(), verify: hang } }],
   ]
   it.each(hangs)(
     '%s: 128 requests of one connection wait, and a connection with more gets 503 at once',

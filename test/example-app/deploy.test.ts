@@ -22,7 +22,7 @@ describe('the systemd unit', () => {
     const file = join(await tempDir(), UNIT)
     await copyFile(join(DEPLOY, UNIT), file)
     const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' })
-    // Where Node is depends on the machine.
+    // Node's path depends on the machine.
     const faults = (stdout + stderr).split('\n').filter((line) => line && !line.includes('/usr/bin/node'))
     expect({ status, faults }).toEqual({ status: 0, faults: [] })
   })

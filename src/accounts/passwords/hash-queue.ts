@@ -29,13 +29,13 @@ export interface SlotRequest {
  * @inline
  */
 export interface RunRequest extends SlotRequest {
-  /** The time limit for the wait for a hashing thread, in milliseconds. Default: `timeout`. */
+  /** Time limit for the wait for a hashing thread, in milliseconds. Default: the timeout. */
   waitTimeout?: number | undefined
 }
 
 /** A login's slot, held from before the look-up until the work is done. */
 export interface HashSlot {
-  /** The time of the request for the slot, by `performance.now()`. */
+  /** The time of the call of `acquire`, by `performance.now()`. */
   readonly since: number
   leave(): void
 }

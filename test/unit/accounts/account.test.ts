@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { checkAccount, storeOf } from '../../../src/accounts/account.js'
 import { expectMisuse } from '../../support/failures.js'
 import { makeStore } from '../../support/fixtures.js'
+import { INVALID_ACCOUNTS } from '../../support/invalid-results.js'
 import { outcomeOf, polluted } from '../../support/pollution.js'
 
 const least: Account = { id: 'acc-1', passwordHash: 'plain:x' }
@@ -115,36 +116,7 @@ describe('checkAccount', () => {
     expect(error).toBeInstanceOf(TypeError)
   })
 
-  it.each<[string, unknown, string]>([
-    ['false', false, 'must be an object'],
-    ['true', true, 'must be an object'],
-    ['an empty string', '', 'must be an object'],
-    ['an id alone', 'acc-1', 'must be an object'],
-    ['zero', 0, 'must be an object'],
-    ['rows', [least], 'must be an object'],
-    ['no rows', [], 'must be an object'],
-    ['a function', () => least, 'must be an object'],
-    ['an empty object', {}, '"id" must be'],
-    ['a number as id', { ...least, id: 7 }, '"id" must be a non-empty string'],
-    ['an empty id', { ...least, id: '' }, '"id" must be a non-empty string'],
-    ['no hash', { id: 'acc-1' }, '"passwordHash" must be a string, or null'],
-    ['an undefined hash', { ...least, passwordHash: undefined }, '"passwordHash" must be a string, or null'],
-    ['a hash in bytes', { ...least, passwordHash: Buffer.from('plain:x') }, '"passwordHash" must be a string, or null'],
-    ['disabled as a number', { ...least, disabled: 1 }, '"disabled" must be a boolean'],
-    ['disabled as zero', { ...least, disabled: 0 }, '"disabled" must be a boolean'],
-    ['disabled as text', { ...least, disabled: 'false' }, '"disabled" must be a boolean'],
-    ['scopes as text', { ...least, scopes: 'a b' }, '"scopes" must be an array of scope tokens'],
-    ['a scope with a space', { ...least, scopes: ['a b'] }, '"scopes" must be an array of scope tokens'],
-    ['claims as JSON text', { ...least, claims: '{}' }, '"claims" must be an object'],
-    ['claims as an array', { ...least, claims: [] }, '"claims" must be an object'],
-    [
-      'tokensValidAfter as text',
-      { ...least, tokensValidAfter: '2026-03-01' },
-      '"tokensValidAfter" must be a valid Date',
-    ],
-    ['tokensValidAfter as a number', { ...least, tokensValidAfter: 0 }, '"tokensValidAfter" must be a valid Date'],
-    ['a Date that is none', { ...least, tokensValidAfter: new Date('x') }, '"tokensValidAfter" must be a valid Date'],
-  ])('refuses %s', (_, value, says) => {
+  it.each(INVALID_ACCOUNTS)('refuses %s', (_, value, says) => {
     expectMisuse(() => checkAccount(value), says, ['plain:x', '2026-03-01'])
   })
 })

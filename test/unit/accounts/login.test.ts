@@ -13,6 +13,7 @@ import { createLogin as createLoginOf, type Login, type LoginContext } from '../
 import { refusalOf } from '../../support/failures.js'
 import { ACCOUNTS, countingHasher, fastPasswords, makeStore, PASSWORD } from '../../support/fixtures.js'
 import { unhandledRejections } from '../../support/host.js'
+import { INVALID_ACCOUNTS, NOT_TRUE } from '../../support/invalid-results.js'
 
 const { alice, bob, disabled, passwordless } = ACCOUNTS
 
@@ -143,7 +144,7 @@ describe('a bad login', () => {
     expect(replacePasswordHash).not.toHaveBeenCalled()
   })
 
-  it.each([1, 'yes', {}, undefined])('is what a check that answers %s makes', async (answer) => {
+  it.each(NOT_TRUE)('is what a check that answers %s makes', async (answer) => {
     const { run } = recorded({ passwords: { verify: async () => answer as never } })
     expect(await refusalOf(run(alice.email))).toMatchObject({ code: 'invalid_credentials', reason: 'wrong_password' })
   })
@@ -207,16 +208,7 @@ describe('a store that fails', () => {
     expect(calls).toEqual([`find ${alice.email}`])
   })
 
-  it.each<[string, unknown]>([
-    ['rows', [alice]],
-    ['no rows', []],
-    ['false', false],
-    ['text', 'acc-1'],
-    ['an account without an id', { passwordHash: 'plain:x' }],
-    ['an account without a hash', { id: 'acc-1' }],
-    ['scopes as text', { ...alice, scopes: 'reports:read' }],
-    ['disabled as a number', { ...alice, disabled: 0 }],
-  ])('is no refusal: it answers %s', async (_, answer) => {
+  it.each(INVALID_ACCOUNTS)('is no refusal: it returns %s', async (_, answer) => {
     const error = await refusalOf(recorded({ store: { findByEmail: async () => answer as never } }).run(alice.email))
     expect(error).toMatchObject({ code: 'unavailable', dependency: 'accounts' })
     expect(error.cause).toBeInstanceOf(TypeError)

@@ -2,8 +2,6 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { availableParallelism, loadavg } from 'node:os'
 
-export { TOKEN_PATH } from '../../../support/plain-js/http-client.mjs'
-
 export const say = (line) => process.stdout.write(`${line}\n`)
 
 /** What a measurement was taken on, and beside what. */

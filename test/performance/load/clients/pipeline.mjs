@@ -36,7 +36,7 @@ async function run({ ports, connections, depth, request, milliseconds }) {
         }
         received += piece.length
         if (received < length * depth) return
-        if (received > length * depth) return reject(new Error('answers of different lengths'))
+        if (received > length * depth) return reject(new Error('responses of different lengths'))
         received = 0
         answers += depth
         if (performance.now() >= end) return resolve(answers)

@@ -1,4 +1,5 @@
-import { TOKEN_PATH } from '../../bench/servers/processes.mjs'
+import { JSON_TYPE, TOKEN_PATH } from '../../../support/plain-js/http-client.mjs'
+import { decodePayload, headerOf, withOtherSignature } from '../../../support/plain-js/token-forger.mjs'
 
 export { TOKEN_PATH }
 export const SIGN_OUT_PATH = '/api/v2013/sign-out'
@@ -51,7 +52,7 @@ export const signOut = (token) => ({
 const credentials = (email, password) => ({
   method: 'POST',
   path: TOKEN_PATH,
-  headers: { 'Content-Type': 'application/json' },
+  headers: JSON_TYPE,
   body: JSON.stringify({ email, password }),
 })
 
@@ -73,13 +74,6 @@ export const guess = (email, kind = 'wrong password') => ({
 
 export const tokenOf = ({ body }) => JSON.parse(body).authenticationToken
 
-const partOf = (token, index) => JSON.parse(Buffer.from(token.split('.')[index], 'base64url').toString())
-const subjectOf = (token) => partOf(token, 1).sub
-export const kidOf = (token) => partOf(token, 0).kid
-
-/** Returns the same token with a different signature. */
-export function forged(token) {
-  // The last character of a signature can contain unused bits, so this changes the first.
-  const at = token.lastIndexOf('.') + 1
-  return `${token.slice(0, at)}${token[at] === 'A' ? 'B' : 'A'}${token.slice(at + 1)}`
-}
+const subjectOf = (token) => decodePayload(token).sub
+export const kidOf = (token) => headerOf(token).kid
+export { withOtherSignature as forged }

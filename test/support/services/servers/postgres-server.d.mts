@@ -4,17 +4,17 @@ export const PASSWORD: string
 
 export interface PostgresServer {
   port: number
-  /** All of its processes. */
+  /** Returns the ids of all processes. */
   pids(): number[]
-  /** Makes a database, and gives its URL, with the password in it. */
+  /** Creates a database. Returns its URL with the password. */
   createDatabase(): Promise<string>
   start(): Promise<void>
-  /** Ends it without a word to its clients' transactions, as a crash would. */
+  /** Kills the server like a crash, without ending transactions. */
   kill(): Promise<void>
-  /** Stops all of its processes where they are: connections stay, and nothing is answered. */
+  /** Suspends all processes. Connections stay open without a response. */
   pause(): void
   resume(): void
-  /** Kills it and deletes its folder. */
+  /** Kills the server and deletes its folder. */
   remove(): Promise<void>
 }
 

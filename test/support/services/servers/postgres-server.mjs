@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { Client } from 'pg'
 import { freePort } from './free-port.mjs'
 
-/** Where Debian keeps the server's programs, which are not on the path there; newest first. */
+/** Debian's folder for the server's programs, which are not on the path. The newest version comes first. */
 const DEBIAN = '/usr/lib/postgresql'
 const folders = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort((a, b) => Number(b) - Number(a)) : []
 const bin = ['', ...folders.map((version) => `${DEBIAN}/${version}/bin/`)].find((folder) =>
@@ -84,7 +84,7 @@ export async function postgresServer({ settings = [] } = {}) {
   }
 }
 
-/** Goes on reading afterwards: a server whose log nobody takes would wait. */
+/** Waits until the server is ready. Keeps reading the log, because a full pipe would block the server. */
 async function readiness(child) {
   let log = ''
   await new Promise((resolve, reject) => {
@@ -105,12 +105,12 @@ function serverUser() {
   return { uid: Number(uid ?? 65_534), gid: Number(gid ?? 65_534) }
 }
 
-/** By what Linux tells: each of PostgreSQL's processes has a session of its own, so that no signal reaches all. */
+/** Returns the child processes from /proc. Each process of PostgreSQL has its own session, so no signal reaches all of them. */
 function childrenOf(parent) {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   return pids.map(Number).filter((pid) => {
     try {
-      // The name may hold blanks and parentheses; behind it stand the state and the parent.
+      // The state and the parent follow the name, which may hold blanks and parentheses.
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
       return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === parent
     } catch {

@@ -23,6 +23,7 @@ import {
 } from '../../../support/fixtures.js'
 import { type Answer, expectProblem, expectUnavailable, send } from '../../../support/host.js'
 import { listen } from '../../../support/http.js'
+import { hang, INVALID_BY_ID, INVALID_REVOKED } from '../../../support/invalid-results.js'
 import { ONLY_EXPRESS } from '../../../support/runner/only-express.js'
 
 type Options = Parameters<typeof requireBearer>[0]
@@ -62,7 +63,6 @@ const hangUpAnother: RequestHandler = (req, _res, next) => {
 
 const noEmails = () => null
 const storeOf = (findById: NonNullable<AccountStore['findById']>): GuardStore => ({ findByEmail: noEmails, findById })
-const hang = () => new Promise<never>(() => {})
 
 describe('req.auth', () => {
   it('is the verified token: frozen, and without the token’s text', async () => {
@@ -351,37 +351,7 @@ describe('isRevoked', () => {
     expect(seen).toHaveLength(0)
   })
 
-  it.each<[string, () => unknown]>([
-    [
-      'throws',
-      () => {
-        throw new Error('down')
-      },
-    ],
-    [
-      'throws what is no Error',
-      () => {
-        throw 'down'
-      },
-    ],
-    ['rejects', () => Promise.reject(new Error('down'))],
-    ['rejects with nothing', () => Promise.reject()],
-    [
-      'throws an AuthError of its own',
-      () => {
-        throw new AuthError('invalid_token')
-      },
-    ],
-    ['hangs', hang],
-    ['answers undefined', () => undefined],
-    ['answers null', () => null],
-    ['answers 0', () => 0],
-    ['answers 1', () => 1],
-    ['answers an empty string', () => ''],
-    ['answers a string', () => 'false'],
-    ['answers an object', () => ({ revoked: false })],
-    ['promises undefined', async () => undefined],
-  ])('%s: 503, never let through and never 401', async (_what, isRevoked) => {
+  it.each(INVALID_REVOKED)('%s: 503, never let through and never 401', async (_what, isRevoked) => {
     const { ask, seen } = await guarded({ isRevoked: isRevoked as () => boolean, timeout: '20ms' })
     expectUnavailable(await ask(tokenOf()))
     expect(seen).toHaveLength(0)
@@ -471,38 +441,7 @@ describe('accounts', () => {
     expect((await ask(tokenOf(ACCOUNTS.alice.id, [], issuer))).status).toBe(status)
   })
 
-  it.each<[string, () => unknown]>([
-    [
-      'throws',
-      () => {
-        throw new Error('down')
-      },
-    ],
-    ['rejects', () => Promise.reject(new Error('down'))],
-    [
-      'throws an AuthError of its own',
-      () => {
-        throw new AuthError('invalid_token')
-      },
-    ],
-    ['hangs', hang],
-    ['answers false', () => false],
-    ['answers true', () => true],
-    ['answers a string', () => 'acc-1'],
-    ['answers rows', () => [ACCOUNTS.alice]],
-    ['answers an empty object', () => ({})],
-    ['answers another account', () => ACCOUNTS.bob],
-    ['answers an account without an id', () => ({ ...ACCOUNTS.alice, id: undefined })],
-    ['answers an account with a number for an id', () => ({ ...ACCOUNTS.alice, id: 1 })],
-    ['answers an account without passwordHash', () => ({ id: 'acc-1' })],
-    ['answers an account with 0 for disabled', () => ({ ...ACCOUNTS.alice, disabled: 0 })],
-    [
-      'answers an account with a string for tokensValidAfter',
-      () => ({ ...ACCOUNTS.alice, tokensValidAfter: '2026-01-01' }),
-    ],
-    ['answers an account with an invalid Date', () => ({ ...ACCOUNTS.alice, tokensValidAfter: new Date('x') })],
-    ['answers an account with a string for scopes', () => ({ ...ACCOUNTS.alice, scopes: 'a b' })],
-  ])('findById %s: 503, never let through and never 401', async (_what, findById) => {
+  it.each(INVALID_BY_ID)('findById %s: 503, never let through and never 401', async (_what, findById) => {
     const { ask, seen } = await guarded({ accounts: storeOf(findById as () => null), timeout: '20ms' })
     expectUnavailable(await ask(tokenOf()))
     expect(seen).toHaveLength(0)

@@ -8,7 +8,7 @@ beforeEach(() => {
   waitForTurn = createTurnQueue(GUARDED_REQUESTS)
 })
 
-/** Uses up the slots of this event-loop turn, so that the next request has to wait. */
+/** Lets eight requests continue, so that the next request has to wait. */
 function fillTurn(): void {
   for (let i = 0; i < 8; i++) expect(waitForTurn(() => from('first'))).toBeUndefined()
 }

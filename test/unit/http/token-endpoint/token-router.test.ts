@@ -24,6 +24,7 @@ import {
   unhandledRejections,
 } from '../../../support/host.js'
 import { client, EXPRESS, listen, TOKEN_PATH } from '../../../support/http.js'
+import { INVALID_BY_EMAIL, NOT_TRUE } from '../../../support/invalid-results.js'
 
 const hang = () => new Promise<never>(() => {})
 
@@ -377,50 +378,7 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       expectToken(await send(await start(router({ accounts: new Store() })), asJson(GOOD)))
     })
 
-    const alice = ACCOUNTS.alice
-    it.each<[string, () => unknown]>([
-      [
-        'throws',
-        () => {
-          throw new Error('down')
-        },
-      ],
-      [
-        'throws nothing',
-        () => {
-          throw undefined
-        },
-      ],
-      ['rejects', () => Promise.reject(new Error('down'))],
-      ['rejects with nothing', () => Promise.reject()],
-      [
-        'throws an AuthError of its own',
-        () => {
-          throw new AuthError('invalid_credentials')
-        },
-      ],
-      ['hangs', hang],
-      // biome-ignore lint/suspicious/noThenProperty: a store may return this.
-      ['is no promise, but hangs like one', () => ({ then() {} })],
-      ['answers false', () => false],
-      ['answers true', () => true],
-      ['answers a string', () => 'acc-1'],
-      ['answers rows', () => [alice]],
-      ['answers no rows', () => []],
-      ['answers an empty object', () => ({})],
-      ['answers an account without an id', () => ({ ...alice, id: undefined })],
-      ['answers an account with an empty id', () => ({ ...alice, id: '' })],
-      ['answers an account with a number for an id', () => ({ ...alice, id: 1 })],
-      ['answers an account without passwordHash', () => ({ id: 'acc-1', password_hash: 'plain:x' })],
-      ['answers an account with a Buffer for a hash', () => ({ ...alice, passwordHash: Buffer.from('x') })],
-      ['answers an account with 1 for disabled', () => ({ ...alice, disabled: 1 })],
-      ['answers an account with a string for scopes', () => ({ ...alice, scopes: 'reports:read' })],
-      ['answers an account with a space in a scope', () => ({ ...alice, scopes: ['a b'] })],
-      ['answers an account with an array for claims', () => ({ ...alice, claims: ['x'] })],
-      ['answers an account with claims that are no JSON', () => ({ ...alice, claims: { x: 1n } })],
-      ['answers an account with a hash that no hasher accepts', () => ({ ...alice, passwordHash: 'md5:x' })],
-      ['answers an account with an empty hash', () => ({ ...alice, passwordHash: '' })],
-    ])('that %s: 503, never 403 and never 200', async (_what, accounts) => {
+    it.each(INVALID_BY_EMAIL)('that %s: 503, never 403 and never 200', async (_what, accounts) => {
       expectUnavailable(
         await send(await start(router({ accounts: accounts as () => null, timeout: '20ms' })), asJson(GOOD)),
       )
@@ -472,7 +430,7 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       expectUnavailable(await send(port, asJson({ ...GOOD, email: 'nobody@example.com' })))
     })
 
-    it.each([1, 'true', {}, null, undefined])('a check that answers %j has not said true: 403', async (answer) => {
+    it.each(NOT_TRUE)('a check that answers %j has not said true: 403', async (answer) => {
       const passwords = { hash: async () => 'x', verify: async () => answer as unknown as boolean }
       expectForbidden(await send(await start(router({ passwords })), asJson(GOOD)))
     })
