@@ -33,15 +33,7 @@ export function readCompact(token: string): CompactToken | undefined {
 
 type Header = Pick<CompactToken, 'alg' | 'kid' | 'typ' | 'critical'>
 
-/** The last header. All tokens that one key signs have the same header. */
-let last: { part: string; header: Header | undefined } = { part: '', header: undefined }
-
 function readHeader(part: string): Header | undefined {
-  if (part !== last.part) last = { part, header: parseHeader(part) }
-  return last.header
-}
-
-function parseHeader(part: string): Header | undefined {
   const bytes = canonicalBytes(part)
   const members = bytes && isUtf8(bytes) ? parseJson(bytes.toString()) : undefined
   if (!isPlainObject(members)) return undefined

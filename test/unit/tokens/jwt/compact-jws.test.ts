@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readCompact } from '../../../../src/tokens/jwt/compact-jws.js'
 import { expectInvalidToken } from '../../../support/failures.js'
 import { atFrozenMoment, partsOf, signParts } from '../../../support/tokens.js'
@@ -26,10 +26,8 @@ describe('readCompact', () => {
     expect(readCompact(`${part(`{"crit":${crit}}`)}.${part('{}')}.AA`)).toMatchObject({ critical: true })
   })
 
-  it('reads no empty header, nor as the first of all', async () => {
-    vi.resetModules()
-    const fresh = await import('../../../../src/tokens/jwt/compact-jws.js')
-    expect(fresh.readCompact('.e30.AA')).toBeUndefined()
+  it('reads no empty header', () => {
+    expect(readCompact('.e30.AA')).toBeUndefined()
   })
 
   it('takes nothing from a prototype', () => {
