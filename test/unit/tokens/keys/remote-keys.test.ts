@@ -760,8 +760,8 @@ describe('misuse', () => {
     createTokenVerifier({ issuer: ISSUER, keys: given } as TokenVerifierOptions)
 
   it.each([
-    ['in a list', [keys], /option "keys" must be remoteKeys\(\) alone, or a list of keys without it/],
-    ['beside a key', [key, keys], /option "keys" must be remoteKeys\(\) alone/],
+    ['in a list', [keys], /option "keys" must be remoteKeys\(\) without other keys, or a list of keys without it/],
+    ['beside a key', [key, keys], /option "keys" must be remoteKeys\(\) without other keys/],
     ['as an address', URL_, /option "keys" must hold keys, but is a URL. Did you mean remoteKeys\(url\)\?/],
     ['as a URL', new URL(URL_), /Did you mean remoteKeys\(url\)\?/],
     ['as a URL of another realm', foreignUrl(URL_), /Did you mean remoteKeys\(url\)\?/],
