@@ -1,20 +1,19 @@
-import { readdirSync, statSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-export const root = fileURLToPath(new URL('../../..', import.meta.url));
+import { readdirSync, statSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+export const root = fileURLToPath(new URL('../../..', import.meta.url))
 /** Folders that are installed or generated. */
-const SKIPPED = /\/(node_modules|dist|results|\.[^/]+)$/;
+const SKIPPED = /\/(node_modules|dist|results|\.[^/]+)$/
 /** Returns the path itself when it is a file, or else all files below it. Paths are relative to the root of the project. */
 export function filesBelow(path) {
-    const stats = statSync(root + path, { throwIfNoEntry: false });
-    if (!stats || SKIPPED.test(path))
-        return [];
-    return stats.isFile() ? [path] : readdirSync(root + path).flatMap((name) => filesBelow(`${path}/${name}`));
+  const stats = statSync(root + path, { throwIfNoEntry: false })
+  if (!stats || SKIPPED.test(path)) return []
+  return stats.isFile() ? [path] : readdirSync(root + path).flatMap((name) => filesBelow(`${path}/${name}`))
 }
 /** Returns whether a path is a source file. */
-export const isSource = (path) => /\.[cm]?[jt]s$/.test(path);
+export const isSource = (path) => /\.[cm]?[jt]s$/.test(path)
 /** Returns the paths of all documents of the project. */
 export function documents() {
-    const atRoot = readdirSync(root).filter((name) => name.endsWith('.md'));
-    const below = ['.github', 'docs', 'src', 'test', 'example-app'].flatMap(filesBelow);
-    return [...atRoot, ...below.filter((path) => path.endsWith('.md'))];
+  const atRoot = readdirSync(root).filter((name) => name.endsWith('.md'))
+  const below = ['.github', 'docs', 'src', 'test', 'example-app'].flatMap(filesBelow)
+  return [...atRoot, ...below.filter((path) => path.endsWith('.md'))]
 }
