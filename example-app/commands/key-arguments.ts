@@ -7,9 +7,9 @@ export const USAGE = `Usage:
   npm run keys -- promote KID   make a key sign; the previous signing key then only verifies
   npm run keys -- remove KID    remove a key and so revoke its tokens
 
-The command changes the keys in the folder DATA_DIR (default: example-app/.data). A process reads the keys when it
-starts, so restart the processes one by one after each change: the clearing-house API first, then the reporting API.
-example-app/README.md explains when to go on with the next step.
+The command edits the folder DATA_DIR (default: example-app/.data). A process reads the keys when it starts.
+So restart the processes one by one after each step: the clearing-house API first, then the reporting API.
+example-app/README.md explains when to take the next step.
 
 Exit status: 0 success, 1 failure, 2 wrong usage.`
 

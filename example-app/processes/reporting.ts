@@ -30,7 +30,7 @@ export async function startReporting(config: Config): Promise<Reporting> {
       reports: createReports(db),
       isRevoked: shared.revocation.isRevoked,
       trustedProxies: config.trustedProxies,
-      // The issuer is no check, because cached keys verify tokens while the issuer is down.
+      // The issuer is not checked, because cached keys verify tokens while the issuer is down.
       checks: { database: () => accounts.isEmpty(), ...shared.checks },
       log: complain,
     }),

@@ -56,7 +56,7 @@ const passwordsOption: Check<Passwords> = (value) => {
 const throttleObject = withMethods<Throttle>(
   'what createThrottle() returned, or false',
   ['spend'],
-  () => 'Pass failed-login limits to createThrottle({ budgets })',
+  () => 'Pass the object to createThrottle() first',
 )
 const throttleOption: Check<Throttle | false> = (value) => value !== false && throttleObject(value)
 

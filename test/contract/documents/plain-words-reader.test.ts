@@ -56,6 +56,7 @@ const ACCEPTED: readonly (readonly [string, Kind])[] = [
   ['Returns 401 with `answers`, see {@link answer} or https://example.com/answer.', 'docstring'],
   ['The guard responds with 400 Bad Request.', 'comment'],
   ['There is no token, and the token is no longer valid.', 'comment'],
+  ['Set the option "budgets" of createThrottle({ budgets }).', 'message'],
   ['The app runs behind a reverse proxy.', 'comment'],
   ['JWT stands for JSON Web Token.', 'comment'],
   ['Called when the store fails. When it fails again, the guard responds with 503.', 'docstring'],

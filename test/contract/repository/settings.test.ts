@@ -106,7 +106,12 @@ describe('CONTRIBUTING.md', () => {
     expect(scripts).toContain('test:unit')
     expect(scripts.filter((name) => !manifest.scripts[name])).toEqual([])
     const files = [...text.matchAll(/`(\.[\w./-]+)`/g)].map(([, file = '']) => file)
-    expect(files.sort()).toEqual(['.ci/run', '.github/dependabot.yml', '.node-version'])
+    expect(files.sort()).toEqual([
+      '.ci/run',
+      '.github/dependabot.yml',
+      '.github/workflows/release.yml',
+      '.node-version',
+    ])
     for (const file of files) expect(read(file)).not.toBe('')
   })
 })

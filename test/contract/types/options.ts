@@ -84,7 +84,7 @@ requireBearer({ tokens })
 requireBearer({ tokens: verifier, accounts: wholeStore, scope: ['a', 'b'] })
 // @ts-expect-error -- a verifier issues nothing
 tokenRouter({ tokens: verifier, accounts: lookup })
-// @ts-expect-error -- a verifier shows no keys
+// @ts-expect-error -- a verifier publishes no keys
 jwksRouter({ tokens: verifier })
 // @ts-expect-error -- a look-up by e-mail cannot find a token's account
 requireBearer({ tokens, accounts: lookup })

@@ -101,7 +101,7 @@ describe('jwksRouter', () => {
     const tokens = createTokenIssuer({ issuer: ISSUER, keys: [signingKey(alg), signingKey(alg, 'two')] })
     expectMisuse(
       () => jwksRouter({ tokens }),
-      /jwksRouter: option "tokens" must be .* with RS, PS or ES keys.*never shown/,
+      /jwksRouter: option "tokens" must be .* with RS, PS or ES keys.*never published/,
       [SECRET],
     )
   })
@@ -109,7 +109,7 @@ describe('jwksRouter', () => {
   const verifier = createTokenVerifier({ issuer: ISSUER, keys: { alg: 'HS256', secret: SECRET } })
   it.each([
     ['no tokens', {}, /option "tokens" must be what createTokenIssuer\(\) returned/],
-    ['a verifier', { tokens: verifier }, /A verifier shows no keys/],
+    ['a verifier', { tokens: verifier }, /A verifier publishes no keys/],
     ['keys', { tokens: { keys: [] } }, /option "tokens" must be/],
     ['a pattern as path', { tokens: rotating, path: '/:a' }, /option "path" must be a path/],
     ['an unknown option', { tokens: rotating, issuer: rotating }, /unknown option "issuer". Did you mean "tokens"/],

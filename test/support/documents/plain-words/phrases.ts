@@ -24,7 +24,7 @@ const ROWS: readonly (readonly [string, string])[] = [
   ['doors?|doorkeepers?', 'router, endpoint'],
   ["(?:host's|your|failing|which|own) parts?", 'dependency (account store, password check …)'],
   ['fleets?', 'several processes, several instances'],
-  ['chang(?:e|es|ed|ing) (?:the |its |their )?(?:signing )?keys?', 'rotate keys'],
+  ['chang(?:e|es|ed|ing) (?:the |its |their )?(?:signing )?key', 'rotate keys'],
   ['log(?:s|ged|ging)?[ -]out|logouts?', 'sign out'],
   ['pac(?:e|es|ed|ing)|pacers?|linger(?:s|ed|ing)?', 'rate-limit, delay, drain'],
   // The idiom.

@@ -4,17 +4,17 @@ export const PASSWORD: string
 
 export interface PostgresServer {
   port: number
-  /** All of its processes. */
+  /** Returns the ids of all processes. */
   pids(): number[]
-  /** Makes a database, and gives its URL, with the password in it. */
+  /** Creates a database. Returns its URL with the password. */
   createDatabase(): Promise<string>
   start(): Promise<void>
-  /** Ends it without a word to its clients' transactions, as a crash would. */
+  /** Kills the server like a crash, without ending transactions. */
   kill(): Promise<void>
   /** Pauses all its processes. Connections stay open and get no response. */
   pause(): void
   resume(): void
-  /** Kills it and deletes its folder. */
+  /** Kills the server and deletes its folder. */
   remove(): Promise<void>
 }
 

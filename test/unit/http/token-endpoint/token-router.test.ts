@@ -699,10 +699,10 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
     it.each<[string, object, RegExp]>([
       ['passwords that only verify', { passwords: { verify: half } }, /"passwords" must be what createPasswords/],
       ['passwords that only hash', { passwords: { hash: half } }, /"passwords" must be what createPasswords/],
-      ['passwords: argon2id()', { passwords: argon2id() }, /"passwords" must be .* Hashers go into createPasswords/],
+      ['passwords: argon2id()', { passwords: argon2id() }, /"passwords" must be .* Pass hashers to createPasswords/],
       ['a throttle that is true', { throttle: true }, /"throttle" must be what createThrottle\(\) returned, or false/],
       ['a throttle that is null', { throttle: null }, /"throttle" must be what createThrottle/],
-      ['a throttle of budgets', { throttle: { budgets: {} } }, /Budgets go into createThrottle\(\{ budgets \}\)/],
+      ['a throttle of budgets', { throttle: { budgets: {} } }, /Pass the object to createThrottle\(\) first/],
     ])('TypeError for %s', (_what, options, message) => {
       expect(() => router(options as never)).toThrow(TypeError)
       expect(() => router(options as never)).toThrow(message)
