@@ -53,7 +53,7 @@ describe('password', () => {
 })
 
 const TOO_SHORT =
-  'express-token-endpoint: A password has 8 characters at least, but this one has 5\nNo account was changed.\n'
+  'express-token-endpoint: The password must have at least 8 characters, but has 5\nNo account was changed.\n'
 
 test('refuses a short password and adds no account', async () => {
   const dataDir = await tempDir()
