@@ -41,8 +41,8 @@ export default defineConfig({
     maxWorkers: '100%',
     reporters: ['default', './test/support/runner/count-reporter.ts'],
     coverage: {
-      include: ['src/**'],
-      reporter: ['text-summary', 'text'],
+      include: ['src/**/*.ts'],
+      reporter: ['text-summary'],
       thresholds: { statements: 98, branches: 96 },
     },
   },

@@ -4,7 +4,7 @@ import { inspect } from 'node:util'
 import type { ErrorRequestHandler, Request, RequestHandler } from 'express'
 import type { AuthEvent } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { deferred, settled } from '../support/concurrency.js'
+import { deferred, settled, until } from '../support/concurrency.js'
 import { expectMisuse } from '../support/failures.js'
 import {
   asJson,
@@ -41,9 +41,6 @@ async function dial(port: number, bytes: string): Promise<Socket> {
 }
 
 const code = (event: AuthEvent) => ('code' in event ? event.code : event.type)
-
-/** Waits until a check passes, for at most 4 s. */
-const until = (check: () => void) => vi.waitFor(check, { timeout: 4000, interval: 5 })
 
 describe.each(EXPRESS)('attacks that once worked, on %s', async (_name, express) => {
   const {

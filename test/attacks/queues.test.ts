@@ -10,7 +10,7 @@ import {
   tokenRouter,
 } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { all, deferred, settled, statuses } from '../support/concurrency.js'
+import { all, deferred, settled, statuses, until } from '../support/concurrency.js'
 import { ACCOUNTS, countingHasher, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../support/fixtures.js'
 import { bearer, client, flood, listen, login } from '../support/http.js'
 
@@ -73,9 +73,9 @@ describe('a login', () => {
     const attackers = ['203.0.113.1', '203.0.113.2']
     const send = client(port, 80)
     const guesses = all(80, (i) => send(login(ALICE, 'guess', attackers[i % 2])))
-    await vi.waitFor(() => expect(passwords.load()).toEqual({ active: 1, waiting: 79 }))
+    await until(() => expect(passwords.load()).toEqual({ active: 1, waiting: 79 }))
     const owner = client(port)(login(ALICE, 'owner', '198.51.100.7'))
-    await vi.waitFor(() => expect(passwords.load().waiting).toBe(80))
+    await until(() => expect(passwords.load().waiting).toBe(80))
     go.resolve()
     await Promise.all([guesses, owner])
     expect(order).toHaveLength(81)
@@ -96,9 +96,9 @@ describe('guarded requests that wait for a function of the host', () => {
       received += chunk
     })
     socket.write(texts.slice(0, 100).join(''))
-    await vi.waitFor(() => expect(arrived()).toBe(100))
+    await until(() => expect(arrived()).toBe(100))
     socket.write(texts.slice(100).join(''))
-    await vi.waitFor(() => expect(received.match(/HTTP\/1\.1 \d+/g)).toHaveLength(129))
+    await until(() => expect(received.match(/HTTP\/1\.1 \d+/g)).toHaveLength(129))
     return new Set(received.match(/HTTP\/1\.1 \d+/g))
   }
 

@@ -1,3 +1,5 @@
+import { vi } from 'vitest'
+
 export const all = <T>(count: number, ask: (i: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, i) => ask(i)))
 
@@ -25,3 +27,6 @@ export function deferred<T>() {
   })
   return { promise, resolve, reject }
 }
+
+/** Waits until a check passes, for at most 30 s. A busy machine needs more than the default of `vi.waitFor`, which is 1 s. */
+export const until = <T>(check: () => T | Promise<T>): Promise<T> => vi.waitFor(check, { timeout: 30_000, interval: 5 })

@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express'
 import type { AuthEvent, PrivateTokenKey, TokenIssuerOptions } from 'express-token-endpoint'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { until } from '../../support/concurrency.js'
 import { frozenClock, ISSUER, signingKey } from '../../support/fixtures.js'
 import { type Answer, expectUnavailable, packageOn, send } from '../../support/host.js'
 import { EXPRESS, listen } from '../../support/http.js'
@@ -106,7 +107,7 @@ describe.each(EXPRESS)('two services on %s: one issues, the other follows its ke
     expectUnavailable(await ask(tokenOf(oldKey)))
     expect(events).toMatchObject([{ dependency: 'keys', error: { message: 'no result within 50 ms' } }])
     release()
-    await vi.waitFor(async () => expectPassed(await ask(tokenOf(oldKey))))
+    await until(async () => expectPassed(await ask(tokenOf(oldKey))))
     expect(source.requests()).toBe(1)
   })
 

@@ -5,8 +5,8 @@ const QUICK_ROUNDS = 3
 const FLOOD_SECONDS = 3
 
 /**
- * Which parts are to run, how often each variant is measured, and how long each login flood is.
- * @throws Error that says what can be asked for
+ * Reads the parts to run, the number of rounds, and the length of each login flood.
+ * @throws Error that lists the valid arguments
  */
 export function readArguments(words, parts) {
   const { values, positionals } = parseArgs({

@@ -21,9 +21,8 @@ function keysOf(alg) {
 }
 
 /**
- * One environment with a key of its own, and its tokens: the same for this package and for its peers.
- *
- * `text` is the secret or the public key as it stands in a configuration file, `key` the same as a KeyObject.
+ * Creates an environment with its own key, and its tokens, for this package and for its peers. `text` is the secret or the public
+ * key as in a configuration file. `key` is the same as a KeyObject.
  */
 export function createEnvironment(alg, claims = {}) {
   const { signing, ...keys } = keysOf(alg)
@@ -40,7 +39,7 @@ export function createEnvironment(alg, claims = {}) {
   }
 }
 
-/** Another first character: the last one of a signature may hold bits that mean nothing. */
+/** Changes the first character, because the last character of a signature can contain unused bits. */
 function withOtherSignature(token) {
   const at = token.lastIndexOf('.') + 1
   return `${token.slice(0, at)}${token[at] === 'A' ? 'B' : 'A'}${token.slice(at + 1)}`

@@ -7,13 +7,13 @@ import { fastJwt } from './peers/fast-jwt.mjs'
 import { jsonwebtoken } from './peers/jsonwebtoken.mjs'
 import { passportJwt } from './peers/passport-jwt.mjs'
 
-/** This package's guard, as its README shows it. */
+/** This package's guard as in its README. */
 export const ours = ({ issuer, verifying }) => ({
   name: OURS,
   guard: requireBearer({ tokens: createTokenVerifier({ issuer, keys: verifying }) }),
 })
 
-/** No guard: knows its tokens beforehand, and checks nothing. What any guard with a memory must at least do. */
+/** The minimum of a guard with a cache. It knows its tokens beforehand and checks nothing. */
 export const floor = (tokens) => {
   const known = new Map(tokens.map((token) => [token, { token }]))
   const find = (token) => {
@@ -24,11 +24,11 @@ export const floor = (tokens) => {
   return { name: FLOOR, guard: bearer(find) }
 }
 
-/** Every peer, at its best as well as as documented. All at their best check issuer and audience, as this package does. */
+/** Each peer with its fastest settings, and as documented. The fastest settings check issuer and audience, as this package does. */
 export const peers = (environment) =>
   [fastJwt, jsonwebtoken, expressJwt, expressOauth2JwtBearer, passportJwt].flatMap((peer) => peer(environment))
 
-/** Next to nothing, this package's guard and every peer. */
+/** The minimum, this package's guard and each peer. */
 export const allGuards = (environment, tokens) => [floor(tokens), ours(environment), ...peers(environment)]
 
 export const named = (name, guards) => {

@@ -1,4 +1,4 @@
-/** What the guards are called in tables and chart. Apart from the guards, so that whoever draws needs no peer. */
+/** The names of the guards in tables and chart. This file imports no guard, because the chart works without the peers. */
 export const OURS = 'requireBearer'
 export const FLOOR = 'a look-up in a map'
 export const FAST_JWT = 'fast-jwt, cache'
@@ -6,7 +6,7 @@ export const FAST_JWT_KEYED = 'fast-jwt, cache keyed on the token'
 export const EXPRESS_JWT = 'express-jwt, KeyObject'
 export const EXPRESS_JWT_DOCUMENTED = 'express-jwt, as documented'
 
-/** What a peer’s README shows, where its makers also have something quicker to offer. */
+/** Returns whether a guard has its fastest settings. Some peers are also measured as their README documents them. */
 export const isAtBest = (name) => name !== 'fast-jwt' && !name.endsWith('as documented')
 
 export const inTurn = (name, count) => `${name}; ${count.toLocaleString('en')} tokens in turn`

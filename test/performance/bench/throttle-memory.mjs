@@ -1,4 +1,4 @@
-// What a million attackers leave behind: failed logins of 1,000,000 e-mails from 1,000,000 addresses.
+// Measures the memory after failed logins of 1,000,000 e-mail addresses from 1,000,000 client addresses.
 // npm run bench:memory (needs --expose-gc)
 import { createThrottle } from 'express-token-endpoint'
 import { fixed, say, sayWhere } from './servers/processes.mjs'

@@ -1,4 +1,4 @@
-// What verified tokens leave in memory. In a process of its own, with --expose-gc: a heap in which nothing else happens.
+// Measures the memory of verified tokens. It runs in its own process with --expose-gc, so that nothing else uses the heap.
 import { createTokenVerifier, requireBearer } from 'express-token-endpoint'
 import { createEnvironment } from './environment.mjs'
 import { sized } from './measure/sized.mjs'
@@ -23,7 +23,7 @@ const requests = requestsWith(environment.tokens(DISTINCT))
 
 const guardWith = (cache) => requireBearer({ tokens: createTokenVerifier({ issuer, keys: verifying, cache }) })
 
-// What is made once, compiled code above all, is made by a guard that remembers nothing.
+// A guard without a cache runs first, so that one-time allocations such as compiled code are not measured.
 await microsecondsPerCall(guardWith(false), requests, DISTINCT)
 
 const guard = guardWith()

@@ -1,4 +1,4 @@
-// Whether the time of a refusal tells who has an account: 200 interleaved pairs, argon2id at its default cost.
+// Measures whether the time of a refusal shows that an account exists: 200 interleaved pairs, argon2id with its default cost.
 // npm run bench:unknown
 
 import { createClient, login } from '../../support/plain-js/http-client.mjs'

@@ -1,4 +1,4 @@
-// The attacker, in a process of its own: sends the same text on every connection, again as soon as all of it was answered.
+// The attacker's process. It sends the same text on each connection, again after the last response to that text.
 import { connect } from 'node:net'
 
 process.once('message', ({ port, connections, texts, perText }) => {

@@ -1,5 +1,5 @@
 export { TOKEN_PATH } from '../../../support/plain-js/http-client.mjs'
 
 export const PASSWORD = 'correct horse'
-/** How many accounts the app under attack has. */
+/** The number of accounts of the attacked app. */
 export const PEOPLE = 1000

@@ -37,7 +37,7 @@ async function timesOf(ask, forSeconds, pauseMs) {
   return times
 }
 
-/** So many logins one after the other, at the first attempt: how many succeeded, and the slowest of them. */
+/** Logs in `count` times, one after the other. Returns the number of successes at the first attempt, and the slowest time. */
 async function logins(send, count, sent) {
   const answers = []
   for (let i = 0; i < count; i++) {
@@ -139,7 +139,7 @@ const LOADS = {
     ]
   },
   async pipelined({ kind }) {
-    /** Each in a process of its own, with what the first logins leave behind. */
+    /** Measures the memory growth of a new process that has served 110 logins. */
     const grow = async (sent) => {
       const { child, first: port, ask } = await start(new URL('server.mjs', import.meta.url), { args: [kind] })
       const { send } = createClient(port, { connections: 4 })

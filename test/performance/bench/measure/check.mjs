@@ -1,5 +1,5 @@
 /**
- * What a variant must do before it is measured: a guard that lets everything through is as fast as you like.
+ * Checks a variant before it is measured, because a guard that accepts everything is fast and useless.
  * @param accepts token → whether the variant lets it through
  * @throws Error with the variant's name, never with a token
  */
@@ -7,7 +7,7 @@ export async function checkGuard(name, accepts, { good, forged, expired }) {
   if (!(await accepts(good))) throw new Error(`${name}: refuses a good token`)
   if (await accepts(forged)) throw new Error(`${name}: accepts a bad signature`)
   if (await accepts(expired)) throw new Error(`${name}: accepts an expired token`)
-  // Once more: what it remembers must not let the others in, nor keep the good one out.
+  // The second check uses the cache, which must refuse the invalid tokens and accept the valid token.
   if (!(await accepts(good))) throw new Error(`${name}: refuses a good token that it has seen`)
   if (await accepts(forged)) throw new Error(`${name}: accepts a bad signature that it has seen`)
 }

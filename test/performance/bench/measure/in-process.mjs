@@ -18,12 +18,12 @@ export async function measureInProcess(rounds, rows) {
     await checkGuard(name, (token) => isAccepted(guard, token), samples)
     variants.push({ name, guard, requests: requestsWith(tokens) })
   }
-  // Everything is warm before anything is measured: what runs later changes how V8 compiled what ran before.
+  // Everything is warm before the first measurement, because later code changes how V8 compiles earlier code.
   for (const variant of variants) variant.calls = callsIn(SLICE, await warmUp(variant))
   return inRounds(rounds, variants, ({ guard, requests, calls }) => microsecondsPerCall(guard, requests, calls))
 }
 
-/** Until the guard has run for long enough; and what it took per call when nothing disturbed it. */
+/** Runs a guard until it has run long enough. Returns the microseconds of one call in its fastest slice. */
 async function warmUp({ guard, requests }) {
   const end = performance.now() + WARM_UP
   let least = await microsecondsPerCall(guard, requests, 10)

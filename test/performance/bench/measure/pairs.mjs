@@ -2,22 +2,22 @@ import { startLoad } from '../servers/load.mjs'
 import { inRounds } from './rounds.mjs'
 import { median, medianWithInterval } from './stats.mjs'
 
-/** Milliseconds that each question is asked for when its server is new. */
+/** Milliseconds of warm-up for each request kind on a new server. */
 const WARM_UP = 150
-/** Short, so that what slows the machine down for a while meets both of a pair. */
+/** Short slices, so that a disturbance of the machine affects both slices of a pair. */
 const SLICE = 35
-/** With fewer, slices differ more: now the requests come one by one, and now in bursts. */
+/** The number of connections. Fewer connections make slices differ more, because requests come now one by one and now in bursts. */
 const CONNECTIONS = 64
 
 /**
- * Measures variants that are two questions each, put to one server process in turn: two processes of one program differ by more
- * than a guard takes.
- * @param pairs how many a turn has, the same for all: a process that wakes is slow at first. An even number, so that either question is
- *   as often the first
- * @param variants each with a name and its servers, which have a turn each in every round. A server has `questions`, the base and
- *   what is held against it, `lists` of what they ask with, and a `server` to `ask`, which tells the processor time that it has used
- * @returns the pairs of all rounds by the variants' names; of each question the answers per second, and microseconds of the server's
- *   processor time for each
+ * Measures variants of two request kinds each, in turn, on the same server process. Two processes of one program differ by more than
+ * a guard costs.
+ * @param pairs number of pairs for each server and round, equal for all variants, because a process is slow after a pause. An even number, so that
+ *   each request kind is equally often the first
+ * @param variants each with a name and its servers. Each server runs once in a round. A server has `questions` (the base, and the
+ *   request kind to compare), `lists` of their tokens, and a `server` to `ask` for its processor time
+ * @returns the pairs of all rounds by the names of the variants. Each pair has, for both request kinds, the responses per second and
+ *   the microseconds of processor time for each response
  */
 export async function inPairs(rounds, pairs, variants) {
   const turns = variants.flatMap(({ name, servers, warmUp = WARM_UP }) =>
@@ -59,10 +59,10 @@ export async function inPairs(rounds, pairs, variants) {
   )
 }
 
-/** What pairs come to: the median of what `value` takes of each, and the interval that holds the true one at 95 %. */
+/** Returns the median of a value over all pairs, and its 95 % confidence interval. */
 export const ofPairs = (pairs, value) => medianWithInterval(pairs.map(value))
 
-/** How many times the one is the other; at worst and at best where both are at the ends of their intervals. */
+/** Returns the ratio of two medians, and its bounds from the ends of both intervals. */
 export const quotientOf = (one, other) => ({
   median: one.median / other.median,
   low: one.low / other.high,

@@ -1,4 +1,4 @@
-/** Numbers from 0 to 1 that are the same at every run (mulberry32). */
+/** Creates numbers from 0 to 1 that are the same in each run (mulberry32). */
 function numbersFrom(seed) {
   let state = seed
   return () => {
@@ -19,9 +19,8 @@ function shuffled(list, random) {
 }
 
 /**
- * Measures every variant in every round, in an order drawn anew for each, so that no variant is always the one to pay for what
- * another has left behind.
- * @returns what was measured by the variants' names, round by round
+ * Measures each variant in each round. The order is random, so that no variant always pays for the garbage of another variant.
+ * @returns the measured values by the names of the variants, round by round
  */
 export async function inRounds(rounds, variants, measure) {
   const values = Object.fromEntries(variants.map(({ name }) => [name, []]))

@@ -28,7 +28,7 @@ export function medianWithInterval(values) {
 }
 
 /**
- * How many times `base` each round's value is, round by round: what disturbs a round disturbs both, so it drops out.
+ * Returns the ratio of each round's value to `base`. A disturbance of a round affects both values, so the ratio stays the same.
  */
 export function pairedRatio(values, base) {
   if (values.length !== base.length) throw new RangeError('pairedRatio: not the same rounds')

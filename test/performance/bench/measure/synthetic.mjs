@@ -1,8 +1,6 @@
 /**
- * Requests and responses with what the guards use of them, and no server.
- *
- * The header's text is made anew for each request, as Node's parser does: a text that was used as a key before knows its
- * own hash, and a look-up of it would cost next to nothing.
+ * Creates requests and responses with the members that the guards use, without a server. Each request has a new header text, as from
+ * Node's parser. A text that was already used as a key knows its own hash, so its look-up would cost almost nothing.
  */
 const RAW_HEADERS = ['Host', 'localhost:3000', 'User-Agent', 'bench', 'Accept', '*/*', 'Accept-Encoding', 'gzip, br']
 
@@ -47,7 +45,7 @@ class SyntheticResponse {
   setHeader() {}
 }
 
-/** A source of requests that carries the tokens in turn, and goes on where it stopped. */
+/** Creates a source of requests with the tokens in turn. The source continues after the last token that it used. */
 export function requestsWith(tokens) {
   const headers = tokens.map((token) => Buffer.from(`Bearer ${token}`, 'latin1'))
   let at = 0
@@ -55,7 +53,7 @@ export function requestsWith(tokens) {
     Array.from({ length: count }, () => new SyntheticRequest(headers[at++ % headers.length].toString('latin1')))
 }
 
-/** Whether a guard lets a token through. */
+/** Returns whether a guard accepts a token. */
 export const isAccepted = (guard, token) =>
   new Promise((resolve) => {
     const [request] = requestsWith([token])(1)
@@ -65,10 +63,9 @@ export const isAccepted = (guard, token) =>
 /**
  * Sends requests through a guard, one after the other.
  *
- * Some guards call `next` before they return, others in a later microtask. One driver serves both: a loop goes on for as long as
- * `next` has been called meanwhile, and is entered again by the first `next` that comes later. So a guard that answers at once
- * does not pay for a promise that it does not use, and one that does not pays for none but its own.
- * @returns the time that it took, in milliseconds
+ * Some guards call `next` before they return, others in a later microtask. One driver serves both. A loop continues while `next` was
+ * called synchronously, and the first later `next` starts the loop again. So no guard pays for a promise that it does not use.
+ * @returns the time in milliseconds
  */
 function drive(guard, requests) {
   return new Promise((resolve, reject) => {
@@ -98,10 +95,10 @@ function drive(guard, requests) {
   })
 }
 
-/** Few at a time, so that they are still young when they are used, as a server's are. */
+/** A small batch, so that its objects are still young when they are used, as on a server. */
 const BATCH = 500
 
-/** What a call of the guard takes, in microseconds. Making the requests is not counted. */
+/** Returns the microseconds of one guard call, without the creation of the requests. */
 export async function microsecondsPerCall(guard, requests, calls) {
   let elapsed = 0
   for (let left = calls; left > 0; left -= BATCH) elapsed += await drive(guard, requests(Math.min(left, BATCH)))

@@ -21,7 +21,7 @@ describe('requests without a server', () => {
     await microsecondsPerCall(guardWith(calls), requests, 1202)
     expect(calls.length).toBe(1202)
     expect(calls.slice(0, 4)).toEqual(['a', 'b', 'c', 'a'])
-    expect(tokenOf(requests(1)[0])).toBe('c') // goes on where it stopped
+    expect(tokenOf(requests(1)[0])).toBe('c') // continues after the last token
   })
 
   it('never has two under way', async () => {

@@ -8,11 +8,11 @@ const FLOODS = [
   ['one', 0],
 ]
 const EXPECTED = ['200', '403', '429', '503']
-/** How many ask for the guarded route without end, where it is in use. */
+/** The number of clients that request the guarded route continuously, when it is in use. */
 const USERS = 16
 const MOST_TIMES = 3
 
-/** A login flood, and what it does to the process and to its guarded routes. Server, attacker and measuring client are three processes. */
+/** Measures the effect of a login flood on the process and its guarded routes. Server, attacker and client are three processes. */
 export const flood = {
   title: 'The login flood: 256 connections that guess without end',
   async run({ seconds: length }) {
@@ -65,10 +65,10 @@ export const flood = {
   },
 }
 
-/** Seconds between two questions of one who asks alone. */
+/** Seconds between two requests of a single client. */
 const EVERY = 0.005
 
-/** What a guarded route takes for so many who ask at a time, each again as soon as it is answered or after a pause. */
+/** Measures the times of a guarded route for several clients. Each sends again after its response, or after a pause. */
 async function timesOf(ask, forSeconds, pause, askers = 1) {
   const times = []
   const end = performance.now() + forSeconds * 1000
@@ -84,7 +84,7 @@ async function timesOf(ask, forSeconds, pause, askers = 1) {
   return { p50: median(times), p99: quantile(times, 0.99) }
 }
 
-/** How many times what it takes without: what a guarded route takes under the flood. */
+/** Returns the ratio of a guarded route's time under the flood to its time without the flood. */
 const growth = ({ guarded: { before, during } }, use) => during[use].p99 / before[use].p99
 
 const nameOf = ({ addresses, pause }) =>

@@ -9,7 +9,7 @@ const CROWDS = [1000, 100_000]
 
 const OTHER_ALGORITHMS = ['RS256', 'ES256']
 
-/** What the guard itself takes, without a server around it. */
+/** Measures the guard without a server. */
 export const guard = {
   title: 'The guard in process, µs per call',
   async run({ rounds }) {
@@ -19,7 +19,7 @@ export const guard = {
     const names = rows.map(({ name }) => name)
     for (const count of CROWDS) {
       const tokens = environment.tokens(count)
-      // Guards of their own, so that what one crowd leaves in a cache does not meet the other.
+      // Each group has its own guards, so that the groups do not share a cache.
       const others = peers(environment)
       const crowd = [floor(tokens), ours(environment), named(FAST_JWT, others), named(EXPRESS_JWT, others)]
       rows.push(...crowd.map((row) => ({ ...row, name: inTurn(row.name, count), tokens })))

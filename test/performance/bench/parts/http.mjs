@@ -8,23 +8,23 @@ import { atLeast, times, withSpread } from '../report/report.mjs'
 import { start } from '../servers/processes.mjs'
 
 const ALGORITHMS = ['HS256', 'RS256', 'ES256']
-/** The one that peers are measured by as documented, too, and not at their best alone. */
+/** The algorithm for which peers are also measured as documented. */
 const ALL_BY = 'HS256'
 const NO_GUARD = 'no guard'
 const TOGETHER = 'all three together'
 
-/** How many server processes a guard has, each with one turn a round: more for those that come close to one another. */
+/** The number of server processes of a guard, each used once in a round. Guards with similar results have more. */
 const COPIES = { [OURS]: 2, [FAST_JWT]: 2, [FAST_JWT_KEYED]: 2 }
-/** How many pairs a turn has: of all guards alike, and where nothing but this package’s own share is asked. */
+/** The number of pairs for each server and round: for all guards, and for measurements of only this package. */
 const PAIRS = 4
 const CLOSER_PAIRS = 10
 
-/** The two questions of a variant: on which route, and with how many tokens in turn. */
+/** The two request kinds of a variant: the route, and the number of tokens in turn. */
 const OPEN = { route: 'open', count: 1 }
 const GUARDED = { route: 'guarded', count: 1 }
 
 const CLOSER = [
-  // The open route beside itself: what comes out beside 1 comes of measuring.
+  // The open route compared with itself. A difference from 1 is an error of the measurement.
   { name: NO_GUARD, alg: 'HS256', guard: OURS, questions: [OPEN, OPEN], copies: 1 },
   ...ALGORITHMS.map((alg) => ({ name: alg, alg, guard: OURS, questions: [OPEN, GUARDED], copies: 2 })),
 ]
@@ -40,15 +40,15 @@ const CROWD = [
       { ...GUARDED, count: 100_000 },
     ],
     copies: 1,
-    // Until more tokens have come than are remembered.
+    // The requests need more tokens than the cache holds.
     warmUp: 1200,
   })),
 ]
 
 /**
- * What is left of a route's throughput behind a guard. Each guard has server processes of its own, as an app has one guard: in one
- * process each would pay for what the others have left to be collected. The route without a guard is measured in the same process.
- * Beside throughput stands the processor time of the server's process for each answer, which other work on the machine disturbs less.
+ * Measures the throughput of a route with a guard as a share of the route without a guard, in the same process. Each guard has its
+ * own server processes, because guards in one process would pay for each other's garbage. The table also shows the processor time of
+ * the server for each response. Other work on the machine disturbs that time less.
  */
 export const http = {
   title:
@@ -65,7 +65,7 @@ export const http = {
         .map(({ name }) => ({ name, alg, guard: name, questions: [OPEN, GUARDED], copies: COPIES[name] ?? 1 }))
       measured[alg] = rowsOf(await measure(rounds, PAIRS, asked))
     }
-    // By themselves: a load generator that holds so many tokens is a slower one.
+    // These run separately, because a load generator with 100,000 tokens is slower.
     const crowds = rowsOf(await measure(rounds, PAIRS, CROWD))
     return {
       tables: [
@@ -97,7 +97,7 @@ async function measure(rounds, pairs, asked) {
   return inPairs(rounds, pairs, variants)
 }
 
-/** A server that was seen to do as it should, and the questions that are to be put to it. */
+/** Starts a server, checks its responses, and returns it with its request kinds. */
 async function serverOf({ name, alg, guard, questions }, copy) {
   const server = await start(new URL('../servers/guard-server.mjs', import.meta.url), {
     args: [alg, guard],
@@ -128,7 +128,7 @@ async function check(name, port, path, samples) {
 
 const shareOf = ({ base, held }) => held.perSecond / base.perSecond
 
-/** A row for each variant: what it answers, its share of the base in throughput and in processor time, and how far ours is ahead of it. */
+/** Returns a row for each variant: its responses, its share of the base in throughput and processor time, and this package's lead. */
 function rowsOf(measured) {
   const rows = Object.entries(measured).map(([name, pairs]) => ({
     name,
@@ -141,7 +141,7 @@ function rowsOf(measured) {
   return ours ? rows.map((row) => ({ ...row, ours: quotientOf(ours.ratio, row.ratio) })) : rows
 }
 
-/** A column: its head, and what of a row stands in it. */
+/** Creates a column from its head and the value of a row. */
 const PER_SECOND = ['per second', withSpread]
 const SHARE = [`to ${NO_GUARD}`, ({ ratio }) => times(ratio)]
 const CROWD_SHARE = ['to one token, or to no guard', ({ ratio }) => times(ratio)]

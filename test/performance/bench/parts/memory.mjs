@@ -1,6 +1,6 @@
 import { start } from '../servers/processes.mjs'
 
-/** What the verified tokens take, and that they stay bounded. */
+/** Measures the memory of cached tokens, and checks its limit. */
 export const memory = {
   title: 'Memory of verified tokens',
   async run() {

@@ -6,7 +6,7 @@ import { rowsOf, times, withSpread } from '../report/report.mjs'
 
 const SIZES = [512, 4096]
 
-/** What the length of a token costs. */
+/** Measures the cost of a longer token. */
 export const size = {
   title: 'Size of the token, µs per call',
   async run({ rounds }) {

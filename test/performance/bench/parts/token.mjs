@@ -8,7 +8,7 @@ const WARM_UP = 600
 const SLICE = 300
 const CONNECTIONS = 16
 
-/** The token call beside the password's hash, which would hide all the rest. */
+/** Measures the token endpoint without the password hash, which would hide everything else. */
 export const token = {
   title: 'The token call without the hash, answers per second',
   async run({ rounds }) {
@@ -24,7 +24,7 @@ export const token = {
     }))
     await check(port, variants.slice(1), emails[0])
     const load = await startLoad([port], CONNECTIONS)
-    // Each login under way at a time is of another account and address: no budget of failed logins is met.
+    // Simultaneous logins have different accounts and addresses, so they reach no failed-login limit.
     await load.remember('logins', emails.map(loginAfterHead))
     for (const variant of variants) await load.run(variant, WARM_UP)
     const values = await inRounds(rounds, variants, async (variant) => (await load.run(variant, SLICE)).perSecond)

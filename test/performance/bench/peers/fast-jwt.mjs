@@ -5,7 +5,7 @@ export const fastJwt = ({ alg, issuer, audience, text }) => {
   const options = { key: text, algorithms: [alg], allowedIss: issuer, allowedAud: audience }
   return [
     { name: 'fast-jwt, cache', guard: bearer(createVerifier({ ...options, cache: true })) },
-    // fast-jwt itself warns of this one, with a code of its own: FAST_JWT_CACHE_KEY_BUILDER_SECURITY_RISK.
+    // fast-jwt warns about this setting with the code FAST_JWT_CACHE_KEY_BUILDER_SECURITY_RISK.
     {
       name: 'fast-jwt, cache keyed on the token',
       warned: true,

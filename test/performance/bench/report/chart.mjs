@@ -15,16 +15,16 @@ const STYLE = `
 const ESCAPES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 const escaped = (text) => text.replace(/[&<>"]/g, (character) => ESCAPES[character])
 
-/** From a value to a share of the width: zero to the greatest, or by powers of ten from `from`. */
+/** Creates the scale from a value to a share of the width: linear from zero, or logarithmic from `from`. */
 const SCALES = {
   linear: (most) => (value) => value / most,
   log: (most, from) => (value) => Math.max(0, Math.log10(value / from)) / Math.log10(most / from),
 }
 
 /**
- * Horizontal bars as SVG, with a ground of their own: an image on GitHub does not know the theme of the page around it.
- * @param groups each `{ heading, scale, from?, full?, rows: [{ name, kind: own | other | base, value, label }] }`; `full` is what a bar
- *   of the whole width stands for, unless one is greater
+ * Draws horizontal bars as SVG with its own background, because an image on GitHub does not know the theme of its page.
+ * @param groups each `{ heading, scale, from?, full?, rows: [{ name, kind: own | other | base, value, label }] }`. `full` is the value
+ *   of a bar of the whole width, when no value is greater
  */
 export function chart({ title, description, groups }) {
   let y = 8

@@ -3,7 +3,7 @@ import { chart } from './chart.mjs'
 
 const KINDS = { [OURS]: 'own', [FLOOR]: 'base' }
 const kindOf = (name) => KINDS[name] ?? 'other'
-/** With one token, and of HS256 where the algorithm is not said. */
+/** Rows with one token. HS256 when the heading names no algorithm. */
 export const isPlain = ({ name }) => !name.includes(';')
 const label = (value) => (value < 10 ? value.toFixed(2) : value.toFixed(0))
 

@@ -16,7 +16,7 @@ const markdown = (heads, rows) =>
     ...rows.map(line),
   ].join('\n')
 
-/** Where and when the parts were measured: a line for each run that they are of. */
+/** Returns a line for each run of the parts: machine, versions and date. */
 function placesOf(parts) {
   const dates = [...new Set(Object.values(parts).map(({ date }) => date))]
   return dates.map((date) => {

@@ -1,6 +1,6 @@
 import { pairedRatio, summary } from '../measure/stats.mjs'
 
-/** What is measured and how it is shown: what every part hands back is made of these. */
+/** Each part builds its result from these functions: measured values, tables and demands. */
 
 const digits = (value) => (value < 10 ? value.toFixed(2) : value < 100 ? value.toFixed(1) : value.toFixed(0))
 
@@ -9,7 +9,7 @@ export const withSpread = ({ median, low, high }, unit = '') =>
 
 export const times = ({ median, low, high }) => `× ${withSpread({ median, low, high })}`
 
-/** A row per variant: what it took, and how many times what the first of them took. */
+/** Returns a row for each variant: its value, and its ratio to the first variant. */
 export function rowsOf(values, names = Object.keys(values), base = names[0]) {
   return names.map((name) => ({
     name,

@@ -1,4 +1,4 @@
-// The attacker: 256 connections, each guessing again as soon as it is answered (or `pause` ms later).
+// The attacker: 256 connections. Each sends the next guess after its response, or `pause` ms later.
 import { createClient, login } from '../../../support/plain-js/http-client.mjs'
 
 const [port, addresses, pause] = process.argv.slice(2)

@@ -1,5 +1,5 @@
-// A server of the http part: one route behind one guard, as an app has it, and the same route without. Every guard is loaded, so that
-// no server has less to carry than another.
+// A server of the http part: one route with one guard, and the same route without a guard. Each server loads all guards, so that no
+// server has less memory than another.
 
 import { createEnvironment } from '../environment.mjs'
 import { allGuards, named } from '../guards.mjs'
@@ -10,7 +10,7 @@ const OPEN = '/open/statements'
 
 const [alg, name] = process.argv.slice(2)
 const environment = createEnvironment(alg)
-// The floor knows its token beforehand.
+// The minimum knows its token beforehand.
 const one = environment.tokens(1)
 const { guard } = named(name, allGuards(environment, one))
 const answer = (_req, res) => res.json({ account: 'acc-1', statements: [] })

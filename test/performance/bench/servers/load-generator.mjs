@@ -1,12 +1,12 @@
-// The client under whose load the servers are measured: connections that are kept, one request under way on each, as browsers
-// and HTTP libraries do it. Bare sockets, so that it is never this process that is waited for.
+// The load generator: kept connections with one request at a time on each, as in browsers and HTTP libraries. It uses plain sockets,
+// so that the server is always the slower side.
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
 const STATUS = 'HTTP/1.1 200 '
 const HEAD_END = '\r\n\r\n'
 
-/** What goes on where the last run stopped. */
+/** Creates an endless sequence of the items in turn. */
 const inTurn = (items) => {
   let next = 0
   return () => items[next++ % items.length]
@@ -15,7 +15,7 @@ const inTurn = (items) => {
 const lists = new Map()
 const socketsOf = new Map()
 
-/** How long the whole answer is, told by its first piece; every answer of a run is as long. */
+/** Reads the length of a response from its first piece. All responses of a run have the same length. */
 function lengthOf(piece) {
   const text = piece.toString('latin1')
   const bodyLength = /^content-length: (\d+)\r$/im.exec(text)?.[1]
@@ -23,7 +23,7 @@ function lengthOf(piece) {
   return text.indexOf(HEAD_END) + HEAD_END.length + Number(bodyLength)
 }
 
-/** Requests for `milliseconds`, each `before`, the next of the list, and `after`. How many were answered a second, and in all. */
+/** Sends requests for `milliseconds`: `before`, the next item of the list, `after`. Returns the responses per second, and in total. */
 function run({ port, before, list, after, milliseconds }) {
   const sockets = socketsOf.get(port)
   const following = lists.get(list)

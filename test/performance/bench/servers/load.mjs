@@ -1,6 +1,6 @@
 import { start } from './processes.mjs'
 
-/** The load generator, in a process of its own, with so many connections to each of the servers. */
+/** Starts the load generator in its own process, with `connections` connections to each server. */
 export async function startLoad(ports, connections) {
   const generator = await start(new URL('load-generator.mjs', import.meta.url))
   const order = async (message) => {
@@ -11,7 +11,7 @@ export async function startLoad(ports, connections) {
   for (const port of ports) await order({ order: 'connect', port, connections })
   return {
     remember: (list, items) => order({ order: 'remember', list, items }),
-    /** Loads one server: a request is `before`, the next of its list, and `after`. */
+    /** Loads one server. A request is `before`, the next item of its list, and `after`. */
     run: ({ port, before, list, after }, milliseconds) =>
       order({ order: 'run', port, before, list, after, milliseconds }),
     stop: () => generator.child.disconnect(),

@@ -1,4 +1,4 @@
-// The server under measurement: the built package at its defaults, in a process of its own.
+// The measured server: the compiled package with its defaults, in its own process.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import express from 'express'
 import {
@@ -33,7 +33,7 @@ const sample = () => {
 setInterval(sample, 20).unref()
 
 const server = app.listen(0, '127.0.0.1', 1024, () => process.send(server.address().port))
-// What there was since the last question.
+// The numbers since the last message.
 process.on('message', () => {
   sample()
   process.send({ rss: rss / 2 ** 20, p99: delay.percentile(99) / 1e6, max: delay.max / 1e6, load: passwords.load() })

@@ -4,7 +4,7 @@ import { availableParallelism, loadavg } from 'node:os'
 
 export const say = (line) => process.stdout.write(`${line}\n`)
 
-/** What a measurement was taken on, and beside what. */
+/** Prints the machine of a measurement, and its load. */
 export const sayWhere = () =>
   say(
     `Node ${process.version}, ${availableParallelism()} cores, load ${loadavg()
@@ -12,7 +12,7 @@ export const sayWhere = () =>
       .join(' ')}`,
   )
 
-/** Starts a file in its own process, and waits for its first message. */
+/** Starts a file in its own process, and waits for the first message of that process. */
 export async function start(file, options = {}) {
   const child = fork(file, options.args ?? [], {
     execArgv: options.execArgv ?? [],

@@ -1,5 +1,5 @@
-// The server of the token part: the token call of each algorithm, with a password check that costs nothing, and a bare route
-// that reads JSON and answers with JSON of the same shape and length.
+// The server of the token part: a token endpoint for each algorithm, with a password check without cost. A bare route reads JSON and
+// returns JSON of the same shape and length.
 import { generateKeyPairSync } from 'node:crypto'
 import express from 'express'
 import { createPasswords, createTokenIssuer, memoryAccounts, tokenRouter } from 'express-token-endpoint'
