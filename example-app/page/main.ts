@@ -1,4 +1,4 @@
-import { signIn, signOut } from './api.js'
+import { signIn, signOut } from './calls.js'
 import { END_TEXTS, END_TONES, type End, signInFailureText } from './messages.js'
 import type { Session } from './session.js'
 import { byId } from './views/dom.js'

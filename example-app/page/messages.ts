@@ -1,4 +1,4 @@
-import type { Failure } from './failure.js'
+import type { CallFailure } from './call-failure.js'
 
 /** The reason for the end of a session. */
 export type End = 'expired' | 'refused' | 'signed-out' | 'forgotten'
@@ -14,7 +14,7 @@ export const END_TEXTS: Readonly<Record<End, string>> = {
     'This page has deleted your token, but could not reach the server. A copy of the token works until it expires.',
 }
 
-export function signInFailureText(failure: Failure): string {
+export function signInFailureText(failure: CallFailure): string {
   switch (failure.kind) {
     case 'wrong-credentials':
       return 'E-mail or password is wrong.'
@@ -40,7 +40,7 @@ export interface Call {
   api: string
 }
 
-export function callFailureText(failure: Failure, { what, api }: Call): string {
+export function callFailureText(failure: CallFailure, { what, api }: Call): string {
   switch (failure.kind) {
     case 'scope-missing':
       return `This account has no permission for ${what}${failure.scope ? `. Its token lacks the scope ${failure.scope}` : ''}.`

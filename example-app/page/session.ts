@@ -1,4 +1,4 @@
-import { type Claims, claimsOf } from './claims.js'
+import { type Claims, claimsOf } from './token-claims.js'
 
 /** A session from sign-in to sign-out. Only the session has the token, and it never shows the token. */
 export interface Session {

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { type Check, named } from '../shared/options.js'
 import { suggestion } from '../shared/suggest.js'
-import { UsageError } from './failure.js'
+import { UsageError } from './command-error.js'
 import type { Io } from './io.js'
 
 /** One option of a command: its type, and its line in the help. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { suggest } from '../shared/suggest.js'
 import { check } from './check/check.js'
 import { type Command, helpOf, PROGRAM, readArguments } from './command.js'
-import { EXIT, Failure, UsageError } from './failure.js'
+import { CommandError, EXIT, UsageError } from './command-error.js'
 import { hash } from './hash/hash.js'
 import { type Io, remark, say } from './io.js'
 import { keygen } from './keygen/keygen.js'
@@ -27,7 +27,7 @@ export async function main(args: readonly string[], io: Io): Promise<number> {
   try {
     return await dispatch(args, io)
   } catch (error) {
-    if (!(error instanceof Failure)) throw error
+    if (!(error instanceof CommandError)) throw error
     remark(io, `${PROGRAM}: ${error.message}`)
     return error instanceof UsageError ? EXIT.usage : EXIT.fails
   }

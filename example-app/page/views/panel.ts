@@ -1,5 +1,5 @@
-import type { Outcome } from '../api.js'
-import type { Failure } from '../failure.js'
+import type { CallFailure } from '../call-failure.js'
+import type { Outcome } from '../calls.js'
 import { type Call, callFailureText } from '../messages.js'
 import type { Session } from '../session.js'
 import { announce } from './announcer.js'
@@ -40,7 +40,7 @@ export function createPanel<T>({ id, load, draw, onRefused, ...call }: PanelPart
     return retry
   }
 
-  function showFailure(failure: Failure, session: Session): void {
+  function showFailure(failure: CallFailure, session: Session): void {
     const text = callFailureText(failure, call)
     announce(text)
     const isForGood = failure.kind === 'scope-missing'

@@ -1,4 +1,4 @@
-import { dailyTotals, type HouseStatements, type HouseTotals, type Outcome, statementsOf } from '../api.js'
+import { dailyTotals, type HouseStatements, type HouseTotals, type Outcome, statementsOf } from '../calls.js'
 import { barChart } from '../chart/chart.js'
 import { centsOf } from '../money.js'
 import type { Session } from '../session.js'

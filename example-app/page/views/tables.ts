@@ -1,4 +1,4 @@
-import type { HouseStatements, HouseTotals } from '../api.js'
+import type { HouseStatements, HouseTotals } from '../calls.js'
 import { centsOf, moneyText } from '../money.js'
 import { element } from './dom.js'
 

@@ -1,6 +1,6 @@
-import { claimRows } from '../claims.js'
 import { runDown, SOON_MS, timeLeftText } from '../countdown.js'
 import type { Session } from '../session.js'
+import { claimRows } from '../token-claims.js'
 import { announce } from './announcer.js'
 import { byId, element } from './dom.js'
 

@@ -1,7 +1,7 @@
 import { duration } from '../../shared/options.js'
 import { suggestion } from '../../shared/suggest.js'
 import { checked, command, PASSWORD_AS_ARGUMENT, type Values } from '../command.js'
-import { EXIT, Failure, UsageError } from '../failure.js'
+import { CommandError, EXIT, UsageError } from '../command-error.js'
 import { readPassword } from '../hash/password-input.js'
 import type { Io } from '../io.js'
 import { createProbe, type Probe } from './probe.js'
@@ -99,7 +99,7 @@ async function mustAnswer({ answers }: Probe, present: (text: string) => string)
   try {
     await answers.signedIn()
   } catch (error) {
-    throw error instanceof Fault ? new Failure(`The token endpoint gives ${present(error.message)}`) : error
+    throw error instanceof Fault ? new CommandError(`The token endpoint gives ${present(error.message)}`) : error
   }
 }
 

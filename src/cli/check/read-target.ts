@@ -1,7 +1,7 @@
 import { type Check, InvalidOption } from '../../shared/options.js'
 import { isExposed, readWebUrl } from '../../shared/web-url.js'
 import { checked } from '../command.js'
-import { UsageError } from '../failure.js'
+import { UsageError } from '../command-error.js'
 import type { Guarded } from './target.js'
 
 /** The path that the specification names. */

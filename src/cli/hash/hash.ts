@@ -2,7 +2,7 @@ import { argon2id, bcrypt } from '../../accounts/passwords/hashers.js'
 import { createPasswords } from '../../accounts/passwords/passwords.js'
 import { integer } from '../../shared/options.js'
 import { checked, command, PASSWORD_AS_ARGUMENT } from '../command.js'
-import { EXIT, Failure } from '../failure.js'
+import { CommandError, EXIT } from '../command-error.js'
 import { say } from '../io.js'
 import { readNewPassword } from './password-input.js'
 
@@ -33,7 +33,7 @@ The hash is the one that createPasswords() makes: argon2id with OWASP's paramete
     const least = checked('--min-length', integer(1, 1000, 'a number of characters'), Number(values['min-length'] ?? 1))
     const password = await readNewPassword(io.stdin, io.stderr)
     const length = [...password].length
-    if (length < least) throw new Failure(`The password must have at least ${least} characters, but has ${length}`)
+    if (length < least) throw new CommandError(`The password must have at least ${least} characters, but has ${length}`)
     const passwords = createPasswords({ hashers: [values.bcrypt ? bcrypt() : argon2id()] })
     say(io, await hashed(password, passwords.hash))
     return EXIT.holds
@@ -45,6 +45,6 @@ async function hashed(password: string, make: (password: string) => Promise<stri
   try {
     return await make(password)
   } catch (error) {
-    throw error instanceof RangeError || error instanceof TypeError ? new Failure(error.message) : error
+    throw error instanceof RangeError || error instanceof TypeError ? new CommandError(error.message) : error
   }
 }

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
-import { Failure } from '../failure.js'
+import { CommandError } from '../command-error.js'
 import type { Input, Output } from '../io.js'
 
 /** The default size limit of the token endpoint's request body. */
@@ -23,7 +23,7 @@ async function ask(input: Input, terminal: Output, questions: readonly string[])
   const lines = createInterface({ input, output: nowhere, terminal: true, historySize: 0 })
   // Ctrl-C and Ctrl-D close the interface without settling the question.
   const cancelled = new Promise<never>((_, reject) => {
-    lines.once('close', () => reject(new Failure('Cancelled')))
+    lines.once('close', () => reject(new CommandError('Cancelled')))
   })
   const answers: string[] = []
   try {
@@ -35,7 +35,7 @@ async function ask(input: Input, terminal: Output, questions: readonly string[])
   } finally {
     lines.close()
   }
-  if (new Set(answers).size > 1) throw new Failure('The two passwords differ')
+  if (new Set(answers).size > 1) throw new CommandError('The two passwords differ')
   return usable(answers[0] as string)
 }
 
@@ -47,11 +47,11 @@ async function readLine(input: Input): Promise<string> {
     const bytes = Buffer.from(chunk)
     size += bytes.length
     if (size > LONGEST_BYTES)
-      throw new Failure(`Standard input is too long. A password has at most ${LONGEST_BYTES} bytes`)
+      throw new CommandError(`Standard input is too long. A password has at most ${LONGEST_BYTES} bytes`)
     chunks.push(bytes)
   }
   const line = decode(Buffer.concat(chunks)).replace(/\r?\n$/, '')
-  if (/[\r\n]/.test(line)) throw new Failure('Standard input must hold only the password, on one line')
+  if (/[\r\n]/.test(line)) throw new CommandError('Standard input must hold only the password, on one line')
   return usable(line)
 }
 
@@ -59,11 +59,11 @@ function decode(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
-    throw new Failure('The password on standard input is not UTF-8 text')
+    throw new CommandError('The password on standard input is not UTF-8 text')
   }
 }
 
 function usable(password: string): string {
-  if (password === '') throw new Failure('The password is empty')
+  if (password === '') throw new CommandError('The password is empty')
   return password
 }

@@ -1,6 +1,6 @@
 import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { parse } from 'node:path'
-import { Failure } from '../failure.js'
+import { CommandError } from '../command-error.js'
 
 export interface KeyFile {
   path: string
@@ -35,7 +35,7 @@ export function writeKeyFiles(files: readonly KeyFile[]): void {
     }
   } catch (error) {
     for (const path of made) rmSync(path, { force: true })
-    throw new Failure(reasonOf(error as NodeJS.ErrnoException))
+    throw new CommandError(reasonOf(error as NodeJS.ErrnoException))
   }
 }
 

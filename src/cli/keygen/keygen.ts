@@ -1,7 +1,7 @@
 import { integer } from '../../shared/options.js'
 import { ALGORITHMS, type Algorithm } from '../../tokens/keys/algorithms.js'
 import { checked, command, oneOf } from '../command.js'
-import { EXIT, UsageError } from '../failure.js'
+import { EXIT, UsageError } from '../command-error.js'
 import { type Io, remark } from '../io.js'
 import { type KeyFile, publicPath, writeKeyFiles } from './key-files.js'
 import { type KeyText, newPair, newSecret, RSA_BITS } from './new-key.js'

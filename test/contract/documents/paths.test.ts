@@ -37,27 +37,24 @@ function split(source: string): { text: string; blocks: Block[] } {
 
 /**
  * Returns the paths that a document mentions and that do not exist. A path is relative to the root of the project or to the
- * folder of the document. In a map (a code block without a language) a file name may stand below its folder.
+ * folder of the document. The README of a folder is its map: it may name a file below the folder without the path.
  */
 function missingPaths(document: string, source: string): string[] {
   const folder = posix.dirname(document)
   const { text, blocks } = split(source)
-  const found = (path: string) => CREATED.has(path) || exists(path) || exists(posix.join(folder, path))
+  const isMap = folder !== '.' && posix.basename(document) === 'README.md'
+  const below = new Set(isMap ? filesBelow(folder).map((path) => posix.basename(path)) : [])
+  const found = (path: string) =>
+    CREATED.has(path) || exists(path) || exists(posix.join(folder, path)) || below.has(path)
 
   const code = [...text.matchAll(/`([^`\n]+)`/g)].flatMap(([, words = '']) => words.split(/\s+/))
   const links = [...text.matchAll(/\]\(([^)\s#]+)[^)]*\)/g)].map(([, target = '']) => target)
   const local = links.filter((target) => !/^[a-z]+:/.test(target))
-  const commands = blocks
-    .filter(({ language }) => /^(sh|bash|shell|console)$/.test(language))
-    .flatMap((block) => block.text.split(/[\s'"=]+/))
-    .filter((word) => OWN_FOLDER.test(word) && !/[*{<$]/.test(word))
-  const missing = [...code.filter(isPath), ...commands, ...local].filter((path) => !found(path))
-
-  const below = new Set(filesBelow(folder).map((path) => posix.basename(path)))
-  const maps = blocks
-    .filter(({ language }) => language === '' || language === 'text')
-    .flatMap((b) => b.text.split(/[\s,()]+/))
-  return [...missing, ...maps.filter((word) => FILE_NAME.test(word) && !below.has(word) && !found(word))]
+  const wordsOf = (languages: RegExp) =>
+    blocks.filter(({ language }) => languages.test(language)).flatMap((block) => block.text.split(/[\s'"=,()]+/))
+  const commands = wordsOf(/^(sh|bash|shell|console)$/).filter((word) => OWN_FOLDER.test(word) && !/[*{<$]/.test(word))
+  const trees = isMap ? wordsOf(/^(text)?$/).filter(isPath) : []
+  return [...code.filter(isPath), ...commands, ...trees, ...local].filter((path) => !found(path))
 }
 
 const scripts = (JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { scripts: Record<string, string> }).scripts
@@ -77,7 +74,6 @@ describe('a path in a document', () => {
     ['a name without its folder', 'see `login.ts`', ['login.ts']],
     ['a link to nothing', '[x](docs/nothing.md#a)', ['docs/nothing.md']],
     ['a command', '```sh\nnpx vitest run test/nothing.test.ts\n```', ['test/nothing.test.ts']],
-    ['a map', '```\ntokens/  tokens.ts nothing.ts\n```', ['nothing.ts']],
     ['code of a host', "```ts\nimport './nothing.js'\n```", []],
     ['no path', '`https://api.example.com/src/x.ts`, `GET /docs`, `a.b`', []],
   ])('%s', (_, source, missing) => {
@@ -86,6 +82,11 @@ describe('a path in a document', () => {
 
   it('may be relative to the folder of the document', () => {
     expect(missingPaths('test/README.md', '`support/http.ts`, `vitest.config.ts`')).toEqual([])
+  })
+
+  it('may be only a name in the map of a folder', () => {
+    const map = 'see `http-client.mjs`, `nothing.ts`\n```\nrunner/  counts.mjs gone.mjs\n```\n'
+    expect(missingPaths('test/README.md', map)).toEqual(['nothing.ts', 'gone.mjs'])
   })
 
   it('may not name an npm script that does not exist', () => {

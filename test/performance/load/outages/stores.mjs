@@ -42,15 +42,15 @@ export async function storeOutages() {
   const parts = await requestsOf(fleet)
   const verdicts = []
   let where = 'up'
-  let down
+  let lost
   const allowed = (kind, phase) => {
     if (phase === 'up') return UP[kind]
-    return (phase === 'down' && DOWN[down][kind]) || (phase === 'down' ? UP[kind] : anyTime(kind))
+    return (phase === 'down' && DOWN[lost][kind]) || (phase === 'down' ? UP[kind] : anyTime(kind))
   }
   const load = loadThrough({ size: 24, next: parts.next, allowed, pauseMs: 20 })
   for (const [store, how, leave, comeBack] of OUTAGES) {
     where = `${store} ${how}`
-    down = store
+    lost = store
     const before = await load.during('up', UP_MS)
     await leave(fleet)
     await sleep(SETTLE_MS)

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { Client } from 'pg'
 import { freePort } from './free-port.mjs'
 
-/** Debian's folder for the server's programs, which are not on the path. The newest version comes first. */
+/** The folder of PostgreSQL's programs on Debian, where they are not on the path. The newest version is first. */
 const DEBIAN = '/usr/lib/postgresql'
 const folders = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort((a, b) => Number(b) - Number(a)) : []
 const bin = ['', ...folders.map((version) => `${DEBIAN}/${version}/bin/`)].find((folder) =>
@@ -22,7 +22,7 @@ export const PASSWORD = 'a p@ss/word'
 
 const SETTINGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=off', 'shared_buffers=16MB']
 
-/** A throw-away PostgreSQL on a free port, set up and not yet started. Later settings win. */
+/** Creates a temporary PostgreSQL on a free port, and does not start it. Later settings win. */
 export async function postgresServer({ settings = [] } = {}) {
   const port = await freePort()
   const dir = await mkdtemp(join(tmpdir(), 'postgres-'))
@@ -84,7 +84,7 @@ export async function postgresServer({ settings = [] } = {}) {
   }
 }
 
-/** Waits until the server is ready. Keeps reading the log, because a full pipe would block the server. */
+/** Waits until the server is ready. Keeps reading its log, because a full pipe would block the server. */
 async function readiness(child) {
   let log = ''
   await new Promise((resolve, reject) => {
@@ -98,19 +98,19 @@ async function readiness(child) {
 
 const urlOf = (port, database) => `postgres://postgres:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${database}`
 
-/** PostgreSQL refuses to run as root, as which CI runs; "nobody" is on every system. */
+/** Returns the user `nobody` when the tests run as root, because PostgreSQL refuses to run as root. */
 function serverUser() {
   if (process.getuid?.() !== 0) return undefined
   const [, , uid, gid] = /^nobody:.*$/m.exec(readFileSync('/etc/passwd', 'utf8'))?.[0].split(':') ?? []
   return { uid: Number(uid ?? 65_534), gid: Number(gid ?? 65_534) }
 }
 
-/** Returns the child processes from /proc. Each process of PostgreSQL has its own session, so no signal reaches all of them. */
+/** Reads the children of a process from `/proc`. Each PostgreSQL process has its own session, so no signal reaches all of them. */
 function childrenOf(parent) {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   return pids.map(Number).filter((pid) => {
     try {
-      // The state and the parent follow the name, which may hold blanks and parentheses.
+      // The name can contain spaces and parentheses. The state and the parent come after it.
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
       return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === parent
     } catch {

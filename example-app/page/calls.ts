@@ -1,7 +1,7 @@
-import { type Failure, failureOf } from './failure.js'
+import { type CallFailure, failureOf } from './call-failure.js'
 import { openSession, type Session, type TokenAnswer } from './session.js'
 
-export type Outcome<T> = { value: T } | { failure: Failure }
+export type Outcome<T> = { value: T } | { failure: CallFailure }
 
 export interface Statement {
   id: string

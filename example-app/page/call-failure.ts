@@ -1,5 +1,5 @@
 /** The reason for a failed call. `seconds` is the time after which the user may try again. */
-export type Failure =
+export type CallFailure =
   | { kind: 'wrong-credentials' }
   | { kind: 'token-refused' }
   | { kind: 'scope-missing'; scope: string | undefined }
@@ -9,7 +9,7 @@ export type Failure =
   | { kind: 'unexpected'; status: number }
 
 /** Returns the failure for a response with an error status. */
-export function failureOf({ status, headers }: Pick<Response, 'status' | 'headers'>): Failure {
+export function failureOf({ status, headers }: Pick<Response, 'status' | 'headers'>): CallFailure {
   const challenge = headers.get('WWW-Authenticate')
   const seconds = secondsOf(headers.get('Retry-After'))
   switch (status) {

@@ -1,10 +1,10 @@
 /** An error that the user of the command can fix, printed as one line. Never holds a password, a token or a key. */
-export class Failure extends Error {
+export class CommandError extends Error {
   override readonly name: string = 'Failure'
 }
 
 /** The command line is wrong. */
-export class UsageError extends Failure {
+export class UsageError extends CommandError {
   override readonly name = 'UsageError'
 }
 

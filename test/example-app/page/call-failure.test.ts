@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { type Failure, failureOf } from '../../../example-app/page/failure.js'
+import { type CallFailure, failureOf } from '../../../example-app/page/call-failure.js'
 import { callFailureText, signInFailureText, tryAgain } from '../../../example-app/page/messages.js'
 
 const answer = (status: number, headers: Record<string, string> = {}) => ({ status, headers: new Headers(headers) })
 const bearer = (parameters: string) => ({ 'WWW-Authenticate': `Bearer realm="r", ${parameters}` })
 
 describe('an answer is', () => {
-  test.each<[string, ReturnType<typeof answer>, Failure]>([
+  test.each<[string, ReturnType<typeof answer>, CallFailure]>([
     ['a wrong password', answer(403), { kind: 'wrong-credentials' }],
     ['a token refused', answer(401, bearer('error="invalid_token"')), { kind: 'token-refused' }],
     [
@@ -32,7 +32,7 @@ describe('an answer is', () => {
 describe('in words', () => {
   const REPORT = { what: 'daily totals', api: 'online reporting API' }
 
-  test.each<[Failure, string]>([
+  test.each<[CallFailure, string]>([
     [{ kind: 'wrong-credentials' }, 'E-mail or password is wrong.'],
     [{ kind: 'throttled', seconds: 840 }, 'Too many failed attempts. Try again in 14 minutes.'],
     [{ kind: 'unavailable', seconds: 3 }, 'Signing in is not possible at the moment. Try again in 3 seconds.'],
@@ -45,7 +45,7 @@ describe('in words', () => {
     expect(signInFailureText(failure)).toBe(text)
   })
 
-  test.each<[Failure, string]>([
+  test.each<[CallFailure, string]>([
     [
       { kind: 'scope-missing', scope: 'reports:read' },
       'This account has no permission for daily totals. Its token lacks the scope reports:read.',

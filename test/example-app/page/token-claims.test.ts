@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { claimRows, claimsOf } from '../../../example-app/page/claims.js'
+import { claimRows, claimsOf } from '../../../example-app/page/token-claims.js'
 
 const tokenOf = (claims: unknown) => `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c2ln`
 
