@@ -4,17 +4,17 @@ export const PASSWORD: string
 
 export interface PostgresServer {
   port: number
-  /** Returns the ids of all processes. */
+  /** All of its processes. */
   pids(): number[]
-  /** Creates a database. Returns its URL with the password. */
+  /** Makes a database, and gives its URL, with the password in it. */
   createDatabase(): Promise<string>
   start(): Promise<void>
-  /** Kills the server like a crash, without ending transactions. */
+  /** Ends it without a word to its clients' transactions, as a crash would. */
   kill(): Promise<void>
   /** Pauses all its processes. Connections stay open and get no response. */
   pause(): void
   resume(): void
-  /** Kills the server and deletes its folder. */
+  /** Kills it and deletes its folder. */
   remove(): Promise<void>
 }
 
