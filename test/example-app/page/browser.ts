@@ -6,13 +6,13 @@ import { type PageApp, type PageAppOptions, startPageApp } from './page-app.js'
 export interface Opened {
   page: Page
   app: PageApp
-  /** What the browser has complained about so far: scripts that threw, policies that were violated, calls that failed. */
+  /** The browser's complaints so far: scripts that threw, policies that were violated, calls that failed. */
   complaints: string[]
-  /** The origins that it has asked for anything. */
+  /** The origins of all requests. */
   origins: Set<string>
 }
 
-/** Opens the page of an app of its own in a browser that knows nothing of what was before. */
+/** Starts an app, and opens its page in a new browser context. */
 export async function openPage(browser: Browser, options: PageAppOptions = {}): Promise<Opened> {
   const app = await startPageApp(options)
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
@@ -34,14 +34,14 @@ export async function signIn(page: Page, { email, password }: { email: string; p
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
-/** From now on the page's clock, which is years wrong, goes on only when it is told to. */
+/** Stops the page's clock, which is years wrong. Tests move the clock. */
 export async function stopTime(page: Page): Promise<void> {
   const start = Date.UTC(2031, 0, 1)
   await page.clock.install({ time: start })
   await page.clock.pauseAt(start + 1000)
 }
 
-/** The token that signing in brings: no script of the page can be asked for it. */
+/** Signs in, and returns the token from the response. No script of the page has access to the token. */
 export async function signInForToken(page: Page, credentials: { email: string; password: string }): Promise<string> {
   const answer = page.waitForResponse(/authentication\/token$/)
   await signIn(page, credentials)

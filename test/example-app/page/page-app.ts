@@ -21,13 +21,13 @@ import { createReportingApp } from '../../../example-app/web/reporting-app.js'
 import { FOLDER, tempDir } from '../support.js'
 
 export interface PageAppOptions {
-  /** Whether the page is told of a reporting API. */
+  /** Connects the page to a reporting API. */
   hasReporting?: boolean
-  /** How many failed logins an account may have from one address. */
+  /** The most failed logins of an account from one address. */
   guesses?: number
 }
 
-/** Both APIs and their page, in this process, on the demo accounts, with a clock that can be put forward. */
+/** Starts both APIs and their page in this process, with the demo accounts and a clock that tests can move. */
 export async function startPageApp({ hasReporting = true, guesses = 10 }: PageAppOptions = {}) {
   const dataDir = await tempDir()
   const db = await openDatabase({ dataDir, databaseUrl: undefined }, () => {})

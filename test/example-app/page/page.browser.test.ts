@@ -8,7 +8,7 @@ import type { PageAppOptions } from './page-app.js'
 const HOUR = 3_600_000
 const WRONG = { ...ALICE, password: 'wrong-password' }
 
-/** Chromium's own words for an answer that is no 2xx. */
+/** Chromium's message for a response that is not 2xx. */
 const failed = (status: number) =>
   expect.stringMatching(`^error: Failed to load resource: the server responded with a status of ${status} `)
 

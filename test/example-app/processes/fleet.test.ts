@@ -12,7 +12,7 @@ import { ALICE, NORTH, REPORT, type Running, SIGN_OUT_PATH, start, TOKEN_PATH, t
 const ENOUGH = 20
 const TIME_LIMIT = { timeout: 60_000, interval: 20 }
 
-/** Starts nginx with the shipped configuration, and two processes of each API behind it. */
+/** Starts nginx with the shipped configuration, and two processes of each API as its servers. */
 async function startFleet() {
   const [postgres, redis] = [await startPostgres(), await startRedis()]
   const ports = {

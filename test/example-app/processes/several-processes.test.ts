@@ -94,7 +94,7 @@ describe.skipIf(NO_POSTGRES || NO_REDIS)('several processes', { timeout: 2 * SER
     const through = guesses.filter((status) => status === 403).length
     expect(new Set(guesses)).toEqual(new Set([403, 429]))
     expect(through).toBeGreaterThanOrEqual(10)
-    // The limit is ten. Without Redis each process would count alone, which a slow Redis can cause on a busy machine.
+    // The limit is ten. Without Redis each process has its own count, which a slow Redis can cause on a busy machine.
     expect(through).toBeLessThan(30)
 
     for (const { kill } of processes) kill('SIGTERM')

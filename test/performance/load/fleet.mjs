@@ -1,4 +1,4 @@
-// npm run fleet [-- [load rotation …] [--scale 0.01] [--rounds 15]]
+// Usage: `npm run fleet [-- [load rotation …] [--scale 0.01] [--rounds 15]]`
 
 import { table } from '../bench/report/table.mjs'
 import { say, sayWhere } from '../bench/servers/processes.mjs'

@@ -16,7 +16,7 @@ const KEPT_MS = 5000
 const GONE_MS = 3000
 
 const UP = { report: [200], forged: [401], 'no token': [401], 'no scope': [403] }
-/** Without a key the API can verify no token. */
+/** The API cannot verify tokens without a key. */
 const GONE = { report: [503], forged: [503], 'no token': [401], 'no scope': [503] }
 
 /** Stops the issuer for longer than the reporting API keeps cached keys. */

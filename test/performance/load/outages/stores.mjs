@@ -25,7 +25,7 @@ const UP = {
 /** Allowed statuses during an outage. An invalid token still gets 401 where no store is needed. */
 const DOWN = {
   PostgreSQL: { statements: [503], login: [503], 'wrong password': [429, 503], 'signed out': [401, 503] },
-  // Each process then counts failed logins alone.
+  // Each process then has its own count of failed logins.
   Redis: { statements: [503], 'signed out': [503] },
 }
 const anyTime = (kind) => [...UP[kind], 503]

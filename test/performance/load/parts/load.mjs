@@ -11,10 +11,10 @@ const LOGINS = 2000
 const SIGN_OUTS = 200
 const GUESSES = 40
 const BUDGET = 10
-/** When Redis takes longer than 40 ms on a busy machine, each process counts failed logins alone, and the test repeats. */
+/** The most repetitions. Redis may take longer than 40 ms on a busy machine, and then each process has its own count. */
 const TRIES = 4
 
-/** Checks responses, failed-login limits and sign-outs of four processes behind one address. */
+/** Checks responses, failed-login limits and sign-outs of four processes with one address. */
 export const load = {
   title: 'Four processes on PostgreSQL and Redis behind one address',
   async run({ scale }) {
@@ -198,7 +198,7 @@ async function ownersLogins({ balancer }, { person, address }) {
   return [(await from(address)).status, (await from('127.0.3.2')).status]
 }
 
-/** Returns how often a process counted failed logins alone because Redis was too slow. */
+/** Returns how often a process used its own count of failed logins because Redis was too slow. */
 const silences = ({ apis }) =>
   apis.reduce((sum, { log }) => sum + log().split('dependency.failed throttle').length - 1, 0)
 

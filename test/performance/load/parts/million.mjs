@@ -101,7 +101,7 @@ async function compare(kind, stores, rounds) {
   const [few, many] = stores
   const verdicts = []
   for (const [what, lookUp] of Object.entries(LOOK_UPS)) {
-    // The first look-ups read from the disk, so they do not count.
+    // The earliest look-ups read from the disk, so they do not count.
     for (const one of stores) await microsecondsEach(one, lookUp, 4 * SLICE)
     const values = await inRounds(rounds, stores, (one) => microsecondsEach(one, lookUp, SLICE))
     const ratio = pairedRatio(values[many.name], values[few.name])

@@ -9,7 +9,7 @@ import { startPipeline } from '../clients/pipelined.mjs'
 import { figure } from '../verdicts.mjs'
 
 const DEMAND = 1.6
-/** Below this number of cores, other work had the cores, and the throughput says nothing. */
+/** The least number of cores. With fewer, other work had the cores, and the throughput says nothing. */
 const ENOUGH_CORES = 1.6
 const CONNECTIONS = 16
 const DEPTH = 32

@@ -18,7 +18,7 @@ export async function startEnvironment(baseUrl) {
   return { postgres, redis, env }
 }
 
-/** Starts several processes of the clearing-house API behind one address, with accounts in their database. */
+/** Starts several processes of the clearing-house API with one address, and with accounts in their database. */
 export async function startFleet({ size, people: count }) {
   const environment = await startEnvironment('http://localhost:3000')
   const apis = await Promise.all(Array.from({ length: size }, () => startApi('clearing-house', environment.env)))
