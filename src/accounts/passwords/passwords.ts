@@ -122,18 +122,18 @@ export function createPasswords(options?: PasswordsOptions): Required<Passwords>
     }
   }
 
-  async function inSlot<T>(use: (place: PasswordsSlot) => Promise<T>): Promise<T> {
-    const place = await reserve()
+  async function inSlot<T>(use: (slot: PasswordsSlot) => Promise<T>): Promise<T> {
+    const slot = await reserve()
     try {
-      return await use(place)
+      return await use(slot)
     } finally {
-      place.leave()
+      slot.leave()
     }
   }
 
   return {
-    hash: (password) => inSlot((place) => place.hash(password)),
-    verify: (password, hash) => inSlot((place) => place.verify(password, hash)),
+    hash: (password) => inSlot((slot) => slot.hash(password)),
+    verify: (password, hash) => inSlot((slot) => slot.verify(password, hash)),
     needsRehash: work.needsRehash,
     reserve,
     load: hashQueue.load,

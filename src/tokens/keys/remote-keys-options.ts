@@ -99,5 +99,5 @@ export function readRemoteKeysOptions(url: unknown, options: RemoteKeysOptions) 
     throw new TypeError('remoteKeys: option "cooldown" must be at most half of "maxAge", but is longer')
   }
   if (keepFor < maxAge) throw new TypeError('remoteKeys: option "keepFor" must be at least "maxAge", but is shorter')
-  return { ...read, href, place: origin + pathname }
+  return { ...read, href, location: origin + pathname }
 }

@@ -30,9 +30,9 @@ export function isRemoteKeys(value: unknown): value is RemoteKeys & KeySource {
 /**
  * Fetches and caches a JWK set (RFC 7517 section 5) from one URL. A token's `jku`, `x5u` and `jwk` are never read (RFC 8725 section
  * 3.10). The set is fetched for the first token, refreshed before `maxAge`, and fetched again when a token names an unknown key.
- * There is one fetch at a time, without redirects. Each key verifies only by its own algorithm.
+ * Concurrent requests share one fetch (single flight), without redirects. Each key verifies only by its own algorithm.
  *
- * While the source is down, the cached keys verify for `keepFor`. A token with an unknown key then gets `unavailable` (`503`), not
+ * While the source is down, the cached keys verify for `keepFor` (stale-if-error). A token with an unknown key then gets `unavailable` (`503`), not
  * `invalid_token`, because the key may be new. At most 5,000 requests wait for one fetch. Further requests get `unavailable`
  * immediately.
  *
@@ -41,7 +41,7 @@ export function isRemoteKeys(value: unknown): value is RemoteKeys & KeySource {
  */
 export function remoteKeys(url: string | URL | undefined, options: RemoteKeysOptions = {}): RemoteKeys {
   const read = readRemoteKeysOptions(url, options)
-  const { href, place, clock, cooldown, maxAge, keepFor } = read
+  const { href, location, clock, cooldown, maxAge, keepFor } = read
   const report = reporter(read.onError)
 
   let keys: KeysByKid = new Map()
@@ -53,7 +53,7 @@ export function remoteKeys(url: string | URL | undefined, options: RemoteKeysOpt
   let asking: Promise<void> | undefined
   /** The number of requests that wait for `asking`. */
   let waiting = 0
-  const crowded = new Error(`remoteKeys: ${MOST_WAITING} requests already wait for ${place}`)
+  const crowded = new Error(`remoteKeys: ${MOST_WAITING} requests already wait for ${location}`)
 
   function ask(now: number): Promise<void> {
     asking ??= fetchSet(now).finally(() => {
@@ -69,15 +69,15 @@ export function remoteKeys(url: string | URL | undefined, options: RemoteKeysOpt
       keys = readJwkSet(await fetchText(href, read), keys)
       heardAt = now
       failure = undefined
-      if (keys.size === 0) report(new Error(`remoteKeys: ${place} has no usable key`))
+      if (keys.size === 0) report(new Error(`remoteKeys: ${location} has no usable key`))
     } catch (cause) {
-      failure = new Error(`remoteKeys: no keys from ${place}: ${reasonOf(cause)}`, { cause })
+      failure = new Error(`remoteKeys: no keys from ${location}: ${reasonOf(cause)}`, { cause })
       report(failure)
     }
   }
 
   const source: Pick<RemoteKeys, 'url'> & KeySource = {
-    url: place,
+    url: location,
     find(kid) {
       const now = clock()
       if (!isWithin(maxAge / 2, heardAt, now) && !isWithin(cooldown, askedAt, now)) void ask(now)
