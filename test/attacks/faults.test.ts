@@ -21,7 +21,7 @@ import {
   makeStore,
   PASSWORD,
 } from '../support/fixtures.js'
-import { type Answer, unhandledRejections } from '../support/host.js'
+import { expectUnavailable, unhandledRejections } from '../support/host.js'
 import { bearer, client, flood, listen, login } from '../support/http.js'
 import {
   FAILURES,
@@ -67,13 +67,6 @@ async function start(options: Partial<TokenRouterOptions> = {}, guard: Partial<R
   const send = client((await listen(app)).port)
   const { token } = tokens.issue({ accountId: alice.id })
   return { send, parts, events, forwarded, hasher, handled: () => handled, ask: () => send(bearer(token, '/in')) }
-}
-
-function expectUnavailable(answer: Answer): void {
-  expect(answer.status).toBe(503)
-  expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/)
-  expect(answer.headers).not.toHaveProperty('www-authenticate')
-  expect(JSON.parse(answer.body)).toMatchObject({ code: 'unavailable', status: 503 })
 }
 
 describe('a store that, by e-mail,', () => {
