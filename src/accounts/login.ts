@@ -91,11 +91,15 @@ export function createLogin({ store, passwords, throttle, timeout, clock = SYSTE
     if (throttle?.check) await callHost('throttle', () => throttle.check?.(email, address), throttling)
     const reserve = async () =>
       (await passwords.reserve?.({ source, signal, timeout })) ?? withoutQueue(passwords, timeout)
-    const slot = await callHost('passwords', reserve, { timeout, passThrough: NOT_CHECKED })
+    const slot = await callHost('passwords', reserve, { timeout, passThrough: NOT_CHECKED, late: leave })
     try {
       const storeFailed = (error: unknown) => failed('throttle', error)
       const spent =
-        throttle && (await callHost('throttle', () => throttle.spend(email, address, storeFailed), throttling))
+        throttle &&
+        (await callHost('throttle', () => throttle.spend(email, address, storeFailed), {
+          ...throttling,
+          late: giveBack,
+        }))
       const loggedIn = await check(credentials, slot, signal).catch((error: unknown) => {
         const code = isAuthError(error) ? error.code : undefined
         // An unchecked password is not a failed login. Disconnecting again and again still counts against the address.
@@ -106,10 +110,14 @@ export function createLogin({ store, passwords, throttle, timeout, clock = SYSTE
       await rehash(loggedIn.account, password, slot).catch((error: unknown) => failed(...failureOf(error)))
       return loggedIn
     } finally {
-      // A host's own slot may be asynchronous, and fail.
-      tell(() => slot.leave(), undefined)
+      leave(slot)
     }
   }
+}
+
+/** Leaves a slot. A host's own slot may be asynchronous, and fail. */
+function leave(slot: PasswordsSlot): void {
+  tell(() => slot.leave(), undefined)
 }
 
 /** Takes an attempt back. A host's own throttle may do so asynchronously, and fail. */

@@ -37,7 +37,7 @@ export interface Command<Rows extends OptionRows = OptionRows> {
   /** The hint for an argument too many. */
   wordTooMany?: string
   /** Hints for options that people try, but that do not exist. */
-  mistakes: Readonly<Record<string, string>>
+  aliases: Readonly<Record<string, string>>
   /** @returns the exit status */
   run(values: Values<Rows>, operand: string | undefined, io: Io): Promise<number>
 }
@@ -63,7 +63,7 @@ export interface Given {
  * @throws UsageError that names the option and the likely mistake
  */
 export function readArguments(
-  { name, options, operand, wordTooMany, mistakes }: Command,
+  { name, options, operand, wordTooMany, aliases }: Command,
   args: readonly string[],
 ): Given {
   const rows: OptionRows = { ...options, help: HELP_ROW }
@@ -84,7 +84,7 @@ export function readArguments(
   for (const token of tokens) {
     if (token.kind !== 'option') continue
     const row = Object.hasOwn(rows, token.name) ? rows[token.name] : undefined
-    if (!row) throw new UsageError(unknownOption(name, token.name, token.rawName, Object.keys(rows), mistakes))
+    if (!row) throw new UsageError(unknownOption(name, token.name, token.rawName, Object.keys(rows), aliases))
     const value = token.value
     if (row.type === 'boolean' && value !== undefined) throw new UsageError(`--${token.name} takes no value`)
     if (row.type === 'string' && (!value || (!token.inlineValue && value.startsWith('-')))) {
@@ -105,9 +105,9 @@ function unknownOption(
   option: string,
   written: string,
   known: readonly string[],
-  mistakes: Command['mistakes'],
+  aliases: Command['aliases'],
 ): string {
-  if (Object.hasOwn(mistakes, option)) return `${command} has no option ${written}. ${mistakes[option]}`
+  if (Object.hasOwn(aliases, option)) return `${command} has no option ${written}. ${aliases[option]}`
   return `${command} has no option ${written}. ${suggestion(option, known, '--')}`
 }
 

@@ -1,5 +1,6 @@
 import { AuthError, type AuthErrorCode, type Dependency, isAuthError } from './errors.js'
 import { duration, optional } from './options.js'
+import { bare } from './values.js'
 
 /** The `timeout` option: how long a call of a host's function may take. Default 5 s. */
 export const timeoutOption = optional(duration(1, 60_000), 5000)
@@ -13,6 +14,11 @@ interface HostCallOptions {
   passThrough?: readonly AuthErrorCode[]
 }
 
+interface LateResult<T> {
+  /** Called with a result that comes after the wait has ended, to release what it holds. */
+  late?: ((result: T) => void) | undefined
+}
+
 /**
  * Calls a function of the host and returns its result.
  * @throws AuthError `unavailable`, with the dependency and the cause, when the function throws, rejects or takes too long;
@@ -21,16 +27,19 @@ interface HostCallOptions {
 export async function callHost<T>(
   dependency: Dependency,
   fn: () => T | PromiseLike<T>,
-  { timeout, signal, passThrough = [] }: HostCallOptions = {},
+  options: HostCallOptions & LateResult<T> = {},
 ): Promise<T> {
+  const { timeout, signal, passThrough = [], late } = bare(options)
   try {
-    return await withDeadline(timeout, fn, signal)
+    return await withDeadline(timeout, fn, { signal, late })
   } catch (cause) {
     if (signal?.aborted) throw new AuthError('client_closed_request')
     if (isAuthError(cause) && passThrough.includes(cause.code)) throw cause
     throw new AuthError('unavailable', { dependency, cause })
   }
 }
+
+const NOTHING = bare({})
 
 /**
  * Runs a function and returns its result. A result that comes after the time limit, or after an abort, is dropped.
@@ -39,7 +48,7 @@ export async function callHost<T>(
 export async function withDeadline<T>(
   timeout: number | undefined,
   fn: () => T | PromiseLike<T>,
-  signal?: AbortSignal,
+  { signal, late }: Pick<HostCallOptions, 'signal'> & LateResult<T> = NOTHING,
 ): Promise<T> {
   const result = fn()
   if (timeout === undefined && !signal) return result
@@ -47,13 +56,17 @@ export async function withDeadline<T>(
   const ended = new Promise<never>((_, reject) => {
     end = reject
   })
+  ended.catch(() => {})
   const abort = () => end(new Error('aborted'))
-  const late = () => end(new Error(`no result within ${timeout} ms`))
-  const timer = timeout === undefined ? undefined : setTimeout(late, timeout)
-  signal?.addEventListener('abort', abort, { once: true })
-  if (signal?.aborted) abort()
+  let timer: NodeJS.Timeout | undefined
   try {
+    signal?.addEventListener('abort', abort, { once: true })
+    if (signal?.aborted) abort()
+    if (timeout !== undefined) timer = setTimeout(() => end(new Error(`no result within ${timeout} ms`)), timeout)
     return await Promise.race([result, ended])
+  } catch (error) {
+    if (late) Promise.resolve(result).then(late, () => {})
+    throw error
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', abort)

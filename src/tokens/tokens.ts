@@ -135,7 +135,7 @@ function verifierOf({ issuer, audience, keys, clock, clockTolerance: tolerance, 
   sync: SyncVerifier
 } {
   const { add, fromCache } = cache === false ? NO_CACHE : verifiedCache(cache, keys, clock)
-  function verifyNow(text: string): VerifiedToken {
+  function verifyHere(text: string): VerifiedToken {
     assertTokenText(text)
     const cached = fromCache(text)
     if (cached) return cached
@@ -144,7 +144,7 @@ function verifierOf({ issuer, audience, keys, clock, clockTolerance: tolerance, 
     return verification.token
   }
   return {
-    verifier: { issuer, audience, verify: (text) => retryUnknownKey(keys, () => verifyNow(text)) },
-    sync: { fromCache, verifySync: (text) => unlessUnknownKey(keys, () => verifyNow(text)) },
+    verifier: { issuer, audience, verify: (text) => retryUnknownKey(keys, () => verifyHere(text)) },
+    sync: { fromCache, verifySync: (text) => unlessUnknownKey(keys, () => verifyHere(text)) },
   }
 }

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { bare } from '../shared/values.js'
 import type { Verification } from './jwt/verify-token.js'
 import type { KeySource } from './keys/key-ring.js'
 import type { VerifiedToken } from './verified-token.js'
@@ -20,15 +21,18 @@ interface Entry extends Verification {
  */
 export const KEY_LENGTH = 16
 
+/** Options without a prototype, because lru-cache would read options from a polluted prototype. */
+const OPTIONS = bare({})
+
 /** Creates a cache of at most `max` tokens. The least recently used token gives way. */
 export function verifiedCache(max: number, keys: KeySource, clock: () => number): VerifiedCache {
   const entries = new LRUCache<string, Entry>({ max })
   return {
     add(text, { token, key, notBefore, notAfter }) {
-      entries.set(text.slice(-KEY_LENGTH), { text, token, key, notBefore, notAfter })
+      entries.set(text.slice(-KEY_LENGTH), { text, token, key, notBefore, notAfter }, OPTIONS)
     },
     fromCache(text) {
-      const entry = entries.get(text.slice(-KEY_LENGTH))
+      const entry = entries.get(text.slice(-KEY_LENGTH), OPTIONS)
       if (entry?.text !== text) return undefined
       const now = clock()
       if (now >= entry.notBefore && now < entry.notAfter && keys.find(entry.key.kid) === entry.key) return entry.token

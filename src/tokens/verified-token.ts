@@ -1,6 +1,6 @@
 import { brand, hasBrand } from '../shared/brand.js'
 import { isPlainObject, isScopeList, LAST_MOMENT } from '../shared/options.js'
-import { isThenable, isValidDate, memberOf } from '../shared/values.js'
+import { bare, isThenable, isValidDate, memberOf } from '../shared/values.js'
 
 /** A verified token. Frozen, shared between requests, and without the token's text. */
 export interface VerifiedToken {
@@ -122,18 +122,18 @@ class Verified implements VerifiedToken {
 
   // Each reader gets its own Date, because a Date in a frozen object can still be changed. All tokens share the two functions.
   static readonly #times: PropertyDescriptorMap & ThisType<Verified> = {
-    issuedAt: {
+    issuedAt: bare<PropertyDescriptor & ThisType<Verified>>({
       enumerable: true,
       get() {
         return dateOf(this.#iat)
       },
-    },
-    expiresAt: {
+    }),
+    expiresAt: bare<PropertyDescriptor & ThisType<Verified>>({
       enumerable: true,
       get() {
         return dateOf(this.#exp)
       },
-    },
+    }),
   }
 
   constructor({ id, accountId, issuer, audience, scopes, iat, exp, claims }: Members) {

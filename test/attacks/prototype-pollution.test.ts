@@ -28,6 +28,22 @@ describe('what every object inherits grants nothing', () => {
     expect((await send(bearer(token, '/in'))).status).toBe(200)
   })
 
+  it('a request without a token is refused, although every object inherits one', async () => {
+    const send = await start()
+    const { header, payload } = goodParts()
+    const authorization = `Bearer ${forge(header, payload)}`
+    expect((await polluted({ authorization }, () => send({ method: 'GET', path: '/in' }))).status).toBe(401)
+  })
+
+  it.each(['value', 'status', 'late'])('a valid token is admitted: %s', async (name) => {
+    const send = await start()
+    const { header, payload } = goodParts()
+    const token = forge(header, { ...payload, jti: `jti-${name}` })
+    for (let i = 0; i < 2; i++) {
+      expect((await polluted({ [name]: 'x' }, () => send(bearer(token, '/in')))).status).toBe(200)
+    }
+  })
+
   it.each(['sub', 'client_id', 'iat', 'exp', 'jti', 'iss', 'aud'])('a claim that the token lacks: %s', async (name) => {
     const send = await start()
     const { header, payload } = goodParts()

@@ -65,7 +65,7 @@ paths. It does not measure response times. It never prints a password or a token
 For a private certificate authority set NODE_EXTRA_CA_CERTS=FILE.
 
 Exit status: ${EXIT.holds} no row fails, ${EXIT.fails} a row fails, ${EXIT.usage} wrong usage.`,
-  mistakes: {
+  aliases: {
     password: IN_ENVIRONMENT,
     p: IN_ENVIRONMENT,
     url: 'Pass the URL without an option: check https://api.example.com',

@@ -23,7 +23,7 @@ it is removed. Every other character counts, including spaces. A password is nev
 
 The hash is the one that createPasswords() makes: argon2id with OWASP's parameters, in PHC string format.`,
   wordTooMany: PASSWORD_AS_ARGUMENT,
-  mistakes: {
+  aliases: {
     password: PASSWORD_AS_ARGUMENT,
     p: PASSWORD_AS_ARGUMENT,
     argon2id: 'argon2id is the default',

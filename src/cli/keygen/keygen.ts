@@ -25,7 +25,7 @@ is refused, because it stores what it shows.
 HS256, HS384 and HS512 use a secret: text without a line end, and without a public key.
 The command prints the kid that the package derives from the key. A JWK contains its kid.`,
   wordTooMany: 'Pass the algorithm as an option: --alg ES256',
-  mistakes: { output: 'Did you mean "--out"?', o: 'Did you mean "--out"?' },
+  aliases: { output: 'Did you mean "--out"?', o: 'Did you mean "--out"?' },
   async run(values, _operand, io) {
     const alg = oneOf('alg', NAMES, values.alg ?? 'ES256')
     const kind = ALGORITHMS[alg].kind

@@ -18,7 +18,7 @@ const B64TOKEN = /^[\w.~+/-]+=*$/
  * @throws AuthError `invalid_request` when the header is malformed or repeated, or when the query holds a token too
  */
 export function readBearer(req: IncomingMessage): string | undefined {
-  const { authorization: header } = req.headers
+  const header: unknown = Object.hasOwn(req.headers, 'authorization') ? req.headers.authorization : undefined
   if (header === undefined) return undefined
   // Node provides a string, but a middleware may have put anything there.
   if (typeof header !== 'string' || isRepeated(req, 'authorization')) throw new AuthError('invalid_request')

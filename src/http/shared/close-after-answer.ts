@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { bare } from '../../shared/values.js'
 import type { Finish } from './send-answer.js'
 
 /** The limits for draining an unread body. */
@@ -9,7 +10,8 @@ const DRAIN = { ms: 1000, bytes: 1_048_576 }
  * body to its end, however long it is.
  */
 export function hasUnreadBody({ complete, headers }: IncomingMessage, limit: number): boolean {
-  const length = headers['content-length'] ?? (headers['transfer-encoding'] ? Infinity : 0)
+  const sent = bare(headers)
+  const length = sent['content-length'] ?? (sent['transfer-encoding'] ? Infinity : 0)
   return !complete && Number(length) > limit
 }
 

@@ -7,7 +7,7 @@ import { type BearerSettings, type BearerStrategyOptions, readBearerOptions } fr
 import { refusalAnswer } from '../shared/answers.js'
 import { asRefusal } from '../shared/send-answer.js'
 import { addressOf } from '../shared/source.js'
-import { type Done, failOrError, type PassportActions, succeed } from './passport-actions.js'
+import { type Done, failOrError, firstAction, type PassportActions, reportError, succeed } from './passport-actions.js'
 
 /** Changes the user of a verified token, and calls `done` with the new user. */
 export type BearerVerify = (user: object, auth: VerifiedToken, done: Done) => unknown
@@ -63,19 +63,25 @@ export class BearerStrategy {
   /** Called by Passport, which adds its actions to `this`. */
   authenticate(this: PassportActions, req: IncomingMessage & { auth?: unknown }): void {
     const { check, refuse, realm, verify } = this as PassportActions & BearerStrategy
+    const actions = firstAction(this)
+    // Another middleware's value is not a verified token.
+    if (req.auth !== undefined) req.auth = undefined
     const checked = async () => check(req)
     checked()
       .then(
         ({ auth, user = auth }) => {
-          if (!auth || !user) return this.pass()
-          req.auth = auth
-          succeed(this, user, auth, verify && ((done) => verify(user, auth, done)))
+          if (!auth || !user) return actions.pass()
+          const admit = (admitted: unknown, info?: object) => {
+            req.auth = auth
+            actions.success(admitted, info)
+          }
+          return succeed({ ...actions, success: admit }, user, auth, verify && ((done) => verify(user, auth, done)))
         },
         (thrown: unknown) => {
           const error = refuse(thrown, req)
-          failOrError(this, error, refusalAnswer('guard', error, realm).headers['WWW-Authenticate'])
+          failOrError(actions, error, refusalAnswer('guard', error, realm).headers['WWW-Authenticate'])
         },
       )
-      .catch((error: unknown) => this.error(error))
+      .catch(reportError(actions))
   }
 }

@@ -11,7 +11,7 @@ import { createTurnQueue } from '../shared/turn-queue.js'
 import { credentialsIn } from '../token-endpoint/credentials.js'
 import { type LoginSettings, type LoginStrategyOptions, readLoginOptions } from '../token-endpoint/options.js'
 import { readBody } from '../token-endpoint/request-body.js'
-import { type Done, failOrError, type PassportActions, succeed } from './passport-actions.js'
+import { type Done, failOrError, firstAction, type PassportActions, reportError, succeed } from './passport-actions.js'
 
 /** Changes the user of a login, and calls `done` with the new user. */
 export type LoginVerify = (user: object, done: Done) => unknown
@@ -80,15 +80,16 @@ export class LoginStrategy {
   /** Called by Passport, which adds its actions to `this`. */
   authenticate(this: PassportActions, req: IncomingMessage): void {
     const { logIn, refuse, verify } = this as PassportActions & LoginStrategy
+    const actions = firstAction(this)
     const subject: EventSubject = { address: addressOf(req) }
     logIn(req, subject)
       .then(
         ({ asOf, ...found }) => {
           const user = toRequestUser(found)
-          succeed(this, user, { asOf }, verify && ((done) => verify(user, done)))
+          return succeed(actions, user, { asOf }, verify && ((done) => verify(user, done)))
         },
-        (thrown: unknown) => failOrError(this, refuse(thrown, subject)),
+        (thrown: unknown) => failOrError(actions, refuse(thrown, subject)),
       )
-      .catch((error: unknown) => this.error(error))
+      .catch(reportError(actions))
   }
 }

@@ -24,13 +24,44 @@ export function failOrError(actions: PassportActions, error: AuthError, challeng
   else actions.error(error)
 }
 
-/** Reports success with a user, after the verify callback where there is one. */
-export function succeed(actions: PassportActions, user: object, info: object, verify?: (done: Done) => unknown): void {
-  if (!verify) actions.success(user, info)
-  else
-    verify((error, changed, changedInfo = info) => {
-      if (error) actions.error(error)
-      else if (changed) actions.success(changed, changedInfo)
-      else actions.fail(undefined, 401)
-    })
+/** Lets only the first action count, because a verify callback may call `done` twice. Returns whether an action was taken. */
+export function firstAction(actions: PassportActions): PassportActions & { readonly taken: boolean } {
+  let taken = false
+  const first = (act: () => void) => {
+    if (taken) return
+    taken = true
+    act()
+  }
+  return {
+    success: (user, info) => first(() => actions.success(user, info)),
+    fail: (challenge, status) => first(() => actions.fail(challenge, status)),
+    pass: () => first(() => actions.pass()),
+    error: (error) => first(() => actions.error(error)),
+    get taken() {
+      return taken
+    },
+  }
+}
+
+/** Reports success with a user, after the verify callback where there is one. Returns the result of the callback. */
+export function succeed(
+  actions: PassportActions,
+  user: object,
+  info: object,
+  verify?: (done: Done) => unknown,
+): unknown {
+  if (!verify) return actions.success(user, info)
+  return verify((error, changed, changedInfo = info) => {
+    if (error) actions.error(error)
+    else if (changed) actions.success(changed, changedInfo)
+    else actions.fail(undefined, 401)
+  })
+}
+
+/** Reports an error that was thrown before any action. A later error belongs to the host, whose callback threw it. */
+export function reportError(actions: ReturnType<typeof firstAction>): (error: unknown) => void {
+  return (error) => {
+    if (actions.taken) throw error
+    actions.error(error)
+  }
 }

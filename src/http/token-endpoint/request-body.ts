@@ -1,9 +1,9 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { types } from 'node:util'
 import { parse as parseContentType } from 'content-type'
 import getRawBody from 'raw-body'
 import { AuthError, type AuthErrorCode } from '../../shared/errors.js'
-import { own } from '../../shared/values.js'
+import { bare, own } from '../../shared/values.js'
 import type { RequestType } from '../shared/answers.js'
 import { isRepeated } from '../shared/header-lines.js'
 import { parseUniqueJson } from './json.js'
@@ -22,9 +22,10 @@ const ENCODINGS: Readonly<Record<RequestType, (text: string) => unknown>> = {
  * @throws AuthError `unsupported_media_type`, `body_too_large` or `invalid_body`
  */
 export async function readBody(req: BodyRequest, limit: number): Promise<unknown> {
-  const parse = parserOf(req)
-  if (Number(req.headers['content-length']) > limit) throw new AuthError('body_too_large')
-  const bytes = canBeRead(req) ? await readBytes(req, limit) : req.body
+  const headers = bare(req.headers)
+  const parse = parserOf(req, headers)
+  if (Number(headers['content-length']) > limit) throw new AuthError('body_too_large')
+  const bytes = canBeRead(req) ? await readBytes(req, limit, headers) : req.body
   if (!types.isUint8Array(bytes)) return bytes
   if (bytes.length > limit) throw new AuthError('body_too_large')
   try {
@@ -39,8 +40,7 @@ function canBeRead(req: BodyRequest): boolean {
   return typeof req.read === 'function' && !req.readableDidRead && !req.readableEnded
 }
 
-function parserOf(req: IncomingMessage): (text: string) => unknown {
-  const { headers } = req
+function parserOf(req: IncomingMessage, headers: IncomingHttpHeaders): (text: string) => unknown {
   const { type, parameters } = parseContentType(headers['content-type'] ?? '')
   const parse = Object.hasOwn(ENCODINGS, type) ? ENCODINGS[type as RequestType] : undefined
   const charset = parameters['charset']?.toLowerCase() ?? 'utf-8'
@@ -56,9 +56,9 @@ const FAULTS: Readonly<Record<string, AuthErrorCode>> = {
   'request.aborted': 'client_closed_request',
 }
 
-async function readBytes(req: IncomingMessage, limit: number): Promise<Uint8Array> {
+async function readBytes(req: IncomingMessage, limit: number, headers: IncomingHttpHeaders): Promise<Uint8Array> {
   try {
-    return await getRawBody(req, { limit, length: req.headers['content-length'] ?? null })
+    return await getRawBody(req, { limit, length: headers['content-length'] ?? null })
   } catch (error) {
     const type = String((error as { type?: unknown } | undefined)?.type)
     throw new AuthError(own(FAULTS, type) ?? (req.destroyed ? 'client_closed_request' : 'invalid_body'))

@@ -62,7 +62,7 @@ const CONTEXT: Record<string, string> = {
   'account-user': '',
   jwks: '',
   'remote-keys': `const log = { error: (_: unknown) => {} }`,
-  'second-look': `import { createTokenIssuer, memoryAccounts } from 'express-token-endpoint'
+  'account-check': `import { createTokenIssuer, memoryAccounts } from 'express-token-endpoint'
     export const tokens = createTokenIssuer({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' } })
     const store = memoryAccounts([{ id: 'acc-1', email: 'a@b.c', passwordHash: null }])`,
   lookup: `interface User { id: string; passwordHash: string; disabled: boolean; scopes: string[] }
@@ -311,8 +311,8 @@ describe('the README, run', () => {
     expect(await verifier.verify(tokens.issue({ accountId: 'acc-1' }).token)).toMatchObject({ accountId: 'acc-1' })
   })
 
-  it('second-look: refuses a token after sign-out', async () => {
-    const { app, tokens } = await run<{ app: express.Express; tokens: TokenIssuer }>('second-look')
+  it('account-check: refuses a token after sign-out', async () => {
+    const { app, tokens } = await run<{ app: express.Express; tokens: TokenIssuer }>('account-check')
     const { token } = tokens.issue({ accountId: 'acc-1' })
     await request(app).post('/sign-out').auth(token, { type: 'bearer' }).expect(204)
     await request(app).post('/sign-out').auth(token, { type: 'bearer' }).expect(401)

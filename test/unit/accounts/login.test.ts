@@ -483,3 +483,30 @@ describe('rehash on login', () => {
     }
   })
 })
+
+describe('a dependency that returns after the timeout', () => {
+  const credentials = { email: alice.email, password: PASSWORD }
+  const later = <T>(value: T) => new Promise<T>((resolve) => setTimeout(resolve, 30, value))
+
+  it('a slot is left', async () => {
+    const leave = vi.fn()
+    const passwords = bare(fastPasswords())
+    const reserve = () => later({ ...passwords, leave })
+    const login = createLogin({
+      store: makeStore(),
+      passwords: { ...passwords, reserve },
+      throttle: undefined,
+      timeout: 10,
+    })
+    expect(await refusalOf(login(credentials, context()))).toMatchObject({ code: 'unavailable' })
+    await vi.waitFor(() => expect(leave).toHaveBeenCalledOnce())
+  })
+
+  it('an attempt is given back', async () => {
+    const giveBack = vi.fn()
+    const throttle = { spend: () => later({ giveBack }) }
+    const login = createLogin({ store: makeStore(), passwords: bare(fastPasswords()), throttle, timeout: 10 })
+    expect(await refusalOf(login(credentials, context()))).toMatchObject({ code: 'unavailable' })
+    await vi.waitFor(() => expect(giveBack.mock.calls).toEqual([[undefined]]))
+  })
+})

@@ -103,6 +103,29 @@ describe('callHost with a signal', () => {
     expect(await refused).toMatchObject({ code: 'client_closed_request' })
   })
 
+  it('passes a result that comes too late to the caller', async () => {
+    const late = vi.fn()
+    let resolve: (value: number) => void = () => {}
+    const result = new Promise<number>((fulfil) => {
+      resolve = fulfil
+    })
+    const refused = refusalOf(callHost('accounts', () => result, { timeout: 1000, late }))
+    await vi.advanceTimersByTimeAsync(1000)
+    await refused
+    expect(late).not.toHaveBeenCalled()
+    resolve(7)
+    await vi.advanceTimersByTimeAsync(0)
+    expect(late.mock.calls).toEqual([[7]])
+  })
+
+  it('does not call it for a result in time, nor for a failure', async () => {
+    const late = vi.fn()
+    await callHost('accounts', async () => 7, { timeout: 1000, late })
+    await refusalOf(callHost('accounts', () => Promise.reject(new Error('down')), { timeout: 1000, late }))
+    await vi.advanceTimersByTimeAsync(2000)
+    expect(late).not.toHaveBeenCalled()
+  })
+
   it('returns the result when the client stays', async () => {
     const { signal } = new AbortController()
     expect(await callHost('accounts', async () => 7, { signal })).toBe(7)

@@ -8,11 +8,11 @@ import { startSource } from '../../support/jwks-source.js'
 async function copy() {
   vi.resetModules()
   const library = await import('express-token-endpoint')
-  const { syncVerifierOf: quickPathOf } = await import('../../../src/tokens/sync-verifier.js')
+  const { syncVerifierOf } = await import('../../../src/tokens/sync-verifier.js')
   const { isRemoteKeys } = await import('../../../src/tokens/keys/remote-keys.js')
   const { isVerifiedToken } = await import('../../../src/tokens/verified-token.js')
   const { ISSUER, signingKey } = await import('../../support/fixtures.js')
-  return { ...library, isRemoteKeys, isVerifiedToken, ISSUER, quickPathOf, signingKey }
+  return { ...library, isRemoteKeys, isVerifiedToken, ISSUER, syncVerifierOf, signingKey }
 }
 
 describe('two copies of the package in one process', async () => {
@@ -35,7 +35,7 @@ describe('two copies of the package in one process', async () => {
 
   it('recognise each other’s verifiers', async () => {
     const { token } = issuer.issue(subject)
-    const path = two.quickPathOf(issuer)
+    const path = two.syncVerifierOf(issuer)
     expect(path?.verifySync(token)).toMatchObject({ accountId: 'acc-1' })
     expect(path?.fromCache(token)).toBe(await issuer.verify(token))
   })
@@ -85,7 +85,8 @@ describe('two copies of the package in one process', async () => {
 })
 
 describe('what is not the package’s own', async () => {
-  const { isRemoteKeys, isVerifiedToken, ISSUER, remoteKeys, createTokenIssuer, quickPathOf, signingKey } = await copy()
+  const { isRemoteKeys, isVerifiedToken, ISSUER, remoteKeys, createTokenIssuer, syncVerifierOf, signingKey } =
+    await copy()
   const issuer = createTokenIssuer({ issuer: ISSUER, keys: signingKey('ES256') })
   const verified = await issuer.verify(issuer.issue({ accountId: 'acc-1' }).token)
   const keys = remoteKeys('https://api.example.com/jwks.json')
@@ -121,8 +122,8 @@ describe('what is not the package’s own', async () => {
     ['a proxy', new Proxy({ ...issuer, verify }, {})],
     ['a proxy of the issuer itself', new Proxy(issuer, {})],
   ])('has no quick path: %s', (_, value) => {
-    expect(quickPathOf(issuer)).toBeDefined()
-    expect(quickPathOf(value)).toBeUndefined()
+    expect(syncVerifierOf(issuer)).toBeDefined()
+    expect(syncVerifierOf(value)).toBeUndefined()
   })
 
   it('is not shown in a copy or in JSON', () => {

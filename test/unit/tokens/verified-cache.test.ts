@@ -11,7 +11,7 @@ import { readKeys } from '../../../src/tokens/keys/key-ring.js'
 import { type SyncVerifier, syncVerifierOf, withSyncVerifier } from '../../../src/tokens/sync-verifier.js'
 import { verifiedCache } from '../../../src/tokens/verified-cache.js'
 import { thrownBy } from '../../support/failures.js'
-import { forge, frozenClock, goodParts, ISSUER, makeIssuer, recallOf, SECRET } from '../../support/fixtures.js'
+import { cachedOf, forge, frozenClock, goodParts, ISSUER, makeIssuer, SECRET } from '../../support/fixtures.js'
 import { eavesdropper } from '../../support/host.js'
 
 vi.mock('../../../src/tokens/jwt/signature.js', { spy: true })
@@ -24,14 +24,14 @@ describe('the cache of verified tokens', () => {
     const { token } = issuer.issue({ accountId: 'acc-1' })
     const first = await issuer.verify(token)
     expect(await issuer.verify(token)).toBe(first)
-    expect(recallOf(issuer, token)).toBe(first)
+    expect(cachedOf(issuer, token)).toBe(first)
     expect(Object.isFrozen(first)).toBe(true)
     expect(verify).toHaveBeenCalledOnce()
   })
 
   it('knows nothing of a token that it has not seen', () => {
     const issuer = makeIssuer()
-    expect(recallOf(issuer, issuer.issue({ accountId: 'acc-1' }).token)).toBeUndefined()
+    expect(cachedOf(issuer, issuer.issue({ accountId: 'acc-1' }).token)).toBeUndefined()
   })
 
   it('never remembers a refusal', async () => {
@@ -51,9 +51,9 @@ describe('the cache of verified tokens', () => {
     const { token } = issuer.issue({ accountId: 'acc-1' })
     await issuer.verify(token)
     clock.advance(9999)
-    expect(recallOf(issuer, token)).toBeDefined()
+    expect(cachedOf(issuer, token)).toBeDefined()
     clock.advance(1)
-    expect(recallOf(issuer, token)).toBeUndefined()
+    expect(cachedOf(issuer, token)).toBeUndefined()
     await expect(issuer.verify(token)).rejects.toMatchObject({ reason: 'expired' })
   })
 
@@ -64,9 +64,9 @@ describe('the cache of verified tokens', () => {
     const [plain, later] = [forge(header, payload), forge(header, { ...payload, nbf: clock.seconds() - 50 })]
     await Promise.all([plain, later].map((token) => issuer.verify(token)))
     clock.advance(-60_000)
-    expect([plain, later].map((token) => recallOf(issuer, token) !== undefined)).toEqual([true, false])
+    expect([plain, later].map((token) => cachedOf(issuer, token) !== undefined)).toEqual([true, false])
     clock.advance(-50_000)
-    expect(recallOf(issuer, plain)).toBeUndefined()
+    expect(cachedOf(issuer, plain)).toBeUndefined()
   })
 
   it('knows a token from the very moment of its iat', async () => {
@@ -74,9 +74,9 @@ describe('the cache of verified tokens', () => {
     const issuer = makeIssuer({ clock })
     const { token } = issuer.issue({ accountId: 'acc-1' })
     await issuer.verify(token)
-    expect(recallOf(issuer, token)).toBeDefined()
+    expect(cachedOf(issuer, token)).toBeDefined()
     clock.advance(-1)
-    expect(recallOf(issuer, token)).toBeUndefined()
+    expect(cachedOf(issuer, token)).toBeUndefined()
   })
 
   it('keeps to the clock tolerance', async () => {
@@ -85,9 +85,9 @@ describe('the cache of verified tokens', () => {
     const { token } = issuer.issue({ accountId: 'acc-1' })
     await issuer.verify(token)
     clock.advance(14_999)
-    expect(recallOf(issuer, token)).toBeDefined()
+    expect(cachedOf(issuer, token)).toBeDefined()
     clock.advance(1)
-    expect(recallOf(issuer, token)).toBeUndefined()
+    expect(cachedOf(issuer, token)).toBeUndefined()
   })
 
   it('is keyed on the whole text: another spelling of the same bytes is another token', async () => {
@@ -95,7 +95,7 @@ describe('the cache of verified tokens', () => {
     const { token } = issuer.issue({ accountId: 'acc-1' })
     await issuer.verify(token)
     for (const other of [`${token}=`, ` ${token}`, `${token} `, token.toUpperCase(), token.slice(0, -1), `${token}A`]) {
-      expect(recallOf(issuer, other)).toBeUndefined()
+      expect(cachedOf(issuer, other)).toBeUndefined()
       await expect(issuer.verify(other)).rejects.toThrow(AuthError)
     }
   })
@@ -123,9 +123,9 @@ describe('the cache of verified tokens', () => {
     const [a = '', b = '', c = ''] = ['a', 'b', 'c'].map((accountId) => issuer.issue({ accountId }).token)
     await issuer.verify(a)
     await issuer.verify(b)
-    recallOf(issuer, a)
+    cachedOf(issuer, a)
     await issuer.verify(c)
-    expect([a, b, c].map((token) => recallOf(issuer, token)?.accountId)).toEqual(['a', undefined, 'c'])
+    expect([a, b, c].map((token) => cachedOf(issuer, token)?.accountId)).toEqual(['a', undefined, 'c'])
     expect(verify).toHaveBeenCalledTimes(3)
   })
 
@@ -151,7 +151,7 @@ describe('the cache of verified tokens', () => {
     const { token } = issuer.issue({ accountId: 'acc-1' })
     await issuer.verify(token)
     await issuer.verify(token)
-    expect(recallOf(issuer, token)).toBeUndefined()
+    expect(cachedOf(issuer, token)).toBeUndefined()
     expect(verify).toHaveBeenCalledTimes(2)
   })
 
@@ -186,13 +186,13 @@ describe('a guard that knows the token', () => {
     return request(app).get(path).set('Authorization', `Bearer ${token}`)
   }
 
-  const quickPath = () => syncVerifierOf(issuer) as SyncVerifier
+  const syncVerifier = () => syncVerifierOf(issuer) as SyncVerifier
 
   beforeEach(async () => void (await issuer.verify(token)))
 
   it('lets it through without verifying it again', async () => {
     verify.mockClear()
-    const { fromCache: recall } = quickPath()
+    const { fromCache: recall } = syncVerifier()
     const verifyNow = vi.fn()
     await ask({ tokens: withSyncVerifier({ ...issuer }, { fromCache: recall, verifySync: verifyNow }) }).expect(200, {
       id: 'acc-1',
@@ -214,8 +214,8 @@ describe('a guard that knows the token', () => {
   })
 
   it('looks the whole token up', async () => {
-    const recall = vi.fn(quickPath().fromCache)
-    const tokens = withSyncVerifier({ ...issuer }, { ...quickPath(), fromCache: recall })
+    const recall = vi.fn(syncVerifier().fromCache)
+    const tokens = withSyncVerifier({ ...issuer }, { ...syncVerifier(), fromCache: recall })
     await ask({ tokens }).expect(200)
     expect(recall.mock.calls).toEqual([[token]])
     recall.mockClear()

@@ -1,4 +1,4 @@
-/** A phrase that `writing.md` bans, and what to write instead. */
+/** A phrase that `CONTRIBUTING.md` bans, and what to write instead. */
 export interface Phrase {
   pattern: RegExp
   write: string
@@ -46,7 +46,7 @@ const ROWS: readonly (readonly [string, string])[] = [
   ["(?:host's|compiler's|caller's|reader's) affair", 'an actor and a verb'],
 ]
 
-/** The phrases that `writing.md` bans. */
+/** The phrases that `CONTRIBUTING.md` bans. */
 export const PHRASES: readonly Phrase[] = ROWS.map(([words, write]) => ({
   pattern: new RegExp(`(?<![\\w-])(?:${words})(?![\\w])`, 'giu'),
   write,

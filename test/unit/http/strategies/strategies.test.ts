@@ -108,6 +108,50 @@ describe('BearerStrategy', () => {
     expect([thrown.status, thrown.body.message]).toEqual([500, 'thrown'])
   })
 
+  it('reports an async verify callback that rejects, and calls an action only once', async () => {
+    const rejected = await ask(
+      appOf(new BearerStrategy({ tokens }, async () => Promise.reject(new Error('later')))),
+      bearerOf(),
+    )
+    expect([rejected.status, rejected.body.message]).toEqual([500, 'later'])
+    const twice: BearerVerify = (_user, _auth, done) => {
+      done(null, { first: true })
+      done(new Error('second'))
+    }
+    expect((await ask(appOf(new BearerStrategy({ tokens }, twice)), bearerOf())).body.user).toEqual({ first: true })
+  })
+
+  describe('leaves no req.auth of anybody', () => {
+    const anonymous = { name: 'anonymous', authenticate: vi.fn() }
+    anonymous.authenticate = vi.fn(function (this: { pass(): void }) {
+      this.pass()
+    })
+
+    /** Asks an app in which an earlier middleware has set `req.auth`, and a strategy that admits everyone follows. */
+    async function authAfter(strategy: BearerStrategy, authorization?: string) {
+      const own = new passport.Passport()
+      own.use(strategy).use(anonymous)
+      const app = express()
+      app.use((req, _res, next) => {
+        Object.assign(req, { auth: 'stale' })
+        next()
+      })
+      app.get('/', own.authenticate(['bearer', 'anonymous'], { session: false }), (req, res) => {
+        res.json({ auth: req.auth ?? null })
+      })
+      return (await ask(app, authorization)).body.auth
+    }
+
+    it.each<[string, () => BearerStrategy, string | undefined]>([
+      ['without a token on an optional strategy', () => new BearerStrategy({ tokens, optional: true }), undefined],
+      ['with an invalid token', () => new BearerStrategy({ tokens }), 'Bearer x.y.z'],
+      ['without the scope', () => new BearerStrategy({ tokens, scope: 'b' }), bearerOf()],
+      ['refused by verify', () => new BearerStrategy({ tokens }, (_u, _a, done) => done(null, false)), bearerOf()],
+    ])('%s', async (_, strategy, authorization) => {
+      expect(await authAfter(strategy(), authorization)).toBeNull()
+    })
+  })
+
   it('takes the options of requireBearer, and names itself in its errors', () => {
     expectMisuse(() => new BearerStrategy({} as never), 'BearerStrategy: option "tokens" must be')
     expectMisuse(

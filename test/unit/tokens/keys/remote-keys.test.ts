@@ -16,7 +16,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { syncVerifierOf } from '../../../../src/tokens/sync-verifier.js'
 import { tally } from '../../../support/concurrency.js'
 import { expectInvalidToken, expectMisuse, refusalOf } from '../../../support/failures.js'
-import { ALGORITHMS, frozenClock, ISSUER, makeIssuer, recallOf, SECRET, signingKey } from '../../../support/fixtures.js'
+import { ALGORITHMS, cachedOf, frozenClock, ISSUER, makeIssuer, SECRET, signingKey } from '../../../support/fixtures.js'
 import { unhandledRejections } from '../../../support/host.js'
 import { answering, startSource } from '../../../support/jwks-source.js'
 import { pairOf } from '../../../support/keys.js'
@@ -196,7 +196,7 @@ describe('how often the source is asked', () => {
     const token = someToken(one)
     await verifier.verify(token)
     clock.advance(MAX_AGE / 2)
-    expect(recallOf(verifier, token)).toBeDefined()
+    expect(cachedOf(verifier, token)).toBeDefined()
     await vi.waitFor(() => expect(source.requests()).toBe(2))
   })
 
@@ -331,9 +331,9 @@ describe('a key that was taken out', () => {
     source.serve(two.jwks())
     clock.advance(COOLDOWN)
     await expectInvalidToken(verifier.verify(someToken(makeIssuerOf('three', clock))), 'unknown_key')
-    expect(recallOf(verifier, gone)).toBeUndefined()
+    expect(cachedOf(verifier, gone)).toBeUndefined()
     await expectInvalidToken(verifier.verify(gone), 'unknown_key')
-    expect(recallOf(verifier, stays)).toBeDefined()
+    expect(cachedOf(verifier, stays)).toBeDefined()
   })
 
   it('is out by maxAge where nobody has asked before', async () => {
@@ -343,10 +343,10 @@ describe('a key that was taken out', () => {
     source.serve(two.jwks())
     clock.advance(MAX_AGE - 1)
     const release = source.hold()
-    expect(recallOf(verifier, token)).toBeDefined()
+    expect(cachedOf(verifier, token)).toBeDefined()
     clock.advance(1)
     // The previous fetch has not ended yet, so the result is unknown.
-    expect(recallOf(verifier, token)).toBeUndefined()
+    expect(cachedOf(verifier, token)).toBeUndefined()
     const asked = verifier.verify(token)
     release()
     await expectInvalidToken(asked, 'unknown_key')
@@ -393,7 +393,7 @@ describe('a key that stays', () => {
       clock.advance(MAX_AGE)
       expect(await verifier.verify(token)).not.toBe(undefined)
       await verifier.verify(someToken(one))
-      expect(recallOf(verifier, token)).toBeDefined()
+      expect(cachedOf(verifier, token)).toBeDefined()
     }
     expect(await verifier.verify(token)).toEqual(first)
   })
@@ -405,7 +405,7 @@ describe('a key that stays', () => {
     clock.advance(COOLDOWN)
     await unknown(two)
     expect(source.requests()).toBe(2)
-    expect(recallOf(verifier, token)).toBe(first)
+    expect(cachedOf(verifier, token)).toBe(first)
   })
 
   it.each([
@@ -420,7 +420,7 @@ describe('a key that stays', () => {
     source.serve(replaced.jwks())
     clock.advance(COOLDOWN)
     await unknown(two)
-    expect(recallOf(verifier, token)).toBeUndefined()
+    expect(cachedOf(verifier, token)).toBeUndefined()
     await expectInvalidToken(verifier.verify(token), reason)
   })
 })
@@ -434,13 +434,13 @@ describe('a source that is down', () => {
     for (let age = MINUTE; age < HOUR; age += MINUTE) {
       clock.advance(MINUTE)
       await passes(one)
-      expect(recallOf(verifier, token)).toBeDefined()
+      expect(cachedOf(verifier, token)).toBeDefined()
     }
     await vi.waitFor(() => expect(errors.length).toBeGreaterThan(1))
     clock.advance(MINUTE - 1)
     await passes(one)
     clock.advance(1)
-    expect(recallOf(verifier, token)).toBeUndefined()
+    expect(cachedOf(verifier, token)).toBeUndefined()
     await unavailable(one)
     await source.restart()
     await unavailable(one)
