@@ -6,6 +6,7 @@ import { BearerStrategy, type BearerVerify, LoginStrategy, type LoginVerify } fr
 import passport from 'passport'
 import request from 'supertest'
 import { describe, expect, it, vi } from 'vitest'
+import { firstAction } from '../../../../src/http/strategies/passport-actions.js'
 import { expectMisuse } from '../../../support/failures.js'
 import { ACCOUNTS, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../../../support/fixtures.js'
 
@@ -213,6 +214,21 @@ describe('LoginStrategy', () => {
   it('takes the options of tokenRouter, and names itself in its errors', () => {
     expectMisuse(() => new LoginStrategy({ tokens } as never), 'LoginStrategy: option "accounts" must be')
     expectMisuse(() => new LoginStrategy({ ...options, path: '/x' } as never), 'LoginStrategy: unknown option "path"')
+  })
+})
+
+describe('firstAction', () => {
+  it('takes only the first action', () => {
+    const actions = { success: vi.fn(), fail: vi.fn(), pass: vi.fn(), error: vi.fn() }
+    const first = firstAction(actions)
+    expect(first.taken).toBe(false)
+    first.success('user', { info: 1 })
+    first.fail('challenge', 401)
+    first.pass()
+    first.error(new Error('later'))
+    expect(first.taken).toBe(true)
+    expect(actions.success.mock.calls).toEqual([['user', { info: 1 }]])
+    for (const name of ['fail', 'pass', 'error'] as const) expect(actions[name]).not.toHaveBeenCalled()
   })
 })
 
