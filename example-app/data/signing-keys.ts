@@ -206,7 +206,7 @@ function parse(file: string, pem: string): KeyObject {
     const key = createPrivateKey(pem)
     if (key.asymmetricKeyDetails?.namedCurve === 'prime256v1') return key
   } catch {
-    // The error below replaces OpenSSL's message, which helps nobody.
+    // The error below replaces OpenSSL's message, which does not name the file.
   }
   throw new OperatorError(
     `${file}: not a P-256 private key. Delete the file to get a new key; issued tokens then become invalid.`,

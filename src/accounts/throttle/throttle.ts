@@ -69,7 +69,7 @@ export interface Throttle {
  */
 export interface Spent {
   /** Takes the attempt back, except from one limit. */
-  giveBack(but?: 'address'): void
+  giveBack(except?: 'address'): void
 }
 
 const budgetSchema = {

@@ -164,7 +164,7 @@ function withQuery(url: URL, query: Readonly<Record<string, string>>): URL {
   return changed
 }
 
-/** @throws Unjudged when there is no token. Only the row about the login fails; rows that need a token are skipped */
+/** @throws Unjudged without a token, so that rows that need a token are skipped and only the row about the login fails */
 function tokenIn({ status, body }: Pick<Answer, 'status' | 'body'>): string {
   const result = status === 200 ? parseJson(body) : undefined
   const token = isPlainObject(result) ? result['authenticationToken'] : undefined

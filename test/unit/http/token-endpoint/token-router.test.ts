@@ -5,6 +5,7 @@ import { Strategy as HostBearer } from 'passport-http-bearer'
 import { Strategy as HostLocal } from 'passport-local'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { expectMisuse } from '../../../support/failures.js'
 import {
   asForm,
   asJson,
@@ -821,16 +822,9 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       ['forwardErrors: a string', { ...good, forwardErrors: 'false' }, /"forwardErrors"/],
       ['forwardErrors: 0', { ...good, forwardErrors: 0 }, /"forwardErrors"/],
     ])('TypeError: %s', (_what, options, message) => {
-      let thrown: unknown
-      try {
-        tokenRouter(options as Options)
-      } catch (error) {
-        thrown = error
-      }
-      expect(thrown).toBeInstanceOf(TypeError)
-      expect((thrown as Error).message).toMatch(/^tokenRouter: /)
-      expect((thrown as Error).message).toMatch(message)
-      expect((thrown as Error).message).not.toContain(secret)
+      const make = () => tokenRouter(options as Options)
+      expectMisuse(make, /^tokenRouter: /)
+      expectMisuse(make, message, [secret])
     })
   })
 })
