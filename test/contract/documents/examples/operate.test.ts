@@ -101,7 +101,8 @@ describe('the page on other hosts', () => {
     expect(Object.keys(body)).toEqual(['authenticationToken', 'expiration'])
     await get(app, '/statements', body.authenticationToken).expect(200, { account: 'acc-1' })
     await get(app, '/statements', tokens.issue({ accountId: 'acc-1' }).token).expect(403)
-    await request(app).post('/login').send({ email: 'alice@example.com', password: 'wrong' }).expect(403)
+    const wrong = { email: 'alice@example.com', password: 'wrong' }
+    await request(app).post('/login').send(wrong).expect(403, 'Forbidden')
   })
 
   it("nest: works as a strategy, and Nest's guard replaces the statuses", async () => {
