@@ -1,10 +1,20 @@
 import { ACCOUNTS } from './accounts.js'
 import { MIGRATIONS } from './migrations.js'
 import { OPERATE } from './operate.js'
+import { PASSWORDS } from './passwords.js'
 import { ROUTES } from './routes.js'
 import { START } from './start.js'
 import { TESTING } from './testing.js'
 import { TOKENS } from './tokens.js'
 
 /** The context of each block, by the name of the block. */
-export const CONTEXTS = { ...ACCOUNTS, ...MIGRATIONS, ...OPERATE, ...ROUTES, ...START, ...TESTING, ...TOKENS }
+export const CONTEXTS = {
+  ...ACCOUNTS,
+  ...MIGRATIONS,
+  ...OPERATE,
+  ...PASSWORDS,
+  ...ROUTES,
+  ...START,
+  ...TESTING,
+  ...TOKENS,
+}
