@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
-import { root } from '../support/documents/readme.js'
+import { root } from '../support/documents/repository.js'
 
 const map = readFileSync(`${root}src/README.md`, 'utf8')
 

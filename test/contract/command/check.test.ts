@@ -9,7 +9,7 @@ import { WITHHELD } from '../../../src/cli/check/redact.js'
 import { ROWS } from '../../../src/cli/check/rows.js'
 import { sender } from '../../../src/cli/check/send.js'
 import { cli } from '../../support/cli.js'
-import { section } from '../../support/documents/readme.js'
+import { readPage } from '../../support/documents/pages.js'
 import { rejectionOf } from '../../support/failures.js'
 import { ACCOUNTS, PASSWORD } from '../../support/fixtures.js'
 import { listen, TOKEN_PATH } from '../../support/http.js'
@@ -66,9 +66,10 @@ test('every row has a name of its own, and a source', () => {
   expect(new Set(ROWS.map(({ id }) => id)).size).toBe(ROWS.length)
   for (const { source } of ROWS) {
     for (const one of source.split('; ')) {
-      expect(one).toMatch(/^(RFC \d{4}( sections? .+)?|OWASP ASVS 5, [\d.]+|README, .+)$/)
-      // The README is in the package, so everyone who runs the command has it.
-      if (one.startsWith('README, ')) expect(section(one.replace('README, ', '## '))).toMatch(/^\|/m)
+      expect(one).toMatch(/^(RFC \d{4}( sections? .+)?|OWASP ASVS 5, [\d.]+|docs\/reference\/http\.md section \d+)$/)
+      // The page is in the package, so everyone who runs the command has it.
+      const [, page = '', number] = /^(docs\/.+\.md) section (\d+)$/.exec(one) ?? []
+      if (page) expect(readPage(page).headings.filter(({ text }) => text.startsWith(`${number}. `))).toHaveLength(1)
     }
   }
 })

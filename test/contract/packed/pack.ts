@@ -7,12 +7,14 @@ import { npm } from './npm.js'
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
 /** Folders that a fresh checkout does not have, or that other tests create and remove meanwhile. */
-const NOT_COPIED = new Set(['.git', 'node_modules', 'dist', 'coverage', '.data', '.readme'])
+const NOT_COPIED = new Set(['.git', 'node_modules', 'dist', 'coverage', '.data', '.run'])
 
 export interface Manifest {
+  name: string
   version: string
   exports: Record<string, string | Record<string, string>>
   bin?: Record<string, string>
+  dependencies: Record<string, string>
   peerDependencies: Record<string, string>
 }
 

@@ -5,12 +5,15 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
 import { publint } from 'publint'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { shippedPages } from '../../support/documents/pages.js'
+import { filesBelow } from '../../support/documents/repository.js'
 import { ONLY_EXPRESS } from '../../support/runner/only-express.js'
 import { expectWorks } from './consumer.js'
 import { entryFiles, isModule, moduleNames, modulesOfEntries, stemOf } from './entries.js'
 import { install, npm } from './npm.js'
 import { type Manifest, type Packed, pack, tempFolder } from './pack.js'
+import { packagesOf, pagesWithExamples, problemsOf, readersProject } from './readers.js'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const manifest: Manifest = JSON.parse(await readFile(here('../../../package.json'), 'utf8'))
@@ -29,10 +32,14 @@ beforeAll(async () => {
 })
 afterAll(() => temporary.remove())
 
+/** The pages for language models. */
+const TEXTS = ['llms.txt', 'docs/llms-full.txt']
+
 describe('the tarball', () => {
   it('holds what is compiled and the documents, and nothing else', () => {
     const others = [...packed.files.keys()].filter((file) => !(file.startsWith('dist/') && isModule(file)))
-    expect(others.sort()).toEqual(['.github/SECURITY.md', 'CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'])
+    const pictures = filesBelow('docs/assets').filter((file) => file.endsWith('.svg'))
+    expect(others.sort()).toEqual([...shippedPages(), ...pictures, ...TEXTS, 'LICENSE', 'package.json'].sort())
   })
 
   it('holds every module that an entry needs, with its types, and no other', () => {
@@ -47,9 +54,9 @@ describe('the tarball', () => {
     ).toEqual([])
   })
 
-  it('is about as large as the README says', () => {
+  it('is about as large as its page says', () => {
     const [, size, unpacked] =
-      /\*\*Size\.\*\* (\d+) kB, unpacked (\d+) kB/.exec(packed.files.get('README.md') ?? '') ?? []
+      /\*\*Size\.\*\* (\d+) kB, unpacked (\d+) kB/.exec(packed.files.get('docs/reference/compatibility.md') ?? '') ?? []
     for (const [said, bytes] of [
       [Number(size), packed.size],
       [Number(unpacked), packed.unpackedSize],
@@ -76,6 +83,26 @@ describe('the tarball', () => {
     expect(result.types && result.problems).toEqual(
       Object.entries(BY_DESIGN).map(([kind, resolutionKind]) => ({ kind, entrypoint, resolutionKind })),
     )
+  })
+})
+
+describe('the reader of a page', () => {
+  it('has the packages that the page tells to install, and no other', () => {
+    expect(packagesOf('README.md')).toEqual([
+      '@types/express',
+      '@types/node',
+      'express',
+      'express-token-endpoint',
+      'typescript',
+    ])
+  })
+
+  it.each(pagesWithExamples())('%s: a strict compiler accepts each block', async (page) => {
+    const project = await tempFolder('reader')
+    onTestFinished(() => project.remove())
+    const files = await readersProject(project.folder, page, packed)
+    expect(files).not.toEqual([])
+    expect(problemsOf(files)).toEqual([])
   })
 })
 

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { afterAll, expect, it } from 'vitest'
-import { readme } from '../../support/documents/readme.js'
+import { readPage } from '../../support/documents/pages.js'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile)
@@ -71,8 +71,9 @@ it.each([
   ['without Passport, under the strictest options', '', strictest],
   ['with Passport, under strict', "import 'passport'", strict],
   ['with Passport, under the strictest options', "import 'passport'", strictest],
-])("the README's declaration of req.user compiles: a host %s", async (what, passport, options) => {
-  const [, declaration = ''] = /<!-- example: account-user -->\n```ts\n([\s\S]*?)^```$/m.exec(readme) ?? []
+])("the page's declaration of req.user compiles: a host %s", async (what, passport, options) => {
+  const { blocks } = readPage('docs/guides/mount-and-guard.md')
+  const declaration = blocks.find((block) => block.name === 'account-user')?.code
   const name = what.replace(/\W+/g, '-')
   const [user, reads] = [`${declarations}/${name}-user.ts`, `${declarations}/${name}.ts`]
   await writeFile(user, `${passport}\n${declaration}`)

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 export const root = fileURLToPath(new URL('../../..', import.meta.url))
 
 /** Folders that are installed or generated. */
-const SKIPPED = /\/(node_modules|dist|results|\.[^/]+)$/
+const SKIPPED = /\/(node_modules|dist|results|reference\/api|\.[^/]+)$/
 
 /** Returns the path itself when it is a file, or else all files below it. Paths are relative to the root of the project. */
 export function filesBelow(path: string): string[] {

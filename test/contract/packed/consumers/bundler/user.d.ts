@@ -1,4 +1,4 @@
-// A host without Passport's types, whose users are its accounts: what the README says to declare.
+// A host without Passport's types, whose users are its accounts: what the guide to guards says to declare.
 import type { Account } from 'express-token-endpoint'
 
 declare global {

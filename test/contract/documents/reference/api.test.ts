@@ -12,7 +12,7 @@ import {
 } from 'typedoc'
 import { beforeAll, describe, expect, it } from 'vitest'
 
-const root = fileURLToPath(new URL('../../..', import.meta.url))
+const root = fileURLToPath(new URL('../../../..', import.meta.url))
 
 /** Collects TypeDoc's warnings and errors, one line each. */
 class Complaints extends Logger {

@@ -18,10 +18,11 @@ import {
 } from 'express-token-endpoint'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
-import { REFUSALS } from '../../../src/shared/errors.js'
-import { root, tableIn } from '../../support/documents/readme.js'
-import { thrownBy } from '../../support/failures.js'
-import { ISSUER, makeIssuer, SECRET } from '../../support/fixtures.js'
+import { REFUSALS } from '../../../../src/shared/errors.js'
+import { readPage } from '../../../support/documents/pages.js'
+import { root } from '../../../support/documents/repository.js'
+import { thrownBy } from '../../../support/failures.js'
+import { ISSUER, makeIssuer, SECRET } from '../../../support/fixtures.js'
 
 const errors = ts.createSourceFile(
   'errors.ts',
@@ -36,40 +37,42 @@ function unionOf(name: string): string[] {
   return [...(union?.getText().matchAll(/'(\w+)'/g) ?? [])].map(([, member = '']) => member)
 }
 
-const namesIn = (heading: string) => tableIn(heading).map(([name = '']) => name.replaceAll('`', ''))
+const page = readPage('docs/reference/errors.md')
 
-describe("the README's errors", () => {
+/** Returns the names in the headings of one kind: `### Token: \`expired\`` for the kind `Token: `. */
+const namesOf = (kind: string) =>
+  page.headings.filter(({ text }) => text.startsWith(`${kind}\``)).map(({ text }) => text.slice(kind.length + 1, -1))
+
+describe('the page on errors', () => {
   it.each([
-    ['AuthErrorCode', '## Errors', 13, Object.keys(REFUSALS)],
-    ['LoginRefusal', '### Why a login was refused', 4, unionOf('LoginRefusal')],
-    ['TokenRefusal', '### Why a token was refused', 15, unionOf('TokenRefusal')],
-    ['Dependency', '### Which part failed', 6, unionOf('Dependency')],
-  ])('%s: each has a row, and each row is one', (_set, heading, atLeast, names) => {
+    ['AuthErrorCode', '', 13, Object.keys(REFUSALS)],
+    ['LoginRefusal', 'Login: ', 4, unionOf('LoginRefusal')],
+    ['TokenRefusal', 'Token: ', 15, unionOf('TokenRefusal')],
+    ['Dependency', 'Dependency: ', 6, unionOf('Dependency')],
+  ])('%s: has a heading for each member, and no other', (_set, kind, atLeast, names) => {
     expect(names.length).toBeGreaterThanOrEqual(atLeast)
-    expect(namesIn(heading).sort()).toEqual(names.sort())
+    expect(namesOf(kind).sort()).toEqual(names.sort())
   })
 
-  it('have the right status, and say who sees them, why, and what to do', () => {
-    for (const [code = '', status, ...rest] of tableIn('## Errors')) {
-      expect(Number(status), code).toBe(new AuthError(code.replaceAll('`', '') as AuthErrorCode).status)
-      expect(
-        rest.filter((cell) => cell !== ''),
-        code,
-      ).toHaveLength(3)
-    }
+  it('has an anchor for each code and each reason', () => {
+    const anchors = page.headings.map(({ anchor }) => anchor)
+    expect(anchors).toEqual(
+      expect.arrayContaining(['invalid_body', 'login-wrong_password', 'token-expired', 'dependency-accounts']),
+    )
   })
 
-  it('say of each reason and each part what it comes from', () => {
-    for (const heading of ['### Why a login was refused', '### Why a token was refused', '### Which part failed']) {
-      for (const row of tableIn(heading)) {
-        expect(row, heading).toHaveLength(3)
-        expect(row[1], row[0]).toMatch(/\w/)
-      }
-    }
+  it('names the status of each code', () => {
+    for (const code of Object.keys(REFUSALS) as AuthErrorCode[])
+      expect(page.section(`### \`${code}\``), code).toMatch(new RegExp(`\\b${new AuthError(code).status}\\b`))
+  })
+
+  it('says something below each heading', () => {
+    for (const { level, text } of page.headings.filter((heading) => heading.level === 3))
+      expect(page.section(`${'#'.repeat(level)} ${text}`), text).toMatch(/\w+ \w+ \w+/)
   })
 })
 
-describe("the README's misuse", () => {
+describe('the page on errors, misuse', () => {
   const keys = { alg: 'HS256', secret: SECRET } as const
   const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const pem = '-----BEGIN PRIVATE KEY-----'
@@ -106,8 +109,8 @@ describe("the README's misuse", () => {
     })
   }
 
-  it('is what the package says, row by row', () => {
-    const rows = tableIn('### What you may have got wrong').map(([message = '']) => message)
+  it('has the messages of the package, row by row', () => {
+    const rows = page.tableIn('## Misuse').map(([message = '']) => message)
     const messages = misuse.map((run) => (thrownBy(run) as TypeError).message)
     expect(rows.filter((row, index) => !fits(row, messages[index] ?? ''))).toEqual([])
     expect(rows).toHaveLength(messages.length)

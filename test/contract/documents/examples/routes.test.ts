@@ -1,0 +1,106 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import type express from 'express'
+import type { OpenApiDocument } from 'express-token-endpoint/openapi'
+import request from 'supertest'
+import { describe, expect, it } from 'vitest'
+import { startExamples } from '../../../support/documents/examples.js'
+import { makeIssuer } from '../../../support/fixtures.js'
+import { listen, TOKEN_PATH } from '../../../support/http.js'
+import { ROUTES } from './contexts/routes.js'
+import { get, type Host, tokenFrom } from './sign-in.js'
+
+const { run } = startExamples(import.meta.url, ROUTES)
+
+describe('the pages on routes', () => {
+  it('mount: has the endpoint at its own path and below a prefix', async () => {
+    const { app } = await run<{ app: express.Express }>('mount')
+    for (const path of [TOKEN_PATH, '/north/token']) {
+      await request(app).post(path).send({ email: 'alice@example.com', password: 'x' }).expect(403)
+    }
+  })
+
+  it('guard: takes a token of the issuer that has the private key', async () => {
+    const { app } = await run<{ app: express.Express }>('guard')
+    const issuer = makeIssuer({ keys: { alg: 'ES256', privateKey: process.env['TOKEN_KEY'] } })
+    const { token } = issuer.issue({ accountId: 'acc-1', scopes: ['reports:read'] })
+    const { body } = await request(app).get('/reports/daily').auth(token, { type: 'bearer' }).expect(200)
+    expect(body).toMatchObject({ accountId: 'acc-1', scopes: ['reports:read'] })
+    const poor = issuer.issue({ accountId: 'acc-1' }).token
+    await request(app).get('/reports/daily').auth(poor, { type: 'bearer' }).expect(403)
+    await request(app).get('/prices').expect(200, { discount: 0 })
+    await request(app).get('/prices').auth(poor, { type: 'bearer' }).expect(200, { discount: 10 })
+  })
+
+  it('guard-mount: lets nothing by, however its path is written', async () => {
+    const { url } = await listen((await run<{ app: express.Express }>('guard-mount')).app)
+    for (const path of ['/reports/1', '//reports/1', '/%72eports/1', '/x']) {
+      expect((await fetch(url + path)).status).toBe(401)
+    }
+  })
+
+  it('scopes: are those of the account, and all that a guard names are needed', async () => {
+    const { app, tokens } = await run<Host>('scopes')
+    const token = await tokenFrom(app)
+    await get(app, '/statements', token).expect(200, { statementsOf: 'acc-1' })
+    await request(app).post('/statements').auth(token, { type: 'bearer' }).expect(403)
+    await get(app, '/totals', token).expect(403)
+    const admin = tokens.issue({ accountId: 'acc-1', scopes: ['admin'] }).token
+    await get(app, '/totals', admin).expect(200)
+  })
+
+  it('environments: each takes its own tokens, and refuses the other one’s', async () => {
+    const { app } = await run<Host>('environments')
+    for (const [own, other] of [['live', 'sandbox'] as const, ['sandbox', 'live'] as const]) {
+      const token = await tokenFrom(app, `/${own}${TOKEN_PATH}`)
+      await get(app, `/${own}/statements`, token).expect(200)
+      const refused = await get(app, `/${other}/statements`, token).expect(401)
+      expect(refused.headers['www-authenticate']).toContain('error="invalid_token"')
+    }
+  })
+
+  it('cors: a preflight passes without a token, and a script sees why it was refused', async () => {
+    const { app } = await run<Host>('cors')
+    const origin = { Origin: 'https://app.example.com' }
+    for (const path of ['/statements', TOKEN_PATH]) {
+      const asked = {
+        ...origin,
+        'Access-Control-Request-Method': 'POST',
+        'Access-Control-Request-Headers': 'authorization',
+      }
+      const preflight = await request(app).options(path).set(asked).expect(204)
+      expect(preflight.headers).toMatchObject({
+        'access-control-allow-origin': origin.Origin,
+        'access-control-allow-headers': 'Authorization,Content-Type',
+      })
+    }
+    const refused = await request(app).get('/statements').set(origin).expect(401)
+    expect(refused.headers).toMatchObject({
+      'access-control-allow-origin': origin.Origin,
+      'access-control-expose-headers': 'WWW-Authenticate,Retry-After',
+    })
+    const token = await tokenFrom(app)
+    await get(app, '/statements', token).set(origin).expect(200)
+    const foreign = await request(app)
+      .options('/statements')
+      .set({ ...origin, Origin: 'https://evil.example' })
+    expect(foreign.headers).not.toHaveProperty('access-control-allow-origin')
+  })
+
+  it('proxy: counts by the address that the one proxy saw, whatever the client wrote before it', async () => {
+    const { app, lines } = await run<Host & { lines: string[] }>('proxy')
+    const guess = (forwarded: string) =>
+      request(app).post(TOKEN_PATH).set('X-Forwarded-For', forwarded).send({ email: 'a@b.c', password: 'x' })
+    for (let i = 0; i < 10; i++) await guess(`198.51.100.${i}, 203.0.113.1`).expect(403)
+    await guess('203.0.113.1').expect(429)
+    await guess('203.0.113.2').expect(403)
+    expect(new Set(lines.slice(0, 10))).toEqual(new Set(['token.refused from 203.0.113.1']))
+  })
+
+  it('openapi: serves a valid document, with the operation added to it', async () => {
+    const { app } = await run<{ app: express.Express }>('openapi')
+    const document = (await request(app).get('/openapi.json').expect(200)).body as OpenApiDocument
+    expect(await new Validator().validate(document)).toEqual({ valid: true })
+    expect(Object.keys(document.paths)).toEqual([TOKEN_PATH, '/statements'])
+    expect(document.paths['/statements']?.get?.security).toEqual([{ bearer: ['statements:read'] }])
+  })
+})

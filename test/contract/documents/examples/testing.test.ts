@@ -1,0 +1,37 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import ts from 'typescript'
+import { describe, expect, it } from 'vitest'
+import { runNode, startExamples } from '../../../support/documents/examples.js'
+import { root } from '../../../support/documents/repository.js'
+import { TESTING } from './contexts/testing.js'
+
+const { fileOf, folder } = startExamples(import.meta.url, TESTING)
+
+describe('the page on testing', () => {
+  it.each([
+    ['store-contract', 11],
+    ['testing-vitest', 10],
+  ])('%s: passes in vitest', { timeout: 60_000 }, async (name, tests) => {
+    const alias = ['testing', 'index'].map((entry) => ({
+      find: `express-token-endpoint${entry === 'index' ? '' : `/${entry}`}`,
+      replacement: `${root}src/${entry}.ts`,
+    }))
+    const config = { resolve: { alias }, test: { include: [`${name}.ts`] } }
+    const file = `${folder}/${name}.config.mjs`
+    writeFileSync(file, `export default ${JSON.stringify(config)}`)
+    const vitest = `${root}node_modules/vitest/vitest.mjs`
+    const { stdout } = await runNode(vitest, 'run', '--root', folder, '--config', file, '--reporter', 'json')
+    expect(JSON.parse(stdout)).toMatchObject({ numTotalTests: tests, numPassedTests: tests })
+  })
+
+  it.each([
+    ['store-contract-node', 11],
+    ['testing-node', 2],
+  ])("%s: passes in Node's test runner", { timeout: 60_000 }, async (name, tests) => {
+    const code = readFileSync(fileOf(name), 'utf8')
+    const { outputText } = ts.transpileModule(code, { compilerOptions: { module: ts.ModuleKind.ESNext } })
+    writeFileSync(`${folder}/${name}.mjs`, outputText)
+    const { stdout } = await runNode('--test-reporter=tap', `${folder}/${name}.mjs`)
+    expect(stdout).toMatch(new RegExp(`^# tests ${tests}\\n# suites 0\\n# pass ${tests}$`, 'm'))
+  })
+})

@@ -1,0 +1,88 @@
+import type express from 'express'
+import { AuthError, type AuthObserver, type TokenIssuer, type TokenVerifier } from 'express-token-endpoint'
+import type { Redis } from 'ioredis'
+import { register } from 'prom-client'
+import request from 'supertest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { oldKeys, startExamples } from '../../../support/documents/examples.js'
+import { makeIssuer } from '../../../support/fixtures.js'
+import { listen, TOKEN_PATH } from '../../../support/http.js'
+import { NO_REDIS, startRedis } from '../../../support/services/redis.js'
+import { TOKENS } from './contexts/tokens.js'
+
+const { run } = startExamples(import.meta.url, TOKENS)
+
+describe('the pages on tokens', () => {
+  it('jwks, remote-keys: a service verifies what another one issues, by an address', async () => {
+    const { app, tokens } = await run<{ app: express.Express; tokens: TokenIssuer }>('jwks')
+    process.env['JWKS_URL'] = `${(await listen(app)).url}/.well-known/jwks.json`
+    const { tokens: verifier } = await run<{ tokens: TokenVerifier }>('remote-keys')
+    expect(await verifier.verify(tokens.issue({ accountId: 'acc-1' }).token)).toMatchObject({ accountId: 'acc-1' })
+  })
+
+  it('account-check: refuses a token after sign-out', async () => {
+    const { app, tokens } = await run<{ app: express.Express; tokens: TokenIssuer }>('account-check')
+    const { token } = tokens.issue({ accountId: 'acc-1' })
+    await request(app).post('/sign-out').auth(token, { type: 'bearer' }).expect(204)
+    await request(app).post('/sign-out').auth(token, { type: 'bearer' }).expect(401)
+  })
+
+  it('rotation: signs with the new key, and takes the tokens of the old one', async () => {
+    const { tokens } = await run<{ tokens: TokenIssuer }>('rotation')
+    const old = makeIssuer({ keys: { alg: 'ES256', privateKey: oldKeys.privateKey } })
+    expect(await tokens.verify(old.issue({ accountId: 'acc-1' }).token)).toMatchObject({ accountId: 'acc-1' })
+    await expect(old.verify(tokens.issue({ accountId: 'acc-1' }).token)).rejects.toThrow(AuthError)
+  })
+
+  it('events: logs and counts', async () => {
+    const { onEvent, log } = await run<{ onEvent: AuthObserver; log: { error: unknown; info: unknown } }>('events')
+    const lines: unknown[][] = []
+    Object.assign(log, {
+      error: (...line: unknown[]) => lines.push(line),
+      info: (...line: unknown[]) => lines.push(line),
+    })
+    const about = { time: new Date(), address: '192.0.2.1' }
+    const error = new Error('down')
+    onEvent({ type: 'dependency.failed', dependency: 'accounts', refused: true, error, ...about })
+    onEvent({ type: 'token.refused', code: 'invalid_credentials', reason: 'wrong_password', ...about })
+    expect(lines).toEqual([
+      [expect.objectContaining({ dependency: 'accounts', err: error }), 'dependency.failed'],
+      [expect.objectContaining({ reason: 'wrong_password' }), 'token.refused'],
+    ])
+    const metrics = await register.metrics()
+    expect(metrics).toContain(
+      'auth_events_total{type="token.refused",code="invalid_credentials",reason="wrong_password"} 1',
+    )
+    expect(metrics).toContain('auth_logins_waiting 0')
+  })
+})
+
+describe.skipIf(NO_REDIS)('the pages on tokens, with Redis', () => {
+  it('redis-throttle: counts failed logins there', async () => {
+    process.env['REDIS_URL'] = (await startRedis()).url
+    const { app, redis } = await run<{ app: express.Express; redis: Redis }>('redis-throttle')
+    onTestFinished(() => redis.disconnect())
+    // On a busy machine Redis can take too long to connect. The limits then work without it.
+    await redis.ping()
+    const login = () => request(app).post(TOKEN_PATH).send({ email: 'a@b.c', password: 'x' })
+    for (let i = 0; i < 10; i++) await login().expect(403)
+    await login().expect(429)
+    expect(await redis.keys('login-*')).toHaveLength(3)
+  })
+
+  it('redis-revocation: refuses a token after sign-out, and forgets it when it has expired', async () => {
+    process.env['REDIS_URL'] = (await startRedis()).url
+    interface Block {
+      app: express.Express
+      redis: Redis
+      tokens: TokenIssuer
+    }
+    const { app, redis, tokens } = await run<Block>('redis-revocation')
+    onTestFinished(() => redis.disconnect())
+    const { token, id, expiresAt } = tokens.issue({ accountId: 'acc-1' })
+    const signOut = () => request(app).post('/sign-out').auth(token, { type: 'bearer' })
+    await signOut().expect(204)
+    await signOut().expect(401)
+    expect(await redis.pexpiretime(`revoked:${id}`)).toBe(expiresAt.getTime() + 60_000)
+  })
+})

@@ -1,0 +1,97 @@
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import { moduleOf } from '../../support/documents/examples.js'
+import { examples, readPage } from '../../support/documents/pages.js'
+import { CONTEXTS } from '../documents/examples/contexts/index.js'
+import type { Packed } from './pack.js'
+
+const MODULES = fileURLToPath(new URL('../../../node_modules/', import.meta.url))
+/** Packages of the pages that this project does not install at its top level, by the folder that has them. */
+const PEERS = fileURLToPath(new URL('../../performance/bench/peers/node_modules/', import.meta.url))
+
+/** What a reader of any page has: the packages that the README tells to install. */
+const BASE = ['express', '@types/express', '@types/node', 'typescript']
+
+/** Returns the packages that a page tells its reader to install. */
+export function packagesOf(page: string): string[] {
+  const commands = [...readPage(page).text.matchAll(/npm (?:install|i) ([^\n`&|#]+)/g)]
+  const words = commands.flatMap(([, names = '']) => names.trim().split(/\s+/))
+  const named = words.filter((word) => /^(@[\w.-]+\/)?[\w.-]+(@.+)?$/.test(word) && !word.startsWith('-'))
+  return [...new Set([...BASE, ...named.map((name) => name.replace(/(?<=.)@.*/, ''))])].sort()
+}
+
+/** Returns the pages that have examples. */
+export const pagesWithExamples = () => [...new Set(examples().map(({ page }) => page))]
+
+/**
+ * Makes the project of a page's reader: the packed package, and links to the packages that the page names. Writes each of the
+ * page's blocks to a file.
+ * @returns the files
+ */
+export async function readersProject(folder: string, page: string, packed: Packed): Promise<string[]> {
+  for (const name of packagesOf(page).filter((name) => name !== packed.manifest.name)) await link(folder, name)
+  await unpack(folder, packed)
+  await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }')
+  const files: string[] = []
+  for (const block of examples().filter((one) => one.page === page)) {
+    const ownName = /^\/\/ ([\w./-]+\.[cm]?[jt]s)\n/.exec(block.code)?.[1]
+    const file = join(folder, ownName ?? `${block.name}.${block.language === 'ts' ? 'ts' : 'mjs'}`)
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, ownName ? block.code : moduleOf(block, CONTEXTS[block.name ?? ''] ?? ''))
+    files.push(file)
+  }
+  return [...new Set(files)]
+}
+
+async function link(folder: string, name: string): Promise<void> {
+  const target = join(folder, 'node_modules', name)
+  await mkdir(dirname(target), { recursive: true })
+  const [from] = [join(MODULES, name), join(PEERS, name)].filter((path) => ts.sys.directoryExists(path))
+  if (!from) throw new Error(`${name}: a page tells to install it, but this project does not have it`)
+  await symlink(from, target, 'junction')
+}
+
+async function unpack(folder: string, { manifest, files }: Packed): Promise<void> {
+  const to = join(folder, 'node_modules', manifest.name)
+  for (const [path, text] of files) {
+    await mkdir(dirname(join(to, path)), { recursive: true })
+    await writeFile(join(to, path), text)
+  }
+  // The package's own dependencies are below it, so that a block cannot import them.
+  for (const name of Object.keys(manifest.dependencies)) await link(to, name)
+}
+
+const sources = new Map<string, ts.SourceFile | undefined>()
+
+/** Compiles files under the strictest options, as a host that skips the check of its libraries' types. */
+export function problemsOf(files: readonly string[]): string[] {
+  const options: ts.CompilerOptions = {
+    target: ts.ScriptTarget.ES2023,
+    module: ts.ModuleKind.NodeNext,
+    lib: ['lib.es2023.d.ts'],
+    types: ['node'],
+    allowJs: true,
+    checkJs: true,
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    exactOptionalPropertyTypes: true,
+    noImplicitReturns: true,
+    skipLibCheck: true,
+    noEmit: true,
+  }
+  const [folder = ''] = files.map(dirname)
+  const host = ts.createCompilerHost(options)
+  host.getCurrentDirectory = () => folder
+  const { getSourceFile } = host
+  host.getSourceFile = (name, version, ...rest) => {
+    if (!name.startsWith(MODULES)) return getSourceFile(name, version, ...rest)
+    if (!sources.has(name)) sources.set(name, getSourceFile(name, version, ...rest))
+    return sources.get(name)
+  }
+  const program = ts.createProgram(files, options, host)
+  return ts
+    .getPreEmitDiagnostics(program)
+    .map(({ file, messageText }) => `${file?.fileName ?? ''}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`)
+}

@@ -1,0 +1,76 @@
+import { execFile } from 'node:child_process'
+import { generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll } from 'vitest'
+import { SECRET } from '../fixtures.js'
+import { type Block, examples } from './pages.js'
+import { root } from './repository.js'
+
+/** The code that the reader of a block has already, by the name of the block. */
+export type Contexts = Readonly<Record<string, string>>
+
+/** Returns a block as a module, with its top-level names as exports. The module listens on no port. */
+export function moduleOf({ code }: Block, context: string): string {
+  const declared = [...code.matchAll(/^const (\w+)/gm)].map(([, variable]) => variable)
+  const runnable = code.replace(/^(?:const server = )?app\.listen\(3000.*\)\n/m, '')
+  return `${context}\n${runnable}\nexport { ${declared.filter((name) => name !== 'server').join(', ')} }\n`
+}
+
+const pem = (key: KeyObject) => key.export({ type: key.type === 'private' ? 'pkcs8' : 'spki', format: 'pem' }) as string
+
+/** The previous signing key of the examples. Their environment has only its public half. */
+export const oldKeys = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+
+/** Sets the environment variables that the pages name. */
+function setEnvironment(): void {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  Object.assign(process.env, {
+    TOKEN_SECRET: SECRET,
+    TOKEN_KEY: pem(privateKey),
+    TOKEN_PUBLIC_KEY: pem(publicKey),
+    OLD_TOKEN_KEY: pem(oldKeys.publicKey),
+    ACCOUNTS_DB: ':memory:',
+    SANDBOX_SECRET: [...SECRET].reverse().join(''),
+  })
+}
+
+/** Runs Node without the environment of this test run. */
+export const runNode = (...args: string[]) =>
+  promisify(execFile)(process.execPath, args, { cwd: root, env: { PATH: process.env['PATH'] } })
+
+/**
+ * Writes blocks of the pages to files before the tests of a suite, and removes the files afterwards.
+ * @param testUrl the suite's `import.meta.url`
+ */
+export function startExamples(testUrl: string, contexts: Contexts) {
+  const test = fileURLToPath(testUrl)
+  const folder = `${dirname(test)}/.run/${basename(test, '.test.ts')}`
+  const fileOf = (name: string) => `${folder}/${name}.ts`
+
+  beforeAll(() => {
+    rmSync(folder, { recursive: true, force: true })
+    mkdirSync(folder, { recursive: true })
+    for (const block of examples()) {
+      const context = contexts[block.name ?? '']
+      if (context !== undefined) writeFileSync(fileOf(block.name as string), moduleOf(block, context))
+    }
+    setEnvironment()
+  })
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  return {
+    folder,
+    fileOf,
+    /**
+     * Runs a block and returns its top-level names.
+     * @param again a name for this run, to run a block a second time
+     */
+    async run<T>(name: string, again?: string): Promise<T> {
+      const query = again === undefined ? '' : `?${encodeURIComponent(again)}`
+      return (await import(/* @vite-ignore */ fileOf(name) + query)) as T
+    },
+  }
+}

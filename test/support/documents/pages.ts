@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs'
+import { posix } from 'node:path'
+import { filesBelow, root } from './repository.js'
+
+/** A heading of a page. */
+export interface Heading {
+  level: number
+  text: string
+  anchor: string
+}
+
+/** A code block of a page. Blocks of TypeScript and JavaScript have a name. */
+export interface Block {
+  page: string
+  language: string
+  name: string | undefined
+  code: string
+}
+
+/** Returns GitHub's anchor of a heading: lower case, no punctuation, and a dash for each space. */
+export const anchorOf = (heading: string) =>
+  heading
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-')
+
+/** Reads a Markdown page. The path is relative to the root of the project. */
+export function readPage(path: string) {
+  const text = readFileSync(root + path, 'utf8')
+  /** The page without its code blocks, in which `#` does not start a heading. */
+  const prose = text.replace(/^```[\s\S]*?^```$/gm, '')
+  const headings: Heading[] = [...prose.matchAll(/^(#+) (.+)$/gm)].map(([, marks = '', title = '']) => ({
+    level: marks.length,
+    text: title,
+    anchor: anchorOf(title),
+  }))
+
+  /** Returns the text below a heading, down to the next heading of the same or a higher level. */
+  function section(heading: string): string {
+    const [, below] = prose.split(`\n${heading}\n`)
+    if (below === undefined) throw new Error(`${path} has no "${heading}"`)
+    const level = /^#+/.exec(heading)?.[0].length ?? 1
+    return below.split(new RegExp(`^#{1,${level}} `, 'm'))[0] as string
+  }
+
+  return {
+    path,
+    text,
+    prose,
+    headings,
+    blocks: blocksIn(path, text),
+    /** The targets of all links. */
+    links: [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target),
+    section,
+    /** Returns the cells of each row of a section's tables, without the heads. */
+    tableIn: (heading: string): string[][] => rowsOf(section(heading)),
+  }
+}
+
+export type Page = ReturnType<typeof readPage>
+
+const BLOCK = /^(?:<!-- example: (.+) -->\n)?```(\w*)\n([\s\S]*?)^```$/gm
+
+const blocksIn = (page: string, text: string): Block[] =>
+  [...text.matchAll(BLOCK)].map(([, name, language = '', code = '']) => ({ page, language, name, code }))
+
+function rowsOf(text: string): string[][] {
+  const tables = text.match(/(^\|.*\|\n)+/gm) ?? []
+  return tables
+    .flatMap((table) => table.trim().split('\n').slice(2))
+    .map((row) =>
+      row
+        .slice(1, -1)
+        .split(/(?<!\\)\|/)
+        .map((cell) => cell.trim()),
+    )
+}
+
+/** Returns the paths of the pages that the package contains: the README, `docs` and the policy for vulnerabilities. */
+export function shippedPages(): string[] {
+  return ['README.md', 'CHANGELOG.md', '.github/SECURITY.md', ...pagesBelow('docs')]
+}
+
+/** Returns the paths of all Markdown files of a folder and its subfolders. */
+export const pagesBelow = (folder: string) => filesBelow(folder).filter((file) => posix.extname(file) === '.md')
+
+/** Returns all blocks of TypeScript and JavaScript that readers of the package see. */
+export const examples = (): Block[] =>
+  shippedPages().flatMap((path) => readPage(path).blocks.filter(({ language }) => /^(ts|js)$/.test(language)))
