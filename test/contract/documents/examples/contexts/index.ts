@@ -1,9 +1,10 @@
 import { ACCOUNTS } from './accounts.js'
 import { MIGRATIONS } from './migrations.js'
+import { PEERS } from './peers.js'
 import { ROUTES } from './routes.js'
 import { START } from './start.js'
 import { TESTING } from './testing.js'
 import { TOKENS } from './tokens.js'
 
 /** The context of each block, by the name of the block. */
-export const CONTEXTS = { ...ACCOUNTS, ...MIGRATIONS, ...ROUTES, ...START, ...TESTING, ...TOKENS }
+export const CONTEXTS = { ...ACCOUNTS, ...MIGRATIONS, ...PEERS, ...ROUTES, ...START, ...TESTING, ...TOKENS }
