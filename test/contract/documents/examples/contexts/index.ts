@@ -2,6 +2,7 @@ import { ACCOUNTS } from './accounts.js'
 import { MIGRATIONS } from './migrations.js'
 import { OPERATE } from './operate.js'
 import { PASSWORDS } from './passwords.js'
+import { PEERS } from './peers.js'
 import { ROUTES } from './routes.js'
 import { START } from './start.js'
 import { TESTING } from './testing.js'
@@ -13,6 +14,7 @@ export const CONTEXTS = {
   ...MIGRATIONS,
   ...OPERATE,
   ...PASSWORDS,
+  ...PEERS,
   ...ROUTES,
   ...START,
   ...TESTING,
