@@ -28,21 +28,21 @@ import {
 import { sendEndlessly } from '../support/host.js'
 import { client, flood, listen } from '../support/http.js'
 
-const FILE = fileURLToPath(new URL('../../.github/SECURITY.md', import.meta.url))
+const FILE = fileURLToPath(new URL('../../docs/explanation/security.md', import.meta.url))
 const TEXT = readFileSync(FILE, 'utf8').replace(/\n {2,}/g, ' ')
 const PROMISED = TEXT.slice(TEXT.indexOf('## Promises'), TEXT.indexOf('## Trusted components'))
 
 /** Reads the numbers from the one sentence of the promises that fits. */
 function numbers(sentence: RegExp): number[] {
   const found = [...PROMISED.matchAll(new RegExp(sentence, 'g'))]
-  expect(found, `${sentence} in SECURITY.md`).toHaveLength(1)
+  expect(found, `${sentence} in security.md`).toHaveLength(1)
   return (found[0] as RegExpMatchArray).slice(1).map((text) => Number(text.replaceAll(',', '')))
 }
 
 const stuck = { ...countingHasher(), verify: () => new Promise<never>(() => {}) }
 const code = (error: AuthError) => error.code
 
-describe('SECURITY.md promises', () => {
+describe('the page on security promises', () => {
   it('a number for each limit, and no limit without a test here', () => {
     const sentences = PROMISED.split(/(?<=[.:])\s+|^- /m).filter((sentence) =>
       /at most|limited to|longer than/.test(sentence),

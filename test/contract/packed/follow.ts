@@ -27,10 +27,10 @@ function step({ language, code }: Block, port: number): string {
 
 /**
  * Follows a page as a reader does: saves its files and runs its commands, in their order, in one shell.
- * @param tarball what `npm install express-token-endpoint` installs
+ * @param tarball the package
  * @param port takes the place of 3000
  * @param until the last block, by a piece of its text
- * @returns what the commands print
+ * @returns the output of all commands
  */
 export async function follow(
   page: string,

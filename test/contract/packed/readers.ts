@@ -11,7 +11,7 @@ const MODULES = fileURLToPath(new URL('../../../node_modules/', import.meta.url)
 /** Packages of the pages that this project does not install at its top level, by the folder that has them. */
 const PEERS = fileURLToPath(new URL('../../performance/bench/peers/node_modules/', import.meta.url))
 
-/** What a reader of any page has: the packages that the README tells to install. */
+/** The packages of every reader, because the README tells to install them. */
 const BASE = ['express', '@types/express', '@types/node', 'typescript']
 
 /** Returns the packages that a page tells its reader to install. */

@@ -14,7 +14,9 @@ export type Contexts = Readonly<Record<string, string>>
 
 /** Returns a block as a module, with its top-level names as exports. The module listens on no port. */
 export function moduleOf({ code }: Block, context: string): string {
-  const declared = [...code.matchAll(/^const (\w+)/gm)].map(([, variable]) => variable)
+  const names = [...code.matchAll(/^const (\w+)/gm)].map(([, variable = '']) => variable)
+  const parts = [...code.matchAll(/^const \{ ([^}]+) \} =/gm)].flatMap(([, list = '']) => list.split(', '))
+  const declared = [...names, ...parts.map((part) => part.replace(/^.*: /, ''))]
   const runnable = code.replace(/^(?:const server = )?app\.listen\(3000.*\)\n/m, '')
   return `${context}\n${runnable}\nexport { ${declared.filter((name) => name !== 'server').join(', ')} }\n`
 }

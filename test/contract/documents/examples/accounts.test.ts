@@ -27,12 +27,6 @@ import { get, signIn } from './sign-in.js'
 const { run } = startExamples(import.meta.url, ACCOUNTS)
 
 describe('the pages on accounts', () => {
-  it('first-account: is found, by its password', async () => {
-    const { accounts } = await run<{ accounts: AccountStore }>('first-account')
-    const account = (await accounts.findByEmail('alice@example.com')) as Account
-    expect(await createPasswords().verify('correct horse battery staple', account.passwordHash)).toBe(true)
-  })
-
   it('lookup: finds an account whatever the case of the address', async () => {
     const { accounts } = await run<{ accounts: AccountLookup }>('lookup')
     expect(await accounts('Alice@Example.com')).toMatchObject({ id: 'acc-1' })

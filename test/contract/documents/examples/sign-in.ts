@@ -3,7 +3,7 @@ import type { TokenIssuer } from 'express-token-endpoint'
 import request from 'supertest'
 import { TOKEN_PATH } from '../../../support/http.js'
 
-/** What most blocks declare, or their contexts. */
+/** The declarations of most blocks or their contexts. */
 export interface Host {
   app: express.Express
   tokens: TokenIssuer

@@ -22,7 +22,7 @@ function linkedPages(path, text) {
 
 /** Returns a page's title and the first sentence below it, without links and emphasis. */
 function summaryOf(text) {
-  const [, title, paragraph] = /^# (.+)\n+([^\n#<`|!][\s\S]*?)\n\n/m.exec(text) ?? []
+  const [, title, paragraph] = /^# (.+)\n+((?!```)[^\n#<|!][\s\S]*?)\n\n/m.exec(text) ?? []
   const plain = (paragraph ?? '')
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replaceAll('**', '')

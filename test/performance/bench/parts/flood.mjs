@@ -92,7 +92,7 @@ const nameOf = ({ addresses, pause }) =>
 
 const USES = [
   ['in use', 'inUse'],
-  ['asked alone', 'alone'],
+  ['otherwise idle', 'alone'],
 ]
 
 const demandsOf = (row) =>
@@ -122,7 +122,7 @@ const LINES = [
   ]),
   ["the owner's login meanwhile", ({ owner }) => owner.during],
   ['  afterwards', ({ owner }) => `${owner.after} after ${fixed(owner.recovered)} ms`],
-  ['guarded route asked alone, p99 afterwards, ms', ({ guarded }) => fixed(guarded.after.p99)],
+  ['otherwise idle guarded route, p99 afterwards, ms', ({ guarded }) => fixed(guarded.after.p99)],
   ['event loop p99 afterwards, ms', ({ calm }) => fixed(calm.p99)],
 ]
 

@@ -23,7 +23,7 @@ export const memory = {
         },
       ],
       demands: [
-        { demand: `(memory per 1,000 remembered tokens of ${length} bytes)`, measured: show(perThousand) },
+        { demand: `(memory per 1,000 cached tokens of ${length} bytes)`, measured: show(perThousand) },
         {
           demand: `memory after ${distinct.toLocaleString('en')} tokens to a full cache: at most 1.1`,
           measured: (most / full).toFixed(2),

@@ -24,7 +24,7 @@ function placesOf(parts) {
     const [, { node, cpu, rounds, versions }] = run[0]
     const which = dates.length > 1 ? `${run.map(([name]) => name).join(', ')}: ` : ''
     const packages = Object.entries(versions).map(([name, version]) => `${name} ${version}`)
-    return `${which}Node ${node}, ${cpu}, ${rounds} interleaved rounds, ${date.slice(0, 10)}. ${packages.join(', ')}.`
+    return `${which}Node ${node}, ${cpu}, ${rounds} interleaved rounds, ${date.slice(0, 10)} · ${packages.join(' · ')}`
   })
 }
 

@@ -1,7 +1,6 @@
 import type { Contexts } from '../../../../support/documents/examples.js'
 
 export const ACCOUNTS: Contexts = {
-  'first-account': '',
   lookup: `interface User { id: string; passwordHash: string; disabled: boolean; scopes: string[] }
     const user: User = { id: 'acc-1', passwordHash: 'x', disabled: false, scopes: ['a'] }
     const db = { users: { findOne: async ({ email }: { email: string }) => email === 'alice@example.com' ? user : null } }`,

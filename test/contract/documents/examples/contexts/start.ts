@@ -1,7 +1,7 @@
 import type { Contexts } from '../../../../support/documents/examples.js'
 import { ISSUER, SECRET } from '../../../../support/fixtures.js'
 
-/** What `app.mjs` of the README declares. */
+/** The declarations of the README's `app.mjs`. */
 const APP = `import express from 'express'
 import { authOf, createPasswords, createTokenIssuer, memoryAccounts, requireBearer, tokenRouter } from 'express-token-endpoint'
 export const tokens = createTokenIssuer({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' } })
