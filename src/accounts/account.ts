@@ -1,3 +1,4 @@
+import { misuse, PAGE } from '../shared/misuse.js'
 import { describe, isPlainObject, isScopeList } from '../shared/options.js'
 import { bare, isValidDate, memberOf } from '../shared/values.js'
 
@@ -102,5 +103,5 @@ export function checkAccount(value: unknown): Account | undefined {
 }
 
 function wrong(what: string, value: unknown): TypeError {
-  return new TypeError(`account: ${what}, but is ${describe(value)}`)
+  return misuse(`account: ${what}, but is ${describe(value)}`, PAGE.accounts)
 }

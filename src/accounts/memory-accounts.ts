@@ -1,3 +1,4 @@
+import { misuse, PAGE } from '../shared/misuse.js'
 import { type Account, type AccountStore, checkAccount } from './account.js'
 
 /** An account with its e-mail address. */
@@ -14,10 +15,10 @@ export function memoryAccounts(accounts: Iterable<MemoryAccount>): Required<Acco
   const byEmail = new Map<string, MemoryAccount>()
   const byId = new Map<string, MemoryAccount>()
   for (const account of accounts) {
-    if (typeof account?.email !== 'string') throw new TypeError('memoryAccounts: each account needs an "email"')
+    if (typeof account?.email !== 'string') throw misuse('memoryAccounts: each account needs an "email"', PAGE.accounts)
     checkAccount(account)
     if (byEmail.has(account.email) || byId.has(account.id)) {
-      throw new TypeError('memoryAccounts: two accounts share an id or an e-mail address')
+      throw misuse('memoryAccounts: two accounts share an id or an e-mail address', PAGE.accounts)
     }
     byEmail.set(account.email, account)
     byId.set(account.id, account)

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { type Check, named } from '../shared/options.js'
+import { type Check, InvalidOption, mustBe } from '../shared/options.js'
 import { suggestion } from '../shared/suggest.js'
 import { UsageError } from './command-error.js'
 import type { Io } from './io.js'
@@ -117,9 +117,9 @@ function unknownOption(
  */
 export function checked<T>(what: string, check: Check<T>, value: unknown): T {
   try {
-    return named(what, check, value)
+    return check(value)
   } catch (error) {
-    throw error instanceof TypeError ? new UsageError(error.message) : error
+    throw error instanceof InvalidOption ? new UsageError(mustBe(what, error, value)) : error
   }
 }
 

@@ -2,7 +2,7 @@ import { brand, hasBrand } from './brand.js'
 import { bare, own } from './values.js'
 
 /**
- * The codes of all refusals of a request or a token, a closed set. The README's section "Errors" lists the cause and the fix of
+ * The codes of all refusals of a request or a token, a closed set. The page docs/reference/errors.md has the cause and the fix of
  * each code.
  * @useDeclaredType
  */

@@ -1,4 +1,5 @@
 import ms from 'ms'
+import { misuse, type Page } from './misuse.js'
 import { suggest } from './suggest.js'
 import { isThenable, isValidDate, memberOf } from './values.js'
 
@@ -37,17 +38,16 @@ export function readOptions<O extends object, R extends Record<keyof O, Check<un
 ): Checked<R> {
   const given: unknown = options ?? {}
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw new TypeError(`${caller}: expected an options object, got ${describe(given)}`)
+    throw misuse(`${caller}: expected an options object, got ${describe(given)}`)
   }
   if ('pipe' in given) {
-    throw new TypeError(
+    throw misuse(
       `${caller}: expected an options object, got a request. Pass Express the return value of ${caller}({ … })`,
     )
   }
   const known = Object.keys(schema)
   for (const name of Object.keys(given)) {
-    if (!known.includes(name))
-      throw new TypeError(`${caller}: unknown option "${name}"${didYouMean(name, known, aliases)}`)
+    if (!known.includes(name)) throw misuse(`${caller}: unknown option "${name}"${didYouMean(name, known, aliases)}`)
   }
   const read = known.map((name) => {
     const check = (schema as Record<string, Check<unknown>>)[name]
@@ -56,13 +56,16 @@ export function readOptions<O extends object, R extends Record<keyof O, Check<un
   return Object.fromEntries(read)
 }
 
+/** Says what a value must be, in one line. */
+export const mustBe = (name: string, { message, hint }: InvalidOption, value: unknown, tell = describe) =>
+  `${name} must be ${message}, but is ${tell(value)}${hint && `. ${hint}`}`
+
 /** Runs a check and adds the option's name to its error. */
-export function named<T>(name: string, check: Check<T> | undefined, value: unknown, tell = describe): T {
+export function named<T>(name: string, check: Check<T> | undefined, value: unknown, page?: Page, tell = describe): T {
   try {
     return (check as Check<T>)(value)
   } catch (error) {
-    if (!(error instanceof InvalidOption)) throw error
-    throw new TypeError(`${name} must be ${error.message}, but is ${tell(value)}${error.hint && `. ${error.hint}`}`)
+    throw error instanceof InvalidOption ? misuse(mustBe(name, error, value, tell), page) : error
   }
 }
 
@@ -171,7 +174,7 @@ export function clock(value: unknown): () => number {
     const now: unknown = read()
     const ms = isValidDate(now) ? now.getTime() : now
     if (typeof ms !== 'number' || !(ms >= 0 && ms <= LAST_MOMENT)) {
-      throw new TypeError('option "clock" must return a Date or milliseconds since the epoch')
+      throw misuse('option "clock" must return a Date or milliseconds since the epoch')
     }
     return ms
   }

@@ -1,3 +1,4 @@
+import { PAGE } from '../shared/misuse.js'
 import { type Check, type Duration, duration, InvalidOption, named } from '../shared/options.js'
 
 /** A clock for tests. It follows its source until `set` stops it. */
@@ -46,10 +47,10 @@ export function testClock(source: () => number): TestClock {
   let ahead = 0
   return Object.assign(() => stopped ?? source() + ahead, {
     set(to: Date | number | string) {
-      stopped = named('clock.set: the moment', moment, to)
+      stopped = named('clock.set: the moment', moment, to, PAGE.tests)
     },
     advance(time: Duration) {
-      const by = named('clock.advance: the time', step, time)
+      const by = named('clock.advance: the time', step, time, PAGE.tests)
       if (stopped === undefined) ahead += by
       else stopped += by
     },

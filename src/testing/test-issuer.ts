@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
+import { PAGE } from '../shared/misuse.js'
 import { type Check, InvalidOption, isPlainObject, named, optional, readOptions } from '../shared/options.js'
 import { isThenable, memberOf } from '../shared/values.js'
 import type { IssuedToken, TokenSubject } from '../tokens/jwt/issue-token.js'
@@ -91,7 +92,7 @@ const subject: Check<TokenSubject> = (value) => {
   throw new InvalidOption("an account's id, or an account { id, scopes?, claims? }", hint)
 }
 
-const subjectOf = (account: TestAccount) => named('the account of a test token', subject, account)
+const subjectOf = (account: TestAccount) => named('the account of a test token', subject, account, PAGE.tests)
 
 const headersOf = (token: string): BearerHeaders => ({ Authorization: `Bearer ${token}` })
 

@@ -1,8 +1,12 @@
+import { misuse, PAGE } from '../shared/misuse.js'
 /**
  * Protects production from test helpers.
  * @throws TypeError when `NODE_ENV` is `production`
  */
 export function testsOnly(caller: string): void {
   if (process.env['NODE_ENV'] !== 'production') return
-  throw new TypeError(`${caller}: is only for tests, but NODE_ENV is "production". Run the tests with NODE_ENV=test`)
+  throw misuse(
+    `${caller}: is only for tests, but NODE_ENV is "production". Run the tests with NODE_ENV=test`,
+    PAGE.tests,
+  )
 }

@@ -1,3 +1,4 @@
+import { misuse, PAGE } from '../shared/misuse.js'
 import { isPlainObject, readOptions } from '../shared/options.js'
 import { memberOf } from '../shared/values.js'
 import { hrefOf } from '../shared/web-url.js'
@@ -69,15 +70,17 @@ export interface IssuerSettings extends Omit<Environment, 'audience' | 'keys'> {
 /** @throws TypeError naming the key that is not valid */
 export function issuerOf(caller: string, read: IssuerSettings): TokenIssuer {
   if (hasRemoteKeys(read.keys)) {
-    throw new TypeError(
+    throw misuse(
       `${caller}: option "keys" must hold a key that signs, but remoteKeys() are public ones. To verify only, use createTokenVerifier`,
+      PAGE.keys,
     )
   }
   const ring = readKeys(caller, read.keys)
   const { signingKey } = ring.first
   if (!signingKey) {
-    throw new TypeError(
+    throw misuse(
       `${caller}: the first of "keys" signs, so it must be a "privateKey" or a "secret", but is a "publicKey". To verify only, use createTokenVerifier`,
+      PAGE.keys,
     )
   }
   const environment = { ...read, audience: read.audience ?? read.issuer, clientId: read.clientId ?? read.issuer }
@@ -99,18 +102,20 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
   const caller = 'createTokenVerifier'
   const read = readOptions<TokenVerifierOptions, typeof verifierSchema>(caller, options, verifierSchema, tokenAliases)
   if (Array.isArray(read.keys) && hasRemoteKeys(read.keys)) {
-    throw new TypeError(
+    throw misuse(
       `${caller}: option "keys" must be remoteKeys() without other keys, or a list of keys without it`,
+      PAGE.keys,
     )
   }
   const url = hrefOf(read.keys)
   if (typeof url === 'string' && /^https?:/i.test(url)) {
-    throw new TypeError(`${caller}: option "keys" must hold keys, but is a URL. Did you mean remoteKeys(url)?`)
+    throw misuse(`${caller}: option "keys" must hold keys, but is a URL. Did you mean remoteKeys(url)?`, PAGE.keys)
   }
   for (const key of [read.keys].flat()) {
     if (isPlainObject(key) && memberOf(key, 'privateKey') !== undefined) {
-      throw new TypeError(
+      throw misuse(
         `${caller}: option "keys" must hold no "privateKey": a verifier signs nothing. Give the "publicKey"`,
+        PAGE.keys,
       )
     }
   }

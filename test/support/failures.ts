@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { AuthError, type TokenRefusal } from 'express-token-endpoint'
 import { expect } from 'vitest'
+import { root } from './documents/repository.js'
 
 /** Returns the reason of a rejection. Fails when the promise does not reject. */
 export async function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
@@ -46,11 +48,16 @@ export async function expectInvalidToken(promise: Promise<unknown>, reason: Toke
   return error
 }
 
-/** Expects a TypeError that names the mistake and does not contain the passed values. */
+/** The end of each message about misuse: the page that helps. */
+const PAGE = /\.? See express-token-endpoint\/(docs\/[\w/-]+\.md)$/
+
+/** Expects a TypeError that names the mistake and an existing page, and does not contain the passed values. */
 export function expectMisuse(run: () => unknown, says: string | RegExp, hides: readonly string[] = []): void {
   const error = thrownBy(run) as TypeError
   expect(error).toBeInstanceOf(TypeError)
-  expect(error.message).toMatch(says)
+  const [end, page = ''] = PAGE.exec(error.message) ?? expect.fail(`no page: ${error.message}`)
+  expect(existsSync(root + page), page).toBe(true)
+  expect(error.message.slice(0, -end.length)).toMatch(says)
   expect(error.cause).toBeUndefined()
   for (const secret of hides) expect(inspect(error, { depth: 9 })).not.toContain(secret)
 }

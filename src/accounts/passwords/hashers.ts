@@ -1,5 +1,6 @@
 import type * as Argon2 from '@node-rs/argon2'
 import type * as Bcrypt from '@node-rs/bcrypt'
+import { misuse } from '../../shared/misuse.js'
 import { integer, optional, readOptions } from '../../shared/options.js'
 
 /**
@@ -84,7 +85,7 @@ export function argon2id(options?: Argon2idOptions): Required<Omit<Hasher, 'exte
     memory: 'memoryCost',
   })
   if (costs.memoryCost < 8 * costs.parallelism) {
-    throw new TypeError('argon2id: option "memoryCost" must be at least 8 KiB for each of "parallelism" (RFC 9106)')
+    throw misuse('argon2id: option "memoryCost" must be at least 8 KiB for each of "parallelism" (RFC 9106)')
   }
   return {
     accepts(hash) {

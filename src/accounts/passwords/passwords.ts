@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { misuse } from '../../shared/misuse.js'
 import { type Check, InvalidOption, integer, isPlainObject, optional, readOptions } from '../../shared/options.js'
 import { createHashQueue, defaultConcurrency, type HashQueueLoad, type SlotRequest } from './hash-queue.js'
 import { argon2id, bcrypt, type Hasher } from './hashers.js'
@@ -147,7 +148,7 @@ function passwordWork(hashers: readonly [FirstHasher, ...Hasher[]]) {
   return {
     async hash(password: string): Promise<string> {
       if (typeof password !== 'string' || !password.isWellFormed()) {
-        throw new TypeError('passwords: a password must be a well-formed Unicode string')
+        throw misuse('passwords: a password must be a well-formed Unicode string')
       }
       return first.hash(password)
     },

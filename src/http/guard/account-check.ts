@@ -1,5 +1,6 @@
 import { type AccountStore, type FoundAccount, readAccount } from '../../accounts/account.js'
 import { AuthError, type TokenRefusal } from '../../shared/errors.js'
+import { misuse, PAGE } from '../../shared/misuse.js'
 import type { VerifiedToken } from '../../tokens/verified-token.js'
 
 /** Returns whether a token was revoked. A value that is not a boolean, and a failure, cause a `503`. */
@@ -11,14 +12,15 @@ export type FindById = NonNullable<AccountStore['findById']>
 export async function checkRevoked(isRevoked: RevocationCheck, auth: VerifiedToken): Promise<boolean> {
   const revoked: unknown = await isRevoked(auth)
   // `undefined` from a forgotten return would otherwise let every revoked token through.
-  if (typeof revoked !== 'boolean') throw new TypeError('isRevoked: the result must be true or false')
+  if (typeof revoked !== 'boolean') throw misuse('isRevoked: the result must be true or false', PAGE.revoke)
   return revoked
 }
 
 /** Looks up the account of a token. */
 export async function findAccount(findById: FindById, { accountId }: VerifiedToken): Promise<FoundAccount | undefined> {
   const found = readAccount(await findById(accountId))
-  if (found && found.account.id !== accountId) throw new TypeError('accounts: findById returned another account')
+  if (found && found.account.id !== accountId)
+    throw misuse('accounts: findById returned another account', PAGE.accounts)
   return found
 }
 

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { hasBrand } from '../../shared/brand.js'
 import { AuthError } from '../../shared/errors.js'
 import { callHost } from '../../shared/host-call.js'
+import { misuse } from '../../shared/misuse.js'
 import { isThenable } from '../../shared/values.js'
 import { syncVerifierOf } from '../../tokens/sync-verifier.js'
 import { toVerifiedToken, type VerifiedToken } from '../../tokens/verified-token.js'
@@ -64,7 +65,7 @@ export function createBearerCheck(settings: BearerSettings): BearerCheck {
   async function askVerifier(text: string): Promise<VerifiedToken> {
     const auth = toVerifiedToken(await tokens.verify(text))
     if (auth) return auth
-    throw new TypeError('tokens: verify must return a verified token, or throw')
+    throw misuse('tokens: verify must return a verified token, or throw')
   }
 
   /** Refuses a request without a token, unless the guard is optional, and a token without the required scopes. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { misuse, PAGE } from '../../shared/misuse.js'
 import { isThenable } from '../../shared/values.js'
 import { isVerifiedToken, type VerifiedToken } from '../../tokens/verified-token.js'
 import { refusalAnswer } from '../shared/answers.js'
@@ -99,7 +100,8 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
 export function authOf(req: { auth?: unknown; method: string; baseUrl: string; path: string }): VerifiedToken {
   if (isVerifiedToken(req.auth)) return req.auth
   const route = `${req.method} ${req.baseUrl}${req.path}`
-  throw new TypeError(
+  throw misuse(
     `authOf: ${route} has no verified token. Put requireBearer() before it, or read req.auth where the guard is optional`,
+    PAGE.guard,
   )
 }

@@ -1,5 +1,6 @@
 import { type Account, type AccountStore, checkAccount } from '../../accounts/account.js'
 import { withDeadline } from '../../shared/host-call.js'
+import { misuse, PAGE } from '../../shared/misuse.js'
 import { describe, isPlainObject } from '../../shared/options.js'
 
 /** The methods of a store, each with a timeout and a check of its return type. */
@@ -32,13 +33,14 @@ export function probe(store: AccountStore): StoreProbe {
 
 function checkStore(store: unknown): void {
   if (!isPlainObject(store) || typeof store['findByEmail'] !== 'function') {
-    throw new TypeError(
+    throw misuse(
       `accountStoreContract: option "store" must be an account store, or a function that returns one, but is ${describe(store)}. Pass a look-up function as { findByEmail: lookUp }`,
+      PAGE.tests,
     )
   }
   for (const name of ['findById', 'replacePasswordHash']) {
     if (store[name] === undefined || typeof store[name] === 'function') continue
-    throw new TypeError(`accountStoreContract: the store's "${name}" must be a function or absent`)
+    throw misuse(`accountStoreContract: the store's "${name}" must be a function or absent`, PAGE.tests)
   }
 }
 

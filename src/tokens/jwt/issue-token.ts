@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { misuse } from '../../shared/misuse.js'
 import { isPlainObject, isScopeList } from '../../shared/options.js'
 import { isValidDate, memberOf } from '../../shared/values.js'
 import type { KeyRing } from '../keys/key-ring.js'
@@ -51,13 +52,11 @@ export function issueToken(signer: Signer, subject: TokenSubject): IssuedToken {
   const scopes: unknown = Array.isArray(given) ? [...given] : given
   const claims = memberOf(subject, 'claims') ?? {}
   const issuedAt = memberOf(subject, 'issuedAt') ?? new Date(signer.clock())
-  if (typeof accountId !== 'string' || accountId === '')
-    throw new TypeError('issue: "accountId" must be a non-empty string')
-  if (!isScopeList(scopes))
-    throw new TypeError('issue: "scopes" must be an array of scope tokens (RFC 6749 section 3.3)')
-  if (!isPlainObject(claims)) throw new TypeError('issue: "claims" must be an object')
+  if (typeof accountId !== 'string' || accountId === '') throw misuse('issue: "accountId" must be a non-empty string')
+  if (!isScopeList(scopes)) throw misuse('issue: "scopes" must be an array of scope tokens (RFC 6749 section 3.3)')
+  if (!isPlainObject(claims)) throw misuse('issue: "claims" must be an object')
   const { issuer, audience, clientId, lifetime, ring, signingKey } = signer
-  if (!isValidDate(issuedAt)) throw new TypeError('issue: "issuedAt" must be a valid Date')
+  if (!isValidDate(issuedAt)) throw misuse('issue: "issuedAt" must be a valid Date')
   const iat = Math.floor(issuedAt.getTime() / 1000)
   const exp = iat + Math.floor(lifetime / 1000)
   const id = randomUUID()

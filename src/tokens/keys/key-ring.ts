@@ -1,5 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { types } from 'node:util'
+import { misuse, PAGE } from '../../shared/misuse.js'
 import {
   type Check,
   describe,
@@ -109,16 +110,17 @@ export function readKeys(caller: string, value: unknown): KeyRing {
     readKey(Array.isArray(value) ? `${caller}: option "keys[${i}]"` : `${caller}: option "keys"`, entry),
   )
   const [first] = keys
-  if (!first) throw new TypeError(`${caller}: option "keys" must hold at least one key, but is an empty array`)
+  if (!first) throw misuse(`${caller}: option "keys" must hold at least one key, but is an empty array`, PAGE.keys)
   // A public key that is used as an HMAC secret is the classic way to forge a token (RFC 8725 section 2.1).
   if (new Set(keys.map(({ key }) => key.type)).size > 1) {
-    throw new TypeError(
+    throw misuse(
       `${caller}: option "keys" must be all secrets or all key pairs, but mixes HS algorithms with RS, PS or ES algorithms. To change the kind, use two issuers for the lifetime of a token`,
+      PAGE.keys,
     )
   }
   const byKid = new Map(keys.map((key) => [key.kid, key]))
   if (byKid.size < keys.length) {
-    throw new TypeError(`${caller}: option "keys" must not hold one "kid" twice. Is the same key listed twice?`)
+    throw misuse(`${caller}: option "keys" must not hold one "kid" twice. Is the same key listed twice?`, PAGE.keys)
   }
   return {
     first,
@@ -154,8 +156,9 @@ const FIELDS = ['secret', 'privateKey', 'publicKey'] as const
 
 function readKey(name: string, entry: unknown): ParsedKey {
   if (!isPlainObject(entry) || types.isKeyObject(entry)) {
-    throw new TypeError(
+    throw misuse(
       `${name} must be { alg, secret }, { alg, privateKey } or { alg, publicKey }, but is ${describe(entry)}`,
+      PAGE.keys,
     )
   }
   const options = readOptions<AnyKeyOptions, Record<keyof AnyKeyOptions, Check<unknown>>>(
@@ -179,13 +182,16 @@ function readKey(name: string, entry: unknown): ParsedKey {
   const [field] = fields
   if (fields.length !== 1 || !field || (field === 'secret') !== (kind.kind === 'secret')) {
     const wanted = kind.kind === 'secret' ? '"secret"' : '"privateKey" (signs and verifies) or "publicKey" (verifies)'
-    throw new TypeError(`${name} must have ${wanted} for ${alg}, but has ${fields.join(' and ') || 'no key material'}`)
+    throw misuse(
+      `${name} must have ${wanted} for ${alg}, but has ${fields.join(' and ') || 'no key material'}`,
+      PAGE.keys,
+    )
   }
   const material = options[field]
   if (material === undefined) {
-    throw new TypeError(`${name}.${field} is missing. Is an environment variable not set?`)
+    throw misuse(`${name}.${field} is missing. Is an environment variable not set?`, PAGE.keys)
   }
-  const parsed = named(`${name}.${field}`, MATERIALS[field](alg, kind), material, describeSecret)
+  const parsed = named(`${name}.${field}`, MATERIALS[field](alg, kind), material, PAGE.keys, describeSecret)
   const verifying = parsed.type === 'private' ? createPublicKey(parsed) : parsed
   return {
     alg,

@@ -1,4 +1,5 @@
 import { timeoutOption } from '../../shared/host-call.js'
+import { misuse } from '../../shared/misuse.js'
 import {
   type Check,
   type Clock,
@@ -96,8 +97,8 @@ export function readRemoteKeysOptions(url: unknown, options: RemoteKeysOptions) 
   const read = readOptions<RemoteKeysOptions, typeof schema>('remoteKeys', options, schema, aliases)
   const { cooldown, maxAge, keepFor } = read
   if (cooldown > maxAge / 2) {
-    throw new TypeError('remoteKeys: option "cooldown" must be at most half of "maxAge", but is longer')
+    throw misuse('remoteKeys: option "cooldown" must be at most half of "maxAge", but is longer')
   }
-  if (keepFor < maxAge) throw new TypeError('remoteKeys: option "keepFor" must be at least "maxAge", but is shorter')
+  if (keepFor < maxAge) throw misuse('remoteKeys: option "keepFor" must be at least "maxAge", but is shorter')
   return { ...read, href, location: origin + pathname }
 }

@@ -59,6 +59,7 @@ const ACCEPTED: readonly (readonly [string, Kind])[] = [
   ['Set the option "budgets" of createThrottle({ budgets }).', 'message'],
   ['The app runs behind a reverse proxy.', 'comment'],
   ['JWT stands for JSON Web Token.', 'comment'],
+  ['Users search for “log out”.', 'prose'],
   ['Called when the store fails. When it fails again, the guard responds with 503.', 'docstring'],
   ['The time until which a token is valid.', 'docstring'],
   ['whether it was stored', 'tag'],

@@ -9,8 +9,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished }
 import { shippedPages } from '../../support/documents/pages.js'
 import { filesBelow } from '../../support/documents/repository.js'
 import { ONLY_EXPRESS } from '../../support/runner/only-express.js'
+import { freePort } from '../../support/services/servers/free-port.mjs'
 import { expectWorks } from './consumer.js'
 import { entryFiles, isModule, moduleNames, modulesOfEntries, stemOf } from './entries.js'
+import { follow, NO_SHELL } from './follow.js'
 import { install, npm } from './npm.js'
 import { type Manifest, type Packed, pack, tempFolder } from './pack.js'
 import { packagesOf, pagesWithExamples, problemsOf, readersProject } from './readers.js'
@@ -103,6 +105,27 @@ describe('the reader of a page', () => {
     const files = await readersProject(project.folder, page, packed)
     expect(files).not.toEqual([])
     expect(problemsOf(files)).toEqual([])
+  })
+})
+
+describe.skipIf(NO_SHELL)('a reader who saves the files of a page and runs its commands', () => {
+  const followed = async (page: string, until?: string) => {
+    const project = await tempFolder('follower')
+    onTestFinished(() => project.remove())
+    const port = await freePort()
+    return follow(page, project.folder, packed.tarball, port, until)
+  }
+  const statuses = (output: string) => output.match(/(?<=^HTTP\/1\.1 )\d+/gm)
+
+  it('README.md: gets a token and calls the guarded route', async () => {
+    expect(await followed('README.md', 'Authorization: Bearer')).toMatch(/\{"account":"acc-1"\}$/)
+  })
+
+  it('docs/tutorial.md: gets each response that the page tells of, and passes its tests', async () => {
+    const output = await followed('docs/tutorial.md')
+    expect(output).toMatch(/\{"authenticationToken":"[\w-]+\.[\w-]+\.[\w-]+","expiration":"[^"]+"\}/)
+    expect(statuses(output)).toEqual(['401', '200', '204', '401'])
+    expect(output).toMatch(/^(# |ℹ )pass 2$/m)
   })
 })
 

@@ -1,25 +1,69 @@
 import type express from 'express'
+import type { TokenVerifier } from 'express-token-endpoint'
 import request from 'supertest'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { startExamples } from '../../../support/documents/examples.js'
+import { makeIssuer, signingKey } from '../../../support/fixtures.js'
 import { TOKEN_PATH } from '../../../support/http.js'
 import { START } from './contexts/start.js'
+import { get, type Host, tokenFrom } from './sign-in.js'
 
 const { run } = startExamples(import.meta.url, START)
 
-describe('the first page', () => {
-  it('quick-start: gives a token and lets it through', async () => {
+describe('the README', () => {
+  it('quick-start: issues a token and admits it', async () => {
     const { app } = await run<{ app: express.Express }>('quick-start')
     const login = await request(app)
       .post(TOKEN_PATH)
       .type('form')
-      .send({ email: 'alice@example.com', password: 'secret' })
+      .send({ email: 'alice@example.com', password: 'correct horse' })
     expect(login.status).toBe(200)
-    const { body } = await request(app)
-      .get('/statements')
-      .auth(login.body.authenticationToken, { type: 'bearer' })
-      .expect(200)
-    expect(body).toEqual({ account: 'acc-1' })
-    await request(app).get('/statements').expect(401)
+    await get(app, '/me', login.body.authenticationToken).expect(200, { account: 'acc-1' })
+    await request(app).get('/me').expect(401)
+  })
+
+  it('readme-guards: responds as the table below the block says', async () => {
+    const { app, tokens } = await run<Host>('readme-guards')
+    const token = tokens.issue({ accountId: 'acc-1', scopes: ['reports:read'] }).token
+    const { body } = await get(app, '/reports', token).expect(200)
+    expect(body).toMatchObject({ accountId: 'acc-1', scopes: ['reports:read'] })
+    await request(app).get('/prices').expect(200, { discount: 0 })
+    await get(app, '/prices', token).expect(200, { discount: 10 })
+    const challenge = async (status: number, authorization?: string) => {
+      const sent = request(app).get('/reports')
+      if (authorization !== undefined) sent.set('Authorization', authorization)
+      return (await sent.expect(status)).headers['www-authenticate']
+    }
+    expect(await challenge(401)).toMatch(/^Bearer realm="[^"]+"$/)
+    expect(await challenge(401, 'Bearer a.b.c')).toContain('error="invalid_token"')
+    const poor = tokens.issue({ accountId: 'acc-1' }).token
+    expect(await challenge(403, `Bearer ${poor}`)).toContain('error="insufficient_scope"')
+    expect(await challenge(400, 'Bearer a b')).toContain('error="invalid_request"')
+  })
+
+  it('readme-lookup: finds the account of the database', async () => {
+    const { app, tokens } = await run<Host>('readme-lookup')
+    expect(await tokens.verify(await tokenFrom(app))).toMatchObject({ accountId: 'acc-1', scopes: ['a'] })
+  })
+
+  it('readme-verifier: fetches the public keys of the issuing API', async () => {
+    const issuer = makeIssuer({ issuer: 'https://api.example.com', keys: signingKey('ES256') })
+    const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => Response.json(issuer.jwks()))
+    const { app } = await run<{ app: express.Express; verifier: TokenVerifier }>('readme-verifier')
+    await get(app, '/totals', issuer.issue({ accountId: 'acc-1' }).token).expect(200, { account: 'acc-1' })
+    expect(String(fetched.mock.calls[0]?.[0])).toBe('https://api.example.com/.well-known/jwks.json')
+  })
+
+  it('readme-test: makes headers with a valid and with an expired token', async () => {
+    interface Block {
+      testTokens: TokenVerifier
+      headers: { Authorization: string }
+      expired: { Authorization: string }
+    }
+    const { testTokens, headers, expired } = await run<Block>('readme-test')
+    const verify = ({ Authorization }: { Authorization: string }) =>
+      testTokens.verify(Authorization.slice('Bearer '.length))
+    expect(await verify(headers)).toMatchObject({ accountId: 'acc-1', scopes: ['reports:read'] })
+    await expect(verify(expired)).rejects.toMatchObject({ reason: 'expired' })
   })
 })

@@ -27,7 +27,7 @@ const overHttp = (alg, rows) => ({
     .map(({ name, ratio }) => ({ name, kind: kindOf(name), value: ratio.median, label: label(ratio.median) })),
 })
 
-/** The picture for the README, of what has been measured so far. */
+/** Draws the picture of the page, or nothing before both parts were measured. */
 export function guardChart({ guard, http }) {
   const groups = []
   if (guard) groups.push(inProcess(guard))

@@ -3,12 +3,13 @@ import { availableParallelism, cpus } from 'node:os'
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { guardChart } from './guard-chart.mjs'
-import { withTables } from './readme.mjs'
+import { withTables } from './page.mjs'
 
 const FOLDER = new URL('../results/', import.meta.url)
 const JSON_FILE = new URL('bench.json', FOLDER)
-const CHART_FILE = new URL('guard.svg', FOLDER)
-const README = new URL('../../../../README.md', import.meta.url)
+const DOCS = new URL('../../../../docs/', import.meta.url)
+const CHART_FILE = new URL('assets/guard.svg', DOCS)
+const PAGE = new URL('explanation/performance.md', DOCS)
 
 const readJson = async (url) => JSON.parse(await readFile(url, 'utf8'))
 
@@ -45,7 +46,7 @@ export async function saveResults(results, { rounds }) {
   const files = new Map([[JSON_FILE, `${JSON.stringify({ parts }, null, 2)}\n`]])
   const picture = guardChart(parts)
   if (picture) files.set(CHART_FILE, picture)
-  if (parts.guard && parts.http) files.set(README, withTables(await readFile(README, 'utf8'), parts))
+  if (parts.guard && parts.http) files.set(PAGE, withTables(await readFile(PAGE, 'utf8'), parts))
   await mkdir(FOLDER, { recursive: true })
   for (const [file, content] of files) await writeFile(file, content)
   return [...files.keys()].map((file) => relative('', fileURLToPath(file)))

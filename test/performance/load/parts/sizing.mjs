@@ -15,7 +15,7 @@ const LOGINS = 200
 /** Number of connections, each with one request at a time. */
 const CONNECTIONS = 16
 
-/** Measures the figures that the README calculates with. */
+/** Measures the figures that docs/explanation/sizing.md calculates with. */
 export const sizing = {
   title: 'Figures for sizing',
   async run({ scale, rounds }) {

@@ -10,7 +10,7 @@ export interface Text {
   text: string
 }
 
-/** Stands for a character of code. Code, links and URLs are not prose. */
+/** Stands for a character of code. Code, links, URLs and the words of others (in “…”) are not our prose. */
 const CODE = '¤'
 
 const NOT_PROSE = [
@@ -21,6 +21,7 @@ const NOT_PROSE = [
   /(?<=\])\([^)]*\)/g,
   /\bhttps?:\/\/\S+/g,
   /<!--[\s\S]*?-->/g,
+  /“[^”]*”/g,
 ]
 
 /** Replaces code, links and URLs with placeholders. Every other character keeps its position. */

@@ -201,7 +201,7 @@ describe('a password is well-formed Unicode', () => {
   it.each(LONE)('else no hash is made: %j', async (password) => {
     const error = await rejectionOf(passwordsOf(cheap).hash(password))
     expect(error).toBeInstanceOf(TypeError)
-    expect((error as Error).message).toBe('passwords: a password must be a well-formed Unicode string')
+    expect((error as Error).message).toContain('passwords: a password must be a well-formed Unicode string')
   })
 
   it.each([undefined, null, 7, {}, ['x'], Buffer.from('x')])('nor of %o', async (password) => {
@@ -210,7 +210,9 @@ describe('a password is well-formed Unicode', () => {
 
   it.each([7, null, { isWellFormed: () => true }])('nor of %o, and it says why', async (password) => {
     const error = await rejectionOf(passwordsOf(countingHasher()).hash(password as never))
-    expect(error).toMatchObject({ message: 'passwords: a password must be a well-formed Unicode string' })
+    expect(error).toMatchObject({
+      message: expect.stringContaining('passwords: a password must be a well-formed Unicode string'),
+    })
   })
 
   it.each(LONE)('else it matches nothing, after the same work: %j', async (password) => {

@@ -452,13 +452,13 @@ describe('accounts', () => {
       'another account',
       { accounts: storeOf(() => ACCOUNTS.bob) },
       'accounts',
-      'accounts: findById returned another account',
+      'accounts: findById returned another account. See express-token-endpoint/docs/guides/accounts.md',
     ],
     [
       'no answer to whether it is revoked',
       { isRevoked: (() => undefined) as never },
       'revocation',
-      'isRevoked: the result must be true or false',
+      'isRevoked: the result must be true or false. See express-token-endpoint/docs/guides/revoke.md',
     ],
   ])('is told of %s', async (_what, options, dependency, message) => {
     const onEvent = vi.fn()

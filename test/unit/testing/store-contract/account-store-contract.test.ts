@@ -251,7 +251,7 @@ const FAULTS: Fault[] = [
   [
     'gives an empty list where there is no account',
     NOBODY,
-    /returned an invalid account: account: must be an object, null or undefined, but is an empty array$/,
+    /returned an invalid account: account: must be an object, null or undefined, but is an empty array\. See .+accounts\.md$/,
     (store) => ({ findByEmail: async (email) => (await store.findByEmail(email)) ?? ([] as never) }),
   ],
   [

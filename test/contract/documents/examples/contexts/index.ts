@@ -1,5 +1,7 @@
 import { ACCOUNTS } from './accounts.js'
 import { MIGRATIONS } from './migrations.js'
+import { OPERATE } from './operate.js'
+import { PASSWORDS } from './passwords.js'
 import { PEERS } from './peers.js'
 import { ROUTES } from './routes.js'
 import { START } from './start.js'
@@ -7,4 +9,14 @@ import { TESTING } from './testing.js'
 import { TOKENS } from './tokens.js'
 
 /** The context of each block, by the name of the block. */
-export const CONTEXTS = { ...ACCOUNTS, ...MIGRATIONS, ...PEERS, ...ROUTES, ...START, ...TESTING, ...TOKENS }
+export const CONTEXTS = {
+  ...ACCOUNTS,
+  ...MIGRATIONS,
+  ...OPERATE,
+  ...PASSWORDS,
+  ...PEERS,
+  ...ROUTES,
+  ...START,
+  ...TESTING,
+  ...TOKENS,
+}

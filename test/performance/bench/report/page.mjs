@@ -33,7 +33,7 @@ const closerOf = ({ rows, closer }) =>
     .map((alg) => `${alg} ${digits(closer.find(({ name }) => name === alg).ratio.median)}`)
     .join(', ')
 
-/** The README's tables, of what was measured. */
+/** Returns the page's tables. */
 function tables({ guard, http, ...others }) {
   const shareOf = (name, alg) => http.rows[alg].find((row) => row.name === name)?.ratio.median
   const guards = guard.rows.filter(isPlain)
@@ -60,12 +60,12 @@ function tables({ guard, http, ...others }) {
 }
 
 /**
- * Puts the tables where the README has its marks for them.
- * @throws Error when it has none
+ * Puts the tables between the marks of a page.
+ * @throws Error when the page has no marks
  */
-export function withTables(readme, parts) {
-  const start = readme.indexOf(START)
-  const end = readme.indexOf(END)
-  if (start < 0 || end < start) throw new Error('the README has no place for the tables')
-  return `${readme.slice(0, start + START.length)}\n${tables(parts)}\n\n${readme.slice(end)}`
+export function withTables(page, parts) {
+  const start = page.indexOf(START)
+  const end = page.indexOf(END)
+  if (start < 0 || end < start) throw new Error('the page has no marks for the tables')
+  return `${page.slice(0, start + START.length)}\n${tables(parts)}\n\n${page.slice(end)}`
 }

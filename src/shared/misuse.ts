@@ -1,0 +1,19 @@
+/** The folder of the pages, in the project and in `node_modules`. */
+const DOCS = 'express-token-endpoint/docs'
+
+/** Pages that explain how to correct a mistake. */
+export const PAGE = {
+  accounts: `${DOCS}/guides/accounts.md`,
+  guard: `${DOCS}/guides/mount-and-guard.md`,
+  keys: `${DOCS}/guides/keys.md`,
+  options: `${DOCS}/reference/options.md`,
+  revoke: `${DOCS}/guides/revoke.md`,
+  tests: `${DOCS}/guides/test-your-app.md`,
+} as const
+
+export type Page = (typeof PAGE)[keyof typeof PAGE]
+
+/** Creates the error for a mistake of the programmer. It names the page that helps. */
+export function misuse(message: string, page: Page = PAGE.options): TypeError {
+  return new TypeError(`${message}${/[.?]$/.test(message) ? '' : '.'} See ${page}`)
+}

@@ -1,0 +1,41 @@
+import type { Contexts } from '../../../../support/documents/examples.js'
+import { ISSUER, SECRET } from '../../../../support/fixtures.js'
+import { HOST } from './host.js'
+
+const TOKENS = `import { createTokenIssuer } from 'express-token-endpoint'
+    export const tokens = createTokenIssuer({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' } })`
+
+export const OPERATE: Contexts = {
+  'key-from-env': '',
+  'key-from-jwk': '',
+  'key-from-file': '',
+  'rotation-secrets': '',
+  'remote-guard': TOKENS,
+  'fixed-key': '',
+  'verify-text': TOKENS,
+  passport: HOST,
+  nest: HOST,
+  'plain-http': TOKENS,
+  upgrade: `import { createServer as createHttpServer, type IncomingMessage } from 'node:http'
+    import type { Duplex } from 'node:stream'
+    import * as library from 'express-token-endpoint'
+    export const tokens = library.createTokenIssuer({
+      issuer: '${ISSUER}',
+      keys: { alg: 'HS256', secret: '${SECRET}' },
+      lifetime: '1s',
+    })
+    export const api = createHttpServer()
+    const server = api
+    const accept = (_req: IncomingMessage, socket: Duplex, _head: Buffer, auth: library.VerifiedToken) =>
+      void socket.write('HTTP/1.1 101 Switching Protocols\\r\\nX-Account: ' + auth.accountId + '\\r\\n\\r\\n')`,
+  authenticate: TOKENS,
+  client: '',
+  server: `import express from 'express'
+    const app = express().get('/slow', (_req, res) => void setTimeout(() => res.send('done'), 300))`,
+  health: `import { createPasswords } from 'express-token-endpoint'
+    export const database = { up: true }
+    const ping = async () => {
+      if (!database.up) throw new Error('down')
+    }
+    const passwords = createPasswords()`,
+}

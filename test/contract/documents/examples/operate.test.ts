@@ -1,0 +1,268 @@
+import 'reflect-metadata'
+import { spawn } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import type { Server } from 'node:http'
+import { connect } from 'node:net'
+import { AuthGuard } from '@nestjs/passport'
+import express from 'express'
+import {
+  AuthError,
+  memoryAccounts,
+  type PrivateTokenKey,
+  type TokenIssuer,
+  type TokenVerifier,
+  tokenRouter,
+} from 'express-token-endpoint'
+import passport from 'passport'
+import request from 'supertest'
+import ts from 'typescript'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { startExamples } from '../../../support/documents/examples.js'
+import { fastPasswords, makeIssuer, PASSWORD, SECRET } from '../../../support/fixtures.js'
+import { listen } from '../../../support/http.js'
+import { freePort } from '../../../support/services/servers/free-port.mjs'
+import { OPERATE } from './contexts/operate.js'
+import { get, type Host, signIn } from './sign-in.js'
+
+const { run, fileOf, folder } = startExamples(import.meta.url, OPERATE)
+
+describe('the page on keys', () => {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
+  const issuerOf = (keys: PrivateTokenKey) => makeIssuer({ keys })
+  const expectSameKey = async (name: string, again?: string) => {
+    const { tokens } = await run<{ tokens: TokenIssuer }>(name, again)
+    expect(
+      await tokens.verify(issuerOf({ alg: 'ES256', privateKey }).issue({ accountId: 'acc-1' }).token),
+    ).toBeDefined()
+  }
+
+  it('key-from-env: reads a PEM with real line ends, and one on a single line', async () => {
+    process.env['TOKEN_KEY'] = pem
+    await expectSameKey('key-from-env', 'lines')
+    process.env['TOKEN_KEY'] = pem.trim().replaceAll('\n', '\\n')
+    await expectSameKey('key-from-env', 'one line')
+  })
+
+  it('key-from-jwk: reads a JWK with its kid, and names a variable that is not set', async () => {
+    process.env['TOKEN_JWK'] = JSON.stringify({ ...privateKey.export({ format: 'jwk' }), kid: 'mine' })
+    const { tokens } = await run<{ tokens: TokenIssuer }>('key-from-jwk')
+    expect(tokens.jwks().keys).toMatchObject([{ kid: 'mine', x: publicKey.export({ format: 'jwk' }).x }])
+    delete process.env['TOKEN_JWK']
+    await expect(run('key-from-jwk', 'unset')).rejects.toThrow('is missing. Is an environment variable not set?')
+  })
+
+  it('key-from-file: reads the content of a file', async () => {
+    process.env['TOKEN_KEY_FILE'] = `${folder}/signing-key.pem`
+    writeFileSync(process.env['TOKEN_KEY_FILE'], pem)
+    await expectSameKey('key-from-file')
+  })
+
+  it('rotation-secrets: signs with the new secret, and verifies the tokens of the old secret', async () => {
+    process.env['OLD_TOKEN_SECRET'] = `old ${SECRET}`
+    const { tokens } = await run<{ tokens: TokenIssuer }>('rotation-secrets')
+    const old = makeIssuer({ keys: { alg: 'HS256', secret: `old ${SECRET}` } })
+    expect(await tokens.verify(old.issue({ accountId: 'acc-1' }).token)).toMatchObject({ accountId: 'acc-1' })
+    await expect(old.verify(tokens.issue({ accountId: 'acc-1' }).token)).rejects.toThrow(AuthError)
+  })
+})
+
+describe('the page on other services', () => {
+  it('remote-guard: admits a token with the scope', async () => {
+    const { app, tokens } = await run<Host>('remote-guard')
+    const token = (scopes: string[]) => tokens.issue({ accountId: 'acc-1', scopes }).token
+    await get(app, '/reports', token(['reports:read'])).expect(200, { account: 'acc-1' })
+    await get(app, '/reports', token([])).expect(403)
+  })
+
+  it('fixed-key: verifies with a public key, and cannot issue', async () => {
+    const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    process.env['TOKEN_PUBLIC_KEY'] = publicKey.export({ type: 'spki', format: 'pem' }) as string
+    const { tokens } = await run<{ tokens: TokenVerifier }>('fixed-key')
+    const { token } = makeIssuer({ keys: { alg: 'ES256', privateKey } }).issue({ accountId: 'acc-1' })
+    expect(await tokens.verify(token)).toMatchObject({ accountId: 'acc-1' })
+    expect(tokens).not.toHaveProperty('issue')
+  })
+
+  it('verify-text: returns the account, and nothing for an invalid token', async () => {
+    type AccountOf = (text: string) => Promise<string | undefined>
+    const { accountOf, tokens } = await run<{ accountOf: AccountOf; tokens: TokenIssuer }>('verify-text')
+    expect(await accountOf(tokens.issue({ accountId: 'acc-1' }).token)).toBe('acc-1')
+    expect(await accountOf('x.y.z')).toBeUndefined()
+  })
+})
+
+describe('the page on other hosts', () => {
+  it('passport: signs in, and guards with the scope', async () => {
+    const { app, tokens } = await run<Host>('passport')
+    const { body } = await signIn(app, '/login').expect(200)
+    expect(Object.keys(body)).toEqual(['authenticationToken', 'expiration'])
+    await get(app, '/statements', body.authenticationToken).expect(200, { account: 'acc-1' })
+    await get(app, '/statements', tokens.issue({ accountId: 'acc-1' }).token).expect(403)
+    const wrong = { email: 'alice@example.com', password: 'wrong' }
+    await request(app).post('/login').send(wrong).expect(403, 'Forbidden')
+  })
+
+  it("nest: works as a strategy, and Nest's guard replaces the statuses", async () => {
+    const { Bearer, tokens } = await run<{ Bearer: new () => object; tokens: TokenIssuer }>('nest')
+    new Bearer()
+    const app = express().get('/', passport.authenticate('bearer', { session: false }), (req, res) => {
+      res.json(req.user)
+    })
+    const { token } = tokens.issue({ accountId: 'acc-1' })
+    const { body } = await get(app, '/', token).expect(200)
+    expect(body).toMatchObject({ id: 'acc-1' })
+
+    const guard = new (AuthGuard('bearer'))()
+    const activate = (headers: object) => {
+      const [req, res] = [{ headers, method: 'GET', url: '/', socket: {} }, {}]
+      const http = { getRequest: () => req, getResponse: () => res }
+      return guard.canActivate({ switchToHttp: () => http } as never)
+    }
+    expect(await activate({ authorization: `Bearer ${token}` })).toBe(true)
+    for (const authorization of ['Bearer x.y.z', 'Bearer a b']) {
+      await expect(activate({ authorization })).rejects.toMatchObject({ status: 401, message: 'Unauthorized' })
+    }
+  })
+
+  it('plain-http: guards a server without Express', async () => {
+    const { httpServer, tokens } = await run<{ httpServer: Server; tokens: TokenIssuer }>('plain-http')
+    const { token } = tokens.issue({ accountId: 'acc-1' })
+    await request(httpServer).get('/').auth(token, { type: 'bearer' }).expect(200, { account: 'acc-1' })
+    const refused = await request(httpServer).get('/').expect(401)
+    expect(refused.headers['www-authenticate']).toContain('Bearer realm=')
+  })
+
+  it('upgrade: accepts a valid token until it expires, and refuses every other', async () => {
+    const { api, tokens } = await run<{ api: Server; tokens: TokenIssuer }>('upgrade')
+    api.listen(0, '127.0.0.1')
+    await once(api, 'listening')
+    onTestFinished(() => void api.close())
+    const { port } = api.address() as { port: number }
+    const upgrade = async (authorization: string) => {
+      const socket = connect(port, '127.0.0.1')
+      let received = ''
+      socket.on('data', (data) => {
+        received += data
+      })
+      socket.write(`GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${authorization}\r\n`)
+      await once(socket, 'close')
+      return received
+    }
+    const { token, expiresAt } = tokens.issue({ accountId: 'acc-1' })
+    expect(await upgrade(`Authorization: Bearer ${token}\r\n`)).toContain('X-Account: acc-1')
+    expect(Date.now()).toBeGreaterThanOrEqual(expiresAt.getTime() - 5)
+    expect(await upgrade('Authorization: Bearer x.y.z\r\n')).toContain('401 Unauthorized')
+    expect(await upgrade('')).toContain('401 Unauthorized')
+  })
+
+  it('authenticate: returns the token, or a status', async () => {
+    type Authenticate = (authorization?: string) => Promise<object>
+    const { authenticate, tokens } = await run<{ authenticate: Authenticate; tokens: TokenIssuer }>('authenticate')
+    const { token } = tokens.issue({ accountId: 'acc-1' })
+    expect(await authenticate(`Bearer ${token}`)).toMatchObject({ auth: { accountId: 'acc-1' } })
+    for (const authorization of [undefined, 'Basic abc', 'Bearer x.y.z']) {
+      expect(await authenticate(authorization)).toEqual({ status: 401 })
+    }
+  })
+})
+
+interface Client {
+  call(path: string, options?: object): Promise<Response>
+  signOut(): void
+}
+type CreateClient = (url: string, credentials: () => Promise<object>) => Client
+
+describe('the page on clients', () => {
+  const alice = { email: 'alice@example.com', password: PASSWORD }
+
+  /** An API that counts logins and responds with the statuses that a test sets, before it responds with 200. */
+  async function start(lifetime = 3600) {
+    const { createClient } = await run<{ createClient: CreateClient }>('client')
+    const tokens = makeIssuer({ lifetime })
+    const accounts = memoryAccounts([{ id: 'acc-1', email: alice.email, passwordHash: `plain:${PASSWORD}` }])
+    const statuses: number[] = []
+    const logins = vi.fn()
+    const app = express()
+    app.use(tokenRouter({ tokens, accounts, passwords: fastPasswords(), onEvent: ({ type }) => logins(type) }))
+    app.use(async (req, res) => {
+      await tokens.verify(req.get('authorization')?.slice(7) ?? '')
+      res.set('Retry-After', '1').sendStatus(statuses.shift() ?? 200)
+    })
+    const { url } = await listen(app)
+    return { createClient, url, statuses, logins, client: createClient(url, async () => alice) }
+  }
+
+  it('client: signs in once for concurrent calls, and not again while the token is valid', async () => {
+    const { client, logins } = await start()
+    const responses = await Promise.all([1, 2, 3].map(() => client.call('/a')))
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200])
+    await client.call('/b', { method: 'POST', body: 'x' })
+    expect(logins.mock.calls).toEqual([['token.issued']])
+    client.signOut()
+    await client.call('/c')
+    expect(logins).toHaveBeenCalledTimes(2)
+  })
+
+  it('client: renews once after 401, waits once after 503, and passes on the second refusal', async () => {
+    const { client, logins, statuses } = await start()
+    await client.call('/a')
+    statuses.push(401)
+    expect((await client.call('/a')).status).toBe(200)
+    expect(logins).toHaveBeenCalledTimes(2)
+    statuses.push(401, 401)
+    expect((await client.call('/a')).status).toBe(401)
+    statuses.push(503)
+    const before = performance.now()
+    expect((await client.call('/a')).status).toBe(200)
+    expect(performance.now() - before).toBeGreaterThan(950)
+    statuses.push(403)
+    expect((await client.call('/a')).status).toBe(403)
+  })
+
+  it('client: renews before the expiration, but not at every call of a short token', async () => {
+    const { client, logins } = await start(60)
+    await client.call('/a')
+    await client.call('/a')
+    expect(logins).toHaveBeenCalledTimes(1)
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 31_000 })
+    onTestFinished(() => void vi.useRealTimers())
+    await client.call('/a')
+    expect(logins).toHaveBeenCalledTimes(2)
+  })
+
+  it('client: reports a wrong password, with the response', async () => {
+    const { createClient, url } = await start()
+    const client = createClient(url, async () => ({ ...alice, password: 'wrong' }))
+    await expect(client.call('/a')).rejects.toMatchObject({ message: 'sign-in: 403', response: { status: 403 } })
+  })
+})
+
+describe('the page on deployment', () => {
+  it('server: finishes a request in flight after SIGTERM, and exits with 0', async () => {
+    const { outputText } = ts.transpileModule(readFileSync(fileOf('server'), 'utf8'), {
+      compilerOptions: { module: ts.ModuleKind.ESNext },
+    })
+    const file = `${folder}/server.mjs`
+    const port = await freePort()
+    writeFileSync(file, `${outputText}\nhttpServer.on('listening', () => console.log('listening'))`)
+    const child = spawn(process.execPath, [file], { env: { PATH: process.env['PATH'], PORT: String(port) } })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    await once(child.stdout, 'data')
+    const response = fetch(`http://127.0.0.1:${port}/slow`)
+    await new Promise((resolve) => setTimeout(resolve, 150))
+    child.kill('SIGTERM')
+    expect(await (await response).text()).toBe('done')
+    expect(await once(child, 'exit')).toEqual([0, null])
+  })
+
+  it('health: stays alive and stops being ready while the database is down', async () => {
+    const { app, database } = await run<Host & { database: { up: boolean } }>('health')
+    await request(app).get('/readyz').expect(200, { ready: true, active: 0, waiting: 0 })
+    database.up = false
+    await request(app).get('/readyz').expect(503, { ready: false, active: 0, waiting: 0 })
+    await request(app).get('/healthz').expect(200)
+  })
+})
