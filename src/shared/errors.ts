@@ -9,8 +9,8 @@ import { bare, own } from './values.js'
 export type AuthErrorCode = keyof typeof ROWS
 
 /**
- * The reason for refusing a bearer token, for the host's logs. The client learns only whether the token had expired. The README's
- * section "Errors" lists the cause and the fix of each reason.
+ * The reason for refusing a bearer token, for the host's logs. The client learns only whether the token had expired. The page
+ * docs/reference/errors.md has the cause and the fix of each reason.
  */
 export type TokenRefusal =
   | 'malformed'

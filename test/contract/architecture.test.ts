@@ -311,6 +311,7 @@ describe('the other entries', () => {
       'node:util',
       'shared/brand.ts',
       'shared/errors.ts',
+      'shared/misuse.ts',
       'shared/options.ts',
       'shared/suggest.ts',
       'shared/values.ts',

@@ -34,8 +34,8 @@ describe('lines', () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
     const lines = stdout.split('\n')
     expect(lines.slice(0, 3)).toEqual([
-      'holds   login               the right e-mail and password get 200 (README, The specification)',
-      'fails   members             the response has only authenticationToken and expiration (README, The specification)',
+      'holds   login               the right e-mail and password get 200 (docs/reference/http.md section 2)',
+      'fails   members             the response has only authenticationToken and expiration (docs/reference/http.md section 2)',
       '                            found: the members are: authenticationToken, expiration, extra',
     ])
     expect(lines).toContain('                            no --other URL was given')

@@ -115,7 +115,7 @@ describe.skipIf(NO_SHELL)('a reader who saves the files of a page and runs its c
     const port = await freePort()
     return follow(page, project.folder, packed.tarball, port, until)
   }
-  const statuses = (output: string) => output.match(/(?<=^HTTP\/1\.1 )\d+/gm)
+  const statuses = (output: string) => output.match(/(?<=HTTP\/1\.1 )\d+/g)
 
   it('README.md: gets a token and calls the guarded route', async () => {
     expect(await followed('README.md', 'Authorization: Bearer')).toMatch(/\{"account":"acc-1"\}$/)

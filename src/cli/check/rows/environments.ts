@@ -8,7 +8,7 @@ export const environmentRows: readonly Row<Probe>[] = [
   {
     id: 'foreign-token',
     title: 'a token of another environment is refused with 401',
-    source: 'README, The specification; OWASP ASVS 5, 9.2.3',
+    source: 'docs/reference/http.md section 11; OWASP ASVS 5, 9.2.3',
     async run(probe) {
       await mustRefuse(probe, await foreignToken(probe), "another environment's token")
     },
@@ -16,7 +16,7 @@ export const environmentRows: readonly Row<Probe>[] = [
   {
     id: 'token-abroad',
     title: 'another environment refuses the token with 401',
-    source: 'README, The specification; OWASP ASVS 5, 9.2.3',
+    source: 'docs/reference/http.md section 11; OWASP ASVS 5, 9.2.3',
     async run(probe) {
       const other = await probe.other()
       const bearer = `Bearer ${await probe.token()}`

@@ -57,7 +57,7 @@ export const forgedRows: readonly Row<Probe>[] = [
   {
     id: 'expired',
     title: 'an expired token is refused with 401',
-    source: 'README, What is decided; OWASP ASVS 5, 9.2.1',
+    source: 'docs/reference/http.md section 10; OWASP ASVS 5, 9.2.1',
     async run(probe) {
       const { expiredToken } = probe.target
       if (!expiredToken) throw new Unjudged('set CHECK_EXPIRED_TOKEN to an expired token')

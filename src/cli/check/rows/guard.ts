@@ -6,7 +6,7 @@ export const guardRows: readonly Row<Probe>[] = [
   {
     id: 'guarded',
     title: 'every guarded path refuses a request without a token, with 401',
-    source: 'README, What is decided; RFC 6750 section 3',
+    source: 'docs/reference/http.md section 7; RFC 6750 section 3',
     async run({ target, ask }) {
       if (target.guarded.length === 0) throw new Unjudged('no --guarded PATH was given')
       await mustAll(target.guarded, async (path) => {
@@ -43,7 +43,7 @@ export const guardRows: readonly Row<Probe>[] = [
   {
     id: 'token-accepted',
     title: 'every guarded path accepts the token',
-    source: 'README, The specification',
+    source: 'docs/reference/http.md section 7',
     async run({ closed, ask, token }) {
       const bearer = `Bearer ${await token()}`
       await mustAll(await closed(), async (path) => {

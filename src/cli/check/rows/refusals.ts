@@ -7,7 +7,7 @@ export const refusalRows: readonly Row<Probe>[] = [
   {
     id: 'wrong-password',
     title: 'a wrong password gets 403',
-    source: 'README, The specification',
+    source: 'docs/reference/http.md section 3',
     async run({ answers }) {
       mustBe(403, await answers.wrong(), 'a wrong password')
     },
@@ -15,7 +15,7 @@ export const refusalRows: readonly Row<Probe>[] = [
   {
     id: 'empty-403',
     title: 'invalid credentials get an empty body',
-    source: 'README, The specification',
+    source: 'docs/reference/http.md section 3',
     async run({ answers }) {
       const { body, headers } = await answers.wrong()
       must(body === '', `the body has ${Buffer.byteLength(body)} bytes`)

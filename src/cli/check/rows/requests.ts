@@ -11,7 +11,7 @@ export const requestRows: readonly Row<Probe>[] = [
   {
     id: 'query-ignored',
     title: 'credentials in the query are ignored',
-    source: 'README, The specification; OWASP ASVS 5, 14.2.1',
+    source: 'docs/reference/http.md section 1; OWASP ASVS 5, 14.2.1',
     async run({ postJson, target: { credentials } }) {
       mustBe(200, await postJson(credentials, { query: NOBODY }), "a login with somebody else's e-mail in the query")
       mustBe(400, await postJson({}, { query: NOBODY }), 'a request with credentials only in the query')
@@ -20,7 +20,7 @@ export const requestRows: readonly Row<Probe>[] = [
   {
     id: 'header-ignored',
     title: 'the Authorization header is ignored',
-    source: 'README, The specification',
+    source: 'docs/reference/http.md section 1',
     async run({ postJson, target: { credentials } }) {
       const headers = { Authorization: BASIC }
       mustBe(200, await postJson(credentials, { headers }), "a login with somebody else's credentials in the header")
@@ -40,7 +40,7 @@ export const requestRows: readonly Row<Probe>[] = [
   {
     id: 'missing-member',
     title: 'a member that is missing or not a string gets 400 with problem details',
-    source: 'README, What is decided; RFC 9457',
+    source: 'docs/reference/http.md section 3; RFC 9457',
     async run({ answers, postJson, mark }) {
       const odd: [string, () => Promise<Answer>][] = [
         ['a body without password', answers.unfinished],
@@ -58,7 +58,7 @@ export const requestRows: readonly Row<Probe>[] = [
   {
     id: 'repeated-field',
     title: 'a form that names a field twice gets 400',
-    source: 'README, What is decided',
+    source: 'docs/reference/http.md section 3',
     async run({ post, mark }) {
       const body = `email=${mark}&email=${mark}&password=${mark}`
       mustBe(400, await post(body, { type: FORM_TYPE }), 'a field that occurs twice')
@@ -87,7 +87,7 @@ export const requestRows: readonly Row<Probe>[] = [
   {
     id: 'methods',
     title: 'another method gets 405 with Allow and problem details',
-    source: 'README, What is decided; RFC 9110 section 15.5.6; RFC 9457',
+    source: 'docs/reference/http.md section 4; RFC 9110 section 15.5.6; RFC 9457',
     async run({ answers, send, target }) {
       for (const method of ['GET', 'PUT', 'DELETE', 'HEAD']) {
         const answer = method === 'GET' ? await answers.get() : await send(target.token, { method })

@@ -6,7 +6,7 @@ export const tokenAnswerRows: readonly Row<Probe>[] = [
   {
     id: 'login',
     title: 'the right e-mail and password get 200',
-    source: 'README, The specification',
+    source: 'docs/reference/http.md section 2',
     async run({ answers }) {
       mustBe(200, await answers.signedIn(), 'the login')
     },
@@ -14,7 +14,7 @@ export const tokenAnswerRows: readonly Row<Probe>[] = [
   {
     id: 'members',
     title: 'the response has only authenticationToken and expiration',
-    source: 'README, The specification',
+    source: 'docs/reference/http.md section 2',
     async run(probe) {
       const result = await resultOf(probe)
       const members = Object.keys(result).sort()
@@ -26,7 +26,7 @@ export const tokenAnswerRows: readonly Row<Probe>[] = [
   {
     id: 'expiration-form',
     title: 'expiration is ISO 8601 in UTC, with fractional seconds and a Z',
-    source: 'README, The specification',
+    source: 'docs/reference/http.md section 2',
     async run(probe) {
       const { expiration } = await resultOf(probe)
       const form = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z$/
@@ -37,7 +37,7 @@ export const tokenAnswerRows: readonly Row<Probe>[] = [
   {
     id: 'expiration-is-exp',
     title: "expiration is the token's own exp",
-    source: 'README, The specification',
+    source: 'docs/reference/http.md section 2',
     async run(probe) {
       const { claims } = await probe.readToken()
       const { expiration } = await resultOf(probe)
@@ -48,7 +48,7 @@ export const tokenAnswerRows: readonly Row<Probe>[] = [
   {
     id: 'json-type',
     title: 'the token comes as application/json',
-    source: 'README, The specification; RFC 8259 section 11',
+    source: 'docs/reference/http.md section 2; RFC 8259 section 11',
     async run({ answers }) {
       const type = (await answers.signedIn()).headers['content-type'] ?? 'missing'
       must(/^application\/json\s*(;|$)/i.test(type), `Content-Type is ${type}`)
@@ -80,7 +80,7 @@ export const tokenAnswerRows: readonly Row<Probe>[] = [
   {
     id: 'form',
     title: 'credentials may also come as a form',
-    source: 'README, What is decided',
+    source: 'docs/reference/http.md section 1',
     async run({ postForm, target: { credentials } }) {
       mustBe(200, await postForm({ ...credentials }), 'application/x-www-form-urlencoded')
     },
@@ -98,7 +98,7 @@ export const tokenAnswerRows: readonly Row<Probe>[] = [
   {
     id: 'no-realm',
     title: 'a realm in the request changes nothing',
-    source: 'README, The specification',
+    source: 'docs/reference/http.md section 1',
     async run({ postJson, target: { credentials } }) {
       mustBe(200, await postJson({ ...credentials, realm: 'check' }), 'a login with a realm')
     },

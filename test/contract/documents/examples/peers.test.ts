@@ -1,18 +1,13 @@
-import { existsSync, symlinkSync } from 'node:fs'
 import type express from 'express'
 import request from 'supertest'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { startExamples } from '../../../support/documents/examples.js'
-import { root } from '../../../support/documents/repository.js'
 import { listen } from '../../../support/http.js'
 import { PEERS } from './contexts/peers.js'
 import { TOKENS } from './contexts/tokens.js'
 import { get, type Host } from './sign-in.js'
 
-/** The packages that readers come from. `npm run bench:peers` installs them. */
-const INSTALLED = `${root}test/performance/bench/peers/node_modules`
-
-const { run, folder } = startExamples(import.meta.url, {
+const { run } = startExamples(import.meta.url, {
   ...PEERS,
   jwks: TOKENS['jwks'] as string,
   'from-express-oauth2-jwt-bearer': '',
@@ -20,9 +15,7 @@ const { run, folder } = startExamples(import.meta.url, {
 
 type App = { app: express.Express }
 
-describe.skipIf(!existsSync(INSTALLED))('the code before a migration', () => {
-  beforeAll(() => symlinkSync(INSTALLED, `${folder}/node_modules`, 'junction'))
-
+describe('the code before a migration', () => {
   it('before-express-jwt: signs in, guards the other routes, refuses revoked tokens', async () => {
     const { app, revoked } = await run<App & { revoked: Set<string> }>('before-express-jwt')
     const login = (password: string) => request(app).post('/login').send({ email: 'alice@example.com', password })
