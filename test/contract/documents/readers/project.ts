@@ -2,12 +2,12 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
-import { moduleOf } from '../../support/documents/examples.js'
-import { examples, readPage } from '../../support/documents/pages.js'
-import { CONTEXTS } from '../documents/examples/contexts/index.js'
-import type { Packed } from './pack.js'
+import { moduleOf } from '../../../support/documents/examples.js'
+import { examples, readPage } from '../../../support/documents/pages.js'
+import type { Packed } from '../../packed/pack.js'
+import { CONTEXTS } from '../examples/contexts/index.js'
 
-const MODULES = fileURLToPath(new URL('../../../node_modules/', import.meta.url))
+const MODULES = fileURLToPath(new URL('../../../../node_modules/', import.meta.url))
 
 /** The packages of every reader, because the README tells to install them. */
 const BASE = ['express', '@types/express', '@types/node', 'typescript']

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
-import { type Block, readPage } from '../../support/documents/pages.js'
+import { type Block, readPage } from '../../../support/documents/pages.js'
 
 /** The reason for `describe.skipIf`. Undefined when the commands of the pages can run here. */
 export const NO_SHELL = ['bash', 'curl'].some((program) => spawnSync(program, ['--version']).error)
