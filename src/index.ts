@@ -27,7 +27,13 @@ export {
 } from './accounts/throttle/throttle.js'
 export type { RevocationCheck } from './http/guard/account-check.js'
 export type { RequireBearerOptions } from './http/guard/options.js'
-export { authOf, type BearerGuard, type GuardedRequest, requireBearer } from './http/guard/require-bearer.js'
+export {
+  type AuthenticatedRequest,
+  authOf,
+  type BearerGuard,
+  type GuardedRequest,
+  requireBearer,
+} from './http/guard/require-bearer.js'
 export { type JwksRouterOptions, jwksRouter } from './http/jwks-router.js'
 export type { TokenRouterOptions } from './http/token-endpoint/options.js'
 export { tokenRouter } from './http/token-endpoint/token-router.js'
@@ -36,6 +42,7 @@ export {
   type AuthErrorCode,
   type Dependency,
   type LoginRefusal,
+  type Problem,
   type TokenRefusal,
 } from './shared/errors.js'
 export type {

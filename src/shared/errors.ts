@@ -147,6 +147,31 @@ export interface AuthErrorDetails {
   cause?: unknown
 }
 
+/** The names of the statuses (RFC 9110 section 15). */
+const TITLES: Readonly<Record<number, string>> = bare({
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  405: 'Method Not Allowed',
+  413: 'Payload Too Large',
+  415: 'Unsupported Media Type',
+  429: 'Too Many Requests',
+  503: 'Service Unavailable',
+})
+
+/** A problem document: the body of a refusal, as `application/problem+json` (RFC 9457). */
+export interface Problem {
+  /** Always `about:blank`: the `title` is that of the status. */
+  readonly type: string
+  /** The name of the status. */
+  readonly title: string | undefined
+  readonly status: number
+  /** The code of the refusal. */
+  readonly code: AuthErrorCode
+  /** Tells the client what is wrong. */
+  readonly detail: string
+}
+
 /**
  * The error for every refusal. `verify` rejects with it. With `forwardErrors`, the host's error handler receives it.
  *
@@ -171,7 +196,10 @@ export class AuthError extends Error {
   declare readonly scope?: readonly string[]
   /** The host's dependency that failed (`unavailable`). */
   declare readonly dependency?: Dependency
-  /** Response headers: `Retry-After` in seconds, if a time is known. Express's own error handler sends them too. */
+  /**
+   * Response headers. `Retry-After` in seconds, if a time is known. Errors of `authenticate` and of `forwardErrors: 'all'` have all
+   * headers of the response, with the challenge in `WWW-Authenticate`. Express's own error handler sends them.
+   */
   readonly headers: Readonly<Record<string, string>>
 
   /**
@@ -191,6 +219,23 @@ export class AuthError extends Error {
     Object.assign(this, rest)
     brand('AuthError', this)
   }
+
+  /** Returns the body of the response (RFC 9457). */
+  toProblem(): Problem {
+    return problemOf(this)
+  }
+}
+
+/** Returns the problem document of a refusal, which may be from another copy of this package. */
+export function problemOf({ code, status, message }: AuthError): Problem {
+  return { type: 'about:blank', title: TITLES[status], status, code, detail: message }
+}
+
+/** Returns a copy of a refusal with more response headers. The refusal itself may belong to several requests. */
+export function withHeaders(error: AuthError, headers: Readonly<Record<string, string>>): AuthError {
+  const { cause } = error
+  const copy = new AuthError(error.code, { ...error, ...(cause === undefined ? {} : { cause }) })
+  return Object.assign(copy, { headers: { ...error.headers, ...headers }, ...(error.stack && { stack: error.stack }) })
 }
 
 /** Returns whether a value is an `AuthError` with a code that this copy of the package knows. */

@@ -63,7 +63,7 @@ const FOREIGN = IMPORTS.filter(({ own }) => !own)
 
 /** The layers from the top down. Entries of one layer do not import each other. */
 const FLOORS = [
-  ['index.ts', 'openapi.ts', 'passport.ts', 'testing.ts', 'cli.ts'],
+  ['index.ts', 'express.ts', 'openapi.ts', 'passport.ts', 'testing.ts', 'cli.ts'],
   ['openapi'],
   ['http', 'testing', 'cli'],
   ['tokens', 'accounts'],

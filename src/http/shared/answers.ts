@@ -1,5 +1,4 @@
-import { STATUS_CODES } from 'node:http'
-import { type AuthError, type Part, REFUSALS } from '../../shared/errors.js'
+import { type AuthError, type Part, problemOf, REFUSALS, withHeaders } from '../../shared/errors.js'
 import { own } from '../../shared/values.js'
 
 /*
@@ -17,7 +16,14 @@ export const REQUEST_TYPES = ['application/json', 'application/x-www-form-urlenc
 
 export type RequestType = (typeof REQUEST_TYPES)[number]
 
-export type HeaderName = 'Allow' | 'Cache-Control' | 'Content-Type' | 'Pragma' | 'Retry-After' | 'WWW-Authenticate'
+export type HeaderName =
+  | 'Allow'
+  | 'Cache-Control'
+  | 'Connection'
+  | 'Content-Type'
+  | 'Pragma'
+  | 'Retry-After'
+  | 'WWW-Authenticate'
 
 export interface Answer {
   status: number
@@ -43,16 +49,29 @@ export function keysAnswer(body: string): Answer {
   return { status: 200, headers: { ...caching, 'Content-Type': 'application/jwk-set+json' }, body }
 }
 
+function refusalHeaders(part: Part, error: AuthError, realm: string): Answer['headers'] {
+  return { ...NO_STORE, ...error.headers, ...allowed(part, error.status), ...challenge(error, realm) }
+}
+
+/**
+ * Returns a refusal with all headers of its response, for a host that responds itself.
+ * @param closes whether the connection has to close after the response
+ */
+export function withAllHeaders(part: Part, error: AuthError, closes: boolean, realm = ''): AuthError {
+  const closing: Answer['headers'] = closes ? { Connection: 'close' } : {}
+  return withHeaders(error, { ...refusalHeaders(part, error, realm), ...closing })
+}
+
 /**
  * Returns the response for a refusal: problem details (RFC 9457), or an empty body for invalid credentials, as specified.
  * @param realm the realm of the challenge
  */
 export function refusalAnswer(part: Part, error: AuthError, realm = ''): Answer {
-  const { code, status, message } = error
-  const headers = { ...NO_STORE, ...error.headers, ...allowed(part, status), ...challenge(error, realm) }
+  const { code, status } = error
+  const headers = refusalHeaders(part, error, realm)
   if (REFUSALS[code].empty) return { status, headers, body: '' }
-  const problem = { type: 'about:blank', title: STATUS_CODES[status], status, code, detail: message }
-  return { status, headers: { ...headers, 'Content-Type': 'application/problem+json' }, body: JSON.stringify(problem) }
+  const body = JSON.stringify(problemOf(error))
+  return { status, headers: { ...headers, 'Content-Type': 'application/problem+json' }, body }
 }
 
 function allowed(part: Part, status: number): Answer['headers'] {

@@ -1,7 +1,7 @@
 import { type NextFunction, type Request, type Response, Router } from 'express'
 import { AuthError } from '../../shared/errors.js'
 import type { EventSubject } from '../../shared/events.js'
-import { type Answer, refusalAnswer, tokenAnswer } from '../shared/answers.js'
+import { type Answer, refusalAnswer, tokenAnswer, withAllHeaders } from '../shared/answers.js'
 import { answerThenClose, hasUnreadBody } from '../shared/close-after-answer.js'
 import { sendAnswer } from '../shared/send-answer.js'
 import { addressOf } from '../shared/source.js'
@@ -29,9 +29,10 @@ export function tokenRouter(options: TokenRouterOptions): Router {
 
   function refuse(thrown: unknown, subject: EventSubject, req: Request, res: Response, next: NextFunction): void {
     const error = strategy.refuse(thrown, subject)
-    const finish = hasUnreadBody(req, bodyLimit) ? answerThenClose : undefined
-    if (forwardErrors && error.code === 'unavailable') next(error)
-    else sendAnswer(res, refusalAnswer('token', error), finish)
+    const closes = hasUnreadBody(req, bodyLimit)
+    if (forwardErrors === 'all') next(withAllHeaders('token', error, closes))
+    else if (forwardErrors && error.code === 'unavailable') next(error)
+    else sendAnswer(res, refusalAnswer('token', error), closes ? answerThenClose : undefined)
   }
 
   const router = Router({ caseSensitive: true, strict: true })

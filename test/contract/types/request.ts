@@ -40,5 +40,4 @@ app.post('/orders/:id', guard, (req: Typed, res: Response<{ total: number }>) =>
 export type User = Omit<Account, 'passwordHash'>
 expectTypeOf<keyof User>().toEqualTypeOf<'id' | 'disabled' | 'scopes' | 'claims' | 'tokensValidAfter'>()
 
-// @ts-expect-error -- not a request of Express's
 authOf({ auth: undefined })
