@@ -16,14 +16,7 @@ export const REQUEST_TYPES = ['application/json', 'application/x-www-form-urlenc
 
 export type RequestType = (typeof REQUEST_TYPES)[number]
 
-export type HeaderName =
-  | 'Allow'
-  | 'Cache-Control'
-  | 'Connection'
-  | 'Content-Type'
-  | 'Pragma'
-  | 'Retry-After'
-  | 'WWW-Authenticate'
+export type HeaderName = 'Allow' | 'Cache-Control' | 'Content-Type' | 'Pragma' | 'Retry-After' | 'WWW-Authenticate'
 
 export interface Answer {
   status: number
@@ -58,8 +51,7 @@ function refusalHeaders(part: Part, error: AuthError, realm: string): Answer['he
  * @param closes whether the connection has to close after the response
  */
 export function withAllHeaders(part: Part, error: AuthError, closes: boolean, realm = ''): AuthError {
-  const closing: Answer['headers'] = closes ? { Connection: 'close' } : {}
-  return withHeaders(error, { ...refusalHeaders(part, error, realm), ...closing })
+  return withHeaders(error, { ...refusalHeaders(part, error, realm), ...(closes && { Connection: 'close' }) })
 }
 
 /**
