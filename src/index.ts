@@ -26,6 +26,7 @@ export {
   type ThrottleOptions,
 } from './accounts/throttle/throttle.js'
 export type { RevocationCheck } from './http/guard/account-check.js'
+export { type CloseWhenEndedOptions, closeWhenEnded } from './http/guard/close-when-ended.js'
 export type { RequireBearerOptions } from './http/guard/options.js'
 export {
   type AuthenticatedRequest,

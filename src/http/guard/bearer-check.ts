@@ -11,7 +11,7 @@ import { GUARDED_REQUESTS } from '../shared/limits.js'
 import { toRequestUser } from '../shared/request-user.js'
 import { sourceOf } from '../shared/source.js'
 import { createTurnQueue } from '../shared/turn-queue.js'
-import { assertUsable, checkRevoked, findAccount, invalidToken } from './account-check.js'
+import { askHost } from './account-check.js'
 import { assertB64Token, readBearer } from './bearer-header.js'
 import type { BearerSettings } from './options.js'
 
@@ -39,8 +39,8 @@ const VERIFIER_REFUSALS = ['invalid_token', 'unavailable'] as const
 
 /** Creates the guard's steps: identify → authorize → ask the host. */
 export function createBearerCheck(settings: BearerSettings): BearerCheck {
-  const { tokens, scope, accounts: findById, isRevoked, optional, timeout } = settings
-  const asksHost = isRevoked !== undefined || findById !== undefined
+  const { tokens, scope, optional, timeout } = settings
+  const asksHost = settings.isRevoked !== undefined || settings.accounts !== undefined
   const sync = syncVerifierOf(tokens)
 
   /** Reads the header and returns its token: from the cache, or verified. */
@@ -78,19 +78,9 @@ export function createBearerCheck(settings: BearerSettings): BearerCheck {
     }
   }
 
-  /** Asks the host whether the token was revoked, and looks its account up. */
-  async function askHost(auth: VerifiedToken): Promise<Admission> {
-    if (isRevoked) {
-      const revoked = await callHost('revocation', () => checkRevoked(isRevoked, auth), { timeout })
-      if (revoked !== false) throw invalidToken('revoked', auth)
-    }
-    if (!findById) return { auth, user: undefined }
-    const found = await callHost('accounts', () => findAccount(findById, auth), { timeout })
-    return { auth, user: toRequestUser(assertUsable(found, auth)) }
-  }
-
-  function askHostLater(req: IncomingMessage, auth: VerifiedToken): Promise<Admission> {
-    return limitHostCalls(sourceOf(req), () => askHost(auth))
+  async function askHostLater(req: IncomingMessage, auth: VerifiedToken): Promise<Admission> {
+    const found = await limitHostCalls(sourceOf(req), () => askHost(settings, auth))
+    return { auth, user: found && toRequestUser(found) }
   }
 
   async function checkLater(req: IncomingMessage, identified: Promise<VerifiedToken>): Promise<Admission> {

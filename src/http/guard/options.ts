@@ -54,7 +54,7 @@ const storeWithId = withMethods<{ findById: FindById }>('a store with "findById"
     ? 'A look-up by e-mail cannot find the account of a token. Pass a store with "findById", or omit "accounts"'
     : '',
 )
-const storeWithIds: Check<FindById> = (value) => {
+export const storeWithIds: Check<FindById> = (value) => {
   const store = storeWithId(value)
   return (id) => store.findById(id)
 }

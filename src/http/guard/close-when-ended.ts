@@ -1,0 +1,128 @@
+import { AuthError } from '../../shared/errors.js'
+import { timeoutOption } from '../../shared/host-call.js'
+import { misuse, PAGE } from '../../shared/misuse.js'
+import { type Clock, clock, type Duration, duration, func, optional, readOptions } from '../../shared/options.js'
+import { createSchedule, type Schedule } from '../../shared/schedule.js'
+import { createWorkers } from '../../shared/workers.js'
+import { isVerifiedToken, type VerifiedToken } from '../../tokens/verified-token.js'
+import { askHost, invalidToken, type RevocationCheck } from './account-check.js'
+import { type RequireBearerOptions, storeWithIds } from './options.js'
+
+/** The options of `closeWhenEnded`. */
+export interface CloseWhenEndedOptions {
+  /** Called at regular intervals. Returns whether the token was revoked. Default: no check. */
+  isRevoked?: RevocationCheck | undefined
+  /** A store with `findById`, to look the account up at regular intervals, as the guard does. Default: no look-up. */
+  accounts?: RequireBearerOptions['accounts']
+  /** The time between two checks of `isRevoked` and `accounts`. Default 30 s. 1 s to 1 h. */
+  every?: Duration | undefined
+  /** The time for which a connection stays open after its first failed check, until a check is successful. Default 5 min. 1 s to 1 day. */
+  keepFor?: Duration | undefined
+  /** Time limit for each call of `isRevoked` and `accounts`. Default 5 s. 1 ms to 1 min. */
+  timeout?: Duration | undefined
+  /** Returns the current time, for tests. Default `Date.now`. */
+  clock?: Clock | undefined
+}
+
+const schema = {
+  isRevoked: optional(func<RevocationCheck>('a function (auth) => boolean')),
+  accounts: optional(storeWithIds),
+  every: optional(duration(1000, 3_600_000), 30_000),
+  keepFor: optional(duration(1000, 86_400_000), 300_000),
+  timeout: timeoutOption,
+  clock: optional(func<Clock>('a function that returns a Date or milliseconds')),
+}
+
+/** The number of checks that run at the same time, of all connections together. */
+const CHECKS_AT_ONCE = 32
+
+const workers = createWorkers(CHECKS_AT_ONCE)
+
+const now: Clock = () => Date.now()
+
+/** One schedule for each clock. Tests have clocks of their own. */
+const schedules = new WeakMap<Clock, { readonly schedule: Schedule; readonly time: () => number }>()
+
+function scheduleOf(given: Clock) {
+  const known = schedules.get(given)
+  if (known) return known
+  const time = clock(given)
+  const made = { time, schedule: createSchedule(time) }
+  schedules.set(given, made)
+  return made
+}
+
+/**
+ * Closes a connection when its token ends: for WebSockets, server-sent events and other connections that outlive a request.
+ *
+ * Calls `close` once, at most one second after the token has expired. With `isRevoked` or `accounts`, also after the next check when
+ * the token was revoked or its account is disabled, deleted or has a later `tokensValidAfter`. When checks fail for
+ * longer than `keepFor`, calls `close` too. All connections share one timer, and at most 32 checks run at the same time.
+ * @param auth the verified token
+ * @param close receives the reason: an `AuthError` `invalid_token` with a `reason`, or `unavailable`
+ * @returns a function that cancels, for a connection that has closed
+ * @throws TypeError naming the argument or the option that is not valid
+ */
+export function closeWhenEnded(
+  auth: VerifiedToken,
+  close: (error: AuthError) => void,
+  options?: CloseWhenEndedOptions,
+): () => void {
+  if (!isVerifiedToken(auth)) {
+    throw misuse('closeWhenEnded: the first argument must be a verified token, as req.auth is', PAGE.hosts)
+  }
+  if (typeof close !== 'function') throw misuse('closeWhenEnded: the second argument must be a function', PAGE.hosts)
+  const settings = readOptions<CloseWhenEndedOptions, typeof schema>('closeWhenEnded', options, schema)
+  const { isRevoked, accounts, every, keepFor } = settings
+  const { schedule, time } = scheduleOf(settings.clock ?? now)
+  const expiresAt = auth.expiresAt.getTime()
+  let lastFailure: AuthError | undefined
+  let hasEnded = false
+  let cancelEnd = () => {}
+  let cancelCheck = () => {}
+
+  function cancel(): void {
+    hasEnded = true
+    cancelEnd()
+    cancelCheck()
+  }
+
+  function end(error: AuthError): void {
+    if (hasEnded) return
+    cancel()
+    close(error)
+  }
+
+  async function check(): Promise<void> {
+    if (hasEnded) return
+    try {
+      await askHost(settings, auth)
+      lastFailure = undefined
+      if (!hasEnded) endBy(time() + every + keepFor)
+    } catch (thrown) {
+      const error = thrown as AuthError
+      if (error.code === 'invalid_token') return end(error)
+      lastFailure = error
+    }
+    if (!hasEnded) cancelCheck = schedule.at(time() + every, startCheck)
+  }
+
+  const startCheck = () => workers.run(check)
+
+  /** Sets the end: when the token expires, or when no check was successful for too long. */
+  function endBy(latest: number): void {
+    cancelEnd()
+    cancelEnd =
+      expiresAt <= latest
+        ? schedule.at(expiresAt, () => end(invalidToken('expired', auth)))
+        : schedule.at(latest, () => end(lastFailure ?? new AuthError('unavailable')))
+  }
+
+  if (isRevoked || accounts) {
+    endBy(time() + every + keepFor)
+    cancelCheck = schedule.at(time() + every, startCheck)
+  } else {
+    endBy(Number.POSITIVE_INFINITY)
+  }
+  return cancel
+}
