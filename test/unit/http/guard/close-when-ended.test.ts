@@ -108,7 +108,7 @@ describe('with checks', () => {
       if (down) throw new Error('down')
       return false
     }
-    const { close, goTo } = await opened({ isRevoked, keepFor: '90s' })
+    const { close, goTo } = await opened({ isRevoked, keepFor: '2m' })
     await goTo(100 * SECOND)
     down = false
     await goTo(10 * MINUTE)
