@@ -47,7 +47,7 @@ export interface Refusal {
   by: readonly [Part, ...Part[]]
   /** Seconds after which a client may try again, sent as `Retry-After`. The `retryAfter` of an error takes precedence. */
   retryAfter?: number
-  /** The error code in `WWW-Authenticate` (RFC 6750 section 3.1). Null: a challenge without an error code. */
+  /** The error code in `WWW-Authenticate` (RFC 6750 section 3.1, RFC 9470 section 3). Null: a challenge without an error code. */
   challenge?: string | null
   /** The response has no body. */
   empty?: true
@@ -111,6 +111,12 @@ const ROWS = {
     challenge: 'invalid_token',
     message: 'The access token is not valid.',
   },
+  insufficient_user_authentication: {
+    status: 401,
+    by: ['guard'],
+    challenge: 'insufficient_user_authentication',
+    message: 'This resource needs a more recent sign-in.',
+  },
   insufficient_scope: {
     status: 403,
     by: ['guard'],
@@ -142,6 +148,7 @@ export interface AuthErrorDetails {
   accountId?: string
   tokenId?: string
   scope?: readonly string[]
+  maxAge?: number
   dependency?: Dependency
   retryAfter?: number
   cause?: unknown
@@ -192,8 +199,10 @@ export class AuthError extends Error {
   declare readonly accountId?: string
   /** The `jti` of the refused token, if its signature is valid. Never sent to the client. */
   declare readonly tokenId?: string
-  /** The scopes that the route requires (`insufficient_scope`). */
+  /** The scopes that the route requires, or of which it requires one (`insufficient_scope`). */
   declare readonly scope?: readonly string[]
+  /** The longest time since the sign-in that the route accepts, in seconds (`insufficient_user_authentication`). */
+  declare readonly maxAge?: number
   /** The host's dependency that failed (`unavailable`). */
   declare readonly dependency?: Dependency
   /**

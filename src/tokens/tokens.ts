@@ -150,6 +150,6 @@ function verifierOf({ issuer, audience, keys, clock, clockTolerance: tolerance, 
   }
   return {
     verifier: { issuer, audience, verify: (text) => retryUnknownKey(keys, () => verifyHere(text)) },
-    sync: { fromCache, verifySync: (text) => unlessUnknownKey(keys, () => verifyHere(text)) },
+    sync: { fromCache, now: clock, verifySync: (text) => unlessUnknownKey(keys, () => verifyHere(text)) },
   }
 }

@@ -39,9 +39,10 @@ const VERIFIER_REFUSALS = ['invalid_token', 'unavailable'] as const
 
 /** Creates the guard's steps: identify → authorize → ask the host. */
 export function createBearerCheck(settings: BearerSettings): BearerCheck {
-  const { tokens, scope, optional, timeout } = settings
+  const { tokens, scope, anyScope, signedInWithin, optional, timeout } = settings
   const asksHost = settings.isRevoked !== undefined || settings.accounts !== undefined
   const sync = syncVerifierOf(tokens)
+  const now = sync?.now ?? Date.now
 
   /** Reads the header and returns its token: from the cache, or verified. */
   function identify(req: IncomingMessage): VerifiedToken | undefined | Promise<VerifiedToken> {
@@ -68,13 +69,21 @@ export function createBearerCheck(settings: BearerSettings): BearerCheck {
     throw misuse('tokens: verify must return a verified token, or throw')
   }
 
-  /** Refuses a request without a token, unless the guard is optional, and a token without the required scopes. */
+  /** Refuses a request without a token, unless the guard is optional. Refuses a token without the scopes or of an old sign-in. */
   function authorize(auth: VerifiedToken | undefined): void {
     if (auth === undefined && optional) return
     if (auth === undefined) throw new AuthError('missing_token')
     if (!hasBrand('VerifiedToken', auth)) throw new TypeError('requireBearer: only a verified token is admitted')
-    if (!scope.every((required) => auth.scopes.includes(required))) {
-      throw new AuthError('insufficient_scope', { scope, accountId: auth.accountId, tokenId: auth.id })
+    const { accountId, id: tokenId, scopes } = auth
+    if (!scope.every((required) => scopes.includes(required))) {
+      throw new AuthError('insufficient_scope', { scope, accountId, tokenId })
+    }
+    if (anyScope && !anyScope.some((enough) => scopes.includes(enough))) {
+      throw new AuthError('insufficient_scope', { scope: anyScope, accountId, tokenId })
+    }
+    if (signedInWithin !== undefined && !(now() - auth.issuedAt.getTime() <= signedInWithin)) {
+      const maxAge = Math.floor(signedInWithin / 1000)
+      throw new AuthError('insufficient_user_authentication', { maxAge, accountId, tokenId })
     }
   }
 

@@ -70,10 +70,11 @@ function allowed(part: Part, status: number): Answer['headers'] {
   return part === 'guard' || status !== 405 ? {} : { Allow: ENDPOINTS[part].methods.join(', ') }
 }
 
-/** Returns the `WWW-Authenticate` header of a refusal that has a challenge (RFC 6750 section 3, RFC 9110 section 11.6.1). */
+/** Returns the `WWW-Authenticate` header of a refusal that has a challenge (RFC 6750 section 3, RFC 9110 section 11.6.1, RFC 9470 section 3). */
 function challenge(refusal: AuthError, realm: string): Answer['headers'] {
   const { code, message } = refusal
   const scope = own(refusal, 'scope')
+  const maxAge = own(refusal, 'maxAge')
   const error = REFUSALS[code].challenge
   if (error === undefined) return {}
   const parameters = [
@@ -85,6 +86,7 @@ function challenge(refusal: AuthError, realm: string): Answer['headers'] {
         ]
       : []),
     ...(scope ? [['scope', scope.join(' ')]] : []),
+    ...(maxAge === undefined ? [] : [['max_age', String(maxAge)]]),
   ]
   const quoted = parameters.map(([name, value = '']) => `${name}="${value.replace(/["\\]/g, '\\$&')}"`)
   return { 'WWW-Authenticate': `Bearer ${quoted.join(', ')}` }

@@ -20,8 +20,9 @@ export function tokenRouter(options: TokenRouterOptions): Router {
 
   async function answerOf(req: Request, subject: EventSubject): Promise<Answer> {
     const { account, asOf } = await strategy.logIn(req, subject)
-    const { id: accountId, scopes, claims } = account
-    const issued = tokens.issue({ accountId, scopes: scopes ?? [], claims: claims ?? {}, issuedAt: asOf })
+    const { id: accountId, scopes, claims, lifetime } = account
+    const permissions = { scopes: scopes ?? [], claims: claims ?? {}, lifetime }
+    const issued = tokens.issue({ accountId, ...permissions, issuedAt: asOf })
     const answer = tokenAnswer(issued.token, issued.expiresAt)
     strategy.emit(subject, { type: 'token.issued', accountId, tokenId: issued.id, expiresAt: issued.expiresAt })
     return answer

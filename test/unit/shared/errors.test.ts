@@ -14,6 +14,7 @@ const STATUS: Record<AuthErrorCode, number> = {
   missing_token: 401,
   invalid_request: 400,
   invalid_token: 401,
+  insufficient_user_authentication: 401,
   insufficient_scope: 403,
   unavailable: 503,
 }
