@@ -6,6 +6,7 @@ export const PAGE = {
   accounts: `${DOCS}/guides/accounts.md`,
   guard: `${DOCS}/guides/mount-and-guard.md`,
   hosts: `${DOCS}/guides/hosts.md`,
+  hashes: `${DOCS}/guides/check-passwords-elsewhere.md`,
   keys: `${DOCS}/guides/keys.md`,
   options: `${DOCS}/reference/options.md`,
   revoke: `${DOCS}/guides/revoke.md`,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { misuse } from '../../shared/misuse.js'
+import { misuse, PAGE } from '../../shared/misuse.js'
 import { type Check, InvalidOption, integer, isPlainObject, optional, readOptions } from '../../shared/options.js'
 import { createHashQueue, defaultConcurrency, type HashQueueLoad, type SlotRequest } from './hash-queue.js'
 import { argon2id, bcrypt, type Hasher } from './hashers.js'
@@ -171,8 +171,9 @@ function passwordWork(hashers: readonly [FirstHasher, ...Hasher[]]) {
 
 function hasherOf(hashers: readonly Hasher[], hash: string): Hasher {
   for (const hasher of hashers) if (hasher.accepts(hash)) return hasher
-  throw new Error(
+  throw misuse(
     'passwords: a stored hash is of no format that a hasher accepts. By default, $argon2id$… and $2b$… are accepted. For other formats, give createPasswords() a hasher',
+    PAGE.hashes,
   )
 }
 

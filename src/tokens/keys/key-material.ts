@@ -41,7 +41,7 @@ export const MATERIALS: Record<
       )
     }
     if ((key.symmetricKeySize ?? 0) < bytes) {
-      throw new InvalidOption(what, 'Create a secret with: openssl rand -base64 64')
+      throw new InvalidOption(what, `Create a secret with: npx express-token-endpoint keygen --alg ${alg}`)
     }
     return key
   },

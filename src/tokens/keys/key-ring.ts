@@ -114,7 +114,7 @@ export function readKeys(caller: string, value: unknown): KeyRing {
   // A public key that is used as an HMAC secret is the classic way to forge a token (RFC 8725 section 2.1).
   if (new Set(keys.map(({ key }) => key.type)).size > 1) {
     throw misuse(
-      `${caller}: option "keys" must be all secrets or all key pairs, but mixes HS algorithms with RS, PS or ES algorithms. To change the kind, use two issuers for the lifetime of a token`,
+      `${caller}: option "keys" must be all secrets or all key pairs, but mixes HS algorithms with RS, PS or ES algorithms`,
       PAGE.keys,
     )
   }
