@@ -1,12 +1,17 @@
 import { type NextFunction, type Request, type Response, Router } from 'express'
 import { AuthError } from '../../shared/errors.js'
 import type { EventSubject } from '../../shared/events.js'
+import { warnOnce } from '../../shared/warnings.js'
 import { type Answer, refusalAnswer, tokenAnswer, withAllHeaders } from '../shared/answers.js'
 import { answerThenClose, hasUnreadBody } from '../shared/close-after-answer.js'
 import { sendAnswer } from '../shared/send-answer.js'
 import { addressOf } from '../shared/source.js'
 import { LoginStrategy } from '../strategies/login-strategy.js'
 import { readTokenRouterOptions, type TokenRouterOptions } from './options.js'
+
+/** Returns whether a proxy seems to be in front of an app that trusts none. */
+const isUntrusted = ({ headers, app }: Request) =>
+  Object.hasOwn(headers, 'x-forwarded-for') && app?.get('trust proxy') === false
 
 /**
  * Creates the router with the token endpoint: `POST` e-mail and password, get a token and its expiration. The router parses request
@@ -38,6 +43,7 @@ export function tokenRouter(options: TokenRouterOptions): Router {
 
   const router = Router({ caseSensitive: true, strict: true })
   router.post(path, function tokenEndpoint(req, res, next) {
+    if (isUntrusted(req)) warnOnce('trustProxy')
     const subject: EventSubject = { address: addressOf(req) }
     // Not `catch`, because an error while sending belongs to the host, and the call has had its event.
     answerOf(req, subject)

@@ -2,12 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { misuse } from '../../shared/misuse.js'
 import { type Duration, isPlainObject, isScopeList, named, tokenAge } from '../../shared/options.js'
 import { isValidDate, memberOf } from '../../shared/values.js'
+import { warnOnce } from '../../shared/warnings.js'
 import type { KeyRing } from '../keys/key-ring.js'
 import { isRegistered } from '../verified-token.js'
 import { signCompact } from './signature.js'
 
 /** The media type of a JWT access token, in its `typ` header (RFC 9068 section 2.1). */
 export const TYP = 'at+jwt'
+
+/** Longer tokens meet the limits of proxies: two of them fit into a header line of 8 kB. */
+const LONG_TOKEN = 4096
 
 /** The account and the permissions of a new token. */
 export interface TokenSubject {
@@ -76,6 +80,7 @@ export function issueToken(signer: Signer, subject: TokenSubject): IssuedToken {
   const { alg, kid } = ring.first
   const payload = Object.fromEntries([...privateClaims(claims), ...Object.entries(registered)])
   const token = signCompact({ alg, typ: TYP, kid }, payload, signingKey)
+  if (token.length > LONG_TOKEN) warnOnce('longToken')
   return { token, expiresAt: new Date(exp * 1000), id }
 }
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, it, vi } from 'vitest'
-import { createSchedule } from '../../../src/shared/schedule.js'
-import { createWorkers } from '../../../src/shared/workers.js'
-import { deferred } from '../../support/concurrency.js'
+import { createSchedule } from '../../../../src/shared/queues/schedule.js'
+import { createWorkers } from '../../../../src/shared/queues/workers.js'
+import { deferred } from '../../../support/concurrency.js'
 
 /** A schedule whose ticks the test makes. */
 function manual() {

@@ -1,0 +1,53 @@
+import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
+
+/*
+ * The tracing channels of Node's diagnostics_channel. Their messages hold no token, password, hash or e-mail address.
+ */
+
+/** A login, from its body to the checked password. `accountId` is set at the end. */
+export const LOGIN = tracingChannel<unknown, object>('express-token-endpoint.login')
+
+/** The verification of a token that is not cached. `accountId` and `tokenId` are set at the end. */
+export const VERIFY = tracingChannel<unknown, object>('express-token-endpoint.verify')
+
+/** One fetch of public keys. `url` has no query. */
+export const FETCH_KEYS = tracingChannel<unknown, object>('express-token-endpoint.keys')
+
+type Channel = TracingChannel<unknown, object>
+
+/**
+ * Runs a function, and publishes its start, its end and its error. The result itself is not published.
+ * @param facts returns what the end publishes
+ */
+export function traceSync<T>(channel: Channel, run: () => T, facts: (result: T) => object): T {
+  if (!channel.hasSubscribers) return run()
+  const context = {}
+  const results: T[] = []
+  channel.traceSync(() => {
+    const result = run()
+    results.push(result)
+    Object.assign(context, facts(result))
+  }, context)
+  return results[0] as T
+}
+
+/**
+ * Runs an asynchronous function, and publishes its start, its end and its error. The result itself is not published.
+ * @param context what every message publishes
+ * @param facts returns what the end publishes in addition
+ */
+export async function tracePromise<T>(
+  channel: Channel,
+  run: () => Promise<T>,
+  context: object,
+  facts: (result: T) => object,
+): Promise<T> {
+  if (!channel.hasSubscribers) return run()
+  const results: T[] = []
+  await channel.tracePromise(async () => {
+    const result = await run()
+    results.push(result)
+    Object.assign(context, facts(result))
+  }, context)
+  return results[0] as T
+}
