@@ -78,7 +78,7 @@ describe('the layers of src', () => {
         'index.ts → http/token-endpoint/token-router.ts',
         'http/token-endpoint/token-router.ts → express',
         'tokens/jwt/signature.ts → jwa',
-        'accounts/passwords/hashers.ts → @node-rs/argon2',
+        'accounts/passwords/hashers/argon2id.ts → @node-rs/argon2',
       ]),
     )
   })

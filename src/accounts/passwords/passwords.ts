@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { misuse } from '../../shared/misuse.js'
 import { type Check, InvalidOption, integer, isPlainObject, optional, readOptions } from '../../shared/options.js'
 import { createHashQueue, defaultConcurrency, type HashQueueLoad, type SlotRequest } from './hash-queue.js'
-import { argon2id, bcrypt, type Hasher } from './hashers.js'
+import { argon2id } from './hashers/argon2id.js'
+import { bcrypt } from './hashers/bcrypt.js'
+import type { Hasher } from './hashers/hasher.js'
 
 /** The options of `createPasswords`. */
 export interface PasswordsOptions {
