@@ -200,10 +200,13 @@ describe('index.ts: the table of contents', () => {
       'createThrottle',
       'createTokenIssuer',
       'createTokenVerifier',
+      'firebaseScrypt',
       'jwksRouter',
       'memoryAccounts',
+      'pbkdf2',
       'remoteKeys',
       'requireBearer',
+      'scrypt',
       'tokenRouter',
     ]
     expect(names.values.sort()).toEqual(values)
@@ -229,6 +232,7 @@ describe('index.ts: the table of contents', () => {
       'Dependency',
       'DependencyFailedEvent',
       'Duration',
+      'FirebaseScryptOptions',
       'GuardedRequest',
       'HashQueueLoad',
       'Hasher',

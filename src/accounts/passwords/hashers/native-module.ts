@@ -10,7 +10,7 @@ export function nativeModule<T>(name: string): () => Promise<T> {
       (cause: unknown) => {
         loading = undefined
         throw new Error(
-          `passwords: ${name} cannot be loaded. Install ${name} with its optional dependencies, or pass createPasswords() hashers that work without it`,
+          `passwords: ${name} cannot be loaded. Install ${name} with its optional dependencies, or pass createPasswords() hashers that work without it, for example argon2id({ engine: 'node' }) on Node 24.7 or newer`,
           { cause },
         )
       },
