@@ -54,10 +54,9 @@ const ZERO_IV = Buffer.alloc(16)
 
 /**
  * Creates a hasher that checks password hashes of Firebase Authentication (https://github.com/firebase/scrypt), stored as
- * `$firebase-scrypt$salt$hash` with the two values of the export. Has no `hash`, so it cannot be the first hasher: the next login
- * replaces the hash with one of the first hasher. A password that ends with NUL never matches. `verify` rejects with an Error for a
- * hash that `accepts` refuses.
- * @throws TypeError that names the invalid option, without its value
+ * `$firebase-scrypt$salt$hash` with the two values of the export. It makes no hashes, so it cannot be the first hasher. The next
+ * login replaces the hash with one of the first hasher. A password that ends with NUL never matches.
+ * @throws TypeError that names the invalid option, without its value; `verify` rejects with an Error for a hash that `accepts` refuses
  */
 export function firebaseScrypt(options: FirebaseScryptOptions): Pick<Hasher, 'accepts' | 'verify'> {
   const { signerKey, saltSeparator, rounds, memCost } = readOptions<FirebaseScryptOptions, typeof schema>(

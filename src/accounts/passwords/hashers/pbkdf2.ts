@@ -30,9 +30,9 @@ function parse(hash: string): StoredPbkdf2 | undefined {
 
 /**
  * Creates a hasher that checks Django's PBKDF2 hashes (RFC 8018 section 5.2): `pbkdf2_sha256$iterations$salt$key` and
- * `pbkdf2_sha1$…`, with at most 10,000,000 iterations. Has no `hash`, so it cannot be the first hasher: the next login replaces the
- * hash with one of the first hasher. A password that ends with NUL never matches. `verify` rejects with an Error for a hash that
- * `accepts` refuses.
+ * `pbkdf2_sha1$…`, with at most 10,000,000 iterations. It makes no hashes, so it cannot be the first hasher. The next login replaces
+ * the hash with one of the first hasher. A password that ends with NUL never matches.
+ * @throws nothing; `verify` rejects with an Error for a hash that `accepts` refuses
  */
 export function pbkdf2(): Pick<Hasher, 'accepts' | 'verify'> {
   return {

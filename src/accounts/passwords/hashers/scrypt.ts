@@ -44,9 +44,10 @@ function affordable({ N, r, p }: ScryptCosts): boolean {
 
 /**
  * Creates a hasher that checks scrypt hashes (RFC 7914): `$scrypt$ln=…,r=…,p=…$salt$key` with base64 without padding (PHC string format),
- * and Django's `scrypt$N$salt$r$p$key`. Accepts at most 256 MiB of memory (128·N·r bytes) and N·r·p of at most 2^23. Has no `hash`,
- * so it cannot be the first hasher: the next login replaces the hash with one of the first hasher. A password that ends with NUL
- * never matches. `verify` rejects with an Error for a hash that `accepts` refuses.
+ * and Django's `scrypt$N$salt$r$p$key`. Accepts at most 256 MiB of memory (128·N·r bytes) and N·r·p of at most 2^23. It makes no
+ * hashes, so it cannot be the first hasher. The next login replaces the hash with one of the first hasher. A password that ends with
+ * NUL never matches.
+ * @throws nothing; `verify` rejects with an Error for a hash that `accepts` refuses
  */
 export function scrypt(): Pick<Hasher, 'accepts' | 'verify'> {
   return {

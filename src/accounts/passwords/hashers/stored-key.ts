@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 
 /**
  * Decodes base64 with or without padding. Returns undefined for text that no encoder writes, so that each value has one spelling.
- * Node's decoder alone ignores every invalid character.
+ * Node's decoder ignores invalid characters.
  */
 export function fromBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64')

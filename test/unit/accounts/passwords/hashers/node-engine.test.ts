@@ -21,7 +21,7 @@ type Done = (error: Error | null, tag?: Buffer) => void
 const host = crypto as { argon2?: unknown }
 const ofNode = host.argon2
 
-/** Does the same as `crypto.argon2`, on a Node that has none. */
+/** Computes what `crypto.argon2` computes, for a Node that has none. */
 function standIn(_algorithm: string, parameters: Parameters, done: Done) {
   const { message, nonce, memory, passes, parallelism, tagLength, secret } = parameters
   const costs = { memoryCost: memory, timeCost: passes, parallelism, outputLen: tagLength }

@@ -109,7 +109,7 @@ describe('scrypt limits the costs:', () => {
     expect(hasher.accepts(django(N))).toBe(expected)
   })
 
-  // Each is at a limit of its own, and cheap.
+  // Each is cheap, and at another limit.
   it.each(['ln=1,r=1,p=99', 'ln=1,r=99,p=99', 'ln=15,r=1,p=1', 'ln=1,r=99,p=1', 'ln=16,r=2,p=1'])(
     'Node takes what is accepted: %s',
     async (costs) => {
