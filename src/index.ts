@@ -5,13 +5,12 @@ export type {
 } from './accounts/account.js'
 export { type MemoryAccount, memoryAccounts } from './accounts/memory-accounts.js'
 export type { HashQueueLoad } from './accounts/passwords/hash-queue.js'
-export {
-  type Argon2idOptions,
-  argon2id,
-  type BcryptOptions,
-  bcrypt,
-  type Hasher,
-} from './accounts/passwords/hashers.js'
+export { type Argon2idOptions, argon2id } from './accounts/passwords/hashers/argon2id.js'
+export { type BcryptOptions, bcrypt } from './accounts/passwords/hashers/bcrypt.js'
+export { type FirebaseScryptOptions, firebaseScrypt } from './accounts/passwords/hashers/firebase-scrypt.js'
+export type { Hasher } from './accounts/passwords/hashers/hasher.js'
+export { pbkdf2 } from './accounts/passwords/hashers/pbkdf2.js'
+export { scrypt } from './accounts/passwords/hashers/scrypt.js'
 export {
   createPasswords,
   type Passwords,

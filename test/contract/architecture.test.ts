@@ -78,7 +78,7 @@ describe('the layers of src', () => {
         'index.ts → http/token-endpoint/token-router.ts',
         'http/token-endpoint/token-router.ts → express',
         'tokens/jwt/signature.ts → jwa',
-        'accounts/passwords/hashers.ts → @node-rs/argon2',
+        'accounts/passwords/hashers/argon2id.ts → @node-rs/argon2',
       ]),
     )
   })
@@ -201,10 +201,13 @@ describe('index.ts: the table of contents', () => {
       'createThrottle',
       'createTokenIssuer',
       'createTokenVerifier',
+      'firebaseScrypt',
       'jwksRouter',
       'memoryAccounts',
+      'pbkdf2',
       'remoteKeys',
       'requireBearer',
+      'scrypt',
       'tokenRouter',
     ]
     expect(names.values.sort()).toEqual(values)
@@ -231,6 +234,7 @@ describe('index.ts: the table of contents', () => {
       'Dependency',
       'DependencyFailedEvent',
       'Duration',
+      'FirebaseScryptOptions',
       'GuardedRequest',
       'HashQueueLoad',
       'Hasher',
