@@ -15,6 +15,7 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^express-token-endpoint$/, replacement: source('index') },
+      { find: /^express-token-endpoint\/express$/, replacement: source('express') },
       { find: /^express-token-endpoint\/openapi$/, replacement: source('openapi') },
       { find: /^express-token-endpoint\/passport$/, replacement: source('passport') },
       { find: /^express-token-endpoint\/testing$/, replacement: source('testing') },

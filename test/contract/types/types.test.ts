@@ -30,8 +30,15 @@ await mkdir(`${root}node_modules/.cache`, { recursive: true })
 const declarations = await mkdtemp(`${root}node_modules/.cache/types-`)
 afterAll(() => rm(declarations, { recursive: true, force: true }))
 const emit = { ...strictest, noEmit: false, declaration: true, emitDeclarationOnly: true, stripInternal: true }
-ts.createProgram([`${root}src/index.ts`], { ...emit, rootDir: `${root}src`, outDir: declarations }).emit()
-const paths = { 'express-token-endpoint': [`${declarations}/index.d.ts`] }
+ts.createProgram([`${root}src/index.ts`, `${root}src/express.ts`], {
+  ...emit,
+  rootDir: `${root}src`,
+  outDir: declarations,
+}).emit()
+const paths = {
+  'express-token-endpoint': [`${declarations}/index.d.ts`],
+  'express-token-endpoint/express': [`${declarations}/express.d.ts`],
+}
 
 function problems(files: readonly string[], options: ts.CompilerOptions): string[] {
   const names = files.map((file) => (file.startsWith(root) ? file : `${root}test/contract/types/${file}`))
