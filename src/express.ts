@@ -7,7 +7,9 @@ import type { VerifiedToken } from './tokens/verified-token.js'
 
 declare global {
   namespace Express {
+    /** The user of a request: the account of the token. */
     interface User extends Omit<Account, 'passwordHash'> {}
+    /** A request after a guard. */
     interface Request {
       /** The verified bearer token of a guarded route. `authOf` returns it without the type `undefined`. */
       auth?: VerifiedToken

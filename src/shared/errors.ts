@@ -172,6 +172,7 @@ export interface Problem {
   readonly type: string
   /** The name of the status. */
   readonly title: string | undefined
+  /** The status of the response. */
   readonly status: number
   /** The code of the refusal. */
   readonly code: AuthErrorCode

@@ -17,7 +17,7 @@ type Channel = TracingChannel<unknown, object>
 
 /**
  * Runs a function, and publishes its start, its end and its error. The result itself is not published.
- * @param facts returns what the end publishes
+ * @param facts returns the members of the last message
  */
 export function traceSync<T>(channel: Channel, run: () => T, facts: (result: T) => object): T {
   if (!channel.hasSubscribers) return run()
@@ -33,8 +33,8 @@ export function traceSync<T>(channel: Channel, run: () => T, facts: (result: T) 
 
 /**
  * Runs an asynchronous function, and publishes its start, its end and its error. The result itself is not published.
- * @param context what every message publishes
- * @param facts returns what the end publishes in addition
+ * @param context the members of every message
+ * @param facts returns the members that the end has in addition
  */
 export async function tracePromise<T>(
   channel: Channel,

@@ -40,7 +40,7 @@ const workers = createWorkers(CHECKS_AT_ONCE)
 
 const now: Clock = () => Date.now()
 
-/** One schedule for each clock. Tests have clocks of their own. */
+/** One schedule for each clock. Tests have their own clocks. */
 const schedules = new WeakMap<Clock, { readonly schedule: Schedule; readonly time: () => number }>()
 
 function scheduleOf(given: Clock) {

@@ -24,7 +24,7 @@ export interface GuardedRequest extends IncomingMessage {
 export interface BearerGuard {
   (req: GuardedRequest, res: ServerResponse, next: Next): void
   /**
-   * Does what the middleware does, without a response: for `upgrade` handlers, GraphQL contexts and frameworks other than Express.
+   * Authenticates a request as the middleware does, without a response: for `upgrade` handlers, GraphQL contexts and frameworks other than Express.
    * Sets `req.auth` and, where `accounts` is given, `req.user`.
    * @returns the verified token, or undefined on an optional guard without a token
    * @throws AuthError with `status`, `headers` (also the challenge) and `toProblem()`
@@ -129,12 +129,17 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
   return Object.assign(requireBearerMiddleware, { authenticate })
 }
 
-/** A request after a guard, of Express or of another framework. */
+/** A request after a guard, of Express or of another framework. All members but `auth` are for the message of an error. */
 export interface AuthenticatedRequest {
+  /** The verified token, which the guard has set. */
   auth?: unknown
+  /** The method. */
   method?: string | undefined
+  /** The mount path of Express's router. */
   baseUrl?: string
+  /** The path below the mount path. */
   path?: string
+  /** The target of the request. Its query never appears in an error. */
   url?: string | undefined
 }
 

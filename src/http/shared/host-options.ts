@@ -15,8 +15,8 @@ export interface HostOptions {
    */
   onEvent?: AuthObserver | undefined
   /**
-   * Passes refusals to the host's error handler instead of sending a response: with `true` the failures of dependencies (`503`), with
-   * `'all'` every refusal, an `AuthError` with the headers of the response. Default false.
+   * Passes refusals to the host's error handler instead of sending a response. With `true`, failures of dependencies (`503`). With
+   * `'all'`, every refusal: an `AuthError` with all headers of the response. Default false.
    */
   forwardErrors?: boolean | 'all' | undefined
 }

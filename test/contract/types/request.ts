@@ -1,3 +1,4 @@
+import 'express-token-endpoint/express'
 import express, { type Request, type RequestHandler, type Response } from 'express'
 import { type Account, authOf, createTokenVerifier, requireBearer, type VerifiedToken } from 'express-token-endpoint'
 import { expectTypeOf } from 'vitest'

@@ -55,6 +55,8 @@ it.each([
   ['a host with Passport and users of its own, under strict', ['hosts/own-user.ts'], strict],
   ['a host with Passport and users of its own, under the strictest options', ['hosts/own-user.ts'], strictest],
   ['a host whose users are its accounts, under strict', ['hosts/account-user.ts'], strict],
+  ['a host with express-oauth2-jwt-bearer, under the strictest options', ['hosts/other-bearer.ts'], strictest],
+  ['a host with its own req.auth, under the strictest options', ['hosts/own-auth.ts'], strictest],
 ])('the compiler takes what is right, and nothing that is marked as wrong: %s', (_, files, options) => {
   expect(problems(files, options)).toEqual([])
 })
