@@ -9,7 +9,7 @@ const WARNINGS = {
   },
   longToken: {
     text: 'A token is longer than 4,096 characters. By default nginx refuses a header line of more than 8 kB, and Node refuses headers of more than 16 kB in total. Put fewer claims and scopes into accounts',
-    page: PAGE.accounts,
+    page: PAGE.proxy,
   },
 } as const satisfies Record<string, { text: string; page: Page }>
 
