@@ -49,7 +49,7 @@ async function runMatrix({ nodes, runtimes, consumers }, folder) {
     const seconds = Math.round((performance.now() - started) / 1000)
     const row = { runtime: `${name} ${version}`, express: express.version, green, ...leftCounts(counts) }
     rows.push(row)
-    say(`${row.runtime}, Express ${row.express}: ${green ? countLine(row) : `RED\n${output}`} (${seconds} s)`)
+    say(`${row.runtime}, Express ${row.express}, ${seconds} s: ${green ? countLine(row) : `RED\n${output}`}`)
   }
   const onNode = (node, express) => () =>
     runRow(node, express, {
