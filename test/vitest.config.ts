@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { ONLY_EXPRESS } from './support/runner/only-express.js'
+import { ONLY_RUNTIME } from './support/runner/only-runtime.js'
 
 const source = (entry: string) => fileURLToPath(new URL(`../src/${entry}.ts`, import.meta.url))
 
@@ -30,6 +31,7 @@ export default defineConfig({
       project('hosts'),
       project('example', 'example-app'),
       project('performance'),
+      ...(ONLY_RUNTIME ? [project('runtimes')] : []),
     ],
     // Stores that fail on purpose would fill the terminal. The warning has its own test.
     execArgv: ['--disable-warning=ExpressTokenEndpointWarning'],
