@@ -9,9 +9,9 @@ function decorate(target, name, ...decorators) {
   for (const decorator of decorators.reverse()) decorator(target.prototype, name, descriptor)
 }
 
-async function create({ router }, controllers, setUp = () => {}) {
+async function create({ router }, definition, setUp = () => {}) {
   class App {}
-  Module({ controllers })(App)
+  Module(definition)(App)
   const app = await NestFactory.create(App, { logger: false })
   app.use(router)
   setUp(app)
@@ -45,7 +45,7 @@ export function withCanActivate(kit) {
       }
     }
   }
-  return create(kit, [makeController(kit, UseGuards(BearerGuard))])
+  return create(kit, { controllers: [makeController(kit, UseGuards(BearerGuard))] })
 }
 
 function makeFilter() {
@@ -65,11 +65,11 @@ export function withFilter(kit) {
       return Boolean(await kit.guard.authenticate(context.switchToHttp().getRequest()))
     }
   }
-  return create(kit, [makeController(kit, UseGuards(BearerGuard))], (app) => app.useGlobalFilters(makeFilter()))
+  return create(kit, { controllers: [makeController(kit, UseGuards(BearerGuard))] }, (app) => app.useGlobalFilters(makeFilter()))
 }
 
-/** A class that configures the middleware with `forRoutes`. */
-function withMiddlewareOf(kit, middleware, setUp) {
+/** Nest mounts the middleware for a controller. */
+function createWithMiddleware(kit, middleware, setUp) {
   const controller = makeController(kit)
   class Feature {
     configure(consumer) {
@@ -77,18 +77,11 @@ function withMiddlewareOf(kit, middleware, setUp) {
     }
   }
   Module({ controllers: [controller] })(Feature)
-  class App {}
-  Module({ imports: [Feature] })(App)
-  return NestFactory.create(App, { logger: false }).then(async (app) => {
-    app.use(kit.router)
-    setUp(app)
-    await app.listen(0, '127.0.0.1')
-    return { url: await app.getUrl(), close: () => app.close() }
-  })
+  return create(kit, { imports: [Feature] }, setUp)
 }
 
-export const withMiddleware = (kit) => withMiddlewareOf(kit, kit.guard, () => {})
+export const withMiddleware = (kit) => createWithMiddleware(kit, kit.guard)
 
-/** The middleware with `forwardErrors: 'all'`: Nest's filter receives each refusal. */
+/** The middleware with `forwardErrors: 'all'`: a filter of the app receives each refusal. */
 export const withForwardedErrors = (kit) =>
-  withMiddlewareOf(kit, kit.forwarding, (app) => app.useGlobalFilters(makeFilter()))
+  createWithMiddleware(kit, kit.forwarding, (app) => app.useGlobalFilters(makeFilter()))
