@@ -1,5 +1,12 @@
 import { existsSync } from 'node:fs'
-import { authOf, closeWhenEnded, memoryAccounts, requireBearer, tokenRouter } from 'express-token-endpoint'
+import {
+  type AuthError,
+  authOf,
+  closeWhenEnded,
+  requireBearer,
+  tokenRouter,
+  type VerifiedToken,
+} from 'express-token-endpoint'
 import { ACCOUNTS, fastPasswords, makeIssuer, makeStore } from '../support/fixtures.js'
 
 const HOW_TO_GET_HOSTS = 'Install them: npm run hosts:install'
@@ -21,12 +28,20 @@ export function makeKit() {
   const tokens = makeIssuer()
   const accounts = makeStore()
   const { alice, bob } = ACCOUNTS
+  let revoked = false
+  let now = () => Date.now()
+  const clock = () => now()
   return {
     tokens,
     accounts,
     authOf,
-    closeWhenEnded,
-    memoryAccounts,
+    /** Closes a connection on the next tick after `revokeAll`, at most one second later. */
+    closeWhenEnded: (auth: VerifiedToken, close: (error: AuthError) => void) =>
+      closeWhenEnded(auth, close, { isRevoked: () => revoked, clock }),
+    revokeAll() {
+      revoked = true
+      now = () => Date.now() + 40_000
+    },
     router: tokenRouter({ tokens, accounts, passwords: fastPasswords() }),
     guard: requireBearer({ tokens, accounts, scope: SCOPE }),
     forwarding: requireBearer({ tokens, accounts, scope: SCOPE, forwardErrors: 'all' }),

@@ -65,7 +65,9 @@ export function withFilter(kit) {
       return Boolean(await kit.guard.authenticate(context.switchToHttp().getRequest()))
     }
   }
-  return create(kit, { controllers: [makeController(kit, UseGuards(BearerGuard))] }, (app) => app.useGlobalFilters(makeFilter()))
+  return create(kit, { controllers: [makeController(kit, UseGuards(BearerGuard))] }, (app) =>
+    app.useGlobalFilters(makeFilter()),
+  )
 }
 
 /** Nest mounts the middleware for a controller. */
