@@ -6,7 +6,7 @@ import { ACCOUNTS, ISSUER, PASSWORD } from '../support/fixtures.js'
 import { TOKEN_PATH } from '../support/http.js'
 import { makeKit } from './kit.js'
 
-/** What a client sees of a response. Header names are in lower case. */
+/** A response as a client sees it. Header names are in lower case. */
 export interface Seen {
   status: number
   headers: Record<string, string | undefined>
@@ -50,8 +50,8 @@ interface HostOptions {
 }
 
 /**
- * Expects the one behaviour of all hosts: a login returns a token, a wrong password gets 403, a request without a valid token 401
- * with a challenge, a token without the scope 403, and a token of a login opens the guarded route.
+ * Expects the behaviour that all hosts share. A login returns a token, and a wrong password gets 403. The guarded route refuses each row
+ * of {@link REFUSED} with its challenge, and admits the token of the login.
  */
 export async function expectHost(url: string, options: HostOptions = {}): Promise<void> {
   const { path = '/reports', call = byFetch } = options

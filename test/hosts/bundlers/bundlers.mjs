@@ -5,7 +5,8 @@ import { promisify } from 'node:util'
 import { build } from 'esbuild'
 
 /*
- * Each function bundles `host.mjs` of a project, with everything that it imports, into one file beside the project, and returns the file.
+ * Each function bundles `host.mjs` of a project, with everything that it imports, into one file next to the project.
+ * Returns the file.
  */
 
 const { resolve } = createRequire(import.meta.url)

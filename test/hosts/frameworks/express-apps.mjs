@@ -20,7 +20,7 @@ export function withoutErrorHandler({ router, forwarding, authOf }) {
   return { app }
 }
 
-/** json-server has its own Express 4, beside Express 5 of the router. */
+/** json-server has its own Express 4. The router is of Express 5. */
 export function jsonServer({ router, guard, authOf }) {
   const server = require('json-server')
   const app = server.create()

@@ -4,7 +4,7 @@ import express from 'express'
 import { AuthError } from 'express-token-endpoint'
 
 const t = initTRPC.context().create({
-  // The code of the refusal, beside the codes of tRPC.
+  // The code of the refusal, in addition to the code of tRPC.
   errorFormatter: ({ shape, error }) => ({ ...shape, data: { ...shape.data, refusal: error.cause?.code } }),
 })
 

@@ -30,7 +30,10 @@ describe('a secret shorter than its hash', () => {
   })
 
   it('is told how to make a longer one', () => {
-    expectMisuse(issuerOf({ alg: 'HS256', secret: 'short' }), 'Create a secret with: npx express-token-endpoint keygen --alg HS256')
+    expectMisuse(
+      issuerOf({ alg: 'HS256', secret: 'short' }),
+      'Create a secret with: npx express-token-endpoint keygen --alg HS256',
+    )
   })
 
   it.each([
