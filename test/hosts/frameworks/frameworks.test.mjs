@@ -79,6 +79,12 @@ describe.skipIf(NO_HOSTS)('Express apps', () => {
     await expectHost(url)
   })
 
+  it('Express sends the headers of a forwarded refusal without an error handler of the app', async () => {
+    const { withoutErrorHandler } = await import('./express-apps.mjs')
+    const { url } = await run(withoutErrorHandler)
+    await expectHost(url, { codeIn: null })
+  })
+
   it('json-server, on Express 4 with the router of Express 5', async () => {
     const { jsonServer } = await import('./express-apps.mjs')
     const { url, versions } = await run(jsonServer)

@@ -14,10 +14,11 @@ async function run(host) {
 const authorization = (token) => (token ? { headers: { Authorization: `Bearer ${token}` } } : {})
 
 /** Opens a WebSocket. Resolves with its first message, with the response that refuses the upgrade, or with the code of its end. */
-async function openWebSocket(url, token) {
+async function openWebSocket(url, token, firstMessage) {
   const { WebSocket } = await import('ws')
   const ws = new WebSocket(url, authorization(token))
   onTestFinished(() => ws.terminate())
+  if (firstMessage !== undefined) ws.once('open', () => ws.send(firstMessage))
   const ended = new Promise((resolve) => {
     ws.once('close', (code, reason) => resolve({ code, reason: String(reason) }))
     ws.on('error', () => {})
@@ -52,6 +53,16 @@ describe.skipIf(NO_HOSTS)('WebSockets', () => {
         status,
         headers: { 'www-authenticate': expect.stringContaining(challenge), 'cache-control': 'no-store' },
       }),
+      end: REVOKED,
+    })
+  })
+
+  it('ws takes the token from the first message', async () => {
+    const { url, kit } = await run((await import('./ws.mjs')).withFirstMessage)
+    await expectSockets({
+      kit,
+      open: (token) => openWebSocket(url, undefined, token ?? ''),
+      refusal: ({ status, code }) => ({ code: 4000 + status, reason: code }),
       end: REVOKED,
     })
   })
