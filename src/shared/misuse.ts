@@ -5,11 +5,11 @@ const DOCS = 'express-token-endpoint/docs'
 export const PAGE = {
   accounts: `${DOCS}/guides/accounts.md`,
   guard: `${DOCS}/guides/mount-and-guard.md`,
-  hosts: `${DOCS}/guides/hosts.md`,
   hashes: `${DOCS}/guides/check-passwords-elsewhere.md`,
   keys: `${DOCS}/guides/keys.md`,
   options: `${DOCS}/reference/options.md`,
   proxy: `${DOCS}/guides/behind-a-proxy.md`,
+  sockets: `${DOCS}/guides/sockets.md`,
   revoke: `${DOCS}/guides/revoke.md`,
   tests: `${DOCS}/guides/test-your-app.md`,
 } as const

@@ -69,9 +69,9 @@ export function closeWhenEnded(
   options?: CloseWhenEndedOptions,
 ): () => void {
   if (!isVerifiedToken(auth)) {
-    throw misuse('closeWhenEnded: the first argument must be a verified token, as req.auth is', PAGE.hosts)
+    throw misuse('closeWhenEnded: the first argument must be a verified token, as req.auth is', PAGE.sockets)
   }
-  if (typeof close !== 'function') throw misuse('closeWhenEnded: the second argument must be a function', PAGE.hosts)
+  if (typeof close !== 'function') throw misuse('closeWhenEnded: the second argument must be a function', PAGE.sockets)
   const settings = readOptions<CloseWhenEndedOptions, typeof schema>('closeWhenEnded', options, schema)
   const { isRevoked, accounts, every, keepFor } = settings
   const { schedule, time } = scheduleOf(settings.clock ?? now)
