@@ -221,7 +221,7 @@ export class AuthError extends Error {
     const { cause: _, retryAfter: __, ...rest } = details
     const cause = own(details, 'cause')
     const retryAfter = own(details, 'retryAfter') ?? refusal.retryAfter
-    super(rest.reason === 'expired' ? EXPIRED : refusal.message, cause === undefined ? undefined : { cause })
+    super(own(details, 'reason') === 'expired' ? EXPIRED : refusal.message, cause === undefined ? undefined : { cause })
     this.code = code
     this.status = refusal.status
     this.statusCode = refusal.status
@@ -243,7 +243,7 @@ export function problemOf({ code, status, message }: AuthError): Problem {
 
 /** Returns a copy of a refusal with more response headers. The refusal itself may belong to several requests. */
 export function withHeaders(error: AuthError, headers: Readonly<Record<string, string>>): AuthError {
-  const { cause } = error
+  const cause = own(error, 'cause')
   const copy = new AuthError(error.code, { ...error, ...(cause === undefined ? {} : { cause }) })
   return Object.assign(copy, { headers: { ...error.headers, ...headers }, ...(error.stack && { stack: error.stack }) })
 }

@@ -64,7 +64,10 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
   }
 
   function refusalOf(thrown: unknown, req: GuardedRequest): AuthError {
-    if (req.auth !== undefined) req.auth = undefined
+    const { auth } = req
+    if (auth !== undefined) req.auth = undefined
+    // An earlier guard has set both, and this guard refuses the token.
+    if (isVerifiedToken(auth) && isUserOf(auth, req.user)) req.user = undefined
     return strategy.refuse(thrown, req)
   }
 

@@ -132,6 +132,23 @@ describe('authenticate', () => {
     }
     expect(shared.headers).toEqual({})
   })
+
+  it('removes the account that an earlier guard set, when it refuses the token', async () => {
+    const headers = { authorization: `Bearer ${token}` }
+    const req = { headers, rawHeaders: [], url: '/', socket: {} } as unknown as GuardedRequest
+    await requireBearer({ tokens, accounts: makeStore() }).authenticate(req)
+    expect(req.user).toMatchObject({ id: ACCOUNTS.alice.id })
+    await expect(requireBearer({ tokens, isRevoked: () => true }).authenticate(req)).rejects.toThrow(AuthError)
+    expect(req).toMatchObject({ auth: undefined, user: undefined })
+  })
+
+  it('keeps the user of a session when it refuses a token', async () => {
+    const user = { id: ACCOUNTS.alice.id }
+    const headers = { authorization: 'Bearer a.b.c' }
+    const req = { headers, rawHeaders: [], url: '/', socket: {}, user } as unknown as GuardedRequest
+    await expect(requireBearer({ tokens }).authenticate(req)).rejects.toThrow(AuthError)
+    expect(req.user).toBe(user)
+  })
 })
 
 /** A host that renders refusals in its own format. */
