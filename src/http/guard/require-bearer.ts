@@ -20,8 +20,8 @@ export interface GuardedRequest extends IncomingMessage {
   user?: unknown
 }
 
-/** A middleware that keeps the types of the route's parameters, unlike `RequestHandler`. */
-export interface BearerGuard {
+/** A middleware that keeps the types of the route's parameters, unlike `RequestHandler`. `authenticate` returns an `Auth`. */
+export interface BearerGuard<Auth = VerifiedToken | undefined> {
   (req: GuardedRequest, res: ServerResponse, next: Next): void
   /**
    * Authenticates a request as the middleware does, without a response: for `upgrade` handlers, GraphQL contexts and frameworks other than Express.
@@ -29,7 +29,7 @@ export interface BearerGuard {
    * @returns the verified token, or undefined on an optional guard without a token
    * @throws AuthError with `status`, `headers` (also the challenge) and `toProblem()`
    */
-  authenticate(req: GuardedRequest): Promise<VerifiedToken | undefined>
+  authenticate(req: GuardedRequest): Promise<Auth>
 }
 
 /** Returns whether a user, for example of a session, is the account of a token. */
@@ -50,6 +50,10 @@ const hasToClose = (req: IncomingMessage) => hasUnreadBody(req, DRAINED_BODY)
  * token.
  * @throws TypeError naming the option that is not valid
  */
+export function requireBearer(
+  options: RequireBearerOptions & { optional?: false | undefined },
+): BearerGuard<VerifiedToken>
+export function requireBearer(options: RequireBearerOptions): BearerGuard
 export function requireBearer(options: RequireBearerOptions): BearerGuard {
   const settings = readRequireBearerOptions(options)
   const { realm, forwardErrors } = settings
