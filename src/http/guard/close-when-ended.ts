@@ -2,7 +2,7 @@ import { AuthError } from '../../shared/errors.js'
 import { timeoutOption } from '../../shared/host-call.js'
 import { misuse, PAGE } from '../../shared/misuse.js'
 import { type Clock, clock, type Duration, duration, func, optional, readOptions } from '../../shared/options.js'
-import { createSchedule, type Schedule, type SteadyClock, steadyClock } from '../../shared/queues/schedule.js'
+import { createSchedule, runAlone, type Schedule, type SteadyClock, steadyClock } from '../../shared/queues/schedule.js'
 import { createSharedWorkers } from '../../shared/queues/workers.js'
 import { memberOf } from '../../shared/values.js'
 import { isVerifiedToken, type VerifiedToken } from '../../tokens/verified-token.js'
@@ -62,7 +62,8 @@ function scheduleOf(given: Clock) {
  * longer than `keepFor`, calls `close` too. All connections share one timer. At most 64 checks run at the same time, and
  * at most 32 of one account store or one `isRevoked` function. When checks wait, the accounts take turns.
  * @param auth the verified token
- * @param close receives the reason: an `AuthError` `invalid_token` with a `reason`, or `unavailable`
+ * @param close receives the reason: an `AuthError` `invalid_token` with a `reason`, or `unavailable`. An error that `close` throws is
+ * an uncaught exception
  * @returns a function that cancels, for a connection that has closed
  * @throws TypeError naming the argument or the option that is not valid
  */
@@ -106,7 +107,7 @@ export function closeWhenEnded(
       if (!hasEnded) endBy(time.now() + every + keepFor)
     } catch (thrown) {
       const error = thrown as AuthError
-      if (error.code === 'invalid_token') return end(error)
+      if (error.code === 'invalid_token') return runAlone(() => end(error))
       lastFailure = error
     }
     if (!hasEnded) cancelCheck = schedule.at(time.now() + every, startCheck)

@@ -86,8 +86,8 @@ export function createSchedule(clock: () => number, startTicking = everySecond):
   }
 }
 
-/** Runs a call whose error must not keep the other calls from running. */
-function runAlone(call: () => void): void {
+/** Runs a call whose error must not keep the other calls from running. The error becomes an uncaught exception. */
+export function runAlone(call: () => void): void {
   try {
     call()
   } catch (error) {

@@ -196,6 +196,31 @@ describe('against slow stores, floods and clocks', () => {
     for (const cancel of cancels) cancel()
   })
 
+  it('makes what close throws after a check an uncaught exception, as after the expiration', async () => {
+    const { auth, advance, clock } = await clocked()
+    const seen: unknown[] = []
+    const events = ['uncaughtException', 'unhandledRejection'] as const
+    const before = events.map((event) => process.rawListeners(event) as (() => void)[])
+    for (const event of events) process.removeAllListeners(event).on(event, (error) => seen.push(event, error.message))
+    const close = vi.fn()
+    const options = { isRevoked: () => true, every: '1s', clock } as const
+    closeWhenEnded(
+      auth,
+      () => {
+        throw new Error('close')
+      },
+      options,
+    )
+    closeWhenEnded(auth, close, options)
+    await pass(2, advance)
+    for (const [index, event] of events.entries()) {
+      process.removeAllListeners(event)
+      for (const listener of before[index] ?? []) process.on(event, listener)
+    }
+    expect(seen).toEqual(['uncaughtException', 'close'])
+    expect(close).toHaveBeenCalledOnce()
+  })
+
   it('checks within the interval after the clock was set back', async () => {
     const { auth, advance, clock } = await clocked()
     const close = vi.fn()
