@@ -37,6 +37,14 @@ const limitHostCalls = createHostCallLimit(GUARDED_REQUESTS)
 /** Refusals of a verifier, which may be the host's own. */
 const VERIFIER_REFUSALS = ['invalid_token', 'unavailable'] as const
 
+/** The most that the clock of a custom verifier may be ahead, in milliseconds: as much as the largest `clockTolerance`. */
+const MOST_AHEAD = 60_000
+
+/** Returns whether a time is at most `span` ago. A time that is not a number, or far in the future, is not. */
+function isWithin(span: number, since: number, now: number): boolean {
+  return now - since <= span && since - now <= MOST_AHEAD
+}
+
 /** Creates the guard's steps: identify → authorize → ask the host. */
 export function createBearerCheck(settings: BearerSettings): BearerCheck {
   const { tokens, scope, anyScope, signedInWithin, optional, timeout } = settings
@@ -81,7 +89,7 @@ export function createBearerCheck(settings: BearerSettings): BearerCheck {
     if (anyScope && !anyScope.some((enough) => scopes.includes(enough))) {
       throw new AuthError('insufficient_scope', { scope: anyScope, accountId, tokenId })
     }
-    if (signedInWithin !== undefined && !(now() - auth.issuedAt.getTime() <= signedInWithin)) {
+    if (signedInWithin !== undefined && !isWithin(signedInWithin, auth.issuedAt.getTime(), now())) {
       const maxAge = Math.floor(signedInWithin / 1000)
       throw new AuthError('insufficient_user_authentication', { maxAge, accountId, tokenId })
     }

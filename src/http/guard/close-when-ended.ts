@@ -2,8 +2,9 @@ import { AuthError } from '../../shared/errors.js'
 import { timeoutOption } from '../../shared/host-call.js'
 import { misuse, PAGE } from '../../shared/misuse.js'
 import { type Clock, clock, type Duration, duration, func, optional, readOptions } from '../../shared/options.js'
-import { createSchedule, type Schedule } from '../../shared/queues/schedule.js'
-import { createWorkers } from '../../shared/queues/workers.js'
+import { createSchedule, runAlone, type Schedule, type SteadyClock, steadyClock } from '../../shared/queues/schedule.js'
+import { createSharedWorkers } from '../../shared/queues/workers.js'
+import { memberOf } from '../../shared/values.js'
 import { isVerifiedToken, type VerifiedToken } from '../../tokens/verified-token.js'
 import { askHost, invalidToken, type RevocationCheck } from './account-check.js'
 import { type RequireBearerOptions, storeWithIds } from './options.js'
@@ -33,21 +34,22 @@ const schema = {
   clock: optional(func<Clock>('a function that returns a Date or milliseconds')),
 }
 
-/** The number of checks that run at the same time, of all connections together. */
-const CHECKS_AT_ONCE = 32
+/** The most checks that run at the same time: in total, and for one account store or revocation check. */
+const CHECKS_AT_ONCE = { total: 64, perOwner: 32 }
 
-const workers = createWorkers(CHECKS_AT_ONCE)
+const workers = createSharedWorkers(CHECKS_AT_ONCE)
 
 const now: Clock = () => Date.now()
 
 /** One schedule for each clock. Tests have their own clocks. */
-const schedules = new WeakMap<Clock, { readonly schedule: Schedule; readonly time: () => number }>()
+const schedules = new WeakMap<Clock, { readonly schedule: Schedule; readonly time: SteadyClock }>()
 
 function scheduleOf(given: Clock) {
   const known = schedules.get(given)
   if (known) return known
-  const time = clock(given)
-  const made = { time, schedule: createSchedule(time) }
+  // When the clock is set back, checks must not wait for the old time.
+  const time = steadyClock(clock(given))
+  const made = { time, schedule: createSchedule(time.now) }
   schedules.set(given, made)
   return made
 }
@@ -57,9 +59,11 @@ function scheduleOf(given: Clock) {
  *
  * Calls `close` once, at most one second after the token has expired. With `isRevoked` or `accounts`, also after the next check when
  * the token was revoked or its account is disabled, deleted or has a later `tokensValidAfter`. When checks fail for
- * longer than `keepFor`, calls `close` too. All connections share one timer, and at most 32 checks run at the same time.
+ * longer than `keepFor`, calls `close` too. All connections share one timer. At most 64 checks run at the same time, and
+ * at most 32 of one account store or one `isRevoked` function. When checks wait, the accounts take turns.
  * @param auth the verified token
- * @param close receives the reason: an `AuthError` `invalid_token` with a `reason`, or `unavailable`
+ * @param close receives the reason: an `AuthError` `invalid_token` with a `reason`, or `unavailable`. An error that `close` throws is
+ * an uncaught exception
  * @returns a function that cancels, for a connection that has closed
  * @throws TypeError naming the argument or the option that is not valid
  */
@@ -75,7 +79,9 @@ export function closeWhenEnded(
   const settings = readOptions<CloseWhenEndedOptions, typeof schema>('closeWhenEnded', options, schema)
   const { isRevoked, accounts, every, keepFor } = settings
   const { schedule, time } = scheduleOf(settings.clock ?? now)
-  const expiresAt = auth.expiresAt.getTime()
+  const expiresAt = time.timeOf(auth.expiresAt.getTime())
+  /** The host's own object. Checks of a slow store must not delay the checks of another store. */
+  const owner = accounts && options ? (memberOf(options, 'accounts') as object) : isRevoked
   let lastFailure: AuthError | undefined
   let hasEnded = false
   let cancelEnd = () => {}
@@ -98,16 +104,18 @@ export function closeWhenEnded(
     try {
       await askHost(settings, auth)
       lastFailure = undefined
-      if (!hasEnded) endBy(time() + every + keepFor)
+      if (!hasEnded) endBy(time.now() + every + keepFor)
     } catch (thrown) {
       const error = thrown as AuthError
-      if (error.code === 'invalid_token') return end(error)
+      if (error.code === 'invalid_token') return runAlone(() => end(error))
       lastFailure = error
     }
-    if (!hasEnded) cancelCheck = schedule.at(time() + every, startCheck)
+    if (!hasEnded) cancelCheck = schedule.at(time.now() + every, startCheck)
   }
 
-  const startCheck = () => workers.run(check)
+  function startCheck(): void {
+    if (owner) cancelCheck = workers.run(owner, auth.accountId, check)
+  }
 
   /** Sets the end: when the token expires, or when no check was successful for too long. */
   function endBy(latest: number): void {
@@ -118,9 +126,9 @@ export function closeWhenEnded(
         : schedule.at(latest, () => end(lastFailure ?? new AuthError('unavailable')))
   }
 
-  if (isRevoked || accounts) {
-    endBy(time() + every + keepFor)
-    cancelCheck = schedule.at(time() + every, startCheck)
+  if (owner) {
+    endBy(time.now() + every + keepFor)
+    cancelCheck = schedule.at(time.now() + every, startCheck)
   } else {
     endBy(Number.POSITIVE_INFINITY)
   }

@@ -75,7 +75,11 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
     return strategy.refuse(thrown, req)
   }
 
-  const forHost = (error: AuthError, req: GuardedRequest) => withAllHeaders('guard', error, hasToClose(req), realm)
+  function forHost(error: AuthError, req: GuardedRequest): AuthError {
+    // HTTP/2 has no such header, and Node would emit a warning for each response with it.
+    const closes = hasToClose(req) && !(req.httpVersionMajor >= 2)
+    return withAllHeaders('guard', error, closes, realm)
+  }
 
   function refuse(thrown: unknown, req: GuardedRequest, res: ServerResponse, next: Next): void {
     const error = refusalOf(thrown, req)

@@ -18,6 +18,35 @@ const everySecond: StartTicking = (tick) => {
   return () => clearInterval(timer)
 }
 
+/** A clock that never goes back. */
+export interface SteadyClock {
+  /** Returns the current time in milliseconds. */
+  now(): number
+  /** Returns when a time of the original clock comes, by this clock. */
+  timeOf(ms: number): number
+}
+
+/** Creates a clock that stands still when the given clock is set back, and then continues with it. */
+export function steadyClock(clock: () => number): SteadyClock {
+  let last = Number.NEGATIVE_INFINITY
+  let lost = 0
+
+  function now(): number {
+    const read = clock()
+    if (read < last) lost += last - read
+    last = read
+    return read + lost
+  }
+
+  return {
+    now,
+    timeOf(ms) {
+      now()
+      return ms + lost
+    },
+  }
+}
+
 /** Creates a schedule. It looks at its clock every second, so a clock that jumps changes only the moment of the call. */
 export function createSchedule(clock: () => number, startTicking = everySecond): Schedule {
   /** The calls, by the second in which they are due. */
@@ -57,8 +86,8 @@ export function createSchedule(clock: () => number, startTicking = everySecond):
   }
 }
 
-/** Runs a call whose error must not keep the other calls from running. */
-function runAlone(call: () => void): void {
+/** Runs a call whose error must not keep the other calls from running. The error becomes an uncaught exception. */
+export function runAlone(call: () => void): void {
   try {
     call()
   } catch (error) {

@@ -142,6 +142,18 @@ describe('authenticate', () => {
     expect(req).toMatchObject({ auth: undefined, user: undefined })
   })
 
+  it.each([
+    [1, 'close'],
+    [2, undefined],
+  ])('asks to close a connection of HTTP/%i with a long unread body: %s', async (httpVersionMajor, connection) => {
+    const headers = { 'content-length': '100000' }
+    const req = { headers, rawHeaders: [], url: '/', socket: {}, httpVersionMajor } as unknown as GuardedRequest
+    const error: AuthError = await requireBearer({ tokens })
+      .authenticate(req)
+      .catch((thrown) => thrown)
+    expect(error.headers['Connection']).toBe(connection)
+  })
+
   it('keeps the user of a session when it refuses a token', async () => {
     const user = { id: ACCOUNTS.alice.id }
     const headers = { authorization: 'Bearer a.b.c' }

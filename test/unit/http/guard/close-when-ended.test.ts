@@ -137,7 +137,7 @@ describe('with checks', () => {
     expect(reasonOf(close)).toEqual([['invalid_token', 'expired']])
   })
 
-  it('runs at most 32 checks at the same time, of all connections', async () => {
+  it('runs at most 32 checks of one function at the same time', async () => {
     let running = 0
     const release: (() => void)[] = []
     const isRevoked = () => {
@@ -162,6 +162,86 @@ describe('with checks', () => {
       await new Promise((resolve) => setImmediate(resolve))
     }
     expect(running).toBe(0)
+  })
+})
+
+describe('against slow stores, floods and clocks', () => {
+  /** Makes ticks of one second each. */
+  async function pass(seconds: number, advance: (ms: number) => void) {
+    for (let i = 0; i < seconds; i++) {
+      advance(SECOND)
+      for (const tick of [...ticks]) tick()
+      for (let turn = 0; turn < 4; turn++) await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+
+  async function clocked() {
+    const { auth, start } = await opened()
+    let now = start
+    const advance = (ms: number) => {
+      now += ms
+    }
+    return { auth, advance, clock: () => now }
+  }
+
+  it('checks one store while another never responds', async () => {
+    const { auth, advance, clock } = await clocked()
+    const hanging = () => new Promise<boolean>(() => {})
+    const isRevoked = vi.fn(() => false)
+    const cancels = [...Array(200).fill(hanging), isRevoked].map((given) =>
+      closeWhenEnded(auth, () => {}, { isRevoked: given, every: '1s', timeout: '1m', clock }),
+    )
+    await pass(5, advance)
+    expect(isRevoked.mock.calls.length).toBeGreaterThanOrEqual(3)
+    for (const cancel of cancels) cancel()
+  })
+
+  it('makes what close throws after a check an uncaught exception, as after the expiration', async () => {
+    const { auth, advance, clock } = await clocked()
+    const seen: unknown[] = []
+    const events = ['uncaughtException', 'unhandledRejection'] as const
+    const before = events.map((event) => process.rawListeners(event) as (() => void)[])
+    for (const event of events) process.removeAllListeners(event).on(event, (error) => seen.push(event, error.message))
+    const close = vi.fn()
+    const options = { isRevoked: () => true, every: '1s', clock } as const
+    closeWhenEnded(
+      auth,
+      () => {
+        throw new Error('close')
+      },
+      options,
+    )
+    closeWhenEnded(auth, close, options)
+    await pass(2, advance)
+    for (const [index, event] of events.entries()) {
+      process.removeAllListeners(event)
+      for (const listener of before[index] ?? []) process.on(event, listener)
+    }
+    expect(seen).toEqual(['uncaughtException', 'close'])
+    expect(close).toHaveBeenCalledOnce()
+  })
+
+  it('checks within the interval after the clock was set back', async () => {
+    const { auth, advance, clock } = await clocked()
+    const close = vi.fn()
+    let revoked = false
+    closeWhenEnded(auth, close, { isRevoked: () => revoked, every: '5s', clock })
+    await pass(6, advance)
+    advance(-24 * HOUR)
+    revoked = true
+    await pass(7, advance)
+    expect(reasonOf(close)).toEqual([['invalid_token', 'revoked']])
+  })
+
+  it('closes in time after the clock was set back', async () => {
+    const { auth, advance, clock } = await clocked()
+    const close = vi.fn()
+    closeWhenEnded(auth, close, { clock })
+    advance(HOUR - 10 * SECOND)
+    await pass(1, advance)
+    advance(-24 * HOUR)
+    await pass(12, advance)
+    expect(reasonOf(close)).toEqual([['invalid_token', 'expired']])
   })
 })
 

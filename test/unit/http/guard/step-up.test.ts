@@ -51,6 +51,17 @@ describe('signedInWithin (RFC 9470)', () => {
     expect((await ask(token)).status).toBe(status)
   })
 
+  it.each([
+    [59_000, 'in'],
+    [61_000, 'insufficient_user_authentication'],
+    [366 * 24 * 60 * MINUTE, 'insufficient_user_authentication'],
+  ])('a token of a custom verifier that was issued %i ms in the future: %s', async (ahead, outcome) => {
+    const issuedAt = new Date(Date.now() + ahead)
+    const custom = { ...makeIssuer(), verify: async () => ({ id: 'j', accountId: 'acc-1', scopes: [], issuedAt }) }
+    const ask = await guarded(custom as never, { signedInWithin: '5m' })
+    expect((await ask('a')).body).toContain(outcome)
+  })
+
   it('refuses with a challenge that names the time', async () => {
     const tokens = makeIssuer()
     const ask = await guarded(tokens, { signedInWithin: '5m' })

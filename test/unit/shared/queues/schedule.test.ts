@@ -1,8 +1,6 @@
 import fc from 'fast-check'
 import { expect, it, vi } from 'vitest'
-import { createSchedule } from '../../../../src/shared/queues/schedule.js'
-import { createWorkers } from '../../../../src/shared/queues/workers.js'
-import { deferred } from '../../../support/concurrency.js'
+import { createSchedule, steadyClock } from '../../../../src/shared/queues/schedule.js'
 
 /** A schedule whose ticks the test makes. */
 function manual() {
@@ -96,19 +94,14 @@ it('calls, in any sequence of additions, cancellations and times, what is due an
   )
 })
 
-it('workers run at most their number of tasks, in order, and go on after a failure', async () => {
-  const workers = createWorkers(2)
-  const tasks = Array.from({ length: 5 }, () => deferred<void>())
-  const started: number[] = []
-  for (const [index, task] of tasks.entries()) {
-    workers.run(() => {
-      started.push(index)
-      return task.promise.catch(() => {})
-    })
-  }
-  expect(started).toEqual([0, 1])
-  tasks[1]?.reject(new Error('down'))
-  await vi.waitFor(() => expect(started).toEqual([0, 1, 2]))
-  for (const task of tasks) task.resolve()
-  await vi.waitFor(() => expect(started).toEqual([0, 1, 2, 3, 4]))
+it('has a clock that stands still when its clock is set back, and then continues', () => {
+  let now = 10_000
+  const clock = steadyClock(() => now)
+  expect([clock.now(), clock.timeOf(12_000)]).toEqual([10_000, 12_000])
+  now = 4000
+  expect([clock.now(), clock.timeOf(6000)]).toEqual([10_000, 12_000])
+  now = 5000
+  expect(clock.now()).toBe(11_000)
+  now = 1000
+  expect([clock.timeOf(1000), clock.now()]).toEqual([11_000, 11_000])
 })
