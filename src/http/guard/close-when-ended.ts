@@ -83,6 +83,7 @@ export function closeWhenEnded(
   /** The host's own object. Checks of a slow store must not delay the checks of another store. */
   const owner = accounts && options ? (memberOf(options, 'accounts') as object) : isRevoked
   let lastFailure: AuthError | undefined
+  let isOverdue = false
   let hasEnded = false
   let cancelEnd = () => {}
   let cancelCheck = () => {}
@@ -104,6 +105,7 @@ export function closeWhenEnded(
     try {
       await askHost(settings, auth)
       lastFailure = undefined
+      isOverdue = false
       if (!hasEnded) endBy(time.now() + every + keepFor)
     } catch (thrown) {
       const error = thrown as AuthError
@@ -123,7 +125,19 @@ export function closeWhenEnded(
     cancelEnd =
       expiresAt <= latest
         ? schedule.at(expiresAt, () => end(invalidToken('expired', auth)))
-        : schedule.at(latest, () => end(lastFailure ?? new AuthError('unavailable')))
+        : schedule.at(latest, giveUp)
+  }
+
+  function giveUp(): void {
+    if (time.now() >= expiresAt) end(invalidToken('expired', auth))
+    else if (lastFailure || isOverdue) end(lastFailure ?? new AuthError('unavailable'))
+    else {
+      // No check has failed, but none has ended: the machine was asleep.
+      isOverdue = true
+      cancelCheck()
+      startCheck()
+      endBy(time.now() + keepFor)
+    }
   }
 
   if (owner) {

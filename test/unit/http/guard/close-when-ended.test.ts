@@ -127,7 +127,28 @@ describe('with checks', () => {
       keepFor: '1m',
       timeout: '1ms',
     })
-    await goTo(2 * MINUTE)
+    await goTo(4 * MINUTE)
+    expect(reasonOf(close)).toEqual([['unavailable', undefined]])
+  })
+
+  it('checks first after the machine was asleep', async () => {
+    const { close, goTo } = await opened({ isRevoked: () => false })
+    await goTo(30 * MINUTE, 30 * MINUTE)
+    await goTo(31 * MINUTE)
+    expect(close).not.toHaveBeenCalled()
+    const asleep = await opened({ isRevoked: () => true })
+    await asleep.goTo(30 * MINUTE, 30 * MINUTE)
+    expect(reasonOf(asleep.close)).toEqual([['invalid_token', 'revoked']])
+    const expired = await opened({ isRevoked: () => false })
+    await expired.goTo(2 * HOUR, 2 * HOUR)
+    expect(reasonOf(expired.close)).toEqual([['invalid_token', 'expired']])
+  })
+
+  it('closes after the machine was asleep when the check then never ends', async () => {
+    const { close, goTo } = await opened({ isRevoked: () => new Promise<boolean>(() => {}), timeout: '1ms' })
+    await goTo(30 * MINUTE, 30 * MINUTE)
+    expect(close).not.toHaveBeenCalled()
+    await goTo(36 * MINUTE)
     expect(reasonOf(close)).toEqual([['unavailable', undefined]])
   })
 
