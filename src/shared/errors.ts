@@ -243,9 +243,17 @@ export function problemOf({ code, status, message }: AuthError): Problem {
 
 /** Returns a copy of a refusal with more response headers. The refusal itself may belong to several requests. */
 export function withHeaders(error: AuthError, headers: Readonly<Record<string, string>>): AuthError {
-  const cause = own(error, 'cause')
-  const copy = new AuthError(error.code, { ...error, ...(cause === undefined ? {} : { cause }) })
-  return Object.assign(copy, { headers: { ...error.headers, ...headers }, ...(error.stack && { stack: error.stack }) })
+  return copyOf(error, { cause: own(error, 'cause') }, { ...error.headers, ...headers })
+}
+
+/** Returns a copy of a refusal without its cause. The cause is the host's own error, which may hold any data. */
+export function withoutCause(error: AuthError): AuthError {
+  return copyOf(error, {}, { ...error.headers })
+}
+
+function copyOf(error: AuthError, details: AuthErrorDetails, headers: AuthError['headers']): AuthError {
+  const copy = new AuthError(error.code, { ...error, ...details })
+  return Object.assign(copy, { headers, ...(error.stack && { stack: error.stack }) })
 }
 
 /** Returns whether a value is an `AuthError` with a code that this copy of the package knows. */

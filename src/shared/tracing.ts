@@ -1,4 +1,5 @@
 import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
+import { isAuthError, withoutCause } from './errors.js'
 
 /*
  * The tracing channels of Node's diagnostics_channel. Their messages hold no token, password, hash or e-mail address.
@@ -31,6 +32,11 @@ export function traceSync<T>(channel: Channel, run: () => T, facts: (result: T) 
   return results[0] as T
 }
 
+/** Throws an error for subscribers, without the host's own error. */
+function hideCause(error: unknown): never {
+  throw isAuthError(error) ? withoutCause(error) : error
+}
+
 /**
  * Runs an asynchronous function, and publishes its start, its end and its error. The result itself is not published.
  * @param context the members of every message
@@ -43,11 +49,11 @@ export async function tracePromise<T>(
   facts: (result: T) => object,
 ): Promise<T> {
   if (!channel.hasSubscribers) return run()
-  const results: T[] = []
-  await channel.tracePromise(async () => {
-    const result = await run()
-    results.push(result)
-    Object.assign(context, facts(result))
+  let outcome: Promise<T> | undefined
+  const traced = channel.tracePromise(async () => {
+    outcome = run()
+    Object.assign(context, facts(await outcome.catch(hideCause)))
   }, context)
-  return results[0] as T
+  await traced.catch(() => {})
+  return outcome as Promise<T>
 }

@@ -50,7 +50,7 @@ export function createBearerCheck(settings: BearerSettings): BearerCheck {
   const { tokens, scope, anyScope, signedInWithin, optional, timeout } = settings
   const asksHost = settings.isRevoked !== undefined || settings.accounts !== undefined
   const sync = syncVerifierOf(tokens)
-  const now = sync?.now ?? Date.now
+  const now = sync?.now ?? (() => Date.now())
 
   /** Reads the header and returns its token: from the cache, or verified. */
   function identify(req: IncomingMessage): VerifiedToken | undefined | Promise<VerifiedToken> {

@@ -26,7 +26,7 @@ export interface SteadyClock {
   timeOf(ms: number): number
 }
 
-/** Creates a clock that stands still when the given clock is set back, and then continues with it. */
+/** Creates a clock that stops when the given clock is set back, and continues from the next reading. */
 export function steadyClock(clock: () => number): SteadyClock {
   let last = Number.NEGATIVE_INFINITY
   let lost = 0

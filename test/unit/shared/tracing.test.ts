@@ -1,6 +1,14 @@
 import { tracingChannel } from 'node:diagnostics_channel'
+import { inspect } from 'node:util'
 import express from 'express'
-import { createTokenVerifier, jwksRouter, remoteKeys, requireBearer, tokenRouter } from 'express-token-endpoint'
+import {
+  type AuthEvent,
+  createTokenVerifier,
+  jwksRouter,
+  remoteKeys,
+  requireBearer,
+  tokenRouter,
+} from 'express-token-endpoint'
 import { afterEach, describe, expect, it } from 'vitest'
 import { ACCOUNTS, fastPasswords, ISSUER, makeIssuer, makeStore, PASSWORD, signingKey } from '../../support/fixtures.js'
 import { asJson, GOOD, send } from '../../support/host.js'
@@ -65,6 +73,19 @@ describe('the channel of logins', () => {
     await send(port, asJson({ ...GOOD, password: 'wrong' }))
     expect(stepsOf(messages)).toEqual(['start', 'end', 'error', 'asyncStart', 'asyncEnd'])
     expect(messages[4]?.context).toMatchObject({ error: { code: 'invalid_credentials', reason: 'wrong_password' } })
+  })
+
+  it('publishes a failure of the store without its cause, which the host gets in an event', async () => {
+    const messages = messagesOf('login')
+    const down = new Error(`no connection for ${GOOD.email}`)
+    const events: AuthEvent[] = []
+    const accounts = () => Promise.reject(down)
+    const options = { tokens: makeIssuer(), accounts, passwords: fastPasswords() }
+    const { port } = await listen(express().use(tokenRouter({ ...options, onEvent: (event) => events.push(event) })))
+    await send(port, asJson(GOOD))
+    expect(messages[4]?.context).toMatchObject({ error: { code: 'unavailable', dependency: 'accounts' } })
+    expect(inspect(messages, { depth: 9, showHidden: true })).not.toContain(GOOD.email)
+    expect(events).toMatchObject([{ type: 'dependency.failed', error: down }])
   })
 })
 

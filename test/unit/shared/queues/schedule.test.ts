@@ -94,7 +94,7 @@ it('calls, in any sequence of additions, cancellations and times, what is due an
   )
 })
 
-it('has a clock that stands still when its clock is set back, and then continues', () => {
+it('has a clock that stops when its clock is set back, and then continues', () => {
   let now = 10_000
   const clock = steadyClock(() => now)
   expect([clock.now(), clock.timeOf(12_000)]).toEqual([10_000, 12_000])
