@@ -33,7 +33,8 @@ export function steadyClock(clock: () => number): SteadyClock {
 
   function now(): number {
     const read = clock()
-    if (read < last) lost += last - read
+    // Whole seconds, because a token expires at a whole second.
+    if (read < last) lost += Math.ceil((last - read) / 1000) * 1000
     last = read
     return read + lost
   }
