@@ -5,13 +5,12 @@ export type {
 } from './accounts/account.js'
 export { type MemoryAccount, memoryAccounts } from './accounts/memory-accounts.js'
 export type { HashQueueLoad } from './accounts/passwords/hash-queue.js'
-export {
-  type Argon2idOptions,
-  argon2id,
-  type BcryptOptions,
-  bcrypt,
-  type Hasher,
-} from './accounts/passwords/hashers.js'
+export { type Argon2idOptions, argon2id } from './accounts/passwords/hashers/argon2id.js'
+export { type BcryptOptions, bcrypt } from './accounts/passwords/hashers/bcrypt.js'
+export { type FirebaseScryptOptions, firebaseScrypt } from './accounts/passwords/hashers/firebase-scrypt.js'
+export type { Hasher } from './accounts/passwords/hashers/hasher.js'
+export { pbkdf2 } from './accounts/passwords/hashers/pbkdf2.js'
+export { scrypt } from './accounts/passwords/hashers/scrypt.js'
 export {
   createPasswords,
   type Passwords,
@@ -26,8 +25,15 @@ export {
   type ThrottleOptions,
 } from './accounts/throttle/throttle.js'
 export type { RevocationCheck } from './http/guard/account-check.js'
+export { type CloseWhenEndedOptions, closeWhenEnded } from './http/guard/close-when-ended.js'
 export type { RequireBearerOptions } from './http/guard/options.js'
-export { authOf, type BearerGuard, type GuardedRequest, requireBearer } from './http/guard/require-bearer.js'
+export {
+  type AuthenticatedRequest,
+  authOf,
+  type BearerGuard,
+  type GuardedRequest,
+  requireBearer,
+} from './http/guard/require-bearer.js'
 export { type JwksRouterOptions, jwksRouter } from './http/jwks-router.js'
 export type { TokenRouterOptions } from './http/token-endpoint/options.js'
 export { tokenRouter } from './http/token-endpoint/token-router.js'
@@ -36,6 +42,7 @@ export {
   type AuthErrorCode,
   type Dependency,
   type LoginRefusal,
+  type Problem,
   type TokenRefusal,
 } from './shared/errors.js'
 export type {

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { ONLY_EXPRESS } from './support/runner/only-express.js'
+import { ONLY_RUNTIME } from './support/runner/only-runtime.js'
 
 const source = (entry: string) => fileURLToPath(new URL(`../src/${entry}.ts`, import.meta.url))
 
@@ -15,6 +16,7 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^express-token-endpoint$/, replacement: source('index') },
+      { find: /^express-token-endpoint\/express$/, replacement: source('express') },
       { find: /^express-token-endpoint\/openapi$/, replacement: source('openapi') },
       { find: /^express-token-endpoint\/passport$/, replacement: source('passport') },
       { find: /^express-token-endpoint\/testing$/, replacement: source('testing') },
@@ -29,6 +31,7 @@ export default defineConfig({
       project('hosts'),
       project('example', 'example-app'),
       project('performance'),
+      ...(ONLY_RUNTIME ? [project('runtimes')] : []),
     ],
     // Stores that fail on purpose would fill the terminal. The warning has its own test.
     execArgv: ['--disable-warning=ExpressTokenEndpointWarning'],

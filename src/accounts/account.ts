@@ -1,5 +1,5 @@
 import { misuse, PAGE } from '../shared/misuse.js'
-import { describe, isPlainObject, isScopeList } from '../shared/options.js'
+import { type Duration, describe, isPlainObject, isScopeList, named, tokenAge } from '../shared/options.js'
 import { bare, isValidDate, memberOf } from '../shared/values.js'
 
 /** An account, as the host's store returns it. */
@@ -14,6 +14,8 @@ export interface Account {
   scopes?: readonly string[] | null | undefined
   /** Private claims for the token. They cannot overwrite the claims that the issuer writes. */
   claims?: Readonly<Record<string, unknown>> | null | undefined
+  /** The lifetime of this account's tokens, from 1 s. A longer one than the issuer's counts as the issuer's. Default: the issuer's. */
+  lifetime?: Duration | null | undefined
   /**
    * Guards that look the account up refuse tokens issued before this time. Set it to sign out everywhere, or after a password
    * change. Tokens count whole seconds, so a token issued in the same second is refused too.
@@ -82,6 +84,7 @@ export function checkAccount(value: unknown): Account | undefined {
   const scopes: unknown = Array.isArray(given) ? [...given] : given
   const claims = memberOf(value, 'claims') ?? undefined
   const tokensValidAfter = memberOf(value, 'tokensValidAfter') ?? undefined
+  const ownLifetime = memberOf(value, 'lifetime') ?? undefined
   if (typeof id !== 'string' || id === '') throw wrong('"id" must be a non-empty string', id)
   if (passwordHash !== null && typeof passwordHash !== 'string') {
     throw wrong('"passwordHash" must be a string, or null for an account without a password', passwordHash)
@@ -92,6 +95,7 @@ export function checkAccount(value: unknown): Account | undefined {
   if (tokensValidAfter !== undefined && !isValidDate(tokensValidAfter)) {
     throw wrong('"tokensValidAfter" must be a valid Date', tokensValidAfter)
   }
+  if (ownLifetime !== undefined) named('account: "lifetime"', tokenAge, ownLifetime, PAGE.accounts)
   return bare({
     id,
     passwordHash,
@@ -99,6 +103,7 @@ export function checkAccount(value: unknown): Account | undefined {
     ...(scopes !== undefined && { scopes }),
     ...(claims !== undefined && { claims }),
     ...(tokensValidAfter !== undefined && { tokensValidAfter }),
+    ...(ownLifetime !== undefined && { lifetime: ownLifetime as Duration }),
   })
 }
 

@@ -1,7 +1,7 @@
 import { AuthError, type Dependency, isAuthError, type LoginRefusal } from '../shared/errors.js'
 import { tell } from '../shared/events.js'
-import type { Source } from '../shared/fair-queue.js'
 import { callHost, withDeadline } from '../shared/host-call.js'
+import type { Source } from '../shared/queues/fair-queue.js'
 import { type Account, type AccountStore, type FoundAccount, readAccount } from './account.js'
 import type { Passwords, PasswordsSlot } from './passwords/passwords.js'
 import { isTooLong } from './throttle/account-key.js'

@@ -1,4 +1,4 @@
-import { bool, optional, readOptions, scopeList, text } from '../shared/options.js'
+import { bool, type Duration, optional, readOptions, scopeList, text, tokenAge } from '../shared/options.js'
 import { refusalResponses } from './responses.js'
 import type { Operation, Reference, Response, Responses, SecurityRequirement } from './types.js'
 
@@ -9,13 +9,23 @@ export const schemeName = optional(text("a name of letters, digits, '.', '-' and
 export interface GuardedOperationOptions {
   /** The `scope` option of the route's `requireBearer`. Default: none. */
   scope?: string | readonly string[] | undefined
+  /** The `anyScope` option of the route's `requireBearer`. Default: none. */
+  anyScope?: string | readonly string[] | undefined
+  /** The `signedInWithin` option of the route's `requireBearer`. Default: any age. */
+  signedInWithin?: Duration | undefined
   /** The `optional` option of the route's `requireBearer`. Default false. */
   optional?: boolean | undefined
   /** The `schemeName` option of `openApiDocument`. Default `bearer`. */
   schemeName?: string | undefined
 }
 
-const schema = { scope: optional(scopeList, [] as readonly string[]), optional: optional(bool, false), schemeName }
+const schema = {
+  scope: optional(scopeList, [] as readonly string[]),
+  anyScope: optional(scopeList),
+  signedInWithin: optional(tokenAge),
+  optional: optional(bool, false),
+  schemeName,
+}
 
 const aliases = { scopes: 'scope', requiredScopes: 'scope', scheme: 'schemeName', credentialsRequired: 'optional' }
 
@@ -35,6 +45,13 @@ export function guardComponents(): Record<string, Response> {
 
 const componentOf = (status: string) => `Bearer${status}`
 
+/** Returns the description of a `401` for a route that needs a recent sign-in. */
+function ageOf(signedInWithin: number | undefined): Partial<Reference> {
+  if (signedInWithin === undefined) return {}
+  const seconds = Math.floor(signedInWithin / 1000)
+  return { description: `No valid token, or a sign-in that is more than ${seconds} seconds old (RFC 9470).` }
+}
+
 /**
  * Returns a copy of an operation with the bearer scheme and the guard's responses. The responses are references to the components
  * of `openApiDocument`. When both have a response for one status, the operation's response remains.
@@ -45,11 +62,14 @@ export function guardedOperation<O extends Operation>(
   options?: GuardedOperationOptions,
 ): O & GuardAnswers {
   const read = readOptions<GuardedOperationOptions, typeof schema>('guardedOperation', options, schema, aliases)
-  const statuses = Object.keys(refusalResponses('guard')).filter((status) => status !== '403' || read.scope.length > 0)
+  const hasScope = read.scope.length > 0 || read.anyScope !== undefined
+  const statuses = Object.keys(refusalResponses('guard')).filter((status) => status !== '403' || hasScope)
   const answers = statuses.map((status): [string, Reference] => [
     status,
-    { $ref: `#/components/responses/${componentOf(status)}` },
+    { $ref: `#/components/responses/${componentOf(status)}`, ...(status === '401' && ageOf(read.signedInWithin)) },
   ])
-  const security = [...(read.optional ? [{}] : []), { [read.schemeName]: [...read.scope] }]
+  // One of several requirements is enough (OpenAPI 3.1 section 4.8.30), as one of the scopes of `anyScope` is.
+  const choices = read.anyScope?.map((scope) => [...read.scope, scope]) ?? [[...read.scope]]
+  const security = [...(read.optional ? [{}] : []), ...choices.map((scopes) => ({ [read.schemeName]: scopes }))]
   return { ...operation, security, responses: { ...Object.fromEntries(answers), ...operation.responses } }
 }

@@ -39,5 +39,5 @@ const QUOTED_STRING = String.raw`"([^"\\]|\\.)*"`
 
 /** Returns a pattern for a challenge. Apps and routes differ in the quoted parameters, but not in the error code. */
 function challengePattern(challenge: string): string {
-  return challenge.replace(/\b(realm|error_description|scope)="[^"]*"/g, `$1=${QUOTED_STRING}`)
+  return challenge.replace(/\b(realm|error_description|scope|max_age)="[^"]*"/g, `$1=${QUOTED_STRING}`)
 }

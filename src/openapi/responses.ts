@@ -7,6 +7,7 @@ import type { Example, Header, MediaType, Response, Schema } from './types.js'
 const SAMPLES: Partial<Record<AuthErrorCode, Record<string, AuthErrorDetails>>> = {
   too_many_attempts: { too_many_attempts: { retryAfter: 900 } },
   invalid_token: { invalid_token: {}, expired: { reason: 'expired' } },
+  insufficient_user_authentication: { insufficient_user_authentication: { maxAge: 300 } },
   insufficient_scope: { insufficient_scope: { scope: ['reports:read'] } },
 }
 

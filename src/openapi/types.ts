@@ -7,6 +7,8 @@ export interface Schema {
 export interface Reference {
   /** The location of the other part, like `#/components/responses/Bearer401`. */
   $ref: string
+  /** Replaces the description of the other part (OpenAPI 3.1, section 4.8.23). */
+  description?: string
 }
 
 /** A response header (OpenAPI 3.1, section 4.8.21). */

@@ -9,7 +9,7 @@ const MARKS = {
   RemoteKeys: Symbol.for('express-token-endpoint.RemoteKeys'),
   VerifiedToken: Symbol.for('express-token-endpoint.VerifiedToken'),
   /** Raise the number when the interface `SyncVerifier` changes. */
-  SyncVerifier: Symbol.for('express-token-endpoint.SyncVerifier.2'),
+  SyncVerifier: Symbol.for('express-token-endpoint.SyncVerifier.3'),
 } as const
 
 export type Kind = keyof typeof MARKS

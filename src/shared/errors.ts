@@ -47,7 +47,7 @@ export interface Refusal {
   by: readonly [Part, ...Part[]]
   /** Seconds after which a client may try again, sent as `Retry-After`. The `retryAfter` of an error takes precedence. */
   retryAfter?: number
-  /** The error code in `WWW-Authenticate` (RFC 6750 section 3.1). Null: a challenge without an error code. */
+  /** The error code in `WWW-Authenticate` (RFC 6750 section 3.1, RFC 9470 section 3). Null: a challenge without an error code. */
   challenge?: string | null
   /** The response has no body. */
   empty?: true
@@ -111,6 +111,12 @@ const ROWS = {
     challenge: 'invalid_token',
     message: 'The access token is not valid.',
   },
+  insufficient_user_authentication: {
+    status: 401,
+    by: ['guard'],
+    challenge: 'insufficient_user_authentication',
+    message: 'This resource needs a more recent sign-in.',
+  },
   insufficient_scope: {
     status: 403,
     by: ['guard'],
@@ -142,9 +148,36 @@ export interface AuthErrorDetails {
   accountId?: string
   tokenId?: string
   scope?: readonly string[]
+  maxAge?: number
   dependency?: Dependency
   retryAfter?: number
   cause?: unknown
+}
+
+/** The names of the statuses (RFC 9110 section 15). */
+const TITLES: Readonly<Record<number, string>> = bare({
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  405: 'Method Not Allowed',
+  413: 'Payload Too Large',
+  415: 'Unsupported Media Type',
+  429: 'Too Many Requests',
+  503: 'Service Unavailable',
+})
+
+/** A problem document: the body of a refusal, as `application/problem+json` (RFC 9457). */
+export interface Problem {
+  /** Always `about:blank`: the `title` is that of the status. */
+  readonly type: string
+  /** The name of the status. */
+  readonly title: string | undefined
+  /** The status of the response. */
+  readonly status: number
+  /** The code of the refusal. */
+  readonly code: AuthErrorCode
+  /** Tells the client what is wrong. */
+  readonly detail: string
 }
 
 /**
@@ -167,11 +200,16 @@ export class AuthError extends Error {
   declare readonly accountId?: string
   /** The `jti` of the refused token, if its signature is valid. Never sent to the client. */
   declare readonly tokenId?: string
-  /** The scopes that the route requires (`insufficient_scope`). */
+  /** The scopes that the route requires, or of which it requires one (`insufficient_scope`). */
   declare readonly scope?: readonly string[]
+  /** The longest time since the sign-in that the route accepts, in seconds (`insufficient_user_authentication`). */
+  declare readonly maxAge?: number
   /** The host's dependency that failed (`unavailable`). */
   declare readonly dependency?: Dependency
-  /** Response headers: `Retry-After` in seconds, if a time is known. Express's own error handler sends them too. */
+  /**
+   * Response headers. `Retry-After` in seconds, if a time is known. Errors of `authenticate` and of `forwardErrors: 'all'` have all
+   * headers of the response, with the challenge in `WWW-Authenticate`. Express's own error handler sends them.
+   */
   readonly headers: Readonly<Record<string, string>>
 
   /**
@@ -183,7 +221,7 @@ export class AuthError extends Error {
     const { cause: _, retryAfter: __, ...rest } = details
     const cause = own(details, 'cause')
     const retryAfter = own(details, 'retryAfter') ?? refusal.retryAfter
-    super(rest.reason === 'expired' ? EXPIRED : refusal.message, cause === undefined ? undefined : { cause })
+    super(own(details, 'reason') === 'expired' ? EXPIRED : refusal.message, cause === undefined ? undefined : { cause })
     this.code = code
     this.status = refusal.status
     this.statusCode = refusal.status
@@ -191,6 +229,31 @@ export class AuthError extends Error {
     Object.assign(this, rest)
     brand('AuthError', this)
   }
+
+  /** Returns the body of the response (RFC 9457). */
+  toProblem(): Problem {
+    return problemOf(this)
+  }
+}
+
+/** Returns the problem document of a refusal, which may be from another copy of this package. */
+export function problemOf({ code, status, message }: AuthError): Problem {
+  return { type: 'about:blank', title: TITLES[status], status, code, detail: message }
+}
+
+/** Returns a copy of a refusal with more response headers. The refusal itself may belong to several requests. */
+export function withHeaders(error: AuthError, headers: Readonly<Record<string, string>>): AuthError {
+  return copyOf(error, { cause: own(error, 'cause') }, { ...error.headers, ...headers })
+}
+
+/** Returns a copy of a refusal without its cause. The cause is the host's own error, which may hold any data. */
+export function withoutCause(error: AuthError): AuthError {
+  return copyOf(error, {}, { ...error.headers })
+}
+
+function copyOf(error: AuthError, details: AuthErrorDetails, headers: AuthError['headers']): AuthError {
+  const copy = new AuthError(error.code, { ...error, ...details })
+  return Object.assign(copy, { headers, ...(error.stack && { stack: error.stack }) })
 }
 
 /** Returns whether a value is an `AuthError` with a code that this copy of the package knows. */

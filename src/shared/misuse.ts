@@ -8,6 +8,8 @@ export const PAGE = {
   hashes: `${DOCS}/guides/check-passwords-elsewhere.md`,
   keys: `${DOCS}/guides/keys.md`,
   options: `${DOCS}/reference/options.md`,
+  proxy: `${DOCS}/guides/behind-a-proxy.md`,
+  sockets: `${DOCS}/guides/sockets.md`,
   revoke: `${DOCS}/guides/revoke.md`,
   tests: `${DOCS}/guides/test-your-app.md`,
 } as const

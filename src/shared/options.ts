@@ -154,6 +154,9 @@ export function duration(minMs: number, maxMs: number): Check<number> {
   }
 }
 
+/** Checks the lifetime of a token, or a part of it. */
+export const tokenAge = duration(1000, 366 * 86_400_000)
+
 function durationInMs(value: unknown): number {
   if (typeof value === 'number') return value <= LONGEST_NUMBER ? value * 1000 : Number.NaN
   // ms() reads text without a unit as milliseconds, but numbers are seconds here. So '3600' is ambiguous, and rejected.

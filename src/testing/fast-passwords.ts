@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Hasher } from '../accounts/passwords/hashers.js'
+import type { Hasher } from '../accounts/passwords/hashers/hasher.js'
 import {
   createPasswords,
   type Passwords,

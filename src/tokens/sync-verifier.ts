@@ -5,6 +5,8 @@ import type { VerifiedToken } from './verified-token.js'
 export interface SyncVerifier {
   /** Returns a token that was verified before and is still valid. */
   fromCache(token: string): VerifiedToken | undefined
+  /** The current time by the verifier's clock, in milliseconds. */
+  now(): number
   /**
    * Verifies a token like `verify`. Returns undefined when its key has to be fetched first.
    * @throws AuthError `invalid_token`

@@ -7,6 +7,7 @@ import {
   integer,
   optional,
   text,
+  tokenAge,
 } from '../shared/options.js'
 import { baseUrl } from '../shared/web-url.js'
 import type { PrivateTokenKey, PublicTokenKey, SecretTokenKey } from './keys/key-ring.js'
@@ -60,7 +61,7 @@ export const verifierSchema = {
 export const issuerSchema = {
   ...verifierSchema,
   clientId: optional(text('a non-empty string')),
-  lifetime: optional(duration(1000, 366 * 86_400_000), 3_600_000),
+  lifetime: optional(tokenAge, 3_600_000),
 }
 
 /** Names of these options in other packages. */

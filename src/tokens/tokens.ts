@@ -1,9 +1,10 @@
 import { misuse, PAGE } from '../shared/misuse.js'
 import { isPlainObject, readOptions } from '../shared/options.js'
+import { traceSync, VERIFY } from '../shared/tracing.js'
 import { memberOf } from '../shared/values.js'
 import { hrefOf } from '../shared/web-url.js'
 import { type IssuedToken, issueToken, type TokenSubject } from './jwt/issue-token.js'
-import { assertTokenText, verifyToken } from './jwt/verify-token.js'
+import { assertTokenText, type Verification, verifyToken } from './jwt/verify-token.js'
 import { type KeySource, type PublicJwk, readKeys } from './keys/key-ring.js'
 import { isRemoteKeys, retryUnknownKey, unlessUnknownKey } from './keys/remote-keys.js'
 import { type SyncVerifier, withSyncVerifier } from './sync-verifier.js'
@@ -135,6 +136,8 @@ interface Environment {
   cache: number | false
 }
 
+const factsOf = ({ token }: Verification) => ({ accountId: token.accountId, tokenId: token.id })
+
 function verifierOf({ issuer, audience, keys, clock, clockTolerance: tolerance, cache }: Environment): {
   verifier: TokenVerifier
   sync: SyncVerifier
@@ -144,12 +147,13 @@ function verifierOf({ issuer, audience, keys, clock, clockTolerance: tolerance, 
     assertTokenText(text)
     const cached = fromCache(text)
     if (cached) return cached
-    const verification = verifyToken(text, keys, { issuer, audience, now: clock(), tolerance })
+    const expected = { issuer, audience, now: clock(), tolerance }
+    const verification = traceSync(VERIFY, () => verifyToken(text, keys, expected), factsOf)
     add(text, verification)
     return verification.token
   }
   return {
     verifier: { issuer, audience, verify: (text) => retryUnknownKey(keys, () => verifyHere(text)) },
-    sync: { fromCache, verifySync: (text) => unlessUnknownKey(keys, () => verifyHere(text)) },
+    sync: { fromCache, now: clock, verifySync: (text) => unlessUnknownKey(keys, () => verifyHere(text)) },
   }
 }

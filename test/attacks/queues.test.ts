@@ -150,7 +150,7 @@ describe('what always holds at the end', () => {
     const verifier = { issuer: 'https://api.example.com', audience: 'x', verify: hangs }
     const lie = { id: 'a', accountId: 'acc-1', scopes: [], issuedAt: new Date() }
     const sync = { fromCache: () => lie, verifySync: () => lie }
-    const symbol = Symbol.for('express-token-endpoint.SyncVerifier.2')
+    const symbol = Symbol.for('express-token-endpoint.SyncVerifier.3')
     Object.defineProperty(verifier, symbol, { value: { of: verifier, sync } })
     for (const options of [{}, { optional: true }, { isRevoked: () => false }]) {
       const { port } = await start({}, { tokens: verifier as never, ...options })

@@ -14,8 +14,8 @@ it('the map of src states how many functions a login and a guarded request run',
     Number(one ?? other),
   )
   expect(stated).toEqual([login, first, cached])
-  // The numbers before the flows were straightened.
-  expect([Number(login) < 85, Number(first) < 58, Number(cached) < 13]).toEqual([true, true, true])
+  // Limits, so that the flows stay readable.
+  expect([Number(login) < 90, Number(first) < 55, Number(cached) < 13]).toEqual([true, true, true])
 })
 
 it('every file and function of the two flows exists', () => {

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { AuthError } from '../../shared/errors.js'
-import { createFairQueue, type FairQueue, type Source } from '../../shared/fair-queue.js'
 import { withDeadline } from '../../shared/host-call.js'
+import { createFairQueue, type FairQueue, type Source } from '../../shared/queues/fair-queue.js'
 
 /** The load of the password checks, for metrics. */
 export interface HashQueueLoad {

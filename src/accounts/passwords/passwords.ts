@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { misuse, PAGE } from '../../shared/misuse.js'
 import { type Check, InvalidOption, integer, isPlainObject, optional, readOptions } from '../../shared/options.js'
 import { createHashQueue, defaultConcurrency, type HashQueueLoad, type SlotRequest } from './hash-queue.js'
-import { argon2id, bcrypt, type Hasher } from './hashers.js'
+import { argon2id } from './hashers/argon2id.js'
+import { bcrypt } from './hashers/bcrypt.js'
+import type { Hasher } from './hashers/hasher.js'
 
 /** The options of `createPasswords`. */
 export interface PasswordsOptions {
@@ -75,7 +77,10 @@ const hasherList: Check<readonly [FirstHasher, ...Hasher[]]> = (value) => {
     throw new InvalidOption('an array of hashers, like [argon2id(), bcrypt()]', hint)
   }
   if (typeof value[0].hash !== 'function') {
-    throw new InvalidOption('an array whose first hasher has "hash"', 'Put argon2id() first: it makes new hashes')
+    throw new InvalidOption(
+      'an array whose first hasher has "hash"',
+      'Put argon2id() first: it makes new hashes. pbkdf2(), scrypt() and firebaseScrypt() only check old hashes',
+    )
   }
   if (!value.every(({ external = false }) => typeof external === 'boolean')) {
     throw new InvalidOption('an array of hashers whose "external" is true or false')
@@ -172,7 +177,7 @@ function passwordWork(hashers: readonly [FirstHasher, ...Hasher[]]) {
 function hasherOf(hashers: readonly Hasher[], hash: string): Hasher {
   for (const hasher of hashers) if (hasher.accepts(hash)) return hasher
   throw misuse(
-    'passwords: a stored hash is of no format that a hasher accepts. By default, $argon2id$… and $2b$… are accepted. For other formats, give createPasswords() a hasher',
+    'passwords: a stored hash is of no format that a hasher accepts, or its cost is above the limit. By default, $argon2id$… and $2b$… are accepted. For other formats, give createPasswords() a hasher, like pbkdf2() or scrypt()',
     PAGE.hashes,
   )
 }

@@ -11,7 +11,7 @@ import { json, lines } from './report.js'
 import { ROWS } from './rows.js'
 import { judge } from './run.js'
 import { sender } from './send.js'
-import type { Environment, Target } from './target.js'
+import type { Environment, Guarded, Target } from './target.js'
 import { Fault } from './verdict.js'
 
 /** The longest response that is read, in bytes. Responses of this package are much shorter. */
@@ -27,6 +27,7 @@ const options = {
     multiple: true,
     help: 'a path or a URL that requireBearer() guards, for GET requests; repeatable',
   },
+  recent: { type: 'string', value: 'PATH', help: 'a guarded path that needs a recent sign-in (RFC 9470)' },
   path: { type: 'string', value: 'PATH', help: `path of the token endpoint; default ${TOKEN_PATH}` },
   jwks: { type: 'string', value: 'PATH', help: `path of the public keys; default ${JWKS_PATH}` },
   other: {
@@ -58,6 +59,7 @@ export const check = command({
   CHECK_OTHER_PASSWORD  password of the account at --other; default: the same
   CHECK_FOREIGN_TOKEN   a token of another environment, instead of --other
   CHECK_EXPIRED_TOKEN   an expired token of this environment
+  CHECK_OLD_TOKEN       a valid token whose sign-in is too old for --recent
 
 Each row names its source. The command makes two failed logins for the account and one for an unknown address. The limit
 for failed logins is ten in 15 minutes by default. It also makes some successful logins, and GET requests to the guarded
@@ -77,9 +79,9 @@ Exit status: ${EXIT.holds} no row fails, ${EXIT.fails} a row fails, ${EXIT.usage
   async run(values, url, io) {
     const settings = readSettings(values, url)
     const target = await withSecrets(settings, io)
-    const { credentials, other, foreignToken = '', expiredToken = '' } = target
+    const { credentials, other, foreignToken = '', expiredToken = '', oldToken = '' } = target
     const report = values.json ? json(io) : lines(io)
-    const secrets = [credentials.password, other?.credentials.password ?? '', foreignToken, expiredToken]
+    const secrets = [credentials.password, other?.credentials.password ?? '', foreignToken, expiredToken, oldToken]
     const probe = createProbe(target, sender({ timeout: settings.timeout, sizeLimit: ANSWER_LIMIT }))
     const present = createRedact(() => [...secrets, ...probe.tokens])
     await mustAnswer(probe, present)
@@ -108,6 +110,7 @@ type Place = Omit<Environment, 'credentials'> & { email: string }
 interface Settings extends Place {
   base: URL
   jwks: URL
+  recent: Guarded | undefined
   other: Place | undefined
   skip: readonly string[]
   timeout: number
@@ -136,6 +139,7 @@ function readSettings(values: Values<typeof options>, url: string | undefined): 
     ...place(base, email, guarded),
     base,
     jwks: readPath('--jwks', base, values.jwks ?? JWKS_PATH),
+    recent: readGuarded(base, values.recent === undefined ? [] : [values.recent], plainHttp)[0],
     // A path given as a whole URL belongs to this environment.
     other:
       values.other === undefined
@@ -159,5 +163,6 @@ async function withSecrets({ email, other, ...rest }: Settings, { env, stdin, st
     other: other && { ...other, credentials: { email: other.email, password: there } },
     foreignToken: env['CHECK_FOREIGN_TOKEN'] || undefined,
     expiredToken: env['CHECK_EXPIRED_TOKEN'] || undefined,
+    oldToken: env['CHECK_OLD_TOKEN'] || undefined,
   }
 }

@@ -201,12 +201,20 @@ export function mustTellNothing({ body }: Answer, sent: string, what: string): v
 }
 
 /** Reads the bearer challenge of a response (RFC 6750 section 3). */
-export function challengeIn({ headers }: Answer): { bearer: boolean; realm: boolean; error: string | undefined } {
+interface Challenge {
+  bearer: boolean
+  realm: boolean
+  error: string | undefined
+  maxAge: string | undefined
+}
+
+export function challengeIn({ headers }: Answer): Challenge {
   const challenge = headers['www-authenticate'] ?? ''
   return {
     bearer: /(^|,)\s*Bearer\b/i.test(challenge),
     realm: /\brealm="/i.test(challenge),
     error: /\berror="([^"]*)"/i.exec(challenge)?.[1],
+    maxAge: /\bmax_age="?([^",]*)/i.exec(challenge)?.[1],
   }
 }
 

@@ -5,6 +5,7 @@ import { guardRows } from './rows/guard.js'
 import { jwksRows } from './rows/jwks.js'
 import { refusalRows } from './rows/refusals.js'
 import { requestRows } from './rows/requests.js'
+import { stepUpRows } from './rows/step-up.js'
 import { tokenRows } from './rows/token.js'
 import { tokenAnswerRows } from './rows/token-answer.js'
 import type { Row } from './verdict.js'
@@ -16,6 +17,7 @@ export const ROWS: readonly Row<Probe>[] = [
   ...refusalRows,
   ...requestRows,
   ...guardRows,
+  ...stepUpRows,
   ...forgedRows,
   ...environmentRows,
   ...jwksRows,

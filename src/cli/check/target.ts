@@ -23,6 +23,10 @@ export interface Target extends Environment {
   other: Environment | undefined
   /** A token of another environment, instead of `other`. */
   foreignToken: string | undefined
+  /** A route that needs a recent sign-in. */
+  recent: Guarded | undefined
+  /** A valid token of this environment, from a sign-in that is too old for `recent`. */
+  oldToken: string | undefined
   /** A token of this environment that has expired. */
   expiredToken: string | undefined
 }

@@ -1,4 +1,5 @@
-import { argon2id, bcrypt } from '../../accounts/passwords/hashers.js'
+import { argon2id } from '../../accounts/passwords/hashers/argon2id.js'
+import { bcrypt } from '../../accounts/passwords/hashers/bcrypt.js'
 import { createPasswords } from '../../accounts/passwords/passwords.js'
 import { integer } from '../../shared/options.js'
 import { checked, command, PASSWORD_AS_ARGUMENT } from '../command.js'

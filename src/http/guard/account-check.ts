@@ -1,5 +1,6 @@
 import { type AccountStore, type FoundAccount, readAccount } from '../../accounts/account.js'
 import { AuthError, type TokenRefusal } from '../../shared/errors.js'
+import { callHost } from '../../shared/host-call.js'
 import { misuse, PAGE } from '../../shared/misuse.js'
 import type { VerifiedToken } from '../../tokens/verified-token.js'
 
@@ -9,7 +10,7 @@ export type RevocationCheck = (auth: VerifiedToken) => boolean | Promise<boolean
 export type FindById = NonNullable<AccountStore['findById']>
 
 /** Asks the host whether a token was revoked. */
-export async function checkRevoked(isRevoked: RevocationCheck, auth: VerifiedToken): Promise<boolean> {
+async function checkRevoked(isRevoked: RevocationCheck, auth: VerifiedToken): Promise<boolean> {
   const revoked: unknown = await isRevoked(auth)
   // `undefined` from a forgotten return would otherwise let every revoked token through.
   if (typeof revoked !== 'boolean') throw misuse('isRevoked: the result must be true or false', PAGE.revoke)
@@ -17,7 +18,7 @@ export async function checkRevoked(isRevoked: RevocationCheck, auth: VerifiedTok
 }
 
 /** Looks up the account of a token. */
-export async function findAccount(findById: FindById, { accountId }: VerifiedToken): Promise<FoundAccount | undefined> {
+async function findAccount(findById: FindById, { accountId }: VerifiedToken): Promise<FoundAccount | undefined> {
   const found = readAccount(await findById(accountId))
   if (found && found.account.id !== accountId)
     throw misuse('accounts: findById returned another account', PAGE.accounts)
@@ -28,7 +29,7 @@ export async function findAccount(findById: FindById, { accountId }: VerifiedTok
  * Returns the account that may still use this token.
  * @throws AuthError `invalid_token`
  */
-export function assertUsable(found: FoundAccount | undefined, auth: VerifiedToken): FoundAccount {
+function assertUsable(found: FoundAccount | undefined, auth: VerifiedToken): FoundAccount {
   if (!found) throw invalidToken('unknown_account', auth)
   const { disabled, tokensValidAfter } = found.account
   if (disabled) throw invalidToken('account_disabled', auth)
@@ -40,4 +41,27 @@ export function assertUsable(found: FoundAccount | undefined, auth: VerifiedToke
 /** Returns the refusal of a token whose signature is valid. */
 export function invalidToken(reason: TokenRefusal, { accountId, id }: VerifiedToken): AuthError {
   return new AuthError('invalid_token', { reason, accountId, tokenId: id })
+}
+
+interface HostChecks {
+  isRevoked: RevocationCheck | undefined
+  accounts: FindById | undefined
+  timeout: number
+}
+
+/**
+ * Asks the host whether a verified token may still be used: whether it was revoked, and whether its account may sign in.
+ * @returns the account, where the host looks accounts up
+ * @throws AuthError `invalid_token`, or `unavailable` when a function of the host fails
+ */
+export async function askHost(
+  { isRevoked, accounts: findById, timeout }: HostChecks,
+  auth: VerifiedToken,
+): Promise<FoundAccount | undefined> {
+  if (isRevoked) {
+    const revoked = await callHost('revocation', () => checkRevoked(isRevoked, auth), { timeout })
+    if (revoked !== false) throw invalidToken('revoked', auth)
+  }
+  if (!findById) return undefined
+  return assertUsable(await callHost('accounts', () => findAccount(findById, auth), { timeout }), auth)
 }

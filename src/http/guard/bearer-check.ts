@@ -11,7 +11,7 @@ import { GUARDED_REQUESTS } from '../shared/limits.js'
 import { toRequestUser } from '../shared/request-user.js'
 import { sourceOf } from '../shared/source.js'
 import { createTurnQueue } from '../shared/turn-queue.js'
-import { assertUsable, checkRevoked, findAccount, invalidToken } from './account-check.js'
+import { askHost } from './account-check.js'
 import { assertB64Token, readBearer } from './bearer-header.js'
 import type { BearerSettings } from './options.js'
 
@@ -37,11 +37,20 @@ const limitHostCalls = createHostCallLimit(GUARDED_REQUESTS)
 /** Refusals of a verifier, which may be the host's own. */
 const VERIFIER_REFUSALS = ['invalid_token', 'unavailable'] as const
 
+/** The most that the clock of a custom verifier may be ahead, in milliseconds: as much as the largest `clockTolerance`. */
+const MOST_AHEAD = 60_000
+
+/** Returns whether a time is at most `span` ago. A time that is not a number, or far in the future, is not. */
+function isWithin(span: number, since: number, now: number): boolean {
+  return now - since <= span && since - now <= MOST_AHEAD
+}
+
 /** Creates the guard's steps: identify → authorize → ask the host. */
 export function createBearerCheck(settings: BearerSettings): BearerCheck {
-  const { tokens, scope, accounts: findById, isRevoked, optional, timeout } = settings
-  const asksHost = isRevoked !== undefined || findById !== undefined
+  const { tokens, scope, anyScope, signedInWithin, optional, timeout } = settings
+  const asksHost = settings.isRevoked !== undefined || settings.accounts !== undefined
   const sync = syncVerifierOf(tokens)
+  const now = sync?.now ?? (() => Date.now())
 
   /** Reads the header and returns its token: from the cache, or verified. */
   function identify(req: IncomingMessage): VerifiedToken | undefined | Promise<VerifiedToken> {
@@ -68,29 +77,27 @@ export function createBearerCheck(settings: BearerSettings): BearerCheck {
     throw misuse('tokens: verify must return a verified token, or throw')
   }
 
-  /** Refuses a request without a token, unless the guard is optional, and a token without the required scopes. */
+  /** Refuses a request without a token, unless the guard is optional. Refuses a token without the scopes or of an old sign-in. */
   function authorize(auth: VerifiedToken | undefined): void {
     if (auth === undefined && optional) return
     if (auth === undefined) throw new AuthError('missing_token')
     if (!hasBrand('VerifiedToken', auth)) throw new TypeError('requireBearer: only a verified token is admitted')
-    if (!scope.every((required) => auth.scopes.includes(required))) {
-      throw new AuthError('insufficient_scope', { scope, accountId: auth.accountId, tokenId: auth.id })
+    const { accountId, id: tokenId, scopes } = auth
+    if (!scope.every((required) => scopes.includes(required))) {
+      throw new AuthError('insufficient_scope', { scope, accountId, tokenId })
+    }
+    if (anyScope && !anyScope.some((enough) => scopes.includes(enough))) {
+      throw new AuthError('insufficient_scope', { scope: anyScope, accountId, tokenId })
+    }
+    if (signedInWithin !== undefined && !isWithin(signedInWithin, auth.issuedAt.getTime(), now())) {
+      const maxAge = Math.floor(signedInWithin / 1000)
+      throw new AuthError('insufficient_user_authentication', { maxAge, accountId, tokenId })
     }
   }
 
-  /** Asks the host whether the token was revoked, and looks its account up. */
-  async function askHost(auth: VerifiedToken): Promise<Admission> {
-    if (isRevoked) {
-      const revoked = await callHost('revocation', () => checkRevoked(isRevoked, auth), { timeout })
-      if (revoked !== false) throw invalidToken('revoked', auth)
-    }
-    if (!findById) return { auth, user: undefined }
-    const found = await callHost('accounts', () => findAccount(findById, auth), { timeout })
-    return { auth, user: toRequestUser(assertUsable(found, auth)) }
-  }
-
-  function askHostLater(req: IncomingMessage, auth: VerifiedToken): Promise<Admission> {
-    return limitHostCalls(sourceOf(req), () => askHost(auth))
+  async function askHostLater(req: IncomingMessage, auth: VerifiedToken): Promise<Admission> {
+    const found = await limitHostCalls(sourceOf(req), () => askHost(settings, auth))
+    return { auth, user: found && toRequestUser(found) }
   }
 
   async function checkLater(req: IncomingMessage, identified: Promise<VerifiedToken>): Promise<Admission> {

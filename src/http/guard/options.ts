@@ -2,6 +2,7 @@ import type { AccountStore } from '../../accounts/account.js'
 import {
   bool,
   type Check,
+  type Duration,
   func,
   InvalidOption,
   isPlainObject,
@@ -10,6 +11,7 @@ import {
   readOptions,
   scopeList,
   text,
+  tokenAge,
   withMethods,
 } from '../../shared/options.js'
 import type { TokenVerifier } from '../../tokens/tokens.js'
@@ -25,6 +27,16 @@ export interface RequireBearerOptions extends HostOptions {
    * A missing scope causes a `403` (RFC 6750 section 3.1).
    */
   scope?: string | readonly string[] | undefined
+  /**
+   * Scopes of which a token must have at least one: an array, or a string with spaces. Default: none. A token without any of them
+   * causes a `403`, whose challenge lists them all.
+   */
+  anyScope?: string | readonly string[] | undefined
+  /**
+   * The longest time since the sign-in (RFC 9470), for routes that need a recent one: from 1 s to 366 days. An older token causes a
+   * `401` with the error `insufficient_user_authentication` and `max_age`. Default: any age. The sign-in is the token's `issuedAt`.
+   */
+  signedInWithin?: Duration | undefined
   /**
    * A store with `findById`, to look the account up on every request. A deleted or disabled account is refused, and so is a token
    * from before the account's `tokensValidAfter`. `req.user` is the account without its password hash. Default: no look-up.
@@ -54,7 +66,7 @@ const storeWithId = withMethods<{ findById: FindById }>('a store with "findById"
     ? 'A look-up by e-mail cannot find the account of a token. Pass a store with "findById", or omit "accounts"'
     : '',
 )
-const storeWithIds: Check<FindById> = (value) => {
+export const storeWithIds: Check<FindById> = (value) => {
   const store = storeWithId(value)
   return (id) => store.findById(id)
 }
@@ -64,6 +76,8 @@ const realmText = text('printable ASCII text', /^[\x20-\x7e]+$/)
 const schema = {
   tokens: tokenVerifier,
   scope: optional(scopeList, [] as readonly string[]),
+  anyScope: optional(scopeList),
+  signedInWithin: optional(tokenAge),
   accounts: optional(storeWithIds),
   isRevoked: optional(func<RevocationCheck>('a function (auth) => boolean')),
   optional: optional(bool, false),
@@ -76,6 +90,10 @@ const aliases = {
   verifier: 'tokens',
   scopes: 'scope',
   requiredScopes: 'scope',
+  scopeIncludesAny: 'anyScope',
+  anyScopes: 'anyScope',
+  maxAge: 'signedInWithin',
+  max_age: 'signedInWithin',
   account: 'accounts',
   store: 'accounts',
   revoked: 'isRevoked',

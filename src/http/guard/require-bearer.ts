@@ -1,33 +1,41 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AuthError } from '../../shared/errors.js'
 import { misuse, PAGE } from '../../shared/misuse.js'
-import { isThenable } from '../../shared/values.js'
+import { isThenable, memberOf } from '../../shared/values.js'
 import { isVerifiedToken, type VerifiedToken } from '../../tokens/verified-token.js'
-import { refusalAnswer } from '../shared/answers.js'
+import { refusalAnswer, withAllHeaders } from '../shared/answers.js'
 import { answerThenClose, hasUnreadBody } from '../shared/close-after-answer.js'
 import { sendAnswer } from '../shared/send-answer.js'
 import { BearerStrategy } from '../strategies/bearer-strategy.js'
 import type { Admission } from './bearer-check.js'
 import { type RequireBearerOptions, readRequireBearerOptions } from './options.js'
 
-declare global {
-  namespace Express {
-    interface Request {
-      /** The verified bearer token of a guarded route. `authOf` returns it without the type `undefined`. */
-      auth?: VerifiedToken
-    }
-  }
-}
-
-/** A request as the guard uses it. Every request of Express fits. */
+/** A request as the guard uses it. Every request of Express and of Node's servers fits. */
 export interface GuardedRequest extends IncomingMessage {
   /** The client's address, for events (`req.ip`: mind `trust proxy`). */
   ip?: string | undefined
   /** The verified token. An earlier value is removed. */
   auth?: unknown
+  /** The account of the token, where `accounts` is given. The user of a session stays only if its `id` is the token's account. */
+  user?: unknown
 }
 
-/** A middleware that keeps the types of the route's parameters, unlike `RequestHandler`. */
-export type BearerGuard = (req: GuardedRequest, res: ServerResponse, next: Next) => void
+/** A middleware that keeps the types of the route's parameters, unlike `RequestHandler`. `authenticate` returns an `Auth`. */
+export interface BearerGuard<Auth = VerifiedToken | undefined> {
+  (req: GuardedRequest, res: ServerResponse, next: Next): void
+  /**
+   * Authenticates a request as the middleware does, without a response: for `upgrade` handlers, GraphQL contexts and frameworks other than Express.
+   * Sets `req.auth` and, where `accounts` is given, `req.user`.
+   * @returns the verified token, or undefined on an optional guard without a token
+   * @throws AuthError with `status`, `headers` (also the challenge) and `toProblem()`
+   */
+  authenticate(req: GuardedRequest): Promise<Auth>
+}
+
+/** Returns whether a user, for example of a session, is the account of a token. */
+function isUserOf({ accountId }: VerifiedToken, user: unknown): boolean {
+  return typeof user === 'object' && user !== null && String(memberOf(user, 'id')) === accountId
+}
 
 /** @inline */
 type Next = (error?: unknown) => void
@@ -35,30 +43,49 @@ type Next = (error?: unknown) => void
 /** The longest unread body that Node may read to its end after a refusal, in bytes. */
 const DRAINED_BODY = 65_536
 
-const finishOf = (req: IncomingMessage) => (hasUnreadBody(req, DRAINED_BODY) ? answerThenClose : undefined)
+const hasToClose = (req: IncomingMessage) => hasUnreadBody(req, DRAINED_BODY)
 
 /**
  * Creates the guard: a middleware that admits a request with a valid bearer token (RFC 6750) and sets `req.auth` to the verified
  * token.
  * @throws TypeError naming the option that is not valid
  */
+export function requireBearer(
+  options: RequireBearerOptions & { optional?: false | undefined },
+): BearerGuard<VerifiedToken>
+export function requireBearer(options: RequireBearerOptions): BearerGuard
 export function requireBearer(options: RequireBearerOptions): BearerGuard {
   const settings = readRequireBearerOptions(options)
   const { realm, forwardErrors } = settings
   const strategy = new BearerStrategy(options, undefined, settings)
 
-  function admit({ auth, user }: Admission, req: GuardedRequest, next: Next): void {
+  function admit({ auth, user }: Admission, req: GuardedRequest): VerifiedToken | undefined {
     if (auth) req.auth = auth
     else if (req.auth !== undefined) req.auth = undefined
-    if (user) Object.assign(req, { user })
-    next()
+    if (user) req.user = user
+    else if (auth && req.user !== undefined && !isUserOf(auth, req.user)) req.user = undefined
+    return auth
+  }
+
+  function refusalOf(thrown: unknown, req: GuardedRequest): AuthError {
+    const { auth } = req
+    if (auth !== undefined) req.auth = undefined
+    // An earlier guard has set both, and this guard refuses the token.
+    if (isVerifiedToken(auth) && isUserOf(auth, req.user)) req.user = undefined
+    return strategy.refuse(thrown, req)
+  }
+
+  function forHost(error: AuthError, req: GuardedRequest): AuthError {
+    // HTTP/2 has no such header, and Node would emit a warning for each response with it.
+    const closes = hasToClose(req) && !(req.httpVersionMajor >= 2)
+    return withAllHeaders('guard', error, closes, realm)
   }
 
   function refuse(thrown: unknown, req: GuardedRequest, res: ServerResponse, next: Next): void {
-    if (req.auth !== undefined) req.auth = undefined
-    const error = strategy.refuse(thrown, req)
-    if (forwardErrors && error.code === 'unavailable') next(error)
-    else sendAnswer(res, refusalAnswer('guard', error, realm), finishOf(req))
+    const error = refusalOf(thrown, req)
+    if (forwardErrors === 'all') next(forHost(error, req))
+    else if (forwardErrors && error.code === 'unavailable') next(error)
+    else sendAnswer(res, refusalAnswer('guard', error, realm), hasToClose(req) ? answerThenClose : undefined)
   }
 
   async function finishLater(
@@ -71,7 +98,10 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
     const isFlowing = req.readableFlowing === true
     if (isFlowing) req.pause()
     const proceed = await checked.then(
-      (admission) => () => admit(admission, req, next),
+      (admission) => () => {
+        admit(admission, req)
+        next()
+      },
       (thrown: unknown) => () => refuse(thrown, req, res, next),
     )
     try {
@@ -81,25 +111,57 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
     }
   }
 
-  return function requireBearerMiddleware(req, res, next) {
+  function requireBearerMiddleware(req: GuardedRequest, res: ServerResponse, next: Next): void {
     let checked: Admission | Promise<Admission>
     try {
       checked = strategy.check(req)
     } catch (thrown) {
-      return refuse(thrown, req, res, next)
+      refuse(thrown, req, res, next)
+      return
     }
-    if (isThenable(checked)) finishLater(checked, req, res, next).catch(next)
-    else admit(checked, req, next)
+    if (isThenable(checked)) {
+      finishLater(checked, req, res, next).catch(next)
+      return
+    }
+    admit(checked, req)
+    next()
   }
+
+  async function authenticate(req: GuardedRequest): Promise<VerifiedToken | undefined> {
+    let admission: Admission
+    try {
+      admission = await strategy.check(req)
+    } catch (thrown) {
+      throw forHost(refusalOf(thrown, req), req)
+    }
+    return admit(admission, req)
+  }
+
+  return Object.assign(requireBearerMiddleware, { authenticate })
+}
+
+/** A request after a guard, of Express or of another framework. All members but `auth` are for the message of an error. */
+export interface AuthenticatedRequest {
+  /** The verified token, which the guard has set. */
+  auth?: unknown
+  /** The method. */
+  method?: string | undefined
+  /** The mount path of Express's router. */
+  baseUrl?: string
+  /** The path below the mount path. */
+  path?: string
+  /** The target of the request. Its query never appears in an error. */
+  url?: string | undefined
 }
 
 /**
  * Returns the verified token of a guarded request, `req.auth`.
  * @throws TypeError naming the route when no guard has admitted the request, so the result is never undefined
  */
-export function authOf(req: { auth?: unknown; method: string; baseUrl: string; path: string }): VerifiedToken {
+export function authOf(req: AuthenticatedRequest): VerifiedToken {
   if (isVerifiedToken(req.auth)) return req.auth
-  const route = `${req.method} ${req.baseUrl}${req.path}`
+  // The query of the URL may hold secrets.
+  const route = `${req.method} ${req.baseUrl ?? ''}${req.path ?? req.url?.replace(/\?.*/s, '')}`
   throw misuse(
     `authOf: ${route} has no verified token. Put requireBearer() before it, or read req.auth where the guard is optional`,
     PAGE.guard,

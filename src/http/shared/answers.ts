@@ -1,5 +1,4 @@
-import { STATUS_CODES } from 'node:http'
-import { type AuthError, type Part, REFUSALS } from '../../shared/errors.js'
+import { type AuthError, type Part, problemOf, REFUSALS, withHeaders } from '../../shared/errors.js'
 import { own } from '../../shared/values.js'
 
 /*
@@ -43,26 +42,39 @@ export function keysAnswer(body: string): Answer {
   return { status: 200, headers: { ...caching, 'Content-Type': 'application/jwk-set+json' }, body }
 }
 
+function refusalHeaders(part: Part, error: AuthError, realm: string): Answer['headers'] {
+  return { ...NO_STORE, ...error.headers, ...allowed(part, error.status), ...challenge(error, realm) }
+}
+
+/**
+ * Returns a refusal with all headers of its response, for a host that responds itself.
+ * @param closes whether the connection has to close after the response
+ */
+export function withAllHeaders(part: Part, error: AuthError, closes: boolean, realm = ''): AuthError {
+  return withHeaders(error, { ...refusalHeaders(part, error, realm), ...(closes && { Connection: 'close' }) })
+}
+
 /**
  * Returns the response for a refusal: problem details (RFC 9457), or an empty body for invalid credentials, as specified.
  * @param realm the realm of the challenge
  */
 export function refusalAnswer(part: Part, error: AuthError, realm = ''): Answer {
-  const { code, status, message } = error
-  const headers = { ...NO_STORE, ...error.headers, ...allowed(part, status), ...challenge(error, realm) }
+  const { code, status } = error
+  const headers = refusalHeaders(part, error, realm)
   if (REFUSALS[code].empty) return { status, headers, body: '' }
-  const problem = { type: 'about:blank', title: STATUS_CODES[status], status, code, detail: message }
-  return { status, headers: { ...headers, 'Content-Type': 'application/problem+json' }, body: JSON.stringify(problem) }
+  const body = JSON.stringify(problemOf(error))
+  return { status, headers: { ...headers, 'Content-Type': 'application/problem+json' }, body }
 }
 
 function allowed(part: Part, status: number): Answer['headers'] {
   return part === 'guard' || status !== 405 ? {} : { Allow: ENDPOINTS[part].methods.join(', ') }
 }
 
-/** Returns the `WWW-Authenticate` header of a refusal that has a challenge (RFC 6750 section 3, RFC 9110 section 11.6.1). */
+/** Returns the `WWW-Authenticate` header of a refusal that has a challenge (RFC 6750 section 3, RFC 9110 section 11.6.1, RFC 9470 section 3). */
 function challenge(refusal: AuthError, realm: string): Answer['headers'] {
   const { code, message } = refusal
   const scope = own(refusal, 'scope')
+  const maxAge = own(refusal, 'maxAge')
   const error = REFUSALS[code].challenge
   if (error === undefined) return {}
   const parameters = [
@@ -74,6 +86,7 @@ function challenge(refusal: AuthError, realm: string): Answer['headers'] {
         ]
       : []),
     ...(scope ? [['scope', scope.join(' ')]] : []),
+    ...(maxAge === undefined ? [] : [['max_age', String(maxAge)]]),
   ]
   const quoted = parameters.map(([name, value = '']) => `${name}="${value.replace(/["\\]/g, '\\$&')}"`)
   return { 'WWW-Authenticate': `Bearer ${quoted.join(', ')}` }

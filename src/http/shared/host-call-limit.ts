@@ -1,5 +1,5 @@
 import { AuthError } from '../../shared/errors.js'
-import type { QueueLimits, Source } from '../../shared/fair-queue.js'
+import type { QueueLimits, Source } from '../../shared/queues/fair-queue.js'
 
 /**
  * Runs a task that counts against a limit until it has settled.

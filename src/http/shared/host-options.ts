@@ -1,6 +1,6 @@
 import type { AuthObserver } from '../../shared/events.js'
 import { timeoutOption } from '../../shared/host-call.js'
-import { bool, type Duration, func, optional } from '../../shared/options.js'
+import { type Duration, func, InvalidOption, optional } from '../../shared/options.js'
 
 /** The options that the router and the guard have in common. */
 export interface HostOptions {
@@ -14,12 +14,20 @@ export interface HostOptions {
    * dependency is a warning of the process.
    */
   onEvent?: AuthObserver | undefined
-  /** Passes failures of dependencies (`503`) to the host's error handler instead of sending a response. Default false. */
-  forwardErrors?: boolean | undefined
+  /**
+   * Passes refusals to the host's error handler instead of sending a response. With `true`, failures of dependencies (`503`). With
+   * `'all'`, every refusal: an `AuthError` with all headers of the response. Default false.
+   */
+  forwardErrors?: boolean | 'all' | undefined
+}
+
+function forwarding(value: unknown): boolean | 'all' {
+  if (typeof value === 'boolean' || value === 'all') return value
+  throw new InvalidOption("true, false or 'all'")
 }
 
 export const hostSchema = {
   timeout: timeoutOption,
   onEvent: optional(func<AuthObserver>('a function')),
-  forwardErrors: optional(bool, false),
+  forwardErrors: optional(forwarding, false),
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { clientNetwork } from '../../accounts/throttle/client-network.js'
-import type { Source } from '../../shared/fair-queue.js'
+import type { Source } from '../../shared/queues/fair-queue.js'
 
 /** Returns the client's address: Express's `req.ip`, or the socket's where there is no Express. */
 export function addressOf(req: IncomingMessage & { ip?: string | undefined }): string | undefined {

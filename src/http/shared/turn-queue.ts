@@ -1,7 +1,7 @@
 // Not the global, because it would never fire in a host's tests that fake the timers.
 import { setImmediate } from 'node:timers'
 import { AuthError } from '../../shared/errors.js'
-import { createFairQueue, type QueueLimits, type Source } from '../../shared/fair-queue.js'
+import { createFairQueue, type QueueLimits, type Source } from '../../shared/queues/fair-queue.js'
 
 /** The requests that continue in one turn of the event loop. The app's other requests are served in between. */
 const PER_TURN = 8

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { createLogin, type LoggedIn, type LoginContext } from '../../accounts/login.js'
 import type { AuthError } from '../../shared/errors.js'
 import { type Emit, type EventSubject, emitter, refusalEvent } from '../../shared/events.js'
+import { LOGIN, tracePromise } from '../../shared/tracing.js'
 import { disconnectSignal } from '../shared/disconnect-signal.js'
 import { TOKEN_CALLS } from '../shared/limits.js'
 import { toRequestUser } from '../shared/request-user.js'
@@ -61,7 +62,7 @@ export class LoginStrategy {
     const emit = emitter(onEvent)
     this.verify = verify
     this.emit = emit
-    this.logIn = async (req, subject) => {
+    const logIn = async (req: IncomingMessage, subject: EventSubject): Promise<LoggedIn> => {
       const source = sourceOf(req)
       const credentials = credentialsIn(await readBody(req, bodyLimit), bodyLimit)
       if (emailInEvents) subject.email = credentials.email
@@ -70,6 +71,13 @@ export class LoginStrategy {
         emit(subject, { type: 'dependency.failed', dependency, refused: false, error })
       return login(credentials, { address: subject.address, source, signal: disconnectSignal(req.socket), failed })
     }
+    this.logIn = (req, subject) =>
+      tracePromise(
+        LOGIN,
+        () => logIn(req, subject),
+        {},
+        ({ account }) => ({ accountId: account.id }),
+      )
     this.refuse = (thrown, subject) => {
       const error = asRefusal('token', thrown)
       emit(subject, refusalEvent('token', error))

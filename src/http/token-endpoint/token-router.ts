@@ -1,12 +1,17 @@
 import { type NextFunction, type Request, type Response, Router } from 'express'
 import { AuthError } from '../../shared/errors.js'
 import type { EventSubject } from '../../shared/events.js'
-import { type Answer, refusalAnswer, tokenAnswer } from '../shared/answers.js'
+import { warnOnce } from '../../shared/warnings.js'
+import { type Answer, refusalAnswer, tokenAnswer, withAllHeaders } from '../shared/answers.js'
 import { answerThenClose, hasUnreadBody } from '../shared/close-after-answer.js'
 import { sendAnswer } from '../shared/send-answer.js'
 import { addressOf } from '../shared/source.js'
 import { LoginStrategy } from '../strategies/login-strategy.js'
 import { readTokenRouterOptions, type TokenRouterOptions } from './options.js'
+
+/** Returns whether a proxy seems to be in front of an app that trusts none. */
+const isUntrusted = ({ headers, app }: Request) =>
+  Object.hasOwn(headers, 'x-forwarded-for') && app?.get('trust proxy') === false
 
 /**
  * Creates the router with the token endpoint: `POST` e-mail and password, get a token and its expiration. The router parses request
@@ -20,8 +25,9 @@ export function tokenRouter(options: TokenRouterOptions): Router {
 
   async function answerOf(req: Request, subject: EventSubject): Promise<Answer> {
     const { account, asOf } = await strategy.logIn(req, subject)
-    const { id: accountId, scopes, claims } = account
-    const issued = tokens.issue({ accountId, scopes: scopes ?? [], claims: claims ?? {}, issuedAt: asOf })
+    const { id: accountId, scopes, claims, lifetime } = account
+    const permissions = { scopes: scopes ?? [], claims: claims ?? {}, lifetime }
+    const issued = tokens.issue({ accountId, ...permissions, issuedAt: asOf })
     const answer = tokenAnswer(issued.token, issued.expiresAt)
     strategy.emit(subject, { type: 'token.issued', accountId, tokenId: issued.id, expiresAt: issued.expiresAt })
     return answer
@@ -29,13 +35,15 @@ export function tokenRouter(options: TokenRouterOptions): Router {
 
   function refuse(thrown: unknown, subject: EventSubject, req: Request, res: Response, next: NextFunction): void {
     const error = strategy.refuse(thrown, subject)
-    const finish = hasUnreadBody(req, bodyLimit) ? answerThenClose : undefined
-    if (forwardErrors && error.code === 'unavailable') next(error)
-    else sendAnswer(res, refusalAnswer('token', error), finish)
+    const closes = hasUnreadBody(req, bodyLimit)
+    if (forwardErrors === 'all') next(withAllHeaders('token', error, closes))
+    else if (forwardErrors && error.code === 'unavailable') next(error)
+    else sendAnswer(res, refusalAnswer('token', error), closes ? answerThenClose : undefined)
   }
 
   const router = Router({ caseSensitive: true, strict: true })
   router.post(path, function tokenEndpoint(req, res, next) {
+    if (isUntrusted(req)) warnOnce('trustProxy')
     const subject: EventSubject = { address: addressOf(req) }
     // Not `catch`, because an error while sending belongs to the host, and the call has had its event.
     answerOf(req, subject)

@@ -1,13 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { misuse } from '../../shared/misuse.js'
-import { isPlainObject, isScopeList } from '../../shared/options.js'
+import { type Duration, isPlainObject, isScopeList, named, tokenAge } from '../../shared/options.js'
 import { isValidDate, memberOf } from '../../shared/values.js'
+import { warnOnce } from '../../shared/warnings.js'
 import type { KeyRing } from '../keys/key-ring.js'
 import { isRegistered } from '../verified-token.js'
 import { signCompact } from './signature.js'
 
 /** The media type of a JWT access token, in its `typ` header (RFC 9068 section 2.1). */
 export const TYP = 'at+jwt'
+
+/** Longer tokens meet the limits of proxies: two of them fit into a header line of 8 kB. */
+const LONG_TOKEN = 4096
 
 /** The account and the permissions of a new token. */
 export interface TokenSubject {
@@ -17,6 +21,8 @@ export interface TokenSubject {
   scopes?: readonly string[] | undefined
   /** Private claims. Claims that the issuer writes itself (`iss`, `sub`, `exp`, `scope` …) are ignored. */
   claims?: Readonly<Record<string, unknown>> | undefined
+  /** The token's lifetime, from 1 s. A longer one than the issuer's counts as the issuer's. Default: the issuer's. */
+  lifetime?: Duration | null | undefined
   /**
    * The time just before the account was looked up; becomes `iat`. Default: now. A password change during a login then ends the token
    * too, by `tokensValidAfter`.
@@ -56,10 +62,10 @@ export function issueToken(signer: Signer, subject: TokenSubject): IssuedToken {
     throw misuse('issue: "accountId" must be a non-empty string. Pass { accountId }')
   if (!isScopeList(scopes)) throw misuse('issue: "scopes" must be an array of scope tokens (RFC 6749 section 3.3)')
   if (!isPlainObject(claims)) throw misuse('issue: "claims" must be an object')
-  const { issuer, audience, clientId, lifetime, ring, signingKey } = signer
+  const { issuer, audience, clientId, ring, signingKey } = signer
   if (!isValidDate(issuedAt)) throw misuse('issue: "issuedAt" must be a valid Date')
   const iat = Math.floor(issuedAt.getTime() / 1000)
-  const exp = iat + Math.floor(lifetime / 1000)
+  const exp = iat + Math.floor(lifetimeOf(subject, signer) / 1000)
   const id = randomUUID()
   const registered = {
     iss: issuer,
@@ -74,7 +80,14 @@ export function issueToken(signer: Signer, subject: TokenSubject): IssuedToken {
   const { alg, kid } = ring.first
   const payload = Object.fromEntries([...privateClaims(claims), ...Object.entries(registered)])
   const token = signCompact({ alg, typ: TYP, kid }, payload, signingKey)
+  if (token.length > LONG_TOKEN) warnOnce('longToken')
   return { token, expiresAt: new Date(exp * 1000), id }
+}
+
+/** Returns the lifetime of a token in milliseconds, never longer than the issuer's. */
+function lifetimeOf(subject: TokenSubject, signer: Signer): number {
+  const own = memberOf(subject, 'lifetime') ?? undefined
+  return own === undefined ? signer.lifetime : Math.min(signer.lifetime, named('issue: "lifetime"', tokenAge, own))
 }
 
 /** Returns the claims that go into a token: JSON values whose names are not registered claims. */

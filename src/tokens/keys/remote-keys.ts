@@ -1,6 +1,7 @@
 import { brand, hasBrand } from '../../shared/brand.js'
 import { AuthError, isAuthError } from '../../shared/errors.js'
 import { tell, warn } from '../../shared/events.js'
+import { FETCH_KEYS, tracePromise } from '../../shared/tracing.js'
 import { fetchText } from './fetch-text.js'
 import { type KeysByKid, readJwkSet } from './jwk-set.js'
 import type { KeySource } from './key-ring.js'
@@ -66,7 +67,13 @@ export function remoteKeys(url: string | URL | undefined, options: RemoteKeysOpt
 
   async function fetchSet(now: number): Promise<void> {
     try {
-      keys = readJwkSet(await fetchText(href, read), keys)
+      const text = await tracePromise(
+        FETCH_KEYS,
+        () => fetchText(href, read),
+        { url: location },
+        () => ({}),
+      )
+      keys = readJwkSet(text, keys)
       heardAt = now
       failure = undefined
       if (keys.size === 0) report(new Error(`remoteKeys: ${location} has no usable key`))

@@ -17,6 +17,7 @@ import {
   issuerOf,
   membersOf,
   oddTokens,
+  PASSWORD_CHANGE,
   type Parts,
   pair,
   REPORTS,
@@ -34,13 +35,27 @@ interface Report {
 
 const YEAR_AGO = Date.now() - 365 * 86_400_000
 const expiredToken = issuerOf({ clock: () => YEAR_AGO }).issue({ accountId: ACCOUNTS.alice.id }).token
+const tenMinutesAgo = new Date(Date.now() - 600_000)
+const oldToken = issuerOf().issue({ accountId: ACCOUNTS.alice.id, issuedAt: tenMinutesAgo }).token
 
 /** Checks an app, next to another environment with its own key. */
-async function check(parts: Parts, other: Parts = soundParts(foreignIssuer())) {
+async function check(parts: Parts, other: Parts = soundParts(foreignIssuer()), recent = true) {
   const [{ url }, { url: there }] = [await listen(appOf(parts)), await listen(appOf(other))]
   const guarded = [STATEMENTS, REPORTS].flatMap((path) => ['--guarded', path])
-  const args = ['check', url, '--email', ACCOUNTS.alice.email, ...guarded, '--other', there, '--json']
-  const ran = await cli(args, { env: { CHECK_PASSWORD: PASSWORD, CHECK_EXPIRED_TOKEN: expiredToken } })
+  const args = [
+    'check',
+    url,
+    '--email',
+    ACCOUNTS.alice.email,
+    ...guarded,
+    ...(recent ? ['--recent', PASSWORD_CHANGE] : []),
+    '--other',
+    there,
+    '--json',
+  ]
+  const ran = await cli(args, {
+    env: { CHECK_PASSWORD: PASSWORD, CHECK_EXPIRED_TOKEN: expiredToken, CHECK_OLD_TOKEN: oldToken },
+  })
   // No row stumbles over what it was made for.
   expect(ran.stdout).not.toContain('cannot be judged')
   const report = JSON.parse(ran.stdout) as Report
@@ -188,6 +203,21 @@ const FAULTS: Record<string, [fails: readonly string[], plant: Plant]> = {
   'tokens without client_id': [
     ['token-claims'],
     () => soundParts(oddTokens({ claims: ({ client_id: _, ...claims }) => claims })),
+  ],
+  'a route that accepts an old sign-in': [['recent-refused'], ({ tokens }) => ({ recent: requireBearer({ tokens }) })],
+  'a route that accepts no sign-in at all': [
+    ['recent-accepted', 'recent-refused'],
+    () => ({ recent: (_req, res) => void res.sendStatus(401) }),
+  ],
+  'a challenge without max_age': [
+    ['recent-refused'],
+    ({ recent }) => ({
+      recent: (req, res, next) => {
+        const setHeader = res.setHeader.bind(res)
+        res.setHeader = (name, value) => setHeader(name, String(value).replace(/, max_age="\d+"/, ''))
+        recent(req, res, next)
+      },
+    }),
   ],
   'tokens that live for a month': [['lifetime'], () => soundParts(issuerOf({ lifetime: '30 days' }))],
   "the account's row in the token": [
@@ -521,7 +551,12 @@ const FAULTS: Record<string, [fails: readonly string[], plant: Plant]> = {
 describe('a planted fault is named, and nothing else', () => {
   test.each(Object.entries(FAULTS))('%s', async (_what, [fails, plant]) => {
     const sound = soundParts()
-    const found = await check({ ...sound, ...plant(sound) })
+    const planted = plant(sound)
+    const found = await check(
+      { ...sound, ...planted },
+      undefined,
+      fails.some((id) => id.startsWith('recent-')),
+    )
     expect(
       found.report.rows.filter(({ verdict }) => verdict === 'fails').map(({ id, detail }) => [id, detail]),
     ).toEqual(fails.map((id) => [id, expect.any(String)]))
@@ -530,7 +565,7 @@ describe('a planted fault is named, and nothing else', () => {
   })
 
   test('of two environments with one key and one issuer, both rows', async () => {
-    const { fails } = await check(soundParts(), soundParts())
+    const { fails } = await check(soundParts(), soundParts(), false)
     expect(fails).toEqual(['foreign-token', 'token-abroad'])
   })
 

@@ -20,6 +20,8 @@ import { privatePem } from '../../support/keys.js'
 
 export const STATEMENTS = '/statements'
 export const REPORTS = '/reports'
+/** A route that needs a sign-in of the last five minutes. */
+export const PASSWORD_CHANGE = '/password-change'
 
 export const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 export const HERE = 'https://api.example.com'
@@ -37,6 +39,8 @@ export interface Parts {
   before: RequestHandler[]
   /** Publishes the keys. */
   keys: RequestHandler
+  /** The guard of the route that needs a recent sign-in. */
+  recent: RequestHandler
   /** The guards of the two guarded routes. */
   guards: readonly [RequestHandler[], RequestHandler[]]
   after: ErrorRequestHandler[]
@@ -52,11 +56,12 @@ export function soundParts(tokens: TokenIssuer = issuerOf()): Parts {
     before: [],
     keys: jwksRouter({ tokens }),
     guards: [[guard], [guard]],
+    recent: requireBearer({ tokens, signedInWithin: '5m' }),
     after: [],
   }
 }
 
-export function appOf({ tokens, accounts, passwords, before, keys, guards, after }: Parts) {
+export function appOf({ tokens, accounts, passwords, before, keys, guards, recent, after }: Parts) {
   const app = express()
   const answer: RequestHandler = (_req, res) => {
     res.json([])
@@ -66,6 +71,7 @@ export function appOf({ tokens, accounts, passwords, before, keys, guards, after
   app.use(tokenRouter({ tokens, accounts, passwords }))
   app.get(STATEMENTS, ...guards[0], answer)
   app.get(REPORTS, ...guards[1], answer)
+  app.get(PASSWORD_CHANGE, recent, answer)
   for (const handler of after) app.use(handler)
   return app
 }

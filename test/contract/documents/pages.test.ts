@@ -58,7 +58,9 @@ describe('each block of TypeScript or JavaScript', () => {
   })
 
   it('is run by a test', () => {
-    const tests = filesBelow('test/contract/documents/examples').filter((file) => file.endsWith('.test.ts'))
+    const tests = ['test/contract/documents/examples', 'test/hosts/documents']
+      .flatMap(filesBelow)
+      .filter((file) => /\.test\.m?[jt]s$/.test(file))
     const code = tests.map((file) => readFileSync(root + file, 'utf8')).join('\n')
     const types = new Set(['account-user']) // This block only declares types. Its test is `contract/types/types.test.ts`.
     const unused = Object.keys(CONTEXTS).filter((name) => !types.has(name) && !code.includes(`'${name}'`))

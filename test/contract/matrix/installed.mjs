@@ -36,7 +36,39 @@ export async function installedNode(version) {
   const [system, binary] = process.platform === 'win32' ? ['win', 'bin/node.exe'] : [process.platform, 'bin/node']
   const folder = await installed(`node-${system}-${process.arch}`, version)
   const program = join(folder, binary)
-  return { version: await versionOf(folder), program, path: dirname(program) }
+  return { name: 'Node', version: await versionOf(folder), program, path: dirname(program) }
+}
+
+/** Deno asks for permissions. Native modules, which hash passwords, need `--allow-ffi`. */
+const DENO = ['run', '--no-prompt', '--allow-env', '--allow-net', '--allow-read', '--allow-ffi']
+
+const { arch, platform } = process
+const windows = platform === 'win32'
+const RUNTIMES = {
+  bun: {
+    name: 'Bun',
+    version: '1',
+    package: `@oven/bun-${windows ? 'windows' : platform}-${arch === 'arm64' ? 'aarch64' : arch}`,
+    binary: windows ? 'bin/bun.exe' : 'bin/bun',
+    args: [],
+  },
+  deno: {
+    name: 'Deno',
+    version: '2',
+    package: `@deno/${platform}-${arch}${platform === 'linux' ? '-glibc' : ''}`,
+    binary: windows ? 'deno.exe' : 'deno',
+    args: DENO,
+  },
+}
+
+/**
+ * Installs the newest Bun 1 or Deno 2 from npm. Their packages `bun` and `deno` are scripts that copy the package for this machine. Here
+ * only that package is installed.
+ */
+export async function installedRuntime(id) {
+  const { name, version, package: own, binary, args } = RUNTIMES[id]
+  const folder = await installed(own, version)
+  return { name, version: await versionOf(folder), program: join(folder, binary), args }
 }
 
 /** The oldest Express that `peerDependencies` allows, and the one that this project's lock file has. */

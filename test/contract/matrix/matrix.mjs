@@ -8,26 +8,23 @@ import { fileURLToPath } from 'node:url'
 import { table } from '../../performance/bench/report/table.mjs'
 import { addCounts, countLine, leaveCounts, leftCounts } from '../../support/runner/counts.mjs'
 import { readArguments } from './arguments.mjs'
-import { installedExpresses, installedNode } from './installed.mjs'
+import { installedExpresses, installedNode, installedRuntime } from './installed.mjs'
 
-// Runs the tests on several Nodes, with each Express. `npm run test:matrix -- --help` is what `readArguments` says.
+// Runs the tests on several Nodes, with each Express, and the packed consumers on Bun and Deno. `npm run test:matrix -- --help` is what `readArguments` says.
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const VITEST = join(ROOT, 'node_modules/vitest/vitest.mjs')
 
 const say = (line) => process.stdout.write(`${line}\n`)
 
-/** Runs the tests on one Node with one Express, and tells how they went: all that they said, if it was not well. */
-async function runTests({ node, express, only, counts }) {
-  const child = spawn(node.program, [VITEST, 'run', '--config', join(ROOT, 'test/vitest.config.ts'), ...only], {
+/**
+ * Runs Vitest with one Express, on one Node or on this Node for another runtime. Returns how the tests went, with all that they
+ * printed.
+ */
+async function runTests({ node = process.execPath, env, only }) {
+  const child = spawn(node, [VITEST, 'run', '--config', join(ROOT, 'test/vitest.config.ts'), ...only], {
     cwd: ROOT,
-    env: {
-      ...process.env,
-      // Programs that a test starts as `node` or `npm` also run on this Node.
-      PATH: node.path + delimiter + process.env.PATH,
-      TEST_EXPRESS: express.folder,
-      TEST_COUNTS: counts,
-    },
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
@@ -37,36 +34,70 @@ async function runTests({ node, express, only, counts }) {
 /** The example app is written for the Express that it comes with: its own tests are not about another one. */
 const testsOn = (express) => (express.own ? [] : ['--exclude', 'test/example-app/**'])
 
-async function runMatrix({ nodes, consumers }, folder) {
+async function runMatrix({ nodes, runtimes, consumers }, folder) {
   const expresses = await installedExpresses()
   const rows = []
-  async function runRow(node, express) {
-    const counts = join(folder, `${node.version} ${express.version}`)
+  async function runRow({ name, version }, express, { node, env, only }) {
+    const counts = join(folder, `${name} ${version} ${express.version}`)
     await writeFile(counts, '')
-    const only = consumers ? ['test/contract/packed'] : testsOn(express)
-    const { green, output } = await runTests({ node, express, only, counts })
-    const row = { node: node.version, express: express.version, green, ...leftCounts(counts) }
+    const started = performance.now()
+    const { green, output } = await runTests({
+      node,
+      env: { ...env, TEST_EXPRESS: express.folder, TEST_COUNTS: counts },
+      only,
+    })
+    const seconds = Math.round((performance.now() - started) / 1000)
+    const row = { runtime: `${name} ${version}`, express: express.version, green, ...leftCounts(counts) }
     rows.push(row)
-    say(`Node ${row.node}, Express ${row.express}: ${green ? countLine(row) : `RED\n${output}`}`)
+    say(`${row.runtime}, Express ${row.express}, ${seconds} s: ${green ? countLine(row) : `RED\n${output}`}`)
   }
+  const onNode = (node, express) => () =>
+    runRow(node, express, {
+      node: node.program,
+      // Programs that a test starts as `node` or `npm` also run on this Node.
+      env: { PATH: node.path + delimiter + process.env.PATH },
+      only: consumers ? ['test/contract/packed'] : testsOn(express),
+    })
+  const onRuntime = (runtime, express) => () =>
+    runRow(runtime, express, { env: { TEST_RUNTIME: JSON.stringify(runtime) }, only: ['--project', 'runtimes'] })
+
+  const nodeRows = []
   for (const version of nodes) {
     const node = await installedNode(version)
     // The consumers run on every Node. Older Express versions run only on the first and the last Node, to save time.
     const isEnd = version === nodes[0] || version === nodes.at(-1)
     const chosen = consumers && !isEnd ? expresses.slice(-1) : expresses
-    if (consumers) await Promise.all(chosen.map((express) => runRow(node, express)))
-    else for (const express of chosen) await runRow(node, express)
+    nodeRows.push(...chosen.map((express) => onNode(node, express)))
   }
+  const runtimeRows = []
+  for (const id of runtimes) {
+    const runtime = await installedRuntime(id)
+    const chosen = consumers ? expresses.slice(-1) : expresses
+    runtimeRows.push(...chosen.map((express) => onRuntime(runtime, express)))
+  }
+
+  // All tests use every core. A row of consumers uses about one core.
+  await runRows(nodeRows, consumers ? 2 : 1)
+  await runRows(runtimeRows, 2)
   return rows
+}
+
+/** Runs rows, at most `atOnce` of them at the same time. */
+async function runRows(rows, atOnce) {
+  const waiting = [...rows]
+  async function runNext() {
+    for (let run = waiting.shift(); run; run = waiting.shift()) await run()
+  }
+  await Promise.all(Array.from({ length: atOnce }, runNext))
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'matrix-'))
 try {
   const rows = await runMatrix(readArguments(process.argv.slice(2)), folder)
-  const cells = rows.map(({ node, express, green, passed, failed, skipped }) => {
-    return [node, express, passed, failed, skipped, green ? 'green' : 'RED']
+  const cells = rows.map(({ runtime, express, green, passed, failed, skipped }) => {
+    return [runtime, express, passed, failed, skipped, green ? 'green' : 'RED']
   })
-  say(`\n${table(['Node', 'Express', 'passed', 'failed', 'skipped', ''], cells)}\n`)
+  say(`\n${table(['runtime', 'Express', 'passed', 'failed', 'skipped', ''], cells)}\n`)
   if (rows.some(({ green }) => !green)) process.exitCode = 1
 
   const file = process.env.TEST_COUNTS

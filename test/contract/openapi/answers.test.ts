@@ -128,6 +128,8 @@ describe.each(EXPRESS)('every answer is the documented one, on %s', async (_, ex
   describe('the guard', () => {
     const bearer = (token: string): Sent => ({ headers: { Authorization: `Bearer ${token}` } })
     const tokenWith = (scopes: string[]) => makeIssuer().issue({ accountId: 'acc-1', scopes }).token
+    const issuedAt = new Date(Date.now() - 600_000)
+    const old = makeIssuer().issue({ accountId: 'acc-1', scopes: ['reports:read'], issuedAt }).token
     const good = bearer(tokenWith(['reports:read']))
     const { header, payload } = goodParts(Math.floor(Date.now() / 1000) - 7200)
 
@@ -140,6 +142,8 @@ describe.each(EXPRESS)('every answer is the documented one, on %s', async (_, ex
       [401, 'an expired token', bearer(forge(header, payload))],
       [403, 'a token without the scope', bearer(tokenWith([]))],
       [403, 'a token without all the scopes', good, { scope: 'reports:read reports:write' }],
+      [403, 'a token without any of the scopes', good, { anyScope: 'a b' }],
+      [401, 'a token of an old sign-in', bearer(old), { signedInWithin: '5m' }],
       [503, 'the revocation check is down', good, { isRevoked: fail }],
     ])('%i: %s', async (status, _what, sent, guard = {}) => {
       expect((await ask(await start({}, guard), '/guarded', 'get', sent)).status).toBe(status)

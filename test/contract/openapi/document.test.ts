@@ -151,6 +151,22 @@ describe('guardedOperation', () => {
     expect(responses['403']).toEqual(ref('403'))
   })
 
+  it('with anyScope, each scope is a requirement of its own, and the 403 is there', async () => {
+    const document = openApiDocument({ path: false })
+    document.paths['/own'] = { get: guardedOperation(OK, { scope: 'a', anyScope: 'b c', optional: true }) }
+    await expectValid(document)
+    expect(document.paths['/own'].get?.security).toEqual([{}, { bearer: ['a', 'b'] }, { bearer: ['a', 'c'] }])
+    expect(guardedOperation(OK, { anyScope: ['b'] }).responses).toHaveProperty('403')
+  })
+
+  it('with signedInWithin, the 401 names the time', async () => {
+    const document = openApiDocument({ path: false })
+    document.paths['/own'] = { get: guardedOperation(OK, { signedInWithin: '5m' }) }
+    await expectValid(document)
+    const description = expect.stringContaining('more than 300 seconds old')
+    expect(document.paths['/own'].get?.responses['401']).toEqual({ ...ref('401'), description })
+  })
+
   it('leads to the components of the document, under its scheme’s name', async () => {
     const document = openApiDocument({ path: false, schemeName: 'token' })
     document.paths['/own'] = { get: guardedOperation(OK, { scope: 'a', schemeName: 'token' }) }

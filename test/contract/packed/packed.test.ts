@@ -9,10 +9,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { shippedPages } from '../../support/documents/pages.js'
 import { filesBelow } from '../../support/documents/repository.js'
 import { ONLY_EXPRESS } from '../../support/runner/only-express.js'
-import { expectWorks } from './consumer.js'
+import { expectWorks, start } from './consumer.js'
 import { entryFiles, isModule, moduleNames, modulesOfEntries, stemOf } from './entries.js'
 import { install, npm } from './npm.js'
 import { type Manifest, type Packed, pack, tempFolder } from './pack.js'
+import { WIRE_ENV, wireTests } from './wire.js'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const manifest: Manifest = JSON.parse(await readFile(here('../../../package.json'), 'utf8'))
@@ -118,6 +119,13 @@ describe.each(EXPRESS)('a project with Express %s that installed the tarball', (
     await expectWorks(join(project.folder, program))
   })
 
+  // `npm run test:matrix` runs these tests on the other runtimes.
+  if (!ONLY_EXPRESS && majorOf(express) === '5') {
+    describe('wire/main.mjs', () => {
+      wireTests(async () => (installed ? start(join(project.folder, 'wire/main.mjs'), { env: WIRE_ENV }) : undefined))
+    })
+  }
+
   it.each([
     ['nodenext', ['main.mjs', 'main.cjs']],
     ['bundler', ['main.mjs']],
@@ -137,7 +145,7 @@ describe.each(EXPRESS)('a project with Express %s that installed the tarball', (
       output(project.folder, '--input-type=module', '-e', names(`await import('${name}')`)),
       output(project.folder, '--input-type=commonjs', '-e', names(`require('${name}')`)),
     ])
-    expect(imported).toMatch(/^\w+(,\w+)*\n$/)
+    expect(imported).toMatch(/^(\w+(,\w+)*)?\n$/)
     expect(required.replace('__esModule,', '')).toBe(imported)
   })
 })

@@ -57,7 +57,12 @@ describe('Dependabot', () => {
     updates.filter((update) => update['package-ecosystem'] === ecosystem).map(({ directory }) => directory)
 
   it('watches all lock files and the workflows', () => {
-    expect(watched('npm')).toEqual(['/', '/test/performance/bench/peers', '/test/contract/documents/pictures/renderer'])
+    expect(watched('npm')).toEqual([
+      '/',
+      '/test/performance/bench/peers',
+      '/test/hosts',
+      '/test/contract/documents/pictures/renderer',
+    ])
     for (const folder of watched('npm'))
       expect(existsSync(new URL(`../../..${folder}/package-lock.json`, import.meta.url))).toBe(true)
     expect(watched('github-actions')).toEqual(['/'])

@@ -81,6 +81,7 @@ describe('workflows', () => {
       'release.yml, github-release': { contents: 'write' },
       'test.yml, everything': { contents: 'read' },
       'test.yml, matrix': { contents: 'read' },
+      'test.yml, runtimes': { contents: 'read' },
     })
   })
 
@@ -116,6 +117,11 @@ describe('the matrix of test.yml', () => {
 
   it('has the Nodes of npm run test:matrix', () => {
     expect(nodes).toEqual(readArguments([]).nodes)
+  })
+
+  it('has the other runtimes of npm run test:matrix', () => {
+    const { steps = [] } = workflow('test.yml').jobs['runtimes'] ?? {}
+    expect(steps.at(-1)?.run).toBe(`npm run test:matrix -- ${readArguments([]).runtimes.join(' ')}`)
   })
 
   it('has the oldest Node that package.json supports, and each later line with long-term support', () => {

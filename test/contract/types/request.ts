@@ -1,3 +1,4 @@
+import 'express-token-endpoint/express'
 import express, { type Request, type RequestHandler, type Response } from 'express'
 import { type Account, authOf, createTokenVerifier, requireBearer, type VerifiedToken } from 'express-token-endpoint'
 import { expectTypeOf } from 'vitest'
@@ -38,7 +39,6 @@ app.post('/orders/:id', guard, (req: Typed, res: Response<{ total: number }>) =>
 
 /** A type that a host with `accounts` may declare for `req.user`. */
 export type User = Omit<Account, 'passwordHash'>
-expectTypeOf<keyof User>().toEqualTypeOf<'id' | 'disabled' | 'scopes' | 'claims' | 'tokensValidAfter'>()
+expectTypeOf<keyof User>().toEqualTypeOf<'id' | 'disabled' | 'scopes' | 'claims' | 'lifetime' | 'tokensValidAfter'>()
 
-// @ts-expect-error -- not a request of Express's
 authOf({ auth: undefined })

@@ -30,8 +30,15 @@ await mkdir(`${root}node_modules/.cache`, { recursive: true })
 const declarations = await mkdtemp(`${root}node_modules/.cache/types-`)
 afterAll(() => rm(declarations, { recursive: true, force: true }))
 const emit = { ...strictest, noEmit: false, declaration: true, emitDeclarationOnly: true, stripInternal: true }
-ts.createProgram([`${root}src/index.ts`], { ...emit, rootDir: `${root}src`, outDir: declarations }).emit()
-const paths = { 'express-token-endpoint': [`${declarations}/index.d.ts`] }
+ts.createProgram([`${root}src/index.ts`, `${root}src/express.ts`], {
+  ...emit,
+  rootDir: `${root}src`,
+  outDir: declarations,
+}).emit()
+const paths = {
+  'express-token-endpoint': [`${declarations}/index.d.ts`],
+  'express-token-endpoint/express': [`${declarations}/express.d.ts`],
+}
 
 function problems(files: readonly string[], options: ts.CompilerOptions): string[] {
   const names = files.map((file) => (file.startsWith(root) ? file : `${root}test/contract/types/${file}`))
@@ -48,6 +55,8 @@ it.each([
   ['a host with Passport and users of its own, under strict', ['hosts/own-user.ts'], strict],
   ['a host with Passport and users of its own, under the strictest options', ['hosts/own-user.ts'], strictest],
   ['a host whose users are its accounts, under strict', ['hosts/account-user.ts'], strict],
+  ['a host with express-oauth2-jwt-bearer, under the strictest options', ['hosts/other-bearer.ts'], strictest],
+  ['a host with its own req.auth, under the strictest options', ['hosts/own-auth.ts'], strictest],
 ])('the compiler takes what is right, and nothing that is marked as wrong: %s', (_, files, options) => {
   expect(problems(files, options)).toEqual([])
 })

@@ -38,7 +38,7 @@ export function readPage(path: string) {
 
   /** Returns the text below a heading, down to the next heading of the same or a higher level. */
   function section(heading: string): string {
-    const [, below] = prose.split(`\n${heading}\n`)
+    const [, below] = `\n${prose}`.split(`\n${heading}\n`)
     if (below === undefined) throw new Error(`${path} has no "${heading}"`)
     const level = /^#+/.exec(heading)?.[0].length ?? 1
     return below.split(new RegExp(`^#{1,${level}} `, 'm'))[0] as string

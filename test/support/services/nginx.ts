@@ -1,5 +1,13 @@
 import { onTestFinished } from 'vitest'
-import { HAS_NGINX, HOW_TO_GET_NGINX, type NginxServer, nginxServer, type Upstreams } from './servers/nginx-server.mjs'
+import { freePort } from './servers/free-port.mjs'
+import {
+  HAS_NGINX,
+  HOW_TO_GET_NGINX,
+  type NginxServer,
+  nginxServer,
+  nginxWith,
+  type Upstreams,
+} from './servers/nginx-server.mjs'
 
 if (!HAS_NGINX) {
   if (process.env['REQUIRE_SERVICES']) throw new Error(`nginx is missing. ${HOW_TO_GET_NGINX}`)
@@ -15,4 +23,16 @@ export async function startNginx(upstreams: Upstreams): Promise<NginxServer> {
   onTestFinished(() => nginx.remove())
   await nginx.start()
   return nginx
+}
+
+/**
+ * Starts nginx with a configuration on one free port, and stops it when the test is over.
+ * @param siteOn returns the text of the `http` block for the port
+ */
+export async function startNginxSite(siteOn: (port: number) => string): Promise<string> {
+  const site = await freePort()
+  const nginx = await nginxWith(siteOn(site), { site })
+  onTestFinished(() => nginx.remove())
+  await nginx.start()
+  return `http://127.0.0.1:${site}`
 }

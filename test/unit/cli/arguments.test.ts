@@ -29,7 +29,20 @@ test.each([
   ['hash', ['bcrypt', 'min-length', 'help']],
   [
     'check',
-    ['email', 'guarded', 'path', 'jwks', 'other', 'other-email', 'skip', 'timeout', 'plain-http', 'json', 'help'],
+    [
+      'email',
+      'guarded',
+      'recent',
+      'path',
+      'jwks',
+      'other',
+      'other-email',
+      'skip',
+      'timeout',
+      'plain-http',
+      'json',
+      'help',
+    ],
   ],
 ])('%s --help has a line for every option', async (command, options) => {
   for (const flag of ['--help', '-h']) {

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import { AuthError, type AuthErrorCode } from 'express-token-endpoint'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { withHeaders } from '../../../src/shared/errors.js'
 
 const STATUS: Record<AuthErrorCode, number> = {
   method_not_allowed: 405,
@@ -14,6 +15,7 @@ const STATUS: Record<AuthErrorCode, number> = {
   missing_token: 401,
   invalid_request: 400,
   invalid_token: 401,
+  insufficient_user_authentication: 401,
   insufficient_scope: 403,
   unavailable: 503,
 }
@@ -51,5 +53,18 @@ describe('AuthError', () => {
   it('has no cause when it is given none', () => {
     expect(inspect(new AuthError('unavailable'))).not.toContain('cause')
     expect('cause' in new AuthError('unavailable')).toBe(false)
+  })
+
+  it('takes nothing from a polluted Object.prototype, and neither does its copy', () => {
+    const polluted = { cause: 'other', reason: 'expired', retryAfter: 9, scope: ['other'] }
+    Object.assign(Object.prototype, polluted)
+    onTestFinished(() => {
+      for (const name of Object.keys(polluted)) Reflect.deleteProperty(Object.prototype, name)
+    })
+    const error = new AuthError('invalid_token')
+    for (const one of [error, withHeaders(error, {})]) {
+      for (const name of Object.keys(polluted)) expect(Object.hasOwn(one, name), name).toBe(false)
+      expect([one.message, one.headers]).toEqual(['The access token is not valid.', {}])
+    }
   })
 })

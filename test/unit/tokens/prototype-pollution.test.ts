@@ -120,7 +120,7 @@ describe('issue', () => {
       },
     )
     issuer.issue(subject)
-    expect(reads.sort()).toEqual(['accountId', 'claims', 'issuedAt', 'scopes'])
+    expect(reads.sort()).toEqual(['accountId', 'claims', 'issuedAt', 'lifetime', 'scopes'])
   })
 })
 

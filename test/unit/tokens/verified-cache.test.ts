@@ -194,7 +194,9 @@ describe('a guard that knows the token', () => {
     verify.mockClear()
     const { fromCache: recall } = syncVerifier()
     const verifyNow = vi.fn()
-    await ask({ tokens: withSyncVerifier({ ...issuer }, { fromCache: recall, verifySync: verifyNow }) }).expect(200, {
+    await ask({
+      tokens: withSyncVerifier({ ...issuer }, { fromCache: recall, verifySync: verifyNow, now: Date.now }),
+    }).expect(200, {
       id: 'acc-1',
     })
     expect(verifyNow).not.toHaveBeenCalled()
@@ -321,7 +323,7 @@ describe('the guard, on a token’s first time', () => {
 
   it('asks verify when it cannot be told at once', async () => {
     const verifyLater = vi.fn(issuer.verify)
-    const never: SyncVerifier = { fromCache: () => undefined, verifySync: () => undefined }
+    const never: SyncVerifier = { fromCache: () => undefined, verifySync: () => undefined, now: Date.now }
     const { next, req } = call(withSyncVerifier({ ...issuer, verify: verifyLater }, never))
     expect(next).not.toHaveBeenCalled()
     await vi.waitFor(() => expect(next.mock.calls).toEqual([[]]))

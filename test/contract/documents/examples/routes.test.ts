@@ -48,6 +48,16 @@ describe('the pages on routes', () => {
     await get(app, '/totals', admin).expect(200)
   })
 
+  it('step-up: needs a sign-in of the last five minutes', async () => {
+    const { app, tokens } = await run<Host>('step-up')
+    const token = (ago: number) =>
+      tokens.issue({ accountId: 'acc-1', scopes: ['payments:write'], issuedAt: new Date(Date.now() - ago) }).token
+    const pay = (text: string) => request(app).post('/payments').auth(text, { type: 'bearer' })
+    await pay(token(0)).expect(201, { by: 'acc-1' })
+    const refused = await pay(token(600_000)).expect(401)
+    expect(refused.headers['www-authenticate']).toContain('max_age="300"')
+  })
+
   it('environments: each takes its own tokens, and refuses the other one’s', async () => {
     const { app } = await run<Host>('environments')
     for (const [own, other] of [['live', 'sandbox'] as const, ['sandbox', 'live'] as const]) {

@@ -1,11 +1,12 @@
-import type express from 'express'
-import { AuthError, type AuthObserver, type TokenIssuer, type TokenVerifier } from 'express-token-endpoint'
+import { trace as otel } from '@opentelemetry/api'
+import express from 'express'
+import { AuthError, type AuthObserver, type TokenIssuer, type TokenVerifier, tokenRouter } from 'express-token-endpoint'
 import type { Redis } from 'ioredis'
 import { register } from 'prom-client'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { oldKeys, startExamples } from '../../../support/documents/examples.js'
-import { makeIssuer } from '../../../support/fixtures.js'
+import { fastPasswords, makeIssuer, makeStore } from '../../../support/fixtures.js'
 import { listen, TOKEN_PATH } from '../../../support/http.js'
 import { NO_REDIS, startRedis } from '../../../support/services/redis.js'
 import { TOKENS } from './contexts/tokens.js'
@@ -32,6 +33,31 @@ describe('the pages on tokens', () => {
     const old = makeIssuer({ keys: { alg: 'ES256', privateKey: oldKeys.privateKey } })
     expect(await tokens.verify(old.issue({ accountId: 'acc-1' }).token)).toMatchObject({ accountId: 'acc-1' })
     await expect(old.verify(tokens.issue({ accountId: 'acc-1' }).token)).rejects.toThrow(AuthError)
+  })
+
+  it('tracing: makes a span of each login and of each verification', async () => {
+    const spans: { name: string; ended: boolean; status?: { message?: string | undefined } }[] = []
+    const startSpan = (name: string) => {
+      const span = { name, ended: false } as (typeof spans)[number]
+      spans.push(span)
+      return {
+        setStatus: (status: { message?: string }) => Object.assign(span, { status }),
+        end: () => Object.assign(span, { ended: true }),
+      }
+    }
+    otel.setGlobalTracerProvider({ getTracer: () => ({ startSpan }) } as never)
+    onTestFinished(() => otel.disable())
+    await run('tracing')
+    const tokens = makeIssuer()
+    const app = express().use(tokenRouter({ tokens, accounts: makeStore(), passwords: fastPasswords() }))
+    await request(app).post(TOKEN_PATH).send({ email: 'nobody@example.com', password: 'x' }).expect(403)
+    await tokens.verify(tokens.issue({ accountId: 'acc-1' }).token)
+    await expect(tokens.verify('a.b.c')).rejects.toThrow(AuthError)
+    expect(spans).toEqual([
+      { name: 'auth.login', ended: true, status: expect.objectContaining({ message: 'invalid_credentials' }) },
+      { name: 'auth.verify', ended: true },
+      { name: 'auth.verify', ended: true, status: expect.objectContaining({ message: 'invalid_token' }) },
+    ])
   })
 
   it('events: logs and counts', async () => {

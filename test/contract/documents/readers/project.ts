@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,6 +9,7 @@ import type { Packed } from '../../packed/pack.js'
 import { CONTEXTS } from '../examples/contexts/index.js'
 
 const MODULES = fileURLToPath(new URL('../../../../node_modules/', import.meta.url))
+const HOST_MODULES = fileURLToPath(new URL('../../../hosts/node_modules/', import.meta.url))
 
 /** The packages of every reader, because the README tells to install them. */
 const BASE = ['express', '@types/express', '@types/node', 'typescript']
@@ -18,6 +20,12 @@ export function packagesOf(page: string): string[] {
   const words = commands.flatMap(([, names = '']) => names.trim().split(/\s+/))
   const named = words.filter((word) => /^(@[\w.-]+\/)?[\w.-]+(@.+)?$/.test(word) && !word.startsWith('-'))
   return [...new Set([...BASE, ...named.map((name) => name.replace(/(?<=.)@.*/, ''))])].sort()
+}
+
+/** Returns whether a page names packages that only `test/hosts` has. They are not installed by default. */
+export const needsHosts = (page: string) => {
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(HOST_MODULES, '../package.json'), 'utf8'))
+  return packagesOf(page).some((name) => name in dependencies || name in devDependencies)
 }
 
 /** Returns the pages that have examples. */
@@ -46,8 +54,9 @@ export async function readersProject(folder: string, page: string, packed: Packe
 async function link(folder: string, name: string): Promise<void> {
   const target = join(folder, 'node_modules', name)
   await mkdir(dirname(target), { recursive: true })
-  if (!ts.sys.directoryExists(join(MODULES, name))) throw new Error(`${name}: a page needs it as a devDependency`)
-  await symlink(join(MODULES, name), target, 'junction')
+  const modules = [MODULES, HOST_MODULES].find((folder) => ts.sys.directoryExists(join(folder, name)))
+  if (!modules) throw new Error(`${name}: a page needs it as a devDependency, or as a dependency of test/hosts`)
+  await symlink(join(modules, name), target, 'junction')
 }
 
 async function unpack(folder: string, { manifest, files }: Packed): Promise<void> {

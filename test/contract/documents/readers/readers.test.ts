@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { NO_HOSTS } from '../../../hosts/kit.js'
 import { freePort } from '../../../support/services/servers/free-port.mjs'
 import { type Packed, pack, tempFolder } from '../../packed/pack.js'
 import { follow, NO_SHELL } from './follow.js'
-import { packagesOf, pagesWithExamples, problemsOf, readersProject } from './project.js'
+import { needsHosts, packagesOf, pagesWithExamples, problemsOf, readersProject } from './project.js'
 
 let packed: Packed
 let temporary: Awaited<ReturnType<typeof tempFolder>>
@@ -23,7 +24,8 @@ describe('the reader of a page', () => {
     ])
   })
 
-  it.each(pagesWithExamples())('%s: a strict compiler accepts each block', async (page) => {
+  it.for(pagesWithExamples())('%s: a strict compiler accepts each block', async (page, { skip }) => {
+    skip(NO_HOSTS && needsHosts(page), 'npm run hosts:install')
     const project = await tempFolder('reader')
     onTestFinished(() => project.remove())
     const files = await readersProject(project.folder, page, packed)

@@ -12,6 +12,7 @@ import {
   createTokenVerifier,
   jwksRouter,
   memoryAccounts,
+  pbkdf2,
   remoteKeys,
   requireBearer,
   tokenRouter,
@@ -45,7 +46,7 @@ const namesOf = (kind: string) =>
 
 describe('the page on errors', () => {
   it.each([
-    ['AuthErrorCode', '', 13, Object.keys(REFUSALS)],
+    ['AuthErrorCode', '', 14, Object.keys(REFUSALS)],
     ['LoginRefusal', 'Login: ', 4, unionOf('LoginRefusal')],
     ['TokenRefusal', 'Token: ', 15, unionOf('TokenRefusal')],
     ['Dependency', 'Dependency: ', 6, unionOf('Dependency')],
@@ -72,7 +73,7 @@ describe('the page on errors', () => {
   })
 })
 
-describe('the page on errors, misuse', () => {
+describe('the page on misuse', () => {
   const keys = { alg: 'HS256', secret: SECRET } as const
   const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const pem = '-----BEGIN PRIVATE KEY-----'
@@ -91,6 +92,7 @@ describe('the page on errors, misuse', () => {
     () => jwksRouter({ tokens: makeIssuer() }),
     () => requireBearer({ tokens: makeIssuer(), accounts: (() => null) as never }),
     () => createPasswords({ hashers: [argon2id as never] }),
+    () => createPasswords({ hashers: [pbkdf2(), argon2id()] }),
     () => requireBearer(new IncomingMessage(new Socket()) as never),
     () => remoteKeys('http://api.example.com/jwks.json'),
     () => requireBearer({ tokens: makeIssuer(), credentialsRequired: false } as never),
@@ -110,7 +112,9 @@ describe('the page on errors, misuse', () => {
   }
 
   it('has the messages of the package, row by row', () => {
-    const rows = page.tableIn('## Misuse').map(([message = '']) => message)
+    const rows = readPage('docs/reference/misuse.md')
+      .tableIn('# Misuse')
+      .map(([message = '']) => message)
     const messages = misuse.map((run) => (thrownBy(run) as TypeError).message)
     expect(rows.filter((row, index) => !fits(row, messages[index] ?? ''))).toEqual([])
     expect(rows).toHaveLength(messages.length)

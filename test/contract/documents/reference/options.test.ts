@@ -5,6 +5,7 @@ import {
   createThrottle,
   createTokenIssuer,
   createTokenVerifier,
+  firebaseScrypt,
   jwksRouter,
   remoteKeys,
   requireBearer,
@@ -29,6 +30,7 @@ const FUNCTIONS: Record<string, Make> = {
   'createPasswords(options?)': createPasswords as Make,
   'argon2id(options?)': argon2id,
   'bcrypt(options?)': bcrypt,
+  'firebaseScrypt(options)': firebaseScrypt as Make,
   'createThrottle(options?)': createThrottle as Make,
   'openApiDocument(options?)': openApiDocument as Make,
   'guardedOperation(operation, options?)': (options) => guardedOperation({ responses: {} }, options),
@@ -36,7 +38,7 @@ const FUNCTIONS: Record<string, Make> = {
   'accountStoreContract(options)': accountStoreContract as Make,
 }
 
-const page = readPage('docs/reference/options.md')
+const pages = ['docs/reference/options.md', 'docs/reference/passwords.md'].map(readPage)
 
 /** Returns the options that a function accepts, from its message about an unknown option. */
 function knownOptions(make: Make): string[] {
@@ -46,12 +48,14 @@ function knownOptions(make: Make): string[] {
 
 /** Returns the options that a section's tables name in the first column. */
 function documentedOptions(name: string): string[] {
-  const { text = '', level = 0 } = page.headings.find((heading) => heading.text === `\`${name}\``) ?? {}
-  const rows = page.tableIn(`${'#'.repeat(level)} ${text}`)
+  const rows = pages.flatMap((page) => {
+    const { text, level = 0 } = page.headings.find((heading) => heading.text === `\`${name}\``) ?? {}
+    return text === undefined ? [] : page.tableIn(`${'#'.repeat(level)} ${text}`)
+  })
   return rows.flatMap(([cell = '']) => (/^(`\w+`(, )?)+$/.test(cell) ? (cell.match(/\w+/g) ?? []) : []))
 }
 
-describe('the page on options', () => {
+describe('the pages on options', () => {
   it.each(Object.entries(FUNCTIONS))('%s: names each option, and no other', (name, make) => {
     const known = knownOptions(make)
     expect(known.length).toBeGreaterThan(0)

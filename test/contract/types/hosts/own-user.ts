@@ -16,7 +16,7 @@ const app = express()
 app.use(passport.initialize(), requireBearer({ tokens }))
 app.get('/', (req, res) => {
   const email: string | undefined = req.user?.email
-  const auth: VerifiedToken | undefined = req.auth
+  const auth: VerifiedToken = authOf(req)
   // @ts-expect-error -- this host's users have none
   req.user?.scopes
   res.json({ email, auth, account: authOf(req).accountId, session: req.isAuthenticated() })

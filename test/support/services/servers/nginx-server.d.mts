@@ -1,8 +1,8 @@
 export declare const HAS_NGINX: boolean
 export declare const HOW_TO_GET_NGINX: string
 
-export interface NginxServer {
-  ports: { clearingHouse: number; reporting: number }
+export interface NginxServer<Ports = { clearingHouse: number; reporting: number }> {
+  ports: Ports
   accessLog(): Promise<string>
   errorLog(): Promise<string>
   start(): Promise<void>
@@ -15,3 +15,7 @@ export interface Upstreams {
 }
 
 export declare function nginxServer(upstreams: Upstreams): Promise<NginxServer>
+export declare function nginxWith<Ports extends Record<string, number>>(
+  site: string,
+  ports: Ports,
+): Promise<NginxServer<Ports>>

@@ -56,13 +56,22 @@ const mainWith = (dir) => `
  * @param upstreams the ports of the processes by the name of their upstream block
  */
 export async function nginxServer(upstreams) {
+  const ports = { clearingHouse: await freePort(), reporting: await freePort() }
+  return nginxWith(await siteWith(upstreams, ports), ports)
+}
+
+/**
+ * Prepares nginx with a configuration.
+ * @param site the text of the `http` block
+ * @param ports the ports on which the configuration listens, by name
+ */
+export async function nginxWith(site, ports) {
   const dir = await mkdtemp(join(tmpdir(), 'nginx-'))
-  const listen = { clearingHouse: await freePort(), reporting: await freePort() }
-  await writeFile(join(dir, 'site.conf'), await siteWith(upstreams, listen))
+  await writeFile(join(dir, 'site.conf'), site)
   await writeFile(join(dir, 'nginx.conf'), mainWith(dir))
   let child
   return {
-    ports: listen,
+    ports,
     accessLog: () => readFile(join(dir, 'access.log'), 'utf8'),
     errorLog: () => readFile(join(dir, 'error.log'), 'utf8'),
     async start() {
@@ -71,7 +80,7 @@ export async function nginxServer(upstreams) {
       child.stderr.on('data', (chunk) => {
         output += chunk
       })
-      for (const port of Object.values(listen)) {
+      for (const port of Object.values(ports)) {
         while (!(await accepts(port))) {
           if (child.exitCode !== null) throw new Error(`nginx did not start:\n${output}`)
           await after(20)

@@ -246,10 +246,10 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
 
   describe('beside a host that uses Passport itself', () => {
     const hostUser = { id: 'host-user' }
-    const local = vi.fn((_name: string, _password: string, done: (error: null, user: object) => void) =>
+    const local = vi.fn((_name: string, _password: string, done: (error: null, user: { id: string }) => void) =>
       done(null, hostUser),
     )
-    const bearer = vi.fn((_token: string, done: (error: null, user: object) => void) => done(null, hostUser))
+    const bearer = vi.fn((_token: string, done: (error: null, user: { id: string }) => void) => done(null, hostUser))
 
     function passportHost() {
       local.mockClear()
@@ -311,7 +311,7 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       expect([registered._strategy('local'), registered._strategy('bearer')]).toEqual(strategies)
     })
 
-    it('its req.user, req.login and the rest stay as they were', async () => {
+    it('its req.login and the rest stay as they were, and its req.user only for the same person', async () => {
       const { app, tokens } = passportHost()
       const seen: unknown[][] = []
       const look = (req: import('express').Request) => {
@@ -326,11 +326,14 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       app.get('/both', passport.authenticate('bearer', { session: false }), remember, guard, remember, (_req, res) => {
         res.end()
       })
-      const { token } = tokens.issue({ accountId: 'acc-1' })
-      await request(app).get('/both').auth(token, { type: 'bearer' }).expect(200)
+      const pass = (accountId: string) =>
+        request(app).get('/both').auth(tokens.issue({ accountId }).token, { type: 'bearer' }).expect(200)
+      await pass(hostUser.id)
       expect(seen[0]).toEqual(seen[1])
       expect(seen[0]).toContain(hostUser)
       expect(typeof seen[0]?.[0]).toBe('function')
+      await pass('acc-1')
+      expect(seen[3]).toEqual(seen[2]?.map((value) => (value === hostUser ? undefined : value)))
     })
 
     it('and in a host without Passport, none of Passport’s is seen on the request', async () => {

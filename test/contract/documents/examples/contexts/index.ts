@@ -1,4 +1,5 @@
 import { ACCOUNTS } from './accounts.js'
+import { HOSTS } from './hosts.js'
 import { MIGRATIONS } from './migrations.js'
 import { OPERATE } from './operate.js'
 import { PASSWORDS } from './passwords.js'
@@ -11,6 +12,7 @@ import { TOKENS } from './tokens.js'
 /** The context of each block, by the name of the block. */
 export const CONTEXTS = {
   ...ACCOUNTS,
+  ...HOSTS,
   ...MIGRATIONS,
   ...OPERATE,
   ...PASSWORDS,

@@ -14,21 +14,7 @@ export const OPERATE: Contexts = {
   'fixed-key': '',
   'verify-text': TOKENS,
   passport: HOST,
-  nest: HOST,
   'plain-http': TOKENS,
-  upgrade: `import { createServer as createHttpServer, type IncomingMessage } from 'node:http'
-    import type { Duplex } from 'node:stream'
-    import * as library from 'express-token-endpoint'
-    export const tokens = library.createTokenIssuer({
-      issuer: '${ISSUER}',
-      keys: { alg: 'HS256', secret: '${SECRET}' },
-      lifetime: '1s',
-    })
-    export const api = createHttpServer()
-    const server = api
-    const accept = (_req: IncomingMessage, socket: Duplex, _head: Buffer, auth: library.VerifiedToken) =>
-      void socket.write('HTTP/1.1 101 Switching Protocols\\r\\nX-Account: ' + auth.accountId + '\\r\\n\\r\\n')`,
-  authenticate: TOKENS,
   client: '',
   server: `import express from 'express'
     const app = express().get('/slow', (_req, res) => void setTimeout(() => res.send('done'), 300))`,

@@ -1,5 +1,7 @@
 import type { Contexts } from '../../../../support/documents/examples.js'
 
 export const PASSWORDS: Contexts = {
-  'django-hasher': '',
+  'old-hashes': '',
+  'firebase-hashes': '',
+  'node-engine': '',
 }

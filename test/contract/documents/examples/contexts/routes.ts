@@ -7,6 +7,7 @@ export const ROUTES: Contexts = {
   'guard-mount': '',
   'account-user': '',
   scopes: HOST,
+  'step-up': HOST,
   environments: `${HOST}
     const [live, sandbox] = [accounts, accounts]`,
   proxy: `${HOST}

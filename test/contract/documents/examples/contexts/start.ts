@@ -2,7 +2,8 @@ import type { Contexts } from '../../../../support/documents/examples.js'
 import { ISSUER, SECRET } from '../../../../support/fixtures.js'
 
 /** The declarations of the README's `app.mjs`. */
-const APP = `import express from 'express'
+const APP = `import 'express-token-endpoint/express'
+import express from 'express'
 import { authOf, createPasswords, createTokenIssuer, memoryAccounts, requireBearer, tokenRouter } from 'express-token-endpoint'
 export const tokens = createTokenIssuer({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' } })
 const passwords = createPasswords()

@@ -16,4 +16,5 @@ export const TOKENS: Contexts = {
     const accounts = memoryAccounts([{ id: 'acc-1', email: 'a@b.c', passwordHash: null }])
     const log = { error: (_: unknown) => {} }`,
   events: '',
+  tracing: '',
 }

@@ -1,3 +1,4 @@
+import 'express-token-endpoint/express'
 import type { AddressInfo } from 'node:net'
 import express, { Router } from 'express'
 import { createPasswords, createTokenIssuer, memoryAccounts, requireBearer, tokenRouter } from 'express-token-endpoint'

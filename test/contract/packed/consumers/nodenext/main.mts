@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import express, { type NextFunction, type Request, type Response } from 'express'
 import {
   type AccountStore,
+  authOf,
   createPasswords,
   createTokenIssuer,
   createTokenVerifier,
@@ -23,7 +24,7 @@ const accounts = {
 const app = express()
 app.use(tokenRouter({ tokens, accounts }))
 app.get('/me', requireBearer({ tokens, accounts }), (req: Request, res: Response, _next: NextFunction) => {
-  const account: string | undefined = req.auth?.accountId
+  const account: string = authOf(req).accountId
   const nickname: string = req.user?.nickname ?? 'none'
   res.json({ account, nickname })
 })

@@ -1,6 +1,7 @@
 import { argon2id, bcrypt } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
-import { expectMisuse, rejectionOf } from '../../../support/failures.js'
+import { expectMisuse, rejectionOf } from '../../../../support/failures.js'
+import { outcomeOf, polluted } from '../../../../support/pollution.js'
 
 const cheap = { argon2id: argon2id({ memoryCost: 64, timeCost: 1 }), bcrypt: bcrypt({ cost: 4 }) }
 const SALT = 'c29tZXNhbHQ'
@@ -45,6 +46,13 @@ describe('new hashes', () => {
   })
 })
 
+it('new hashes of argon2id contain no secret of a polluted prototype', async () => {
+  const { value = '' } = await polluted({ secret: Buffer.from('pepper') }, () =>
+    outcomeOf(() => cheap.argon2id.hash('x')),
+  )
+  expect(await cheap.argon2id.verify('x', value)).toBe(true)
+})
+
 describe('argon2id accepts', () => {
   it.each(['m=19456,t=2,p=1', 'm=8,t=1,p=1', 'm=1048576,t=64,p=64'])('%s', (costs) => {
     expect(cheap.argon2id.accepts(phc(costs))).toBe(true)
@@ -63,6 +71,9 @@ describe('argon2id does not accept', () => {
     ['more than 64 lanes', phc('m=1024,t=1,p=65')],
     ['lanes in four digits', phc('m=1024,t=1,p=1000')],
     ['a negative cost', phc('m=-8,t=1,p=1')],
+    ['a leading zero', phc('m=064,t=1,p=1')],
+    ['no passes', phc('m=64,t=0,p=1')],
+    ['no lanes', phc('m=64,t=1,p=0')],
     ['a fraction', phc('m=64.5,t=1,p=1')],
     ['an exponent', phc('m=1e3,t=1,p=1')],
     ['costs in another order', phc('t=2,m=256,p=1')],
@@ -184,6 +195,11 @@ describe('options', () => {
     const says = 'argon2id: option "memoryCost" must be at least 8 KiB for each of "parallelism" (RFC 9106)'
     expectMisuse(() => argon2id({ memoryCost: 15, parallelism: 2 }), says)
     expect(() => argon2id({ memoryCost: 16, parallelism: 2 })).not.toThrow()
+  })
+
+  it.each([null, '', 'wasm', 'native ', 1])('of argon2id have a known engine, not %j', (engine) => {
+    const says = /^argon2id: option "engine" must be 'native' or 'node', but is /
+    expectMisuse(() => argon2id({ engine } as never), says)
   })
 
   it('that are undefined are absent, and the caller’s object is not changed', async () => {

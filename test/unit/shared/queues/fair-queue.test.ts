@@ -1,6 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createFairQueue, type FairQueue, type QueueLimits, type Source } from '../../../src/shared/fair-queue.js'
+import {
+  createFairQueue,
+  type FairQueue,
+  type QueueLimits,
+  type Source,
+} from '../../../../src/shared/queues/fair-queue.js'
 
 interface Item {
   readonly id: number

@@ -1,0 +1,52 @@
+import type * as Bcrypt from '@node-rs/bcrypt'
+import { integer, optional, readOptions } from '../../../shared/options.js'
+import type { Hasher } from './hasher.js'
+import { nativeModule } from './native-module.js'
+
+const blowfish = nativeModule<typeof Bcrypt>('@node-rs/bcrypt')
+
+/** The options of `bcrypt`: the cost of new hashes. Stored hashes contain their cost. */
+export interface BcryptOptions {
+  /** Log2 of the number of rounds: 4 to 18. Default 12. */
+  cost?: number | undefined
+}
+
+/** Costs from 4 to 18. With 18, a login takes seconds. */
+const bcryptSchema = { cost: optional(integer(4, 18, 'a cost'), 12) }
+
+const BCRYPT = /^\$2[aby]\$(0[4-9]|1[0-8])\$[./A-Za-z0-9]{53}$/
+
+/** bcrypt ignores every byte after the first 72. */
+const BCRYPT_BYTES = 72
+
+/** Returns whether bcrypt can tell a password apart. bcrypt repeats it with a NUL to fill its key, so `ab` equals `ab\0ab`. */
+const fitsBcrypt = (password: string) => Buffer.byteLength(password) <= BCRYPT_BYTES && !password.includes('\0')
+
+/**
+ * Creates a hasher for bcrypt, for accounts that have bcrypt hashes. Use argon2id for new systems (OWASP Password Storage Cheat
+ * Sheet). bcrypt ignores text after 72 bytes or after a NUL. A password with such text never matches and is never hashed.
+ * @throws TypeError for a cost out of range; `hash` rejects with a RangeError for a password that bcrypt would cut
+ */
+export function bcrypt(options?: BcryptOptions): Required<Omit<Hasher, 'external'>> {
+  const { cost } = readOptions<BcryptOptions, typeof bcryptSchema>('bcrypt', options, bcryptSchema, {
+    rounds: 'cost',
+    saltRounds: 'cost',
+  })
+  return {
+    accepts: (hash) => BCRYPT.test(hash),
+    async verify(password, hash) {
+      const matches = await (await blowfish()).verify(password, hash)
+      return matches && fitsBcrypt(password)
+    },
+    async hash(password) {
+      if (!fitsBcrypt(password)) {
+        throw new RangeError(
+          `bcrypt takes at most ${BCRYPT_BYTES} bytes and no NUL. Use argon2id(), which has no such limits`,
+        )
+      }
+      // $2y and $2b name the same computation, but every implementation reads $2b.
+      return (await (await blowfish()).hash(password, cost)).replace(/^\$2y/, '$2b')
+    },
+    outdated: (hash) => Number(BCRYPT.exec(hash)?.[1]) !== cost,
+  }
+}

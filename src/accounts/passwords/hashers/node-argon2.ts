@@ -1,0 +1,85 @@
+import crypto from 'node:crypto'
+import { promisify } from 'node:util'
+import { misuse } from '../../../shared/misuse.js'
+import { bare } from '../../../shared/values.js'
+import { fromBase64, notAccepted } from './stored-key.js'
+
+/** A stored hash in PHC string format: memory in KiB, passes, lanes, salt and tag. */
+export const ARGON2ID =
+  /^\$argon2id\$v=19\$m=([1-9]\d{0,9}),t=([1-9]\d{0,9}),p=([1-9]\d{0,2})\$([A-Za-z0-9+/]{11,})\$([A-Za-z0-9+/]{16,})$/
+
+/** The costs of Argon2id (RFC 9106 section 3.1): memory in KiB, passes and lanes. */
+export interface Argon2Costs {
+  memoryCost: number
+  timeCost: number
+  parallelism: number
+}
+
+/** The functions of `@node-rs/argon2` that the hasher calls. */
+export interface Argon2Engine {
+  hash(password: string, costs: Argon2Costs): Promise<string>
+  verify(hash: string, password: string): Promise<boolean>
+}
+
+/** The function `crypto.argon2` of Node 24.7. The installed types describe an older Node. */
+type NodeArgon2 = (
+  algorithm: 'argon2id',
+  parameters: {
+    message: string
+    nonce: Uint8Array
+    memory: number
+    passes: number
+    parallelism: number
+    tagLength: number
+  },
+  callback: (error: Error | null, tag: Buffer) => void,
+) => void
+
+/** Lengths of new hashes in bytes, the same as those of `@node-rs/argon2` (RFC 9106 section 4). */
+const SALT_BYTES = 16
+const TAG_BYTES = 32
+
+/**
+ * Creates an engine that needs no native module. It runs on libuv's thread pool.
+ * @throws TypeError when this Node has no `crypto.argon2`
+ */
+export function nodeArgon2(): Argon2Engine {
+  const { argon2 } = crypto as { argon2?: NodeArgon2 }
+  if (typeof argon2 !== 'function') {
+    throw misuse(
+      `argon2id: option "engine" must be 'native' on Node ${process.versions.node}, because crypto.argon2 is missing. Use Node 24.7 or newer for 'node'`,
+    )
+  }
+  const derive = promisify(argon2)
+  const tagOf = (message: string, nonce: Uint8Array, tagLength: number, costs: Argon2Costs) =>
+    derive(
+      'argon2id',
+      bare({
+        message,
+        nonce,
+        tagLength,
+        memory: costs.memoryCost,
+        passes: costs.timeCost,
+        parallelism: costs.parallelism,
+      }),
+    )
+
+  return {
+    async hash(password, costs) {
+      const salt = crypto.randomBytes(SALT_BYTES)
+      const tag = await tagOf(password, salt, TAG_BYTES, costs)
+      const { memoryCost, timeCost, parallelism } = costs
+      return `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${toBase64(salt)}$${toBase64(tag)}`
+    },
+    async verify(hash, password) {
+      const [, memoryCost, timeCost, parallelism, saltText = '', tagText = ''] = ARGON2ID.exec(hash) ?? []
+      const salt = fromBase64(saltText)
+      const tag = fromBase64(tagText)
+      if (!salt?.length || !tag?.length) throw notAccepted('argon2id')
+      const costs = { memoryCost: Number(memoryCost), timeCost: Number(timeCost), parallelism: Number(parallelism) }
+      return crypto.timingSafeEqual(await tagOf(password, salt, tag.length, costs), tag)
+    },
+  }
+}
+
+const toBase64 = (bytes: Buffer) => bytes.toString('base64').replace(/={1,2}$/, '')

@@ -1,0 +1,47 @@
+import { pbkdf2 as derive } from 'node:crypto'
+import { promisify } from 'node:util'
+import type { Hasher } from './hasher.js'
+import { fromBase64, isStoredKey, notAccepted } from './stored-key.js'
+
+/** The most iterations of a stored hash: about 3 s. Django 6.0 makes hashes with 1,200,000. */
+const MOST_ITERATIONS = 10_000_000
+
+/** Bytes of Django's keys. */
+const KEY_BYTES = { sha1: 20, sha256: 32 }
+
+/** Name, iterations, salt and key. Django's salts have no `$`. */
+const DJANGO = /^pbkdf2_(sha1|sha256)\$([1-9]\d{0,7})\$([!-#%-~]{1,128})\$([A-Za-z0-9+/]{27,43}=)$/
+
+interface StoredPbkdf2 {
+  digest: 'sha1' | 'sha256'
+  iterations: number
+  salt: string
+  key: Buffer
+}
+
+function parse(hash: string): StoredPbkdf2 | undefined {
+  const [, name, count, salt = '', text = ''] = DJANGO.exec(hash) ?? []
+  const digest = name === 'sha1' ? 'sha1' : 'sha256'
+  const iterations = Number(count)
+  const key = fromBase64(text)
+  const valid = iterations <= MOST_ITERATIONS && key?.length === KEY_BYTES[digest]
+  return valid ? { digest, iterations, salt, key } : undefined
+}
+
+/**
+ * Creates a hasher that checks Django's PBKDF2 hashes (RFC 8018 section 5.2): `pbkdf2_sha256$iterations$salt$key` and
+ * `pbkdf2_sha1$…`, with at most 10,000,000 iterations. It makes no hashes, so it cannot be the first hasher. The next login replaces
+ * the hash with one of the first hasher. A password that ends with NUL never matches.
+ * @throws nothing; `verify` rejects with an Error for a hash that `accepts` refuses
+ */
+export function pbkdf2(): Pick<Hasher, 'accepts' | 'verify'> {
+  return {
+    accepts: (hash) => parse(hash) !== undefined,
+    async verify(password, hash) {
+      const stored = parse(hash)
+      if (!stored) throw notAccepted('pbkdf2')
+      const { digest, iterations, salt, key } = stored
+      return isStoredKey(password, await promisify(derive)(password, salt, iterations, key.length, digest), key)
+    },
+  }
+}

@@ -1,0 +1,270 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { ALGORITHMS, ISSUER, makeIssuer, PASSWORD, signingKey } from '../../support/fixtures.js'
+import {
+  asForm,
+  asJson,
+  expectBadRequest,
+  expectForbidden,
+  expectProblem,
+  expectToken,
+  expectTooLarge,
+  expectUnsupported,
+  FORM_TYPE,
+  GOOD,
+  GOOD_FORM,
+  GOOD_JSON,
+  JSON_TYPE,
+  type Sent,
+  send,
+} from '../../support/host.js'
+import { bearer, flood, login, sendBytes, TOKEN_PATH } from '../../support/http.js'
+import type { Started } from './consumer.js'
+
+/** The environment of the host in `consumers/wire`. Its issuer has the keys of ES256, RS256 and PS256. */
+export const WIRE_ENV = { KEYS: JSON.stringify(ALGORITHMS.map((alg) => signingKey(alg))) }
+const ISSUER_KEYS = (['RS256', 'PS256', 'ES256'] as const).map((alg) => signingKey(alg))
+
+const tokens = makeIssuer({ keys: ISSUER_KEYS })
+const twoHoursAgo = makeIssuer({ keys: ISSUER_KEYS, clock: () => Date.now() - 7_200_000 })
+const expired = () => twoHoursAgo.issue({ accountId: 'acc-1' }).token
+
+const HEAD = `POST ${TOKEN_PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`
+const realm = `Bearer realm="${ISSUER}"`
+
+/** Sends a head and then a chunk every 5 ms until the server closes the connection. A faster client could lose the response. */
+async function sendUntilClosed(port: number, head: string, chunk: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1').setEncoding('latin1')
+  let received = ''
+  socket.on('data', (text: string) => {
+    received += text
+  })
+  socket.on('error', () => {})
+  socket.write(head)
+  const timer = setInterval(() => socket.write(chunk), 5)
+  await new Promise((resolve) => socket.once('close', resolve))
+  clearInterval(timer)
+  return received
+}
+
+/**
+ * Tests what a client of the host in `consumers/wire` receives. The tests are the same on every runtime.
+ * @param startHost returns undefined when the package could not be installed. The caller then skips the tests.
+ * @returns a function that returns the host, for further tests
+ */
+export function wireTests(startHost: () => Promise<Started | undefined>): () => Started {
+  let host: Started
+  let token = ''
+  beforeAll(async () => {
+    const started = await startHost()
+    if (!started) return
+    host = started
+    token = expectToken(await send(host.port, asJson(GOOD))).authenticationToken
+  })
+  afterAll(() => host?.stop())
+
+  const get = (path: string, authorization = `Bearer ${token}`) =>
+    send(host.port, { method: 'GET', path, headers: authorization ? { Authorization: authorization } : {} })
+  const events = async (): Promise<string[]> => JSON.parse((await get('/events')).body)
+  const count = async (code: string) => (await events()).filter((one) => one === code).length
+
+  describe('the token endpoint', () => {
+    it.each<[string, Sent]>([
+      ['JSON', { headers: JSON_TYPE, body: GOOD_JSON }],
+      ['a form', { headers: FORM_TYPE, body: GOOD_FORM }],
+      ['chunks', { headers: { ...JSON_TYPE, 'Transfer-Encoding': 'chunked' }, body: GOOD_JSON }],
+    ])('%s: 200 with a token and its expiration', async (_what, sent) => {
+      const { authenticationToken, expiration } = expectToken(await send(host.port, sent))
+      const { expiresAt } = await tokens.verify(authenticationToken)
+      expect(expiresAt.toISOString()).toBe(expiration)
+    })
+
+    it('a wrong password: 403 with an empty body', async () => {
+      expectForbidden(await send(host.port, asJson({ ...GOOD, password: 'wrong' })))
+    })
+
+    it.each<[string, Sent]>([
+      ['malformed JSON', { headers: JSON_TYPE, body: '{' }],
+      ['a member that occurs twice', { headers: JSON_TYPE, body: `{"email":"a",${GOOD_JSON.slice(1)}` }],
+      ['a field that occurs twice', asForm(`${GOOD_FORM}&email=a`)],
+      ['text that is not UTF-8', { headers: FORM_TYPE, body: 'email=%ff&password=x' }],
+      ['no body', { headers: JSON_TYPE }],
+    ])('%s: 400', async (_what, sent) => {
+      expectBadRequest(await send(host.port, sent))
+    })
+
+    it.each(['GET', 'HEAD', 'PUT', 'DELETE', 'PATCH'])('%s: 405 with Allow', async (method) => {
+      const answer = await send(host.port, { method })
+      expect(answer).toMatchObject({ status: 405, headers: { allow: 'POST', 'cache-control': 'no-store' } })
+      expect(answer.headers['content-type']).toBe('application/problem+json')
+    })
+
+    it.each<[string, Sent]>([
+      ['another type', { headers: { 'Content-Type': 'text/plain' }, body: GOOD_JSON }],
+      ['no type', { body: GOOD_JSON }],
+      ['a content coding', { headers: { ...JSON_TYPE, 'Content-Encoding': 'gzip' }, body: GOOD_JSON }],
+    ])('%s: 415', async (_what, sent) => {
+      expectUnsupported(await send(host.port, sent))
+    })
+
+    it('two lines of Content-Type: 415', async () => {
+      const body = `Content-Type: text/plain\r\nContent-Length: ${GOOD_JSON.length}\r\nConnection: close\r\n\r\n${GOOD_JSON}`
+      expect(await sendBytes(host.port, HEAD + body)).toMatch(/^HTTP\/1\.1 415 /)
+    })
+
+    it('a long body: 413', async () => {
+      expectTooLarge(await send(host.port, asJson({ ...GOOD, password: 'x'.repeat(1_000_000) })))
+    })
+
+    it.concurrent('an endless body with a length: 413, and the connection closes', async () => {
+      const received = await sendUntilClosed(
+        host.port,
+        `${HEAD}Content-Length: 1000000000000\r\n\r\n`,
+        'x'.repeat(10_000),
+      )
+      expect(received).toMatch(/^HTTP\/1\.1 413 /)
+      expect(received).toMatch(/\r\nConnection: close\r\n/i)
+    })
+
+    it.concurrent('endless chunks: 413, and the connection closes', async () => {
+      const chunk = `2710\r\n${'x'.repeat(10_000)}\r\n`
+      const received = await sendUntilClosed(host.port, `${HEAD}Transfer-Encoding: chunked\r\n\r\n`, chunk)
+      expect(received).toMatch(/^HTTP\/1\.1 413 /)
+      expect(received).toMatch(/\r\nConnection: close\r\n/i)
+    })
+
+    it.concurrent('an announced body that does not come: 413, and the connection closes', async () => {
+      const received = await sendBytes(host.port, `${HEAD}Content-Length: 1000000\r\n\r\n`)
+      expect(received).toMatch(/^HTTP\/1\.1 413 /)
+    })
+
+    it.concurrent('an endless body without a token: 401, and the connection closes', async () => {
+      const head = 'POST /me HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000000\r\n\r\n'
+      expect(await sendUntilClosed(host.port, head, 'x'.repeat(10_000))).toMatch(/^HTTP\/1\.1 401 /)
+    })
+
+    it('a client that aborts its request: the event client_closed_request, and the next request works', async () => {
+      const before = await count('client_closed_request')
+      const socket = connect(host.port, '127.0.0.1')
+      await once(socket, 'connect')
+      socket.write(`${HEAD}Content-Length: 100\r\n\r\n{"email":`)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      socket.destroy()
+      await vi.waitFor(async () => expect(await count('client_closed_request')).toBe(before + 1), 5000)
+      expectToken(await send(host.port, asJson(GOOD)))
+    })
+
+    it('a client that goes away during its login: the next request works', async () => {
+      const signal = AbortSignal.timeout(10)
+      await send(host.port, { ...asJson(GOOD), signal }).catch(() => {})
+      expectToken(await send(host.port, asJson(GOOD)))
+    })
+
+    it('pipelined logins: each response in its place', async () => {
+      const passwords = [PASSWORD, 'wrong', PASSWORD, 'wrong', PASSWORD, PASSWORD]
+      const answers = await flood(host.port, 6, (i) => login(GOOD.email, passwords[i] ?? ''), 2)
+      expect(answers.map(({ status }) => status)).toEqual([200, 403, 200, 403, 200, 200])
+    })
+
+    it('failed logins above the limit: 429 with Retry-After, also for the right password', async () => {
+      const path = `/limited${TOKEN_PATH}`
+      const wrong = { ...asJson({ ...GOOD, password: 'wrong' }), path }
+      for (let i = 0; i < 2; i++) expectForbidden(await send(host.port, wrong))
+      for (const sent of [wrong, { ...asJson(GOOD), path }]) {
+        const answer = await send(host.port, sent)
+        expectProblem(answer, 429, 'too_many_attempts', 'Too Many Requests')
+        expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0)
+        expect(Number(answer.headers['retry-after'])).toBeLessThanOrEqual(60)
+      }
+    })
+  })
+
+  describe('the guard', () => {
+    it.each(['/me', '/account', '/reports', '/optional', '/remote'])('%s: 200 with a token', async (path) => {
+      const answer = await get(path)
+      expect([answer.status, JSON.parse(answer.body)]).toEqual([200, { account: 'acc-1' }])
+    })
+
+    it('no token: 401 with a challenge without an error', async () => {
+      const answer = await get('/me', '')
+      expect(answer).toMatchObject({ status: 401, headers: { 'www-authenticate': realm } })
+    })
+
+    it.each([
+      ['a changed token', () => `Bearer ${token}x`],
+      ['an expired token', () => `Bearer ${expired()}`],
+      ['a token that is not a JWT', () => 'Bearer abc'],
+    ])('%s: 401 with invalid_token', async (_what, authorization) => {
+      const answer = await get('/me', authorization())
+      expect(answer.status).toBe(401)
+      expect(answer.headers['www-authenticate']).toMatch(/^Bearer realm="[^"]+", error="invalid_token", /)
+    })
+
+    it.each(['Bearer', 'Bearer  ', 'Bearer a b', 'Bearer a,b', 'Bearer ä'])(
+      'a malformed header, %j: 400',
+      async (header) => {
+        const answer = await get('/me', header)
+        expect(answer.status).toBe(400)
+        expect(answer.headers['www-authenticate']).toMatch(/error="invalid_request"/)
+      },
+    )
+
+    it('two Authorization lines: 400', async () => {
+      const line = `Authorization: Bearer ${token}\r\n`
+      const received = await sendBytes(
+        host.port,
+        `GET /me HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${line}${line}\r\n`,
+      )
+      expect(received).toMatch(/^HTTP\/1\.1 400 /)
+    })
+
+    it('a token in the query too: 400', async () => {
+      expect((await get(`/me?access_token=${token}`)).status).toBe(400)
+    })
+
+    it('a scope that the token does not have: 403 with insufficient_scope', async () => {
+      const answer = await get('/admin')
+      expect(answer.status).toBe(403)
+      expect(answer.headers['www-authenticate']).toMatch(/error="insufficient_scope".*scope="admin"/)
+    })
+
+    it('an optional token: 200 without a token, 401 with an invalid token', async () => {
+      const without = await get('/optional', '')
+      expect([without.status, without.body]).toEqual([200, '{"account":null}'])
+      expect((await get('/optional', `Bearer ${expired()}`)).status).toBe(401)
+    })
+
+    it('an unknown key of remote keys: 401', async () => {
+      const { token: unknown } = makeIssuer({ keys: signingKey('ES256', 'other') }).issue({ accountId: 'acc-1' })
+      expect((await get('/remote', `Bearer ${unknown}`)).status).toBe(401)
+    })
+
+    it('pipelined requests: each response in its place', async () => {
+      const answers = await flood(host.port, 100, (i) => bearer(i % 3 === 0 ? expired() : token, '/me'), 2)
+      expect(answers.map(({ status }) => status)).toEqual(answers.map((_, i) => (i % 3 === 0 ? 401 : 200)))
+    })
+  })
+
+  it('publishes its public keys', async () => {
+    const answer = await get('/.well-known/jwks.json', '')
+    expect(answer).toMatchObject({ status: 200, headers: { 'content-type': 'application/jwk-set+json' } })
+    const { keys } = JSON.parse(answer.body)
+    expect({ keys }).toEqual(tokens.jwks())
+    expect(await send(host.port, { path: '/.well-known/jwks.json' })).toMatchObject({
+      status: 405,
+      headers: { allow: 'GET, HEAD' },
+    })
+  })
+
+  it.each(ALGORITHMS)('signs and verifies with %s', async (alg) => {
+    const issuer = makeIssuer({ keys: signingKey(alg) })
+    const { token: here } = issuer.issue({ accountId: 'acc-1' })
+    expect((await get(`/me/${alg}`, `Bearer ${here}`)).status).toBe(200)
+    expect((await get(`/me/${alg}`, `Bearer ${here.slice(0, -8)}AAAAAAAA`)).status).toBe(401)
+    const { token: there } = JSON.parse((await get(`/token/${alg}`)).body)
+    expect(await issuer.verify(there)).toMatchObject({ accountId: 'acc-1' })
+  })
+
+  return () => host
+}

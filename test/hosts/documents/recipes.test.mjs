@@ -1,0 +1,132 @@
+import { once } from 'node:events'
+import passport from 'passport'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { HOSTS } from '../../contract/documents/examples/contexts/hosts.js'
+import { get, signIn } from '../../contract/documents/examples/sign-in.js'
+import { startExamples } from '../../support/documents/examples.js'
+import { start } from '../expect-host.js'
+import { NO_HOSTS } from '../kit.js'
+
+const { run } = startExamples(import.meta.url, HOSTS)
+
+const issue = (tokens, scopes = ['statements:read']) =>
+  tokens.issue({ accountId: 'acc-1', scopes, lifetime: '5m' }).token
+const bearer = (token) => ({ headers: { Authorization: `Bearer ${token}` } })
+const challenged = { 'www-authenticate': expect.stringContaining('Bearer realm=') }
+
+describe.skipIf(NO_HOSTS)('the page on other frameworks', () => {
+  it('nest: the guard admits a token, and its exception has the problem and the headers', async () => {
+    const { BearerGuard, tokens } = await run('nest')
+    const guard = new BearerGuard()
+    const sent = {}
+    const activate = (token) => {
+      const [req, res] = [
+        { headers: { authorization: `Bearer ${token}` }, socket: {} },
+        { set: (headers) => Object.assign(sent, headers) },
+      ]
+      return guard.canActivate({ switchToHttp: () => ({ getRequest: () => req, getResponse: () => res }) })
+    }
+    expect(await activate(issue(tokens))).toBe(true)
+    await expect(activate(issue(tokens, []))).rejects.toMatchObject({
+      status: 403,
+      response: { code: 'insufficient_scope' },
+    })
+    expect(sent).toMatchObject({ 'WWW-Authenticate': expect.stringContaining('scope="statements:read"') })
+  })
+
+  it('fastify: signs in, and refuses with the headers', async () => {
+    const { app, tokens } = await run('fastify')
+    onTestFinished(() => app.close())
+    await app.listen({ port: 0, host: '127.0.0.1' })
+    const { body } = await signIn(app.server).expect(200)
+    await get(app.server, '/statements', body.authenticationToken).expect(200, { account: 'acc-1' })
+    const refused = await get(app.server, '/statements', issue(tokens, [])).expect(403)
+    expect(refused).toMatchObject({ headers: challenged, body: { code: 'insufficient_scope', statusCode: 403 } })
+  })
+
+  it('apollo: authenticates in the context', async () => {
+    const { app } = await run('apollo')
+    const ask = (token) => get(app, '/graphql?query={account}', token).set('Apollo-Require-Preflight', 'true')
+    const { body } = await signIn(app).expect(200)
+    await ask(body.authenticationToken).expect(200, { data: { account: 'acc-1' } })
+    expect(await ask('x.y.z').expect(401)).toMatchObject({
+      headers: challenged,
+      body: { errors: [{ extensions: { code: 'invalid_token' } }] },
+    })
+  })
+
+  it('trpc: authenticates in createContext', async () => {
+    const { app, tokens } = await run('trpc')
+    await get(app, '/trpc/account', issue(tokens)).expect(200, { result: { data: 'acc-1' } })
+    const refused = await get(app, '/trpc/account', 'x.y.z').expect(401)
+    expect(refused).toMatchObject({ headers: challenged, body: { error: { data: { code: 'UNAUTHORIZED' } } } })
+  })
+
+  it('session-or-token: takes either, and prefers the token', async () => {
+    process.env.SESSION_SECRET = 'a secret of sessions'
+    passport.serializeUser((user, done) => done(null, user.id))
+    passport.deserializeUser((id, done) => done(null, { id }))
+    const { app, tokens } = await run('session-or-token')
+    app.post('/session', (req, res, next) => req.logIn({ id: 'acc-2' }, (error) => (error ? next(error) : res.end())))
+    const url = await start(app)
+    const cookie = (await fetch(`${url}/session`, { method: 'POST' })).headers.get('set-cookie').replace(/;.*/, '')
+    const ask = async (headers) => (await fetch(`${url}/statements`, { headers })).json()
+    const Authorization = `Bearer ${issue(tokens)}`
+    expect(await ask({ cookie })).toEqual({ user: { id: 'acc-2' } })
+    expect(await ask({ Authorization })).toMatchObject({ user: { id: 'acc-1' } })
+    expect(await ask({ cookie, Authorization })).toMatchObject({ user: { id: 'acc-1' } })
+    expect(await ask({ cookie, Authorization: 'Bearer x.y.z' })).toMatchObject({ code: 'invalid_token' })
+  })
+})
+
+describe.skipIf(NO_HOSTS)('the page on sockets', () => {
+  /** Sets the clock to a time after the tokens have expired. */
+  function expire() {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 300_000 })
+    onTestFinished(() => void vi.useRealTimers())
+  }
+
+  it('ws: responds to the upgrade, and closes when the token expires', async () => {
+    const { WebSocket } = await import('ws')
+    const { api, tokens } = await run('ws')
+    const url = await start(api)
+    const refused = new WebSocket(url, bearer('x.y.z'))
+    refused.on('error', () => {})
+    const [, response] = await once(refused, 'unexpected-response')
+    expect(response).toMatchObject({ statusCode: 401, headers: challenged })
+
+    const ws = new WebSocket(url, bearer(issue(tokens)))
+    const closed = once(ws, 'close')
+    expect(String((await once(ws, 'message'))[0])).toBe('account acc-1')
+    expire()
+    expect((await closed).map(String)).toEqual(['4401', 'invalid_token'])
+  })
+
+  it('socket-io: takes the token of a browser, and disconnects when it expires', async () => {
+    const { io } = await import('socket.io-client')
+    const { api, tokens } = await run('socket-io')
+    const url = await start(api)
+    const open = (token) => {
+      const socket = io(url, { auth: { token }, reconnection: false, forceNew: true })
+      onTestFinished(() => void socket.disconnect())
+      return socket
+    }
+    const refused = await new Promise((resolve) => open('x.y.z').once('connect_error', resolve))
+    expect(refused).toMatchObject({ message: 'invalid_token', data: { status: 401 } })
+
+    const socket = open(issue(tokens))
+    const closed = new Promise((resolve) => socket.once('disconnect', resolve))
+    expect(await new Promise((resolve) => socket.once('account', resolve))).toBe('acc-1')
+    expire()
+    expect(await closed).toBe('io server disconnect')
+  })
+
+  it('server-sent-events: ends the stream when the token expires', async () => {
+    const { app, tokens } = await run('server-sent-events')
+    const url = `${await start(app)}/events`
+    expect((await fetch(url)).status).toBe(401)
+    const stream = await fetch(url, bearer(issue(tokens)))
+    expire()
+    expect(await stream.text()).toBe('data: {"account":"acc-1"}\n\n')
+  })
+})

@@ -1,0 +1,111 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { ACCOUNTS } from '../../support/fixtures.js'
+import { expectHost, start } from '../expect-host.js'
+import { makeKit, NO_HOSTS, SCOPE } from '../kit.js'
+
+/** Starts a host, and stops it when the test ends. */
+async function run(host, kit = makeKit()) {
+  const { app, close, url, ...rest } = await host(kit)
+  if (close) onTestFinished(() => close())
+  return { url: url ?? (await start(app)), ...rest, kit }
+}
+
+describe.skipIf(NO_HOSTS)('Nest', () => {
+  it.each(['withCanActivate', 'withFilter', 'withMiddleware', 'withForwardedErrors'])('%s', async (name) => {
+    const hosts = await import('./nest.mjs')
+    const { url } = await run(hosts[name])
+    await expectHost(url)
+  })
+})
+
+describe.skipIf(NO_HOSTS)('Fastify', () => {
+  it.each(['withExpress', 'withHook'])('%s', async (name) => {
+    const hosts = await import('./fastify.mjs')
+    const { url } = await run(hosts[name])
+    await expectHost(url)
+  })
+})
+
+describe.skipIf(NO_HOSTS)('GraphQL and tRPC', () => {
+  it('Apollo Server authenticates in its context', async () => {
+    const { withContext } = await import('./apollo.mjs')
+    const { url } = await run(withContext)
+    await expectHost(url, {
+      path: `/graphql?query=${encodeURIComponent('{ account }')}`,
+      accountIn: ({ data }) => data.account,
+      codeIn: ({ errors: [error] }) => error.extensions.code,
+    })
+  })
+
+  it('tRPC authenticates in createContext', async () => {
+    const { withContext } = await import('./trpc.mjs')
+    const { url } = await run(withContext)
+    await expectHost(url, {
+      path: '/trpc/account',
+      accountIn: ({ result }) => result.data,
+      codeIn: ({ error }) => error.data.refusal,
+    })
+  })
+})
+
+describe.skipIf(NO_HOSTS)('Passport sessions', () => {
+  const sessionHost = async () => run((await import('./passport-session.mjs')).withSessions)
+
+  it('are next to tokens', async () => {
+    const { url } = await sessionHost()
+    await expectHost(url)
+  })
+
+  it('never leave the user of a session with the token of another account', async () => {
+    const { url, kit } = await sessionHost()
+    const signedIn = await fetch(`${url}/session/${ACCOUNTS.bob.id}`, { method: 'POST' })
+    const Cookie = signedIn.headers.get('set-cookie').replace(/;.*/, '')
+    const get = async (path, headers) => (await fetch(url + path, { headers })).json()
+    const Authorization = `Bearer ${kit.issued.alice}`
+
+    expect(await get('/either', { Cookie })).toEqual({ user: 'acc-2' })
+    for (const path of ['/either', '/reports']) {
+      expect(await get(path, { Cookie, Authorization })).toEqual({ user: 'acc-1', account: 'acc-1' })
+      expect(await get(path, { Authorization })).toEqual({ user: 'acc-1', account: 'acc-1' })
+    }
+    expect(await get('/either', {})).toMatchObject({ code: 'missing_token' })
+  })
+})
+
+describe.skipIf(NO_HOSTS)('Express apps', () => {
+  it.each(['generated', 'generatedWithErrorHandler'])('%s', async (name) => {
+    const hosts = await import('./express-apps.mjs')
+    const { url } = await run(hosts[name])
+    await expectHost(url)
+  })
+
+  it('Express sends the headers of a forwarded refusal without an error handler of the app', async () => {
+    const { withoutErrorHandler } = await import('./express-apps.mjs')
+    const { url } = await run(withoutErrorHandler)
+    await expectHost(url, { codeIn: null })
+  })
+
+  it('json-server, on Express 4 with the router of Express 5', async () => {
+    const { jsonServer } = await import('./express-apps.mjs')
+    const { url, versions } = await run(jsonServer)
+    expect(versions).toEqual([expect.stringMatching(/^\^4\./), expect.stringMatching(/^5\./)])
+    await expectHost(url)
+  })
+
+  it('express-openapi-validator finds no response that the document does not describe', async () => {
+    const { openApiValidator } = await import('./express-apps.mjs')
+    const { url, invalid } = await run(openApiValidator)
+    await expectHost(url)
+    expect(invalid).toEqual([])
+  })
+
+  it('accounts are documents of Mongoose', async () => {
+    const { withDocuments } = await import('./mongoose.mjs')
+    const { url, kit } = await run(withDocuments)
+    await expectHost(url)
+    const headers = { Authorization: `Bearer ${kit.issued.alice}` }
+    const body = await (await fetch(`${url}/reports`, { headers })).json()
+    expect(body).toMatchObject({ account: 'acc-1', user: { id: 'acc-1', scopes: [SCOPE] } })
+    expect(JSON.stringify(body)).not.toContain('plain:')
+  })
+})

@@ -1,0 +1,7 @@
+const express = require('express')
+
+const router = express.Router()
+
+router.get('/', (req, res) => res.json({ account: req.auth.accountId }))
+
+module.exports = router

@@ -1,0 +1,57 @@
+import { existsSync } from 'node:fs'
+import {
+  type AuthError,
+  authOf,
+  closeWhenEnded,
+  requireBearer,
+  tokenRouter,
+  type VerifiedToken,
+} from 'express-token-endpoint'
+import { ACCOUNTS, fastPasswords, makeIssuer, makeStore } from '../support/fixtures.js'
+
+const HOW_TO_GET_HOSTS = 'Install them: npm run hosts:install'
+
+/** True when the packages of `test/hosts/package.json` are not installed, for `describe.skipIf`. */
+export const NO_HOSTS = !existsSync(new URL('node_modules/.package-lock.json', import.meta.url))
+
+if (NO_HOSTS) {
+  const message = `The packages of test/hosts are missing. ${HOW_TO_GET_HOSTS}`
+  if (process.env['REQUIRE_SERVICES']) throw new Error(message)
+  process.stdout.write(`Tests with real hosts are skipped. ${message}\n`)
+}
+
+/** The scope of the guarded route. Alice has it and Bob does not. */
+export const SCOPE = 'reports:read'
+
+/** Creates what each host mounts: the token endpoint, and the guard of `/reports`. */
+export function makeKit() {
+  const tokens = makeIssuer()
+  const accounts = makeStore()
+  const { alice, bob } = ACCOUNTS
+  let revoked = false
+  let now = () => Date.now()
+  const clock = () => now()
+  return {
+    tokens,
+    accounts,
+    authOf,
+    /** Closes a connection on the next tick after `revokeAll`, at most one second later. */
+    closeWhenEnded: (auth: VerifiedToken, close: (error: AuthError) => void) =>
+      closeWhenEnded(auth, close, { isRevoked: () => revoked, clock }),
+    revokeAll() {
+      revoked = true
+      now = () => Date.now() + 40_000
+    },
+    router: tokenRouter({ tokens, accounts, passwords: fastPasswords() }),
+    guard: requireBearer({ tokens, accounts, scope: SCOPE }),
+    forwarding: requireBearer({ tokens, accounts, scope: SCOPE, forwardErrors: 'all' }),
+    /** Tokens that need no login. */
+    issued: {
+      alice: tokens.issue({ accountId: alice.id, scopes: alice.scopes }).token,
+      bob: tokens.issue({ accountId: bob.id }).token,
+      forged: `${tokens.issue({ accountId: alice.id, scopes: alice.scopes }).token.slice(0, -2)}AA`,
+    },
+  }
+}
+
+export type Kit = ReturnType<typeof makeKit>

@@ -1,0 +1,132 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { REFUSED, start } from '../expect-host.js'
+import { makeKit, NO_HOSTS } from '../kit.js'
+
+/** Starts a host, and stops it when the test ends. */
+async function run(host) {
+  const kit = makeKit()
+  const { app, close, path = '/' } = await host(kit)
+  const url = await start(app)
+  if (close) onTestFinished(() => void close())
+  return { url: url + path, kit }
+}
+
+const authorization = (token) => (token ? { headers: { Authorization: `Bearer ${token}` } } : {})
+
+/** Opens a WebSocket. Resolves with its first message, with the response that refuses the upgrade, or with the code of its end. */
+async function openWebSocket(url, token, firstMessage) {
+  const { WebSocket } = await import('ws')
+  const ws = new WebSocket(url, authorization(token))
+  onTestFinished(() => ws.terminate())
+  if (firstMessage !== undefined) ws.once('open', () => ws.send(firstMessage))
+  const ended = new Promise((resolve) => {
+    ws.once('close', (code, reason) => resolve({ code, reason: String(reason) }))
+    ws.on('error', () => {})
+  })
+  return new Promise((resolve) => {
+    ws.once('message', (account) => resolve({ account: String(account), ended }))
+    ws.once('unexpected-response', (_req, { statusCode, headers }) => resolve({ status: statusCode, headers }))
+    ended.then(resolve)
+  })
+}
+
+/** Expects a refusal for each kind of token, an open connection for a valid one, and its end after the token was revoked. */
+async function expectSockets({ kit, open, refusal, end }) {
+  for (const refused of REFUSED) {
+    expect(await open(refused.token && kit.issued[refused.token])).toMatchObject(refusal(refused))
+  }
+  const { account, ended } = await open(kit.issued.alice)
+  expect(account).toBe('acc-1')
+  kit.revokeAll()
+  expect(await ended).toEqual(end)
+}
+
+const REVOKED = { code: 4401, reason: 'invalid_token' }
+
+describe.skipIf(NO_HOSTS)('WebSockets', () => {
+  it('ws responds to the upgrade', async () => {
+    const { url, kit } = await run((await import('./ws.mjs')).withUpgrade)
+    await expectSockets({
+      kit,
+      open: (token) => openWebSocket(url, token),
+      refusal: ({ status, challenge }) => ({
+        status,
+        headers: { 'www-authenticate': expect.stringContaining(challenge), 'cache-control': 'no-store' },
+      }),
+      end: REVOKED,
+    })
+  })
+
+  it('ws takes the token from the first message', async () => {
+    const { url, kit } = await run((await import('./ws.mjs')).withFirstMessage)
+    await expectSockets({
+      kit,
+      open: (token) => openWebSocket(url, undefined, token ?? ''),
+      refusal: ({ status, code }) => ({ code: 4000 + status, reason: code }),
+      end: REVOKED,
+    })
+  })
+
+  it('express-ws closes with a code', async () => {
+    const { url, kit } = await run((await import('./express-ws.mjs')).withAuthenticate)
+    await expectSockets({
+      kit,
+      open: (token) => openWebSocket(url, token),
+      refusal: ({ status, code }) => ({ code: 4000 + status, reason: code }),
+      end: REVOKED,
+    })
+  })
+
+  it('express-ws closes without a code after the guard', async () => {
+    const { url, kit } = await run((await import('./express-ws.mjs')).withGuard)
+    await expectSockets({
+      kit,
+      open: (token) => openWebSocket(url, token),
+      refusal: () => ({ code: 1005 }),
+      end: REVOKED,
+    })
+  })
+})
+
+describe.skipIf(NO_HOSTS)('Socket.IO', () => {
+  /** Resolves with the account, or with the error of the connection. */
+  async function openSocketIo(url, options) {
+    const { io } = await import('socket.io-client')
+    const socket = io(url, { reconnection: false, forceNew: true, ...options })
+    onTestFinished(() => void socket.disconnect())
+    const ended = new Promise((resolve) => socket.once('disconnect', resolve))
+    return new Promise((resolve) => {
+      socket.once('account', (account) => resolve({ account, ended }))
+      socket.once('connect_error', resolve)
+    })
+  }
+
+  const asHeader = (token) => (token ? { extraHeaders: { Authorization: `Bearer ${token}` } } : {})
+  const asAuth = (token) => (token ? { auth: { token } } : {})
+
+  it.each([
+    ['the header, by polling', asHeader, 'polling'],
+    ['the header of a WebSocket', asHeader, 'websocket'],
+    ['auth, as browsers do', asAuth, 'websocket'],
+  ])('a middleware takes the token from %s', async (_, credentials, transport) => {
+    const { url, kit } = await run((await import('./socket-io.mjs')).withMiddleware)
+    await expectSockets({
+      kit,
+      open: (token) => openSocketIo(url, { transports: [transport], ...credentials(token) }),
+      refusal: ({ status, code, challenge }) => ({
+        data: { status, code, headers: { 'WWW-Authenticate': expect.stringContaining(challenge) } },
+      }),
+      end: 'io server disconnect',
+    })
+  })
+
+  it.each(['polling', 'websocket'])('the guard is a middleware of Engine.IO, with %s', async (transport) => {
+    const { url, kit } = await run((await import('./socket-io.mjs')).withEngineMiddleware)
+    await expectSockets({
+      kit,
+      open: (token) => openSocketIo(url, { transports: [transport], ...asHeader(token) }),
+      refusal: ({ status }) => (transport === 'polling' ? { description: status } : { message: 'websocket error' }),
+      end: 'io server disconnect',
+    })
+  })
+})

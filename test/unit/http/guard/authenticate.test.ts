@@ -1,0 +1,242 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import express, { type ErrorRequestHandler } from 'express'
+import {
+  AuthError,
+  type AuthEvent,
+  authOf,
+  type GuardedRequest,
+  type RequireBearerOptions,
+  requireBearer,
+  tokenRouter,
+} from 'express-token-endpoint'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { ACCOUNTS, fastPasswords, makeIssuer, makeStore } from '../../../support/fixtures.js'
+import {
+  type Answer,
+  asJson,
+  expectForbidden,
+  expectProblem,
+  expectToken,
+  GOOD,
+  type Sent,
+  send,
+} from '../../../support/host.js'
+import { listen, TOKEN_PATH } from '../../../support/http.js'
+
+const tokens = makeIssuer()
+const { token } = tokens.issue({ accountId: ACCOUNTS.alice.id, scopes: ['a'] })
+const past = tokens.issue({ accountId: ACCOUNTS.alice.id, issuedAt: new Date(Date.now() - 7_200_000) }).token
+
+const get = (headers: Sent['headers'] = {}, path = '/'): Sent => ({ method: 'GET', path, headers })
+const bearer = (text: string, path?: string) => get({ Authorization: `Bearer ${text}` }, path)
+
+type Options = Partial<RequireBearerOptions>
+const failing = () => Promise.reject(new Error('down'))
+
+const CASES: readonly (readonly [string, Options, Sent, number])[] = [
+  ['a valid token', {}, bearer(token), 200],
+  ['a valid token with the scope', { scope: 'a' }, bearer(token), 200],
+  ['an account', { accounts: makeStore() }, bearer(token), 200],
+  ['no token', {}, get(), 401],
+  ['no token on an optional guard', { optional: true }, get(), 200],
+  ['an invalid token on an optional guard', { optional: true }, bearer('a.b.c'), 401],
+  ['an expired token', {}, bearer(past), 401],
+  ['a malformed header', {}, bearer('a b'), 400],
+  ['two headers', {}, get({ Authorization: ['Bearer a.b.c', 'Bearer a.b.c'] as never }), 400],
+  ['a token in the query too', {}, bearer(token, '/?access_token=x'), 400],
+  ['a missing scope', { scope: 'a b' }, bearer(token), 403],
+  ['a realm', { realm: 'the "house"' }, get(), 401],
+  ['a revoked token', { isRevoked: () => true }, bearer(token), 401],
+  ['a revocation check that fails', { isRevoked: failing }, bearer(token), 503],
+  ['an account that is not there', { accounts: makeStore([]) }, bearer(token), 401],
+  ['a store that fails', { accounts: { findByEmail: () => null, findById: failing } }, bearer(token), 503],
+]
+
+/** Responds as a host without Express does, with the promise. */
+async function respond(req: GuardedRequest, res: ServerResponse, options: RequireBearerOptions): Promise<void> {
+  try {
+    const auth = await requireBearer(options).authenticate(req)
+    res.end(JSON.stringify([auth?.id, auth === req.auth, (req.user as { id?: string } | undefined)?.id]))
+  } catch (error) {
+    if (!(error instanceof AuthError)) throw error
+    res.writeHead(error.statusCode, { ...error.headers, 'Content-Type': 'application/problem+json' })
+    res.end(JSON.stringify(error.toProblem()))
+  }
+}
+
+const TRANSPORT = ['date', 'connection', 'keep-alive', 'content-length', 'transfer-encoding', 'x-powered-by']
+
+const comparable = ({ status, headers, body }: Answer) => ({
+  status,
+  body,
+  headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !TRANSPORT.includes(name))),
+})
+
+/** An event without its time, and without the address, whose form differs between hosts. */
+const brief = ({ time: _, address: __, ...event }: AuthEvent) => event
+
+async function plainHost(options: RequireBearerOptions): Promise<number> {
+  const server = createServer((req, res) => void respond(req, res, options)).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await vi.waitFor(() => expect(server.listening).toBe(true))
+  return (server.address() as { port: number }).port
+}
+
+describe('authenticate', () => {
+  it.each(CASES)(
+    '%s: decides as the middleware, with the same response and events',
+    async (_, options, sent, status) => {
+      const events = { middleware: [] as object[], promise: [] as object[] }
+      const guard = requireBearer({ tokens, ...options, onEvent: (event) => events.middleware.push(brief(event)) })
+      const app = express().use(guard, (req, res) => {
+        res.end(JSON.stringify([req.auth?.id, true, req.user?.id]))
+      })
+      const [{ port }, plain] = await Promise.all([
+        listen(app),
+        plainHost({ tokens, ...options, onEvent: (event) => events.promise.push(brief(event)) }),
+      ])
+      const [middleware, promise] = await Promise.all([send(port, sent), send(plain, sent)])
+      expect(middleware.status).toBe(status)
+      const { body, ...rest } = comparable(promise)
+      expect({ ...rest, body: body.replace('[null,false,', '[null,true,') }).toEqual(comparable(middleware))
+      expect(events.promise).toEqual(events.middleware)
+    },
+  )
+
+  it('resolves to undefined on an optional guard without a token, and removes what another middleware set', async () => {
+    const req = {
+      headers: {},
+      rawHeaders: [],
+      url: '/',
+      socket: {},
+      auth: { accountId: 'x' },
+    } as unknown as IncomingMessage
+    expect(await requireBearer({ tokens, optional: true }).authenticate(req)).toBeUndefined()
+    expect(req).toMatchObject({ auth: undefined })
+  })
+
+  it('rejects with an error of its own for each request, as a verifier may reject with one for all', async () => {
+    const shared = new AuthError('invalid_token', { reason: 'revoked' })
+    const custom = { ...tokens, verify: () => Promise.reject(shared) }
+    const req = () => ({ headers: { authorization: 'Bearer a.b.c' }, rawHeaders: [], url: '/', socket: {} }) as never
+    const errors = await Promise.all(
+      ['one', 'two'].map((realm) =>
+        requireBearer({ tokens: custom, realm })
+          .authenticate(req())
+          .catch((error) => error),
+      ),
+    )
+    for (const [index, error] of errors.entries()) {
+      expect(error).toMatchObject({ code: 'invalid_token', reason: 'revoked', message: shared.message })
+      expect(error.headers['WWW-Authenticate']).toContain(index === 0 ? 'realm="one"' : 'realm="two"')
+    }
+    expect(shared.headers).toEqual({})
+  })
+
+  it('removes the account that an earlier guard set, when it refuses the token', async () => {
+    const headers = { authorization: `Bearer ${token}` }
+    const req = { headers, rawHeaders: [], url: '/', socket: {} } as unknown as GuardedRequest
+    await requireBearer({ tokens, accounts: makeStore() }).authenticate(req)
+    expect(req.user).toMatchObject({ id: ACCOUNTS.alice.id })
+    await expect(requireBearer({ tokens, isRevoked: () => true }).authenticate(req)).rejects.toThrow(AuthError)
+    expect(req).toMatchObject({ auth: undefined, user: undefined })
+  })
+
+  it.each([
+    [1, 'close'],
+    [2, undefined],
+  ])('asks to close a connection of HTTP/%i with a long unread body: %s', async (httpVersionMajor, connection) => {
+    const headers = { 'content-length': '100000' }
+    const req = { headers, rawHeaders: [], url: '/', socket: {}, httpVersionMajor } as unknown as GuardedRequest
+    const error: AuthError = await requireBearer({ tokens })
+      .authenticate(req)
+      .catch((thrown) => thrown)
+    expect(error.headers['Connection']).toBe(connection)
+  })
+
+  it('keeps the user of a session when it refuses a token', async () => {
+    const user = { id: ACCOUNTS.alice.id }
+    const headers = { authorization: 'Bearer a.b.c' }
+    const req = { headers, rawHeaders: [], url: '/', socket: {}, user } as unknown as GuardedRequest
+    await expect(requireBearer({ tokens }).authenticate(req)).rejects.toThrow(AuthError)
+    expect(req.user).toBe(user)
+  })
+})
+
+/** A host that renders refusals in its own format. */
+const render: ErrorRequestHandler = (error: AuthError, _req, res, next) => {
+  if (error.name !== 'AuthError') return next(error)
+  res.status(error.status).set(error.headers).json({ company: error.toProblem() })
+}
+
+async function forwarding(options: Options = {}, handler: ErrorRequestHandler = render) {
+  const app = express()
+  app.use(
+    tokenRouter({ tokens, accounts: makeStore(), passwords: fastPasswords(), throttle: false, forwardErrors: 'all' }),
+  )
+  app.use('/guarded', requireBearer({ tokens, ...options, forwardErrors: 'all' }), (req, res) => {
+    res.json(authOf(req).accountId)
+  })
+  app.use(handler)
+  return (await listen(app)).port
+}
+
+describe("forwardErrors: 'all'", () => {
+  it.each(CASES.filter(([, , , status]) => status !== 200))(
+    '%s: reaches the error handler with all headers',
+    async (_, options, sent, status) => {
+      const own = await listen(express().use(requireBearer({ tokens, ...options })))
+      const [forwarded, usual] = await Promise.all([
+        send(await forwarding(options), { ...sent, path: `/guarded${sent.path}` }),
+        send(own.port, sent),
+      ])
+      expect(forwarded.status).toBe(status)
+      expect(JSON.parse(forwarded.body)).toEqual({ company: JSON.parse(usual.body) })
+      for (const name of ['www-authenticate', 'retry-after', 'cache-control', 'pragma'])
+        expect(forwarded.headers[name], name).toBe(usual.headers[name])
+    },
+  )
+
+  it('holds for the token endpoint too, and changes no success', async () => {
+    const port = await forwarding()
+    expectToken(await send(port, asJson(GOOD)))
+    const wrong = await send(port, asJson({ ...GOOD, password: 'wrong' }))
+    expect([wrong.status, JSON.parse(wrong.body)]).toEqual([
+      403,
+      { company: expect.objectContaining({ status: 403, code: 'invalid_credentials' }) },
+    ])
+    const method = await send(port, get({}, TOKEN_PATH))
+    expect([method.status, method.headers['allow']]).toEqual([405, 'POST'])
+  })
+
+  it('closes the connection after the response, when the client still sends a long body', async () => {
+    const port = await forwarding()
+    const answer = await send(port, {
+      method: 'POST',
+      path: '/guarded/',
+      headers: { 'Content-Length': '100000' },
+      body: 'x',
+    })
+    expect([answer.status, answer.headers['connection']]).toEqual([401, 'close'])
+  })
+
+  it('reaches the handler of Express, which sends the status and the headers', async () => {
+    const seen: unknown[] = []
+    const port = await forwarding({}, (error, _req, _res, next) => {
+      seen.push(error)
+      next(error)
+    })
+    const answer = await send(port, get({}, '/guarded/'))
+    expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, expect.stringMatching(/^Bearer realm=/)])
+    expect(seen).toEqual([expect.objectContaining({ code: 'missing_token' })])
+  })
+
+  it('is not the default: the package responds', async () => {
+    const app = express().use(tokenRouter({ tokens, accounts: makeStore(), passwords: fastPasswords() }))
+    app.use('/guarded', requireBearer({ tokens }))
+    app.use(render)
+    const { port } = await listen(app)
+    expectForbidden(await send(port, asJson({ ...GOOD, password: 'wrong' })))
+    expectProblem(await send(port, get({}, '/guarded')), 401, 'missing_token', 'Unauthorized')
+  })
+})

@@ -1,0 +1,277 @@
+import { type AuthError, type CloseWhenEndedOptions, closeWhenEnded } from 'express-token-endpoint'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { expectMisuse } from '../../../support/failures.js'
+import { ACCOUNTS, frozenClock, makeIssuer, makeStore } from '../../../support/fixtures.js'
+
+/** The ticks of all schedules. The test makes them. */
+const ticks = vi.hoisted(() => new Set<() => void>())
+
+vi.mock('node:timers', async (original) => ({
+  ...(await original<typeof import('node:timers')>()),
+  setInterval: (tick: () => void) => {
+    ticks.add(tick)
+    return Object.assign(tick, { unref: () => tick })
+  },
+  clearInterval: (tick: () => void) => void ticks.delete(tick),
+}))
+
+beforeEach(() => ticks.clear())
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+
+async function opened(options: CloseWhenEndedOptions = {}) {
+  const start = frozenClock()()
+  let now = start
+  const time = () => now
+  const issuer = makeIssuer({ clock: time })
+  const auth = await issuer.verify(issuer.issue({ accountId: ACCOUNTS.alice.id }).token)
+  const close = vi.fn<(error: AuthError) => void>()
+  const cancel = closeWhenEnded(auth, close, { clock: time, ...options })
+  /** Goes to a time after the start, in the given steps, and lets each check end. */
+  const goTo = async (end: number, step = 10 * SECOND) => {
+    while (now < start + end) {
+      now = Math.min(now + step, start + end)
+      for (const tick of [...ticks]) tick()
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+  return { auth, close, cancel, goTo, start }
+}
+
+const reasonOf = (close: { mock: { calls: AuthError[][] } }) =>
+  close.mock.calls.map(([error]) => [error?.code, error?.reason])
+
+describe('without checks', () => {
+  it('closes once, when the token has expired', async () => {
+    const { close, goTo, auth } = await opened()
+    await goTo(HOUR - SECOND)
+    expect(close).not.toHaveBeenCalled()
+    await goTo(3 * HOUR, 10 * MINUTE)
+    expect(reasonOf(close)).toEqual([['invalid_token', 'expired']])
+    expect(close.mock.calls[0]?.[0]).toMatchObject({ accountId: auth.accountId, tokenId: auth.id, status: 401 })
+  })
+
+  it('never closes after it was cancelled', async () => {
+    const { close, cancel, goTo } = await opened()
+    cancel()
+    cancel()
+    expect(ticks.size).toBe(0)
+    await goTo(2 * HOUR, MINUTE)
+    expect(close).not.toHaveBeenCalled()
+  })
+
+  it('has one timer for 100,000 connections', async () => {
+    const { auth } = await opened()
+    const cancels = Array.from({ length: 100_000 }, () => closeWhenEnded(auth, () => {}))
+    // One for the test's own clock, and one for all others.
+    expect(ticks.size).toBe(2)
+    for (const cancel of cancels) cancel()
+    expect(ticks.size).toBe(1)
+  })
+})
+
+describe('with checks', () => {
+  it('closes after the next check when the token was revoked', async () => {
+    let revoked = false
+    const isRevoked = vi.fn(() => revoked)
+    const { close, goTo } = await opened({ isRevoked })
+    expect(isRevoked).not.toHaveBeenCalled()
+    await goTo(10 * MINUTE)
+    expect(isRevoked.mock.calls.length).toBeGreaterThanOrEqual(15)
+    expect(close).not.toHaveBeenCalled()
+    revoked = true
+    await goTo(10 * MINUTE + 40 * SECOND)
+    expect(reasonOf(close)).toEqual([['invalid_token', 'revoked']])
+    const { length } = isRevoked.mock.calls
+    await goTo(HOUR)
+    expect(isRevoked).toHaveBeenCalledTimes(length)
+    expect(close).toHaveBeenCalledOnce()
+  })
+
+  it.each([
+    ['deleted', [], 'unknown_account'],
+    ['disabled', [{ ...ACCOUNTS.alice, disabled: true }], 'account_disabled'],
+    ['signed out everywhere', [{ ...ACCOUNTS.alice, tokensValidAfter: new Date('2100-01-01') }], 'superseded'],
+  ])('closes when the account was %s', async (_, accounts, reason) => {
+    const { close, goTo } = await opened({ accounts: makeStore(accounts), every: '5m' })
+    await goTo(4 * MINUTE)
+    expect(close).not.toHaveBeenCalled()
+    await goTo(6 * MINUTE)
+    expect(reasonOf(close)).toEqual([['invalid_token', reason]])
+  })
+
+  it('stays open while checks fail for less than keepFor, and closes when they fail for longer', async () => {
+    let down = true
+    const isRevoked = () => {
+      if (down) throw new Error('down')
+      return false
+    }
+    const { close, goTo } = await opened({ isRevoked, keepFor: '2m' })
+    await goTo(100 * SECOND)
+    down = false
+    await goTo(10 * MINUTE)
+    expect(close).not.toHaveBeenCalled()
+    down = true
+    await goTo(11 * MINUTE)
+    expect(close).not.toHaveBeenCalled()
+    await goTo(14 * MINUTE)
+    expect(reasonOf(close)).toEqual([['unavailable', undefined]])
+    expect(close.mock.calls[0]?.[0]).toMatchObject({ dependency: 'revocation', cause: new Error('down') })
+  })
+
+  it('closes too when checks never end', async () => {
+    const { close, goTo } = await opened({
+      isRevoked: () => new Promise<boolean>(() => {}),
+      keepFor: '1m',
+      timeout: '1ms',
+    })
+    await goTo(4 * MINUTE)
+    expect(reasonOf(close)).toEqual([['unavailable', undefined]])
+  })
+
+  it('checks first after the machine was asleep', async () => {
+    const { close, goTo } = await opened({ isRevoked: () => false })
+    await goTo(30 * MINUTE, 30 * MINUTE)
+    await goTo(31 * MINUTE)
+    expect(close).not.toHaveBeenCalled()
+    const asleep = await opened({ isRevoked: () => true })
+    await asleep.goTo(30 * MINUTE, 30 * MINUTE)
+    expect(reasonOf(asleep.close)).toEqual([['invalid_token', 'revoked']])
+    const expired = await opened({ isRevoked: () => false })
+    await expired.goTo(2 * HOUR, 2 * HOUR)
+    expect(reasonOf(expired.close)).toEqual([['invalid_token', 'expired']])
+  })
+
+  it('closes after the machine was asleep when the check then never ends', async () => {
+    const { close, goTo } = await opened({ isRevoked: () => new Promise<boolean>(() => {}), timeout: '1ms' })
+    await goTo(30 * MINUTE, 30 * MINUTE)
+    expect(close).not.toHaveBeenCalled()
+    await goTo(36 * MINUTE)
+    expect(reasonOf(close)).toEqual([['unavailable', undefined]])
+  })
+
+  it('closes at the expiration too', async () => {
+    const { close, goTo } = await opened({ isRevoked: () => false })
+    await goTo(HOUR)
+    expect(reasonOf(close)).toEqual([['invalid_token', 'expired']])
+  })
+
+  it('runs at most 32 checks of one function at the same time', async () => {
+    let running = 0
+    const release: (() => void)[] = []
+    const isRevoked = () => {
+      running++
+      return new Promise<boolean>((resolve) => {
+        release.push(() => {
+          running--
+          resolve(false)
+        })
+      })
+    }
+    const { auth, goTo, start } = await opened()
+    let now = start
+    const clock = () => now
+    const cancels = Array.from({ length: 100 }, () => closeWhenEnded(auth, () => {}, { isRevoked, clock }))
+    now += MINUTE
+    await goTo(MINUTE)
+    expect(running).toBe(32)
+    for (const cancel of cancels) cancel()
+    while (release.length > 0) {
+      release.shift()?.()
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    expect(running).toBe(0)
+  })
+})
+
+describe('against slow stores, floods and clocks', () => {
+  /** Makes ticks of one second each. */
+  async function pass(seconds: number, advance: (ms: number) => void) {
+    for (let i = 0; i < seconds; i++) {
+      advance(SECOND)
+      for (const tick of [...ticks]) tick()
+      for (let turn = 0; turn < 4; turn++) await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+
+  async function clocked() {
+    const { auth, start } = await opened()
+    let now = start
+    const advance = (ms: number) => {
+      now += ms
+    }
+    return { auth, advance, clock: () => now }
+  }
+
+  it('checks one store while another never responds', async () => {
+    const { auth, advance, clock } = await clocked()
+    const hanging = () => new Promise<boolean>(() => {})
+    const isRevoked = vi.fn(() => false)
+    const cancels = [...Array(200).fill(hanging), isRevoked].map((given) =>
+      closeWhenEnded(auth, () => {}, { isRevoked: given, every: '1s', timeout: '1m', clock }),
+    )
+    await pass(5, advance)
+    expect(isRevoked.mock.calls.length).toBeGreaterThanOrEqual(3)
+    for (const cancel of cancels) cancel()
+  })
+
+  it('makes what close throws after a check an uncaught exception, as after the expiration', async () => {
+    const { auth, advance, clock } = await clocked()
+    const seen: unknown[] = []
+    const events = ['uncaughtException', 'unhandledRejection'] as const
+    const before = events.map((event) => process.rawListeners(event) as (() => void)[])
+    for (const event of events) process.removeAllListeners(event).on(event, (error) => seen.push(event, error.message))
+    const close = vi.fn()
+    const options = { isRevoked: () => true, every: '1s', clock } as const
+    closeWhenEnded(
+      auth,
+      () => {
+        throw new Error('close')
+      },
+      options,
+    )
+    closeWhenEnded(auth, close, options)
+    await pass(2, advance)
+    for (const [index, event] of events.entries()) {
+      process.removeAllListeners(event)
+      for (const listener of before[index] ?? []) process.on(event, listener)
+    }
+    expect(seen).toEqual(['uncaughtException', 'close'])
+    expect(close).toHaveBeenCalledOnce()
+  })
+
+  it('checks within the interval after the clock was set back', async () => {
+    const { auth, advance, clock } = await clocked()
+    const close = vi.fn()
+    let revoked = false
+    closeWhenEnded(auth, close, { isRevoked: () => revoked, every: '5s', clock })
+    await pass(6, advance)
+    advance(-24 * HOUR)
+    revoked = true
+    await pass(7, advance)
+    expect(reasonOf(close)).toEqual([['invalid_token', 'revoked']])
+  })
+
+  it('closes in time after the clock was set back', async () => {
+    const { auth, advance, clock } = await clocked()
+    const close = vi.fn()
+    closeWhenEnded(auth, close, { clock })
+    advance(HOUR - 10 * SECOND)
+    await pass(1, advance)
+    advance(-24 * HOUR)
+    await pass(12, advance)
+    expect(reasonOf(close)).toEqual([['invalid_token', 'expired']])
+  })
+})
+
+describe('misuse', () => {
+  it('of the arguments and the options is a TypeError', async () => {
+    const { auth } = await opened()
+    expectMisuse(() => closeWhenEnded({} as never, () => {}), /must be a verified token/)
+    expectMisuse(() => closeWhenEnded(auth, undefined as never), /must be a function/)
+    expectMisuse(() => closeWhenEnded(auth, () => {}, { every: '1ms' }), /option "every" must be/)
+    expectMisuse(() => closeWhenEnded(auth, () => {}, { interval: 1 } as never), /unknown option "interval"/)
+  })
+})

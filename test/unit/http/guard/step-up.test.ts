@@ -1,0 +1,173 @@
+import express from 'express'
+import {
+  type Account,
+  createTokenIssuer,
+  type Duration,
+  requireBearer,
+  type TokenIssuer,
+  tokenRouter,
+} from 'express-token-endpoint'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { expectMisuse, thrownBy } from '../../../support/failures.js'
+import {
+  ACCOUNTS,
+  fastPasswords,
+  frozenClock,
+  ISSUER,
+  makeIssuer,
+  makeStore,
+  SECRET,
+} from '../../../support/fixtures.js'
+import { asJson, expectProblem, expectToken, expectUnavailable, GOOD, send } from '../../../support/host.js'
+import { listen } from '../../../support/http.js'
+
+type Options = Partial<Parameters<typeof requireBearer>[0]>
+
+async function guarded(tokens: TokenIssuer, options: Options) {
+  const app = express().use(requireBearer({ tokens, ...options }), (_req, res) => void res.end('in'))
+  const { port } = await listen(app)
+  return (token?: string) =>
+    send(port, { method: 'GET', path: '/', headers: token ? { Authorization: `Bearer ${token}` } : {} })
+}
+
+describe('signedInWithin (RFC 9470)', () => {
+  const MINUTE = 60_000
+
+  it.each([
+    [0, 200],
+    [299_000, 200],
+    [300_000, 200],
+    [301_000, 401],
+    [30 * MINUTE, 401],
+  ])('a token that was issued %i ms ago: %i, also from the cache', async (age, status) => {
+    const start = frozenClock()()
+    let now = start
+    const tokens = makeIssuer({ clock: () => now })
+    const ask = await guarded(tokens, { signedInWithin: '5m' })
+    const { token } = tokens.issue({ accountId: 'acc-1' })
+    expect((await ask(token)).status).toBe(200)
+    now += age
+    expect((await ask(token)).status).toBe(status)
+  })
+
+  it.each([
+    [59_000, 'in'],
+    [61_000, 'insufficient_user_authentication'],
+    [366 * 24 * 60 * MINUTE, 'insufficient_user_authentication'],
+  ])('a token of a custom verifier that was issued %i ms in the future: %s', async (ahead, outcome) => {
+    const issuedAt = new Date(Date.now() + ahead)
+    const custom = { ...makeIssuer(), verify: async () => ({ id: 'j', accountId: 'acc-1', scopes: [], issuedAt }) }
+    const ask = await guarded(custom as never, { signedInWithin: '5m' })
+    expect((await ask('a')).body).toContain(outcome)
+  })
+
+  it('refuses with a challenge that names the time', async () => {
+    const tokens = makeIssuer()
+    const ask = await guarded(tokens, { signedInWithin: '5m' })
+    const { token } = tokens.issue({ accountId: 'acc-1', issuedAt: new Date(Date.now() - 10 * MINUTE) })
+    const answer = await ask(token)
+    expectProblem(answer, 401, 'insufficient_user_authentication', 'Unauthorized')
+    expect(answer.headers['www-authenticate']).toBe(
+      `Bearer realm="${ISSUER}", error="insufficient_user_authentication", error_description="This resource needs a more recent sign-in.", max_age="300"`,
+    )
+  })
+
+  it('needs a token, and a missing scope comes first', async () => {
+    const tokens = makeIssuer()
+    const ask = await guarded(tokens, { signedInWithin: 60, scope: 'a' })
+    const old = tokens.issue({ accountId: 'acc-1', issuedAt: new Date(Date.now() - 10 * MINUTE) }).token
+    expectProblem(await ask(), 401, 'missing_token', 'Unauthorized')
+    expectProblem(await ask(old), 403, 'insufficient_scope', 'Forbidden')
+  })
+
+  it('works with a verifier of the host, by its issuedAt', async () => {
+    const tokens = makeIssuer()
+    const custom = (issuedAt: Date) =>
+      ({ issuer: ISSUER, verify: async () => ({ id: 'x', accountId: 'a', scopes: [], issuedAt }) }) as never
+    const status = async (issuedAt: Date) =>
+      (await (await guarded(tokens, { tokens: custom(issuedAt), signedInWithin: '1m' }))('a.b.c')).status
+    expect(await status(new Date())).toBe(200)
+    expect(await status(new Date(Date.now() - 2 * MINUTE))).toBe(401)
+  })
+
+  it.each(['0s', '367 days', 'soon', null])('is refused as an option: %j', (signedInWithin) => {
+    expectMisuse(
+      () => requireBearer({ tokens: makeIssuer(), signedInWithin: signedInWithin as string }),
+      /"signedInWithin" must be/,
+    )
+  })
+})
+
+describe('scope and anyScope', () => {
+  const names = fc.subarray(['a', 'b', 'c', 'd'])
+
+  it('admit exactly the tokens with every scope and with one of anyScope', async () => {
+    const tokens = makeIssuer()
+    const text = (scopes: string[]) => (scopes.length > 0 ? scopes : undefined)
+    await fc.assert(
+      fc.asyncProperty(names, names, names, async (scope, anyScope, own) => {
+        const guard = requireBearer({ tokens, scope: text(scope), anyScope: text(anyScope) })
+        const { token } = tokens.issue({ accountId: 'acc-1', scopes: own })
+        const req = { headers: { authorization: `Bearer ${token}` }, rawHeaders: [], url: '/', socket: {} } as never
+        const admitted = await guard.authenticate(req).then(
+          () => true,
+          (error) => error.code !== 'insufficient_scope',
+        )
+        const enough = anyScope.length === 0 || anyScope.some((one) => own.includes(one))
+        expect(admitted).toBe(scope.every((one) => own.includes(one)) && enough)
+      }),
+    )
+  })
+
+  it('anyScope refuses with a challenge that lists the scopes', async () => {
+    const tokens = makeIssuer()
+    const ask = await guarded(tokens, { anyScope: ['totals:read', 'admin'] })
+    const answer = await ask(tokens.issue({ accountId: 'acc-1', scopes: ['other'] }).token)
+    expectProblem(answer, 403, 'insufficient_scope', 'Forbidden')
+    expect(answer.headers['www-authenticate']).toContain('scope="totals:read admin"')
+  })
+
+  it.each(['', [], ['a b'], 7])('anyScope is refused as an option: %j', (anyScope) => {
+    expectMisuse(() => requireBearer({ tokens: makeIssuer(), anyScope: anyScope as string }), /"anyScope" must be/)
+  })
+})
+
+describe('the lifetime of an account', () => {
+  const seconds = ({ token }: { token: string }) => {
+    const { iat, exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
+    return exp - iat
+  }
+
+  it.each<[Duration | null | undefined, number]>([
+    [undefined, 3600],
+    [null, 3600],
+    ['10m', 600],
+    [90, 90],
+    ['1s', 1],
+    ['2h', 3600],
+    ['366 days', 3600],
+  ])('%j becomes %i seconds, never more than the issuer’s', async (lifetime, expected) => {
+    const account = { ...ACCOUNTS.alice, ...(lifetime !== undefined && { lifetime }) }
+    const tokens = makeIssuer()
+    const app = express().use(tokenRouter({ tokens, accounts: makeStore([account]), passwords: fastPasswords() }))
+    const { port } = await listen(app)
+    const { authenticationToken: token, expiration } = expectToken(await send(port, asJson(GOOD)))
+    expect(seconds({ token })).toBe(expected)
+    expect(new Date(expiration)).toEqual((await tokens.verify(token)).expiresAt)
+    expect(seconds(tokens.issue({ accountId: 'acc-1', lifetime }))).toBe(expected)
+  })
+
+  it.each(['0s', '367 days', 'soon', 90_000, {}])('%j from a store is a 503', async (lifetime) => {
+    const findByEmail = () => ({ ...ACCOUNTS.alice, lifetime }) as unknown as Account
+    const app = express().use(tokenRouter({ tokens: makeIssuer(), accounts: findByEmail, passwords: fastPasswords() }))
+    expectUnavailable(await send((await listen(app)).port, asJson(GOOD)))
+  })
+
+  it.each(['0s', 'soon', 90_000])('%j is a TypeError of issue', (lifetime) => {
+    const tokens = createTokenIssuer({ issuer: ISSUER, keys: { alg: 'HS256', secret: SECRET } })
+    expect(thrownBy(() => tokens.issue({ accountId: 'a', lifetime }))).toMatchObject({
+      message: expect.stringMatching(/^issue: "lifetime" must be/),
+    })
+  })
+})
