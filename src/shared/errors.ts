@@ -154,7 +154,7 @@ export interface AuthErrorDetails {
   cause?: unknown
 }
 
-/** The names of the statuses (RFC 9110 section 15). */
+/** The names of the statuses, as Node 20 has them. */
 const TITLES: Readonly<Record<number, string>> = bare({
   400: 'Bad Request',
   401: 'Unauthorized',

@@ -1,7 +1,16 @@
 import { AuthError } from '../../shared/errors.js'
 import { timeoutOption } from '../../shared/host-call.js'
 import { misuse, PAGE } from '../../shared/misuse.js'
-import { type Clock, clock, type Duration, duration, func, optional, readOptions } from '../../shared/options.js'
+import {
+  type Clock,
+  clock,
+  clockFunction,
+  type Duration,
+  duration,
+  func,
+  optional,
+  readOptions,
+} from '../../shared/options.js'
 import { createSchedule, runAlone, type Schedule, type SteadyClock, steadyClock } from '../../shared/queues/schedule.js'
 import { createSharedWorkers } from '../../shared/queues/workers.js'
 import { memberOf } from '../../shared/values.js'
@@ -31,7 +40,7 @@ const schema = {
   every: optional(duration(1000, 3_600_000), 30_000),
   keepFor: optional(duration(1000, 86_400_000), 300_000),
   timeout: timeoutOption,
-  clock: optional(func<Clock>('a function that returns a Date or milliseconds')),
+  clock: optional(clockFunction),
 }
 
 /** The most checks that run at the same time: in total, and for one account store or revocation check. */
