@@ -17,7 +17,10 @@ export const OPERATE: Contexts = {
   'plain-http': TOKENS,
   client: '',
   server: `import express from 'express'
-    const app = express().get('/slow', (_req, res) => void setTimeout(() => res.send('done'), 300))`,
+    const app = express().get('/slow', (_req, res) => {
+      console.log('in flight')
+      setTimeout(() => res.send('done'), 300)
+    })`,
   health: `import { createPasswords } from 'express-token-endpoint'
     export const database = { up: true }
     const ping = async () => {
