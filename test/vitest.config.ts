@@ -16,6 +16,7 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^express-token-endpoint$/, replacement: source('index') },
+      { find: /^express-token-endpoint\/client$/, replacement: source('client') },
       { find: /^express-token-endpoint\/express$/, replacement: source('express') },
       { find: /^express-token-endpoint\/openapi$/, replacement: source('openapi') },
       { find: /^express-token-endpoint\/passport$/, replacement: source('passport') },
@@ -28,6 +29,7 @@ export default defineConfig({
       project('unit'),
       project('contract'),
       project('attacks'),
+      project('client'),
       project('hosts'),
       project('example', 'example-app'),
       project('performance'),

@@ -19,14 +19,6 @@ export function readWebUrl(value: unknown, what: string): URL {
   throw new InvalidOption(what, bare ? 'Is "https://" missing?' : unset)
 }
 
-/** A loopback host as a parsed URL spells it: an IPv4 address, an IPv6 address, or the name (RFC 6761 section 6.3). */
-const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
-
-/** Returns whether others can read and change the traffic: plain http to another machine. */
-export function isExposed({ protocol, hostname }: URL): boolean {
-  return protocol === 'http:' && !LOOPBACK.test(hostname)
-}
-
 /** Checks a base URL. Removes the slashes at its end. */
 export const baseUrl: Check<string> = (value) => {
   const what = "an absolute http or https URL without query and fragment, like 'https://api.example.com'"

@@ -63,10 +63,10 @@ const FOREIGN = IMPORTS.filter(({ own }) => !own)
 
 /** The layers from the top down. Entries of one layer do not import each other. */
 const FLOORS = [
-  ['index.ts', 'express.ts', 'openapi.ts', 'passport.ts', 'testing.ts', 'cli.ts'],
+  ['index.ts', 'client.ts', 'express.ts', 'openapi.ts', 'passport.ts', 'testing.ts', 'cli.ts'],
   ['openapi'],
   ['http', 'testing', 'cli'],
-  ['tokens', 'accounts'],
+  ['tokens', 'accounts', 'client'],
   ['shared'],
 ]
 const floorOf = (file: string) => FLOORS.findIndex((floor) => floor.includes(roomOf(file)))
@@ -151,9 +151,9 @@ describe('the layers of src', () => {
     expect(show(OWN.filter(({ from, to }) => roomOf(from) === 'cli' && roomOf(to) === 'http'))).toEqual([])
   })
 
-  it('one file alone fetches anything from anywhere', () => {
+  it('one file of the server alone fetches anything from anywhere', () => {
     const fetches = (file: string) => /\bfetch\(/.test(readFileSync(`${SRC}/${file}`, 'utf8'))
-    expect(FILES.filter(fetches)).toEqual(['tokens/keys/fetch-text.ts'])
+    expect(FILES.filter((file) => fetches(file) && roomOf(file) !== 'client')).toEqual(['tokens/keys/fetch-text.ts'])
   })
 
   it('every package that is imported is a dependency, and every dependency is imported', () => {
@@ -305,6 +305,26 @@ describe('the other entries', () => {
       'TestToken',
     ])
     expect([...reach('testing.ts')].filter((to) => /^(express|passport)|^http\//.test(to))).toEqual([])
+  })
+
+  it('client.ts exports these names, and pulls in nothing that a browser lacks', async () => {
+    const { names, others } = exportsOf('client.ts')
+    expect(others).toEqual([])
+    const values = ['TokenClientError', 'createTokenClient', 'shareBetweenTabs']
+    expect(names.values.sort()).toEqual(values)
+    expect(Object.keys(await import('express-token-endpoint/client')).sort()).toEqual(values)
+    expect(names.types.sort()).toEqual([
+      'Credentials',
+      'CredentialsRequest',
+      'HeadersRequest',
+      'TabSharing',
+      'TokenClient',
+      'TokenClientErrorCode',
+      'TokenClientOptions',
+      'TokenClientState',
+      'TokenRequest',
+    ])
+    expect([...reach('client.ts')].filter((to) => !to.startsWith('client/'))).toEqual(['shared/is-exposed.ts'])
   })
 
   it('openapi.ts exports these values, and pulls in nothing but what is said on the wire', async () => {

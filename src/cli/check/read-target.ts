@@ -1,5 +1,6 @@
+import { isExposed } from '../../shared/is-exposed.js'
 import { type Check, InvalidOption } from '../../shared/options.js'
-import { isExposed, readWebUrl } from '../../shared/web-url.js'
+import { readWebUrl } from '../../shared/web-url.js'
 import { checked } from '../command.js'
 import { UsageError } from '../command-error.js'
 import type { Guarded } from './target.js'

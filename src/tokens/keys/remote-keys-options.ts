@@ -1,4 +1,5 @@
 import { timeoutOption } from '../../shared/host-call.js'
+import { isExposed } from '../../shared/is-exposed.js'
 import { misuse } from '../../shared/misuse.js'
 import {
   type Check,
@@ -13,7 +14,7 @@ import {
   optional,
   readOptions,
 } from '../../shared/options.js'
-import { hrefOf, isExposed, readWebUrl } from '../../shared/web-url.js'
+import { hrefOf, readWebUrl } from '../../shared/web-url.js'
 
 /** The options of `remoteKeys`. */
 export interface RemoteKeysOptions {

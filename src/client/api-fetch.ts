@@ -1,0 +1,70 @@
+import type { Settings } from './client-options.js'
+import type { TokenClient } from './client-types.js'
+import type { Session } from './session.js'
+import type { TokenHolder } from './token-holder.js'
+
+export interface ApiFetch {
+  readonly fetch: TokenClient['fetch']
+  /** @throws TypeError for a URL of an origin that must not get the token */
+  checkUrl(url: string | URL): URL
+}
+
+export function createApiFetch(settings: Settings, holder: TokenHolder): ApiFetch {
+  const { base, origins, onStepUp } = settings
+
+  function checkUrl(url: string | URL): URL {
+    const text = String(url)
+    const absolute = /^[a-z][a-z\d+.-]*:/i.test(text) ? text : `${base}${text.startsWith('/') ? '' : '/'}${text}`
+    const read = new URL(absolute)
+    if (origins.has(read.origin)) return read
+    throw new TypeError(`${read.origin} must not get the token. Add it to "origins".`)
+  }
+
+  async function fetch(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
+    const request = typeof input === 'object' && 'clone' in input ? input : undefined
+    const url = checkUrl(request ? request.url : (input as string | URL))
+    const signal = init.signal ?? request?.signal
+    const isRepeatable = canSendTwice(init.body)
+
+    const send = (session: Session, isLast: boolean) => {
+      const headers = new Headers(init.headers ?? request?.headers)
+      headers.set('Authorization', `Bearer ${session.grant.token}`)
+      // The body of a Request can be read once.
+      const target = request && !isLast ? request.clone() : (request ?? url)
+      return settings.fetch(target, { ...init, headers })
+    }
+
+    const session = await holder.get({ signal })
+    const response = await send(session, !isRepeatable)
+    // Without the token, because fetch removes it when it follows a redirect to another origin.
+    const isElsewhere = response.redirected && new URL(response.url).origin !== url.origin
+    if (response.status !== 401 || isElsewhere) return response
+    const refusal = await readRefusal(response)
+    const wantsToken = refusal && holder.refuse(session, refusal === 'invalid')
+    if (!wantsToken || !isRepeatable) return response
+    response.body?.cancel().catch(() => {})
+    const next = await holder.get({ signal }, session)
+    const repeated = await send(next, true)
+    if (repeated.status !== 401) holder.confirm(next)
+    return repeated
+  }
+
+  /** Returns why an API wants another token. Undefined when a new token would not help. */
+  async function readRefusal(response: Response): Promise<'invalid' | 'step-up' | undefined> {
+    const challenge = response.headers.get('WWW-Authenticate')
+    // The specification has no challenge, and a page cannot read the header unless the API exposes it.
+    if (challenge === null) return 'invalid'
+    const [, error] = /^Bearer\b.*[\s,]error="?(\w+)/i.exec(challenge) ?? []
+    if (error === 'invalid_token') return 'invalid'
+    const isStepUp = error === 'insufficient_user_authentication' && (await onStepUp(response)) === true
+    return isStepUp ? 'step-up' : undefined
+  }
+
+  return { fetch, checkUrl }
+}
+
+/** Returns whether a body is still complete after it was sent. A stream is not. */
+function canSendTwice(body: RequestInit['body']): boolean {
+  const isWhole = [ArrayBuffer, Blob, FormData, URLSearchParams].some((type) => body instanceof type)
+  return body === undefined || body === null || typeof body === 'string' || ArrayBuffer.isView(body) || isWhole
+}

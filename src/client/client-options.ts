@@ -1,0 +1,120 @@
+import { isExposed } from '../shared/is-exposed.js'
+import { NO_TABS, type TabSharing } from './tabs/tab-link.js'
+
+/** What a sign-in sends. */
+export interface Credentials {
+  /** The e-mail address of the account. */
+  readonly email: string
+  /** The password, sent as it is. */
+  readonly password: string
+}
+
+/** Describes why the client asks for credentials. */
+export interface CredentialsRequest {
+  /** True when the server has just refused the credentials. Only with `interactive`. */
+  readonly refused: boolean
+  /** Aborts when the credentials are no longer needed. */
+  readonly signal: AbortSignal
+}
+
+/** The options of `createTokenClient`. */
+export interface TokenClientOptions {
+  /** The base URL of the API. `https:`, or `http:` on loopback. Paths that begin with `/` are appended to it. */
+  url: string | URL
+  /** Returns the credentials for a sign-in. Called for each sign-in, so that the client does not keep the password. */
+  credentials: (request: CredentialsRequest) => Credentials | PromiseLike<Credentials>
+  /**
+   * True when a person types the credentials. The client then waits for them without a time limit, and asks once more after a 403.
+   * Default false.
+   */
+  interactive?: boolean | undefined
+  /** The path of the token endpoint below `url`. Default `/api/v2013/authentication/token`. */
+  path?: string | undefined
+  /** More origins that receive the token, for example the origin of a second API. Default none. */
+  origins?: readonly (string | URL)[] | undefined
+  /** The time limit for a token call, and for `credentials` unless `interactive`. In seconds. Default 10, at most 600. */
+  timeout?: number | undefined
+  /** The longest time that a call waits because the token endpoint asks to try later. In seconds. Default 30, at most 3600. */
+  maxWait?: number | undefined
+  /**
+   * Called with a 401 that demands a more recent or a stronger sign-in (RFC 9470 section 3). Return true to sign in again and to
+   * repeat the request once. By default the caller gets the response.
+   */
+  onStepUp?: ((response: Response) => boolean | PromiseLike<boolean>) | undefined
+  /** Shares one sign-in between the tabs of an origin: `shareBetweenTabs()`. Default: each tab signs in. */
+  tabs?: TabSharing | undefined
+  /** Replaces the global `fetch`, for all calls. */
+  fetch?: typeof fetch | undefined
+}
+
+/** Checked options. Times are in milliseconds. */
+export type Settings = Readonly<
+  Omit<Required<TokenClientOptions>, 'url' | 'origins'> & {
+    base: string
+    tokenUrl: string
+    origins: ReadonlySet<string>
+    tabs: TabSharing
+    timeout: number
+    maxWait: number
+    interactive: boolean
+    fetch: typeof fetch
+    onStepUp: (response: Response) => boolean | PromiseLike<boolean>
+  }
+>
+
+/** The defaults of the optional options. A given value must have the type of the default. */
+const DEFAULTS = {
+  interactive: false,
+  path: '/api/v2013/authentication/token',
+  origins: [] as readonly (string | URL)[],
+  timeout: 10,
+  maxWait: 30,
+  onStepUp: () => false,
+  tabs: () => NO_TABS,
+  // Looks up the global for each call, because tools replace it.
+  fetch: (...call: Parameters<typeof fetch>) => fetch(...call),
+} satisfies Partial<TokenClientOptions>
+
+/** Does not use the table of all pages, because this code runs in browsers. */
+function must(fits: unknown, text: string): asserts fits {
+  if (!fits) throw new TypeError(`createTokenClient: ${text}. See express-token-endpoint/docs/guides/client.md`)
+}
+
+/** Reads a URL that may receive the password or the token. The error does not show the URL, because it may hold a password. */
+function secureUrl(value: unknown): URL {
+  const url = URL.canParse(String(value)) ? new URL(String(value)) : undefined
+  must(
+    url && /^https?:$/.test(url.protocol) && !isExposed(url) && url.href === url.origin + url.pathname,
+    'URLs must be https, or http on loopback, without user, query and fragment',
+  )
+  return url
+}
+
+/** @throws TypeError that names the option and the expected value, but not the value itself */
+export function readClientOptions({ url, credentials, ...given }: TokenClientOptions): Settings {
+  must(typeof credentials === 'function', 'option "credentials" must be a function')
+  const options: typeof DEFAULTS = Object.assign(Object.create(null), DEFAULTS)
+  for (const [name, value] of Object.entries(given)) {
+    const type = typeof (options as Record<string, unknown>)[name]
+    must(type !== 'undefined', `unknown option "${name}"`)
+    if (value === undefined) continue
+    must(typeof value === type, `option "${name}" must be of type ${type}`)
+    Object.assign(options, { [name]: value })
+  }
+  const { path, origins, timeout, maxWait } = options
+  must(/^\/[^?#\s\\]*$/.test(path), 'option "path" must begin with "/"')
+  must(Array.isArray(origins), 'option "origins" must be an array')
+  must(timeout > 0 && timeout <= 600, 'option "timeout" must be at most 600 seconds')
+  must(maxWait >= 0 && maxWait <= 3600, 'option "maxWait" must be at most 3600 seconds')
+  const urls = [url, ...origins].map(secureUrl)
+  const base = String(urls[0]).replace(/\/+$/, '')
+  return {
+    ...options,
+    credentials,
+    base,
+    tokenUrl: base + path,
+    origins: new Set(urls.map(({ origin }) => origin)),
+    timeout: timeout * 1000,
+    maxWait: maxWait * 1000,
+  }
+}

@@ -1,0 +1,57 @@
+import type { TokenClientError } from './token-client-error.js'
+
+/** The options of `token()`. */
+export interface TokenRequest {
+  /** Ends this call's wait. The sign-in goes on for the other calls. */
+  signal?: AbortSignal | null | undefined
+  /**
+   * A token that an API has refused. The call gets another token, after a sign-in if necessary. After a new token that was refused
+   * too, the call gets the same token for up to 20 s.
+   */
+  rejected?: string | undefined
+}
+
+/** The options of `headers()`. */
+export interface HeadersRequest extends TokenRequest {
+  /** The URL of the request. The call rejects with a `TypeError` when the token must not go there. Default: not checked. */
+  url?: string | URL | undefined
+}
+
+/** What `onChange` tells about the client. */
+export interface TokenClientState {
+  /** When the held token expires: by this machine's clock, in milliseconds since 1970. Undefined without a token. */
+  readonly expiresAt: number | undefined
+  /** The failure of the last sign-in. Undefined after a successful sign-in, and after `signOut()`. */
+  readonly error: TokenClientError | undefined
+}
+
+/** A client that holds its token. */
+export interface TokenClient {
+  /**
+   * Calls an API like the global `fetch`, with the token. A path that begins with `/` is appended to the base URL. After a 401 that
+   * says `invalid_token`, gets a new token and repeats the request once, unless its body is a stream.
+   * @throws TypeError for a URL of an origin that must not get the token
+   * @throws TokenClientError when there is no token
+   */
+  readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>
+  /**
+   * Returns a valid token, for clients other than `fetch`.
+   * @throws TokenClientError when there is no token
+   */
+  readonly token: (request?: TokenRequest) => Promise<string>
+  /**
+   * Returns the `Authorization` header.
+   * @throws TypeError for a URL of an origin that must not get the token
+   * @throws TokenClientError when there is no token
+   */
+  readonly headers: (request?: HeadersRequest) => Promise<{ Authorization: string }>
+  /** Deletes the token from memory, and ends a running sign-in. The server does not learn of it. The next call signs in again. */
+  readonly signOut: () => void
+  /**
+   * Calls `listener` after each sign-in, failed sign-in and sign-out, never with the token.
+   * @returns a function that removes the listener
+   */
+  readonly onChange: (listener: (state: TokenClientState) => void) => () => void
+  /** Deletes the token, and ends the client. All waiting and later calls reject with the code `aborted`. */
+  readonly close: () => void
+}

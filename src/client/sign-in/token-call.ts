@@ -1,0 +1,84 @@
+import type { Credentials, Settings } from '../client-options.js'
+import { type Grant, isToken } from '../grant.js'
+import { TokenClientError } from '../token-client-error.js'
+import { retryAfter } from './retry-delay.js'
+
+/** Credentials and a token are short. The rest of a longer response is not read. */
+const LONGEST_RESPONSE = 65_536
+
+/**
+ * Calls the token endpoint once.
+ * @throws TokenClientError
+ */
+export async function callTokenEndpoint(
+  { fetch, tokenUrl }: Settings,
+  { email, password }: Credentials,
+  signal: AbortSignal,
+): Promise<Grant> {
+  let response: Response
+  let text = ''
+  try {
+    const request = {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ email, password }),
+      // A redirect could send the password to another server.
+      redirect: 'manual',
+      credentials: 'omit',
+      cache: 'no-store',
+      signal,
+    }
+    response = await fetch(tokenUrl, request as RequestInit)
+    if (response.status === 200) text = await readText(response)
+    else response.body?.cancel().catch(() => {})
+  } catch (error) {
+    throw new TokenClientError('unreachable', { reason: systemCode(error) })
+  }
+  const { status, headers } = response
+  const now = Date.now()
+  const date = Date.parse(headers.get('Date') ?? '')
+  // The header has whole seconds. Within its second, this machine's clock is more exact.
+  const serverNow = date ? Math.min(Math.max(now, date), date + 999) : now
+  if (status === 403) throw new TokenClientError('refused', { status })
+  if (status === 429 || status === 503) {
+    const wait = retryAfter(headers.get('Retry-After'), serverNow)
+    throw new TokenClientError('try_later', { status, retryAt: wait ? new Date(now + wait) : undefined })
+  }
+  const { authenticationToken: token, expiration } = parse(text)
+  const end = Date.parse(String(expiration))
+  if (!isToken(token) || !end || end <= date) throw new TokenClientError('unexpected', { status })
+  // Without the header, an expiration in the past shows that this machine's clock is wrong. The token is used until a 401.
+  return { token, lifetime: date || end > now ? end - serverNow : Infinity, receivedAt: now }
+}
+
+/** Reads the token result (section 2 of the specification). */
+function parse(text: string): { authenticationToken?: unknown; expiration?: unknown } {
+  try {
+    return Object.assign(Object.create(null), JSON.parse(text))
+  } catch {
+    // The error would show a part of the text.
+    return {}
+  }
+}
+
+/** Returns the body, or an incomplete body when it is too long. */
+async function readText(response: Response): Promise<string> {
+  // React Native has no streams.
+  if (!response.body) return response.text()
+  const reader = response.body.getReader()
+  const decoder = new TextDecoder()
+  for (let text = ''; ; ) {
+    const { done, value } = await reader.read()
+    if (done || text.length > LONGEST_RESPONSE) {
+      reader.cancel().catch(() => {})
+      return text
+    }
+    text += decoder.decode(value, { stream: true })
+  }
+}
+
+/** Returns the code of a system error, for example ECONNREFUSED. The rest of the error may hold the request. */
+function systemCode(error: unknown): string | undefined {
+  const { code } = Object(Object(error).cause)
+  return /^[A-Z\d_]+$/.test(code) ? code : undefined
+}

@@ -1,0 +1,58 @@
+import type { Grant } from '../grant.js'
+import { NO_TABS, type TabSharing } from './tab-link.js'
+
+/** A message between tabs: a token, a question for one, or the end of the session. */
+type Message = Grant | 'question' | 'sign-out'
+
+/** What this file uses of `navigator.locks` (Web Locks API). */
+interface Locks {
+  request<T>(name: string, options: { signal: AbortSignal }, work: () => Promise<T>): Promise<T>
+}
+
+/** The time for the other tabs' responses. A tab that responds later costs one more sign-in. */
+const PATIENCE_MS = 100
+
+/**
+ * Shares one sign-in between all tabs of an origin. The tabs take turns to sign in (`navigator.locks`), and pass the token on in
+ * messages (`BroadcastChannel`). Nothing is stored. A sign-out in one tab signs out all tabs. Where the browser lacks one of the two,
+ * each tab signs in.
+ *
+ * All tabs share one account. Every script of the origin can receive the messages.
+ * @returns the value of the option `tabs`
+ */
+export function shareBetweenTabs(): TabSharing {
+  return ({ tokenUrl, held, adopt, signedOut }) => {
+    const { locks } = (globalThis as { navigator?: { locks?: Locks } }).navigator ?? {}
+    if (!locks || typeof BroadcastChannel === 'undefined') return NO_TABS
+    const name = `express-token-endpoint ${tokenUrl}`
+    const channel = new BroadcastChannel(name)
+    const post = (message: Message) => channel.postMessage(message)
+
+    channel.onmessage = ({ data }: { data: Message }) => {
+      if (data === 'sign-out') signedOut()
+      else if (data !== 'question') adopt(data)
+      else {
+        const grant = held()
+        if (grant) post(grant)
+      }
+    }
+
+    async function ask(): Promise<void> {
+      post('question')
+      await new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))
+    }
+
+    return {
+      ask,
+      alone: (call, signal) =>
+        locks.request(name, { signal }, async () => {
+          // The tab that signed in before may have a token by now. The signal aborts when its token arrives.
+          await ask()
+          signal.throwIfAborted()
+          return call()
+        }),
+      tell: (grant) => post(grant ?? 'sign-out'),
+      close: () => channel.close(),
+    }
+  }
+}

@@ -1,0 +1,46 @@
+/** The reasons why a caller gets no token. */
+export type TokenClientErrorCode = 'refused' | 'try_later' | 'unreachable' | 'unexpected' | 'aborted'
+
+const MESSAGES: Readonly<Record<TokenClientErrorCode, string>> = {
+  refused: 'credentials refused',
+  try_later: 'try again later',
+  unreachable: 'endpoint unreachable',
+  unexpected: 'unexpected response',
+  aborted: 'aborted',
+}
+
+/** The details of a {@link TokenClientError}. */
+interface Details {
+  status?: number | undefined
+  retryAt?: Date | undefined
+  /** The code of a system error, for the message. */
+  reason?: string | undefined
+}
+
+/**
+ * The error of the client. It holds no token, no password and no other error, because other errors can hold a request.
+ *
+ * | `code` | meaning |
+ * |---|---|
+ * | `refused` | the server refused the credentials with 403. The client sends no more credentials until `signOut()` |
+ * | `try_later` | the server asked to wait with 429 or 503, for longer than `maxWait`. `retryAt` is the time |
+ * | `unreachable` | there was no complete response within `timeout` |
+ * | `unexpected` | the response has another status, or no valid token |
+ * | `aborted` | the caller's signal, `signOut()` or `close()` ended the wait |
+ */
+export class TokenClientError extends Error {
+  /** `'AbortError'` for the code `aborted`, as `fetch` names it. Otherwise `'TokenClientError'`. */
+  declare readonly name: string
+  /** The reason, one of a closed set. */
+  declare readonly code: TokenClientErrorCode
+  /** The status of the token endpoint's response. Undefined without a response. */
+  declare readonly status: number | undefined
+  /** The time before which the client does not call the token endpoint again. Undefined when there is none. */
+  declare retryAt: Date | undefined
+
+  /** @internal */
+  constructor(code: TokenClientErrorCode, { status, retryAt, reason }: Details = {}) {
+    super(`No token: ${MESSAGES[code]} (${reason ?? status ?? code})`)
+    Object.assign(this, { name: code === 'aborted' ? 'AbortError' : 'TokenClientError', code, status, retryAt })
+  }
+}

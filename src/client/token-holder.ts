@@ -1,0 +1,170 @@
+import type { Settings } from './client-options.js'
+import type { TokenClientState, TokenRequest } from './client-types.js'
+import { type Grant, isToken } from './grant.js'
+import { openSession, type Session } from './session.js'
+import { backoff } from './sign-in/retry-delay.js'
+import { createSignIn } from './sign-in/sign-in.js'
+import { until } from './sign-in/waiting.js'
+import { TokenClientError } from './token-client-error.js'
+
+/** Holds the token, and replaces it before it expires. */
+export interface TokenHolder {
+  /**
+   * Returns a session whose token works, after a sign-in if necessary.
+   * @param refused the session that must be replaced
+   * @throws TokenClientError, or the error of `credentials`
+   */
+  get(request: TokenRequest, refused?: Session): Promise<Session>
+  /**
+   * Notes that an API refused a token.
+   * @returns whether to get another token. False for up to 20 s after a new token that was refused too
+   */
+  refuse(session: Session, isInvalid: boolean): boolean
+  /** Notes that an API accepted a token in place of the token that it had refused. */
+  confirm(session: Session): void
+  signOut(): void
+  onChange(listener: (state: TokenClientState) => void): () => void
+  close(): void
+}
+
+export function createTokenHolder(settings: Settings): TokenHolder {
+  const { tokenUrl } = settings
+  const listeners = new Set<(state: TokenClientState) => void>()
+  let current: Session | undefined
+  let error: TokenClientError | undefined
+  let isClosed = false
+  /** The sign-in that all callers share. */
+  let running: { result: Promise<Session>; stop: AbortController } | undefined
+  /** New tokens that were refused at once, and the time without a sign-in that follows. */
+  let useless = 0
+  let resumeAt = 0
+
+  const signIn = createSignIn(settings, (call, signal) => link.alone(call, signal))
+
+  const link = settings.tabs({
+    tokenUrl,
+    held: () => (current && !current.isOld() ? current.grant : undefined),
+    adopt: useOtherTabs,
+    signedOut: forget,
+  })
+
+  async function get({ signal, rejected }: TokenRequest, refused?: Session): Promise<Session> {
+    if (isClosed || signal?.aborted) throw new TokenClientError('aborted')
+    const held = current
+    if (held && held.grant.token === rejected) refuse(held, true)
+    if (held?.isUsable() && held !== refused) {
+      if (held.isOld()) renew().catch(() => {})
+      return held
+    }
+    try {
+      return await until(signal, renew())
+    } catch (failure) {
+      // Another tab has signed in, or the old token still works for a moment.
+      const works = current && !current.isRefused && current.left() > 0
+      if (works && !signal?.aborted) return current as Session
+      throw failure
+    }
+  }
+
+  function renew(): Promise<Session> {
+    if (running) return running.result
+    const stop = new AbortController()
+    const result = until(stop.signal, signInNow(stop.signal))
+    running = { result, stop }
+    result.catch(noteFailure).then(() => {
+      if (running?.stop === stop) running = undefined
+    })
+    return result
+  }
+
+  async function signInNow(signal: AbortSignal): Promise<Session> {
+    await link.ask()
+    const grant = await signIn.run(signal)
+    if (signal.aborted) throw new TokenClientError('aborted')
+    link.tell(grant)
+    return hold(grant)
+  }
+
+  function hold(grant: Grant): Session {
+    const session = openSession(grant, current?.isRefused ?? false)
+    current = session
+    error = undefined
+    signIn.forgive()
+    tell()
+    return session
+  }
+
+  function useOtherTabs(grant: Grant): void {
+    if (isClosed || !isToken(grant.token) || grant.token === current?.grant.token) return
+    if (current?.isUsable() && !current.isOld()) return
+    hold(grant)
+    running?.stop.abort()
+  }
+
+  function noteFailure(failure: unknown): void {
+    const isNews = failure instanceof TokenClientError && failure.code !== 'aborted' && failure !== error
+    if (!isNews) return
+    error = failure
+    tell()
+  }
+
+  function refuse(session: Session, isInvalid: boolean): boolean {
+    if (session !== current) return true
+    if (session.isReplacement) {
+      session.isReplacement = false
+      resumeAt = performance.now() + backoff(useless++)
+    }
+    if (resumeAt > performance.now()) return false
+    session.isRefused = true
+    session.isInvalid ||= isInvalid
+    return true
+  }
+
+  function forget(): void {
+    running?.stop.abort()
+    running = undefined
+    current = undefined
+    error = undefined
+    signIn.forgive()
+    tell()
+  }
+
+  function tell(): void {
+    const state = { expiresAt: current && Math.round(Date.now() + current.left()), error }
+    for (const listener of listeners) {
+      try {
+        listener(state)
+      } catch (failure) {
+        // As an EventTarget does: the listener's fault is its own, and does not get lost.
+        queueMicrotask(() => {
+          throw failure
+        })
+      }
+    }
+  }
+
+  return {
+    get,
+    refuse,
+    confirm(session) {
+      session.isReplacement = false
+      useless = 0
+      resumeAt = 0
+    },
+    signOut() {
+      if (isClosed) return
+      link.tell(undefined)
+      forget()
+    },
+    onChange(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    close() {
+      listeners.clear()
+      forget()
+      isClosed = true
+      link.close()
+    },
+  }
+}

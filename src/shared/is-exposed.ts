@@ -1,0 +1,7 @@
+/** A loopback host as a parsed URL spells it: an IPv4 address, an IPv6 address, or the name (RFC 6761 section 6.3). */
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
+
+/** Returns whether others can read and change the traffic: plain http to another machine. */
+export function isExposed({ protocol, hostname }: URL): boolean {
+  return protocol === 'http:' && !LOOPBACK.test(hostname)
+}
