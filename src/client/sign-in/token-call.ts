@@ -3,6 +3,9 @@ import { type Grant, isToken } from '../grant.js'
 import { TokenClientError } from '../token-client-error.js'
 import { retryAfter } from './retry-delay.js'
 
+/** A day: the token is used until then, or until a 401. */
+const UNKNOWN_LIFETIME = 86_400_000
+
 /** Credentials and a token are short. The rest of a longer response is not read. */
 const LONGEST_RESPONSE = 65_536
 
@@ -47,8 +50,8 @@ export async function callTokenEndpoint(
   const { authenticationToken: token, expiration } = parse(text)
   const end = Date.parse(String(expiration))
   if (!isToken(token) || !end || end <= date) throw new TokenClientError('unexpected', { status })
-  // Without the header, an expiration in the past shows that this machine's clock is wrong. The token is used until a 401.
-  return { token, lifetime: date || end > now ? end - serverNow : Infinity, receivedAt: now }
+  // Without the header, an expiration in the past shows that this machine's clock is wrong.
+  return { token, lifetime: date || end > now ? end - serverNow : UNKNOWN_LIFETIME, receivedAt: now }
 }
 
 /** Reads the token result (section 2 of the specification). */

@@ -1,0 +1,71 @@
+import type { Contestant, ContestantOptions } from './contestant.js'
+import type { FaultServer } from './server.js'
+
+export type Ability = 'send' | 'token' | 'signOut' | 'close' | 'onChange' | 'origins' | 'person' | 'stepUp' | 'options'
+
+/** What a fault works with. */
+export interface Kit {
+  /** The API, with its token endpoint. */
+  server: FaultServer
+  /** Another origin. */
+  other: FaultServer
+  /** Creates the client under test, with the credentials of the account. */
+  start(options?: Partial<ContestantOptions>): Contestant
+  /** Lets time pass, for the client and the servers. A machine that sleeps stops its steady clock. */
+  pass(ms: number, how?: { asleep?: boolean }): void
+  /** Expects a rejection, and a code where the client has codes. Returns the error. */
+  fails(call: Promise<unknown>, code: string): Promise<unknown>
+}
+
+/** A fault of a server, a network, a clock or a caller, and what a client must do about it. */
+export interface Fault {
+  name: string
+  /** What a client must have for this fault. */
+  needs?: readonly Ability[]
+  run(kit: Kit): Promise<void>
+}
+
+/** What a client did wrong, in words for the documentation. */
+export class Failed extends Error {}
+
+/** @throws Failed unless the client did as it must */
+export function must(fits: boolean, what: string): asserts fits {
+  if (!fits) throw new Failed(what)
+}
+
+/** @throws Failed unless the server has received this number of token calls */
+export function mustSignIn({ seen }: FaultServer, expected: number): void {
+  const { length } = seen.token
+  must(length === expected, `signs in ${times(length)}, not ${times(expected)}`)
+}
+
+/** @throws Failed unless a call got this status */
+export function mustGet({ status }: { status: number }, expected: number): void {
+  must(status === expected, `the caller gets ${status}, not ${expected}`)
+}
+
+/** @throws Failed unless the API has received this number of requests */
+export function mustCall({ seen }: FaultServer, expected: number): void {
+  const { length } = seen.api
+  must(length === expected, `sends ${length === 1 ? 'one request' : `${length} requests`}, not ${expected}`)
+}
+
+const times = (count: number) => (count === 1 ? 'once' : `${count} times`)
+
+/** Returns the results of concurrent calls. */
+export const together = <T>(count: number, call: () => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, call))
+
+/** Waits until a condition is true. The test's time limit ends the wait. */
+export async function eventually(fits: () => boolean): Promise<void> {
+  while (!fits()) await new Promise((resolve) => setTimeout(resolve, 2))
+}
+
+/** A promise, and the function that fulfils it. */
+export function gate() {
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { opened, open }
+}

@@ -1,0 +1,56 @@
+import { inspect } from 'node:util'
+import { moveClocks, restoreClocks } from './clocks.js'
+import type { Contestant, Maker } from './contestant.js'
+import { type Fault, must } from './fault.js'
+import { EMAIL, PASSWORD, startFaultServer } from './server.js'
+
+/**
+ * Runs one fault against one client. No object of the client, no error and no unhandled rejection may show a secret.
+ * @throws Failed with what the client did wrong
+ */
+export async function runFault({ run }: Fault, { make, hasCodes }: Maker): Promise<void> {
+  const [server, other] = await Promise.all([startFaultServer(), startFaultServer()])
+  const shown: unknown[] = []
+  const clients: Contestant[] = []
+  try {
+    await run({
+      server,
+      other,
+      start(options) {
+        const client = make({
+          url: server.url,
+          credentials: () => ({ email: EMAIL, password: PASSWORD }),
+          ...options,
+        })
+        clients.push(client)
+        shown.push(client.shown)
+        return client
+      },
+      pass(ms, { asleep = false } = {}) {
+        moveClocks({ wall: ms, steady: asleep ? 0 : ms })
+        for (const { state } of [server, other]) state.ahead += ms
+      },
+      async fails(call, code) {
+        const error = await call.then(
+          () => undefined,
+          (failure: unknown) => failure,
+        )
+        must(error !== undefined, `reports no failure, but should report "${code}"`)
+        shown.push(error)
+        const actual = (error as { code?: unknown }).code
+        must(!hasCodes || actual === code, `reports "${actual}", not "${code}": ${error}`)
+        return error
+      },
+    })
+    const text = shown.map(
+      (value) => `${inspect(value, { depth: 9, showHidden: true })}${JSON.stringify(value)}${value}`,
+    )
+    for (const secret of [PASSWORD, ...server.tokens.keys()]) {
+      must(!text.some((line) => line.includes(secret)), `shows the ${secret === PASSWORD ? 'password' : 'token'}`)
+    }
+  } finally {
+    restoreClocks()
+    for (const client of clients) client.close?.()
+    await Promise.all([server.stop(), other.stop().catch(() => {})])
+  }
+}

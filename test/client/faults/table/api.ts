@@ -1,0 +1,173 @@
+import { type Fault, must, mustCall, mustGet, mustSignIn, together } from '../fault.js'
+import { INVALID_TOKEN, sends } from '../server.js'
+
+const HOUR = 3_600_000
+const BEARER = 'Bearer realm="https://api.example.com"'
+const SCOPE = `${BEARER}, error="insufficient_scope", scope="reports:read"`
+const STEP_UP = `${BEARER}, error="insufficient_user_authentication", error_description="Sign in again.", max_age="300"`
+
+/** Returns a fault in which an API refuses a request for a reason that a new token does not change. */
+const passesOn = (name: string, status: number, headers: Record<string, string>): Fault => ({
+  name,
+  async run({ server, start }) {
+    const client = start()
+    await client.call('/x')
+    server.next.api.push(sends(status, headers))
+    mustGet(await client.call('/x'), status)
+    mustSignIn(server, 1)
+    mustCall(server, 2)
+  },
+})
+
+const chunks = (...texts: string[]) => new Blob(texts).stream()
+
+/** Refusals of the API. */
+export const api: Fault[] = [
+  {
+    name: 'a token that was revoked',
+    async run({ server, start }) {
+      const client = start()
+      await client.call('/x')
+      server.revoke()
+      mustGet(await client.call('/x'), 200)
+      mustSignIn(server, 2)
+      mustCall(server, 3)
+    },
+  },
+  {
+    name: '20 concurrent calls with a revoked token',
+    async run({ server, start }) {
+      const client = start()
+      await client.call('/x')
+      server.revoke()
+      for (const response of await together(20, () => client.call('/x'))) mustGet(response, 200)
+      mustSignIn(server, 2)
+    },
+  },
+  {
+    name: 'a 401 for the old token that arrives after the renewal',
+    async run({ server, start }) {
+      const client = start()
+      await client.call('/x')
+      server.revoke()
+      const late: (() => void)[] = []
+      server.next.api.push((res) => late.push(() => res.writeHead(401, { 'WWW-Authenticate': INVALID_TOKEN }).end()))
+      const slow = client.call('/slow')
+      while (late.length === 0) await new Promise((resolve) => setTimeout(resolve, 2))
+      mustGet(await client.call('/x'), 200)
+      late[0]?.()
+      mustGet(await slow, 200)
+      mustSignIn(server, 2)
+    },
+  },
+  {
+    name: 'an API that refuses every token',
+    async run({ server, start }) {
+      server.always.api = sends(401, { 'WWW-Authenticate': INVALID_TOKEN })
+      const client = start()
+      for (let call = 0; call < 30; call++) mustGet(await client.call('/x'), 401)
+      const { length } = server.seen.token
+      must(length <= 10, `signs in ${length} times for 30 calls`)
+    },
+  },
+  {
+    name: 'one API that refuses every token, next to one that accepts them',
+    async run({ server, start }) {
+      server.always.api = (res, seen) =>
+        seen.path === '/broken'
+          ? res.writeHead(401, { 'WWW-Authenticate': INVALID_TOKEN }).end()
+          : server.answerApi(res, seen)
+      const client = start()
+      for (let call = 0; call < 20; call++) {
+        mustGet(await client.call('/broken'), 401)
+        mustGet(await client.call('/x'), 200)
+      }
+      const { length } = server.seen.token
+      must(length <= 10, `signs in ${length} times for 40 calls`)
+    },
+  },
+  {
+    name: 'a revoked token, and a sign-in that the server refuses',
+    async run({ server, start, fails }) {
+      const client = start()
+      await client.call('/x')
+      server.revoke()
+      server.always.token = sends(403)
+      for (let call = 0; call < 10; call++) await fails(client.call('/x'), 'refused')
+      mustSignIn(server, 2)
+    },
+  },
+  {
+    name: 'a POST with a revoked token',
+    async run({ server, start }) {
+      const client = start()
+      await client.call('/x')
+      server.revoke()
+      const response = await client.call('/x', { method: 'POST', body: 'a=1' })
+      mustGet(response, 200)
+      must(JSON.parse(response.body).body === 'a=1', 'repeats the request without its body')
+    },
+  },
+  {
+    name: 'a POST with a stream and a revoked token',
+    async run({ server, start }) {
+      const client = start()
+      await client.call('/x')
+      server.revoke()
+      const response = await client.call('/x', { method: 'POST', body: chunks('a=1') })
+      mustGet(response, 401)
+      mustCall(server, 2)
+      mustGet(await client.call('/x', { method: 'POST', body: chunks('a=1') }), 200)
+      mustSignIn(server, 2)
+    },
+  },
+  {
+    name: 'a Request with a body and a revoked token',
+    needs: ['send'],
+    async run({ server, start }) {
+      const client = start()
+      await client.call('/x')
+      server.revoke()
+      const response = await client.send?.(new Request(`${server.url}/x`, { method: 'PUT', body: 'a=1' }))
+      must(response?.status === 200, `the caller gets ${response?.status}, not 200`)
+      must(JSON.parse(response.body).body === 'a=1', 'repeats the request without its body')
+    },
+  },
+  passesOn('403 for a missing scope', 403, { 'WWW-Authenticate': SCOPE }),
+  passesOn('403 of a route', 403, {}),
+  passesOn('503 of an API', 503, { 'Retry-After': '5' }),
+  passesOn('401 for a request whose token a proxy dropped', 401, { 'WWW-Authenticate': BEARER }),
+  passesOn('401 for another scheme', 401, { 'WWW-Authenticate': 'Basic realm="x"' }),
+  passesOn('401 for a step-up, without an owner for it', 401, { 'WWW-Authenticate': STEP_UP }),
+  {
+    name: '401 for a step-up, with an owner who consents',
+    needs: ['stepUp'],
+    async run({ server, start }) {
+      const client = start({ onStepUp: () => true })
+      await client.call('/x')
+      server.next.api.push(sends(401, { 'WWW-Authenticate': STEP_UP }))
+      mustGet(await client.call('/x'), 200)
+      mustSignIn(server, 2)
+    },
+  },
+  {
+    name: '401 without a challenge',
+    async run({ server, start }) {
+      const client = start()
+      await client.call('/x')
+      server.next.api.push(sends(401))
+      mustGet(await client.call('/x'), 200)
+      mustSignIn(server, 2)
+    },
+  },
+  {
+    name: 'a token that expires on the server before its time',
+    async run({ server, start }) {
+      const client = start()
+      await client.call('/x')
+      server.state.ahead += HOUR
+      for (const response of await together(10, () => client.call('/x'))) mustGet(response, 200)
+      mustSignIn(server, 2)
+    },
+  },
+]

@@ -1,0 +1,95 @@
+import { type Fault, must, mustCall, mustGet, mustSignIn } from '../fault.js'
+import { type FaultServer, sends } from '../server.js'
+
+const redirects = (status: number, to: string) => sends(status, { Location: to })
+
+function mustKeep({ seen }: FaultServer): void {
+  must(
+    seen.api.every(({ authorization }) => authorization === undefined),
+    'sends the token to another origin',
+  )
+  must(seen.token.length === 0, 'sends the password to another origin')
+}
+
+/** Other origins, and redirects to them. */
+export const origins: Fault[] = [
+  ...([302, 307].map((status) => ({
+    name: `a ${status} of the API to another origin`,
+    async run({ server, other, start }) {
+      server.next.api.push(redirects(status, `${other.url}/x`))
+      await start()
+        .call('/x')
+        .catch(() => {})
+      mustKeep(other)
+      mustSignIn(server, 1)
+    },
+  })) satisfies Fault[]),
+  {
+    name: 'a 308 of the API within its origin',
+    async run({ server, start }) {
+      const client = start()
+      await client.call('/x')
+      server.next.api.push(redirects(308, '/y'))
+      mustGet(await client.call('/x'), 200)
+      must(server.seen.api.at(-1)?.path === '/y', 'does not follow the redirect')
+    },
+  },
+  ...([302, 307].map((status) => ({
+    name: `a ${status} of the token endpoint to another origin`,
+    async run({ server, other, start, fails }) {
+      const [{ pathname }] = [new URL(`${other.url}/api/v2013/authentication/token`)]
+      server.always.token = redirects(status, other.url + pathname)
+      await fails(start().call('/x'), 'unexpected')
+      must(other.seen.token.length === 0, 'sends the password to another origin')
+    },
+  })) satisfies Fault[]),
+  {
+    name: 'a URL of another origin',
+    needs: ['origins'],
+    async run({ other, start }) {
+      await start()
+        .call(`${other.url}/x`)
+        .catch(() => {})
+      mustKeep(other)
+    },
+  },
+  {
+    name: 'a URL of a listed origin',
+    needs: ['origins'],
+    async run({ server, other, start }) {
+      other.always.api = sends(200)
+      mustGet(await start({ origins: [other.url] }).call(`${other.url}/x`), 200)
+      must(other.seen.api[0]?.authorization !== undefined, 'does not send the token to the listed origin')
+      mustSignIn(server, 1)
+    },
+  },
+  {
+    name: 'paths that look like another host',
+    needs: ['origins'],
+    async run({ server, other, start }) {
+      const client = start()
+      const host = new URL(other.url).host
+      for (const path of [`//${host}/x`, `\\\\${host}/x`, `/\\${host}/x`, `@${host}/x`, ` //${host}/x`]) {
+        await client.call(path).catch(() => {})
+      }
+      mustKeep(other)
+      must(other.seen.api.length === 0, 'calls another origin')
+      mustCall(server, 5)
+    },
+  },
+  {
+    name: 'plain http to another machine',
+    needs: ['origins'],
+    async run({ start }) {
+      for (const options of [{ url: 'http://api.example.com' }, { origins: ['http://api.example.com'] }]) {
+        let isRefused = false
+        try {
+          start(options)
+        } catch (error) {
+          isRefused = error instanceof TypeError
+        }
+        must(isRefused, 'would send the password without encryption')
+      }
+    },
+  },
+]

@@ -1,0 +1,111 @@
+import { type Fault, gate, must, mustGet, mustSignIn, together } from '../fault.js'
+import { EMAIL, PASSWORD, sends } from '../server.js'
+
+const HOUR = 3_600_000
+const wrong = () => ({ email: EMAIL, password: 'wrong' })
+
+/** Refused credentials. */
+export const refusals: Fault[] = [
+  {
+    name: 'wrong credentials of a service, 50 calls one after the other',
+    async run({ server, start, fails }) {
+      const client = start({ credentials: wrong })
+      for (let call = 0; call < 50; call++) await fails(client.call('/x'), 'refused')
+      mustSignIn(server, 1)
+    },
+  },
+  {
+    name: 'wrong credentials of a service, 50 concurrent calls',
+    async run({ server, start, fails }) {
+      const client = start({ credentials: wrong })
+      await together(50, () => fails(client.call('/x'), 'refused'))
+      mustSignIn(server, 1)
+    },
+  },
+  {
+    name: 'a person who mistypes the password once',
+    needs: ['person'],
+    async run({ server, start }) {
+      const asked: boolean[] = []
+      const client = start({
+        interactive: true,
+        credentials({ refused }) {
+          asked.push(refused)
+          return { email: EMAIL, password: refused ? PASSWORD : 'mistyped' }
+        },
+      })
+      mustGet(await client.call('/x'), 200)
+      mustSignIn(server, 2)
+      must(asked.join() === 'false,true', 'does not say that the server refused the first password')
+    },
+  },
+  {
+    name: 'a person who does not know the password',
+    needs: ['person'],
+    async run({ server, start, fails }) {
+      const client = start({ interactive: true, credentials: wrong })
+      for (let call = 0; call < 10; call++) await fails(client.call('/x'), 'refused')
+      mustSignIn(server, 2)
+    },
+  },
+  {
+    name: 'a new password after a sign-out',
+    needs: ['signOut'],
+    async run({ server, start, fails }) {
+      let password = 'old'
+      const client = start({ credentials: () => ({ email: EMAIL, password }) })
+      await fails(client.call('/x'), 'refused')
+      password = PASSWORD
+      client.signOut?.()
+      mustGet(await client.call('/x'), 200)
+      mustSignIn(server, 2)
+    },
+  },
+  {
+    name: 'a password change while the old token still works',
+    async run({ server, start, pass }) {
+      const client = start()
+      await client.call('/x')
+      server.always.token = sends(403)
+      pass(0.98 * HOUR)
+      for (let call = 0; call < 20; call++) mustGet(await client.call('/x'), 200)
+      must(server.seen.token.length === 2, `signs in ${server.seen.token.length} times, not twice`)
+    },
+  },
+  {
+    name: 'a failure that several callers share',
+    needs: ['onChange'],
+    async run({ start, fails }) {
+      const client = start({ credentials: wrong })
+      const failures: unknown[] = []
+      client.onChange?.(({ error }) => error && failures.push(error))
+      await together(10, () => fails(client.call('/x'), 'refused'))
+      await fails(client.call('/x'), 'refused')
+      must(failures.length === 1, `reports the failure ${failures.length} times`)
+    },
+  },
+  {
+    name: '400 from the token endpoint',
+    async run({ server, start, fails }) {
+      server.next.token.push(sends(400, { 'Content-Type': 'application/problem+json' }, '{"title":"Bad Request"}'))
+      const client = start()
+      await fails(client.call('/x'), 'unexpected')
+      mustSignIn(server, 1)
+    },
+  },
+  {
+    name: 'a refusal that arrives after a sign-out',
+    needs: ['signOut'],
+    async run({ server, start, fails }) {
+      const { opened, open } = gate()
+      server.next.token.push((res) => opened.then(() => res.writeHead(403).end()))
+      const client = start()
+      const first = fails(client.call('/x'), 'aborted')
+      while (server.seen.token.length === 0) await new Promise((resolve) => setTimeout(resolve, 2))
+      client.signOut?.()
+      open()
+      await first
+      mustGet(await client.call('/x'), 200)
+    },
+  },
+]
