@@ -13,6 +13,8 @@ export interface Kit {
   start(options?: Partial<ContestantOptions>): Contestant
   /** Lets time pass, for the client and the servers. A machine that sleeps stops its steady clock. */
   pass(ms: number, how?: { asleep?: boolean }): void
+  /** Expects that neither the client nor an error so far shows the token or the password. */
+  mustHide(): void
   /** Expects a rejection, and a code where the client has codes. Returns the error. */
   fails(call: Promise<unknown>, code: string): Promise<unknown>
 }

@@ -125,6 +125,30 @@ export const callers: Fault[] = [
     },
   },
   {
+    name: 'a program that prints the client and its errors',
+    async run({ server, start, fails, mustHide }) {
+      const client = start()
+      await client.call('/x')
+      server.revoke()
+      server.always.token = (res) => res.writeHead(403).end()
+      await fails(client.call('/x'), 'refused')
+      mustHide()
+    },
+  },
+  {
+    name: 'a listener that throws',
+    needs: ['onChange'],
+    async run({ start }) {
+      const uncaught = new Promise((resolve) => process.once('uncaughtException', resolve))
+      const client = start()
+      client.onChange?.(() => {
+        throw new Error('a fault of the app')
+      })
+      mustGet(await client.call('/x'), 200)
+      must(String(await uncaught).includes('a fault of the app'), 'hides the error of the listener')
+    },
+  },
+  {
     name: 'a listener that counts down',
     needs: ['onChange', 'signOut'],
     async run({ server, start }) {

@@ -45,7 +45,6 @@ export const origins: Fault[] = [
   })) satisfies Fault[]),
   {
     name: 'a URL of another origin',
-    needs: ['origins'],
     async run({ other, start }) {
       await start()
         .call(`${other.url}/x`)
@@ -65,7 +64,6 @@ export const origins: Fault[] = [
   },
   {
     name: 'paths that look like another host',
-    needs: ['origins'],
     async run({ server, other, start }) {
       const client = start()
       const host = new URL(other.url).host

@@ -1,0 +1,155 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { NO_CHROMIUM, startBrowser } from '../../support/services/chromium.js'
+import { eventually } from '../faults/fault.js'
+import { EMAIL, PASSWORD, startFaultServer, TOKEN_PATH } from '../faults/server.js'
+
+const DIST = fileURLToPath(new URL('../../../dist', import.meta.url))
+
+const PAGE = `<!doctype html><title>tab</title><script type="module">
+  import { createTokenClient, shareBetweenTabs } from '/dist/client.js'
+  window.make = (tabs) => {
+    window.asked = 0
+    window.states = []
+    window.api = createTokenClient({
+      url: location.origin,
+      credentials: () => { asked++; return { email: '${EMAIL}', password: '${PASSWORD}' } },
+      tabs: tabs ? shareBetweenTabs() : undefined,
+    })
+    api.onChange((state) => states.push(state.expiresAt))
+  }
+  document.body.textContent = 'ready'
+</script><body></body>`
+
+/** Starts an API that also serves the client to browsers. */
+async function startSite() {
+  const server = await startFaultServer()
+  onTestFinished(server.stop)
+  server.always.api = (res, seen) => {
+    if (seen.path === '/') return res.writeHead(200, { 'Content-Type': 'text/html' }).end(PAGE)
+    if (!seen.path.startsWith('/dist/')) return server.answerApi(res, seen)
+    return res.writeHead(200, { 'Content-Type': 'text/javascript' }).end(readFileSync(DIST + seen.path.slice(5)))
+  }
+  return server
+}
+
+describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
+  let browser: Browser
+  let stop = async () => {}
+  beforeAll(async () => {
+    browser = await startBrowser((end) => {
+      stop = end
+    })
+  })
+  afterAll(() => stop())
+
+  /** Opens tabs of one profile. */
+  async function openTabs(url: string, count: number, tabs = true): Promise<Page[]> {
+    const context = await browser.newContext()
+    onTestFinished(() => context.close())
+    return Promise.all(
+      Array.from({ length: count }, async () => {
+        const page = await context.newPage()
+        await page.goto(url)
+        await page.getByText('ready').waitFor()
+        await page.evaluate(`make(${tabs})`)
+        return page
+      }),
+    )
+  }
+
+  const call = (page: Page) => page.evaluate('api.fetch("/x").then(({ status }) => status)')
+  const token = (page: Page) => page.evaluate('api.token()')
+
+  it('four tabs that begin together share one sign-in', async () => {
+    const server = await startSite()
+    const tabs = await openTabs(server.url, 4)
+    expect(await Promise.all(tabs.map(call))).toEqual([200, 200, 200, 200])
+    expect(server.seen.token).toHaveLength(1)
+    expect(new Set(await Promise.all(tabs.map(token))).size).toBe(1)
+  })
+
+  it('a tab that opens later uses the token of the first, and asks nobody for credentials', async () => {
+    const server = await startSite()
+    const [first] = await openTabs(server.url, 1)
+    await call(first as Page)
+    const later = await (first as Page).context().newPage()
+    await later.goto(server.url)
+    await later.getByText('ready').waitFor()
+    await later.evaluate('make(true)')
+    expect(await call(later)).toBe(200)
+    expect(await later.evaluate('asked')).toBe(0)
+    expect(server.seen.token).toHaveLength(1)
+  })
+
+  it('a renewal after a revoked token is one sign-in for all tabs', async () => {
+    const server = await startSite()
+    const tabs = await openTabs(server.url, 3)
+    await Promise.all(tabs.map(call))
+    server.revoke()
+    expect(await Promise.all(tabs.map(call))).toEqual([200, 200, 200])
+    expect(server.seen.token).toHaveLength(2)
+  })
+
+  it('a sign-out in one tab signs out the others', async () => {
+    const server = await startSite()
+    const [one, two] = (await openTabs(server.url, 2)) as [Page, Page]
+    await Promise.all([call(one), call(two)])
+    await one.evaluate('api.signOut()')
+    await two.waitForFunction('states.at(-1) === undefined && states.length > 1')
+    expect(await call(two)).toBe(200)
+    expect(server.seen.token).toHaveLength(2)
+  })
+
+  it('a tab that closes while it signs in leaves the sign-in to another', async () => {
+    const server = await startSite()
+    const held: (() => void)[] = []
+    server.next.token.push((res, seen) => held.push(() => server.answerToken(res, seen)))
+    const [one, two] = (await openTabs(server.url, 2)) as [Page, Page]
+    void call(one).catch(() => {})
+    await eventually(() => held.length === 1)
+    const result = call(two)
+    await one.close()
+    expect(await result).toBe(200)
+    expect(server.seen.token).toHaveLength(2)
+  })
+
+  it('tabs that do not share sign in for themselves', async () => {
+    const server = await startSite()
+    const tabs = await openTabs(server.url, 2, false)
+    await Promise.all(tabs.map(call))
+    expect(server.seen.token).toHaveLength(2)
+  })
+
+  it('nothing is stored', async () => {
+    const server = await startSite()
+    const [one] = (await openTabs(server.url, 1)) as [Page]
+    await call(one)
+    const stored = await one.evaluate(
+      'indexedDB.databases().then((list) => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, list]))',
+    )
+    expect(stored).toBe('[{},{},"",[]]')
+  })
+
+  it('the browser sends no token after a redirect to another origin', async () => {
+    const [server, other] = [await startSite(), await startFaultServer()]
+    onTestFinished(other.stop)
+    const open = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Headers': '*' }
+    other.always.api = (res) => res.writeHead(200, open).end()
+    const [page] = (await openTabs(server.url, 1)) as [Page]
+    server.next.api.push((res) => res.writeHead(302, { Location: `${other.url}/x` }).end())
+    expect(await call(page)).toBe(200)
+    expect(other.seen.api.map(({ authorization }) => authorization)).toEqual([undefined])
+  })
+
+  it('the browser follows no redirect of the token call', async () => {
+    const [server, other] = [await startSite(), await startFaultServer()]
+    onTestFinished(other.stop)
+    server.always.token = (res) => res.writeHead(307, { Location: other.url + TOKEN_PATH }).end()
+    const [page] = (await openTabs(server.url, 1)) as [Page]
+    expect(await page.evaluate('api.token().catch(({ code }) => code)')).toBe('unexpected')
+    expect(other.seen.token).toEqual([])
+  })
+})
