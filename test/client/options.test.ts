@@ -1,0 +1,180 @@
+import { createTokenClient, shareBetweenTabs, type TokenClientOptions } from 'express-token-endpoint/client'
+import fc from 'fast-check'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { expectMisuse } from '../support/failures.js'
+import { outcomeOf, polluted } from '../support/pollution.js'
+
+const URL_OF_API = 'https://api.example.com/v1/'
+const credentials = () => ({ email: 'alice@example.com', password: 'secret' })
+const make = (options: object) => createTokenClient({ url: URL_OF_API, credentials, ...options } as TokenClientOptions)
+
+/** Creates a client whose sign-in succeeds and whose calls only record their URL. */
+function recorder(options: object = {}) {
+  const urls: string[] = []
+  const api = make({
+    fetch: async (input: string | URL, init: RequestInit) => {
+      urls.push(String(input))
+      const expiration = new Date(Date.now() + 3_600_000).toISOString()
+      return init.method === 'POST' ? Response.json({ authenticationToken: 'T', expiration }) : new Response()
+    },
+    ...options,
+  })
+  return { api, urls }
+}
+
+describe('options', () => {
+  it.each([
+    ['no URL', { url: undefined }, 'URLs'],
+    ['a URL without a scheme', { url: 'api.example.com' }, 'URLs'],
+    ['plain http', { url: 'http://api.example.com' }, 'URLs'],
+    ['another scheme', { url: 'ftp://api.example.com' }, 'URLs'],
+    ['a URL with a user', { url: 'https://user:hunter2@api.example.com' }, 'URLs'],
+    ['a URL with a query', { url: 'https://api.example.com/?a=1' }, 'URLs'],
+    ['a URL with an empty fragment', { url: 'https://api.example.com/#' }, 'URLs'],
+    ['plain http among the origins', { origins: ['http://api.example.com'] }, 'URLs'],
+    ['origins that are text', { origins: 'https://api.example.com' }, 'origins'],
+    ['origins that are no array', { origins: {} }, 'origins'],
+    ['credentials that are no function', { credentials: { email: 'a', password: 'hunter2' } }, 'credentials'],
+    ['a path without a slash', { path: 'token' }, 'path'],
+    ['a path with a query', { path: '/token?a=1' }, 'path'],
+    ['a path that begins another URL', { path: '/\\evil.example' }, 'path'],
+    ['a time limit in text', { timeout: '10s' }, 'timeout'],
+    ['a time limit in milliseconds', { timeout: 10_000 }, 'timeout'],
+    ['no time limit', { timeout: 0 }, 'timeout'],
+    ['a negative wait', { maxWait: -1 }, 'maxWait'],
+    ['a wait that is not a number', { maxWait: Number.NaN }, 'maxWait'],
+    ['an answer in place of a switch', { interactive: 'yes' }, 'interactive'],
+    ['onStepUp that is no function', { onStepUp: true }, 'onStepUp'],
+    ['tabs that are true', { tabs: true }, 'tabs'],
+    ['a mistyped option', { orgins: [] }, 'orgins'],
+    ['a prototype in JSON', JSON.parse('{"__proto__":1}'), '__proto__'],
+  ])('%s', (_, options, named) => {
+    expectMisuse(() => make(options), new RegExp(named))
+  })
+
+  it('the error does not show the URL, which may hold a password', () => {
+    expect(() => make({ url: 'http://user:hunter2@api.example.com' })).toThrow(/^((?!hunter2).)*$/s)
+  })
+
+  it('undefined is the same as no option', () => {
+    expect(() => make({ path: undefined, timeout: undefined, tabs: undefined, onStepUp: undefined })).not.toThrow()
+  })
+
+  it.each(['http://localhost:3000', 'http://127.0.0.1', 'http://[::1]:8080', 'https://api.example.com'])(
+    '%s may get the password',
+    (url) => {
+      expect(() => make({ url })).not.toThrow()
+    },
+  )
+
+  it('a polluted prototype changes nothing', async () => {
+    const foreign = { origins: ['https://evil.example'], interactive: true, path: '/evil', maxWait: 0 }
+    const { urls, failure } = await polluted(foreign, async () => {
+      const { api, urls } = recorder()
+      const { error } = await outcomeOf(() => api.fetch('https://evil.example/'))
+      await api.token()
+      return { urls, failure: error }
+    })
+    expect(failure).toBeInstanceOf(TypeError)
+    expect(urls).toEqual(['https://api.example.com/v1/api/v2013/authentication/token'])
+  })
+
+  it('the path of the token endpoint is below the base URL', async () => {
+    const { api, urls } = recorder({ path: '/sign-in' })
+    await api.token()
+    expect(urls).toEqual(['https://api.example.com/v1/sign-in'])
+  })
+
+  it('shareBetweenTabs() changes nothing without locks', async () => {
+    vi.stubGlobal('navigator', {})
+    onTestFinished(() => {
+      vi.unstubAllGlobals()
+    })
+    const { api, urls } = recorder({ tabs: shareBetweenTabs() })
+    await api.token()
+    api.signOut()
+    api.close()
+    expect(urls).toHaveLength(1)
+  })
+})
+
+describe('addresses', () => {
+  it.each([
+    ['/statements', 'https://api.example.com/v1/statements'],
+    ['statements', 'https://api.example.com/v1/statements'],
+    ['?page=2', 'https://api.example.com/v1/?page=2'],
+    ['https://api.example.com/other', 'https://api.example.com/other'],
+    [new URL('https://api.example.com/url'), 'https://api.example.com/url'],
+  ])('%s', async (input, expected) => {
+    const { api, urls } = recorder()
+    await api.fetch(input)
+    expect(urls.at(-1)).toBe(expected)
+  })
+
+  it('no text leads to another origin', async () => {
+    const { api, urls } = recorder()
+    const pieces = fc.constantFrom(
+      '/',
+      '\\',
+      '//',
+      'https:',
+      'http://',
+      'evil.example',
+      '@',
+      ':',
+      '\t',
+      '\n',
+      ' ',
+      '..',
+      '%2f',
+      '?',
+      '#',
+      'é',
+    )
+    const text = fc.array(fc.oneof(pieces, fc.string()), { maxLength: 8 }).map((parts) => parts.join(''))
+    await fc.assert(
+      fc.asyncProperty(text, async (input) => {
+        await api.fetch(input).catch(() => {})
+        expect(new URL(urls.at(-1) ?? 'https://api.example.com').origin).toBe('https://api.example.com')
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('headers() refuses a URL of another origin, before it signs in', async () => {
+    const { api, urls } = recorder({ origins: ['https://reports.example.com'] })
+    await expect(api.headers({ url: 'https://evil.example/x' })).rejects.toThrow(TypeError)
+    expect(urls).toEqual([])
+    expect(await api.headers({ url: 'https://reports.example.com/x' })).toEqual({ Authorization: 'Bearer T' })
+    expect(await api.headers()).toEqual({ Authorization: 'Bearer T' })
+  })
+})
+
+describe('token()', () => {
+  it('returns another token for a rejected one, once for all', async () => {
+    let issued = 0
+    const expiration = new Date(Date.now() + 3_600_000).toISOString()
+    const { api } = recorder({ fetch: async () => Response.json({ authenticationToken: `T${++issued}`, expiration }) })
+    const rejected = await api.token()
+    expect(await Promise.all([api.token({ rejected }), api.token({ rejected }), api.token()])).toEqual([
+      'T2',
+      'T2',
+      'T2',
+    ])
+    expect(await api.token({ rejected })).toBe('T2')
+  })
+
+  it('returns the same token for a while when the new one is rejected too', async () => {
+    let issued = 0
+    const expiration = new Date(Date.now() + 3_600_000).toISOString()
+    const { api } = recorder({ fetch: async () => Response.json({ authenticationToken: `T${++issued}`, expiration }) })
+    vi.spyOn(Math, 'random').mockReturnValue(0.5)
+    onTestFinished(() => {
+      vi.restoreAllMocks()
+    })
+    const first = await api.token()
+    const second = await api.token({ rejected: first })
+    expect(await api.token({ rejected: second })).toBe(second)
+    expect(issued).toBe(2)
+  })
+})
