@@ -137,7 +137,7 @@ describe('the layers of src', () => {
     const web = /^(node:)?(http|https|http2|net|tls)$/
     const speaking = FOREIGN.filter(({ from, to }) => web.test(to) && roomOf(from) !== 'http')
     // `fetch` would join two Authorization headers into one, and the check sends two.
-    expect(new Set(speaking.map(({ from }) => from))).toEqual(new Set(['cli/check/send.ts']))
+    expect(new Set(speaking.map(({ from }) => from))).toEqual(new Set(['cli/check/probe/send.ts']))
   })
 
   it('the command is for its own process: nothing that a host imports leads to it', () => {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { createTokenClient } from 'express-token-endpoint/client'
 import { onTestFinished } from 'vitest'
 
 export const TOKEN_PATH = '/api/v2013/authentication/token'
@@ -140,10 +141,8 @@ export function login(url: string, credentials: { email: string; password: strin
 /** Ends a request whose process was killed, so that a test can repeat it. */
 export const timeLimit = () => AbortSignal.timeout(8000)
 
-export async function tokenFrom(url: string, credentials: { email: string; password: string }): Promise<string> {
-  const body = (await (await login(url, credentials)).json()) as { authenticationToken: string }
-  return body.authenticationToken
-}
+export const tokenFrom = (url: string, credentials: { email: string; password: string }): Promise<string> =>
+  createTokenClient({ url, credentials: () => credentials }).token()
 
 export async function statusOf(url: string, token: string): Promise<number> {
   return (await fetch(url, { headers: { Authorization: `Bearer ${token}` }, signal: timeLimit() })).status

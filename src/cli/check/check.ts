@@ -4,13 +4,13 @@ import { checked, command, PASSWORD_AS_ARGUMENT, type Values } from '../command.
 import { CommandError, EXIT, UsageError } from '../command-error.js'
 import { readPassword } from '../hash/password-input.js'
 import type { Io } from '../io.js'
-import { createProbe, type Probe } from './probe.js'
-import { JWKS_PATH, readBase, readGuarded, readPath, TOKEN_PATH } from './read-target.js'
+import { createProbe, type Probe } from './probe/probe.js'
+import { sender } from './probe/send.js'
+import { JWKS_PATH, readBase, readGuarded, readGuardedList, readPath, TOKEN_PATH } from './read-target.js'
 import { createRedact } from './redact.js'
 import { json, lines } from './report.js'
 import { ROWS } from './rows.js'
 import { judge } from './run.js'
-import { sender } from './send.js'
 import type { Environment, Guarded, Target } from './target.js'
 import { Fault } from './verdict.js'
 
@@ -127,7 +127,7 @@ function readSettings(values: Values<typeof options>, url: string | undefined): 
   const place = (base: URL, email: string, paths: readonly string[]): Place => ({
     email,
     token: readPath('--path', base, path),
-    guarded: readGuarded(base, paths, plainHttp),
+    guarded: readGuardedList(base, paths, plainHttp),
   })
   const ids = ROWS.map(({ id }) => id)
   const strange = skip.find((id) => !ids.includes(id))
@@ -139,7 +139,7 @@ function readSettings(values: Values<typeof options>, url: string | undefined): 
     ...place(base, email, guarded),
     base,
     jwks: readPath('--jwks', base, values.jwks ?? JWKS_PATH),
-    recent: readGuarded(base, values.recent === undefined ? [] : [values.recent], plainHttp)[0],
+    recent: values.recent === undefined ? undefined : readGuarded('--recent', base, values.recent, plainHttp),
     // A path given as a whole URL belongs to this environment.
     other:
       values.other === undefined

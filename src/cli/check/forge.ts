@@ -2,7 +2,7 @@ import { constants, createHmac, type KeyObject, sign } from 'node:crypto'
 import { parseJson } from '../../tokens/jwt/compact-jws.js'
 import { ALGORITHMS, type Algorithm } from '../../tokens/keys/algorithms.js'
 import { generatePair } from '../keygen/new-key.js'
-import type { ReadToken } from './probe.js'
+import type { ReadToken } from './probe/read-token.js'
 
 type Members = Readonly<Record<string, unknown>>
 

@@ -48,16 +48,17 @@ const path =
     return new URL(base.origin + base.pathname.replace(/\/+$/, '') + value)
   }
 
-/** Reads the guarded paths. A URL may name another service that accepts the same tokens. */
-export function readGuarded(base: URL, values: readonly string[], plainHttp: boolean): Guarded[] {
+/** Reads the paths of `--guarded`. */
+export function readGuardedList(base: URL, values: readonly string[], plainHttp: boolean): Guarded[] {
   if (new Set(values).size < values.length) throw new UsageError('--guarded names one path twice')
-  return values.map((name) => ({
-    name,
-    url: /^\w+:/.test(name) ? elsewhere(name, plainHttp) : readPath('--guarded', base, name),
-  }))
+  return values.map((value) => readGuarded('--guarded', base, value, plainHttp))
 }
 
-const elsewhere = (value: string, plainHttp: boolean): URL => checked('--guarded', guardedUrl(plainHttp), value)
+/** Reads a guarded path. A URL may name another service that accepts the same tokens. */
+export function readGuarded(what: string, base: URL, name: string, plainHttp: boolean): Guarded {
+  const isUrl = /^\w+:/.test(name)
+  return { name, url: isUrl ? checked(what, guardedUrl(plainHttp), name) : readPath(what, base, name) }
+}
 
 const guardedUrl =
   (plainHttp: boolean): Check<URL> =>

@@ -1,4 +1,4 @@
-import type { Probe } from './probe.js'
+import type { Probe } from './probe/probe.js'
 import { environmentRows } from './rows/environments.js'
 import { forgedRows } from './rows/forged.js'
 import { guardRows } from './rows/guard.js'

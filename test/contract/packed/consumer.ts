@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
+import { promisify } from 'node:util'
 import { expect, onTestFinished } from 'vitest'
 import { ACCOUNTS, PASSWORD, SECRET } from '../../support/fixtures.js'
 import { TOKEN_PATH } from '../../support/http.js'
@@ -23,8 +24,7 @@ export interface Started {
 
 /** Starts a consumer's program, which prints its port. */
 export async function start(program: string, { command = NODE, env = {} } = {}): Promise<Started> {
-  const args = [...command.args, program]
-  const child = spawn(command.program, args, {
+  const child = spawn(command.program, [...command.args, program], {
     env: { PATH: process.env['PATH'], ...CONSUMER_ENV, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -40,7 +40,10 @@ export async function start(program: string, { command = NODE, env = {} } = {}):
   return expect.fail(`${program} has not started: ${await errors}`)
 }
 
-/** A consumer issues a token over HTTP, lets it through to its guarded route `/me`, and nothing else. */
+/**
+ * A consumer issues a token over HTTP, lets it through to its guarded route `/me`, and nothing else. The program `client` next to
+ * it does so with the package's own client.
+ */
 export async function expectWorks(program: string, command = NODE): Promise<void> {
   const { url, stop } = await start(program, { command })
   onTestFinished(stop)
@@ -62,4 +65,10 @@ export async function expectWorks(program: string, command = NODE): Promise<void
   expect([guarded.status, await guarded.json()]).toEqual([200, expect.objectContaining({ account: 'acc-1' })])
   expect((await me({})).status).toBe(401)
   expect((await me({ Authorization: `Bearer ${authenticationToken}x` })).status).toBe(401)
+
+  const client = program.replace(/main(?=\.\w+$)/, 'client')
+  const { stdout } = await promisify(execFile)(command.program, [...command.args, client, url], {
+    env: { PATH: process.env['PATH'], ...CONSUMER_ENV },
+  })
+  expect(JSON.parse(stdout)).toMatchObject({ account: 'acc-1' })
 }

@@ -24,6 +24,8 @@ const output = (cwd: string, ...args: string[]): Promise<string> =>
     ({ stdout, stderr }) => stdout + stderr,
   )
 
+const TSC = here('../../../node_modules/typescript/bin/tsc')
+
 let packed: Packed
 let temporary: Awaited<ReturnType<typeof tempFolder>>
 beforeAll(async () => {
@@ -131,8 +133,12 @@ describe.each(EXPRESS)('a project with Express %s that installed the tarball', (
     ['bundler', ['main.mjs']],
   ])('%s: compiles, the types of all libraries checked too, and works', async (name, programs) => {
     const folder = join(project.folder, name)
-    expect(await output(folder, here('../../../node_modules/typescript/bin/tsc'))).toBe('')
+    expect(await output(folder, TSC)).toBe('')
     for (const program of programs) await expectWorks(join(folder, program))
+  })
+
+  it('browser: compiles against a DOM, without the types of Node', async () => {
+    expect(await output(join(project.folder, 'browser'), TSC)).toBe('')
   })
 
   it.each(Object.keys(manifest.bin ?? {}))('%s: is a command that npx finds, and tells its help', async (name) => {

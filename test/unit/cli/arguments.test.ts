@@ -114,6 +114,14 @@ describe('wrong usage is one line that names the likely mistake, and exit status
       '--guarded must be an https: URL, or one of this machine, but is a string of 24 characters. Over plain http, others on the network can read the password and the token. To allow plain http, pass --plain-http',
     ],
     [
+      [...CHECK, '--recent', 'http://api.example.com/x'],
+      '--recent must be an https: URL, or one of this machine, but is a string of 24 characters. Over plain http, others on the network can read the password and the token. To allow plain http, pass --plain-http',
+    ],
+    [
+      [...CHECK, '--recent', 'password'],
+      '--recent must be a path below the base URL, like /api/v2013/statements, but is a string of 8 characters. It begins with a slash',
+    ],
+    [
       [...CHECK, '--guarded', 'statements'],
       '--guarded must be a path below the base URL, like /api/v2013/statements, but is a string of 10 characters. It begins with a slash',
     ],

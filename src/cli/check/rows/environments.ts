@@ -1,4 +1,6 @@
-import { isSuccess, mustBe, type Probe, readJwt } from '../probe.js'
+import type { Probe } from '../probe/probe.js'
+import { readJwt } from '../probe/read-token.js'
+import { isSuccess, mustBe } from '../probe/responses.js'
 import type { Guarded } from '../target.js'
 import { must, mustAll, type Row, Unjudged } from '../verdict.js'
 import { mustRefuse } from './forged.js'

@@ -1,5 +1,7 @@
 import { otherSpellings, signedByOurselves, signedByPublicKey, tampered, unsigned } from '../forge.js'
-import { mustBe, type Probe, readJwt } from '../probe.js'
+import type { Probe } from '../probe/probe.js'
+import { readJwt } from '../probe/read-token.js'
+import { mustBe } from '../probe/responses.js'
 import { must, mustAll, type Row, Unjudged } from '../verdict.js'
 import { publicKeyOf } from './jwks.js'
 

@@ -1,4 +1,5 @@
-import { challengeIn, isSuccess, mustBe, mustBeProblem, mustTellNothing, type Probe } from '../probe.js'
+import type { Probe } from '../probe/probe.js'
+import { challengeIn, isSuccess, mustBe, mustBeProblem, mustTellNothing } from '../probe/responses.js'
 import { must, mustAll, type Row, Unjudged } from '../verdict.js'
 
 /** Rows about guarded paths. */

@@ -3,7 +3,8 @@ import { parseJson } from '../../../tokens/jwt/compact-jws.js'
 import { isSignedBy } from '../../../tokens/jwt/signature.js'
 import { readJwkSet } from '../../../tokens/keys/jwk-set.js'
 import type { VerificationKey } from '../../../tokens/keys/key-ring.js'
-import type { Probe, ReadToken } from '../probe.js'
+import type { Probe } from '../probe/probe.js'
+import type { ReadToken } from '../probe/read-token.js'
 import { must, type Row, Unjudged } from '../verdict.js'
 
 /** The private members of a JWK (RFC 7518 sections 6.2.2, 6.3.2 and 6.4). */

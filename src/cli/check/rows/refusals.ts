@@ -1,5 +1,6 @@
-import { mustBe, type Probe } from '../probe.js'
-import type { Answer } from '../send.js'
+import type { Probe } from '../probe/probe.js'
+import { mustBe } from '../probe/responses.js'
+import type { Answer } from '../probe/send.js'
 import { must, type Row } from '../verdict.js'
 
 /** Rows about logins with invalid credentials. */

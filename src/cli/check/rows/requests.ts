@@ -1,5 +1,6 @@
-import { FORM_TYPE, isSuccess, mustBe, mustBeProblem, mustTellNothing, type Probe } from '../probe.js'
-import type { Answer } from '../send.js'
+import { FORM_TYPE, type Probe } from '../probe/probe.js'
+import { isSuccess, mustBe, mustBeProblem, mustTellNothing } from '../probe/responses.js'
+import type { Answer } from '../probe/send.js'
 import { must, type Row } from '../verdict.js'
 
 /** Basic credentials of an unknown user (RFC 7617). */

@@ -1,4 +1,6 @@
-import { challengeIn, isSuccess, mustBe, mustBeProblem, type Probe, readJwt } from '../probe.js'
+import type { Probe } from '../probe/probe.js'
+import { readJwt } from '../probe/read-token.js'
+import { challengeIn, isSuccess, mustBe, mustBeProblem } from '../probe/responses.js'
 import { must, type Row, Unjudged } from '../verdict.js'
 
 /** Rows about routes that need a recent sign-in. */

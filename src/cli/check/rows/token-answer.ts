@@ -1,5 +1,8 @@
-import { mustBe, type Probe, resultOf } from '../probe.js'
-import { must, type Row } from '../verdict.js'
+import { isPlainObject } from '../../../shared/options.js'
+import { parseJson } from '../../../tokens/jwt/compact-jws.js'
+import type { Probe } from '../probe/probe.js'
+import { mustBe } from '../probe/responses.js'
+import { must, type Row, Unjudged } from '../verdict.js'
 
 /** Rows about the response to a login. */
 export const tokenAnswerRows: readonly Row<Probe>[] = [
@@ -104,3 +107,12 @@ export const tokenAnswerRows: readonly Row<Probe>[] = [
     },
   },
 ]
+
+/** Returns the JSON object in the response to the login. */
+export async function resultOf({ answers }: Probe): Promise<Readonly<Record<string, unknown>>> {
+  const { status, body } = await answers.signedIn()
+  if (status !== 200) throw new Unjudged('the login gave no token')
+  const result = parseJson(body)
+  must(isPlainObject(result), 'the response is not a JSON object')
+  return result
+}

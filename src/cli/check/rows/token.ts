@@ -1,7 +1,9 @@
 import { isPlainObject } from '../../../shared/options.js'
 import { ALGORITHMS } from '../../../tokens/keys/algorithms.js'
-import { type Probe, readJwt, resultOf } from '../probe.js'
+import type { Probe } from '../probe/probe.js'
+import { readJwt } from '../probe/read-token.js'
 import { must, type Row } from '../verdict.js'
+import { resultOf } from './token-answer.js'
 
 const DAY = 86_400
 /** The allowed difference between the clocks, in seconds. */

@@ -3,7 +3,8 @@ import { client } from '../clients/client.mjs'
 import { inTurn } from '../clients/crowd.mjs'
 import { addPeople } from '../clients/people.mjs'
 import { loadThrough, untilTrue } from '../clients/phases.mjs'
-import { forged, login, REPORT_PATH, refused, report, tokenOf } from '../clients/requests.mjs'
+import { forged, REPORT_PATH, refused, report } from '../clients/requests.mjs'
+import { tokensFor } from '../clients/tokens.mjs'
 import { startApi } from '../servers/example.mjs'
 import { startEnvironment } from '../servers/fleet-of.mjs'
 import { jwksOf, startReporting } from '../servers/reporting-api.mjs'
@@ -67,11 +68,8 @@ const found = (what, tally, kind = 'report', status = 200) =>
   )
 
 async function requestsOf(people, issuerPort, reportingPort) {
-  const issuer = client(issuerPort, { address: '127.0.8.1' })
   const reporting = client(reportingPort, { address: '127.0.8.2' })
-  const tokens = new Map()
-  for (const person of people) tokens.set(person, tokenOf(await issuer.send(login(person).request)))
-  issuer.close()
+  const tokens = await tokensFor(issuerPort, people)
   const readers = people.filter(({ scopes }) => scopes.length > 0)
   const scopeless = people.find(({ scopes }) => scopes.length === 0)
   const person = inTurn(readers)

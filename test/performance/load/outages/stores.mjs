@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { client } from '../clients/client.mjs'
 import { ask, createTally, inTurn } from '../clients/crowd.mjs'
 import { loadThrough, untilTrue } from '../clients/phases.mjs'
-import { forged, guess, login, refused, signOut, statements, tokenOf } from '../clients/requests.mjs'
+import { forged, guess, login, refused, signOut, statements } from '../clients/requests.mjs'
+import { tokenFor, tokensFor } from '../clients/tokens.mjs'
 import { startFleet } from '../servers/fleet-of.mjs'
 import { check, figure } from '../verdicts.mjs'
 
@@ -84,9 +85,8 @@ const shown = (tally) =>
 async function requestsOf({ balancer, people }) {
   const clients = people.map((_, number) => client(balancer.port, { connections: 8, address: `127.0.7.${number + 1}` }))
   const [{ send }] = clients
-  const tokens = new Map()
-  for (const person of people) tokens.set(person, tokenOf(await send(login(person).request)))
-  const ended = tokenOf(await send(login(people[0]).request))
+  const tokens = await tokensFor(balancer.port, people)
+  const ended = await tokenFor(balancer.port, people[0])
   await send(signOut(ended).request)
   const readers = people.filter(({ scopes }) => scopes.length > 0)
   const scopeless = people.find(({ scopes }) => scopes.length === 0)

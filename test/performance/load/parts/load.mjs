@@ -1,6 +1,7 @@
 import { client } from '../clients/client.mjs'
 import { ask, createTally, crowd, inTurn, times } from '../clients/crowd.mjs'
 import { forged, guess, login, refused, signOut, statements, tokenOf } from '../clients/requests.mjs'
+import { tokenFor, tokensFor } from '../clients/tokens.mjs'
 import { startFleet } from '../servers/fleet-of.mjs'
 import { check, figure } from '../verdicts.mjs'
 
@@ -20,7 +21,7 @@ export const load = {
   async run({ scale }) {
     const fleet = await startFleet({ size: SIZE, people: PEOPLE })
     const budgets = await countBudgets(fleet)
-    const tokens = await signEverybodyIn(fleet)
+    const tokens = await tokensFor(fleet.balancer.port, fleet.people)
     const started = performance.now()
     const guardedTally = createTally()
     const loginTally = createTally()
@@ -57,24 +58,6 @@ const answered = (what, tally) =>
     tally.wrong() === 0 && tally.total() > 0,
   )
 
-async function signEverybodyIn({ balancer, people }) {
-  const { send, close } = client(balancer.port, { connections: SIZE })
-  const tokens = new Map()
-  const left = [...people]
-  const one = async () => {
-    for (let person = left.pop(); person; person = left.pop()) {
-      const asked = login(person)
-      const got = await send(asked.request)
-      const fault = asked.check(got)
-      if (fault) throw new Error(`a first login: ${fault}`)
-      tokens.set(person, tokenOf(got))
-    }
-  }
-  await Promise.all(Array.from({ length: SIZE }, one))
-  close()
-  return tokens
-}
-
 /** Sends guarded requests: six of seven are valid, and the others are invalid in five ways. */
 async function guardedRequests({ balancer, people, apis }, tokens, count, tally) {
   const readers = people.filter(({ scopes }) => scopes.length > 0)
@@ -102,7 +85,7 @@ async function guardedRequests({ balancer, people, apis }, tokens, count, tally)
 
 async function endedToken({ port }, person) {
   const { send, close } = client(port)
-  const token = tokenOf(await send(login(person).request))
+  const token = await tokenFor(port, person)
   await send(signOut(token).request)
   close()
   return token

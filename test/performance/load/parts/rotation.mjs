@@ -4,6 +4,7 @@ import { inTurn } from '../clients/crowd.mjs'
 import { addPeople } from '../clients/people.mjs'
 import { loadThrough, untilTrue } from '../clients/phases.mjs'
 import { kidOf, login, report, statements, tokenOf } from '../clients/requests.mjs'
+import { tokensFor } from '../clients/tokens.mjs'
 import { startApi } from '../servers/example.mjs'
 import { startEnvironment, startNginx } from '../servers/fleet-of.mjs'
 import { keys } from '../servers/keys.mjs'
@@ -118,18 +119,14 @@ async function clientsOf(people, port, reportingPort) {
   const readers = people.filter(({ scopes }) => scopes.length > 0)
   const house = client(port, { connections: 16, address: '127.0.9.1' })
   const reports = client(reportingPort, { connections: 8, address: '127.0.9.2' })
-  const first = new Map()
+  const first = await tokensFor(port, readers)
   const latest = new Map()
   const kids = new Set()
   const note = (person, token) => {
     latest.set(person, token)
     kids.add(kidOf(token))
   }
-  for (const person of readers) {
-    const token = tokenOf(await house.send(login(person).request))
-    first.set(person, token)
-    note(person, token)
-  }
+  for (const [person, token] of first) note(person, token)
   const person = inTurn(readers)
   const signIn = () => {
     const who = person()

@@ -4,7 +4,8 @@ import { withSpread } from '../../bench/report/report.mjs'
 import { client } from '../clients/client.mjs'
 import { createTally, crowd, inTurn, times } from '../clients/crowd.mjs'
 import { startPipeline } from '../clients/pipelined.mjs'
-import { login, statementsPath, tokenOf } from '../clients/requests.mjs'
+import { login, statementsPath } from '../clients/requests.mjs'
+import { tokenFor } from '../clients/tokens.mjs'
 import { cpuSeconds, memoryOf } from '../proc.mjs'
 import { startFleet } from '../servers/fleet-of.mjs'
 import { figure } from '../verdicts.mjs'
@@ -24,11 +25,9 @@ export const sizing = {
     const [api] = fleet.apis
     const idle = memoryOf(api.pid).now
     const { send } = client(fleet.balancer.port, { address: '127.0.6.1' })
-    const { path, token } = {
-      path: statementsPath('north'),
-      token: tokenOf(await send(login(fleet.people[0]).request)),
-    }
-    const guarded = await guardedRequests(fleet, { path, token }, Math.max(3, Math.round(rounds * Math.min(1, scale))))
+    const token = await tokenFor(fleet.balancer.port, fleet.people[0])
+    const request = { path: statementsPath('north'), token }
+    const guarded = await guardedRequests(fleet, request, Math.max(3, Math.round(rounds * Math.min(1, scale))))
     const afterGuarded = memoryOf(api.pid).now
     await signIn(fleet, send, Math.max(20, Math.round(LOGINS * scale)))
     const { now: afterLogins, most } = memoryOf(api.pid)

@@ -1,7 +1,7 @@
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request as overHttp } from 'node:http'
 import { request as overTls } from 'node:https'
 
-import { Fault } from './verdict.js'
+import { Fault } from '../verdict.js'
 
 export interface Sent {
   method?: string

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { isPlainObject } from '../../shared/options.js'
-import { type CompactToken, parseJson, readCompact } from '../../tokens/jwt/compact-jws.js'
+import type { Guarded, Target } from '../target.js'
+import { Fault, Unjudged } from '../verdict.js'
+import { givenToken, readJwt, tokenIn } from './read-token.js'
+import { challengeIn, isSuccess } from './responses.js'
 import type { Answer, Send, Sent } from './send.js'
-import type { Environment, Guarded, Target } from './target.js'
-import { Fault, must, Unjudged } from './verdict.js'
+import { signIn } from './sign-in.js'
 
 export const JSON_TYPE = 'application/json'
 export const FORM_TYPE = 'application/x-www-form-urlencoded'
@@ -12,12 +13,6 @@ export interface Posted {
   type?: string
   query?: Readonly<Record<string, string>>
   headers?: NonNullable<Sent['headers']>
-}
-
-/** The parts of a token, not verified. */
-export interface ReadToken extends CompactToken {
-  text: string
-  claims: Readonly<Record<string, unknown>>
 }
 
 /** The app as the rows see it. Rows share responses, so each request is sent once. */
@@ -31,13 +26,17 @@ export function createProbe(target: Target, send: Send) {
   /** All tokens in responses so far, which must not be printed. */
   const tokens = new Set<string>()
 
+  const sendLogin: Send = async (url, sent) => {
+    const answer = await send(url, sent)
+    const token = givenToken(answer)
+    // Node sends no longer header, so a longer token cannot work.
+    if (typeof token === 'string' && token.length <= 16_384) tokens.add(token)
+    return answer
+  }
+
   async function post(body: string, { type = JSON_TYPE, query = {}, headers }: Posted = {}): Promise<Answer> {
-    const answer = await send(withQuery(target.token, query), {
-      method: 'POST',
-      headers: { 'Content-Type': type, ...headers },
-      body,
-    })
-    noteToken(answer)
+    const url = withQuery(target.token, query)
+    const answer = await sendLogin(url, { method: 'POST', headers: { 'Content-Type': type, ...headers }, body })
     if (answer.status !== 429) return answer
     const wait = answer.headers['retry-after'] ?? 'some'
     throw new Fault(`429: a failed-login limit is used up. Try again in ${wait} seconds`)
@@ -63,24 +62,6 @@ export function createProbe(target: Target, send: Send) {
     tooLarge: once(() => postJson({ email: `${mark}@nobody.invalid`, password: mark.repeat(120_000) })),
     get: once(() => send(target.token)),
     keys: once(() => send(target.jwks)),
-  }
-
-  async function tokenOf(environment: Environment): Promise<string> {
-    const { email, password } = environment.credentials
-    const { status, body } = await send(environment.token, {
-      method: 'POST',
-      headers: { 'Content-Type': JSON_TYPE },
-      body: JSON.stringify({ email, password }),
-    })
-    noteToken({ body })
-    return tokenIn({ status, body })
-  }
-
-  function noteToken({ body }: Pick<Answer, 'body'>): void {
-    const result = parseJson(body)
-    const token = isPlainObject(result) ? result['authenticationToken'] : undefined
-    // Node sends no longer header, so a longer token cannot work.
-    if (typeof token === 'string' && token.length <= 16_384) tokens.add(token)
   }
 
   const token = once(async () => tokenIn(await answers.signedIn()))
@@ -112,12 +93,7 @@ export function createProbe(target: Target, send: Send) {
   const other = once(async () => {
     const environment = target.other
     if (!environment) throw new Unjudged('no --other URL was given')
-    try {
-      return { ...environment, token: await tokenOf(environment) }
-    } catch (error) {
-      if (error instanceof Unjudged) throw new Fault('the other environment gave no token')
-      throw error
-    }
+    return { ...environment, token: await signIn(environment, sendLogin) }
   })
 
   return {
@@ -162,67 +138,4 @@ function withQuery(url: URL, query: Readonly<Record<string, string>>): URL {
   const changed = new URL(url)
   for (const [name, value] of Object.entries(query)) changed.searchParams.append(name, value)
   return changed
-}
-
-/** @throws Unjudged without a token, so that rows that need a token are skipped and only the row about the login fails */
-function tokenIn({ status, body }: Pick<Answer, 'status' | 'body'>): string {
-  const result = status === 200 ? parseJson(body) : undefined
-  const token = isPlainObject(result) ? result['authenticationToken'] : undefined
-  if (typeof token === 'string' && /^[\w.~+/-]+=*$/.test(token)) return token
-  throw new Unjudged('there is no token for this row')
-}
-
-/** Reads the parts of a token without verifying them. */
-export function readJwt(text: string): ReadToken | undefined {
-  const compact = readCompact(text)
-  const claims = compact && parseJson(compact.payload.toString())
-  return compact && isPlainObject(claims) ? { ...compact, text, claims } : undefined
-}
-
-export const isSuccess = ({ status }: Pick<Answer, 'status'>) => status >= 200 && status < 300
-
-export function mustBe(status: number, answer: Answer, what: string): void {
-  must(answer.status === status, `${what} gets ${answer.status}, not ${status}`)
-}
-
-/** @throws Fault unless a response is problem details (RFC 9457) */
-export function mustBeProblem({ headers }: Answer, what: string): void {
-  const type = headers['content-type'] ?? 'no Content-Type'
-  must(/^application\/problem\+json\b/i.test(type), `${what} gets ${type}, not application/problem+json`)
-}
-
-/** A stack trace, or a path on the server. */
-const INSIDES = /\n\s*at .+:\d+:\d+|&nbsp; at |node_modules|\.[cm]?[jt]s:\d+:\d+/
-
-/** @throws Fault when a refusal shows internals of the server, or repeats the request */
-export function mustTellNothing({ body }: Answer, sent: string, what: string): void {
-  must(!INSIDES.test(body), `the response to ${what} shows a stack trace or a path on the server`)
-  must(!body.includes(sent), `the response to ${what} repeats the request`)
-}
-
-/** Reads the bearer challenge of a response (RFC 6750 section 3). */
-interface Challenge {
-  bearer: boolean
-  realm: boolean
-  error: string | undefined
-  maxAge: string | undefined
-}
-
-export function challengeIn({ headers }: Answer): Challenge {
-  const challenge = headers['www-authenticate'] ?? ''
-  return {
-    bearer: /(^|,)\s*Bearer\b/i.test(challenge),
-    realm: /\brealm="/i.test(challenge),
-    error: /\berror="([^"]*)"/i.exec(challenge)?.[1],
-    maxAge: /\bmax_age="?([^",]*)/i.exec(challenge)?.[1],
-  }
-}
-
-/** Returns the JSON object in the response to the login. */
-export async function resultOf({ answers }: Probe): Promise<Readonly<Record<string, unknown>>> {
-  const { status, body } = await answers.signedIn()
-  if (status !== 200) throw new Unjudged('the login gave no token')
-  const result = parseJson(body)
-  must(isPlainObject(result), 'the response is not a JSON object')
-  return result
 }

@@ -1,0 +1,41 @@
+import { must } from '../verdict.js'
+import type { Answer } from './send.js'
+
+export const isSuccess = ({ status }: Pick<Answer, 'status'>) => status >= 200 && status < 300
+
+export function mustBe(status: number, answer: Answer, what: string): void {
+  must(answer.status === status, `${what} gets ${answer.status}, not ${status}`)
+}
+
+/** @throws Fault unless a response is problem details (RFC 9457) */
+export function mustBeProblem({ headers }: Answer, what: string): void {
+  const type = headers['content-type'] ?? 'no Content-Type'
+  must(/^application\/problem\+json\b/i.test(type), `${what} gets ${type}, not application/problem+json`)
+}
+
+/** A stack trace, or a path on the server. */
+const INSIDES = /\n\s*at .+:\d+:\d+|&nbsp; at |node_modules|\.[cm]?[jt]s:\d+:\d+/
+
+/** @throws Fault when a refusal shows internals of the server, or repeats the request */
+export function mustTellNothing({ body }: Answer, sent: string, what: string): void {
+  must(!INSIDES.test(body), `the response to ${what} shows a stack trace or a path on the server`)
+  must(!body.includes(sent), `the response to ${what} repeats the request`)
+}
+
+/** Reads the bearer challenge of a response (RFC 6750 section 3). */
+interface Challenge {
+  bearer: boolean
+  realm: boolean
+  error: string | undefined
+  maxAge: string | undefined
+}
+
+export function challengeIn({ headers }: Answer): Challenge {
+  const challenge = headers['www-authenticate'] ?? ''
+  return {
+    bearer: /(^|,)\s*Bearer\b/i.test(challenge),
+    realm: /\brealm="/i.test(challenge),
+    error: /\berror="([^"]*)"/i.exec(challenge)?.[1],
+    maxAge: /\bmax_age="?([^",]*)/i.exec(challenge)?.[1],
+  }
+}

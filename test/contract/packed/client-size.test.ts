@@ -1,0 +1,54 @@
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import { build, normalizePath, type Rolldown } from 'vite'
+import { describe, expect, it } from 'vitest'
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
+const PROGRAM = 'virtual:program'
+
+/** Bundles a program with the compiled client, with Vite's own defaults for an app. */
+async function bundle(program: string): Promise<Rolldown.OutputChunk> {
+  const built = await build({
+    configFile: false,
+    root: ROOT,
+    logLevel: 'error',
+    plugins: [
+      {
+        name: 'program',
+        resolveId: (id) => (id === PROGRAM ? PROGRAM : undefined),
+        load: (id) => (id === PROGRAM ? program : undefined),
+      },
+    ],
+    build: {
+      write: false,
+      rolldownOptions: { input: PROGRAM, preserveEntrySignatures: 'strict' },
+    },
+  })
+  const { output } = built as Rolldown.RolldownOutput
+  expect(output).toHaveLength(1)
+  return output[0]
+}
+
+describe('a bundle of the client', () => {
+  it('with all its names is at most 4 kB, minified and gzipped', async () => {
+    const { code, exports } = await bundle("export * from 'express-token-endpoint/client'")
+    expect(exports.sort()).toEqual(['TokenClientError', 'createTokenClient', 'shareBetweenTabs'])
+    // A bundle that is not minified would say nothing about the size.
+    expect(code.trim().split('\n')).toHaveLength(1)
+    expect(gzipSync(code, { level: 9 }).length).toBeLessThanOrEqual(4096)
+  })
+
+  it('has only modules of this package', async () => {
+    const { imports, moduleIds } = await bundle("export * from 'express-token-endpoint/client'")
+    expect(imports).toEqual([])
+    const others = moduleIds.filter((id) => !id.startsWith(normalizePath(`${ROOT}dist/`)))
+    expect(others).toEqual([PROGRAM])
+  })
+
+  it('has the code for tabs only when a program uses it', async () => {
+    const bundleOf = async (name: string) =>
+      (await bundle(`export { ${name} } from 'express-token-endpoint/client'`)).code
+    expect(await bundleOf('shareBetweenTabs')).toContain('BroadcastChannel')
+    expect(await bundleOf('createTokenClient')).not.toContain('BroadcastChannel')
+  })
+})

@@ -1,0 +1,36 @@
+import {
+  type CredentialsRequest,
+  createTokenClient,
+  shareBetweenTabs,
+  TokenClientError,
+  type TokenClientErrorCode,
+} from 'express-token-endpoint/client'
+
+const field = (name: string) => document.querySelector<HTMLInputElement>(`[name=${name}]`)?.value ?? ''
+
+async function ask({ refused, signal }: CredentialsRequest) {
+  document.body.classList.toggle('refused', refused)
+  await new Promise((resolve) => document.forms[0]?.addEventListener('submit', resolve, { signal }))
+  return { email: field('email'), password: field('password') }
+}
+
+const api = createTokenClient({
+  url: location.origin,
+  credentials: ask,
+  interactive: true,
+  tabs: shareBetweenTabs(),
+  fetch: window.fetch.bind(window),
+  onStepUp: (response) => response.headers.has('WWW-Authenticate'),
+})
+const stop: () => void = api.onChange(({ expiresAt, error }) => {
+  const code: TokenClientErrorCode | undefined = error?.code
+  document.title = code ?? new Date(expiresAt ?? 0).toISOString()
+})
+try {
+  const body = new FormData()
+  const response: Response = await api.fetch(new URL('/me', location.href), { method: 'POST', body })
+  document.body.textContent = await response.text()
+} catch (error) {
+  if (error instanceof TokenClientError && error.retryAt) document.title = error.retryAt.toISOString()
+}
+stop()

@@ -1,0 +1,12 @@
+import { createTokenClient } from 'express-token-endpoint/client'
+
+const [url = ''] = process.argv.slice(2)
+const { EMAIL: email = '', PASSWORD: password = '' } = process.env
+const api = createTokenClient({ url, credentials: async () => ({ email, password }) })
+
+async function main(): Promise<void> {
+  const headers: { Authorization: string } = await api.headers({ url: '/me' })
+  const response = await fetch(`${url}/me`, { headers })
+  process.stdout.write(await response.text())
+}
+main()
