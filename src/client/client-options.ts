@@ -1,7 +1,7 @@
 import { isExposed } from '../shared/is-exposed.js'
 import { NO_TABS, type TabSharing } from './tabs/tab-link.js'
 
-/** What a sign-in sends. */
+/** The credentials of an account. */
 export interface Credentials {
   /** The e-mail address of the account. */
   readonly email: string
@@ -75,7 +75,7 @@ const DEFAULTS = {
   fetch: (...call: Parameters<typeof fetch>) => fetch(...call),
 } satisfies Partial<TokenClientOptions>
 
-/** Does not use the table of all pages, because this code runs in browsers. */
+/** Throws an error that names this client's page. The table of all pages would be too large for browsers. */
 function must(fits: unknown, text: string): asserts fits {
   if (!fits) throw new TypeError(`createTokenClient: ${text}. See express-token-endpoint/docs/guides/client.md`)
 }

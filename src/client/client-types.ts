@@ -2,7 +2,7 @@ import type { TokenClientError } from './token-client-error.js'
 
 /** The options of `token()`. */
 export interface TokenRequest {
-  /** Ends this call's wait. The sign-in goes on for the other calls. */
+  /** Ends this call's wait. The sign-in continues for the other calls. */
   signal?: AbortSignal | null | undefined
   /**
    * A token that an API has refused. The call gets another token, after a sign-in if necessary. After a new token that was refused
@@ -17,9 +17,9 @@ export interface HeadersRequest extends TokenRequest {
   url?: string | URL | undefined
 }
 
-/** What `onChange` tells about the client. */
+/** The state of a client, without the token. */
 export interface TokenClientState {
-  /** When the held token expires: by this machine's clock, in milliseconds since 1970. Undefined without a token. */
+  /** The expiration of the held token by this machine's clock, in milliseconds since 1970. Undefined without a token. */
   readonly expiresAt: number | undefined
   /** The failure of the last sign-in. Undefined after a successful sign-in, and after `signOut()`. */
   readonly error: TokenClientError | undefined

@@ -22,8 +22,8 @@ interface Details {
  *
  * | `code` | meaning |
  * |---|---|
- * | `refused` | the server refused the credentials with 403. The client sends no more credentials until `signOut()` |
- * | `try_later` | the server asked to wait with 429 or 503, for longer than `maxWait`. `retryAt` is the time |
+ * | `refused` | the server refused the credentials with 403. The client sends no more of them until `signOut()` |
+ * | `try_later` | the server asked with 429 or 503 to wait longer than `maxWait` |
  * | `unreachable` | there was no complete response within `timeout` |
  * | `unexpected` | the response has another status, or no valid token |
  * | `aborted` | the caller's signal, `signOut()` or `close()` ended the wait |

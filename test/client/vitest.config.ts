@@ -10,7 +10,7 @@ export default mergeConfig(
       include: ['test/client/**/*.run.ts'],
       testTimeout: 1_800_000,
       reporters: ['default'],
-      // Other clients leave rejections behind.
+      // Other clients have rejections that nobody handles.
       dangerouslyIgnoreUnhandledErrors: true,
     },
   }),

@@ -9,7 +9,7 @@ import { sleep, until, within } from './waiting.js'
 export interface SignIn {
   /** @throws TokenClientError, or the error of `credentials` */
   run(signal: AbortSignal): Promise<Grant>
-  /** Forgets that the server refused the credentials. A wait that the server asked for goes on. */
+  /** Forgets that the server refused the credentials. A wait that the server asked for continues. */
   forgive(): void
 }
 

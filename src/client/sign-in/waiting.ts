@@ -1,6 +1,6 @@
 import { TokenClientError } from '../token-client-error.js'
 
-/** Waits for `work` until the signal aborts. The work itself goes on. */
+/** Waits for `work` until the signal aborts. The work itself continues. */
 export function until<T>(
   signal: AbortSignal | null | undefined,
   work: Promise<T>,

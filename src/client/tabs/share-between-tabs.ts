@@ -4,7 +4,7 @@ import { NO_TABS, type TabSharing } from './tab-link.js'
 /** A message between tabs: a token, a question for one, or the end of the session. */
 type Message = Grant | 'question' | 'sign-out'
 
-/** What this file uses of `navigator.locks` (Web Locks API). */
+/** The part of `navigator.locks` (Web Locks API) that this file uses. */
 interface Locks {
   request<T>(name: string, options: { signal: AbortSignal }, work: () => Promise<T>): Promise<T>
 }

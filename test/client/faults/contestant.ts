@@ -4,9 +4,9 @@ export interface ContestantOptions {
   credentials: (request: { refused: boolean; signal?: AbortSignal }) => unknown
   origins?: string[]
   interactive?: boolean
-  /** In seconds. */
+  /** The time limit in seconds. */
   timeout?: number
-  /** In seconds. */
+  /** The longest wait in seconds. */
   maxWait?: number
   onStepUp?: () => boolean
 }

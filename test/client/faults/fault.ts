@@ -3,7 +3,7 @@ import type { FaultServer } from './server.js'
 
 export type Ability = 'send' | 'token' | 'signOut' | 'close' | 'onChange' | 'origins' | 'person' | 'stepUp' | 'options'
 
-/** What a fault works with. */
+/** The things that a fault works with. */
 export interface Kit {
   /** The API, with its token endpoint. */
   server: FaultServer
@@ -22,12 +22,12 @@ export interface Kit {
 /** A fault of a server, a network, a clock or a caller, and what a client must do about it. */
 export interface Fault {
   name: string
-  /** What a client must have for this fault. */
+  /** The abilities that a client must have for this fault. */
   needs?: readonly Ability[]
   run(kit: Kit): Promise<void>
 }
 
-/** What a client did wrong, in words for the documentation. */
+/** A mistake of a client, in words for the documentation. */
 export class Failed extends Error {}
 
 /** @throws Failed unless the client did as it must */

@@ -5,7 +5,7 @@ import { type Fault, must } from './fault.js'
 import { EMAIL, PASSWORD, startFaultServer } from './server.js'
 
 /**
- * Runs one fault against one client. Whatever the fault, no object and no error of our client may show a secret.
+ * Runs one fault against one client. No object and no error of our client may show a secret at any fault.
  * @throws Failed with what the client did wrong
  */
 export async function runFault({ run }: Fault, { make, hasCodes }: Maker): Promise<void> {

@@ -10,7 +10,7 @@ import { page, type Results } from './page.js'
 
 const PAGE = new URL('../../../../docs/explanation/client-faults.md', import.meta.url)
 
-/** A client that takes longer has no time limit of its own. The longest fault of ours takes four seconds. */
+/** A client that takes longer has no time limit. The longest fault of ours takes four seconds. */
 const PATIENCE_MS = 8000
 
 type Peer = Maker & { abilities: readonly Ability[] }

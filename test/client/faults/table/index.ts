@@ -10,7 +10,7 @@ import { sharing } from './sharing.js'
 
 /** All faults by group. */
 export const FAULTS: Readonly<Record<string, readonly Fault[]>> = {
-  'One sign-in, in time': sharing,
+  'One sign-in, before the token expires': sharing,
   'Wrong clocks': clocks,
   'Try again later': retries,
   'Refused credentials': refusals,

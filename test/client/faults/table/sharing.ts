@@ -2,7 +2,7 @@ import { eventually, type Fault, gate, must, mustGet, mustSignIn, together } fro
 
 const HOUR = 3_600_000
 
-/** One sign-in for all callers, in time before the expiration. */
+/** One sign-in for all callers, before the token expires. */
 export const sharing: Fault[] = [
   {
     name: '100 callers at first use',
