@@ -1,4 +1,5 @@
 import { ACCOUNTS } from './accounts.js'
+import { ADAPTERS, CLIENTS } from './clients.js'
 import { HOSTS } from './hosts.js'
 import { MIGRATIONS } from './migrations.js'
 import { OPERATE } from './operate.js'
@@ -12,6 +13,8 @@ import { TOKENS } from './tokens.js'
 /** The context of each block, by the name of the block. */
 export const CONTEXTS = {
   ...ACCOUNTS,
+  ...ADAPTERS,
+  ...CLIENTS,
   ...HOSTS,
   ...MIGRATIONS,
   ...OPERATE,
