@@ -104,6 +104,7 @@ describe.skipIf(NO_HOSTS)('the page on adapters', () => {
     await stopped
     expect(failures).toEqual(['invalid_token', 'invalid_token'])
     expect(handshakes).toHaveBeenCalledTimes(3)
+    expect(socket.active).toBe(false)
     api.close()
     const refused = once(socket, 'connect_error')
     socket.connect()
