@@ -3,21 +3,12 @@ import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Server } from 'node:http'
-import express from 'express'
-import {
-  AuthError,
-  memoryAccounts,
-  type PrivateTokenKey,
-  type TokenIssuer,
-  type TokenVerifier,
-  tokenRouter,
-} from 'express-token-endpoint'
+import { AuthError, type PrivateTokenKey, type TokenIssuer, type TokenVerifier } from 'express-token-endpoint'
 import request from 'supertest'
 import ts from 'typescript'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { startExamples } from '../../../support/documents/examples.js'
-import { fastPasswords, makeIssuer, PASSWORD, SECRET } from '../../../support/fixtures.js'
-import { listen } from '../../../support/http.js'
+import { makeIssuer, SECRET } from '../../../support/fixtures.js'
 import { freePort } from '../../../support/services/servers/free-port.mjs'
 import { OPERATE } from './contexts/operate.js'
 import { get, type Host, signIn } from './sign-in.js'
@@ -107,78 +98,6 @@ describe('the page on other hosts', () => {
     await request(httpServer).get('/').auth(token, { type: 'bearer' }).expect(200, { account: 'acc-1' })
     const refused = await request(httpServer).get('/').expect(401)
     expect(refused.headers['www-authenticate']).toContain('Bearer realm=')
-  })
-})
-
-interface Client {
-  call(path: string, options?: object): Promise<Response>
-  signOut(): void
-}
-type CreateClient = (url: string, credentials: () => Promise<object>) => Client
-
-describe('the page on clients', () => {
-  const alice = { email: 'alice@example.com', password: PASSWORD }
-
-  /** An API that counts logins and responds with the statuses that a test sets, before it responds with 200. */
-  async function start(lifetime = 3600) {
-    const { createClient } = await run<{ createClient: CreateClient }>('client')
-    const tokens = makeIssuer({ lifetime })
-    const accounts = memoryAccounts([{ id: 'acc-1', email: alice.email, passwordHash: `plain:${PASSWORD}` }])
-    const statuses: number[] = []
-    const logins = vi.fn()
-    const app = express()
-    app.use(tokenRouter({ tokens, accounts, passwords: fastPasswords(), onEvent: ({ type }) => logins(type) }))
-    app.use(async (req, res) => {
-      await tokens.verify(req.get('authorization')?.slice(7) ?? '')
-      res.set('Retry-After', '1').sendStatus(statuses.shift() ?? 200)
-    })
-    const { url } = await listen(app)
-    return { createClient, url, statuses, logins, client: createClient(url, async () => alice) }
-  }
-
-  it('client: signs in once for concurrent calls, and not again while the token is valid', async () => {
-    const { client, logins } = await start()
-    const responses = await Promise.all([1, 2, 3].map(() => client.call('/a')))
-    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200])
-    await client.call('/b', { method: 'POST', body: 'x' })
-    expect(logins.mock.calls).toEqual([['token.issued']])
-    client.signOut()
-    await client.call('/c')
-    expect(logins).toHaveBeenCalledTimes(2)
-  })
-
-  it('client: renews once after 401, waits once after 503, and passes on the second refusal', async () => {
-    const { client, logins, statuses } = await start()
-    await client.call('/a')
-    statuses.push(401)
-    expect((await client.call('/a')).status).toBe(200)
-    expect(logins).toHaveBeenCalledTimes(2)
-    statuses.push(401, 401)
-    expect((await client.call('/a')).status).toBe(401)
-    statuses.push(503)
-    const timers = vi.spyOn(globalThis, 'setTimeout')
-    expect((await client.call('/a')).status).toBe(200)
-    expect(timers.mock.calls.map(([, ms]) => ms)).toContain(1000)
-    timers.mockRestore()
-    statuses.push(403)
-    expect((await client.call('/a')).status).toBe(403)
-  })
-
-  it('client: renews before the expiration, but not at every call of a short token', async () => {
-    const { client, logins } = await start(60)
-    await client.call('/a')
-    await client.call('/a')
-    expect(logins).toHaveBeenCalledTimes(1)
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 31_000 })
-    onTestFinished(() => void vi.useRealTimers())
-    await client.call('/a')
-    expect(logins).toHaveBeenCalledTimes(2)
-  })
-
-  it('client: reports a wrong password, with the response', async () => {
-    const { createClient, url } = await start()
-    const client = createClient(url, async () => ({ ...alice, password: 'wrong' }))
-    await expect(client.call('/a')).rejects.toMatchObject({ message: 'sign-in: 403', response: { status: 403 } })
   })
 })
 

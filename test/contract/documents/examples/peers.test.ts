@@ -3,7 +3,7 @@ import request from 'supertest'
 import { describe, expect, it } from 'vitest'
 import { startExamples } from '../../../support/documents/examples.js'
 import { listen } from '../../../support/http.js'
-import { PEERS } from './contexts/peers.js'
+import { PEERS } from './contexts/migrations.js'
 import { TOKENS } from './contexts/tokens.js'
 import { get, type Host } from './sign-in.js'
 

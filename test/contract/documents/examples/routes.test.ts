@@ -86,7 +86,7 @@ describe('the pages on routes', () => {
     const refused = await request(app).get('/statements').set(origin).expect(401)
     expect(refused.headers).toMatchObject({
       'access-control-allow-origin': origin.Origin,
-      'access-control-expose-headers': 'WWW-Authenticate,Retry-After',
+      'access-control-expose-headers': 'Date,Retry-After,WWW-Authenticate',
     })
     const token = await tokenFrom(app)
     await get(app, '/statements', token).set(origin).expect(200)

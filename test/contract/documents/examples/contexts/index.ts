@@ -1,9 +1,9 @@
 import { ACCOUNTS } from './accounts.js'
+import { ADAPTERS, CLIENTS } from './clients.js'
 import { HOSTS } from './hosts.js'
-import { MIGRATIONS } from './migrations.js'
+import { MIGRATIONS, PEERS } from './migrations.js'
 import { OPERATE } from './operate.js'
 import { PASSWORDS } from './passwords.js'
-import { PEERS } from './peers.js'
 import { ROUTES } from './routes.js'
 import { START } from './start.js'
 import { TESTING } from './testing.js'
@@ -12,6 +12,8 @@ import { TOKENS } from './tokens.js'
 /** The context of each block, by the name of the block. */
 export const CONTEXTS = {
   ...ACCOUNTS,
+  ...ADAPTERS,
+  ...CLIENTS,
   ...HOSTS,
   ...MIGRATIONS,
   ...OPERATE,

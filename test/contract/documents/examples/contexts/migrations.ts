@@ -8,3 +8,14 @@ export const MIGRATIONS: Contexts = {
     const users = accounts`,
   'from-express-oauth2-jwt-bearer': '',
 }
+
+/** Blocks with code of other packages. */
+export const PEERS: Contexts = {
+  'before-express-jwt': `const checkPassword = async (/** @type {string} */ email, /** @type {string} */ password) =>
+      email === 'alice@example.com' && password === 'secret' ? { id: 'acc-1', admin: true } : undefined`,
+  'before-passport-jwt': `${HOST}
+    const users = accounts`,
+  'before-express-oauth2-jwt-bearer': '',
+  'passport-bearer-strategy': `${HOST}
+    const users = accounts`,
+}

@@ -15,7 +15,6 @@ export const OPERATE: Contexts = {
   'verify-text': TOKENS,
   passport: HOST,
   'plain-http': TOKENS,
-  client: '',
   server: `import express from 'express'
     const app = express().get('/slow', (_req, res) => {
       console.log('in flight')

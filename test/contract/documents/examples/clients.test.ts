@@ -1,0 +1,123 @@
+import type { TokenClient } from 'express-token-endpoint/client'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { startExamples } from '../../../support/documents/examples.js'
+import { CLIENTS } from './contexts/clients.js'
+import { startApi } from './start-api.js'
+
+const { run } = startExamples(import.meta.url, CLIENTS)
+
+interface Block {
+  api: TokenClient
+}
+
+/** Replaces the clock and the intervals. All other timers are real, because the calls are. */
+function fakeIntervals() {
+  vi.useFakeTimers({ toFake: ['Date', 'setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+}
+
+describe('the pages on clients', () => {
+  it.each(['client', 'client-service'])('%s: signs in, and again after the token was revoked', async (name) => {
+    const { logins, revokeAll } = await startApi()
+    const { api, response } = await run<Block & { response: Response }>(name)
+    expect(response.status).toBe(200)
+    await api.fetch('/statements')
+    expect(logins()).toBe(1)
+    revokeAll()
+    expect((await api.fetch('/statements')).status).toBe(200)
+    expect(logins()).toBe(2)
+  })
+
+  it('client-timer: renews near the end, and not after the end of the timer', async () => {
+    const { logins } = await startApi()
+    fakeIntervals()
+    const { api, leave } = await run<Block & { leave(): void }>('client-timer')
+    vi.advanceTimersByTime(10_000)
+    await api.token()
+    vi.setSystemTime(Date.now() + 3_500_000)
+    const renewed = new Promise((resolve) => api.onChange(resolve))
+    vi.advanceTimersByTime(10_000)
+    expect(await renewed).toMatchObject({ error: undefined })
+    expect(logins()).toBe(2)
+    leave()
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  it('client-countdown: shows the remaining seconds', async () => {
+    await startApi()
+    fakeIntervals()
+    interface Countdown extends Block {
+      output: { textContent: string }
+      countdown: NodeJS.Timeout
+      stopListening(): void
+    }
+    const { api, output, countdown, stopListening } = await run<Countdown>('client-countdown')
+    vi.advanceTimersByTime(1000)
+    expect(output.textContent).toBe('0 s')
+    await api.token()
+    vi.advanceTimersByTime(1000)
+    expect(output.textContent).toMatch(/^359[89] s$/)
+    stopListening()
+    api.signOut()
+    vi.advanceTimersByTime(1000)
+    expect(output.textContent).toMatch(/^359[78] s$/)
+    clearInterval(countdown)
+  })
+})
+
+describe('the form of the page on the client', () => {
+  interface Form extends Block {
+    page: {
+      form: {
+        hidden: boolean
+        elements: Record<'email' | 'password', { value: string }>
+        onsubmit(): boolean
+      }
+      warning: { hidden: boolean }
+    }
+  }
+
+  /** Loads the page, and fills in its form. Each run of the block needs its own name. */
+  async function open() {
+    const { url, logins } = await startApi()
+    const { api, page } = await run<Form>('client-form', url)
+    const { form, warning } = page
+    const shown = () => vi.waitFor(() => expect(form.hidden).toBe(false))
+    async function submit(password: string) {
+      await shown()
+      form.elements.email.value = 'alice@example.com'
+      form.elements.password.value = password
+      expect(form.onsubmit()).toBe(false)
+      expect(form.elements.password.value).toBe('')
+    }
+    return { api, form, warning, logins, shown, submit }
+  }
+
+  it('client-form: signs in after a wrong password', async () => {
+    const { api, form, warning, logins, submit } = await open()
+    const response = api.fetch('/statements')
+    await submit('wrong')
+    expect(warning.hidden).toBe(true)
+    await submit('secret')
+    expect(warning.hidden).toBe(false)
+    expect(await (await response).json()).toEqual({ account: 'acc-1' })
+    expect(form.hidden).toBe(true)
+    expect(logins()).toBe(1)
+  })
+
+  it('client-form: stays hidden after two wrong passwords, until the page signs out', async () => {
+    const { api, form, shown, submit } = await open()
+    const refused = expect(api.token()).rejects.toMatchObject({ code: 'refused', status: 403 })
+    await submit('wrong')
+    await submit('wrong too')
+    await refused
+    await expect(api.token()).rejects.toMatchObject({ code: 'refused' })
+    expect(form.hidden).toBe(true)
+    api.signOut()
+    const aborted = expect(api.token()).rejects.toMatchObject({ code: 'aborted', name: 'AbortError' })
+    await shown()
+    api.signOut()
+    await aborted
+    expect(form.hidden).toBe(true)
+  })
+})

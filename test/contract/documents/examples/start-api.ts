@@ -1,0 +1,39 @@
+import express from 'express'
+import { authOf, memoryAccounts, requireBearer, tokenRouter } from 'express-token-endpoint'
+import { fastPasswords, makeIssuer } from '../../../support/fixtures.js'
+import { listen } from '../../../support/http.js'
+
+/** Starts an API with the account of the contexts, for the blocks that call one. The blocks read its URL from the environment. */
+export async function startApi() {
+  const issued: string[] = []
+  const revoked = new Set<string>()
+  let isRefusing = false
+  const tokens = makeIssuer()
+  const accounts = memoryAccounts([{ id: 'acc-1', email: 'alice@example.com', passwordHash: 'plain:secret' }])
+  const guard = requireBearer({ tokens, isRevoked: ({ id }) => isRefusing || revoked.has(id) })
+  const app = express()
+  app.use(
+    tokenRouter({
+      tokens,
+      accounts,
+      passwords: fastPasswords(),
+      onEvent: (event) => event.type === 'token.issued' && issued.push(event.tokenId),
+    }),
+  )
+  app.get('/statements', guard, (req, res) => void res.json({ account: authOf(req).accountId }))
+  app.post('/statements', guard, express.json(), (req, res) => void res.status(201).json(req.body))
+  const { url, server } = await listen(app)
+  Object.assign(process.env, { API_URL: url, API_EMAIL: 'alice@example.com', API_PASSWORD: 'secret' })
+  return {
+    url,
+    server,
+    guard,
+    logins: () => issued.length,
+    /** Revokes all tokens that the API has issued. */
+    revokeAll: () => void issued.map((id) => revoked.add(id)),
+    /** Refuses all tokens from now on, also new tokens. */
+    refuseAll() {
+      isRefusing = true
+    },
+  }
+}
