@@ -1,6 +1,13 @@
 export type { Credentials, CredentialsRequest, TokenClientOptions } from './client/client-options.js'
-export type { HeadersRequest, TokenClient, TokenClientState, TokenRequest } from './client/client-types.js'
+export type {
+  AuthorizationHeader,
+  HeadersRequest,
+  TokenClient,
+  TokenClientState,
+  TokenRequest,
+} from './client/client-types.js'
+export type { Grant } from './client/grant.js'
 export { shareBetweenTabs } from './client/tabs/share-between-tabs.js'
-export type { TabSharing } from './client/tabs/tab-link.js'
+export type { TabLink, TabOwner, TabSharing } from './client/tabs/tab-link.js'
 export { createTokenClient } from './client/token-client.js'
 export { TokenClientError, type TokenClientErrorCode } from './client/token-client-error.js'

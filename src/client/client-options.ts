@@ -43,7 +43,7 @@ export interface TokenClientOptions {
   onStepUp?: ((response: Response) => boolean | PromiseLike<boolean>) | undefined
   /** Shares one sign-in between the tabs of an origin: `shareBetweenTabs()`. Default: each tab signs in. */
   tabs?: TabSharing | undefined
-  /** Replaces the global `fetch`, for all calls. */
+  /** Sends all requests. Default: the global `fetch`. */
   fetch?: typeof fetch | undefined
 }
 

@@ -25,11 +25,17 @@ export interface TokenClientState {
   readonly error: TokenClientError | undefined
 }
 
+/** The header of a request to an API. */
+export interface AuthorizationHeader {
+  /** `Bearer` and the token. */
+  Authorization: string
+}
+
 /** A client that holds its token. */
 export interface TokenClient {
   /**
    * Calls an API like the global `fetch`, with the token. A path that begins with `/` is appended to the base URL. After a 401 that
-   * says `invalid_token`, gets a new token and repeats the request once, unless its body is a stream.
+   * says `invalid_token`, gets a new token and repeats the request once, unless `init.body` is a stream. The body of a `Request` is kept in memory until then.
    * @throws TypeError for a URL of an origin that must not get the token
    * @throws TokenClientError when there is no token
    */
@@ -44,7 +50,7 @@ export interface TokenClient {
    * @throws TypeError for a URL of an origin that must not get the token
    * @throws TokenClientError when there is no token
    */
-  readonly headers: (request?: HeadersRequest) => Promise<{ Authorization: string }>
+  readonly headers: (request?: HeadersRequest) => Promise<AuthorizationHeader>
   /** Deletes the token from memory, and ends a running sign-in. The server does not learn of it. The next call signs in again. */
   readonly signOut: () => void
   /**

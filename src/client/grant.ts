@@ -1,5 +1,6 @@
 /** A token, as the token endpoint has issued it. */
 export interface Grant {
+  /** The bearer token. */
   readonly token: string
   /** Milliseconds from the response to the expiration. */
   readonly lifetime: number

@@ -20,13 +20,11 @@ interface Details {
 /**
  * The error of the client. It holds no token, no password and no other error, because other errors can hold a request.
  *
- * | `code` | meaning |
- * |---|---|
- * | `refused` | the server refused the credentials with 403. The client sends no more of them until `signOut()` |
- * | `try_later` | the server asked with 429 or 503 to wait longer than `maxWait` |
- * | `unreachable` | there was no complete response within `timeout` |
- * | `unexpected` | the response has another status, or no valid token |
- * | `aborted` | the caller's signal, `signOut()` or `close()` ended the wait |
+ * - `refused`: the server refused the credentials with 403. Call `signOut()` before you use new credentials.
+ * - `try_later`: the server asked with 429 or 503 to wait longer than `maxWait`.
+ * - `unreachable`: there was no complete response within `timeout`.
+ * - `unexpected`: the response has another status, or no valid token.
+ * - `aborted`: the caller's signal, `signOut()` or `close()` ended the wait.
  */
 export class TokenClientError extends Error {
   /** `'AbortError'` for the code `aborted`, as `fetch` names it. Otherwise `'TokenClientError'`. */

@@ -314,9 +314,13 @@ describe('the other entries', () => {
     expect(names.values.sort()).toEqual(values)
     expect(Object.keys(await import('express-token-endpoint/client')).sort()).toEqual(values)
     expect(names.types.sort()).toEqual([
+      'AuthorizationHeader',
       'Credentials',
       'CredentialsRequest',
+      'Grant',
       'HeadersRequest',
+      'TabLink',
+      'TabOwner',
       'TabSharing',
       'TokenClient',
       'TokenClientErrorCode',

@@ -19,6 +19,7 @@ const PATIENCE_MS = 100
  *
  * All tabs share one account. Every script of the origin can receive the messages.
  * @returns the value of the option `tabs`
+ * @throws nothing
  */
 export function shareBetweenTabs(): TabSharing {
   return ({ tokenUrl, held, adopt, signedOut }) => {

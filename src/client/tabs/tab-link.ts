@@ -20,6 +20,7 @@ export interface TabLink {
   alone(call: () => Promise<Grant>, signal: AbortSignal): Promise<Grant>
   /** Sends a token to the other tabs, or tells them about a sign-out. */
   tell(grant: Grant | undefined): void
+  /** Ends the link. */
   close(): void
 }
 
