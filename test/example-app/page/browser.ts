@@ -34,8 +34,9 @@ export async function signIn(page: Page, { email, password }: { email: string; p
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
-/** Stops the page's clock, which is years wrong. Tests move the clock. */
-export async function stopTime(page: Page): Promise<void> {
+/** Stops the clocks of the page, which is years wrong, and of the server. Tests move the clocks. */
+export async function stopTime({ page, app }: Pick<Opened, 'page' | 'app'>): Promise<void> {
+  app.stopClock()
   const start = Date.UTC(2031, 0, 1)
   await page.clock.install({ time: start })
   await page.clock.pauseAt(start + 1000)

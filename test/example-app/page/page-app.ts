@@ -27,15 +27,16 @@ export interface PageAppOptions {
   guesses?: number
 }
 
-/** Starts both APIs and their page in this process, with the demo accounts and a clock that only tests move. */
+/** Starts both APIs and their page in this process, with the demo accounts and a clock that tests can stop and move. */
 export async function startPageApp({ hasReporting = true, guesses = 10 }: PageAppOptions = {}) {
   const dataDir = await tempDir()
   const db = await openDatabase({ dataDir, databaseUrl: undefined }, () => {})
   onTestFinished(() => db.destroy())
   const passwords = createPasswords()
   await addDemoData(db, passwords)
-  let now = Date.now()
-  const clock = () => now
+  let stoppedAt: number | undefined
+  let ahead = 0
+  const clock = () => (stoppedAt ?? Date.now()) + ahead
   const [clearingHouse, reporting] = [await serve(clock), await serve(clock)]
   const { url } = clearingHouse
   const revocation = databaseRevocation(db)
@@ -62,10 +63,13 @@ export async function startPageApp({ hasReporting = true, guesses = 10 }: PageAp
       isRevoked: revocation.isRevoked,
     }),
   )
-  const pass = (ms: number) => {
-    now += ms
+  const stopClock = () => {
+    stoppedAt = Date.now()
   }
-  return { db, accounts, clearingHouse, reporting, pass }
+  const pass = (ms: number) => {
+    ahead += ms
+  }
+  return { db, accounts, clearingHouse, reporting, stopClock, pass }
 }
 
 export type PageApp = Awaited<ReturnType<typeof startPageApp>>

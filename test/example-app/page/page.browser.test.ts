@@ -256,7 +256,7 @@ describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
   describe('the end of a token', () => {
     test('its time runs down, then the password is asked for, and all goes on', async () => {
       const { page, app } = await open()
-      await stopTime(page)
+      await stopTime({ page, app })
       const old = await signInForToken(page, ALICE)
       await page.getByRole('img', { name: 'Bar chart' }).waitFor()
       expect(await page.getByRole('timer').textContent()).toBe('1 h 00 min')
@@ -299,7 +299,7 @@ describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
 
     test('a server that has found it expired first is believed', async () => {
       const { page, app } = await open()
-      await stopTime(page)
+      await stopTime({ page, app })
       await signIn(page, ALICE)
       await page.getByRole('img', { name: 'Bar chart' }).waitFor()
       app.pass(HOUR)
