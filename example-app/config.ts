@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Credentials } from 'express-token-endpoint/client'
 import { OperatorError } from './errors.js'
 
 export interface Config {
@@ -26,6 +27,12 @@ export interface Config {
   trustedProxies: number
   /** True when only this machine can reach the server and its accounts, as far as these settings tell. */
   local: boolean
+}
+
+/** Addresses of the APIs for clients, without a slash at the end. */
+export interface ApiUrls {
+  clearingHouse: string
+  reporting: string
 }
 
 const JWKS_PATH = '/.well-known/jwks.json'
@@ -81,6 +88,32 @@ export function keySourceOf({ host, port, baseUrl, jwksUrl }: Config): { issuer:
   const there = new URL(issuer.replace(/\/*$/, JWKS_PATH))
   if (isTrustworthy(there)) return { issuer, jwksUrl: there.href }
   throw new OperatorError('The reporting API fetches keys by https, or by http from this machine. Set JWKS_URL.')
+}
+
+/**
+ * Returns the addresses of both APIs: `BASE_URL` and `REPORTING_URL`, else the addresses that `npm start` listens on.
+ * @throws OperatorError for an address that a password must not go to
+ */
+export function apiUrlsOf({ host, port, reportingPort, baseUrl, reportingUrl }: Config): ApiUrls {
+  const urls = { clearingHouse: baseUrl ?? urlOf(host, port), reporting: reportingUrl ?? urlOf(host, reportingPort) }
+  if (![urls.clearingHouse, urls.reporting].every((url) => isTrustworthy(new URL(url)))) {
+    throw new OperatorError(
+      'Passwords and tokens need https. Set BASE_URL and REPORTING_URL; http works for this machine only.',
+    )
+  }
+  return { clearingHouse: urls.clearingHouse.replace(/\/*$/, ''), reporting: urls.reporting.replace(/\/*$/, '') }
+}
+
+/**
+ * Reads the account that a service signs in with. Never log it.
+ * @throws OperatorError when a variable is missing
+ */
+export function readServiceAccount(env: NodeJS.ProcessEnv): Credentials {
+  const [email, password] = [env['SERVICE_EMAIL'], env['SERVICE_PASSWORD']]
+  if (email && password) return { email, password }
+  throw new OperatorError(
+    'Set SERVICE_EMAIL and SERVICE_PASSWORD to the e-mail address and the password of an account.',
+  )
 }
 
 /** Returns a URL with an IPv6 address in brackets (RFC 3986 section 3.2.2). */

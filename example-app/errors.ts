@@ -6,6 +6,9 @@ export class OperatorError extends Error {
 /** Wrong arguments of a command. The command prints its usage and exits with 2. */
 export class UsageError extends OperatorError {}
 
+/** A failure that may end without a change of the settings. The command exits with 3. */
+export class LaterError extends OperatorError {}
+
 /** PostgreSQL or Redis is unreachable. The client gets 503 and can retry. */
 export class Outage extends Error {
   override readonly name = 'Outage'

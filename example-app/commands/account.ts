@@ -1,10 +1,11 @@
 import { readConfig } from '../config.js'
 import { type Accounts, createAccountStore } from '../data/account-store.js'
 import { openDatabase } from '../data/databases/database.js'
-import { explain, OperatorError, UsageError } from '../errors.js'
-import { complain, say } from '../output.js'
+import { OperatorError } from '../errors.js'
+import { complain } from '../output.js'
 import { type Command, readCommand, USAGE } from './account-arguments.js'
 import { newPasswordHash } from './new-password.js'
+import { runCommand } from './run-command.js'
 
 async function run(command: Exclude<Command, { name: 'help' }>, accounts: Accounts): Promise<string> {
   const { email } = command
@@ -22,21 +23,13 @@ async function run(command: Exclude<Command, { name: 'help' }>, accounts: Accoun
   return `Set the password of ${email}.`
 }
 
-async function main(): Promise<void> {
+await runCommand(USAGE, async () => {
   const command = readCommand(process.argv.slice(2))
-  if (command.name === 'help') return say(USAGE)
+  if (command.name === 'help') return USAGE
   const db = await openDatabase(readConfig(process.env), complain)
   try {
-    say(await run(command, createAccountStore(db)))
+    return await run(command, createAccountStore(db))
   } finally {
     await db.destroy()
   }
-}
-
-try {
-  await main()
-} catch (error) {
-  complain(explain(error))
-  if (error instanceof UsageError) complain(`\n${USAGE}`)
-  process.exitCode = error instanceof UsageError ? 2 : 1
-}
+})

@@ -1,8 +1,8 @@
 import { readConfig } from '../config.js'
 import { addKey, hasKeys, listKeys, promoteKey, removeKey } from '../data/signing-keys.js'
-import { explain, OperatorError, UsageError } from '../errors.js'
-import { complain, say } from '../output.js'
+import { OperatorError } from '../errors.js'
 import { type Command, readCommand, USAGE } from './key-arguments.js'
+import { runCommand } from './run-command.js'
 
 /** Runs the command and returns the text to print, which contains the ids of keys and never a key. */
 function run(command: Exclude<Command, { name: 'help' }>, dataDir: string): string {
@@ -27,11 +27,7 @@ function run(command: Exclude<Command, { name: 'help' }>, dataDir: string): stri
   }
 }
 
-try {
+await runCommand(USAGE, () => {
   const command = readCommand(process.argv.slice(2))
-  say(command.name === 'help' ? USAGE : run(command, readConfig(process.env).dataDir))
-} catch (error) {
-  complain(explain(error))
-  if (error instanceof UsageError) complain(`\n${USAGE}`)
-  process.exitCode = error instanceof UsageError ? 2 : 1
-}
+  return command.name === 'help' ? USAGE : run(command, readConfig(process.env).dataDir)
+})

@@ -1,3 +1,5 @@
+import { TokenClientError } from 'express-token-endpoint/client'
+
 /** The reason for a failed call. `seconds` is the time after which the user may try again. */
 export type CallFailure =
   | { kind: 'wrong-credentials' }
@@ -5,25 +7,21 @@ export type CallFailure =
   | { kind: 'scope-missing'; scope: string | undefined }
   | { kind: 'throttled'; seconds: number | undefined }
   | { kind: 'unavailable'; seconds: number | undefined }
-  | { kind: 'unreachable' }
-  | { kind: 'unexpected'; status: number }
+  | { kind: 'unreachable'; seconds: number | undefined }
+  | { kind: 'unexpected'; status: number | undefined }
 
-/** Returns the failure for a response with an error status. */
-export function failureOf({ status, headers }: Pick<Response, 'status' | 'headers'>): CallFailure {
-  const challenge = headers.get('WWW-Authenticate')
-  const seconds = secondsOf(headers.get('Retry-After'))
+/** The error of a call that needs another token. */
+export class SessionOver extends Error {}
+
+/** Returns the failure for an API's response with an error status. */
+export function failureOfResponse({ status, headers }: Pick<Response, 'status' | 'headers'>): CallFailure {
   switch (status) {
     case 401:
       return { kind: 'token-refused' }
     case 403:
-      // The token endpoint sends no challenge with 403. A guard always names the missing scope.
-      return challenge === null
-        ? { kind: 'wrong-credentials' }
-        : { kind: 'scope-missing', scope: /scope="([^"]*)"/.exec(challenge)?.[1] }
-    case 429:
-      return { kind: 'throttled', seconds }
+      return { kind: 'scope-missing', scope: /scope="([^"]*)"/.exec(headers.get('WWW-Authenticate') ?? '')?.[1] }
     case 503:
-      return { kind: 'unavailable', seconds }
+      return { kind: 'unavailable', seconds: secondsOf(headers.get('Retry-After')) }
     default:
       return { kind: 'unexpected', status }
   }
@@ -31,4 +29,23 @@ export function failureOf({ status, headers }: Pick<Response, 'status' | 'header
 
 function secondsOf(retryAfter: string | null): number | undefined {
   return retryAfter !== null && /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) : undefined
+}
+
+/** Returns the failure for an error of the client. */
+export function failureOfError(error: unknown): CallFailure {
+  if (error instanceof SessionOver) return { kind: 'token-refused' }
+  if (!(error instanceof TokenClientError)) return { kind: 'unreachable', seconds: undefined }
+  const { code, status, retryAt } = error
+  // Rounds down, because the client waits for the rest of a second itself.
+  const seconds = retryAt && Math.floor((retryAt.getTime() - Date.now()) / 1000)
+  switch (code) {
+    case 'refused':
+      return { kind: 'wrong-credentials' }
+    case 'try_later':
+      return { kind: status === 429 ? 'throttled' : 'unavailable', seconds }
+    case 'unexpected':
+      return { kind: 'unexpected', status }
+    default:
+      return { kind: 'unreachable', seconds }
+  }
 }

@@ -1,5 +1,5 @@
-import { type CallFailure, failureOf } from './call-failure.js'
-import { openSession, type Session, type TokenAnswer } from './session.js'
+import { type CallFailure, failureOfError, failureOfResponse } from './call-failure.js'
+import type { PageClient } from './client.js'
 
 export type Outcome<T> = { value: T } | { failure: CallFailure }
 
@@ -24,60 +24,45 @@ export interface HouseTotals {
 
 const PATIENCE_MS = 15_000
 
-/** Gets a token from the clearing-house API. The URL is relative, because the API's server also serves this page. */
-export async function signIn(email: string, password: string): Promise<Outcome<Session>> {
-  return send(
-    'api/v2013/authentication/token',
-    {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ email, password }),
-    },
-    async (answer) => openSession(email, (await answer.json()) as TokenAnswer),
-  )
+/** Revokes the token. */
+export async function revokeToken(client: PageClient, signal: AbortSignal): Promise<Outcome<void>> {
+  return send(client, '/api/v2013/sign-out', { method: 'POST', signal }, async () => {})
 }
 
-export async function signOut(session: Session): Promise<Outcome<void>> {
-  return sendAs(session, 'api/v2013/sign-out', { method: 'POST' }, async () => {})
-}
-
-export async function statementsOf(session: Session, house: string): Promise<Outcome<HouseStatements>> {
-  return sendAs(session, `api/v2013/houses/${house}/statements`, {}, json<HouseStatements>)
+export async function statementsOf(
+  client: PageClient,
+  house: string,
+  signal: AbortSignal,
+): Promise<Outcome<HouseStatements>> {
+  return send(client, `/api/v2013/houses/${house}/statements`, { signal }, json<HouseStatements>)
 }
 
 /** Gets the daily totals from the online reporting API. */
-export async function dailyTotals(session: Session, reportingUrl: string): Promise<Outcome<HouseTotals[]>> {
+export async function dailyTotals(
+  client: PageClient,
+  reportingUrl: string,
+  signal: AbortSignal,
+): Promise<Outcome<HouseTotals[]>> {
   const url = `${reportingUrl.replace(/\/*$/, '')}/api/v2013/reports/daily-totals`
-  return sendAs(session, url, {}, async (answer) => (await json<{ houses: HouseTotals[] }>(answer)).houses)
+  return send(client, url, { signal }, async (answer) => (await json<{ houses: HouseTotals[] }>(answer)).houses)
 }
 
 const json = async <T>(answer: Response) => (await answer.json()) as T
 
-function sendAs<T>(
-  session: Session,
+async function send<T>(
+  client: PageClient,
   url: string,
-  init: RequestInit,
+  { signal, ...init }: RequestInit & { signal: AbortSignal },
   read: (answer: Response) => Promise<T>,
 ): Promise<Outcome<T>> {
-  return send(url, { ...init, headers: session.headers(), signal: session.signal }, read)
-}
-
-async function send<T>(url: string, init: RequestInit, read: (answer: Response) => Promise<T>): Promise<Outcome<T>> {
   const late = AbortSignal.timeout(PATIENCE_MS)
   let answer: Response
   try {
-    answer = await fetch(url, {
-      ...init,
-      cache: 'no-store',
-      credentials: 'omit',
-      // A redirect could send the password or the token to another server.
-      redirect: 'error',
-      signal: init.signal ? AbortSignal.any([init.signal, late]) : late,
-    })
-  } catch {
-    return { failure: { kind: 'unreachable' } }
+    answer = await client.fetch(url, { ...init, signal: AbortSignal.any([signal, late]) })
+  } catch (error) {
+    return { failure: failureOfError(error) }
   }
-  if (!answer.ok) return { failure: failureOf(answer) }
+  if (!answer.ok) return { failure: failureOfResponse(answer) }
   try {
     return { value: await read(answer) }
   } catch {

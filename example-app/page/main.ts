@@ -1,55 +1,89 @@
-import { signIn, signOut } from './calls.js'
-import { END_TEXTS, END_TONES, type End, signInFailureText } from './messages.js'
-import type { Session } from './session.js'
+import { failureOfError } from './call-failure.js'
+import { revokeToken } from './calls.js'
+import { createPageClient, type PageClient } from './client.js'
+import { END_TEXTS, END_TONES, type End, INSECURE_TEXT, signInFailureText } from './messages.js'
 import { byId } from './views/dom.js'
 import { createPanels } from './views/panels.js'
-import { createSignInForm } from './views/sign-in-form.js'
-import { showToken } from './views/token-card.js'
+import { closeSignInForm, createSignInForm } from './views/sign-in-form.js'
+import { showClaims, showTimeLeft } from './views/token-card.js'
 import { showSignedIn, showSignedOut } from './views/views.js'
 
 /** The allowed difference between the clocks. A refusal this close to the expiration counts as expired. */
 const NEARLY_MS = 2000
 
-const form = createSignInForm(async (email, password) => {
-  const outcome = await signIn(email, password)
-  if ('failure' in outcome) {
-    const { failure } = outcome
-    return { text: signInFailureText(failure), isMistake: failure.kind === 'wrong-credentials' }
-  }
-  begin(outcome.value)
-  return undefined
-})
-const panels = createPanels((session) => end(session, Date.now() >= session.endsAt - NEARLY_MS ? 'expired' : 'refused'))
-const signOutButton = byId('sign-out', HTMLButtonElement)
-let current: Session | undefined
-
-function begin(session: Session): void {
-  current = session
-  showSignedIn(session)
-  const stop = showToken(session, () => end(session, 'expired'))
-  session.signal.addEventListener('abort', stop)
-  for (const panel of panels) void panel.load(session)
+/** A session from sign-in to sign-out. */
+interface Session {
+  email: string
+  over: AbortController
 }
 
-function end(session: Session, why: End): void {
-  if (session.signal.aborted) return
-  session.close()
+const reportingUrl = document.querySelector<HTMLMetaElement>('meta[name=reporting-url]')?.content || undefined
+const client = openClient()
+const form = createSignInForm(signIn)
+const panels = createPanels(client, reportingUrl, () => end(Date.now() >= endsAt - NEARLY_MS ? 'expired' : 'refused'))
+const signOutButton = byId('sign-out', HTMLButtonElement)
+let session: Session | undefined
+let endsAt = 0
+let stopCountdown = () => {}
+
+function openClient(): PageClient {
+  try {
+    return createPageClient(new URL('.', location.href), reportingUrl)
+  } catch (error) {
+    closeSignInForm(INSECURE_TEXT)
+    throw error
+  }
+}
+
+async function signIn(email: string, password: string) {
+  let token: string
+  try {
+    token = await client.signIn({ email, password })
+  } catch (error) {
+    const failure = failureOfError(error)
+    return { text: signInFailureText(failure), isMistake: failure.kind === 'wrong-credentials' }
+  }
+  session = { email, over: new AbortController() }
+  showClaims(token)
+  showSignedIn(email)
+  load(session)
+  return undefined
+}
+
+client.onChange(({ expiresAt }) => {
+  stopCountdown()
+  if (expiresAt === undefined) return
+  endsAt = expiresAt
+  stopCountdown = showTimeLeft(expiresAt, () => end('expired'))
+})
+
+function load({ over }: Session): void {
+  for (const panel of panels) void panel.load(over.signal)
+}
+
+function end(why: End): void {
+  if (!session) return
+  const { email, over } = session
+  session = undefined
+  over.abort()
+  client.signOut()
   for (const panel of panels) panel.clear()
   showSignedOut()
   const again = why === 'expired' || why === 'refused'
-  form.open(END_TEXTS[why], END_TONES[why], again ? session.email : undefined)
+  form.open(END_TEXTS[why], END_TONES[why], again ? email : undefined)
 }
 
 byId('refresh', HTMLButtonElement).addEventListener('click', () => {
-  if (current) for (const panel of panels) void panel.load(current)
+  if (session) load(session)
 })
 
 signOutButton.addEventListener('click', async () => {
-  const session = current
   if (!session || signOutButton.ariaDisabled === 'true') return
+  const { signal } = session.over
   signOutButton.ariaDisabled = 'true'
-  const outcome = await signOut(session)
+  const outcome = await revokeToken(client, signal)
   signOutButton.ariaDisabled = 'false'
+  if (signal.aborted) return
   const known = 'value' in outcome || outcome.failure.kind === 'token-refused'
-  end(session, known ? 'signed-out' : 'forgotten')
+  end(known ? 'signed-out' : 'forgotten')
 })

@@ -14,6 +14,9 @@ export const END_TEXTS: Readonly<Record<End, string>> = {
     'This page has deleted your token, but could not reach the server. A copy of the token works until it expires.',
 }
 
+/** The message when the browser would send the password or the token over plain http. */
+export const INSECURE_TEXT = 'This page needs https. With http it works only on the server’s own machine.'
+
 export function signInFailureText(failure: CallFailure): string {
   switch (failure.kind) {
     case 'wrong-credentials':
@@ -48,7 +51,7 @@ export function callFailureText(failure: CallFailure, { what, api }: Call): stri
     case 'unavailable':
       return `The ${api} is not available at the moment. ${tryAgain(failure.seconds)}`
     case 'unreachable':
-      return `The ${api} cannot be reached. Check the connection, and try again.`
+      return `The ${api} cannot be reached. Check the connection. ${tryAgain(failure.seconds)}`
     case 'unexpected':
       return `Cannot load the ${what}. The ${api} sent an unexpected response (status ${failure.status}).`
     case 'wrong-credentials':

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { RequestHandler } from 'express'
 import helmet from 'helmet'
 
@@ -23,13 +24,15 @@ export function securityHeaders(baseUrl: string): RequestHandler {
 /**
  * Sets the policy of a page whose scripts, style sheets and images come from its own server.
  * @param api returns the origin of another server that the page calls
+ * @param importMap the only inline script of the page
  */
-export function pagePolicy(api: () => string | undefined): RequestHandler {
+export function pagePolicy(api: () => string | undefined, importMap: string): RequestHandler {
+  const digest = createHash('sha256').update(importMap).digest('base64')
   return helmet.contentSecurityPolicy({
     useDefaults: false,
     directives: {
       ...NOTHING,
-      scriptSrc: ["'self'"],
+      scriptSrc: ["'self'", `'sha256-${digest}'`],
       styleSrc: ["'self'"],
       imgSrc: ["'self'"],
       connectSrc: ["'self'", () => api() ?? ''],

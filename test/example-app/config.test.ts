@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { keySourceOf, readConfig, urlOf } from '../../example-app/config.js'
+import { apiUrlsOf, keySourceOf, readConfig, readServiceAccount, urlOf } from '../../example-app/config.js'
 import { OperatorError } from '../../example-app/errors.js'
 
 describe('environment variables', () => {
@@ -138,6 +138,45 @@ describe('keySourceOf', () => {
     expect(() => keySourceOf(readConfig(env))).toThrow(OperatorError)
     expect(() => keySourceOf(readConfig(env))).toThrow(message)
   })
+})
+
+describe('apiUrlsOf', () => {
+  test.each([
+    [{}, 'http://127.0.0.1:3000', 'http://127.0.0.1:3001'],
+    [{ HOST: '::1', PORT: '8080', REPORTING_PORT: '8081' }, 'http://[::1]:8080', 'http://[::1]:8081'],
+    [
+      { BASE_URL: 'https://a.example/x//', REPORTING_URL: 'https://b.example/' },
+      'https://a.example/x',
+      'https://b.example',
+    ],
+  ])('%j', (env, clearingHouse, reporting) => {
+    expect(apiUrlsOf(readConfig(env))).toEqual({ clearingHouse, reporting })
+  })
+
+  test.each([
+    { BASE_URL: 'http://a.example', REPORTING_URL: 'https://b.example' },
+    { BASE_URL: 'https://a.example', REPORTING_URL: 'http://b.example' },
+  ])('refuses plain http: %j', (env) => {
+    expect(() => apiUrlsOf(readConfig(env))).toThrow(OperatorError)
+    expect(() => apiUrlsOf(readConfig(env))).toThrow(
+      /^Passwords and tokens need https\. Set BASE_URL and REPORTING_URL/,
+    )
+  })
+})
+
+describe('readServiceAccount', () => {
+  test('reads both variables', () => {
+    const env = { SERVICE_EMAIL: 'totals@example.com', SERVICE_PASSWORD: ' secret ' }
+    expect(readServiceAccount(env)).toEqual({ email: 'totals@example.com', password: ' secret ' })
+  })
+
+  test.each([{}, { SERVICE_EMAIL: 'totals@example.com' }, { SERVICE_EMAIL: '', SERVICE_PASSWORD: 'secret' }])(
+    'refuses %j',
+    (env) => {
+      expect(() => readServiceAccount(env)).toThrow(OperatorError)
+      expect(() => readServiceAccount(env)).toThrow(/^Set SERVICE_EMAIL and SERVICE_PASSWORD /)
+    },
+  )
 })
 
 test('urlOf puts an IPv6 address in brackets', () => {

@@ -1,21 +1,21 @@
 import type { CallFailure } from '../call-failure.js'
 import type { Outcome } from '../calls.js'
 import { type Call, callFailureText } from '../messages.js'
-import type { Session } from '../session.js'
 import { announce } from './announcer.js'
 import { byId, element } from './dom.js'
 
 export interface PanelParts<T> extends Call {
   /** The id of the section. The ids of its heading and content end in `-title` and `-body`. */
   id: string
-  load: (session: Session) => Promise<Outcome<T>>
+  load: (signal: AbortSignal) => Promise<Outcome<T>>
   draw: (value: T) => Node[]
   /** Called when the API refuses the token. */
-  onRefused: (session: Session) => void
+  onRefused: () => void
 }
 
 export interface Panel {
-  load(session: Session): Promise<void>
+  /** @param signal aborts at the end of the session */
+  load(signal: AbortSignal): Promise<void>
   clear(): void
 }
 
@@ -29,33 +29,33 @@ export function createPanel<T>({ id, load, draw, onRefused, ...call }: PanelPart
     body.ariaBusy = 'false'
   }
 
-  function retryButton(session: Session): HTMLButtonElement {
+  function retryButton(signal: AbortSignal): HTMLButtonElement {
     const retry = element('button', { type: 'button' }, 'Try again')
     retry.addEventListener('click', () => {
       // Moves the focus to the heading, because the button disappears.
       title.focus()
       body.replaceChildren()
-      void panel.load(session)
+      void panel.load(signal)
     })
     return retry
   }
 
-  function showFailure(failure: CallFailure, session: Session): void {
+  function showFailure(failure: CallFailure, signal: AbortSignal): void {
     const text = callFailureText(failure, call)
     announce(text)
     const isForGood = failure.kind === 'scope-missing'
-    show(element('p', { class: 'message', 'data-tone': 'problem' }, text), ...(isForGood ? [] : [retryButton(session)]))
+    show(element('p', { class: 'message', 'data-tone': 'problem' }, text), ...(isForGood ? [] : [retryButton(signal)]))
   }
 
   const panel = {
-    async load(session: Session) {
+    async load(signal: AbortSignal) {
       body.ariaBusy = 'true'
       if (!body.hasChildNodes()) body.append(element('p', { class: 'quiet' }, 'Loading …'))
-      const outcome = await load(session)
-      if (session.signal.aborted) return
+      const outcome = await load(signal)
+      if (signal.aborted) return
       if ('failure' in outcome) {
-        if (outcome.failure.kind === 'token-refused') return onRefused(session)
-        return showFailure(outcome.failure, session)
+        if (outcome.failure.kind === 'token-refused') return onRefused()
+        return showFailure(outcome.failure, signal)
       }
       show(...draw(outcome.value))
       announce(`Loaded: ${call.what}.`)

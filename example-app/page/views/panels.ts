@@ -1,25 +1,24 @@
 import { dailyTotals, type HouseStatements, type HouseTotals, type Outcome, statementsOf } from '../calls.js'
 import { barChart } from '../chart/chart.js'
+import type { PageClient } from '../client.js'
 import { centsOf } from '../money.js'
-import type { Session } from '../session.js'
 import { byId, element } from './dom.js'
 import { createPanel, type Panel } from './panel.js'
 import { statementsTable, totalsTable } from './tables.js'
 
 const HOUSES = ['north', 'south']
 
-/** The sections for an account, one for each API. */
-export function createPanels(onRefused: (session: Session) => void): Panel[] {
+/** Creates the sections for an account, one for each API. */
+export function createPanels(client: PageClient, reportingUrl: string | undefined, onRefused: () => void): Panel[] {
   const statements = createPanel<HouseStatements[]>({
     id: 'statements',
     what: 'statements',
     api: 'clearing-house API',
-    load: async (session) => allOf(await Promise.all(HOUSES.map((house) => statementsOf(session, house)))),
+    load: async (signal) => allOf(await Promise.all(HOUSES.map((house) => statementsOf(client, house, signal)))),
     draw: (houses) => houses.map(statementsTable),
     onRefused,
   })
-  const reportingUrl = document.querySelector<HTMLMetaElement>('meta[name=reporting-url]')?.content
-  if (!reportingUrl) {
+  if (reportingUrl === undefined) {
     const text = 'No online reporting API is known to this server. Start both with npm start, or set REPORTING_URL.'
     byId('totals-body', HTMLDivElement).append(element('p', { class: 'message', 'data-tone': 'note' }, text))
     return [statements]
@@ -28,7 +27,7 @@ export function createPanels(onRefused: (session: Session) => void): Panel[] {
     id: 'totals',
     what: 'daily totals',
     api: 'online reporting API',
-    load: (session) => dailyTotals(session, reportingUrl),
+    load: (signal) => dailyTotals(client, reportingUrl, signal),
     draw: drawTotals,
     onRefused,
   })

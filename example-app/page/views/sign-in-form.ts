@@ -12,6 +12,15 @@ export interface Problem {
   isMistake: boolean
 }
 
+/** Shows a message in place of the sign-in. */
+export function closeSignInForm(text: string): void {
+  const message = byId('sign-in-message', HTMLParagraphElement)
+  message.dataset['tone'] = 'problem'
+  message.textContent = text
+  // A disabled button also keeps the Enter key from sending the form.
+  byId('sign-in-button', HTMLButtonElement).disabled = true
+}
+
 /** @param submit resolves with the problem, or with undefined after a sign-in */
 export function createSignInForm(
   submit: (email: string, password: string) => Promise<Problem | undefined>,

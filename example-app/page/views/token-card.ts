@@ -1,23 +1,11 @@
 import { runDown, SOON_MS, timeLeftText } from '../countdown.js'
-import type { Session } from '../session.js'
-import { claimRows } from '../token-claims.js'
+import { claimRows, claimsOf } from '../token-claims.js'
 import { announce } from './announcer.js'
 import { byId, element } from './dom.js'
 
-/**
- * Shows the claims of the token and the time left. Never shows the token.
- * @returns a function that stops the countdown
- */
-export function showToken(session: Session, onExpired: () => void): () => void {
-  const { claims, expiration, lifetimeMs, endsAt } = session
-  const countdown = byId('countdown', HTMLSpanElement)
-  const bar = byId('time-left', HTMLProgressElement)
-  const clock = byId('expires-at', HTMLTimeElement)
-  clock.dateTime = expiration
-  // Uses this machine's clock, which the user sees.
-  clock.textContent = new Date(endsAt).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
-  bar.max = lifetimeMs
-  const rows = claimRows(claims).map(({ name, meaning, text }) =>
+/** Shows the claims of the token. Never shows the token. */
+export function showClaims(token: string): void {
+  const rows = claimRows(claimsOf(token)).map(({ name, meaning, text }) =>
     element(
       'div',
       {},
@@ -26,7 +14,21 @@ export function showToken(session: Session, onExpired: () => void): () => void {
     ),
   )
   byId('claims', HTMLDListElement).replaceChildren(...rows)
+}
 
+/**
+ * Shows the time left.
+ * @param endsAt the expiration by this machine's clock, in milliseconds
+ * @returns a function that stops the countdown
+ */
+export function showTimeLeft(endsAt: number, onExpired: () => void): () => void {
+  const countdown = byId('countdown', HTMLSpanElement)
+  const bar = byId('time-left', HTMLProgressElement)
+  const clock = byId('expires-at', HTMLTimeElement)
+  const end = new Date(endsAt)
+  clock.dateTime = end.toISOString()
+  clock.textContent = end.toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
+  bar.max = endsAt - Date.now()
   return runDown(endsAt, {
     tick(left) {
       countdown.textContent = timeLeftText(left)

@@ -1,4 +1,3 @@
-import type { Session } from '../session.js'
 import { byId } from './dom.js'
 
 const NAME = document.title
@@ -12,7 +11,7 @@ function toggle(signedIn: boolean): void {
   for (const part of SIGNED_IN) part.hidden = !signedIn
 }
 
-export function showSignedIn({ email }: Session): void {
+export function showSignedIn(email: string): void {
   byId('who-email', HTMLElement).textContent = email
   toggle(true)
   document.title = `Your account – ${NAME}`

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import express, { Router } from 'express'
 import { pagePolicy } from '../security-headers.js'
@@ -13,23 +14,32 @@ export interface PageOptions {
 
 const FOLDER = fileURLToPath(new URL('../../..', import.meta.url))
 
+/** The package's client, whose modules the browser loads as they are. */
+const CLIENT = createRequire(import.meta.url).resolve('express-token-endpoint/client')
+const CLIENT_MODULES = /^\/(client|client\/[\w/-]+|shared\/is-exposed)\.js$/
+
 /** Creates a router that serves the page for both APIs. */
 export function pageRouter({ reportingUrl, folder = FOLDER }: PageOptions): Router {
   const html = readFileSync(join(folder, 'page', 'index.html'), 'utf8')
+  const [, importMap = ''] = /<script type="importmap">(.*?)<\/script>/s.exec(html) ?? []
   const router = Router()
   const policy = pagePolicy(() => {
     const url = reportingUrl()
     return url === undefined ? undefined : new URL(url).origin
-  })
+  }, importMap)
 
   router.get('/', policy, (_req, res) => {
     // The page gets the address in the response that carries the policy, so both name the same server.
     const page = html.replace('{{reporting-url}}', () => escaped(reportingUrl() ?? ''))
     res.set('Cache-Control', 'no-store').type('html').send(page)
   })
-  for (const files of [join(folder, 'page', 'public'), join(folder, 'dist', 'page')]) {
-    router.use('/page', express.static(files, { index: false, redirect: false }))
-  }
+  const files = (root: string) => express.static(root, { index: false, redirect: false })
+  router.use('/page', files(join(folder, 'page', 'public')), files(join(folder, 'dist', 'page')))
+  router.use(
+    '/page/package',
+    (req, _res, next) => next(CLIENT_MODULES.test(req.path) ? undefined : 'router'),
+    files(dirname(CLIENT)),
+  )
   return router
 }
 

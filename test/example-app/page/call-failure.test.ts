@@ -1,13 +1,18 @@
-import { describe, expect, test } from 'vitest'
-import { type CallFailure, failureOf } from '../../../example-app/page/call-failure.js'
+import { TokenClientError } from 'express-token-endpoint/client'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import {
+  type CallFailure,
+  failureOfError,
+  failureOfResponse,
+  SessionOver,
+} from '../../../example-app/page/call-failure.js'
 import { callFailureText, signInFailureText, tryAgain } from '../../../example-app/page/messages.js'
 
 const answer = (status: number, headers: Record<string, string> = {}) => ({ status, headers: new Headers(headers) })
 const bearer = (parameters: string) => ({ 'WWW-Authenticate': `Bearer realm="r", ${parameters}` })
 
-describe('an answer is', () => {
+describe('a response is', () => {
   test.each<[string, ReturnType<typeof answer>, CallFailure]>([
-    ['a wrong password', answer(403), { kind: 'wrong-credentials' }],
     ['a token refused', answer(401, bearer('error="invalid_token"')), { kind: 'token-refused' }],
     [
       'a scope missing',
@@ -15,7 +20,6 @@ describe('an answer is', () => {
       { kind: 'scope-missing', scope: 'reports:read' },
     ],
     ['a scope missing, untold', answer(403, bearer('error="x"')), { kind: 'scope-missing', scope: undefined }],
-    ['too many attempts', answer(429, { 'Retry-After': '840' }), { kind: 'throttled', seconds: 840 }],
     ['a server that cannot', answer(503, { 'Retry-After': '1' }), { kind: 'unavailable', seconds: 1 }],
     ['one that does not say when', answer(503), { kind: 'unavailable', seconds: undefined }],
     [
@@ -25,7 +29,35 @@ describe('an answer is', () => {
     ],
     ['something else', answer(500), { kind: 'unexpected', status: 500 }],
   ])('%s', (_what, given, failure) => {
-    expect(failureOf(given)).toEqual(failure)
+    expect(failureOfResponse(given)).toEqual(failure)
+  })
+})
+
+describe('an error of the client is', () => {
+  const NOW = Date.UTC(2013, 4, 6)
+  const retryAt = new Date(NOW + 840_999)
+
+  test.each<[string, unknown, CallFailure]>([
+    ['a wrong password', new TokenClientError('refused', { status: 403 }), { kind: 'wrong-credentials' }],
+    ['a token that has ended', new SessionOver(), { kind: 'token-refused' }],
+    [
+      'too many attempts',
+      new TokenClientError('try_later', { status: 429, retryAt }),
+      { kind: 'throttled', seconds: 840 },
+    ],
+    [
+      'a server that cannot',
+      new TokenClientError('try_later', { status: 503, retryAt }),
+      { kind: 'unavailable', seconds: 840 },
+    ],
+    ['no server', new TokenClientError('unreachable', { retryAt }), { kind: 'unreachable', seconds: 840 }],
+    ['a call that was ended', new TokenClientError('aborted'), { kind: 'unreachable', seconds: undefined }],
+    ['no other API', new TypeError('Failed to fetch'), { kind: 'unreachable', seconds: undefined }],
+    ['something else', new TokenClientError('unexpected', { status: 500 }), { kind: 'unexpected', status: 500 }],
+  ])('%s', (_what, given, failure) => {
+    vi.useFakeTimers({ now: NOW, toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    expect(failureOfError(given)).toEqual(failure)
   })
 })
 
@@ -36,7 +68,10 @@ describe('in words', () => {
     [{ kind: 'wrong-credentials' }, 'E-mail or password is wrong.'],
     [{ kind: 'throttled', seconds: 840 }, 'Too many failed attempts. Try again in 14 minutes.'],
     [{ kind: 'unavailable', seconds: 3 }, 'Signing in is not possible at the moment. Try again in 3 seconds.'],
-    [{ kind: 'unreachable' }, 'The clearing-house API cannot be reached. Check the connection, and try again.'],
+    [
+      { kind: 'unreachable', seconds: 12 },
+      'The clearing-house API cannot be reached. Check the connection. Try again in 12 seconds.',
+    ],
     [
       { kind: 'unexpected', status: 500 },
       'Cannot load the token. The clearing-house API sent an unexpected response (status 500).',
@@ -59,7 +94,10 @@ describe('in words', () => {
       { kind: 'throttled', seconds: undefined },
       'The online reporting API is not available at the moment. Try again later.',
     ],
-    [{ kind: 'unreachable' }, 'The online reporting API cannot be reached. Check the connection, and try again.'],
+    [
+      { kind: 'unreachable', seconds: undefined },
+      'The online reporting API cannot be reached. Check the connection. Try again later.',
+    ],
     [{ kind: 'token-refused' }, 'Cannot load the daily totals. The online reporting API refused the request.'],
   ])('a call: %j', (failure, text) => {
     expect(callFailureText(failure, REPORT)).toBe(text)

@@ -27,17 +27,18 @@ export interface PageAppOptions {
   guesses?: number
 }
 
-/** Starts both APIs and their page in this process, with the demo accounts and a clock that tests can move. */
+/** Starts both APIs and their page in this process, with the demo accounts and a clock that tests can stop and move. */
 export async function startPageApp({ hasReporting = true, guesses = 10 }: PageAppOptions = {}) {
   const dataDir = await tempDir()
   const db = await openDatabase({ dataDir, databaseUrl: undefined }, () => {})
   onTestFinished(() => db.destroy())
   const passwords = createPasswords()
   await addDemoData(db, passwords)
-  const [clearingHouse, reporting] = [await serve(), await serve()]
-  const { url } = clearingHouse
+  let stoppedAt: number | undefined
   let ahead = 0
-  const clock = () => Date.now() + ahead
+  const clock = () => (stoppedAt ?? Date.now()) + ahead
+  const [clearingHouse, reporting] = [await serve(clock), await serve(clock)]
+  const { url } = clearingHouse
   const revocation = databaseRevocation(db)
   const accounts = createAccountStore(db)
   const common = { accounts, checks: {}, log: () => {} }
@@ -62,16 +63,19 @@ export async function startPageApp({ hasReporting = true, guesses = 10 }: PageAp
       isRevoked: revocation.isRevoked,
     }),
   )
+  const stopClock = () => {
+    stoppedAt = Date.now()
+  }
   const pass = (ms: number) => {
     ahead += ms
   }
-  return { db, accounts, clearingHouse, reporting, pass }
+  return { db, accounts, clearingHouse, reporting, stopClock, pass }
 }
 
 export type PageApp = Awaited<ReturnType<typeof startPageApp>>
 
-/** A server that can be stopped and started again at the same place. */
-async function serve() {
+/** A server that can be stopped and started again at the same place. Its header `Date` has the time of `clock`. */
+async function serve(clock: () => number) {
   const server = createServer()
   let port = 0
   const start = async () => {
@@ -86,7 +90,8 @@ async function serve() {
     server.closeAllConnections()
     await closed
   }
-  const run = (app: RequestListener) => void server.on('request', app)
+  const run = (app: RequestListener) =>
+    void server.on('request', (req, res) => app(req, res.setHeader('Date', new Date(clock()).toUTCString())))
   await start()
   onTestFinished(stop)
   return { url: `http://127.0.0.1:${port}`, run, start, stop }

@@ -20,11 +20,8 @@ describe('the claims of a token', () => {
     ['no JSON', `e30.${Buffer.from('{').toString('base64url')}.c2ln`],
     ['no UTF-8', `e30.${Buffer.from('{"iat":1,"exp":2,"x":"\xff"}', 'latin1').toString('base64url')}.c2ln`],
     ['no base64url', 'e30.{}.c2ln'],
-    ['no begin', tokenOf({ exp: 1 })],
-    ['no end', tokenOf({ iat: 1 })],
-    ['an end that is no number', tokenOf({ iat: 1, exp: '2' })],
-  ])('%s: nothing', (_what, token) => {
-    expect(claimsOf(token)).toBeUndefined()
+  ])('%s: none', (_what, token) => {
+    expect(claimsOf(token)).toEqual({})
   })
 })
 

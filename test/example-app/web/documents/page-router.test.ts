@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import express from 'express'
 import request from 'supertest'
 import { describe, expect, test } from 'vitest'
@@ -10,6 +11,9 @@ import { ALICE, FOLDER, login, NORTH, REPORT, start, startBoth, tempDir, tokenFr
 const NOTHING = "default-src 'none';base-uri 'none';form-action 'none';frame-ancestors 'none'"
 const policyOf = ({ headers }: Pick<Response, 'headers'>) => headers.get('Content-Security-Policy')
 
+const importMapIn = (html: string) => /<script type="importmap">(.*?)<\/script>/s.exec(html)?.[1] ?? ''
+const hashOf = (script: string) => `sha256-${createHash('sha256').update(script).digest('base64')}`
+
 describe('the page', () => {
   const pageFor = (reportingUrl?: string) =>
     request(express().use(pageRouter({ folder: FOLDER, reportingUrl: () => reportingUrl })))
@@ -19,7 +23,7 @@ describe('the page', () => {
     expect(response.headers).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',
-      'content-security-policy': `${NOTHING};script-src 'self';style-src 'self';img-src 'self';connect-src 'self' https://reports.example.com;require-trusted-types-for 'script';trusted-types 'none'`,
+      'content-security-policy': `${NOTHING};script-src 'self' '${hashOf(importMapIn(response.text))}';style-src 'self';img-src 'self';connect-src 'self' https://reports.example.com;require-trusted-types-for 'script';trusted-types 'none'`,
     })
     expect(response.text).toContain('content="https://reports.example.com/x?a&amp;&quot;b&quot;"')
   })
@@ -30,8 +34,10 @@ describe('the page', () => {
     expect(response.text).toContain('name="reporting-url" content=""')
   })
 
-  test('has no inline script and no inline style', async () => {
-    const { text } = await pageFor().get('/')
+  test('has no inline style, and no inline script except the import map', async () => {
+    const html = (await pageFor().get('/')).text
+    const text = html.replace(`<script type="importmap">${importMapIn(html)}</script>`, '')
+    expect(text.length).toBeLessThan(html.length)
     expect(text).not.toMatch(/<style|\sstyle=|\son\w+=|javascript:|<script(?! type="module" src=")/)
   })
 
@@ -49,6 +55,44 @@ describe('the page', () => {
     for (const path of ['/page', '/page/', '/page/main.ts', '/page/index.html', '/page/../config.js', '/index.html']) {
       await pageFor().get(path).expect(404)
     }
+  })
+})
+
+describe('the modules of the client', () => {
+  const get = (path: string) =>
+    request(express().use(pageRouter({ folder: FOLDER, reportingUrl: () => undefined }))).get(path)
+
+  /** Returns all modules that a module loads. */
+  async function load(path: string, seen = new Set<string>()): Promise<Set<string>> {
+    const { text } = await get(seen.add(path) && path)
+      .expect(200)
+      .expect('Content-Type', 'text/javascript; charset=utf-8')
+    for (const [, name = ''] of text.matchAll(/^(?:import|export) .*?from '(.+?)';$/gm)) {
+      const next = new URL(name, `http://host${path}`).pathname
+      if (!seen.has(next)) await load(next, seen)
+    }
+    return seen
+  }
+
+  test('are where the import map leads, with everything that they import', async () => {
+    const { imports } = JSON.parse(importMapIn((await get('/')).text))
+    expect(Object.keys(imports)).toEqual(['express-token-endpoint/client'])
+    const loaded = await load(new URL(imports['express-token-endpoint/client'], 'http://host/').pathname)
+    expect([...loaded]).toContain('/page/package/client/token-client.js')
+    expect([...loaded]).toContain('/page/package/shared/is-exposed.js')
+  })
+
+  test.each([
+    '/page/package/index.js',
+    '/page/package/client.d.ts',
+    '/page/package/shared/misuse.js',
+    '/page/package/client/%2e%2e/index.js',
+    '/page/package/client/..%2findex.js',
+    '/page/package/tokens/tokens.js',
+    '/page/package/client',
+    '/page/package/',
+  ])('%s is not served', async (path) => {
+    await get(path).expect(404)
   })
 })
 

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import { freePort } from '../../support/services/redis.js'
+import { ALICE, BOB, run, startBoth, tempDir } from '../support.js'
+
+interface Setup {
+  env?: Record<string, string>
+  account?: { email: string; password: string }
+  args?: readonly string[]
+}
+
+/** Runs the command against both APIs. Expects that it never prints the password. */
+async function totals({ env, account = ALICE, args = [] }: Setup = {}) {
+  const { url, reporting } = await startBoth({ DATA_DIR: await tempDir() })
+  const service = { SERVICE_EMAIL: account.email, SERVICE_PASSWORD: account.password }
+  const done = await run('commands/totals', args, { BASE_URL: url, REPORTING_URL: reporting, ...service, ...env })
+  expect(done.stdout + done.stderr).not.toContain(account.password)
+  return done
+}
+
+const NORTH = 'north  2013-05-02  1237.50\nnorth  2013-05-03  899.90\nnorth  2013-05-06  400.05\n'
+const SOUTH = 'south  2013-05-02  3100.00\nsouth  2013-05-03  0.09\nsouth  2013-05-06  -425.00\n'
+
+test('prints the totals of all houses', async () => {
+  expect(await totals()).toMatchObject({ code: 0, stdout: NORTH + SOUTH, stderr: '' })
+})
+
+test('prints the totals of one house', async () => {
+  expect(await totals({ args: ['--house', 'south'] })).toMatchObject({ code: 0, stdout: SOUTH, stderr: '' })
+})
+
+test.each<[string, Setup, RegExp]>([
+  ['a wrong password', { account: { ...ALICE, password: 'wrong-password' } }, /^The clearing-house API at .+ refused/],
+  ['an account without the scope', { account: BOB }, /^The account lacks the scope reports:read\.\n$/],
+  ['an unknown house', { args: ['--house', 'west'] }, /^The online reporting API at .+ does not know the house\.\n$/],
+  ['no password', { env: { SERVICE_PASSWORD: '' } }, /^Set SERVICE_EMAIL and SERVICE_PASSWORD .+\n$/],
+])('exits with 1 and one line after %s', async (_what, setup, says) => {
+  const { code, stdout, stderr } = await totals(setup)
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(stderr).toMatch(says)
+})
+
+test('exits with 2 and the usage after a wrong argument', async () => {
+  const { code, stdout, stderr } = await run('commands/totals', ['--password', 'hunter2'], {})
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toMatch(/^Unknown argument\. .+\n\nUsage:\n/)
+})
+
+test('exits with 3 and one line when the clearing-house API is down', async () => {
+  const env = { BASE_URL: `http://127.0.0.1:${await freePort()}` }
+  const { code, stdout, stderr } = await totals({ env })
+  expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
+  expect(stderr).toBe(`The clearing-house API at ${env.BASE_URL} is unreachable. Check BASE_URL.\n`)
+})
+
+test('--help prints the usage', async () => {
+  const { code, stdout, stderr } = await run('commands/totals', ['--help'], {})
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toMatch(/^Usage:\n {2}npm run totals --/)
+})
