@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { readPage } from '../../support/documents/pages.js'
 import { ours } from './ours.js'
 import { runFault } from './run-fault.js'
 import { FAULTS } from './table/index.js'
@@ -7,6 +8,13 @@ describe.each(Object.entries(FAULTS))('%s', (_, faults) => {
   it.each(faults.map((fault) => [fault.name, fault] as const))('%s', async (_name, fault) => {
     await expect(runFault(fault, ours)).resolves.toBeUndefined()
   })
+})
+
+it('the page about the faults lists each of them, and ours passes all', () => {
+  const { text } = readPage('docs/explanation/client-faults.md')
+  const rows = [...text.matchAll(/^\| (.+?) \| ✓ \| /gm)].map(([, name]) => name?.toLowerCase())
+  const names = Object.values(FAULTS).flatMap((faults) => faults.map(({ name }) => name.toLowerCase()))
+  expect(rows.sort()).toEqual(names.sort())
 })
 
 it('there are at least 40 faults, each with its own name', () => {
