@@ -8,6 +8,6 @@ export type {
 } from './client/client-types.js'
 export type { Grant } from './client/grant.js'
 export { shareBetweenTabs } from './client/tabs/share-between-tabs.js'
-export type { TabLink, TabOwner, TabSharing } from './client/tabs/tab-link.js'
+export type { News, TabLink, TabOwner, TabSharing } from './client/tabs/tab-link.js'
 export { createTokenClient } from './client/token-client.js'
 export { TokenClientError, type TokenClientErrorCode } from './client/token-client-error.js'

@@ -5,7 +5,7 @@ import type { TokenHolder } from './token-holder.js'
 
 export interface ApiFetch {
   readonly fetch: TokenClient['fetch']
-  /** @throws TypeError for a URL of an origin that must not get the token */
+  /** @throws TypeError for a URL of an origin that must not get the token, and for a relative URL */
   checkUrl(url: string | URL): URL
 }
 
@@ -13,16 +13,20 @@ export function createApiFetch(settings: Settings, holder: TokenHolder): ApiFetc
   const { base, origins, onStepUp } = settings
 
   function checkUrl(url: string | URL): URL {
-    const text = String(url)
-    const absolute = /^[a-z][a-z\d+.-]*:/i.test(text) ? text : `${base}${text.startsWith('/') ? '' : '/'}${text}`
-    const read = new URL(absolute)
+    const read = new URL(url)
     if (origins.has(read.origin)) return read
     throw new TypeError(`${read.origin} must not get the token. Add it to "origins".`)
   }
 
+  /** Appends a path to the base URL. Text that does not begin with a scheme cannot change the host. */
+  const absolute = (text: string) =>
+    /^[a-z][a-z\d+.-]*:/i.test(text) ? text : base + (text.startsWith('/') ? '' : '/') + text
+
   async function fetch(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
     const request = typeof input === 'object' && 'clone' in input ? input : undefined
-    const url = checkUrl(request ? request.url : (input as string | URL))
+    const url = checkUrl(request ? request.url : absolute(String(input)))
+    // A Request has its members on its prototype, so a copy would lose them.
+    if ('clone' in init) return fetch(new Request(url, init))
     const signal = init.signal ?? request?.signal
     const isRepeatable = canSendTwice(init.body)
 
@@ -36,17 +40,12 @@ export function createApiFetch(settings: Settings, holder: TokenHolder): ApiFetc
 
     const session = await holder.get({ signal })
     const response = await send(session, !isRepeatable)
-    // Without the token, because fetch removes it when it follows a redirect to another origin.
-    const isElsewhere = response.redirected && new URL(response.url).origin !== url.origin
-    if (response.status !== 401 || isElsewhere) return response
+    if (response.status !== 401) return response
     const refusal = await readRefusal(response)
     const wantsToken = refusal && holder.refuse(session, refusal === 'invalid')
     if (!wantsToken || !isRepeatable) return response
     response.body?.cancel().catch(() => {})
-    const next = await holder.get({ signal }, session)
-    const repeated = await send(next, true)
-    if (repeated.status !== 401) holder.confirm(next)
-    return repeated
+    return send(await holder.get({ signal }, session), true)
   }
 
   /** Returns why an API wants another token. Undefined when a new token would not help. */

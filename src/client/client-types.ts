@@ -13,7 +13,7 @@ export interface TokenRequest {
 
 /** The options of `headers()`. */
 export interface HeadersRequest extends TokenRequest {
-  /** The URL of the request. The call rejects with a `TypeError` when the token must not go there. Default: not checked. */
+  /** The absolute URL of the request. The call rejects with a `TypeError` when the token must not go there. Default: not checked. */
   url?: string | URL | undefined
 }
 

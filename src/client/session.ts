@@ -14,6 +14,8 @@ export interface Session {
   isUsable(): boolean
   /** Returns whether to sign in again in the background. */
   isOld(): boolean
+  /** Returns the milliseconds since this client got the token. */
+  age(): number
   /** Returns the milliseconds until the expiration. */
   left(): number
 }
@@ -26,19 +28,22 @@ const OLD_RANDOM = 0.02
 const LAST = 0.02
 const LAST_AT_MOST = 30_000
 
-export function openSession(grant: Grant, isReplacement: boolean): Session {
+export function openSession(grant: Grant, isReplacement: boolean, interactive: boolean): Session {
   const { lifetime, receivedAt } = grant
   const sinceOpened = startStopwatch()
   // A token of another tab is some time old.
   const before = Math.max(0, Date.now() - receivedAt)
   const left = () => lifetime - before - sinceOpened()
-  const old = lifetime * (OLD + Math.random() * OLD_RANDOM)
-  const last = Math.min(lifetime * LAST, LAST_AT_MOST)
+  // A person is not asked while the token works.
+  const share = interactive ? 0 : lifetime
+  const old = share * (OLD + Math.random() * OLD_RANDOM)
+  const last = Math.min(share * LAST, LAST_AT_MOST)
   const session: Session = {
     grant,
     isReplacement,
     isRefused: false,
     isInvalid: false,
+    age: sinceOpened,
     left,
     // Written so that a time that is not a number counts as old.
     isOld: () => session.isInvalid || !(left() > old),

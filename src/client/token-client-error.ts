@@ -38,7 +38,7 @@ export class TokenClientError extends Error {
 
   /** @internal */
   constructor(code: TokenClientErrorCode, { status, retryAt, reason }: Details = {}) {
-    super(`No token: ${MESSAGES[code]} (${reason ?? status ?? code})`)
+    super(`No token: ${MESSAGES[code]} (${reason ?? status ?? 'no response'})`)
     Object.assign(this, { name: code === 'aborted' ? 'AbortError' : 'TokenClientError', code, status, retryAt })
   }
 }

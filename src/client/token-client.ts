@@ -14,7 +14,7 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
   const { fetch, checkUrl } = createApiFetch(settings, holder)
 
   const token = async (request: TokenRequest = {}) => (await holder.get(request)).grant.token
-  return Object.freeze({
+  return {
     fetch,
     token,
     async headers({ url, ...request }: HeadersRequest = {}) {
@@ -24,5 +24,5 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
     signOut: holder.signOut,
     onChange: holder.onChange,
     close: holder.close,
-  })
+  }
 }

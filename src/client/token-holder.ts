@@ -7,6 +7,9 @@ import { createSignIn } from './sign-in/sign-in.js'
 import { until } from './sign-in/waiting.js'
 import { TokenClientError } from './token-client-error.js'
 
+/** A replacement that an API refuses after a longer time has worked before. */
+const NEW_MS = 20_000
+
 /** Holds the token, and replaces it before it expires. */
 export interface TokenHolder {
   /**
@@ -20,15 +23,13 @@ export interface TokenHolder {
    * @returns whether to get another token. False for up to 20 s after a new token that was refused too
    */
   refuse(session: Session, isInvalid: boolean): boolean
-  /** Notes that an API accepted a token in place of the token that it had refused. */
-  confirm(session: Session): void
   signOut(): void
   onChange(listener: (state: TokenClientState) => void): () => void
   close(): void
 }
 
 export function createTokenHolder(settings: Settings): TokenHolder {
-  const { tokenUrl } = settings
+  const { tokenUrl, interactive } = settings
   const listeners = new Set<(state: TokenClientState) => void>()
   let current: Session | undefined
   let error: TokenClientError | undefined
@@ -46,6 +47,7 @@ export function createTokenHolder(settings: Settings): TokenHolder {
     held: () => (current && !current.isOld() ? current.grant : undefined),
     adopt: useOtherTabs,
     signedOut: forget,
+    refused: signIn.refuse,
   })
 
   async function get({ signal, rejected }: TokenRequest, refused?: Session): Promise<Session> {
@@ -86,7 +88,7 @@ export function createTokenHolder(settings: Settings): TokenHolder {
   }
 
   function hold(grant: Grant): Session {
-    const session = openSession(grant, current?.isRefused ?? false)
+    const session = openSession(grant, current?.isRefused ?? false, interactive)
     current = session
     error = undefined
     signIn.forgive()
@@ -95,8 +97,9 @@ export function createTokenHolder(settings: Settings): TokenHolder {
   }
 
   function useOtherTabs(grant: Grant): void {
-    if (isClosed || !isToken(grant.token) || grant.token === current?.grant.token) return
-    if (current?.isUsable() && !current.isOld()) return
+    // A client that has signed out, or has not begun, takes no token.
+    if (!(running || current) || !isToken(grant?.token) || !(grant.lifetime > 0)) return
+    if (grant.token === current?.grant.token || (current?.isUsable() && !current.isOld())) return
     hold(grant)
     running?.stop.abort()
   }
@@ -105,6 +108,8 @@ export function createTokenHolder(settings: Settings): TokenHolder {
     const isNews = failure instanceof TokenClientError && failure.code !== 'aborted' && failure !== error
     if (!isNews) return
     error = failure
+    // Without a status, another tab has told it.
+    if (failure.status === 403) link.tell('refused')
     tell()
   }
 
@@ -112,7 +117,9 @@ export function createTokenHolder(settings: Settings): TokenHolder {
     if (session !== current) return true
     if (session.isReplacement) {
       session.isReplacement = false
-      resumeAt = performance.now() + backoff(useless++)
+      // The first useless token may be a second revocation.
+      if (session.age() > NEW_MS) useless = 0
+      else if (useless++) resumeAt = performance.now() + backoff(useless)
     }
     if (resumeAt > performance.now()) return false
     session.isRefused = true
@@ -131,29 +138,16 @@ export function createTokenHolder(settings: Settings): TokenHolder {
 
   function tell(): void {
     const state = { expiresAt: current && Math.round(Date.now() + current.left()), error }
-    for (const listener of listeners) {
-      try {
-        listener(state)
-      } catch (failure) {
-        // As an EventTarget does: the listener's fault is its own, and does not get lost.
-        queueMicrotask(() => {
-          throw failure
-        })
-      }
-    }
+    // Each in its own task, so that the fault of a listener is uncaught and disturbs nobody.
+    for (const listener of listeners) queueMicrotask(() => listener(state))
   }
 
   return {
     get,
     refuse,
-    confirm(session) {
-      session.isReplacement = false
-      useless = 0
-      resumeAt = 0
-    },
     signOut() {
       if (isClosed) return
-      link.tell(undefined)
+      link.tell('sign-out')
       forget()
     },
     onChange(listener) {

@@ -319,6 +319,7 @@ describe('the other entries', () => {
       'CredentialsRequest',
       'Grant',
       'HeadersRequest',
+      'News',
       'TabLink',
       'TabOwner',
       'TabSharing',

@@ -1,14 +1,20 @@
 import type { Credentials, Settings } from '../client-options.js'
 import type { Grant } from '../grant.js'
+import { startStopwatch } from '../stopwatch.js'
 import { TokenClientError } from '../token-client-error.js'
 import { backoff } from './retry-delay.js'
 import { callTokenEndpoint } from './token-call.js'
-import { sleep, until, within } from './waiting.js'
+import { sleep, within } from './waiting.js'
+
+/** 24 days, for persons. */
+const LONGEST_TIMER = 2 ** 31 - 1
 
 /** Signs in, and waits as long as the server asks. The wait applies to all callers together. */
 export interface SignIn {
   /** @throws TokenClientError, or the error of `credentials` */
   run(signal: AbortSignal): Promise<Grant>
+  /** Notes that the server refused the credentials of another tab. */
+  refuse(): void
   /** Forgets that the server refused the credentials. A wait that the server asked for continues. */
   forgive(): void
 }
@@ -23,15 +29,18 @@ export function createSignIn(
 ): SignIn {
   const { credentials, interactive, timeout, maxWait } = settings
   let refusal: TokenClientError | undefined
+  /** True after the server refused what a person typed first. */
+  let isSecond = false
   let failures = 0
   /** The last failure, and the time for which nobody calls the endpoint again. */
   let failure: TokenClientError
-  let resumeAt = 0
+  let pause = 0
+  let sinceFailure = startStopwatch()
 
   async function run(signal: AbortSignal): Promise<Grant> {
     for (let waited = 0; ; ) {
       if (refusal) throw refusal
-      const wait = resumeAt - performance.now()
+      const wait = pause - sinceFailure()
       if (wait > 0) {
         waited += wait
         if (waited > maxWait) throw failure
@@ -55,27 +64,34 @@ export function createSignIn(
       return
     }
     failure = error
-    error.retryAt ??= new Date(Date.now() + backoff(failures++))
-    resumeAt = performance.now() + (error.retryAt.getTime() - Date.now())
+    pause = error.retryAt ? error.retryAt.getTime() - Date.now() : backoff(failures++)
+    sinceFailure = startStopwatch()
+    error.retryAt ??= new Date(Date.now() + pause)
   }
 
   /** Sends the credentials. When the server refuses them, asks a person once more. */
-  async function attempt(signal: AbortSignal, isSecond = false): Promise<Grant> {
+  async function attempt(signal: AbortSignal): Promise<Grant> {
+    signal.throwIfAborted()
     const given = await ask(isSecond, signal)
     try {
-      return await within(timeout, signal, (limited) =>
-        around(() => callTokenEndpoint(settings, given, limited), limited),
-      )
+      return await within(timeout, signal, (limited) => around(() => send(given, limited), limited))
     } catch (error) {
-      const isAskedAgain = interactive && !isSecond && error instanceof TokenClientError && error.code === 'refused'
-      if (!isAskedAgain) throw error
-      return attempt(signal, true)
+      const isRefused = !signal.aborted && error instanceof TokenClientError && error.code === 'refused'
+      if (!interactive || isSecond || !isRefused) throw error
+      isSecond = true
+      return attempt(signal)
     }
+  }
+
+  async function send(given: Credentials, signal: AbortSignal): Promise<Grant> {
+    // Another tab may have been refused while this tab waited for its turn.
+    if (refusal) throw refusal
+    return callTokenEndpoint(settings, given, signal)
   }
 
   async function ask(refused: boolean, signal: AbortSignal): Promise<Credentials> {
     const asked = async (limited: AbortSignal) => credentials({ refused, signal: limited })
-    const given = await (interactive ? until(signal, asked(signal)) : within(timeout, signal, asked))
+    const given = await within(interactive ? LONGEST_TIMER : timeout, signal, asked)
     const { email, password }: Partial<Credentials> = Object(given)
     if (typeof email === 'string' && typeof password === 'string') return { email, password }
     throw new TypeError('createTokenClient: "credentials" must return { email, password }')
@@ -83,8 +99,12 @@ export function createSignIn(
 
   return {
     run,
+    refuse() {
+      if (!interactive) refusal ??= new TokenClientError('refused')
+    },
     forgive() {
       refusal = undefined
+      isSecond = false
     },
   }
 }

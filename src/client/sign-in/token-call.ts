@@ -21,17 +21,15 @@ export async function callTokenEndpoint(
   let response: Response
   let text = ''
   try {
-    const request = {
+    response = await fetch(tokenUrl, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({ email, password }),
       // A redirect could send the password to another server.
       redirect: 'manual',
       credentials: 'omit',
-      cache: 'no-store',
       signal,
-    }
-    response = await fetch(tokenUrl, request as RequestInit)
+    })
     if (response.status === 200) text = await readText(response)
     else response.body?.cancel().catch(() => {})
   } catch (error) {
@@ -50,8 +48,8 @@ export async function callTokenEndpoint(
   const { authenticationToken: token, expiration } = parse(text)
   const end = Date.parse(String(expiration))
   if (!isToken(token) || !end || end <= date) throw new TokenClientError('unexpected', { status })
-  // Without the header, an expiration in the past shows that this machine's clock is wrong.
-  return { token, lifetime: date || end > now ? end - serverNow : UNKNOWN_LIFETIME, receivedAt: now }
+  // Without the header, an expiration in the past or soon shows that this machine's clock is wrong.
+  return { token, lifetime: date || end > now + 60_000 ? end - serverNow : UNKNOWN_LIFETIME, receivedAt: now }
 }
 
 /** Reads the token result (section 2 of the specification). */
@@ -66,7 +64,6 @@ function parse(text: string): { authenticationToken?: unknown; expiration?: unkn
 
 /** Returns the body, or an incomplete body when it is too long. */
 async function readText(response: Response): Promise<string> {
-  // React Native has no streams.
   if (!response.body) return response.text()
   const reader = response.body.getReader()
   const decoder = new TextDecoder()

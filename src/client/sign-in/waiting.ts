@@ -20,11 +20,16 @@ export function until<T>(
  * @throws TokenClientError with the code `unreachable` after the time, and with `aborted` when the outer signal aborts
  */
 export function within<T>(ms: number, outer: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const late = AbortSignal.timeout(ms)
-  const either = AbortSignal.any([outer, late])
-  return until(either, work(either), () =>
-    outer.aborted ? new TokenClientError('aborted') : new TokenClientError('unreachable', { reason: 'time-out' }),
-  )
+  const inner = new AbortController()
+  const stop = () => inner.abort()
+  const timer = setTimeout(stop, ms)
+  outer.addEventListener('abort', stop)
+  if (outer.aborted) stop()
+  const error = () => new TokenClientError(outer.aborted ? 'aborted' : 'unreachable')
+  return until(inner.signal, work(inner.signal), error).finally(() => {
+    clearTimeout(timer)
+    outer.removeEventListener('abort', stop)
+  })
 }
 
 /** Waits for a time, or rejects when the signal aborts. */

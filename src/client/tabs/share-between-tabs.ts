@@ -1,8 +1,8 @@
 import type { Grant } from '../grant.js'
-import { NO_TABS, type TabSharing } from './tab-link.js'
+import { type News, NO_TABS, type TabSharing } from './tab-link.js'
 
-/** A message between tabs: a token, a question for one, or the end of the session. */
-type Message = Grant | 'question' | 'sign-out'
+/** A message between tabs: a token, a question for one, or the end of a session. */
+type Message = Grant | 'question' | News
 
 /** The part of `navigator.locks` (Web Locks API) that this file uses. */
 interface Locks {
@@ -22,15 +22,17 @@ const PATIENCE_MS = 100
  * @throws nothing
  */
 export function shareBetweenTabs(): TabSharing {
-  return ({ tokenUrl, held, adopt, signedOut }) => {
+  return ({ tokenUrl, held, adopt, signedOut, refused }) => {
     const { locks } = (globalThis as { navigator?: { locks?: Locks } }).navigator ?? {}
-    if (!locks || typeof BroadcastChannel === 'undefined') return NO_TABS
+    // Node has locks too, but there all users of a server would share one account.
+    if (!locks || !('document' in globalThis)) return NO_TABS
     const name = `express-token-endpoint ${tokenUrl}`
     const channel = new BroadcastChannel(name)
     const post = (message: Message) => channel.postMessage(message)
 
     channel.onmessage = ({ data }: { data: Message }) => {
       if (data === 'sign-out') signedOut()
+      else if (data === 'refused') refused()
       else if (data !== 'question') adopt(data)
       else {
         const grant = held()
@@ -52,7 +54,7 @@ export function shareBetweenTabs(): TabSharing {
           signal.throwIfAborted()
           return call()
         }),
-      tell: (grant) => post(grant ?? 'sign-out'),
+      tell: post,
       close: () => channel.close(),
     }
   }

@@ -10,7 +10,12 @@ export interface TabOwner {
   adopt(grant: Grant): void
   /** Called when another tab has signed out. */
   signedOut(): void
+  /** Called when the server has refused the credentials of another tab. */
+  refused(): void
 }
+
+/** The end of a session, or of the attempts to begin one. */
+export type News = 'sign-out' | 'refused'
 
 /** A link to the other tabs. */
 export interface TabLink {
@@ -18,8 +23,8 @@ export interface TabLink {
   ask(): Promise<void>
   /** Runs a token call while no other tab does. */
   alone(call: () => Promise<Grant>, signal: AbortSignal): Promise<Grant>
-  /** Sends a token to the other tabs, or tells them about a sign-out. */
-  tell(grant: Grant | undefined): void
+  /** Sends a token or news to the other tabs. */
+  tell(message: Grant | News): void
   /** Ends the link. */
   close(): void
 }

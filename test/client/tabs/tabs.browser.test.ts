@@ -116,6 +116,48 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
     expect(server.seen.token).toHaveLength(2)
   })
 
+  it('tabs with a wrong password cause one failed login', async () => {
+    const server = await startSite()
+    server.always.token = (res) => res.writeHead(403).end()
+    const tabs = await openTabs(server.url, 4)
+    const code = (page: Page) => page.evaluate('api.token().catch(({ code }) => code)')
+    expect(await Promise.all(tabs.map(code))).toEqual(['refused', 'refused', 'refused', 'refused'])
+    expect(await Promise.all(tabs.map(code))).toEqual(['refused', 'refused', 'refused', 'refused'])
+    expect(server.seen.token).toHaveLength(1)
+  })
+
+  it('a tab that has signed out takes no token of another', async () => {
+    const server = await startSite()
+    const [one, two] = (await openTabs(server.url, 2)) as [Page, Page]
+    await Promise.all([call(one), call(two)])
+    await two.evaluate('api.signOut()')
+    await one.waitForFunction('states.at(-1) === undefined && states.length > 1')
+    await call(one)
+    // A response to the question shows that the message with the token has arrived before.
+    await two.evaluate(`new Promise((resolve) => {
+      const channel = new BroadcastChannel('express-token-endpoint ' + location.origin + '${TOKEN_PATH}')
+      channel.onmessage = resolve
+      channel.postMessage('question')
+    })`)
+    expect(await two.evaluate('states.at(-1)')).toBe(undefined)
+  })
+
+  it('foreign messages on the channel change nothing', async () => {
+    const server = await startSite()
+    const [one, two] = (await openTabs(server.url, 2)) as [Page, Page]
+    const errors: unknown[] = []
+    one.on('pageerror', (error) => errors.push(error))
+    const before = await token(one)
+    await two.evaluate(`
+      const channel = new BroadcastChannel('express-token-endpoint ' + location.origin + '${TOKEN_PATH}')
+      for (const message of [null, 1, 'x', {}, { token: 'T\\r\\nX: 1', lifetime: 1e9, receivedAt: 0 }, { token: 'T', lifetime: 'x' }]) {
+        channel.postMessage(message)
+      }`)
+    expect(await token(two)).toBe(before)
+    expect(await token(one)).toBe(before)
+    expect(errors).toEqual([])
+  })
+
   it('tabs that do not share sign in for themselves', async () => {
     const server = await startSite()
     const tabs = await openTabs(server.url, 2, false)

@@ -87,6 +87,61 @@ export const api: Fault[] = [
     },
   },
   {
+    name: 'a token that is revoked twice',
+    async run({ server, start }) {
+      const client = start()
+      await client.call('/x')
+      for (let revocation = 0; revocation < 2; revocation++) {
+        server.revoke()
+        mustGet(await client.call('/x'), 200)
+      }
+      mustSignIn(server, 3)
+    },
+  },
+  {
+    name: 'a load balancer with one server that refuses every token',
+    async run({ server, start }) {
+      let request = 0
+      server.always.api = (res, seen) =>
+        request++ % 2 ? res.writeHead(401, { 'WWW-Authenticate': INVALID_TOKEN }).end() : server.answerApi(res, seen)
+      const client = start()
+      for (let call = 0; call < 100; call++) await client.call('/x')
+      const { length } = server.seen.token
+      must(length <= 10, `signs in ${length} times for 100 calls`)
+    },
+  },
+  {
+    name: 'an API that demands a newer sign-in for each request, and an owner who consents',
+    needs: ['stepUp'],
+    async run({ server, start }) {
+      let request = 0
+      server.always.api = (res, seen) =>
+        request++ % 2 ? server.answerApi(res, seen) : res.writeHead(401, { 'WWW-Authenticate': STEP_UP }).end()
+      const client = start({ onStepUp: () => true })
+      for (let call = 0; call < 50; call++) await client.call('/x')
+      const { length } = server.seen.token
+      must(length <= 10, `signs in ${length} times for 50 calls`)
+    },
+  },
+  ...[
+    `Negotiate, ${INVALID_TOKEN}`,
+    `Basic realm="x", ${INVALID_TOKEN}`,
+    `${INVALID_TOKEN}, DPoP error="use_dpop_nonce"`,
+    `BEARER error=invalid_token`,
+    `${BEARER}, error="invalid_token", error_description="Signature error=expired"`,
+  ].map(
+    (challenge): Fault => ({
+      name: `the challenge ${challenge.replace(/ realm="https[^"]*",| error_description="The[^"]*"/g, '').replace(/,$/, '')}`,
+      async run({ server, start }) {
+        const client = start()
+        await client.call('/x')
+        server.next.api.push(sends(401, { 'WWW-Authenticate': challenge }))
+        mustGet(await client.call('/x'), 200)
+        mustSignIn(server, 2)
+      },
+    }),
+  ),
+  {
     name: 'a revoked token, and a sign-in that the server refuses',
     async run({ server, start, fails }) {
       const client = start()

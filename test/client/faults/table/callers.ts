@@ -80,6 +80,25 @@ export const callers: Fault[] = [
       must(ends.filter((end) => end !== undefined).length === 1, 'keeps the token of a sign-in before the sign-out')
     },
   },
+  ...(['signOut', 'close'] as const).map(
+    (end): Fault => ({
+      name: `${end}() in the moment of a call`,
+      needs: [end],
+      async run({ start, fails }) {
+        let asked = 0
+        const client = start({
+          credentials() {
+            asked++
+            return { email: EMAIL, password: PASSWORD }
+          },
+        })
+        const waiting = fails(client.call('/x'), 'aborted')
+        client[end]?.()
+        await waiting
+        must(asked === 0, 'asks for credentials after the end')
+      },
+    }),
+  ),
   {
     name: 'credentials that never arrive',
     needs: ['options'],
@@ -157,6 +176,7 @@ export const callers: Fault[] = [
       client.onChange?.((state) => states.push(state))
       await client.call('/x')
       client.signOut?.()
+      await Promise.resolve()
       const [signedIn, signedOut] = states
       const off = Math.abs((signedIn?.expiresAt ?? 0) - (server.now() + 3_600_000))
       must(off < 60_000 && states.length === 2 && signedOut?.expiresAt === undefined, 'tells no time')

@@ -82,6 +82,16 @@ export const clocks: Fault[] = [
     },
   },
   {
+    name: 'no Date header, and a clock that is fast by nearly a lifetime',
+    async run({ server, start }) {
+      server.state.sendsDate = false
+      moveClocks({ wall: HOUR - 30 })
+      const client = start()
+      for (let call = 0; call < 100; call++) mustGet(await client.call('/x'), 200)
+      mustSignIn(server, 1)
+    },
+  },
+  {
     name: 'a Date header that is not a date',
     async run({ server, start }) {
       server.next.token.push((res, seen) => server.answerToken(res.setHeader('Date', 'yesterday'), seen))

@@ -49,6 +49,39 @@ export const refusals: Fault[] = [
     },
   },
   {
+    name: 'a saved password that is wrong, and a person who cancels each question',
+    needs: ['person'],
+    async run({ server, start }) {
+      const client = start({
+        interactive: true,
+        credentials({ refused }) {
+          if (refused) throw new Error('cancelled')
+          return wrong()
+        },
+      })
+      for (let call = 0; call < 15; call++) await client.call('/x').catch(() => {})
+      mustSignIn(server, 1)
+    },
+  },
+  {
+    name: 'a person who cancels while the old token still works',
+    needs: ['person'],
+    async run({ start, pass }) {
+      let asked = 0
+      const client = start({
+        interactive: true,
+        credentials() {
+          if (asked++ > 0) throw new Error('cancelled')
+          return { email: EMAIL, password: PASSWORD }
+        },
+      })
+      await client.call('/x')
+      pass(HOUR - 10_000)
+      for (let call = 0; call < 20; call++) mustGet(await client.call('/x'), 200)
+      must(asked === 1, `asks ${asked - 1} times`)
+    },
+  },
+  {
     name: 'a new password after a sign-out',
     needs: ['signOut'],
     async run({ server, start, fails }) {

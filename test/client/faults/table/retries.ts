@@ -35,6 +35,7 @@ export const retries: Fault[] = [
   waits('429 with Retry-After as a date', (now) => later(429, new Date(now + 2000).toUTCString()), 1000),
   waits('503 with Retry-After in seconds', () => later(503, '1'), 1000),
   waits('503 with Retry-After as a date', (now) => later(503, new Date(now + 2000).toUTCString()), 1000),
+  waits('two Retry-After headers that a proxy joined', () => later(429, '1, 3600'), 1000),
   waits('429 without Retry-After', () => later(429), 0),
   waits('503 without Retry-After', () => later(503), 0),
   waits('503 with a Retry-After that has no meaning', () => later(503, 'soon'), 0),
@@ -53,6 +54,25 @@ export const retries: Fault[] = [
       must(wait > 0 && wait <= 3_601_000, 'has no limit for Retry-After')
       pass(3_602_000)
       mustGet(await client.call('/x'), 200)
+    },
+  },
+  {
+    name: '429 with Retry-After of half an hour, and two hours of sleep',
+    async run({ server, start, fails, pass }) {
+      server.next.token.push(later(429, '1800'))
+      const client = start()
+      await fails(client.call('/x'), 'try_later')
+      pass(7_200_000, { asleep: true })
+      mustGet(await client.call('/x'), 200)
+    },
+  },
+  {
+    name: '503 without Retry-After, for a caller that does not wait',
+    needs: ['options'],
+    async run({ server, start, fails }) {
+      server.always.token = later(503)
+      for (let client = 0; client < 20; client++) await fails(start({ maxWait: 0 }).call('/x'), 'try_later')
+      mustSignIn(server, 20)
     },
   },
   {
