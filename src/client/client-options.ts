@@ -81,11 +81,11 @@ function must(fits: unknown, text: string): asserts fits {
 }
 
 /** Reads a URL that may receive the password or the token. The error does not show the URL, because it may hold a password. */
-function secureUrl(value: unknown): URL {
+function secureUrl(value: unknown, index: number): URL {
   const url = URL.canParse(String(value)) ? new URL(String(value)) : undefined
   must(
     url && /^https?:$/.test(url.protocol) && !isExposed(url) && url.href === url.origin + url.pathname,
-    'URLs must be https, or http on loopback, without user, query and fragment',
+    `option "${index ? 'origins' : 'url'}" must be https, or http on loopback, without user, query and fragment`,
   )
   return url
 }

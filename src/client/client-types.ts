@@ -1,5 +1,3 @@
-import type { TokenClientError } from './token-client-error.js'
-
 /** The options of `token()`. */
 export interface TokenRequest {
   /** Ends this call's wait. The sign-in continues for the other calls. */
@@ -21,12 +19,15 @@ export interface HeadersRequest extends TokenRequest {
 export interface TokenClientState {
   /** The expiration of the held token by this machine's clock, in milliseconds since 1970. Undefined without a token. */
   readonly expiresAt: number | undefined
-  /** The failure of the last sign-in. Undefined after a successful sign-in, and after `signOut()`. */
-  readonly error: TokenClientError | undefined
+  /**
+   * The failure of the last sign-in: a `TokenClientError`, or the error of `credentials`. Undefined after a successful sign-in, and
+   * after `signOut()`.
+   */
+  readonly error: unknown
 }
 
 /** The header of a request to an API. */
-export interface AuthorizationHeader {
+export type AuthorizationHeader = {
   /** `Bearer` and the token. */
   Authorization: string
 }

@@ -32,7 +32,7 @@ export function createTokenHolder(settings: Settings): TokenHolder {
   const { tokenUrl, interactive } = settings
   const listeners = new Set<(state: TokenClientState) => void>()
   let current: Session | undefined
-  let error: TokenClientError | undefined
+  let error: unknown
   let isClosed = false
   /** The sign-in that all callers share. */
   let running: { result: Promise<Session>; stop: AbortController } | undefined
@@ -105,11 +105,11 @@ export function createTokenHolder(settings: Settings): TokenHolder {
   }
 
   function noteFailure(failure: unknown): void {
-    const isNews = failure instanceof TokenClientError && failure.code !== 'aborted' && failure !== error
-    if (!isNews) return
+    const { code, status } = Object(failure)
+    if (code === 'aborted' || failure === error) return
     error = failure
-    // Without a status, another tab has told it.
-    if (failure.status === 403) link.tell('refused')
+    // Without a status, the refusal comes from another tab.
+    if (code === 'refused' && status) link.tell('refused')
     tell()
   }
 

@@ -24,14 +24,14 @@ function recorder(options: object = {}) {
 
 describe('options', () => {
   it.each([
-    ['no URL', { url: undefined }, 'URLs'],
-    ['a URL without a scheme', { url: 'api.example.com' }, 'URLs'],
-    ['plain http', { url: 'http://api.example.com' }, 'URLs'],
-    ['another scheme', { url: 'ftp://api.example.com' }, 'URLs'],
-    ['a URL with a user', { url: 'https://user:hunter2@api.example.com' }, 'URLs'],
-    ['a URL with a query', { url: 'https://api.example.com/?a=1' }, 'URLs'],
-    ['a URL with an empty fragment', { url: 'https://api.example.com/#' }, 'URLs'],
-    ['plain http among the origins', { origins: ['http://api.example.com'] }, 'URLs'],
+    ['no URL', { url: undefined }, 'url'],
+    ['a URL without a scheme', { url: 'api.example.com' }, 'url'],
+    ['plain http', { url: 'http://api.example.com' }, 'url'],
+    ['another scheme', { url: 'ftp://api.example.com' }, 'url'],
+    ['a URL with a user', { url: 'https://user:hunter2@api.example.com' }, 'url'],
+    ['a URL with a query', { url: 'https://api.example.com/?a=1' }, 'url'],
+    ['a URL with an empty fragment', { url: 'https://api.example.com/#' }, 'url'],
+    ['plain http among the origins', { origins: ['http://api.example.com'] }, 'origins'],
     ['origins that are text', { origins: 'https://api.example.com' }, 'origins'],
     ['origins that are no array', { origins: {} }, 'origins'],
     ['credentials that are no function', { credentials: { email: 'a', password: 'hunter2' } }, 'credentials'],

@@ -84,7 +84,7 @@ export function createSignIn(
   }
 
   async function send(given: Credentials, signal: AbortSignal): Promise<Grant> {
-    // Another tab may have been refused while this tab waited for its turn.
+    // Another tab may have been refused while this tab waited for the lock.
     if (refusal) throw refusal
     return callTokenEndpoint(settings, given, signal)
   }
@@ -93,7 +93,7 @@ export function createSignIn(
     const asked = async (limited: AbortSignal) => credentials({ refused, signal: limited })
     const given = await within(interactive ? LONGEST_TIMER : timeout, signal, asked)
     const { email, password }: Partial<Credentials> = Object(given)
-    if (typeof email === 'string' && typeof password === 'string') return { email, password }
+    if (email && password) return { email, password }
     throw new TypeError('createTokenClient: "credentials" must return { email, password }')
   }
 

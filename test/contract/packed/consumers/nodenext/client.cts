@@ -5,8 +5,8 @@ const { EMAIL: email = '', PASSWORD: password = '' } = process.env
 const api = createTokenClient({ url, credentials: async () => ({ email, password }) })
 
 async function main(): Promise<void> {
-  const headers: { Authorization: string } = await api.headers({ url: '/me' })
-  const response = await fetch(`${url}/me`, { headers })
+  const me = `${url}/me`
+  const response = await fetch(me, { headers: await api.headers({ url: me }) })
   process.stdout.write(await response.text())
 }
 main()
