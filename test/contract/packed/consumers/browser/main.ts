@@ -23,7 +23,7 @@ const api = createTokenClient({
   onStepUp: (response) => response.headers.has('WWW-Authenticate'),
 })
 const stop: () => void = api.onChange(({ expiresAt, error }) => {
-  const code: TokenClientErrorCode | undefined = error?.code
+  const code: TokenClientErrorCode | undefined = error instanceof TokenClientError ? error.code : undefined
   document.title = code ?? new Date(expiresAt ?? 0).toISOString()
 })
 try {
