@@ -17,15 +17,54 @@ function fakeIntervals() {
 }
 
 describe('the pages on clients', () => {
-  it.each(['client', 'client-service'])('%s: signs in, and again after the token was revoked', async (name) => {
-    const { logins, revokeAll } = await startApi()
-    const { api, response } = await run<Block & { response: Response }>(name)
-    expect(response.status).toBe(200)
-    await api.fetch('/statements')
+  it.each(['client', 'client-service', 'readme-client'])(
+    '%s: signs in, and again after the token was revoked',
+    async (name) => {
+      const { logins, revokeAll } = await startApi()
+      const { api, response } = await run<Block & { response: Response }>(name)
+      expect(response.status).toBe(200)
+      await api.fetch('/statements')
+      expect(logins()).toBe(1)
+      revokeAll()
+      expect((await api.fetch('/statements')).status).toBe(200)
+      expect(logins()).toBe(2)
+    },
+  )
+
+  it('client-sign-out: revokes the token, and does not sign in for it', async () => {
+    const { url, logins } = await startApi()
+    const { api, signOut } = await run<Block & { signOut(): Promise<void> }>('client-sign-out')
+    await signOut()
+    expect(logins()).toBe(0)
+    const headers = { ...(await api.headers()) }
+    await signOut()
+    expect((await fetch(`${url}/statements`, { headers })).status).toBe(401)
+    await signOut()
     expect(logins()).toBe(1)
-    revokeAll()
-    expect((await api.fetch('/statements')).status).toBe(200)
-    expect(logins()).toBe(2)
+  })
+
+  it('client-sign-out: signs out also when the API is down', async () => {
+    const { url, server } = await startApi()
+    const { api, signOut } = await run<Block & { signOut(): Promise<void> }>('client-sign-out', url)
+    await api.token()
+    server.close()
+    server.closeAllConnections()
+    const states = vi.fn()
+    api.onChange(states)
+    await signOut()
+    await vi.waitFor(() => expect(states).toHaveBeenCalledWith({ expiresAt: undefined, error: undefined }))
+  })
+
+  it('client-new-password: signs in with the new password, and sends a refused password once', async () => {
+    const { refusals } = await startApi()
+    process.env['API_PASSWORD'] = 'wrong'
+    const { getStatements } = await run<{ getStatements(): Promise<Response> }>('client-new-password')
+    await expect(getStatements()).rejects.toMatchObject({ code: 'refused' })
+    await expect(getStatements()).rejects.toMatchObject({ code: 'refused' })
+    expect(refusals()).toBe(1)
+    process.env['API_PASSWORD'] = 'secret'
+    const responses = await Promise.all([getStatements(), getStatements()])
+    expect(responses.map(({ status }) => status)).toEqual([200, 200])
   })
 
   it('client-timer: renews near the end, and not after the end of the timer', async () => {
@@ -74,6 +113,7 @@ describe('the form of the page on the client', () => {
         onsubmit(): boolean
       }
       warning: { hidden: boolean }
+      failure: { hidden: boolean; button: { onclick(): void } }
     }
   }
 
@@ -81,7 +121,7 @@ describe('the form of the page on the client', () => {
   async function open() {
     const { url, logins } = await startApi()
     const { api, page } = await run<Form>('client-form', url)
-    const { form, warning } = page
+    const { form, warning, failure } = page
     const shown = () => vi.waitFor(() => expect(form.hidden).toBe(false))
     async function submit(password: string) {
       await shown()
@@ -90,7 +130,7 @@ describe('the form of the page on the client', () => {
       expect(form.onsubmit()).toBe(false)
       expect(form.elements.password.value).toBe('')
     }
-    return { api, form, warning, logins, shown, submit }
+    return { api, form, warning, failure, logins, shown, submit }
   }
 
   it('client-form: signs in after a wrong password', async () => {
@@ -105,19 +145,29 @@ describe('the form of the page on the client', () => {
     expect(logins()).toBe(1)
   })
 
-  it('client-form: stays hidden after two wrong passwords, until the page signs out', async () => {
-    const { api, form, shown, submit } = await open()
+  it('client-form: stays hidden after two wrong passwords, until the user tries again', async () => {
+    const { api, form, failure, logins, submit } = await open()
     const refused = expect(api.token()).rejects.toMatchObject({ code: 'refused', status: 403 })
     await submit('wrong')
     await submit('wrong too')
     await refused
     await expect(api.token()).rejects.toMatchObject({ code: 'refused' })
     expect(form.hidden).toBe(true)
-    api.signOut()
+    await vi.waitFor(() => expect(failure.hidden).toBe(false))
+    failure.button.onclick()
+    await submit('secret')
+    await vi.waitFor(() => expect(logins()).toBe(1))
+    expect(failure.hidden).toBe(true)
+  })
+
+  it('client-form: is hidden and empty after a sign-out', async () => {
+    const { api, form, shown } = await open()
     const aborted = expect(api.token()).rejects.toMatchObject({ code: 'aborted', name: 'AbortError' })
     await shown()
+    form.elements.password.value = 'half of it'
     api.signOut()
     await aborted
     expect(form.hidden).toBe(true)
+    expect(form.elements.password.value).toBe('')
   })
 })

@@ -6,6 +6,7 @@ import { listen } from '../../../support/http.js'
 /** Starts an API with the account of the contexts, for the blocks that call one. The blocks read its URL from the environment. */
 export async function startApi() {
   const issued: string[] = []
+  let refusals = 0
   const revoked = new Set<string>()
   let isRefusing = false
   const tokens = makeIssuer()
@@ -17,10 +18,17 @@ export async function startApi() {
       tokens,
       accounts,
       passwords: fastPasswords(),
-      onEvent: (event) => event.type === 'token.issued' && issued.push(event.tokenId),
+      onEvent(event) {
+        if (event.type === 'token.issued') issued.push(event.tokenId)
+        if (event.type === 'token.refused') refusals++
+      },
     }),
   )
-  app.get('/statements', guard, (req, res) => void res.json({ account: authOf(req).accountId }))
+  app.get(['/me', '/statements'], guard, (req, res) => void res.json({ account: authOf(req).accountId }))
+  app.post('/sign-out', guard, (req, res) => {
+    revoked.add(authOf(req).id)
+    res.sendStatus(204)
+  })
   app.post('/statements', guard, express.json(), (req, res) => void res.status(201).json(req.body))
   const { url, server } = await listen(app)
   Object.assign(process.env, { API_URL: url, API_EMAIL: 'alice@example.com', API_PASSWORD: 'secret' })
@@ -29,6 +37,7 @@ export async function startApi() {
     server,
     guard,
     logins: () => issued.length,
+    refusals: () => refusals,
     /** Revokes all tokens that the API has issued. */
     revokeAll: () => void issued.map((id) => revoked.add(id)),
     /** Refuses all tokens from now on, also new tokens. */

@@ -15,18 +15,28 @@ const PAGE = `export const page = {
         },
       },
       warning: { hidden: true },
+      /** @type {any} */
+      failure: { hidden: true, button: {}, querySelector: () => page.failure.button },
     }
+    /** @type {Record<string, any>} */
+    const elements = { '#wrong-password': page.warning, '#sign-in-failed': page.failure }
     const location = { origin: process.env.API_URL ?? '' }
-    const document = { forms: [page.form], querySelector: (/** @type {string} */ _) => page.warning }`
+    const document = { forms: [page.form], querySelector: (/** @type {string} */ selector) => elements[selector] }
+    const showStatements = () => api.fetch('/statements')`
 
 export const CLIENTS: Contexts = {
   client: '',
   'client-service': '',
   'client-form': PAGE,
   'client-countdown': `${API}
-    const output = { textContent: '' }
-    export { output }`,
+    const document = { querySelector: (/** @type {string} */ _) => ({ textContent: '' }) }`,
+  'client-new-password': `const url = process.env.API_URL ?? ''
+    const email = 'alice@example.com'
+    const readPassword = async () => process.env.API_PASSWORD ?? ''`,
+  'client-sign-out': API,
   'client-timer': API,
+  'readme-client': `const url = process.env.API_URL ?? ''
+    const [email, password] = ['alice@example.com', 'secret']`,
 }
 
 /** Blocks that import packages of `test/hosts`. */

@@ -6,6 +6,8 @@ export const TESTING: Contexts = {
   'store-contract-node': `import { memoryAccounts } from 'express-token-endpoint'
     const alice = { id: 'acc-1', email: 'alice@example.com', passwordHash: 'hash-1', scopes: ['reports:read'] }
     const openStore = async () => memoryAccounts([alice])`,
+  'testing-client': `import type { TokenClient } from 'express-token-endpoint/client'
+    const readStatements = async (api: TokenClient) => (await api.fetch('/statements')).json()`,
   'testing-vitest': `import express from 'express'
     import { authOf, requireBearer, type TokenVerifier } from 'express-token-endpoint'
     const createApp = ({ tokens }: { tokens: TokenVerifier }) =>
