@@ -23,7 +23,7 @@ export interface TokenClientState {
    * The failure of the last sign-in: a `TokenClientError`, or the error of `credentials`. Undefined after a successful sign-in, and
    * after `signOut()`.
    */
-  readonly error: unknown
+  readonly error: (Error & { readonly code?: unknown }) | undefined
 }
 
 /** The header of a request to an API. */

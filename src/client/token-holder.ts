@@ -32,7 +32,7 @@ export function createTokenHolder(settings: Settings): TokenHolder {
   const { tokenUrl, interactive } = settings
   const listeners = new Set<(state: TokenClientState) => void>()
   let current: Session | undefined
-  let error: unknown
+  let error: TokenClientState['error']
   let isClosed = false
   /** The sign-in that all callers share. */
   let running: { result: Promise<Session>; stop: AbortController } | undefined
@@ -104,7 +104,7 @@ export function createTokenHolder(settings: Settings): TokenHolder {
     running?.stop.abort()
   }
 
-  function noteFailure(failure: unknown): void {
+  function noteFailure(failure: Error & { code?: unknown; status?: unknown }): void {
     const { code, status } = Object(failure)
     if (code === 'aborted' || failure === error) return
     error = failure

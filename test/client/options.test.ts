@@ -1,4 +1,10 @@
-import { createTokenClient, shareBetweenTabs, type TokenClientOptions } from 'express-token-endpoint/client'
+import {
+  type CredentialsRequest,
+  createTokenClient,
+  shareBetweenTabs,
+  type TokenClientOptions,
+  type TokenClientState,
+} from 'express-token-endpoint/client'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { expectMisuse } from '../support/failures.js'
@@ -180,6 +186,58 @@ describe('addresses', () => {
     expect(urls).toEqual([])
     expect(await api.headers({ url: 'https://reports.example.com/x' })).toEqual({ Authorization: 'Bearer T' })
     expect(await api.headers()).toEqual({ Authorization: 'Bearer T' })
+  })
+})
+
+it.each(['signOut', 'close'] as const)('%s() aborts the signals of credentials and of the token call', async (end) => {
+  for (const step of ['credentials', 'fetch'] as const) {
+    let reached = (_: AbortSignal) => {}
+    const given = new Promise<AbortSignal>((resolve) => {
+      reached = resolve
+    })
+    const hang = (signal: AbortSignal) => {
+      reached(signal)
+      return new Promise<never>(() => {})
+    }
+    const api = make({
+      credentials: ({ signal }: CredentialsRequest) => (step === 'credentials' ? hang(signal) : credentials()),
+      fetch: (_: string, init: RequestInit) => hang(init.signal as AbortSignal),
+    })
+    const states: TokenClientState[] = []
+    api.onChange((state) => states.push(state))
+    const waiting = api.token().catch((error) => error)
+    const signal = await given
+    expect(signal.aborted).toBe(false)
+    api[end]()
+    expect(signal.aborted).toBe(true)
+    expect(await waiting).toMatchObject({ code: 'aborted', name: 'AbortError' })
+    await new Promise(setImmediate)
+    // A sign-out is no failure.
+    expect(states).toEqual(end === 'signOut' ? [{ expiresAt: undefined, error: undefined }] : [])
+  }
+})
+
+describe('onChange()', () => {
+  it('tells the error of credentials, and nothing after the listener was removed', async () => {
+    let isDown = true
+    const { api } = recorder({
+      credentials() {
+        if (isDown) throw new Error('the secret store is down')
+        return credentials()
+      },
+    })
+    const states: TokenClientState[] = []
+    const stop = api.onChange((state) => states.push(state))
+    await expect(api.token()).rejects.toThrow('secret store')
+    isDown = false
+    await api.token()
+    stop()
+    api.signOut()
+    await Promise.resolve()
+    expect(states).toEqual([
+      { expiresAt: undefined, error: new Error('the secret store is down') },
+      { expiresAt: expect.any(Number), error: undefined },
+    ])
   })
 })
 

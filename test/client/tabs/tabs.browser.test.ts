@@ -84,6 +84,20 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
     expect(server.seen.token).toHaveLength(1)
   })
 
+  it('a tab knows how old the token of another is', async () => {
+    const server = await startSite()
+    const [first, second] = (await openTabs(server.url, 2)) as [Page, Page]
+    await first.evaluate(`(async () => {
+      const { now } = Date
+      Date.now = () => now() - 3_000_000
+      await api.token()
+      Date.now = now
+    })()`)
+    await call(second)
+    expect(await second.evaluate('states.at(-1) - Date.now()')).toBeLessThan(700_000)
+    expect(server.seen.token).toHaveLength(1)
+  })
+
   it('a renewal after a revoked token is one sign-in for all tabs', async () => {
     const server = await startSite()
     const tabs = await openTabs(server.url, 3)

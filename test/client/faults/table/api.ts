@@ -99,6 +99,19 @@ export const api: Fault[] = [
     },
   },
   {
+    name: 'a token that is revoked each minute',
+    async run({ server, start, pass }) {
+      const client = start()
+      await client.call('/x')
+      for (let minute = 0; minute < 6; minute++) {
+        pass(60_000)
+        server.revoke()
+        mustGet(await client.call('/x'), 200)
+      }
+      mustSignIn(server, 7)
+    },
+  },
+  {
     name: 'a load balancer with one server that refuses every token',
     async run({ server, start }) {
       let request = 0

@@ -83,11 +83,14 @@ export const clocks: Fault[] = [
   },
   {
     name: 'no Date header, and a clock that is fast by nearly a lifetime',
-    async run({ server, start }) {
+    async run({ server, start, pass }) {
       server.state.sendsDate = false
-      moveClocks({ wall: HOUR - 30 })
+      moveClocks({ wall: HOUR - 20_000 })
       const client = start()
-      for (let call = 0; call < 100; call++) mustGet(await client.call('/x'), 200)
+      for (let minute = 0; minute < 10; minute++) {
+        mustGet(await client.call('/x'), 200)
+        pass(60_000)
+      }
       mustSignIn(server, 1)
     },
   },

@@ -49,6 +49,36 @@ export const refusals: Fault[] = [
     },
   },
   {
+    name: 'a person who mistypes the password before and after a sign-out',
+    needs: ['person', 'signOut'],
+    async run({ server, start }) {
+      const client = start({
+        interactive: true,
+        credentials: ({ refused }) => ({ email: EMAIL, password: refused ? PASSWORD : 'mistyped' }),
+      })
+      mustGet(await client.call('/x'), 200)
+      client.signOut?.()
+      mustGet(await client.call('/x'), 200)
+      mustSignIn(server, 4)
+    },
+  },
+  {
+    name: 'a person who has to try again after a sign-out',
+    needs: ['person', 'signOut'],
+    async run({ server, start, fails }) {
+      let password = 'forgotten'
+      const client = start({
+        interactive: true,
+        credentials: ({ refused }) => ({ email: EMAIL, password: refused ? password : 'mistyped' }),
+      })
+      await fails(client.call('/x'), 'refused')
+      password = PASSWORD
+      client.signOut?.()
+      mustGet(await client.call('/x'), 200)
+      mustSignIn(server, 4)
+    },
+  },
+  {
     name: 'a saved password that is wrong, and a person who cancels each question',
     needs: ['person'],
     async run({ server, start }) {

@@ -24,6 +24,7 @@ const api = createTokenClient({
 })
 const stop: () => void = api.onChange(({ expiresAt, error }) => {
   const code: TokenClientErrorCode | undefined = error instanceof TokenClientError ? error.code : undefined
+  if (error?.code === 'refused') document.title = error.message
   document.title = code ?? new Date(expiresAt ?? 0).toISOString()
 })
 try {
