@@ -26,7 +26,7 @@ export function createApiFetch(settings: Settings, holder: TokenHolder): ApiFetc
     const request = typeof input === 'object' && 'clone' in input ? input : undefined
     const url = checkUrl(request ? request.url : absolute(String(input)))
     // A Request has its members on its prototype, so a copy would lose them.
-    if ('clone' in init) return fetch(new Request(url, init))
+    if ('clone' in init) return await fetch(new Request(url, init))
     const signal = init.signal ?? request?.signal
     const isRepeatable = canSendTwice(init.body)
 
@@ -35,7 +35,7 @@ export function createApiFetch(settings: Settings, holder: TokenHolder): ApiFetc
       headers.set('Authorization', `Bearer ${session.grant.token}`)
       // The body of a Request can be read once.
       const target = request && !isLast ? request.clone() : (request ?? url)
-      return settings.fetch(target, { ...init, headers })
+      return settings.fetch(target, { ...init, headers, signal: signal ?? null })
     }
 
     const session = await holder.get({ signal })

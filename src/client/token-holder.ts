@@ -34,6 +34,8 @@ export function createTokenHolder(settings: Settings): TokenHolder {
   let current: Session | undefined
   let error: TokenClientState['error']
   let isClosed = false
+  /** When the newest token came, or the last sign-out. Older tokens of other tabs are not taken. */
+  let newest = 0
   /** The sign-in that all callers share. */
   let running: { result: Promise<Session>; stop: AbortController } | undefined
   /** New tokens that were refused at once, and the time without a sign-in that follows. */
@@ -90,6 +92,7 @@ export function createTokenHolder(settings: Settings): TokenHolder {
   function hold(grant: Grant): Session {
     const session = openSession(grant, current?.isRefused ?? false, interactive)
     current = session
+    newest = grant.receivedAt
     error = undefined
     signIn.forgive()
     tell()
@@ -98,8 +101,8 @@ export function createTokenHolder(settings: Settings): TokenHolder {
 
   function useOtherTabs(grant: Grant): void {
     // A client that has signed out, or has not begun, takes no token.
-    if (!(running || current) || !isToken(grant?.token) || !(grant.lifetime > 0)) return
-    if (grant.token === current?.grant.token || (current?.isUsable() && !current.isOld())) return
+    if (!(running || current) || !isToken(grant?.token) || !(grant.receivedAt > newest)) return
+    if (current?.isUsable() && !current.isOld()) return
     hold(grant)
     running?.stop.abort()
   }
@@ -131,6 +134,7 @@ export function createTokenHolder(settings: Settings): TokenHolder {
     running?.stop.abort()
     running = undefined
     current = undefined
+    newest = Date.now()
     error = undefined
     signIn.forgive()
     tell()

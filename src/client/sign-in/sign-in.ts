@@ -38,7 +38,9 @@ export function createSignIn(
   let sinceFailure = startStopwatch()
 
   async function run(signal: AbortSignal): Promise<Grant> {
+    let given: Credentials | undefined
     for (let waited = 0; ; ) {
+      signal.throwIfAborted()
       if (refusal) throw refusal
       const wait = pause - sinceFailure()
       if (wait > 0) {
@@ -46,12 +48,19 @@ export function createSignIn(
         if (waited > maxWait) throw failure
         await sleep(wait, signal)
       }
+      given ??= await ask(isSecond, signal)
+      const sent = given
       try {
-        const grant = await attempt(signal)
+        const grant = await within(timeout, signal, (limited) => around(() => send(sent, limited), limited))
         failures = 0
         return grant
       } catch (error) {
         if (signal.aborted || !(error instanceof TokenClientError)) throw error
+        if (error.code === 'refused' && interactive && !isSecond) {
+          isSecond = true
+          given = undefined
+          continue
+        }
         note(error)
         if (error.code !== 'try_later') throw error
       }
@@ -67,20 +76,6 @@ export function createSignIn(
     pause = error.retryAt ? error.retryAt.getTime() - Date.now() : backoff(failures++)
     sinceFailure = startStopwatch()
     error.retryAt ??= new Date(Date.now() + pause)
-  }
-
-  /** Sends the credentials. When the server refuses them, asks a person once more. */
-  async function attempt(signal: AbortSignal): Promise<Grant> {
-    signal.throwIfAborted()
-    const given = await ask(isSecond, signal)
-    try {
-      return await within(timeout, signal, (limited) => around(() => send(given, limited), limited))
-    } catch (error) {
-      const isRefused = !signal.aborted && error instanceof TokenClientError && error.code === 'refused'
-      if (!interactive || isSecond || !isRefused) throw error
-      isSecond = true
-      return attempt(signal)
-    }
   }
 
   async function send(given: Credentials, signal: AbortSignal): Promise<Grant> {
