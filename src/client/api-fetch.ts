@@ -53,7 +53,7 @@ export function createApiFetch(settings: Settings, holder: TokenHolder): ApiFetc
     const challenge = response.headers.get('WWW-Authenticate')
     // The specification has no challenge, and a page cannot read the header unless the API exposes it.
     if (challenge === null) return 'invalid'
-    const [, error] = /\bBearer\b.*?[\s,]error="?(\w+)/i.exec(challenge) ?? []
+    const [, error] = /\bBearer\b.*?[\s,]error *= *"?(\w+)/i.exec(challenge) ?? []
     if (error === 'invalid_token') return 'invalid'
     const isStepUp = error === 'insufficient_user_authentication' && (await onStepUp(response)) === true
     return isStepUp ? 'step-up' : undefined

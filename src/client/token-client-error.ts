@@ -1,12 +1,11 @@
 /** The reasons why a caller gets no token. */
 export type TokenClientErrorCode = 'refused' | 'try_later' | 'unreachable' | 'unexpected' | 'aborted'
 
-const MESSAGES: Readonly<Record<TokenClientErrorCode, string>> = {
+/** The words for codes that are not words themselves. */
+const MESSAGES: Readonly<Partial<Record<TokenClientErrorCode, string>>> = {
   refused: 'credentials refused',
   try_later: 'try again later',
-  unreachable: 'endpoint unreachable',
   unexpected: 'unexpected response',
-  aborted: 'aborted',
 }
 
 /** The details of a {@link TokenClientError}. */
@@ -38,7 +37,7 @@ export class TokenClientError extends Error {
 
   /** @internal */
   constructor(code: TokenClientErrorCode, { status, retryAt, reason }: Details = {}) {
-    super(`No token: ${MESSAGES[code]} (${reason ?? status ?? 'no response'})`)
+    super(`No token: ${MESSAGES[code] ?? code} (${reason ?? status ?? 'no response'})`)
     Object.assign(this, { name: code === 'aborted' ? 'AbortError' : 'TokenClientError', code, status, retryAt })
   }
 }

@@ -34,7 +34,7 @@ export function createTokenHolder(settings: Settings): TokenHolder {
   let current: Session | undefined
   let error: TokenClientState['error']
   let isClosed = false
-  /** When the newest token came, or the last sign-out. Older tokens of other tabs are not taken. */
+  /** The time of the newest token or of the last sign-out. The client takes no older token of another tab. */
   let newest = 0
   /** The sign-in that all callers share. */
   let running: { result: Promise<Session>; stop: AbortController } | undefined
@@ -102,7 +102,9 @@ export function createTokenHolder(settings: Settings): TokenHolder {
   function useOtherTabs(grant: Grant): void {
     // A client that has signed out, or has not begun, takes no token.
     if (!(running || current) || !isToken(grant?.token) || !(grant.receivedAt > newest)) return
-    if (current?.isUsable() && !current.isOld()) return
+    // A message may have waited in a tab that was frozen.
+    const isLive = grant.receivedAt + grant.lifetime > Date.now()
+    if (!isLive || (current?.isUsable() && !current.isOld())) return
     hold(grant)
     running?.stop.abort()
   }
@@ -131,18 +133,20 @@ export function createTokenHolder(settings: Settings): TokenHolder {
   }
 
   function forget(): void {
+    const isNews = running || current || error
     running?.stop.abort()
     running = undefined
     current = undefined
     newest = Date.now()
     error = undefined
     signIn.forgive()
-    tell()
+    // Otherwise a listener that signs out would call itself for ever.
+    if (isNews) tell()
   }
 
   function tell(): void {
     const state = { expiresAt: current && Math.round(Date.now() + current.left()), error }
-    // Each in its own task, so that the fault of a listener is uncaught and disturbs nobody.
+    // Not in this call, so that the fault of a listener is uncaught and disturbs nobody.
     for (const listener of listeners) queueMicrotask(() => listener(state))
   }
 

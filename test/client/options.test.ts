@@ -241,6 +241,32 @@ describe('onChange()', () => {
   })
 })
 
+it('a listener may sign out at each change', async () => {
+  const { api } = recorder()
+  let called = 0
+  api.onChange(() => {
+    called++
+    api.signOut()
+  })
+  await expect(api.token()).rejects.toMatchObject({ code: 'aborted' })
+  await new Promise(setImmediate)
+  expect(called).toBe(2)
+})
+
+it('an error of another client in credentials is no answer of this endpoint', async () => {
+  const vault = recorder({ fetch: async () => new Response('', { status: 403 }) }).api
+  let isDown = true
+  const { api } = recorder({
+    async credentials() {
+      if (isDown) await vault.token()
+      return credentials()
+    },
+  })
+  await expect(api.token()).rejects.toMatchObject({ code: 'refused' })
+  isDown = false
+  expect(await api.token()).toBe('T')
+})
+
 describe('token()', () => {
   it('returns another token for a rejected one, once for all', async () => {
     let issued = 0

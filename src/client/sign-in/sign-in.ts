@@ -38,6 +38,7 @@ export function createSignIn(
   let sinceFailure = startStopwatch()
 
   async function run(signal: AbortSignal): Promise<Grant> {
+    /** Kept while the server asks to wait, so that a person types once. */
     let given: Credentials | undefined
     for (let waited = 0; ; ) {
       signal.throwIfAborted()
@@ -59,10 +60,10 @@ export function createSignIn(
         if (error.code === 'refused' && interactive && !isSecond) {
           isSecond = true
           given = undefined
-          continue
+        } else {
+          note(error)
+          if (error.code !== 'try_later') throw error
         }
-        note(error)
-        if (error.code !== 'try_later') throw error
       }
     }
   }

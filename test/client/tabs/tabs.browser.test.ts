@@ -156,6 +156,22 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
     expect(await two.evaluate('states.at(-1)')).toBe(undefined)
   })
 
+  it.each([
+    ['from before the sign-out', '{ token: "Told", lifetime: 3_600_000, receivedAt: before }'],
+    ['that has expired', '{ token: "Told", lifetime: 1, receivedAt: Date.now() }'],
+  ])('a tab takes no token %s', async (_, grant) => {
+    const server = await startSite()
+    const [one, two] = (await openTabs(server.url, 2)) as [Page, Page]
+    await two.evaluate(`
+      const before = Date.now()
+      const channel = new BroadcastChannel('express-token-endpoint ' + location.origin + '${TOKEN_PATH}')
+      channel.onmessage = ({ data }) => data === 'question' && setTimeout(() => channel.postMessage(${grant}), 20)`)
+    await call(one)
+    await one.evaluate('api.signOut()')
+    expect(await token(one)).toMatch(/^T.{20}/)
+    expect(server.seen.token).toHaveLength(2)
+  })
+
   it('foreign messages on the channel change nothing', async () => {
     const server = await startSite()
     const [one, two] = (await openTabs(server.url, 2)) as [Page, Page]

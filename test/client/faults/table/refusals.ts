@@ -94,6 +94,23 @@ export const refusals: Fault[] = [
     },
   },
   {
+    name: 'a person, and a server that asks to wait twice',
+    needs: ['person'],
+    async run({ server, start }) {
+      server.next.token.push(sends(429, { 'Retry-After': '1' }), sends(503))
+      let asked = 0
+      const client = start({
+        interactive: true,
+        credentials() {
+          asked++
+          return { email: EMAIL, password: PASSWORD }
+        },
+      })
+      mustGet(await client.call('/x'), 200)
+      must(asked === 1, `asks ${asked} times`)
+    },
+  },
+  {
     name: 'a person who cancels while the old token still works',
     needs: ['person'],
     async run({ start, pass }) {
