@@ -15,15 +15,20 @@ export interface HeadersRequest extends TokenRequest {
   url?: string | URL | undefined
 }
 
+/** A `TokenClientError`, or the error of `credentials`. */
+export interface SignInError extends Error {
+  /** The code of a `TokenClientError`. Otherwise of any type. */
+  readonly code?: unknown
+}
+
 /** The state of a client, without the token. */
 export interface TokenClientState {
   /** The expiration of the held token by this machine's clock, in milliseconds since 1970. Undefined without a token. */
   readonly expiresAt: number | undefined
   /**
-   * The failure of the last sign-in: a `TokenClientError`, or the error of `credentials`. Undefined after a successful sign-in, and
-   * after `signOut()`.
+   * The failure of the last sign-in. Undefined after a successful sign-in, and after `signOut()`.
    */
-  readonly error: (Error & { readonly code?: unknown }) | undefined
+  readonly error: SignInError | undefined
 }
 
 /** The header of a request to an API. */

@@ -253,7 +253,7 @@ it('a listener may sign out at each change', async () => {
   expect(called).toBe(2)
 })
 
-it('an error of another client in credentials is no answer of this endpoint', async () => {
+it('an error of another client in credentials is not a refusal of this endpoint', async () => {
   const vault = recorder({ fetch: async () => new Response('', { status: 403 }) }).api
   let isDown = true
   const { api } = recorder({

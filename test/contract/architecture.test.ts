@@ -320,6 +320,7 @@ describe('the other entries', () => {
       'Grant',
       'HeadersRequest',
       'News',
+      'SignInError',
       'TabLink',
       'TabOwner',
       'TabSharing',
