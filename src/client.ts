@@ -2,6 +2,7 @@ export type { Credentials, CredentialsRequest, TokenClientOptions } from './clie
 export type {
   AuthorizationHeader,
   HeadersRequest,
+  SignInError,
   TokenClient,
   TokenClientState,
   TokenRequest,

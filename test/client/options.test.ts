@@ -212,7 +212,7 @@ it.each(['signOut', 'close'] as const)('%s() aborts the signals of credentials a
     expect(signal.aborted).toBe(true)
     expect(await waiting).toMatchObject({ code: 'aborted', name: 'AbortError' })
     await new Promise(setImmediate)
-    // A sign-out is no failure.
+    // A sign-out is not a failure.
     expect(states).toEqual(end === 'signOut' ? [{ expiresAt: undefined, error: undefined }] : [])
   }
 })
