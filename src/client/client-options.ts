@@ -48,19 +48,18 @@ export interface TokenClientOptions {
 }
 
 /** Checked options. Times are in milliseconds. */
-export type Settings = Readonly<
-  Omit<Required<TokenClientOptions>, 'url' | 'origins'> & {
-    base: string
-    tokenUrl: string
-    origins: ReadonlySet<string>
-    tabs: TabSharing
-    timeout: number
-    maxWait: number
-    interactive: boolean
-    fetch: typeof fetch
-    onStepUp: (response: Response) => boolean | PromiseLike<boolean>
-  }
->
+export interface Settings {
+  readonly base: string
+  readonly tokenUrl: string
+  readonly origins: ReadonlySet<string>
+  readonly credentials: TokenClientOptions['credentials']
+  readonly interactive: boolean
+  readonly timeout: number
+  readonly maxWait: number
+  readonly onStepUp: NonNullable<TokenClientOptions['onStepUp']>
+  readonly tabs: TabSharing
+  readonly fetch: typeof fetch
+}
 
 /** The defaults of the optional options. A given value must have the type of the default. */
 const DEFAULTS = {

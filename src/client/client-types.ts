@@ -25,9 +25,7 @@ export interface SignInError extends Error {
 export interface TokenClientState {
   /** The expiration of the held token by this machine's clock, in milliseconds since 1970. Undefined without a token. */
   readonly expiresAt: number | undefined
-  /**
-   * The failure of the last sign-in. Undefined after a successful sign-in, and after `signOut()`.
-   */
+  /** The failure of the last sign-in. Undefined after a successful sign-in, and after `signOut()`. */
   readonly error: SignInError | undefined
 }
 
@@ -40,8 +38,9 @@ export type AuthorizationHeader = {
 /** A client that holds its token. */
 export interface TokenClient {
   /**
-   * Calls an API like the global `fetch`, with the token. A path that begins with `/` is appended to the base URL. After a 401 that
-   * says `invalid_token`, gets a new token and repeats the request once, unless `init.body` is a stream. The body of a `Request` is kept in memory until then.
+   * Calls an API like the global `fetch`, with the token. A path is appended to the base URL. After a 401 that says `invalid_token`,
+   * gets a new token and repeats the request once, unless `init.body` is a stream. The body of a `Request` is kept in memory until
+   * then.
    * @throws TypeError for a URL of an origin that must not get the token
    * @throws TokenClientError when there is no token
    */

@@ -41,6 +41,12 @@ export function mustSignIn({ seen }: FaultServer, expected: number): void {
   must(length === expected, `signs in ${times(length)}, not ${times(expected)}`)
 }
 
+/** @throws Failed when the server has received more token calls */
+export function mustSignInAtMost({ seen }: FaultServer, most: number, during: string): void {
+  const { length } = seen.token
+  must(length <= most, `signs in ${length} times ${during}`)
+}
+
 /** @throws Failed unless a call got this status */
 export function mustGet({ status }: { status: number }, expected: number): void {
   must(status === expected, `the caller gets ${status}, not ${expected}`)
@@ -61,6 +67,13 @@ export const together = <T>(count: number, call: () => Promise<T>): Promise<T[]>
 /** Waits until a condition is true. The test's time limit ends the wait. */
 export async function eventually(fits: () => boolean): Promise<void> {
   while (!fits()) await new Promise((resolve) => setTimeout(resolve, 2))
+}
+
+/** Holds all token calls until the returned function is called. */
+export function holdSignIns(server: FaultServer): () => void {
+  const { opened, open } = gate()
+  server.always.token = (res, seen) => opened.then(() => server.answerToken(res, seen))
+  return open
 }
 
 /** A promise, and the function that fulfils it. */

@@ -1,4 +1,4 @@
-import { type Fault, must, mustCall, mustGet, mustSignIn, together } from '../fault.js'
+import { eventually, type Fault, must, mustCall, mustGet, mustSignIn, mustSignInAtMost, together } from '../fault.js'
 import { INVALID_TOKEN, sends } from '../server.js'
 
 const HOUR = 3_600_000
@@ -53,7 +53,7 @@ export const api: Fault[] = [
       const late: (() => void)[] = []
       server.next.api.push((res) => late.push(() => res.writeHead(401, { 'WWW-Authenticate': INVALID_TOKEN }).end()))
       const slow = client.call('/slow')
-      while (late.length === 0) await new Promise((resolve) => setTimeout(resolve, 2))
+      await eventually(() => late.length > 0)
       mustGet(await client.call('/x'), 200)
       late[0]?.()
       mustGet(await slow, 200)
@@ -66,8 +66,7 @@ export const api: Fault[] = [
       server.always.api = sends(401, { 'WWW-Authenticate': INVALID_TOKEN })
       const client = start()
       for (let call = 0; call < 30; call++) mustGet(await client.call('/x'), 401)
-      const { length } = server.seen.token
-      must(length <= 10, `signs in ${length} times for 30 calls`)
+      mustSignInAtMost(server, 10, 'for 30 calls')
     },
   },
   {
@@ -82,8 +81,7 @@ export const api: Fault[] = [
         mustGet(await client.call('/broken'), 401)
         mustGet(await client.call('/x'), 200)
       }
-      const { length } = server.seen.token
-      must(length <= 10, `signs in ${length} times for 40 calls`)
+      mustSignInAtMost(server, 10, 'for 40 calls')
     },
   },
   {
@@ -119,8 +117,7 @@ export const api: Fault[] = [
         request++ % 2 ? res.writeHead(401, { 'WWW-Authenticate': INVALID_TOKEN }).end() : server.answerApi(res, seen)
       const client = start()
       for (let call = 0; call < 100; call++) await client.call('/x')
-      const { length } = server.seen.token
-      must(length <= 10, `signs in ${length} times for 100 calls`)
+      mustSignInAtMost(server, 10, 'for 100 calls')
     },
   },
   {
@@ -132,8 +129,7 @@ export const api: Fault[] = [
         request++ % 2 ? server.answerApi(res, seen) : res.writeHead(401, { 'WWW-Authenticate': STEP_UP }).end()
       const client = start({ onStepUp: () => true })
       for (let call = 0; call < 50; call++) await client.call('/x')
-      const { length } = server.seen.token
-      must(length <= 10, `signs in ${length} times for 50 calls`)
+      mustSignInAtMost(server, 10, 'for 50 calls')
     },
   },
   ...[

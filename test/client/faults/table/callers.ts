@@ -1,12 +1,5 @@
-import { eventually, type Fault, gate, must, mustGet, mustSignIn } from '../fault.js'
-import { EMAIL, type FaultServer, PASSWORD } from '../server.js'
-
-/** Holds all token calls until the returned function is called. */
-function holdSignIns(server: FaultServer): () => void {
-  const { opened, open } = gate()
-  server.always.token = (res, seen) => opened.then(() => server.answerToken(res, seen))
-  return open
-}
+import { eventually, type Fault, holdSignIns, must, mustGet, mustSignIn } from '../fault.js'
+import { EMAIL, PASSWORD } from '../server.js'
 
 /** Callers that change their mind, and apps with faults. */
 export const callers: Fault[] = [

@@ -1,4 +1,4 @@
-import { type Fault, gate, must, mustGet, mustSignIn, together } from '../fault.js'
+import { eventually, type Fault, gate, must, mustGet, mustSignIn, together } from '../fault.js'
 import { EMAIL, PASSWORD, sends } from '../server.js'
 
 const HOUR = 3_600_000
@@ -181,7 +181,7 @@ export const refusals: Fault[] = [
       server.next.token.push((res) => opened.then(() => res.writeHead(403).end()))
       const client = start()
       const first = fails(client.call('/x'), 'aborted')
-      while (server.seen.token.length === 0) await new Promise((resolve) => setTimeout(resolve, 2))
+      await eventually(() => server.seen.token.length > 0)
       client.signOut?.()
       open()
       await first

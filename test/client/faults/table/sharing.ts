@@ -1,4 +1,4 @@
-import { eventually, type Fault, gate, must, mustGet, mustSignIn, together } from '../fault.js'
+import { eventually, type Fault, holdSignIns, must, mustGet, mustSignIn, mustSignInAtMost, together } from '../fault.js'
 
 const HOUR = 3_600_000
 
@@ -15,8 +15,7 @@ export const sharing: Fault[] = [
   {
     name: 'callers that arrive during a slow sign-in',
     async run({ server, start }) {
-      const { opened, open } = gate()
-      server.always.token = (res, seen) => opened.then(() => server.answerToken(res, seen))
+      const open = holdSignIns(server)
       const client = start()
       const first = client.call('/x')
       await eventually(() => server.seen.token.length > 0)
@@ -44,8 +43,7 @@ export const sharing: Fault[] = [
     async run({ server, start, pass }) {
       const client = start()
       await client.call('/x')
-      const { opened, open } = gate()
-      server.always.token = (res, seen) => opened.then(() => server.answerToken(res, seen))
+      const open = holdSignIns(server)
       pass(0.98 * HOUR)
       mustGet(await client.call('/x'), 200)
       mustGet(await client.call('/x'), 200)
@@ -91,8 +89,7 @@ export const sharing: Fault[] = [
       while (server.now() < end) {
         for (const response of await together(5, () => client.call('/x'))) mustGet(response, 200)
       }
-      const { length } = server.seen.token
-      must(length <= 8, `signs in ${length} times in 3.5 s`)
+      mustSignInAtMost(server, 8, 'in 3.5 s')
     },
   },
   {
