@@ -74,6 +74,6 @@ export const guess = (email, kind = 'wrong password') => ({
 
 export const tokenOf = ({ body }) => JSON.parse(body).authenticationToken
 
-const subjectOf = (token) => decodePayload(token).sub
+export const subjectOf = (token) => decodePayload(token).sub
 export const kidOf = (token) => headerOf(token).kid
 export { withOtherSignature as forged }
