@@ -1,4 +1,6 @@
 // npm run bench [-- [guard http …] [--rounds 21 | --quick] [--seconds 5]]; the seconds are those of each login flood.
+
+import { say, sayWhere } from '../processes.mjs'
 import { readArguments } from './arguments.mjs'
 import { flood } from './parts/flood.mjs'
 import { guard } from './parts/guard.mjs'
@@ -9,7 +11,6 @@ import { size } from './parts/size.mjs'
 import { token } from './parts/token.mjs'
 import { saveResults } from './report/results.mjs'
 import { table } from './report/table.mjs'
-import { say, sayWhere } from './servers/processes.mjs'
 
 const PARTS = { guard, http, token, keys, size, memory, flood }
 

@@ -1,7 +1,7 @@
 // Measures the memory after failed logins of 1,000,000 e-mail addresses from 1,000,000 client addresses.
 // npm run bench:memory (needs --expose-gc)
 import { createThrottle } from 'express-token-endpoint'
-import { fixed, say, sayWhere } from './servers/processes.mjs'
+import { fixed, say, sayWhere } from '../processes.mjs'
 
 const COUNT = 1_000_000
 

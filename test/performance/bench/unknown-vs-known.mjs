@@ -2,8 +2,8 @@
 // npm run bench:unknown
 
 import { createClient, login } from '../../support/plain-js/http-client.mjs'
+import { fixed, say, sayWhere, start } from '../processes.mjs'
 import { median, quantile } from './measure/stats.mjs'
-import { fixed, say, sayWhere, start } from './servers/processes.mjs'
 
 const PAIRS = 200
 const server = await start(new URL('servers/login-server.mjs', import.meta.url))

@@ -1,7 +1,7 @@
 // Usage: `npm run fleet [-- [load rotation …] [--scale 0.01] [--rounds 15]]`
 
 import { table } from '../bench/report/table.mjs'
-import { say, sayWhere } from '../bench/servers/processes.mjs'
+import { say, sayWhere } from '../processes.mjs'
 import { readArguments } from './arguments.mjs'
 import { isInterrupted, stopAll, stopOnSignals } from './cleanup.mjs'
 import { load } from './parts/load.mjs'

@@ -1,9 +1,9 @@
 // npm run bench:attacks [-- package plain]: what attacks do to the people who use the app, for this package and for a plain Express app.
 import { bearer, createClient, login, requestText } from '../../../support/plain-js/http-client.mjs'
 import { withOtherSignature } from '../../../support/plain-js/token-forger.mjs'
+import { fixed, say, sayWhere, seconds, start } from '../../processes.mjs'
 import { median, quantile } from '../measure/stats.mjs'
 import { table } from '../report/table.mjs'
-import { fixed, say, sayWhere, seconds, start } from '../servers/processes.mjs'
 import { PASSWORD } from './names.mjs'
 
 const kinds = process.argv.slice(2).length > 0 ? process.argv.slice(2) : ['package', 'plain']

@@ -1,11 +1,11 @@
 import { bearer, createClient } from '../../../support/plain-js/http-client.mjs'
+import { start } from '../../processes.mjs'
 import { createEnvironment } from '../environment.mjs'
 import { allGuards } from '../guards.mjs'
 import { checkGuard } from '../measure/check.mjs'
 import { inPairs, medianOf, ofPairs, quotientOf } from '../measure/pairs.mjs'
 import { EXPRESS_JWT, FAST_JWT, FAST_JWT_KEYED, FLOOR, inTurn, isAtBest, OURS } from '../names.mjs'
 import { atLeast, times, withSpread } from '../report/report.mjs'
-import { start } from '../servers/processes.mjs'
 
 const ALGORITHMS = ['HS256', 'RS256', 'ES256']
 /** The algorithm for which peers are also measured as documented. */

@@ -1,4 +1,4 @@
-import { start } from '../servers/processes.mjs'
+import { start } from '../../processes.mjs'
 
 /** Measures the memory of cached tokens, and checks its limit. */
 export const memory = {

@@ -1,8 +1,8 @@
 import { createClient } from '../../../support/plain-js/http-client.mjs'
+import { start } from '../../processes.mjs'
 import { inRounds } from '../measure/rounds.mjs'
 import { atLeast, rowsOf, times, withSpread } from '../report/report.mjs'
 import { startLoad } from '../servers/load.mjs'
-import { start } from '../servers/processes.mjs'
 
 const WARM_UP = 600
 const SLICE = 300

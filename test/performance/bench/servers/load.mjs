@@ -1,4 +1,4 @@
-import { start } from './processes.mjs'
+import { start } from '../../processes.mjs'
 
 /** Starts the load generator in its own process, with `connections` connections to each server. */
 export async function startLoad(ports, connections) {

@@ -1,4 +1,4 @@
-import { start } from '../../bench/servers/processes.mjs'
+import { start } from '../../processes.mjs'
 import { atEnd, ownChild } from '../cleanup.mjs'
 
 const requestFor = (path, token) =>

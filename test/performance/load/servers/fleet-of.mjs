@@ -1,5 +1,5 @@
 import { HAS_NGINX, HOW_TO_GET_NGINX, nginxServer } from '../../../support/services/servers/nginx-server.mjs'
-import { start } from '../../bench/servers/processes.mjs'
+import { start } from '../../processes.mjs'
 import { atEnd, ownChild } from '../cleanup.mjs'
 import { addPeople } from '../clients/people.mjs'
 import { startPostgres, startRedis, tempDir } from './databases.mjs'
