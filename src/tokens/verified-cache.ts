@@ -1,5 +1,3 @@
-import { LRUCache } from 'lru-cache'
-import { bare } from '../shared/values.js'
 import type { Verification } from './jwt/verify-token.js'
 import type { KeySource } from './keys/key-ring.js'
 import type { VerifiedToken } from './verified-token.js'
@@ -21,22 +19,38 @@ interface Entry extends Verification {
  */
 export const KEY_LENGTH = 16
 
-/** Options without a prototype, because lru-cache would read options from a polluted prototype. */
-const OPTIONS = bare({})
+/**
+ * Creates a cache that keeps the `size` tokens that were used last. It holds them in two maps of at most `size` tokens. A token that is
+ * used moves to the recent map. When the recent map is full, it becomes the older one, whose other tokens give way.
+ */
+export function verifiedCache(size: number, keys: KeySource, clock: () => number): VerifiedCache {
+  let recent = new Map<string, Entry>()
+  let older = new Map<string, Entry>()
 
-/** Creates a cache of at most `max` tokens. The least recently used token gives way. */
-export function verifiedCache(max: number, keys: KeySource, clock: () => number): VerifiedCache {
-  const entries = new LRUCache<string, Entry>({ max })
+  function keep(id: string, entry: Entry): void {
+    if (recent.size >= size) {
+      older = recent
+      recent = new Map()
+    }
+    recent.set(id, entry)
+  }
+
   return {
     add(text, { token, key, notBefore, notAfter }) {
-      entries.set(text.slice(-KEY_LENGTH), { text, token, key, notBefore, notAfter }, OPTIONS)
+      keep(text.slice(-KEY_LENGTH), { text, token, key, notBefore, notAfter })
     },
     fromCache(text) {
-      const entry = entries.get(text.slice(-KEY_LENGTH), OPTIONS)
+      const id = text.slice(-KEY_LENGTH)
+      const found = recent.get(id)
+      const entry = found ?? older.get(id)
       if (entry?.text !== text) return undefined
       const now = clock()
-      if (now >= entry.notBefore && now < entry.notAfter && keys.find(entry.key.kid) === entry.key) return entry.token
-      entries.delete(text.slice(-KEY_LENGTH))
+      if (now >= entry.notBefore && now < entry.notAfter && keys.find(entry.key.kid) === entry.key) {
+        if (!found) keep(id, entry)
+        return entry.token
+      }
+      recent.delete(id)
+      older.delete(id)
       return undefined
     },
   }

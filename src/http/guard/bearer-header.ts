@@ -9,6 +9,7 @@ import { isRepeated } from '../shared/header-lines.js'
  */
 const AUTH_SCHEME = /^[!#$%&'*+.^_`|~\w-]+/
 const BEARER = /^bearer +/i
+const USUAL = 'Bearer '
 const B64TOKEN = /^[\w.~+/-]+=*$/
 
 /**
@@ -22,7 +23,9 @@ export function readBearer(req: IncomingMessage): string | undefined {
   if (header === undefined) return undefined
   // Node provides a string, but a middleware may have put anything there.
   if (typeof header !== 'string' || isRepeated(req, 'authorization')) throw new AuthError('invalid_request')
-  const start = BEARER.exec(header)?.[0].length
+  // The form that most clients send needs no regular expression.
+  const isUsual = header.startsWith(USUAL) && header[USUAL.length] !== ' '
+  const start = isUsual ? USUAL.length : BEARER.exec(header)?.[0].length
   if (start === undefined) {
     if (AUTH_SCHEME.exec(header)?.[0].toLowerCase() === 'bearer') throw new AuthError('invalid_request')
     return undefined
