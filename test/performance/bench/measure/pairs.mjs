@@ -1,6 +1,6 @@
+import { median, medianWithInterval } from '../../stats.mjs'
 import { startLoad } from '../servers/load.mjs'
 import { inRounds } from './rounds.mjs'
-import { median, medianWithInterval } from './stats.mjs'
 
 /** Milliseconds of warm-up for each request kind on a new server. */
 const WARM_UP = 150

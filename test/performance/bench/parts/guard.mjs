@@ -1,7 +1,7 @@
+import { pairedRatio } from '../../stats.mjs'
 import { createEnvironment } from '../environment.mjs'
 import { floor, named, ours, peers } from '../guards.mjs'
 import { measureInProcess } from '../measure/in-process.mjs'
-import { pairedRatio } from '../measure/stats.mjs'
 import { EXPRESS_JWT, EXPRESS_JWT_DOCUMENTED, FAST_JWT, FLOOR, inTurn, OURS } from '../names.mjs'
 import { atLeast, atMost, rowsOf, times, withSpread } from '../report/report.mjs'
 

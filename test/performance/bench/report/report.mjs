@@ -1,4 +1,4 @@
-import { pairedRatio, summary } from '../measure/stats.mjs'
+import { pairedRatio, summary } from '../../stats.mjs'
 
 /** Each part builds its result from these functions: measured values, tables and demands. */
 
