@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 
 /** The newest Node of each line, with the line of the documentation first. */
-const LINES = ['24', '26', '22', '20']
+export const LINES = ['24', '26', '22', '20']
 const DEFAULT_ROUNDS = 7
 const QUICK_ROUNDS = 3
 

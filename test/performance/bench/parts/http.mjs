@@ -5,7 +5,7 @@ import { allGuards } from '../guards.mjs'
 import { checkRoute } from '../measure/check.mjs'
 import { inPairs, startServer } from '../measure/pairs.mjs'
 import { EXPRESS_JWT, FAST_JWT_KEYED, FLOOR, inTurn, isAtBest, OURS } from '../names.mjs'
-import { atLeast, times, withSpread } from '../report/report.mjs'
+import { atLeast, fastestPeer, times } from '../report/report.mjs'
 
 const ALGORITHMS = ['HS256', 'RS256', 'ES256']
 /** The algorithm for which peers are also measured as documented. */
@@ -27,16 +27,16 @@ const FILL_CACHE = 1200
 export const http = {
   title: 'A guarded route over HTTP, as a share of the route without a guard (median and its 95 % interval)',
   async run({ rounds, node }) {
-    const guards = allGuards(createEnvironment(ALL_BY), [])
+    const names = allGuards(createEnvironment(ALL_BY), []).map(({ name }) => name)
     const rows = {}
     for (const alg of ALGORITHMS) {
-      const measured = guards.filter(({ name }) => alg === ALL_BY || isAtBest(name)).map(({ name }) => name)
+      const measured = names.filter((name) => alg === ALL_BY || isAtBest(name))
       rows[alg] = await measure(measured, { alg, node, rounds })
     }
     const newTokens = await measure([OURS, EXPRESS_JWT], { alg: ALL_BY, node, rounds: 1, count: NEW_TOKENS })
     return {
       tables: [...ALGORITHMS.map((alg) => tableOf(alg, rows[alg])), tableOf(inTurn(ALL_BY, NEW_TOKENS), newTokens)],
-      demands: [...ALGORITHMS.flatMap((alg) => demandsOf(alg, rows[alg], guards)), demandOfNew(newTokens)],
+      demands: [...ALGORITHMS.flatMap((alg) => demandsOf(alg, rows[alg])), demandOfNew(newTokens)],
       rows,
       newTokens,
     }
@@ -90,20 +90,13 @@ const tableOf = (heading, rows) => ({
 
 const shareOf = (name, rows) => rows.find((row) => row.name === name).ratio
 
-function demandsOf(alg, rows, guards) {
+function demandsOf(alg, rows) {
   const ours = shareOf(OURS, rows)
-  const warned = guards.filter((guard) => guard.warned).map(({ name }) => name)
-  const peers = rows.filter(({ name }) => ![OURS, FLOOR, ...warned].includes(name))
-  const next = peers.toSorted((a, b) => b.ratio.median - a.ratio.median)[0]
   return [
     atLeast(`over HTTP, ${alg}, ${OURS} to no guard`, ours, 0.95),
     atLeast(`over HTTP, ${alg}, ${OURS} less ${FLOOR}`, differenceOf(ours, shareOf(FLOOR, rows)), -0.03),
-    atLeast(
-      `over HTTP, ${alg}, ${OURS} to the fastest peer that does not warn of itself`,
-      quotientOf(ours, next.ratio),
-      1,
-    ),
-    ...warned.map((name) => atLeast(`over HTTP, ${alg}, ${OURS} to ${name}`, quotientOf(ours, shareOf(name, rows)), 1)),
+    atLeast(`over HTTP, ${alg}, ${OURS} to the fastest peer`, quotientOf(ours, fastestPeer(rows).ratio), 1),
+    atLeast(`over HTTP, ${alg}, ${OURS} to ${FAST_JWT_KEYED}`, quotientOf(ours, shareOf(FAST_JWT_KEYED, rows)), 1),
   ]
 }
 

@@ -22,5 +22,4 @@ const port = await serve(
 
 process.on('message', () => process.send(process.cpuUsage()))
 process.on('disconnect', () => process.exit())
-const samples = { good: tokens[0], forged: environment.forged(), expired: environment.expired() }
-process.send({ port, guarded: GUARDED, open: OPEN, tokens, samples })
+process.send({ port, guarded: GUARDED, open: OPEN, tokens, samples: environment.samples(tokens[0]) })

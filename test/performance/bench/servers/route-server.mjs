@@ -14,8 +14,7 @@ if (kind === 'fast') app.use(ours(environment).guard)
 app.get(PATH, (_req, res) => res.json({ account: 'acc-1', statements: [] }))
 
 const server = (kind === 'fast' ? fastServer(app) : app).listen(0, '127.0.0.1', () => {
-  const samples = { good: environment.tokens(1)[0], forged: environment.forged(), expired: environment.expired() }
-  process.send({ port: server.address().port, path: PATH, samples })
+  process.send({ port: server.address().port, path: PATH, samples: environment.samples(environment.tokens(1)[0]) })
 })
 // Connections are kept while the other server is measured.
 server.keepAliveTimeout = 0
