@@ -1,8 +1,8 @@
 // npm run bench [-- [guard http …] [--node 24,20] [--rounds 21 | --quick]]
 //
-// A part has a `title` and `run({ rounds, node, line })`. It starts what it measures with the program `node`, of the Node line `line`
-// ('24'), and returns `{ tables: [{ heads, rows }], demands: [{ demand, measured, holds? }], rows }`: tables and demands as text, and
-// the measured values for the results file. A demand has the same text on each line.
+// A part has a `title` and `run({ rounds, node, line })`: `node` is the path of the measured Node, and `line` is its line, as '24'.
+// It returns `{ tables: [{ heads, rows }], demands: [{ demand, measured, holds? }], rows }`. Tables and demands are text, and a demand
+// has the same text on each line. Everything but the tables is written to the results file.
 
 import { installedNode } from '../../contract/matrix/installed.mjs'
 import { say, sayWhere } from '../processes.mjs'

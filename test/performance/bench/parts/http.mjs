@@ -15,9 +15,8 @@ const ALL_BY = 'HS256'
 const PAIRS = 20
 const NEAR = [OURS, FLOOR, FAST_JWT_KEYED]
 
-/** So many tokens that each one is new to the cache. The warm-up sends more of them than a cache holds. */
-const NEW_TOKENS = 100_000
-const FILL_CACHE = 1200
+/** So many tokens that each one is new to the cache. The warm-up sends more of them than a cache holds, and one process takes all pairs. */
+const NEW_TOKENS = { count: 100_000, pairs: 60, warmUp: 1200 }
 
 /**
  * Measures the throughput of a route with a guard as a share of the route without a guard, in the same process. Each guard has its
@@ -33,9 +32,12 @@ export const http = {
       const measured = names.filter((name) => alg === ALL_BY || isAtBest(name))
       rows[alg] = await measure(measured, { alg, node, rounds })
     }
-    const newTokens = await measure([OURS, EXPRESS_JWT], { alg: ALL_BY, node, rounds: 1, count: NEW_TOKENS })
+    const newTokens = await measure([OURS, EXPRESS_JWT], { ...NEW_TOKENS, alg: ALL_BY, node, rounds: 1 })
     return {
-      tables: [...ALGORITHMS.map((alg) => tableOf(alg, rows[alg])), tableOf(inTurn(ALL_BY, NEW_TOKENS), newTokens)],
+      tables: [
+        ...ALGORITHMS.map((alg) => tableOf(alg, rows[alg])),
+        tableOf(inTurn(ALL_BY, NEW_TOKENS.count), newTokens),
+      ],
       demands: [...ALGORITHMS.flatMap((alg) => demandsOf(alg, rows[alg])), demandOfNew(newTokens)],
       rows,
       newTokens,
@@ -44,17 +46,17 @@ export const http = {
 }
 
 /** Measures guards in turn, and returns a row for each. */
-async function measure(names, { alg, node, rounds, count = 1 }) {
+async function measure(names, { rounds, ...options }) {
   const pairs = new Map(names.map((name) => [name, []]))
   for (let round = 0; round < rounds; round++) {
     for (const [name, list] of pairs) {
-      if (round === 0 || NEAR.includes(name)) list.push(...(await onNewServer(name, alg, node, count)))
+      if (round === 0 || NEAR.includes(name)) list.push(...(await onNewServer(name, options)))
     }
   }
   return [...pairs].map(([name, list]) => rowOf(name, list))
 }
 
-async function onNewServer(name, alg, node, count) {
+async function onNewServer(name, { alg, node, count = 1, pairs = PAIRS, warmUp }) {
   const server = await startServer('../servers/guard-server.mjs', {
     args: [alg, name, `${count}`],
     execArgv: ['--disable-warning=FAST_JWT_CACHE_KEY_BUILDER_SECURITY_RISK'],
@@ -63,9 +65,9 @@ async function onNewServer(name, alg, node, count) {
   const { port, guarded, open, tokens, samples } = server.first
   await checkRoute(`${name}, ${alg}`, port, guarded, samples)
   const side = (path) => ({ server, texts: tokens.map((token) => requestText(bearer(token, path))) })
-  const pairs = await inPairs(PAIRS, [side(open), side(guarded)], count > 1 ? FILL_CACHE : undefined)
+  const measured = await inPairs(pairs, [side(open), side(guarded)], warmUp)
   server.child.disconnect()
-  return pairs
+  return measured
 }
 
 const rowOf = (name, pairs) => ({
@@ -102,7 +104,7 @@ function demandsOf(alg, rows) {
 
 const demandOfNew = (rows) =>
   atLeast(
-    `over HTTP, ${NEW_TOKENS.toLocaleString('en')} tokens in turn, ${OURS} to ${EXPRESS_JWT}`,
+    `over HTTP, ${NEW_TOKENS.count.toLocaleString('en')} tokens in turn, ${OURS} to ${EXPRESS_JWT}`,
     quotientOf(shareOf(OURS, rows), shareOf(EXPRESS_JWT, rows)),
     1,
   )
