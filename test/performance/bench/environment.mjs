@@ -34,7 +34,7 @@ export function createEnvironment(alg, claims = {}) {
     issuer: issuer.issuer,
     audience: issuer.audience,
     tokens: (count) => Array.from({ length: count }, () => issue(new Date())),
-    /** What a guard is checked with: a valid token of this environment, a forged and an expired one. */
+    /** Returns the tokens that a guard is checked with: a valid one of this environment, a forged and an expired one. */
     samples: (good) => ({
       good,
       forged: withOtherSignature(issue(new Date())),

@@ -64,7 +64,7 @@ function isSynchronous(guard, request) {
 async function variantOf({ name, guard, tokens, environment, misses }) {
   await checkGuard(name, (token) => isAccepted(guard, token), environment.samples(tokens[0]))
   const request = requestsWith(tokens)
-  // The cache then has the tokens, unless each token is to miss it.
+  // The cache then has the tokens, unless each token misses it.
   if (!misses) for (const token of tokens) await isAccepted(guard, token)
   // Only the guards that call `next` later pay for a promise. This package's guard does so after many cache misses in a row.
   const bench =

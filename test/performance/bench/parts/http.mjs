@@ -15,7 +15,10 @@ const ALL_BY = 'HS256'
 const PAIRS = 20
 const NEAR = [OURS, FLOOR, FAST_JWT_KEYED]
 
-/** So many tokens that each one is new to the cache. The warm-up sends more of them than a cache holds, and one process takes all pairs. */
+/**
+ * The cache holds fewer tokens, so each request has a new one. The warm-up sends more tokens than a cache holds, and one process takes
+ * all pairs.
+ */
 const NEW_TOKENS = { count: 100_000, pairs: 60, warmUp: 1200 }
 
 /**

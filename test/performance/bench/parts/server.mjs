@@ -9,9 +9,9 @@ const GOALS = { 20: 3, 22: 2.5, 24: 1, 26: 1 }
 const GOALS_TEXT = '3 on Node 20, 2.5 on 22, 1 on 24 and 26'
 const PAIRS = 30
 
-/** Compares a guarded route on a server with Express's prototypes with an unguarded route behind `app.listen()`. */
+/** Compares a guarded route on a server with Express's prototypes with an unguarded route with `app.listen()`. */
 export const server = {
-  title: 'A guarded route on a fast server, to an unguarded route behind app.listen()',
+  title: 'A guarded route on a fast server, to an unguarded route with app.listen()',
   async run({ rounds, node, line }) {
     const pairs = []
     for (let round = 0; round < rounds; round++) pairs.push(...(await onNewServers(node)))
@@ -31,7 +31,7 @@ export const server = {
       ],
       demands: [
         {
-          demand: `fast server, ${OURS} to no guard behind app.listen(): at least ${GOALS_TEXT}`,
+          demand: `fast server, ${OURS} to no guard with app.listen(): at least ${GOALS_TEXT}`,
           measured: withSpread(ratio),
           holds: ratio.median >= GOALS[line],
         },

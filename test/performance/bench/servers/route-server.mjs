@@ -1,5 +1,5 @@
 // A server of the server part: `fast` is a route with this package's guard on a server with Express's prototypes. `plain` is the same
-// route without a guard behind app.listen().
+// route without a guard with app.listen().
 
 import express from 'express'
 import { createEnvironment } from '../environment.mjs'
