@@ -3,7 +3,7 @@
 
 import { createClient, login } from '../../support/plain-js/http-client.mjs'
 import { fixed, say, sayWhere, start } from '../processes.mjs'
-import { median, quantile } from './measure/stats.mjs'
+import { median, quantile } from '../stats.mjs'
 
 const PAIRS = 200
 const server = await start(new URL('servers/login-server.mjs', import.meta.url))

@@ -2,7 +2,7 @@
 import { bearer, createClient, login, requestText } from '../../../support/plain-js/http-client.mjs'
 import { withOtherSignature } from '../../../support/plain-js/token-forger.mjs'
 import { fixed, say, sayWhere, seconds, start } from '../../processes.mjs'
-import { median, quantile } from '../measure/stats.mjs'
+import { median, quantile } from '../../stats.mjs'
 import { table } from '../report/table.mjs'
 import { PASSWORD } from './names.mjs'
 

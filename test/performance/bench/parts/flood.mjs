@@ -1,6 +1,6 @@
 import { bearer, createClient, login } from '../../../support/plain-js/http-client.mjs'
 import { fixed, seconds, start } from '../../processes.mjs'
-import { median, quantile } from '../measure/stats.mjs'
+import { median, quantile } from '../../stats.mjs'
 
 const FLOODS = [
   ['many', 1000],

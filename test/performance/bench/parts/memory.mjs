@@ -3,8 +3,8 @@ import { start } from '../../processes.mjs'
 /** Measures the memory of cached tokens, and checks its limit. */
 export const memory = {
   title: 'Memory of verified tokens',
-  async run() {
-    const { first } = await start(new URL('../token-memory.mjs', import.meta.url), { execArgv: ['--expose-gc'] })
+  async run({ node }) {
+    const { first } = await start(new URL('../token-memory.mjs', import.meta.url), { execArgv: ['--expose-gc'], node })
     const { length, cached, distinct, sizes } = first
     const megabytes = (bytes) => bytes / 2 ** 20
     const full = sizes[0]
@@ -23,7 +23,7 @@ export const memory = {
         },
       ],
       demands: [
-        { demand: `(memory per 1,000 cached tokens of ${length} bytes)`, measured: show(perThousand) },
+        { demand: '(memory per 1,000 cached tokens)', measured: `${show(perThousand)}, ${length} bytes each` },
         {
           demand: `memory after ${distinct.toLocaleString('en')} tokens to a full cache: at most 1.1`,
           measured: (most / full).toFixed(2),

@@ -1,61 +1,83 @@
-import { OURS } from '../names.mjs'
-import { isPlain } from './guard-chart.mjs'
+import { LINES } from '../arguments.mjs'
+import { FLOOR, isPlain, OURS } from '../names.mjs'
+import { digits, fastestPeer } from './report.mjs'
 
 const START = '<!-- bench: npm run bench -->\n'
 const END = '<!-- /bench -->'
 
-const digits = (value) => (value === undefined ? '–' : value < 10 ? value.toFixed(2) : value.toFixed(0))
-const line = (cells) => `| ${cells.join(' | ')} |`
-const markdown = (heads, rows) =>
-  [
-    line(heads),
-    `|---|${heads
-      .slice(1)
-      .map(() => '--:|')
-      .join('')}`,
-    ...rows.map(line),
-  ].join('\n')
+/** The line of the first table and of the chart. */
+export const [PAGE_LINE] = LINES
 
-/** Returns a line for each run of the parts: machine, versions and date. */
-function placesOf(parts) {
-  const dates = [...new Set(Object.values(parts).map(({ date }) => date))]
-  return dates.map((date) => {
-    const run = Object.entries(parts).filter(([, part]) => part.date === date)
-    const [, { node, cpu, rounds, versions }] = run[0]
-    const which = dates.length > 1 ? `${run.map(([name]) => name).join(', ')}: ` : ''
-    const packages = Object.entries(versions).map(([name, version]) => `${name} ${version}`)
-    return `${which}Node ${node}, ${cpu}, ${rounds} interleaved rounds, ${date.slice(0, 10)} · ${packages.join(' · ')}`
-  })
+const shown = (value) => (value === undefined ? '–' : digits(value))
+const lineOf = (cells) => `| ${cells.join(' | ')} |`
+const markdown = (heads, rows) =>
+  [lineOf(heads), lineOf(heads.map((_, i) => (i === 0 ? '---' : '--:'))), ...rows.map(lineOf)].join('\n')
+
+function guardsTable({ guard, http }) {
+  const algorithms = Object.entries(http?.rows ?? {})
+  const rows = (guard?.rows ?? [])
+    .filter(isPlain)
+    .map(({ name, median }) => [
+      name === OURS ? `**${name}**` : name,
+      shown(median),
+      ...algorithms.map(([, measured]) => shown(measured.find((row) => row.name === name)?.ratio.median)),
+    ])
+  return markdown(['guard', 'µs a call', ...algorithms.map(([alg]) => alg)], rows)
 }
 
-const closerOf = ({ rows, closer }) =>
-  Object.keys(rows)
-    .map((alg) => `${alg} ${digits(closer.find(({ name }) => name === alg).ratio.median)}`)
-    .join(', ')
-
-/** Returns the page's tables. */
-function tables({ guard, http, ...others }) {
-  const shareOf = (name, alg) => http.rows[alg].find((row) => row.name === name)?.ratio.median
-  const guards = guard.rows.filter(isPlain)
-  const rows = guards.map(({ name, median }) => [
-    name === OURS ? `**${name}**` : name,
-    digits(median),
-    ...Object.keys(http.rows).map((alg) => digits(shareOf(name, alg))),
-  ])
-  const demands = [guard, http, ...Object.values(others)]
-    .flatMap((part) => part.demands ?? [])
-    .map(({ demand, measured, holds }) => [demand, measured, holds === undefined ? '' : holds ? 'yes' : 'no'])
-  const heads = ['guard', 'µs a call, HS256', ...Object.keys(http.rows).map((alg) => `${alg} over HTTP`)]
+/** Returns a row for a Node line. Its shares have the order of the algorithms. */
+function rowOfLine({ http, server }) {
+  const algorithms = Object.values(http.rows)
+  const named = (name) => (rows) => rows.find((row) => row.name === name)
+  const shares = (choose) => algorithms.map((rows) => shown(choose(rows).ratio.median)).join(' · ')
+  const unguarded = Math.round(named(OURS)(algorithms[0]).unguarded).toLocaleString('en')
   return [
-    markdown(heads, rows),
-    `_µs a call: in process, one token. Over HTTP: throughput as a share of the same route without a guard, by short looks. A longer one at ${OURS}: ${closerOf(http)}._`,
-    '<details><summary>Every ratio, and whether it is within the limit that was set before it was measured</summary>',
-    markdown(
-      ['ratio, median (middle half of the rounds; over HTTP, where the median lies at 95 %)', 'measured', 'holds'],
-      demands,
-    ),
+    http.node,
+    unguarded,
+    shares(named(OURS)),
+    shares(named(FLOOR)),
+    shares(fastestPeer),
+    shown(server?.ratio.median),
+  ]
+}
+
+const linesTable = (lines) =>
+  markdown(
+    ['Node', 'requests per second without a guard', OURS, FLOOR, 'fastest peer', 'fast server'],
+    lines.filter(([, { http }]) => http).map(([, parts]) => rowOfLine(parts)),
+  )
+
+function demandsTable(lines) {
+  const demands = new Map()
+  for (const [line, parts] of lines) {
+    for (const { demand, measured, holds } of Object.values(parts).flatMap((part) => part.demands)) {
+      const cell = holds === undefined ? measured : `${measured} ${holds ? 'yes' : '**no**'}`
+      demands.set(demand, { ...demands.get(demand), [line]: cell })
+    }
+  }
+  const rows = [...demands].map(([demand, cells]) => [demand, ...lines.map(([line]) => cells[line] ?? '–')])
+  return markdown(['demand', ...lines.map(([line]) => `Node ${line}`)], rows)
+}
+
+/** Returns a paragraph for each machine, day and set of packages. */
+function placesOf(lines) {
+  const places = new Map()
+  for (const { machine, date, packages, node } of lines.flatMap(([, parts]) => Object.values(parts))) {
+    const place = `${machine}, ${date} · ${packages}`
+    places.set(place, (places.get(place) ?? new Set()).add(node))
+  }
+  return [...places].map(([place, nodes]) => `Node ${[...nodes].join(', ')}, ${place}`)
+}
+
+function tables(results) {
+  const lines = LINES.filter((line) => results[line]).map((line) => [line, results[line]])
+  return [
+    guardsTable(results[PAGE_LINE] ?? {}),
+    linesTable(lines),
+    '<details><summary>Every demand, and whether it holds</summary>',
+    demandsTable(lines),
     '</details>',
-    ...placesOf({ guard, http, ...others }),
+    ...placesOf(lines),
   ].join('\n\n')
 }
 
@@ -63,9 +85,9 @@ function tables({ guard, http, ...others }) {
  * Puts the tables between the marks of a page.
  * @throws Error when the page has no marks
  */
-export function withTables(page, parts) {
+export function withTables(page, results) {
   const start = page.indexOf(START)
   const end = page.indexOf(END)
   if (start < 0 || end < start) throw new Error('the page has no marks for the tables')
-  return `${page.slice(0, start + START.length)}\n${tables(parts)}\n\n${page.slice(end)}`
+  return `${page.slice(0, start + START.length)}\n${tables(results)}\n\n${page.slice(end)}`
 }

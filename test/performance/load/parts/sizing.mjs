@@ -1,6 +1,6 @@
 import { createPasswords } from 'express-token-endpoint'
-import { summary } from '../../bench/measure/stats.mjs'
 import { withSpread } from '../../bench/report/report.mjs'
+import { summary } from '../../stats.mjs'
 import { client } from '../clients/client.mjs'
 import { createTally, crowd, inTurn, times } from '../clients/crowd.mjs'
 import { startPipeline } from '../clients/pipelined.mjs'
