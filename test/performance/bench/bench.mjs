@@ -6,13 +6,13 @@ import { flood } from './parts/flood.mjs'
 import { guard } from './parts/guard.mjs'
 import { http } from './parts/http.mjs'
 import { keys } from './parts/keys.mjs'
+import { logins } from './parts/logins.mjs'
 import { memory } from './parts/memory.mjs'
 import { size } from './parts/size.mjs'
-import { token } from './parts/token.mjs'
 import { saveResults } from './report/results.mjs'
 import { table } from './report/table.mjs'
 
-const PARTS = { guard, http, token, keys, size, memory, flood }
+const PARTS = { guard, http, logins, keys, size, memory, flood }
 
 function readOrExit() {
   try {

@@ -1,0 +1,192 @@
+import crypto from 'node:crypto'
+import { verify as nodeRsVerify } from '@node-rs/argon2'
+import { argon2id, bcrypt, createPasswords } from 'express-token-endpoint'
+import { createClient, login, requestText } from '../../../support/plain-js/http-client.mjs'
+import { startClient } from '../../client/start-client.mjs'
+import { start } from '../../processes.mjs'
+import { inRounds } from '../measure/rounds.mjs'
+import { argon2Peers, bcryptPeers } from '../peers/hashers.mjs'
+import { atLeast, atMost, rowsOf, times, withSpread } from '../report/report.mjs'
+
+const PASSWORD = 'correct horse'
+const OURS = 'this package'
+const WRAPPED = '@node-rs/argon2, which this package calls'
+/** Password checks in one slice. A check with bcrypt takes a fifth of a second. */
+const ARGON2_CHECKS = 10
+const BCRYPT_CHECKS = 1
+
+const WARM_UP = 600
+const SLICE = 300
+const CONNECTIONS = 16
+/** Pairs of one slice of logins and as many hashes, for each round. An even number, so that each is equally often the first. */
+const PAIRS = 4
+const LOGIN_SLICE = 200
+
+/** Measures password checks beside other packages, and the cost of a login without its hash. */
+export const logins = {
+  title: 'Logins: password checks, and the token call with and without them',
+  async run({ rounds }) {
+    const argon2 = await compareChecks(rounds, ARGON2_CHECKS, createPasswords(), [
+      { name: WRAPPED, verify: (password, hash) => nodeRsVerify(hash, password) },
+      ...(crypto.argon2 ? [{ name: 'crypto.argon2', verify: argon2id({ engine: 'node' }).verify }] : []),
+      ...argon2Peers,
+    ])
+    const bcrypt12 = await compareChecks(rounds, BCRYPT_CHECKS, createPasswords({ hashers: [bcrypt()] }), bcryptPeers)
+    const server = await start(new URL('../servers/token-server.mjs', import.meta.url))
+    const client = await startClient()
+    try {
+      const free = await measureFree(rounds, server, client)
+      const whole = await measureWhole(rounds, server, client)
+      return {
+        tables: [
+          checksTable('argon2id, default costs', argon2),
+          checksTable('bcrypt, cost 12', bcrypt12),
+          {
+            heads: ['POST', 'per second', 'to bare'],
+            rows: free.map((row) => [row.name, withSpread(row), times(row.ratio)]),
+          },
+          {
+            heads: ['processor time, one login at a time', 'µs'],
+            rows: whole.map((row) => [row.name, withSpread(row)]),
+          },
+        ],
+        demands: [
+          fasterThanPeers('argon2id', argon2, 1.5),
+          atLeast(`argon2id checks per second and core, ${OURS} to ${WRAPPED}`, ratioTo(argon2, WRAPPED), 0.95),
+          fasterThanPeers('bcrypt', bcrypt12, 0.95),
+          atMost('share of a login that is not hashing, in percent', whole.at(-1), 5),
+          atLeast('the token call without the hash, HS256, to a bare route', free[1].ratio, 0.6),
+        ],
+        rows: { argon2: checkRows(argon2), bcrypt: checkRows(bcrypt12), free, whole },
+      }
+    } finally {
+      client.stop()
+      server.child.disconnect()
+    }
+  },
+}
+
+/**
+ * Measures the password checks of this package and of others against one hash, one check at a time.
+ * @returns checks per second of processor time and per second of the clock, by name, round by round
+ */
+async function compareChecks(rounds, count, passwords, peers) {
+  const hash = await passwords.hash(PASSWORD)
+  const variants = [{ name: OURS, verify: passwords.verify }, ...peers]
+  for (const { name, verify } of variants) {
+    if ((await verify(PASSWORD, hash)) !== true) throw new Error(`${name}: refuses the password`)
+    if ((await verify('wrong horse', hash)) !== false) throw new Error(`${name}: accepts another password`)
+  }
+  const values = await inRounds(rounds, variants, async ({ name, verify }) => {
+    const used = process.cpuUsage()
+    const started = performance.now()
+    for (let i = 0; i < count; i++) {
+      if ((await verify(PASSWORD, hash)) !== true) throw new Error(`${name}: refuses the password`)
+    }
+    const { user, system } = process.cpuUsage(used)
+    return { perCore: count / ((user + system) / 1e6), perSecond: count / ((performance.now() - started) / 1000) }
+  })
+  const pick = (key) =>
+    Object.fromEntries(Object.entries(values).map(([name, list]) => [name, list.map((value) => value[key])]))
+  return { perCore: pick('perCore'), perSecond: pick('perSecond') }
+}
+
+const checkRows = ({ perCore, perSecond }) => {
+  const clock = rowsOf(perSecond)
+  return rowsOf(perCore).map((row, i) => ({ ...row, perSecond: clock[i] }))
+}
+
+const checksTable = (title, measured) => ({
+  heads: [title, 'per second and core', `to ${OURS}`, 'one at a time, per second'],
+  rows: checkRows(measured).map((row) => [row.name, withSpread(row), times(row.ratio), withSpread(row.perSecond)]),
+})
+
+const ratioTo = ({ perCore }, name) => rowsOf(perCore, [OURS], name)[0].ratio
+
+function fasterThanPeers(kind, measured, limit) {
+  const others = rowsOf(measured.perCore).filter(({ name }) => name !== OURS && name !== WRAPPED)
+  const { name } = others.reduce((most, row) => (row.median > most.median ? row : most))
+  return atLeast(
+    `${kind} checks per second and core, ${OURS} to the fastest other (${name})`,
+    ratioTo(measured, name),
+    limit,
+  )
+}
+
+/** Simultaneous logins have different accounts and addresses, so they reach no failed-login limit. */
+const loginTexts = (path, emails) =>
+  emails.map((email, i) => requestText(login(email, PASSWORD, `198.51.100.${10 + i}`, path)))
+
+async function runChecked(load, milliseconds) {
+  const result = await load.run(milliseconds)
+  if (result.statuses[200] !== result.total) throw new Error('a good login was refused')
+  return result
+}
+
+/** Measures the token endpoint without the password hash, which would hide everything else. */
+async function measureFree(rounds, { first }, client) {
+  const { port, bare, free, emails } = first
+  const connections = await client.connect(port, CONNECTIONS)
+  const variants = []
+  for (const path of [bare, ...free]) {
+    const name = path === bare ? 'a bare route with express.json()' : `the token call, ${path.split('/').at(-1)}`
+    if (path !== bare) await checkLogin(port, name, path, emails[0])
+    variants.push({ name, load: await connections.load(loginTexts(path, emails)) })
+  }
+  for (const { load } of variants) await runChecked(load, WARM_UP)
+  const values = await inRounds(rounds, variants, async ({ load }) => (await runChecked(load, SLICE)).perSecond)
+  await connections.close()
+  return rowsOf(values)
+}
+
+/**
+ * Measures the processor time of the whole process for a login with the default hash, and for the same number of checks without HTTP,
+ * alternately. The difference is all the work that is not hashing.
+ */
+async function measureWhole(rounds, server, client) {
+  const { port, real, emails } = server.first
+  await checkLogin(port, 'the token call', real, emails[0])
+  const connections = await client.connect(port, 1)
+  const load = await connections.load(loginTexts(real, emails))
+  const { total: count } = await runChecked(load, WARM_UP)
+  await server.ask({ checks: count })
+
+  const slices = {
+    async login(slice) {
+      const before = await server.ask({})
+      const { total } = await runChecked(load, LOGIN_SLICE)
+      slice.login = ((await server.ask({})) - before) / total
+      slice.count = total
+    },
+    async hash(slice, number) {
+      const before = await server.ask({})
+      slice.hash = ((await server.ask({ checks: number })) - before) / number
+    },
+  }
+  const pairs = []
+  let number = Math.ceil((count * LOGIN_SLICE) / WARM_UP)
+  for (let i = 0; i < rounds * PAIRS; i++) {
+    const pair = {}
+    for (const kind of i % 2 ? ['hash', 'login'] : ['login', 'hash']) await slices[kind](pair, number)
+    number = pair.count
+    pairs.push(pair)
+  }
+  await connections.close()
+  return rowsOf({
+    'a login': pairs.map(({ login: whole }) => whole),
+    'its password check': pairs.map(({ hash }) => hash),
+    'the rest': pairs.map(({ login: whole, hash }) => whole - hash),
+    'the rest, percent of the login': pairs.map(({ login: whole, hash }) => (100 * (whole - hash)) / whole),
+  })
+}
+
+async function checkLogin(port, name, path, email) {
+  const { send, close } = createClient(port, { connections: 1 })
+  const good = await send(login(email, PASSWORD, '192.0.2.1', path))
+  if (good.status !== 200 || !JSON.parse(good.body).authenticationToken) {
+    throw new Error(`${name}: refuses a good login`)
+  }
+  const bad = await send(login('nobody@example.com', PASSWORD, '192.0.2.1', path))
+  if (bad.status !== 403) throw new Error(`${name}: accepts an unknown account`)
+  close()
+}
