@@ -8,6 +8,7 @@ import { appOf, serve } from './app-server.mjs'
 const ACCOUNTS = 64
 const BARE = '/token/bare0'
 const REAL = '/token/real0'
+const BARE_REAL = '/token/bare1'
 const PASSWORD = 'correct horse'
 
 const freePasswords = createPasswords({
@@ -48,12 +49,25 @@ apps.set(
   BARE,
   appOf((app) => app.post(BARE, express.json(), (_req, res) => res.json(answer))),
 )
+apps.set(
+  BARE_REAL,
+  appOf((app) =>
+    app.post(BARE_REAL, express.json(), async (req, res) => {
+      await passwords.verify(req.body.password, passwordHash)
+      res.json(answer)
+    }),
+  ),
+)
 
-/** Checks the password that often, one check after the other. Sends the processor time of this process in microseconds. */
-process.on('message', async ({ checks = 0 }) => {
-  for (let i = 0; i < checks; i++) await passwords.verify(PASSWORD, passwordHash)
+/** Checks the password `checks` times, `together` at a time. Sends the processor time of this process in microseconds. */
+process.on('message', async ({ checks = 0, together = 1 }) => {
+  let left = checks
+  async function checkInTurn() {
+    while (left-- > 0) await passwords.verify(PASSWORD, passwordHash)
+  }
+  await Promise.all(Array.from({ length: together }, checkInTurn))
   const { user, system } = process.cpuUsage()
   process.send(user + system)
 })
 process.on('disconnect', () => process.exit())
-process.send({ port: await serve(apps), bare: BARE, free, real: REAL, emails })
+process.send({ port: await serve(apps), bare: BARE, free, real: REAL, bareReal: BARE_REAL, emails })
