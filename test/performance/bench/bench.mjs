@@ -9,7 +9,9 @@ import { say, sayWhere } from '../processes.mjs'
 import { readArguments } from './arguments.mjs'
 import { guard } from './parts/guard.mjs'
 import { http } from './parts/http.mjs'
+import { logins } from './parts/logins.mjs'
 import { memory } from './parts/memory.mjs'
+import { profile } from './parts/profile.mjs'
 import { server } from './parts/server.mjs'
 import { saveResults } from './report/results.mjs'
 import { table } from './report/table.mjs'
@@ -18,7 +20,9 @@ const PARTS = {
   guard,
   http,
   server,
+  logins,
   memory,
+  profile,
 }
 
 function readOrExit() {

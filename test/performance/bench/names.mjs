@@ -16,3 +16,8 @@ export const MANY_KEYS = `${OURS}; no cache, the last of 100 keys`
 
 /** Returns whether a row is a guard with one token of HS256 and its usual settings. */
 export const isPlain = ({ name }) => !name.includes(';')
+
+/** The rows of the part about logins, and its password. */
+export const OURS_CHECK = 'this package'
+export const WRAPPED = '@node-rs/argon2, which this package calls'
+export const PASSWORD = 'correct horse'
