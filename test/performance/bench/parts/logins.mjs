@@ -14,7 +14,7 @@ const LOGIN_SLICE = 300
 /** Logins at a time. With fewer than the hashing threads, a hash also costs the time until its thread is awake. */
 const LOGINS_TOGETHER = 8
 
-/** Measures password checks beside other packages, and the cost of a login without its hash. */
+/** Compares password checks with those of other packages, and measures the cost of a login without its hash. */
 export const logins = {
   title: 'Logins: password checks, and the token call with and without them',
   async run({ rounds, node }) {
