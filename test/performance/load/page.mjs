@@ -59,7 +59,7 @@ const BLOCKS = {
   },
   example({ sizing: { figures }, million }) {
     const { rows, sums } = coresOf(figures)
-    const show = (value) => (value === 0 ? '' : shortened(value))
+    const show = (value) => (value === 0 ? '' : value < 0.005 ? '< 0.01' : shortened(value))
     const processes = Math.ceil(sums[0])
     const minutes = AFTER_OUTAGE / hashesPerSecond(figures) / processes / 60
     const { bytes } = million.figures.PostgreSQL
@@ -105,7 +105,11 @@ const BLOCKS = {
         `${grouped(scaling.each.median)}; ${grouped(scaling.perSecond.median)}`,
         '`scaling`',
       ],
-      ['two such processes compared with one: responses per second', times(scaling.speedUp), '`scaling`'],
+      [
+        'two such processes compared with one, on cores that they share with the load generators: responses per second',
+        times(scaling.speedUp),
+        '`scaling`',
+      ],
       ['… by processor time for a response', times(scaling.byCpu), '`scaling`'],
       [
         'PostgreSQL, look-up by e-mail address, by id, of an unknown address: a million accounts compared with a thousand',

@@ -10,13 +10,11 @@ export async function startOwnClient() {
 }
 
 /**
- * Runs a load whose responses must all be 200.
- * @throws Error for any other response and for a closed connection
+ * Runs a load whose responses must all be 200. Closed connections are right, because nginx closes each one after 1,000 requests.
+ * @throws Error for any other response
  */
 export async function runOk(load, milliseconds) {
   const found = await load.run(milliseconds)
-  if (found.statuses[200] !== found.total || found.closed > 0) {
-    throw new Error(`responses: ${JSON.stringify(found.statuses)}, closed connections: ${found.closed}`)
-  }
+  if (found.statuses[200] !== found.total) throw new Error(`responses by status: ${JSON.stringify(found.statuses)}`)
   return found
 }
