@@ -14,6 +14,13 @@ export const FEATURES = [
     says: '+ `accounts` and `isRevoked`, in PostgreSQL and Redis: about the sum of both lines',
   },
   {
+    name: 'queries',
+    base: 'guard',
+    uses: ['api', 'postgres'],
+    planned: true,
+    says: '+ the work of the route: the two queries of the example',
+  },
+  {
     name: 'login',
     uses: ['api', 'postgres'],
     planned: true,

@@ -18,6 +18,7 @@ it('the sums of the example are those of its features', async () => {
     'revocation-redis': { api: cost(60), redis: cost(6) },
     'revocation-database': both,
     'accounts-and-revocation': { ...both, redis: cost(6) },
+    queries: both,
     login: both,
     hash: { api: cost(6000) },
     'throttle-redis': { api: cost(60), redis: cost(60) },
@@ -25,9 +26,9 @@ it('the sums of the example are those of its features', async () => {
   const results = JSON.parse(await read('results.json'))
   results.sizing.figures = { ...results.sizing.figures, costs, memory: { idle: 50, used: 60, most: 70 } }
   const page = withFigures(await read('../../../docs/explanation/sizing.md'), results)
-  expect(page).toContain('| **sum** |  | **4.3** | **0.50** | **0.10** |')
-  expect(page).toContain('5 cores with one process each, and 5 × 70 MB')
-  expect(page).toContain('100,000 logins take 2.0 minutes on 5 cores')
+  expect(page).toContain('| **sum** |  | **5.3** | **1.0** | **0.10** |')
+  expect(page).toContain('6 cores with one process each, and 6 × 70 MB')
+  expect(page).toContain('100,000 logins take 1.7 minutes on 6 cores')
 })
 
 it('a page without the marks is not changed', () => {

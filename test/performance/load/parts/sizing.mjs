@@ -35,11 +35,13 @@ export const sizing = {
 
     const costs = Object.fromEntries(FEATURES.map((feature) => [feature.name, costOf(feature, values)]))
     const example = ofEach(values.example, Object.keys(values.example[0]))
-    const reached = FEATURES.every(({ name, uses }) => uses.every((part) => costs[name][part].median > 1))
+    const reached = FEATURES.every(({ name, uses }) =>
+      uses.every((part) => part === 'api' || costs[name][part].low > 1),
+    )
     return {
       figures: { costs, example, memory },
       verdicts: [
-        check('every feature needs time of the processes that it uses', reached ? 'yes' : 'no', reached),
+        check('every feature reached its stores', reached ? 'yes' : 'no', reached),
         ...FEATURES.map(({ name, base, uses }) =>
           figure(base ? `${name}: more than ${base}` : name, uses.map((part) => shown(part, costs[name])).join(', ')),
         ),

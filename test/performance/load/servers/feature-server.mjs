@@ -10,14 +10,23 @@ import {
 } from 'express-token-endpoint'
 
 const from = (file) => import(`../../../../example-app/dist/data/${file}.js`)
-const [{ openDatabase }, { createAccountStore }, { openSharedState }, { databaseRevocation }, { tokenKeys }] =
-  await Promise.all(['databases/database', 'account-store', 'shared-state', 'revocation', 'signing-keys'].map(from))
+const [
+  { openDatabase },
+  { createAccountStore },
+  { openSharedState },
+  { databaseRevocation },
+  { createStatements },
+  { tokenKeys },
+] = await Promise.all(
+  ['databases/database', 'account-store', 'shared-state', 'revocation', 'statements', 'signing-keys'].map(from),
+)
 
 const { BASE_URL: issuer, DATA_DIR: dataDir, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = process.env
 const log = (line) => process.stderr.write(`${line}\n`)
 const db = await openDatabase({ databaseUrl, dataDir }, log)
 const shared = await openSharedState(redisUrl, db, log)
 const accounts = createAccountStore(db)
+const statements = createStatements(db)
 const tokens = createTokenIssuer({ issuer, keys: tokenKeys(dataDir) })
 
 const GUARDS = {
@@ -44,6 +53,10 @@ for (const [name, options] of Object.entries(GUARDS)) {
     res.json({ account: authOf(req).accountId, statements: [] })
   })
 }
+app.get('/queries', requireBearer({ tokens }), async (req, res) => {
+  const house = await statements.findHouse('north')
+  res.json({ house, statements: await statements.list(house.id, authOf(req).accountId) })
+})
 for (const [name, options] of Object.entries(LOGINS)) {
   app.use(tokenRouter({ path: `/${name}`, tokens, accounts, ...options }))
 }
