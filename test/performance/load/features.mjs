@@ -1,5 +1,5 @@
 /**
- * The features of a host, each with the programs that spend time on it. A feature with a `base` is measured as the difference from
+ * The features of a host, each with the programs that work for it. A feature with a `base` is measured as the difference from
  * its base. The names are those of the routes of servers/feature-server.mjs. The example of the page uses those with `planned`.
  */
 export const FEATURES = [
