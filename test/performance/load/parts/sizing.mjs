@@ -101,7 +101,7 @@ async function measure({ nginx, postgres, redis }, { load, pid }, slice) {
   return { perSecond, ...Object.fromEntries(started.map(([part, used]) => [part, used() / total])) }
 }
 
-/** Returns the cost of a feature: what it needs, less what its base needs in the same round. */
+/** Returns the cost of a feature: its own time, minus the time of its base in the same round. */
 function costOf({ name, base, uses }, values) {
   const rows = values[name].map((row, round) =>
     Object.fromEntries(uses.map((part) => [part, row[part] - (base ? values[base][round][part] : 0)])),
