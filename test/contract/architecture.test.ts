@@ -77,7 +77,7 @@ describe('the layers of src', () => {
       expect.arrayContaining([
         'index.ts → http/token-endpoint/token-router.ts',
         'http/token-endpoint/token-router.ts → express',
-        'tokens/jwt/signature.ts → jwa',
+        'tokens/jwt/signature.ts → node:crypto',
         'accounts/passwords/hashers/argon2id.ts → @node-rs/argon2',
       ]),
     )
@@ -125,7 +125,6 @@ describe('the layers of src', () => {
   it.each([
     ['express and passport', /^(@types\/)?(express|passport)/, 'http'],
     ['what reads a request', /^(raw-body|content-type|bytes|body-parser|qs)$/, 'http'],
-    ['signatures', /^(jsonwebtoken|jws|jwa|jose)$/, 'tokens'],
     ['password hashes', /argon2|bcrypt/, 'accounts'],
   ])('%s: imported in one room alone', (_what, name, room) => {
     const importing = FOREIGN.filter(({ to }) => name.test(to))

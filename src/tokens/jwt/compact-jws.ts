@@ -11,8 +11,7 @@ export interface CompactToken {
   readonly payload: Buffer
   /** The signed text: header and payload in base64url (RFC 7515 section 5.1). */
   readonly signed: string
-  /** The signature in base64url. */
-  readonly signature: string
+  readonly signature: Buffer
 }
 
 /**
@@ -22,13 +21,14 @@ export interface CompactToken {
  */
 export function readCompact(token: string): CompactToken | undefined {
   const parts = token.split('.', 4)
-  const [headerPart = '', payloadPart = '', signature = ''] = parts
+  const [headerPart = '', payloadPart = '', signaturePart = ''] = parts
   if (parts.length !== 3) return undefined
   const header = readHeader(headerPart)
   const payload = canonicalBytes(payloadPart)
-  if (!header || !payload || !isUtf8(payload) || !canonicalBytes(signature)) return undefined
+  const signature = canonicalBytes(signaturePart)
+  if (!header || !payload || !isUtf8(payload) || !signature) return undefined
   const { alg, kid, typ, critical } = header
-  return { alg, kid, typ, critical, payload, signed: token.slice(0, -signature.length - 1), signature }
+  return { alg, kid, typ, critical, payload, signed: token.slice(0, -signaturePart.length - 1), signature }
 }
 
 type Header = Pick<CompactToken, 'alg' | 'kid' | 'typ' | 'critical'>

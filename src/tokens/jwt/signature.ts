@@ -1,35 +1,67 @@
-import type { KeyObject } from 'node:crypto'
-import jwa from 'jwa'
-import { ALGORITHMS, type Algorithm } from '../keys/algorithms.js'
+import { constants, createHmac, type KeyObject, sign, timingSafeEqual, verify } from 'node:crypto'
+import type { Algorithm } from '../keys/algorithms.js'
 import type { VerificationKey } from '../keys/key-ring.js'
 import type { CompactToken } from './compact-jws.js'
 
-/** The part of `jwa` that is used here. Its published types do not know `KeyObject`. */
-interface Jwa {
-  sign(input: string, key: KeyObject): string
-  verify(input: string, signature: string, key: KeyObject): boolean
+/** Creates and checks signatures of one algorithm. */
+interface Signer {
+  sign(signed: string, key: KeyObject): Buffer
+  verify(signed: string, signature: Buffer, key: KeyObject): boolean
 }
 
-const JWA = new Map(Object.keys(ALGORITHMS).map((alg) => [alg, jwa(alg as Algorithm) as unknown as Jwa] as const))
+/** HMAC with SHA-2 (RFC 7518 section 3.2). */
+function hmac(hash: string): Signer {
+  const macOf = (signed: string, key: KeyObject) => createHmac(hash, key).update(signed).digest()
+  return {
+    sign: macOf,
+    verify(signed, signature, key) {
+      const mac = macOf(signed, key)
+      return mac.length === signature.length && timingSafeEqual(mac, signature)
+    },
+  }
+}
+
+/** RSA and ECDSA signatures (RFC 7518 sections 3.3 to 3.5). `options` are those of `node:crypto`. */
+function keyPair(hash: string, options: object): Signer {
+  return {
+    sign: (signed, key) => sign(hash, Buffer.from(signed), { key, ...options }),
+    verify: (signed, signature, key) => verify(hash, Buffer.from(signed), { key, ...options }, signature),
+  }
+}
+
+const PKCS1 = { padding: constants.RSA_PKCS1_PADDING }
+/** The salt is as long as the hash (RFC 7518 section 3.5). */
+const PSS = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }
+/** A signature is the two numbers R and S, each of the curve's length (RFC 7518 section 3.4). */
+const P1363 = { dsaEncoding: 'ieee-p1363' }
+
+const SIGNERS: Readonly<Record<Algorithm, Signer>> = {
+  HS256: hmac('sha256'),
+  HS384: hmac('sha384'),
+  HS512: hmac('sha512'),
+  RS256: keyPair('sha256', PKCS1),
+  RS384: keyPair('sha384', PKCS1),
+  RS512: keyPair('sha512', PKCS1),
+  PS256: keyPair('sha256', PSS),
+  PS384: keyPair('sha384', PSS),
+  PS512: keyPair('sha512', PSS),
+  ES256: keyPair('sha256', P1363),
+  ES384: keyPair('sha384', P1363),
+  ES512: keyPair('sha512', P1363),
+}
 
 /** Signs a header and a payload as a JWS in compact form (RFC 7515 section 7.1). */
 export function signCompact(
-  header: { alg: Algorithm; typ: string; kid: string },
+  header: { alg: Algorithm; [member: string]: unknown },
   payload: object,
   key: KeyObject,
 ): string {
-  const input = `${encode(header)}.${encode(payload)}`
-  return `${input}.${JWA.get(header.alg)?.sign(input, key)}`
+  const head = Buffer.from(JSON.stringify(header)).toString('base64url')
+  const signed = `${head}.${Buffer.from(JSON.stringify(payload)).toString('base64url')}`
+  return `${signed}.${SIGNERS[header.alg].sign(signed, key).toString('base64url')}`
 }
-
-const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url')
 
 /** Returns whether a key made a token's signature, by the key's own algorithm (RFC 7515 section 5.2). */
 export function isSignedBy({ signed, signature }: CompactToken, { alg, key }: VerificationKey): boolean {
-  try {
-    return JWA.get(alg)?.verify(signed, signature, key) === true
-  } catch {
-    // jwa throws for an ECDSA signature of another length.
-    return false
-  }
+  return SIGNERS[alg].verify(signed, signature, key)
 }

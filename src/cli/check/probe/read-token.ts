@@ -6,6 +6,8 @@ import type { Answer } from './send.js'
 
 /** The parts of a token, not verified. */
 export interface ReadToken extends CompactToken {
+  /** The signature in base64url. */
+  signatureText: string
   text: string
   claims: Readonly<Record<string, unknown>>
 }
@@ -27,5 +29,6 @@ export function tokenIn(answer: Answer): string {
 export function readJwt(text: string): ReadToken | undefined {
   const compact = readCompact(text)
   const claims = compact && parseJson(compact.payload.toString())
-  return compact && isPlainObject(claims) ? { ...compact, text, claims } : undefined
+  if (!compact || !isPlainObject(claims)) return undefined
+  return { ...compact, signatureText: compact.signature.toString('base64url'), text, claims }
 }

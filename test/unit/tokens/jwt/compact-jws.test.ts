@@ -18,7 +18,7 @@ describe('readCompact', () => {
       critical: false,
       payload: Buffer.from('{}'),
       signed: `${header}.e30`,
-      signature: 'AA',
+      signature: Buffer.from([0]),
     })
   })
 
