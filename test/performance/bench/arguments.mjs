@@ -2,28 +2,24 @@ import { parseArgs } from 'node:util'
 
 const DEFAULT_ROUNDS = 7
 const QUICK_ROUNDS = 3
-const FLOOD_SECONDS = 3
 
 /**
- * Reads the parts to run, the number of rounds, and the length of each login flood.
+ * Reads the parts to run, and the number of rounds.
  * @throws Error that lists the valid arguments
  */
 export function readArguments(words, parts) {
   const { values, positionals } = parseArgs({
     args: words,
     allowPositionals: true,
-    options: { rounds: { type: 'string' }, seconds: { type: 'string' }, quick: { type: 'boolean', default: false } },
+    options: { rounds: { type: 'string' }, quick: { type: 'boolean', default: false } },
   })
   const unknown = positionals.filter((name) => !parts.includes(name))
   if (unknown.length > 0) throw new Error(`no such part: ${unknown.join(', ')}. There are ${parts.join(', ')}`)
   const rounds = Number(values.rounds ?? (values.quick ? QUICK_ROUNDS : DEFAULT_ROUNDS))
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds must be a whole number, 1 or more')
-  const seconds = Number(values.seconds ?? FLOOD_SECONDS)
-  if (!(seconds >= 1 && seconds <= 60)) throw new Error('--seconds must be a number from 1 to 60')
   return {
     quick: values.quick,
     rounds,
-    seconds,
     parts: positionals.length > 0 ? parts.filter((name) => positionals.includes(name)) : [...parts],
   }
 }

@@ -1,18 +1,19 @@
-// npm run bench [-- [guard http …] [--rounds 21 | --quick] [--seconds 5]]; the seconds are those of each login flood.
+// npm run bench [-- [guard http …] [--rounds 21 | --quick]]
 
 import { say, sayWhere } from '../processes.mjs'
 import { readArguments } from './arguments.mjs'
-import { flood } from './parts/flood.mjs'
+import { attacks, settings } from './parts/attacks.mjs'
 import { guard } from './parts/guard.mjs'
 import { http } from './parts/http.mjs'
 import { keys } from './parts/keys.mjs'
 import { memory } from './parts/memory.mjs'
 import { size } from './parts/size.mjs'
 import { token } from './parts/token.mjs'
+import { unknown } from './parts/unknown.mjs'
 import { saveResults } from './report/results.mjs'
 import { table } from './report/table.mjs'
 
-const PARTS = { guard, http, token, keys, size, memory, flood }
+const PARTS = { guard, http, token, keys, size, memory, unknown, attacks, settings }
 
 function readOrExit() {
   try {

@@ -1,21 +1,13 @@
 // Measures the memory of verified tokens. It runs in its own process with --expose-gc, so that nothing else uses the heap.
 import { createTokenVerifier, requireBearer } from 'express-token-endpoint'
 import { createEnvironment } from './environment.mjs'
+import { retained } from './measure/retained.mjs'
 import { sized } from './measure/sized.mjs'
 import { microsecondsPerCall, requestsWith } from './measure/synthetic.mjs'
 
 const LENGTH = 512
 const CACHED = 10_000
 const DISTINCT = 100_000
-
-async function retained() {
-  for (let i = 0; i < 3; i++) {
-    globalThis.gc()
-    await new Promise(setImmediate)
-  }
-  const { heapUsed, external } = process.memoryUsage()
-  return heapUsed + external
-}
 
 const environment = sized(LENGTH, (claims) => createEnvironment('HS256', claims))
 const { issuer, verifying } = environment

@@ -1,11 +1,15 @@
 import { start } from '../../processes.mjs'
 
-/** Measures the memory of cached tokens, and checks its limit. */
+const MOST_FAILED_LOGINS = 64
+
+const measure = (file) => start(new URL(`../${file}`, import.meta.url), { execArgv: ['--expose-gc'] })
+
+/** Measures the memory of cached tokens and of failed logins, and checks their limits. */
 export const memory = {
-  title: 'Memory of verified tokens',
+  title: 'Memory of verified tokens and failed logins',
   async run() {
-    const { first } = await start(new URL('../token-memory.mjs', import.meta.url), { execArgv: ['--expose-gc'] })
-    const { length, cached, distinct, sizes } = first
+    const { length, cached, distinct, sizes } = (await measure('token-memory.mjs')).first
+    const { count, size } = (await measure('throttle-memory.mjs')).first
     const megabytes = (bytes) => bytes / 2 ** 20
     const full = sizes[0]
     const most = Math.max(...sizes)
@@ -19,6 +23,7 @@ export const memory = {
             ['1,000 tokens', show(perThousand)],
             [`${cached.toLocaleString('en')} tokens, the default cache full`, show(megabytes(full))],
             [`${distinct.toLocaleString('en')} tokens in turn, the most at any time`, show(megabytes(most))],
+            [`failed logins of ${count.toLocaleString('en')} accounts and addresses`, show(megabytes(size))],
           ],
         },
       ],
@@ -29,8 +34,13 @@ export const memory = {
           measured: (most / full).toFixed(2),
           holds: most / full <= 1.1,
         },
+        {
+          demand: `memory after failed logins of ${count.toLocaleString('en')} accounts and addresses: at most ${MOST_FAILED_LOGINS} MB`,
+          measured: show(megabytes(size)),
+          holds: megabytes(size) <= MOST_FAILED_LOGINS,
+        },
       ],
-      rows: { perThousand, full: megabytes(full), most: megabytes(most) },
+      rows: { failedLogins: megabytes(size), perThousand, full: megabytes(full), most: megabytes(most) },
     }
   },
 }

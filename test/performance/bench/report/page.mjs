@@ -1,12 +1,11 @@
 import { OURS } from '../names.mjs'
 import { isPlain } from './guard-chart.mjs'
 
-const START = '<!-- bench: npm run bench -->\n'
 const END = '<!-- /bench -->'
 
 const digits = (value) => (value === undefined ? '–' : value < 10 ? value.toFixed(2) : value.toFixed(0))
 const line = (cells) => `| ${cells.join(' | ')} |`
-const markdown = (heads, rows) =>
+export const markdown = (heads, rows) =>
   [
     line(heads),
     `|---|${heads
@@ -33,7 +32,7 @@ const closerOf = ({ rows, closer }) =>
     .map((alg) => `${alg} ${digits(closer.find(({ name }) => name === alg).ratio.median)}`)
     .join(', ')
 
-/** Returns the page's tables. */
+/** Returns the tables of the page on performance. */
 function tables({ guard, http, ...others }) {
   const shareOf = (name, alg) => http.rows[alg].find((row) => row.name === name)?.ratio.median
   const guards = guard.rows.filter(isPlain)
@@ -56,16 +55,22 @@ function tables({ guard, http, ...others }) {
     ),
     '</details>',
     ...placesOf({ guard, http, ...others }),
-  ].join('\n\n')
+  ]
 }
 
 /**
- * Puts the tables between the marks of a page.
+ * Puts blocks between the marks of a page. The first mark names the command that writes the blocks.
  * @throws Error when the page has no marks
  */
-export function withTables(page, parts) {
-  const start = page.indexOf(START)
-  const end = page.indexOf(END)
-  if (start < 0 || end < start) throw new Error('the page has no marks for the tables')
-  return `${page.slice(0, start + START.length)}\n${tables(parts)}\n\n${page.slice(end)}`
+export function putBetween(page, command, blocks) {
+  const mark = `<!-- bench: ${command} -->\n`
+  const start = page.indexOf(mark)
+  const end = page.indexOf(END, start)
+  if (start < 0 || end < start) throw new Error(`the page has no marks for the tables of ${command}`)
+  return `${page.slice(0, start + mark.length)}\n${blocks.join('\n\n')}\n\n${page.slice(end)}`
+}
+
+/** Puts the tables of all parts between the marks of a page, except those that have their own page. */
+export function withTables(page, { attacks: _, settings: __, ...parts }) {
+  return putBetween(page, 'npm run bench', tables(parts))
 }

@@ -2,6 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { availableParallelism, cpus } from 'node:os'
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { withAttacks } from './attacks.mjs'
 import { guardChart } from './guard-chart.mjs'
 import { withTables } from './page.mjs'
 
@@ -10,6 +11,7 @@ const JSON_FILE = new URL('bench.json', FOLDER)
 const DOCS = new URL('../../../../docs/', import.meta.url)
 const CHART_FILE = new URL('assets/guard.svg', DOCS)
 const PAGE = new URL('explanation/performance.md', DOCS)
+const ATTACKS_PAGE = new URL('explanation/under-attack.md', DOCS)
 
 const readJson = async (url) => JSON.parse(await readFile(url, 'utf8'))
 
@@ -47,6 +49,9 @@ export async function saveResults(results, { rounds }) {
   const picture = guardChart(parts)
   if (picture) files.set(CHART_FILE, picture)
   if (parts.guard && parts.http) files.set(PAGE, withTables(await readFile(PAGE, 'utf8'), parts))
+  if (parts.attacks && parts.settings) {
+    files.set(ATTACKS_PAGE, withAttacks(await readFile(ATTACKS_PAGE, 'utf8'), parts))
+  }
   await mkdir(FOLDER, { recursive: true })
   for (const [file, content] of files) await writeFile(file, content)
   return [...files.keys()].map((file) => relative('', fileURLToPath(file)))
