@@ -44,24 +44,22 @@ export async function startClearingHouse(
     )
   }
 
-  const { server, port, url, drain } = await listen({ host: config.host, port: config.port, variable: 'PORT' })
-  // With PORT=0 the address is known only now. Node reads no request before this function adds the app below.
+  const { app, port, url, drain } = await listen({ host: config.host, port: config.port, variable: 'PORT' })
+  // With PORT=0 the address is known only now. Node reads no request before this function adds the routes below.
   const issuer = config.baseUrl ?? url
-  server.on(
-    'request',
-    createClearingHouseApp({
-      tokens: createTokenIssuer({ issuer, keys }),
-      accounts,
-      statements: createStatements(db),
-      passwords,
-      throttle: shared.throttle,
-      revocation: shared.revocation,
-      page: { reportingUrl },
-      trustedProxies: config.trustedProxies,
-      checks: { database: () => accounts.isEmpty(), ...shared.checks },
-      log: complain,
-    }),
-  )
+  createClearingHouseApp({
+    app,
+    tokens: createTokenIssuer({ issuer, keys }),
+    accounts,
+    statements: createStatements(db),
+    passwords,
+    throttle: shared.throttle,
+    revocation: shared.revocation,
+    page: { reportingUrl },
+    trustedProxies: config.trustedProxies,
+    checks: { database: () => accounts.isEmpty(), ...shared.checks },
+    log: complain,
+  })
   return {
     port,
     url,

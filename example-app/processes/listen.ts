@@ -1,9 +1,11 @@
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import express, { type Express } from 'express'
 import gracefulShutdown from 'http-graceful-shutdown'
 import { urlOf } from '../config.js'
 import { OperatorError } from '../errors.js'
+import { messageClasses } from '../web/message-classes.js'
 import { STOP_LIMIT_MS } from './signals.js'
 
 export interface Address {
@@ -14,7 +16,8 @@ export interface Address {
 }
 
 export interface Listening {
-  server: Server
+  /** Receives every request. It has no routes yet. */
+  app: Express
   port: number
   url: string
   /** Stops accepting connections, finishes the requests in flight, and closes every connection. */
@@ -23,7 +26,8 @@ export interface Listening {
 
 /** @throws OperatorError when another program uses the port */
 export async function listen({ host, port, variable }: Address): Promise<Listening> {
-  const server = createServer()
+  const app = express()
+  const server = createServer(messageClasses(app), app)
   // The library handles no signal itself, because `stopOnSignals` stops two servers and their databases.
   const drain = gracefulShutdown(server, { signals: '', forceExit: false, timeout: STOP_LIMIT_MS })
   try {
@@ -34,5 +38,5 @@ export async function listen({ host, port, variable }: Address): Promise<Listeni
     throw new OperatorError(`Another program uses port ${port} of ${host}. Set another: ${variable}=3100 npm start`)
   }
   const address = server.address() as AddressInfo
-  return { server, drain, port: address.port, url: urlOf(host, address.port) }
+  return { app, drain, port: address.port, url: urlOf(host, address.port) }
 }

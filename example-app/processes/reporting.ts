@@ -21,20 +21,18 @@ export async function startReporting(config: Config): Promise<Reporting> {
   const shared = await openSharedState(config.redisUrl, db, complain)
   const accounts = createAccountStore(db)
   const { host, reportingPort: port } = config
-  const { server, url, drain } = await listen({ host, port, variable: 'REPORTING_PORT' })
-  server.on(
-    'request',
-    createReportingApp({
-      tokens: createTokenVerifier({ issuer, keys }),
-      accounts,
-      reports: createReports(db),
-      isRevoked: shared.revocation.isRevoked,
-      trustedProxies: config.trustedProxies,
-      // The issuer is not checked, because cached keys verify tokens while the issuer is down.
-      checks: { database: () => accounts.isEmpty(), ...shared.checks },
-      log: complain,
-    }),
-  )
+  const { app, url, drain } = await listen({ host, port, variable: 'REPORTING_PORT' })
+  createReportingApp({
+    app,
+    tokens: createTokenVerifier({ issuer, keys }),
+    accounts,
+    reports: createReports(db),
+    isRevoked: shared.revocation.isRevoked,
+    trustedProxies: config.trustedProxies,
+    // The issuer is not checked, because cached keys verify tokens while the issuer is down.
+    checks: { database: () => accounts.isEmpty(), ...shared.checks },
+    log: complain,
+  })
   return {
     url,
     async stop() {

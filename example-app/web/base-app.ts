@@ -6,6 +6,8 @@ import { sendProblem } from './problem.js'
 import { securityHeaders } from './security-headers.js'
 
 export interface BaseDependencies {
+  /** The app that gets the routes. Default: a new app. */
+  app?: Express
   tokens: TokenVerifier
   /** Checks that `/readyz` runs. */
   checks: Checks
@@ -15,12 +17,12 @@ export interface BaseDependencies {
   log: (line: string) => void
 }
 
-/** Creates an app with the middleware that both APIs have around their own routes. */
+/** Returns an app with the middleware that both APIs have around their own routes. */
 export function createBaseApp(
-  { tokens, checks, trustedProxies = 0, log }: BaseDependencies,
+  { app = express(), tokens, checks, trustedProxies = 0, log }: BaseDependencies,
   ...routes: RequestHandler[]
 ): Express {
-  const app = express().set('trust proxy', trustedProxies)
+  app.set('trust proxy', trustedProxies)
   app.use(securityHeaders(tokens.issuer), healthRouter(checks), ...routes)
   app.use((_req, res) => sendProblem(res, 404, 'not_found'))
   app.use(errorHandler(log))

@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process'
+import { fork, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { availableParallelism, loadavg } from 'node:os'
 
@@ -12,12 +12,28 @@ export const sayWhere = () =>
       .join(' ')}`,
   )
 
-/** Starts a file in its own process, and waits for the first message of that process. */
-export async function start(file, options = {}) {
-  const child = fork(file, options.args ?? [], {
-    execArgv: options.execArgv ?? [],
-    env: options.env ?? process.env,
-    silent: options.silent ?? false,
+/** The cores of a measured server and of its load generator. Separate cores make a measurement less noisy. */
+export const SERVER_CORE = 0
+export const CLIENT_CORE = 1
+
+let canPin
+/** Returns whether this system has `taskset`, and both cores. */
+const pins = () => {
+  canPin ??= [SERVER_CORE, CLIENT_CORE].every((core) => spawnSync('taskset', ['-c', `${core}`, 'true']).status === 0)
+  return canPin
+}
+
+/**
+ * Starts a file in its own process, and waits for the first message of that process.
+ * @param options `node` is the path of another Node, and `core` pins the process to a core where the system can
+ */
+export async function start(file, { args = [], execArgv = [], env, silent, node = process.execPath, core } = {}) {
+  const pinned = core !== undefined && pins()
+  const child = fork(file, args, {
+    execPath: pinned ? 'taskset' : node,
+    execArgv: pinned ? ['-c', `${core}`, node, ...execArgv] : execArgv,
+    env,
+    silent,
     serialization: 'advanced',
   })
   const answer = async () => {

@@ -1,19 +1,34 @@
-// npm run bench [-- [guard http …] [--rounds 21 | --quick]]
+// npm run bench [-- [guard http …] [--node 24,20] [--rounds 21 | --quick]]
+//
+// A part has a `title` and `run({ rounds, node, line })`: `node` is the path of the measured Node, and `line` is its line, as '24'.
+// It returns `{ tables: [{ heads, rows }], demands: [{ demand, measured, holds? }], rows }`. Tables and demands are text, and a demand
+// has the same text on each line. Everything but the tables is written to the results file.
 
+import { installedNode } from '../../contract/matrix/installed.mjs'
 import { say, sayWhere } from '../processes.mjs'
 import { readArguments } from './arguments.mjs'
 import { attacks, settings } from './parts/attacks.mjs'
 import { guard } from './parts/guard.mjs'
 import { http } from './parts/http.mjs'
-import { keys } from './parts/keys.mjs'
+import { logins } from './parts/logins.mjs'
 import { memory } from './parts/memory.mjs'
-import { size } from './parts/size.mjs'
-import { token } from './parts/token.mjs'
+import { profile } from './parts/profile.mjs'
+import { server } from './parts/server.mjs'
 import { unknown } from './parts/unknown.mjs'
 import { saveResults } from './report/results.mjs'
 import { table } from './report/table.mjs'
 
-const PARTS = { guard, http, token, keys, size, memory, unknown, attacks, settings }
+const PARTS = {
+  guard,
+  http,
+  server,
+  logins,
+  memory,
+  profile,
+  unknown,
+  attacks,
+  settings,
+}
 
 function readOrExit() {
   try {
@@ -26,26 +41,25 @@ function readOrExit() {
 
 const asked = readOrExit()
 const started = performance.now()
-const results = {}
 sayWhere()
-say(`medians over ${asked.rounds} interleaved rounds, and the middle half of the rounds in brackets`)
 
-for (const name of asked.parts) {
-  const { title, run } = PARTS[name]
-  say(`\n## ${title}`)
-  const { tables, ...numbers } = await run(asked)
-  for (const { heads, rows } of tables) say(`\n${table(heads, rows)}`)
-  results[name] = { title, ...numbers }
-}
-
-const demands = Object.values(results).flatMap((result) => result.demands ?? [])
-if (demands.length > 0) {
-  const rows = demands.map(({ demand, measured, holds }) => [
-    demand,
-    measured,
-    holds === undefined ? '' : holds ? 'yes' : 'NO',
-  ])
-  say(`\n${table(['demand', 'measured', 'holds'], rows)}`)
+for (const line of asked.lines) {
+  const { program: node, version } = await installedNode(line)
+  const results = {}
+  for (const name of asked.parts) {
+    const { title, run } = PARTS[name]
+    say(`\n## Node ${version}: ${title}`)
+    const { tables, ...numbers } = await run({ rounds: asked.rounds, node, line })
+    for (const { heads, rows } of tables) say(`\n${table(heads, rows)}`)
+    const demands = numbers.demands.map(({ demand, measured, holds }) => [demand, measured, answer(holds)])
+    if (demands.length > 0) say(`\n${table(['demand', 'measured', 'holds'], demands)}`)
+    results[name] = { title, ...numbers }
+  }
+  if (!asked.quick) say(`\nwritten: ${(await saveResults(line, version, results)).join(', ')}`)
 }
 say(`\n${Math.round((performance.now() - started) / 1000)} s`)
-if (!asked.quick) say(`written: ${(await saveResults(results, asked)).join(', ')}`)
+
+function answer(holds) {
+  if (holds === undefined) return ''
+  return holds ? 'yes' : 'NO'
+}

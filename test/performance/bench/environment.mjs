@@ -34,8 +34,12 @@ export function createEnvironment(alg, claims = {}) {
     issuer: issuer.issuer,
     audience: issuer.audience,
     tokens: (count) => Array.from({ length: count }, () => issue(new Date())),
-    expired: () => issue(new Date(Date.now() - 24 * HOUR)),
-    forged: () => withOtherSignature(issue(new Date())),
+    /** Returns the tokens that a guard is checked with: a valid one of this environment, a forged and an expired one. */
+    samples: (good) => ({
+      good,
+      forged: withOtherSignature(issue(new Date())),
+      expired: issue(new Date(Date.now() - 24 * HOUR)),
+    }),
   }
 }
 

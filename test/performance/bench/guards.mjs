@@ -7,10 +7,10 @@ import { fastJwt } from './peers/fast-jwt.mjs'
 import { jsonwebtoken } from './peers/jsonwebtoken.mjs'
 import { passportJwt } from './peers/passport-jwt.mjs'
 
-/** This package's guard as in its README. */
-export const ours = ({ issuer, verifying }) => ({
+/** This package's guard as in its README, or with other options of its verifier. */
+export const ours = ({ issuer, verifying }, options) => ({
   name: OURS,
-  guard: requireBearer({ tokens: createTokenVerifier({ issuer, keys: verifying }) }),
+  guard: requireBearer({ tokens: createTokenVerifier({ issuer, keys: verifying, ...options }) }),
 })
 
 /** The minimum of a guard with a cache. It knows its tokens beforehand and checks nothing. */

@@ -1,8 +1,8 @@
 import { start } from '../processes.mjs'
 
-/** Starts a load generator in its own process. It runs one load at a time. */
-export async function startClient() {
-  const { child, ask } = await start(new URL('client.mjs', import.meta.url))
+/** Starts a load generator in its own process, with the options of `start`. It runs one load at a time. */
+export async function startClient(options) {
+  const { child, ask } = await start(new URL('client.mjs', import.meta.url), options)
   const order = async (message) => {
     const { error, result } = await ask(message)
     if (error) throw new Error(`load generator: ${error}`)

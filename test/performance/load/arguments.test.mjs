@@ -7,7 +7,8 @@ describe('the arguments of npm run fleet', () => {
   it.each([
     [[], { parts: PARTS, scale: 1, rounds: 15 }],
     [['million', 'load'], { parts: ['load', 'million'] }],
-    [['--scale', '0.01', '--rounds', '3'], { parts: PARTS, scale: 0.01, rounds: 3 }],
+    [['--scale', '0.01', '--rounds', '3'], { parts: PARTS, scale: 0.01, rounds: 3, node: undefined, write: false }],
+    [['--node', '24', '--write'], { node: '24', write: true }],
   ])('%j', (words, expected) => {
     expect(readArguments(words, PARTS)).toMatchObject(expected)
   })
@@ -17,6 +18,7 @@ describe('the arguments of npm run fleet', () => {
     [['--scale', '0'], '--scale'],
     [['--scale', 'full'], '--scale'],
     [['--rounds', '2'], '--rounds'],
+    [['--node', 'lts'], '--node'],
     [['--quick'], '--quick'],
   ])('%j is refused', (words, says) => {
     expect(() => readArguments(words, PARTS)).toThrow(says)

@@ -1,15 +1,17 @@
-// Usage: `npm run fleet [-- [load rotation …] [--scale 0.01] [--rounds 15]]`
+// Usage: `npm run fleet [-- [load rotation …] [--scale 0.01] [--rounds 15] [--node 24] [--write]]`
 
 import { table } from '../bench/report/table.mjs'
 import { say, sayWhere } from '../processes.mjs'
 import { readArguments } from './arguments.mjs'
 import { isInterrupted, stopAll, stopOnSignals } from './cleanup.mjs'
+import { isThisNode, runWithNode } from './other-node.mjs'
 import { load } from './parts/load.mjs'
 import { million } from './parts/million.mjs'
 import { outages } from './parts/outages.mjs'
 import { rotation } from './parts/rotation.mjs'
 import { scaling } from './parts/scaling.mjs'
 import { sizing } from './parts/sizing.mjs'
+import { saveFigures } from './results.mjs'
 import { isWrong, rowOf } from './verdicts.mjs'
 
 const PARTS = { load, rotation, outages, million, scaling, sizing }
@@ -23,17 +25,15 @@ function readOrExit() {
   }
 }
 
-const asked = readOrExit()
-stopOnSignals()
-sayWhere()
-for (const name of asked.parts) {
+async function runPart(name, asked) {
   const { title, run } = PARTS[name]
   const started = performance.now()
   say(`\n## ${name}: ${title}\n`)
   try {
-    const verdicts = await run(asked)
+    const { verdicts, figures } = await run(asked)
     say(table(['what', 'measured', 'holds'], verdicts.map(rowOf)))
     if (verdicts.some(isWrong)) process.exitCode = 1
+    else if (asked.write && figures) say(`\nwritten: ${(await saveFigures(name, figures, asked)).join(', ')}`)
   } catch (error) {
     // After an interruption, a stopped server is not a failure.
     if (!isInterrupted()) process.stderr.write(`fleet: ${name}: ${error.stack}\n`)
@@ -43,3 +43,9 @@ for (const name of asked.parts) {
   }
   say(`\n${Math.round((performance.now() - started) / 1000)} s`)
 }
+
+const asked = readOrExit()
+if (asked.node && !isThisNode(asked.node)) process.exit(await runWithNode(asked.node))
+stopOnSignals()
+sayWhere()
+for (const name of asked.parts) await runPart(name, asked)

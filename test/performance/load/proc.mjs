@@ -1,22 +1,36 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
-/** Linux reports processor time in hundredths of a second (USER_HZ). */
-const TICKS_PER_SECOND = 100
+/** Returns a function for the microseconds of processor time since now, of processes and their threads. Works on Linux only. */
+export function cpuSince(pidsNow) {
+  const before = cpuByThread(pidsNow())
+  return () => {
+    let micros = 0
+    // A thread that has ended since then does not count.
+    for (const [thread, used] of cpuByThread(pidsNow())) micros += used - (before.get(thread) ?? 0)
+    return micros
+  }
+}
 
-/** Returns the processor time of processes and their threads in seconds. Works on Linux only. */
-export function cpuSeconds(pids) {
-  let ticks = 0
+function cpuByThread(pids) {
+  const found = new Map()
   for (const pid of pids) {
-    try {
-      // The name can contain blanks and parentheses. User and system time are fields 14 and 15.
-      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-      ticks += Number(fields[11]) + Number(fields[12])
-    } catch {
-      // The process has ended, and its parent's time does not include it.
+    for (const thread of threadsOf(pid)) {
+      // `stat` has only hundredths of a second.
+      const sched = readFileSync(`${thread}/sched`, 'utf8')
+      found.set(thread, Number(/^se\.sum_exec_runtime\s*:\s*([\d.]+)$/m.exec(sched)[1]) * 1000)
     }
   }
-  return ticks / TICKS_PER_SECOND
+  return found
+}
+
+function threadsOf(pid) {
+  const folder = `/proc/${pid}/task`
+  try {
+    return readdirSync(folder).map((thread) => `${folder}/${thread}`)
+  } catch {
+    // The process has ended since it was listed.
+    return []
+  }
 }
 
 /** Returns the current and the highest memory use of a process in megabytes. */

@@ -1,5 +1,5 @@
 /**
- * Results of a part. A `check` with `right: false` fails the run. A `figure` never fails the run, because a busy machine changes it.
+ * Verdicts of a part. A `check` with `right: false` fails the run. A `figure` never fails the run, because a busy machine changes it.
  */
 export const check = (what, measured, right) => ({ what, measured, right })
 export const figure = (what, measured, holds) => ({ what, measured, holds })

@@ -29,7 +29,6 @@ export interface ClientOptions {
   connections?: number
   keepAlive?: boolean
   localAddress?: string
-  retry?: boolean
 }
 
 export const TOKEN_PATH: string
@@ -38,10 +37,7 @@ export const FORM_TYPE: { 'Content-Type': string }
 export function login(email: string, password: string, address?: string, path?: string): Sent & { body: string }
 export function bearer(token: string, path: string): Sent
 export function send(port: number, sent: Sent): Promise<TimedAnswer>
-export function createClient(
-  port: number,
-  options?: ClientOptions,
-): { send: Send; close: () => void; retried: () => number }
+export function createClient(port: number, options?: ClientOptions): { send: Send; close: () => void }
 export function requestText(sent: Sent): string
 export function sendBytes(port: number, bytes: string | Uint8Array): Promise<string>
 export function sendEndlessly(port: number, head: string, chunk: string): Promise<string>

@@ -23,17 +23,12 @@ function withLength({ headers, body }) {
   return { 'Content-Length': Buffer.byteLength(body), ...headers }
 }
 
-/** Errors of a kept connection that the server closes while the client sends. */
-const CLOSED = new Set(['ECONNRESET', 'EPIPE'])
-
 function exchange(port, sent, agent) {
   const { method = 'POST', path = TOKEN_PATH, body, signal } = sent
   const options = { host: '127.0.0.1', port, agent, method, path, headers: withLength(sent) }
   return new Promise((resolve, reject) => {
     const started = performance.now()
     let begun = false
-    const fail = (error) =>
-      reject(Object.assign(error, { retryable: !begun && req.reusedSocket && CLOSED.has(error.code) }))
     const req = request({ ...options, ...(signal && { signal }) }, (res) => {
       begun = true
       const chunks = []
@@ -43,10 +38,10 @@ function exchange(port, sent, agent) {
         const ms = performance.now() - started
         resolve({ status, headers, rawHeaders, body: Buffer.concat(chunks).toString(), ms })
       })
-      res.on('error', fail)
+      res.on('error', reject)
     })
     // The server may respond and close the connection before it has read the whole body.
-    req.on('error', (error) => begun || fail(error))
+    req.on('error', (error) => begun || reject(error))
     req.end(body)
   })
 }
@@ -56,23 +51,11 @@ export const send = (port, sent) => exchange(port, sent, false)
 
 /**
  * Creates a client with at most `connections` connections. Further requests wait.
- * @param options `keepAlive: false` opens a connection for each request. `localAddress` is the client's own address. `retry` sends a
- *   GET again when the server closed its kept connection before the response began (RFC 9110 section 9.2.2).
+ * @param options `keepAlive: false` opens a connection for each request. `localAddress` is the client's own address.
  */
-export function createClient(port, { connections = 50, keepAlive = true, localAddress, retry = false } = {}) {
+export function createClient(port, { connections = 50, keepAlive = true, localAddress } = {}) {
   const agent = new Agent({ keepAlive, maxSockets: connections, localAddress })
-  let retried = 0
-  async function sendAgain(sent) {
-    for (;;) {
-      try {
-        return await exchange(port, sent, agent)
-      } catch (error) {
-        if (!retry || !error.retryable || sent.method !== 'GET') throw error
-        retried++
-      }
-    }
-  }
-  return { send: sendAgain, close: () => agent.destroy(), retried: () => retried }
+  return { send: (sent) => exchange(port, sent, agent), close: () => agent.destroy() }
 }
 
 /** Writes a request as text, with a `Host` and the length of its body. */

@@ -6,8 +6,9 @@ import type { Server } from 'node:http'
 import { AuthError, type PrivateTokenKey, type TokenIssuer, type TokenVerifier } from 'express-token-endpoint'
 import request from 'supertest'
 import ts from 'typescript'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startExamples } from '../../../support/documents/examples.js'
+import { root } from '../../../support/documents/repository.js'
 import { makeIssuer, SECRET } from '../../../support/fixtures.js'
 import { freePort } from '../../../support/services/servers/free-port.mjs'
 import { OPERATE } from './contexts/operate.js'
@@ -117,6 +118,24 @@ describe('the page on deployment', () => {
     child.kill('SIGTERM')
     expect(await (await response).text()).toBe('done')
     expect(await once(child, 'exit')).toEqual([0, null])
+  })
+
+  it('faster-express: has the prototypes of the app before Express sets them, and the classes of the example app', async () => {
+    vi.stubEnv('PORT', '0')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const { app, httpServer, tokens } = await run<Host & { httpServer: Server }>('faster-express')
+    onTestFinished(() => void httpServer.close())
+    const early: unknown[] = []
+    httpServer.prependListener('request', (req, res) => early.push(...[req, res].map(Object.getPrototypeOf)))
+    const { token } = tokens.issue({ accountId: 'acc-1' })
+    await request(httpServer).get('/').auth(token, { type: 'bearer' }).expect(200, 'admitted')
+    expect(early[0]).toBe(app.request)
+    expect(early[1]).toBe(app.response)
+    const [page, example] = [fileOf('faster-express'), `${root}/example-app/web/message-classes.ts`].map(
+      (file) => /^export const messageClasses .*?^function .*?^}$/ms.exec(readFileSync(file, 'utf8'))?.[0],
+    )
+    expect(page).toBeDefined()
+    expect(page).toBe(example)
   })
 
   it('health: stays alive and stops being ready while the database is down', async () => {

@@ -2,10 +2,10 @@ import { bearer, login, requestText, send } from '../../../support/plain-js/http
 import { startClient } from '../../client/start-client.mjs'
 import { memoryOf } from '../../load/proc.mjs'
 import { seconds } from '../../processes.mjs'
+import { median, quantile } from '../../stats.mjs'
 import { PASSWORD } from '../attacks.mjs'
 import { startAttacked } from '../servers/attacked.mjs'
 import { separateCores } from './separate-cores.mjs'
-import { median, quantile } from './stats.mjs'
 
 const OWNERS = 20
 /** Milliseconds between two requests of the only client of the guarded route. */
@@ -15,9 +15,15 @@ const ATTACKER = '127.0.0.9'
 
 const owner = (i) => login(`known${900 + i}@example.com`, PASSWORD, `198.51.100.${100 + i}`)
 
-/** Attacks an app, and measures the people who use the app. Each phase takes `milliseconds`. */
-export async function underAttack(attack, kind, settings, milliseconds) {
-  const app = await startAttacked(kind, settings)
+/** Milliseconds of each phase. In a much shorter phase, one pause of the machine decides the p99. */
+const PHASE = 1500
+
+/**
+ * Attacks an app, and measures the people who use the app.
+ * @param node the path of the app's Node
+ */
+export async function underAttack(attack, kind, settings, node) {
+  const app = await startAttacked(kind, settings, node)
   const [victim, attacker] = await Promise.all([startClient(), startClient()])
   try {
     const { authenticationToken: token } = JSON.parse((await send(app.port, owner(0))).body)
@@ -26,7 +32,7 @@ export async function underAttack(attack, kind, settings, milliseconds) {
     const logins = Array.from({ length: OWNERS }, (_, i) => requestText(owner(i)))
     const owners = await (await victim.connect(app.loginPort, OWNERS)).load(logins)
     await owners.run(1)
-    await guarded.run(milliseconds)
+    await guarded.run(PHASE)
 
     const { connections, requests, ofToken = false, ...how } = attack
     const port = ofToken ? app.port : app.loginPort
@@ -36,10 +42,10 @@ export async function underAttack(attack, kind, settings, milliseconds) {
     if (load) await load.start()
     // The first attempts of an attacker are not refused by a limit.
     await seconds(1)
-    const shared = timesOf(await guarded.run(milliseconds))
+    const shared = timesOf(await guarded.run(PHASE))
     const { statuses, times } = await owners.run(1)
     separateCores(app.pid, [...app.others, attacker.child.pid], [victim.child.pid])
-    const apart = timesOf(await guarded.run(milliseconds))
+    const apart = timesOf(await guarded.run(PHASE))
     return {
       shared,
       apart,

@@ -11,8 +11,8 @@ const MOST_APART = 0.05
 /** Measures whether the time of a refusal shows that an account exists. */
 export const unknown = {
   title: 'A refused login: the address of an account, and an unknown address',
-  async run() {
-    const server = await startAttacked('package')
+  async run({ node }) {
+    const server = await startAttacked('package', {}, node)
     const client = await startClient()
     const connection = await client.connect(server.port, 1)
     const guesses = (name, network) =>

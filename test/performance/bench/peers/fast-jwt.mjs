@@ -8,7 +8,6 @@ export const fastJwt = ({ alg, issuer, audience, text }) => {
     // fast-jwt warns about this setting with the code FAST_JWT_CACHE_KEY_BUILDER_SECURITY_RISK.
     {
       name: 'fast-jwt, cache keyed on the token',
-      warned: true,
       guard: bearer(createVerifier({ ...options, cache: true, cacheKeyBuilder: (token) => token })),
     },
     { name: 'fast-jwt', guard: bearer(createVerifier(options)) },

@@ -1,4 +1,4 @@
-import { markdown, putBetween } from './page.mjs'
+import { markdown, PAGE_LINE, placeOf, putBetween } from './page.mjs'
 
 const MOST_TIMES = 3
 
@@ -52,15 +52,14 @@ export const settingTables = (rows) =>
       .map((row) => [row.name, guarded(row.shared), guarded(row.apart), owners(row.owners), megabytes(row.memory)]),
   }))
 
-const show = ({ heads, rows }) => markdown(heads, rows)
-const placeOf = ({ node, cpu, date, versions }) =>
-  `Node ${node}, ${cpu}, ${date.slice(0, 10)} · ${Object.entries(versions)
-    .map((version) => version.join(' '))
-    .join(' · ')}`
+const blocksOf = (part, tables) =>
+  part
+    ? [...tables(part.rows).map(({ heads, rows }) => markdown(heads, rows)), `Node ${part.node}, ${placeOf(part)}`]
+    : []
 
-/** Puts the tables of both parts between the marks of a page. */
-export function withAttacks(page, { attacks, settings }) {
-  const blocks = [...attackTables(attacks.rows).map(show), placeOf(attacks)]
-  const others = [...settingTables(settings.rows).map(show), placeOf(settings)]
-  return putBetween(putBetween(page, 'npm run bench -- attacks', blocks), 'npm run bench -- settings', others)
+/** Puts the tables of both parts between the marks of a page. A part that was not measured has no tables. */
+export function withAttacks(page, results) {
+  const { attacks, settings } = results[PAGE_LINE] ?? {}
+  const first = putBetween(page, 'npm run bench -- attacks', blocksOf(attacks, attackTables))
+  return putBetween(first, 'npm run bench -- settings', blocksOf(settings, settingTables))
 }

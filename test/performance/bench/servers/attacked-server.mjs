@@ -74,7 +74,7 @@ const KINDS = {
   },
 }
 
-/** Lets the event loop run before the threads that hash. Linux has a priority for each thread, and Node 24 names these threads. */
+/** Lets the event loop run before the threads that hash. Linux has a priority for each thread, and Node 22 or later names these threads. */
 function lowerPriorityOfHashing() {
   for (const id of readdirSync('/proc/self/task')) {
     const name = readFileSync(`/proc/self/task/${id}/comm`, 'utf8').trim()
@@ -87,4 +87,6 @@ app.set('trust proxy', 1)
 await KINDS[kind](app)
 if (nice) lowerPriorityOfHashing()
 const server = app.listen(0, '127.0.0.1', 4096, () => process.send(server.address().port))
+// The client of the guarded route may wait for longer than Node's 5 s while the 20 people sign in.
+server.keepAliveTimeout = 60_000
 process.on('disconnect', () => process.exit())

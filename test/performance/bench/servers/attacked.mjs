@@ -19,11 +19,12 @@ export const SETTINGS = {
 }
 
 /** Starts the app in its own process. Logins go to `loginPort`, and all other requests to `port`. */
-export async function startAttacked(kind, { passwords, nice, execArgv, loginProcess, nginx } = {}) {
+export async function startAttacked(kind, { passwords, nice, execArgv, loginProcess, nginx }, node) {
   const startOne = () =>
     start(new URL('attacked-server.mjs', import.meta.url), {
       args: [kind, JSON.stringify({ passwords, nice })],
       execArgv,
+      node,
     })
   const servers = [await startOne(), ...(loginProcess ? [await startOne()] : [])]
   const proxy = nginx === undefined ? undefined : await startNginx(servers[0].first, nginx)

@@ -8,11 +8,10 @@ import { appOf, serve } from './app-server.mjs'
 const GUARDED = '/mine/statements'
 const OPEN = '/open/statements'
 
-const [alg, name] = process.argv.slice(2)
+const [alg, name, count] = process.argv.slice(2)
 const environment = createEnvironment(alg)
-// The minimum knows its token beforehand.
-const one = environment.tokens(1)
-const { guard } = named(name, allGuards(environment, one))
+const tokens = environment.tokens(Number(count))
+const { guard } = named(name, allGuards(environment, tokens))
 const answer = (_req, res) => res.json({ account: 'acc-1', statements: [] })
 const port = await serve(
   new Map([
@@ -21,13 +20,6 @@ const port = await serve(
   ]),
 )
 
-process.on('message', ({ count }) => {
-  if (count === undefined) return process.send(process.cpuUsage())
-  process.send({
-    tokens: count === 1 ? one : environment.tokens(count),
-    forged: environment.forged(),
-    expired: environment.expired(),
-  })
-})
+process.on('message', () => process.send(process.cpuUsage()))
 process.on('disconnect', () => process.exit())
-process.send({ port, guarded: GUARDED, open: OPEN })
+process.send({ port, guarded: GUARDED, open: OPEN, tokens, samples: environment.samples(tokens[0]) })

@@ -1,11 +1,9 @@
-import { JSON_TYPE, TOKEN_PATH } from '../../../support/plain-js/http-client.mjs'
+import { bearer, login as credentials } from '../../../support/plain-js/http-client.mjs'
 import { decodePayload, headerOf, withOtherSignature } from '../../../support/plain-js/token-forger.mjs'
 
-export { TOKEN_PATH }
 export const SIGN_OUT_PATH = '/api/v2013/sign-out'
 export const REPORT_PATH = '/api/v2013/reports/daily-totals'
 export const statementsPath = (house) => `/api/v2013/houses/${house}/statements`
-const bearer = (token) => ({ Authorization: `Bearer ${token}` })
 
 /*
  * Creates a request with its kind and a check of the response. `check` returns undefined for a right response, and otherwise a
@@ -18,7 +16,7 @@ const expecting = (status) => (answer) =>
 /** Requests an account's statements in one house. The response must contain exactly its own statements. */
 export const statements = (person, house, token) => ({
   kind: 'statements',
-  request: { path: statementsPath(house), headers: bearer(token) },
+  request: bearer(token, statementsPath(house)),
   check(answer) {
     if (answer.status !== 200) return `${answer.status} instead of 200`
     const expected = `"statements":${person.statements[house]}}`
@@ -29,7 +27,7 @@ export const statements = (person, house, token) => ({
 /** Requests an account's daily totals. The response must contain one statement a day, all its own. */
 export const report = (person, token) => ({
   kind: 'report',
-  request: { path: REPORT_PATH, headers: bearer(token) },
+  request: bearer(token, REPORT_PATH),
   check(answer) {
     if (answer.status !== 200) return `${answer.status} instead of 200`
     const totals = JSON.parse(answer.body).houses.map(({ id, days }) => [id, days.map(({ total }) => total)])
@@ -39,23 +37,17 @@ export const report = (person, token) => ({
 
 export const refused = (kind, status, token, path = statementsPath('north')) => ({
   kind,
-  request: { path, headers: token === undefined ? {} : bearer(token) },
+  request: token === undefined ? { method: 'GET', path } : bearer(token, path),
   check: expecting(status),
 })
 
 export const signOut = (token) => ({
   kind: 'sign-out',
-  request: { method: 'POST', path: SIGN_OUT_PATH, headers: bearer(token) },
+  request: { ...bearer(token, SIGN_OUT_PATH), method: 'POST' },
   check: expecting(204),
 })
 
-const credentials = (email, password) => ({
-  method: 'POST',
-  path: TOKEN_PATH,
-  headers: JSON_TYPE,
-  body: JSON.stringify({ email, password }),
-})
-
+/** Signs in. The request has a forged `X-Forwarded-For`, which nginx replaces with the client's address. */
 export const login = (person) => ({
   kind: 'login',
   request: credentials(person.email, person.password),

@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { client } from '../clients/client.mjs'
+import { createClient } from '../../../support/plain-js/http-client.mjs'
 import { inTurn } from '../clients/crowd.mjs'
-import { addPeople } from '../clients/people.mjs'
 import { loadThrough, untilTrue } from '../clients/phases.mjs'
 import { forged, REPORT_PATH, refused, report } from '../clients/requests.mjs'
 import { tokensFor } from '../clients/tokens.mjs'
 import { startApi } from '../servers/example.mjs'
-import { startEnvironment } from '../servers/fleet-of.mjs'
-import { jwksOf, startReporting } from '../servers/reporting-api.mjs'
+import { startFleet } from '../servers/fleet-of.mjs'
 import { check, figure } from '../verdicts.mjs'
 
 /** The defaults are an hour, ten minutes and half a minute. */
@@ -22,12 +20,9 @@ const GONE = { report: [503], forged: [503], 'no token': [401], 'no scope': [503
 
 /** Stops the issuer for longer than the reporting API keeps cached keys. */
 export async function issuerOutage() {
-  const { env } = await startEnvironment('http://localhost:3000')
-  let issuer = await startApi('clearing-house', env)
-  const { port } = issuer
-  const people = await addPeople(env.DATABASE_URL, 8)
-  const reportingPort = await startReporting(SETTINGS, { ...env, JWKS_URL: jwksOf(port) })
-  const { next, good, close } = await requestsOf(people, port, reportingPort)
+  const { apis, env, ports, people } = await startFleet({ size: 1, people: 8, reporting: SETTINGS })
+  const [issuer] = apis
+  const { next, good, close } = await requestsOf(people, ports)
 
   const allowed = (kind, phase) => {
     if (phase === 'changing') return [...UP[kind], 503]
@@ -38,12 +33,12 @@ export async function issuerOutage() {
   await issuer.stop('SIGKILL')
   const stopped = performance.now()
   const kept = await load.during('kept', KEPT_MS)
-  const { send } = client(reportingPort, { address: '127.0.8.9' })
+  const { send } = createClient(ports.reporting, { localAddress: '127.0.8.9' })
   const status = async () => (await send(good().request)).status
   await untilTrue('the keys are too old', async () => (await status()) === 503)
   const tooOld = (performance.now() - stopped) / 1000
   const gone = await load.during('gone', GONE_MS)
-  issuer = await startApi('clearing-house', env, port)
+  await startApi('clearing-house', env, issuer.port)
   const recovery = await untilTrue('reports again', async () => (await status()) === 200)
   await sleep(500)
   const after = await load.during('up', UP_MS)
@@ -67,9 +62,9 @@ const found = (what, tally, kind = 'report', status = 200) =>
     tally.wrong() === 0 && tally.of(kind, status) > 0,
   )
 
-async function requestsOf(people, issuerPort, reportingPort) {
-  const reporting = client(reportingPort, { address: '127.0.8.2' })
-  const tokens = await tokensFor(issuerPort, people)
+async function requestsOf(people, ports) {
+  const reporting = createClient(ports.reporting, { connections: 16, localAddress: '127.0.8.2' })
+  const tokens = await tokensFor(ports.clearingHouse, people)
   const readers = people.filter(({ scopes }) => scopes.length > 0)
   const scopeless = people.find(({ scopes }) => scopes.length === 0)
   const person = inTurn(readers)

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { client } from '../clients/client.mjs'
+import { createClient } from '../../../support/plain-js/http-client.mjs'
 import { ask, createTally, inTurn } from '../clients/crowd.mjs'
 import { loadThrough, untilTrue } from '../clients/phases.mjs'
 import { forged, guess, login, refused, signOut, statements } from '../clients/requests.mjs'
@@ -82,11 +82,13 @@ const found = (what, tally, more = '') =>
 const shown = (tally) =>
   ` (statements 503: ${tally.of('statements', 503)}, login 200: ${tally.of('login', 200)}, 503: ${tally.of('login', 503)})`
 
-async function requestsOf({ balancer, people }) {
-  const clients = people.map((_, number) => client(balancer.port, { connections: 8, address: `127.0.7.${number + 1}` }))
+async function requestsOf({ ports: { clearingHouse: port }, people }) {
+  const clients = people.map((_, number) =>
+    createClient(port, { connections: 8, localAddress: `127.0.7.${number + 1}` }),
+  )
   const [{ send }] = clients
-  const tokens = await tokensFor(balancer.port, people)
-  const ended = await tokenFor(balancer.port, people[0])
+  const tokens = await tokensFor(port, people)
+  const ended = await tokenFor(port, people[0])
   await send(signOut(ended).request)
   const readers = people.filter(({ scopes }) => scopes.length > 0)
   const scopeless = people.find(({ scopes }) => scopes.length === 0)
@@ -120,7 +122,7 @@ async function areRight({ apis }, each) {
   const judge = ({ kind }, { status }) => (UP[kind].includes(status) ? undefined : 'not yet')
   await Promise.all(
     apis.map(async ({ port }) => {
-      const { send, close } = client(port, { address: '127.0.7.100' })
+      const { send, close } = createClient(port, { localAddress: '127.0.7.100' })
       await Promise.all(each().map((asked) => ask(asked, send, tally, judge)))
       close()
     }),

@@ -1,4 +1,4 @@
-import { client } from '../clients/client.mjs'
+import { createClient } from '../../../support/plain-js/http-client.mjs'
 import { ask, createTally, crowd, inTurn, times } from '../clients/crowd.mjs'
 import { forged, guess, login, refused, signOut, statements, tokenOf } from '../clients/requests.mjs'
 import { tokenFor, tokensFor } from '../clients/tokens.mjs'
@@ -15,13 +15,13 @@ const BUDGET = 10
 /** The most repetitions. Redis may take longer than 40 ms on a busy machine, and then each process has its own count. */
 const TRIES = 4
 
-/** Checks responses, failed-login limits and sign-outs of four processes with one address. */
+/** Checks responses, failed-login limits and sign-outs of four processes behind nginx. */
 export const load = {
-  title: 'Four processes on PostgreSQL and Redis behind one address',
+  title: 'Four processes on PostgreSQL and Redis behind nginx',
   async run({ scale }) {
     const fleet = await startFleet({ size: SIZE, people: PEOPLE })
     const budgets = await countBudgets(fleet)
-    const tokens = await tokensFor(fleet.balancer.port, fleet.people)
+    const tokens = await tokensFor(fleet.ports.clearingHouse, fleet.people)
     const started = performance.now()
     const guardedTally = createTally()
     const loginTally = createTally()
@@ -33,8 +33,10 @@ export const load = {
       signOuts(fleet, Math.ceil(SIGN_OUTS * scale), signOutTally),
     ])
     const seconds = (performance.now() - started) / 1000
-    const counts = await fleet.balancer.counts()
-    return [
+    const log = await fleet.nginx.accessLog()
+    const counts = fleet.apis.map(({ port }) => log.split(` 127.0.0.1:${port} `).length - 1)
+    const secrets = secretsIn(fleet, tokens, log)
+    const verdicts = [
       ...budgets,
       figure(
         `failed-login limit under load: guesses that were hashed, of ${GUESSES}`,
@@ -44,10 +46,11 @@ export const load = {
       answered('guarded requests', guardedTally),
       answered('logins', loginTally),
       answered('sign-outs, each checked at every process', signOutTally),
-      check('connections to each process', counts.join(', '), counts.length === SIZE && counts.every(Boolean)),
-      check('passwords and tokens in the output of the processes', secretsIn(fleet, tokens), !secretsIn(fleet, tokens)),
+      check('requests that nginx sent to each process', counts.join(', '), counts.every(Boolean)),
+      check('passwords and tokens in the output of the processes and the log of nginx', secrets, secrets === 0),
       figure('both loads together', `${seconds.toFixed(0)} s, ${Math.round(guardedTally.total() / seconds)} guarded/s`),
     ]
+    return { verdicts }
   },
 }
 
@@ -59,7 +62,7 @@ const answered = (what, tally) =>
   )
 
 /** Sends guarded requests: six of seven are valid, and the others are invalid in five ways. */
-async function guardedRequests({ balancer, people, apis }, tokens, count, tally) {
+async function guardedRequests({ ports, people, apis }, tokens, count, tally) {
   const readers = people.filter(({ scopes }) => scopes.length > 0)
   const scopeless = people.find(({ scopes }) => scopes.length === 0)
   const next = inTurn(readers)
@@ -78,13 +81,13 @@ async function guardedRequests({ balancer, people, apis }, tokens, count, tally)
     () => refused('no such house', 404, someToken(), '/api/v2013/houses/west/statements'),
   ]
   const kinds = inTurn([...bad, ...Array(bad.length * 6).fill(good)])
-  const { send, close } = client(balancer.port, { connections: 32 })
+  const { send, close } = createClient(ports.clearingHouse, { connections: 32 })
   await crowd({ size: 32, send, next: times(count, () => kinds()()), tally })
   close()
 }
 
 async function endedToken({ port }, person) {
-  const { send, close } = client(port)
+  const { send, close } = createClient(port)
   const token = await tokenFor(port, person)
   await send(signOut(token).request)
   close()
@@ -92,9 +95,9 @@ async function endedToken({ port }, person) {
 }
 
 /** Sends logins, nine of eleven with the right password. Each account has its own address and stays within the limit. */
-async function logins({ balancer, people }, count, tally) {
+async function logins({ ports, people }, count, tally) {
   const own = people.map((person, number) => {
-    const connection = client(balancer.port, { connections: 1, address: `127.0.4.${number + 1}` })
+    const connection = createClient(ports.clearingHouse, { connections: 1, localAddress: `127.0.4.${number + 1}` })
     return { person, number, ...connection }
   })
   const right = ({ person }) => login(person)
@@ -113,7 +116,7 @@ async function logins({ balancer, people }, count, tally) {
 
 /** Signs out in one process, then sends this token and another token of the account to all processes. */
 async function signOuts({ apis, people }, count, tally) {
-  const clients = apis.map(({ port }) => client(port, { connections: 2, address: '127.0.5.1' }))
+  const clients = apis.map(({ port }) => createClient(port, { connections: 2, localAddress: '127.0.5.1' }))
   const persons = inTurn(people.slice(3, 13))
   const processes = inTurn(clients)
   const askOne = (asked) => ask(asked, processes().send, tally)
@@ -166,8 +169,8 @@ async function countBudgets(fleet) {
 
 const guessesInTurn = (fleet, person, address) => guesses(fleet, person, address, 1)
 
-async function guesses({ balancer }, person, address, size) {
-  const { send } = client(balancer.port, { connections: size, address, kept: false })
+async function guesses({ ports }, person, address, size) {
+  const { send } = createClient(ports.clearingHouse, { connections: size, localAddress: address, keepAlive: false })
   const tally = createTally()
   const statuses = []
   const judge = (_asked, { status }) => void statuses.push(status)
@@ -176,8 +179,9 @@ async function guesses({ balancer }, person, address, size) {
   return { hashed, refused, wrong: GUESSES - hashed - refused, inOrder: !statuses.slice(hashed).includes(403) }
 }
 
-async function ownersLogins({ balancer }, { person, address }) {
-  const from = (where) => client(balancer.port, { address: where, kept: false }).send(login(person).request)
+async function ownersLogins({ ports }, { person, address }) {
+  const from = (where) =>
+    createClient(ports.clearingHouse, { localAddress: where, keepAlive: false }).send(login(person).request)
   return [(await from(address)).status, (await from('127.0.3.2')).status]
 }
 
@@ -185,8 +189,8 @@ async function ownersLogins({ balancer }, { person, address }) {
 const silences = ({ apis }) =>
   apis.reduce((sum, { log }) => sum + log().split('dependency.failed throttle').length - 1, 0)
 
-function secretsIn({ apis, people }, tokens) {
+function secretsIn({ apis, people }, tokens, accessLog) {
   const secrets = [...people.map(({ password }) => password), ...tokens.values()]
-  const printed = apis.map(({ log }) => log()).join('\n')
+  const printed = [accessLog, ...apis.map(({ log }) => log())].join('\n')
   return secrets.filter((secret) => printed.includes(secret)).length
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import Sqlite from 'libsql'
 import { Client } from 'pg'
 import { inRounds } from '../../bench/measure/rounds.mjs'
-import { pairedRatio, summary } from '../../bench/measure/stats.mjs'
 import { withSpread } from '../../bench/report/report.mjs'
+import { pairedRatio, summary } from '../../stats.mjs'
 import { atEnd } from '../cleanup.mjs'
 import { times } from '../clients/crowd.mjs'
 import { startPostgres, tempDir } from '../servers/databases.mjs'
@@ -67,18 +67,21 @@ const KINDS = {
 export const million = {
   title: 'A look-up among a million accounts, and among a thousand',
   async run({ scale, rounds }) {
-    const many = Math.max(FEW, Math.ceil(MANY * scale))
+    const many = Math.max(2 * FEW, Math.ceil(MANY * scale))
     const postgres = await startPostgres()
     const verdicts = []
+    const figures = {}
     for (const name of Object.keys(KINDS)) {
       const place = async () => ({
         databaseUrl: name === 'PostgreSQL' ? await postgres.createDatabase() : undefined,
         dataDir: await tempDir(),
       })
       const stores = [await filled(name, await place(), FEW), await filled(name, await place(), many)]
-      verdicts.push(...(await compare(name, stores, rounds)))
+      const found = await compare(name, stores, rounds)
+      verdicts.push(...found.verdicts)
+      figures[name] = found.figures
     }
-    return verdicts
+    return { verdicts, figures }
   },
 }
 
@@ -100,11 +103,13 @@ const LOOK_UPS = {
 async function compare(kind, stores, rounds) {
   const [few, many] = stores
   const verdicts = []
+  const ratios = {}
   for (const [what, lookUp] of Object.entries(LOOK_UPS)) {
     // The earliest look-ups read from the disk, so they do not count.
     for (const one of stores) await microsecondsEach(one, lookUp, 4 * SLICE)
     const values = await inRounds(rounds, stores, (one) => microsecondsEach(one, lookUp, SLICE))
     const ratio = pairedRatio(values[many.name], values[few.name])
+    ratios[what] = ratio
     const [before, after] = [few, many].map(({ name }) => withSpread(summary(values[name]), ' µs'))
     verdicts.push(
       figure(`${kind}, ${what}: ${many.name} accounts to ${few.name}`, `× ${withSpread(ratio)}`, ratio.median <= NOISE),
@@ -112,11 +117,12 @@ async function compare(kind, stores, rounds) {
     )
   }
   const right = stores.every((one) => one.right)
+  const bytes = Math.round(many.bytes / many.count)
   verdicts.push(
     check(`${kind}: every look-up gave the right account, or none`, right ? 'yes' : 'no', right),
-    figure(`${kind}: bytes per account, indexes included`, Math.round(many.bytes / many.count)),
+    figure(`${kind}: bytes per account, indexes included`, bytes),
   )
-  return verdicts
+  return { verdicts, figures: { ratios, bytes } }
 }
 
 /** Runs several look-ups at a time, because the scheduler decides the speed of single ones. */

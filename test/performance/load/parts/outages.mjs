@@ -4,6 +4,6 @@ import { storeOutages } from '../outages/stores.mjs'
 export const outages = {
   title: 'Outages of PostgreSQL, Redis and the issuer under load',
   async run() {
-    return [...(await issuerOutage()), ...(await storeOutages())]
+    return { verdicts: [...(await issuerOutage()), ...(await storeOutages())] }
   },
 }

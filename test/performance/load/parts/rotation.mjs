@@ -1,14 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { client } from '../clients/client.mjs'
+import { createClient } from '../../../support/plain-js/http-client.mjs'
 import { inTurn } from '../clients/crowd.mjs'
-import { addPeople } from '../clients/people.mjs'
 import { loadThrough, untilTrue } from '../clients/phases.mjs'
 import { kidOf, login, report, statements, tokenOf } from '../clients/requests.mjs'
 import { tokensFor } from '../clients/tokens.mjs'
 import { startApi } from '../servers/example.mjs'
-import { startEnvironment, startNginx } from '../servers/fleet-of.mjs'
+import { startFleet } from '../servers/fleet-of.mjs'
 import { keys } from '../servers/keys.mjs'
-import { jwksOf, startReporting } from '../servers/reporting-api.mjs'
 import { check, figure } from '../verdicts.mjs'
 
 const SIZE = 4
@@ -38,13 +36,8 @@ const PHASES = {
 export const rotation = {
   title: 'Rotating the signing key under load',
   async run() {
-    const environment = await startEnvironment('http://localhost:3000')
-    const env = { ...environment.env, TRUSTED_PROXIES: '1' }
-    const apis = await Promise.all(Array.from({ length: SIZE }, () => startApi('clearing-house', env)))
-    const port = await startNginx(apis.map((api) => api.port))
-    const people = await addPeople(env.DATABASE_URL, PEOPLE)
-    const reportingPort = await startReporting(SETTINGS, { ...env, JWKS_URL: jwksOf(port) })
-    const clients = await clientsOf(people, port, reportingPort)
+    const { apis, env, people, ports } = await startFleet({ size: SIZE, people: PEOPLE, reporting: SETTINGS })
+    const clients = await clientsOf(people, ports)
     const old = clients.kids()
 
     const allowed = (kind, phase) => PHASES[phase][kind]
@@ -72,10 +65,9 @@ export const rotation = {
     await sleep(HEARD_MS)
     const removed = await load.during('removed', 2 * CALM_MS)
     const all = await load.stop()
-    const repeated = clients.repeated()
     clients.close()
     const seconds = restarts.map((time) => time.toFixed(0)).join(', ')
-    return [
+    const verdicts = [
       found('new key added and promoted, all processes replaced twice: tokens refused', rotating),
       check(
         'number of keys that signed: at first, after adding, after promoting',
@@ -89,9 +81,9 @@ export const rotation = {
         removed.of('statements, old key', 401) > 0 && removed.of('report, old key', 401) > 0 && removed.wrong() === 0,
       ),
       found('whole run: wrong responses and broken connections', all),
-      figure('  requests repeated by the client after a closed keep-alive connection', repeated),
       figure(`  replacing ${SIZE} processes, three times`, `${seconds} s`),
     ]
+    return { verdicts }
   },
 }
 
@@ -115,11 +107,11 @@ async function restart(apis, env) {
 }
 
 /** Creates clients that sign in repeatedly, and use their latest and their first token. */
-async function clientsOf(people, port, reportingPort) {
+async function clientsOf(people, ports) {
   const readers = people.filter(({ scopes }) => scopes.length > 0)
-  const house = client(port, { connections: 16, address: '127.0.9.1' })
-  const reports = client(reportingPort, { connections: 8, address: '127.0.9.2' })
-  const first = await tokensFor(port, readers)
+  const house = createClient(ports.clearingHouse, { connections: 16, localAddress: '127.0.9.1' })
+  const reports = createClient(ports.reporting, { connections: 8, localAddress: '127.0.9.2' })
+  const first = await tokensFor(ports.clearingHouse, readers)
   const latest = new Map()
   const kids = new Set()
   const note = (person, token) => {
@@ -158,7 +150,6 @@ async function clientsOf(people, port, reportingPort) {
     kids: () => new Set(kids),
     forgetKids: () => kids.clear(),
     areRenewed: (kid) => [...latest.values()].every((token) => kidOf(token) === kid),
-    repeated: () => house.repeated() + reports.repeated(),
     close() {
       house.close()
       reports.close()

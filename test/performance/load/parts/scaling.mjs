@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
+import { bearer, requestText } from '../../../support/plain-js/http-client.mjs'
 import { inRounds } from '../../bench/measure/rounds.mjs'
-import { pairedRatio, summary } from '../../bench/measure/stats.mjs'
 import { withSpread } from '../../bench/report/report.mjs'
 import { start } from '../../processes.mjs'
+import { pairedRatio, summary } from '../../stats.mjs'
 import { atEnd, ownChild } from '../cleanup.mjs'
-import { startPipeline } from '../clients/pipelined.mjs'
+import { runOk, startOwnClient } from '../clients/generator.mjs'
+import { cpuSince } from '../proc.mjs'
 import { figure } from '../verdicts.mjs'
 
 const DEMAND = 1.6
@@ -20,7 +22,7 @@ const VARIANTS = [
 ]
 
 /**
- * Compares one process and two processes with a guarded route and no store. On two cores the load generator slows only the
+ * Compares one process and two processes with a guarded route and no store. On two cores the load generators slow only the
  * second process. The processor time per response has no such bias.
  */
 export const scaling = {
@@ -28,31 +30,25 @@ export const scaling = {
   async run({ rounds }) {
     const secret = randomBytes(32).toString('hex')
     const servers = await Promise.all([0, 1].map(() => startServer(secret)))
-    const send = await startPipeline()
-    const { token } = servers[0].first
-    const own = { one: [], two: [] }
     const each = { one: [], two: [] }
     const got = { one: [], two: [] }
     const measure = async ({ name, size }) => {
       const asked = servers.slice(0, size)
-      const before = await cpuOf(asked)
-      const ports = asked.map(({ first }) => first.port)
-      const order = { path: '/statements', token, ports, connections: CONNECTIONS, depth: DEPTH, milliseconds: SLICE }
-      const { answers, seconds, perSecond, cpu } = await send(order)
-      own[name].push(cpu / seconds)
-      const used = (await cpuOf(asked)) - before
-      each[name].push((used / answers) * 1e6)
-      got[name].push(used / seconds)
-      return perSecond
+      const cpu = cpuSince(() => asked.map(({ pid }) => pid))
+      const found = await Promise.all(asked.map(({ load }) => runOk(load, SLICE)))
+      const used = cpu()
+      each[name].push(used / found.reduce((sum, { total }) => sum + total, 0))
+      got[name].push(used / 1e6 / Math.max(...found.map(({ seconds }) => seconds)))
+      return found.reduce((sum, { perSecond }) => sum + perSecond, 0)
     }
     // The first requests compile code, so they do not count.
     for (let i = 0; i < 4; i++) await measure(VARIANTS[1])
-    for (const list of [own, each, got].flatMap(Object.values)) list.length = 0
+    for (const list of [each, got].flatMap(Object.values)) list.length = 0
     const values = await inRounds(rounds, VARIANTS, measure)
     const speedUp = pairedRatio(values.two, values.one)
     const byCpu = summary(each.two.map((micros, round) => (2 * each.one[round]) / micros))
     const cores = availableParallelism()
-    return [
+    const verdicts = [
       figure(
         `two processes to one, responses a second, ${cores} cores: at least ${DEMAND}`,
         withSpread(speedUp),
@@ -62,24 +58,19 @@ export const scaling = {
       ...VARIANTS.flatMap(({ name }) => [
         figure(`${name}: responses a second`, withSpread(summary(values[name]))),
         figure('  processor time each', withSpread(summary(each[name]), ' µs')),
-        figure(
-          '  cores that the servers got, and the generator took',
-          `${withSpread(summary(got[name]))}, ${withSpread(summary(own[name]))}`,
-        ),
+        figure('  cores that the servers got', withSpread(summary(got[name]))),
       ]),
     ]
+    return { verdicts, figures: { speedUp, byCpu, perSecond: summary(values.one), each: summary(each.one) } }
   },
 }
 
+/** Starts a server with its own load generator, because a generator runs one load at a time. */
 async function startServer(secret) {
-  const server = await start(new URL('../servers/guard-server.mjs', import.meta.url), { args: [secret] })
-  ownChild(server.child)
-  atEnd(() => server.child.disconnect())
-  return server
-}
-
-/** Returns the processor time of servers in seconds. */
-async function cpuOf(servers) {
-  const used = await Promise.all(servers.map(({ ask }) => ask('cpu')))
-  return used.reduce((sum, { user, system }) => sum + user + system, 0) / 1e6
+  const { child, first } = await start(new URL('../servers/guard-server.mjs', import.meta.url), { args: [secret] })
+  ownChild(child)
+  atEnd(() => child.disconnect())
+  const connections = await (await startOwnClient()).connect(first.port, CONNECTIONS)
+  const load = await connections.load([requestText(bearer(first.token, '/statements'))], { depth: DEPTH })
+  return { pid: child.pid, load }
 }

@@ -1,113 +1,112 @@
-import { createPasswords } from 'express-token-endpoint'
-import { summary } from '../../bench/measure/stats.mjs'
+import { bearer, login, requestText } from '../../../support/plain-js/http-client.mjs'
+import { inRounds } from '../../bench/measure/rounds.mjs'
 import { withSpread } from '../../bench/report/report.mjs'
-import { client } from '../clients/client.mjs'
-import { createTally, crowd, inTurn, times } from '../clients/crowd.mjs'
-import { startPipeline } from '../clients/pipelined.mjs'
-import { login, statementsPath } from '../clients/requests.mjs'
-import { tokenFor } from '../clients/tokens.mjs'
-import { cpuSeconds, memoryOf } from '../proc.mjs'
+import { start } from '../../processes.mjs'
+import { summary } from '../../stats.mjs'
+import { atEnd, ownChild } from '../cleanup.mjs'
+import { runOk, startOwnClient } from '../clients/generator.mjs'
+import { statements } from '../clients/requests.mjs'
+import { tokensFor } from '../clients/tokens.mjs'
+import { FEATURES } from '../features.mjs'
+import { cpuSince, memoryOf } from '../proc.mjs'
 import { startFleet } from '../servers/fleet-of.mjs'
-import { figure } from '../verdicts.mjs'
+import { check, figure } from '../verdicts.mjs'
 
-const HASHING_SECONDS = 2
-const SLICE = 2000
-const LOGINS = 200
+const SLICE = 700
 /** Number of connections, each with one request at a time. */
 const CONNECTIONS = 16
+const PEOPLE = 20
 
 /** Measures the figures that docs/explanation/sizing.md calculates with. */
 export const sizing = {
-  title: 'Figures for sizing',
+  title: 'Processor time of each feature, and memory',
   async run({ scale, rounds }) {
-    const hashes = await hashesASecond(Math.min(rounds, 5))
-    const fleet = await startFleet({ size: 1, people: 20 })
+    const slice = Math.max(50, Math.round(SLICE * Math.min(1, scale)))
+    const fleet = await startFleet({ size: 1, people: PEOPLE })
     const [api] = fleet.apis
     const idle = memoryOf(api.pid).now
-    const { send } = client(fleet.balancer.port, { address: '127.0.6.1' })
-    const token = await tokenFor(fleet.balancer.port, fleet.people[0])
-    const request = { path: statementsPath('north'), token }
-    const guarded = await guardedRequests(fleet, request, Math.max(3, Math.round(rounds * Math.min(1, scale))))
-    const afterGuarded = memoryOf(api.pid).now
-    await signIn(fleet, send, Math.max(20, Math.round(LOGINS * scale)))
-    const { now: afterLogins, most } = memoryOf(api.pid)
-    const megabytes = (value) => `${Math.round(value)} MB`
-    return [
-      figure('hashes a second and core (argon2id, default)', withSpread(summary(hashes.perCore))),
-      figure('  one', withSpread(summary(hashes.milliseconds), ' ms')),
-      figure('example, one process: guarded requests a second', withSpread(summary(guarded.perSecond))),
-      figure('  processor time each, API', withSpread(summary(guarded.api), ' µs')),
-      figure('  processor time each, PostgreSQL', withSpread(summary(guarded.postgres), ' µs')),
-      figure('  processor time each, Redis', withSpread(summary(guarded.redis), ' µs')),
-      figure('memory of one process: idle', megabytes(idle)),
-      figure('  after guarded requests', megabytes(afterGuarded)),
-      figure('  after logins; the most at any time', `${megabytes(afterLogins)}; ${megabytes(most)}`),
-      ...arithmetic(hashes, guarded),
-    ]
+    const tokens = await tokensFor(fleet.ports.clearingHouse, fleet.people)
+    const variants = [...(await featureVariants(fleet, tokens)), await exampleVariant(fleet, tokens)]
+    for (const { load } of variants) await runOk(load, slice)
+    const values = await inRounds(rounds, variants, (variant) => measure(fleet, variant, slice))
+    const used = memoryOf(api.pid).now
+    await runOk(await exampleLogins(fleet), 3 * slice)
+    const memory = { idle, used, most: memoryOf(api.pid).most }
+
+    const costs = Object.fromEntries(FEATURES.map((feature) => [feature.name, costOf(feature, values)]))
+    const example = ofEach(values.example, Object.keys(values.example[0]))
+    const reached = FEATURES.every(({ name, uses }) =>
+      uses.every((part) => part === 'api' || costs[name][part].low > 1),
+    )
+    return {
+      figures: { costs, example, memory },
+      verdicts: [
+        check('every feature reached its stores', reached ? 'yes' : 'no', reached),
+        ...FEATURES.map(({ name, base, uses }) =>
+          figure(base ? `${name}: more than ${base}` : name, uses.map((part) => shown(part, costs[name])).join(', ')),
+        ),
+        figure('example behind nginx, one process: guarded requests a second', withSpread(example.perSecond)),
+        ...['api', 'nginx', 'postgres', 'redis'].map((part) => figure('  each', shown(part, example))),
+        figure(
+          'memory of one process: idle, after guarded requests, the most while it hashes',
+          Object.values(memory)
+            .map((value) => `${Math.round(value)} MB`)
+            .join(', '),
+        ),
+      ],
+    }
   },
 }
 
-/** Measures single hashes by wall clock and by processor time, which a busy machine changes less. */
-async function hashesASecond(rounds) {
-  const passwords = createPasswords({ concurrency: 1 })
-  const hash = await passwords.hash('a password')
-  const perCore = []
-  const milliseconds = []
-  for (let round = 0; round < rounds; round++) {
-    const used = process.cpuUsage()
-    const started = performance.now()
-    let count = 0
-    while (performance.now() - started < HASHING_SECONDS * 1000) {
-      await passwords.verify('a guess', hash)
-      count++
-    }
-    const { user, system } = process.cpuUsage(used)
-    perCore.push(count / ((user + system) / 1e6))
-    milliseconds.push((performance.now() - started) / count)
+const shown = (part, costs) => `${part} ${withSpread(costs[part], ' µs')}`
+
+/** Starts a server with a route for each feature, and prepares the load of each route. */
+async function featureVariants({ env, people }, tokens) {
+  const { child, first } = await start(new URL('../servers/feature-server.mjs', import.meta.url), {
+    env: { PATH: process.env.PATH, ...env },
+  })
+  ownChild(child)
+  atEnd(() => child.disconnect())
+  const connections = await (await startOwnClient()).connect(first.port, CONNECTIONS)
+  const requests = {
+    guard: (name) => [...tokens.values()].map((token) => bearer(token, `/${name}`)),
+    login: (name) => people.map(({ email, password }) => login(email, password, undefined, `/${name}`)),
   }
-  return { perCore, milliseconds }
-}
-
-async function guardedRequests({ apis, postgres, redis }, request, rounds) {
-  const send = await startPipeline()
-  const [{ pid, port }] = apis
-  const groups = { api: () => [pid], postgres: () => postgres.pids(), redis: () => [redis.process().pid] }
-  const found = { perSecond: [], api: [], postgres: [], redis: [] }
-  const order = { ...request, ports: [port], connections: CONNECTIONS, depth: 1, milliseconds: SLICE }
-  await send(order)
-  for (let round = 0; round < rounds; round++) {
-    const before = Object.entries(groups).map(([name, pids]) => [name, pids(), cpuSeconds(pids())])
-    const { answers, perSecond } = await send(order)
-    found.perSecond.push(perSecond)
-    for (const [name, pids, used] of before) found[name].push(((cpuSeconds(pids) - used) / answers) * 1e6)
+  const variants = []
+  for (const { name, base = name } of FEATURES) {
+    const load = await connections.load(requests[base](name).map(requestText))
+    variants.push({ name, load, pid: child.pid })
   }
-  return found
+  return variants
 }
 
-async function signIn({ people }, send, count) {
-  const tally = createTally()
-  const next = inTurn(people)
-  await crowd({ size: 16, send, next: times(count, () => login(next())), tally })
-  if (tally.wrong() > 0) throw new Error(`logins: ${tally.examples().join('; ')}`)
+/** Prepares the load of the example's own route, which reaches the API through nginx. */
+async function exampleVariant({ apis, people, ports }, tokens) {
+  const readers = people.filter(({ scopes }) => scopes.length > 0)
+  const texts = readers.map((person) => requestText(statements(person, 'north', tokens.get(person)).request))
+  const connections = await (await startOwnClient()).connect(ports.clearingHouse, CONNECTIONS)
+  return { name: 'example', load: await connections.load(texts), pid: apis[0].pid }
 }
 
-/** Calculates the cores for a million accounts and 10,000 guarded requests a second at 60 % load. */
-function arithmetic(hashes, guarded) {
-  const WANTED = 10_000
-  const BUSY = 0.6
-  const LOGINS_A_SECOND = 100_000 / 3600
-  const cores = (micros) => (WANTED * summary(micros).median) / 1e6 / BUSY
-  const show = (value) => value.toFixed(1)
-  return [
-    figure(
-      `cores at ${BUSY * 100} % for ${WANTED.toLocaleString('en')} guarded requests a second: API`,
-      show(cores(guarded.api)),
-    ),
-    figure('  PostgreSQL', show(cores(guarded.postgres))),
-    figure('  Redis', show(cores(guarded.redis))),
-    figure(
-      `  ${Math.round(LOGINS_A_SECOND)} logins a second (every tenth of a million accounts in one hour)`,
-      show(LOGINS_A_SECOND / summary(hashes.perCore).median / BUSY),
-    ),
-  ]
+async function exampleLogins({ people, ports }) {
+  const connections = await (await startOwnClient()).connect(ports.clearingHouse, CONNECTIONS)
+  return connections.load(people.map(({ email, password }) => requestText(login(email, password))))
 }
+
+/** Returns the responses per second, and the microseconds of each program for one response. */
+async function measure({ nginx, postgres, redis }, { load, pid }, slice) {
+  const programs = { api: () => [pid], nginx: nginx.pids, postgres: postgres.pids, redis: () => [redis.process().pid] }
+  const started = Object.entries(programs).map(([part, pids]) => [part, cpuSince(pids)])
+  const { total, perSecond } = await runOk(load, slice)
+  return { perSecond, ...Object.fromEntries(started.map(([part, used]) => [part, used() / total])) }
+}
+
+/** Returns the cost of a feature: its own time, minus the time of its base in the same round. */
+function costOf({ name, base, uses }, values) {
+  const rows = values[name].map((row, round) =>
+    Object.fromEntries(uses.map((part) => [part, row[part] - (base ? values[base][round][part] : 0)])),
+  )
+  return ofEach(rows, uses)
+}
+
+const ofEach = (rows, names) => Object.fromEntries(names.map((name) => [name, summary(rows.map((row) => row[name]))]))

@@ -10,6 +10,5 @@ app.get('/statements', requireBearer({ tokens }), (req, res) => {
 })
 
 const { token } = tokens.issue({ accountId: 'acc-1' })
-process.on('message', () => process.send(process.cpuUsage()))
 process.on('disconnect', () => process.exit())
 const server = app.listen(0, '127.0.0.1', 1024, () => process.send({ port: server.address().port, token }))

@@ -16,7 +16,7 @@ const log = (line) => process.stderr.write(`${line}\n`)
 const config = readConfig(process.env)
 const { issuer, jwksUrl } = keySourceOf(config)
 const db = await openReadableDatabase(config, () => {})
-const { revocation } = await openSharedState(config.redisUrl, () => {})
+const { revocation } = await openSharedState(config.redisUrl, db, log)
 const accounts = createAccountStore(db)
 const keys = remoteKeys(jwksUrl, { ...JSON.parse(settings), onError: ({ message }) => log(message) })
 const app = createReportingApp({
@@ -25,10 +25,11 @@ const app = createReportingApp({
   reports: createReports(db),
   isRevoked: revocation.isRevoked,
   checks: {},
+  trustedProxies: config.trustedProxies,
   log,
 })
 
-const server = createServer(app).listen(0, '127.0.0.1')
+const server = createServer(app).listen(config.reportingPort, '127.0.0.1')
 await once(server, 'listening')
 process.on('disconnect', () => process.exit())
-process.send({ port: server.address().port })
+process.send('started')

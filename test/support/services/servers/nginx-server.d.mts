@@ -3,6 +3,8 @@ export declare const HOW_TO_GET_NGINX: string
 
 export interface NginxServer<Ports = { clearingHouse: number; reporting: number }> {
   ports: Ports
+  /** All of its processes. */
+  pids(): number[]
   accessLog(): Promise<string>
   errorLog(): Promise<string>
   start(): Promise<void>

@@ -5,6 +5,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
+import { childrenOf } from './children.mjs'
 import { freePort } from './free-port.mjs'
 
 /** Debian's program is not on the path of every user. */
@@ -72,6 +73,7 @@ export async function nginxWith(site, ports) {
   let child
   return {
     ports,
+    pids: () => [child.pid, ...childrenOf(child.pid)],
     accessLog: () => readFile(join(dir, 'access.log'), 'utf8'),
     errorLog: () => readFile(join(dir, 'error.log'), 'utf8'),
     async start() {

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
+import { childrenOf } from './children.mjs'
 import { freePort } from './free-port.mjs'
 
 /** The folder of PostgreSQL's programs on Debian, where they are not on the path. The newest version is first. */
@@ -32,6 +33,7 @@ export async function postgresServer({ settings = [] } = {}) {
 
   const server = {
     port,
+    // Each process has its own session, so no signal reaches all of them.
     pids: () => [child.pid, ...childrenOf(child.pid)],
     async createDatabase() {
       const name = `test_${randomUUID().replaceAll('-', '')}`
@@ -103,18 +105,4 @@ function serverUser() {
   if (process.getuid?.() !== 0) return undefined
   const [, , uid, gid] = /^nobody:.*$/m.exec(readFileSync('/etc/passwd', 'utf8'))?.[0].split(':') ?? []
   return { uid: Number(uid ?? 65_534), gid: Number(gid ?? 65_534) }
-}
-
-/** Reads the children of a process from `/proc`. Each PostgreSQL process has its own session, so no signal reaches all of them. */
-function childrenOf(parent) {
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
-  return pids.map(Number).filter((pid) => {
-    try {
-      // The name can contain spaces and parentheses. The state and the parent come after it.
-      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-      return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === parent
-    } catch {
-      return false
-    }
-  })
 }

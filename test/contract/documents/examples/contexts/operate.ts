@@ -20,6 +20,12 @@ export const OPERATE: Contexts = {
       console.log('in flight')
       setTimeout(() => res.send('done'), 300)
     })`,
+  'faster-express': `${TOKENS}
+    import express from 'express'
+    import { requireBearer } from 'express-token-endpoint'
+    export const app = express().get('/', requireBearer({ tokens }), (_req, res) => {
+      res.send('admitted')
+    })`,
   health: `import { createPasswords } from 'express-token-endpoint'
     export const database = { up: true }
     const ping = async () => {

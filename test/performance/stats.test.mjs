@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { median, medianWithInterval, pairedRatio, quantile, summary } from './stats.mjs'
+import { differenceOf, median, medianWithInterval, pairedRatio, quantile, quotientOf, summary } from './stats.mjs'
 
 describe('the statistics of the bench', () => {
   it.each([
@@ -39,5 +39,12 @@ describe('the statistics of the bench', () => {
     // The second round was disturbed for both.
     expect(pairedRatio([2, 40, 2], [1, 20, 1]).median).toBe(2)
     expect(() => pairedRatio([1], [1, 2])).toThrow(RangeError)
+  })
+
+  it('takes the ends of both intervals for a ratio and for a difference', () => {
+    const one = { median: 6, low: 4, high: 8 }
+    const other = { median: 2, low: 1, high: 4 }
+    expect(quotientOf(one, other)).toEqual({ median: 3, low: 1, high: 8 })
+    expect(differenceOf(one, other)).toEqual({ median: 4, low: 0, high: 7 })
   })
 })

@@ -34,3 +34,17 @@ export function pairedRatio(values, base) {
   if (values.length !== base.length) throw new RangeError('pairedRatio: not the same rounds')
   return summary(values.map((value, round) => value / base[round]))
 }
+
+/** Returns the ratio of two medians, and its bounds from the ends of both intervals. */
+export const quotientOf = (one, other) => ({
+  median: one.median / other.median,
+  low: one.low / other.high,
+  high: one.high / other.low,
+})
+
+/** Returns the difference of two medians, and its bounds from the ends of both intervals. */
+export const differenceOf = (one, other) => ({
+  median: one.median - other.median,
+  low: one.low - other.high,
+  high: one.high - other.low,
+})
