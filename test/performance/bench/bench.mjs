@@ -7,12 +7,14 @@
 import { installedNode } from '../../contract/matrix/installed.mjs'
 import { say, sayWhere } from '../processes.mjs'
 import { readArguments } from './arguments.mjs'
+import { attacks, settings } from './parts/attacks.mjs'
 import { guard } from './parts/guard.mjs'
 import { http } from './parts/http.mjs'
 import { logins } from './parts/logins.mjs'
 import { memory } from './parts/memory.mjs'
 import { profile } from './parts/profile.mjs'
 import { server } from './parts/server.mjs'
+import { unknown } from './parts/unknown.mjs'
 import { saveResults } from './report/results.mjs'
 import { table } from './report/table.mjs'
 
@@ -23,6 +25,9 @@ const PARTS = {
   logins,
   memory,
   profile,
+  unknown,
+  attacks,
+  settings,
 }
 
 function readOrExit() {

@@ -2,7 +2,6 @@ import { LINES } from '../arguments.mjs'
 import { FLOOR, isPlain, OURS } from '../names.mjs'
 import { digits, fastestPeer } from './report.mjs'
 
-const START = '<!-- bench: npm run bench -->\n'
 const END = '<!-- /bench -->'
 
 /** The line of the first table and of the chart. */
@@ -10,7 +9,7 @@ export const [PAGE_LINE] = LINES
 
 const shown = (value) => (value === undefined ? '–' : digits(value))
 const lineOf = (cells) => `| ${cells.join(' | ')} |`
-const markdown = (heads, rows) =>
+export const markdown = (heads, rows) =>
   [lineOf(heads), lineOf(heads.map((_, i) => (i === 0 ? '---' : '--:'))), ...rows.map(lineOf)].join('\n')
 
 function guardsTable({ guard, http }) {
@@ -59,18 +58,30 @@ function demandsTable(lines) {
   return markdown(['demand', ...lines.map(([line]) => `Node ${line}`)], rows)
 }
 
+/** Returns where a part was measured. */
+export const placeOf = ({ machine, date, packages }) => `${machine}, ${date} · ${packages}`
+
 /** Returns a paragraph for each machine, day and set of packages. */
 function placesOf(lines) {
   const places = new Map()
-  for (const { machine, date, packages, node } of lines.flatMap(([, parts]) => Object.values(parts))) {
-    const place = `${machine}, ${date} · ${packages}`
-    places.set(place, (places.get(place) ?? new Set()).add(node))
+  for (const part of lines.flatMap(([, parts]) => Object.values(parts))) {
+    const place = placeOf(part)
+    places.set(place, (places.get(place) ?? new Set()).add(part.node))
   }
   return [...places].map(([place, nodes]) => `Node ${[...nodes].join(', ')}, ${place}`)
 }
 
+/** Returns the parts of each measured line, except those that have their own page. */
+const linesOf = (results) =>
+  LINES.filter((line) => results[line])
+    .map((line) => {
+      const { attacks: _, settings: __, ...parts } = results[line]
+      return [line, parts]
+    })
+    .filter(([, parts]) => Object.keys(parts).length > 0)
+
 function tables(results) {
-  const lines = LINES.filter((line) => results[line]).map((line) => [line, results[line]])
+  const lines = linesOf(results)
   return [
     guardsTable(results[PAGE_LINE] ?? {}),
     linesTable(lines),
@@ -78,16 +89,20 @@ function tables(results) {
     demandsTable(lines),
     '</details>',
     ...placesOf(lines),
-  ].join('\n\n')
+  ]
 }
 
 /**
- * Puts the tables between the marks of a page.
+ * Puts blocks between the marks of a page. The first mark names the command that writes the blocks.
  * @throws Error when the page has no marks
  */
-export function withTables(page, results) {
-  const start = page.indexOf(START)
-  const end = page.indexOf(END)
-  if (start < 0 || end < start) throw new Error('the page has no marks for the tables')
-  return `${page.slice(0, start + START.length)}\n${tables(results)}\n\n${page.slice(end)}`
+export function putBetween(page, command, blocks) {
+  const mark = `<!-- bench: ${command} -->`
+  const start = page.indexOf(`${mark}\n`)
+  const end = page.indexOf(END, start)
+  if (start < 0 || end < start) throw new Error(`the page has no marks for the tables of ${command}`)
+  return `${page.slice(0, start)}${[mark, ...blocks, page.slice(end)].join('\n\n')}`
 }
+
+/** Puts the tables of all parts between the marks of a page, except of those that have their own page. */
+export const withTables = (page, results) => putBetween(page, 'npm run bench', tables(results))

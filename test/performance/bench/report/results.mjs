@@ -2,13 +2,17 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { availableParallelism, cpus } from 'node:os'
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { withAttacks } from './attacks.mjs'
 import { guardChart } from './guard-chart.mjs'
 import { PAGE_LINE, withTables } from './page.mjs'
 
 const JSON_FILE = new URL('../results/bench.json', import.meta.url)
 const ROOT = new URL('../../../../', import.meta.url)
 const CHART_FILE = new URL('docs/assets/guard.svg', ROOT)
-const PAGE = new URL('docs/explanation/performance.md', ROOT)
+const PAGES = [
+  [new URL('docs/explanation/performance.md', ROOT), withTables],
+  [new URL('docs/explanation/under-attack.md', ROOT), withAttacks],
+]
 
 const readJson = async (url) => JSON.parse(await readFile(url, 'utf8'))
 
@@ -30,7 +34,7 @@ function textOf(results) {
 }
 
 /**
- * Writes the measured parts of a Node line over the same parts of earlier runs, and draws the page's tables and chart again.
+ * Writes the measured parts of a Node line over the same parts of earlier runs, and draws the pages' tables and the chart again.
  * @returns the files
  */
 export async function saveResults(line, node, measured) {
@@ -43,14 +47,12 @@ export async function saveResults(line, node, measured) {
   const results = await readJson(JSON_FILE)
   const parts = Object.entries(measured).map(([name, part]) => [name, { ...where, ...part }])
   results[line] = { ...results[line], ...Object.fromEntries(parts) }
-  // The page has the numbers of the file, which are rounded.
+  // The pages have the numbers of the file, which are rounded.
   const text = textOf(results)
-  const page = withTables(await readFile(PAGE, 'utf8'), JSON.parse(text))
-  const files = [
-    [JSON_FILE, text],
-    [PAGE, page],
-    [CHART_FILE, guardChart(results[PAGE_LINE])],
-  ]
+  const files = [[JSON_FILE, text]]
+  for (const [page, write] of PAGES) files.push([page, write(await readFile(page, 'utf8'), JSON.parse(text))])
+  const { guard, http } = results[PAGE_LINE] ?? {}
+  if (guard || http) files.push([CHART_FILE, guardChart({ guard, http })])
   for (const [file, content] of files) await writeFile(file, content)
   return files.map(([file]) => relative('', fileURLToPath(file)))
 }
