@@ -3,6 +3,7 @@ import { createLogin, type LoggedIn, type LoginContext } from '../../accounts/lo
 import type { AuthError } from '../../shared/errors.js'
 import { type Emit, type EventSubject, emitter, refusalEvent } from '../../shared/events.js'
 import { LOGIN, tracePromise } from '../../shared/tracing.js'
+import { contentType, rawBody } from '../on-first-use.cjs'
 import { disconnectSignal } from '../shared/disconnect-signal.js'
 import { TOKEN_CALLS } from '../shared/limits.js'
 import { toRequestUser } from '../shared/request-user.js'
@@ -58,6 +59,9 @@ export class LoginStrategy {
     settings = readLoginOptions('LoginStrategy', options),
   ) {
     const { tokens, accounts, passwords, throttle, bodyLimit, timeout, emailInEvents, onEvent } = settings
+    // Loads both packages now, because the first login must not wait for them.
+    contentType()
+    rawBody()
     const login = createLogin({ store: accounts, passwords, throttle, timeout, clock: tokens })
     const emit = emitter(onEvent)
     this.verify = verify

@@ -1,9 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { types } from 'node:util'
-import { parse as parseContentType } from 'content-type'
-import getRawBody from 'raw-body'
 import { AuthError, type AuthErrorCode } from '../../shared/errors.js'
 import { bare, own } from '../../shared/values.js'
+import { contentType, rawBody } from '../on-first-use.cjs'
 import type { RequestType } from '../shared/answers.js'
 import { isRepeated } from '../shared/header-lines.js'
 import { parseUniqueJson } from './json.js'
@@ -41,7 +40,7 @@ function canBeRead(req: BodyRequest): boolean {
 }
 
 function parserOf(req: IncomingMessage, headers: IncomingHttpHeaders): (text: string) => unknown {
-  const { type, parameters } = parseContentType(headers['content-type'] ?? '')
+  const { type, parameters } = contentType().parse(headers['content-type'] ?? '')
   const parse = Object.hasOwn(ENCODINGS, type) ? ENCODINGS[type as RequestType] : undefined
   const charset = parameters['charset']?.toLowerCase() ?? 'utf-8'
   const coding = headers['content-encoding']?.toLowerCase() ?? 'identity'
@@ -58,7 +57,7 @@ const FAULTS: Readonly<Record<string, AuthErrorCode>> = {
 
 async function readBytes(req: IncomingMessage, limit: number, headers: IncomingHttpHeaders): Promise<Uint8Array> {
   try {
-    return await getRawBody(req, { limit, length: headers['content-length'] ?? null })
+    return await rawBody()(req, { limit, length: headers['content-length'] ?? null })
   } catch (error) {
     const type = String((error as { type?: unknown } | undefined)?.type)
     throw new AuthError(own(FAULTS, type) ?? (req.destroyed ? 'client_closed_request' : 'invalid_body'))
