@@ -1,14 +1,19 @@
 import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'rolldown'
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url))
 const ENTRIES = ['index', 'client', 'express', 'openapi', 'passport', 'testing', 'cli']
-const LATE = 'http/on-first-use.cjs'
+const LATE = /[\\/]on-first-use\.cjs$/
+
+/** What one entry alone needs, and what browsers need. */
+const APART = /[\\/]src[\\/](client|cli|express|openapi|testing)\b/
+const IN_BROWSERS = /[\\/]is-exposed\.ts$/
 
 /**
- * Joins the modules of `src` to few files, because Node needs about as long to find and link a file as to run it. Modules that
- * entries share stay in files that they share, so that the process has one copy of each class.
+ * Joins the modules of `src` to few files, because Node needs about as long to find and link a file as to run it. The entries share
+ * one file of the server's code, so that the process has one copy of each class.
  */
 export default defineConfig({
   input: Object.fromEntries(ENTRIES.map((name) => [name, here(`${name}.ts`)])),
@@ -17,13 +22,25 @@ export default defineConfig({
   external: /^(?!\.|\/|[a-z]:\\)/i,
   plugins: [
     {
-      // Stays a file of its own, because only CommonJS can load a package at its first use.
+      // Each stays a file of its own, because only CommonJS can load a package at its first use.
       name: 'on-first-use',
-      resolveId: (id) => (id.endsWith('/on-first-use.cjs') ? { id: here(LATE), external: true } : undefined),
+      resolveId: (id, importer) => (LATE.test(id) ? { id: resolve(importer, '..', id), external: true } : undefined),
       generateBundle() {
-        this.emitFile({ type: 'asset', fileName: LATE, source: readFileSync(here(LATE)) })
+        for (const fileName of ['accounts/on-first-use.cjs', 'http/on-first-use.cjs']) {
+          this.emitFile({ type: 'asset', fileName, source: readFileSync(here(fileName)) })
+        }
       },
     },
   ],
-  output: { dir: here('../dist'), chunkFileNames: 'chunks/[name].js', minifyInternalExports: false },
+  output: {
+    dir: here('../dist'),
+    chunkFileNames: 'chunks/[name].js',
+    minifyInternalExports: false,
+    codeSplitting: {
+      groups: [
+        { name: 'is-exposed', test: IN_BROWSERS, priority: 1 },
+        { name: 'server', test: (id) => !APART.test(id) },
+      ],
+    },
+  },
 })

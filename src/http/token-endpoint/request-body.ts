@@ -16,6 +16,16 @@ const ENCODINGS: Readonly<Record<RequestType, (text: string) => unknown>> = {
   'application/x-www-form-urlencoded': parseForm,
 }
 
+let packages:
+  | { parseContentType: ReturnType<typeof contentType>['parse']; getRawBody: ReturnType<typeof rawBody> }
+  | undefined
+
+/** Loads the packages that read a body, which the first request would otherwise wait for. */
+export function loadBodyReader(): NonNullable<typeof packages> {
+  packages ??= { parseContentType: contentType().parse, getRawBody: rawBody() }
+  return packages
+}
+
 /**
  * Reads and parses a request's body, or takes what the host's own parser made of it.
  * @throws AuthError `unsupported_media_type`, `body_too_large` or `invalid_body`
@@ -40,7 +50,8 @@ function canBeRead(req: BodyRequest): boolean {
 }
 
 function parserOf(req: IncomingMessage, headers: IncomingHttpHeaders): (text: string) => unknown {
-  const { type, parameters } = contentType().parse(headers['content-type'] ?? '')
+  const { parseContentType } = packages ?? loadBodyReader()
+  const { type, parameters } = parseContentType(headers['content-type'] ?? '')
   const parse = Object.hasOwn(ENCODINGS, type) ? ENCODINGS[type as RequestType] : undefined
   const charset = parameters['charset']?.toLowerCase() ?? 'utf-8'
   const coding = headers['content-encoding']?.toLowerCase() ?? 'identity'
@@ -56,8 +67,9 @@ const FAULTS: Readonly<Record<string, AuthErrorCode>> = {
 }
 
 async function readBytes(req: IncomingMessage, limit: number, headers: IncomingHttpHeaders): Promise<Uint8Array> {
+  const { getRawBody } = packages ?? loadBodyReader()
   try {
-    return await rawBody()(req, { limit, length: headers['content-length'] ?? null })
+    return await getRawBody(req, { limit, length: headers['content-length'] ?? null })
   } catch (error) {
     const type = String((error as { type?: unknown } | undefined)?.type)
     throw new AuthError(own(FAULTS, type) ?? (req.destroyed ? 'client_closed_request' : 'invalid_body'))
