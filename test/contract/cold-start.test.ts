@@ -27,14 +27,14 @@ async function loadedBy(code: string): Promise<{ packages: string[]; files: numb
   return JSON.parse(stdout)
 }
 
-const OF_VERIFYING = ['ecdsa-sig-formatter', 'ipaddr.js', 'jwa', 'lru-cache', 'ms', 'safe-buffer']
+const OF_VERIFYING = ['ecdsa-sig-formatter', 'jwa', 'ms', 'safe-buffer']
 const SETTINGS = "{ issuer: 'https://api.example.com', keys: { alg: 'HS256', secret: 'k'.repeat(32) } }"
 
 it('importing the package loads few files, and neither Express nor a native module', async () => {
   const { packages, files } = await loadedBy("await import('express-token-endpoint')")
   expect(packages).toEqual(OF_VERIFYING)
   expect(files).toBeGreaterThan(1)
-  expect(files).toBeLessThanOrEqual(12)
+  expect(files).toBeLessThanOrEqual(5)
 })
 
 it('creating a verifier and a guard loads no further package', async () => {
@@ -48,5 +48,5 @@ it('creating the token router loads everything that its first login needs', asyn
   const { packages } = await loadedBy(`
     const { createTokenIssuer, tokenRouter } = await import('express-token-endpoint')
     tokenRouter({ tokens: createTokenIssuer(${SETTINGS}), accounts: () => null })`)
-  expect(packages).toEqual(expect.arrayContaining(['content-type', 'express', 'raw-body']))
+  expect(packages).toEqual(expect.arrayContaining(['content-type', 'express', 'ipaddr.js', 'lru-cache', 'raw-body']))
 })
