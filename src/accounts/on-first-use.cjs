@@ -3,3 +3,6 @@
  */
 exports.ipaddr = () => require('ipaddr.js')
 exports.lruCache = () => require('lru-cache')
+
+// An import of node:util reads each of its exports, which loads further modules of Node.
+exports.promisify = require('node:util').promisify

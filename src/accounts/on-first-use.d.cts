@@ -3,3 +3,6 @@ export function ipaddr(): typeof import('ipaddr.js')
 
 /** Returns lru-cache, which holds the counts of the failed-login limits. */
 export function lruCache(): typeof import('lru-cache')
+
+/** Is Node's own. */
+export const promisify: typeof import('node:util').promisify

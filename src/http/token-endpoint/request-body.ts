@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { types } from 'node:util'
+import { isUint8Array } from 'node:util/types'
 import { AuthError, type AuthErrorCode } from '../../shared/errors.js'
 import { bare, own } from '../../shared/values.js'
 import { contentType, rawBody } from '../on-first-use.cjs'
@@ -35,7 +35,7 @@ export async function readBody(req: BodyRequest, limit: number): Promise<unknown
   const parse = parserOf(req, headers)
   if (Number(headers['content-length']) > limit) throw new AuthError('body_too_large')
   const bytes = canBeRead(req) ? await readBytes(req, limit, headers) : req.body
-  if (!types.isUint8Array(bytes)) return bytes
+  if (!isUint8Array(bytes)) return bytes
   if (bytes.length > limit) throw new AuthError('body_too_large')
   try {
     return parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))

@@ -12,3 +12,4 @@ export const express = () => expressPackage
 export const ipaddr = () => ipaddrPackage
 export const lruCache = () => lruCachePackage
 export const rawBody = () => rawBodyPackage
+export { promisify } from 'node:util'

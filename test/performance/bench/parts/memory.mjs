@@ -18,7 +18,10 @@ export const memory = {
           heads: [`tokens of ${length} bytes`, 'retained'],
           rows: [
             ['1,000 tokens', show(perThousand)],
-            [`${(2 * cached).toLocaleString('en')} tokens, the most that the default cache holds`, show(megabytes(full))],
+            [
+              `${(2 * cached).toLocaleString('en')} tokens, the most that the default cache holds`,
+              show(megabytes(full)),
+            ],
             [`${distinct.toLocaleString('en')} tokens in turn, the most at any time`, show(megabytes(most))],
           ],
         },

@@ -1,5 +1,6 @@
-import { spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { inRounds } from '../measure/rounds.mjs'
 import { atMost, rowsOf, times, withSpread } from '../report/report.mjs'
 
@@ -8,52 +9,63 @@ const HERE = fileURLToPath(new URL('.', import.meta.url))
 /** The first imports of a process also start the loader, so each process imports an empty module before it measures. */
 const EMPTY = "await import('data:text/javascript,')"
 
-const KEY = "{ alg: 'HS256', secret: 'k'.repeat(32) }"
-const SETTINGS = `{ issuer: 'https://api.example.com', keys: ${KEY} }`
-const EXPRESS = "const { default: express } = await import('express')"
-const PACKAGE = "const { createTokenIssuer, requireBearer, tokenRouter } = await import('express-token-endpoint')"
+const SETTINGS = "{ issuer: 'https://api.example.com', keys: { alg: 'HS256', secret: 'k'.repeat(32) } }"
+const NAMES = '{ createTokenIssuer, createTokenVerifier, requireBearer, tokenRouter }'
+const PACKAGE = `const ${NAMES} = await import('express-token-endpoint')`
+const VERIFIER = `globalThis.guard = requireBearer({ tokens: createTokenVerifier(${SETTINGS}) })`
+
+const EXPRESS = 'Express'
+const IMPORTED = 'the package'
+const VERIFYING = 'a service that only verifies tokens'
 
 const STARTS = [
-  { name: 'Express', code: "await import('express')" },
-  { name: 'the package', code: "await import('express-token-endpoint')" },
+  { name: EXPRESS, code: "await import('express')" },
+  { name: IMPORTED, code: "await import('express-token-endpoint')" },
   {
-    name: 'a service that only verifies tokens',
-    code: `const { createTokenVerifier, requireBearer } = await import('express-token-endpoint')
-      requireBearer({ tokens: createTokenVerifier(${SETTINGS}) })`,
+    name: 'the package, by require',
+    code: "process.getBuiltinModule('module').createRequire(URL)('express-token-endpoint')",
   },
+  { name: VERIFYING, code: `${PACKAGE}; ${VERIFIER}` },
   { name: 'Express, then the package', code: "await import('express'); await import('express-token-endpoint')" },
 ]
 
+const APP = "globalThis.app = (await import('express')).default()"
+
 const IDLE = [
-  { name: 'Express', code: `${EXPRESS}; globalThis.app = express()` },
+  { name: 'Node', code: '' },
+  { name: 'Express and an app', code: APP },
+  { name: 'the package', code: PACKAGE },
+  { name: VERIFYING, code: `${PACKAGE}; ${VERIFIER}` },
   {
-    name: 'Express, an issuer, the router and a guard',
-    code: `${EXPRESS}; ${PACKAGE}
+    name: 'Express, an app with the token router and a guard',
+    code: `${APP}; ${PACKAGE}
       const tokens = createTokenIssuer(${SETTINGS})
-      globalThis.app = express().use(tokenRouter({ tokens, accounts: () => null }), requireBearer({ tokens }))
-      await new Promise((resolve) => setTimeout(resolve, 100))`,
+      globalThis.app.use(tokenRouter({ tokens, accounts: () => null }), requireBearer({ tokens }))`,
   },
 ]
 
 /** Runs a module in a fresh process, and returns the JSON value that it prints. */
-function inProcess(code, ...flags) {
-  const args = [...flags, '--input-type=module', '--eval', code]
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: HERE, encoding: 'utf8' })
-  if (status !== 0) throw new Error(`start: a process has failed: ${stderr}`)
+async function inProcess(node, code, ...flags) {
+  const args = [...flags, '--input-type=module', '--eval', `const URL = ${JSON.stringify(import.meta.url)}; ${code}`]
+  const { stdout } = await promisify(execFile)(node, args, { cwd: HERE })
   return JSON.parse(stdout)
 }
 
-const startOf = ({ code }) =>
-  inProcess(`${EMPTY}
+const startOf = (node, code) =>
+  inProcess(
+    node,
+    `${EMPTY}
     const cpu = process.cpuUsage()
     const since = performance.now()
     ${code}
     const time = performance.now() - since
     const { user, system } = process.cpuUsage(cpu)
-    process.stdout.write(JSON.stringify({ time, cpu: (user + system) / 1000 }))`)
+    process.stdout.write(JSON.stringify({ time, cpu: (user + system) / 1000 }), () => process.exit())`,
+  )
 
-const idleOf = ({ code }) =>
+const idleOf = (node, code) =>
   inProcess(
+    node,
     `${code}
     gc()
     const { rss, heapUsed } = process.memoryUsage()
@@ -65,18 +77,15 @@ const idleOf = ({ code }) =>
 const only = (figure, values) =>
   Object.fromEntries(Object.entries(values).map(([name, rounds]) => [name, rounds.map((round) => round[figure])]))
 
-const LEAST_PROCESSES = 30
-
 /** Measures imports and the memory of an idle process, alternately in fresh processes. */
 export const start = {
   title: 'Cold start and memory at idle, each in a fresh process',
-  async run({ rounds }) {
-    const processes = Math.max(LEAST_PROCESSES, rounds)
-    const starts = await inRounds(processes, STARTS, startOf)
-    const idles = await inRounds(rounds, IDLE, idleOf)
+  async run({ rounds, node = process.execPath }) {
+    const starts = await inRounds(rounds, STARTS, ({ code }) => startOf(node, code))
+    const idles = await inRounds(rounds, IDLE, ({ code }) => idleOf(node, code))
     const [time, cpu] = ['time', 'cpu'].map((figure) => rowsOf(only(figure, starts)))
     const [rss, heap] = ['rss', 'heap'].map((figure) => rowsOf(only(figure, idles)))
-    const [, whole, verifying] = time
+    const ratioOf = (wanted) => time.find(({ name }) => name === wanted).ratio
     return {
       tables: [
         {
@@ -95,8 +104,8 @@ export const start = {
         },
       ],
       demands: [
-        atMost('importing the package to importing Express', whole.ratio, 0.8),
-        atMost('starting a service that only verifies tokens to importing Express', verifying.ratio, 0.4),
+        atMost('importing the package to importing Express', ratioOf(IMPORTED), 0.8),
+        atMost('starting a service that only verifies tokens to importing Express', ratioOf(VERIFYING), 0.4),
       ],
       rows: { time, cpu, rss, heap },
     }
