@@ -7,7 +7,7 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url))
 const ENTRIES = ['index', 'client', 'express', 'openapi', 'passport', 'testing', 'cli']
 const LATE = /[\\/]on-first-use\.cjs$/
 
-/** What one entry alone needs, and what browsers need. */
+/** The modules of one entry, and the module that browsers need too. */
 const APART = /[\\/]src[\\/](client|cli|express|openapi|testing)\b/
 const IN_BROWSERS = /[\\/]is-exposed\.ts$/
 
@@ -22,7 +22,7 @@ export default defineConfig({
   external: /^(?!\.|\/|[a-z]:\\)/i,
   plugins: [
     {
-      // Each stays a file of its own, because only CommonJS can load a package at its first use.
+      // Each stays a separate file, because only CommonJS can load a package at its first use.
       name: 'on-first-use',
       resolveId: (id, importer) => (LATE.test(id) ? { id: resolve(importer, '..', id), external: true } : undefined),
       generateBundle() {

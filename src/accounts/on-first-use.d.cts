@@ -4,5 +4,5 @@ export function ipaddr(): typeof import('ipaddr.js')
 /** Returns lru-cache, which holds the counts of the failed-login limits. */
 export function lruCache(): typeof import('lru-cache')
 
-/** Is Node's own. */
+/** Node's own function. */
 export const promisify: typeof import('node:util').promisify

@@ -1,7 +1,7 @@
 /*
  * Packages that only the token endpoint needs. A service that only verifies tokens never loads them.
  *
- * CommonJS, because `require` alone loads a package at its first use without a promise, and because bundlers follow it.
+ * CommonJS, because only `require` loads a package at its first use without a promise, and because bundlers follow it.
  */
 exports.bytes = () => require('bytes')
 exports.contentType = () => require('content-type')

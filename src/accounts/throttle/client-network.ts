@@ -37,7 +37,10 @@ let loaded:
   | { library: Ipaddr; carriers: { range: [InstanceType<Ipaddr['IPv6']>, number]; start: number }[] }
   | undefined
 
-/** Loads ipaddr.js, which the first address would otherwise wait for. */
+/**
+ * Loads ipaddr.js, which the first address would otherwise wait for.
+ * @internal
+ */
 export function loadAddresses(): NonNullable<typeof loaded> {
   const library = ipaddr()
   const carriers = CARRIERS.map(({ range, start }) => ({ range: library.IPv6.parseCIDR(range), start }))

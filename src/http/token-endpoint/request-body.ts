@@ -20,7 +20,10 @@ let packages:
   | { parseContentType: ReturnType<typeof contentType>['parse']; getRawBody: ReturnType<typeof rawBody> }
   | undefined
 
-/** Loads the packages that read a body, which the first request would otherwise wait for. */
+/**
+ * Loads the packages that read a body, which the first request would otherwise wait for.
+ * @internal
+ */
 export function loadBodyReader(): NonNullable<typeof packages> {
   packages ??= { parseContentType: contentType().parse, getRawBody: rawBody() }
   return packages

@@ -13,7 +13,7 @@ const DIST = new URL('../../../dist/', import.meta.url).href
 const MODULE = /^\/\/ src\/(.*\.ts)$/gm
 const modules = new Map()
 
-/** Returns the module of src that a place of a built file comes from. */
+/** Returns the module of src that a part of a built file comes from. */
 function moduleAt(url, offset) {
   if (!modules.has(url)) modules.set(url, [...readFileSync(new URL(url), 'utf8').matchAll(MODULE)])
   return modules.get(url).findLast(({ index }) => index <= offset)?.[1] ?? url.slice(DIST.length)
