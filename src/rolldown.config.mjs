@@ -9,6 +9,7 @@ const LATE = /[\\/]on-first-use\.cjs$/
 
 /** The modules of one entry, and the module that browsers need too. */
 const APART = /[\\/]src[\\/](client|cli|express|openapi|testing)\b/
+const IN_CLIENT = /[\\/]src[\\/]client[\\/]/
 const IN_BROWSERS = /[\\/]is-exposed\.ts$/
 
 /**
@@ -39,6 +40,7 @@ export default defineConfig({
     codeSplitting: {
       groups: [
         { name: 'is-exposed', test: IN_BROWSERS, priority: 1 },
+        { name: 'token-client', test: IN_CLIENT },
         { name: 'server', test: (id) => !APART.test(id) },
       ],
     },
