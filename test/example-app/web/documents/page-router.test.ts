@@ -67,7 +67,7 @@ describe('the modules of the client', () => {
     const { text } = await get(seen.add(path) && path)
       .expect(200)
       .expect('Content-Type', 'text/javascript; charset=utf-8')
-    for (const [, name = ''] of text.matchAll(/^(?:import|export) .*?from '(.+?)';$/gm)) {
+    for (const [, name = ''] of text.matchAll(/^(?:import|export) .*?from ['"](.+?)['"];$/gm)) {
       const next = new URL(name, `http://host${path}`).pathname
       if (!seen.has(next)) await load(next, seen)
     }
