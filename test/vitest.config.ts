@@ -21,6 +21,10 @@ export default defineConfig({
       { find: /^express-token-endpoint\/openapi$/, replacement: source('openapi') },
       { find: /^express-token-endpoint\/passport$/, replacement: source('passport') },
       { find: /^express-token-endpoint\/testing$/, replacement: source('testing') },
+      {
+        find: /^.*\/on-first-use\.cjs$/,
+        replacement: fileURLToPath(new URL('./support/runner/on-first-use.ts', import.meta.url)),
+      },
       ...(ONLY_EXPRESS ? [{ find: /^express$/, replacement: `${ONLY_EXPRESS.folder}/index.js` }] : []),
     ],
   },

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { suggest } from '../shared/suggest.js'
 import { check } from './check/check.js'
 import { type Command, helpOf, PROGRAM, readArguments } from './command.js'
@@ -80,6 +80,5 @@ function unknownCommand(word: string): string {
 }
 
 function version(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(text) as { version: string }).version
+  return createRequire(import.meta.url)(`${PROGRAM}/package.json`).version
 }

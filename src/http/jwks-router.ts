@@ -1,7 +1,8 @@
-import { Router } from 'express'
+import type { Router } from 'express'
 import { AuthError } from '../shared/errors.js'
 import { type Check, InvalidOption, isPlainObject, optional, readOptions, withMethods } from '../shared/options.js'
 import type { TokenIssuer } from '../tokens/tokens.js'
+import { express } from './on-first-use.cjs'
 import { ENDPOINTS, keysAnswer, refusalAnswer } from './shared/answers.js'
 import { answerThenClose, hasUnreadBody } from './shared/close-after-answer.js'
 import { plainPath } from './shared/mount-path.js'
@@ -50,7 +51,7 @@ export function jwksRouter(options: JwksRouterOptions): Router {
   const { headers } = keysAnswer(body)
   const bytes = Buffer.from(body)
 
-  const router = Router({ caseSensitive: true, strict: true })
+  const router = express().Router({ caseSensitive: true, strict: true })
   router.get(path, function jwksEndpoint(_req, res) {
     setHeaders(res, headers)
     // As bytes: Express adds a charset to text, which the media type does not have.

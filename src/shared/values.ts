@@ -1,4 +1,4 @@
-import { types } from 'node:util'
+import { isDate } from 'node:util/types'
 
 /** Returns whether a value can be awaited. Checks for the method: `instanceof` fails when `globalThis.Promise` is replaced. */
 export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
@@ -7,7 +7,7 @@ export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T
 
 /** Returns whether a value is a `Date` that holds a time, from any realm. */
 export function isValidDate(value: unknown): value is Date {
-  return types.isDate(value) && !Number.isNaN(value.getTime())
+  return isDate(value) && !Number.isNaN(value.getTime())
 }
 
 /** Reads an own property, of parsed JSON for example. */

@@ -13,7 +13,7 @@ const parse = (file: string) =>
 
 const FILES = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
   .map((file) => file.replaceAll('\\', '/'))
-  .filter((file) => file.endsWith('.ts'))
+  .filter((file) => /\.(ts|cjs)$/.test(file))
   .sort()
 
 /** Returns all imports of a file: by `import`, `export … from`, `import()`, `require()` or in a type. */
@@ -76,7 +76,7 @@ describe('the layers of src', () => {
     expect(show(IMPORTS)).toEqual(
       expect.arrayContaining([
         'index.ts → http/token-endpoint/token-router.ts',
-        'http/token-endpoint/token-router.ts → express',
+        'http/on-first-use.cjs → express',
         'tokens/jwt/signature.ts → node:crypto',
         'accounts/passwords/hashers/argon2id.ts → @node-rs/argon2',
       ]),

@@ -44,7 +44,7 @@ const LONGEST_EQUIVALENT = 3
 const LAST = 'z'.repeat(LONGEST_EQUIVALENT + 1)
 
 /** Characters that were looked up. A look-up costs some microseconds, so its result is cached for the process. */
-const unchanged = new Uint8Array(0x110000)
+let unchanged: Uint8Array | undefined
 const equivalents = new Map<string, string>()
 
 /**
@@ -53,6 +53,7 @@ const equivalents = new Map<string, string>()
  */
 function asciiOf(character: string): string {
   const code = character.codePointAt(0) ?? 0
+  unchanged ??= new Uint8Array(0x110000)
   if (unchanged[code] === 1) return character
   const known = equivalents.get(character)
   if (known !== undefined) return known

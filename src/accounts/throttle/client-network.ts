@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net'
-import ipaddr from 'ipaddr.js'
+import { ipaddr } from '../on-first-use.cjs'
 
 /**
  * The longest text that can be an IP address. An IPv6 address that ends in the dotted form has 45 characters, brackets have 2, and
@@ -27,11 +27,27 @@ function hexTail(tail: string, ...groups: string[]): string {
  * address starts. They are written out because ipaddr.js's `rfc6052` includes 64:ff9b:1::/48, where the address may start elsewhere.
  */
 const CARRIERS = [
-  { range: ipaddr.IPv6.parseCIDR('::ffff:0:0/96'), start: 6 },
-  { range: ipaddr.IPv6.parseCIDR('64:ff9b::/96'), start: 6 },
-  { range: ipaddr.IPv6.parseCIDR('::ffff:0:0:0/96'), start: 6 },
-  { range: ipaddr.IPv6.parseCIDR('2002::/16'), start: 1 },
+  { range: '::ffff:0:0/96', start: 6 },
+  { range: '64:ff9b::/96', start: 6 },
+  { range: '::ffff:0:0:0/96', start: 6 },
+  { range: '2002::/16', start: 1 },
 ]
+
+type Ipaddr = ReturnType<typeof ipaddr>
+let loaded:
+  | { library: Ipaddr; carriers: { range: [InstanceType<Ipaddr['IPv6']>, number]; start: number }[] }
+  | undefined
+
+/**
+ * Loads ipaddr.js, which the first address would otherwise wait for.
+ * @internal
+ */
+export function loadAddresses(): NonNullable<typeof loaded> {
+  const library = ipaddr()
+  const carriers = CARRIERS.map(({ range, start }) => ({ range: library.IPv6.parseCIDR(range), start }))
+  loaded ??= { library, carriers }
+  return loaded
+}
 
 /**
  * Returns the network of a client's address. It is the /64 of an IPv6 address, because a subscriber has at least a /64. It is the
@@ -45,10 +61,12 @@ export function clientNetwork(address: string | undefined): string {
   const written = (WITH_PORT.exec(address)?.[1] ?? address).replace(/^\[|\]$/g, '').split('%')[0] ?? ''
   const bare = written.includes(':') ? written.replace(DOTTED_TAIL, hexTail) : written
   // ipaddr.js reads octal and hexadecimal numbers in a dotted tail. No proxy writes them, and they are not valid addresses.
-  if ((bare.includes(':') && bare.includes('.')) || !ipaddr.isValid(bare)) return 'unknown'
-  const parsed = ipaddr.parse(bare)
-  if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString()
-  const carrier = CARRIERS.find(({ range }) => parsed.match(range))
+  if (bare.includes(':') && bare.includes('.')) return 'unknown'
+  const { library, carriers } = loaded ?? loadAddresses()
+  if (!library.isValid(bare)) return 'unknown'
+  const parsed = library.parse(bare)
+  if (!(parsed instanceof library.IPv6)) return parsed.toString()
+  const carrier = carriers.find(({ range }) => parsed.match(range))
   if (!carrier) return `${parsed.parts.slice(0, 4).join(':')}/64`
   const carried = parsed.parts.slice(carrier.start, carrier.start + 2).flatMap((part) => [part >> 8, part & 255])
   return carried.join('.')

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { lruCache } from '../on-first-use.cjs'
 
 /** The argument of the `limiter` option: options of a rate-limiter-flexible limiter. */
 export interface LimiterOptions {
@@ -44,6 +44,7 @@ export interface MemoryBudget {
  */
 export function memoryBudget({ points, duration }: LimiterOptions): MemoryBudget {
   const perf = { now: () => performance.now() }
+  const { LRUCache } = lruCache()
   const spent = new LRUCache<string, { points: number }>({
     max: MOST_KEYS,
     ttl: duration * 1000,

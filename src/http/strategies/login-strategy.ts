@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { createLogin, type LoggedIn, type LoginContext } from '../../accounts/login.js'
+import { loadAddresses } from '../../accounts/throttle/client-network.js'
 import type { AuthError } from '../../shared/errors.js'
 import { type Emit, type EventSubject, emitter, refusalEvent } from '../../shared/events.js'
 import { LOGIN, tracePromise } from '../../shared/tracing.js'
@@ -11,7 +12,7 @@ import { addressOf, sourceOf } from '../shared/source.js'
 import { createTurnQueue } from '../shared/turn-queue.js'
 import { credentialsIn } from '../token-endpoint/credentials.js'
 import { type LoginSettings, type LoginStrategyOptions, readLoginOptions } from '../token-endpoint/options.js'
-import { readBody } from '../token-endpoint/request-body.js'
+import { loadBodyReader, readBody } from '../token-endpoint/request-body.js'
 import { type Done, failOrError, firstAction, type PassportActions, reportError, succeed } from './passport-actions.js'
 
 /** Changes the user of a login, and calls `done` with the new user. */
@@ -58,6 +59,8 @@ export class LoginStrategy {
     settings = readLoginOptions('LoginStrategy', options),
   ) {
     const { tokens, accounts, passwords, throttle, bodyLimit, timeout, emailInEvents, onEvent } = settings
+    loadBodyReader()
+    loadAddresses()
     const login = createLogin({ store: accounts, passwords, throttle, timeout, clock: tokens })
     const emit = emitter(onEvent)
     this.verify = verify

@@ -1,4 +1,3 @@
-import bytes from 'bytes'
 import { type AccountLookup, type AccountStore, storeOf } from '../../accounts/account.js'
 import { createPasswords, type Passwords } from '../../accounts/passwords/passwords.js'
 import { createThrottle, type Throttle } from '../../accounts/throttle/throttle.js'
@@ -12,6 +11,7 @@ import {
   withMethods,
 } from '../../shared/options.js'
 import type { TokenIssuer } from '../../tokens/tokens.js'
+import { bytes } from '../on-first-use.cjs'
 import { ENDPOINTS } from '../shared/answers.js'
 import { type HostOptions, hostSchema } from '../shared/host-options.js'
 import { plainPath } from '../shared/mount-path.js'
@@ -62,12 +62,12 @@ const throttleOption: Check<Throttle | false> = (value) => value !== false && th
 
 const MAX_BODY = 1_048_576
 
-/** Narrower than bytes.parse(), which reads '10 kilobytes' as ten bytes. */
+/** Narrower than bytes().parse(), which reads '10 kilobytes' as ten bytes. */
 const BYTE_SIZE = /^\d+(\.\d+)? ?([km]?b)?$/i
 
 const byteSize: Check<number> = (value) => {
   const readable = typeof value === 'number' || (typeof value === 'string' && BYTE_SIZE.test(value))
-  const size = readable ? bytes.parse(value as number | string) : null
+  const size = readable ? bytes().parse(value as number | string) : null
   if (size === null || !Number.isInteger(size) || size < 1 || size > MAX_BODY) {
     throw new InvalidOption("a number of bytes or a string like '10kb', from 1 byte to 1 MB")
   }

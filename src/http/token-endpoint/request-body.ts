@@ -1,9 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { types } from 'node:util'
-import { parse as parseContentType } from 'content-type'
-import getRawBody from 'raw-body'
+import { isUint8Array } from 'node:util/types'
 import { AuthError, type AuthErrorCode } from '../../shared/errors.js'
 import { bare, own } from '../../shared/values.js'
+import { contentType, rawBody } from '../on-first-use.cjs'
 import type { RequestType } from '../shared/answers.js'
 import { isRepeated } from '../shared/header-lines.js'
 import { parseUniqueJson } from './json.js'
@@ -17,6 +16,19 @@ const ENCODINGS: Readonly<Record<RequestType, (text: string) => unknown>> = {
   'application/x-www-form-urlencoded': parseForm,
 }
 
+let packages:
+  | { parseContentType: ReturnType<typeof contentType>['parse']; getRawBody: ReturnType<typeof rawBody> }
+  | undefined
+
+/**
+ * Loads the packages that read a body, which the first request would otherwise wait for.
+ * @internal
+ */
+export function loadBodyReader(): NonNullable<typeof packages> {
+  packages ??= { parseContentType: contentType().parse, getRawBody: rawBody() }
+  return packages
+}
+
 /**
  * Reads and parses a request's body, or takes what the host's own parser made of it.
  * @throws AuthError `unsupported_media_type`, `body_too_large` or `invalid_body`
@@ -26,7 +38,7 @@ export async function readBody(req: BodyRequest, limit: number): Promise<unknown
   const parse = parserOf(req, headers)
   if (Number(headers['content-length']) > limit) throw new AuthError('body_too_large')
   const bytes = canBeRead(req) ? await readBytes(req, limit, headers) : req.body
-  if (!types.isUint8Array(bytes)) return bytes
+  if (!isUint8Array(bytes)) return bytes
   if (bytes.length > limit) throw new AuthError('body_too_large')
   try {
     return parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
@@ -41,6 +53,7 @@ function canBeRead(req: BodyRequest): boolean {
 }
 
 function parserOf(req: IncomingMessage, headers: IncomingHttpHeaders): (text: string) => unknown {
+  const { parseContentType } = packages ?? loadBodyReader()
   const { type, parameters } = parseContentType(headers['content-type'] ?? '')
   const parse = Object.hasOwn(ENCODINGS, type) ? ENCODINGS[type as RequestType] : undefined
   const charset = parameters['charset']?.toLowerCase() ?? 'utf-8'
@@ -57,6 +70,7 @@ const FAULTS: Readonly<Record<string, AuthErrorCode>> = {
 }
 
 async function readBytes(req: IncomingMessage, limit: number, headers: IncomingHttpHeaders): Promise<Uint8Array> {
+  const { getRawBody } = packages ?? loadBodyReader()
   try {
     return await getRawBody(req, { limit, length: headers['content-length'] ?? null })
   } catch (error) {

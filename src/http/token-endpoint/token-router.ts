@@ -1,7 +1,8 @@
-import { type NextFunction, type Request, type Response, Router } from 'express'
+import type { NextFunction, Request, Response, Router } from 'express'
 import { AuthError } from '../../shared/errors.js'
 import type { EventSubject } from '../../shared/events.js'
 import { warnOnce } from '../../shared/warnings.js'
+import { express } from '../on-first-use.cjs'
 import { type Answer, refusalAnswer, tokenAnswer, withAllHeaders } from '../shared/answers.js'
 import { answerThenClose, hasUnreadBody } from '../shared/close-after-answer.js'
 import { sendAnswer } from '../shared/send-answer.js'
@@ -41,7 +42,7 @@ export function tokenRouter(options: TokenRouterOptions): Router {
     else sendAnswer(res, refusalAnswer('token', error), closes ? answerThenClose : undefined)
   }
 
-  const router = Router({ caseSensitive: true, strict: true })
+  const router = express().Router({ caseSensitive: true, strict: true })
   router.post(path, function tokenEndpoint(req, res, next) {
     if (isUntrusted(req)) warnOnce('trustProxy')
     const subject: EventSubject = { address: addressOf(req) }

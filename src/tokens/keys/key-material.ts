@@ -8,7 +8,7 @@ import {
   type JsonWebKeyInput,
   type KeyObject,
 } from 'node:crypto'
-import { types } from 'node:util'
+import { isKeyObject, isUint8Array } from 'node:util/types'
 import { type Check, InvalidOption, isPlainObject } from '../../shared/options.js'
 import { bare, memberOf, own } from '../../shared/values.js'
 import { parseJson } from '../jwt/compact-jws.js'
@@ -31,7 +31,7 @@ export const MATERIALS: Record<
   secret: (alg, kind) => (value) => {
     const bytes = kind.kind === 'secret' ? kind.minBytes : 0
     const what = `a secret of at least ${bytes} bytes for ${alg} (RFC 7518 section 3.2)`
-    const key = types.isKeyObject(value) ? value : secretOf(value)
+    const key = isKeyObject(value) ? value : secretOf(value)
     if (key?.type !== 'secret') throw new InvalidOption(what)
     const found = keyPairIn(key.export())
     if (found) {
@@ -60,7 +60,7 @@ export const MATERIALS: Record<
   },
 }
 
-const isJwk = (value: unknown): value is Record<string, unknown> => isPlainObject(value) && !types.isKeyObject(value)
+const isJwk = (value: unknown): value is Record<string, unknown> => isPlainObject(value) && !isKeyObject(value)
 
 /** The members of a JWK that this file or Node reads (RFC 7517 section 4, RFC 7518 section 6). */
 const JWK_MEMBERS = [
@@ -89,7 +89,7 @@ function keyPairIn(secret: Buffer): 'PEM' | 'JWK' | undefined {
 
 function secretOf(value: unknown): KeyObject | undefined {
   if (typeof value === 'string') return createSecretKey(value, 'utf8')
-  return types.isUint8Array(value) ? createSecretKey(value) : undefined
+  return isUint8Array(value) ? createSecretKey(value) : undefined
 }
 
 function keyOf(
@@ -97,7 +97,7 @@ function keyOf(
   type: 'private' | 'public',
   create: (key: string | JsonWebKeyInput) => KeyObject,
 ): KeyObject | undefined {
-  if (types.isKeyObject(value)) return value.type === type ? value : undefined
+  if (isKeyObject(value)) return value.type === type ? value : undefined
   try {
     if (typeof value === 'string') return create(value)
     return isJwk(value) ? create(bare({ key: value, format: 'jwk' as const })) : undefined

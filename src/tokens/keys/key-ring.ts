@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
-import { types } from 'node:util'
+import { isKeyObject } from 'node:util/types'
 import { misuse, PAGE } from '../../shared/misuse.js'
 import {
   type Check,
@@ -155,7 +155,7 @@ const aliases = {
 const FIELDS = ['secret', 'privateKey', 'publicKey'] as const
 
 function readKey(name: string, entry: unknown): ParsedKey {
-  if (!isPlainObject(entry) || types.isKeyObject(entry)) {
+  if (!isPlainObject(entry) || isKeyObject(entry)) {
     throw misuse(
       `${name} must be { alg, secret }, { alg, privateKey } or { alg, publicKey }, but is ${describe(entry)}`,
       PAGE.keys,

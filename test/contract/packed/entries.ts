@@ -16,22 +16,19 @@ export function moduleNames({ exports }: Manifest): string[] {
   return modules.map(([subpath]) => posix.join('express-token-endpoint', subpath))
 }
 
-/** Returns the compiled modules, without their endings, that an entry is or imports directly or indirectly. */
+/** Returns the compiled modules and declarations that an entry is or imports directly or indirectly. */
 export function modulesOfEntries({ manifest, files }: Packed): Set<string> {
   const seen = new Set<string>()
-  const visit = (stem: string): void => {
-    if (seen.has(stem)) return
-    seen.add(stem)
-    for (const ending of ['.js', '.d.ts']) {
-      const { importedFiles } = ts.preProcessFile(files.get(stem + ending) ?? '')
-      for (const { fileName } of importedFiles) {
-        if (fileName.startsWith('.')) visit(stemOf(posix.join(posix.dirname(stem), fileName)))
-      }
+  const visit = (file: string): void => {
+    if (seen.has(file)) return
+    seen.add(file)
+    const ending = file.endsWith('.d.ts') ? '.d.ts' : '.js'
+    for (const { fileName } of ts.preProcessFile(files.get(file) ?? '').importedFiles) {
+      if (fileName.startsWith('.')) visit(posix.join(posix.dirname(file), fileName.replace(/\.js$/, ending)))
     }
   }
-  for (const file of entryFiles(manifest)) if (isModule(file)) visit(stemOf(file))
+  for (const file of entryFiles(manifest)) if (isModule(file)) visit(file)
   return seen
 }
 
-export const isModule = (file: string) => /\.(js|d\.ts)$/.test(file)
-export const stemOf = (file: string) => file.replace(/\.(js|d\.ts)$/, '')
+export const isModule = (file: string) => /\.(c?js|d\.ts)$/.test(file)

@@ -14,6 +14,7 @@ import { logins } from './parts/logins.mjs'
 import { memory } from './parts/memory.mjs'
 import { profile } from './parts/profile.mjs'
 import { server } from './parts/server.mjs'
+import { start } from './parts/start.mjs'
 import { unknown } from './parts/unknown.mjs'
 import { saveResults } from './report/results.mjs'
 import { table } from './report/table.mjs'
@@ -23,6 +24,7 @@ const PARTS = {
   http,
   server,
   logins,
+  start,
   memory,
   profile,
   unknown,

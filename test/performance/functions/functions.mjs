@@ -1,5 +1,6 @@
 // npm run count:functions: how many of this package's functions one request runs, by V8's precise coverage.
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { Agent, createServer, request } from 'node:http'
 import { Session } from 'node:inspector/promises'
 import { fileURLToPath } from 'node:url'
@@ -7,6 +8,16 @@ import express from 'express'
 import { createPasswords, createTokenIssuer, memoryAccounts, requireBearer, tokenRouter } from 'express-token-endpoint'
 
 const DIST = new URL('../../../dist/', import.meta.url).href
+
+/** The build writes the name of each module of src above the module's code. */
+const MODULE = /^\/\/ src\/(.*\.ts)$/gm
+const modules = new Map()
+
+/** Returns the module of src that a part of a built file comes from. */
+function moduleAt(url, offset) {
+  if (!modules.has(url)) modules.set(url, [...readFileSync(new URL(url), 'utf8').matchAll(MODULE)])
+  return modules.get(url).findLast(({ index }) => index <= offset)?.[1] ?? url.slice(DIST.length)
+}
 const EMAIL = 'alice@example.com'
 const PASSWORD = 'correct horse battery staple'
 const TOKEN_PATH = '/api/v2013/authentication/token'
@@ -29,7 +40,7 @@ async function functionsRunBy(task) {
       functions
         .filter(({ ranges: [{ count }] }) => count > 0)
         .map(({ functionName, ranges: [{ startOffset }] }) => ({
-          file: url.slice(DIST.length).replace(/\.js$/, '.ts'),
+          file: moduleAt(url, startOffset),
           name: functionName || `(anonymous at ${startOffset})`,
         })),
     )

@@ -1,7 +1,7 @@
 import crypto from 'node:crypto'
-import { promisify } from 'node:util'
 import { misuse } from '../../../shared/misuse.js'
 import { bare } from '../../../shared/values.js'
+import { promisify } from '../../on-first-use.cjs'
 import { fromBase64, notAccepted } from './stored-key.js'
 
 /** A stored hash in PHC string format: memory in KiB, passes, lanes, salt and tag. */

@@ -1,5 +1,5 @@
 import { pbkdf2 as derive } from 'node:crypto'
-import { promisify } from 'node:util'
+import { promisify } from '../../on-first-use.cjs'
 import type { Hasher } from './hasher.js'
 import { fromBase64, isStoredKey, notAccepted } from './stored-key.js'
 

@@ -1,6 +1,6 @@
 import { type ScryptOptions, scrypt } from 'node:crypto'
-import { promisify } from 'node:util'
 import { bare } from '../../../shared/values.js'
+import { promisify } from '../../on-first-use.cjs'
 
 const derive = promisify<string, Buffer | string, number, ScryptOptions, Buffer>(scrypt)
 

@@ -67,7 +67,7 @@ describe('the modules of the client', () => {
     const { text } = await get(seen.add(path) && path)
       .expect(200)
       .expect('Content-Type', 'text/javascript; charset=utf-8')
-    for (const [, name = ''] of text.matchAll(/^(?:import|export) .*?from '(.+?)';$/gm)) {
+    for (const [, name = ''] of text.matchAll(/^(?:import|export) .*?from ['"](.+?)['"];$/gm)) {
       const next = new URL(name, `http://host${path}`).pathname
       if (!seen.has(next)) await load(next, seen)
     }
@@ -78,17 +78,17 @@ describe('the modules of the client', () => {
     const { imports } = JSON.parse(importMapIn((await get('/')).text))
     expect(Object.keys(imports)).toEqual(['express-token-endpoint/client'])
     const loaded = await load(new URL(imports['express-token-endpoint/client'], 'http://host/').pathname)
-    expect([...loaded]).toContain('/page/package/client/token-client.js')
-    expect([...loaded]).toContain('/page/package/shared/is-exposed.js')
+    expect([...loaded]).toContain('/page/package/chunks/token-client.js')
+    expect([...loaded]).toContain('/page/package/chunks/is-exposed.js')
   })
 
   test.each([
     '/page/package/index.js',
     '/page/package/client.d.ts',
-    '/page/package/shared/misuse.js',
-    '/page/package/client/%2e%2e/index.js',
-    '/page/package/client/..%2findex.js',
-    '/page/package/tokens/tokens.js',
+    '/page/package/chunks/server.js',
+    '/page/package/chunks/%2e%2e/index.js',
+    '/page/package/chunks/..%2findex.js',
+    '/page/package/http/on-first-use.cjs',
     '/page/package/client',
     '/page/package/',
   ])('%s is not served', async (path) => {

@@ -1,0 +1,11 @@
+/** Returns bytes, which reads the size of a body. */
+export function bytes(): typeof import('bytes')
+
+/** Returns content-type, which reads the media type of a body. */
+export function contentType(): typeof import('content-type')
+
+/** Returns Express, the copy that the host uses. */
+export function express(): typeof import('express')
+
+/** Returns raw-body, which reads the bytes of a request. */
+export function rawBody(): typeof import('raw-body')

@@ -1,0 +1,52 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, it } from 'vitest'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Returns the packages and the compiled files that a process has loaded after a piece of code, by Node's own hooks. */
+async function loadedBy(code: string): Promise<{ packages: string[]; files: number }> {
+  const program = `
+    import { createRequire, register } from 'node:module'
+    const { port1, port2 } = new MessageChannel()
+    const urls = []
+    const hooks = "let port; export const initialize = (given) => { port = given };" +
+      "export async function load(url, context, next) { port.postMessage(url); return next(url, context) }"
+    register('data:text/javascript,' + encodeURIComponent(hooks), { data: port2, transferList: [port2] })
+    port1.on('message', (url) => urls.push(url))
+    ${code}
+    await new Promise((resolve) => setImmediate(resolve))
+    const files = [...urls, ...Object.keys(createRequire(${JSON.stringify(root)}).cache)].map((url) => url.replaceAll('\\\\', '/'))
+    const packages = files.flatMap((file) => /.*node_modules\\/((?:@[^/]+\\/)?[^/]+)/.exec(file)?.[1] ?? [])
+    const own = urls.filter((url) => /\\/dist\\//.test(url) && !url.includes('node_modules'))
+    process.stdout.write(JSON.stringify({ packages: [...new Set(packages)].sort(), files: own.length }))
+    process.exit()`
+  const args = ['--disable-warning=DEP0205', '--input-type=module', '--eval', program]
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root })
+  return JSON.parse(stdout)
+}
+
+const OF_VERIFYING = ['ms']
+const SETTINGS = "{ issuer: 'https://api.example.com', keys: { alg: 'HS256', secret: 'k'.repeat(32) } }"
+
+it('importing the package loads few files, and neither Express nor a native module', async () => {
+  const { packages, files } = await loadedBy("await import('express-token-endpoint')")
+  expect(packages).toEqual(OF_VERIFYING)
+  expect(files).toBeGreaterThan(1)
+  expect(files).toBeLessThanOrEqual(5)
+})
+
+it('creating a verifier and a guard loads no further package', async () => {
+  const { packages } = await loadedBy(`
+    const { createTokenVerifier, requireBearer } = await import('express-token-endpoint')
+    requireBearer({ tokens: createTokenVerifier(${SETTINGS}) })`)
+  expect(packages).toEqual(OF_VERIFYING)
+})
+
+it('creating the token router loads everything that its first login needs', async () => {
+  const { packages } = await loadedBy(`
+    const { createTokenIssuer, tokenRouter } = await import('express-token-endpoint')
+    tokenRouter({ tokens: createTokenIssuer(${SETTINGS}), accounts: () => null })`)
+  expect(packages).toEqual(expect.arrayContaining(['content-type', 'express', 'ipaddr.js', 'lru-cache', 'raw-body']))
+})

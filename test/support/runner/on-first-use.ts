@@ -1,0 +1,15 @@
+import bytesPackage from 'bytes'
+import * as contentTypePackage from 'content-type'
+import expressPackage from 'express'
+import ipaddrPackage from 'ipaddr.js'
+import * as lruCachePackage from 'lru-cache'
+import rawBodyPackage from 'raw-body'
+
+/** Stands in for both files `on-first-use.cjs` of `src`, because Vitest replaces `express` only where it is imported. */
+export const bytes = () => bytesPackage
+export const contentType = () => contentTypePackage
+export const express = () => expressPackage
+export const ipaddr = () => ipaddrPackage
+export const lruCache = () => lruCachePackage
+export const rawBody = () => rawBodyPackage
+export { promisify } from 'node:util'
