@@ -1,4 +1,3 @@
-import { isIPv4 } from 'node:net'
 import { ipaddr } from '../on-first-use.cjs'
 
 /**
@@ -56,8 +55,6 @@ export function loadAddresses(): NonNullable<typeof loaded> {
 export function clientNetwork(address: string | undefined): string {
   // Long text is rejected first, because the regular expressions below may be slow on it.
   if (typeof address !== 'string' || address.length > LONGEST_ADDRESS) return 'unknown'
-  // Node accepts only one spelling of an IPv4 address, so it needs no parsing.
-  if (isIPv4(address)) return address
   const written = (WITH_PORT.exec(address)?.[1] ?? address).replace(/^\[|\]$/g, '').split('%')[0] ?? ''
   const bare = written.includes(':') ? written.replace(DOTTED_TAIL, hexTail) : written
   // ipaddr.js reads octal and hexadecimal numbers in a dotted tail. No proxy writes them, and they are not valid addresses.

@@ -14,8 +14,8 @@ const SAMPLE_US = '200'
 
 /** The owners of a function, by the address of its file. The first pattern that matches counts. */
 const OWNERS = [
+  ['Express and other packages', /node_modules/],
   ['this package', /\/dist\//],
-  ['Express and its packages', /node_modules/],
   ["Node's JavaScript", /^node:/],
 ]
 const OTHERS = 'system calls, HTTP parser and other native code'
