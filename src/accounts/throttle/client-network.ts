@@ -42,9 +42,10 @@ let loaded:
  * @internal
  */
 export function loadAddresses(): NonNullable<typeof loaded> {
+  if (loaded) return loaded
   const library = ipaddr()
   const carriers = CARRIERS.map(({ range, start }) => ({ range: library.IPv6.parseCIDR(range), start }))
-  loaded ??= { library, carriers }
+  loaded = { library, carriers }
   return loaded
 }
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
-import { connect } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { requestText } from '../../support/plain-js/http-client.mjs'
+import { freePort } from '../../support/services/servers/free-port.mjs'
 import { startClient } from './start-client.mjs'
 
 async function serve(answer) {
@@ -51,14 +51,5 @@ it('fails for a response without a length, and for a server that accepts no conn
   })
   const load = await (await client.connect(port, 1)).load(texts)
   await expect(load.run(1)).rejects.toThrow('a response without a length: HTTP/1.1 200 OK')
-  const closed = await new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const socket = connect(server.address().port, '127.0.0.1', () => {
-        const { port: free } = server.address()
-        socket.destroy()
-        server.close(() => resolve(free))
-      })
-    })
-  })
-  await expect(client.connect(closed, 1)).rejects.toThrow('ECONNREFUSED')
+  await expect(client.connect(await freePort(), 1)).rejects.toThrow('ECONNREFUSED')
 })

@@ -14,6 +14,12 @@ export function ownChild(child) {
   return child
 }
 
+/** Owns a forked child, which is disconnected at the end. */
+export function ownFork(child) {
+  ownChild(child)
+  atEnd(() => child.disconnect())
+}
+
 let stopping
 
 /** Stops everything. A second call, for example after a signal, waits for the first. */

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '../../../support/services/servers/free-port.mjs'
 import { seconds, start } from '../../processes.mjs'
 
 /** The ways to run an app that is under attack. The first one has no settings. */
@@ -56,15 +56,6 @@ http {
     location / { proxy_pass http://api; }
   }
 }`
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address()
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 async function startNginx(server, limits) {
   const folder = await mkdtemp(join(tmpdir(), 'attacked-'))

@@ -1,11 +1,10 @@
 import { startClient } from '../../client/start-client.mjs'
-import { atEnd, ownChild } from '../cleanup.mjs'
+import { ownFork } from '../cleanup.mjs'
 
 /** Starts a load generator, which is stopped at the end. */
 export async function startOwnClient() {
   const client = await startClient()
-  ownChild(client.child)
-  atEnd(() => client.stop())
+  ownFork(client.child)
   return client
 }
 

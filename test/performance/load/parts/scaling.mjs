@@ -5,7 +5,7 @@ import { inRounds } from '../../bench/measure/rounds.mjs'
 import { withSpread } from '../../bench/report/report.mjs'
 import { start } from '../../processes.mjs'
 import { pairedRatio, summary } from '../../stats.mjs'
-import { atEnd, ownChild } from '../cleanup.mjs'
+import { ownFork } from '../cleanup.mjs'
 import { runOk, startOwnClient } from '../clients/generator.mjs'
 import { cpuSince } from '../proc.mjs'
 import { figure } from '../verdicts.mjs'
@@ -68,8 +68,7 @@ export const scaling = {
 /** Starts a server with its own load generator, because a generator runs one load at a time. */
 async function startServer(secret) {
   const { child, first } = await start(new URL('../servers/guard-server.mjs', import.meta.url), { args: [secret] })
-  ownChild(child)
-  atEnd(() => child.disconnect())
+  ownFork(child)
   const connections = await (await startOwnClient()).connect(first.port, CONNECTIONS)
   const load = await connections.load([requestText(bearer(first.token, '/statements'))], { depth: DEPTH })
   return { pid: child.pid, load }

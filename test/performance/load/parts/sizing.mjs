@@ -3,7 +3,7 @@ import { inRounds } from '../../bench/measure/rounds.mjs'
 import { withSpread } from '../../bench/report/report.mjs'
 import { start } from '../../processes.mjs'
 import { summary } from '../../stats.mjs'
-import { atEnd, ownChild } from '../cleanup.mjs'
+import { ownFork } from '../cleanup.mjs'
 import { runOk, startOwnClient } from '../clients/generator.mjs'
 import { statements } from '../clients/requests.mjs'
 import { tokensFor } from '../clients/tokens.mjs'
@@ -65,8 +65,7 @@ async function featureVariants({ env, people }, tokens) {
   const { child, first } = await start(new URL('../servers/feature-server.mjs', import.meta.url), {
     env: { PATH: process.env.PATH, ...env },
   })
-  ownChild(child)
-  atEnd(() => child.disconnect())
+  ownFork(child)
   const connections = await (await startOwnClient()).connect(first.port, CONNECTIONS)
   const requests = {
     guard: (name) => [...tokens.values()].map((token) => bearer(token, `/${name}`)),

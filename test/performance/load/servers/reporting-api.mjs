@@ -1,5 +1,5 @@
 import { start } from '../../processes.mjs'
-import { atEnd, ownChild } from '../cleanup.mjs'
+import { ownFork } from '../cleanup.mjs'
 
 /**
  * Starts the example's reporting API with other options of `remoteKeys`.
@@ -13,6 +13,5 @@ export async function startReporting(settings, port, env) {
   })
   // The server would block when the pipe is full.
   child.stderr.resume()
-  ownChild(child)
-  atEnd(() => child.disconnect())
+  ownFork(child)
 }
