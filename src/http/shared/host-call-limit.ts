@@ -47,7 +47,13 @@ export function createHostCallLimit({ total, perNetwork, perConnection }: QueueL
 
   return (source, task) =>
     new Promise((resolve, reject) => {
-      const overloaded = () => reject(new AuthError('overloaded'))
+      let hasEnded = false
+      // Creates one error. On a connection at its limit, each further request ends every wait again.
+      const overloaded = () => {
+        if (hasEnded) return
+        hasEnded = true
+        reject(new AuthError('overloaded'))
+      }
       if (!enter(source, overloaded)) return overloaded()
       const run = async () => task()
       run()
