@@ -1,16 +1,33 @@
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'rolldown'
+import ts from 'typescript'
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url))
-const ENTRIES = ['index', 'client', 'express', 'openapi', 'passport', 'testing', 'cli']
+const DIST = here('../dist')
+const TYPED = ['index', 'client', 'express', 'openapi', 'passport', 'testing']
+const ENTRIES = [...TYPED, 'cli']
 const LATE = /[\\/]on-first-use\.cjs$/
 
 /** The modules of one entry, and the module that browsers need too. */
 const APART = /[\\/]src[\\/](client|cli|express|openapi|testing)\b/
 const IN_CLIENT = /[\\/]src[\\/]client[\\/]/
 const IN_BROWSERS = /[\\/]is-exposed\.ts$/
+
+/** Removes the declarations that no entry imports, because the compiler writes a declaration of every module. */
+function removeOtherDeclarations() {
+  const imported = new Set(TYPED.map((name) => join(DIST, `${name}.d.ts`)))
+  for (const file of imported) {
+    for (const { fileName } of ts.preProcessFile(readFileSync(file, 'utf8')).importedFiles) {
+      if (fileName.startsWith('.')) imported.add(resolve(file, '..', fileName.replace(/\.js$/, '.d.ts')))
+    }
+  }
+  for (const name of readdirSync(DIST, { recursive: true })) {
+    const file = join(DIST, name)
+    if (name.endsWith('.d.ts') && !imported.has(file)) rmSync(file)
+  }
+}
 
 /**
  * Joins the modules of `src` to few files, because Node needs about as long to find and link a file as to run it. The entries share
@@ -32,9 +49,10 @@ export default defineConfig({
         }
       },
     },
+    { name: 'declarations', closeBundle: removeOtherDeclarations },
   ],
   output: {
-    dir: here('../dist'),
+    dir: DIST,
     chunkFileNames: 'chunks/[name].js',
     minifyInternalExports: false,
     codeSplitting: {

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { AuthError } from '../../shared/errors.js'
 import { withDeadline } from '../../shared/host-call.js'
-import { createFairQueue, type FairQueue, type Source } from '../../shared/queues/fair-queue.js'
+import { createFairQueue, type FairQueue, type QueueSlot, type Source } from '../../shared/queues/fair-queue.js'
 
 /** The load of the password checks, for metrics. */
 export interface HashQueueLoad {
@@ -131,8 +131,9 @@ function wait(
   { signal, timeout }: Pick<SlotRequest, 'signal' | 'timeout'>,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
+    let slot: QueueSlot<Waiter> | undefined
     const settle = (end: () => void) => {
-      queue.remove(waiter)
+      if (slot) queue.remove(slot)
       clearTimeout(timer)
       signal?.removeEventListener('abort', disconnect)
       end()
@@ -143,6 +144,7 @@ function wait(
     const timer = timeout === undefined ? undefined : setTimeout(overloaded, timeout)
     signal?.addEventListener('abort', disconnect, { once: true })
     if (signal?.aborted) return disconnect()
-    if (!queue.add(source, waiter)) overloaded()
+    slot = queue.add(source, waiter)
+    if (!slot) overloaded()
   })
 }

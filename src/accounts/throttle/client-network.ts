@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net'
 import { ipaddr } from '../on-first-use.cjs'
 
 /**
@@ -5,6 +6,9 @@ import { ipaddr } from '../on-first-use.cjs'
  * a port has 6. A zone has 17, because libuv cuts an interface's name to 16.
  */
 const LONGEST_ADDRESS = 70
+
+/** A server that listens on IPv6 and IPv4 sees an IPv4 client in this form. */
+const MAPPED = /^::ffff:(?=[\d.]+$)/i
 
 /** Some proxies write the port into X-Forwarded-For. */
 const WITH_PORT = /^(\d+\.\d+\.\d+\.\d+|\[[\da-f:.]+\]):\d+$/i
@@ -56,6 +60,8 @@ export function loadAddresses(): NonNullable<typeof loaded> {
 export function clientNetwork(address: string | undefined): string {
   // Long text is rejected first, because the regular expressions below may be slow on it.
   if (typeof address !== 'string' || address.length > LONGEST_ADDRESS) return 'unknown'
+  const usual = address.replace(MAPPED, '')
+  if (isIPv4(usual)) return usual
   const written = (WITH_PORT.exec(address)?.[1] ?? address).replace(/^\[|\]$/g, '').split('%')[0] ?? ''
   const bare = written.includes(':') ? written.replace(DOTTED_TAIL, hexTail) : written
   // ipaddr.js reads octal and hexadecimal numbers in a dotted tail. No proxy writes them, and they are not valid addresses.

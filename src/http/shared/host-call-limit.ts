@@ -7,8 +7,11 @@ import type { QueueLimits, Source } from '../../shared/queues/fair-queue.js'
  */
 export type LimitHostCalls = <T>(source: Source, task: () => PromiseLike<T>) => Promise<T>
 
-/** Ends the wait of a request. Its task continues. */
-type EndWait = () => void
+/** A request that waits for its task. `end` is removed after the task, because Node may collect this object much later than the request. */
+interface Wait {
+  /** Ends the wait. The task continues. */
+  end: (() => void) | undefined
+}
 
 /**
  * Creates a limit for running tasks: in total, for one client network, and for one connection. When a connection exceeds its limit, all
@@ -18,46 +21,46 @@ type EndWait = () => void
 export function createHostCallLimit({ total, perNetwork, perConnection }: QueueLimits): LimitHostCalls {
   let held = 0
   const networks = new Map<string, number>()
-  const connections = new Map<object, Set<EndWait>>()
+  const connections = new Map<object, Set<Wait>>()
 
-  function enter({ network, connection }: Source, endWait: EndWait): boolean {
+  function enter({ network, connection }: Source, entering: Wait): boolean {
     const ofConnection = connection && connections.get(connection)
     if (ofConnection && ofConnection.size >= perConnection) {
-      for (const end of ofConnection) end()
+      for (const wait of ofConnection) {
+        wait.end?.()
+        // Each further request of the connection would create an error for every wait again.
+        wait.end = undefined
+      }
       return false
     }
     const ofNetwork = networks.get(network) ?? 0
     if (held >= total || ofNetwork >= perNetwork) return false
     held++
     networks.set(network, ofNetwork + 1)
-    if (ofConnection) ofConnection.add(endWait)
-    else if (connection) connections.set(connection, new Set([endWait]))
+    if (ofConnection) ofConnection.add(entering)
+    else if (connection) connections.set(connection, new Set([entering]))
     return true
   }
 
-  function leave({ network, connection }: Source, endWait: EndWait): void {
+  function leave({ network, connection }: Source, wait: Wait): void {
+    wait.end = undefined
     held--
     const ofNetwork = (networks.get(network) ?? 0) - 1
     if (ofNetwork > 0) networks.set(network, ofNetwork)
     else networks.delete(network)
     const ofConnection = connection && connections.get(connection)
-    ofConnection?.delete(endWait)
+    ofConnection?.delete(wait)
     if (connection && ofConnection?.size === 0) connections.delete(connection)
   }
 
   return (source, task) =>
     new Promise((resolve, reject) => {
-      let hasEnded = false
-      // Creates one error. On a connection at its limit, each further request ends every wait again.
-      const overloaded = () => {
-        if (hasEnded) return
-        hasEnded = true
-        reject(new AuthError('overloaded'))
-      }
-      if (!enter(source, overloaded)) return overloaded()
+      const overloaded = () => reject(new AuthError('overloaded'))
+      const wait: Wait = { end: overloaded }
+      if (!enter(source, wait)) return overloaded()
       const run = async () => task()
       run()
         .then(resolve, reject)
-        .finally(() => leave(source, overloaded))
+        .finally(() => leave(source, wait))
     })
 }

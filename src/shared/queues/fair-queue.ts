@@ -16,21 +16,30 @@ export interface QueueLimits {
   readonly perConnection: number
 }
 
+/**
+ * The slot of an item in the queue, empty after the item has left. Node may collect a slot much later than its item: the tables of a
+ * `Map` that has grown refer to each other.
+ */
+export interface QueueSlot<T> {
+  readonly source: Source
+  item: T | undefined
+}
+
 /** A bounded queue that alternates between client networks, and within a network between connections. */
 export interface FairQueue<T extends object> {
-  /** Adds an item at the end of its lane. Returns false when a limit is reached. */
-  add(source: Source, item: T): boolean
+  /** Adds an item at the end of its lane. Returns undefined when a limit is reached. */
+  add(source: Source, item: T): QueueSlot<T> | undefined
   /** Takes the next item. Returns undefined when the queue is empty. */
   take(): T | undefined
   /** Removes a waiting item. Returns whether it was waiting. */
-  remove(item: T): boolean
+  remove(slot: QueueSlot<T>): boolean
   readonly size: number
 }
 
 /** The waiting items of one network, in a lane for each connection. */
 interface Network<T> {
   size: number
-  readonly lanes: Map<object | undefined, Set<T>>
+  readonly lanes: Map<object | undefined, Set<QueueSlot<T>>>
 }
 
 /**
@@ -44,31 +53,33 @@ interface Network<T> {
 export function createFairQueue<T extends object>(limits: QueueLimits, drop: (item: T) => void): FairQueue<T> {
   // A Map keeps the order of insertion, so the first key is the next network to serve.
   const networks = new Map<string, Network<T>>()
-  const connections = new Map<object, Set<T>>()
-  const sources = new Map<T, Source>()
+  const connections = new Map<object, Set<QueueSlot<T>>>()
+  let size = 0
 
-  function remove(item: T): boolean {
-    const { network: name, connection } = sources.get(item) ?? {}
-    const network = name !== undefined && networks.get(name)
-    if (!network) return false
-    sources.delete(item)
+  /** Empties a slot, and returns its item. */
+  function leave(slot: QueueSlot<T>): T | undefined {
+    const { item, source } = slot
+    const network = networks.get(source.network)
+    if (!item || !network) return undefined
+    slot.item = undefined
+    size--
     network.size--
-    deleteFrom(network.lanes, connection, item)
-    if (connection) deleteFrom(connections, connection, item)
-    if (network.size === 0) networks.delete(name)
-    return true
+    deleteFrom(network.lanes, source.connection, slot)
+    if (source.connection) deleteFrom(connections, source.connection, slot)
+    if (network.size === 0) networks.delete(source.network)
+    return item
   }
 
-  function dropAll(items: Iterable<T>): void {
-    for (const item of [...items]) {
-      remove(item)
-      drop(item)
+  function dropAll(slots: Iterable<QueueSlot<T>>): void {
+    for (const slot of [...slots]) {
+      const item = leave(slot)
+      if (item) drop(item)
     }
   }
 
   /** Makes room for an item of a network that has `own` items waiting. Returns whether there is room. */
   function makeRoom(own: number): boolean {
-    if (sources.size < limits.total) return true
+    if (size < limits.total) return true
     const most = largest(networks.values())
     if (!most || most.size <= own + 1) return false
     dropAll([...(largest(most.lanes.values()) ?? [])].slice(-1))
@@ -81,30 +92,31 @@ export function createFairQueue<T extends object>(limits: QueueLimits, drop: (it
       const pipelined = connection && connections.get(connection)
       if (pipelined && pipelined.size >= limits.perConnection) {
         dropAll(pipelined)
-        return false
+        return undefined
       }
       const own = networks.get(name)?.size ?? 0
-      if (own >= limits.perNetwork || !makeRoom(own)) return false
+      if (own >= limits.perNetwork || !makeRoom(own)) return undefined
       const network = getOrCreate(networks, name, () => ({ size: 0, lanes: new Map() }))
+      const slot = { source, item }
       network.size++
-      getOrCreate(network.lanes, connection, () => new Set<T>()).add(item)
-      if (connection) getOrCreate(connections, connection, () => new Set<T>()).add(item)
-      sources.set(item, source)
-      return true
+      getOrCreate(network.lanes, connection, () => new Set<QueueSlot<T>>()).add(slot)
+      if (connection) getOrCreate(connections, connection, () => new Set<QueueSlot<T>>()).add(slot)
+      size++
+      return slot
     },
     take() {
       const [name, network] = first(networks) ?? []
       const [connection, lane] = (network && first(network.lanes)) ?? []
-      const [item] = lane ?? []
-      if (name === undefined || !network || !item) return undefined
-      remove(item)
+      const [slot] = lane ?? []
+      if (name === undefined || !network || !slot) return undefined
+      const item = leave(slot)
       moveToEnd(networks, name)
       moveToEnd(network.lanes, connection)
       return item
     },
-    remove,
+    remove: (slot) => leave(slot) !== undefined,
     get size() {
-      return sources.size
+      return size
     },
   }
 }

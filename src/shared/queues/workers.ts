@@ -37,10 +37,9 @@ export function createWorkers(most: number): Workers {
         return () => false
       }
       const queue = waiting ?? createFairQueue(NO_LIMITS, () => {})
-      const item = { task }
-      queue.add({ network: caller, connection: undefined }, item)
+      const slot = queue.add({ network: caller, connection: undefined }, { task })
       waiting = queue
-      return () => queue.remove(item)
+      return () => slot !== undefined && queue.remove(slot)
     },
   }
 }

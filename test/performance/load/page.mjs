@@ -74,7 +74,7 @@ const BLOCKS = {
       [
         `- **API:** ${processes} cores with one process each, and ${processes} × ${megabytes(figures.memory.most)} of memory.`,
         `- **PostgreSQL:** ${processes} × ${POOL} connections, of its 100 by default. The accounts need ${grouped(ACCOUNTS)} × ${bytes} bytes.`,
-        `- **After an outage**, all users may sign in at once. ${grouped(AFTER_OUTAGE)} logins take ${shortened(minutes)} minutes on ${processes} cores.`,
+        `- **After an outage**, all users may sign in at once. ${grouped(AFTER_OUTAGE)} logins take at least ${shortened(minutes)} minutes on ${processes} cores.`,
       ].join('\n'),
     ].join('\n\n')
   },

@@ -28,7 +28,7 @@ it('the sums of the example are those of its features', async () => {
   const page = withFigures(await read('../../../docs/explanation/sizing.md'), results)
   expect(page).toContain('| **sum** |  | **5.3** | **1.0** | **0.10** |')
   expect(page).toContain('6 cores with one process each, and 6 × 70 MB')
-  expect(page).toContain('100,000 logins take 1.7 minutes on 6 cores')
+  expect(page).toContain('100,000 logins take at least 1.7 minutes on 6 cores')
 })
 
 it('a page without the marks is not changed', () => {

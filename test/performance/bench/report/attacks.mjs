@@ -52,6 +52,11 @@ export const settingTables = (rows) =>
       .map((row) => [row.name, guarded(row.shared), guarded(row.apart), owners(row.owners), megabytes(row.memory)]),
   }))
 
+/** Returns how many attacks meet the demand. */
+const demandOf = ({ demands }) =>
+  `With its own core, a guarded route should have a p99 of at most ${MOST_TIMES} times its quiet value. ` +
+  `${demands.filter(({ holds }) => holds).length} of ${demands.length} attacks meet this demand.`
+
 const blocksOf = (part, tables) =>
   part
     ? [...tables(part.rows).map(({ heads, rows }) => markdown(heads, rows)), `Node ${part.node}, ${placeOf(part)}`]
@@ -60,6 +65,9 @@ const blocksOf = (part, tables) =>
 /** Puts the tables of both parts between the marks of a page. A part that was not measured has no tables. */
 export function withAttacks(page, results) {
   const { attacks, settings } = results[PAGE_LINE] ?? {}
-  const first = putBetween(page, 'npm run bench -- attacks', blocksOf(attacks, attackTables))
+  const first = putBetween(page, 'npm run bench -- attacks', [
+    ...blocksOf(attacks, attackTables),
+    ...(attacks ? [demandOf(attacks)] : []),
+  ])
   return putBetween(first, 'npm run bench -- settings', blocksOf(settings, settingTables))
 }

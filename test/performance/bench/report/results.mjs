@@ -5,12 +5,16 @@ import { fileURLToPath } from 'node:url'
 import { withAttacks } from './attacks.mjs'
 import { guardChart } from './guard-chart.mjs'
 import { PAGE_LINE, withTables } from './page.mjs'
+import { withSummary } from './summary.mjs'
 
 const JSON_FILE = new URL('../results/bench.json', import.meta.url)
 const ROOT = new URL('../../../../', import.meta.url)
 const CHART_FILE = new URL('docs/assets/guard.svg', ROOT)
 const PAGES = [
-  [new URL('docs/explanation/performance.md', ROOT), withTables],
+  [
+    new URL('docs/explanation/performance.md', ROOT),
+    (page, results) => withSummary(withTables(page, results), results),
+  ],
   [new URL('docs/explanation/under-attack.md', ROOT), withAttacks],
 ]
 

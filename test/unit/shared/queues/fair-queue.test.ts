@@ -4,12 +4,14 @@ import {
   createFairQueue,
   type FairQueue,
   type QueueLimits,
+  type QueueSlot,
   type Source,
 } from '../../../../src/shared/queues/fair-queue.js'
 
 interface Item {
   readonly id: number
   readonly source: Source
+  slot?: QueueSlot<Item>
 }
 
 /** A simple model of the queue: lists, and a round of the waiting networks. */
@@ -73,9 +75,11 @@ class Add implements fc.Command<Model, Real> {
   check = () => true
   run(model: Model, real: Real) {
     const { limits } = model
-    const item = { id: real.next++, source: this.source }
+    const item: Item = { id: real.next++, source: this.source }
     const own = model.of(this.source.network).length
-    const added = real.queue.add(this.source, item)
+    const slot = real.queue.add(this.source, item)
+    const added = slot !== undefined
+    if (slot) item.slot = slot
     const lane = model.items.filter(({ source }) => source.connection && source.connection === this.source.connection)
     if (lane.length >= limits.perConnection) {
       expect(added).toBe(false)
@@ -128,8 +132,9 @@ class Remove implements fc.Command<Model, Real> {
   check = (model: Model) => model.items.length > 0
   run(model: Model, { queue }: Real) {
     const item = model.items[this.at % model.items.length] as Item
-    expect(queue.remove(item)).toBe(true)
-    expect(queue.remove(item)).toBe(false)
+    const slot = item.slot as QueueSlot<Item>
+    expect(queue.remove(slot)).toBe(true)
+    expect(queue.remove(slot)).toBe(false)
     model.leave(item)
     expect(queue.size).toBe(model.items.length)
   }
@@ -169,5 +174,19 @@ describe('the fair queue', () => {
     queue.add(source, { id: 999, source })
     const served = Array.from({ length: 6 }, () => queue.take()?.source.network)
     expect(served.at(-1)).toBe('owner')
+  })
+
+  it('empties the slot of an item that has left, whether it was taken, removed or dropped', () => {
+    const queue = createFairQueue<object>({ total: 3, perNetwork: 3, perConnection: 2 }, () => {})
+    const connection = {}
+    const taken = queue.add({ network: 'a', connection: {} }, {})
+    const dropped = queue.add({ network: 'b', connection }, {})
+    const removed = queue.add({ network: 'b', connection }, {})
+    expect([taken, dropped, removed].map((slot) => typeof slot?.item)).toEqual(['object', 'object', 'object'])
+    queue.take()
+    if (removed) queue.remove(removed)
+    queue.add({ network: 'b', connection }, {})
+    expect(queue.add({ network: 'b', connection }, {})).toBe(undefined)
+    expect([taken, dropped, removed].map((slot) => slot?.item)).toEqual([undefined, undefined, undefined])
   })
 })
