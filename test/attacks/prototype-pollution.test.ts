@@ -1,5 +1,5 @@
 import express from 'express'
-import { requireBearer, tokenRouter } from 'express-token-endpoint'
+import { createThrottle, memoryAccounts, requireBearer, tokenRouter } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { ACCOUNTS, decodePayload, fastPasswords, forge, goodParts, makeIssuer, PASSWORD } from '../support/fixtures.js'
 import { bearer, client, listen, login } from '../support/http.js'
@@ -76,5 +76,22 @@ describe('what every object inherits grants nothing', () => {
     const send = await start({})
     const answer = await polluted({ id, passwordHash }, () => send(login(email, PASSWORD)))
     expect(answer.status).toBe(503)
+  })
+
+  it.each<[string, unknown]>([
+    ['ttl', 0.001],
+    ['start', -1e12],
+    ['size', 1],
+    ['status', 'x'],
+  ])('failed logins are counted, whatever %s every object inherits', async (name, value) => {
+    const throttle = createThrottle({ budgets: { pair: { points: 2, duration: '1m' } } })
+    const app = express()
+    app.use(tokenRouter({ tokens, accounts: memoryAccounts([ACCOUNTS.bob]), passwords: fastPasswords(), throttle }))
+    const send = client((await listen(app)).port)
+    const statuses: number[] = []
+    for (let i = 0; i < 3; i++) {
+      statuses.push((await polluted({ [name]: value }, () => send(login(email, 'wrong password')))).status)
+    }
+    expect(statuses).toEqual([403, 403, 429])
   })
 })

@@ -1,3 +1,4 @@
+import { bare } from '../../shared/values.js'
 import { lruCache } from '../on-first-use.cjs'
 
 /** The argument of the `limiter` option: options of a rate-limiter-flexible limiter. */
@@ -30,6 +31,9 @@ export interface Exhausted {
 /** The most keys of one limit. With more keys, the least recently used key is dropped. */
 const MOST_KEYS = 30_000
 
+/** Options without a prototype, because lru-cache would read a `ttl` or a `start` from a polluted prototype and forget the attempts. */
+const OPTIONS = bare({})
+
 /** A failed-login limit in this process's memory. */
 export interface MemoryBudget {
   /** Returns the wait if the limit is reached. Counts nothing. */
@@ -45,22 +49,19 @@ export interface MemoryBudget {
 export function memoryBudget({ points, duration }: LimiterOptions): MemoryBudget {
   const perf = { now: () => performance.now() }
   const { LRUCache } = lruCache()
-  const spent = new LRUCache<string, { points: number }>({
-    max: MOST_KEYS,
-    ttl: duration * 1000,
-    ttlResolution: 0,
-    perf,
-  })
+  const spent = new LRUCache<string, { points: number }>(
+    bare({ max: MOST_KEYS, ttl: duration * 1000, ttlResolution: 0, perf }),
+  )
   const exhausted = (key: string) =>
-    (spent.get(key)?.points ?? 0) >= points ? { msBeforeNext: spent.getRemainingTTL(key) } : undefined
+    (spent.get(key, OPTIONS)?.points ?? 0) >= points ? { msBeforeNext: spent.getRemainingTTL(key) } : undefined
 
   return {
     exhausted,
     spend(key) {
       const refusal = exhausted(key)
       if (refusal) return refusal
-      const entry = spent.get(key) ?? { points: 0 }
-      if (entry.points === 0) spent.set(key, entry)
+      const entry = spent.get(key, OPTIONS) ?? { points: 0 }
+      if (entry.points === 0) spent.set(key, entry, OPTIONS)
       entry.points++
       let returned = false
       return () => {
@@ -69,7 +70,7 @@ export function memoryBudget({ points, duration }: LimiterOptions): MemoryBudget
         entry.points--
         // Deletes an empty entry, so that it displaces no other entry. Keeps the last one, because emptying the cache visits every
         // slot that it could fill, which would dominate the cost of a login.
-        if (entry.points === 0 && spent.size > 1 && spent.peek(key) === entry) spent.delete(key)
+        if (entry.points === 0 && spent.size > 1 && spent.peek(key, OPTIONS) === entry) spent.delete(key)
       }
     },
   }

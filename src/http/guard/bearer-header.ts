@@ -13,6 +13,17 @@ const USUAL = 'Bearer '
 const B64TOKEN = /^[\w.~+/-]+=*$/
 
 /**
+ * The parameter `access_token` in the text of a query. Each letter may be percent-encoded. Not URLSearchParams, which takes up to a
+ * millisecond for a query of 16 kB, before the token is checked.
+ */
+const TOKEN_PARAMETER = new RegExp(`(?:^|&)${[...'access_token'].map(eitherForm).join('')}(?:[=&]|$)`)
+
+function eitherForm(letter: string): string {
+  const digits = letter.charCodeAt(0).toString(16)
+  return `(?:${letter}|%${digits.replace(/[a-f]/, (digit) => `[${digit}${digit.toUpperCase()}]`)})`
+}
+
+/**
  * Reads the bearer credentials from a request's `Authorization` header. Pass the result to {@link assertB64Token} before use, unless
  * the cache knows it: a cached token has the right form.
  * @returns undefined without the header, and for another scheme
@@ -40,5 +51,5 @@ export function assertB64Token(text: string): void {
 }
 
 function hasTokenInQuery(url: string): boolean {
-  return new URLSearchParams(url.slice(url.indexOf('?'))).has('access_token')
+  return TOKEN_PARAMETER.test(url.slice(url.indexOf('?') + 1))
 }

@@ -23,18 +23,22 @@ export function createHostCallLimit({ total, perNetwork, perConnection }: QueueL
   const networks = new Map<string, number>()
   const connections = new Map<object, Set<Wait>>()
 
-  function enter({ network, connection }: Source, wait: Wait): boolean {
+  function enter({ network, connection }: Source, entering: Wait): boolean {
     const ofConnection = connection && connections.get(connection)
     if (ofConnection && ofConnection.size >= perConnection) {
-      for (const { end } of ofConnection) end?.()
+      for (const wait of ofConnection) {
+        wait.end?.()
+        // Each further request of the connection would create an error for every wait again.
+        wait.end = undefined
+      }
       return false
     }
     const ofNetwork = networks.get(network) ?? 0
     if (held >= total || ofNetwork >= perNetwork) return false
     held++
     networks.set(network, ofNetwork + 1)
-    if (ofConnection) ofConnection.add(wait)
-    else if (connection) connections.set(connection, new Set([wait]))
+    if (ofConnection) ofConnection.add(entering)
+    else if (connection) connections.set(connection, new Set([entering]))
     return true
   }
 

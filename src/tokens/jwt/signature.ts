@@ -1,4 +1,12 @@
-import { constants, createHmac, type KeyObject, sign, timingSafeEqual, verify } from 'node:crypto'
+import {
+  constants,
+  createHmac,
+  type KeyObject,
+  type SignKeyObjectInput,
+  sign,
+  timingSafeEqual,
+  verify,
+} from 'node:crypto'
 import type { Algorithm } from '../keys/algorithms.js'
 import type { VerificationKey } from '../keys/key-ring.js'
 import type { CompactToken } from './compact-jws.js'
@@ -21,11 +29,20 @@ function hmac(hash: string): Signer {
   }
 }
 
-/** RSA and ECDSA signatures (RFC 7518 sections 3.3 to 3.5). `options` are those of `node:crypto`. */
+/**
+ * RSA and ECDSA signatures (RFC 7518 sections 3.3 to 3.5). `options` are those of `node:crypto`, which would also read options from a
+ * polluted prototype.
+ */
 function keyPair(hash: string, options: object): Signer {
   return {
-    sign: (signed, key) => sign(hash, Buffer.from(signed), { key, ...options }),
-    verify: (signed, signature, key) => verify(hash, Buffer.from(signed), { key, ...options }, signature),
+    sign(signed, key) {
+      const input = { __proto__: null, key, ...options } as SignKeyObjectInput
+      return sign(hash, Buffer.from(signed), input)
+    },
+    verify(signed, signature, key) {
+      const input = { __proto__: null, key, ...options } as SignKeyObjectInput
+      return verify(hash, Buffer.from(signed), input, signature)
+    },
   }
 }
 

@@ -257,4 +257,26 @@ describe('a key pair', () => {
     )
     expect(value).toMatchObject({ accountId: 'acc-1' })
   })
+
+  it.each(['HS256', 'RS256', 'PS256', 'ES256'] as const)(
+    'signs and verifies %s with no inherited option',
+    async (alg) => {
+      const tokens = createTokenIssuer({ issuer: ISSUER, keys: signingKey(alg), cache: false })
+      for (const name of [
+        'padding',
+        'saltLength',
+        'dsaEncoding',
+        'context',
+        'format',
+        'type',
+        'passphrase',
+        'encoding',
+      ]) {
+        const { value } = await polluted({ [name]: 'evil' }, () =>
+          outcomeOf(async () => tokens.verify(tokens.issue({ accountId: 'acc-1' }).token)),
+        )
+        expect(value, name).toMatchObject({ accountId: 'acc-1' })
+      }
+    },
+  )
 })

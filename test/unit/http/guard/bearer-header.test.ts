@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { expect, it } from 'vitest'
+import fc from 'fast-check'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { assertB64Token, readBearer } from '../../../../src/http/guard/bearer-header.js'
 import { thrownBy } from '../../../support/failures.js'
 
@@ -19,6 +20,39 @@ it.each(['/?access_token=x', '/x?a=b&access_token', '/x?access%5Ftoken=', '?acce
     expect(thrownBy(() => readBearer(bearing(url)))).toMatchObject({ code: 'invalid_request' })
   },
 )
+
+it('finds a token in the query as URLSearchParams does, without its help', () => {
+  const piece = fc.oneof(
+    fc.constantFrom(
+      'access_token',
+      'access',
+      '_token',
+      '%5f',
+      '%5F',
+      '%61ccess',
+      't%6Fke%6e',
+      '&',
+      '=',
+      '?',
+      '%',
+      '+',
+      '#',
+      'é',
+    ),
+    fc.string({ maxLength: 2 }),
+  )
+  const query = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(''))
+  const { URLSearchParams } = globalThis
+  vi.stubGlobal('URLSearchParams', undefined)
+  onTestFinished(() => void vi.unstubAllGlobals())
+  fc.assert(
+    fc.property(query, (text) => {
+      const read = () => readBearer(bearing(`/x?${text}`))
+      if (new URLSearchParams(`?${text}`).has('access_token')) expect(read).toThrow()
+      else expect(read()).toBe('abc')
+    }),
+  )
+})
 
 it.each(['a', 'a.b.c', 'A-z0_9.~+/', 'abc=='])('%j is a b64token', (text) => {
   expect(assertB64Token(text)).toBeUndefined()

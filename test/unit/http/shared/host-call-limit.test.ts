@@ -1,6 +1,9 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createHostCallLimit } from '../../../../src/http/shared/host-call-limit.js'
+import * as errors from '../../../../src/shared/errors.js'
 import { deferred, settled } from '../../../support/concurrency.js'
+
+vi.mock('../../../../src/shared/errors.js', { spy: true })
 
 const LIMITS = { total: 40, perNetwork: 20, perConnection: 10 }
 const OVERLOADED = { code: 'overloaded', status: 503 }
@@ -18,6 +21,16 @@ function tasks() {
 }
 
 describe('a place', () => {
+  it('costs one error, however many requests follow on its connection', async () => {
+    const hold = createHostCallLimit(LIMITS)
+    const { task } = tasks()
+    const greedy = from('a')
+    vi.mocked(errors.AuthError).mockClear()
+    const refused = Array.from({ length: 50 }, () => hold(greedy, task).catch((error) => error.code))
+    expect(await Promise.all(refused)).toEqual(Array(50).fill('overloaded'))
+    expect(errors.AuthError).toHaveBeenCalledTimes(50)
+  })
+
   it('is free again, whatever the task ends with', async () => {
     const hold = createHostCallLimit(LIMITS)
     const source = from('a')
