@@ -24,6 +24,8 @@ export interface Fault {
   name: string
   /** The abilities that a client must have for this fault. */
   needs?: readonly Ability[]
+  /** Lets time pass, so no other fault may run meanwhile. */
+  movesClocks?: true
   run(kit: Kit): Promise<void>
 }
 

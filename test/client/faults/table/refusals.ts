@@ -113,6 +113,7 @@ export const refusals: Fault[] = [
   {
     name: 'a person who cancels while the old token still works',
     needs: ['person'],
+    movesClocks: true,
     async run({ start, pass }) {
       let asked = 0
       const client = start({
@@ -143,6 +144,7 @@ export const refusals: Fault[] = [
   },
   {
     name: 'a password change while the old token still works',
+    movesClocks: true,
     async run({ server, start, pass }) {
       const client = start()
       await client.call('/x')

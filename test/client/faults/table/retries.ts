@@ -46,6 +46,7 @@ export const retries: Fault[] = [
   {
     name: '429 with Retry-After of ten years',
     needs: ['token'],
+    movesClocks: true,
     async run({ server, start, fails, pass }) {
       server.next.token.push(later(429, '315360000'))
       const client = start()
@@ -58,6 +59,7 @@ export const retries: Fault[] = [
   },
   {
     name: '429 with Retry-After of half an hour, and two hours of sleep',
+    movesClocks: true,
     async run({ server, start, fails, pass }) {
       server.next.token.push(later(429, '1800'))
       const client = start()

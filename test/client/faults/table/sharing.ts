@@ -27,6 +27,7 @@ export const sharing: Fault[] = [
   },
   {
     name: '100 callers at the moment of expiry',
+    movesClocks: true,
     async run({ server, start, pass }) {
       const client = start()
       await client.call('/x')
@@ -40,6 +41,7 @@ export const sharing: Fault[] = [
   },
   {
     name: 'the last minutes of a token, with a slow token endpoint',
+    movesClocks: true,
     async run({ server, start, pass }) {
       const client = start()
       await client.call('/x')
@@ -58,6 +60,7 @@ export const sharing: Fault[] = [
   },
   {
     name: 'the last seconds of a token',
+    movesClocks: true,
     async run({ server, start, pass }) {
       const client = start()
       await client.call('/x')
@@ -70,6 +73,7 @@ export const sharing: Fault[] = [
   },
   {
     name: 'a token endpoint that is down while the old token still works',
+    movesClocks: true,
     async run({ server, start, pass }) {
       const client = start()
       await client.call('/x')
@@ -94,6 +98,7 @@ export const sharing: Fault[] = [
   },
   {
     name: 'a day of sleep',
+    movesClocks: true,
     async run({ server, start, pass }) {
       const client = start()
       await client.call('/x')
