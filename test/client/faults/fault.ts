@@ -24,8 +24,8 @@ export interface Fault {
   name: string
   /** The abilities that a client must have for this fault. */
   needs?: readonly Ability[]
-  /** Lets time pass, so no other fault may run meanwhile. */
-  movesClocks?: true
+  /** Waits for a timer of the client and moves no clock, so other faults that wait may run meanwhile. */
+  waits?: true
   run(kit: Kit): Promise<void>
 }
 

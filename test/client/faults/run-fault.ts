@@ -8,7 +8,7 @@ import { EMAIL, PASSWORD, startFaultServer } from './server.js'
  * Runs one fault against one client. No object and no error of our client may show a secret at any fault.
  * @throws Failed with what the client did wrong
  */
-export async function runFault({ movesClocks, run }: Fault, { make, hasCodes }: Maker): Promise<void> {
+export async function runFault({ waits, run }: Fault, { make, hasCodes }: Maker): Promise<void> {
   const [server, other] = await Promise.all([startFaultServer(), startFaultServer()])
   const shown: unknown[] = []
   const clients: Contestant[] = []
@@ -37,7 +37,7 @@ export async function runFault({ movesClocks, run }: Fault, { make, hasCodes }: 
         return client
       },
       pass(ms, { asleep = false } = {}) {
-        if (!movesClocks) throw new Error('the fault moves clocks: set movesClocks')
+        if (waits) throw new Error('moves clocks beside another fault')
         moveClocks({ wall: ms, steady: asleep ? 0 : ms })
         for (const { state } of [server, other]) state.ahead += ms
       },
@@ -55,7 +55,7 @@ export async function runFault({ movesClocks, run }: Fault, { make, hasCodes }: 
     })
     if (hasCodes) mustHide()
   } finally {
-    if (movesClocks) restoreClocks()
+    restoreClocks()
     for (const client of clients) client.close?.()
     await Promise.all([server.stop(), other.stop().catch(() => {})])
   }

@@ -11,7 +11,6 @@ const noneExpired = (server: FaultServer, calls: number) =>
 export const clocks: Fault[] = [
   {
     name: 'a clock that is an hour fast',
-    movesClocks: true,
     async run({ server, start, pass }) {
       moveClocks({ wall: HOUR })
       const client = start()
@@ -24,7 +23,6 @@ export const clocks: Fault[] = [
   },
   {
     name: 'a clock that is an hour slow',
-    movesClocks: true,
     async run({ server, start, pass }) {
       moveClocks({ wall: -HOUR })
       const client = start()
@@ -38,7 +36,6 @@ export const clocks: Fault[] = [
   },
   {
     name: 'a clock that is set back during the session',
-    movesClocks: true,
     async run({ server, start, pass }) {
       const client = start()
       await client.call('/x')
@@ -61,7 +58,6 @@ export const clocks: Fault[] = [
   },
   {
     name: 'no Date header',
-    movesClocks: true,
     async run({ server, start, pass }) {
       server.state.sendsDate = false
       const client = start()
@@ -87,7 +83,6 @@ export const clocks: Fault[] = [
   },
   {
     name: 'no Date header, and a clock that is fast by nearly a lifetime',
-    movesClocks: true,
     async run({ server, start, pass }) {
       server.state.sendsDate = false
       moveClocks({ wall: HOUR - 20_000 })

@@ -95,6 +95,7 @@ export const refusals: Fault[] = [
   },
   {
     name: 'a person, and a server that asks to wait twice',
+    waits: true,
     needs: ['person'],
     async run({ server, start }) {
       server.next.token.push(sends(429, { 'Retry-After': '1' }), sends(503))
@@ -113,7 +114,6 @@ export const refusals: Fault[] = [
   {
     name: 'a person who cancels while the old token still works',
     needs: ['person'],
-    movesClocks: true,
     async run({ start, pass }) {
       let asked = 0
       const client = start({
@@ -144,7 +144,6 @@ export const refusals: Fault[] = [
   },
   {
     name: 'a password change while the old token still works',
-    movesClocks: true,
     async run({ server, start, pass }) {
       const client = start()
       await client.call('/x')

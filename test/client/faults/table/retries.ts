@@ -7,6 +7,7 @@ const later = (status: number, retryAfter?: string): Handler =>
 /** Returns a fault in which the server asks all callers to wait, and then lets them in. */
 const waits = (name: string, handler: (now: number) => Handler, atLeast: number): Fault => ({
   name,
+  waits: true,
   async run({ server, start }) {
     server.next.token.push((res, seen) => handler(server.now())(res, seen))
     const client = start()
@@ -20,6 +21,7 @@ const waits = (name: string, handler: (now: number) => Handler, atLeast: number)
 /** Returns a fault in which the server refuses every sign-in for now. The client must not call again and again. */
 const gives = (name: string, handler: Handler, most: number): Fault => ({
   name,
+  waits: true,
   async run({ server, start, fails }) {
     server.always.token = handler
     const client = start({ maxWait: 1 })
@@ -46,7 +48,6 @@ export const retries: Fault[] = [
   {
     name: '429 with Retry-After of ten years',
     needs: ['token'],
-    movesClocks: true,
     async run({ server, start, fails, pass }) {
       server.next.token.push(later(429, '315360000'))
       const client = start()
@@ -59,7 +60,6 @@ export const retries: Fault[] = [
   },
   {
     name: '429 with Retry-After of half an hour, and two hours of sleep',
-    movesClocks: true,
     async run({ server, start, fails, pass }) {
       server.next.token.push(later(429, '1800'))
       const client = start()

@@ -27,7 +27,6 @@ export const sharing: Fault[] = [
   },
   {
     name: '100 callers at the moment of expiry',
-    movesClocks: true,
     async run({ server, start, pass }) {
       const client = start()
       await client.call('/x')
@@ -41,7 +40,6 @@ export const sharing: Fault[] = [
   },
   {
     name: 'the last minutes of a token, with a slow token endpoint',
-    movesClocks: true,
     async run({ server, start, pass }) {
       const client = start()
       await client.call('/x')
@@ -60,7 +58,6 @@ export const sharing: Fault[] = [
   },
   {
     name: 'the last seconds of a token',
-    movesClocks: true,
     async run({ server, start, pass }) {
       const client = start()
       await client.call('/x')
@@ -73,7 +70,6 @@ export const sharing: Fault[] = [
   },
   {
     name: 'a token endpoint that is down while the old token still works',
-    movesClocks: true,
     async run({ server, start, pass }) {
       const client = start()
       await client.call('/x')
@@ -98,7 +94,6 @@ export const sharing: Fault[] = [
   },
   {
     name: 'a day of sleep',
-    movesClocks: true,
     async run({ server, start, pass }) {
       const client = start()
       await client.call('/x')
