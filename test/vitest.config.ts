@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { ONLY_EXPRESS } from './support/runner/only-express.js'
@@ -46,8 +47,8 @@ export default defineConfig({
     // A slow machine must not fail a test: no test measures its own duration.
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // By default Vitest uses one core less than the machine has.
-    maxWorkers: '100%',
+    // Many tests wait for servers and timers. One worker more than the machine has cores keeps the cores busy.
+    maxWorkers: availableParallelism() + 1,
     reporters: ['default', './test/support/runner/count-reporter.ts'],
     coverage: {
       include: ['src/**/*.ts'],

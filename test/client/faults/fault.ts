@@ -24,6 +24,8 @@ export interface Fault {
   name: string
   /** The abilities that a client must have for this fault. */
   needs?: readonly Ability[]
+  /** Waits for a timer of the client and moves no clock, so other faults that wait may run meanwhile. */
+  waits?: true
   run(kit: Kit): Promise<void>
 }
 

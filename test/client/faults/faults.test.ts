@@ -5,7 +5,13 @@ import { runFault } from './run-fault.js'
 import { FAULTS } from './table/index.js'
 
 describe.each(Object.entries(FAULTS))('%s', (_, faults) => {
-  it.each(faults.map((fault) => [fault.name, fault] as const))('%s', async (_name, fault) => {
+  // Faults that wait do so side by side.
+  const named = (waits: boolean) =>
+    faults.filter((fault) => (fault.waits ?? false) === waits).map((fault) => [fault.name, fault] as const)
+  it.concurrent.each(named(true))('%s', async (_name, fault) => {
+    await expect(runFault(fault, ours)).resolves.toBeUndefined()
+  })
+  it.each(named(false))('%s', async (_name, fault) => {
     await expect(runFault(fault, ours)).resolves.toBeUndefined()
   })
 })

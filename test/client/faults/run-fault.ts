@@ -8,7 +8,7 @@ import { EMAIL, PASSWORD, startFaultServer } from './server.js'
  * Runs one fault against one client. No object and no error of our client may show a secret at any fault.
  * @throws Failed with what the client did wrong
  */
-export async function runFault({ run }: Fault, { make, hasCodes }: Maker): Promise<void> {
+export async function runFault({ waits, run }: Fault, { make, hasCodes }: Maker): Promise<void> {
   const [server, other] = await Promise.all([startFaultServer(), startFaultServer()])
   const shown: unknown[] = []
   const clients: Contestant[] = []
@@ -37,6 +37,7 @@ export async function runFault({ run }: Fault, { make, hasCodes }: Maker): Promi
         return client
       },
       pass(ms, { asleep = false } = {}) {
+        if (waits) throw new Error('moves clocks beside another fault')
         moveClocks({ wall: ms, steady: asleep ? 0 : ms })
         for (const { state } of [server, other]) state.ahead += ms
       },

@@ -9,6 +9,15 @@ const runFile = promisify(execFile)
 /** Git ignores this folder, and the next run uses its packages again. */
 const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/matrix', import.meta.url))
 
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
+
+/** Packs the package into a folder as for a release, with `prepack`. Returns the tarball. */
+export async function packedTarball(folder) {
+  const args = ['pack', '--json', '--foreground-scripts=false', '--pack-destination', folder]
+  const { stdout } = await runFile('npm', args, { cwd: ROOT, maxBuffer: 1e8, shell: process.platform === 'win32' })
+  return join(folder, JSON.parse(stdout)[0].filename)
+}
+
 /** Installs one package into its own folder, without its scripts. Returns the folder of the package. */
 async function installed(name, version) {
   const folder = join(CACHE, `${name}-${version}`)

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { table } from '../../performance/bench/report/table.mjs'
 import { addCounts, countLine, leaveCounts, leftCounts } from '../../support/runner/counts.mjs'
 import { readArguments } from './arguments.mjs'
-import { installedExpresses, installedNode, installedRuntime } from './installed.mjs'
+import { installedExpresses, installedNode, installedRuntime, packedTarball } from './installed.mjs'
 
 // Runs the tests on several Nodes, with each Express, and the packed consumers on Bun and Deno. `npm run test:matrix -- --help` is what `readArguments` says.
 
@@ -35,7 +35,13 @@ async function runTests({ node = process.execPath, env, only }) {
 const testsOn = (express) => (express.own ? [] : ['--exclude', 'test/example-app/**'])
 
 async function runMatrix({ nodes, runtimes, consumers }, folder) {
-  const expresses = await installedExpresses()
+  // Tests run the compiled code, which packing builds anew, so it comes before them.
+  const [tarball, expresses, installedNodes, installedRuntimes] = await Promise.all([
+    packedTarball(folder),
+    installedExpresses(),
+    Promise.all(nodes.map(installedNode)),
+    Promise.all(runtimes.map(installedRuntime)),
+  ])
   const rows = []
   async function runRow({ name, version }, express, { node, env, only }) {
     const counts = join(folder, `${name} ${version} ${express.version}`)
@@ -43,7 +49,7 @@ async function runMatrix({ nodes, runtimes, consumers }, folder) {
     const started = performance.now()
     const { green, output } = await runTests({
       node,
-      env: { ...env, TEST_EXPRESS: express.folder, TEST_COUNTS: counts },
+      env: { ...env, TEST_EXPRESS: express.folder, TEST_COUNTS: counts, TEST_TARBALL: tarball },
       only,
     })
     const seconds = Math.round((performance.now() - started) / 1000)
@@ -61,23 +67,16 @@ async function runMatrix({ nodes, runtimes, consumers }, folder) {
   const onRuntime = (runtime, express) => () =>
     runRow(runtime, express, { env: { TEST_RUNTIME: JSON.stringify(runtime) }, only: ['--project', 'runtimes'] })
 
-  const nodeRows = []
-  for (const version of nodes) {
-    const node = await installedNode(version)
-    // The consumers run on every Node. Older Express versions run only on the first Node, to save time.
-    const chosen = consumers && version !== nodes[0] ? expresses.slice(-1) : expresses
-    nodeRows.push(...chosen.map((express) => onNode(node, express)))
-  }
-  const runtimeRows = []
-  for (const id of runtimes) {
-    const runtime = await installedRuntime(id)
-    const chosen = consumers ? expresses.slice(-1) : expresses
-    runtimeRows.push(...chosen.map((express) => onRuntime(runtime, express)))
-  }
+  // The consumers run on every Node. Older Express versions run only on the first Node, to save time.
+  const nodeRows = installedNodes.flatMap((node, index) =>
+    (consumers && index > 0 ? expresses.slice(-1) : expresses).map((express) => onNode(node, express)),
+  )
+  const runtimeRows = installedRuntimes.flatMap((runtime) =>
+    (consumers ? expresses.slice(-1) : expresses).map((express) => onRuntime(runtime, express)),
+  )
 
   // All tests use every core. A row of consumers uses about one core.
-  await runRows(nodeRows, consumers ? 2 : 1)
-  await runRows(runtimeRows, 2)
+  await runRows([...nodeRows, ...runtimeRows], consumers ? 2 : 1)
   return rows
 }
 

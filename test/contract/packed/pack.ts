@@ -1,7 +1,9 @@
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { npm } from './npm.js'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
@@ -35,10 +37,32 @@ export async function tempFolder(name: string): Promise<{ folder: string; remove
 }
 
 /**
+ * Packs the package and reads the tarball. `TEST_TARBALL` names a tarball that exists already: `npm run test:matrix` packs once for all
+ * its runs.
+ */
+export async function pack(folder: string): Promise<Packed> {
+  const tarball = process.env['TEST_TARBALL'] ?? (await packCopy(folder))
+  await promisify(execFile)('tar', ['-xzf', tarball, '-C', folder])
+  const unpacked = join(folder, 'package')
+  const entries = await readdir(unpacked, { recursive: true, withFileTypes: true })
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+  const read = async (path: string) =>
+    [relative(unpacked, path).replaceAll('\\', '/'), await readFile(path, 'utf8')] as const
+  const files = new Map(await Promise.all(paths.map(read)))
+  return {
+    manifest: JSON.parse(files.get('package.json') ?? ''),
+    tarball,
+    files,
+    size: (await stat(tarball)).size,
+    unpackedSize: [...files.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0),
+  }
+}
+
+/**
  * Packs the package into a folder as for a release, with `prepack`. It packs a copy, because other tests run the compiled code
  * meanwhile. The copy also has a file of an earlier build.
  */
-export async function pack(folder: string): Promise<Packed> {
+async function packCopy(folder: string): Promise<string> {
   const copy = join(folder, 'copy')
   await cp(ROOT, copy, { recursive: true, filter: (path) => !NOT_COPIED.has(basename(path)) })
   await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'), 'junction')
@@ -46,13 +70,5 @@ export async function pack(folder: string): Promise<Packed> {
   await writeFile(join(copy, 'dist/renamed-since.js'), '')
   // The output of scripts goes to standard error, so that standard output has only npm's JSON.
   const answer = await npm(copy, 'pack', '--json', '--foreground-scripts=false', '--pack-destination', folder)
-  const [{ filename, files, size, unpackedSize }] = JSON.parse(answer)
-  const read = async ({ path }: { path: string }) => [path, await readFile(join(copy, path), 'utf8')] as const
-  return {
-    manifest: JSON.parse(await readFile(join(copy, 'package.json'), 'utf8')),
-    tarball: join(folder, filename),
-    files: new Map(await Promise.all(files.map(read))),
-    size,
-    unpackedSize,
-  }
+  return join(folder, JSON.parse(answer)[0].filename)
 }

@@ -10,6 +10,7 @@ const body = (make: () => string) => (res: ServerResponse) => sends(200, JSON_TY
 /** Returns a fault in which a sign-in fails, and the next one succeeds. */
 const recovers = (name: string, handler: Handler, code: string): Fault => ({
   name,
+  waits: true,
   async run({ server, start, fails }) {
     server.next.token.push(handler)
     const client = start({ timeout: 2 })

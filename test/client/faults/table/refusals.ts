@@ -95,6 +95,7 @@ export const refusals: Fault[] = [
   },
   {
     name: 'a person, and a server that asks to wait twice',
+    waits: true,
     needs: ['person'],
     async run({ server, start }) {
       server.next.token.push(sends(429, { 'Retry-After': '1' }), sends(503))

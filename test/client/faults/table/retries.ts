@@ -7,6 +7,7 @@ const later = (status: number, retryAfter?: string): Handler =>
 /** Returns a fault in which the server asks all callers to wait, and then lets them in. */
 const waits = (name: string, handler: (now: number) => Handler, atLeast: number): Fault => ({
   name,
+  waits: true,
   async run({ server, start }) {
     server.next.token.push((res, seen) => handler(server.now())(res, seen))
     const client = start()
@@ -20,6 +21,7 @@ const waits = (name: string, handler: (now: number) => Handler, atLeast: number)
 /** Returns a fault in which the server refuses every sign-in for now. The client must not call again and again. */
 const gives = (name: string, handler: Handler, most: number): Fault => ({
   name,
+  waits: true,
   async run({ server, start, fails }) {
     server.always.token = handler
     const client = start({ maxWait: 1 })
