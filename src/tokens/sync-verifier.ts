@@ -8,7 +8,7 @@ export interface SyncVerifier {
   /** The current time by the verifier's clock, in milliseconds. */
   now(): number
   /**
-   * Verifies a token like `verify`. Returns undefined when its key has to be fetched first.
+   * Verifies a token like `verify`, without a look at the cache. Returns undefined when its key has to be fetched first.
    * @throws AuthError `invalid_token`
    */
   verifySync(token: string): VerifiedToken | undefined

@@ -143,17 +143,18 @@ function verifierOf({ issuer, audience, keys, clock, clockTolerance: tolerance, 
   sync: SyncVerifier
 } {
   const { add, fromCache } = cache === false ? NO_CACHE : verifiedCache(cache, keys, clock)
-  function verifyHere(text: string): VerifiedToken {
-    assertTokenText(text)
-    const cached = fromCache(text)
-    if (cached) return cached
+  function verifyNew(text: string): VerifiedToken {
     const expected = { issuer, audience, now: clock(), tolerance }
     const verification = traceSync(VERIFY, () => verifyToken(text, keys, expected), factsOf)
     add(text, verification)
     return verification.token
   }
+  function verifyHere(text: string): VerifiedToken {
+    assertTokenText(text)
+    return fromCache(text) ?? verifyNew(text)
+  }
   return {
     verifier: { issuer, audience, verify: (text) => retryUnknownKey(keys, () => verifyHere(text)) },
-    sync: { fromCache, now: clock, verifySync: (text) => unlessUnknownKey(keys, () => verifyHere(text)) },
+    sync: { fromCache, now: clock, verifySync: (text) => unlessUnknownKey(keys, () => verifyNew(text)) },
   }
 }
