@@ -127,7 +127,7 @@ const ROWS = {
     status: 503,
     by: ['token', 'guard'],
     retryAfter: 5,
-    message: 'The service cannot tell right now. Try again later.',
+    message: 'The service cannot check this right now. Try again later.',
   },
 } as const satisfies Record<string, Refusal>
 
