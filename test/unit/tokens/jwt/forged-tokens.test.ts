@@ -34,7 +34,7 @@ describe('header', () => {
       'algorithm',
       [undefined, null, '', 'none', 'None', 'NONE', 'hs256', 'HS384', 'HS512', 'RS256', 'ES256', 1, ['HS256'], {}],
     ],
-  ] as const)('%s', async (name, reason, values) => {
+  ] as const)('with any other %s is refused', async (name, reason, values) => {
     for (const value of values) await expectInvalidToken(issuer.verify(forged({ header: { [name]: value } })), reason)
   })
 

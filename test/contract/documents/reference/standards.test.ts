@@ -1,0 +1,107 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { posix } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readPage } from '../../../support/documents/pages.js'
+import { root } from '../../../support/documents/repository.js'
+
+/** The number of requirements in each section of OWASP ASVS 5.0: 6.1 has three, 6.2 has twelve. */
+const SECTIONS: Readonly<Record<string, readonly number[]>> = {
+  6: [3, 12, 8, 6, 8, 4, 2, 4],
+  7: [3, 4, 2, 5, 3, 2],
+  9: [3, 4],
+}
+
+const REQUIREMENTS = Object.entries(SECTIONS).flatMap(([chapter, counts]) =>
+  counts.flatMap((count, section) =>
+    Array.from({ length: count }, (_, index) => `${chapter}.${section + 1}.${index + 1}`),
+  ),
+)
+
+interface Row {
+  demand: string
+  owner: string
+  where: string
+}
+
+/** Returns the rows of the tables below the second-level headings. */
+function rowsOf(path: string): Row[] {
+  const { headings, tableIn } = readPage(path)
+  const cells = headings.filter(({ level }) => level === 2).flatMap(({ text }) => tableIn(`## ${text}`))
+  return cells.map(([demand = '', owner = '', where = '']) => ({ demand, owner, where }))
+}
+
+const PAGES = ['docs/reference/standards.md', 'docs/reference/standards-asvs.md']
+const rows = PAGES.flatMap(rowsOf)
+const asvs = rowsOf('docs/reference/standards-asvs.md')
+
+const demands = (some: readonly Row[]) => some.map(({ demand }) => demand)
+const codeIn = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
+const isSource = (code: string) => code.startsWith('src/')
+const isTest = (code: string) => /^test\/.*\.test\.ts$/.test(code)
+
+/** Returns the tests that a row names: each title after the path of a file, up to the next path. */
+function testsIn({ where }: Row): { file: string; title: string }[] {
+  const tests: { file: string; title: string }[] = []
+  let file = ''
+  for (const [, code = '', end = ''] of where.matchAll(/`([^`]+)`([^`]*)/g)) {
+    if (isTest(code)) file = code
+    else if (file !== '') tests.push({ file, title: code })
+    // Titles of one file are separated by commas. Any other text ends the list.
+    if (!/^,? ?$/.test(end)) file = ''
+  }
+  return tests
+}
+
+/** Returns whether a file has a test with this title: the first argument of a call that is not a suite. */
+function hasTitle({ file, title }: { file: string; title: string }): boolean {
+  if (!existsSync(root + file)) return false
+  const literal = title.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+  const call = new RegExp(`(?<!\\bdescribe)\\(\\s*(['"\`])${literal}\\1,`)
+  return call.test(readFileSync(root + file, 'utf8'))
+}
+
+describe('the pages on standards', () => {
+  it('have each requirement of ASVS V6, V7 and V9 once', () => {
+    expect(REQUIREMENTS).toHaveLength(73)
+    const ids = asvs.map(({ demand }) => demand.split(' ')[0])
+    expect(ids).toEqual(REQUIREMENTS)
+  })
+
+  it('have one of three owners in each row', () => {
+    expect(rows.length).toBeGreaterThan(140)
+    const others = rows.filter(({ owner }) => !['ours', "the host's", 'not applicable'].includes(owner))
+    expect(demands(others)).toEqual([])
+  })
+
+  it('name an existing source file and a test in each row of ours', () => {
+    const ours = rows.filter(({ owner }) => owner === 'ours')
+    expect(ours.length).toBeGreaterThan(50)
+    const without = ours.filter((row) => {
+      const sources = codeIn(row.where).filter(isSource)
+      return sources.length === 0 || !sources.every((path) => existsSync(root + path)) || testsIn(row).length === 0
+    })
+    expect(demands(without)).toEqual([])
+  })
+
+  it('name only tests that exist, with their titles', () => {
+    const untitled = rows.filter(({ where }) => /`test\/[^`]+`(?! `)/.test(where))
+    expect(demands(untitled)).toEqual([])
+    const tests = rows.flatMap(testsIn)
+    expect(tests.filter((test) => !hasTitle(test))).toEqual([])
+  })
+
+  it('link to an existing page in each row of the host', () => {
+    const hosts = rows.filter(({ owner }) => owner === "the host's")
+    expect(hosts.length).toBeGreaterThan(50)
+    const without = hosts.filter(({ where }) => {
+      const links = [...where.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, target = '']) => target)
+      return links.length === 0 || !links.every((link) => existsSync(root + posix.join('docs/reference', link)))
+    })
+    expect(demands(without)).toEqual([])
+  })
+
+  it('give a reason in each row that is not applicable', () => {
+    const rest = rows.filter(({ owner }) => owner === 'not applicable')
+    expect(demands(rest.filter(({ where }) => !/\w+ \w+ \w+/.test(where)))).toEqual([])
+  })
+})
