@@ -51,7 +51,8 @@ export function rowOf({ library, accepts, strict }: Row): string {
 const HEAD = line(['library', 'language', ...Object.values(INVALID), 'strict'])
 const TABLE = /(?<=<!-- libraries -->\n)[\s\S]*?(?=<!-- \/libraries -->)/
 
-const rowsIn = (text: string): string[] => (TABLE.exec(text)?.[0] ?? '').trim().split('\n').slice(2)
+/** Returns the rows of the table of a page. */
+export const rowsIn = (text: string): string[] => (TABLE.exec(text)?.[0] ?? '').trim().split('\n').slice(2)
 
 /** Returns the row of a page that starts with the name of the library, of this version only or of any version. */
 export const findRow = (text: string, { name, version }: Library, ofVersion = true): string | undefined =>

@@ -79,11 +79,15 @@ export async function makeTokens() {
     'an unknown critical header (`crit`)': signed({ header: { crit: ['policy'], policy: 'none' } }),
     'without `aud`': signed({ payload: { aud: undefined } }),
   }
+  /** Tokens without a claim that RFC 9068 demands. `exp` and `aud` are in the table. */
+  const lacking = Object.fromEntries(
+    ['iss', 'iat', 'sub', 'client_id', 'jti'].map((name) => [name, signed({ payload: { [name]: undefined } })]),
+  )
   const valid = {
     ES256: token,
     RS256: await tokenOf('RS256'),
     // Proves that the invalid tokens are refused for what is wrong with them, and not for how this file signs.
     'signed again': signed({}),
   }
-  return { valid, invalid }
+  return { valid, invalid, lacking }
 }
