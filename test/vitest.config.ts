@@ -36,6 +36,7 @@ export default defineConfig({
       project('attacks'),
       project('client'),
       project('hosts'),
+      project('languages'),
       project('example', 'example-app'),
       project('performance'),
       ...(ONLY_RUNTIME ? [project('runtimes')] : []),

@@ -58,7 +58,7 @@ describe('each block of TypeScript or JavaScript', () => {
   })
 
   it('is run by a test', () => {
-    const tests = ['test/contract/documents/examples', 'test/hosts/documents']
+    const tests = ['test/contract/documents/examples', 'test/hosts/documents', 'test/languages']
       .flatMap(filesBelow)
       .filter((file) => /\.test\.m?[jt]s$/.test(file))
     const code = tests.map((file) => readFileSync(root + file, 'utf8')).join('\n')

@@ -1,7 +1,7 @@
 import { ACCOUNTS } from './accounts.js'
 import { ADAPTERS, CLIENTS } from './clients.js'
 import { HOSTS } from './hosts.js'
-import { MIGRATIONS, PEERS } from './migrations.js'
+import { MIGRATIONS, PEERS, VERIFIERS } from './migrations.js'
 import { OPERATE } from './operate.js'
 import { PASSWORDS } from './passwords.js'
 import { ROUTES } from './routes.js'
@@ -23,4 +23,5 @@ export const CONTEXTS = {
   ...START,
   ...TESTING,
   ...TOKENS,
+  ...VERIFIERS,
 }

@@ -19,3 +19,12 @@ export const PEERS: Contexts = {
   'passport-bearer-strategy': `${HOST}
     const users = accounts`,
 }
+
+/** Blocks that verify tokens with other packages. `test/languages` runs them. */
+export const VERIFIERS: Contexts = {
+  'jose-strict': '',
+  'oauth4webapi-strict': '',
+  'fast-jwt-strict': '',
+  'jsonwebtoken-strict': '',
+  'aws-jwt-verify-strict': '',
+}

@@ -1,0 +1,154 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+type Mode = 'default' | 'strict'
+
+/** A library with two programs that verify tokens: one with the fewest options, and a strict one. */
+export interface Library {
+  name: string
+  language: string
+  /** The installed version. */
+  version: string
+  programs: Record<Mode, Program>
+}
+
+/** A program that reads tokens and prints verdicts. */
+export interface Program {
+  command: readonly string[]
+  folder: string
+}
+
+interface Language {
+  name: string
+  /** The folder of the programs, below this folder. */
+  folder: string
+  /** Returns the command that runs a program. */
+  command: (runtime: string, mode: Mode, prefix: string) => readonly string[]
+  /** The names of the libraries, and the start of the names of their files. */
+  libraries: readonly (readonly [name: string, prefix: string])[]
+}
+
+interface DebianLanguage extends Language {
+  /** The packages that `apt-get install` needs. */
+  packages: string
+  /** Large packages are installed only for `npm run languages`. */
+  large?: boolean
+  /** The programs that may run the language. */
+  runtimes: readonly string[]
+  /** The arguments with which such a program prints the version of each library, one a line. */
+  probe: readonly string[]
+}
+
+const JAVASCRIPT: Language = {
+  name: 'JavaScript',
+  folder: 'javascript',
+  command: (runtime, mode, prefix) => [runtime, 'run.mjs', `./${prefix}-${mode}.mjs`],
+  libraries: ['jose', 'oauth4webapi', 'fast-jwt', 'jsonwebtoken', 'aws-jwt-verify'].map((name) => [name, name]),
+}
+
+const DEBIAN: readonly DebianLanguage[] = [
+  {
+    name: 'Python',
+    folder: 'python',
+    packages: 'python3 python3-jwt python3-authlib python3-jose',
+    // Another Python may be first on the path, without the packages of Debian.
+    runtimes: ['python3', '/usr/bin/python3'],
+    probe: ['-c', 'import jwt, authlib, jose\nfor one in jwt, authlib, jose: print(one.__version__)'],
+    command: (runtime, mode, prefix) => [runtime, 'run.py', `${prefix}_${mode}`],
+    libraries: [
+      ['PyJWT', 'pyjwt'],
+      ['Authlib', 'authlib'],
+      ['python-jose', 'python_jose'],
+    ],
+  },
+  {
+    name: 'Ruby',
+    folder: 'ruby',
+    packages: 'ruby ruby-jwt ruby-json-jwt',
+    runtimes: ['ruby'],
+    probe: [
+      '-e',
+      "require 'jwt'; require 'json/jwt'; %w[jwt json-jwt].each { |one| puts Gem.loaded_specs[one].version }",
+    ],
+    command: (runtime, mode, prefix) => [runtime, 'run.rb', `${prefix}_${mode}`],
+    libraries: [
+      ['ruby-jwt', 'ruby_jwt'],
+      ['json-jwt', 'json_jwt'],
+    ],
+  },
+  {
+    name: 'Perl',
+    folder: 'perl',
+    packages: 'perl libcrypt-jwt-perl libio-socket-ssl-perl',
+    runtimes: ['perl'],
+    probe: ['-MIO::Socket::SSL', '-MCrypt::JWT', '-e', 'print "$Crypt::JWT::VERSION\n"'],
+    command: (runtime, mode, prefix) => [runtime, 'run.pl', `${prefix}_${mode}.pl`],
+    libraries: [['Crypt::JWT', 'crypt_jwt']],
+  },
+  {
+    name: 'Go',
+    folder: 'go',
+    packages: 'golang-go golang-github-golang-jwt-jwt-dev golang-gopkg-square-go-jose.v2-dev',
+    large: true,
+    runtimes: ['sh'],
+    probe: [
+      '-ec',
+      'go version >&2; dpkg-query -W golang-github-golang-jwt-jwt-dev golang-gopkg-square-go-jose.v2-dev | sed "s/.*\\t//; s/-[^-]*$//"',
+    ],
+    command: (runtime, mode, prefix) => [runtime, 'run.sh', `${prefix}_${mode}.go`],
+    libraries: [
+      ['golang-jwt', 'golang_jwt'],
+      ['go-jose', 'go_jose'],
+    ],
+  },
+]
+
+/** The names of all libraries, installed or not. */
+export const LIBRARY_NAMES = [JAVASCRIPT, ...DEBIAN].flatMap(({ libraries }) => libraries.map(([name]) => name))
+
+const librariesOf = (language: Language, runtime: string, versions: readonly string[]): Library[] =>
+  language.libraries.map(([name, prefix], at) => {
+    const folder = fileURLToPath(new URL(language.folder, import.meta.url))
+    const program = (mode: Mode): Program => ({ folder, command: language.command(runtime, mode, prefix) })
+    const programs = { default: program('default'), strict: program('strict') }
+    return { name, language: language.name, version: versions[at] as string, programs }
+  })
+
+const npmVersion = (name: string): string =>
+  JSON.parse(readFileSync(new URL(`../../node_modules/${name}/package.json`, import.meta.url), 'utf8')).version
+
+/** Returns the libraries of a language. Undefined when one of its packages is not installed. */
+function installed(language: DebianLanguage): Library[] | undefined {
+  for (const runtime of language.runtimes) {
+    const { status, stdout } = spawnSync(runtime, language.probe, { encoding: 'utf8' })
+    if (status === 0) return librariesOf(language, runtime, stdout.trim().split('\n'))
+  }
+  return undefined
+}
+
+const HOW_TO_INSTALL = ({ name, packages }: DebianLanguage) =>
+  `A library for ${name} is missing. Install it: apt-get install ${packages}`
+
+/**
+ * Returns the installed libraries, and how to install the missing ones.
+ * @param large whether to include languages with large packages
+ */
+export function findLibraries({ large }: { large: boolean }): { libraries: Library[]; missing: string[] } {
+  if (spawnSync('openssl', ['version']).status !== 0) {
+    return { libraries: [], missing: ['The program openssl is missing. Install it: apt-get install openssl'] }
+  }
+  const libraries = librariesOf(
+    JAVASCRIPT,
+    process.execPath,
+    JAVASCRIPT.libraries.map(([name]) => npmVersion(name)),
+  )
+  const missing: string[] = []
+  for (const language of DEBIAN) {
+    if (language.large && !large) continue
+    const found = installed(language)
+    if (found) libraries.push(...found)
+    else missing.push(HOW_TO_INSTALL(language))
+  }
+  return { libraries, missing }
+}

@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto'
+import express from 'express'
+import { createTokenIssuer, jwksRouter, tokenRouter } from 'express-token-endpoint'
+import request from 'supertest'
+import { ACCOUNTS, decodePayload, fastPasswords, forge, makeStore, PASSWORD, signingKey } from '../support/fixtures.js'
+import { TOKEN_PATH } from '../support/http.js'
+import { pairOf, publicPem } from '../support/keys.js'
+import { encode, headerOf, partsOf } from '../support/tokens.js'
+
+/** The issuer and the audience of the tokens. The programs contain them. */
+export const ISSUER = 'https://api.example.com'
+
+const KEYS = { ES256: signingKey('ES256', 'languages'), RS256: signingKey('RS256', 'languages') }
+const issuers = {
+  ES256: createTokenIssuer({ issuer: ISSUER, keys: [KEYS.ES256, KEYS.RS256] }),
+  RS256: createTokenIssuer({ issuer: ISSUER, keys: [KEYS.RS256, KEYS.ES256] }),
+}
+
+const login = (alg: keyof typeof issuers) =>
+  tokenRouter({ tokens: issuers[alg], accounts: makeStore(), passwords: fastPasswords() })
+
+/** An app with the token endpoint of each key, and with the key set at its default path. */
+export const app = express()
+  .use('/ES256', login('ES256'))
+  .use('/RS256', login('RS256'))
+  .use(jwksRouter({ tokens: issuers.ES256 }))
+
+async function tokenOf(alg: keyof typeof issuers): Promise<string> {
+  const { email } = ACCOUNTS.alice
+  const { body } = await request(app).post(`/${alg}${TOKEN_PATH}`).send({ email, password: PASSWORD }).expect(200)
+  return body.authenticationToken
+}
+
+/** The 12 invalid tokens, in the order of the table, and the head of their column. */
+export const INVALID = {
+  'no signature (`alg: none`)': 'none',
+  'HS256, signed with the public key': 'HS256',
+  'another issuer': '`iss`',
+  'another audience': '`aud`',
+  expired: '`exp`',
+  'not yet valid': '`nbf`',
+  'another type (`typ: JWT`), for example an ID token': '`typ`',
+  'without `exp`': 'no `exp`',
+  'signed with a key that is not in the key set': '`kid`',
+  'a changed payload': 'payload',
+  'an unknown critical header (`crit`)': '`crit`',
+  'without `aud`': 'no `aud`',
+} as const
+
+export type InvalidName = keyof typeof INVALID
+
+type Members = Record<string, unknown>
+
+/** Signs in, and creates the invalid tokens from the token that the endpoint returned. */
+export async function makeTokens() {
+  const token = await tokenOf('ES256')
+  const header = headerOf(token)
+  const payload = decodePayload(token)
+  const { privateKey, publicKey } = pairOf('ES256', 'languages')
+  const signed = (changes: { header?: Members; payload?: Members }, key = privateKey) =>
+    forge({ ...header, ...changes.header }, { ...payload, ...changes.payload }, key, 'ES256')
+  const seconds = Math.floor(Date.now() / 1000)
+  const parts = partsOf(token)
+
+  const invalid: Record<InvalidName, string> = {
+    'no signature (`alg: none`)': `${encode({ ...header, alg: 'none' })}.${parts.payload}.`,
+    'HS256, signed with the public key': forge({ ...header, alg: 'HS256' }, payload, publicPem(publicKey)),
+    'another issuer': signed({ payload: { iss: 'https://other.example.com' } }),
+    'another audience': signed({ payload: { aud: 'https://other.example.com' } }),
+    expired: signed({ payload: { iat: seconds - 7200, exp: seconds - 3600 } }),
+    'not yet valid': signed({ payload: { nbf: seconds + 1800 } }),
+    'another type (`typ: JWT`), for example an ID token': signed({ header: { typ: 'JWT' } }),
+    'without `exp`': signed({ payload: { exp: undefined } }),
+    'signed with a key that is not in the key set': signed(
+      { header: { kid: randomUUID() } },
+      pairOf('ES256', 'stranger').privateKey,
+    ),
+    'a changed payload': `${parts.header}.${encode({ ...payload, sub: 'acc-2' })}.${parts.signature}`,
+    'an unknown critical header (`crit`)': signed({ header: { crit: ['policy'], policy: 'none' } }),
+    'without `aud`': signed({ payload: { aud: undefined } }),
+  }
+  /** Tokens without a claim that RFC 9068 demands. `exp` and `aud` are in the table. */
+  const lacking = Object.fromEntries(
+    ['iss', 'iat', 'sub', 'client_id', 'jti'].map((name) => [name, signed({ payload: { [name]: undefined } })]),
+  )
+  const valid = {
+    ES256: token,
+    RS256: await tokenOf('RS256'),
+    // Proves that the invalid tokens are refused for what is wrong with them, and not for how this file signs.
+    'signed again': signed({}),
+  }
+  return { valid, invalid, lacking }
+}
