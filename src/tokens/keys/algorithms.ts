@@ -23,3 +23,11 @@ export const ALGORITHMS: Readonly<Record<Algorithm, KeyKind>> = {
   ES384: { kind: 'ec', curve: 'secp384r1' },
   ES512: { kind: 'ec', curve: 'secp521r1' },
 }
+
+/** Returns whether a value names an algorithm of key pairs. */
+export function isKeyPairAlgorithm(alg: unknown): alg is KeyPairAlgorithm {
+  return typeof alg === 'string' && Object.hasOwn(ALGORITHMS, alg) && ALGORITHMS[alg as Algorithm].kind !== 'secret'
+}
+
+/** The algorithms of key pairs. */
+export const KEY_PAIR_ALGORITHMS: readonly KeyPairAlgorithm[] = Object.keys(ALGORITHMS).filter(isKeyPairAlgorithm)

@@ -15,9 +15,15 @@ import {
   readOptions,
 } from '../../shared/options.js'
 import { hrefOf, readWebUrl } from '../../shared/web-url.js'
+import { isKeyPairAlgorithm, KEY_PAIR_ALGORITHMS, type KeyPairAlgorithm } from './algorithms.js'
 
 /** The options of `remoteKeys`. */
 export interface RemoteKeysOptions {
+  /**
+   * The algorithms that keys of the set may have (RFC 8725 section 3.1). Keys with another algorithm are skipped. With only one
+   * RSA algorithm, an RSA key needs no `alg`. Default: every RS, PS and ES algorithm.
+   */
+  algorithms?: readonly KeyPairAlgorithm[] | undefined
   /** The time limit for one fetch, until the last byte. Default 5 s. From 1 ms to 1 min. */
   timeout?: Duration | undefined
   /** The longest response, in bytes. Default 102,400 (100 kB). From 1 to 10,485,760. */
@@ -61,9 +67,18 @@ const address: Check<URL> = (value) => {
   return url
 }
 
+const algorithmList: Check<readonly KeyPairAlgorithm[]> = (value) => {
+  const list: unknown[] = Array.isArray(value) ? [...value] : []
+  if (list.length === 0 || !list.every(isKeyPairAlgorithm)) {
+    throw new InvalidOption(`a non-empty array of ${KEY_PAIR_ALGORITHMS.join(', ')}`)
+  }
+  return list
+}
+
 const DAY = 86_400_000
 
 const schema = {
+  algorithms: optional(algorithmList, KEY_PAIR_ALGORITHMS),
   timeout: timeoutOption,
   sizeLimit: optional(integer(1, 10_485_760, 'a number of bytes'), 102_400),
   cooldown: optional(duration(1000, 3_600_000), 30_000),
@@ -74,6 +89,8 @@ const schema = {
 }
 
 const aliases = {
+  algorithm: 'algorithms',
+  algs: 'algorithms',
   timeoutDuration: 'timeout',
   requestTimeout: 'timeout',
   bodyLimit: 'sizeLimit',

@@ -42,7 +42,7 @@ export function isRemoteKeys(value: unknown): value is RemoteKeys & KeySource {
  */
 export function remoteKeys(url: string | URL | undefined, options: RemoteKeysOptions = {}): RemoteKeys {
   const read = readRemoteKeysOptions(url, options)
-  const { href, location, clock, cooldown, maxAge, keepFor } = read
+  const { href, location, algorithms, clock, cooldown, maxAge, keepFor } = read
   const report = reporter(read.onError)
 
   let keys: KeysByKid = new Map()
@@ -73,7 +73,7 @@ export function remoteKeys(url: string | URL | undefined, options: RemoteKeysOpt
         { url: location },
         () => ({}),
       )
-      keys = readJwkSet(text, keys)
+      keys = readJwkSet(text, algorithms, keys)
       heardAt = now
       failure = undefined
       if (keys.size === 0) report(new Error(`remoteKeys: ${location} has no usable key`))

@@ -46,6 +46,21 @@ describe('a JWK set', () => {
     expect(namesIn(without(jwkOf(alg), 'alg'), GOOD)).toEqual([`${alg} ${alg}`, 'good ES256'])
   })
 
+  it('has only keys with an algorithm that is allowed', () => {
+    const all = JSON.stringify({ keys: PUBLIC.map((alg) => jwkOf(alg)) })
+    expect([...readJwkSet(all, ['ES256', 'PS512']).keys()].sort()).toEqual(['ES256', 'PS512'])
+    const unnamed = JSON.stringify({ keys: ['ES256', 'ES384'].map((alg) => without(jwkOf(alg as Algorithm), 'alg')) })
+    expect([...readJwkSet(unnamed, ['ES384']).keys()]).toEqual(['ES384'])
+  })
+
+  it('has an RSA key without alg only where one RSA algorithm is allowed', () => {
+    const text = JSON.stringify({ keys: [without(RSA, 'alg')] })
+    expect(readJwkSet(text, ['RS256', 'ES256']).get('RS256')?.alg).toBe('RS256')
+    expect(readJwkSet(text, ['PS384']).get('RS256')?.alg).toBe('PS384')
+    expect(readJwkSet(text, ['RS256', 'PS256']).size).toBe(0)
+    expect(readJwkSet(text).size).toBe(0)
+  })
+
   const rsaPrivate = pairOf('RS256').privateKey.export({ format: 'jwk' })
   const ecPrivate = pairOf('ES256').privateKey.export({ format: 'jwk' })
   const otherwise = (more: Jwk, jwk: Jwk = EC) => ({ ...jwk, ...more })
@@ -120,7 +135,7 @@ describe('a JWK set', () => {
 
 describe('a set after a set', () => {
   const before = read(EC, RSA)
-  const next = (...keys: unknown[]) => readJwkSet(JSON.stringify({ keys }), before)
+  const next = (...keys: unknown[]) => readJwkSet(JSON.stringify({ keys }), undefined, before)
 
   it('has the same object for a key that has not changed', () => {
     expect(next(RSA, GOOD, without(EC, 'alg')).get('ES256')).toBe(before.get('ES256'))
@@ -187,7 +202,7 @@ describe('sets of every kind', () => {
           expect(PUBLIC).toContain(alg)
           expect(key.asymmetricKeyType).toBe(alg.startsWith('ES') ? 'ec' : 'rsa')
         }
-        const again = readJwkSet(JSON.stringify({ keys: [...after, GOOD] }), set)
+        const again = readJwkSet(JSON.stringify({ keys: [...after, GOOD] }), undefined, set)
         for (const [kid, key] of again) {
           const old = set.get(kid)
           const same = old?.alg === key.alg && old.key.equals(key.key)

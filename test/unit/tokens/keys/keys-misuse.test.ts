@@ -177,6 +177,22 @@ describe('a list of keys', () => {
     ['the same secret twice', [hs256, hs256], /one "kid" twice\. Is the same key listed twice/],
     ['both halves of one key pair', [signingKey('ES256'), { alg: 'ES256', publicKey: ec.publicKey }], /"kid" twice/],
     [
+      'one key pair with two algorithms',
+      [
+        { alg: 'RS256', privateKey: rsaPem, kid: 'a' },
+        { alg: 'PS256', privateKey: rsaPem, kid: 'b' },
+      ],
+      /one key with two algorithms/,
+    ],
+    [
+      'one secret with two algorithms',
+      [
+        { alg: 'HS256', secret: SECRET.repeat(2), kid: 'a' },
+        { alg: 'HS512', secret: SECRET.repeat(2), kid: 'b' },
+      ],
+      /one key with two algorithms/,
+    ],
+    [
       'one kid twice',
       [
         { ...hs256, kid: 'a' },

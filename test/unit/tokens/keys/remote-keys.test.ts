@@ -214,6 +214,13 @@ describe('how often the source is asked', () => {
     await passes(one)
   })
 
+  it('without the keys of algorithms that are not allowed', async () => {
+    const strict = await follow({ algorithms: ['ES384'] })
+    await strict.unknown(strict.one)
+    const allowing = await follow({ algorithms: ['ES256', 'RS256'] })
+    await allowing.passes(allowing.one)
+  })
+
   it('by the options that are set', async () => {
     const { source, clock, passes, one, unknown, two } = await follow({ cooldown: 2, maxAge: '10s', keepFor: '20s' })
     await passes(one)
@@ -735,6 +742,10 @@ describe('misuse', () => {
     [{ keepFor: '31 days' }, /option "keepFor" must be .* to 30 days/],
     [{ timeout: '2m' }, /option "timeout" must be/],
     [{ timeout: 5000 }, /Did you pass milliseconds\?/],
+    [{ algorithms: [] }, /option "algorithms" must be a non-empty array of RS256, .*ES512/],
+    [{ algorithms: ['HS256'] }, /option "algorithms" must be/],
+    [{ algorithms: 'ES256' }, /option "algorithms" must be/],
+    [{ algs: ['ES256'] }, /algorithms/],
     [{ sizeLimit: 0 }, /option "sizeLimit" must be a number of bytes, a whole number from 1 to 10485760/],
     [{ sizeLimit: '100kb' }, /option "sizeLimit" must be/],
     [{ onError: 'log' }, /option "onError" must be a function/],

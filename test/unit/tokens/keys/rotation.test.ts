@@ -37,7 +37,7 @@ describe('several keys', () => {
 
   it('may be of several algorithms', async () => {
     const pairs = ALGORITHMS.filter((alg): alg is KeyPairAlgorithm => !alg.startsWith('HS'))
-    const keys = pairs.map((alg) => ({ ...signingKey(alg), kid: alg }))
+    const keys = pairs.map((alg) => ({ ...signingKey(alg, alg), kid: alg }))
     const issuer = issuerOf(keys)
     for (const key of keys) {
       expect(await issuer.verify(someToken(issuerOf(key)))).toMatchObject({ accountId: 'acc-1' })
