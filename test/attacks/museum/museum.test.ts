@@ -5,7 +5,7 @@ import { type Exhibit, run } from './exhibit.js'
 import { EXHIBITS, HALLS } from './exhibits/index.js'
 import { NO_PACKAGES } from './packages.js'
 
-const README = fileURLToPath(new URL('README.md', import.meta.url))
+const PAGE = fileURLToPath(new URL('../../../docs/explanation/published-attacks.md', import.meta.url))
 const { dependencies } = JSON.parse(readFileSync(new URL('packages/package.json', import.meta.url), 'utf8'))
 
 // An exhibit may move the clock between two requests.
@@ -75,18 +75,21 @@ describe('the catalogue', () => {
   })
 })
 
-// To write the table anew, run: npm run test:only -- test/attacks/museum -u
-it('the table of README.md lists each exhibit', async () => {
-  const introduction = readFileSync(README, 'utf8').replace(/\n## .*/s, '\n')
-  const rows = Object.entries(HALLS).flatMap(([hall, exhibits]) => [
-    `## ${hall}`,
+// To write the tables anew, run: npm run test:only -- test/attacks/museum/museum.test.ts -u
+it('docs/explanation/published-attacks.md lists each exhibit', async () => {
+  const introduction = readFileSync(PAGE, 'utf8').replace(/\n## Exhibits\n.*/s, '')
+  const tables = Object.entries(HALLS).flatMap(([hall, exhibits]) => [
+    '',
+    `### ${hall}`,
     '',
     '| id | year | project, versions | fault | runs on |',
     '|---|---|---|---|---|',
     ...exhibits.map(({ id, source, year, project, versions, fault, installed }) => {
-      return `| [${id}](${source}) | ${year} | ${project} ${versions} | ${fault} | ${installed ? `\`${installed}\`` : 'a model'} |`
+      const version = installed?.replace(/-(?=[\d.]+$)/, '@')
+      return `| [${id}](${source}) | ${year} | ${project} ${versions} | ${fault} | ${version ? `\`${version}\`` : 'a model'} |`
     }),
-    '',
   ])
-  await expect(`${introduction}${rows.join('\n')}`).toMatchFileSnapshot(README)
+  const real = EXHIBITS.filter(({ installed }) => installed).length
+  const counts = `${EXHIBITS.length} attacks. ${real} of them run on the version that had the fault.`
+  await expect([introduction, '## Exhibits', '', counts, ...tables, ''].join('\n')).toMatchFileSnapshot(PAGE)
 })

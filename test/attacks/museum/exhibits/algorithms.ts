@@ -46,7 +46,7 @@ export const ALGORITHMS: Exhibit[] = [
     year: 2016,
     project: 'jwt-simple',
     versions: '< 0.3.1',
-    fault: '`decode` cannot be told the algorithm, so the header chooses it.',
+    fault: '`decode` takes no algorithm, so the header chooses it.',
     source: 'https://github.com/advisories/GHSA-vgrx-w6rg-8fqf',
     installed: 'jwt-simple-0.3.0',
     faulty: () => guardOf((text) => load('jwt-simple-0.3.0').decode(text, PEM)),

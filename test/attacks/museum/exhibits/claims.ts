@@ -139,7 +139,7 @@ export const CLAIMS: Exhibit[] = [
     year: 2026,
     project: 'nuts-node',
     versions: 'v5 < 5.4.31, v6 < 6.2.3',
-    fault: 'Any token of the same key is an access token, whatever its type.',
+    fault: 'A token of any type is an access token, if the key is the same.',
     source: 'https://github.com/advisories/GHSA-9hmg-827w-9rhj',
     faulty: () => guardOf((text) => isFresh(text)),
     attack: () => present(token('vp+jwt')),

@@ -6,7 +6,7 @@ import { listen } from '../../../support/http.js'
 import { login, type Sent, send } from '../../../support/plain-js/http-client.mjs'
 import type { Exhibit, Guard, Ours } from '../exhibit.js'
 
-/** What an attacker can observe of a login. `hashed` stands for the time that it takes. */
+/** The observable part of a login. `hashed` stands for the time that it takes. */
 interface Observed {
   status: number
   body: string

@@ -61,7 +61,7 @@ const ourSessionless = () =>
 
 const SIGN_IN = login(ACCOUNTS.alice.email, PASSWORD)
 
-/** A guard must stand in front of the route, whatever else the request contains. */
+/** A guard must stand in front of the route for every request. */
 export const LOGIC: Exhibit[] = [
   {
     id: 'CVE-2016-10525',

@@ -42,7 +42,7 @@ const common = {
   refusal: 'too_many_attempts',
 }
 
-/** After ten failures, the next password must not be checked, however the request looks. */
+/** The eleventh password must not be checked, even if the request looks different. */
 export const THROTTLE: Exhibit[] = [
   {
     id: 'CVE-2019-5421',
