@@ -35,7 +35,7 @@ export interface Exhibit {
   attack: (typ: string) => Step[]
   /** Valid requests. The faulty guard and ours admit the last one. */
   control: (typ: string) => Step[]
-  /** Sends all requests of the attack at the same moment. */
+  /** Sends all requests of the attack at the same moment. They count as admitted when each of them is. */
   together?: true
   /** The code and the reason with which ours refuses the attack. Omitted when the route runs, but without an account. */
   refusal?: string
@@ -51,7 +51,7 @@ export async function run(
   let verdict: Verdict = 'refused'
   if (together) {
     const verdicts = await Promise.all(steps.map((step) => ('wait' in step ? verdict : guard(step))))
-    return verdicts.at(-1) ?? verdict
+    return verdicts.includes('refused') ? 'refused' : 'admitted'
   }
   for (const step of steps) {
     if ('wait' in step) vi.setSystemTime(Date.now() + step.wait)

@@ -118,7 +118,7 @@ export const LOGIN: Exhibit[] = [
     project: 'Devise',
     versions: '< 4.7.1',
     fault: 'A blank token matches a record with a blank token.',
-    source: 'https://github.com/plataformatec/devise/issues/5071',
+    source: 'https://github.com/advisories/GHSA-fcjw-8rhj-gwwc',
     faulty: () => {
       const stored: Record<string, string> = { [ALICE]: PASSWORD, [ACCOUNTS.passwordless.email]: '' }
       return endpoint(({ email, password }) => stored[String(email)] === password)

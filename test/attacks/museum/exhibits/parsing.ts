@@ -66,7 +66,7 @@ export const PARSING: Exhibit[] = [
     versions: '3.0.0 to 3.3.3',
     fault:
       'A text is verified as JSON and read as a compact token, so a valid token lends its signature to other claims.',
-    source: 'https://github.com/davedoesdev/python-jwt/security/advisories/GHSA-5p8v-58qm-c7fp',
+    source: 'https://github.com/advisories/GHSA-5p8v-58qm-c7fp',
     faulty: () =>
       guardOf((text) => {
         if (!text.startsWith('{')) return isFresh(text)

@@ -50,7 +50,7 @@ export const THROTTLE: Exhibit[] = [
     project: 'Devise',
     versions: '< 4.6.0',
     fault: 'Simultaneous failures overwrite each other in the count.',
-    source: 'https://github.com/plataformatec/devise/issues/4981',
+    source: 'https://github.com/advisories/GHSA-73rf-6mrf-759q',
     faulty: countedAfterwards,
     attack: guesses(() => login(ALICE, 'guess')),
     together: true,
