@@ -1,5 +1,6 @@
 import express from 'express'
-import { tokenRouter } from 'express-token-endpoint'
+import { type AuthEvent, tokenRouter } from 'express-token-endpoint'
+import { deferred } from '../../../support/concurrency.js'
 import { ACCOUNTS, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../../../support/fixtures.js'
 import { login, type Sent } from '../../../support/plain-js/http-client.mjs'
 import type { Exhibit, Guard } from '../exhibit.js'
@@ -42,6 +43,40 @@ const common = {
   refusal: 'too_many_attempts',
 }
 
+/** Returns our endpoint with a store that finds no account for Alice until each guess has arrived: at its look-up, or refused. */
+const ourSimultaneous = () =>
+  serve((onEvent) => {
+    const { promise, resolve } = deferred<void>()
+    let arrived = 0
+    const arrive = () => {
+      arrived++
+      if (arrived > LIMIT) resolve()
+    }
+    const store = makeStore()
+    const accounts = async (email: string) => {
+      if (email === ALICE) {
+        arrive()
+        await promise
+      }
+      return store.findByEmail(email)
+    }
+    const tell = (event: AuthEvent) => {
+      onEvent(event)
+      if (event.type === 'token.throttled') arrive()
+    }
+    const parts = { tokens: makeIssuer(), passwords: fastPasswords() }
+    return express()
+      .set('trust proxy', 1)
+      .use(tokenRouter({ ...parts, accounts, onEvent: tell }))
+  }, CHECKED)
+
+const simultaneous = {
+  together: true as const,
+  control: () => [login(ACCOUNTS.bob.email, PASSWORD)],
+  ours: ourSimultaneous,
+  refusal: 'too_many_attempts',
+}
+
 /** The eleventh password must not be checked, even if the request looks different. */
 export const THROTTLE: Exhibit[] = [
   {
@@ -53,8 +88,7 @@ export const THROTTLE: Exhibit[] = [
     source: 'https://github.com/advisories/GHSA-73rf-6mrf-759q',
     faulty: countedAfterwards,
     attack: guesses(() => login(ALICE, 'guess')),
-    together: true,
-    ...common,
+    ...simultaneous,
   },
   {
     id: 'CVE-2024-4629',
@@ -65,8 +99,7 @@ export const THROTTLE: Exhibit[] = [
     source: 'https://nvd.nist.gov/vuln/detail/CVE-2024-4629',
     faulty: countedAfterwards,
     attack: guesses((i) => login(ALICE, `guess ${i}`)),
-    together: true,
-    ...common,
+    ...simultaneous,
   },
   {
     id: 'CVE-2023-38507',
