@@ -1,0 +1,183 @@
+import express from 'express'
+import { requireBearer, tokenRouter } from 'express-token-endpoint'
+import { ACCOUNTS, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../../../support/fixtures.js'
+import { bearer, login, type Sent, TOKEN_PATH } from '../../../support/plain-js/http-client.mjs'
+import type { Exhibit, Guard } from '../exhibit.js'
+import { guardWith, ourSecretGuard, SECRET_KEY, serve } from '../ours.js'
+import { load } from '../packages.js'
+import { isFresh, open, present, token, tokenOf, validSecret } from '../tokens.js'
+
+const ATTACKER_SECRET = 'a secret of the attacker'
+const NO_TOKEN: Sent = { method: 'GET', path: '/' }
+
+const isValid = (request: Sent) => {
+  try {
+    return isFresh(tokenOf(request))
+  } catch {
+    return false
+  }
+}
+const verdictOf = (admitted: boolean) => (admitted ? 'admitted' : 'refused')
+
+const withCookie = (sent: Sent, cookie: string): Sent => ({ ...sent, headers: { ...sent.headers, Cookie: cookie } })
+const cookieOf = ({ headers = {} }: Sent) => String(headers['Cookie'])
+
+/** Runs a middleware of Connect's form. */
+const ran = (middleware: (req: unknown, res: unknown, next: (error?: unknown) => void) => void, req: unknown) =>
+  new Promise<void>((resolve, reject) => middleware(req, {}, (error) => (error ? reject(error) : resolve())))
+
+/** A request to which Passport adds its methods. */
+interface SignInRequest {
+  session: object
+  logIn?: (user: string, done: () => void) => void
+  isAuthenticated?: () => boolean
+}
+
+/** Creates an app that signs in with sessions of Passport. The session belongs to the cookie that the client sends. */
+function passportApp(alias: string): Guard {
+  const { Passport } = load(alias)
+  const passport = new Passport()
+  passport.serializeUser((user: unknown, done: (error: null, user: unknown) => void) => done(null, user))
+  passport.deserializeUser((user: unknown, done: (error: null, user: unknown) => void) => done(null, user))
+  const sessions = new Map<string, object>()
+  return async (request) => {
+    const session = sessions.get(cookieOf(request)) ?? {}
+    sessions.set(cookieOf(request), session)
+    const req: SignInRequest = { session }
+    await ran(passport.initialize(), req)
+    await ran(passport.session(), req)
+    if (request.path === TOKEN_PATH) await new Promise<void>((resolve) => req.logIn?.('acc-1', resolve))
+    return verdictOf(req.isAuthenticated?.() === true)
+  }
+}
+
+const ourSessionless = () =>
+  serve((onEvent) => {
+    const tokens = makeIssuer()
+    const parts = { tokens, accounts: makeStore(), passwords: fastPasswords() }
+    const app = express().use(tokenRouter({ ...parts, onEvent }))
+    return app.get('/', requireBearer({ tokens, onEvent }), (_req, res) => void res.sendStatus(200))
+  })
+
+const SIGN_IN = login(ACCOUNTS.alice.email, PASSWORD)
+
+/** A guard must stand in front of the route for every request. */
+export const LOGIC: Exhibit[] = [
+  {
+    id: 'CVE-2016-10525',
+    year: 2016,
+    project: 'hapi-auth-jwt2',
+    versions: '5.1.1',
+    fault: 'Where a token is optional, a request without a token counts as authenticated.',
+    source: 'https://github.com/advisories/GHSA-mg8r-9g6j-hwv9',
+    installed: 'hapi-auth-jwt2-5.1.1',
+    faulty: () => {
+      type Scheme = (server: object, options: object) => { authenticate(request: object, reply: unknown): void }
+      let scheme: Scheme | undefined
+      const auth = {
+        scheme(_name: string, made: Scheme) {
+          scheme = made
+        },
+      }
+      load('hapi-auth-jwt2-5.1.1').register({ auth }, {}, () => {})
+      const validateFunc = (_claims: unknown, _request: unknown, done: (e: null, valid: boolean) => void) =>
+        done(null, true)
+      const made = scheme?.({}, { key: SECRET_KEY.secret, validateFunc })
+      return ({ headers = {} }) =>
+        new Promise((resolve) => {
+          const authorization = headers['Authorization']
+          const request = { query: {}, headers: { authorization }, auth: { mode: 'try' }, plugins: {} }
+          const reply = Object.assign(() => resolve('refused'), { continue: () => resolve('admitted') })
+          made?.authenticate(request, reply)
+        })
+    },
+    attack: () => [NO_TOKEN],
+    control: validSecret,
+    ours: guardWith(SECRET_KEY, { optional: true }),
+  },
+  {
+    id: 'CVE-2022-29165',
+    year: 2022,
+    project: 'Argo CD',
+    versions: '< 2.1.15, < 2.2.9, < 2.3.4',
+    fault: 'With anonymous access, the claims of an invalid token are trusted.',
+    source: 'https://github.com/argoproj/argo-cd/security/advisories/GHSA-r642-gv9p-2wjj',
+    faulty: () => (request) => {
+      const isAnonymous = true
+      return verdictOf(isValid(request) || (isAnonymous && open(tokenOf(request)).payload['sub'] === 'acc-1'))
+    },
+    attack: (typ) => present(token(typ, { key: ATTACKER_SECRET })),
+    control: validSecret,
+    ours: guardWith(SECRET_KEY, { optional: true }),
+    refusal: 'invalid_token: signature',
+  },
+  {
+    id: 'CVE-2025-29927',
+    year: 2025,
+    project: 'Next.js',
+    versions: '< 12.3.5, < 13.5.9, < 14.2.25, < 15.2.3',
+    fault: 'A header of the client marks a request as internal, which skips the middleware and its guard.',
+    source: 'https://github.com/advisories/GHSA-f82v-jwr5-mffw',
+    faulty: () => (request) => {
+      const depth = String(request.headers?.['X-Middleware-Subrequest'] ?? '').split(':').length
+      return verdictOf(depth >= 5 || isValid(request))
+    },
+    attack: () => [{ ...NO_TOKEN, headers: { 'X-Middleware-Subrequest': Array(5).fill('middleware').join(':') } }],
+    control: validSecret,
+    ours: ourSecretGuard,
+    refusal: 'missing_token',
+  },
+  {
+    id: 'CVE-2025-61928',
+    year: 2025,
+    project: 'better-auth',
+    versions: '< 1.3.26',
+    fault: 'Without a session, the user id in the body is the user.',
+    source: 'https://github.com/advisories/GHSA-99h5-pjcv-gr6v',
+    faulty: () => (request) => {
+      const { userId } = JSON.parse(String(request.body ?? '{}'))
+      return verdictOf(isValid(request) || userId !== undefined)
+    },
+    attack: () => [
+      { path: '/', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ userId: 'acc-1' }) },
+    ],
+    control: validSecret,
+    ours: ourSecretGuard,
+    refusal: 'missing_token',
+  },
+  {
+    id: 'CVE-2026-44883',
+    year: 2026,
+    project: 'Portainer',
+    versions: '< 2.33.8, < 2.39.2, < 2.41.0',
+    fault: 'A token in the URL is accepted, so tokens end up in logs and referrers.',
+    source: 'https://github.com/portainer/portainer/security/advisories/GHSA-jvp4-q659-95mj',
+    faulty: () => (request) => {
+      const fromQuery = new URL(request.path ?? '/', 'http://localhost').searchParams.get('token')
+      return verdictOf(isValid(fromQuery ? bearer(fromQuery, '/') : request))
+    },
+    attack: (typ) => [{ ...NO_TOKEN, path: `/?token=${token(typ)}` }],
+    control: validSecret,
+    ours: ourSecretGuard,
+    refusal: 'missing_token',
+  },
+  {
+    id: 'CVE-2022-25896',
+    year: 2022,
+    project: 'passport',
+    versions: '< 0.6.0',
+    fault: 'The session keeps its id at sign-in, so a victim signs the attacker in (session fixation).',
+    source: 'https://github.com/advisories/GHSA-v923-w3x8-wh69',
+    installed: 'passport-0.5.3',
+    faulty: () => passportApp('passport-0.5.3'),
+    // The attacker gets a cookie and plants it. The victim signs in with it. Then the attacker uses it.
+    attack: () => [
+      withCookie(NO_TOKEN, 'sid=planted'),
+      withCookie(SIGN_IN, 'sid=planted'),
+      withCookie(NO_TOKEN, 'sid=planted'),
+    ],
+    control: (typ) => [withCookie(SIGN_IN, 'sid=own'), withCookie(bearer(token(typ), '/'), 'sid=own')],
+    ours: ourSessionless,
+    refusal: 'missing_token',
+  },
+]

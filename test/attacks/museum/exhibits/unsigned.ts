@@ -1,0 +1,167 @@
+import { pairOf } from '../../../support/keys.js'
+import type { Exhibit } from '../exhibit.js'
+import { guardWith, ourPairGuard, ourSecretGuard } from '../ours.js'
+import { guardOf, load } from '../packages.js'
+import {
+  ATTACKER,
+  encode,
+  isSigned,
+  open,
+  PEM,
+  present,
+  SECRET,
+  token,
+  unsigned,
+  validPair,
+  validSecret,
+} from '../tokens.js'
+
+const EC = pairOf('ES256')
+
+/** Has a signature of 64 zero bytes: r = 0 and s = 0. */
+const psychic = (typ: string) =>
+  token(typ, { alg: 'ES256', key: EC.privateKey }).replace(/[^.]*$/, encode(Buffer.alloc(64)))
+
+const none = { attack: (typ: string) => present(unsigned(typ)), control: validSecret, ours: ourSecretGuard }
+
+/** A signature must be there, be checked, and decide. */
+export const UNSIGNED: Exhibit[] = [
+  {
+    id: 'CVE-2022-23540',
+    year: 2022,
+    project: 'jsonwebtoken',
+    versions: '< 9.0.0',
+    fault: 'Without a key and without a list of algorithms, `none` is allowed.',
+    source: 'https://github.com/advisories/GHSA-qwph-4952-7xr6',
+    installed: 'jsonwebtoken-8.5.1',
+    faulty: () =>
+      guardOf((text) => {
+        const keys: Record<string, string> = { HS256: SECRET }
+        return load('jsonwebtoken-8.5.1').verify(text, keys[String(open(text).header['alg'])])
+      }),
+    ...none,
+    refusal: 'invalid_token: malformed',
+  },
+  {
+    id: 'CVE-2020-15084',
+    year: 2020,
+    project: 'express-jwt',
+    versions: '< 6.0.0',
+    fault: 'No list of algorithms is demanded, so `none` passes when the key function finds no key.',
+    source: 'https://github.com/advisories/GHSA-6g6m-m6h5-w9gf',
+    installed: 'express-jwt-5.3.3',
+    faulty: () => {
+      // The secret function of jwks-rsa returned no key for an algorithm other than RS256.
+      const secret = (
+        _req: unknown,
+        { alg }: { alg: string },
+        _payload: unknown,
+        done: (e: null, key: string | null) => void,
+      ) => done(null, alg === 'RS256' ? PEM : null)
+      const middleware = load('express-jwt-5.3.3')({ secret })
+      return guardOf(
+        (text) =>
+          new Promise<void>((resolve, reject) => {
+            const req = { method: 'GET', headers: { authorization: `Bearer ${text}` } }
+            middleware(req, {}, (error: unknown) => (error ? reject(error) : resolve()))
+          }),
+      )
+    },
+    ...none,
+    control: validPair,
+    ours: ourPairGuard,
+    refusal: 'invalid_token: malformed',
+  },
+  {
+    id: 'CVE-2021-22160',
+    year: 2021,
+    project: 'Apache Pulsar',
+    versions: '< 2.7.1',
+    fault: 'A parser that also reads unsigned tokens checks the token.',
+    source: 'https://nvd.nist.gov/vuln/detail/CVE-2021-22160',
+    faulty: () => guardOf((text) => open(text).header['alg'] === 'none' || isSigned(text, SECRET, 'HS256')),
+    ...none,
+    refusal: 'invalid_token: malformed',
+  },
+  {
+    id: 'CVE-2026-28802',
+    year: 2026,
+    project: 'Authlib',
+    versions: '1.6.5 to 1.6.6',
+    fault: '`none` with an empty signature passes.',
+    source: 'https://github.com/advisories/GHSA-7wc2-qxgw-g8gg',
+    faulty: () =>
+      guardOf((text) => {
+        const { header, signature } = open(text)
+        return header['alg'] === 'none' ? signature.length === 0 : isSigned(text, SECRET, 'HS256')
+      }),
+    ...none,
+    refusal: 'invalid_token: malformed',
+  },
+  {
+    id: 'CVE-2026-107720',
+    year: 2026,
+    project: 'fast-jwt',
+    versions: '<= 6.3.0',
+    fault: 'With an empty key and a list of algorithms, the signature is not checked.',
+    source: 'https://github.com/advisories/GHSA-8wpc-h4q6-8fxv',
+    installed: 'fast-jwt-6.2.4',
+    faulty: () => {
+      const { createVerifier } = load('fast-jwt-6.2.4')
+      const keys: Record<string, string> = { k1: SECRET }
+      const verify = (kid: string) => createVerifier({ key: keys[kid] ?? '', algorithms: ['HS256'] })
+      return guardOf((text) => verify(String(open(text).header['kid']))(text))
+    },
+    attack: (typ) => present(token(typ, { header: { kid: 'k2' } }).replace(/[^.]*$/, '')),
+    control: validSecret,
+    ours: ourSecretGuard,
+    refusal: 'invalid_token: malformed',
+  },
+  {
+    id: 'CVE-2022-21449',
+    year: 2022,
+    project: 'Java (ECDSA)',
+    versions: '15 to 18',
+    fault: 'A signature of zeros verifies for every message and every key.',
+    source: 'https://nvd.nist.gov/vuln/detail/CVE-2022-21449',
+    faulty: () =>
+      guardOf((text) => open(text).signature.every((byte) => byte === 0) || isSigned(text, EC.publicKey, 'ES256')),
+    attack: (typ) => present(psychic(typ)),
+    control: (typ) => present(token(typ, { alg: 'ES256', key: EC.privateKey })),
+    ours: guardWith({ alg: 'ES256', publicKey: EC.publicKey, kid: 'k1' }),
+    refusal: 'invalid_token: signature',
+  },
+  {
+    id: 'CVE-2024-51744',
+    year: 2024,
+    project: 'golang-jwt',
+    versions: '< 4.5.1',
+    fault: 'An expired token with an invalid signature is reported as expired, and callers admit expired ones.',
+    source: 'https://github.com/golang-jwt/jwt/security/advisories/GHSA-29wx-vh33-7x7r',
+    faulty: () =>
+      guardOf((text) => {
+        const errors: string[] = []
+        if (Number(open(text).payload['exp']) * 1000 <= Date.now()) errors.push('expired')
+        if (!isSigned(text, SECRET, 'HS256')) errors.push('signature')
+        // The documented check asks for one error, not for the only one.
+        return errors.length === 0 || errors.includes('expired')
+      }),
+    attack: (typ) => present(token(typ, { payload: { iat: 1, exp: 2 }, key: 'a secret of the attacker' })),
+    control: validSecret,
+    ours: ourSecretGuard,
+    refusal: 'invalid_token: signature',
+  },
+  {
+    id: 'CVE-2026-38651',
+    year: 2026,
+    project: 'Netmaker (host tokens)',
+    versions: '< 1.5.0',
+    fault: 'Claims are read without a check of the signature.',
+    source: 'https://github.com/advisories/GHSA-qpv2-rwc8-c993',
+    faulty: () => guardOf((text) => Number(open(text).payload['exp']) * 1000 > Date.now()),
+    attack: (typ) => present(token(typ, { alg: 'RS256', key: ATTACKER.privateKey })),
+    control: validPair,
+    ours: ourPairGuard,
+    refusal: 'invalid_token: signature',
+  },
+]
