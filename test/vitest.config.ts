@@ -36,6 +36,7 @@ export default defineConfig({
       project('client'),
       project('hosts'),
       project('example', 'example-app'),
+      project('models'),
       project('performance'),
       ...(ONLY_RUNTIME ? [project('runtimes')] : []),
     ],
