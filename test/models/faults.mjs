@@ -38,7 +38,10 @@ try {
     const path = join(copy, 'src', file)
     const text = readFileSync(path, 'utf8')
     if (text.split(from).length !== 2) throw new Error(`${file} must hold this text once: ${from}`)
-    writeFileSync(path, text.replace(from, () => to))
+    writeFileSync(
+      path,
+      text.replace(from, () => to),
+    )
     const failure = failureOf(model)
     writeFileSync(path, text)
     if (!failure) missed++

@@ -216,7 +216,9 @@ function endCalls(name: string, listOf: (kit: Kit) => Pending[]) {
 const commands = [
   fc
     .tuple(networks, plans)
-    .map(([network, plan]) => command<Kit>(`login of ${network} ${Object.values(plan)}`, (kit) => kit.logIn(network, plan))),
+    .map(([network, plan]) =>
+      command<Kit>(`login of ${network} ${Object.values(plan)}`, (kit) => kit.logIn(network, plan)),
+    ),
   fc.tuple(networks, fc.constantFrom(3, 40)).map(([network, count]) =>
     command<Kit>(`flood of ${count} logins of ${network}`, (kit) => {
       for (let i = 0; i < count; i++) kit.logIn(network, ORDINARY)
@@ -234,28 +236,29 @@ const commands = [
       }
     }),
   ),
-  fc
-    .constantFrom(1, 1000, 2500, 4999, 5000)
-    .map((ms) => command<Kit>(`pass ${ms} ms`, ({ world }) => world.pass(ms))),
+  fc.constantFrom(1, 1000, 2500, 4999, 5000).map((ms) => command<Kit>(`pass ${ms} ms`, ({ world }) => world.pass(ms))),
 ]
 
 describe('the login queue', () => {
   it.each([
     [1, 31 + 6],
     [2, 62 + 9],
-  ])('%i hashing threads and a queue of %i: shares are fair, no slot is lost, no check begins late', async (threads, queue) => {
-    await runModel<Kit>({
-      commands,
-      maxCommands: 60,
-      runs: 60,
-      create: (world) => create(world, threads, queue),
-      async finish(kit) {
-        await endAll(kit)
-        await kit.world.pass(3 * TIMEOUT)
-        await endAll(kit)
-        expect(kit.logins.filter(({ outcome }) => outcome === undefined)).toEqual([])
-        expect(kit.load()).toEqual({ active: 0, waiting: 0 })
-      },
-    })
-  })
+  ])(
+    '%i hashing threads and a queue of %i: shares are fair, no slot is lost, no check begins late',
+    async (threads, queue) => {
+      await runModel<Kit>({
+        commands,
+        maxCommands: 60,
+        runs: 30,
+        create: (world) => create(world, threads, queue),
+        async finish(kit) {
+          await endAll(kit)
+          await kit.world.pass(3 * TIMEOUT)
+          await endAll(kit)
+          expect(kit.logins.filter(({ outcome }) => outcome === undefined)).toEqual([])
+          expect(kit.load()).toEqual({ active: 0, waiting: 0 })
+        },
+      })
+    },
+  )
 })

@@ -232,7 +232,9 @@ async function verify(kit: Kit, { text, key }: Token): Promise<void> {
   const before = lastValid(kit)
   const asked = doneFetches(kit).at(-1)
   const isKnown =
-    before !== undefined && isWithin(KEEP_FOR, before.startedAt, start) && isWithin(MAX_AGE, asked?.startedAt ?? 0, start)
+    before !== undefined &&
+    isWithin(KEEP_FOR, before.startedAt, start) &&
+    isWithin(MAX_AGE, asked?.startedAt ?? 0, start)
   const mustPass = key !== undefined && isKnown && before.keys?.get(key.kid) === key.material
   open.count++
   const call = verifier.verify(text)
@@ -293,9 +295,9 @@ const commands = [
       }),
     ),
   ),
-  fc.constantFrom(1, 4999, 29_999, 30_000, 299_999, 600_000).map((ms) =>
-    command<Kit>(`pass ${ms} ms`, ({ world }) => world.pass(ms)),
-  ),
+  fc
+    .constantFrom(1, 4999, 29_999, 30_000, 299_999, 600_000)
+    .map((ms) => command<Kit>(`pass ${ms} ms`, ({ world }) => world.pass(ms))),
   fc.constantFrom(-KEEP_FOR, -MAX_AGE, -1, KEEP_FOR).map((ms) =>
     command<Kit>(`jump ${ms} ms`, (kit) => {
       kit.hasJumped = true
@@ -317,8 +319,9 @@ describe('remote keys and a source that lies', () => {
       maxCommands: 60,
       runs: 150,
       create,
-      async finish(kit) {
+      async finish(kit, drain) {
         await kit.world.pass(TIMEOUT)
+        await drain()
         expect(kit.open.count).toBe(0)
       },
     })

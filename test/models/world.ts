@@ -97,7 +97,7 @@ interface Subject {
 }
 
 /** A command of a model. */
-export type Command<T extends object> = fc.AsyncCommand<T, T, true>
+export type Command<T extends object> = fc.AsyncCommand<T, T, boolean>
 
 /** Creates a command from a name and a function. */
 export function command<T extends Subject>(
@@ -106,7 +106,7 @@ export function command<T extends Subject>(
   check: (it: T) => boolean = () => true,
 ): Command<T> {
   return {
-    check: (it) => check(it as T),
+    check: async (it) => check(it as T),
     run: async (_, it) => {
       await run(it)
       await settle()
@@ -125,9 +125,14 @@ interface Model<T extends Subject> {
   commands: fc.Arbitrary<Command<T>>[]
   maxCommands: number
   runs: number
+  /** The smallest random number of a run. Default 0. */
+  leastRandom?: number
   create(world: World, respond: Respond): T
-  /** Called when no response is left. Expects what must be true in the end. */
-  finish(it: T): Promise<void>
+  /**
+   * Called when no response is left. Expects what must be true in the end.
+   * @param drain lets all services respond
+   */
+  finish(it: T, drain: () => Promise<void>): Promise<void>
 }
 
 /** The number of runs is multiplied by this variable, for a long search. */
@@ -139,7 +144,8 @@ const endOnFailure = process.env['MODEL_FAULT'] !== undefined
  * Runs a model against the real system. The scheduler of fast-check decides the order of commands and responses. Everything else
  * settles after each of them.
  */
-export async function runModel<T extends Subject>({ commands, maxCommands, runs, create, finish }: Model<T>) {
+export async function runModel<T extends Subject>(model: Model<T>) {
+  const { commands, maxCommands, runs, leastRandom = 0, create, finish } = model
   let subject: T | undefined
   const scheduler = fc.scheduler({
     act: async (step) => {
@@ -148,16 +154,21 @@ export async function runModel<T extends Subject>({ commands, maxCommands, runs,
       subject?.check?.()
     },
   })
-  const lists = fc.commands(commands as fc.Arbitrary<fc.AsyncCommand<object, T, true>>[], { maxCommands, size: 'max' })
-  const numbers = fc.double({ min: 0, max: 0.999, noNaN: true })
+  const lists = fc.commands(commands as fc.Arbitrary<fc.AsyncCommand<object, T, boolean>>[], {
+    maxCommands,
+    size: 'max',
+  })
+  const numbers = fc.double({ min: leastRandom, max: 0.999, noNaN: true })
   const property = fc.asyncProperty(scheduler, lists, numbers, async (s, list, random) => {
     const world = startWorld({ random })
     try {
       const it = create(world, (label) => s.schedule(Promise.resolve(), label))
       subject = it
       await fc.scheduledModelRun(s, () => ({ model: it, real: it }), list)
-      const finished = finish(it)
-      await s.waitFor(finished)
+      await finish(it, async () => {
+        await settle()
+        await s.waitAll()
+      })
       expect(world.broken).toEqual([])
     } finally {
       world.end()
