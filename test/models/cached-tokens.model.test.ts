@@ -84,6 +84,8 @@ interface Kit {
   open: number
   rotateRing(keys: readonly KeyName[]): void
   request(guard: 'ring' | 'remote', token: Token): void
+  /** Sends a token whose text was changed. */
+  requestChanged(token: Token): void
 }
 
 /** One request, for the functions of the host that it calls. */
@@ -161,6 +163,12 @@ function create(world: World, respond: Respond): Kit {
     rotateRing(keys) {
       kit.ring = keys
       guards.ring = guardOf(ringOf(keys))
+    },
+    requestChanged({ text }) {
+      const headers = { authorization: `Bearer ${text}` }
+      const req = { headers, rawHeaders: [], url: '/', socket: {} } as unknown as GuardedRequest
+      const admitted = () => world.must(false, 'a token that differs in one character is refused')
+      asking.run({ hasFailed: false }, () => guards.ring.authenticate(req)).then(admitted, () => {})
     },
     request(guard, token) {
       const account = kit.accounts.get(token.accountId) as AccountState
@@ -281,6 +289,11 @@ const commands = [
       ),
     ),
   ),
+  withToken('request with a changed', (kit, token) => {
+    // The end of the text, which a cache may look at first, stays.
+    const text = token.text.replace(/\.(.)/, (_, first: string) => `.${first === 'e' ? 'f' : 'e'}`)
+    kit.requestChanged({ ...token, text })
+  }),
   withToken('revoke', (kit, token) => {
     token.isRevoked = true
     kit.changes++
