@@ -26,7 +26,7 @@ interface Guess {
   readonly process: number
   readonly email: string
   readonly address: string
-  /** What the model expects of the limits in memory. */
+  /** The windows in memory that must count this attempt. */
   readonly inMemory: { readonly name: LimitName; readonly window: Window }[]
   state: 'asks' | 'is admitted' | 'is refused' | 'has failed' | 'has succeeded' | 'has disconnected'
   giveBack?: (except?: 'address') => void
@@ -263,7 +263,8 @@ function create(world: World, respond: Respond): Kit {
       const except = how === 'has disconnected' ? 'address' : undefined
       takeBack(guess, except)
       guess.returnedAt = world.steady()
-      asking.run(guess, () => guess.giveBack?.(except))
+      // An attempt is taken back once, also when it is given back twice.
+      for (let i = 0; i < 2; i++) asking.run(guess, () => guess.giveBack?.(except))
     },
     check() {
       const now = world.steady()

@@ -1,10 +1,10 @@
-// Plants each fault of planted.mjs in a copy of src, and expects that its model fails: npm run models:faults [-- text of a fault]
+// Plants each fault of faults/planted.mjs in a copy of src, and expects that its model fails: npm run models:faults [-- text of a fault]
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { FAULTS } from './planted.mjs'
+import { FAULTS } from './faults/planted.mjs'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const COPIED = ['package.json', 'tsconfig.json', 'src', 'test/models', 'test/support', 'test/vitest.config.ts']

@@ -8,7 +8,7 @@ import { command, runModel, settle, type World } from './world.js'
 const TIMEOUT = 5000
 const SLOTS_PER_THREAD = 32
 
-/** What happens to a login. */
+/** The course of a login. */
 interface Plan {
   readonly lookUp: 'ends' | 'fails' | 'hangs'
   readonly hash: 'ends' | 'fails' | 'hangs'

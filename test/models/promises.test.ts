@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { root } from '../support/documents/repository.js'
-import { FAULTS } from './planted.mjs'
+import { FAULTS } from './faults/planted.mjs'
 import { LINKED } from './promises.js'
 
 const PAGE = readFileSync(`${root}docs/explanation/security.md`, 'utf8').replace(/\n {2,}/g, ' ')

@@ -103,10 +103,10 @@ const lies = fc.oneof(
     .map((kind): Behaviour => ({ kind })),
 )
 
-/** What the model knows of one fetch. Times are by the wall clock. */
+/** A fetch, as the model knows it. Times are by the wall clock. */
 interface Fetch {
   readonly startedAt: number
-  /** By the steady clock. */
+  /** The end of the time limit, by the steady clock. */
   readonly giveUpAt: number
   readonly order: number
   /** The keys by their id, from a valid response. Undefined until then, and after a lie. */

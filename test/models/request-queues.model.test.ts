@@ -139,7 +139,7 @@ describe('queues of requests', () => {
   it('at most 8 requests continue in one turn, networks and their connections take turns, and nobody waits for ever', async () => {
     await runModel<TurnKit>({
       commands: [
-        fc.array(sources, { minLength: 1, maxLength: 20 }).map((list) =>
+        fc.array(sources, { minLength: 1, maxLength: 30, size: 'max' }).map((list) =>
           command<TurnKit>(`requests of ${list.map(nameOf)}`, async (kit) => {
             const { world } = kit
             for (const source of list) enqueue(kit, source)

@@ -169,11 +169,11 @@ export const FAULTS = [
     to: 'for (; left >= 0 && waiting.size > 0; left--)',
   },
   {
-    what: 'a failed call of the host counts for ever',
+    what: 'a call of the host counts for ever',
     model: 'request-queues',
     file: 'http/shared/host-call-limit.ts',
-    from: '.finally(() => leave(source, wait))',
-    to: '.then(() => leave(source, wait))',
+    from: '    held--\\n',
+    to: '',
   },
   {
     what: 'a successful login counts as failed when the store responds late',
