@@ -17,7 +17,7 @@ import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import { ISSUER, signingKey } from '../support/fixtures.js'
 import { pairOf } from '../support/keys.js'
-import { command, type Respond, runModel, type World } from './world.js'
+import { command, type Respond, runModel, TIME_LIMIT, type World } from './world.js'
 
 const SECOND = 1000
 const [TIMEOUT, COOLDOWN, MAX_AGE] = [5 * SECOND, 30 * SECOND, 600 * SECOND]
@@ -63,6 +63,8 @@ interface AccountState {
 /** A fetch of the set that the keys of the remote guard come from. */
 interface Fetch {
   readonly startedAt: number
+  /** The number of times at which the clock was set before. */
+  readonly jumps: number
   keys: readonly KeyName[] | undefined
 }
 
@@ -124,7 +126,7 @@ function create(world: World, respond: Respond): Kit {
   }
 
   async function fetchKeys(): Promise<Response> {
-    const one: Fetch = { startedAt: world.wall(), keys: undefined }
+    const one: Fetch = { startedAt: world.wall(), jumps: kit.jumps, keys: undefined }
     kit.fetches.push(one)
     await respond('keys')
     const keys = kit.published
@@ -217,7 +219,9 @@ function create(world: World, respond: Respond): Kit {
           sets.some((set) => set?.keys?.includes(token.key)),
           'the key of a cached token is checked on every request',
         )
-        const isGone = removedAt?.jumps === kit.jumps && start.wall - removedAt.wall > MAX_AGE
+        // A clock that is set back makes the last set younger.
+        const isSteady = [removedAt?.jumps, lastSet?.jumps].every((jumps) => jumps === kit.jumps)
+        const isGone = removedAt !== undefined && isSteady && start.wall - removedAt.wall > MAX_AGE
         must(!isGone, 'a removed key verifies nothing after 10 minutes')
       }
 
@@ -363,19 +367,23 @@ afterEach(() => {
 })
 
 describe('cached tokens, keys, revocation and the clock', () => {
-  it('a token passes only while its times, its key, its account and the host allow it, and then it does', async () => {
-    await runModel<Kit>({
-      commands,
-      maxCommands: 120,
-      runs: 80,
-      create,
-      async finish(kit, drain) {
-        for (let step = 0; step < 4; step++) {
-          await kit.world.pass(TIMEOUT)
-          await drain()
-        }
-        expect(kit.open).toBe(0)
-      },
-    })
-  })
+  it(
+    'a token passes only while its times, its key, its account and the host allow it, and then it does',
+    async () => {
+      await runModel<Kit>({
+        commands,
+        maxCommands: 120,
+        runs: 40,
+        create,
+        async finish(kit, drain) {
+          for (let step = 0; step < 4; step++) {
+            await kit.world.pass(TIMEOUT)
+            await drain()
+          }
+          expect(kit.open).toBe(0)
+        },
+      })
+    },
+    TIME_LIMIT,
+  )
 })

@@ -3,7 +3,7 @@ import { type AuthError, createThrottle, type Limiter, type LimiterOptions } fro
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Throttle } from '../../src/accounts/throttle/throttle.js'
-import { command, type Respond, runModel, type World } from './world.js'
+import { command, type Respond, runModel, TIME_LIMIT, type World } from './world.js'
 
 const SECOND = 1000
 /** The limits, in the order in which an attempt is counted. */
@@ -329,28 +329,32 @@ const commands = [
 ]
 
 describe('failed-login limits and a store that fails', () => {
-  it('no process and no window allows more failures than the limit, and a successful login costs nothing', async () => {
-    await runModel<Kit>({
-      commands,
-      maxCommands: 80,
-      runs: 60,
-      create,
-      async finish({ world, store, guesses, end, check }, drain) {
-        store.behaviour = 'works'
-        await drain()
-        await world.pass(PATIENCE * NAMES.length)
-        expect(guesses.filter(({ state }) => state === 'asks')).toEqual([])
-        for (const guess of guesses) if (guess.state === 'is admitted') end(guess, 'has succeeded')
-        await drain()
-        check()
-        for (const [key, { calls, count, endsAt, lateRefunds }] of store.windows) {
-          if (world.steady() >= endsAt) continue
-          const failed = calls.filter(counts).length
-          const lost = calls.filter((call) => !counts(call) && !isRefunded(call)).length
-          expect(count, `attempts that count: ${key}`).toBeGreaterThanOrEqual(failed - lateRefunds)
-          expect(count, `attempts that count: ${key}`).toBeLessThanOrEqual(failed + lost + lateRefunds)
-        }
-      },
-    })
-  })
+  it(
+    'no process and no window allows more failures than the limit, and a successful login costs nothing',
+    async () => {
+      await runModel<Kit>({
+        commands,
+        maxCommands: 80,
+        runs: 60,
+        create,
+        async finish({ world, store, guesses, end, check }, drain) {
+          store.behaviour = 'works'
+          await drain()
+          await world.pass(PATIENCE * NAMES.length)
+          expect(guesses.filter(({ state }) => state === 'asks')).toEqual([])
+          for (const guess of guesses) if (guess.state === 'is admitted') end(guess, 'has succeeded')
+          await drain()
+          check()
+          for (const [key, { calls, count, endsAt, lateRefunds }] of store.windows) {
+            if (world.steady() >= endsAt) continue
+            const failed = calls.filter(counts).length
+            const lost = calls.filter((call) => !counts(call) && !isRefunded(call)).length
+            expect(count, `attempts that count: ${key}`).toBeGreaterThanOrEqual(failed - lateRefunds)
+            expect(count, `attempts that count: ${key}`).toBeLessThanOrEqual(failed + lost + lateRefunds)
+          }
+        },
+      })
+    },
+    TIME_LIMIT,
+  )
 })

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createLogin, type Login } from '../../src/accounts/login.js'
 import { createRounds } from './rounds.js'
-import { command, runModel, settle, type World } from './world.js'
+import { command, runModel, settle, TIME_LIMIT, type World } from './world.js'
 
 const TIMEOUT = 5000
 const SLOTS_PER_THREAD = 32

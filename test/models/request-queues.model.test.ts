@@ -7,7 +7,7 @@ import { createHostCallLimit, type LimitHostCalls } from '../../src/http/shared/
 import { createTurnQueue, type WaitForTurn } from '../../src/http/shared/turn-queue.js'
 import type { Source } from '../../src/shared/queues/fair-queue.js'
 import { createRounds } from './rounds.js'
-import { command, runModel, type World } from './world.js'
+import { command, runModel, TIME_LIMIT, type World } from './world.js'
 
 const LIMITS = { total: 7, perNetwork: 4, perConnection: 3 }
 const PER_TURN = 8
@@ -113,58 +113,66 @@ function enqueue(kit: TurnKit, given: Source): void {
 }
 
 describe('queues of requests', () => {
-  it('a call of the host counts until it ends, and a connection above its limit loses its waiting requests at once', async () => {
-    await runModel<LimitKit>({
-      commands: [
-        ...[1, 2].map(() =>
-          sources.map((source) => command<LimitKit>(`call of ${nameOf(source)}`, (kit) => ask(kit, source))),
-        ),
-        fc.tuple(fc.nat(20), fc.constantFrom(...(['ends', 'fails'] as const))).map(([at, how]) =>
-          command<LimitKit>(
-            `call ${at} ${how}`,
-            (kit) => end(kit, at, how),
-            ({ running }) => running.length > 0,
+  it(
+    'a call of the host counts until it ends, and a connection above its limit loses its waiting requests at once',
+    async () => {
+      await runModel<LimitKit>({
+        commands: [
+          ...[1, 2].map(() =>
+            sources.map((source) => command<LimitKit>(`call of ${nameOf(source)}`, (kit) => ask(kit, source))),
           ),
-        ),
-      ],
-      maxCommands: 60,
-      runs: 60,
-      create: (world) => ({ world, limit: createHostCallLimit(LIMITS), running: [], responses: [], asked: 0 }),
-      async finish(kit) {
-        while (kit.running.length > 0) await end(kit, 0, 'ends')
-      },
-    })
-  })
+          fc.tuple(fc.nat(20), fc.constantFrom(...(['ends', 'fails'] as const))).map(([at, how]) =>
+            command<LimitKit>(
+              `call ${at} ${how}`,
+              (kit) => end(kit, at, how),
+              ({ running }) => running.length > 0,
+            ),
+          ),
+        ],
+        maxCommands: 60,
+        runs: 40,
+        create: (world) => ({ world, limit: createHostCallLimit(LIMITS), running: [], responses: [], asked: 0 }),
+        async finish(kit) {
+          while (kit.running.length > 0) await end(kit, 0, 'ends')
+        },
+      })
+    },
+    TIME_LIMIT,
+  )
 
-  it('at most 8 requests continue in one turn, networks and their connections take turns, and nobody waits for ever', async () => {
-    await runModel<TurnKit>({
-      commands: [
-        fc.array(sources, { minLength: 1, maxLength: 30, size: 'max' }).map((list) =>
-          command<TurnKit>(`requests of ${list.map(nameOf)}`, async (kit) => {
-            const { world } = kit
-            for (const source of list) enqueue(kit, source)
-            // The promises of refused requests settle before the next turn.
-            for (let i = 0; i < 5; i++) await Promise.resolve()
-            world.must(kit.waiting.length <= LIMITS.total * 3, 'the limit of waiting requests holds')
-            for (let turn = 0; turn < 2; turn++) {
-              kit.rounds.wait(networksOf(kit.waiting))
-              kit.continued = 0
-              await new Promise(setImmediate)
-              world.must(kit.continued <= PER_TURN, 'at most 8 requests continue in one turn')
-            }
-          }),
-        ),
-      ],
-      maxCommands: 30,
-      runs: 60,
-      create(world) {
-        const wait = createTurnQueue({ total: LIMITS.total * 3, perNetwork: 12, perConnection: 6 })
-        return { world, wait, rounds: createRounds(), lanes: createRounds(), waiting: [], continued: 0 }
-      },
-      async finish(kit) {
-        for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate)
-        expect(kit.waiting).toEqual([])
-      },
-    })
-  })
+  it(
+    'at most 8 requests continue in one turn, networks and their connections take turns, and nobody waits for ever',
+    async () => {
+      await runModel<TurnKit>({
+        commands: [
+          fc.array(sources, { minLength: 1, maxLength: 30, size: 'max' }).map((list) =>
+            command<TurnKit>(`requests of ${list.map(nameOf)}`, async (kit) => {
+              const { world } = kit
+              for (const source of list) enqueue(kit, source)
+              // The promises of refused requests settle before the next turn.
+              for (let i = 0; i < 5; i++) await Promise.resolve()
+              world.must(kit.waiting.length <= LIMITS.total * 3, 'the limit of waiting requests holds')
+              for (let turn = 0; turn < 2; turn++) {
+                kit.rounds.wait(networksOf(kit.waiting))
+                kit.continued = 0
+                await new Promise(setImmediate)
+                world.must(kit.continued <= PER_TURN, 'at most 8 requests continue in one turn')
+              }
+            }),
+          ),
+        ],
+        maxCommands: 30,
+        runs: 40,
+        create(world) {
+          const wait = createTurnQueue({ total: LIMITS.total * 3, perNetwork: 12, perConnection: 6 })
+          return { world, wait, rounds: createRounds(), lanes: createRounds(), waiting: [], continued: 0 }
+        },
+        async finish(kit) {
+          for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate)
+          expect(kit.waiting).toEqual([])
+        },
+      })
+    },
+    TIME_LIMIT,
+  )
 })

@@ -135,6 +135,8 @@ interface Model<T extends Subject> {
 
 /** The number of runs is multiplied by this variable, for a long search. */
 const FACTOR = Number(process.env['MODEL_RUNS'] ?? 1)
+/** The time limit of a model's test, in milliseconds. */
+export const TIME_LIMIT = 60_000 * Math.max(1, FACTOR)
 /** A run with a planted fault needs no small example. */
 const endOnFailure = process.env['MODEL_FAULT'] !== undefined
 

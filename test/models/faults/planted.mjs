@@ -172,7 +172,7 @@ export const FAULTS = [
     what: 'a call of the host counts for ever',
     model: 'request-queues',
     file: 'http/shared/host-call-limit.ts',
-    from: '    held--\\n',
+    from: '    held--\n',
     to: '',
   },
   {
@@ -242,8 +242,8 @@ export const FAULTS = [
     what: 'a sign-in that was running at the sign-out keeps its token',
     model: 'client',
     file: 'client/token-holder.ts',
-    from: "if (signal.aborted) throw new TokenClientError('aborted')\n    link",
-    to: 'link',
+    from: 'error\n    running?.stop.abort()\n',
+    to: 'error\n',
   },
   {
     what: 'the lifetime of a token stops while the machine sleeps',
