@@ -383,7 +383,7 @@ describe('the client and a server that lies', () => {
       await runModel<Kit>({
         commands,
         maxCommands: 80,
-        runs: 60,
+        runs: 40,
         leastRandom: 0.5,
         create,
         async finish(kit, drain) {

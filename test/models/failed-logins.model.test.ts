@@ -335,7 +335,7 @@ describe('failed-login limits and a store that fails', () => {
       await runModel<Kit>({
         commands,
         maxCommands: 80,
-        runs: 60,
+        runs: 40,
         create,
         async finish({ world, store, guesses, end, check }, drain) {
           store.behaviour = 'works'

@@ -260,5 +260,6 @@ describe('the login queue', () => {
         },
       })
     },
+    TIME_LIMIT,
   )
 })
