@@ -23,7 +23,8 @@ function failureOf(model) {
   if (status === 0) return undefined
   const output = stdout + stderr
   if (!/Property failed|AssertionError/.test(output)) throw new Error(`the model did not run:\n${output}`)
-  return /\+ {3}"(.+)",|AssertionError: (.+)|Caused by: (.+)/.exec(output)?.slice(1).find(Boolean) ?? 'failed'
+  const found = [/\+ {3}"(.+)",/, /AssertionError: (.+)/, /Caused by: (.+)/].map((part) => part.exec(output)?.[1])
+  return found.find(Boolean) ?? 'failed'
 }
 
 let missed = 0

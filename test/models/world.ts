@@ -135,6 +135,8 @@ interface Model<T extends Subject> {
 
 /** The number of runs is multiplied by this variable, for a long search. */
 const FACTOR = Number(process.env['MODEL_RUNS'] ?? 1)
+/** Without the variable, each run does the same. A search begins elsewhere each time. */
+const seed = process.env['MODEL_RUNS'] === undefined ? { seed: 19 } : {}
 /** The time limit of a model's test, in milliseconds. */
 export const TIME_LIMIT = 60_000 * Math.max(1, FACTOR)
 /** A run with a planted fault needs no small example. */
@@ -174,5 +176,5 @@ export async function runModel<T extends Subject>(model: Model<T>) {
       world.end()
     }
   })
-  await fc.assert(property, { numRuns: Math.ceil(runs * FACTOR), endOnFailure })
+  await fc.assert(property, { ...seed, numRuns: Math.ceil(runs * FACTOR), endOnFailure })
 }
