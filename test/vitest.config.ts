@@ -38,6 +38,7 @@ export default defineConfig({
       project('hosts'),
       project('languages'),
       project('example', 'example-app'),
+      project('models'),
       project('performance'),
       ...(ONLY_RUNTIME ? [project('runtimes')] : []),
     ],

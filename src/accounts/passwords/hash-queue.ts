@@ -107,6 +107,8 @@ export function createHashQueue(concurrency: number, queue: number): HashQueue {
     { source = NOWHERE, signal, timeout, waitTimeout = timeout }: RunRequest = {},
   ): Promise<T> {
     if (signal?.aborted) throw new AuthError('client_closed_request')
+    // A slow look-up may have used up the time, also while a thread is free.
+    if (waitTimeout !== undefined && waitTimeout <= 0) throw new AuthError('overloaded')
     if (active < concurrency) active++
     else await wait(ready, source, { signal, timeout: waitTimeout })
     try {

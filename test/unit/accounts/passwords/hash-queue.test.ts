@@ -276,6 +276,15 @@ describe('the hash queue', () => {
       expect(started).toEqual(['first'])
     })
 
+    it('never runs a task that begins too late, also while a thread is free', async () => {
+      const queue = createHashQueue(1, 10)
+      const started: string[] = []
+      const late = queue.run(task('late', started).run, { timeout: 1000, waitTimeout: 0 })
+      await expect(late).rejects.toMatchObject({ code: 'overloaded' })
+      expect(started).toEqual([])
+      expect(queue.load()).toEqual({ active: 0, waiting: 0 })
+    })
+
     it('says overloaded to a login that waits too long for a slot', async () => {
       const queue = createHashQueue(1, 1000)
       for (let i = 0; i < 32; i++) await queue.acquire()

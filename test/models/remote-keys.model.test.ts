@@ -1,0 +1,333 @@
+import { createPublicKey, type KeyObject } from 'node:crypto'
+import {
+  type AuthError,
+  createTokenIssuer,
+  createTokenVerifier,
+  type PrivateTokenKey,
+  type RemoteKeys,
+  remoteKeys,
+  type TokenVerifier,
+} from 'express-token-endpoint'
+import fc from 'fast-check'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { forge, ISSUER, signingKey } from '../support/fixtures.js'
+import { command, type Respond, runModel, startWorld, TIME_LIMIT, type World } from './world.js'
+
+const URL_OF_KEYS = 'https://keys.example.com/jwks.json'
+const SECOND = 1000
+const [TIMEOUT, COOLDOWN, MAX_AGE, KEEP_FOR] = [5 * SECOND, 30 * SECOND, 600 * SECOND, 3600 * SECOND]
+const SIZE_LIMIT = 102_400
+const CHUNK = 4096
+
+/** A key: its id, and its material. Two keys may have one id. */
+interface Key {
+  readonly kid: string
+  readonly material: string
+}
+const KEYS: readonly Key[] = [
+  { kid: 'k1', material: 'one' },
+  { kid: 'k1', material: 'two' },
+  { kid: 'k2', material: 'two' },
+  { kid: 'k3', material: 'three' },
+]
+
+const privateKey = ({ kid, material }: Key): PrivateTokenKey => ({ ...signingKey('ES256', material), kid })
+const publicJwk = (key: Key) =>
+  createPublicKey(privateKey(key).privateKey as string | KeyObject).export({ format: 'jwk' })
+
+/** The forms of a key in a JWK set. Only the first two can verify. */
+const FORMS = {
+  usual: (key: Key) => ({ ...publicJwk(key), kid: key.kid, alg: 'ES256', use: 'sig' }),
+  'without alg': (key: Key) => ({ ...publicJwk(key), kid: key.kid }),
+  'other alg': (key: Key) => ({ ...publicJwk(key), kid: key.kid, alg: 'ES384' }),
+  'RSA alg': (key: Key) => ({ ...publicJwk(key), kid: key.kid, alg: 'RS256' }),
+  secret: ({ kid }: Key) => ({ kty: 'oct', k: Buffer.from(CONFUSED).toString('base64url'), kid, alg: 'HS256' }),
+} satisfies Record<string, (key: Key) => object>
+type Form = keyof typeof FORMS
+const isUsable = (form: Form) => form === 'usual' || form === 'without alg'
+
+/** The secret that a lying source publishes. */
+const CONFUSED = 'a secret that a lying source publishes as a key'.repeat(2)
+
+interface Token {
+  readonly text: string
+  /** The key that signed it. Undefined for a token that must never pass. */
+  readonly key: Key | undefined
+}
+
+/** Signs tokens that outlive every run. */
+function signTokens(): readonly Token[] {
+  const { wall, end } = startWorld()
+  // Issued a month ago, because commands set the clock back.
+  const seconds = wall() / 1000 - 86_400 * 30
+  end()
+  const clock = () => seconds * 1000
+  const signed = KEYS.map((key): Token => {
+    const issuer = createTokenIssuer({ issuer: ISSUER, keys: privateKey(key), lifetime: '300 days', clock })
+    return { text: issuer.issue({ accountId: 'acc-1' }).token, key }
+  })
+  const payload = {
+    ...{ iss: ISSUER, aud: ISSUER, sub: 'acc-1', client_id: ISSUER, jti: 'forged' },
+    ...{ iat: seconds, exp: seconds + 86_400 * 300 },
+  }
+  const forged = { text: forge({ alg: 'HS256', typ: 'at+jwt', kid: 'k2' }, payload, CONFUSED, 'HS256'), key: undefined }
+  return [...signed, forged]
+}
+const TOKENS = signTokens()
+
+type KeySet = readonly (readonly [form: Form, key: Key])[]
+
+/** The behaviour of the source. */
+type Behaviour =
+  | { readonly kind: 'keys'; readonly keys: KeySet }
+  | { readonly kind: 'status'; readonly status: number; readonly keys: KeySet }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'huge'; readonly keys: KeySet }
+  | { readonly kind: 'hang' | 'refuse' | 'bytes' | 'endless body' | 'broken body' }
+
+const keySets = fc.array(
+  fc.tuple(fc.constantFrom(...(['usual', 'usual', ...Object.keys(FORMS)] as Form[])), fc.constantFrom(...KEYS)),
+  { maxLength: 4 },
+)
+const honest = keySets.map((keys): Behaviour => ({ kind: 'keys', keys }))
+const lies = fc.oneof(
+  fc
+    .record({ status: fc.constantFrom(201, 203, 204, 301, 302, 304, 404, 500, 503), keys: keySets })
+    .map(({ status, keys }): Behaviour => ({ kind: 'status', status, keys })),
+  fc
+    .constantFrom('', 'null', '[]', '{}', '<html>', '{"keys":{}}', '{"keys":[', '{"keys":"k1"}')
+    .map((text): Behaviour => ({ kind: 'text', text })),
+  keySets.map((keys): Behaviour => ({ kind: 'huge', keys })),
+  fc
+    .constantFrom(...(['hang', 'refuse', 'bytes', 'endless body', 'broken body'] as const))
+    .map((kind): Behaviour => ({ kind })),
+)
+
+/** A fetch, as the model knows it. Times are by the wall clock. */
+interface Fetch {
+  readonly startedAt: number
+  /** The end of the time limit, by the steady clock. */
+  readonly giveUpAt: number
+  readonly order: number
+  /** The keys by their id, from a valid response. Undefined until then, and after a lie. */
+  keys?: ReadonlyMap<string, string>
+  isDone: boolean
+}
+
+interface Kit {
+  readonly world: World
+  readonly source: { behaviour: Behaviour }
+  readonly verifier: TokenVerifier
+  readonly fetches: Fetch[]
+  readonly open: { count: number }
+  hasJumped: boolean
+}
+
+/** Returns the keys that a set holds: the first usable key of each id. */
+function usableKeys(set: KeySet): ReadonlyMap<string, string> {
+  const keys = new Map<string, string>()
+  for (const [form, { kid, material }] of set) if (isUsable(form) && !keys.has(kid)) keys.set(kid, material)
+  return keys
+}
+
+const textOf = (set: KeySet) => JSON.stringify({ keys: set.map(([form, key]) => FORMS[form](key)) })
+
+/** Returns the body of a response, whose chunks are made when they are read. */
+function streamOf(chunks: (index: number) => Uint8Array | undefined | Promise<never>, onRead: (size: number) => void) {
+  let index = 0
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const chunk = await chunks(index++)
+        if (!chunk) return controller.close()
+        onRead(chunk.length)
+        controller.enqueue(chunk)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+function respondTo(behaviour: Behaviour, onRead: (size: number) => void): Response | Promise<never> {
+  const bytes = (text: string) => new TextEncoder().encode(text)
+  switch (behaviour.kind) {
+    case 'keys':
+      return new Response(textOf(behaviour.keys))
+    case 'status': {
+      const hasBody = ![204, 304].includes(behaviour.status)
+      const headers = { Location: 'https://evil.example.net/jwks.json' }
+      return new Response(hasBody ? textOf(behaviour.keys) : null, { status: behaviour.status, headers })
+    }
+    case 'text':
+      return new Response(behaviour.text)
+    case 'huge': {
+      const text = textOf(behaviour.keys).padEnd(3 * SIZE_LIMIT)
+      const parts = (i: number) => (i * CHUNK < text.length ? bytes(text.slice(i * CHUNK, (i + 1) * CHUNK)) : undefined)
+      return new Response(streamOf(parts, onRead))
+    }
+    case 'bytes':
+      return new Response(Uint8Array.of(0x7b, 0xff, 0x7d))
+    case 'endless body':
+      return new Response(streamOf((i) => (i === 0 ? bytes('{"keys":[') : new Promise<never>(() => {})), onRead))
+    case 'broken body':
+      return new Response(streamOf((i) => (i === 0 ? bytes('{"keys":[') : Promise.reject(new Error('reset'))), onRead))
+    case 'refuse':
+      return Promise.reject(new TypeError('fetch failed'))
+    case 'hang':
+      return new Promise<never>(() => {})
+  }
+}
+
+function create(world: World, respond: Respond): Kit {
+  const fetches: Fetch[] = []
+  const source: Kit['source'] = { behaviour: { kind: 'keys', keys: KEYS.map((key) => ['usual', key] as const) } }
+  const kit: Omit<Kit, 'verifier'> = { world, source, fetches, open: { count: 0 }, hasJumped: false }
+
+  async function fetchKeys(url: unknown, init: RequestInit = {}): Promise<Response> {
+    const last = fetches.at(-1)
+    const one: Fetch = {
+      startedAt: world.wall(),
+      giveUpAt: world.steady() + TIMEOUT,
+      order: fetches.length,
+      isDone: false,
+    }
+    fetches.push(one)
+    world.must(String(url) === URL_OF_KEYS, 'fetches only the URL that it was created with')
+    world.must(init.redirect === 'manual', 'follows no redirect')
+    world.must(!last || isDone(world, last), 'shares one fetch')
+    const isSoon = last && one.startedAt - last.startedAt < COOLDOWN
+    world.must(!isSoon || one.startedAt < last.startedAt, 'fetches at most once in 30 s')
+    const aborted = new Promise<never>((_, reject) =>
+      init.signal?.addEventListener('abort', () => reject(new Error('aborted'))),
+    )
+    aborted.catch(() => {})
+    await Promise.race([respond('source'), aborted])
+    const { behaviour } = source
+    if (world.steady() < one.giveUpAt && !['hang', 'endless body'].includes(behaviour.kind)) one.isDone = true
+    if (one.isDone && behaviour.kind === 'keys') one.keys = usableKeys(behaviour.keys)
+    let size = 0
+    const onRead = (length: number) => {
+      size += length
+      world.must(size <= SIZE_LIMIT + CHUNK, 'reads at most 102,400 bytes')
+    }
+    return Promise.race([respondTo(behaviour, onRead), aborted])
+  }
+
+  globalThis.fetch = fetchKeys as typeof fetch
+  const keys: RemoteKeys = remoteKeys(URL_OF_KEYS, { clock: world.wall, onError: () => {} })
+  const verifier = createTokenVerifier({ issuer: ISSUER, keys, clock: world.wall, cache: 10 })
+  return Object.assign(kit, { verifier })
+}
+
+const isDone = (world: World, { isDone, giveUpAt }: Fetch) => isDone || world.steady() >= giveUpAt
+const doneFetches = ({ fetches, world }: Kit) => fetches.filter((one) => isDone(world, one))
+const lastValid = (kit: Kit) => doneFetches(kit).findLast(({ keys }) => keys)
+
+const isWithin = (span: number, since: number, now: number) => now >= since && now - since < span
+
+/** Verifies a token, and compares the result with what the fetches before and after it allow. */
+async function verify(kit: Kit, { text, key }: Token): Promise<void> {
+  const { world, verifier, fetches, open } = kit
+  const [start, started] = [world.wall(), world.steady()]
+  const before = lastValid(kit)
+  const asked = doneFetches(kit).at(-1)
+  const isKnown =
+    before !== undefined &&
+    isWithin(KEEP_FOR, before.startedAt, start) &&
+    isWithin(MAX_AGE, asked?.startedAt ?? 0, start)
+  const mustPass = key !== undefined && isKnown && before.keys?.get(key.kid) === key.material
+  open.count++
+  const call = verifier.verify(text)
+  const isFetching = fetches.some((one) => !isDone(world, one))
+  const rests = asked !== undefined && isWithin(COOLDOWN, asked.startedAt, start)
+  world.must(mustPass || !key || isKnown || isFetching || rests, 'fetches the keys for a token with an unknown key')
+  const error = await call.then(
+    () => undefined,
+    (thrown: AuthError) => thrown,
+  )
+  open.count--
+  world.must(world.steady() - started <= TIMEOUT, 'a fetch ends after 5 s')
+  const after = doneFetches(kit)
+  if (!error) {
+    const usable = after.filter(({ keys, order }) => keys && order >= (before?.order ?? 0))
+    const sets = usable.filter(({ keys }) => key && keys?.get(key.kid) === key.material)
+    world.must(sets.length > 0, 'a token passes only with a key of the last valid set')
+    const isKept = ({ startedAt }: Fetch) => start - startedAt < KEEP_FOR
+    world.must(sets.some(isKept), 'a removed key verifies nothing after an hour while the source is down')
+    const isFresh = ({ startedAt }: Fetch) => start - startedAt < MAX_AGE
+    world.must(after.some(isFresh), 'a removed key verifies nothing after 10 minutes')
+    return
+  }
+  world.must(!mustPass, 'a token of a cached key passes, also while the source is down')
+  const last = after.at(-1)
+  if (error.code === 'unavailable') world.must(!last?.keys, 'unavailable only after a fetch that failed')
+  else if (error.reason === 'unknown_key') {
+    const lacksKey = !key || last?.keys?.get(key.kid) === undefined
+    world.must(last?.keys !== undefined, 'a token is not refused as invalid while the source is down')
+    world.must(lacksKey || kit.hasJumped, 'a token is not refused while its key is in the last set')
+  } else world.must(['signature', 'algorithm'].includes(error.reason ?? ''), `no other refusal: ${error.reason}`)
+}
+
+/** The moments at which a rule begins or ends, after the start of the last fetch. */
+const SPANS = [0, TIMEOUT, COOLDOWN, MAX_AGE / 2, MAX_AGE, KEEP_FOR]
+
+const commands = [
+  ...Array.from({ length: 4 }, () =>
+    fc.constantFrom(...TOKENS).map((token) =>
+      command<Kit>(`verify ${token.key ? Object.values(token.key).join(' ') : 'forged'}`, (kit) => {
+        void verify(kit, token)
+      }),
+    ),
+  ),
+  ...[honest, honest, lies].map((behaviours) =>
+    behaviours.map((behaviour) =>
+      command<Kit>(`source ${JSON.stringify(behaviour)}`, ({ source }) => {
+        source.behaviour = behaviour
+      }),
+    ),
+  ),
+  ...Array.from({ length: 3 }, () =>
+    fc.tuple(fc.constantFrom(...SPANS), fc.constantFrom(-1, 0, 1)).map(([span, offset]) =>
+      command<Kit>(`pass until ${span} + ${offset} ms after the last valid fetch`, (kit) => {
+        const { world } = kit
+        const since = (lastValid(kit) ?? kit.fetches.at(-1))?.startedAt ?? world.wall()
+        return world.pass(Math.max(0, since + span + offset - world.wall()))
+      }),
+    ),
+  ),
+  fc
+    .constantFrom(1, 4999, 29_999, 30_000, 299_999, 600_000)
+    .map((ms) => command<Kit>(`pass ${ms} ms`, ({ world }) => world.pass(ms))),
+  fc.constantFrom(-KEEP_FOR, -MAX_AGE, -1, KEEP_FOR).map((ms) =>
+    command<Kit>(`jump ${ms} ms`, (kit) => {
+      kit.hasJumped = true
+      kit.world.jump(ms)
+    }),
+  ),
+]
+
+const realFetch = globalThis.fetch
+afterEach(() => {
+  globalThis.fetch = realFetch
+  vi.restoreAllMocks()
+})
+
+describe('remote keys and a source that lies', () => {
+  it(
+    'a token passes only with a key of a valid set, and no removed key outlives its time',
+    async () => {
+      await runModel<Kit>({
+        commands,
+        maxCommands: 60,
+        runs: 80,
+        create,
+        async finish(kit, drain) {
+          await kit.world.pass(TIMEOUT)
+          await drain()
+          expect(kit.open.count).toBe(0)
+        },
+      })
+    },
+    TIME_LIMIT,
+  )
+})
