@@ -1,9 +1,19 @@
 // The coverage of this package's own code, from V8. jazzer.js would need a newer C library than some systems of contributors have.
 import { Session } from 'node:inspector'
 
-const OWN = /\/dist\/[^?]*\.js$/
+const OWN = /^file:(?!.*\/node_modules\/).*\/dist\/.*\.js$/
+/** A feature stands for so many characters of code. V8 joins blocks with equal counts, so the blocks of two runs differ. */
+const STEP = 8
 
-/** Starts counting. `take` returns what ran since the last call: a text for each block of code. */
+/** Returns the characters that ran. Ranges of V8 start with the outer one. */
+function ranIn(functions) {
+  const ranges = functions.flatMap((one) => one.ranges)
+  const ran = new Uint8Array(Math.max(...ranges.map(({ endOffset }) => endOffset)))
+  for (const { startOffset, endOffset, count } of ranges) ran.fill(count > 0 ? 1 : 0, startOffset, endOffset)
+  return ran
+}
+
+/** Starts counting. `take` returns what ran since the last call: a text for each piece of code. */
 export function startCoverage() {
   const session = new Session()
   session.connect()
@@ -23,11 +33,8 @@ export function startCoverage() {
       const blocks = []
       for (const { url, functions } of post('takePreciseCoverage').result) {
         if (!OWN.test(url)) continue
-        for (const { ranges } of functions) {
-          for (const { startOffset, endOffset, count } of ranges) {
-            if (count > 0) blocks.push(`${startOffset}-${endOffset}`)
-          }
-        }
+        const ran = ranIn(functions)
+        for (let at = 0; at < ran.length; at += STEP) if (ran[at]) blocks.push(`${url.slice(-20)} ${at}`)
       }
       return blocks
     },

@@ -28,7 +28,7 @@ const end = values.cases ? Number.POSITIVE_INFINITY : performance.now() + Number
 const most = Number(values.cases ?? Number.POSITIVE_INFINITY)
 const say = (line) => process.stdout.write(`${line}\n`)
 
-/** V8 takes milliseconds to report its counts, so a batch shares one report. Only a batch with a new block runs again, one by one. */
+/** V8 takes milliseconds to report its counts, so a batch shares one report. A batch with new blocks runs again, in halves. */
 const BATCH = 50
 
 const coverage = startCoverage()
@@ -72,16 +72,26 @@ async function runBatch(run, cases) {
   coverage.take()
   const outcomes = []
   for (const one of cases) outcomes.push(await judge(run, one))
-  const ranNewCode = run.pool.isNew(coverage.take())
+  const blocks = coverage.take()
   for (const [i, one] of cases.entries()) {
     const { traits } = outcomes[i]
     run.pool.add(one, [...traits, traits.join(', ')])
   }
-  if (!ranNewCode) return
-  for (const one of cases) {
+  await findNewBlocks(run, cases, blocks)
+}
+
+/** Halves a list of cases until it has found those that ran new blocks. */
+async function findNewBlocks(run, cases, blocks) {
+  if (!run.pool.isNew(blocks)) return
+  if (cases.length === 1) {
+    run.pool.add(cases[0], blocks)
+    return
+  }
+  const middle = cases.length >> 1
+  for (const half of [cases.slice(0, middle), cases.slice(middle)]) {
     coverage.take()
-    await compare(run.subject, one).catch(() => {})
-    run.pool.add(one, coverage.take())
+    for (const one of half) await compare(run.subject, one).catch(() => {})
+    await findNewBlocks(run, half, coverage.take())
   }
 }
 

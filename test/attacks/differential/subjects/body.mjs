@@ -13,7 +13,7 @@ const LIMIT = 10_240
 const JSON_TYPE = 'application/json'
 const FORM_TYPE = 'application/x-www-form-urlencoded'
 
-/** What this package read from the body of the current request. */
+/** The credentials that this package read from the current request. */
 let seen = {}
 let events = 0
 
@@ -129,7 +129,10 @@ function kindOf(type) {
 }
 
 /** Returns the charset of a media type, in any case and with or without quotation marks. */
-const charsetOf = (type) => type.match(/;[ \t]*charset[ \t]*=[ \t]*"?([^";\t ]*)/i)?.[1]
+function charsetOf(type) {
+  const [, quoted, plain] = /;[ \t]*charset[ \t]*=[ \t]*(?:"([^"]*)"|([^;]*))/i.exec(type) ?? []
+  return quoted ?? plain?.trim()
+}
 const isUtf8 = (charset) => charset === undefined || charset.toLowerCase() === 'utf-8'
 
 /** Returns whether an object of a valid JSON text has two members of one name, by a reviver-free walk over its tokens. */
@@ -206,7 +209,7 @@ const stricter = [
   {
     name: 'an impossible e-mail address',
     why: 'The address has a NUL or more than 320 characters. Some databases fail on it, so the store is not asked, and the response is 403.',
-    reference: '[`unknown_account`](../reference/errors.md#unknown_account)',
+    reference: '[`unknown_account`](../reference/errors.md#login-unknown_account)',
     holds: (input) => {
       const email = own(input.fields, 'email')
       return typeof email === 'string' && (email.includes('\0') || email.length > 320)

@@ -75,7 +75,7 @@ function peersOf(alg, text, token) {
 
 const CURVES = { 'P-256': 'ES256', 'P-384': 'ES384', 'P-521': 'ES512' }
 
-/** Returns the members of a set with the token's key id. Other members are no candidates. */
+/** Returns the members of a set with the token's key id. Other members are not candidates. */
 const candidatesIn = (set) => {
   const keys = own(set, 'keys')
   return Array.isArray(keys) ? keys.filter((jwk) => own(jwk, 'kid') === KID) : []

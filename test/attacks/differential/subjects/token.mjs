@@ -1,4 +1,4 @@
-// Compact tokens. Every peer is told the same rules: one algorithm, one key, one issuer, one audience, the type and the claims.
+// Compact tokens. Every peer checks the same rules: one algorithm, one key, one issuer, one audience, the type and the claims.
 import { constants, createHmac, sign } from 'node:crypto'
 import { createTokenVerifier } from 'express-token-endpoint'
 import fc from 'fast-check'
@@ -130,7 +130,7 @@ export function payloadOf({ id, accountId, issuer, audience, scopes, issuedAt, e
   })
 }
 
-/** Leaves out what `req.auth` does not show: `nbf`, `client_id`, and the difference between no scope and an empty one. */
+/** Omits what `req.auth` does not show: `nbf`, `client_id`, and the difference between no scope and an empty one. */
 export function contentsOf({ nbf: _, client_id: __, scope = '', ...payload }) {
   return JSON.parse(JSON.stringify({ ...payload, scope }))
 }
