@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { compare } from './compare.mjs'
 import { readCorpus } from './corpus.mjs'
 import { createPool, mutant } from './evolve.mjs'
@@ -12,24 +12,30 @@ const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
 const NEW_CASES = 150
 
 describe.each(SUBJECTS)('$name', (subject) => {
-  const outcomes = Promise.all(readCorpus(subject).map(async (one) => ({ one, ...(await compare(subject, one)) })))
+  const outcomes = []
+
+  // One after the other, because the servers of a subject remember the current case.
+  beforeAll(async () => {
+    for (const one of readCorpus(subject)) outcomes.push({ one, ...(await compare(subject, one)) })
+  })
+
   const failed = ({ one, findings, traits }) =>
     findings.length > 0 ? [{ findings, traits, one: JSON.stringify(one) }] : []
 
-  it('has no unknown disagreement in the corpus', async () => {
-    expect((await outcomes).length).toBeGreaterThan(10)
-    expect((await outcomes).flatMap(failed)).toEqual([])
+  it('has no unknown disagreement in the corpus', () => {
+    expect(outcomes.length).toBeGreaterThan(10)
+    expect(outcomes.flatMap(failed)).toEqual([])
   })
 
-  it.each([...subject.stricter, ...subject.lenient])('has a case of the class: $name', async ({ name }) => {
-    const traits = (await outcomes).flatMap((outcome) => outcome.traits)
+  it.each([...subject.stricter, ...subject.lenient])('has a case of the class: $name', ({ name }) => {
+    const traits = outcomes.flatMap((outcome) => outcome.traits)
     expect(traits.filter((trait) => trait.startsWith(`${name}, `))).not.toEqual([])
   })
 
   it(`has no unknown disagreement in ${NEW_CASES} new cases of the seed ${SEED}`, async () => {
-    const property = fc.asyncProperty(subject.cases, async (one) =>
-      expect(failed({ one, ...(await compare(subject, one)) })).toEqual([]),
-    )
+    const property = fc.asyncProperty(subject.cases, async (one) => {
+      expect(failed({ one, ...(await compare(subject, one)) })).toEqual([])
+    })
     await fc.assert(property, { seed: SEED, numRuns: NEW_CASES })
   })
 
@@ -71,27 +77,30 @@ describe('the judgement', () => {
 })
 
 describe('the mutants', () => {
-  const LETTERS = 'lock'
+  const LETTERS = 'key'
   const featuresOf = ({ text }) =>
     [...LETTERS].flatMap((letter, i) =>
       text.startsWith(LETTERS.slice(0, i)) && text[i] === letter ? [`letter ${i}`] : [],
     )
 
-  it('reach a text of four letters, because each right letter is a feature', () => {
+  it('reach a text of three letters, because each right letter is a feature', () => {
     const pool = createPool({ fixed: ['kind'] }, 1)
-    pool.add({ kind: 'a', text: 'xxxx' }, ['start'])
-    for (let i = 0; i < 50_000; i++) {
+    pool.add({ kind: 'a', text: 'xxx' }, ['start'])
+    for (let i = 0; i < 500_000 && !pool.entries.some(({ one }) => one.text.startsWith(LETTERS)); i++) {
       const one = pool.next()
       expect(one.kind).toBe('a')
       pool.add(one, featuresOf(one))
     }
-    expect(pool.entries.map(({ one }) => one.text.slice(0, 4))).toContain('lock')
+    expect(pool.entries.map(({ one }) => one.text.slice(0, 3))).toContain('key')
   })
 })
 
 it('the page names each class with its reason and its reference', () => {
   const page = readFileSync(new URL('../../../docs/explanation/stricter.md', import.meta.url), 'utf8')
-  const rows = page.split('\n').filter((line) => /^\| (?!---|class)/.test(line))
+  const rows = page
+    .slice(page.indexOf('## Tokens'))
+    .split('\n')
+    .filter((line) => /^\| (?!---|class)/.test(line))
   const rowOf = ({ name, why, reference }) => `| ${name} | ${why} | ${reference} |`
   expect(rows).toEqual(SUBJECTS.flatMap(({ stricter, lenient }) => [...stricter, ...lenient].map(rowOf)))
 })
