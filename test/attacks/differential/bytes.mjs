@@ -34,7 +34,7 @@ export const byteString = (maxLength) =>
 
 /** Generates edits of a text: a position, the number of removed characters, and the inserted text. Usually there are none. */
 export function edits(dictionary, most = 2) {
-  const position = fc.oneof(fc.nat(3000), pick(0, -1, -2))
+  const position = fc.oneof(fc.nat(3000), pick(0, -1, -1, -2, -3))
   const edit = fc.tuple(position, pick(0, 0, 1, 1, 4), fc.oneof(pick('', ...dictionary), byteString(2)))
   return fc.oneof(
     { weight: 3, arbitrary: fc.constant([]) },
@@ -42,10 +42,10 @@ export function edits(dictionary, most = 2) {
   )
 }
 
-/** Applies edits in turn. A negative position counts from the end. */
+/** Applies edits in turn. A negative position counts from the end: -1 is after the last character. */
 export function edited(text, list) {
   return list.reduce((old, [at, removed, put]) => {
-    const index = at < 0 ? Math.max(0, old.length + at) : at % (old.length + 1)
+    const index = at < 0 ? Math.max(0, old.length + at + 1) : at % (old.length + 1)
     return old.slice(0, index) + put + old.slice(index + removed)
   }, text)
 }

@@ -2,7 +2,7 @@
 import { Session } from 'node:inspector'
 
 const OWN = /^file:(?!.*\/node_modules\/).*\/dist\/.*\.js$/
-/** A feature stands for so many characters of code. V8 joins blocks with equal counts, so the blocks of two runs differ. */
+/** A feature stands for 8 characters of code. V8 joins blocks with equal counts, so the blocks of two runs differ. */
 const STEP = 8
 
 /** Returns the characters that ran. Ranges of V8 start with the outer one. */

@@ -14,7 +14,7 @@ const NEW_CASES = 150
 describe.each(SUBJECTS)('$name', (subject) => {
   const outcomes = []
 
-  // One after the other, because the servers of a subject remember the current case.
+  // One after the other, because the server of a subject holds the current case.
   beforeAll(async () => {
     for (const one of readCorpus(subject)) outcomes.push({ one, ...(await compare(subject, one)) })
   })

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 /** The search ends without the fault after this number of cases. */
-const CASES = 20_000
+const CASES = 10_000
 
 const JWS = 'tokens/jwt/compact-jws.ts'
 const VERIFY = 'tokens/jwt/verify-token.ts'
@@ -119,7 +119,7 @@ for (const [subject, name, ...change] of FAULTS) {
   const [, cases] = /^(\d+) cases/m.exec(output) ?? []
   if (!finding) missed++
   process.stdout.write(
-    `${subject}, ${name}: ${finding ? `found in ${cases} cases: ${finding}` : `MISSED\n${output}`}\n`,
+    `${subject}, ${name}: ${finding ? `found in ${cases} cases: ${finding}` : 'MISSED'}\n`,
   )
 }
 rmSync(copy, { recursive: true })

@@ -1,6 +1,6 @@
 // The keys of the differential tests, which protect nothing. They stay the same, so that a saved PEM or JWK set stays an input.
 import { createPrivateKey, createPublicKey, createSecretKey } from 'node:crypto'
-import pems from './keys.json' with { type: 'json' }
+import { readFileSync } from 'node:fs'
 
 export const ISSUER = 'https://api.example.com'
 export const KID = 'k1'
@@ -15,6 +15,7 @@ function pairOf(pem) {
   return { privateKey, publicKey, pem, publicPem: publicKey.export({ type: 'spki', format: 'pem' }) }
 }
 
+const pems = JSON.parse(readFileSync(new URL('./keys.json', import.meta.url), 'utf8'))
 export const PAIRS = Object.fromEntries(Object.entries(pems).map(([name, pem]) => [name, pairOf(pem)]))
 
 const secret = createSecretKey(Buffer.from(SECRET))
