@@ -9,7 +9,7 @@ import { SUBJECTS } from './subjects/index.mjs'
 
 /** `SEED=123 npm run test:only -- differential` repeats the new cases of a run. */
 const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
-const NEW_CASES = 150
+const NEW_CASES = 100
 
 describe.each(SUBJECTS)('$name', (subject) => {
   const outcomes = []

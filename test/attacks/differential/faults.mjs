@@ -118,9 +118,7 @@ for (const [subject, name, ...change] of FAULTS) {
   const [, finding] = /^FOUND (.*)$/m.exec(output) ?? []
   const [, cases] = /^(\d+) cases/m.exec(output) ?? []
   if (!finding) missed++
-  process.stdout.write(
-    `${subject}, ${name}: ${finding ? `found in ${cases} cases: ${finding}` : 'MISSED'}\n`,
-  )
+  process.stdout.write(`${subject}, ${name}: ${finding ? `found in ${cases} cases: ${finding}` : 'MISSED'}\n`)
 }
 rmSync(copy, { recursive: true })
 process.stdout.write(`${FAULTS.length - missed} of ${FAULTS.length} faults found\n`)

@@ -293,6 +293,7 @@ const form = fc
   .map(([fields, base, changes]) => edited([base, ...fields].join('&'), changes))
 
 const PARAMETERS = [
+  ...Array(12).fill(''),
   '',
   '',
   '',

@@ -249,6 +249,7 @@ function memberFor(name) {
 }
 
 const WRAPPERS = [
+  ...Array(12).fill('{"keys":[@]}'),
   '{"keys":[@]}',
   '{"keys":[@]}',
   '{"keys":[@]}',

@@ -410,15 +410,26 @@ const object = (base, names, values) =>
     },
   )
 
-const ofAlg = (alg) =>
-  fc.record({
+/** Generates tokens of an algorithm. Most of them have one change, because the first of two faults would hide the second one. */
+function ofAlg(alg) {
+  const valid = {
     alg: fc.constant(alg),
+    header: fc.constant(JSON.stringify(validHeader(alg))),
+    payload: fc.constant(JSON.stringify(validPayload)),
+    parts: fc.constant([[], []]),
+    signature: fc.constant('own'),
+    token: fc.constant([]),
+  }
+  const changed = {
     header: object(validHeader(alg), HEADER_NAMES, [`"${alg}"`, ...HEADER_VALUES]),
     payload: object(validPayload, CLAIM_NAMES, CLAIM_VALUES),
     parts: fc.tuple(edits(SPELLINGS), edits(SPELLINGS)),
-    signature: pick(...Array(12).fill('own'), ...Object.keys(SIGNATURES)),
+    signature: pick(...Object.keys(SIGNATURES)),
     token: edits(SPELLINGS),
-  })
+  }
+  const one = Object.entries(changed).map(([name, arbitrary]) => fc.record({ ...valid, [name]: arbitrary }))
+  return fc.oneof(...one, fc.record({ ...valid, ...changed }))
+}
 
 export default {
   name: 'token',
