@@ -74,6 +74,8 @@ let client
 async function connect() {
   const server = createServer(appWithPeer()).listen(0, '127.0.0.1')
   server.unref()
+  // A slow machine must not close a connection that the next case uses.
+  server.keepAliveTimeout = 0
   await once(server, 'listening')
   client = createClient(server.address().port, { connections: 1 })
 }

@@ -39,6 +39,8 @@ let body
 async function listen() {
   const server = createServer((_, res) => res.end(body)).listen(0, '127.0.0.1')
   server.unref()
+  // A slow machine must not close a connection that the next case uses.
+  server.keepAliveTimeout = 0
   await once(server, 'listening')
   url = `http://127.0.0.1:${server.address().port}/jwks`
 }
