@@ -66,7 +66,9 @@ async function askOurs(alg, text, token) {
 }
 
 /** Returns whether a text holds a JWK of a key pair, or a JWK set. */
-function isPublicJwk(text) {
+function isPublicJwk(given) {
+  // A text in UTF-16 has a NUL after each letter.
+  const text = given.replaceAll('\0', '')
   const json = jsonOf(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1))
   const kty = own(json, 'kty')
   return Array.isArray(own(json, 'keys')) || (typeof kty === 'string' && kty !== 'oct')
@@ -114,7 +116,8 @@ const stricter = [
     name: 'a key as a secret',
     why: 'The secret is a PEM or a JWK, so it may be public, and its owner could sign.',
     reference: 'RFC 8725 section 2.1',
-    holds: ({ signer, text }) => signer === 'secret' && (/-----BEGIN|LS0tLS1CRUdJTi/.test(text) || isPublicJwk(text)),
+    holds: ({ signer, text }) =>
+      signer === 'secret' && (/-----BEGIN|LS0tLS1CRUdJTi/.test(text.replaceAll('\0', '')) || isPublicJwk(text)),
   },
 ]
 
