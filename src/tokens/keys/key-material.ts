@@ -132,7 +132,7 @@ function fitting(alg: Algorithm, kind: KeyKind, value: unknown, key: KeyObject |
     if (value['use'] !== undefined && value['use'] !== 'sig')
       throw new InvalidOption(what, 'The "use" of the JWK is not "sig"')
     const operation = key.type === 'private' ? 'sign' : 'verify'
-    const operations = value['key_ops'] ?? [operation]
+    const operations = value['key_ops'] === undefined ? [operation] : value['key_ops']
     if (!Array.isArray(operations) || !operations.includes(operation)) {
       throw new InvalidOption(what, `The "key_ops" of the JWK do not include "${operation}"`)
     }

@@ -81,6 +81,7 @@ describe('a JWK set', () => {
     ['an RSA key for encryption', otherwise({ alg: 'RSA-OAEP', use: 'enc' }, RSA)],
     ['a key whose operations do not verify', otherwise({ key_ops: ['sign'] })],
     ['key_ops that are no list', otherwise({ key_ops: 'verify' })],
+    ['key_ops null', otherwise({ key_ops: null })],
     ['an RSA key without alg', without(RSA, 'alg')],
     ['alg none', otherwise({ alg: 'none' })],
     ['an unknown alg', otherwise({ alg: 'ES256K' })],

@@ -1,0 +1,87 @@
+// Mutates cases that ran new code or had a new outcome. A mutant changes texts and numbers of a case, or takes them from another one.
+import { random } from './random.mjs'
+
+/** Returns the paths of all texts and numbers in a case, without the members that `fixed` names. */
+function leavesOf(value, fixed, path = []) {
+  if (typeof value === 'string' || typeof value === 'number') return [path]
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, member]) =>
+    path.length === 0 && fixed.includes(name) ? [] : leavesOf(member, fixed, [...path, name]),
+  )
+}
+
+const at = (value, path) => path.reduce((member, name) => member?.[name], value)
+
+function withLeaf(value, [name, ...rest], leaf) {
+  if (name === undefined) return leaf
+  const copy = Array.isArray(value) ? [...value] : { ...value }
+  copy[name] = withLeaf(value[name], rest, leaf)
+  return copy
+}
+
+const splice = (text, start, removed, put = '') => text.slice(0, start) + put + text.slice(start + removed)
+
+const MUTATIONS = [
+  (text, r) => splice(text, r.below(text.length), 1, String.fromCharCode(r.below(256))),
+  (text, r) => {
+    const i = r.below(text.length)
+    return splice(text, i, 1, String.fromCharCode((text.charCodeAt(i) ^ (1 << r.below(8))) & 255))
+  },
+  (text, r) => splice(text, r.below(text.length + 1), 0, String.fromCharCode(r.below(256))),
+  (text, r) => splice(text, r.below(text.length), 1 + r.below(4)),
+  (text, r) => {
+    const start = r.below(text.length)
+    return splice(text, r.below(text.length + 1), 0, text.slice(start, start + 1 + r.below(30)))
+  },
+  (text, r) => splice(text, r.below(text.length), r.below(40)),
+  (text, r, other) => {
+    const start = r.below(other.length)
+    return splice(text, r.below(text.length + 1), r.below(10), other.slice(start, start + 1 + r.below(30)))
+  },
+]
+
+/** Returns a mutant of a case. `other` is another case of the same subject. */
+export function mutant(subject, one, other, r) {
+  // Members that are one of a few values come from the other case, or the case has none of them.
+  const base = r.chance(0.1) ? { ...one, ...Object.fromEntries(subject.fixed.map((name) => [name, other[name]])) } : one
+  const name = r.pick(Object.keys(one))
+  if (r.chance(0.15) && !subject.fixed.includes(name)) return { ...base, [name]: other[name] }
+  let changed = base
+  for (let i = 0; i <= r.below(3); i++) {
+    const path = r.pick(leavesOf(changed, subject.fixed))
+    if (!path) return changed
+    const leaf = at(changed, path)
+    const foreign = at(other, path)
+    const text = typeof foreign === 'string' ? foreign : ''
+    const next = typeof leaf === 'number' ? leaf + r.below(9) - 4 : r.pick(MUTATIONS)(leaf, r, text)
+    changed = withLeaf(changed, path, next)
+  }
+  return changed
+}
+
+/** The most cases of a pool. Above it, a new one replaces any other. */
+const MOST = 4000
+
+/**
+ * Creates the pool of a subject: the cases with a feature that no earlier case had.
+ * @param seed decides the mutants
+ */
+export function createPool(subject, seed) {
+  const r = random(seed)
+  const seen = new Set()
+  const entries = []
+  return {
+    entries,
+    isNew: (features) => features.some((feature) => !seen.has(feature)),
+    add(one, features) {
+      const fresh = features.filter((feature) => !seen.has(feature))
+      if (fresh.length === 0) return
+      for (const feature of fresh) seen.add(feature)
+      const entry = { one, features: fresh }
+      if (entries.length < MOST) entries.push(entry)
+      else entries[r.below(MOST)] = entry
+    },
+    next: () => mutant(subject, r.pick(entries).one, r.pick(entries).one, r),
+    size: () => seen.size,
+  }
+}

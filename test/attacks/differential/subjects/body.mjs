@@ -1,0 +1,376 @@
+// Bodies of logins, over HTTP. The peers follow the same rules: the same types, the same limit, two members that are texts.
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import express from 'express'
+import { createPasswords, createTokenIssuer, tokenRouter } from 'express-token-endpoint'
+import fc from 'fast-check'
+import { createClient, TOKEN_PATH } from '../../../support/plain-js/http-client.mjs'
+import { byteString, edited, edits, jsonObject, jsonOf, own, pick, textOf, toBytes, utf8 } from '../bytes.mjs'
+import { verdictOf } from '../compare.mjs'
+import { ISSUER, SECRET } from '../keys.mjs'
+
+const LIMIT = 10_240
+const JSON_TYPE = 'application/json'
+const FORM_TYPE = 'application/x-www-form-urlencoded'
+
+/** The credentials that this package read from the current request. */
+let seen = {}
+let events = 0
+
+const passwords = createPasswords({
+  hashers: [
+    {
+      accepts: (hash) => hash === 'any',
+      verify(password) {
+        seen.password = password
+        return true
+      },
+      hash: () => 'any',
+    },
+  ],
+})
+
+/** Returns the credentials in a parsed body. */
+function credentialsOf(body) {
+  const email = own(body, 'email')
+  const password = own(body, 'password')
+  if (typeof email !== 'string' || typeof password !== 'string') throw new Error('no credentials')
+  return { email, password }
+}
+
+function appWithPeer() {
+  const app = express()
+  app.use(
+    tokenRouter({
+      tokens: createTokenIssuer({ issuer: ISSUER, keys: { alg: 'HS256', secret: SECRET } }),
+      accounts(email) {
+        seen.email = email
+        return { id: 'acc-1', passwordHash: 'any' }
+      },
+      passwords,
+      throttle: false,
+      onEvent: () => {
+        events++
+      },
+    }),
+  )
+  const parsers = [
+    express.json({ limit: LIMIT, inflate: false }),
+    express.urlencoded({ limit: LIMIT, inflate: false, extended: false }),
+  ]
+  app.post('/peer', ...parsers, (req, res) => {
+    res.json(credentialsOf({ ...req.body }))
+  })
+  // Express recognises an error handler by its four parameters.
+  app.use((error, _req, res, _next) => {
+    res.status(error.status ?? 400).json({ message: `${error.type ?? error.message}` })
+  })
+  return app
+}
+
+let client
+
+/** Starts the server at the first case. The process need not wait for it. */
+async function connect() {
+  const server = createServer(appWithPeer()).listen(0, '127.0.0.1')
+  server.unref()
+  // A slow machine must not close a connection that the next case uses.
+  server.keepAliveTimeout = 0
+  await once(server, 'listening')
+  client = createClient(server.address().port, { connections: 1 })
+}
+
+async function send(path, { type, coding, body, chunked }) {
+  const headers = {
+    ...(type !== null && { 'Content-Type': type }),
+    ...(coding !== null && { 'Content-Encoding': coding }),
+    ...(chunked && { 'Transfer-Encoding': 'chunked' }),
+  }
+  return client.send({ path, headers, body: toBytes(body) })
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: Node refuses these characters
+const fieldValue = (text) => text.replace(/[\0-\x08\n-\x1f\x7f]/g, '')
+
+class Refusal extends Error {
+  constructor({ status, body }) {
+    super(`${status} ${jsonOf(body)?.message ?? ''}`)
+    this.code = `${status} ${jsonOf(body)?.code ?? jsonOf(body)?.message ?? ''}`
+    this.status = status
+  }
+}
+
+async function askOurs(one) {
+  seen = {}
+  const before = events
+  const answer = await send(TOKEN_PATH, one)
+  if (events !== before + 1) throw new Error(`${events - before} events for one request`)
+  if (answer.status !== 200) throw new Refusal(answer)
+  return seen
+}
+
+async function askExpress(one) {
+  const answer = await send('/peer', one)
+  if (answer.status !== 200) throw new Refusal(answer)
+  return JSON.parse(answer.body)
+}
+
+/** The platform's own parsers, without a server. */
+function askPlatform({ kind, bytes }) {
+  if (bytes.length > LIMIT) throw new Error('too large')
+  const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  if (kind === 'json') return credentialsOf(JSON.parse(text))
+  if (kind === 'form') return credentialsOf(Object.fromEntries(new URLSearchParams(text)))
+  throw new Error('another type')
+}
+
+/** Returns the kind of a body by its exact type, or by a type with a charset, in any case. */
+function kindOf(type) {
+  const essence = type?.split(';')[0].trim().toLowerCase()
+  return essence === JSON_TYPE ? 'json' : essence === FORM_TYPE ? 'form' : 'other'
+}
+
+/** Returns the charset of a media type, in any case and with or without quotation marks. */
+function charsetOf(type) {
+  const [, quoted, plain] = /;[ \t]*charset[ \t]*=[ \t]*(?:"([^"]*)"|([^;]*))/i.exec(type) ?? []
+  return quoted ?? plain?.trim()
+}
+const isUtf8 = (charset) => charset === undefined || charset.toLowerCase() === 'utf-8'
+
+/** Returns whether an object of a valid JSON text has two members of one name, by a reviver-free walk over its tokens. */
+function hasRepeatedMember(text) {
+  const tokens = text.match(/"(?:[^"\\]|\\.)*"|[{}[\]:,]/g) ?? []
+  const open = []
+  for (const [i, token] of tokens.entries()) {
+    if (token === '{' || token === '[') open.push(new Set())
+    if (token === '}' || token === ']') open.pop()
+    if (tokens[i + 1] === ':' && token.startsWith('"')) {
+      const name = JSON.parse(token)
+      if (open.at(-1)?.has(name)) return true
+      open.at(-1)?.add(name)
+    }
+  }
+  return false
+}
+
+function hasRepeatedField(text) {
+  const names = [...new URLSearchParams(text).keys()]
+  return new Set(names).size < names.length
+}
+
+/** Returns whether a form has a `%` without two hexadecimal digits, or bytes that are not UTF-8. */
+function isMalformedForm(text) {
+  return text.split(/[&=]/).some((part) => {
+    if (/%(?![0-9a-f]{2})/i.test(part)) return true
+    const bytes = toBytes(
+      utf8(part).replace(/%([0-9a-f]{2})/gi, (_, digits) => String.fromCharCode(Number.parseInt(digits, 16))),
+    )
+    return textOf(bytes) === undefined
+  })
+}
+
+const stricter = [
+  {
+    name: 'a repeated JSON member',
+    why: 'An object has two members of one name, and parsers disagree on which of them counts.',
+    reference: 'RFC 8259 section 4',
+    holds: ({ kind, text, json }) => kind === 'json' && json !== undefined && hasRepeatedMember(text),
+  },
+  {
+    name: 'a repeated form field',
+    why: 'The form has two fields of one name, and parsers disagree on which of them counts.',
+    reference: 'RFC 6749 section 3.2',
+    holds: ({ kind, text }) => kind === 'form' && text !== undefined && hasRepeatedField(text),
+  },
+  {
+    name: 'malformed percent-encoding',
+    why: 'A form has a `%` without two hexadecimal digits, or encoded bytes that are not UTF-8. Other parsers guess.',
+    reference: 'RFC 3986 section 2.1',
+    holds: ({ kind, text }) => kind === 'form' && text !== undefined && isMalformedForm(text),
+  },
+  {
+    name: 'a body that is not UTF-8',
+    why: 'Other parsers replace the bytes, so different passwords become one password.',
+    reference: 'RFC 8259 section 8.1',
+    holds: ({ kind, text }) => kind !== 'other' && text === undefined,
+  },
+  {
+    name: 'a lone surrogate',
+    why: 'The e-mail address or the password has half of a character. Its encoding replaces it, so different passwords become one.',
+    reference: 'RFC 8259 section 8.2',
+    holds: ({ json }) =>
+      [own(json, 'email'), own(json, 'password')].some((value) => typeof value === 'string' && !value.isWellFormed()),
+  },
+  {
+    name: 'another type or charset',
+    why: 'The type is not JSON or a form in UTF-8, or has a content coding.',
+    reference: 'RFC 9110 section 15.5.16',
+    holds: ({ type, coding, kind }) =>
+      kind === 'other' || (coding !== null && coding.toLowerCase() !== 'identity') || !isUtf8(charsetOf(type)),
+  },
+  {
+    name: 'an impossible e-mail address',
+    why: 'The address has a NUL or more than 320 characters. Some databases fail on it, so the store is not asked, and the response is 403.',
+    reference: '[`unknown_account`](../reference/errors.md#login-unknown_account)',
+    holds: (input) => {
+      const email = own(input.fields, 'email')
+      return typeof email === 'string' && (email.includes('\0') || email.length > 320)
+    },
+  },
+]
+
+const lenient = []
+
+const NAMES = ['email', 'email', 'password', 'password', 'Email', '__proto__', 'constructor', 'toString', '', 'x']
+const VALUES = [
+  ...[
+    '"alice@example.com"',
+    '""',
+    'null',
+    'true',
+    '0',
+    '-0',
+    '1e999',
+    '[]',
+    '{}',
+    '["a"]',
+    '{"email":"b"}',
+    '{"a":1,"a":2}',
+  ],
+  ...[
+    '{"a":{"b":1,"b":1}}',
+    '"\\ud800"',
+    '"\\udc00\\ud800"',
+    '"\\ud83d\\ude00"',
+    '"\\u0000"',
+    '"é"',
+    '"漢"',
+    '" a "',
+    '"{\\"a\\":1,\\"a\\":1}"',
+  ],
+]
+const CREDENTIALS = { email: 'alice@example.com', password: 'correct horse' }
+const json = fc
+  .tuple(jsonObject(CREDENTIALS, NAMES, VALUES), edits(['"', ',', ':', '{', '}', '\\', '\xff', '\0', '\xef\xbb\xbf']))
+  .map((pair) => edited(...pair))
+const FIELD_NAMES = [
+  'email',
+  'password',
+  'email',
+  'password',
+  'e%6dail',
+  'x',
+  '',
+  '__proto__',
+  'email%',
+  'email[]',
+  '+email',
+  '%EF%BB%BFemail',
+]
+const FIELD_VALUES = [
+  'alice%40example.com',
+  'a+b',
+  'a%20b',
+  '%',
+  '%zz',
+  '%ff',
+  '%C3%A9',
+  '\xc3\xa9',
+  '\xff',
+  '',
+  'a=b',
+  '%ED%A0%80',
+  '%00',
+  'a;b',
+]
+const field = fc
+  .tuple(pick(...FIELD_NAMES), pick('=', '=', '=', ''), pick(...FIELD_VALUES))
+  .map((texts) => texts.join(''))
+const form = fc
+  .tuple(
+    fc.array(field, { maxLength: 3 }),
+    pick('email=a&password=b', 'password=b&email=a%20b', ''),
+    edits(['&', '=', '%', '+', ';', '\xef\xbb\xbf']),
+  )
+  .map(([fields, base, changes]) => edited([base, ...fields].join('&'), changes))
+
+const PARAMETERS = [
+  ...Array(12).fill(''),
+  '',
+  '',
+  '',
+  '',
+  '; charset=utf-8',
+  ';charset="UTF-8"',
+  '; charset=utf-16',
+  '; charset=latin1',
+  ';',
+  '; charset',
+  '; x=y',
+  ' ',
+  '; charset=utf8',
+  '; charset=utf-8; charset=utf-16',
+]
+const ofType = (type, body) =>
+  fc.record({
+    type: fc.oneof(
+      { weight: 9, arbitrary: pick(...PARAMETERS).map((parameters) => type + parameters) },
+      {
+        weight: 1,
+        arbitrary: fc.oneof(
+          fc.constant(null),
+          pick('', ';', 'x', 'text/plain', 'text/json', type.toUpperCase(), `${type}x`, `application/vnd.api+json`),
+        ),
+      },
+    ),
+    coding: fc.oneof(
+      { weight: 20, arbitrary: fc.constant(null) },
+      { weight: 1, arbitrary: pick('identity', 'IDENTITY', 'gzip', 'br', 'x', '') },
+    ),
+    body: fc.oneof(
+      { weight: 20, arbitrary: body },
+      {
+        weight: 1,
+        arbitrary: fc.oneof(
+          byteString(40),
+          pick('[', '{"a":', '{"email":[').chain((text) => fc.nat(3000).map((times) => text.repeat(times))),
+        ),
+      },
+      {
+        weight: 1,
+        arbitrary: fc
+          .integer({ min: 10_200, max: 10_300 })
+          .map((length) => JSON.stringify({ ...CREDENTIALS, x: 'x'.repeat(length - 62) })),
+      },
+      {
+        weight: 1,
+        arbitrary: body.map((text) => Buffer.from(textOf(toBytes(text)) ?? '', 'utf16le').toString('latin1')),
+      },
+    ),
+    chunked: fc.boolean(),
+  })
+
+export default {
+  name: 'body',
+  fixed: ['coding', 'chunked'],
+  cases: fc.oneof(ofType(JSON_TYPE, json), ofType(FORM_TYPE, form)),
+  stricter,
+  lenient,
+  isRefusal: ({ status }) => [400, 403, 413, 415].includes(status),
+  async run({ type, ...rest }) {
+    const one = { ...rest, type: type === null ? null : fieldValue(type) }
+    if (!client) await connect()
+    const bytes = toBytes(one.body)
+    const kind = kindOf(one.type)
+    const text = textOf(bytes)
+    const plain = text?.replace(/^\ufeff/, '')
+    const json = kind === 'json' && plain !== undefined ? jsonOf(plain) : undefined
+    const fields = kind === 'form' && plain !== undefined ? Object.fromEntries(new URLSearchParams(plain)) : json
+    const input = { ...one, bytes, kind, text: plain, json, fields }
+    return {
+      input,
+      ours: await verdictOf(() => askOurs(one)),
+      peers: { express: await verdictOf(() => askExpress(one)), platform: await verdictOf(() => askPlatform(input)) },
+    }
+  },
+}

@@ -1,0 +1,181 @@
+// Authorization headers around one valid token, which the placeholder TOKEN stands for.
+
+import { expressjwt } from 'express-jwt'
+import { createTokenVerifier, requireBearer } from 'express-token-endpoint'
+import fc from 'fast-check'
+import jsonwebtoken from 'jsonwebtoken'
+import { Strategy } from 'passport-http-bearer'
+import { byteString, edited, edits, pick } from '../bytes.mjs'
+import { verdictOf } from '../compare.mjs'
+import { BY_ALG, ISSUER, jwkOf, KID, NOW } from '../keys.mjs'
+import { tokenOf, validateAccessToken, validHeader, validPayload } from './token.mjs'
+
+const ALG = 'ES256'
+const key = BY_ALG[ALG].verify
+const TOKEN = tokenOf({
+  alg: ALG,
+  header: JSON.stringify(validHeader(ALG)),
+  payload: JSON.stringify(validPayload),
+  parts: [[], []],
+  signature: 'own',
+  token: [],
+})
+
+const guard = requireBearer({
+  tokens: createTokenVerifier({
+    issuer: ISSUER,
+    keys: { alg: ALG, kid: KID, publicKey: key },
+    clock: () => NOW * 1000,
+  }),
+})
+const rules = { algorithms: [ALG], issuer: ISSUER, audience: ISSUER, clockTimestamp: NOW }
+const checkWithExpressJwt = expressjwt({ secret: key, ...rules })
+
+/** The peers, each as a function of the request. All return the account of the token. */
+const PEERS = {
+  'express-jwt': (req) =>
+    new Promise((resolve, reject) => {
+      checkWithExpressJwt(req, {}, (error) => (error ? reject(error) : resolve(req.auth.sub)))
+    }),
+  'passport-http-bearer': (req) =>
+    new Promise((resolve, reject) => {
+      const strategy = new Strategy((token, done) => {
+        jsonwebtoken.verify(token, key, rules, (error, payload) => done(null, error ? false : payload))
+      })
+      const fail = (challenge) => reject(new Error(`${challenge}`.replace(/[",].*/s, '')))
+      Object.assign(strategy, { success: ({ sub }) => resolve(sub), fail, error: reject })
+      strategy.authenticate(req)
+    }),
+  oauth4webapi: async (req) => {
+    const headers = new Headers()
+    for (const line of req.lines) headers.append('authorization', line)
+    const keys = async () => Response.json({ keys: [jwkOf(key, { kid: KID, alg: ALG })] })
+    return (await validateAccessToken(headers, keys, ALG)).sub
+  },
+}
+
+/** Returns a text that Node accepts as the value of a header: without line ends, other control characters and outer spaces. */
+const fieldValue = (text) =>
+  text
+    .replaceAll('TOKEN', TOKEN)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: Node refuses these characters
+    .replace(/[\0-\x08\n-\x1f\x7f]|[^\0-\xff]/g, '')
+    .replace(/^[ \t]+|[ \t]+$/g, '')
+
+function requestOf({ lines, query }) {
+  const values = lines.map(fieldValue)
+  return {
+    method: 'GET',
+    url: `/accounts${query === '' ? '' : `?${query}`}`,
+    query: Object.fromEntries(new URLSearchParams(query)),
+    // Node keeps the first line of this name.
+    headers: values.length > 0 ? { authorization: values[0] } : {},
+    rawHeaders: values.flatMap((value) => ['Authorization', value]),
+    socket: { remoteAddress: '192.0.2.1' },
+    lines: values,
+  }
+}
+
+const isBearer = ([first]) => /^bearer( |$)/i.test(first ?? '')
+
+const stricter = [
+  {
+    name: 'two Authorization headers',
+    why: 'Node keeps the first header line and drops the others, and a proxy may have read another one.',
+    reference: 'RFC 9110 section 5.3',
+    holds: ({ lines }) => lines.length > 1,
+  },
+  {
+    name: 'a token in the query',
+    why: 'The query holds `access_token` in addition to the header.',
+    reference: 'RFC 6750 section 2',
+    holds: ({ lines, query }) => isBearer(lines) && new URLSearchParams(query).has('access_token'),
+  },
+  {
+    name: 'a token in the query only',
+    why: 'The only token is in the query, which logs and `Referer` headers show.',
+    reference: 'RFC 9700 section 4.3.2',
+    holds: ({ lines, query }) => !isBearer(lines) && new URLSearchParams(query).has('access_token'),
+  },
+]
+
+const lenient = [
+  {
+    name: 'several spaces after the scheme',
+    peers: ['express-jwt', 'passport-http-bearer'],
+    why: 'The grammar allows more than one space between the scheme and the token.',
+    reference: 'RFC 9110 section 11.4',
+    holds: ({ lines }) => /^bearer {2,}[^ ]+$/i.test(lines[0]),
+  },
+]
+
+const SCHEMES = [
+  ...Array(12).fill('Bearer'),
+  'bearer',
+  'BEARER',
+  'bEaReR',
+  'Basic',
+  'DPoP',
+  'Token',
+  'Bearer:',
+  'Bearer,',
+  '',
+  'Bearer Bearer',
+]
+const SEPARATORS = [...Array(12).fill(' '), '  ', '\t', '', ',', ' \t', '=', ' "', '\xa0']
+const CREDENTIALS = [
+  ...Array(12).fill('TOKEN'),
+  'TOKEN TOKEN',
+  'TOKEN,',
+  'TOKEN=',
+  '"TOKEN"',
+  'TOKEN, Bearer TOKEN',
+  'token=TOKEN',
+  '',
+]
+const line = fc
+  .tuple(
+    pick(...SCHEMES),
+    pick(...SEPARATORS),
+    fc.oneof({ weight: 6, arbitrary: pick(...CREDENTIALS) }, { weight: 1, arbitrary: byteString(8) }),
+    edits([' ', ',', '"', '=', '\t', 'TOKEN', ';']),
+  )
+  .map(([scheme, separator, credentials, changes]) => edited(scheme + separator + credentials, changes))
+
+const QUERIES = [
+  'access_token=TOKEN',
+  'a=1&access_token=x',
+  'access%5ftoken=x',
+  '%61ccess_token',
+  'access_token',
+  'xaccess_token=1',
+]
+const query = fc.oneof(
+  { weight: 4, arbitrary: fc.constant('') },
+  {
+    weight: 1,
+    arbitrary: fc.tuple(pick(...QUERIES), edits(['&', '=', '%5F', '+', '?', '#', '[]'])).map((pair) => edited(...pair)),
+  },
+)
+
+export default {
+  name: 'header',
+  fixed: [],
+  cases: fc.record({
+    lines: fc.oneof(fc.tuple(line), fc.tuple(line), fc.tuple(line), fc.array(line, { maxLength: 3 })),
+    query,
+  }),
+  stricter,
+  lenient,
+  isRefusal: (error) => ['missing_token', 'invalid_request', 'invalid_token'].includes(error.code),
+  async run({ lines, query }) {
+    const text = query.replaceAll('TOKEN', TOKEN).replace(/[^!-~]|#/g, '')
+    const requests = () => requestOf({ lines, query: text })
+    const asked = Object.entries(PEERS).map(async ([name, check]) => [name, await verdictOf(() => check(requests()))])
+    return {
+      input: { lines: requests().lines, query: text },
+      ours: await verdictOf(async () => (await guard.authenticate(requests())).accountId),
+      peers: Object.fromEntries(await Promise.all(asked)),
+    }
+  },
+}

@@ -1,0 +1,315 @@
+// JWK sets, each with a token that a key of the set may have signed. fast-jwt and jsonwebtoken read no sets: jwks-rsa reads them.
+import { createPublicKey } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { createTokenVerifier, remoteKeys } from 'express-token-endpoint'
+import fc from 'fast-check'
+import { createLocalJWKSet, jwtVerify } from 'jose'
+import jsonwebtoken from 'jsonwebtoken'
+import { JwksClient } from 'jwks-rsa'
+import { edited, edits, isObject, jsonObject, jsonOf, own, pick, textOf, toBytes } from '../bytes.mjs'
+import { verdictOf } from '../compare.mjs'
+import { BY_ALG, ISSUER, jwkOf, KID, NOW, PAIRS } from '../keys.mjs'
+import { signed, validateAccessToken, validHeader, validPayload } from './token.mjs'
+
+/** The signers of the token. Each key that is too weak, or of another kind, must not verify. */
+const SIGNERS = {
+  ES256: ['ES256', BY_ALG.ES256.sign],
+  RS256: ['RS256', BY_ALG.RS256.sign],
+  PS256: ['PS256', BY_ALG.RS256.sign],
+  ES384: ['ES384', BY_ALG.ES384.sign],
+  'RSA of 1024 bits': ['RS256', PAIRS['RSA of 1024 bits'].privateKey],
+  'RSA with exponent 3': ['RS256', PAIRS['RSA with exponent 3'].privateKey],
+  stranger: ['ES256', PAIRS.stranger.privateKey],
+}
+const part = (value) => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+/** Returns a valid token that a signer has signed. */
+export function tokenSignedBy(alg, key) {
+  const input = `${part(validHeader(alg))}.${part(validPayload)}`
+  return `${input}.${signed(input, alg, key).toString('base64url')}`
+}
+
+const TOKENS = Object.fromEntries(Object.entries(SIGNERS).map(([name, signer]) => [name, tokenSignedBy(...signer)]))
+
+let url
+let body
+
+/** Starts the source of the sets at the first case. The process need not wait for it. */
+async function listen() {
+  const server = createServer((_, res) => res.end(body)).listen(0, '127.0.0.1')
+  server.unref()
+  // A slow machine must not close a connection that the next case uses.
+  server.keepAliveTimeout = 0
+  await once(server, 'listening')
+  url = `http://127.0.0.1:${server.address().port}/jwks`
+}
+
+async function askOurs(bytes, token) {
+  body = bytes
+  const keys = remoteKeys(url, { onError: () => {} })
+  const verifier = createTokenVerifier({ issuer: ISSUER, keys, clock: () => NOW * 1000, cache: false })
+  return (await verifier.verify(token)).accountId
+}
+
+/** The peers, each as a function of the set's text. */
+function peersOf(alg, text, token) {
+  const rules = { algorithms: [alg], issuer: ISSUER, audience: ISSUER }
+  return {
+    jose: async () => {
+      const found = await jwtVerify(token, createLocalJWKSet(JSON.parse(text)), {
+        ...rules,
+        currentDate: new Date(NOW * 1000),
+      })
+      return found.payload.sub
+    },
+    'jwks-rsa': async () => {
+      const source = new JwksClient({ jwksUri: url, cache: false, fetcher: async () => JSON.parse(text) })
+      const key = (await source.getSigningKey(KID)).getPublicKey()
+      return jsonwebtoken.verify(token, key, { ...rules, clockTimestamp: NOW }).sub
+    },
+    oauth4webapi: async () => {
+      const keys = async () => new Response(text, { headers: { 'Content-Type': 'application/json' } })
+      return (await validateAccessToken({ authorization: `Bearer ${token}` }, keys, alg)).sub
+    },
+  }
+}
+
+const CURVES = { 'P-256': 'ES256', 'P-384': 'ES384', 'P-521': 'ES512' }
+
+/** Returns the members of a set with the token's key id. Other members are not candidates. */
+const candidatesIn = (set) => {
+  const keys = own(set, 'keys')
+  return Array.isArray(keys) ? keys.filter((jwk) => own(jwk, 'kid') === KID) : []
+}
+
+const isPrivate = (jwk) => own(jwk, 'd') !== undefined
+const hasOtherUse = (jwk) => own(jwk, 'use') !== undefined && jwk.use !== 'sig'
+const hasOtherOperations = (jwk) =>
+  own(jwk, 'key_ops') !== undefined && !(Array.isArray(jwk.key_ops) && jwk.key_ops.includes('verify'))
+const isWeak = (jwk) => {
+  if (own(jwk, 'kty') !== 'RSA' || typeof own(jwk, 'n') !== 'string' || typeof own(jwk, 'e') !== 'string') return false
+  const modulus = Buffer.from(jwk.n, 'base64url').toString('hex').replace(/^0+/, '')
+  const exponent = BigInt(`0x${Buffer.from(jwk.e, 'base64url').toString('hex') || '0'}`)
+  return modulus.length < 512 || exponent < 65_537n || exponent % 2n === 0n
+}
+const namesNoAlgorithm = (jwk) => own(jwk, 'alg') === undefined && own(jwk, 'kty') === 'RSA'
+
+/** Returns the algorithm that a JWK determines, or undefined when the key must not be used. */
+function algorithmOf(jwk) {
+  if ([isPrivate, hasOtherUse, hasOtherOperations, isWeak].some((is) => is(jwk))) return undefined
+  const { kty, crv, alg } = jwk
+  try {
+    createPublicKey({ key: { ...jwk }, format: 'jwk' })
+  } catch {
+    return undefined
+  }
+  if (kty === 'RSA') return /^[RP]S(256|384|512)$/.test(alg) ? alg : undefined
+  if (kty !== 'EC' || !Object.hasOwn(CURVES, crv)) return undefined
+  return !Object.hasOwn(jwk, 'alg') || alg === CURVES[crv] ? CURVES[crv] : undefined
+}
+
+/** Returns a predicate: no candidate can be used, and one of them has this fault. */
+const faulty =
+  (is) =>
+  ({ candidates, first }) =>
+    !first && candidates.some(is)
+
+const stricter = [
+  {
+    name: 'a private key in a set',
+    why: 'Everyone who reads the set could sign, so the key is refused.',
+    reference: 'RFC 7517 section 9.2',
+    holds: faulty(isPrivate),
+  },
+  {
+    name: 'a key for another use',
+    why: '`use` is not `sig`, also when it has a wrong type.',
+    reference: 'RFC 7517 section 4.2',
+    holds: faulty(hasOtherUse),
+  },
+  {
+    name: 'a key for other operations',
+    why: '`key_ops` is not a list with `verify`.',
+    reference: 'RFC 7517 section 4.3',
+    holds: faulty(hasOtherOperations),
+  },
+  {
+    name: 'a weak RSA key in a set',
+    why: 'The modulus has fewer than 2048 bits, or the exponent is below 65,537.',
+    reference: 'RFC 7518 section 3.3',
+    holds: faulty(isWeak),
+  },
+  {
+    name: 'a key for another algorithm',
+    why: '`alg` names another algorithm than the token, also when it has a wrong type.',
+    reference: 'RFC 8725 section 3.1',
+    holds: ({ candidates, first, alg }) =>
+      (!first || candidates.length === 1) && candidates.some((jwk) => own(jwk, 'alg') !== undefined && jwk.alg !== alg),
+  },
+  {
+    name: 'an RSA key without an algorithm',
+    why: 'Six algorithms would fit, and the key must determine one.',
+    reference: 'RFC 8725 section 3.1',
+    holds: faulty(namesNoAlgorithm),
+  },
+  {
+    name: 'a repeated key id',
+    why: 'Two keys have the `kid` of the token. Only the first usable key counts, and it is another key.',
+    reference: 'RFC 7517 section 4.5',
+    holds: ({ candidates, first, signer }) => candidates.length > 1 && first !== undefined && !isKeyOf(signer, first),
+  },
+  {
+    name: 'a set that is not UTF-8',
+    why: 'Other parsers replace the bytes, so different key ids become one.',
+    reference: 'RFC 8259 section 8.1',
+    holds: ({ text }) => text === undefined,
+  },
+]
+
+/** Returns whether a JWK is the key of a signer, for its algorithm. */
+function isKeyOf(signer, jwk) {
+  const [alg, key] = SIGNERS[signer]
+  return algorithmOf(jwk) === alg && createPublicKey({ key: { ...jwk }, format: 'jwk' }).equals(createPublicKey(key))
+}
+
+const lenient = [
+  {
+    name: 'members that are not objects',
+    peers: ['jose', 'jwks-rsa', 'oauth4webapi'],
+    why: 'The set holds members that are not keys. This package skips every member that it cannot use.',
+    reference: 'RFC 7517 section 5',
+    holds: ({ set }) => Array.isArray(own(set, 'keys')) && !set.keys.every(isObject),
+  },
+  {
+    name: 'a repeated key id',
+    peers: ['jose', 'jwks-rsa', 'oauth4webapi'],
+    why: 'Two keys have the `kid` of the token, and the first usable key verifies it.',
+    reference: 'RFC 7517 section 4.5',
+    holds: ({ candidates }) => candidates.length > 1,
+  },
+  {
+    name: 'members of the Web Cryptography API',
+    peers: ['jose', 'jwks-rsa', 'oauth4webapi'],
+    why: '`ext` is not a Boolean, or `key_ops` has `verify` and more. That API refuses both, RFC 7517 does not.',
+    reference: 'RFC 7517 section 4.3',
+    holds: ({ candidates }) =>
+      candidates.some(({ ext = true, key_ops = [] }) => typeof ext !== 'boolean' || key_ops?.length > 1),
+  },
+]
+
+const NAMES = ['kty', 'kid', 'alg', 'use', 'key_ops', 'crv', 'x', 'n', 'e', 'd', 'x5c', 'ext', '__proto__', '']
+const VALUES = [
+  ...[
+    '"RSA"',
+    '"EC"',
+    '"oct"',
+    '"OKP"',
+    '"k1"',
+    '"k2"',
+    '""',
+    'null',
+    '1',
+    '[]',
+    '{}',
+    '"sig"',
+    '"enc"',
+    '["sig"]',
+    '["verify"]',
+  ],
+  ...[
+    '["sign"]',
+    '"verify"',
+    '["sign","verify"]',
+    '"ES256"',
+    '"RS256"',
+    '"PS256"',
+    '"none"',
+    '"HS256"',
+    '"P-256"',
+    '"P-384"',
+    '"AQAB"',
+  ],
+  ...['"AQ"', '"Aw"', '"AAAAAQAB"', '"AQABAQABAQAB"', '["ES256"]', '"A"', '"AQAB="', 'true'],
+]
+
+/** The member of a set for a signer's key: complete, or with changes. */
+function memberFor(name) {
+  const [alg, key] = SIGNERS[name]
+  const jwk = jwkOf(BY_ALG[alg].sign === key ? BY_ALG[alg].verify : PAIRS[name].publicKey, {
+    kid: KID,
+    alg,
+    use: 'sig',
+  })
+  const bases = [
+    jwk,
+    jwk,
+    { ...jwk, alg: undefined, use: undefined },
+    { ...key.export({ format: 'jwk' }), kid: KID, alg },
+  ]
+  return pick(...bases).chain((base) => jsonObject(JSON.parse(JSON.stringify(base)), NAMES, VALUES))
+}
+
+const WRAPPERS = [
+  ...Array(12).fill('{"keys":[@]}'),
+  '{"keys":[@]}',
+  '{"keys":[@]}',
+  '{"keys":[@]}',
+  '[@]',
+  '@',
+  '{"keys":@}',
+  '{"keys":[[@]]}',
+  '{"keys":{"0":@}}',
+  '{"keys":[],"keys":[@]}',
+  '{"keys":[null,@,1,"x",[]]}',
+  '{"Keys":[@]}',
+  '\xef\xbb\xbf{"keys":[@]}',
+  '{"keys":[@],"x":"\xff"}',
+]
+
+const ofSigner = (name) =>
+  fc.record({
+    signer: fc.constant(name),
+    text: fc
+      .tuple(
+        fc.array(fc.oneof(memberFor(name), memberFor(name), pick(...Object.keys(SIGNERS)).chain(memberFor)), {
+          minLength: 1,
+          maxLength: 3,
+        }),
+        pick(...WRAPPERS),
+        edits(['"', ',', '{', '\xff', ' ']),
+      )
+      .map(([members, wrapper, changes]) =>
+        edited(
+          wrapper.replace('@', () => members.join(',')),
+          changes,
+        ),
+      ),
+  })
+
+export default {
+  name: 'key-set',
+  fixed: ['signer'],
+  cases: fc.oneof(...Object.keys(SIGNERS).map(ofSigner)),
+  stricter,
+  lenient,
+  isRefusal: (error) => error.code === 'invalid_token' || error.code === 'unavailable',
+  async run({ signer, text }) {
+    if (!url) await listen()
+    const [alg] = SIGNERS[signer]
+    const token = TOKENS[signer]
+    const bytes = toBytes(text)
+    const valid = textOf(bytes)?.replace(/^\ufeff/, '')
+    const set = valid === undefined ? undefined : jsonOf(valid)
+    const candidates = candidatesIn(set)
+    const asked = Object.entries(peersOf(alg, new TextDecoder().decode(bytes), token)).map(async ([name, check]) => [
+      name,
+      await verdictOf(check),
+    ])
+    return {
+      input: { alg, signer, text: valid, set, candidates, first: candidates.find(algorithmOf) },
+      ours: await verdictOf(() => askOurs(bytes, token)),
+      peers: Object.fromEntries(await Promise.all(asked)),
+    }
+  },
+}

@@ -1,0 +1,226 @@
+// Public keys and secrets as text, each with a token that the key has signed. The text is the same for all.
+import { createHmac } from 'node:crypto'
+import { createTokenVerifier } from 'express-token-endpoint'
+import fc from 'fast-check'
+import { createVerifier } from 'fast-jwt'
+import { importPKCS8, importSPKI, importX509, jwtVerify } from 'jose'
+import jsonwebtoken from 'jsonwebtoken'
+import { byteString, edited, edits, jsonOf, own, pick, toBytes } from '../bytes.mjs'
+import { verdictOf } from '../compare.mjs'
+import { ISSUER, KID, NOW, PAIRS } from '../keys.mjs'
+import { tokenSignedBy } from './key-set.mjs'
+import { validHeader, validPayload } from './token.mjs'
+
+const SIGNERS = {
+  ES256: 'ES256',
+  ES384: 'ES384',
+  RS256: 'RS256',
+  'RSA of 1024 bits': 'RS256',
+  'RSA with exponent 3': 'RS256',
+  'RSA-PSS': 'PS256',
+  secp256k1: 'ES256',
+}
+const part = (value) => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+/** The tokens of the key pairs. A secret signs its own token. */
+const TOKENS = Object.fromEntries(
+  Object.entries(SIGNERS).map(([name, alg]) => [name, tokenSignedBy(alg, PAIRS[name].privateKey)]),
+)
+
+function tokenOf(signer, text) {
+  if (signer !== 'secret') return TOKENS[signer]
+  const input = `${part(validHeader('HS256'))}.${part(validPayload)}`
+  return `${input}.${createHmac('sha256', text).update(input).digest('base64url')}`
+}
+
+/** Imports a key as jose does: a function for each kind of PEM. */
+function importKey(text, alg) {
+  if (alg === 'HS256') return new TextEncoder().encode(text)
+  if (text.includes('PRIVATE KEY')) return importPKCS8(text, alg)
+  return text.includes('CERTIFICATE') ? importX509(text, alg) : importSPKI(text, alg)
+}
+
+function peersOf(alg, text, token) {
+  const rules = { algorithms: [alg], issuer: ISSUER, audience: ISSUER }
+  return {
+    jose: async () =>
+      (await jwtVerify(token, await importKey(text, alg), { ...rules, currentDate: new Date(NOW * 1000) })).payload.sub,
+    jsonwebtoken: async () => jsonwebtoken.verify(token, text, { ...rules, clockTimestamp: NOW }).sub,
+    'fast-jwt': async () => {
+      const verify = createVerifier({
+        key: text,
+        algorithms: [alg],
+        allowedIss: ISSUER,
+        allowedAud: ISSUER,
+        clockTimestamp: NOW * 1000,
+      })
+      return verify(token).sub
+    },
+  }
+}
+
+async function askOurs(alg, text, token) {
+  const keys = { alg, kid: KID, [alg === 'HS256' ? 'secret' : 'publicKey']: text }
+  return (await createTokenVerifier({ issuer: ISSUER, keys, clock: () => NOW * 1000, cache: false }).verify(token))
+    .accountId
+}
+
+/** Returns whether a text holds a JWK of a key pair, or a JWK set. */
+function isPublicJwk(given) {
+  // A text in UTF-16 has a NUL after each letter.
+  const text = given.replaceAll('\0', '')
+  const json = jsonOf(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1))
+  const kty = own(json, 'kty')
+  return Array.isArray(own(json, 'keys')) || (typeof kty === 'string' && kty !== 'oct')
+}
+
+/** The strict form of a public key (RFC 7468 section 3). */
+const STRICT = /^-----BEGIN PUBLIC KEY-----\n([\w+/]{64}\n)*[\w+/]{1,64}={0,2}\n-----END PUBLIC KEY-----\n$/
+/**
+ * Returns whether the first boundary and the next one are lines. OpenSSL ignores spaces, control characters and other alphabets at the
+ * end of a line.
+ */
+function hasLines(text) {
+  const lines = text.split('\n').map((line) => line.replace(/[\0- \x80-\uffff]+$/, ''))
+  const begin = lines.findIndex((line) => /^-----BEGIN .*-----$/.test(line))
+  const end = lines.slice(begin + 1).find((line) => line.includes('-----END '))
+  return /^-----BEGIN [A-Z ]+-----$/.test(lines[begin]) && /^-----END [A-Z ]+-----$/.test(end)
+}
+
+const stricter = [
+  {
+    name: 'a private key as a public key',
+    why: 'A verifier must not hold a key that signs.',
+    reference: 'RFC 7517 section 9.2',
+    holds: ({ signer, text }) => signer !== 'secret' && text.includes('PRIVATE KEY-----'),
+  },
+  {
+    name: 'a weak key or a key for another curve',
+    why: 'RSA has fewer than 2048 bits or an exponent below 65,537, or the curve or the kind of RSA key is not that of the algorithm.',
+    reference: 'RFC 7518 sections 3.3 and 3.4',
+    holds: ({ signer }) => ['RSA of 1024 bits', 'RSA with exponent 3', 'RSA-PSS', 'secp256k1'].includes(signer),
+  },
+  {
+    name: 'a PEM without its lines',
+    why: 'A boundary is not on its own line, or the line ends are a backslash and an n. The error names the mistake.',
+    reference: 'RFC 7468 section 3',
+    holds: ({ signer, text }) => signer !== 'secret' && !hasLines(text),
+  },
+  {
+    name: 'a short secret',
+    why: 'The secret has fewer than 32 bytes.',
+    reference: 'RFC 7518 section 3.2',
+    holds: ({ signer, text }) => signer === 'secret' && Buffer.byteLength(text) < 32,
+  },
+  {
+    name: 'a key as a secret',
+    why: 'The secret is a PEM or a JWK, so it may be public, and its owner could sign.',
+    reference: 'RFC 8725 section 2.1',
+    holds: ({ signer, text }) =>
+      signer === 'secret' && (/-----BEGIN|LS0tLS1CRUdJTi/.test(text.replaceAll('\0', '')) || isPublicJwk(text)),
+  },
+]
+
+const lenient = [
+  {
+    name: 'a PEM in another form',
+    peers: ['jose', 'fast-jwt'],
+    why: 'There is text around the PEM, or other line ends, or the form is PKCS #1. Node reads the same key from it.',
+    reference: 'RFC 7468 section 2',
+    holds: ({ signer, text }) => signer !== 'secret' && !STRICT.test(text),
+  },
+]
+
+const DICTIONARY = [
+  '-----BEGIN PUBLIC KEY-----',
+  '-----END PUBLIC KEY-----',
+  '\n',
+  '\r\n',
+  '\\n',
+  ' ',
+  '\t',
+  '\0',
+  '=',
+  '-',
+  '\xff',
+  'A',
+  'PRIVATE',
+  'RSA ',
+  'X-Header: y\n\n',
+]
+const LAYOUTS = {
+  plain: (pem) => pem,
+  'with carriage returns': (pem) => pem.replaceAll('\n', '\r\n'),
+  'without line ends': (pem) => pem.replaceAll('\n', ''),
+  'on one line': (pem) => pem.replace(/(?<=[^-])\n(?=[^-])/g, ''),
+  'with the text of line ends': (pem) => pem.replaceAll('\n', '\\n'),
+  indented: (pem) => pem.replace(/^/gm, '  '),
+  'after a text': (pem) => `This is a key.\n${pem}`,
+  'before a text': (pem) => `${pem}This was a key.\n`,
+  twice: (pem) => pem + pem,
+  'with another label': (pem) => pem.replaceAll('PUBLIC KEY', 'RSA PUBLIC KEY'),
+  'with a header': (pem) => pem.replace('\n', '\nX-Header: y\n\n'),
+  'in base64': (pem) => Buffer.from(pem).toString('base64'),
+}
+
+/** The texts of a pair: SPKI, the private key, for RSA PKCS #1, and the key of a stranger after it. */
+function textsOf(name) {
+  const { publicKey, publicPem, pem } = PAIRS[name]
+  const pkcs1 = publicKey.asymmetricKeyType === 'rsa' ? [publicKey.export({ type: 'pkcs1', format: 'pem' })] : []
+  return [
+    ...Array(6).fill(publicPem),
+    pem,
+    ...pkcs1,
+    publicPem + PAIRS.stranger.publicPem,
+    PAIRS.stranger.publicPem + publicPem,
+  ]
+}
+
+const ofSigner = (name) =>
+  fc.record({
+    signer: fc.constant(name),
+    text: fc
+      .tuple(pick(...textsOf(name)), pick(...Array(8).fill('plain'), ...Object.keys(LAYOUTS)), edits(DICTIONARY))
+      .map(([text, layout, changes]) => edited(LAYOUTS[layout](text), changes)),
+  })
+
+const SECRETS = [
+  '',
+  's',
+  's'.repeat(31),
+  's'.repeat(32),
+  's'.repeat(64),
+  '{"kty":"RSA"}'.padEnd(40),
+  '{"kty":"oct","k":"AAAAAAAAAAAAAAAAAAAAAAAA"}',
+  '{"keys":[]}'.padEnd(32),
+  PAIRS.ES256.publicPem,
+  PAIRS.RS256.pem,
+  Buffer.from(PAIRS.ES256.publicPem).toString('base64'),
+]
+const secret = fc.record({
+  signer: fc.constant('secret'),
+  text: fc.oneof(
+    fc.tuple(pick(...SECRETS), edits(DICTIONARY)).map((pair) => edited(...pair)),
+    byteString(80),
+  ),
+})
+
+export default {
+  name: 'pem',
+  fixed: ['signer'],
+  cases: fc.oneof(...Object.keys(SIGNERS).map(ofSigner), secret),
+  stricter,
+  lenient,
+  isRefusal: (error) => error instanceof TypeError || error.code === 'invalid_token',
+  async run({ signer, text: bytes }) {
+    const alg = SIGNERS[signer] ?? 'HS256'
+    const text = toBytes(bytes).toString()
+    const token = tokenOf(signer, text)
+    const asked = Object.entries(peersOf(alg, text, token)).map(async ([name, check]) => [name, await verdictOf(check)])
+    return {
+      input: { signer, alg, text },
+      ours: await verdictOf(() => askOurs(alg, text, token)),
+      peers: Object.fromEntries(await Promise.all(asked)),
+    }
+  },
+}

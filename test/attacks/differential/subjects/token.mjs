@@ -1,0 +1,446 @@
+// Compact tokens. Every peer checks the same rules: one algorithm, one key, one issuer, one audience, the type and the claims.
+import { constants, createHmac, sign } from 'node:crypto'
+import { createTokenVerifier } from 'express-token-endpoint'
+import fc from 'fast-check'
+import { createVerifier } from 'fast-jwt'
+import { jwtVerify } from 'jose'
+import jsonwebtoken from 'jsonwebtoken'
+import * as oauth from 'oauth4webapi'
+import { byteString, edited, edits, isObject, jsonObject, jsonOf, own, pick, textOf, toBytes } from '../bytes.mjs'
+import { verdictOf } from '../compare.mjs'
+import { BY_ALG, ISSUER, jwkOf, KID, NOW, PAIRS } from '../keys.mjs'
+
+const CLAIMS = ['iss', 'aud', 'sub', 'jti', 'client_id', 'iat', 'exp']
+
+export const validHeader = (alg) => ({ alg, typ: 'at+jwt', kid: KID })
+export const validPayload = {
+  iss: ISSUER,
+  aud: ISSUER,
+  sub: 'acc-1',
+  client_id: ISSUER,
+  iat: NOW - 60,
+  exp: NOW + 3600,
+  jti: 'jti-1',
+}
+
+const PSS = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }
+const OPTIONS = { R: {}, P: PSS, E: { dsaEncoding: 'ieee-p1363' } }
+const ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n
+
+/** The ways to sign. Only the first and the last make a valid signature. */
+const SIGNATURES = {
+  own: (input, alg) => signed(input, alg, BY_ALG[alg].sign),
+  stranger: (input, alg) => signed(input, alg, alg[0] === 'E' ? PAIRS.stranger.privateKey : BY_ALG.RS256.sign),
+  'public key as secret': (input) => createHmac('sha256', PAIRS.ES256.publicPem).update(input).digest(),
+  der: (input, alg) =>
+    alg[0] === 'E' ? sign(`sha${alg.slice(2)}`, Buffer.from(input), BY_ALG[alg].sign) : Buffer.alloc(32),
+  zero: (_, alg) => Buffer.alloc(alg === 'ES256' ? 64 : 32),
+  none: () => Buffer.alloc(0),
+  'second of two': (input, alg) => {
+    const bytes = signed(input, alg, BY_ALG[alg].sign)
+    if (alg !== 'ES256') return bytes
+    const s = ORDER - BigInt(`0x${bytes.subarray(32).toString('hex')}`)
+    return Buffer.concat([bytes.subarray(0, 32), Buffer.from(s.toString(16).padStart(64, '0'), 'hex')])
+  },
+}
+
+/** Signs with the algorithm and a key. A key of another kind signs as its kind does. */
+export function signed(input, alg, key) {
+  const hash = `sha${alg.slice(2)}`
+  if (key.type === 'secret') return createHmac(hash, key).update(input).digest()
+  const options = key.asymmetricKeyType === 'rsa' ? OPTIONS[alg[0] === 'P' ? 'P' : 'R'] : OPTIONS.E
+  return sign(hash, Buffer.from(input), { key, ...options })
+}
+
+/** Returns the token of a case: both parts are edited, then signed, and the whole token is edited. */
+export function tokenOf({ alg, header, payload, parts, signature, token }) {
+  const [head, body] = [header, payload].map((bytes) => toBytes(bytes).toString('base64url'))
+  const input = `${edited(head, parts[0])}.${edited(body, parts[1])}`
+  return edited(`${input}.${SIGNATURES[signature](input, alg).toString('base64url')}`, token)
+}
+
+/** Verifiers of one algorithm, each with the same rules. */
+function verifiersOf(alg) {
+  const key = BY_ALG[alg].verify
+  const material = key.type === 'secret' ? { secret: key } : { publicKey: key }
+  const clock = () => NOW * 1000
+  const ours = createTokenVerifier({ issuer: ISSUER, keys: { alg, kid: KID, ...material }, clock })
+  const fast = createVerifier({
+    key: key.type === 'secret' ? key.export() : key.export({ type: 'spki', format: 'pem' }),
+    algorithms: [alg],
+    allowedIss: ISSUER,
+    allowedAud: ISSUER,
+    checkTyp: 'at+jwt',
+    requiredClaims: CLAIMS,
+    clockTimestamp: NOW * 1000,
+  })
+  const rules = { algorithms: [alg], issuer: ISSUER, audience: ISSUER }
+  return {
+    ours: (token) => ours.verify(token),
+    peers: {
+      jsonwebtoken: async (token) => jsonwebtoken.verify(token, key, { ...rules, clockTimestamp: NOW }),
+      jose: async (token) => {
+        const expected = { ...rules, typ: 'at+jwt', requiredClaims: CLAIMS, currentDate: new Date(NOW * 1000) }
+        return (await jwtVerify(token, key, expected)).payload
+      },
+      'fast-jwt': async (token) => fast(token),
+      ...(key.type === 'public' && { oauth4webapi: oauthVerifier(alg, key) }),
+    },
+  }
+}
+
+/** Creates oauth4webapi's check of access tokens, with the keys in a JWK set. */
+function oauthVerifier(alg, key) {
+  const keys = async () => Response.json({ keys: [jwkOf(key, { kid: KID, alg })] })
+  return (token) => validateAccessToken({ authorization: `Bearer ${token}` }, keys, alg)
+}
+
+/** Asks oauth4webapi with the frozen clock: its clock skew is the time since. It reads the clock again, so a new second repeats it. */
+export async function validateAccessToken(headers, keys, alg) {
+  const server = { issuer: ISSUER, jwks_uri: `${ISSUER}/jwks` }
+  const request = new Request(`${ISSUER}/`, { headers })
+  for (;;) {
+    const second = Math.floor(Date.now() / 1000)
+    const options = {
+      [oauth.clockSkew]: NOW - second,
+      [oauth.clockTolerance]: 0,
+      [oauth.customFetch]: keys,
+      signingAlgorithms: [alg],
+    }
+    const verdict = await verdictOf(() => oauth.validateJwtAccessToken(server, request, ISSUER, options))
+    if (Math.floor(Date.now() / 1000) !== second) continue
+    if (verdict.error) throw verdict.error
+    return verdict.accepted
+  }
+}
+
+const VERIFIERS = Object.fromEntries(Object.keys(BY_ALG).map((alg) => [alg, verifiersOf(alg)]))
+
+/** The contents that this package read, as the payload that peers return. */
+export function payloadOf({ id, accountId, issuer, audience, scopes, issuedAt, expiresAt, claims }) {
+  const times = { iat: issuedAt.getTime() / 1000, exp: expiresAt.getTime() / 1000 }
+  return contentsOf({
+    ...claims,
+    ...times,
+    iss: issuer,
+    aud: audience,
+    sub: accountId,
+    jti: id,
+    scope: scopes.join(' '),
+  })
+}
+
+/** Omits what `req.auth` does not show: `nbf`, `client_id`, and the difference between no scope and an empty one. */
+export function contentsOf({ nbf: _, client_id: __, scope = '', ...payload }) {
+  return JSON.parse(JSON.stringify({ ...payload, scope }))
+}
+
+async function contentsFrom(verify, read) {
+  const verdict = await verdictOf(verify)
+  return verdict.error ? verdict : { accepted: read(verdict.accepted) }
+}
+
+/** Asks this package and the peers about a token. */
+export async function ask({ ours, peers }, token) {
+  const asked = Object.entries(peers).map(async ([name, verify]) => [
+    name,
+    await contentsFrom(() => verify(token), contentsOf),
+  ])
+  return { ours: await contentsFrom(() => ours(token), payloadOf), peers: Object.fromEntries(await Promise.all(asked)) }
+}
+
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+
+/** Decodes base64url bit by bit, unlike src. Returns undefined unless it is the one spelling of its bytes (RFC 4648 section 3.5). */
+export function canonical(part) {
+  const bytes = []
+  let bits = 0
+  let count = 0
+  for (const letter of part) {
+    const value = LETTERS.indexOf(letter)
+    if (value < 0) return undefined
+    bits = (bits << 6) | value
+    count += 6
+    if (count >= 8) {
+      count -= 8
+      bytes.push(bits >> count)
+      bits &= (1 << count) - 1
+    }
+  }
+  return part !== '' && bits === 0 && count < 6 ? Uint8Array.from(bytes) : undefined
+}
+
+/** Reads a token for the classes. Members are undefined when an earlier step failed. */
+export function readToken(alg, token) {
+  const parts = token.split('.')
+  const [headBytes, bodyBytes, signature] = parts.map(canonical)
+  const isCanonical = Boolean(headBytes && bodyBytes && signature)
+  const texts = [headBytes, bodyBytes].map((bytes) => (bytes ? textOf(bytes) : undefined))
+  const [header, payload] = texts.map((text) => (text === undefined ? undefined : jsonOf(text)))
+  return { alg, token, parts, isCanonical, texts, header, payload }
+}
+
+const isTime = (value) => Number.isInteger(value) && value >= 0 && value <= 8.64e12
+const isText = (value) => typeof value === 'string' && value !== ''
+const claim =
+  (name, is) =>
+  ({ payload }) =>
+    isObject(payload) && is(own(payload, name), payload)
+const header = (name, is) => (input) => isObject(input.header) && is(own(input.header, name), input)
+
+const stricter = [
+  {
+    name: 'another spelling of base64url',
+    why: 'A part has padding, spare bits, spaces or other letters, so one token has several texts.',
+    reference: 'RFC 7515 section 2, RFC 4648 section 3.5',
+    holds: ({ parts, isCanonical }) => parts.length === 3 && !isCanonical,
+  },
+  {
+    name: 'bytes that are not UTF-8',
+    why: 'The header or the payload is not UTF-8, so two parsers read different names.',
+    reference: 'RFC 7515 section 5.2, RFC 7519 section 7.2',
+    holds: ({ isCanonical, texts }) => isCanonical && texts.includes(undefined),
+  },
+  {
+    name: 'byte order mark',
+    why: 'The JSON of the header or the payload starts with a byte order mark.',
+    reference: 'RFC 8259 section 8.1',
+    holds: ({ texts }) => texts.some((text) => text?.startsWith('\ufeff')),
+  },
+  {
+    name: 'critical header',
+    why: 'The header has `crit`, also empty or with a wrong type. This package understands no extension.',
+    reference: 'RFC 7515 section 4.1.11',
+    holds: (input) => isObject(input.header) && Object.hasOwn(input.header, 'crit'),
+  },
+  {
+    name: 'another type',
+    why: '`typ` is not the text `at+jwt`. Another spelling of the type is refused too.',
+    reference: 'RFC 8725 section 3.11',
+    holds: header('typ', (typ) => typ !== 'at+jwt'),
+  },
+  {
+    name: 'another key id',
+    why: '`kid` is missing or names no key of the verifier, so no key is tried at random.',
+    reference: 'RFC 8725 section 3.10',
+    holds: header('kid', (kid) => kid !== KID),
+  },
+  {
+    name: 'a claim that is missing or not a text',
+    why: '`iss`, `aud`, `sub`, `jti` or `client_id` is missing, empty or not a text.',
+    reference: 'RFC 9068 section 2.2',
+    holds: ({ payload }) =>
+      isObject(payload) &&
+      ['iss', 'aud', 'sub', 'jti', 'client_id'].some(
+        (name) => !Array.isArray(own(payload, name)) && !isText(own(payload, name)),
+      ),
+  },
+  {
+    name: 'a list of audiences',
+    why: '`aud` is a list. A token of this package is for one audience, so it cannot be used at another one.',
+    reference: 'RFC 8725 section 3.9',
+    holds: claim('aud', Array.isArray),
+  },
+  {
+    name: 'a claim that is a list',
+    why: '`iss`, `sub`, `jti` or `client_id` is a list.',
+    reference: 'RFC 7519 section 4.1',
+    holds: ({ payload }) => ['iss', 'sub', 'jti', 'client_id'].some((name) => Array.isArray(own(payload, name))),
+  },
+  {
+    name: 'a time that is not a whole second',
+    why: '`iat`, `exp` or `nbf` is not a whole number from 0 to the last moment of a `Date`.',
+    reference: 'RFC 7519 section 2',
+    holds: ({ payload }) =>
+      isObject(payload) &&
+      ['iat', 'exp', 'nbf'].some(
+        (name) => !isTime(own(payload, name)) && (name !== 'nbf' || Object.hasOwn(payload, name)),
+      ),
+  },
+  {
+    name: 'an end before its start',
+    why: '`exp` is not after `iat`.',
+    reference: 'RFC 7519 section 4.1',
+    holds: ({ payload }) => own(payload, 'exp') <= own(payload, 'iat'),
+  },
+  {
+    name: 'issued in the future',
+    why: '`iat` is after the current time, so the issuer or its clock is wrong.',
+    reference: 'RFC 7519 section 4.1.6',
+    holds: claim('iat', (iat) => iat > NOW),
+  },
+  {
+    name: 'expired in this second',
+    why: '`exp` is the current second.',
+    reference: 'RFC 7519 section 4.1.4',
+    holds: claim('exp', (exp) => exp === NOW),
+  },
+  {
+    name: 'a malformed scope',
+    why: '`scope` is not a text of scope tokens with one space between them.',
+    reference: 'RFC 6749 section 3.3',
+    holds: claim('scope', (scope, payload) => {
+      if (!Object.hasOwn(payload, 'scope')) return false
+      return typeof scope !== 'string' || !/^[!#-[\]-~]+( [!#-[\]-~]+)*$/.test(scope)
+    }),
+  },
+]
+
+const lenient = [
+  {
+    name: 'a token that is bound to a key',
+    peers: ['oauth4webapi'],
+    why: '`cnf` binds a token to a key of the client. oauth4webapi can check such a proof. A bearer guard ignores the claim.',
+    reference: 'RFC 9449 section 7.2',
+    holds: ({ payload }) => isObject(payload) && Object.hasOwn(payload, 'cnf'),
+  },
+]
+
+const HEADER_VALUES = [
+  ...[
+    '"none"',
+    '"HS256"',
+    '"ES256"',
+    '"es256"',
+    '"RS256"',
+    '"PS256"',
+    '["ES256"]',
+    '""',
+    'null',
+    '0',
+    'false',
+    '{}',
+    '[]',
+  ],
+  ...[
+    '"JWT"',
+    '"AT+JWT"',
+    '"application/at+jwt"',
+    '"at+jwt "',
+    '"k1"',
+    '"K1"',
+    '["k1"]',
+    '"__proto__"',
+    '["b64"]',
+    '["exp"]',
+  ],
+  ...['"../k"', '"k1\\u0000"', '"\\u006b1"', '"DEF"', '"https://evil.example"', '"\\ud800"', '"é"'],
+]
+const HEADER_NAMES = ['alg', 'typ', 'kid', 'crit', 'b64', 'jwk', 'jku', 'x5c', 'zip', 'cty', '__proto__', 'constructor']
+const CLAIM_VALUES = [
+  ...[
+    `"${ISSUER}"`,
+    `["${ISSUER}"]`,
+    `["x","${ISSUER}"]`,
+    `"${ISSUER}/"`,
+    '"https://evil.example"',
+    '"acc-2"',
+    '""',
+    '" "',
+    '"a"',
+  ],
+  ...[
+    'null',
+    'true',
+    '{}',
+    '[]',
+    '[null]',
+    '0',
+    '-0',
+    '-1',
+    '1e308',
+    '1e400',
+    '0.5',
+    '9007199254740993',
+    '8640000000000',
+  ],
+  ...[NOW, NOW - 1, NOW + 1, NOW - 60, NOW + 0.5, NOW + 3600, NOW - 3600].flatMap((time) => [
+    `${time}`,
+    `"${time}"`,
+    `[${time}]`,
+  ]),
+  ...[
+    '"a b"',
+    '"a  b"',
+    '" a"',
+    '"a\\\\"',
+    '["a"]',
+    '"\\ud800"',
+    '"é"',
+    '"\\u0000"',
+    '{"jkt":"x"}',
+    '{"__proto__":{"a":1}}',
+    '[[[[]]]]',
+  ],
+]
+const CLAIM_NAMES = [...CLAIMS, ...CLAIMS, 'nbf', 'scope', 'cnf', 'name', '__proto__', 'constructor', 'toString', '']
+const SPELLINGS = [
+  '=',
+  '==',
+  '.',
+  ' ',
+  '\n',
+  '\0',
+  '+',
+  '/',
+  '-',
+  '_',
+  'A',
+  'B',
+  'Q',
+  'g',
+  'w',
+  '~',
+  '%3D',
+  'é',
+  '\u0131',
+]
+const OTHER_TEXTS = ['[]', '""', 'null', '1', '{', '', '{}', '\xff', '{"a":"\xff"}', '\xef\xbb\xbf{}']
+
+/** Generates the bytes of a JSON object: usually valid, sometimes other texts or a few changed bytes. */
+const object = (base, names, values) =>
+  fc.oneof(
+    { weight: 12, arbitrary: jsonObject(base, names, values) },
+    { weight: 1, arbitrary: fc.oneof(pick(...OTHER_TEXTS), byteString(20)) },
+    {
+      weight: 2,
+      arbitrary: fc
+        .tuple(jsonObject(base, names, values), edits(['"', ',', '\\', '\xff', '{']))
+        .map((pair) => edited(...pair)),
+    },
+  )
+
+/** Generates tokens of an algorithm. Most of them have one change, because the first of two faults would hide the second one. */
+function ofAlg(alg) {
+  const valid = {
+    alg: fc.constant(alg),
+    header: fc.constant(JSON.stringify(validHeader(alg))),
+    payload: fc.constant(JSON.stringify(validPayload)),
+    parts: fc.constant([[], []]),
+    signature: fc.constant('own'),
+    token: fc.constant([]),
+  }
+  const changed = {
+    header: object(validHeader(alg), HEADER_NAMES, [`"${alg}"`, ...HEADER_VALUES]),
+    payload: object(validPayload, CLAIM_NAMES, CLAIM_VALUES),
+    parts: fc.tuple(edits(SPELLINGS), edits(SPELLINGS)),
+    signature: pick(...Object.keys(SIGNATURES)),
+    token: edits(SPELLINGS),
+  }
+  const one = Object.entries(changed).map(([name, arbitrary]) => fc.record({ ...valid, [name]: arbitrary }))
+  return fc.oneof(...one, fc.record({ ...valid, ...changed }))
+}
+
+export default {
+  name: 'token',
+  /** Members that are one of a few values. The fuzzer takes them from other cases only. */
+  fixed: ['alg', 'signature'],
+  cases: fc.oneof(...['ES256', 'ES256', 'ES256', 'HS256', 'HS256', 'RS256', 'PS256', 'ES384', 'ES512'].map(ofAlg)),
+  stricter,
+  lenient,
+  isRefusal: (error) => error.code === 'invalid_token',
+  async run(one) {
+    const token = tokenOf(one)
+    return { input: readToken(one.alg, token), ...(await ask(VERIFIERS[one.alg], token)) }
+  },
+}
