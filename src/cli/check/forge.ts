@@ -33,7 +33,7 @@ export function tampered({ claims, signed, signature, signatureText, text }: Rea
 export function changedLetter(text: string): Record<string, string> {
   const other = (letter = '') => (letter === 'x' ? 'y' : 'x')
   const changed = (at: number) => text.slice(0, at) + other(text[at]) + text.slice(at + 1)
-  return {
+  const variants = {
     'another first letter': changed(0),
     'another letter in its middle': changed(Math.floor(text.length / 2)),
     'letters in the other case': text.replace(/[a-z]/gi, (one) =>
@@ -42,6 +42,8 @@ export function changedLetter(text: string): Record<string, string> {
     'a letter less': text.slice(0, -1),
     'a letter more': `${text}x`,
   }
+  // A token of digits has no other case.
+  return Object.fromEntries(Object.entries(variants).filter(([, variant]) => variant !== text))
 }
 
 /**
@@ -50,13 +52,10 @@ export function changedLetter(text: string): Record<string, string> {
  */
 export function blankKey(token: ReadToken): string[] {
   const kids = [undefined, '/dev/null', '../../../../../../../../dev/null', "' UNION SELECT '' -- "]
-  return kids.flatMap((kid) =>
-    ['', '\0'].map((secret) => {
-      const head = encode({ ...headerOf(token), alg: 'HS256', ...(kid && { kid }) })
-      const input = `${head}.${encode(token.claims)}`
-      return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`
-    }),
-  )
+  return kids.map((kid) => {
+    const input = `${encode({ ...headerOf(token), alg: 'HS256', ...(kid && { kid }) })}.${encode(token.claims)}`
+    return `${input}.${createHmac('sha256', '').update(input).digest('base64url')}`
+  })
 }
 
 /** Returns the token with other claims and a signature that some verifiers do not read (CVE-2022-21449: R and S are zero). */
