@@ -34,7 +34,7 @@ export interface Row<Subject> {
   title: string | ((wire: Wire) => string)
   /** The document that states the requirement. */
   source: string
-  /** Why the row is skipped with a mapping: only this package promises it. */
+  /** The reason for skipping the row with a mapping: only this package promises it. */
   ownOnly?: string
   /** Rejects with a {@link Fault} or an {@link Unjudged} unless the requirement holds. */
   run(subject: Subject): Promise<void>

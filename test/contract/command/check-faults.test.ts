@@ -7,7 +7,7 @@ test('everything holds of an app that mounts the package', async () => {
   const { report, fails, skipped, code } = await check(soundParts())
   expect({ fails, skipped, code, holds: report.holds }).toEqual({
     fails: [],
-    // A test of its own: they are about secrets, cookies and limits.
+    // These rows are about secrets, cookies and limits, which this app does not have.
     skipped: ['guessable-secret', 'cookie-flags', 'guessing'],
     code: 0,
     holds: true,

@@ -28,7 +28,7 @@ export interface Api {
   readLogin(req: Request): { email: unknown; password: unknown } | undefined
   findUser(email: unknown): User | undefined
   matches(password: unknown, user: User | undefined): boolean
-  /** Does the work of a password check for an unknown address. */
+  /** Called for an unknown address, so that its response takes as long. */
   decoy(password: unknown): void
   /** Returns whether the account of a token exists. */
   exists(claims: Claims): boolean

@@ -22,7 +22,6 @@ test('the check finds at least 90 % of the planted faults over HTTP', async () =
   let mapped = 0
   for (const plant of PLANTS) {
     const fails = await failingWith(plant.plant)
-    print(`${plant.name}: ${fails.join(', ') || '–'}`)
     if (fails.length > 0) mapped++
     else missed.push(`mapping: ${plant.name}`)
   }

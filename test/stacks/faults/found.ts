@@ -7,7 +7,7 @@ import type { Plant } from './plants.js'
 
 const MAPPING = fileURLToPath(new URL('mapping.json', import.meta.url))
 
-/** Checks an API with a fault beside another environment of it. Returns the rows that fail. */
+/** Checks an API with a fault, next to another environment of it. Returns the rows that fail. */
 export async function failingWith(plant: Plant['plant'] = () => ({})): Promise<string[]> {
   const here = planted(plant, 'https://api.example.com')
   const there = planted(plant, 'https://sandbox.example.com')

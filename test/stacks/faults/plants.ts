@@ -147,7 +147,7 @@ const tokens: Plant[] = [
     name: 'puts kid into a query',
     plant: accepting((token) => {
       const { kid } = parsed(token.split('.')[0])
-      // What a database would return for: SELECT secret FROM keys WHERE kid = '…'
+      // The result of a database for: SELECT secret FROM keys WHERE kid = '…'
       const row = /^' UNION SELECT '(.*)' -- $/.exec(String(kid))?.[1]
       return row !== undefined && hmac(token, row)
     }),

@@ -26,7 +26,7 @@ export function mustTellNothing({ body }: Answer, sent: string, what: string): v
 
 /** The bearer challenge of a response (RFC 6750 section 3). */
 interface Challenge {
-  /** Whether there is a challenge with this scheme. */
+  /** Returns whether there is a challenge with this scheme. */
   has: (scheme: string) => boolean
   realm: boolean
   error: string | undefined

@@ -123,7 +123,7 @@ export const guardRows: readonly Row<Probe>[] = [
     async run({ closed, ask, mark, wire }) {
       const scheme = schemeFor(wire)
       const { missingToken, refusedToken } = wire.statuses
-      // A guard that reads no token from a malformed header answers as without a token.
+      // A guard may read no token from a malformed header.
       const fits = wire.own ? 400 : [400, ...refusedToken, ...missingToken]
       await mustAll(await closed(), async (path) => {
         mustBe(fits, await ask(path, { Authorization: `${scheme} ${mark} ${mark}` }), 'a header with two tokens')

@@ -54,7 +54,7 @@ export const refusalRows: readonly Row<Probe>[] = [
     async run({ answers }) {
       const [wrong, again, unknown] = [await answers.wrong(), await answers.spaced(), await answers.unknown()]
       must(wrong.status === unknown.status, `an unknown e-mail is ${unknown.status}, a wrong password ${wrong.status}`)
-      // What differs between two refusals of one kind (an id, a time, a counter) reveals nothing about the account.
+      // A value that differs between two refusals of one kind (an id, a time) reveals nothing about the account.
       const restlessBody = again.status === wrong.status && again.body !== wrong.body
       const bodyOf = restlessBody ? shapeOf : ({ body }: Answer) => body
       must(bodyOf(wrong) === bodyOf(unknown), 'the bodies differ')

@@ -91,7 +91,7 @@ export const tokenAnswerRows: readonly Row<Probe>[] = [
     id: 'no-etag',
     title: 'the token response has no ETag',
     source: 'OWASP ASVS 5, 14.3.2',
-    ownOnly: 'no standard forbids an ETag beside no-store',
+    ownOnly: 'no standard forbids an ETag next to no-store',
     async run({ answers }) {
       must(!('etag' in (await answers.signedIn()).headers), 'there is an ETag')
     },

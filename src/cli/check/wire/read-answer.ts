@@ -4,7 +4,7 @@ import { parseJson } from '../../../tokens/jwt/compact-jws.js'
 import type { Answer } from '../probe/send.js'
 import type { ExpirationForm, Location } from './wire.js'
 
-/** Returns the value at a place of a response, or undefined. */
+/** Returns a value of a response, or undefined. */
 export function valueAt({ body, headers }: Answer, { in: place, name }: Location): unknown {
   if (place === 'header') return headers[name.toLowerCase()]
   if (place === 'cookie') return cookieNamed(name, headers['set-cookie'] ?? [])

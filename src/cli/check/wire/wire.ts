@@ -13,7 +13,7 @@ export type ExpirationForm = (typeof EXPIRATION_FORMS)[number]
 
 /** The wire format of a password-to-token API. */
 export interface Wire {
-  /** Whether this is the wire format of this package. Other formats skip the rows that only this package promises. */
+  /** True for the wire format of this package. Other formats skip the rows that only this package promises. */
   own: boolean
   login: {
     method: string
