@@ -434,6 +434,17 @@ export const FAULTS: Record<string, [fails: readonly string[], plant: Plant]> = 
       return { guards: [[strict, ...guards[0]], guards[1]] }
     },
   ],
+  'a server error for a long token': [
+    ['bad-token'],
+    () => ({
+      before: [
+        (req, res, next) => {
+          if ((req.headers.authorization ?? '').length > 4000) res.sendStatus(500)
+          else next()
+        },
+      ],
+    }),
+  ],
   'another error code': [
     ['bad-token-code'],
     () => ({
