@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module'
 import { suggest } from '../shared/suggest.js'
 import { check } from './check/check.js'
 import { type Command, helpOf, PROGRAM, readArguments } from './command.js'
@@ -6,6 +5,7 @@ import { CommandError, EXIT, UsageError } from './command-error.js'
 import { hash } from './hash/hash.js'
 import { type Io, remark, say } from './io.js'
 import { keygen } from './keygen/keygen.js'
+import { version } from './version.js'
 
 const COMMANDS: readonly Command[] = [keygen, hash, check]
 const NAMES = COMMANDS.map(({ name }) => name)
@@ -77,8 +77,4 @@ const TOP: Readonly<Record<string, () => string>> = {
 function unknownCommand(word: string): string {
   const likely = suggest(word, NAMES)
   return `There is no such command. ${likely ? `Did you mean "${likely}"?` : `Commands: ${NAMES.join(', ')}`}`
-}
-
-function version(): string {
-  return createRequire(import.meta.url)(`${PROGRAM}/package.json`).version
 }

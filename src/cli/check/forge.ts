@@ -15,11 +15,59 @@ const headerOf = ({ text }: ReadToken) =>
 /** Returns the token with another payload, and with other bits in its signature. */
 export function tampered({ claims, signed, signature, signatureText, text }: ReadToken): Record<string, string> {
   const longer = encode({ ...claims, exp: Number(claims['exp']) + 1 })
-  const bits = Buffer.from(signature)
-  bits.writeUInt8(bits.readUInt8(0) ^ 1, 0)
+  const flipped = (at: number) => {
+    const bits = Buffer.from(signature)
+    bits.writeUInt8(bits.readUInt8(at) ^ 1, at)
+    return `${signed}.${bits.toString('base64url')}`
+  }
+  const head = text.slice(0, text.indexOf('.'))
   return {
-    'another exp': `${text.slice(0, text.indexOf('.'))}.${longer}.${signatureText}`,
-    'another signature': `${signed}.${bits.toString('base64url')}`,
+    'another exp': `${head}.${longer}.${signatureText}`,
+    'another sub': `${head}.${encode({ ...claims, sub: 'somebody-else' })}.${signatureText}`,
+    'another signature': flipped(0),
+    'another end of its signature': flipped(signature.length - 1),
+  }
+}
+
+/** Returns a token that is not a JWT, with another letter at its start, in its middle and at its end. */
+export function changedLetter(text: string): Record<string, string> {
+  const other = (letter = '') => (letter === 'x' ? 'y' : 'x')
+  const changed = (at: number) => text.slice(0, at) + other(text[at]) + text.slice(at + 1)
+  const variants = {
+    'another first letter': changed(0),
+    'another letter in its middle': changed(Math.floor(text.length / 2)),
+    'letters in the other case': text.replace(/[a-z]/gi, (one) =>
+      one === one.toLowerCase() ? one.toUpperCase() : one.toLowerCase(),
+    ),
+    'a letter less': text.slice(0, -1),
+    'a letter more': `${text}x`,
+  }
+  // A token of digits has no other case.
+  return Object.fromEntries(Object.entries(variants).filter(([, variant]) => variant !== text))
+}
+
+/**
+ * Returns the token's claims signed with an empty secret. A `kid` may be used as a path or in a query, so some name an empty file,
+ * or select an empty text.
+ */
+export function blankKey(token: ReadToken): string[] {
+  const kids = [undefined, '/dev/null', '../../../../../../../../dev/null', "' UNION SELECT '' -- "]
+  return kids.map((kid) => {
+    const input = `${encode({ ...headerOf(token), alg: 'HS256', ...(kid && { kid }) })}.${encode(token.claims)}`
+    return `${input}.${createHmac('sha256', '').update(input).digest('base64url')}`
+  })
+}
+
+/** Returns the token with other claims and a signature that some verifiers do not read (CVE-2022-21449: R and S are zero). */
+export function blankSignatures(token: ReadToken): Record<string, string> {
+  const signed = `${encode(headerOf(token))}.${encode({ ...token.claims, sub: 'somebody-else' })}`
+  const zeros = Buffer.alloc(token.signature.length).toString('base64url')
+  const ecdsa = `${encode({ ...headerOf(token), alg: 'ES256' })}.${encode(token.claims)}`
+  return {
+    'a token with a signature of zeros': `${signed}.${zeros}`,
+    'a token with an ES256 signature of zeros': `${ecdsa}.${Buffer.alloc(64).toString('base64url')}`,
+    'a token without its signature': `${signed}.`,
+    'a token of two parts': signed,
   }
 }
 

@@ -1,9 +1,10 @@
 import type { Probe } from './probe/probe.js'
+import { bypassRows } from './rows/bypass.js'
 import { environmentRows } from './rows/environments.js'
 import { forgedRows } from './rows/forged.js'
 import { guardRows } from './rows/guard.js'
 import { jwksRows } from './rows/jwks.js'
-import { refusalRows } from './rows/refusals.js'
+import { guessingRows, refusalRows } from './rows/refusals.js'
 import { requestRows } from './rows/requests.js'
 import { stepUpRows } from './rows/step-up.js'
 import { tokenRows } from './rows/token.js'
@@ -17,8 +18,10 @@ export const ROWS: readonly Row<Probe>[] = [
   ...refusalRows,
   ...requestRows,
   ...guardRows,
+  ...bypassRows,
   ...stepUpRows,
   ...forgedRows,
   ...environmentRows,
   ...jwksRows,
+  ...guessingRows,
 ]

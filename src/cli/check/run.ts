@@ -1,4 +1,5 @@
-import { Fault, type Row, Unjudged } from './verdict.js'
+import { describeRow, Fault, type Row, Unjudged } from './verdict.js'
+import type { Wire } from './wire/wire.js'
 
 export type Verdict = 'holds' | 'fails' | 'skipped'
 
@@ -15,9 +16,10 @@ export interface Result {
 export interface RunOptions {
   /** The names of rows to skip. */
   skip: readonly string[]
+  wire: Wire
   /** Makes a fault safe to print. */
   present: (text: string) => string
-  began: (row: Row<never>, index: number) => void
+  began: (title: string, index: number) => void
   ended: (result: Result) => void
 }
 
@@ -25,14 +27,15 @@ export interface RunOptions {
 export async function judge<S>(
   rows: readonly Row<S>[],
   subject: S,
-  { skip, present, began, ended }: RunOptions,
+  { skip, wire, present, began, ended }: RunOptions,
 ): Promise<Result[]> {
   const results: Result[] = []
   for (const [index, row] of rows.entries()) {
-    began(row, index)
-    const { id, title, source } = row
-    const found = skip.includes(id) ? new Unjudged('by --skip') : await faultOf(row, subject)
-    const result = { id, title, source, ...verdictOf(found, present) }
+    const { title, source } = describeRow(row, wire)
+    began(title, index)
+    const reason = skip.includes(row.id) ? 'by --skip' : wire.own ? undefined : row.ownOnly
+    const found = reason === undefined ? await faultOf(row, subject) : new Unjudged(reason)
+    const result = { id: row.id, title, source, ...verdictOf(found, present) }
     ended(result)
     results.push(result)
   }

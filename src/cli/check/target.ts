@@ -1,3 +1,5 @@
+import type { Wire } from './wire/wire.js'
+
 /** A guarded route, with its name from the command line. */
 export interface Guarded {
   name: string
@@ -18,7 +20,9 @@ export interface Environment {
 
 /** The app to check. */
 export interface Target extends Environment {
-  jwks: URL
+  wire: Wire
+  /** Undefined: the mapping names no path. */
+  jwks: URL | undefined
   /** Another environment. Neither environment may accept the other's tokens. */
   other: Environment | undefined
   /** A token of another environment, instead of `other`. */
@@ -29,4 +33,6 @@ export interface Target extends Environment {
   oldToken: string | undefined
   /** A token of this environment that has expired. */
   expiredToken: string | undefined
+  /** The number of wrong passwords after which a limit must hold. */
+  guesses: number | undefined
 }

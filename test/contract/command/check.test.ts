@@ -8,6 +8,8 @@ import { describe, expect, test } from 'vitest'
 import { sender } from '../../../src/cli/check/probe/send.js'
 import { WITHHELD } from '../../../src/cli/check/redact.js'
 import { ROWS } from '../../../src/cli/check/rows.js'
+import { describeRow } from '../../../src/cli/check/verdict.js'
+import { OWN_WIRE } from '../../../src/cli/check/wire/wire.js'
 import { cli } from '../../support/cli.js'
 import { readPage } from '../../support/documents/pages.js'
 import { rejectionOf } from '../../support/failures.js'
@@ -39,7 +41,7 @@ describe('lines', () => {
       '                            found: the members are: authenticationToken, expiration, extra',
     ])
     expect(lines).toContain('                            no --other URL was given')
-    expect(lines.at(-2)).toBe(`${url}/: ${ROWS.length - 6} hold, 1 does not, 5 skipped`)
+    expect(lines.at(-2)).toBe(`${url}/: ${ROWS.length - 9} hold, 1 does not, 8 skipped`)
     for (const { id } of ROWS) expect(lines.filter((line) => line.split(/ +/)[1] === id)).toHaveLength(1)
   })
 
@@ -56,8 +58,8 @@ describe('--json', () => {
     expect(JSON.parse(stdout)).toEqual({
       url: `${url}/`,
       holds: true,
-      counts: { holds: ROWS.length - 5, fails: 0, skipped: 5 },
-      rows: ROWS.map(({ id, title, source }) => expect.objectContaining({ id, title, source })),
+      counts: { holds: ROWS.length - 8, fails: 0, skipped: 8 },
+      rows: ROWS.map((row) => expect.objectContaining({ id: row.id, ...describeRow(row, OWN_WIRE) })),
     })
   })
 })

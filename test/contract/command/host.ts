@@ -138,7 +138,9 @@ export function credulous(parts: Parts, believes: (token: string) => boolean): P
   const lets = rewriting((header, { headersDistinct }) => {
     const given = /^Bearer ([\w.~+/-]+=*)$/.exec(header ?? '')?.[1]
     const alone = headersDistinct['authorization']?.length === 1
-    return alone && given?.includes('.') && believes(given) ? `Bearer ${token}` : header
+    // Three words that are not a token get past no verifier, however credulous.
+    const looks = given !== undefined && /^eyJ[^.]*\.[^.]*\.?/.test(given)
+    return alone && looks && believes(given) ? `Bearer ${token}` : header
   })
   return {
     guards: [

@@ -1,18 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import type { Guarded, Target } from '../target.js'
 import { Fault, Unjudged } from '../verdict.js'
-import { givenToken, readJwt, tokenIn } from './read-token.js'
-import { challengeIn, isSuccess } from './responses.js'
+import { JSON_TYPE, type LoginMembers, loginBody } from '../wire/login-body.js'
+import { valueAt } from '../wire/read-answer.js'
+import { headerWith } from '../wire/wire.js'
+import { readJwt, tokenIn } from './read-token.js'
+import { isSuccess } from './responses.js'
 import type { Answer, Send, Sent } from './send.js'
 import { signIn } from './sign-in.js'
 
-export const JSON_TYPE = 'application/json'
-export const FORM_TYPE = 'application/x-www-form-urlencoded'
+type Headers = NonNullable<Sent['headers']>
 
 export interface Posted {
   type?: string
   query?: Readonly<Record<string, string>>
-  headers?: NonNullable<Sent['headers']>
+  headers?: Headers
 }
 
 /** The app as the rows see it. Rows share responses, so each request is sent once. */
@@ -21,14 +23,15 @@ export type Probe = ReturnType<typeof createProbe>
 export function createProbe(target: Target, send: Send) {
   /** A random text. A response that contains it echoes the request. */
   const mark = `x${randomBytes(4).toString('hex')}`
-  const wrongPassword = randomBytes(16).toString('hex')
-  const { credentials } = target
+  const { wire } = target
+  const { email: user, password } = target.credentials
+  const wrongPassword = otherCase(password)
   /** All tokens in responses so far, which must not be printed. */
   const tokens = new Set<string>()
 
   const sendLogin: Send = async (url, sent) => {
     const answer = await send(url, sent)
-    const token = givenToken(answer)
+    const token = valueAt(answer, wire.token)
     // Node sends no longer header, so a longer token cannot work.
     if (typeof token === 'string' && token.length <= 16_384) tokens.add(token)
     return answer
@@ -36,35 +39,50 @@ export function createProbe(target: Target, send: Send) {
 
   async function post(body: string, { type = JSON_TYPE, query = {}, headers }: Posted = {}): Promise<Answer> {
     const url = withQuery(target.token, query)
-    const answer = await sendLogin(url, { method: 'POST', headers: { 'Content-Type': type, ...headers }, body })
+    const all = { 'Content-Type': type, ...wire.login.headers, ...headers }
+    const answer = await sendLogin(url, { method: wire.login.method, headers: all, body })
     if (answer.status !== 429) return answer
     const wait = answer.headers['retry-after'] ?? 'some'
     throw new Fault(`429: a failed-login limit is used up. Try again in ${wait} seconds`)
   }
 
-  const postJson = (value: unknown, more?: Posted) => post(JSON.stringify(value), more)
-  const postForm = (fields: Readonly<Record<string, string>>) =>
-    post(new URLSearchParams(fields).toString(), { type: FORM_TYPE })
+  /** Sends a login with these members, as the wire format wants it. */
+  function logIn(members: LoginMembers, more: Posted & { as?: 'json' | 'form' } = {}): Promise<Answer> {
+    const { type, body } = loginBody(wire, members, more.as)
+    return post(body, { ...more, type: more.type ?? type })
+  }
 
-  const ask = ({ url }: Guarded, authorization?: string | string[], query: Posted['query'] = {}) =>
-    send(withQuery(url, query), { headers: authorization === undefined ? {} : { Authorization: authorization } })
+  const ask = ({ url }: Guarded, headers: Headers = {}, query: Posted['query'] = {}) =>
+    send(withQuery(url, query), { headers })
+  /** Sends a token to a guarded path. */
+  const askWith = (path: Guarded, token: string, query: Posted['query'] = {}) =>
+    ask(path, headerWith(wire, token), query)
+
+  const credentials = { user, password }
+  /** An address that no account has. Reserved by RFC 2606. */
+  const nobody = `${mark}@nobody.invalid`
+  const quoted = JSON.stringify(wire.login.password)
 
   /** Requests that are sent once. The three wrong passwords are the only failed logins of a check. */
   const answers = {
-    signedIn: once(() => postJson(credentials)),
-    signedInAgain: once(() => postJson(credentials)),
-    wrong: once(() => postJson({ ...credentials, password: wrongPassword })),
-    spaced: once(() => postJson({ ...credentials, password: `${credentials.password} ` })),
-    unknown: once(() => postJson({ email: `${mark}@nobody.invalid`, password: wrongPassword })),
-    malformed: once(() => post(`{"email":"a@nobody.invalid","password":${mark}}`)),
-    unfinished: once(() => postJson({ email: mark })),
-    plainText: once(() => post(`email=${mark}`, { type: 'text/plain' })),
-    tooLarge: once(() => postJson({ email: `${mark}@nobody.invalid`, password: mark.repeat(120_000) })),
+    signedIn: once(() => logIn(credentials)),
+    signedInAgain: once(() => logIn(credentials)),
+    wrong: once(() => logIn({ user, password: wrongPassword })),
+    spaced: once(() => logIn({ user, password: `${password} ` })),
+    unknown: once(() => logIn({ user: nobody, password: wrongPassword })),
+    malformed: once(() => post(`{${JSON.stringify(wire.login.user)}:"a@nobody.invalid",${quoted}:${mark}}`)),
+    unfinished: once(() => logIn({ user: mark })),
+    empty: once(() => logIn({})),
+    plainText: once(() => logIn({ user: nobody, password: mark }, { type: 'text/plain' })),
+    tooLarge: once(() => logIn({ user: nobody, password: mark.repeat(120_000) })),
     get: once(() => send(target.token)),
-    keys: once(() => send(target.jwks)),
+    keys: once(() => {
+      if (!target.jwks) throw new Unjudged('the mapping names no key set, as "jwks"')
+      return send(target.jwks)
+    }),
   }
 
-  const token = once(async () => tokenIn(await answers.signedIn()))
+  const token = once(async () => tokenIn(await answers.signedIn(), wire))
   const readToken = once(async () => {
     const read = readJwt(await token())
     if (!read) throw new Unjudged('the token is not a JWT in compact form')
@@ -74,18 +92,23 @@ export function createProbe(target: Target, send: Send) {
   /** The guarded paths that refuse a request without a token. The other rows check only these paths. */
   const closed = once(async () => {
     if (target.guarded.length === 0) throw new Unjudged('no --guarded PATH was given')
-    return those(target.guarded, async (path) => (await ask(path)).status === 401, 'refuses a request without a token')
+    const refuses = async (path: Guarded) => wire.statuses.missingToken.includes((await ask(path)).status)
+    return those(target.guarded, refuses, 'refuses a request without a token')
   })
   /** The closed paths that accept the token. */
   const opened = once(async () => {
-    const bearer = `Bearer ${await token()}`
-    return those(await closed(), async (path) => isSuccess(await ask(path, bearer)), 'accepts the token')
+    const text = await token()
+    return those(await closed(), async (path) => isSuccess(await askWith(path, text)), 'accepts the token')
   })
   /** The closed paths that distinguish an invalid token from a missing token. */
   const telling = once(async () =>
     those(
       await closed(),
-      async (path) => challengeIn(await ask(path, `Bearer ${mark}`)).error === 'invalid_token',
+      async (path) => {
+        const [first, second] = [looksOf(await ask(path)), looksOf(await ask(path))]
+        // A response with a time or a counter always differs.
+        return first === second && looksOf(await askWith(path, mark)) !== first
+      },
       'distinguishes an invalid token from a missing token',
     ),
   )
@@ -93,18 +116,20 @@ export function createProbe(target: Target, send: Send) {
   const other = once(async () => {
     const environment = target.other
     if (!environment) throw new Unjudged('no --other URL was given')
-    return { ...environment, token: await signIn(environment, sendLogin) }
+    return { ...environment, token: await signIn(environment, sendLogin, wire) }
   })
 
   return {
     target,
+    wire,
+    credentials,
     mark,
     tokens,
     send,
     ask,
+    askWith,
     post,
-    postJson,
-    postForm,
+    logIn,
     answers,
     token,
     readToken,
@@ -113,6 +138,14 @@ export function createProbe(target: Target, send: Send) {
     telling,
     other,
   }
+}
+
+/** Returns the password in the other case, because a server may compare passwords without case. */
+function otherCase(password: string): string {
+  const swapped = password.replace(/\p{L}/gu, (one) =>
+    one === one.toLowerCase() ? one.toUpperCase() : one.toLowerCase(),
+  )
+  return swapped === password ? randomBytes(16).toString('hex') : swapped
 }
 
 function once<T>(ask: () => Promise<T>): () => Promise<T> {
@@ -134,7 +167,11 @@ async function those(
   return found
 }
 
-function withQuery(url: URL, query: Readonly<Record<string, string>>): URL {
+/** Returns what distinguishes two refusals of a guard. */
+export const looksOf = ({ status, headers, body }: Answer): string =>
+  JSON.stringify([status, headers['www-authenticate'], body])
+
+export function withQuery(url: URL, query: Readonly<Record<string, string>>): URL {
   const changed = new URL(url)
   for (const [name, value] of Object.entries(query)) changed.searchParams.append(name, value)
   return changed

@@ -2,6 +2,8 @@ import { isToken } from '../../../client/grant.js'
 import { isPlainObject } from '../../../shared/options.js'
 import { type CompactToken, parseJson, readCompact } from '../../../tokens/jwt/compact-jws.js'
 import { Unjudged } from '../verdict.js'
+import { valueAt } from '../wire/read-answer.js'
+import type { Wire } from '../wire/wire.js'
 import type { Answer } from './send.js'
 
 /** The parts of a token, not verified. */
@@ -12,16 +14,13 @@ export interface ReadToken extends CompactToken {
   claims: Readonly<Record<string, unknown>>
 }
 
-/** Returns what a response gives as the token. It need not be a token. */
-export function givenToken({ body }: Answer): unknown {
-  const result = parseJson(body)
-  return isPlainObject(result) ? result['authenticationToken'] : undefined
-}
+/** Visible ASCII without the separators of cookies. Formats other than ours need not be bearer tokens of RFC 6750. */
+const OPAQUE = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+$/
 
 /** @throws Unjudged without a token, so that rows that need a token are skipped and only the row about the login fails */
-export function tokenIn(answer: Answer): string {
-  const token = answer.status === 200 ? givenToken(answer) : undefined
-  if (isToken(token)) return token
+export function tokenIn(answer: Answer, wire: Wire): string {
+  const token = wire.statuses.success.includes(answer.status) ? valueAt(answer, wire.token) : undefined
+  if (wire.own ? isToken(token) : typeof token === 'string' && OPAQUE.test(token)) return token as string
   throw new Unjudged('there is no token for this row')
 }
 

@@ -1,10 +1,12 @@
 import { must } from '../verdict.js'
+import { orOf, type Statuses } from '../wire/wire.js'
 import type { Answer } from './send.js'
 
 export const isSuccess = ({ status }: Pick<Answer, 'status'>) => status >= 200 && status < 300
 
-export function mustBe(status: number, answer: Answer, what: string): void {
-  must(answer.status === status, `${what} gets ${answer.status}, not ${status}`)
+export function mustBe(statuses: number | Statuses, answer: Answer, what: string): void {
+  const list = [statuses].flat()
+  must(list.includes(answer.status), `${what} gets ${answer.status}, not ${orOf(list)}`)
 }
 
 /** @throws Fault unless a response is problem details (RFC 9457) */
@@ -22,9 +24,10 @@ export function mustTellNothing({ body }: Answer, sent: string, what: string): v
   must(!body.includes(sent), `the response to ${what} repeats the request`)
 }
 
-/** Reads the bearer challenge of a response (RFC 6750 section 3). */
+/** The bearer challenge of a response (RFC 6750 section 3). */
 interface Challenge {
-  bearer: boolean
+  /** Returns whether there is a challenge with this scheme. */
+  has: (scheme: string) => boolean
   realm: boolean
   error: string | undefined
   maxAge: string | undefined
@@ -33,7 +36,8 @@ interface Challenge {
 export function challengeIn({ headers }: Answer): Challenge {
   const challenge = headers['www-authenticate'] ?? ''
   return {
-    bearer: /(^|,)\s*Bearer\b/i.test(challenge),
+    has: (scheme) =>
+      challenge.split(',').some((part) => part.trim().split(' ')[0]?.toLowerCase() === scheme.toLowerCase()),
     realm: /\brealm="/i.test(challenge),
     error: /\berror="([^"]*)"/i.exec(challenge)?.[1],
     maxAge: /\bmax_age="?([^",]*)/i.exec(challenge)?.[1],

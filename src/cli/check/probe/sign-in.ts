@@ -1,13 +1,29 @@
 import { createTokenClient } from '../../../client/token-client.js'
 import type { Environment } from '../target.js'
-import { Fault } from '../verdict.js'
+import { Fault, Unjudged } from '../verdict.js'
+import { loginBody } from '../wire/login-body.js'
+import type { Wire } from '../wire/wire.js'
+import { tokenIn } from './read-token.js'
 import type { Answer, Send } from './send.js'
 
-/**
- * Signs in to an environment with this package's own client.
- * @throws Fault without a token
- */
-export async function signIn({ token: url, credentials }: Environment, send: Send): Promise<string> {
+/** @throws Fault without a token */
+export function signIn(environment: Environment, send: Send, wire: Wire): Promise<string> {
+  return wire.own ? withOwnClient(environment, send) : withMapping(environment, send, wire)
+}
+
+async function withMapping({ token: url, credentials }: Environment, send: Send, wire: Wire): Promise<string> {
+  const { type, body } = loginBody(wire, { user: credentials.email, password: credentials.password })
+  const headers = { 'Content-Type': type, ...wire.login.headers }
+  const answer = await send(url, { method: wire.login.method, headers, body })
+  try {
+    return tokenIn(answer, wire)
+  } catch (error) {
+    throw error instanceof Unjudged ? new Fault('the other environment gave no token') : error
+  }
+}
+
+/** Signs in with this package's own client. */
+async function withOwnClient({ token: url, credentials }: Environment, send: Send): Promise<string> {
   let answer: Promise<Answer> | undefined
   const client = createTokenClient({
     // A placeholder, because the client refuses URLs that --plain-http allows.

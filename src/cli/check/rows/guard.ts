@@ -1,43 +1,60 @@
-import type { Probe } from '../probe/probe.js'
+import { looksOf, type Probe } from '../probe/probe.js'
 import { challengeIn, isSuccess, mustBe, mustBeProblem, mustTellNothing } from '../probe/responses.js'
 import { must, mustAll, type Row, Unjudged } from '../verdict.js'
+import { orOf, schemeOf, type Wire } from '../wire/wire.js'
 
 /** Rows about guarded paths. */
 export const guardRows: readonly Row<Probe>[] = [
   {
     id: 'guarded',
-    title: 'every guarded path refuses a request without a token, with 401',
+    title: ({ statuses }) =>
+      `every guarded path refuses a request without a token, with ${orOf(statuses.missingToken)}`,
     source: 'docs/reference/http.md section 7; RFC 6750 section 3',
-    async run({ target, ask }) {
+    async run({ target, ask, wire }) {
       if (target.guarded.length === 0) throw new Unjudged('no --guarded PATH was given')
       await mustAll(target.guarded, async (path) => {
         const answer = await ask(path)
         must(!isSuccess(answer), `not guarded: a request without a token gets ${answer.status}`)
-        mustBe(401, answer, 'a request without a token')
+        mustBe(wire.statuses.missingToken, answer, 'a request without a token')
       })
     },
   },
   {
     id: 'challenge',
-    title: 'without a token the challenge is Bearer, with a realm and without an error code',
+    title: ({ own, credential }) =>
+      `without a token the challenge is ${'scheme' in credential ? credential.scheme : 'there'}, ${own ? 'with a realm and ' : ''}without an error code`,
     source: 'RFC 6750 sections 3 and 3.1; RFC 9110 section 11.6.1',
-    async run({ closed, ask }) {
+    async run({ closed, ask, wire }) {
+      const scheme = schemeFor(wire)
       await mustAll(await closed(), async (path) => {
-        const { bearer, realm, error } = challengeIn(await ask(path))
-        must(bearer, 'WWW-Authenticate holds no Bearer challenge')
-        must(realm, 'the challenge has no realm')
+        const answer = await ask(path)
+        if (answer.status !== 401) throw new Unjudged('only 401 has a challenge')
+        const { has, realm, error } = challengeIn(answer)
+        must(has(scheme), `WWW-Authenticate holds no ${scheme} challenge`)
+        must(realm || !wire.own, 'the challenge has no realm')
         must(error === undefined, `the challenge has error="${error}"`)
       })
     },
   },
   {
     id: 'guard-problem',
-    title: 'a guard refuses with problem details, without a stack trace or an echo',
-    source: 'RFC 9457; OWASP ASVS 5, 16.5.1',
-    async run({ closed, ask, mark }) {
+    title: 'a guard refuses with problem details',
+    source: 'RFC 9457',
+    ownOnly: 'no standard demands problem details',
+    async run({ closed, ask }) {
       await mustAll(await closed(), async (path) => {
         mustBeProblem(await ask(path), 'a request without a token')
-        mustTellNothing(await ask(path, `Bearer ${mark}`), mark, 'an invalid token')
+      })
+    },
+  },
+  {
+    id: 'guard-no-echo',
+    title: 'a guard shows no stack trace and does not repeat the token',
+    source: 'OWASP ASVS 5, 16.5.1',
+    async run({ closed, ask, askWith, mark }) {
+      await mustAll(await closed(), async (path) => {
+        mustTellNothing(await ask(path), mark, 'a request without a token')
+        mustTellNothing(await askWith(path, mark), mark, 'an invalid token')
       })
     },
   },
@@ -45,10 +62,10 @@ export const guardRows: readonly Row<Probe>[] = [
     id: 'token-accepted',
     title: 'every guarded path accepts the token',
     source: 'docs/reference/http.md section 7',
-    async run({ closed, ask, token }) {
-      const bearer = `Bearer ${await token()}`
+    async run({ closed, askWith, token }) {
+      const text = await token()
       await mustAll(await closed(), async (path) => {
-        const answer = await ask(path, bearer)
+        const answer = await askWith(path, text)
         const { error } = challengeIn(answer)
         const scope = error === 'insufficient_scope' ? ': the account lacks a scope' : ''
         must(isSuccess(answer), `a request with the token gets ${answer.status}${scope}`)
@@ -59,36 +76,61 @@ export const guardRows: readonly Row<Probe>[] = [
     id: 'scheme-case',
     title: 'the scheme may be written in any case',
     source: 'RFC 9110 section 11.1',
-    async run({ opened, ask, token }) {
+    async run({ opened, ask, token, wire }) {
+      const scheme = schemeFor(wire)
       const text = await token()
       await mustAll(await opened(), async (path) => {
-        for (const scheme of ['bearer', 'BEARER']) {
-          const answer = await ask(path, `${scheme} ${text}`)
-          must(isSuccess(answer), `"${scheme}" gets ${answer.status}`)
+        for (const written of [scheme.toLowerCase(), scheme.toUpperCase()]) {
+          const answer = await ask(path, { Authorization: `${written} ${text}` })
+          must(isSuccess(answer), `"${written}" gets ${answer.status}`)
         }
       })
     },
   },
   {
     id: 'bad-token',
-    title: 'an invalid token gets 401 with error="invalid_token"',
-    source: 'RFC 6750 section 3.1',
-    async run({ closed, ask, mark }) {
+    title: ({ statuses }) => `an invalid token gets ${orOf(statuses.refusedToken)}`,
+    source: 'docs/reference/http.md section 7; OWASP ASVS 5, 9.1.1',
+    async run({ closed, askWith, mark, wire }) {
       await mustAll(await closed(), async (path) => {
-        const answer = await ask(path, `Bearer ${mark}`)
-        mustBe(401, answer, 'an invalid token')
-        const { error = 'missing' } = challengeIn(answer)
+        for (const [what, text] of Object.entries({
+          'an invalid token': mark,
+          'a token of three words': `${mark}.${mark}.${mark}`,
+          'a long token': mark.repeat(500),
+        })) {
+          mustBe(wire.statuses.refusedToken, await askWith(path, text), what)
+        }
+      })
+    },
+  },
+  {
+    id: 'bad-token-code',
+    title: 'the challenge for an invalid token has error="invalid_token"',
+    source: 'RFC 6750 section 3.1',
+    async run({ closed, askWith, mark, wire }) {
+      mustUseBearer(wire)
+      await mustAll(await closed(), async (path) => {
+        const { error = 'missing' } = challengeIn(await askWith(path, mark))
         must(error === 'invalid_token', `the error code is ${error}, not invalid_token`)
       })
     },
   },
   {
     id: 'malformed-header',
-    title: 'a malformed Authorization header gets 400',
+    title: ({ own, statuses }) =>
+      `a malformed Authorization header gets ${own ? 400 : orOf([400, ...statuses.refusedToken])}`,
     source: 'RFC 6750 section 3.1',
-    async run({ closed, ask, mark }) {
+    async run({ closed, ask, mark, wire }) {
+      const scheme = schemeFor(wire)
+      const { missingToken, refusedToken } = wire.statuses
+      // A guard may read no token from a malformed header.
+      const fits = wire.own ? 400 : [400, ...refusedToken, ...missingToken]
       await mustAll(await closed(), async (path) => {
-        mustBe(400, await ask(path, `Bearer ${mark} ${mark}`), 'a header with two tokens')
+        mustBe(fits, await ask(path, { Authorization: `${scheme} ${mark} ${mark}` }), 'a header with two tokens')
+        if (wire.own) return
+        for (const odd of [scheme, `${scheme} `, mark, `${scheme} null`, `${scheme} undefined`]) {
+          mustBe(fits, await ask(path, { Authorization: odd }), 'a header without a token')
+        }
       })
     },
   },
@@ -96,11 +138,13 @@ export const guardRows: readonly Row<Probe>[] = [
     id: 'two-headers',
     title: 'two Authorization headers get 400',
     source: 'RFC 9110 section 5.3; RFC 6750 section 3.1',
+    ownOnly: 'RFC 9110 forbids two headers to senders, and demands no status',
     async run({ closed, ask, token, mark }) {
       const good = `Bearer ${await token()}`
+      const send = (path: Parameters<typeof ask>[0], both: string[]) => ask(path, { Authorization: both })
       await mustAll(await closed(), async (path) => {
-        mustBe(400, await ask(path, [good, `Bearer ${mark}`]), 'a valid token before an invalid token')
-        mustBe(400, await ask(path, [`Bearer ${mark}`, good]), 'an invalid token before a valid token')
+        mustBe(400, await send(path, [good, `Bearer ${mark}`]), 'a valid token before an invalid token')
+        mustBe(400, await send(path, [`Bearer ${mark}`, good]), 'an invalid token before a valid token')
       })
     },
   },
@@ -109,11 +153,15 @@ export const guardRows: readonly Row<Probe>[] = [
     id: 'query-token',
     title: 'a token in the query is ignored',
     source: 'RFC 6750 sections 2.3 and 5.3; OWASP ASVS 5, 14.2.1',
-    async run({ telling, ask, mark }) {
+    async run({ telling, ask, mark, wire }) {
       await mustAll(await telling(), async (path) => {
-        const answer = await ask(path, undefined, { access_token: mark })
-        mustBe(401, answer, 'a token in the query')
-        must(challengeIn(answer).error === undefined, 'it is read: an invalid token in the query changes the response')
+        for (const name of ['access_token', ...(wire.own ? [] : ['token', 'auth_token', 'jwt'])]) {
+          // Compared with a name that nobody reads, because a challenge may repeat the URL.
+          const unread = looksOf(await ask(path, {}, { [mark]: mark })).replaceAll(`${mark}=`, `${name}=`)
+          const answer = await ask(path, {}, { [name]: mark })
+          mustBe(wire.statuses.missingToken, answer, 'a token in the query')
+          must(looksOf(answer) === unread, 'it is read: an invalid token in the query changes the response')
+        }
       })
     },
   },
@@ -121,11 +169,24 @@ export const guardRows: readonly Row<Probe>[] = [
     id: 'one-method',
     title: 'a token in the header and another in the query get 400',
     source: 'RFC 6750 section 2',
-    async run({ opened, ask, token, mark }) {
-      const bearer = `Bearer ${await token()}`
+    ownOnly: 'RFC 6750 forbids this to clients, and demands no status',
+    async run({ opened, askWith, token, mark }) {
+      const text = await token()
       await mustAll(await opened(), async (path) => {
-        mustBe(400, await ask(path, bearer, { access_token: mark }), 'a token in the header and another in the query')
+        const answer = await askWith(path, text, { access_token: mark })
+        mustBe(400, answer, 'a token in the header and another in the query')
       })
     },
   },
 ]
+
+function schemeFor(wire: Wire): string {
+  const scheme = schemeOf(wire)
+  if (scheme === undefined) throw new Unjudged('the token is not in the Authorization header after a scheme')
+  return scheme
+}
+
+/** RFC 6750 is only about the scheme Bearer. */
+function mustUseBearer(wire: Wire): void {
+  if (schemeFor(wire).toLowerCase() !== 'bearer') throw new Unjudged('the scheme is not Bearer')
+}

@@ -33,6 +33,8 @@ export const jwksRows: readonly Row<Probe>[] = [
     async run(probe) {
       await needsKeys(probe)
       const control = (await probe.answers.keys()).headers['cache-control'] ?? ''
+      // Without a header, RFC 9111 lets a cache guess only from Last-Modified.
+      if (control === '' && !probe.wire.own) return
       const seconds = /\bno-(store|cache)\b/i.test(control) ? 0 : Number(/\bmax-age=(\d+)/i.exec(control)?.[1])
       must(seconds <= DAY, `Cache-Control is "${control}"`)
     },
@@ -53,7 +55,7 @@ export const jwksRows: readonly Row<Probe>[] = [
 /** Returns the keys of the set, or undefined when the response is not a key set. */
 async function shownKeys({ answers, target }: Probe): Promise<unknown[] | undefined> {
   const { status, body } = await answers.keys()
-  if (status === 404) throw new Unjudged(`there is no key set at ${target.jwks.pathname}`)
+  if (status === 404) throw new Unjudged(`there is no key set at ${target.jwks?.pathname}`)
   const set = status === 200 ? parseJson(body) : undefined
   return isPlainObject(set) && Array.isArray(set['keys']) ? set['keys'] : undefined
 }

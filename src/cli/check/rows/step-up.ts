@@ -10,9 +10,9 @@ export const stepUpRows: readonly Row<Probe>[] = [
     title: 'a path that needs a recent sign-in accepts a new token',
     source: 'RFC 9470 section 4',
     async run(probe) {
-      const { target, ask, token } = probe
+      const { target, askWith, token } = probe
       if (!target.recent) throw new Unjudged('no --recent PATH was given')
-      const { status } = await ask(target.recent, `Bearer ${await token()}`)
+      const { status } = await askWith(target.recent, await token())
       must(isSuccess({ status }), `a request with a new token gets ${status}`)
     },
   },
@@ -20,19 +20,19 @@ export const stepUpRows: readonly Row<Probe>[] = [
     id: 'recent-refused',
     title: 'a path that needs a recent sign-in refuses an old one with 401 and names the time',
     source: 'RFC 9470 section 3',
-    async run({ target, ask, readToken }) {
+    async run({ target, askWith, readToken, wire }) {
       const { recent, oldToken } = target
       if (!recent) throw new Unjudged('no --recent PATH was given')
       if (!oldToken) throw new Unjudged('set CHECK_OLD_TOKEN to a valid token of an old sign-in')
       const { exp, iss } = readJwt(oldToken)?.claims ?? {}
       must(Number(exp) * 1000 > Date.now(), 'CHECK_OLD_TOKEN is not a token that is still valid')
       must(iss === (await readToken()).claims['iss'], 'CHECK_OLD_TOKEN is of another environment')
-      const answer = await ask(recent, `Bearer ${oldToken}`)
+      const answer = await askWith(recent, oldToken)
       mustBe(401, answer, 'a token of an old sign-in')
       const { error, maxAge } = challengeIn(answer)
       must(error === 'insufficient_user_authentication', `the challenge has error="${error}"`)
       must(maxAge !== undefined && /^\d+$/.test(maxAge), 'the challenge has no max_age in seconds')
-      mustBeProblem(answer, 'a token of an old sign-in')
+      if (wire.own) mustBeProblem(answer, 'a token of an old sign-in')
     },
   },
 ]

@@ -1,9 +1,11 @@
 import { isPlainObject } from '../../../shared/options.js'
+import { parseJson } from '../../../tokens/jwt/compact-jws.js'
 import { ALGORITHMS } from '../../../tokens/keys/algorithms.js'
 import type { Probe } from '../probe/probe.js'
 import { readJwt } from '../probe/read-token.js'
-import { must, type Row } from '../verdict.js'
-import { resultOf } from './token-answer.js'
+import { must, type Row, Unjudged } from '../verdict.js'
+import { guessedSecret } from './guessable-secrets.js'
+import { expirationOf, resultOf } from './token-answer.js'
 
 const DAY = 86_400
 /** The allowed difference between the clocks, in seconds. */
@@ -15,6 +17,7 @@ export const tokenRows: readonly Row<Probe>[] = [
     id: 'token-header',
     title: 'the token is a signed JWT, with typ at+jwt, a known alg and a kid',
     source: 'RFC 9068 section 2.1; RFC 8725 sections 3.1 and 3.11',
+    ownOnly: 'the token of another API need not be an access token of RFC 9068',
     // This row must fail for an unreadable token, because the other rows about its content are skipped.
     async run(probe) {
       const token = readJwt(String((await resultOf(probe))['authenticationToken']))
@@ -26,9 +29,33 @@ export const tokenRows: readonly Row<Probe>[] = [
     },
   },
   {
+    id: 'token-signed',
+    title: 'a token that is a JWT has a signature',
+    source: 'RFC 8725 section 3.2; OWASP ASVS 5, 9.1.1',
+    async run({ token }) {
+      const text = await token()
+      const [head = '', , signature] = text.split('.')
+      const header = parseJson(Buffer.from(head, 'base64url').toString())
+      if (!isPlainObject(header) || !('alg' in header)) throw new Unjudged('the token is not a JWT')
+      must(!/^none$/i.test(String(header['alg'])), 'alg is none')
+      must(signature, 'the signature is empty')
+    },
+  },
+  {
+    id: 'guessable-secret',
+    title: "the token's secret is not an example from a tutorial",
+    source: 'RFC 8725 section 3.5; OWASP ASVS 5, 13.3.1',
+    async run({ readToken }) {
+      const token = await readToken()
+      if (!String(token.alg).startsWith('HS')) throw new Unjudged('the token is not signed with a secret')
+      must(!guessedSecret(token), 'the secret is one of the well-known examples, so anyone can sign tokens')
+    },
+  },
+  {
     id: 'token-claims',
     title: 'the token has iss, aud, sub, client_id, iat, exp and jti',
     source: 'RFC 9068 section 2.2',
+    ownOnly: 'the token of another API need not be an access token of RFC 9068',
     async run({ readToken }) {
       const { claims } = await readToken()
       const wrong = [
@@ -44,11 +71,12 @@ export const tokenRows: readonly Row<Probe>[] = [
     id: 'lifetime',
     title: 'the token is valid from now, for at most a day',
     source: 'OWASP ASVS 5, 9.2.1; RFC 6750 section 5.3',
-    async run({ readToken, answers }) {
-      const { iat, exp } = (await readToken()).claims
+    async run(probe) {
+      const now = Date.parse((await probe.answers.signedIn()).headers.date ?? '') / 1000
+      const { iat, exp } = await timesOf(probe, now)
       const life = Number(exp) - Number(iat)
+      must(exp !== undefined || probe.wire.own, 'it does not expire')
       must(life > 0 && life <= DAY, `its lifetime is ${life} seconds`)
-      const now = Date.parse((await answers.signedIn()).headers.date ?? '') / 1000
       const off = Math.round(Number(iat) - now)
       must(!(Math.abs(off) > SKEW), `iat is ${off} seconds from the Date of the response`)
     },
@@ -57,15 +85,38 @@ export const tokenRows: readonly Row<Probe>[] = [
     id: 'no-secret-in-token',
     title: 'the token holds no password and no password hash',
     source: 'RFC 7519 section 12; OWASP ASVS 5, 14.2.6',
-    async run({ readToken, target: { credentials } }) {
+    async run({ readToken, credentials }) {
       const values = valuesIn((await readToken()).claims)
       must(!values.includes(credentials.password), 'a claim is the password')
-      must(!values.some((value) => /^\$(argon2|2[abxy]\$|scrypt)/.test(value)), 'a claim is the hash of a password')
+      must(!values.some(isHash), 'a claim is the hash of a password')
+    },
+  },
+  {
+    id: 'no-secret-in-answer',
+    title: 'the response to a login holds no password and no password hash',
+    source: 'OWASP ASVS 5, 14.2.6',
+    async run({ answers, credentials }) {
+      const values = valuesIn(parseJson((await answers.signedIn()).body))
+      must(!values.includes(credentials.password), 'a member is the password')
+      must(!values.some(isHash), 'a member is the hash of a password')
     },
   },
 ]
 
-function valuesIn(value: unknown): string[] {
+/** Returns the times of the token, or those of the response when the token is not a JWT. */
+async function timesOf(probe: Probe, now: number): Promise<{ iat: unknown; exp: unknown }> {
+  if (probe.wire.own) return (await probe.readToken()).claims as { iat: unknown; exp: unknown }
+  const read = readJwt(await probe.token())
+  if (!read) return { iat: now, exp: await expirationOf(probe) }
+  const { iat = now, exp } = read.claims
+  return { iat, exp }
+}
+
+/** Hashes of argon2, bcrypt, scrypt, PBKDF2 as Django writes them, and crypt. */
+const isHash = (value: string) =>
+  /^(\$(argon2|2[abxy]?\$|scrypt|pbkdf2|[156]\$|7\$)|(pbkdf2|bcrypt|scrypt)_?\w*\$)/.test(value)
+
+export function valuesIn(value: unknown): string[] {
   if (typeof value === 'string') return [value]
   return isPlainObject(value) || Array.isArray(value) ? Object.values(value).flatMap(valuesIn) : []
 }

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Answer, Send, Sent } from '../../../../src/cli/check/probe/send.js'
 import { signIn } from '../../../../src/cli/check/probe/sign-in.js'
 import { Fault } from '../../../../src/cli/check/verdict.js'
+import { OWN_WIRE } from '../../../../src/cli/check/wire/wire.js'
 
 const credentials = { email: 'alice@example.com', password: 'hers' }
 /** A URL that the client itself refuses, with a query, which its options cannot say. */
@@ -18,7 +19,7 @@ async function signedIn(respond: () => Promise<Answer>) {
     sent.push([url.href, request])
     return respond()
   }
-  return { sent, found: await signIn(environment, send).catch((error) => error) }
+  return { sent, found: await signIn(environment, send, OWN_WIRE).catch((error) => error) }
 }
 
 test('sends the credentials once to the token URL, and over plain http too', async () => {

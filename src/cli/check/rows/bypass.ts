@@ -1,0 +1,101 @@
+import type { Probe } from '../probe/probe.js'
+import { isSuccess } from '../probe/responses.js'
+import type { Answer } from '../probe/send.js'
+import { must, mustAll, type Row, Unjudged } from '../verdict.js'
+import { cookieLine } from '../wire/read-answer.js'
+
+/** Headers that made servers skip a guard, or believe that a proxy has checked. */
+const TRUSTED: Readonly<Record<string, string>> = {
+  'X-Forwarded-For': '127.0.0.1',
+  'X-Real-IP': '127.0.0.1',
+  'X-Forwarded-User': 'admin',
+  'X-Remote-User': 'admin',
+  'X-User-Id': '1',
+  'X-Authenticated': 'true',
+  // CVE-2025-29927.
+  'X-Middleware-Subrequest': 'middleware:middleware:middleware:middleware:middleware',
+  'X-HTTP-Method-Override': 'OPTIONS',
+}
+
+/** Rows about ways around a guard. A response counts as open when it is the one that the token gets. */
+export const bypassRows: readonly Row<Probe>[] = [
+  {
+    id: 'other-spelling',
+    title: 'another spelling of a guarded path is not open without a token',
+    source: 'OWASP ASVS 5, 8.3.1; RFC 3986 section 6',
+    async run({ opened, askWith, token, send }) {
+      const text = await token()
+      await mustAll(await opened(), async (path) => {
+        const inside = await askWith(path, text)
+        for (const pathname of spellingsOf(path.url.pathname)) {
+          const url = new URL(path.url)
+          url.pathname = pathname
+          must(!isInside(await send(url), inside), `${pathname} is open without a token`)
+        }
+      })
+    },
+  },
+  {
+    id: 'trusted-header',
+    title: 'no header of a proxy replaces the token',
+    source: 'OWASP ASVS 5, 4.1.3; OWASP ASVS 5, 8.3.1',
+    async run({ opened, ask }) {
+      await mustAll(await opened(), async (path) => {
+        for (const [name, value] of Object.entries(TRUSTED)) {
+          must(!isSuccess(await ask(path, { [name]: value })), `${name} opens it without a token`)
+        }
+      })
+    },
+  },
+  {
+    id: 'other-method',
+    title: 'another method does not open a guarded path',
+    source: 'OWASP ASVS 5, 8.3.1',
+    async run({ opened, askWith, token, send }) {
+      const text = await token()
+      await mustAll(await opened(), async (path) => {
+        const inside = await askWith(path, text)
+        // Some servers send a body after HEAD, and Node then reports an error.
+        const open = await send(path.url, { method: 'HEAD' }).then(isSuccess, () => false)
+        must(!open, 'HEAD is open without a token')
+        for (const method of ['POST', 'PUT', 'PATCH']) {
+          must(!isInside(await send(path.url, { method }), inside), `${method} is open without a token`)
+        }
+      })
+    },
+  },
+  {
+    id: 'cookie-flags',
+    title: 'the cookie with the token is HttpOnly, Secure and SameSite',
+    source: 'OWASP ASVS 5, 3.3.1; OWASP ASVS 5, 3.3.2; OWASP ASVS 5, 3.3.4',
+    async run({ answers, wire, target }) {
+      if (wire.token.in !== 'cookie') throw new Unjudged('the token is not in a cookie')
+      const line = cookieLine(await answers.signedIn(), wire.token.name) ?? ''
+      must(line, 'the response sets no such cookie')
+      must(/;\s*HttpOnly/i.test(line), 'HttpOnly is missing')
+      must(/;\s*SameSite=(Lax|Strict)/i.test(line), 'SameSite is missing')
+      // Over plain http, a browser would not send back a Secure cookie.
+      must(target.token.protocol === 'http:' || /;\s*Secure/i.test(line), 'Secure is missing')
+    },
+  },
+]
+
+const isInside = (answer: Answer, inside: Answer) =>
+  isSuccess(answer) && inside.body !== '' && answer.body === inside.body
+
+/** Returns paths that some routers treat as the same, and some guards do not. */
+function spellingsOf(pathname: string): string[] {
+  const last = pathname.lastIndexOf('/') + 1
+  const [folder, name] = [pathname.slice(0, last), pathname.slice(last)]
+  const code = (name.codePointAt(0) ?? 0x61).toString(16)
+  return [
+    `${pathname}/`,
+    `/${pathname}`,
+    folder + name.toUpperCase(),
+    `${folder}%${code}${name.slice(1)}`,
+    `${folder};x/${name}`,
+    `${pathname};x`,
+    `${pathname}.json`,
+    `${pathname}%20`,
+  ].filter((one) => one !== pathname)
+}

@@ -1,0 +1,39 @@
+import type { Wire } from './wire.js'
+
+export const JSON_TYPE = 'application/json'
+export const FORM_TYPE = 'application/x-www-form-urlencoded'
+
+/** The credentials of one login. An absent member is not sent. */
+export interface LoginMembers {
+  user?: unknown
+  password?: unknown
+  /** A member that the API does not know. */
+  realm?: string
+}
+
+/** Returns the Content-Type and the body of a login. */
+export function loginBody({ login }: Wire, members: LoginMembers, type = login.type): { type: string; body: string } {
+  const named: [string, unknown][] = [
+    ...Object.entries(login.fields),
+    ...('user' in members ? [[login.user, members.user] as [string, unknown]] : []),
+    ...('password' in members ? [[login.password, members.password] as [string, unknown]] : []),
+    ...('realm' in members ? [['realm', members.realm] as [string, unknown]] : []),
+  ]
+  if (type === 'form') {
+    const fields = named.map(([name, value]): [string, string] => [name, String(value)])
+    return { type: FORM_TYPE, body: new URLSearchParams(fields).toString() }
+  }
+  const object: Record<string, unknown> = {}
+  for (const [name, value] of named) setAt(object, name.split('.'), value)
+  return { type: JSON_TYPE, body: JSON.stringify(object) }
+}
+
+function setAt(object: Record<string, unknown>, [name = '', ...rest]: readonly string[], value: unknown): void {
+  if (rest.length === 0) {
+    object[name] = value
+    return
+  }
+  const inner = (object[name] ?? {}) as Record<string, unknown>
+  object[name] = inner
+  setAt(inner, rest, value)
+}

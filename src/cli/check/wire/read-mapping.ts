@@ -1,0 +1,235 @@
+import { readFileSync } from 'node:fs'
+import { type Check, InvalidOption, integer, isPlainObject, mustBe, text } from '../../../shared/options.js'
+import { suggestion } from '../../../shared/suggest.js'
+import { own } from '../../../shared/values.js'
+import { parseJson } from '../../../tokens/jwt/compact-jws.js'
+import { UsageError } from '../../command-error.js'
+import { EXPIRATION_FORMS, type Location, type Statuses, type Wire } from './wire.js'
+
+/** A mapping file: another wire format, and the paths of the API. */
+export interface Mapping {
+  wire: Wire
+  path: string
+  guarded: readonly string[]
+  jwks: string | undefined
+  /** Values of environment variables that the mapping sends. They must not be printed. */
+  secrets: readonly string[]
+}
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/**
+ * Reads a mapping file.
+ * @throws UsageError that names the file, the member and the likely mistake, but no value
+ */
+export function readMapping(file: string, env: Env): Mapping {
+  const value = parseJson(contentOf(file))
+  if (value === undefined) throw new UsageError(`${file} is not valid JSON`)
+  const secrets: string[] = []
+  const { login, token, expiration, statuses, guarded, jwks } = members(file, value, {
+    login: required((at, given) => readLogin(at, given, env, secrets)),
+    token: required(readLocation),
+    expiration: absent(readExpiration),
+    statuses: (at, given) => readStatuses(at, given ?? {}),
+    guarded: (at, given) => readGuardedMember(at, given ?? {}),
+    jwks: absent(is(PATH)),
+  })
+  const { path, ...how } = login
+  return {
+    wire: { own: false, login: how, token, expiration, statuses, credential: guarded.credential },
+    path,
+    guarded: guarded.paths,
+    jwks,
+    secrets,
+  }
+}
+
+function contentOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new UsageError(`--mapping: ${(error as NodeJS.ErrnoException).message}`)
+  }
+}
+
+/** Reads one member. `at` is its name in errors. */
+type Read<T> = (at: string, value: unknown) => T
+type Members<S> = { [Name in keyof S]: S[Name] extends Read<infer T> ? T : never }
+
+function members<S extends Record<string, Read<unknown>>>(at: string, value: unknown, schema: S): Members<S> {
+  const given = objectAt(at, value)
+  const known = Object.keys(schema)
+  for (const name of Object.keys(given)) {
+    if (known.includes(name)) continue
+    const likely = own(ALIASES, name)
+    const hint = likely && known.includes(likely) ? `Did you mean "${likely}"?` : suggestion(name, known)
+    throw new UsageError(`${at}: unknown member "${name}". ${hint}`)
+  }
+  const colon = at.includes(': ') ? '.' : ': '
+  const read = Object.entries(schema).map(([name, one]) => [name, one(`${at}${colon}${name}`, own(given, name))])
+  return Object.fromEntries(read) as Members<S>
+}
+
+/** Names that other tools use. */
+const ALIASES: Readonly<Record<string, string>> = {
+  url: 'path',
+  endpoint: 'path',
+  contentType: 'type',
+  email: 'user',
+  username: 'user',
+  extra: 'fields',
+  constants: 'fields',
+  format: 'form',
+  unit: 'form',
+  ok: 'success',
+  unauthorized: 'missingToken',
+  invalid: 'malformed',
+}
+
+function objectAt(at: string, value: unknown): Record<string, unknown> {
+  return is<Record<string, unknown>>((given) => {
+    if (!isPlainObject(given)) throw new InvalidOption('an object')
+    return given
+  })(at, value)
+}
+
+const is =
+  <T>(check: Check<T>): Read<T> =>
+  (at, value) => {
+    try {
+      return check(value)
+    } catch (error) {
+      throw error instanceof InvalidOption ? new UsageError(mustBe(at, error, value)) : error
+    }
+  }
+
+function absent<T>(read: Read<T>): Read<T | undefined> {
+  return (at, value) => (value === undefined ? undefined : read(at, value))
+}
+
+function absentOr<T>(read: Read<T>, fallback: T): Read<T> {
+  return (at, value) => (value === undefined ? fallback : read(at, value))
+}
+
+/** Reads an object that must be there. Its own error names the members. */
+const required =
+  <T>(read: Read<T>): Read<T> =>
+  (at, value) =>
+    read(at, objectAt(at, value))
+
+const PATH = text('a path below the base URL, like "/api/login"', /^\/[^\s#\\]*$/)
+/** Names of headers and cookies (RFC 9110 section 5.6.2, RFC 6265 section 4.1.1). */
+const HEADER = text('the name of a header', /^[\w!#$%&'*+.^`|~-]+$/)
+const COOKIE = text('the name of a cookie', /^[\w!#$%&'*+.^`|~-]+$/)
+const MEMBER = text('the name of a member, with dots between nested names', /^[^\s.]+(\.[^\s.]+)*$/)
+const FIELD = text('the name of a member or a field', /^\S+$/)
+
+function oneOf<T extends string>(...known: readonly T[]): Check<T> {
+  return (value) => {
+    const found = known.find((name) => name === value)
+    if (found === undefined) throw new InvalidOption(`one of ${known.map((name) => `"${name}"`).join(', ')}`)
+    return found
+  }
+}
+
+function readLogin(at: string, value: unknown, env: Env, secrets: string[]) {
+  const constant = readConstant(env, secrets)
+  const textual: Read<string> = (where, one) => is(text('a text'))(where, constant(where, one))
+  return members(at, value, {
+    path: is(PATH),
+    method: absentOr(is(oneOf('POST', 'PUT', 'PATCH')), 'POST'),
+    type: absentOr(is(oneOf('json', 'form')), 'json'),
+    user: absentOr(is(FIELD), 'email'),
+    password: absentOr(is(FIELD), 'password'),
+    fields: absentOr(each(FIELD, constant), {}),
+    headers: absentOr(each(HEADER, textual), {}),
+  })
+}
+
+/** Reads an object whose names are free. */
+const each =
+  <T>(name: Check<string>, read: Read<T>): Read<Record<string, T>> =>
+  (at, value) =>
+    Object.fromEntries(
+      Object.entries(objectAt(at, value)).map(([key, one]) => [
+        is(name)(`a name in ${at}`, key),
+        read(`${at}.${key}`, one),
+      ]),
+    )
+
+/** Reads a constant, or `{ "env": "NAME" }` for a secret in an environment variable. */
+const readConstant =
+  (env: Env, secrets: string[]): Read<string | number | boolean> =>
+  (at, value) => {
+    if (!isPlainObject(value)) return is(scalar)(at, value)
+    const { env: name } = members(at, value, { env: is(text('the name of an environment variable', /^\w+$/)) })
+    const found = env[name]
+    if (!found) throw new UsageError(`${at}: the environment variable ${name} is not set`)
+    secrets.push(found)
+    return found
+  }
+
+const scalar: Check<string | number | boolean> = (value) => {
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
+  throw new InvalidOption('a text, a number, true, false or { "env": "NAME" }')
+}
+
+const PLACES = { body: absent(is(MEMBER)), header: absent(is(HEADER)), cookie: absent(is(COOKIE)) }
+
+/** Reads `{ "body": "data.token" }`, `{ "header": "X-Token" }` or `{ "cookie": "session" }`. */
+const readLocation: Read<Location> = (at, value) => onlyOf(at, members(at, value, PLACES))
+
+function readExpiration(at: string, value: unknown): NonNullable<Wire['expiration']> {
+  const { body, header } = PLACES
+  const { form, ...places } = members(at, value, { body, header, form: is(oneOf(...EXPIRATION_FORMS)) })
+  return { at: onlyOf(at, places), form }
+}
+
+function onlyOf(at: string, places: { [Place in Location['in']]?: string | undefined }): Location {
+  const named = Object.entries(places).filter(([, name]) => name !== undefined)
+  const [place, name] = named[0] ?? []
+  if (named.length === 1) return { in: place as Location['in'], name: name as string }
+  throw new UsageError(`${at} must have exactly one of ${Object.keys(places).join(', ')}`)
+}
+
+function readStatuses(at: string, value: unknown): Wire['statuses'] {
+  const status = (fallback: number) => absentOr(is(statusList), [fallback])
+  return members(at, value, {
+    success: status(200),
+    wrongPassword: status(401),
+    malformed: status(400),
+    missingToken: status(401),
+    refusedToken: status(401),
+  })
+}
+
+const statusList: Check<Statuses> = (value) => {
+  const wanted = 'a status from 200 to 599, or a list of statuses'
+  const list: unknown[] = Array.isArray(value) ? value : [value]
+  if (list.length === 0) throw new InvalidOption(wanted)
+  return list.map((one) => {
+    try {
+      return integer(200, 599, wanted)(one)
+    } catch {
+      throw new InvalidOption(wanted)
+    }
+  })
+}
+
+function readGuardedMember(at: string, value: unknown) {
+  const { path, header, scheme, cookie } = members(at, value, {
+    path: absentOr(is(pathList), []),
+    header: absent(is(HEADER)),
+    scheme: absent(is(text('a scheme like "Bearer", or an empty text', /^[\w!#$%&'*+.^`|~-]*$/))),
+    cookie: absent(is(COOKIE)),
+  })
+  if (cookie !== undefined && (header !== undefined || scheme !== undefined)) {
+    throw new UsageError(`${at} must have either header and scheme, or cookie`)
+  }
+  const name = header ?? 'Authorization'
+  const usual = name.toLowerCase() === 'authorization' ? 'Bearer' : ''
+  const credential = cookie === undefined ? { header: name, scheme: scheme ?? usual } : { cookie }
+  return { paths: path, credential }
+}
+
+const pathList: Check<readonly string[]> = (value) => (Array.isArray(value) ? value.map(PATH) : [PATH(value)])

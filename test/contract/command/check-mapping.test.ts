@@ -1,0 +1,158 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import express from 'express'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ROWS } from '../../../src/cli/check/rows.js'
+import { EMAIL, PASSWORD } from '../../stacks/account.mjs'
+import { createTutorial } from '../../stacks/express-tutorial/app.mjs'
+import { appOf, soundApi, USER } from '../../stacks/faults/api.js'
+import { cli } from '../../support/cli.js'
+import { listen } from '../../support/http.js'
+
+const MAPPING = fileURLToPath(new URL('../../stacks/express-tutorial/mapping.json', import.meta.url))
+const API_MAPPING = fileURLToPath(new URL('../../stacks/faults/mapping.json', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'check-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const env = { CHECK_PASSWORD: PASSWORD }
+let tutorial: express.Express
+beforeAll(async () => {
+  tutorial = await createTutorial()
+})
+const runWith = async (mapping: string, ...more: string[]) => {
+  const { url } = await listen(tutorial)
+  return cli(['check', url, '--email', EMAIL, '--mapping', mapping, ...more], { env })
+}
+const run = (...more: string[]) => runWith(MAPPING, ...more)
+
+interface Row {
+  id: string
+  verdict: string
+  detail?: string
+}
+const rowsOf = (stdout: string) => (JSON.parse(stdout) as { rows: Row[] }).rows
+const failing = (rows: Row[]) => rows.filter(({ verdict }) => verdict === 'fails').map(({ id }) => id)
+
+test('the usual Express tutorial: every row has a verdict, and every skipped row a reason', async () => {
+  const { code, stdout, stderr } = await run('--format', 'json')
+  const rows = rowsOf(stdout)
+  expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
+  expect(rows.map(({ id }) => id)).toEqual(ROWS.map(({ id }) => id))
+  expect(rows.filter(({ verdict, detail }) => verdict === 'skipped' && !detail)).toEqual([])
+  // As usual: no Cache-Control, one token a second, credentials from the query, and a challenge without a scheme.
+  expect(failing(rows)).toEqual(expect.arrayContaining(['not-cached', 'query-ignored', 'challenge']))
+  for (const id of ['login', 'wrong-password', 'same-refusal', 'guarded', 'token-accepted', 'alg-none', 'tampered']) {
+    expect(rows.find((row) => row.id === id)).toMatchObject({ verdict: 'holds' })
+  }
+  const own = ROWS.filter(({ ownOnly }) => ownOnly)
+  expect(own.length).toBeGreaterThan(10)
+  for (const { id, ownOnly } of own) {
+    expect(rows.find((row) => row.id === id)).toMatchObject({ verdict: 'skipped', detail: ownOnly })
+  }
+})
+
+describe('an API without faults', () => {
+  const check = async (app: express.Express, ...more: string[]) => {
+    const { url } = await listen(app)
+    const args = ['check', url, '--email', USER.email, '--mapping', API_MAPPING, '--format', 'json', ...more]
+    const ran = await cli(args, { env: { CHECK_PASSWORD: USER.password } })
+    return { ...ran, rows: rowsOf(ran.stdout) }
+  }
+  const sound = () => soundApi('https://api.example.com')
+
+  test('passes, with a limit on guesses', async () => {
+    const { code, rows } = await check(appOf(sound()), '--guesses', '30')
+    expect({ code, fails: failing(rows) }).toEqual({ code: 0, fails: [] })
+    expect(rows.find(({ id }) => id === 'guessing')?.verdict).toBe('holds')
+  })
+
+  test('without a limit on guesses, only that row fails', async () => {
+    const { rows } = await check(appOf({ ...sound(), limit: Number.POSITIVE_INFINITY }), '--guesses', '5')
+    expect(failing(rows)).toEqual(['guessing'])
+  })
+})
+
+test('a token in a cookie must have flags', async () => {
+  const mapping = join(folder, 'cookie.json')
+  writeFileSync(
+    mapping,
+    JSON.stringify({
+      login: { path: '/in', type: 'form' },
+      token: { cookie: 'sid' },
+      guarded: { path: '/me', cookie: 'sid' },
+    }),
+  )
+  const verdictFor = async (flags: string) => {
+    const app = express()
+    app.post('/in', (_req, res) => void res.set('Set-Cookie', `sid=opaque-and-long-enough${flags}`).end())
+    app.get('/me', (req, res) => void res.sendStatus(req.headers.cookie === 'sid=opaque-and-long-enough' ? 200 : 401))
+    const { url } = await listen(app)
+    const { stdout } = await cli(['check', url, '--email', EMAIL, '--mapping', mapping, '--json'], { env })
+    const rows = rowsOf(stdout)
+    expect(rows.find(({ id }) => id === 'token-accepted')?.verdict).toBe('holds')
+    return rows.find(({ id }) => id === 'cookie-flags')
+  }
+  expect(await verdictFor('')).toMatchObject({ verdict: 'fails', detail: 'HttpOnly is missing' })
+  expect(await verdictFor('; HttpOnly')).toMatchObject({ verdict: 'fails', detail: 'SameSite is missing' })
+  expect(await verdictFor('; HttpOnly; SameSite=Lax')).toMatchObject({ verdict: 'holds' })
+})
+
+test('no secret of the mapping, no password and no token is printed, in any format', async () => {
+  const mapping = join(folder, 'secret.json')
+  const fields = { client_secret: { env: 'CLIENT_SECRET' } }
+  writeFileSync(
+    mapping,
+    JSON.stringify({
+      login: { path: '/in', fields },
+      token: { body: 'token' },
+      expiration: { body: 'refresh', form: 'iso' },
+      guarded: { path: '/me' },
+    }),
+  )
+  const secrets = { token: 'first-opaque-token-of-alice', refresh: 'second-opaque-token-of-alice' }
+  const app = express().use(express.json(), (req, res) => {
+    res.set('Cache-Control', `${req.body?.client_secret} ${secrets.token}`)
+    res.status(req.body?.password === PASSWORD ? 200 : 418).json(secrets)
+  })
+  const { url } = await listen(app)
+  for (const format of ['text', 'json', 'junit', 'sarif']) {
+    const args = ['check', url, '--email', EMAIL, '--mapping', mapping, '--format', format]
+    const { stdout, stderr } = await cli(args, { env: { ...env, CLIENT_SECRET: 'quite-a-secret-of-the-client' } })
+    expect(stdout).toContain('expiration-form')
+    for (const secret of [PASSWORD, ...Object.values(secrets), 'quite-a-secret-of-the-client']) {
+      expect(stdout + stderr).not.toContain(secret)
+    }
+  }
+})
+
+test.each([
+  [['--path', '/x'], '--path is for our own wire format. Set "login.path" in the mapping'],
+  [['--format', 'xml'], '--format must be one of text, json, junit, sarif'],
+  [['--json', '--format', 'json'], 'Pass either --json or --format'],
+  [['--guesses', '1'], '--guesses must be a number, a whole number from 2 to 1000, but is 1'],
+])('%j is wrong usage', async (more, message) => {
+  expect(await run(...more)).toEqual({ code: 2, stdout: '', stderr: `express-token-endpoint: ${message}\n` })
+})
+
+test('a mapping that cannot be read is wrong usage', async () => {
+  const { code, stderr } = await runWith(join(folder, 'none'))
+  expect(code).toBe(2)
+  expect(stderr).toMatch(/^express-token-endpoint: --mapping: ENOENT/)
+})
+
+test('--output writes the report into a file, and prints the counts', async () => {
+  const file = join(folder, 'report.json')
+  writeFileSync(file, 'x'.repeat(100_000))
+  const { code, stdout, stderr } = await run('--format', 'json', '--output', file)
+  expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
+  expect(stdout).toMatch(/^http:\S+: \d+ hold, \d+ do not, \d+ skipped\n$/)
+  expect(rowsOf(readFileSync(file, 'utf8'))).toHaveLength(ROWS.length)
+})
+
+test('--output that cannot be written fails before any request', async () => {
+  const { code, stdout, stderr } = await run('--output', join(folder, 'no', 'report.json'))
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(stderr).toMatch(/^express-token-endpoint: --output: ENOENT/)
+})

@@ -1,0 +1,190 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { loginBody } from '../../../../src/cli/check/wire/login-body.js'
+import { secondsOf, valueAt } from '../../../../src/cli/check/wire/read-answer.js'
+import { readMapping } from '../../../../src/cli/check/wire/read-mapping.js'
+import { headerWith, OWN_WIRE } from '../../../../src/cli/check/wire/wire.js'
+import { UsageError } from '../../../../src/cli/command-error.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'mapping-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const file = join(folder, 'api.json')
+const SHORT = { login: { path: '/login' }, token: { body: 'token' } }
+
+function read(mapping: unknown, env: Record<string, string> = {}) {
+  writeFileSync(file, typeof mapping === 'string' ? mapping : JSON.stringify(mapping))
+  return readMapping(file, env)
+}
+
+function errorOf(mapping: unknown): string {
+  try {
+    read(mapping)
+  } catch (error) {
+    expect(error).toBeInstanceOf(UsageError)
+    return (error as Error).message.replace(file, 'FILE')
+  }
+  return 'no error'
+}
+
+test('the defaults are those of most APIs', () => {
+  expect(read(SHORT)).toEqual({
+    wire: {
+      own: false,
+      login: { method: 'POST', type: 'json', user: 'email', password: 'password', fields: {}, headers: {} },
+      token: { in: 'body', name: 'token' },
+      expiration: undefined,
+      statuses: { success: [200], wrongPassword: [401], malformed: [400], missingToken: [401], refusedToken: [401] },
+      credential: { header: 'Authorization', scheme: 'Bearer' },
+    },
+    path: '/login',
+    guarded: [],
+    jwks: undefined,
+    secrets: [],
+  })
+})
+
+test('every member is read', () => {
+  const { wire, guarded, jwks, secrets } = read(
+    {
+      login: {
+        path: '/o/token',
+        method: 'PUT',
+        type: 'form',
+        user: 'username',
+        password: 'pw',
+        fields: { grant_type: 'password', client_secret: { env: 'SECRET' } },
+        headers: { 'X-Tenant': 'north' },
+      },
+      token: { cookie: 'sid' },
+      expiration: { header: 'X-Expires', form: 'epoch' },
+      statuses: { success: [200, 201], wrongPassword: 403, malformed: 422 },
+      guarded: { path: ['/a', '/b'], cookie: 'sid' },
+      jwks: '/jwks',
+    },
+    { SECRET: 'of the client' },
+  )
+  expect(wire.login.fields).toEqual({ grant_type: 'password', client_secret: 'of the client' })
+  expect(wire.login).toMatchObject({ method: 'PUT', type: 'form', user: 'username', headers: { 'X-Tenant': 'north' } })
+  expect(wire.expiration).toEqual({ at: { in: 'header', name: 'X-Expires' }, form: 'epoch' })
+  expect(wire.statuses).toMatchObject({ success: [200, 201], wrongPassword: [403], malformed: [422] })
+  expect(headerWith(wire, 'abc')).toEqual({ Cookie: 'sid=abc' })
+  expect({ guarded, jwks, secrets }).toEqual({ guarded: ['/a', '/b'], jwks: '/jwks', secrets: ['of the client'] })
+})
+
+describe('a mistake is named', () => {
+  test.each([
+    ['{', 'FILE is not valid JSON'],
+    ['[]', 'FILE must be an object, but is an empty array'],
+    [{ ...SHORT, logn: {} }, 'FILE: unknown member "logn". Did you mean "login"?'],
+    [
+      { ...SHORT, constructor: 1 },
+      'FILE: unknown member "constructor". Known: login, token, expiration, statuses, guarded, jwks',
+    ],
+    [{ token: { body: 'a' } }, 'FILE: login must be an object, but is missing'],
+    [{ ...SHORT, login: {} }, 'FILE: login.path must be a path below the base URL, like "/api/login", but is missing'],
+    [{ ...SHORT, login: { path: '/x', email: 'mail' } }, 'FILE: login: unknown member "email". Did you mean "user"?'],
+    [
+      { ...SHORT, login: { path: '/x', type: 'xml' } },
+      'FILE: login.type must be one of "json", "form", but is a string of 3 characters',
+    ],
+    [
+      { ...SHORT, login: { path: '/x', fields: { a: null } } },
+      'FILE: login.fields.a must be a text, a number, true, false or { "env": "NAME" }, but is null',
+    ],
+    [
+      { ...SHORT, login: { path: '/x', fields: { a: { env: 'NOT_SET' } } } },
+      'FILE: login.fields.a: the environment variable NOT_SET is not set',
+    ],
+    [{ ...SHORT, token: {} }, 'FILE: token must have exactly one of body, header, cookie'],
+    [{ ...SHORT, token: { body: 'a', cookie: 'b' } }, 'FILE: token must have exactly one of body, header, cookie'],
+    [
+      { ...SHORT, expiration: { body: 'x', form: 'unix' } },
+      'FILE: expiration.form must be one of "iso", "seconds", "milliseconds", "epoch", "epoch-milliseconds", but is a string of 4 characters',
+    ],
+    [
+      { ...SHORT, expiration: { body: 'x', format: 'iso' } },
+      'FILE: expiration: unknown member "format". Did you mean "form"?',
+    ],
+    [
+      { ...SHORT, statuses: { wrongpassword: 401 } },
+      'FILE: statuses: unknown member "wrongpassword". Did you mean "wrongPassword"?',
+    ],
+    [
+      { ...SHORT, statuses: { success: 99 } },
+      'FILE: statuses.success must be a status from 200 to 599, or a list of statuses, but is 99',
+    ],
+    [
+      { ...SHORT, statuses: { success: [] } },
+      'FILE: statuses.success must be a status from 200 to 599, or a list of statuses, but is an empty array',
+    ],
+    [
+      { ...SHORT, guarded: { cookie: 'a', scheme: 'Bearer' } },
+      'FILE: guarded must have either header and scheme, or cookie',
+    ],
+    [
+      { ...SHORT, guarded: { path: 'me' } },
+      'FILE: guarded.path must be a path below the base URL, like "/api/login", but is a string of 2 characters',
+    ],
+  ])('%j', (mapping, message) => {
+    expect(errorOf(mapping)).toBe(message)
+  })
+
+  test('a file that is not there', () => {
+    expect(() => readMapping(join(folder, 'no.json'), {})).toThrow('--mapping: ENOENT')
+  })
+})
+
+test('a login is sent as the mapping says', () => {
+  const login = { ...OWN_WIRE.login, user: 'user.email', password: 'user.password', fields: { app: 1 } }
+  const members = { user: 'a', password: 'b' }
+  expect(loginBody({ ...OWN_WIRE, login }, members)).toEqual({
+    type: 'application/json',
+    body: '{"app":1,"user":{"email":"a","password":"b"}}',
+  })
+  expect(loginBody({ ...OWN_WIRE, login: { ...login, type: 'form', user: 'u', password: 'p' } }, members)).toEqual({
+    type: 'application/x-www-form-urlencoded',
+    body: 'app=1&u=a&p=b',
+  })
+})
+
+test.each([
+  [{ header: 'X-Api-Key', scheme: '' }, { 'X-Api-Key': 'abc' }],
+  [{ header: 'Authorization', scheme: 'JWT' }, { Authorization: 'JWT abc' }],
+  [{ cookie: 'sid' }, { Cookie: 'sid=abc' }],
+])('a token goes into %j', (credential, header) => {
+  expect(headerWith({ ...OWN_WIRE, credential }, 'abc')).toEqual(header)
+})
+
+test('a value is found in a body, a header or a cookie', () => {
+  const answer = {
+    status: 200,
+    headers: { 'x-token': 'h', 'set-cookie': ['sid=old', 'sidx=no', 'sid=c%3D; HttpOnly'] },
+    body: '{"data":{"list":[{"token":"b"}]}}',
+  }
+  expect(valueAt(answer, { in: 'body', name: 'data.list.0.token' })).toBe('b')
+  expect(valueAt(answer, { in: 'header', name: 'X-Token' })).toBe('h')
+  expect(valueAt(answer, { in: 'cookie', name: 'sid' })).toBe('c%3D')
+  for (const name of ['data.no', 'data.list.token', 'data.list.0.token.length', 'constructor', 'no.no']) {
+    expect(valueAt(answer, { in: 'body', name })).toBeUndefined()
+  }
+  expect(valueAt({ ...answer, body: 'text' }, { in: 'body', name: 'token' })).toBeUndefined()
+})
+
+test.each([
+  ['2030-01-01T00:00:00Z', 'iso', 1_893_456_000],
+  ['2030-01-01T02:00:00.5+02:00', 'iso', 1_893_456_000.5],
+  ['2030-01-01', 'iso', undefined],
+  [3600, 'seconds', 4600],
+  ['3600', 'seconds', 4600],
+  ['an hour', 'seconds', undefined],
+  [-1, 'seconds', undefined],
+  [3_600_000, 'milliseconds', 4600],
+  [5000, 'epoch', 5000],
+  [5_000_000, 'epoch-milliseconds', 5000],
+  [undefined, 'epoch', undefined],
+] as const)('%j as %s is %j', (value, form, seconds) => {
+  expect(secondsOf(value, form, 1000)).toBe(seconds)
+})
