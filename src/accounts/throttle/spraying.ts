@@ -14,7 +14,7 @@ export interface Spraying {
   key?: string | Uint8Array | undefined
   /** Failed logins with one password, at different accounts. With more, the password is a sprayed one. Default 20 in a day. */
   password?: Budget | undefined
-  /** Failed logins from one address, with all sprayed passwords. Default 3 in 7 days. */
+  /** Failed logins from one address, with all sprayed passwords. Default 3 in a day. */
   address?: Budget | undefined
 }
 
@@ -37,7 +37,7 @@ const OPTION = 'createThrottle: option "spraying"'
 const schema = {
   key: optional(key),
   password: optional(budgetOption(`${OPTION}.password`), { points: 20, duration: DAY }),
-  address: optional(budgetOption(`${OPTION}.address`), { points: 3, duration: 7 * DAY }),
+  address: optional(budgetOption(`${OPTION}.address`), { points: 3, duration: DAY }),
 }
 
 const aliases = { secret: 'key', ip: 'address', network: 'address', digest: 'password' }

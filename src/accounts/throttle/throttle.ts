@@ -94,8 +94,11 @@ const budgetsSchema = {
  */
 const ORDER: readonly BudgetName[] = ['address', 'pair', 'account']
 
-/** The most client networks that are held while passwords are sprayed. An attacker has more networks than the other limits hold. */
-const MOST_SPRAYING_NETWORKS = 250_000
+/**
+ * The most keys of the limits on spraying. An attacker has more networks than the other limits hold. Failures with a sprayed password
+ * come often, so its key is never the least recently used one.
+ */
+const MOST_SPRAYING_KEYS = { networks: 250_000, passwords: 30_000, guesses: 30_000 }
 
 /**
  * Creates failed-login limits (OWASP ASVS 5, 6.3.1). Share one object between all token routers of a process, because two objects
@@ -141,9 +144,12 @@ export function createThrottle(options?: ThrottleOptions): Required<Throttle> {
     spraying &&
     sprayLimit({
       key: spraying.key,
-      passwords: limit('password', spraying.password),
-      addresses: limit('sprayed', spraying.address, MOST_SPRAYING_NETWORKS),
-      guesses: memoryBudget({ keyPrefix: '', points: 1, duration: Math.ceil(spraying.password.duration / 1000) }),
+      passwords: limit('password', spraying.password, MOST_SPRAYING_KEYS.passwords),
+      addresses: limit('sprayed', spraying.address, MOST_SPRAYING_KEYS.networks),
+      guesses: memoryBudget(
+        { keyPrefix: '', points: 1, duration: Math.ceil(spraying.password.duration / 1000) },
+        MOST_SPRAYING_KEYS.guesses,
+      ),
     })
 
   const exhausted = ({ msBeforeNext }: Exhausted, limit: LimitName) =>

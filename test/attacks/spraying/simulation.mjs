@@ -167,7 +167,7 @@ export async function simulate(createThrottle, scenario) {
       owed -= quota
       // A refused guess changes nothing, so an address that was refused need not ask again. A password whose window has ended is new,
       // so some refused addresses of each step ask again.
-      let probes = 25 * COMMON
+      let probes = 5 * COMMON
       for (let i = 0; i < quota; i++) {
         for (let bot = 0; bot < addresses; bot++) {
           attack.made++
@@ -201,6 +201,17 @@ export async function simulate(createThrottle, scenario) {
     if (refusal?.limit === 'spraying') counts.refused++
     else if (refusal) counts.refusedByOthers++
   }
+}
+
+/** The most common password at all accounts. */
+export const mostCommon = (index, accounts) => ({ rank: 1, account: index % accounts })
+
+/** Each password at 19 accounts a day, which is below the limit. Only the first passwords are common ones. */
+export const belowTheLimit = (index, accounts) => {
+  const number = Math.floor(index / 19) + 1
+  return number <= COMMON
+    ? { rank: number, account: index % accounts }
+    : { rank: 0, account: index % accounts, password: `rare ${number}` }
 }
 
 /** Each guess takes the next password, and after all passwords the next account. */
