@@ -63,8 +63,9 @@ const passwordOf = (ranks, account) => (ranks[account] === 0 ? `own ${account}` 
 const emailOf = (account) => `${account}@example.com`
 
 /**
- * Draws the address of a login. 60 % come from a home with 2.5 accounts, 15 % from an office with 1,000, 23 % through a mobile carrier
- * that shares an address between 500 accounts and changes it at each login, and 2 % from a place where the person is for the first time.
+ * Draws the address of a login. Of all logins, 60 % come from a home with 2.5 accounts, and 15 % from an office with 1,000 accounts.
+ * Another 23 % come from a mobile carrier, which shares an address between 500 accounts and changes it at each login. The last 2 % come
+ * from a place where the person is for the first time.
  */
 function addressOf(account, size, next) {
   const kind = next()
@@ -131,7 +132,7 @@ export async function simulate(createThrottle, scenario) {
     }
 
     /**
-     * The logins of one step. Logins without a mistake and with a password of one's own never meet this limit and only add known
+     * The logins of one step. Logins without a mistake and with a password that nobody else uses never meet this limit and only add known
      * pairs, so they are counted but not run.
      */
     async function peopleFor(ms, counts) {
