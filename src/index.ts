@@ -17,13 +17,10 @@ export {
   type PasswordsOptions,
   type PasswordsSlot,
 } from './accounts/passwords/passwords.js'
+export type { Budget } from './accounts/throttle/budget-option.js'
 export type { Limiter, LimiterOptions } from './accounts/throttle/memory-budget.js'
-export {
-  type Budget,
-  createThrottle,
-  type Throttle,
-  type ThrottleOptions,
-} from './accounts/throttle/throttle.js'
+export type { Spraying } from './accounts/throttle/spraying.js'
+export { createThrottle, type Throttle, type ThrottleOptions } from './accounts/throttle/throttle.js'
 export type { RevocationCheck } from './http/guard/account-check.js'
 export { type CloseWhenEndedOptions, closeWhenEnded } from './http/guard/close-when-ended.js'
 export type { RequireBearerOptions } from './http/guard/options.js'
@@ -41,6 +38,7 @@ export {
   AuthError,
   type AuthErrorCode,
   type Dependency,
+  type LimitName,
   type LoginRefusal,
   type Problem,
   type TokenRefusal,

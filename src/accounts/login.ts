@@ -88,7 +88,9 @@ export function createLogin({ store, passwords, throttle, timeout, clock = SYSTE
     const { email, password } = credentials
     const throttling = { timeout, passThrough: THROTTLED }
     if (signal.aborted) throw new AuthError('client_closed_request')
-    if (throttle?.check) await callHost('throttle', () => throttle.check?.(email, address), throttling)
+    const digest =
+      throttle?.digestPassword && (await callHost('throttle', () => throttle.digestPassword?.(password), throttling))
+    if (throttle?.check) await callHost('throttle', () => throttle.check?.(email, address, digest), throttling)
     const reserve = async () =>
       (await passwords.reserve?.({ source, signal, timeout })) ?? withoutQueue(passwords, timeout)
     const slot = await callHost('passwords', reserve, { timeout, passThrough: NOT_CHECKED, late: leave })
@@ -96,7 +98,7 @@ export function createLogin({ store, passwords, throttle, timeout, clock = SYSTE
       const storeFailed = (error: unknown) => failed('throttle', error)
       const spent =
         throttle &&
-        (await callHost('throttle', () => throttle.spend(email, address, storeFailed), {
+        (await callHost('throttle', () => throttle.spend(email, address, storeFailed, digest), {
           ...throttling,
           late: giveBack,
         }))

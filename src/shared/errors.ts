@@ -32,6 +32,9 @@ export type TokenRefusal =
 /** The reason for refusing a login, for the host's logs. The client cannot tell the reasons apart. */
 export type LoginRefusal = 'unknown_account' | 'account_disabled' | 'no_password' | 'wrong_password'
 
+/** The failed-login limit that refused a login. The page docs/reference/options.md describes the limits. */
+export type LimitName = 'address' | 'pair' | 'account' | 'spraying'
+
 /** The host's dependencies that can fail. `internal` stands for any unforeseen error. */
 export type Dependency = 'accounts' | 'passwords' | 'revocation' | 'keys' | 'throttle' | 'internal'
 
@@ -150,6 +153,7 @@ export interface AuthErrorDetails {
   scope?: readonly string[]
   maxAge?: number
   dependency?: Dependency
+  limit?: LimitName
   retryAfter?: number
   cause?: unknown
 }
@@ -206,6 +210,8 @@ export class AuthError extends Error {
   declare readonly maxAge?: number
   /** The host's dependency that failed (`unavailable`). */
   declare readonly dependency?: Dependency
+  /** The failed-login limit that is used up (`too_many_attempts`). Never sent to the client. */
+  declare readonly limit?: LimitName
   /**
    * Response headers. `Retry-After` in seconds, if a time is known. Errors of `authenticate` and of `forwardErrors: 'all'` have all
    * headers of the response, with the challenge in `WWW-Authenticate`. Express's own error handler sends them.

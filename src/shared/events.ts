@@ -1,4 +1,4 @@
-import type { AuthError, AuthErrorCode, Dependency, LoginRefusal, TokenRefusal } from './errors.js'
+import type { AuthError, AuthErrorCode, Dependency, LimitName, LoginRefusal, TokenRefusal } from './errors.js'
 import { bare } from './values.js'
 
 interface EventBase {
@@ -40,6 +40,8 @@ export interface TokenThrottledEvent extends EventBase {
   type: 'token.throttled'
   /** Always `too_many_attempts`, which means status `429`. */
   code: 'too_many_attempts'
+  /** The limit that is used up. Absent with a custom throttle that does not tell. */
+  limit?: LimitName
 }
 
 /** A login was refused because too many logins wait for their password check (`503`). */
@@ -135,9 +137,14 @@ const TOKEN_EVENTS: Partial<Record<AuthErrorCode, AuthEvent['type']>> = {
 
 /** Returns the event for a refusal by the token endpoint or by the guard. */
 export function refusalEvent(by: 'token' | 'bearer', error: AuthError): Told<AuthEvent> {
-  const { code, reason, accountId, tokenId, dependency } = bare(error)
+  const { code, reason, accountId, tokenId, dependency, limit } = bare(error)
   if (dependency) return { type: 'dependency.failed', dependency, refused: true, error: error.cause }
   const type = (by === 'token' && TOKEN_EVENTS[code]) || `${by}.refused`
-  const about = { ...(reason && { reason }), ...(accountId && { accountId }), ...(tokenId && { tokenId }) }
+  const about = {
+    ...(reason && { reason }),
+    ...(accountId && { accountId }),
+    ...(tokenId && { tokenId }),
+    ...(limit && { limit }),
+  }
   return { type, code, ...about } as Told<AuthEvent>
 }

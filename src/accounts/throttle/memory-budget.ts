@@ -3,7 +3,7 @@ import { lruCache } from '../on-first-use.cjs'
 
 /** The argument of the `limiter` option: options of a rate-limiter-flexible limiter. */
 export interface LimiterOptions {
-  /** The prefix of the limit's keys in the store: `login-pair`, `login-address` or `login-account`. */
+  /** The prefix of the limit's keys in the store: `login-pair`, `login-address`, `login-account`, `login-password` or `login-sprayed`. */
   keyPrefix: string
   /** The number of failed logins that are allowed within `duration`. */
   points: number
@@ -45,12 +45,15 @@ export interface MemoryBudget {
 /**
  * Creates a limit in memory, with a bounded number of keys and a monotonic clock. The memory limiter of rate-limiter-flexible has
  * a timer for each of any number of keys, and uses the wall clock.
+ * @param mostKeys the most keys, in slots that are allocated when they are needed. Default: 30,000
  */
-export function memoryBudget({ points, duration }: LimiterOptions): MemoryBudget {
+export function memoryBudget({ points, duration }: LimiterOptions, mostKeys?: number): MemoryBudget {
   const perf = { now: () => performance.now() }
   const { LRUCache } = lruCache()
+  // With `max`, lru-cache allocates all slots at once. With `maxSize`, it grows.
+  const bound = mostKeys === undefined ? { max: MOST_KEYS } : { maxSize: mostKeys, sizeCalculation: () => 1 }
   const spent = new LRUCache<string, { points: number }>(
-    bare({ max: MOST_KEYS, ttl: duration * 1000, ttlResolution: 0, perf }),
+    bare({ ...bound, ttl: duration * 1000, ttlResolution: 0, perf }),
   )
   const exhausted = (key: string) =>
     (spent.get(key, OPTIONS)?.points ?? 0) >= points ? { msBeforeNext: spent.getRemainingTTL(key) } : undefined

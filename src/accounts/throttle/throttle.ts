@@ -1,28 +1,11 @@
-import { AuthError } from '../../shared/errors.js'
-import {
-  type Check,
-  type Duration,
-  duration,
-  func,
-  InvalidOption,
-  integer,
-  isPlainObject,
-  named,
-  optional,
-  readOptions,
-  withMethods,
-} from '../../shared/options.js'
+import { AuthError, type LimitName } from '../../shared/errors.js'
+import { misuse } from '../../shared/misuse.js'
+import { type Check, func, named, optional, readOptions, withMethods } from '../../shared/options.js'
+import { type Budget, budgetOption, type Size } from './budget-option.js'
 import { type Exhausted, type Limiter, type LimiterOptions, memoryBudget } from './memory-budget.js'
 import { sharedBudget, sharedStore } from './shared-budget.js'
+import { type SharedLimit, type Spraying, sprayingOption, sprayLimit } from './spraying.js'
 import { type BudgetName, throttleKeys } from './throttle-keys.js'
-
-/** A failed-login limit, as set with the `budgets` option. */
-export interface Budget {
-  /** The number of failures that are allowed: 1 to 1,000,000. */
-  points: number
-  /** The length of the window: a second to 366 days, rounded up to whole seconds. */
-  duration: Duration
-}
 
 /**
  * The failed-login limits. `false` disables a limit.
@@ -46,6 +29,11 @@ export interface ThrottleOptions {
   limiter?: ((options: LimiterOptions) => Limiter) | undefined
   /** The failed-login limits. Each has its own default, and `false` disables a limit. */
   budgets?: Budgets | undefined
+  /**
+   * Limits guesses of one password at many accounts from many addresses. `true` sets the defaults. The page
+   * docs/explanation/password-spraying.md says what the limit does and what a leak of the store reveals. Default false.
+   */
+  spraying?: Spraying | boolean | undefined
 }
 
 /** Failed-login limits, from `createThrottle` or from the host. */
@@ -54,13 +42,21 @@ export interface Throttle {
    * Refuses a login whose limit is known to be used up, before the login waits in the queue. Counts nothing.
    * @throws AuthError `too_many_attempts`
    */
-  check?(email: string, address: string | undefined): void
+  check?(email: string, address: string | undefined, passwordDigest?: string): void
+  /** Returns a keyed digest of the password, as received, for `check` and `spend`. Only a throttle with this method sees passwords. */
+  digestPassword?: ((password: string) => string) | undefined
   /**
    * Counts an attempt against every limit, before a password is checked. `giveBack` takes it back when the login did not fail.
    * @param storeFailed called with the error when the login continues without the shared store
+   * @param passwordDigest the result of `digestPassword`, if the throttle has that method
    * @throws AuthError `too_many_attempts`; the attempt is then not counted
    */
-  spend(email: string, address: string | undefined, storeFailed: (error: unknown) => void): Promise<Spent>
+  spend(
+    email: string,
+    address: string | undefined,
+    storeFailed: (error: unknown) => void,
+    passwordDigest?: string,
+  ): Promise<Spent>
 }
 
 /**
@@ -72,21 +68,9 @@ export interface Spent {
   giveBack(except?: 'address'): void
 }
 
-const budgetSchema = {
-  points: integer(1, 1_000_000, 'a number of failures'),
-  duration: duration(1000, 366 * 86_400_000),
-}
-
-function budget(name: string, fallback: { points: number; duration: number }) {
-  const check: Check<{ points: number; duration: number } | false> = (value) => {
-    if (value === false) return false
-    if (!isPlainObject(value)) throw new InvalidOption('{ points, duration } or false')
-    return readOptions<Budget, typeof budgetSchema>(
-      `createThrottle: option "budgets.${name}"`,
-      value as unknown as Budget,
-      budgetSchema,
-    )
-  }
+function budget(name: string, fallback: Size) {
+  const size = budgetOption(`createThrottle: option "budgets.${name}"`, '{ points, duration } or false')
+  const check: Check<Size | false> = (value) => value !== false && size(value)
   return optional(check, fallback)
 }
 
@@ -95,6 +79,7 @@ const HOUR = 3_600_000
 const schema = {
   limiter: optional(func<(options: LimiterOptions) => Limiter>('a function (options) => limiter')),
   budgets: optional((value: unknown) => value),
+  spraying: sprayingOption,
 }
 
 const budgetsSchema = {
@@ -110,50 +95,82 @@ const budgetsSchema = {
 const ORDER: readonly BudgetName[] = ['address', 'pair', 'account']
 
 /**
+ * The most keys of the limits on spraying. An attacker has more networks than the other limits hold. Failures with a sprayed password
+ * come often, so its key is never the least recently used one.
+ */
+const MOST_SPRAYING_KEYS = { networks: 250_000, passwords: 30_000, guesses: 30_000 }
+
+/**
  * Creates failed-login limits (OWASP ASVS 5, 6.3.1). Share one object between all token routers of a process, because two objects
  * would allow twice the guesses.
  * @throws TypeError that names the invalid option
  */
 export function createThrottle(options?: ThrottleOptions): Required<Throttle> {
   const caller = 'createThrottle'
-  const { limiter: factory, budgets } = readOptions<ThrottleOptions, typeof schema>(caller, options, schema, {
+  const {
+    limiter: factory,
+    budgets,
+    spraying,
+  } = readOptions<ThrottleOptions, typeof schema>(caller, options, schema, {
     store: 'limiter',
     budget: 'budgets',
+    spray: 'spraying',
   })
   const sizes = readOptions<Budgets, typeof budgetsSchema>(
     `${caller}: option "budgets"`,
     budgets as Budgets | undefined,
     budgetsSchema,
-    { ip: 'address', email: 'account', user: 'account' },
+    { ip: 'address', email: 'account', user: 'account', password: 'spraying' },
   )
+  if (factory && spraying && spraying.key === undefined) {
+    throw misuse(`${caller}: option "spraying" needs a "key" with "limiter", because all processes need the same key`)
+  }
   const store = sharedStore()
+  function limit(name: string, { points, duration }: Size, mostKeys?: number): SharedLimit {
+    const settings = { keyPrefix: `login-${name}`, points, duration: Math.ceil(duration / 1000) }
+    const limiter = factory && named(`${caller}: what "limiter" returned`, limiterCheck, factory({ ...settings }))
+    return { memory: memoryBudget(settings, mostKeys), shared: limiter && sharedBudget(limiter, store, settings) }
+  }
   const limits = ORDER.flatMap((name) => {
     const size = sizes[name]
-    if (!size) return []
-    const settings = { keyPrefix: `login-${name}`, points: size.points, duration: Math.ceil(size.duration / 1000) }
-    const limiter = factory && named(`${caller}: what "limiter" returned`, limiterCheck, factory({ ...settings }))
-    return [{ name, memory: memoryBudget(settings), shared: limiter && sharedBudget(limiter, store, settings) }]
+    return size ? [{ name, ...limit(name, size) }] : []
   })
   // Memory counts in addition to the shared store: it refuses without a round trip, and continues while the store is down.
   const counters = [
     ...limits.map(({ name, memory }) => ({ name, spend: memory.spend })),
     ...limits.flatMap(({ name, shared }) => (shared ? [{ name, spend: shared }] : [])),
   ]
+  const spray =
+    spraying &&
+    sprayLimit({
+      key: spraying.key,
+      passwords: limit('password', spraying.password, MOST_SPRAYING_KEYS.passwords),
+      addresses: limit('sprayed', spraying.address, MOST_SPRAYING_KEYS.networks),
+      guesses: memoryBudget(
+        { keyPrefix: '', points: 1, duration: Math.ceil(spraying.password.duration / 1000) },
+        MOST_SPRAYING_KEYS.guesses,
+      ),
+    })
 
-  const exhausted = ({ msBeforeNext }: Exhausted) =>
-    new AuthError('too_many_attempts', { retryAfter: Math.max(1, Math.ceil(msBeforeNext / 1000)) })
+  const exhausted = ({ msBeforeNext }: Exhausted, limit: LimitName) =>
+    new AuthError('too_many_attempts', { limit, retryAfter: Math.max(1, Math.ceil(msBeforeNext / 1000)) })
 
   return {
-    check(email, address) {
+    // An own property, so that no polluted prototype receives passwords.
+    digestPassword: spray?.digest,
+    check(email, address, passwordDigest) {
       const keyOf = throttleKeys(email, address)
       for (const { name, memory } of limits) {
         const refusal = memory.exhausted(keyOf(name))
-        if (refusal) throw exhausted(refusal)
+        if (refusal) throw exhausted(refusal, name)
       }
+      if (passwordDigest === undefined) return
+      const refusal = spray?.exhausted(passwordDigest, keyOf)
+      if (refusal) throw exhausted(refusal, 'spraying')
     },
-    async spend(email, address, storeFailed) {
+    async spend(email, address, storeFailed, passwordDigest) {
       const keyOf = throttleKeys(email, address)
-      const spent: { name: BudgetName; giveBack: () => void }[] = []
+      const spent: { name: LimitName; giveBack: () => void }[] = []
       const giveBack: Spent['giveBack'] = (except) => {
         for (const point of spent) if (point.name !== except) point.giveBack()
       }
@@ -161,9 +178,17 @@ export function createThrottle(options?: ThrottleOptions): Required<Throttle> {
         const point = await spend(keyOf(name), storeFailed)
         if (typeof point !== 'function') {
           giveBack()
-          throw exhausted(point)
+          throw exhausted(point, name)
         }
         spent.push({ name, giveBack: point })
+      }
+      if (spray && passwordDigest !== undefined) {
+        const point = await spray.spend(passwordDigest, keyOf, storeFailed)
+        if (typeof point !== 'function') {
+          giveBack()
+          throw exhausted(point, 'spraying')
+        }
+        spent.push({ name: 'spraying', giveBack: point })
       }
       return { giveBack }
     },

@@ -1,4 +1,4 @@
-/** The longest `Retry-After` that the client follows. The failed-login limits block for at most one hour. */
+/** The longest `Retry-After` that the client follows. Most failed-login limits block for at most one hour. */
 const LONGEST_RETRY_AFTER = 3_600_000
 
 /** Delays without `Retry-After`. */

@@ -83,6 +83,21 @@ describe('the pages on tokens', () => {
   })
 })
 
+describe('the page on password spraying', () => {
+  it('spraying: a password that failed at 20 accounts fails 3 times more from one address', async () => {
+    const { router } = await run<{ router: express.Router }>('spraying')
+    const app = express().use(router)
+    const counts: Record<number, number> = {}
+    for (let i = 0; i < 30; i++) {
+      const { status } = await request(app)
+        .post(TOKEN_PATH)
+        .send({ email: `${i}@b.c`, password: '123456' })
+      counts[status] = (counts[status] ?? 0) + 1
+    }
+    expect(counts).toEqual({ 403: 23, 429: 7 })
+  })
+})
+
 describe.skipIf(NO_REDIS)('the pages on tokens, with Redis', () => {
   it('redis-throttle: counts failed logins there', async () => {
     process.env['REDIS_URL'] = (await startRedis()).url

@@ -15,6 +15,9 @@ export const TOKENS: Contexts = {
     const tokens = createTokenIssuer({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' } })
     const accounts = memoryAccounts([{ id: 'acc-1', email: 'a@b.c', passwordHash: null }])
     const log = { error: (_: unknown) => {} }`,
+  spraying: `import { createTokenIssuer, memoryAccounts } from 'express-token-endpoint'
+    const tokens = createTokenIssuer({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' } })
+    const accounts = memoryAccounts([])`,
   events: '',
   tracing: '',
 }
