@@ -37,6 +37,7 @@ export default defineConfig({
       project('hosts'),
       project('example', 'example-app'),
       project('performance'),
+      project('mutation'),
       ...(ONLY_RUNTIME ? [project('runtimes')] : []),
     ],
     // Stores that fail on purpose would fill the terminal. The warning has its own test.
