@@ -1,1 +1,6 @@
-export const ROOMS: Readonly<Record<string, { readonly mutate: string[]; readonly tests: string[] }>>
+interface Room {
+  readonly mutate: string[]
+  readonly tests: string[]
+}
+
+export const ROOMS: Readonly<Record<string, Room>>
