@@ -48,3 +48,12 @@ export function countsOf(report) {
     score: mutants === 0 ? 100 : (100 * caught) / mutants,
   }
 }
+
+/** Returns a report without its timeouts, so that the next run tries these mutants again: a slow machine causes timeouts too. */
+export function withoutTimeouts(report) {
+  const files = Object.entries(report.files).map(([path, file]) => [
+    path,
+    { ...file, mutants: file.mutants.filter(({ status }) => status !== 'Timeout') },
+  ])
+  return { ...report, files: Object.fromEntries(files) }
+}

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { compare, countsOf, survivorsOf } from './report.mjs'
+import { compare, countsOf, survivorsOf, withoutTimeouts } from './report.mjs'
 
 const FILE = 'src/shared/limit.ts'
 const source = 'export const isOver = (n: number) =>\n  n > 10\n'
@@ -48,4 +48,12 @@ it('counts a timeout as noticed, code without a test as missed, and neither for 
     score: 60,
   })
   expect(countsOf(report()).score).toBe(100)
+})
+
+it('forgets timeouts, and nothing else', () => {
+  const [killed, timeout, survived] = ['Killed', 'Timeout', 'Survived'].map(over)
+  expect(withoutTimeouts({ ...report(killed, timeout, survived), schemaVersion: '2' })).toEqual({
+    ...report(killed, survived),
+    schemaVersion: '2',
+  })
 })

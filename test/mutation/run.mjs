@@ -1,8 +1,8 @@
 /** Runs Stryker on the rooms that the command names, or on all rooms. `--force` runs every mutant again, and `--report` runs none. */
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { compare, countsOf } from './report.mjs'
+import { compare, countsOf, withoutTimeouts } from './report.mjs'
 import { ROOMS } from './rooms.mjs'
 
 /** The lowest score of a room, in percent. */
@@ -43,12 +43,18 @@ function stryker(room, isStatic) {
   if (status !== 0) fail(`Stryker failed in the room "${room}".`)
 }
 
+function forgetTimeouts(room) {
+  const path = `.run/mutation/${room}/incremental.json`
+  if (existsSync(path)) writeFileSync(path, JSON.stringify(withoutTimeouts(JSON.parse(readFileSync(path, 'utf8')))))
+}
+
 const explained = JSON.parse(readFileSync('test/mutation/survivors.json', 'utf8'))
 const table = []
 const problems = []
 for (const room of rooms.length > 0 ? rooms : Object.keys(ROOMS)) {
   const path = `.run/mutation/${room}/report.json`
   if (!onlyReport) {
+    forgetTimeouts(room)
     stryker(room, false)
     stryker(room, true)
   } else if (!existsSync(path)) {
