@@ -49,11 +49,17 @@ export function countsOf(report) {
   }
 }
 
-/** Returns a report without its timeouts, so that the next run tries these mutants again: a slow machine causes timeouts too. */
-export function withoutTimeouts(report) {
+/** Returns a report without some mutants, so that the next run tries them again. */
+export function without(report, isForgotten) {
   const files = Object.entries(report.files).map(([path, file]) => [
     path,
-    { ...file, mutants: file.mutants.filter(({ status }) => status !== 'Timeout') },
+    { ...file, mutants: file.mutants.filter((mutant) => !isForgotten(mutant)) },
   ])
   return { ...report, files: Object.fromEntries(files) }
 }
+
+/** A slow machine causes timeouts too. */
+export const isTimeout = ({ status }) => status === 'Timeout'
+
+/** A mutant of code that runs while a module loads, and that is not active before the tests begin. */
+export const isUntriedStatic = ({ status, static: isStatic }) => isStatic === true && status === 'Survived'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { compare, countsOf, survivorsOf, withoutTimeouts } from './report.mjs'
+import { compare, countsOf, isTimeout, isUntriedStatic, survivorsOf, without } from './report.mjs'
 
 const FILE = 'src/shared/limit.ts'
 const source = 'export const isOver = (n: number) =>\n  n > 10\n'
@@ -50,10 +50,13 @@ it('counts a timeout as noticed, code without a test as missed, and neither for 
   expect(countsOf(report()).score).toBe(100)
 })
 
-it('forgets timeouts, and nothing else', () => {
+it('forgets timeouts, and survivors of code that runs while a module loads', () => {
   const [killed, timeout, survived] = ['Killed', 'Timeout', 'Survived'].map(over)
-  expect(withoutTimeouts({ ...report(killed, timeout, survived), schemaVersion: '2' })).toEqual({
-    ...report(killed, survived),
-    schemaVersion: '2',
-  })
+  const [staticKilled, staticSurvived] = [killed, survived].map((mutant) => ({ ...mutant, static: true }))
+  const all = [killed, timeout, survived, staticKilled, staticSurvived]
+  const given = { ...report(...all), schemaVersion: '2' }
+  const left = (isForgotten) => without(given, isForgotten).files[FILE].mutants
+  expect(left(isTimeout)).toEqual([killed, survived, staticKilled, staticSurvived])
+  expect(left(isUntriedStatic)).toEqual([killed, timeout, survived, staticKilled])
+  expect(without(given, () => false)).toEqual(given)
 })

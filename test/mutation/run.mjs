@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { compare, countsOf, withoutTimeouts } from './report.mjs'
+import { compare, countsOf, isTimeout, isUntriedStatic, without } from './report.mjs'
 import { ROOMS } from './rooms.mjs'
 
 /** The lowest score of a room, in percent. */
@@ -43,9 +43,10 @@ function stryker(room, isStatic) {
   if (status !== 0) fail(`Stryker failed in the room "${room}".`)
 }
 
-function forgetTimeouts(room) {
+function forget(room, isForgotten) {
   const path = `.run/mutation/${room}/incremental.json`
-  if (existsSync(path)) writeFileSync(path, JSON.stringify(withoutTimeouts(JSON.parse(readFileSync(path, 'utf8')))))
+  if (!existsSync(path)) return
+  writeFileSync(path, JSON.stringify(without(JSON.parse(readFileSync(path, 'utf8')), isForgotten)))
 }
 
 const explained = JSON.parse(readFileSync('test/mutation/survivors.json', 'utf8'))
@@ -54,8 +55,9 @@ const problems = []
 for (const room of rooms.length > 0 ? rooms : Object.keys(ROOMS)) {
   const path = `.run/mutation/${room}/report.json`
   if (!onlyReport) {
-    forgetTimeouts(room)
+    forget(room, isTimeout)
     stryker(room, false)
+    forget(room, isUntriedStatic)
     stryker(room, true)
   } else if (!existsSync(path)) {
     table.push({ room, mutants: 'not run' })
