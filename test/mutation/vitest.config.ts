@@ -1,4 +1,5 @@
 import { relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import base from '../vitest.config.js'
@@ -21,7 +22,7 @@ const aliases = [base.resolve?.alias ?? []].flat() as { find: string | RegExp; r
 
 /** The tests of one room, without the projects of the full run, because Stryker starts Vitest once for each mutant. */
 export default defineConfig({
-  root: base.root,
+  root: fileURLToPath(new URL('../..', import.meta.url)),
   // Without the stand-in that imports Express at once: most rooms do not need it.
   resolve: { alias: aliases.filter(({ find }) => !String(find).includes('on-first-use')) },
   test: {
