@@ -40,6 +40,7 @@ export default defineConfig({
       project('example', 'example-app'),
       project('models'),
       project('performance'),
+      project('mutation'),
       ...(ONLY_RUNTIME ? [project('runtimes')] : []),
     ],
     // Stores that fail on purpose would fill the terminal. The warning has its own test.

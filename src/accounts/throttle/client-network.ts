@@ -8,7 +8,7 @@ import { ipaddr } from '../on-first-use.cjs'
 const LONGEST_ADDRESS = 70
 
 /** A server that listens on IPv6 and IPv4 sees an IPv4 client in this form. */
-const MAPPED = /^::ffff:(?=[\d.]+$)/i
+const MAPPED = /^::ffff:/i
 
 /** Some proxies write the port into X-Forwarded-For. */
 const WITH_PORT = /^(\d+\.\d+\.\d+\.\d+|\[[\da-f:.]+\]):\d+$/i
@@ -63,10 +63,10 @@ export function clientNetwork(address: string | undefined): string {
   const usual = address.replace(MAPPED, '')
   if (isIPv4(usual)) return usual
   const written = (WITH_PORT.exec(address)?.[1] ?? address).replace(/^\[|\]$/g, '').split('%')[0] ?? ''
-  const bare = written.includes(':') ? written.replace(DOTTED_TAIL, hexTail) : written
+  const bare = written.replace(DOTTED_TAIL, hexTail)
   // ipaddr.js reads octal and hexadecimal numbers in a dotted tail. No proxy writes them, and they are not valid addresses.
   if (bare.includes(':') && bare.includes('.')) return 'unknown'
-  const { library, carriers } = loaded ?? loadAddresses()
+  const { library, carriers } = loadAddresses()
   if (!library.isValid(bare)) return 'unknown'
   const parsed = library.parse(bare)
   if (!(parsed instanceof library.IPv6)) return parsed.toString()

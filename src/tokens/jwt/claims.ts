@@ -45,8 +45,9 @@ export interface AcceptedClaims {
 
 /** Reads the claims of a token whose signature is valid. Returns the reason of a refusal, or the accepted claims. */
 export function readClaims(payload: unknown, expected: Expectation): TokenRefusal | AcceptedClaims {
-  const claims = isPlainObject(payload) ? registeredClaims(payload) : undefined
-  if (!isPlainObject(payload) || !claims) return 'claims'
+  if (!isPlainObject(payload)) return 'claims'
+  const claims = registeredClaims(payload)
+  if (!claims) return 'claims'
   if (claims.iss !== expected.issuer) return 'issuer'
   if (claims.aud !== expected.audience) return 'audience'
   const { now, tolerance } = expected

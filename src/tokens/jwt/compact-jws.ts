@@ -21,8 +21,8 @@ export interface CompactToken {
  */
 export function readCompact(token: string): CompactToken | undefined {
   const parts = token.split('.', 4)
-  const [headerPart = '', payloadPart = '', signaturePart = ''] = parts
   if (parts.length !== 3) return undefined
+  const [headerPart, payloadPart, signaturePart] = parts as [string, string, string]
   const header = readHeader(headerPart)
   const payload = canonicalBytes(payloadPart)
   const signature = canonicalBytes(signaturePart)

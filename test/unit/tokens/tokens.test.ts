@@ -1,3 +1,4 @@
+import { createTokenVerifier } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { expectMisuse } from '../../support/failures.js'
 import { decodePayload, ISSUER, makeIssuer } from '../../support/fixtures.js'
@@ -97,6 +98,10 @@ describe('issue refuses what cannot be put into a token', () => {
   ])('%s', (_, subject, named) => {
     expectMisuse(() => issuer.issue(subject as never), `"${named}" must be`)
   })
+})
+
+it.each([undefined, null, [undefined], [null], 7, 'secret'])('a verifier takes no %j for a key', (keys) => {
+  expectMisuse(() => createTokenVerifier({ issuer: ISSUER, keys: keys as never }), /^createTokenVerifier: /)
 })
 
 describe('the issuer object', () => {

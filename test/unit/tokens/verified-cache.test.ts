@@ -146,6 +146,27 @@ describe('the cache of verified tokens', () => {
     )
   })
 
+  it('displaces no other token when a recent one is used again', () => {
+    const { add, fromCache, verification } = cacheOf(2)
+    const [older, recent] = ['a', 'c'].map((one) => one.repeat(20)) as [string, string]
+    for (const one of [older, 'b'.repeat(20), recent, 'd'.repeat(20)]) add(one, verification)
+    expect(fromCache(recent)).toBe(verification.token)
+    expect(fromCache(older)).toBe(verification.token)
+  })
+
+  it.each([
+    ['recent', []],
+    ['older', ['b'.repeat(20), 'c'.repeat(20)]],
+  ])('forgets an expired token for good, also when the clock is set back: a %s one', (_, later) => {
+    const { verification } = cacheOf(2)
+    let now = verification.notAfter
+    const { add, fromCache } = verifiedCache(2, { find: () => verification.key }, () => now)
+    for (const one of ['a'.repeat(20), ...later]) add(one, verification)
+    expect(fromCache('a'.repeat(20))).toBeUndefined()
+    now = verification.notBefore
+    expect(fromCache('a'.repeat(20))).toBeUndefined()
+  })
+
   it('tells tokens apart whose ends are the same', () => {
     const { add, fromCache, verification } = cacheOf(10)
     add('first.the-same-16-chars.', verification)

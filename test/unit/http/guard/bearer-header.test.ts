@@ -7,12 +7,38 @@ import { thrownBy } from '../../../support/failures.js'
 const bearing = (url?: string) =>
   ({ headers: { authorization: 'Bearer abc' }, rawHeaders: ['Authorization', 'Bearer abc'], url }) as IncomingMessage
 
-it.each([undefined, '', '/', '/?', '?', '/x?a=access_token', '/access_token=x', '/?Access_Token=x'])(
-  'a token in the header alone, at %j, is taken',
-  (url) => {
-    expect(readBearer(bearing(url))).toBe('abc')
+const withHeader = (authorization: string) =>
+  ({ headers: { authorization }, rawHeaders: ['Authorization', authorization], url: '/' }) as unknown as IncomingMessage
+
+it.each(['Bearer abc', 'Bearer  abc', 'bearer abc', 'BEARER   abc'])('reads the token of %j', (authorization) => {
+  expect(readBearer(withHeader(authorization))).toBe('abc')
+})
+
+it.each(['', 'Basic abc', 'Basic bearer abc', 'xBearer abc', 'Bearerx abc', '"Bearer" abc', '(bearer abc'])(
+  'reads nothing of another scheme: %j',
+  (authorization) => {
+    expect(readBearer(withHeader(authorization))).toBeUndefined()
   },
 )
+
+it.each(['Bearer', 'bearer', 'Bearer\tabc', 'Bearer,abc', 'bearer"abc"'])(
+  'refuses the scheme Bearer without a space after it: %j',
+  (authorization) => {
+    expect(thrownBy(() => readBearer(withHeader(authorization)))).toMatchObject({ code: 'invalid_request' })
+  },
+)
+
+it('reads no header that the headers inherit', () => {
+  const headers = Object.create({ authorization: 'Bearer abc' })
+  expect(readBearer({ ...bearing('/'), headers } as IncomingMessage)).toBeUndefined()
+})
+
+it.each([
+  ...[undefined, '', '/', '/?', '?', '/x?a=access_token'],
+  ...['/access_token=x', '/x&access_token=x', 'access_token=x', '/?Access_Token=x'],
+])('a token in the header alone, at %j, is taken', (url) => {
+  expect(readBearer(bearing(url))).toBe('abc')
+})
 
 it.each(['/?access_token=x', '/x?a=b&access_token', '/x?access%5Ftoken=', '?access_token=x'])(
   'a second one in the query, at %j, is refused',

@@ -176,6 +176,20 @@ describe('the fair queue', () => {
     expect(served.at(-1)).toBe('owner')
   })
 
+  it('drops the newest item of the network and of the connection that are served first, when several have the most', () => {
+    const dropped: string[] = []
+    const queue = createFairQueue<{ name: string }>({ total: 4, perNetwork: 9, perConnection: 9 }, ({ name }) => {
+      dropped.push(name)
+    })
+    const [first, second] = [{}, {}]
+    for (const network of ['one', 'two']) {
+      queue.add({ network, connection: first }, { name: `${network}, first` })
+      queue.add({ network, connection: second }, { name: `${network}, second` })
+    }
+    queue.add({ network: 'three', connection: undefined }, { name: 'three' })
+    expect(dropped).toEqual(['one, first'])
+  })
+
   it('empties the slot of an item that has left, whether it was taken, removed or dropped', () => {
     const queue = createFairQueue<object>({ total: 3, perNetwork: 3, perConnection: 2 }, () => {})
     const connection = {}

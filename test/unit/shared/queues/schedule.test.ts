@@ -60,6 +60,30 @@ it('makes the other calls when one throws', async () => {
   for (const listener of listeners) process.on('uncaughtException', listener)
 })
 
+it('keeps a call of the same second when another is cancelled', () => {
+  const { schedule, goTo } = manual()
+  const [cancelled, kept] = [vi.fn(), vi.fn()]
+  const cancel = schedule.at(5000, cancelled)
+  schedule.at(5000, kept)
+  cancel()
+  cancel()
+  goTo(5000)
+  expect(cancelled).not.toHaveBeenCalled()
+  expect(kept).toHaveBeenCalledOnce()
+})
+
+it('keeps a call of the same second when one that was already made is cancelled', () => {
+  const { schedule, goTo } = manual()
+  const [first, later] = [vi.fn(), vi.fn()]
+  const cancel = schedule.at(5000, first)
+  goTo(5000)
+  schedule.at(5000, later)
+  cancel()
+  goTo(6000)
+  expect(first).toHaveBeenCalledOnce()
+  expect(later).toHaveBeenCalledOnce()
+})
+
 it('calls, in any sequence of additions, cancellations and times, what is due and not cancelled, once', () => {
   const step = fc.oneof(
     fc.record({ at: fc.integer({ min: 0, max: 20_000 }) }),

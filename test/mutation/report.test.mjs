@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest'
+import { compare, countsOf, isTimeout, isUntriedStatic, survivorsOf, without } from './report.mjs'
+
+const FILE = 'src/shared/limit.ts'
+const source = 'export const isOver = (n: number) =>\n  n > 10\n'
+const at = (status, replacement, start, end) => ({ status, replacement, location: { start, end } })
+const over = (status) => at(status, 'n >= 10', { line: 2, column: 3 }, { line: 2, column: 9 })
+const whole = (status) => at(status, '() => undefined', { line: 1, column: 23 }, { line: 2, column: 9 })
+const report = (...mutants) => ({ files: { [FILE]: { source, mutants } } })
+const survivor = { file: FILE, line: 'n > 10', code: 'n > 10', becomes: 'n >= 10' }
+
+it('reads survivors without line numbers, on one line', () => {
+  expect(survivorsOf(report(over('Survived'), whole('NoCoverage')))).toEqual([
+    survivor,
+    {
+      file: FILE,
+      line: 'export const isOver = (n: number) =>',
+      code: '(n: number) => n > 10',
+      becomes: '() => undefined',
+    },
+  ])
+})
+
+it('finds a survivor that nobody has explained', () => {
+  expect(compare(report(over('Survived')), [])).toEqual({ unexplained: [survivor], outdated: [] })
+  expect(compare(report(over('Survived')), [{ ...survivor, why: 'a reason' }]).unexplained).toEqual([])
+  expect(compare(report(over('Survived')), [{ ...survivor, becomes: 'n < 10' }]).unexplained).toEqual([survivor])
+})
+
+it('finds an explanation of a mutant that a test notices now', () => {
+  const explained = { ...survivor, why: 'a reason' }
+  for (const status of ['Killed', 'Timeout', 'RuntimeError', 'Ignored'])
+    expect(compare(report(over(status)), [explained])).toEqual({ unexplained: [], outdated: [explained] })
+})
+
+it('compares only the files of the room', () => {
+  expect(compare(report(), [{ ...survivor, file: 'src/other.ts' }])).toEqual({ unexplained: [], outdated: [] })
+})
+
+it('counts a timeout as noticed, code without a test as missed, and neither for mutants that could not run', () => {
+  const states = ['Killed', 'Killed', 'Timeout', 'Survived', 'NoCoverage', 'RuntimeError', 'Ignored']
+  expect(countsOf(report(...states.map(over)))).toEqual({
+    mutants: 5,
+    killed: 2,
+    timeouts: 1,
+    survived: 2,
+    other: 2,
+    score: 60,
+  })
+  expect(countsOf(report()).score).toBe(100)
+})
+
+it('forgets timeouts, and survivors of code that runs while a module loads', () => {
+  const [killed, timeout, survived] = ['Killed', 'Timeout', 'Survived'].map(over)
+  const [staticKilled, staticSurvived] = [killed, survived].map((mutant) => ({ ...mutant, static: true }))
+  const all = [killed, timeout, survived, staticKilled, staticSurvived]
+  const given = { ...report(...all), schemaVersion: '2' }
+  const left = (isForgotten) => without(given, isForgotten).files[FILE].mutants
+  expect(left(isTimeout)).toEqual([killed, survived, staticKilled, staticSurvived])
+  expect(left(isUntriedStatic)).toEqual([killed, timeout, survived, staticKilled])
+  expect(without(given, () => false)).toEqual(given)
+})

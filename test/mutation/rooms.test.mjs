@@ -1,0 +1,34 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { matchesGlob } from 'node:path'
+import { expect, it } from 'vitest'
+import { ROOMS } from './rooms.mjs'
+
+/** The command, the client and the kit for tests do not run in a server. A file at the top of `src` only exports. */
+const NOT_IN_A_SERVER = /^src\/(cli|client|testing)\/|^src\/[^/]+$/
+
+const filesOf = (folder) => readdirSync(folder, { recursive: true }).map((path) => `${folder}/${path}`)
+const matching = (paths, patterns) => patterns.flatMap((pattern) => paths.filter((path) => matchesGlob(path, pattern)))
+const source = filesOf('src').filter((path) => path.endsWith('.ts'))
+
+it('has each source file of a server in one room', () => {
+  const inRooms = Object.values(ROOMS).flatMap(({ mutate }) => matching(source, mutate))
+  const shipped = source.filter((path) => !NOT_IN_A_SERVER.test(path))
+  expect(inRooms.toSorted()).toEqual(shipped.toSorted())
+})
+
+const paths = filesOf('test').filter((path) => path.endsWith('.test.ts'))
+it.each(Object.entries(ROOMS))('finds tests for the room %s', (_, { tests }) => {
+  for (const pattern of tests) expect(matching(paths, [pattern]), pattern).not.toEqual([])
+})
+
+it('explains survivors of lines that still exist', () => {
+  for (const { file, line, code, becomes, why } of JSON.parse(readFileSync('test/mutation/survivors.json', 'utf8'))) {
+    expect(
+      readFileSync(file, 'utf8')
+        .split('\n')
+        .map((text) => text.trim()),
+    ).toContain(line)
+    expect({ code: typeof code, becomes: typeof becomes }).toEqual({ code: 'string', becomes: 'string' })
+    expect(why).toMatch(/^[A-Z].{20,}\.$/)
+  }
+})

@@ -1,0 +1,37 @@
+import { relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import base from '../vitest.config.js'
+import { ROOMS } from './rooms.mjs'
+
+const room = ROOMS[process.env['MUTATION_ROOM'] ?? '']
+
+/** Runs the file first that noticed the last mutant, then the fast files, because one test that notices a mutant is enough. */
+class FastFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const cost = ({ moduleId }: TestSpecification): number => {
+      const last = this.ctx.cache.getFileTestResults(`:${relative(this.ctx.config.root, moduleId)}`)
+      return last?.failed ? -1 : (last?.duration ?? 0)
+    }
+    return files.toSorted((a, b) => cost(a) - cost(b))
+  }
+}
+
+const aliases = [base.resolve?.alias ?? []].flat() as { find: string | RegExp; replacement: string }[]
+
+/** The tests of one room, without the projects of the full run, because Stryker starts Vitest once for each mutant. */
+export default defineConfig({
+  root: fileURLToPath(new URL('../..', import.meta.url)),
+  // Without the stand-in that imports Express at once: most rooms do not need it.
+  resolve: { alias: aliases.filter(({ find }) => !String(find).includes('on-first-use')) },
+  test: {
+    include: room?.tests ?? [],
+    execArgv: base.test?.execArgv ?? [],
+    pool: 'threads',
+    setupFiles: 'test/mutation/setup.ts',
+    sequence: { sequencer: FastFirst },
+    reporters: [{}],
+    testTimeout: 30_000,
+  },
+})
