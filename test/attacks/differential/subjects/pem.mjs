@@ -107,6 +107,12 @@ const stricter = [
     holds: ({ signer, text }) => signer !== 'secret' && !hasLines(text),
   },
   {
+    name: 'a PEM with a form feed',
+    why: 'A form feed stands between two characters of the key. Node refuses it, other decoders of base64 ignore it.',
+    reference: 'RFC 7468 section 3',
+    holds: ({ signer, text }) => signer !== 'secret' && /^-----BEGIN PUBLIC KEY-----\n[^-]*\f[^\n]*[\w+/]/.test(text),
+  },
+  {
     name: 'a short secret',
     why: 'The secret has fewer than 32 bytes.',
     reference: 'RFC 7518 section 3.2',
