@@ -1,4 +1,5 @@
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import { isUint8Array } from 'node:util/types'
 import { type Check, InvalidOption, isPlainObject, optional, readOptions } from '../../shared/options.js'
 import { type Budget, budgetOption, type Size } from './budget-option.js'
 import type { Exhausted, MemoryBudget } from './memory-budget.js'
@@ -22,7 +23,7 @@ const DAY = 86_400_000
 const KEY_BYTES = 32
 
 const key: Check<string | Uint8Array> = (value) => {
-  const valid = typeof value === 'string' || value instanceof Uint8Array
+  const valid = typeof value === 'string' || isUint8Array(value)
   if (!valid || Buffer.byteLength(value) < KEY_BYTES) {
     throw new InvalidOption(
       `text or bytes, at least ${KEY_BYTES} bytes`,
