@@ -135,7 +135,7 @@ interface Model<T extends Subject> {
 
 /** The number of runs is multiplied by this variable, for a long search. */
 const FACTOR = Number(process.env['MODEL_RUNS'] ?? 1)
-/** Without the variable, each run does the same. A search begins elsewhere each time. */
+/** One seed, so that each run does the same. A search with the variable begins elsewhere each time. */
 const seed = process.env['MODEL_RUNS'] === undefined ? { seed: 19 } : {}
 /** The time limit of a model's test, in milliseconds. */
 export const TIME_LIMIT = 60_000 * Math.max(1, FACTOR)

@@ -108,7 +108,7 @@ const stricter = [
   },
   {
     name: 'a PEM with a form feed',
-    why: 'A form feed stands between two characters of the key. Node refuses it, other decoders of base64 ignore it.',
+    why: 'A form feed is between two characters of the key. Node refuses it, other decoders of base64 ignore it.',
     reference: 'RFC 7468 section 3',
     holds: ({ signer, text }) => signer !== 'secret' && /^-----BEGIN PUBLIC KEY-----\n[^-]*\f[^\n]*[\w+/]/.test(text),
   },
