@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest'
+import type { Answer } from '../../../../src/cli/check/probe/send.js'
+import { bypassRows } from '../../../../src/cli/check/rows/bypass.js'
+import { guessedSecret } from '../../../../src/cli/check/rows/guessable-secrets.js'
+import { expirationOf } from '../../../../src/cli/check/rows/token-answer.js'
+import { Fault, Unjudged } from '../../../../src/cli/check/verdict.js'
+import { secondsOf, valueAt } from '../../../../src/cli/check/wire/read-answer.js'
+import { headerWith, OWN_WIRE, schemeOf, type Wire } from '../../../../src/cli/check/wire/wire.js'
+
+type Probe = Parameters<typeof expirationOf>[0]
+
+const answerWith = (headers: Answer['headers'], body = ''): Answer => ({ status: 200, headers, body })
+/** A probe that has only what these rows read. */
+const probeOf = (wire: Partial<Wire>, answer: Answer, url = 'https://api.example.com/login') =>
+  ({
+    wire: { ...OWN_WIRE, ...wire },
+    target: { token: new URL(url) },
+    answers: { signedIn: async () => answer },
+    token: async () => 'a.b.c',
+  }) as unknown as Probe
+
+describe('the row on cookie flags', () => {
+  const row = bypassRows.find(({ id }) => id === 'cookie-flags')
+  const wire = { token: { in: 'cookie', name: 'session' } } as const
+  const judge = (line: string | undefined, url?: string) =>
+    row?.run(probeOf(wire, answerWith(line === undefined ? {} : { 'set-cookie': ['a=b', line] }), url))
+
+  it.each([
+    ['session=x; HttpOnly; Secure; SameSite=Lax', undefined],
+    ['session=x; httponly; secure; samesite=strict', undefined],
+    ['session=x; HttpOnly; SameSite=Lax', 'http://127.0.0.1/login'],
+  ])('holds for %s', async (line, url) => {
+    await expect(judge(line, url)).resolves.toBeUndefined()
+  })
+
+  it.each([
+    [undefined, 'sets no such cookie'],
+    ['other=x; HttpOnly; Secure; SameSite=Lax', 'sets no such cookie'],
+    ['session=x; Secure; SameSite=Lax', 'HttpOnly is missing'],
+    ['session=x; HttpOnly; Secure; SameSite=None', 'SameSite is missing'],
+    ['session=x; HttpOnly; SameSite=Lax', 'Secure is missing'],
+  ])('fails for %s', async (line, says) => {
+    const judged = judge(line)
+    await expect(judged).rejects.toBeInstanceOf(Fault)
+    await expect(judged).rejects.toThrow(says)
+  })
+
+  it('is not judged for a token in the body', async () => {
+    await expect(row?.run(probeOf({}, answerWith({})))).rejects.toBeInstanceOf(Unjudged)
+  })
+})
+
+describe('the expiration of a mapped API', () => {
+  it('is not judged when the mapping names none', async () => {
+    await expect(expirationOf(probeOf({ expiration: undefined }, answerWith({})))).rejects.toBeInstanceOf(Unjudged)
+  })
+
+  it.each([
+    ['seconds', '{"end":60}', 1772366460],
+    ['milliseconds', '{"end":60000}', 1772366460],
+    ['epoch', '{"end":"1772366460"}', 1772366460],
+    ['epoch-milliseconds', '{"end":1772366460000}', 1772366460],
+    ['iso', '{"end":"2026-03-01T12:01:00Z"}', 1772366460],
+  ] as const)('is read as %s from %s', async (form, body, seconds) => {
+    const expiration = { at: { in: 'body', name: 'end' }, form } as Wire['expiration']
+    const answer = answerWith({ date: 'Sun, 01 Mar 2026 12:00:00 GMT' }, body)
+    await expect(expirationOf(probeOf({ expiration }, answer))).resolves.toBe(seconds)
+  })
+
+  it.each(['{}', '{"end":true}', '{"end":-1}', 'no JSON'])('is a fault in %s, without the value', async (body) => {
+    const expiration = { at: { in: 'body', name: 'end' }, form: 'seconds' } as Wire['expiration']
+    await expect(expirationOf(probeOf({ expiration }, answerWith({}, body)))).rejects.toBeInstanceOf(Fault)
+  })
+
+  it('is not a date that ISO 8601 does not have', () => {
+    expect(secondsOf('1 March 2026', 'iso', 0)).toBe(undefined)
+    expect(secondsOf(1772366460, 'iso', 0)).toBe(undefined)
+    expect(secondsOf('2026-13-01T12:00:00Z', 'iso', 0)).toBe(undefined)
+  })
+})
+
+describe('the value at a place of the response', () => {
+  it.each([
+    ['body', 'a.1.b', 7],
+    ['body', 'a.b.c', undefined],
+    ['body', 'toString', undefined],
+    ['header', 'X-Token', 'from a header'],
+    ['cookie', 'session', 'second'],
+    ['cookie', 'other', undefined],
+  ] as const)('in the %s at %s', (where, name, value) => {
+    const headers = { 'x-token': 'from a header', 'set-cookie': ['session=first', 'session=second; Path=/'] }
+    expect(valueAt(answerWith(headers, '{"a":[0,{"b":7}]}'), { in: where, name })).toBe(value)
+  })
+
+  it('is undefined without cookies', () => {
+    expect(valueAt(answerWith({}), { in: 'cookie', name: 'session' })).toBe(undefined)
+  })
+})
+
+it.each([
+  [{ cookie: 'session' }, { Cookie: 'session=t' }, undefined],
+  [{ header: 'X-Token', scheme: '' }, { 'X-Token': 't' }, undefined],
+  [{ header: 'authorization', scheme: 'JWT' }, { authorization: 'JWT t' }, 'JWT'],
+  [{ header: 'Authorization', scheme: '' }, { Authorization: 't' }, undefined],
+])('a credential %j is sent as %j', (credential, headers, scheme) => {
+  const wire = { ...OWN_WIRE, credential } as Wire
+  expect(headerWith(wire, 't')).toEqual(headers)
+  expect(schemeOf(wire)).toBe(scheme)
+})
+
+it('a token that is not signed with HMAC has no guessable secret', () => {
+  const token = { alg: 'ES256K', signed: 'a.b', signatureText: 'c' } as Parameters<typeof guessedSecret>[0]
+  expect(guessedSecret(token)).toBe(false)
+  expect(guessedSecret({ ...token, alg: 'none' })).toBe(false)
+})
