@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Answer } from '../../../../src/cli/check/probe/send.js'
 import { bypassRows } from '../../../../src/cli/check/rows/bypass.js'
 import { guessedSecret } from '../../../../src/cli/check/rows/guessable-secrets.js'
+import { jwksRows } from '../../../../src/cli/check/rows/jwks.js'
 import { expirationOf } from '../../../../src/cli/check/rows/token-answer.js'
 import { Fault, Unjudged } from '../../../../src/cli/check/verdict.js'
 import { secondsOf, valueAt } from '../../../../src/cli/check/wire/read-answer.js'
@@ -94,6 +95,45 @@ describe('the value at a place of the response', () => {
 
   it('is undefined without cookies', () => {
     expect(valueAt(answerWith({}), { in: 'cookie', name: 'session' })).toBe(undefined)
+  })
+})
+
+describe('the rows on the key set', () => {
+  const judge = (id: string, keys: Answer, own = false) => {
+    const probe = probeOf({ own }, answerWith({})) as unknown as { answers: object; target: object }
+    Object.assign(probe.answers, { keys: async () => keys })
+    Object.assign(probe.target, { jwks: new URL('https://api.example.com/jwks') })
+    return jwksRows.find((row) => row.id === id)?.run(probe as unknown as Probe)
+  }
+  const publicKeys = jwksRows.find(({ title }) => title === 'the key set holds only public keys')?.id as string
+
+  it.each(['{"keys":[]}', '{"keys":[7,{"kty":"EC"}]}'])('hold for the public keys of %s', async (body) => {
+    await expect(judge(publicKeys, answerWith({}, body))).resolves.toBeUndefined()
+  })
+
+  it.each(['{"keys":[{"d":"x"}]}', '{"keys":{}}', '[]', 'no JSON'])('fail for %s', async (body) => {
+    await expect(judge(publicKeys, answerWith({}, body))).rejects.toBeInstanceOf(Fault)
+  })
+
+  it('fail for another status, and are not judged without a key set', async () => {
+    await expect(judge(publicKeys, { status: 500, headers: {}, body: '' })).rejects.toBeInstanceOf(Fault)
+    await expect(judge(publicKeys, { status: 404, headers: {}, body: '' })).rejects.toBeInstanceOf(Unjudged)
+  })
+
+  it.each([
+    ['no-store', true],
+    ['public, max-age=86400', true],
+    ['max-age=86401', false],
+    ['public', false],
+  ])('on caching: %s', async (control, holds) => {
+    const judged = judge('jwks-cache', answerWith({ 'cache-control': control }, '{"keys":[]}'))
+    if (holds) await expect(judged).resolves.toBeUndefined()
+    else await expect(judged).rejects.toBeInstanceOf(Fault)
+  })
+
+  it('on caching: another API may leave out the header', async () => {
+    await expect(judge('jwks-cache', answerWith({}, '{"keys":[]}'))).resolves.toBeUndefined()
+    await expect(judge('jwks-cache', answerWith({}, '{"keys":[]}'), true)).rejects.toBeInstanceOf(Fault)
   })
 })
 
