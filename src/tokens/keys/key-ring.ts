@@ -123,8 +123,9 @@ export function readKeys(caller: string, value: unknown): KeyRing {
     throw misuse(`${caller}: option "keys" must not hold one "kid" twice. Is the same key listed twice?`, PAGE.keys)
   }
   // Not KeyObject.equals, which leaves an error in OpenSSL for keys of different kinds, so that Node then refuses the next PEM.
-  const algorithms = new Map(keys.map(({ key, alg }) => [thumbprint(key), alg]))
-  if (keys.some(({ key, alg }) => algorithms.get(thumbprint(key)) !== alg)) {
+  const uses = keys.map(({ key, alg }) => [thumbprint(key), alg] as const)
+  const algorithms = new Map(uses)
+  if (uses.some(([print, alg]) => algorithms.get(print) !== alg)) {
     throw misuse(
       `${caller}: option "keys" must not use one key with two algorithms (RFC 8725 section 3.1). Create a key for each`,
       PAGE.keys,
