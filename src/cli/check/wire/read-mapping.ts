@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { type Check, InvalidOption, integer, isPlainObject, mustBe, text } from '../../../shared/options.js'
-import { suggestion } from '../../../shared/suggest.js'
-import { own } from '../../../shared/values.js'
+import { type Check, InvalidOption, integer, isPlainObject, text } from '../../../shared/options.js'
 import { parseJson } from '../../../tokens/jwt/compact-jws.js'
 import { UsageError } from '../../command-error.js'
+import { absent, absentOr, each, is, membersWith, oneOf, type Read, required } from './members.js'
 import { EXPIRATION_FORMS, type Location, type Statuses, type Wire } from './wire.js'
 
 /** A mapping file: another wire format, and the paths of the API. */
@@ -52,24 +51,6 @@ function contentOf(file: string): string {
   }
 }
 
-/** Reads one member. `at` is its name in errors. */
-type Read<T> = (at: string, value: unknown) => T
-type Members<S> = { [Name in keyof S]: S[Name] extends Read<infer T> ? T : never }
-
-function members<S extends Record<string, Read<unknown>>>(at: string, value: unknown, schema: S): Members<S> {
-  const given = objectAt(at, value)
-  const known = Object.keys(schema)
-  for (const name of Object.keys(given)) {
-    if (known.includes(name)) continue
-    const likely = own(ALIASES, name)
-    const hint = likely && known.includes(likely) ? `Did you mean "${likely}"?` : suggestion(name, known)
-    throw new UsageError(`${at}: unknown member "${name}". ${hint}`)
-  }
-  const colon = at.includes(': ') ? '.' : ': '
-  const read = Object.entries(schema).map(([name, one]) => [name, one(`${at}${colon}${name}`, own(given, name))])
-  return Object.fromEntries(read) as Members<S>
-}
-
 /** Names that other tools use. */
 const ALIASES: Readonly<Record<string, string>> = {
   url: 'path',
@@ -86,51 +67,15 @@ const ALIASES: Readonly<Record<string, string>> = {
   invalid: 'malformed',
 }
 
-function objectAt(at: string, value: unknown): Record<string, unknown> {
-  return is<Record<string, unknown>>((given) => {
-    if (!isPlainObject(given)) throw new InvalidOption('an object')
-    return given
-  })(at, value)
-}
-
-const is =
-  <T>(check: Check<T>): Read<T> =>
-  (at, value) => {
-    try {
-      return check(value)
-    } catch (error) {
-      throw error instanceof InvalidOption ? new UsageError(mustBe(at, error, value)) : error
-    }
-  }
-
-function absent<T>(read: Read<T>): Read<T | undefined> {
-  return (at, value) => (value === undefined ? undefined : read(at, value))
-}
-
-function absentOr<T>(read: Read<T>, fallback: T): Read<T> {
-  return (at, value) => (value === undefined ? fallback : read(at, value))
-}
-
-/** Reads an object that must be there. Its own error names the members. */
-const required =
-  <T>(read: Read<T>): Read<T> =>
-  (at, value) =>
-    read(at, objectAt(at, value))
+const members = membersWith(ALIASES)
 
 const PATH = text('a path below the base URL, like "/api/login"', /^\/[^\s#\\]*$/)
 /** Names of headers and cookies (RFC 9110 section 5.6.2, RFC 6265 section 4.1.1). */
-const HEADER = text('the name of a header', /^[\w!#$%&'*+.^`|~-]+$/)
-const COOKIE = text('the name of a cookie', /^[\w!#$%&'*+.^`|~-]+$/)
+const NAME = /^[\w!#$%&'*+.^`|~-]+$/
+const HEADER = text('the name of a header', NAME)
+const COOKIE = text('the name of a cookie', NAME)
 const MEMBER = text('the name of a member, with dots between nested names', /^[^\s.]+(\.[^\s.]+)*$/)
 const FIELD = text('the name of a member or a field', /^\S+$/)
-
-function oneOf<T extends string>(...known: readonly T[]): Check<T> {
-  return (value) => {
-    const found = known.find((name) => name === value)
-    if (found === undefined) throw new InvalidOption(`one of ${known.map((name) => `"${name}"`).join(', ')}`)
-    return found
-  }
-}
 
 function readLogin(at: string, value: unknown, env: Env, secrets: string[]) {
   const constant = readConstant(env, secrets)
@@ -145,17 +90,6 @@ function readLogin(at: string, value: unknown, env: Env, secrets: string[]) {
     headers: absentOr(each(HEADER, textual), {}),
   })
 }
-
-/** Reads an object whose names are free. */
-const each =
-  <T>(name: Check<string>, read: Read<T>): Read<Record<string, T>> =>
-  (at, value) =>
-    Object.fromEntries(
-      Object.entries(objectAt(at, value)).map(([key, one]) => [
-        is(name)(`a name in ${at}`, key),
-        read(`${at}.${key}`, one),
-      ]),
-    )
 
 /** Reads a constant, or `{ "env": "NAME" }` for a secret in an environment variable. */
 const readConstant =
