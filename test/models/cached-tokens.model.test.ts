@@ -14,7 +14,7 @@ import {
   type VerifiedToken,
 } from 'express-token-endpoint'
 import fc from 'fast-check'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { ISSUER, signingKey } from '../support/fixtures.js'
 import { pairOf } from '../support/keys.js'
 import { command, type Respond, runModel, TIME_LIMIT, type World } from './world.js'
@@ -365,11 +365,6 @@ const commands = [
     }),
   ),
 ]
-
-const realFetch = globalThis.fetch
-afterEach(() => {
-  globalThis.fetch = realFetch
-})
 
 describe('cached tokens, keys, revocation and the clock', () => {
   it(

@@ -306,9 +306,7 @@ const commands = [
   ),
 ]
 
-const realFetch = globalThis.fetch
 afterEach(() => {
-  globalThis.fetch = realFetch
   vi.restoreAllMocks()
 })
 

@@ -24,7 +24,7 @@ export interface World {
   must(fits: boolean, promise: string): void
   /** The broken promises. */
   readonly broken: readonly string[]
-  /** Restores the real clocks and timers. */
+  /** Restores the real clocks, timers and `fetch`. */
   end(): void
 }
 
@@ -35,7 +35,7 @@ export async function settle(): Promise<void> {
 
 /** Replaces the clocks, the timers and the random numbers of this process. */
 export function startWorld({ random = 0.5 } = {}): World {
-  const real = { setTimeout, clearTimeout, date: Date.now, steady: performance.now, random: Math.random }
+  const real = { setTimeout, clearTimeout, fetch, date: Date.now, steady: performance.now, random: Math.random }
   const timers = new Set<Timer>()
   const broken: string[] = []
   let steady = 1_000_000
@@ -81,7 +81,7 @@ export function startWorld({ random = 0.5 } = {}): World {
     },
     broken,
     end() {
-      Object.assign(globalThis, { setTimeout: real.setTimeout, clearTimeout: real.clearTimeout })
+      Object.assign(globalThis, { setTimeout: real.setTimeout, clearTimeout: real.clearTimeout, fetch: real.fetch })
       Date.now = real.date
       performance.now = real.steady
       Math.random = real.random

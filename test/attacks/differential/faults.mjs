@@ -1,11 +1,7 @@
 // Builds copies of this package with one fault each, and searches each copy until it finds the fault: npm run fuzz:faults
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { createCopy } from '../../support/plain-js/planted-faults.mjs'
 
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 /** The search ends without the fault after this number of cases. */
 const CASES = 10_000
 
@@ -75,51 +71,33 @@ const FAULTS = [
   ['body', 'bytes that are not UTF-8', BODY, '{ fatal: true }', '{}'],
 ]
 
-const copy = mkdtempSync(join(tmpdir(), 'faults-'))
-for (const path of [
+const copy = createCopy([
   'src',
   'dist',
   'package.json',
   'tsconfig.json',
   'test/attacks/differential',
   'test/support/plain-js',
-]) {
-  cpSync(join(ROOT, path), join(copy, path), { recursive: true })
-}
-symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
+])
 
-/** Returns the output of a search in the copy with one fault. */
-function search(subject, file, code, fault) {
-  const path = join(copy, 'src', file)
-  const text = readFileSync(path, 'utf8')
-  if (text.split(code).length !== 2) throw new Error(`${file} must have this code once: ${code}`)
-  writeFileSync(
-    path,
-    text.replace(code, () => fault),
-  )
-  try {
-    execFileSync('node_modules/.bin/rolldown', ['-c', 'src/rolldown.config.mjs', '--logLevel', 'silent'], {
-      cwd: copy,
-      stdio: 'ignore',
-    })
-    const options = ['--first', '--subject', subject, '--cases', CASES, '--seed', '1']
-    return spawnSync(process.execPath, ['test/attacks/differential/fuzz.mjs', ...options], {
-      cwd: copy,
-      encoding: 'utf8',
-    }).stdout
-  } finally {
-    writeFileSync(path, text)
-  }
+/** Returns the output of a search in the copy. */
+function search(subject) {
+  const cwd = copy.folder
+  const build = ['-c', 'src/rolldown.config.mjs', '--logLevel', 'silent']
+  execFileSync('node_modules/.bin/rolldown', build, { cwd, stdio: 'ignore' })
+  const options = ['--first', '--subject', subject, '--cases', CASES, '--seed', '1']
+  return spawnSync(process.execPath, ['test/attacks/differential/fuzz.mjs', ...options], { cwd, encoding: 'utf8' })
+    .stdout
 }
 
 let missed = 0
-for (const [subject, name, ...change] of FAULTS) {
-  const output = search(subject, ...change)
+for (const [subject, name, file, from, to] of FAULTS) {
+  const output = copy.withFault({ file, from, to }, () => search(subject))
   const [, finding] = /^FOUND (.*)$/m.exec(output) ?? []
   const [, cases] = /^(\d+) cases/m.exec(output) ?? []
   if (!finding) missed++
   process.stdout.write(`${subject}, ${name}: ${finding ? `found in ${cases} cases: ${finding}` : 'MISSED'}\n`)
 }
-rmSync(copy, { recursive: true })
+copy.remove()
 process.stdout.write(`${FAULTS.length - missed} of ${FAULTS.length} faults found\n`)
 process.exitCode = missed === 0 ? 0 : 1

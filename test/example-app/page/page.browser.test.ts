@@ -1,6 +1,5 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { NO_CHROMIUM, startBrowser } from '../../support/services/chromium.js'
+import { describe, expect, test } from 'vitest'
+import { NO_CHROMIUM, shareBrowser } from '../../support/services/chromium.js'
 import { ALICE, BOB, NORTH, REPORT, statusOf } from '../support.js'
 import { expectAccessible, focused, openPage, signIn, signInForToken, stopTime } from './browser.js'
 import type { PageAppOptions } from './page-app.js'
@@ -13,15 +12,8 @@ const failed = (status: number) =>
   expect.stringMatching(`^error: Failed to load resource: the server responded with a status of ${status} `)
 
 describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
-  let browser: Browser
-  const atEnd: (() => Promise<void>)[] = []
-  beforeAll(async () => {
-    browser = await startBrowser((stop) => atEnd.push(stop))
-  })
-  afterAll(async () => {
-    for (const stop of atEnd) await stop()
-  })
-  const open = (options?: PageAppOptions) => openPage(browser, options)
+  const browser = shareBrowser()
+  const open = (options?: PageAppOptions) => openPage(browser(), options)
 
   describe('signing in', () => {
     test('the first look: a form, and no complaint', async () => {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
-import { onTestFinished } from 'vitest'
+import { afterAll, beforeAll, onTestFinished } from 'vitest'
 
 const EXECUTABLE = process.env['CHROMIUM'] || '/usr/bin/chromium'
 const HOW_TO_GET_CHROMIUM = 'apt-get install chromium, or set CHROMIUM to the program'
@@ -35,4 +35,17 @@ export async function startBrowser(atEnd: (stop: () => Promise<void>) => void = 
   const browser = await chromium.launch({ executablePath: EXECUTABLE, args: ARGS })
   atEnd(() => browser.close())
   return browser
+}
+
+/** Starts one Chromium for the tests of a `describe`. Returns a function that returns it during a test. */
+export function shareBrowser(): () => Browser {
+  let browser: Browser
+  const atEnd: (() => Promise<void>)[] = []
+  beforeAll(async () => {
+    browser = await startBrowser((stop) => atEnd.push(stop))
+  })
+  afterAll(async () => {
+    for (const stop of atEnd) await stop()
+  })
+  return () => browser
 }

@@ -1,6 +1,6 @@
 import type { Browser, Page, Request } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { NO_CHROMIUM, startBrowser } from '../../../support/services/chromium.js'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { NO_CHROMIUM, shareBrowser } from '../../../support/services/chromium.js'
 import { ALICE, start, startBoth, tempDir } from '../../support.js'
 
 /** Opens the page, and records its requests and the violations of its policy. */
@@ -42,21 +42,14 @@ async function authorize(page: Page, token: string): Promise<void> {
 }
 
 describe.skipIf(NO_CHROMIUM)('the page at /docs, in Chromium', () => {
-  let browser: Browser
-  const atEnd: (() => Promise<void>)[] = []
-  beforeAll(async () => {
-    browser = await startBrowser((stop) => atEnd.push(stop))
-  })
-  afterAll(async () => {
-    for (const stop of atEnd) await stop()
-  })
+  const browser = shareBrowser()
 
   test.each([
     ['a desk', { width: 1280, height: 900 }],
     ['a phone', { width: 390, height: 844 }],
   ])('signs in, authorizes and lists statements, on %s', async (_where, size) => {
     const { url } = await start({ DATA_DIR: await tempDir() })
-    const { page, asked, faults } = await openDocs(browser, url, size)
+    const { page, asked, faults } = await openDocs(browser(), url, size)
     const wrong = await tryOut(page, 'Statements-signOut')
     expect(wrong.status).toContain('401')
     // Chromium logs every response with an error status.
@@ -78,7 +71,7 @@ describe.skipIf(NO_CHROMIUM)('the page at /docs, in Chromium', () => {
 
   test('the reporting API has its own page for its own call', async () => {
     const { url, reporting } = await startBoth({ DATA_DIR: await tempDir() })
-    const { page, faults } = await openDocs(browser, url)
+    const { page, faults } = await openDocs(browser(), url)
     const login = await tryOut(page, 'Authentication-issueToken', ALICE)
     await page.goto(`${reporting}/docs`)
     await authorize(page, JSON.parse(login.body).authenticationToken)
@@ -90,7 +83,7 @@ describe.skipIf(NO_CHROMIUM)('the page at /docs, in Chromium', () => {
 
   test('its policy blocks an inline script and a script of another origin', async () => {
     const { url } = await start({ DATA_DIR: await tempDir() })
-    const { page, faults } = await openDocs(browser, url)
+    const { page, faults } = await openDocs(browser(), url)
     await page.evaluate(
       `document.body.append(Object.assign(document.createElement('script'), { text: 'window.ran = 1' }))`,
     )
