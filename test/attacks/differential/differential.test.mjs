@@ -7,8 +7,8 @@ import { createPool, mutant } from './evolve.mjs'
 import { random } from './random.mjs'
 import { SUBJECTS } from './subjects/index.mjs'
 
-/** `SEED=123 npm run test:only -- differential` repeats the new cases of a run. */
-const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
+/** The same cases in each run. `npm run fuzz` searches, and `SEED=123 npm run test:only -- differential` tests other cases. */
+const SEED = Number(process.env.SEED ?? 19)
 const NEW_CASES = 100
 
 describe.each(SUBJECTS)('$name', (subject) => {
