@@ -121,20 +121,18 @@ class Verified implements VerifiedToken {
   readonly #exp: number
 
   // Each reader gets its own Date, because a Date in a frozen object can still be changed. All tokens share the two functions.
-  static readonly #times: PropertyDescriptorMap & ThisType<Verified> = {
-    issuedAt: bare<PropertyDescriptor & ThisType<Verified>>({
-      enumerable: true,
-      get() {
-        return dateOf(this.#iat)
-      },
-    }),
-    expiresAt: bare<PropertyDescriptor & ThisType<Verified>>({
-      enumerable: true,
-      get() {
-        return dateOf(this.#exp)
-      },
-    }),
-  }
+  static readonly #issuedAt = bare<PropertyDescriptor & ThisType<Verified>>({
+    enumerable: true,
+    get() {
+      return dateOf(this.#iat)
+    },
+  })
+  static readonly #expiresAt = bare<PropertyDescriptor & ThisType<Verified>>({
+    enumerable: true,
+    get() {
+      return dateOf(this.#exp)
+    },
+  })
 
   constructor({ id, accountId, issuer, audience, scopes, iat, exp, claims }: Members) {
     this.id = id
@@ -144,7 +142,8 @@ class Verified implements VerifiedToken {
     this.scopes = Object.freeze(scopes)
     this.#iat = iat
     this.#exp = exp
-    Object.defineProperties(this, Verified.#times)
+    Object.defineProperty(this, 'issuedAt', Verified.#issuedAt)
+    Object.defineProperty(this, 'expiresAt', Verified.#expiresAt)
     this.claims = claims
     Object.freeze(brand('VerifiedToken', this))
   }

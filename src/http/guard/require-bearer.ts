@@ -97,18 +97,15 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
     // A listener that is already attached would take the body before the route does.
     const isFlowing = req.readableFlowing === true
     if (isFlowing) req.pause()
-    const proceed = await checked.then(
-      (admission) => () => {
-        admit(admission, req)
-        next()
-      },
-      (thrown: unknown) => () => refuse(thrown, req, res, next),
-    )
     try {
-      proceed()
+      admit(await checked, req)
+    } catch (thrown) {
+      refuse(thrown, req, res, next)
+      return
     } finally {
       if (isFlowing) req.resume()
     }
+    next()
   }
 
   function requireBearerMiddleware(req: GuardedRequest, res: ServerResponse, next: Next): void {

@@ -33,16 +33,22 @@ export function readCompact(token: string): CompactToken | undefined {
 
 type Header = Pick<CompactToken, 'alg' | 'kid' | 'typ' | 'critical'>
 
+/** The last header and its text. The tokens of one key have the same header, so most of them need no parsing. */
+let last: { readonly part: string; readonly header: Header } | undefined
+
 function readHeader(part: string): Header | undefined {
+  if (part === last?.part) return last.header
   const bytes = canonicalBytes(part)
   const members = bytes && isUtf8(bytes) ? parseJson(bytes.toString()) : undefined
   if (!isPlainObject(members)) return undefined
-  return {
+  const header = {
     alg: own(members, 'alg'),
     kid: own(members, 'kid'),
     typ: own(members, 'typ'),
     critical: Object.hasOwn(members, 'crit'),
   }
+  last = { part, header }
+  return header
 }
 
 function canonicalBytes(part: string): Buffer | undefined {
