@@ -113,6 +113,13 @@ const stricter = [
     holds: ({ signer, text }) => signer !== 'secret' && /^-----BEGIN PUBLIC KEY-----\n[^-]*\f[^\n]*[\w+/]/.test(text),
   },
   {
+    name: 'a PEM with a second BEGIN line',
+    why: 'A second BEGIN line comes before the end of the key. Node refuses it, jose ignores it.',
+    reference: 'RFC 7468 section 3',
+    holds: ({ signer, text }) =>
+      signer !== 'secret' && /-----BEGIN PUBLIC KEY-----[^-]*-----BEGIN PUBLIC KEY-----\s*[\w+/]{2}/.test(text),
+  },
+  {
     name: 'a short secret',
     why: 'The secret has fewer than 32 bytes.',
     reference: 'RFC 7518 section 3.2',
