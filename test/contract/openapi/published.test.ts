@@ -2,7 +2,7 @@ import { openApiDocument } from 'express-token-endpoint/openapi'
 import { expect, it } from 'vitest'
 import { messageOf } from '../../../src/openapi/responses.js'
 
-/** To accept a change of the document, run this test with `--update`, and read the difference as a client would. */
+/** Run this test with `--update` to accept a change of the document. Read the difference as a client would. */
 it('the document of both endpoints changes only with this file', async () => {
   const document = openApiDocument({ jwks: true, servers: 'https://api.example.com' })
   await expect(`${JSON.stringify(document, null, 2)}\n`).toMatchFileSnapshot('published.json')

@@ -695,9 +695,12 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       expectToken(await send(await start(tokenRouter(options)), asJson(GOOD)))
     })
 
-    it.each([1, 1024, 1_048_576, '1b', '10kb', '10 KB', '1mb', '1.5kb'])('bodyLimit: %j', (bodyLimit) => {
-      expect(() => router({ bodyLimit })).not.toThrow()
-    })
+    it.each([1, 1024, 1_048_576, '1024', '1b', '10kb', '10 KB', '1mb', '1.5kb', '1.25kb'])(
+      'bodyLimit: %j',
+      (bodyLimit) => {
+        expect(() => router({ bodyLimit })).not.toThrow()
+      },
+    )
 
     const half = () => true
     it.each<[string, object, RegExp]>([
@@ -736,6 +739,8 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
         { tokens: null, accounts },
         /"tokens" must be what createTokenIssuer\(\) returned, but is null$/,
       ],
+      ['tokens: an object that only issues', { tokens: { issue: accounts }, accounts }, /"tokens" must be what/],
+      ['tokens: an object that only has a clock', { tokens: { now: accounts }, accounts }, /"tokens" must be what/],
       ['tokens under the name of issuer', { issuer: tokens, accounts }, /"issuer".*"tokens"/],
       ['accounts: missing', { tokens }, /"accounts" .*missing/],
       ['accounts: null', { tokens, accounts: null }, /"accounts"/],
@@ -746,7 +751,21 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
         /"accounts".*findByEmail/,
       ],
       ['accounts: a promise of a store', { tokens, accounts: Promise.resolve(makeStore()) }, /"accounts".*await/],
-      ['accounts under the name of findByEmail', { tokens, findByEmail: accounts }, /"findByEmail".*"accounts"/],
+      ...[
+        ['tokenIssuer', 'tokens'],
+        ['account', 'accounts'],
+        ['findAccount', 'accounts'],
+        ['findByEmail', 'accounts'],
+        ['store', 'accounts'],
+        ['users', 'accounts'],
+        ['limiter', 'throttle'],
+        ['rateLimit', 'throttle'],
+        ['url', 'path'],
+      ].map(([name = '', meant]): [string, unknown, RegExp] => [
+        `${meant} under the name of ${name}`,
+        { ...good, [name]: secret },
+        new RegExp(`unknown option "${name}"\\. Did you mean "${meant}"\\?`),
+      ]),
       ['an unknown option', { ...good, colour: secret }, /"colour"/],
       ['other letters', { ...good, bodylimit: 1 }, /"bodylimit".*"bodyLimit"/],
       ['limit', { ...good, limit: 1 }, /"limit".*"bodyLimit"/],
@@ -795,6 +814,8 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
         '2mb',
         '1gb',
         '-1kb',
+        '+1kb',
+        ' 1kb',
         '0.5b',
         '',
         'ten',
