@@ -47,7 +47,10 @@ export interface MemoryBudget {
  * a timer for each of any number of keys, and uses the wall clock.
  * @param mostKeys the most keys, in slots that are allocated when they are needed. Default: 30,000
  */
-export function memoryBudget({ points, duration }: LimiterOptions, mostKeys?: number): MemoryBudget {
+export function memoryBudget(
+  { points, duration }: Pick<LimiterOptions, 'points' | 'duration'>,
+  mostKeys?: number,
+): MemoryBudget {
   const perf = { now: () => performance.now() }
   const { LRUCache } = lruCache()
   // With `max`, lru-cache allocates all slots at once. With `maxSize`, it grows.

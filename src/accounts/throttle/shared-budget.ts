@@ -132,9 +132,9 @@ function isExhausted(outcome: unknown): outcome is Exhausted {
   return typeof propertyOf(outcome, 'msBeforeNext') === 'number'
 }
 
-/** Returns the wait that the limiter reports. Returns the whole window if that wait is not within the window. */
+/** Returns the wait that the limiter reports, at most the whole window. Returns the window for an invalid wait. */
 function waitOf({ msBeforeNext }: Exhausted, windowMs: number): number {
-  return msBeforeNext >= 0 && msBeforeNext <= windowMs ? msBeforeNext : windowMs
+  return msBeforeNext >= 0 ? Math.min(msBeforeNext, windowMs) : windowMs
 }
 
 /** Reads a number from the result of a limiter. Returns NaN, which compares as false, for everything else. */

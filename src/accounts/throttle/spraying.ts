@@ -142,4 +142,4 @@ export function sprayLimit({ key = randomBytes(KEY_BYTES), passwords, addresses,
 }
 
 /** A login is refused only while both limits are used up. */
-const soonest = (one: Exhausted, other: Exhausted) => (one.msBeforeNext < other.msBeforeNext ? one : other)
+const soonest = (one: Exhausted, other: Exhausted) => ({ msBeforeNext: Math.min(one.msBeforeNext, other.msBeforeNext) })

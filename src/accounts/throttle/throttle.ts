@@ -111,11 +111,7 @@ export function createThrottle(options?: ThrottleOptions): Required<Throttle> {
     limiter: factory,
     budgets,
     spraying,
-  } = readOptions<ThrottleOptions, typeof schema>(caller, options, schema, {
-    store: 'limiter',
-    budget: 'budgets',
-    spray: 'spraying',
-  })
+  } = readOptions<ThrottleOptions, typeof schema>(caller, options, schema, { store: 'limiter' })
   const sizes = readOptions<Budgets, typeof budgetsSchema>(
     `${caller}: option "budgets"`,
     budgets as Budgets | undefined,
@@ -147,7 +143,7 @@ export function createThrottle(options?: ThrottleOptions): Required<Throttle> {
       passwords: limit('password', spraying.password, MOST_SPRAYING_KEYS.passwords),
       addresses: limit('sprayed', spraying.address, MOST_SPRAYING_KEYS.networks),
       guesses: memoryBudget(
-        { keyPrefix: '', points: 1, duration: Math.ceil(spraying.password.duration / 1000) },
+        { points: 1, duration: Math.ceil(spraying.password.duration / 1000) },
         MOST_SPRAYING_KEYS.guesses,
       ),
     })

@@ -68,6 +68,14 @@ describe('without the option', () => {
     expect(await spray(throttle, 0, 1000)).toBe(1000)
   })
 
+  it('a digest from the host is ignored', async () => {
+    const throttle = createThrottle()
+    for (let i = 0; i < 100; i++) {
+      expect(() => throttle.check(emailOf(i), addressOf(i), 'd1ge5')).not.toThrow()
+      expect(await throttle.spend(emailOf(i), addressOf(i), silent, 'd1ge5')).toHaveProperty('giveBack')
+    }
+  })
+
   it('no password is passed to a function from a polluted prototype', async () => {
     const received: unknown[] = []
     const throttle = createThrottle()
@@ -163,7 +171,7 @@ describe('a password that failed at 20 accounts', () => {
       headers: { 'Retry-After': '1' },
     })
     vi.advanceTimersByTime(1001)
-    expect(await spray(throttle, 1000, 1025)).toBe(25)
+    expect(await spray(throttle, 0, 25)).toBe(25)
     expect(await spray(throttle, 1100, 1110, SPRAYED, '192.0.2.1')).toBe(0)
     vi.advanceTimersByTime(6 * DAY + 1)
     expect(await spray(throttle, 2000, 2020)).toBe(20)
@@ -189,6 +197,14 @@ describe('a password that failed at 20 accounts', () => {
   }, 30_000)
 })
 
+it('logins without a digest are limited only by the other limits', async () => {
+  const throttle = await underAttack()
+  for (let i = 100; i < 150; i++) {
+    expect(() => throttle.check(emailOf(i), '192.0.2.1')).not.toThrow()
+    expect(await throttle.spend(emailOf(i), '192.0.2.1', silent)).toHaveProperty('giveBack')
+  }
+})
+
 describe('the digest of a password', () => {
   const digestWith = (key: string | Uint8Array | undefined, password: string) =>
     createThrottle({ spraying: key === undefined ? true : { key } }).digestPassword?.(password) ?? ''
@@ -202,6 +218,10 @@ describe('the digest of a password', () => {
     for (const password of ['', SPRAYED, 'x'.repeat(5000)]) {
       expect(digestWith(KEY, password)).toBe(digestWith(Buffer.from(KEY), password))
     }
+  })
+
+  it('stays the same in later versions, because several versions may share a store', () => {
+    expect([SPRAYED, '', 'caf\u00e9'].map((password) => digestWith(KEY, password))).toEqual(['3dbf2', 'f2ef4', '76c38'])
   })
 
   it('is another one with another key, and in each process without a key', () => {
@@ -417,6 +437,14 @@ describe('an invalid option', () => {
     ['a key that is a number', { spraying: { key: 1234567890 } }, 'keygen --alg HS256'],
     ['short bytes', { spraying: { key: new Uint8Array(31) } }, 'but is an object'],
     ['a secret', { spraying: { secret: KEY } }, 'unknown option "secret". Did you mean "key"?'],
+    ['an ip', { spraying: { ip: {} } }, 'unknown option "ip". Did you mean "address"?'],
+    ['a network', { spraying: { network: {} } }, 'unknown option "network". Did you mean "address"?'],
+    ['a digest', { spraying: { digest: {} } }, 'unknown option "digest". Did you mean "password"?'],
+    [
+      'no points of the address',
+      { spraying: { address: { duration: '1h' } } },
+      'createThrottle: option "spraying".address: option "points" must be a number of failures, a whole number from 1 to 1000000',
+    ],
     [
       'no points',
       { spraying: { password: { duration: '1h' } } },
@@ -424,11 +452,23 @@ describe('an invalid option', () => {
     ],
     ['a limit that is false', { spraying: { address: false } }, 'option "address" must be { points, duration }'],
     ['another name', { spray: true }, 'unknown option "spray". Did you mean "spraying"?'],
-    ['a fourth budget', { budgets: { password: { points: 1, duration: 1 } } }, 'unknown option "password"'],
+    [
+      'a fourth budget',
+      { budgets: { password: { points: 1, duration: 1 } } },
+      'unknown option "password". Did you mean "spraying"?',
+    ],
     ['a store without a key', { limiter, spraying: true }, 'option "spraying" needs a "key" with "limiter"'],
   ])('is a TypeError: %s', (_, options, message) => {
     expect(() => createThrottle(options as ThrottleOptions)).toThrow(TypeError)
     expect(() => createThrottle(options as ThrottleOptions)).toThrow(message)
+  })
+
+  it.each<[string, string | Uint8Array]>([
+    ['text', 'x'.repeat(32)],
+    ['text of letters with two bytes each', 'é'.repeat(16)],
+    ['bytes', new Uint8Array(32)],
+  ])('is no key of exactly 32 bytes: %s', (_, key) => {
+    expect(() => createThrottle({ spraying: { key } })).not.toThrow()
   })
 
   it('never shows the key', () => {
