@@ -11,6 +11,7 @@ import {
 } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
 import { createLogin as createLoginOf, type Login, type LoginContext } from '../../../src/accounts/login.js'
+import { settled } from '../../support/concurrency.js'
 import { refusalOf } from '../../support/failures.js'
 import { ACCOUNTS, countingHasher, fastPasswords, makeStore, PASSWORD } from '../../support/fixtures.js'
 import { unhandledRejections } from '../../support/host.js'
@@ -498,6 +499,26 @@ describe('the points of an attempt', () => {
     const login = createLogin(change(parts, client))
     await login({ email: alice.email, password: PASSWORD }, { ...context(), signal: client.signal }).catch(() => {})
     expect(giveBack.mock.calls.map(([but]) => but)).toEqual(returned)
+  })
+
+  it.each([
+    ['a wrong password', alice.email, 'wrong', 1],
+    ['an unknown address', 'nobody@example.com', PASSWORD, 1],
+    ['a right password', alice.email, PASSWORD, 0],
+  ])('are told of the failure before the login ends: %s', async (_, email, password, times) => {
+    const told: string[] = []
+    const failed = async () => {
+      await settled()
+      told.push('failed')
+    }
+    const login = createLogin({
+      store: makeStore(),
+      passwords: fastPasswords(),
+      throttle: { spend: async () => ({ giveBack() {}, failed }) },
+      timeout: 60_000,
+    })
+    await login({ email, password }, context()).catch(() => {})
+    expect(told).toHaveLength(times)
   })
 })
 
