@@ -64,7 +64,12 @@ Exit status: ${EXIT.holds} no row fails, ${EXIT.fails} a row fails, ${EXIT.usage
     const secrets = [credentials.password, ...theirs, ...settings.secrets]
     const probe = createProbe(target, sender({ timeout: settings.timeout, sizeLimit: ANSWER_LIMIT }))
     const present = createRedact(() => [...secrets, ...probe.tokens])
-    await mustAnswer(probe, present)
+    try {
+      await mustAnswer(probe, present)
+    } catch (error) {
+      file?.discard()
+      throw error
+    }
     const results = await judge(ROWS, probe, {
       skip: settings.skip,
       wire: settings.wire,

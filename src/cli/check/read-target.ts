@@ -22,7 +22,8 @@ const baseUrl =
   (value) => {
     const wanted = 'an absolute URL without query, like https://api.example.com'
     const url = readWebUrl(value, wanted)
-    if (url.username || url.password || /[?#]/.test(url.href)) throw new InvalidOption(wanted)
+    if (url.username || url.password) throw new InvalidOption(wanted, 'Remove the user name and the password')
+    if (/[?#]/.test(url.href)) throw new InvalidOption(wanted, 'Remove the "?" or "#" and the text after it')
     return confidential(url, plainHttp)
   }
 
@@ -43,10 +44,13 @@ const path =
   (base: URL): Check<URL> =>
   (value) => {
     const wanted = 'a path below the base URL, like /api/v2013/statements'
-    if (typeof value !== 'string' || !/^\/[^\s#\\]*$/.test(value))
-      throw new InvalidOption(wanted, 'It begins with a slash')
+    if (typeof value !== 'string' || !/^\/[^\s#\\]*$/.test(value)) throw new InvalidOption(wanted, slashHint(value))
     return new URL(base.origin + base.pathname.replace(/\/+$/, '') + value)
   }
+
+/** Returns the hint for a path without its first slash. */
+export const slashHint = (value: unknown): string =>
+  typeof value === 'string' && !value.startsWith('/') ? 'A path begins with a slash' : ''
 
 /** Reads the paths of `--guarded`. */
 export function readGuardedList(base: URL, values: readonly string[], plainHttp: boolean): Guarded[] {

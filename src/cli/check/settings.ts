@@ -114,7 +114,8 @@ export function readSettings(values: Values<typeof options>, url: string | undef
 
 function mappingOf({ mapping, path }: Values<typeof options>, env: Io['env']): Mapping | undefined {
   if (mapping === undefined) return undefined
-  if (path !== undefined) throw new UsageError('--path is for our own wire format. Set "login.path" in the mapping')
+  if (path !== undefined)
+    throw new UsageError('--path is for apps that use this package. Set "login.path" in the mapping')
   return readMapping(mapping, env)
 }
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -139,12 +139,45 @@ test('no secret of the mapping, no password and no token is printed, in any form
 })
 
 test.each([
-  [['--path', '/x'], '--path is for our own wire format. Set "login.path" in the mapping'],
+  [['--path', '/x'], '--path is for apps that use this package. Set "login.path" in the mapping'],
   [['--format', 'xml'], '--format must be one of text, json, junit, sarif'],
   [['--json', '--format', 'json'], 'Pass either --json or --format'],
   [['--guesses', '1'], '--guesses must be a number, a whole number from 2 to 1000, but is 1'],
 ])('%j is wrong usage', async (more, message) => {
   expect(await run(...more)).toEqual({ code: 2, stdout: '', stderr: `express-token-endpoint: ${message}\n` })
+})
+
+describe('a mapping that does not fit the API: the first row names the member', () => {
+  const shop = express().use(express.json())
+  shop.post('/in', ({ body }, res) => {
+    const { login } = body ?? {}
+    res
+      .status(login?.name === EMAIL && login?.secret === PASSWORD ? 201 : 401)
+      .json({ data: { token: 'opaque-token' } })
+  })
+  const login = { path: '/in', user: 'login.name', password: 'login.secret' }
+  const fits = { login, token: { body: 'data.token' }, statuses: { success: 201 } }
+  test.each([
+    [{ ...fits, statuses: {} }, 'the login gets 201, not 200. Is "statuses.success" of the mapping right?'],
+    [
+      { ...fits, login: { ...login, user: 'login.email' } },
+      'the login gets 401, not 201. Are --email and the password, and "login" of the mapping, right?',
+    ],
+    [
+      { ...fits, login: { ...login, path: '/im' } },
+      'the login gets 404, not 201. Are the URL and "login.path" of the mapping right?',
+    ],
+    [
+      { ...fits, token: { body: 'token' } },
+      'the response has no text in the body at token. Is "token" of the mapping right?',
+    ],
+  ])('%j', async (mapping, detail) => {
+    const file = join(folder, 'unfit.json')
+    writeFileSync(file, JSON.stringify(mapping))
+    const { url } = await listen(shop)
+    const { stdout } = await cli(['check', url, '--email', EMAIL, '--mapping', file, '--json'], { env })
+    expect(rowsOf(stdout)[0]).toMatchObject({ id: 'login', verdict: 'fails', detail })
+  })
 })
 
 test('a mapping that cannot be read is wrong usage', async () => {
@@ -160,6 +193,22 @@ test('--output writes the report into a file, and prints the counts', async () =
   expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
   expect(stdout).toMatch(/^http:\S+: \d+ hold, \d+ do not, \d+ skipped\n$/)
   expect(rowsOf(readFileSync(file, 'utf8'))).toHaveLength(ROWS.length)
+})
+
+test('a check that stops leaves no report of an earlier check', async () => {
+  const file = join(folder, 'stopped.json')
+  writeFileSync(file, '{}')
+  const { url } = await listen(express().use((_req, res) => void res.sendStatus(429)))
+  const { code } = await cli(['check', url, '--email', EMAIL, '--format', 'json', '--output', file], { env })
+  expect({ code, exists: existsSync(file) }).toEqual({ code: 1, exists: false })
+})
+
+test('a check that stops does not remove a link, such as /dev/stdout', async () => {
+  const link = join(folder, 'link.json')
+  symlinkSync(join(folder, 'linked.json'), link)
+  const { url } = await listen(express().use((_req, res) => void res.sendStatus(429)))
+  const { code } = await cli(['check', url, '--email', EMAIL, '--format', 'json', '--output', link], { env })
+  expect({ code, exists: existsSync(link) }).toEqual({ code: 1, exists: true })
 })
 
 test('--output that cannot be written fails before any request', async () => {

@@ -247,6 +247,44 @@ test('without --guarded, what is about it is skipped', async () => {
   expect(skipped.length).toBeGreaterThan(10)
 })
 
+test('a CHECK_EXPIRED_TOKEN that is not a JWT tells nothing, and that is told', async () => {
+  const { stdout } = await cli(argsFor(await sound()), { env: { ...env, CHECK_EXPIRED_TOKEN: 'abc' } })
+  expect(stdout).toContain('found: CHECK_EXPIRED_TOKEN is not a JWT\n')
+})
+
+describe('a refused login', () => {
+  const failing = async (path: string[], password: string) => {
+    let refused = 0
+    const counting: express.RequestHandler = (_req, res, next) => {
+      res.on('finish', () => {
+        if (res.statusCode === 403) refused++
+      })
+      next()
+    }
+    const { url } = await listen(appOf({ ...soundParts(), before: [counting] }))
+    const { stdout } = await cli([...argsFor(url, '--json'), ...path], { env: { CHECK_PASSWORD: password } })
+    const rows = JSON.parse(stdout).rows as { id: string; verdict: string; detail: string }[]
+    return { fails: rows.filter(({ verdict }) => verdict === 'fails'), refused }
+  }
+
+  test('with a wrong password, only one row fails, and few failed logins count', async () => {
+    const { fails, refused } = await failing([], 'mistyped')
+    expect(fails).toMatchObject([
+      { id: 'login', detail: 'the login gets 403, not 200. Are --email and the password right?' },
+    ])
+    // The login, the two passwords that are wrong on purpose, and the unknown address.
+    expect(refused).toBe(4)
+  })
+
+  test('with a wrong path, the first row says so', async () => {
+    const { fails } = await failing(['--path', '/login'], PASSWORD)
+    expect(fails[0]).toMatchObject({
+      id: 'login',
+      detail: 'the login gets 404, not 200. Are the URL and --path right?',
+    })
+  })
+})
+
 test('paths of its own, below a prefix; and a guarded URL elsewhere', async () => {
   const app = express().use('/api', tokenRouter({ ...routerParts(), path: '/token' }))
   const { url } = await listen(app)
@@ -262,7 +300,7 @@ describe('a foreign token from CHECK_FOREIGN_TOKEN', () => {
   test.each(['null', 'eyJhbGciOiJFUzI1NiJ9', 'two\nlines'])(
     'must be one: %j would be refused anywhere',
     async (text) => {
-      expect(await rowOf(text)).toMatchObject({ verdict: 'fails', detail: 'CHECK_FOREIGN_TOKEN is not a token' })
+      expect(await rowOf(text)).toMatchObject({ verdict: 'fails', detail: 'CHECK_FOREIGN_TOKEN is not a JWT' })
     },
   )
 
@@ -287,7 +325,7 @@ describe('a foreign token from CHECK_FOREIGN_TOKEN', () => {
 })
 
 test.each([
-  ['has not expired', () => issuerOf(), 'is not an expired token'],
+  ['has not expired', () => issuerOf(), 'is still valid. Pass a token that has expired'],
   [
     'is of another environment',
     () => issuerOf({ issuer: 'https://sandbox.example.com', clock: () => Date.now() - 86_400_000 }),

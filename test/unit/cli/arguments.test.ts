@@ -103,8 +103,12 @@ describe('wrong usage is one line that names the likely mistake, and exit status
     ],
     [
       ['check', 'https://a:b@c.example', '--email', 'a@b.c'],
-      'The URL must be an absolute URL without query, like https://api.example.com, but is a string of 21 characters',
+      'The URL must be an absolute URL without query, like https://api.example.com, but is a string of 21 characters. Remove the user name and the password',
     ],
+    ...['https://c.example?x=1', 'https://c.example#here'].map((url): [string[], string] => [
+      ['check', url, '--email', 'a@b.c'],
+      `The URL must be an absolute URL without query, like https://api.example.com, but is a string of ${url.length} characters. Remove the "?" or "#" and the text after it`,
+    ]),
     [
       ['check', 'http://api.example.com', '--email', 'a@b.c'],
       'The URL must be an https: URL, or one of this machine, but is a string of 22 characters. Over plain http, others on the network can read the password and the token. To allow plain http, pass --plain-http',
@@ -123,11 +127,11 @@ describe('wrong usage is one line that names the likely mistake, and exit status
     ],
     [
       [...CHECK, '--recent', 'password'],
-      '--recent must be a path below the base URL, like /api/v2013/statements, but is a string of 8 characters. It begins with a slash',
+      '--recent must be a path below the base URL, like /api/v2013/statements, but is a string of 8 characters. A path begins with a slash',
     ],
     [
       [...CHECK, '--guarded', 'statements'],
-      '--guarded must be a path below the base URL, like /api/v2013/statements, but is a string of 10 characters. It begins with a slash',
+      '--guarded must be a path below the base URL, like /api/v2013/statements, but is a string of 10 characters. A path begins with a slash',
     ],
     ...['https://a:b@c.example/x', 'https://a@c.example', 'http://:b@127.0.0.1/x', 'https://c.example/x#y'].map(
       (url): [string[], string] => [
@@ -138,7 +142,7 @@ describe('wrong usage is one line that names the likely mistake, and exit status
     [[...CHECK, '--guarded', '/x', '--guarded', '/x'], '--guarded names one path twice'],
     [
       [...CHECK, '--path', '/x#y'],
-      '--path must be a path below the base URL, like /api/v2013/statements, but is a string of 4 characters. It begins with a slash',
+      '--path must be a path below the base URL, like /api/v2013/statements, but is a string of 4 characters',
     ],
     [
       [...CHECK, '--timeout', 'soon'],

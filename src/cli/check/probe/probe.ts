@@ -77,7 +77,7 @@ export function createProbe(target: Target, send: Send) {
     tooLarge: once(() => logIn({ user: nobody, password: mark.repeat(120_000) })),
     get: once(() => send(target.token)),
     keys: once(() => {
-      if (!target.jwks) throw new Unjudged('the mapping names no key set, as "jwks"')
+      if (!target.jwks) throw new Unjudged('the mapping has no member "jwks"')
       return send(target.jwks)
     }),
   }

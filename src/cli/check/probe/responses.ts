@@ -4,9 +4,9 @@ import type { Answer } from './send.js'
 
 export const isSuccess = ({ status }: Pick<Answer, 'status'>) => status >= 200 && status < 300
 
-export function mustBe(statuses: number | Statuses, answer: Answer, what: string): void {
+export function mustBe(statuses: number | Statuses, answer: Answer, what: string, hint = ''): void {
   const list = [statuses].flat()
-  must(list.includes(answer.status), `${what} gets ${answer.status}, not ${orOf(list)}`)
+  must(list.includes(answer.status), `${what} gets ${answer.status}, not ${orOf(list)}${hint && `. ${hint}`}`)
 }
 
 /** @throws Fault unless a response is problem details (RFC 9457) */

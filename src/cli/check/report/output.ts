@@ -1,4 +1,4 @@
-import { closeSync, openSync, writeFileSync } from 'node:fs'
+import { closeSync, lstatSync, openSync, unlinkSync, writeFileSync } from 'node:fs'
 import { Writable } from 'node:stream'
 import { CommandError } from '../../command-error.js'
 import type { Output } from '../../io.js'
@@ -8,6 +8,8 @@ export interface OutputFile {
   stream: Output
   /** Writes the file. */
   close(): void
+  /** Removes the file, because an empty report would look like a broken one. Keeps a device such as `/dev/stdout`. */
+  discard(): void
 }
 
 /**
@@ -28,6 +30,10 @@ export function openOutput(path: string): OutputFile {
     close() {
       writing(() => writeFileSync(file, Buffer.concat(chunks)))
       closeSync(file)
+    },
+    discard() {
+      closeSync(file)
+      writing(() => lstatSync(path).isFile() && unlinkSync(path))
     },
   }
 }

@@ -3,6 +3,7 @@ import { isSuccess } from '../probe/responses.js'
 import type { Answer } from '../probe/send.js'
 import { must, mustAll, type Row, Unjudged } from '../verdict.js'
 import { cookieLine } from '../wire/read-answer.js'
+import { loginOf } from './token-answer.js'
 
 /** Headers that made servers skip a guard, or believe that a proxy has checked. */
 const TRUSTED: Readonly<Record<string, string>> = {
@@ -68,9 +69,10 @@ export const bypassRows: readonly Row<Probe>[] = [
     id: 'cookie-flags',
     title: 'the cookie with the token is HttpOnly, Secure and SameSite',
     source: 'OWASP ASVS 5, 3.3.1; OWASP ASVS 5, 3.3.2; OWASP ASVS 5, 3.3.4',
-    async run({ answers, wire, target }) {
+    async run(probe) {
+      const { wire, target } = probe
       if (wire.token.in !== 'cookie') throw new Unjudged('the token is not in a cookie')
-      const line = cookieLine(await answers.signedIn(), wire.token.name) ?? ''
+      const line = cookieLine(await loginOf(probe), wire.token.name) ?? ''
       must(line, 'the response sets no such cookie')
       must(/;\s*HttpOnly/i.test(line), 'HttpOnly is missing')
       must(/;\s*SameSite=(Lax|Strict)/i.test(line), 'SameSite is missing')

@@ -39,7 +39,7 @@ async function foreignToken({ target, other, wire }: Probe): Promise<string> {
   const token = readJwt(target.foreignToken)
   // Another API may have opaque tokens, whose expiration is not visible.
   if (!token && !wire.own) return target.foreignToken
-  must(token, 'CHECK_FOREIGN_TOKEN is not a token')
+  must(token, 'CHECK_FOREIGN_TOKEN is not a JWT')
   const expired = Number(token.claims['exp']) * 1000 <= Date.now()
   must(!expired, 'CHECK_FOREIGN_TOKEN has expired. Pass a token that is still valid')
   return target.foreignToken

@@ -92,12 +92,13 @@ export const forgedRows: readonly Row<Probe>[] = [
     source: 'docs/reference/http.md section 10; OWASP ASVS 5, 9.2.1',
     async run(probe) {
       const { expiredToken } = probe.target
-      if (!expiredToken) throw new Unjudged('set CHECK_EXPIRED_TOKEN to an expired token')
+      if (!expiredToken) throw new Unjudged('set CHECK_EXPIRED_TOKEN to a token of this app that has expired')
       const read = readJwt(expiredToken)
       // Another API may have opaque tokens, whose expiration is not visible.
       if (!read && !probe.wire.own) return mustRefuse(probe, expiredToken, 'an expired token')
-      const { exp, iss } = read?.claims ?? {}
-      must(Number(exp) * 1000 <= Date.now(), 'CHECK_EXPIRED_TOKEN is not an expired token')
+      must(read, 'CHECK_EXPIRED_TOKEN is not a JWT')
+      const { exp, iss } = read.claims
+      must(Number(exp) * 1000 <= Date.now(), 'CHECK_EXPIRED_TOKEN is still valid. Pass a token that has expired')
       must(iss === (await probe.readToken()).claims['iss'], 'CHECK_EXPIRED_TOKEN is of another environment')
       await mustRefuse(probe, expiredToken, 'an expired token')
     },

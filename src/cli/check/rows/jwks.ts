@@ -66,7 +66,7 @@ async function needsKeys(probe: Probe): Promise<void> {
 
 /** Returns the key that the token names, if the set has this key. */
 export async function publicKeyOf(probe: Probe, { alg, kid }: ReadToken): Promise<VerificationKey | undefined> {
-  if (String(alg).startsWith('HS')) throw new Unjudged('the key is a secret')
+  if (String(alg).startsWith('HS')) throw new Unjudged('the token is signed with a secret, not with a key pair')
   await needsKeys(probe)
   return readJwkSet((await probe.answers.keys()).body).get(String(kid))
 }

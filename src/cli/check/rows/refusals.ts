@@ -6,6 +6,7 @@ import type { Answer } from '../probe/send.js'
 import { must, type Row, Unjudged } from '../verdict.js'
 import { loginBody } from '../wire/login-body.js'
 import { orOf } from '../wire/wire.js'
+import { loginOf } from './token-answer.js'
 
 /** The last row, because it uses up the failed logins of an address. */
 export const guessingRows: readonly Row<Probe>[] = [
@@ -68,8 +69,10 @@ export const refusalRows: readonly Row<Probe>[] = [
     id: 'password-exact',
     title: 'a password with a space at its end is another password',
     source: 'OWASP ASVS 5, 6.2.8',
-    async run({ answers, wire }) {
-      mustBe(wire.statuses.wrongPassword, await answers.spaced(), 'the password with a space at its end')
+    async run(probe) {
+      await loginOf(probe)
+      const spaced = await probe.answers.spaced()
+      mustBe(probe.wire.statuses.wrongPassword, spaced, 'the password with a space at its end')
     },
   },
 ]

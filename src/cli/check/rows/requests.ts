@@ -5,6 +5,7 @@ import { must, type Row, Unjudged } from '../verdict.js'
 import { FORM_TYPE } from '../wire/login-body.js'
 import { valueAt } from '../wire/read-answer.js'
 import { orOf, type Wire } from '../wire/wire.js'
+import { loginOf } from './token-answer.js'
 
 /** Basic credentials of an unknown user (RFC 7617). */
 const BASIC = `Basic ${Buffer.from('nobody@nobody.invalid:wrong').toString('base64')}`
@@ -16,7 +17,10 @@ export const requestRows: readonly Row<Probe>[] = [
     id: 'query-ignored',
     title: 'credentials in the query are ignored',
     source: 'docs/reference/http.md section 1; OWASP ASVS 5, 14.2.1',
-    async run({ logIn, credentials, answers, send, target, wire: { login, statuses } }) {
+    async run(probe) {
+      await loginOf(probe)
+      const { logIn, credentials, answers, send, target } = probe
+      const { login, statuses } = probe.wire
       const query = { [login.user]: NOBODY.user, [login.password]: NOBODY.password }
       const beside = await logIn(credentials, { query })
       mustBe(statuses.success, beside, "a login with somebody else's e-mail in the query")
@@ -30,7 +34,10 @@ export const requestRows: readonly Row<Probe>[] = [
     id: 'header-ignored',
     title: 'the Authorization header is ignored',
     source: 'docs/reference/http.md section 1',
-    async run({ logIn, credentials, answers, wire: { statuses } }) {
+    async run(probe) {
+      await loginOf(probe)
+      const { logIn, credentials, answers } = probe
+      const { statuses } = probe.wire
       const headers = { Authorization: BASIC }
       const beside = await logIn(credentials, { headers })
       mustBe(statuses.success, beside, "a login with somebody else's credentials in the header")

@@ -2,9 +2,10 @@ import { isPlainObject } from '../../../shared/options.js'
 import { parseJson } from '../../../tokens/jwt/compact-jws.js'
 import type { Probe } from '../probe/probe.js'
 import { mustBe } from '../probe/responses.js'
+import type { Answer } from '../probe/send.js'
 import { must, type Row, Unjudged } from '../verdict.js'
 import { secondsOf, valueAt } from '../wire/read-answer.js'
-import { orOf } from '../wire/wire.js'
+import { orOf, type Wire } from '../wire/wire.js'
 
 /** Rows about the response to a login. */
 export const tokenAnswerRows: readonly Row<Probe>[] = [
@@ -14,9 +15,10 @@ export const tokenAnswerRows: readonly Row<Probe>[] = [
     source: 'docs/reference/http.md section 2',
     async run({ answers, wire }) {
       const answer = await answers.signedIn()
-      mustBe(wire.statuses.success, answer, 'the login')
+      mustBe(wire.statuses.success, answer, 'the login', likelyMistake(answer, wire))
       const { in: place, name } = wire.token
-      must(wire.own || typeof valueAt(answer, wire.token) === 'string', `no text is in the ${place} at ${name}`)
+      const found = wire.own || typeof valueAt(answer, wire.token) === 'string'
+      must(found, `the response has no text in the ${place} at ${name}. Is "token" of the mapping right?`)
     },
   },
   {
@@ -59,16 +61,20 @@ export const tokenAnswerRows: readonly Row<Probe>[] = [
         return must(seconds === exp, `expiration is ${seconds} in seconds, exp is ${JSON.stringify(exp)}`)
       }
       const off = Math.round((await expirationOf(probe)) - Number(exp))
-      must(Math.abs(off) <= 2, `they are ${Number.isNaN(off) ? 'not comparable' : `${off} seconds apart`}`)
+      must(!Number.isNaN(off), 'the token has no exp')
+      must(
+        Math.abs(off) <= 2,
+        `the expiration is ${Math.abs(off)} seconds ${off < 0 ? 'before' : 'after'} the token's exp`,
+      )
     },
   },
   {
     id: 'json-type',
     title: 'the token comes as application/json',
     source: 'docs/reference/http.md section 2; RFC 8259 section 11',
-    async run({ answers, wire }) {
-      if (wire.token.in !== 'body') throw new Unjudged('the token is not in the body')
-      const type = (await answers.signedIn()).headers['content-type'] ?? 'missing'
+    async run(probe) {
+      if (probe.wire.token.in !== 'body') throw new Unjudged('the token is not in the body')
+      const type = (await loginOf(probe)).headers['content-type'] ?? 'missing'
       must(/^application\/json\s*(;|$)/i.test(type), `Content-Type is ${type}`)
     },
   },
@@ -76,9 +82,10 @@ export const tokenAnswerRows: readonly Row<Probe>[] = [
     id: 'not-cached',
     title: ({ own }) => (own ? 'tokens and refusals are not cached' : 'the response with the token is not cached'),
     source: 'RFC 6749 section 5.1; OWASP ASVS 5, 14.3.2',
-    async run({ answers, wire }) {
+    async run(probe) {
+      const { answers, wire } = probe
       for (const [what, answer] of [
-        ['the token', await answers.signedIn()],
+        ['the token', await loginOf(probe)],
         ...(wire.own ? [['the refusal', await answers.wrong()] as const] : []),
       ] as const) {
         const { 'cache-control': control = '', pragma = '' } = answer.headers
@@ -92,8 +99,8 @@ export const tokenAnswerRows: readonly Row<Probe>[] = [
     title: 'the token response has no ETag',
     source: 'OWASP ASVS 5, 14.3.2',
     ownOnly: 'no standard forbids an ETag next to no-store',
-    async run({ answers }) {
-      must(!('etag' in (await answers.signedIn()).headers), 'there is an ETag')
+    async run(probe) {
+      must(!('etag' in (await loginOf(probe)).headers), 'there is an ETag')
     },
   },
   {
@@ -101,8 +108,9 @@ export const tokenAnswerRows: readonly Row<Probe>[] = [
     title: 'credentials may also come as a form',
     source: 'docs/reference/http.md section 1',
     ownOnly: 'a mapping names one content type',
-    async run({ logIn, credentials }) {
-      mustBe(200, await logIn(credentials, { as: 'form' }), 'application/x-www-form-urlencoded')
+    async run(probe) {
+      await loginOf(probe)
+      mustBe(200, await probe.logIn(probe.credentials, { as: 'form' }), 'application/x-www-form-urlencoded')
     },
   },
   {
@@ -120,17 +128,35 @@ export const tokenAnswerRows: readonly Row<Probe>[] = [
     title: 'a realm in the request changes nothing',
     source: 'docs/reference/http.md section 1',
     ownOnly: 'only this package promises to ignore a realm',
-    async run({ logIn, credentials }) {
-      mustBe(200, await logIn({ ...credentials, realm: 'check' }), 'a login with a realm')
+    async run(probe) {
+      await loginOf(probe)
+      mustBe(200, await probe.logIn({ ...probe.credentials, realm: 'check' }), 'a login with a realm')
     },
   },
 ]
 
+/**
+ * Returns the response to the login.
+ * @throws Unjudged after a refused login, so that only the row about the login fails
+ */
+export async function loginOf({ answers, wire }: Probe): Promise<Answer> {
+  const answer = await answers.signedIn()
+  if (!wire.statuses.success.includes(answer.status)) throw new Unjudged('the login gave no token')
+  return answer
+}
+
+/** Returns a question about the likely cause of a refused login. */
+function likelyMistake({ status }: Answer, { own, statuses }: Wire): string {
+  if (status === 404 || status === 405)
+    return `Are the URL and ${own ? '--path' : '"login.path" of the mapping'} right?`
+  if (!own && status < 300) return 'Is "statuses.success" of the mapping right?'
+  if (!statuses.wrongPassword.includes(status)) return ''
+  return `Are --email and the password${own ? '' : ', and "login" of the mapping,'} right?`
+}
+
 /** Returns the JSON object in the response to the login. */
-export async function resultOf({ answers }: Probe): Promise<Readonly<Record<string, unknown>>> {
-  const { status, body } = await answers.signedIn()
-  if (status !== 200) throw new Unjudged('the login gave no token')
-  const result = parseJson(body)
+export async function resultOf(probe: Probe): Promise<Readonly<Record<string, unknown>>> {
+  const result = parseJson((await loginOf(probe)).body)
   must(isPlainObject(result), 'the response is not a JSON object')
   return result
 }

@@ -10,10 +10,11 @@ type Members<S> = { [Name in keyof S]: S[Name] extends Read<infer T> ? T : never
 /**
  * Creates a reader of objects with known members.
  * @param aliases names that other tools use, for hints in errors
+ * @param examples an object for the name of a member, for errors
  */
-export function membersWith(aliases: Readonly<Record<string, string>>) {
+export function membersWith(aliases: Readonly<Record<string, string>>, examples: Readonly<Record<string, string>>) {
   return <S extends Record<string, Read<unknown>>>(at: string, value: unknown, schema: S): Members<S> => {
-    const given = objectAt(at, value)
+    const given = objectAt(at, value, own(examples, at.split(': ').at(-1) as string))
     const known = Object.keys(schema)
     for (const name of Object.keys(given)) {
       if (known.includes(name)) continue
@@ -28,9 +29,9 @@ export function membersWith(aliases: Readonly<Record<string, string>>) {
 }
 
 /** Requires an object. */
-function objectAt(at: string, value: unknown): Record<string, unknown> {
+function objectAt(at: string, value: unknown, example?: string): Record<string, unknown> {
   return is<Record<string, unknown>>((given) => {
-    if (!isPlainObject(given)) throw new InvalidOption('an object')
+    if (!isPlainObject(given)) throw new InvalidOption(example ? `an object like ${example}` : 'an object')
     return given
   })(at, value)
 }
@@ -54,12 +55,6 @@ export function absent<T>(read: Read<T>): Read<T | undefined> {
 export function absentOr<T>(read: Read<T>, fallback: T): Read<T> {
   return (at, value) => (value === undefined ? fallback : read(at, value))
 }
-
-/** Reads an object that must be there. Its own error names the members. */
-export const required =
-  <T>(read: Read<T>): Read<T> =>
-  (at, value) =>
-    read(at, objectAt(at, value))
 
 export function oneOf<T extends string>(...known: readonly T[]): Check<T> {
   return (value) => {

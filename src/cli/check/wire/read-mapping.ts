@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { type Check, InvalidOption, integer, isPlainObject, text } from '../../../shared/options.js'
 import { parseJson } from '../../../tokens/jwt/compact-jws.js'
 import { UsageError } from '../../command-error.js'
-import { absent, absentOr, each, is, membersWith, oneOf, type Read, required } from './members.js'
+import { slashHint } from '../read-target.js'
+import { absent, absentOr, each, is, membersWith, oneOf, type Read } from './members.js'
 import { EXPIRATION_FORMS, type Location, type Statuses, type Wire } from './wire.js'
 
 /** A mapping file: another wire format, and the paths of the API. */
@@ -22,12 +23,15 @@ type Env = Readonly<Record<string, string | undefined>>
  * @throws UsageError that names the file, the member and the likely mistake, but no value
  */
 export function readMapping(file: string, env: Env): Mapping {
-  const value = parseJson(contentOf(file))
-  if (value === undefined) throw new UsageError(`${file} is not valid JSON`)
+  const content = contentOf(file)
+  if (content.trim() === '') throw new UsageError(`${file} is empty`)
+  const value = parseJson(content)
+  if (value === undefined)
+    throw new UsageError(`${file} is not valid JSON. JSON has no comments and no trailing commas`)
   const secrets: string[] = []
   const { login, token, expiration, statuses, guarded, jwks } = members(file, value, {
-    login: required((at, given) => readLogin(at, given, env, secrets)),
-    token: required(readLocation),
+    login: (at, given) => readLogin(at, given, env, secrets),
+    token: readLocation,
     expiration: absent(readExpiration),
     statuses: (at, given) => readStatuses(at, given ?? {}),
     guarded: (at, given) => readGuardedMember(at, given ?? {}),
@@ -67,9 +71,21 @@ const ALIASES: Readonly<Record<string, string>> = {
   invalid: 'malformed',
 }
 
-const members = membersWith(ALIASES)
+/** Examples for errors, because many people write the text alone. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+  login: '{ "path": "/api/login" }',
+  token: '{ "body": "access_token" }',
+  expiration: '{ "body": "expires_in", "form": "seconds" }',
+  statuses: '{ "wrongPassword": 400 }',
+  guarded: '{ "path": "/api/me" }',
+}
 
-const PATH = text('a path below the base URL, like "/api/login"', /^\/[^\s#\\]*$/)
+const members = membersWith(ALIASES, EXAMPLES)
+
+const PATH: Check<string> = (value) => {
+  if (typeof value === 'string' && /^\/[^\s#\\]*$/.test(value)) return value
+  throw new InvalidOption('a path below the base URL, like "/api/login"', slashHint(value))
+}
 /** Names of headers and cookies (RFC 9110 section 5.6.2, RFC 6265 section 4.1.1). */
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/
 const HEADER = text('the name of a header', NAME)
@@ -167,7 +183,7 @@ const statusList: Check<Statuses> = (value) => {
 
 function readGuardedMember(at: string, value: unknown) {
   const { path, header, scheme, cookie } = members(at, value, {
-    path: absentOr(is(pathList), []),
+    path: absentOr(readPaths, []),
     header: absent(is(HEADER)),
     scheme: absent(is(text('a scheme like "Bearer", or an empty text', /^[\w!#$%&'*+.^`|~-]*$/))),
     cookie: absent(is(COOKIE)),
@@ -181,4 +197,6 @@ function readGuardedMember(at: string, value: unknown) {
   return { paths: path, credential }
 }
 
-const pathList: Check<readonly string[]> = (value) => (Array.isArray(value) ? value.map(PATH) : [PATH(value)])
+/** Reads a path or a list of paths. An error names the path of the list. */
+const readPaths: Read<readonly string[]> = (at, value) =>
+  Array.isArray(value) ? value.map((one, index) => is(PATH)(`${at}[${index}]`, one)) : [is(PATH)(at, value)]

@@ -76,14 +76,24 @@ test('every member is read', () => {
 
 describe('a mistake is named', () => {
   test.each([
-    ['{', 'FILE is not valid JSON'],
+    ['{', 'FILE is not valid JSON. JSON has no comments and no trailing commas'],
+    [' \n', 'FILE is empty'],
     ['[]', 'FILE must be an object, but is an empty array'],
     [{ ...SHORT, logn: {} }, 'FILE: unknown member "logn". Did you mean "login"?'],
     [
       { ...SHORT, constructor: 1 },
       'FILE: unknown member "constructor". Known: login, token, expiration, statuses, guarded, jwks',
     ],
-    [{ token: { body: 'a' } }, 'FILE: login must be an object, but is missing'],
+    [{ token: { body: 'a' } }, 'FILE: login must be an object like { "path": "/api/login" }, but is missing'],
+    [
+      { ...SHORT, token: 'token' },
+      'FILE: token must be an object like { "body": "access_token" }, but is a string of 5 characters',
+    ],
+    [
+      { ...SHORT, guarded: '/me' },
+      'FILE: guarded must be an object like { "path": "/api/me" }, but is a string of 3 characters',
+    ],
+    [{ ...SHORT, login: { path: '/x', fields: 1 } }, 'FILE: login.fields must be an object, but is 1'],
     [{ ...SHORT, login: {} }, 'FILE: login.path must be a path below the base URL, like "/api/login", but is missing'],
     [{ ...SHORT, login: { path: '/x', email: 'mail' } }, 'FILE: login: unknown member "email". Did you mean "user"?'],
     [
@@ -126,7 +136,11 @@ describe('a mistake is named', () => {
     ],
     [
       { ...SHORT, guarded: { path: 'me' } },
-      'FILE: guarded.path must be a path below the base URL, like "/api/login", but is a string of 2 characters',
+      'FILE: guarded.path must be a path below the base URL, like "/api/login", but is a string of 2 characters. A path begins with a slash',
+    ],
+    [
+      { ...SHORT, guarded: { path: ['/me', 'you'] } },
+      'FILE: guarded.path[1] must be a path below the base URL, like "/api/login", but is a string of 3 characters. A path begins with a slash',
     ],
   ])('%j', (mapping, message) => {
     expect(errorOf(mapping)).toBe(message)

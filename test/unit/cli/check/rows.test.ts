@@ -4,7 +4,7 @@ import type { Answer } from '../../../../src/cli/check/probe/send.js'
 import { bypassRows } from '../../../../src/cli/check/rows/bypass.js'
 import { guessedSecret } from '../../../../src/cli/check/rows/guessable-secrets.js'
 import { jwksRows } from '../../../../src/cli/check/rows/jwks.js'
-import { expirationOf } from '../../../../src/cli/check/rows/token-answer.js'
+import { expirationOf, tokenAnswerRows } from '../../../../src/cli/check/rows/token-answer.js'
 import { Fault, Unjudged } from '../../../../src/cli/check/verdict.js'
 import { secondsOf, valueAt } from '../../../../src/cli/check/wire/read-answer.js'
 import { headerWith, OWN_WIRE, schemeOf, type Wire } from '../../../../src/cli/check/wire/wire.js'
@@ -72,6 +72,21 @@ describe('the expiration of a mapped API', () => {
   it.each(['{}', '{"end":true}', '{"end":-1}', 'no JSON'])('is a fault in %s, without the value', async (body) => {
     const expiration = { at: { in: 'body', name: 'end' }, form: 'seconds' } as Wire['expiration']
     await expect(expirationOf(probeOf({ expiration }, answerWith({}, body)))).rejects.toBeInstanceOf(Fault)
+  })
+
+  it.each([
+    [1772366460, undefined],
+    [1772366462, undefined],
+    [1772366463, "the expiration is 3 seconds before the token's exp"],
+    [1772366400, "the expiration is 60 seconds after the token's exp"],
+    [undefined, 'the token has no exp'],
+  ])('is compared with the exp %j of the token', async (exp, fault) => {
+    const expiration = { at: { in: 'body', name: 'end' }, form: 'epoch' } as const
+    const probe = probeOf({ own: false, expiration }, answerWith({}, '{"end":1772366460}'))
+    Object.assign(probe, { readToken: async () => ({ claims: { exp } }) })
+    const judged = tokenAnswerRows.find(({ id }) => id === 'expiration-is-exp')?.run(probe)
+    if (fault) await expect(judged).rejects.toThrow(fault)
+    else await expect(judged).resolves.toBeUndefined()
   })
 
   it('is not a date that ISO 8601 does not have', () => {
