@@ -21,7 +21,7 @@ interface Wait {
 export function createHostCallLimit({ total, perNetwork, perConnection }: QueueLimits): LimitHostCalls {
   let held = 0
   const networks = new Map<string, number>()
-  const connections = new Map<object, Set<Wait>>()
+  const connections = new WeakMap<object, Set<Wait>>()
 
   function enter({ network, connection }: Source, entering: Wait): boolean {
     const ofConnection = connection && connections.get(connection)
@@ -50,7 +50,6 @@ export function createHostCallLimit({ total, perNetwork, perConnection }: QueueL
     else networks.delete(network)
     const ofConnection = connection && connections.get(connection)
     ofConnection?.delete(wait)
-    if (connection && ofConnection?.size === 0) connections.delete(connection)
   }
 
   return (source, task) =>

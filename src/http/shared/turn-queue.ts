@@ -40,7 +40,8 @@ export function createTurnQueue(limits: QueueLimits): WaitForTurn {
 
   return (sourceOf) => {
     schedule()
-    if (left > 0 && waiting.size === 0) {
+    // Nothing waits before all eight of a turn have continued.
+    if (left > 0) {
       left--
       return undefined
     }

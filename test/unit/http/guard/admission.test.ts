@@ -106,12 +106,21 @@ describe('a user that a session has set', () => {
     const req = requestOf(undefined, { user })
     expect(await ask({ optional: true }, req)).toBe('admitted')
     expect(req.user).toBe(user)
+    expect(req).not.toHaveProperty('auth')
+  })
+
+  it('stays when the guard checks the token for revocation only', async () => {
+    const user = { id: accountId }
+    const req = requestOf(newToken(), { user })
+    expect(await ask({ isRevoked: () => false }, req)).toBe('admitted')
+    expect(req.user).toBe(user)
   })
 
   it('is replaced by the account that the guard looked up', async () => {
     const req = requestOf(newToken(), { user: { id: accountId, role: 'admin' } })
     expect(await ask({ accounts: makeStore() }, req)).toBe('admitted')
-    expect(req.user).not.toHaveProperty('role')
+    const { passwordHash: _, ...account } = ACCOUNTS.alice
+    expect(req.user).toEqual(account)
   })
 })
 

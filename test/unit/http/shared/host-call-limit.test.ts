@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createHostCallLimit } from '../../../../src/http/shared/host-call-limit.js'
 import * as errors from '../../../../src/shared/errors.js'
 import { deferred, settled } from '../../../support/concurrency.js'
@@ -20,7 +20,66 @@ function tasks() {
   return { task, begun: () => begun, end: () => resolve('answer') }
 }
 
+/** Creates a limit. Returns it with all of its maps. */
+function withMaps() {
+  const maps: Map<unknown, unknown>[] = []
+  class TrackedMap extends Map {
+    constructor() {
+      super()
+      maps.push(this)
+    }
+  }
+  vi.stubGlobal('Map', TrackedMap)
+  onTestFinished(() => void vi.unstubAllGlobals())
+  const hold = createHostCallLimit(LIMITS)
+  vi.unstubAllGlobals()
+  return { hold, maps }
+}
+
 describe('a place', () => {
+  it('leaves nothing in memory when its task has settled', async () => {
+    const { hold, maps } = withMaps()
+    const { task, end } = tasks()
+    const answers = ['a', 'a', 'b'].map((network) => hold(from(network), task))
+    expect(maps.map(({ size }) => size)).toEqual([2])
+    end()
+    expect(await Promise.all(answers)).toEqual(['answer', 'answer', 'answer'])
+    await settled()
+    expect(maps.map(({ size }) => size)).toEqual([0])
+  })
+
+  it.each([
+    ['a network', 20, () => from('a')],
+    ['requests without a connection', 20, () => from('a', undefined)],
+  ])('is counted for %s while some tasks settle and others do not', async (_, limit, source) => {
+    const hold = createHostCallLimit(LIMITS)
+    const [first, second] = [tasks(), tasks()]
+    const results: Promise<string>[] = []
+    const ask = ({ task }: typeof first) => results.push(hold(source(), task).catch((error) => error.code))
+    for (let i = 0; i < limit; i++) ask(i < 5 ? first : second)
+    first.end()
+    await settled()
+    for (let i = 0; i < 10; i++) ask(second)
+    second.end()
+    const codes = await Promise.all(results)
+    expect(codes.filter((code) => code === 'overloaded')).toHaveLength(5)
+  })
+
+  it('is counted for a connection while some tasks settle and others do not', async () => {
+    const hold = createHostCallLimit(LIMITS)
+    const [first, second] = [tasks(), tasks()]
+    const source = from('a')
+    const ask = ({ task }: typeof first) => hold(source, task).catch((error) => error.code)
+    const early = Array.from({ length: 4 }, () => ask(first))
+    const late = Array.from({ length: 6 }, () => ask(second))
+    first.end()
+    expect(await Promise.all(early)).toEqual(Array(4).fill('answer'))
+    await settled()
+    for (let i = 0; i < 4; i++) late.push(ask(second))
+    expect(await ask(second)).toBe('overloaded')
+    expect(await Promise.all(late)).toEqual(Array(10).fill('overloaded'))
+  })
+
   it('costs one error, however many requests follow on its connection', async () => {
     const hold = createHostCallLimit(LIMITS)
     const { task } = tasks()

@@ -26,6 +26,19 @@ describe('asRefusal', () => {
   })
 })
 
+it('sends a response with its status and its headers unchanged, unless another one was sent', () => {
+  const response = (headersSent: boolean) => ({ headersSent, statusCode: 0, setHeader: vi.fn(), end: vi.fn() })
+  const answer = { status: 401, headers: { 'Content-Type': 'application/jwk-set+json', Allow: 'GET' }, body: '{}' }
+  const [open, sent] = [response(false), response(true)]
+  for (const res of [open, sent]) sendAnswer(res as unknown as ServerResponse, answer)
+  expect(open.statusCode).toBe(401)
+  expect(open.setHeader.mock.calls).toEqual([...Object.entries(answer.headers), ['Content-Length', 2]])
+  expect(open.end).toHaveBeenCalledOnce()
+  expect(sent).toMatchObject({ statusCode: 0 })
+  expect(sent.setHeader).not.toHaveBeenCalled()
+  expect(sent.end).not.toHaveBeenCalled()
+})
+
 it('send says how many bytes the body has, whoever ends it', () => {
   const res = { setHeader: vi.fn(), end: vi.fn() }
   const finish = vi.fn()

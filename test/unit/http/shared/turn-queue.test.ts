@@ -1,7 +1,18 @@
 import { setImmediate } from 'node:timers/promises'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { GUARDED_REQUESTS } from '../../../../src/http/shared/limits.js'
 import { createTurnQueue, type WaitForTurn } from '../../../../src/http/shared/turn-queue.js'
+
+const turns = vi.hoisted(() => ({ count: 0 }))
+
+vi.mock('node:timers', async (original) => {
+  const timers = await original<typeof import('node:timers')>()
+  const setImmediate = (run: () => void) => {
+    turns.count++
+    return timers.setImmediate(run)
+  }
+  return { ...timers, setImmediate }
+})
 
 let waitForTurn: WaitForTurn
 beforeEach(() => {
@@ -37,6 +48,28 @@ describe('waitForTurn', () => {
       await setImmediate()
     }
     expect(counts).toEqual([0, 8, 16, 20])
+  })
+
+  it('lets eight continue at once again in the next turn, when none waits', async () => {
+    for (let turn = 0; turn < 3; turn++) {
+      fillTurn()
+      await setImmediate()
+    }
+    fillTurn()
+    const order: string[] = []
+    await join(from('a'), 'ninth', order)
+    for (let i = 0; i < 7; i++) expect(waitForTurn(() => from('a'))).toBeUndefined()
+    expect(order).toEqual(['ninth'])
+  })
+
+  it('asks for no turn of the event loop when no request comes', async () => {
+    fillTurn()
+    const order: string[] = []
+    await join(from('a'), 'ninth', order)
+    await setImmediate()
+    turns.count = 0
+    for (let turn = 0; turn < 5; turn++) await setImmediate()
+    expect(turns.count).toBe(0)
   })
 
   it('lets a request of another connection continue after one of each flooding connection', async () => {
