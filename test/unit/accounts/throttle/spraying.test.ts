@@ -129,7 +129,7 @@ describe('a password that failed at 20 accounts', () => {
   it('is counted for accounts whose owners have logged in with it before', async () => {
     const throttle = createThrottle({ spraying: true, budgets: OFF })
     for (let i = 0; i < 20; i++) (await spend(throttle, SPRAYED, emailOf(i), addressOf(i))).giveBack()
-    expect(await spray(throttle, 0, 20)).toBe(20)
+    expect(await spray(throttle, 0, 20, SPRAYED, '192.0.2.9')).toBe(20)
     expect(await spray(throttle, 100, 200, SPRAYED, '192.0.2.1')).toBe(3)
   })
 
