@@ -44,8 +44,7 @@ export function bcrypt(options?: BcryptOptions): Required<Omit<Hasher, 'external
           `bcrypt takes at most ${BCRYPT_BYTES} bytes and no NUL. Use argon2id(), which has no such limits`,
         )
       }
-      // $2y and $2b name the same computation, but every implementation reads $2b.
-      return (await (await blowfish()).hash(password, cost)).replace('$2y', '$2b')
+      return (await blowfish()).hash(password, cost)
     },
     outdated: (hash) => Number(BCRYPT.exec(hash)?.[1]) !== cost,
   }

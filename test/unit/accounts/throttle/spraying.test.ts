@@ -131,6 +131,22 @@ describe('a password that failed at 20 accounts', () => {
     await expect(again()).rejects.toMatchObject({ limit: 'spraying' })
   })
 
+  it('is counted for accounts whose owners have logged in with it before', async () => {
+    const throttle = createThrottle({ spraying: true, budgets: OFF })
+    for (let i = 0; i < 20; i++) (await spend(throttle, SPRAYED, emailOf(i), addressOf(i))).giveBack()
+    expect(await spray(throttle, 0, 20, SPRAYED, '192.0.2.9')).toBe(20)
+    expect(await spray(throttle, 100, 200, SPRAYED, '192.0.2.1')).toBe(3)
+  })
+
+  it('stays counted for an account that logs in with it after a failure', async () => {
+    const throttle = createThrottle({ spraying: true, budgets: OFF })
+    expect(await spray(throttle, 0, 19)).toBe(19)
+    const spent = await spend(throttle, SPRAYED, emailOf(0), addressOf(0))
+    expect(() => spent.giveBack()).not.toThrow()
+    expect(await spray(throttle, 19, 20)).toBe(1)
+    expect(await spray(throttle, 100, 200, SPRAYED, '192.0.2.1')).toBe(3)
+  })
+
   it('stays sprayed when an attacker also logs in to own accounts', async () => {
     const throttle = await underAttack()
     let passed = 0
