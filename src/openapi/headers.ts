@@ -29,7 +29,7 @@ const HEADERS: Readonly<Record<Exclude<HeaderName, 'Content-Type'> | 'ETag', Row
   },
 }
 
-export function headerOf(name: keyof typeof HEADERS, values: readonly string[], required = true): Header {
+export function headerOf(name: keyof typeof HEADERS, values: readonly string[], required: boolean): Header {
   const { description, schema } = HEADERS[name]
   return { description, required, schema: schema(values) }
 }

@@ -43,7 +43,8 @@ describe('openApiDocument', () => {
   })
 
   it('without options: the token call alone, where the specification has it', () => {
-    const { paths, components, info, servers } = openApiDocument()
+    const { paths, components, info, servers, tags } = openApiDocument()
+    expect(tags).toEqual([{ name: 'Authentication' }])
     expect(Object.keys(paths)).toEqual([TOKEN_PATH])
     expect(Object.keys(paths[TOKEN_PATH] ?? {})).toEqual(['post'])
     expect(info).toEqual({ title: 'Token endpoint', version: 'v2013' })
@@ -89,7 +90,9 @@ describe('openApiDocument', () => {
 
   it('has the public keys where they are', () => {
     expect(Object.keys(openApiDocument({ jwks: true }).paths)).toEqual([TOKEN_PATH, KEYS_PATH])
-    expect(Object.keys(openApiDocument({ jwks: '/keys', path: false }).paths)).toEqual(['/keys'])
+    const { paths, tags, components } = openApiDocument({ jwks: '/keys', path: false })
+    expect([Object.keys(paths), tags]).toEqual([['/keys'], [{ name: 'Authentication' }]])
+    expect(Object.keys(components.schemas)).toEqual(['TokenKeySet', 'AuthProblem'])
     expect(Object.keys(openApiDocument({ jwks: false }).paths)).toEqual([TOKEN_PATH])
   })
 
@@ -128,7 +131,7 @@ describe('openApiDocument', () => {
     ['an empty title', { title: '' }, /option "title" must be a non-empty string/],
     ['a scheme that no reference can name', { schemeName: 'bearer token' }, /option "schemeName" must be a name/],
     ['an empty version', { version: '' }, /option "version" must be a non-empty string/],
-    ['no object', 'Statements', /expected an options object/],
+    ['no object', 'Statements', /^openApiDocument: expected an options object/],
   ])('misuse: %s', (_what, options, says) => {
     expectMisuse(() => openApiDocument(options as OpenApiOptions), says)
   })
