@@ -66,7 +66,7 @@ export interface FoundAccount {
  */
 export function readAccount(original: Found): FoundAccount | undefined {
   const account = checkAccount(original)
-  return account && original ? { account, original } : undefined
+  return account && { account, original: original as Account }
 }
 
 /**

@@ -102,10 +102,11 @@ export function createLogin({ store, passwords, throttle, timeout, clock = SYSTE
           ...throttling,
           late: giveBack,
         }))
-      const loggedIn = await check(credentials, slot, signal).catch((error: unknown) => {
+      const loggedIn = await check(credentials, slot, signal).catch(async (error: unknown) => {
         const code = isAuthError(error) ? error.code : undefined
+        if (code === 'invalid_credentials') await callHost('throttle', () => spent?.failed?.(), throttling)
         // An unchecked password is not a failed login. Disconnecting again and again still counts against the address.
-        if (code !== 'invalid_credentials') giveBack(spent, code === 'client_closed_request' ? 'address' : undefined)
+        else giveBack(spent, code === 'client_closed_request' ? 'address' : undefined)
         throw error
       })
       giveBack(spent)

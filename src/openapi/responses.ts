@@ -35,7 +35,7 @@ function responseOf(part: Part, codes: readonly AuthErrorCode[]): Response {
   const samples = codes.flatMap((code) =>
     Object.entries(SAMPLES[code] ?? { [code]: {} }).map(([name, details]) => ({
       name,
-      answer: refusalAnswer(part, new AuthError(code, details), 'https://api.example.com'),
+      answer: refusalAnswer(part, new AuthError(code, details)),
     })),
   )
   const answers = samples.map(({ answer }) => answer)

@@ -15,7 +15,7 @@ const MARKS = {
 export type Kind = keyof typeof MARKS
 
 /** Marks an object. The mark is not enumerable, so a copy made with a spread does not carry it. */
-export function brand<T extends object>(kind: Kind, object: T, value: unknown = true): T {
+export function brand<T extends object>(kind: Kind, object: T, value?: unknown): T {
   return Object.defineProperty(object, MARKS[kind], bare({ value }))
 }
 

@@ -259,7 +259,7 @@ export function withoutCause(error: AuthError): AuthError {
 
 function copyOf(error: AuthError, details: AuthErrorDetails, headers: AuthError['headers']): AuthError {
   const copy = new AuthError(error.code, { ...error, ...details })
-  return Object.assign(copy, { headers, ...(error.stack && { stack: error.stack }) })
+  return Object.assign(copy, { headers, stack: error.stack })
 }
 
 /** Returns whether a value is an `AuthError` with a code that this copy of the package knows. */

@@ -36,8 +36,8 @@ export function readOptions<O extends object, R extends Record<keyof O, Check<un
   schema: R & Record<Exclude<keyof R, keyof O>, never>,
   aliases: Aliases = {},
 ): Checked<R> {
-  const given: unknown = options ?? {}
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+  const given: object = options ?? {}
+  if (typeof given !== 'object' || Array.isArray(given)) {
     throw misuse(`${caller}: expected an options object, got ${describe(given)}`)
   }
   if ('pipe' in given) {

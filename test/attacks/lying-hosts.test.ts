@@ -57,6 +57,18 @@ describe('a throttle of the host', () => {
     expect(caught).toEqual([])
   })
 
+  it.each([
+    ['rejects', rejects],
+    ['hangs', hangs],
+  ])('whose failed %s is a 503 for a wrong password, and harms no right one', async (_, failed) => {
+    const { send, events, caught } = await start({ throttle: { spend: async () => ({ ...spent, failed }) } })
+    expect((await send()).status).toBe(200)
+    expect((await send('wrong')).status).toBe(503)
+    expect(events.at(-1)).toMatchObject({ type: 'dependency.failed', dependency: 'throttle', refused: true })
+    await settled()
+    expect(caught).toEqual([])
+  })
+
   it('whose spend hangs is a 503', async () => {
     const { send, events } = await start({ throttle: { spend: hangs } })
     expect((await send()).status).toBe(503)

@@ -280,6 +280,11 @@ const change = (name: string, run: (kit: Kit) => unknown) =>
     return run(kit)
   })
 
+function signOut(kit: Kit): void {
+  kit.client.signOut()
+  Object.assign(kit, { generation: kit.generation + 1, held: undefined, isRefused: false, signIns: [] })
+}
+
 const grants = fc.record({
   kind: fc.constant('grant' as const),
   seconds: fc.constantFrom(60, 600, 3600),
@@ -351,10 +356,13 @@ const commands = [
       kit.troubledAt = kit.now()
     }),
   ),
-  fc.constant(
-    change('sign out', (kit) => {
-      kit.client.signOut()
-      Object.assign(kit, { generation: kit.generation + 1, held: undefined, isRefused: false, signIns: [] })
+  fc.constant(change('sign out', signOut)),
+  // Commands by chance rarely sign in while the token endpoint asks to wait.
+  fc.constantFrom('20', '120').map((retryAfter) =>
+    change(`sign out, and sign in while the token endpoint asks to wait ${retryAfter} s`, (kit) => {
+      signOut(kit)
+      kit.server.token = { kind: 'status', status: 429, retryAfter }
+      void kit.call('token')
     }),
   ),
   ...[1, 2, 3].map(() =>

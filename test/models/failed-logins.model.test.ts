@@ -144,9 +144,10 @@ function create(world: World, respond: Respond): Kit {
         call.refundableUntil = call.startedAt + result.msBeforeNext - REFUND_MARGIN
         await answer()
         call.answeredAt = world.steady()
+        const isWaiting = guess.waits === call && guess.state === 'asks'
         if (guess.waits === call) guess.waits = undefined
         if (call.isAllowed) return result
-        guess.isRefusedByStore ||= guess.state === 'asks'
+        guess.isRefusedByStore ||= isWaiting
         throw result
       },
       async reward() {
@@ -244,6 +245,7 @@ function create(world: World, respond: Respond): Kit {
               retryAfter === undefined,
               'no process allows more failures than the limit, also while the store is down',
             )
+            world.must(!guess.isRefusedByStore, 'a refusal of the store refuses the login that waits for it')
             Object.assign(guess, { state: 'is admitted', giveBack, waits: undefined })
           },
           (error: AuthError) => {

@@ -35,7 +35,11 @@ export const ROOMS = {
   accounts: { mutate: ['src/accounts/*.ts'], tests: ['test/unit/accounts/*.test.ts'] },
   endpoint: {
     mutate: ['src/http/*.ts', 'src/http/token-endpoint/**/*.ts', 'src/http/strategies/**/*.ts'],
-    tests: ['test/unit/http/*.test.ts', 'test/unit/http/{token-endpoint,strategies}/*.test.ts'],
+    tests: [
+      'test/unit/http/*.test.ts',
+      'test/unit/http/{token-endpoint,strategies}/*.test.ts',
+      'test/unit/shared/{tracing,warnings}.test.ts',
+    ],
   },
   shared: {
     mutate: ['src/shared/*.ts'],

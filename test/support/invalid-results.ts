@@ -66,6 +66,13 @@ export const INVALID_ACCOUNTS: readonly [name: string, value: unknown, says: str
   ],
   ['a number as tokensValidAfter', { ...alice, tokensValidAfter: 0 }, '"tokensValidAfter" must be a valid Date'],
   ['an invalid Date', { ...alice, tokensValidAfter: new Date('x') }, '"tokensValidAfter" must be a valid Date'],
+  [
+    'a lifetime below a second',
+    { ...alice, lifetime: 0 },
+    'account: "lifetime" must be a number of seconds or a string',
+  ],
+  ['a lifetime without a unit', { ...alice, lifetime: '600' }, 'account: "lifetime" must be'],
+  ['a lifetime above a year', { ...alice, lifetime: '367 days' }, 'account: "lifetime" must be'],
 ]
 
 const THROWING_MEMBER: [name: string, value: unknown] = [

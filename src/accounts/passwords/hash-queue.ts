@@ -96,7 +96,8 @@ export function createHashQueue(concurrency: number, queue: number): HashQueue {
         if (left) return
         left = true
         // The next login inherits the slot.
-        if (waiting.size > 0) waiting.take()?.start()
+        const next = waiting.take()
+        if (next) next.start()
         else held--
       },
     }
@@ -114,7 +115,8 @@ export function createHashQueue(concurrency: number, queue: number): HashQueue {
     try {
       return await withDeadline(timeout, task)
     } finally {
-      if (ready.size > 0) ready.take()?.start()
+      const next = ready.take()
+      if (next) next.start()
       else active--
     }
   }
@@ -144,7 +146,7 @@ function wait(
     const disconnect = () => settle(() => reject(new AuthError('client_closed_request')))
     const waiter: Waiter = { start: () => settle(resolve), drop: overloaded }
     const timer = timeout === undefined ? undefined : setTimeout(overloaded, timeout)
-    signal?.addEventListener('abort', disconnect, { once: true })
+    signal?.addEventListener('abort', disconnect)
     if (signal?.aborted) return disconnect()
     slot = queue.add(source, waiter)
     if (!slot) overloaded()

@@ -82,7 +82,7 @@ const hasherList: Check<readonly [FirstHasher, ...Hasher[]]> = (value) => {
       'Put argon2id() first: it makes new hashes. pbkdf2(), scrypt() and firebaseScrypt() only check old hashes',
     )
   }
-  if (!value.every(({ external = false }) => typeof external === 'boolean')) {
+  if (!value.every(({ external }) => external === undefined || typeof external === 'boolean')) {
     throw new InvalidOption('an array of hashers whose "external" is true or false')
   }
   return [...value] as unknown as readonly [FirstHasher, ...Hasher[]]
@@ -101,7 +101,6 @@ export const queueSchema = {
 export const queueAliases = { parallelism: 'concurrency', maxQueue: 'queue' }
 
 const schema = { hashers: optional(hasherList), ...queueSchema }
-const aliases = { hasher: 'hashers', ...queueAliases }
 
 /**
  * Creates the password checks for token routers and for code that sets passwords. Each object has its own queue, so create one for
@@ -109,7 +108,7 @@ const aliases = { hasher: 'hashers', ...queueAliases }
  * @throws TypeError that names the invalid option
  */
 export function createPasswords(options?: PasswordsOptions): Required<Passwords> {
-  const read = readOptions<PasswordsOptions, typeof schema>('createPasswords', options, schema, aliases)
+  const read = readOptions<PasswordsOptions, typeof schema>('createPasswords', options, schema, queueAliases)
   const { hashers, concurrency, queue } = read
   const hashQueue = createHashQueue(concurrency, queue)
   const work = passwordWork(hashers ?? [argon2id(), bcrypt()])

@@ -41,7 +41,10 @@ export function accountKey(email: string): string {
 const LONGEST_EQUIVALENT = 3
 
 /** A text that sorts after every ASCII text of that length, and before letters of other scripts. */
-const LAST = 'z'.repeat(LONGEST_EQUIVALENT + 1)
+const LAST = 'zzzz'
+
+/** Printable ASCII without capitals. */
+const ASCII = ' !"#$%&\'()*+,-./0123456789:;<=>?@[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~'
 
 /** Characters that were looked up. A look-up costs some microseconds, so its result is cached for the process. */
 let unchanged: Uint8Array | undefined
@@ -84,7 +87,7 @@ function searchAscii(character: string): string | undefined {
 
 interface Collation {
   compare(one: string, other: string): number
-  /** Printable ASCII without capitals, in the collation's order. */
+  /** The characters of `ASCII`, in the collation's order. */
   sorted: readonly string[]
 }
 
@@ -95,7 +98,6 @@ function weakest(): Collation {
   if (made) return made
   // The collation for English is the root collation, which stores use by default.
   const { compare } = new Intl.Collator('en', { sensitivity: 'base' })
-  const ascii = Array.from({ length: 0x7f - 0x20 }, (_, index) => String.fromCharCode(0x20 + index))
-  made = { compare, sorted: ascii.filter((one) => one === one.toLowerCase()).sort(compare) }
+  made = { compare, sorted: [...ASCII].sort(compare) }
   return made
 }

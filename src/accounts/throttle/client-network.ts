@@ -20,7 +20,7 @@ const WITH_PORT = /^(\d+\.\d+\.\d+\.\d+|\[[\da-f:.]+\]):\d+$/i
 const DOTTED_TAIL = /:(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/
 
 function hexTail(tail: string, ...groups: string[]): string {
-  const [a = 0, b = 0, c = 0, d = 0] = groups.slice(0, 4).map(Number)
+  const [a = 0, b = 0, c = 0, d = 0] = groups.map(Number)
   if (Math.max(a, b, c, d) > 255) return tail
   return `:${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`
 }
@@ -37,20 +37,23 @@ const CARRIERS = [
 ]
 
 type Ipaddr = ReturnType<typeof ipaddr>
-let loaded:
-  | { library: Ipaddr; carriers: { range: [InstanceType<Ipaddr['IPv6']>, number]; start: number }[] }
-  | undefined
+interface Addresses {
+  library: Ipaddr
+  carriers: { range: [InstanceType<Ipaddr['IPv6']>, number]; start: number }[]
+}
+let loaded: Addresses | undefined
 
 /**
  * Loads ipaddr.js, which the first address would otherwise wait for.
  * @internal
  */
-export function loadAddresses(): NonNullable<typeof loaded> {
-  if (loaded) return loaded
-  const library = ipaddr()
-  const carriers = CARRIERS.map(({ range, start }) => ({ range: library.IPv6.parseCIDR(range), start }))
-  loaded = { library, carriers }
+export function loadAddresses(): Addresses {
+  loaded ??= addresses(ipaddr())
   return loaded
+}
+
+function addresses(library: Ipaddr): Addresses {
+  return { library, carriers: CARRIERS.map(({ range, start }) => ({ range: library.IPv6.parseCIDR(range), start })) }
 }
 
 /**
@@ -62,7 +65,7 @@ export function clientNetwork(address: string | undefined): string {
   if (typeof address !== 'string' || address.length > LONGEST_ADDRESS) return 'unknown'
   const usual = address.replace(MAPPED, '')
   if (isIPv4(usual)) return usual
-  const written = (WITH_PORT.exec(address)?.[1] ?? address).replace(/^\[|\]$/g, '').split('%')[0] ?? ''
+  const written = (WITH_PORT.exec(address)?.[1] ?? address).replace(/^\[|\]$/g, '').replace(/%.*/s, '')
   const bare = written.replace(DOTTED_TAIL, hexTail)
   // ipaddr.js reads octal and hexadecimal numbers in a dotted tail. No proxy writes them, and they are not valid addresses.
   if (bare.includes(':') && bare.includes('.')) return 'unknown'

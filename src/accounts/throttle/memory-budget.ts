@@ -21,6 +21,11 @@ export interface Limiter {
   consume(key: string): Promise<unknown>
   /** Takes an attempt back. Resolves with an object whose `consumedPoints` is the number of counted attempts. */
   reward(key: string): Promise<unknown>
+  /**
+   * Reads a count. Resolves with an object with `consumedPoints` and `msBeforeNext`, or with nothing. Only the limit on spraying reads.
+   * Without this method, each process learns from its own first failure that a password is a sprayed one.
+   */
+  get?(key: string): Promise<unknown>
 }
 
 /** The result of rate-limiter-flexible for a limit that is reached. */
@@ -40,6 +45,8 @@ export interface MemoryBudget {
   exhausted(key: string): Exhausted | undefined
   /** Counts an attempt and returns a function that takes it back. Returns the wait if the limit is reached. */
   spend(key: string): (() => void) | Exhausted
+  /** Uses the limit up for a time, because the shared store says so. */
+  exhaust(key: string, wait: Exhausted): void
 }
 
 /**
@@ -47,7 +54,10 @@ export interface MemoryBudget {
  * a timer for each of any number of keys, and uses the wall clock.
  * @param mostKeys the most keys, in slots that are allocated when they are needed. Default: 30,000
  */
-export function memoryBudget({ points, duration }: LimiterOptions, mostKeys?: number): MemoryBudget {
+export function memoryBudget(
+  { points, duration }: Pick<LimiterOptions, 'points' | 'duration'>,
+  mostKeys?: number,
+): MemoryBudget {
   const perf = { now: () => performance.now() }
   const { LRUCache } = lruCache()
   // With `max`, lru-cache allocates all slots at once. With `maxSize`, it grows.
@@ -75,6 +85,10 @@ export function memoryBudget({ points, duration }: LimiterOptions, mostKeys?: nu
         // slot that it could fill, which would dominate the cost of a login.
         if (entry.points === 0 && spent.size > 1 && spent.peek(key, OPTIONS) === entry) spent.delete(key)
       }
+    },
+    exhaust(key, { msBeforeNext }) {
+      // For lru-cache, 0 means without end.
+      spent.set(key, { points }, bare({ ttl: Math.max(1, msBeforeNext) }))
     },
   }
 }

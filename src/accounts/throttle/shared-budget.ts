@@ -13,6 +13,9 @@ const STORE = { tickMs: 10, ticks: 4, restMs: 1000 }
  */
 export type SpendShared = (key: string, storeFailed: (error: unknown) => void) => Promise<(() => void) | Exhausted>
 
+/** Reads whether the limit is reached, and counts nothing. Returns undefined also when the limiter cannot tell. */
+export type ReadShared = (key: string, storeFailed: (error: unknown) => void) => Promise<Exhausted | undefined>
+
 /** The state of the store that all limiters share. */
 export interface SharedStore {
   /** Returns whether the store rests after a failure. Only one login waits for a failing store in that time. */
@@ -124,6 +127,26 @@ export function sharedBudget(limiter: Limiter, store: SharedStore, { duration }:
   }
 }
 
+/** Creates a reader of a failed-login limit on a shared store. */
+export function sharedReader(limiter: Limiter, store: SharedStore, { points, duration }: LimiterOptions): ReadShared {
+  const windowMs = duration * 1000
+  return async (key, storeFailed) => {
+    if (store.rests() || !limiter.get) return undefined
+    let found: unknown
+    const read = async () => {
+      found = await limiter.get?.(key)
+    }
+    try {
+      await store.answerOf(read())
+    } catch (error) {
+      if (!store.rests()) storeFailed(error)
+      store.failed()
+    }
+    if (!(numberOf(found, 'consumedPoints') >= points)) return undefined
+    return { msBeforeNext: waitOf({ msBeforeNext: numberOf(found, 'msBeforeNext') }, windowMs) }
+  }
+}
+
 /**
  * Returns whether a limiter refused because the limit is reached. The refusal may be an `Error`, because refusing a login is safer
  * than continuing without the shared limit.
@@ -132,9 +155,9 @@ function isExhausted(outcome: unknown): outcome is Exhausted {
   return typeof propertyOf(outcome, 'msBeforeNext') === 'number'
 }
 
-/** Returns the wait that the limiter reports. Returns the whole window if that wait is not within the window. */
+/** Returns the wait that the limiter reports, at most the whole window. Returns the window for an invalid wait. */
 function waitOf({ msBeforeNext }: Exhausted, windowMs: number): number {
-  return msBeforeNext >= 0 && msBeforeNext <= windowMs ? msBeforeNext : windowMs
+  return msBeforeNext >= 0 ? Math.min(msBeforeNext, windowMs) : windowMs
 }
 
 /** Reads a number from the result of a limiter. Returns NaN, which compares as false, for everything else. */

@@ -3,7 +3,7 @@ import { isUint8Array } from 'node:util/types'
 import { type Check, InvalidOption, isPlainObject, optional, readOptions } from '../../shared/options.js'
 import { type Budget, budgetOption, type Size } from './budget-option.js'
 import type { Exhausted, MemoryBudget } from './memory-budget.js'
-import type { SpendShared } from './shared-budget.js'
+import type { ReadShared, SpendShared } from './shared-budget.js'
 import type { BudgetName } from './throttle-keys.js'
 
 /** The limit on guesses of one password at many accounts. */
@@ -60,17 +60,24 @@ export function sprayingOption(value: unknown): SprayingSettings | undefined {
 export interface SharedLimit {
   memory: MemoryBudget
   shared: SpendShared | undefined
+  read: ReadShared | undefined
 }
 
 type KeyOf = (name: BudgetName) => string
+
+/** An attempt that the limit lets pass, or the wait. */
+export type SprayAttempt = { refusal: undefined; giveBack(): void; failed(): Promise<void> } | { refusal: Exhausted }
 
 export interface SprayLimit {
   /** Returns a keyed digest of 20 bits. One password in 1,048,576 has the same digest, so a digest does not reveal the password. */
   digest(password: string): string
   /** Returns the wait if memory knows that the attempt would be refused. Counts nothing. */
   exhausted(digest: string, keyOf: KeyOf): Exhausted | undefined
-  /** Counts an attempt and returns a function that takes it back. Returns the wait if the limit is reached. */
-  spend(digest: string, keyOf: KeyOf, storeFailed: (error: unknown) => void): Promise<(() => void) | Exhausted>
+  /**
+   * Counts an attempt with a sprayed password against the client network. Another password is counted by `failed`, when it was wrong.
+   * So no digest of a right password is ever written to the store, and simultaneous right logins make no password a sprayed one.
+   */
+  spend(digest: string, keyOf: KeyOf, storeFailed: (error: unknown) => void): Promise<SprayAttempt>
 }
 
 interface SprayParts {
@@ -109,6 +116,14 @@ export function sprayLimit({ key = randomBytes(KEY_BYTES), passwords, addresses,
     }
   }
 
+  /** Returns the wait if a password is a sprayed one. Writes nothing into the store, because the password may be the right one. */
+  async function sprayedUntil(digest: string, storeFailed: (error: unknown) => void): Promise<Exhausted | undefined> {
+    const inMemory = passwords.memory.exhausted(digest)
+    const inStore = inMemory ? undefined : await passwords.read?.(digest, storeFailed)
+    if (inStore) passwords.memory.exhaust(digest, inStore)
+    return inMemory ?? inStore
+  }
+
   return {
     digest: (password) => createHmac('sha256', derived).update(password).digest('hex').slice(0, 5),
     exhausted(digest, keyOf) {
@@ -117,29 +132,30 @@ export function sprayLimit({ key = randomBytes(KEY_BYTES), passwords, addresses,
       return refusal && soonest(sprayed, refusal)
     },
     async spend(digest, keyOf, storeFailed) {
-      const guess = guesses.spend(`${digest} ${keyOf('account')}`)
-      const giveGuessBack = typeof guess === 'function' ? guess : () => {}
-      const counted = await spend(passwords, digest, storeFailed)
-      if (typeof counted === 'function') {
-        // A repeated guess is not counted again, so only guesses at different accounts make a password a sprayed one.
-        if (typeof guess !== 'function') counted()
-        return () => {
-          giveGuessBack()
-          counted()
-        }
+      const countAddress = () => spend(addresses, keyOf('address'), storeFailed)
+      const sprayed = await sprayedUntil(digest, storeFailed)
+      if (sprayed) {
+        const point = await countAddress()
+        return typeof point === 'function'
+          ? { refusal: undefined, giveBack: point, async failed() {} }
+          : { refusal: soonest(sprayed, point) }
       }
-      const point = await spend(addresses, keyOf('address'), storeFailed)
-      if (typeof point !== 'function') {
-        giveGuessBack()
-        return soonest(counted, point)
-      }
-      return () => {
-        giveGuessBack()
-        point()
+      return {
+        refusal: undefined,
+        giveBack() {},
+        async failed() {
+          // A repeated guess is not counted again, so only guesses at different accounts make a password a sprayed one.
+          if (typeof guesses.spend(`${digest} ${keyOf('account')}`) !== 'function') return
+          const counted = await spend(passwords, digest, storeFailed)
+          if (typeof counted === 'function') return
+          // Meanwhile the password has become a sprayed one, perhaps in another process.
+          passwords.memory.exhaust(digest, counted)
+          await countAddress()
+        },
       }
     },
   }
 }
 
 /** A login is refused only while both limits are used up. */
-const soonest = (one: Exhausted, other: Exhausted) => (one.msBeforeNext < other.msBeforeNext ? one : other)
+const soonest = (one: Exhausted, other: Exhausted) => ({ msBeforeNext: Math.min(one.msBeforeNext, other.msBeforeNext) })

@@ -3,7 +3,7 @@ import { misuse } from '../../shared/misuse.js'
 import { type Check, func, named, optional, readOptions, withMethods } from '../../shared/options.js'
 import { type Budget, budgetOption, type Size } from './budget-option.js'
 import { type Exhausted, type Limiter, type LimiterOptions, memoryBudget } from './memory-budget.js'
-import { sharedBudget, sharedStore } from './shared-budget.js'
+import { sharedBudget, sharedReader, sharedStore } from './shared-budget.js'
 import { type SharedLimit, type Spraying, sprayingOption, sprayLimit } from './spraying.js'
 import { type BudgetName, throttleKeys } from './throttle-keys.js'
 
@@ -66,6 +66,8 @@ export interface Throttle {
 export interface Spent {
   /** Takes the attempt back, except from one limit. */
   giveBack(except?: 'address'): void
+  /** Called when the login failed, before its response. Counts what a login counts only after its password was wrong. */
+  failed?: (() => void | Promise<void>) | undefined
 }
 
 function budget(name: string, fallback: Size) {
@@ -111,11 +113,7 @@ export function createThrottle(options?: ThrottleOptions): Required<Throttle> {
     limiter: factory,
     budgets,
     spraying,
-  } = readOptions<ThrottleOptions, typeof schema>(caller, options, schema, {
-    store: 'limiter',
-    budget: 'budgets',
-    spray: 'spraying',
-  })
+  } = readOptions<ThrottleOptions, typeof schema>(caller, options, schema, { store: 'limiter' })
   const sizes = readOptions<Budgets, typeof budgetsSchema>(
     `${caller}: option "budgets"`,
     budgets as Budgets | undefined,
@@ -129,7 +127,11 @@ export function createThrottle(options?: ThrottleOptions): Required<Throttle> {
   function limit(name: string, { points, duration }: Size, mostKeys?: number): SharedLimit {
     const settings = { keyPrefix: `login-${name}`, points, duration: Math.ceil(duration / 1000) }
     const limiter = factory && named(`${caller}: what "limiter" returned`, limiterCheck, factory({ ...settings }))
-    return { memory: memoryBudget(settings, mostKeys), shared: limiter && sharedBudget(limiter, store, settings) }
+    return {
+      memory: memoryBudget(settings, mostKeys),
+      shared: limiter && sharedBudget(limiter, store, settings),
+      read: limiter && sharedReader(limiter, store, settings),
+    }
   }
   const limits = ORDER.flatMap((name) => {
     const size = sizes[name]
@@ -147,7 +149,7 @@ export function createThrottle(options?: ThrottleOptions): Required<Throttle> {
       passwords: limit('password', spraying.password, MOST_SPRAYING_KEYS.passwords),
       addresses: limit('sprayed', spraying.address, MOST_SPRAYING_KEYS.networks),
       guesses: memoryBudget(
-        { keyPrefix: '', points: 1, duration: Math.ceil(spraying.password.duration / 1000) },
+        { points: 1, duration: Math.ceil(spraying.password.duration / 1000) },
         MOST_SPRAYING_KEYS.guesses,
       ),
     })
@@ -183,12 +185,13 @@ export function createThrottle(options?: ThrottleOptions): Required<Throttle> {
         spent.push({ name, giveBack: point })
       }
       if (spray && passwordDigest !== undefined) {
-        const point = await spray.spend(passwordDigest, keyOf, storeFailed)
-        if (typeof point !== 'function') {
+        const attempt = await spray.spend(passwordDigest, keyOf, storeFailed)
+        if (attempt.refusal) {
           giveBack()
-          throw exhausted(point, 'spraying')
+          throw exhausted(attempt.refusal, 'spraying')
         }
-        spent.push({ name: 'spraying', giveBack: point })
+        spent.push({ name: 'spraying', giveBack: attempt.giveBack })
+        return { giveBack, failed: attempt.failed }
       }
       return { giveBack }
     },

@@ -89,6 +89,9 @@ async function mustAnswer({ answers }: Probe, present: (text: string) => string)
   try {
     await answers.signedIn()
   } catch (error) {
-    throw error instanceof Fault ? new CommandError(`The token endpoint gives ${present(error.message)}`) : error
+    const message = present(error instanceof Error ? error.message : String(error))
+    throw new CommandError(
+      error instanceof Fault ? `The token endpoint gives ${message}` : `The login cannot be sent: ${message}`,
+    )
   }
 }

@@ -20,26 +20,27 @@ function folded(text: string): string {
 const FEWEST_LETTERS = 4
 
 /** The pieces of the secrets by their length, for each way to compare. */
-export type SecretPieces = readonly ReadonlyMap<number, ReadonlySet<string>>[]
+export type SecretPieces = readonly Map<number, Set<string>>[]
+
+export const noPieces = (): SecretPieces => READINGS.map(() => new Map())
 
 /**
- * Returns the pieces of secrets that must not be shown: half of a secret, but at least 4 and at most 8 characters of it. A secret
- * of up to 4 characters is one piece. Empty secrets have no pieces.
+ * Adds the pieces of a secret that must not be shown: half of the secret, but at least 4 and at most 8 characters of it. A secret of
+ * up to 4 characters is one piece. An empty secret has no pieces.
  */
-export function secretPieces(secrets: readonly string[]): SecretPieces {
-  const spellings = secrets.map((secret) => secret.toWellFormed())
-  const [exact, blurred, letters] = READINGS.map((read) => spellings.map(read)) as [string[], string[], string[]]
-  const long = [...letters, ...spellings.flatMap(base64Letters)].filter(({ length }) => length >= FEWEST_LETTERS)
-  return [exact, blurred, long].map((texts) => {
-    const pieces = new Map<number, Set<string>>()
+export function addPieces(pieces: SecretPieces, secret: string): void {
+  const spelling = secret.toWellFormed()
+  const [exact, blurred, letters] = READINGS.map((read) => read(spelling)) as [string, string, string]
+  const long = [letters, ...base64Letters(spelling)].filter(({ length }) => length >= FEWEST_LETTERS)
+  for (const [index, texts] of [[exact], [blurred], long].entries()) {
+    const known = pieces[index] as Map<number, Set<string>>
     for (const text of texts.filter((one) => one !== '')) {
       const length = text.length < 4 ? text.length : Math.min(8, Math.max(4, Math.ceil(text.length / 2)))
-      const known = pieces.get(length) ?? new Set()
-      pieces.set(length, known)
-      for (let at = 0; at + length <= text.length; at++) known.add(text.slice(at, at + length))
+      const ofLength = known.get(length) ?? new Set()
+      known.set(length, ofLength)
+      for (let at = 0; at + length <= text.length; at++) ofLength.add(text.slice(at, at + length))
     }
-    return pieces
-  })
+  }
 }
 
 /** Returns base64 of a secret at any position in a longer text. Node lower-cases header names, so they cannot be decoded. */

@@ -65,12 +65,13 @@ export class BearerStrategy {
     const { check, refuse, realm, verify } = this as PassportActions & BearerStrategy
     const actions = firstAction(this)
     // Another middleware's value is not a verified token.
-    if (req.auth !== undefined) req.auth = undefined
+    req.auth = undefined
     const checked = async () => check(req)
     checked()
       .then(
-        ({ auth, user = auth }) => {
-          if (!auth || !user) return actions.pass()
+        ({ auth, user: account }) => {
+          if (!auth) return actions.pass()
+          const user = account ?? auth
           const admit = (admitted: unknown, info?: object) => {
             req.auth = auth
             actions.success(admitted, info)

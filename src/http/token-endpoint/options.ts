@@ -67,8 +67,8 @@ const BYTE_SIZE = /^\d+(\.\d+)? ?([km]?b)?$/i
 
 const byteSize: Check<number> = (value) => {
   const readable = typeof value === 'number' || (typeof value === 'string' && BYTE_SIZE.test(value))
-  const size = readable ? bytes().parse(value as number | string) : null
-  if (size === null || !Number.isInteger(size) || size < 1 || size > MAX_BODY) {
+  const size = readable ? Number(bytes().parse(value as number | string)) : 0
+  if (!Number.isInteger(size) || size < 1 || size > MAX_BODY) {
     throw new InvalidOption("a number of bytes or a string like '10kb', from 1 byte to 1 MB")
   }
   return size

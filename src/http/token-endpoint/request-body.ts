@@ -53,7 +53,7 @@ function canBeRead(req: BodyRequest): boolean {
 }
 
 function parserOf(req: IncomingMessage, headers: IncomingHttpHeaders): (text: string) => unknown {
-  const { parseContentType } = packages ?? loadBodyReader()
+  const { parseContentType } = loadBodyReader()
   const { type, parameters } = parseContentType(headers['content-type'] ?? '')
   const parse = Object.hasOwn(ENCODINGS, type) ? ENCODINGS[type as RequestType] : undefined
   const charset = parameters['charset']?.toLowerCase() ?? 'utf-8'
@@ -70,11 +70,11 @@ const FAULTS: Readonly<Record<string, AuthErrorCode>> = {
 }
 
 async function readBytes(req: IncomingMessage, limit: number, headers: IncomingHttpHeaders): Promise<Uint8Array> {
-  const { getRawBody } = packages ?? loadBodyReader()
+  const { getRawBody } = loadBodyReader()
   try {
     return await getRawBody(req, { limit, length: headers['content-length'] ?? null })
   } catch (error) {
-    const type = String((error as { type?: unknown } | undefined)?.type)
+    const type = String((error as { type?: unknown }).type)
     throw new AuthError(own(FAULTS, type) ?? (req.destroyed ? 'client_closed_request' : 'invalid_body'))
   }
 }
@@ -86,7 +86,7 @@ async function readBytes(req: IncomingMessage, limit: number, headers: IncomingH
 function parseForm(text: string): Record<string, string> {
   const fields = new Map<string, string>()
   for (const pair of text.split('&').filter(Boolean)) {
-    const [name = '', ...value] = pair.split('=')
+    const [name, ...value] = pair.split('=') as [string, ...string[]]
     const field = decodeField(name)
     if (fields.has(field)) throw new SyntaxError('repeated field')
     fields.set(field, decodeField(value.join('=')))

@@ -53,7 +53,7 @@ interface Network<T> {
 export function createFairQueue<T extends object>(limits: QueueLimits, drop: (item: T) => void): FairQueue<T> {
   // A Map keeps the order of insertion, so the first key is the next network to serve.
   const networks = new Map<string, Network<T>>()
-  const connections = new Map<object, Set<QueueSlot<T>>>()
+  const connections = new Map<object | undefined, Set<QueueSlot<T>>>()
   let size = 0
 
   /** Empties a slot, and returns its item. */
@@ -65,7 +65,7 @@ export function createFairQueue<T extends object>(limits: QueueLimits, drop: (it
     size--
     network.size--
     deleteFrom(network.lanes, source.connection, slot)
-    if (source.connection) deleteFrom(connections, source.connection, slot)
+    deleteFrom(connections, source.connection, slot)
     if (network.size === 0) networks.delete(source.network)
     return item
   }
@@ -81,8 +81,9 @@ export function createFairQueue<T extends object>(limits: QueueLimits, drop: (it
   function makeRoom(own: number): boolean {
     if (size < limits.total) return true
     const most = largest(networks.values())
-    if (!most || most.size <= own + 1) return false
-    dropAll([...(largest(most.lanes.values()) ?? [])].slice(-1))
+    const lane = most && most.size > own + 1 && largest(most.lanes.values())
+    if (!lane) return false
+    dropAll([...lane].slice(-1))
     return true
   }
 
@@ -100,19 +101,16 @@ export function createFairQueue<T extends object>(limits: QueueLimits, drop: (it
       const slot = { source, item }
       network.size++
       getOrCreate(network.lanes, connection, () => new Set<QueueSlot<T>>()).add(slot)
-      if (connection) getOrCreate(connections, connection, () => new Set<QueueSlot<T>>()).add(slot)
+      getOrCreate(connections, connection, () => new Set<QueueSlot<T>>()).add(slot)
       size++
       return slot
     },
     take() {
-      const [name, network] = first(networks) ?? []
-      const [connection, lane] = (network && first(network.lanes)) ?? []
-      const [slot] = lane ?? []
-      if (name === undefined || !network || !slot) return undefined
-      const item = leave(slot)
-      moveToEnd(networks, name)
-      moveToEnd(network.lanes, connection)
-      return item
+      const network = rotate(networks)
+      const lane = network && rotate(network.lanes)
+      if (!lane) return undefined
+      const [slot] = lane
+      return slot && leave(slot)
     },
     remove: (slot) => leave(slot) !== undefined,
     get size() {
@@ -123,19 +121,17 @@ export function createFairQueue<T extends object>(limits: QueueLimits, drop: (it
 
 function deleteFrom<K, T>(map: Map<K, Set<T>>, key: K, item: T): void {
   const items = map.get(key)
-  items?.delete(item)
-  if (items?.size === 0) map.delete(key)
+  if (items?.delete(item) && items.size === 0) map.delete(key)
 }
 
-function first<K, V>(map: ReadonlyMap<K, V>): [K, V] | undefined {
-  return map.entries().next().value
-}
-
-function moveToEnd<K, V>(map: Map<K, V>, key: K): void {
-  const value = map.get(key)
-  if (value === undefined) return
+/** Moves the first entry of a map to the end. Returns its value. */
+function rotate<K, V>(map: Map<K, V>): V | undefined {
+  const [entry] = map
+  if (!entry) return undefined
+  const [key, value] = entry
   map.delete(key)
   map.set(key, value)
+  return value
 }
 
 function getOrCreate<K, V>(map: Map<K, V>, key: K, create: () => V): V {

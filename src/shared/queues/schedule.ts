@@ -34,7 +34,7 @@ export function steadyClock(clock: () => number): SteadyClock {
   function now(): number {
     const read = clock()
     // Whole seconds, because a token expires at a whole second.
-    if (read < last) lost += Math.ceil((last - read) / 1000) * 1000
+    lost += Math.max(0, Math.ceil((last - read) / 1000)) * 1000
     last = read
     return read + lost
   }

@@ -103,6 +103,7 @@ export async function simulate(createThrottle, scenario) {
         throttle.check(emailOf(account), ipv4(address), digest)
         const spent = await throttle.spend(emailOf(account), ipv4(address), () => {}, digest)
         if (right) spent.giveBack()
+        else await spent.failed?.()
         return undefined
       } catch (error) {
         if (error.code !== 'too_many_attempts') throw error

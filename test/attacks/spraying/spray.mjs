@@ -34,6 +34,7 @@ const ATTACKS = {
   'only the most common password, 1 hour': { order: mostCommon, guesses: ACCOUNTS, days: 1 / 24 },
   'each password at 19 accounts a day': { order: belowTheLimit, guesses: 300_000, days: 1 },
   '2 % of the addresses in networks of people': { overlap: 0.02 },
+  '20 % of the addresses there, to lock people out': { overlap: 0.2 },
 }
 
 const print = (line) => process.stdout.write(`${line}\n`)

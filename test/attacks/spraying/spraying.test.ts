@@ -1,6 +1,7 @@
 import express from 'express'
 import { createThrottle, tokenRouter } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
+import { defaultConcurrency } from '../../../src/accounts/passwords/hash-queue.js'
 import { all, statuses } from '../../support/concurrency.js'
 import { ACCOUNTS, countingHasher, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../../support/fixtures.js'
 import type { Answer } from '../../support/host.js'
@@ -79,10 +80,20 @@ describe('over HTTP', () => {
 
   it('a sprayed password reaches a hash 20 times, and then 3 times from each address', async () => {
     const { spray, hasher, limits } = await start()
+    expect(statuses(await spray(20, () => ATTACKER))).toEqual({ 403: 20 })
     const answers: Answer[] = await spray(200, (i) => `10.0.0.${i % 5}`)
-    expect(statuses(answers)).toEqual({ 403: 35, 429: 165 })
+    expect(statuses(answers)).toEqual({ 403: 15, 429: 185 })
     expect(hasher.asked).toHaveLength(35)
     expect(new Set(limits)).toEqual(new Set(['spraying']))
+  })
+
+  it('simultaneous first guesses pass as far as they hold a queue slot, and use up the failures of their addresses', async () => {
+    const { spray, hasher } = await start()
+    await spray(400, (i) => `10.0.0.${i % 5}`)
+    expect(hasher.asked.length).toBeLessThanOrEqual(20 + 32 * defaultConcurrency() + 15)
+    const before = hasher.asked.length
+    expect(statuses(await spray(50, (i) => `10.0.0.${i % 5}`))).toEqual({ 429: 50 })
+    expect(hasher.asked).toHaveLength(before)
   })
 
   it('the owner of a sprayed password logs in from another address, and with another password from everywhere', async () => {

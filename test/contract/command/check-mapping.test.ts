@@ -53,6 +53,17 @@ test('the usual Express tutorial: every row has a verdict, and every skipped row
   }
 })
 
+test('a login that Node cannot send is reported in one line', async () => {
+  const mapping = join(folder, 'trailer.json')
+  const api = JSON.parse(readFileSync(MAPPING, 'utf8'))
+  writeFileSync(mapping, JSON.stringify({ ...api, login: { ...api.login, headers: { Trailer: 'x' } } }))
+  const { code, stdout, stderr } = await runWith(mapping)
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(stderr).toBe(
+    'express-token-endpoint: The login cannot be sent: Trailers are invalid with this transfer encoding\n',
+  )
+})
+
 describe('an API without faults', () => {
   const check = async (app: express.Express, ...more: string[]) => {
     const { url } = await listen(app)

@@ -117,6 +117,8 @@ describe('openApiDocument', () => {
   it.each<[string, object | string, RegExp]>([
     ['a path with a pattern', { path: '/:house/token' }, /option "path" must be a path like/],
     ['no path', { path: true }, /option "path" must be a path like/],
+    ['a path that is a word', { path: 'false' }, /option "path" must be a path like/],
+    ['a path of the keys that is a word', { jwks: 'true' }, /option "jwks" must be a path like/],
     [
       'a server without a scheme',
       { servers: 'api.example.com' },
@@ -125,10 +127,26 @@ describe('openApiDocument', () => {
     ['one bad server among others', { servers: ['https://a.example', 'x'] }, /option "servers" must be/],
     ['an empty title', { title: '' }, /option "title" must be a non-empty string/],
     ['a scheme that no reference can name', { schemeName: 'bearer token' }, /option "schemeName" must be a name/],
-    ['the issuer', { issuer: 'https://api.example.com' }, /unknown option "issuer". Did you mean "servers"\?/],
+    ['an empty version', { version: '' }, /option "version" must be a non-empty string/],
     ['no object', 'Statements', /expected an options object/],
   ])('misuse: %s', (_what, options, says) => {
     expectMisuse(() => openApiDocument(options as OpenApiOptions), says)
+  })
+
+  it.each([
+    ['issuer', 'servers'],
+    ['server', 'servers'],
+    ['url', 'servers'],
+    ['baseUrl', 'servers'],
+    ['name', 'title'],
+    ['prefix', 'path'],
+    ['tokenPath', 'path'],
+    ['jwksPath', 'jwks'],
+    ['keys', 'jwks'],
+    ['scheme', 'schemeName'],
+  ])('misuse: %s, which is called %s here', (name, meant) => {
+    const says = `openApiDocument: unknown option "${name}". Did you mean "${meant}"?`
+    expectMisuse(() => openApiDocument({ [name]: 'x' }), says)
   })
 })
 
@@ -190,7 +208,11 @@ describe('guardedOperation', () => {
   it.each<[object, RegExp]>([
     [{ scope: '' }, /option "scope" must be scope tokens/],
     [{ scopes: 'a' }, /unknown option "scopes". Did you mean "scope"\?/],
-    [{ optional: 'yes' }, /option "optional" must be true or false/],
+    [{ requiredScopes: 'a' }, /unknown option "requiredScopes". Did you mean "scope"\?/],
+    [{ scheme: 'a' }, /unknown option "scheme". Did you mean "schemeName"\?/],
+    [{ credentialsRequired: false }, /unknown option "credentialsRequired". Did you mean "optional"\?/],
+    [{ optional: 'yes' }, /^guardedOperation: option "optional" must be true or false/],
+    [{ schemeName: 'a b' }, /option "schemeName" must be a name of letters, digits/],
   ])('misuse: %j', (options, says) => {
     expectMisuse(() => guardedOperation(OK, options), says)
   })

@@ -123,8 +123,8 @@ export const FAULTS = [
     what: 'one network is served until it has nothing left',
     model: 'login-queue',
     file: 'shared/queues/fair-queue.ts',
-    from: '      moveToEnd(networks, name)\n',
-    to: '',
+    from: 'const network = rotate(networks)',
+    to: 'const [network] = networks.values()',
   },
   {
     what: 'a login that has left the queue is served again',

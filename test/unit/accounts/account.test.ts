@@ -17,10 +17,20 @@ describe('checkAccount', () => {
   it.each<[string, object]>([
     ['the least', least],
     ['without a password', { ...least, passwordHash: null }],
-    ['all members', { ...least, disabled: true, scopes: ['a'], claims: { a: 1 }, tokensValidAfter: new Date(0) }],
+    [
+      'all members',
+      {
+        ...least,
+        disabled: true,
+        scopes: ['a'],
+        claims: { a: 1 },
+        tokensValidAfter: new Date(0),
+        lifetime: '10m',
+      },
+    ],
     [
       'all the optional null, as SQL has it',
-      { ...least, disabled: null, scopes: null, claims: null, tokensValidAfter: null },
+      { ...least, disabled: null, scopes: null, claims: null, tokensValidAfter: null, lifetime: null },
     ],
     ['all the optional undefined', { ...least, disabled: undefined, scopes: undefined, claims: undefined }],
     ['nothing in them', { ...least, scopes: [], claims: {} }],
@@ -48,7 +58,7 @@ describe('checkAccount', () => {
   })
 
   it('leaves out what the store left out, or set to null', () => {
-    const nothing = { disabled: null, scopes: undefined, claims: null, tokensValidAfter: undefined }
+    const nothing = { disabled: null, scopes: undefined, claims: null, tokensValidAfter: undefined, lifetime: null }
     expect(Object.keys(checkAccount({ ...least, ...nothing, name: 'Alice' }) ?? {})).toEqual(['id', 'passwordHash'])
   })
 
@@ -68,6 +78,7 @@ describe('checkAccount', () => {
           scopes: once('scopes', ['a'], ['admin']),
           claims: once('claims', { a: 1 }, { admin: true }),
           tokensValidAfter: once('tokensValidAfter', new Date(7), undefined),
+          lifetime: once('lifetime', '10m', '366 days'),
         },
       ),
     )
@@ -78,8 +89,9 @@ describe('checkAccount', () => {
       scopes: ['a'],
       claims: { a: 1 },
       tokensValidAfter: new Date(7),
+      lifetime: '10m',
     })
-    expect(reads.sort()).toEqual(['claims', 'disabled', 'id', 'passwordHash', 'scopes', 'tokensValidAfter'])
+    expect(reads.sort()).toEqual(['claims', 'disabled', 'id', 'lifetime', 'passwordHash', 'scopes', 'tokensValidAfter'])
   })
 
   it('copies the scopes, so that a later change does not count', () => {
@@ -99,6 +111,7 @@ describe('checkAccount', () => {
     ['scopes', ['admin']],
     ['claims', { admin: true }],
     ['tokensValidAfter', new Date(0)],
+    ['lifetime', '366 days'],
   ])('takes no %s that every object inherits, and neither does who reads the account', async (name, value) => {
     const read = await polluted({ [name]: value }, () => {
       const account = checkAccount({ ...least }) as unknown as Record<string, unknown>

@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events'
 import {
   type AccountStore,
+  AuthError,
   createPasswords,
   createThrottle,
   type Hasher,
@@ -10,6 +11,7 @@ import {
 } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
 import { createLogin as createLoginOf, type Login, type LoginContext } from '../../../src/accounts/login.js'
+import { settled } from '../../support/concurrency.js'
 import { refusalOf } from '../../support/failures.js'
 import { ACCOUNTS, countingHasher, fastPasswords, makeStore, PASSWORD } from '../../support/fixtures.js'
 import { unhandledRejections } from '../../support/host.js'
@@ -83,6 +85,24 @@ describe('a good login', () => {
     const { signal } = new AbortController()
     await login({ email: alice.email, password: PASSWORD }, { ...context(), signal })
     expect(getEventListeners(signal, 'abort')).toEqual([])
+  })
+
+  it('says the time just before the look-up, which a later change of the account is compared with', async () => {
+    let now = new Date(1000)
+    const findByEmail = () => {
+      now = new Date(2000)
+      return alice
+    }
+    const parts = { store: { findByEmail }, passwords: fastPasswords(), throttle: undefined, timeout: 1000 }
+    const credentials = { email: alice.email, password: PASSWORD }
+    const login = createLoginOf({ ...parts, clock: { now: () => now } })
+    expect((await login(credentials, context())).asOf).toEqual(new Date(1000))
+    vi.useFakeTimers({ toFake: ['Date'], now: 5000 })
+    try {
+      expect((await createLoginOf(parts)(credentials, context())).asOf).toEqual(new Date(5000))
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   it('is told when its throttle goes on without the shared store', async () => {
@@ -177,6 +197,15 @@ describe('the e-mail address', () => {
     },
   )
 
+  it('with more than 320 characters is not asked of the store', async () => {
+    const findByEmail = vi.fn(async () => alice)
+    const { run, hasher } = recorded({ store: { findByEmail } })
+    expect(await refusalOf(run('a'.repeat(321)))).toMatchObject({ code: 'invalid_credentials' })
+    expect(findByEmail).not.toHaveBeenCalled()
+    expect(hasher.asked).toHaveLength(1)
+    expect(await run('a'.repeat(320))).toEqual(accountOf(alice))
+  })
+
   it('is looked up with the store as this', async () => {
     class Store implements AccountStore {
       readonly #accounts = [alice]
@@ -255,6 +284,85 @@ describe('a password check that fails', () => {
     } finally {
       vi.useRealTimers()
     }
+  })
+})
+
+describe('a throttle', () => {
+  const refused = new AuthError('too_many_attempts', { limit: 'address', retryAfter: 7 })
+  const spent = { giveBack() {} }
+
+  /** Creates a login with a throttle, and returns what the throttle and the store were called with. */
+  function throttled(throttle: Partial<Throttle>) {
+    const calls: unknown[][] = []
+    const record = <K extends keyof Throttle>(name: K, result: Throttle[K]) =>
+      ((...args: never[]) => {
+        calls.push([name, ...args])
+        return (result as (...args: never[]) => unknown)(...args)
+      }) as never
+    const found = vi.fn(async () => alice)
+    const login = createLogin({
+      store: { findByEmail: found },
+      passwords: fastPasswords(),
+      throttle: {
+        ...(throttle.check && { check: record('check', throttle.check) }),
+        ...(throttle.digestPassword && { digestPassword: record('digestPassword', throttle.digestPassword) }),
+        spend: record('spend', throttle.spend ?? (async () => spent)),
+      },
+      timeout: 1000,
+    })
+    const run = () => login({ email: alice.email, password: PASSWORD }, context())
+    return { run, calls, found }
+  }
+
+  it('checks and counts a digest that it made of the password, and nothing else sees the password', async () => {
+    const { run, calls } = throttled({ digestPassword: () => 'd1ge5', check() {} })
+    expect(await run()).toEqual(accountOf(alice))
+    expect(calls).toEqual([
+      ['digestPassword', PASSWORD],
+      ['check', alice.email, '192.0.2.1', 'd1ge5'],
+      ['spend', alice.email, '192.0.2.1', expect.any(Function), 'd1ge5'],
+    ])
+  })
+
+  it('without digestPassword never sees a password', async () => {
+    const { run, calls } = throttled({ check() {} })
+    expect(await run()).toEqual(accountOf(alice))
+    expect(calls).toEqual([
+      ['check', alice.email, '192.0.2.1', undefined],
+      ['spend', alice.email, '192.0.2.1', expect.any(Function), undefined],
+    ])
+  })
+
+  it('that refuses in check ends the login before anything is counted or looked up', async () => {
+    const check = () => {
+      throw refused
+    }
+    const { run, calls, found } = throttled({ check })
+    expect(await refusalOf(run())).toBe(refused)
+    expect(calls.map(([name]) => name)).toEqual(['check'])
+    expect(found).not.toHaveBeenCalled()
+  })
+
+  it('that refuses in spend ends the login before the account is looked up', async () => {
+    const { run, found } = throttled({ spend: () => Promise.reject(refused) })
+    expect(await refusalOf(run())).toBe(refused)
+    expect(found).not.toHaveBeenCalled()
+  })
+
+  const down = new Error('down')
+  const fail = () => {
+    throw down
+  }
+  it.each<[keyof Throttle, Partial<Throttle>]>([
+    ['digestPassword', { digestPassword: fail }],
+    ['check', { check: fail }],
+    ['spend', { spend: fail }],
+  ])('whose %s fails is no refusal, and lets nobody in', async (_, throttle) => {
+    const { run, found } = throttled(throttle)
+    const error = await refusalOf(run())
+    expect(error).toMatchObject({ code: 'unavailable', dependency: 'throttle' })
+    expect(error.cause).toBe(down)
+    expect(found).not.toHaveBeenCalled()
   })
 })
 
@@ -392,6 +500,26 @@ describe('the points of an attempt', () => {
     await login({ email: alice.email, password: PASSWORD }, { ...context(), signal: client.signal }).catch(() => {})
     expect(giveBack.mock.calls.map(([but]) => but)).toEqual(returned)
   })
+
+  it.each([
+    ['a wrong password', alice.email, 'wrong', 1],
+    ['an unknown address', 'nobody@example.com', PASSWORD, 1],
+    ['a right password', alice.email, PASSWORD, 0],
+  ])('are told of the failure before the login ends: %s', async (_, email, password, times) => {
+    const told: string[] = []
+    const failed = async () => {
+      await settled()
+      told.push('failed')
+    }
+    const login = createLogin({
+      store: makeStore(),
+      passwords: fastPasswords(),
+      throttle: { spend: async () => ({ giveBack() {}, failed }) },
+      timeout: 60_000,
+    })
+    await login({ email, password }, context()).catch(() => {})
+    expect(told).toHaveLength(times)
+  })
 })
 
 describe('rehash on login', () => {
@@ -498,7 +626,10 @@ describe('a dependency that returns after the timeout', () => {
       throttle: undefined,
       timeout: 10,
     })
-    expect(await refusalOf(login(credentials, context()))).toMatchObject({ code: 'unavailable' })
+    expect(await refusalOf(login(credentials, context()))).toMatchObject({
+      code: 'unavailable',
+      dependency: 'passwords',
+    })
     await vi.waitFor(() => expect(leave).toHaveBeenCalledOnce())
   })
 

@@ -32,6 +32,12 @@ describe('memoryAccounts', () => {
   })
 })
 
+describe('memoryAccounts with an invalid account', () => {
+  it.each(['', undefined, 7])('refuses the id %o', (id) => {
+    expectMisuse(() => memoryAccounts([{ ...bob, id: id as string }]), 'account: "id" must be a non-empty string')
+  })
+})
+
 describe('memoryAccounts without an address', () => {
   it.each([null, undefined, {}, { ...bob, email: 7 }, { ...bob, email: undefined }])('refuses %o', (account) => {
     expectMisuse(() => memoryAccounts([alice, account as never]), 'memoryAccounts: each account needs an "email"')

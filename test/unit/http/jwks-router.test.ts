@@ -108,12 +108,23 @@ describe('jwksRouter', () => {
 
   const verifier = createTokenVerifier({ issuer: ISSUER, keys: { alg: 'HS256', secret: SECRET } })
   it.each([
-    ['no tokens', {}, /option "tokens" must be what createTokenIssuer\(\) returned/],
+    ['no tokens', {}, /^jwksRouter: option "tokens" must be what createTokenIssuer\(\) returned, but is missing$/],
+    ['null', { tokens: null }, /option "tokens" must be what createTokenIssuer\(\) returned, but is null$/],
     ['a verifier', { tokens: verifier }, /A verifier publishes no keys/],
     ['keys', { tokens: { keys: [] } }, /option "tokens" must be/],
     ['a pattern as path', { tokens: rotating, path: '/:a' }, /option "path" must be a path/],
-    ['an unknown option', { tokens: rotating, issuer: rotating }, /unknown option "issuer". Did you mean "tokens"/],
   ])('is misuse with %s', (_, options, says) => {
     expectMisuse(() => jwksRouter(options as never), says)
+  })
+
+  it.each([
+    ['issuer', 'tokens'],
+    ['tokenIssuer', 'tokens'],
+    ['keys', 'tokens'],
+    ['jwks', 'tokens'],
+    ['url', 'path'],
+  ])('is misuse with %s, which is called %s here', (name, meant) => {
+    const options = { tokens: rotating, [name]: rotating }
+    expectMisuse(() => jwksRouter(options), `unknown option "${name}". Did you mean "${meant}"?`)
   })
 })

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { AuthError, type AuthErrorCode } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { withHeaders } from '../../../src/shared/errors.js'
+import { isAuthError, withHeaders, withoutCause } from '../../../src/shared/errors.js'
 
 const STATUS: Record<AuthErrorCode, number> = {
   method_not_allowed: 405,
@@ -18,6 +18,17 @@ const STATUS: Record<AuthErrorCode, number> = {
   insufficient_user_authentication: 401,
   insufficient_scope: 403,
   unavailable: 503,
+}
+/** RFC 9110, and no name for 499, which nobody receives. */
+const TITLE: Record<number, string> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  405: 'Method Not Allowed',
+  413: 'Payload Too Large',
+  415: 'Unsupported Media Type',
+  429: 'Too Many Requests',
+  503: 'Service Unavailable',
 }
 const codes = Object.entries(STATUS) as [AuthErrorCode, number][]
 
@@ -36,6 +47,7 @@ describe('AuthError', () => {
   it('tells the client of expiry, and of no other reason', () => {
     const message = (reason: 'expired' | 'signature' | 'revoked') => new AuthError('invalid_token', { reason }).message
     expect(message('signature')).toBe(message('revoked'))
+    expect(message('expired')).toBe('The access token expired.')
     expect(message('expired')).not.toBe(message('revoked'))
   })
 
@@ -55,6 +67,24 @@ describe('AuthError', () => {
     expect('cause' in new AuthError('unavailable')).toBe(false)
   })
 
+  it.each(codes)('%s has a problem document with the name of its status', (code, status) => {
+    const error = new AuthError(code)
+    expect(error.toProblem()).toEqual({
+      type: 'about:blank',
+      title: TITLE[status],
+      status,
+      code,
+      detail: error.message,
+    })
+  })
+
+  it('is known by its mark and a known code', () => {
+    const error = new AuthError('invalid_token')
+    expect(isAuthError(error)).toBe(true)
+    expect(isAuthError(Object.assign(new Error('x'), { code: 'invalid_token' }))).toBe(false)
+    expect(isAuthError(Object.assign(error, { code: 'of_a_later_version' }))).toBe(false)
+  })
+
   it('takes nothing from a polluted Object.prototype, and neither does its copy', () => {
     const polluted = { cause: 'other', reason: 'expired', retryAfter: 9, scope: ['other'] }
     Object.assign(Object.prototype, polluted)
@@ -66,5 +96,30 @@ describe('AuthError', () => {
       for (const name of Object.keys(polluted)) expect(Object.hasOwn(one, name), name).toBe(false)
       expect([one.message, one.headers]).toEqual(['The access token is not valid.', {}])
     }
+  })
+})
+
+describe('a copy of an AuthError', () => {
+  const cause = new Error('connection lost')
+  const details = { reason: 'revoked', accountId: 'acc-1', scope: ['a'], retryAfter: 9, cause } as const
+  const { retryAfter: _, cause: __, ...facts } = details
+
+  it('with more headers has the facts, the cause and the stack of the first, which stays as it is', () => {
+    const error = new AuthError('unavailable', details)
+    const copy = withHeaders(error, { Allow: 'GET' })
+    expect(copy).not.toBe(error)
+    expect(isAuthError(copy)).toBe(true)
+    expect(Object.keys(copy)).toEqual(Object.keys(error))
+    expect(copy).toMatchObject({ ...facts, code: 'unavailable', headers: { 'Retry-After': '9', Allow: 'GET' } })
+    expect([copy.cause, copy.stack]).toEqual([cause, error.stack])
+    expect(error.headers).toEqual({ 'Retry-After': '9' })
+  })
+
+  it('without the cause has all the rest', () => {
+    const error = new AuthError('unavailable', details)
+    const copy = withoutCause(error)
+    expect(copy).toMatchObject({ ...facts, code: 'unavailable', headers: { 'Retry-After': '9' } })
+    expect(['cause' in copy, copy.stack]).toEqual([false, error.stack])
+    expect(error.cause).toBe(cause)
   })
 })

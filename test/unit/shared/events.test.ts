@@ -1,5 +1,5 @@
 import { AuthError } from 'express-token-endpoint'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { emitter, refusalEvent } from '../../../src/shared/events.js'
 
 const told = { type: 'token.refused', code: 'invalid_credentials' } as const
@@ -25,8 +25,21 @@ describe('emitter', () => {
     expect(event).toEqual(told)
   })
 
-  it('does nothing without an observer', () => {
-    expect(emitter(undefined)({ address: '192.0.2.1' }, told)).toBeUndefined()
+  it('without an observer, warns of the first failure of each dependency, and of nothing else', () => {
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    onTestFinished(() => warned.mockRestore())
+    const emit = emitter(undefined)
+    const fail = (dependency: 'accounts' | 'keys', error: unknown) =>
+      emit({ address: '192.0.2.1' }, { type: 'dependency.failed', dependency, refused: true, error })
+    expect(emit({ address: '192.0.2.1' }, told)).toBeUndefined()
+    fail('accounts', new Error('no connection'))
+    fail('accounts', new Error('again'))
+    fail('keys', 'gone')
+    const type = 'ExpressTokenEndpointWarning'
+    expect(warned.mock.calls).toEqual([
+      ['accounts failed: Error: no connection. Set onEvent to receive every failure', type],
+      ['keys failed: gone. Set onEvent to receive every failure', type],
+    ])
   })
 })
 
@@ -85,5 +98,20 @@ describe('refusalEvent', () => {
     ['client_closed_request', 'token.refused'],
   ] as const)('tells %s as %s', (code, type) => {
     expect(refusalEvent('token', new AuthError(code))).toStrictEqual({ type, code })
+  })
+
+  it('tells which limit is used up', () => {
+    expect(refusalEvent('token', new AuthError('too_many_attempts', { limit: 'pair' }))).toStrictEqual({
+      type: 'token.throttled',
+      code: 'too_many_attempts',
+      limit: 'pair',
+    })
+  })
+
+  it('tells of a refusal by the guard as such, for every code', () => {
+    expect(refusalEvent('bearer', new AuthError('overloaded'))).toStrictEqual({
+      type: 'bearer.refused',
+      code: 'overloaded',
+    })
   })
 })

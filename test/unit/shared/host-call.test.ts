@@ -42,6 +42,7 @@ describe('callHost rejects with unavailable, the dependency and the cause', () =
     ['rejects', cause, () => Promise.reject(cause)],
     ['throws what is no Error', 'gone', () => expectThrow('gone')],
     ['rejects with null', null, () => Promise.reject(null)],
+    ['rejects with undefined', undefined, () => Promise.reject(undefined)],
     // biome-ignore lint/suspicious/noThenProperty: query builders are such objects
     ['has a then that throws', cause, () => ({ then: () => expectThrow(cause) })],
   ])('when it %s', async (_, expected, question) => {

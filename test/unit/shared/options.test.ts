@@ -2,10 +2,13 @@ import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { PAGE } from '../../../src/shared/misuse.js'
 import {
   bool,
   clock,
+  clockOption,
+  describeSecret,
   describe as describeValue,
   duration,
   func,
@@ -13,9 +16,12 @@ import {
   integer,
   isPlainObject,
   isScopeList,
+  named,
   optional,
   readOptions,
+  scopeList,
   text,
+  withMethods,
 } from '../../../src/shared/options.js'
 import { expectMisuse, thrownBy } from '../../support/failures.js'
 
@@ -71,9 +77,21 @@ describe('readOptions', () => {
       new IncomingMessage(new Socket()),
       'got a request. Pass Express the return value of make({ … })',
     ],
+    [
+      'a strange word with letters of a known one',
+      { ssssize: 1 },
+      /unknown option "ssssize"\. Known options: size, name, strict$/,
+    ],
     ['a Promise', { name: Promise.resolve('x') }, 'but is a Promise (is an "await" missing?)'],
   ])('refuses %s', (_, options, says) => {
     expectMisuse(() => read(options), says)
+  })
+
+  it('means the name that differs only in case and hyphens, before a longer name that contains it', () => {
+    const names = { anyScope: optional(bool), scope: optional(bool) }
+    const readScope = () => readOptions<{ anyScope?: boolean; scope?: boolean }, typeof names>('make', given, names)
+    const given = { SCOPES: true } as object
+    expectMisuse(readScope, 'make: unknown option "SCOPES". Did you mean "scope"?')
   })
 
   it('lets through what a check throws for a reason of its own', () => {
@@ -98,6 +116,89 @@ describe('readOptions', () => {
   })
 })
 
+describe('named', () => {
+  const fail = (hint?: string) => () => {
+    throw new InvalidOption('a fruit', hint)
+  }
+
+  it('adds the name, the kind of the value, the hint and a page', () => {
+    expect((thrownBy(() => named('x: option "a"', fail(), 7)) as Error).message).toBe(
+      `x: option "a" must be a fruit, but is 7. See ${PAGE.options}`,
+    )
+    expect((thrownBy(() => named('x: option "a"', fail('Is it ripe?'), 'pear', PAGE.keys)) as Error).message).toBe(
+      `x: option "a" must be a fruit, but is a string of 4 characters. Is it ripe? See ${PAGE.keys}`,
+    )
+  })
+
+  it('tells of a value as the caller wishes', () => {
+    expectMisuse(() => named('x: option "a"', fail(), 7, PAGE.keys, describeSecret), /but is a number$/)
+  })
+})
+
+describe('withMethods', () => {
+  const what = 'a store'
+  const check = withMethods(what, ['load', 'save'])
+  const load = () => {}
+  const save = () => {}
+
+  it('takes an object that has all the methods, or inherits them from its class', () => {
+    class Store {
+      load() {}
+      save() {}
+    }
+    for (const store of [{ load, save }, { load, save, more: 1 }, new Store()]) expect(check(store)).toBe(store)
+  })
+
+  it.each<[string, unknown]>([
+    ['undefined', undefined],
+    ['null', null],
+    ['a string', 'x'],
+    ['a function', Object.assign(() => {}, { load, save })],
+    ['an object without methods', {}],
+    ['an object without one of them', { load }],
+    ['an object without the other', { save }],
+    ['an object with a member that cannot be called', { load, save: true }],
+  ])('refuses %s', (_, value) => {
+    const error = thrownBy(() => check(value))
+    expect(error).toBeInstanceOf(InvalidOption)
+    expect(error).toMatchObject({ message: what, hint: '' })
+    expect(
+      thrownBy(() => withMethods(what, ['load', 'save'], (given) => `hint ${given === value}`)(value)),
+    ).toMatchObject({
+      hint: 'hint true',
+    })
+  })
+
+  it('takes no method from a polluted Object.prototype', () => {
+    Object.assign(Object.prototype, { save })
+    onTestFinished(() => void Reflect.deleteProperty(Object.prototype, 'save'))
+    expect(() => check({ load })).toThrow(what)
+  })
+})
+
+describe('scopeList', () => {
+  it.each<[string | string[], string[]]>([
+    ['a', ['a']],
+    ['a b:c', ['a', 'b:c']],
+    [
+      ['a', 'b'],
+      ['a', 'b'],
+    ],
+  ])('reads %j', (value, scopes) => expect(scopeList(value)).toEqual(scopes))
+
+  it.each(['', ' ', 'a  b', ' a', 'a ', [], ['a b'], [''], null, undefined, 7, {}])('refuses %j', (value) => {
+    expect(() => scopeList(value)).toThrow("scope tokens, like 'reports:read' or ['reports:read', 'reports:write']")
+  })
+
+  it('is a frozen copy', () => {
+    const given = ['a']
+    const scopes = scopeList(given)
+    given.push('b')
+    expect(scopes).toEqual(['a'])
+    expect(Object.isFrozen(scopes)).toBe(true)
+  })
+})
+
 describe('duration', () => {
   const check = duration(0, 1e15)
 
@@ -111,6 +212,8 @@ describe('duration', () => {
     ['90s', 90_000],
     ['90 s', 90_000],
     ['1.5h', 5_400_000],
+    ['1.25h', 4_500_000],
+    [86_400, 86_400_000],
     ['15m', 900_000],
     ['15 minutes', 900_000],
     ['1 hour', 3_600_000],
@@ -146,6 +249,7 @@ describe('duration', () => {
     Number.NaN,
     Number.POSITIVE_INFINITY,
     -1,
+    86_401,
     null,
     undefined,
     true,
@@ -166,7 +270,10 @@ describe('duration', () => {
   it.each([
     ['3600', 'A string needs a unit. Did you mean a number?'],
     [3_600_000, "A number means seconds, at most a day. Did you pass milliseconds? For longer times write '7 days'"],
+    [1000, "A number means seconds, at most a day. Did you pass milliseconds? For longer times write '7 days'"],
     ['1 fortnight', ''],
+    ['t90', ''],
+    [[3_600_000], ''],
     [61, ''],
   ])('says what the mistake behind %j is', (value, hint) => {
     expect((thrownBy(() => duration(0, 60_000)(value)) as InvalidOption).hint).toBe(hint)
@@ -195,18 +302,40 @@ describe('clock', () => {
     expect(clock(() => runInNewContext('new Date(1234)'))()).toBe(1234)
   })
 
-  it.each([Number.NaN, Number.POSITIVE_INFINITY, undefined, 'now', {}, new Date(Number.NaN)])(
-    'throws for %j',
-    (now) => {
-      expectMisuse(
-        clock(() => now),
-        'option "clock" must return a Date or milliseconds',
-      )
-    },
-  )
+  it.each([0, 8.64e15])('takes the first and the last moment of a Date: %i', (now) => {
+    expect(clock(() => now)()).toBe(now)
+    expect(clock(() => new Date(now))()).toBe(now)
+  })
+
+  it('reads the time of the process by default, also when a test replaces Date later', () => {
+    const now = clockOption(undefined)
+    vi.useFakeTimers({ now: 1234 })
+    onTestFinished(() => void vi.useRealTimers())
+    expect([now(), clockOption(() => 5)()]).toEqual([1234, 5])
+  })
+
+  it.each([
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    -1,
+    8.64e15 + 1,
+    undefined,
+    true,
+    '1234',
+    'now',
+    {},
+    new Date(Number.NaN),
+  ])('throws for %j', (now) => {
+    expectMisuse(
+      clock(() => now),
+      'option "clock" must return a Date or milliseconds',
+    )
+  })
 
   it.each([0, null, 'now', new Date(0)])('is a function, not %j', (value) => {
-    expect(() => clock(value)).toThrow(InvalidOption)
+    const error = thrownBy(() => clock(value))
+    expect(error).toBeInstanceOf(InvalidOption)
+    expect(error).toMatchObject({ message: 'a function that returns a Date or milliseconds' })
   })
 })
 
@@ -279,6 +408,15 @@ describe('describe', () => {
     [runInNewContext('Promise.resolve()'), 'a Promise (is an "await" missing?)'],
   ])('%o', (value, expected) => {
     expect(describeValue(value)).toBe(expected)
+  })
+
+  it.each([
+    [7, 'a number'],
+    [Number.NaN, 'a number'],
+    ['7', 'a string of 1 characters'],
+    [undefined, 'missing'],
+  ])('of what should be a secret, shows no digits: %j', (value, expected) => {
+    expect(describeSecret(value)).toBe(expected)
   })
 
   it('shows nothing of a text or an object', () => {

@@ -4,7 +4,7 @@ import { integer, optional, readOptions, text } from '../../../shared/options.js
 import { bare } from '../../../shared/values.js'
 import type { Hasher } from './hasher.js'
 import { nativeModule } from './native-module.js'
-import { ARGON2ID, nodeArgon2 } from './node-argon2.js'
+import { nodeArgon2, parseArgon2id } from './node-argon2.js'
 
 const nodeRs = nativeModule<typeof Argon2>('@node-rs/argon2')
 
@@ -30,7 +30,7 @@ const argon2idSchema = {
   memoryCost: optional(integer(8, MOST.memoryCost, 'KiB of memory'), 19_456),
   timeCost: optional(integer(1, MOST.timeCost, 'a number of passes'), 2),
   parallelism: optional(integer(1, MOST.parallelism, 'a number of lanes'), 1),
-  engine: optional(text("'native' or 'node'", /^(native|node)$/), 'native'),
+  engine: optional(text("'native' or 'node'", /^(native|node)$/)),
 }
 
 /**
@@ -43,7 +43,6 @@ export function argon2id(options?: Argon2idOptions): Required<Omit<Hasher, 'exte
     t: 'timeCost',
     p: 'parallelism',
     iterations: 'timeCost',
-    memory: 'memoryCost',
   })
   const costs = bare(read)
   if (costs.memoryCost < 8 * costs.parallelism) {
@@ -53,21 +52,19 @@ export function argon2id(options?: Argon2idOptions): Required<Omit<Hasher, 'exte
   const load = node ? async () => node : nodeRs
   return {
     accepts(hash) {
-      const [, memoryCost, timeCost, parallelism] = ARGON2ID.exec(hash) ?? []
-      return (
-        Number(memoryCost) <= MOST.memoryCost &&
-        Number(timeCost) <= MOST.timeCost &&
-        Number(parallelism) <= MOST.parallelism
-      )
+      const stored = parseArgon2id(hash)?.costs
+      if (!stored) return false
+      const { memoryCost, timeCost, parallelism } = stored
+      return memoryCost <= MOST.memoryCost && timeCost <= MOST.timeCost && parallelism <= MOST.parallelism
     },
     verify: async (password, hash) => (await load()).verify(hash, password),
     hash: async (password) => (await load()).hash(password, costs),
     outdated(hash) {
-      const [, memoryCost, timeCost, parallelism] = ARGON2ID.exec(hash) ?? []
+      const stored = parseArgon2id(hash)?.costs
       return (
-        Number(memoryCost) !== costs.memoryCost ||
-        Number(timeCost) !== costs.timeCost ||
-        Number(parallelism) !== costs.parallelism
+        stored?.memoryCost !== costs.memoryCost ||
+        stored.timeCost !== costs.timeCost ||
+        stored.parallelism !== costs.parallelism
       )
     },
   }

@@ -45,7 +45,7 @@ export function bcrypt(options?: BcryptOptions): Required<Omit<Hasher, 'external
         )
       }
       // $2y and $2b name the same computation, but every implementation reads $2b.
-      return (await (await blowfish()).hash(password, cost)).replace(/^\$2y/, '$2b')
+      return (await (await blowfish()).hash(password, cost)).replace('$2y', '$2b')
     },
     outdated: (hash) => Number(BCRYPT.exec(hash)?.[1]) !== cost,
   }

@@ -2,7 +2,7 @@ import { createCipheriv } from 'node:crypto'
 import { type Check, InvalidOption, integer, readOptions } from '../../../shared/options.js'
 import type { Hasher } from './hasher.js'
 import { deriveScrypt } from './scrypt-key.js'
-import { fromBase64, isStoredKey, notAccepted } from './stored-key.js'
+import { fromBase64, groupsOf, isStoredKey, notAccepted } from './stored-key.js'
 
 /** The options of `firebaseScrypt`: the password hash parameters of the Firebase project, as its console shows them. */
 export interface FirebaseScryptOptions {
@@ -44,7 +44,6 @@ const schema = {
 /** Names that these options have in the Firebase console and in Firebase's other tools. */
 const aliases = {
   base64_signer_key: 'signerKey',
-  key: 'signerKey',
   hashKey: 'signerKey',
   base64_salt_separator: 'saltSeparator',
   memoryCost: 'memCost',
@@ -68,9 +67,9 @@ export function firebaseScrypt(options: FirebaseScryptOptions): Pick<Hasher, 'ac
   const costs = { N: 2 ** memCost, r: rounds, p: 1 }
 
   function parse(hash: string) {
-    const [, saltText = '', keyText = ''] = FIREBASE.exec(hash) ?? []
-    const salt = fromEither(saltText)
-    const encrypted = fromEither(keyText)
+    const groups = groupsOf<[salt: string, hash: string]>(FIREBASE, hash)
+    if (!groups) return undefined
+    const [salt, encrypted] = groups.map(fromEither)
     return salt && encrypted?.length === signerKey.length ? { salt, encrypted } : undefined
   }
 

@@ -2,10 +2,10 @@ import crypto from 'node:crypto'
 import { misuse } from '../../../shared/misuse.js'
 import { bare } from '../../../shared/values.js'
 import { promisify } from '../../on-first-use.cjs'
-import { fromBase64, notAccepted } from './stored-key.js'
+import { fromBase64, groupsOf, notAccepted } from './stored-key.js'
 
 /** A stored hash in PHC string format: memory in KiB, passes, lanes, salt and tag. */
-export const ARGON2ID =
+const ARGON2ID =
   /^\$argon2id\$v=19\$m=([1-9]\d{0,9}),t=([1-9]\d{0,9}),p=([1-9]\d{0,2})\$([A-Za-z0-9+/]{11,})\$([A-Za-z0-9+/]{16,})$/
 
 /** The costs of Argon2id (RFC 9106 section 3.1): memory in KiB, passes and lanes. */
@@ -13,6 +13,15 @@ export interface Argon2Costs {
   memoryCost: number
   timeCost: number
   parallelism: number
+}
+
+/** Reads the costs of a stored hash, and its salt and tag in base64. Returns undefined for another format. */
+export function parseArgon2id(hash: string): { costs: Argon2Costs; salt: string; tag: string } | undefined {
+  const groups = groupsOf<[m: string, t: string, p: string, salt: string, tag: string]>(ARGON2ID, hash)
+  if (!groups) return undefined
+  const [m, t, p, salt, tag] = groups
+  const costs = { memoryCost: Number(m), timeCost: Number(t), parallelism: Number(p) }
+  return { costs, salt, tag }
 }
 
 /** The functions of `@node-rs/argon2` that the hasher calls. */
@@ -72,14 +81,13 @@ export function nodeArgon2(): Argon2Engine {
       return `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${toBase64(salt)}$${toBase64(tag)}`
     },
     async verify(hash, password) {
-      const [, memoryCost, timeCost, parallelism, saltText = '', tagText = ''] = ARGON2ID.exec(hash) ?? []
-      const salt = fromBase64(saltText)
-      const tag = fromBase64(tagText)
-      if (!salt?.length || !tag?.length) throw notAccepted('argon2id')
-      const costs = { memoryCost: Number(memoryCost), timeCost: Number(timeCost), parallelism: Number(parallelism) }
-      return crypto.timingSafeEqual(await tagOf(password, salt, tag.length, costs), tag)
+      const stored = parseArgon2id(hash)
+      const salt = stored && fromBase64(stored.salt)
+      const tag = stored && fromBase64(stored.tag)
+      if (!salt || !tag) throw notAccepted('argon2id')
+      return crypto.timingSafeEqual(await tagOf(password, salt, tag.length, stored.costs), tag)
     },
   }
 }
 
-const toBase64 = (bytes: Buffer) => bytes.toString('base64').replace(/={1,2}$/, '')
+const toBase64 = (bytes: Buffer) => bytes.toString('base64').replaceAll('=', '')

@@ -1,7 +1,7 @@
 import { pbkdf2 as derive } from 'node:crypto'
 import { promisify } from '../../on-first-use.cjs'
 import type { Hasher } from './hasher.js'
-import { fromBase64, isStoredKey, notAccepted } from './stored-key.js'
+import { fromBase64, groupsOf, isStoredKey, notAccepted } from './stored-key.js'
 
 /** The most iterations of a stored hash: about 3 s. Django 6.0 makes hashes with 1,200,000. */
 const MOST_ITERATIONS = 10_000_000
@@ -20,8 +20,9 @@ interface StoredPbkdf2 {
 }
 
 function parse(hash: string): StoredPbkdf2 | undefined {
-  const [, name, count, salt = '', text = ''] = DJANGO.exec(hash) ?? []
-  const digest = name === 'sha1' ? 'sha1' : 'sha256'
+  const groups = groupsOf<[name: StoredPbkdf2['digest'], iterations: string, salt: string, key: string]>(DJANGO, hash)
+  if (!groups) return undefined
+  const [digest, count, salt, text] = groups
   const iterations = Number(count)
   const key = fromBase64(text)
   const valid = iterations <= MOST_ITERATIONS && key?.length === KEY_BYTES[digest]

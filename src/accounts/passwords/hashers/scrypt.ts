@@ -1,6 +1,6 @@
 import type { Hasher } from './hasher.js'
 import { deriveScrypt, type ScryptCosts } from './scrypt-key.js'
-import { fromBase64, isStoredKey, notAccepted } from './stored-key.js'
+import { fromBase64, groupsOf, isStoredKey, notAccepted } from './stored-key.js'
 
 /** The highest costs of a stored hash: 256 MiB, and about 3 s. OWASP's parameters need at most 128 MiB and 1/8 of the work. */
 const MOST = { memory: 256 * 1024 * 1024, work: 2 ** 23 }
@@ -23,16 +23,20 @@ function parse(hash: string): StoredScrypt | undefined {
 }
 
 function parsePhc(hash: string): StoredScrypt | undefined {
-  const [, log2N, r, p, saltText = '', keyText = ''] = PHC.exec(hash) ?? []
+  const groups = groupsOf<[ln: string, r: string, p: string, salt: string, key: string]>(PHC, hash)
+  if (!groups) return undefined
+  const [log2N, r, p, saltText, keyText] = groups
   const salt = fromBase64(saltText)
   const key = fromBase64(keyText)
-  return salt && key?.length ? { costs: { N: 2 ** Number(log2N), r: Number(r), p: Number(p) }, salt, key } : undefined
+  return salt && key ? { costs: { N: 2 ** Number(log2N), r: Number(r), p: Number(p) }, salt, key } : undefined
 }
 
 function parseDjango(hash: string): StoredScrypt | undefined {
-  const [, N, salt = '', r, p, keyText = ''] = DJANGO.exec(hash) ?? []
+  const groups = groupsOf<[N: string, salt: string, r: string, p: string, key: string]>(DJANGO, hash)
+  if (!groups) return undefined
+  const [N, salt, r, p, keyText] = groups
   const key = fromBase64(keyText)
-  return key?.length ? { costs: { N: Number(N), r: Number(r), p: Number(p) }, salt, key } : undefined
+  return key && { costs: { N: Number(N), r: Number(r), p: Number(p) }, salt, key }
 }
 
 /** Returns whether scrypt takes the costs (RFC 7914 section 2: N is a power of 2, above 1 and below 2^(16r)) within the limits. */

@@ -1,5 +1,10 @@
 import { timingSafeEqual } from 'node:crypto'
 
+/** Returns the groups of a match. Each group of the pattern must take part in every match. */
+export function groupsOf<Groups extends string[]>(pattern: RegExp, text: string): Groups | undefined {
+  return pattern.exec(text)?.slice(1) as Groups | undefined
+}
+
 /**
  * Decodes base64 with or without padding. Returns undefined for text that no encoder writes, so that each value has one spelling.
  * Node's decoder ignores invalid characters.
@@ -7,7 +12,7 @@ import { timingSafeEqual } from 'node:crypto'
 export function fromBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64')
   const padded = bytes.toString('base64')
-  return text === padded || text === padded.replace(/={1,2}$/, '') ? bytes : undefined
+  return text === padded || text === padded.replaceAll('=', '') ? bytes : undefined
 }
 
 /**

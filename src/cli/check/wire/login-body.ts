@@ -1,3 +1,4 @@
+import { bare } from '../../../shared/values.js'
 import type { Wire } from './wire.js'
 
 export const JSON_TYPE = 'application/json'
@@ -23,17 +24,18 @@ export function loginBody({ login }: Wire, members: LoginMembers, type = login.t
     const fields = named.map(([name, value]): [string, string] => [name, String(value)])
     return { type: FORM_TYPE, body: new URLSearchParams(fields).toString() }
   }
-  const object: Record<string, unknown> = {}
+  const object: Record<string, unknown> = bare({})
   for (const [name, value] of named) setAt(object, name.split('.'), value)
   return { type: JSON_TYPE, body: JSON.stringify(object) }
 }
 
+/** Sets a member by its path. No object inherits anything, so `__proto__` is a name like any other. */
 function setAt(object: Record<string, unknown>, [name = '', ...rest]: readonly string[], value: unknown): void {
   if (rest.length === 0) {
     object[name] = value
     return
   }
-  const inner = (object[name] ?? {}) as Record<string, unknown>
+  const inner = (object[name] ?? bare({})) as Record<string, unknown>
   object[name] = inner
   setAt(inner, rest, value)
 }

@@ -20,7 +20,7 @@ export function membersWith(aliases: Readonly<Record<string, string>>, examples:
       if (known.includes(name)) continue
       const likely = own(aliases, name)
       const hint = likely && known.includes(likely) ? `Did you mean "${likely}"?` : suggestion(name, known)
-      throw new UsageError(`${at}: unknown member "${name}". ${hint}`)
+      throw new UsageError(`${at}: unknown member ${JSON.stringify(name)}. ${hint}`)
     }
     const colon = at.includes(': ') ? '.' : ': '
     const read = Object.entries(schema).map(([name, one]) => [name, one(`${at}${colon}${name}`, own(given, name))])

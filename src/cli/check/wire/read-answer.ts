@@ -6,7 +6,7 @@ import type { ExpirationForm, Location } from './wire.js'
 
 /** Returns a value of a response, or undefined. */
 export function valueAt({ body, headers }: Answer, { in: place, name }: Location): unknown {
-  if (place === 'header') return headers[name.toLowerCase()]
+  if (place === 'header') return own(headers, name.toLowerCase())
   if (place === 'cookie') return cookieNamed(name, headers['set-cookie'] ?? [])
   let value = parseJson(body)
   for (const part of name.split('.')) {

@@ -89,14 +89,16 @@ const PATH: Check<string> = (value) => {
 /** Names of headers and cookies (RFC 9110 section 5.6.2, RFC 6265 section 4.1.1). */
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/
 const HEADER = text('the name of a header', NAME)
+/** The characters that Node sends in a header (RFC 9110 section 5.5). */
+const HEADER_VALUE = text('a text in one line, of characters up to U+00FF', /^[\t\x20-\x7e\x80-\xff]+$/)
 const COOKIE = text('the name of a cookie', NAME)
 const MEMBER = text('the name of a member, with dots between nested names', /^[^\s.]+(\.[^\s.]+)*$/)
 const FIELD = text('the name of a member or a field', /^\S+$/)
 
 function readLogin(at: string, value: unknown, env: Env, secrets: string[]) {
   const constant = readConstant(env, secrets)
-  const textual: Read<string> = (where, one) => is(text('a text'))(where, constant(where, one))
-  return members(at, value, {
+  const textual: Read<string> = (where, one) => is(HEADER_VALUE)(where, constant(where, one))
+  const login = members(at, value, {
     path: is(PATH),
     method: absentOr(is(oneOf('POST', 'PUT', 'PATCH')), 'POST'),
     type: absentOr(is(oneOf('json', 'form')), 'json'),
@@ -105,6 +107,19 @@ function readLogin(at: string, value: unknown, env: Env, secrets: string[]) {
     fields: absentOr(each(FIELD, constant), {}),
     headers: absentOr(each(HEADER, textual), {}),
   })
+  mustDiffer(at, [...Object.keys(login.fields), login.user, login.password], login.type === 'json')
+  return login
+}
+
+/** Refuses a name that is another one, or lies within another member: only one of the two could be sent. */
+function mustDiffer(at: string, names: readonly string[], nested: boolean): void {
+  for (const [index, name] of names.entries()) {
+    const other = names.find((one, i) => i !== index && (one === name || (nested && one.startsWith(`${name}.`))))
+    if (other === undefined) continue
+    throw new UsageError(
+      `${at} must have different members, but has ${JSON.stringify(name)} and ${JSON.stringify(other)}`,
+    )
+  }
 }
 
 /** Reads a constant, or `{ "env": "NAME" }` for a secret in an environment variable. */

@@ -132,7 +132,7 @@ function kindOf(type) {
 
 /** Returns the charset of a media type, in any case and with or without quotation marks. */
 function charsetOf(type) {
-  const [, quoted, plain] = /;[ \t]*charset[ \t]*=[ \t]*(?:"([^"]*)"|([^;]*))/i.exec(type) ?? []
+  const [, quoted, plain] = /;[ \t]*charset[ \t]*=[ \t]*(?:"([^"]*)"|((?!")[^;]*))/i.exec(type) ?? []
   return quoted ?? plain?.trim()
 }
 const isUtf8 = (charset) => charset === undefined || charset.toLowerCase() === 'utf-8'

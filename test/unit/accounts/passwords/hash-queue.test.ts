@@ -117,6 +117,15 @@ describe('the hash queue', () => {
       expect(await serve()).toEqual(['a0', 'b', 'c', 'a1', 'a2', 'a3', 'a4'])
     })
 
+    it('serves logins without a source in turn with those of clients whose address is unknown', async () => {
+      const { ask, serve } = await busy(1000)
+      ask('none 0', undefined)
+      ask('none 1', {})
+      ask('unknown', { source: { network: 'unknown', connection: undefined } })
+      ask('b', source('b'))
+      expect(await serve()).toEqual(['none 0', 'b', 'none 1', 'unknown'])
+    })
+
     it('serves the connections of a network in turn', async () => {
       const { ask, serve } = await busy(1000)
       const one = source('a')
@@ -180,6 +189,22 @@ describe('the hash queue', () => {
     })
   })
 
+  it('lets as many tasks wait for a thread as there are slots, and refuses one of the network with the most', async () => {
+    const queue = createHashQueue(1, 2)
+    const started: string[] = []
+    const tasks = ['a', 'b', 'c', 'd', 'e'].map((name) => task(name, started))
+    const networks = ['modest', 'greedy', 'greedy', 'greedy', 'modest']
+    const results = Promise.allSettled(
+      tasks.map(({ run }, i) => queue.run(run, { source: { network: networks[i] ?? '', connection: undefined } })),
+    )
+    await turns()
+    for (const { finish } of tasks) finish()
+    const codes = (await results).map((one) => (one.status === 'fulfilled' ? one.value : one.reason.code))
+    expect(codes).toEqual(['a', 'b', 'c', 'overloaded', 'e'])
+    expect(started.toSorted()).toEqual(['a', 'b', 'c', 'e'])
+    expect(queue.load().active).toBe(0)
+  })
+
   it('takes out of the queue who has gone, and runs nothing for them', async () => {
     const queue = createHashQueue(1, 10)
     const started: string[] = []
@@ -205,6 +230,15 @@ describe('the hash queue', () => {
       code: 'client_closed_request',
     })
     expect(queue.load()).toEqual({ active: 0, waiting: 0 })
+  })
+
+  it('gives no room in a queue without free slots to a client that has gone before', async () => {
+    const queue = createHashQueue(1, 100)
+    for (let i = 0; i < 32; i++) await queue.acquire()
+    await expect(queue.acquire({ signal: AbortSignal.abort() })).rejects.toMatchObject({
+      code: 'client_closed_request',
+    })
+    expect(queue.load().waiting).toBe(32)
   })
 
   it('lets a task that runs come to its end though its client has gone', async () => {

@@ -141,6 +141,48 @@ describe('a place', () => {
     expect(await rejectionOf(place.hash(PASSWORD))).toMatchObject({ message: 'no result within 20 ms' })
   })
 
+  it('checks a password while its time is not over, and not after: a slow look-up counts', async () => {
+    vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] })
+    try {
+      const passwords = passwordsOf(countingHasher())
+      const [early, late] = [await passwords.reserve({ timeout: 1000 }), await passwords.reserve({ timeout: 1000 })]
+      vi.advanceTimersByTime(999)
+      expect(await early.verify('x', 'plain:x')).toBe(true)
+      vi.advanceTimersByTime(1)
+      expect(await rejectionOf(late.verify('x', 'plain:x'))).toMatchObject({ code: 'overloaded' })
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('waits for a thread no longer than the look-up has left of its time', async () => {
+    vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] })
+    try {
+      const passwords = createPasswords({ hashers: [{ ...countingHasher(), verify: hung }], concurrency: 1 })
+      const [first, second] = [await passwords.reserve(), await passwords.reserve({ timeout: 1000 })]
+      first.verify('x', 'plain:x')
+      vi.advanceTimersByTime(400)
+      const settled = vi.fn()
+      const refused = rejectionOf(second.verify('x', 'plain:x')).finally(settled)
+      await vi.advanceTimersByTimeAsync(599)
+      expect(settled).not.toHaveBeenCalled()
+      await vi.advanceTimersByTimeAsync(1)
+      expect(settled).toHaveBeenCalledOnce()
+      expect(await refused).toMatchObject({ code: 'overloaded' })
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('is left when a hash or a check has ended, also when it failed', async () => {
+    const passwords = createPasswords({ hashers: [countingHasher()], concurrency: 1, queue: 0 })
+    expect(await passwords.hash('x')).toBe('plain:x')
+    expect(await passwords.verify('x', 'plain:x')).toBe(true)
+    expect(await rejectionOf(passwords.verify('x', 'other:x'))).toBeInstanceOf(Error)
+    expect(passwords.load()).toEqual({ active: 0, waiting: 0 })
+    expect(await passwords.verify('x', 'plain:x')).toBe(true)
+  })
+
   it('makes a new hash though the client has gone, and checks nothing for it', async () => {
     const place = await passwordsOf(countingHasher()).reserve({ signal: AbortSignal.abort() })
     expect(await place.hash('x')).toBe('plain:x')
@@ -278,6 +320,26 @@ describe('createPasswords refuses', () => {
     ['maxQueue', 'queue'],
   ])('"%s", and says that "%s" is meant', (name, meant) => {
     expectMisuse(() => createPasswords({ [name]: 4 }), `unknown option "${name}". Did you mean "${meant}"?`)
+  })
+
+  it.each<[string, unknown[], string]>([
+    ['concurrency', [0, 1025, 1.5, '4', null], 'a number of passwords, a whole number from 1 to 1024'],
+    ['queue', [-1, 100_001, 1.5, '4', null], 'a number of logins, a whole number from 0 to 100000'],
+  ])('a wrong %s, and says what it takes', (name, values, what) => {
+    for (const value of values) {
+      expectMisuse(
+        () => createPasswords({ hashers: [cheap], [name]: value }),
+        `createPasswords: option "${name}" must be ${what}, but is `,
+      )
+    }
+  })
+
+  it('nothing that is within the limits', () => {
+    for (const options of [{ concurrency: 1 }, { concurrency: 1024 }, { queue: 0 }, { queue: 100_000 }]) {
+      expect(() => createPasswords({ hashers: [countingHasher()], ...options })).not.toThrow()
+    }
+    const hashers = [true, false, undefined].map((external) => ({ ...countingHasher(), external }))
+    expect(() => createPasswords({ hashers: hashers as never })).not.toThrow()
   })
 
   it('nothing when there is nothing, or what is undefined', () => {

@@ -244,6 +244,44 @@ describe('any text', () => {
   })
 })
 
+describe('the work for a character', () => {
+  it('is done once for the process, and is one comparison for letters after the Latin ones', async () => {
+    let comparisons = 0
+    let collators = 0
+    const { Collator } = Intl
+    class Counting {
+      compare: (one: string, other: string) => number
+      constructor(...options: ConstructorParameters<typeof Collator>) {
+        collators++
+        const { compare } = new Collator(...options)
+        this.compare = (one, other) => {
+          comparisons++
+          return compare(one, other)
+        }
+      }
+    }
+    vi.resetModules()
+    const { accountKey } = await import('../../../../src/accounts/throttle/account-key.js')
+    vi.stubGlobal('Intl', { Collator: Counting })
+    const workFor = (email: string) => {
+      const before = comparisons
+      accountKey(email)
+      return comparisons - before
+    }
+    try {
+      expect(workFor('alice@example.com')).toBe(0)
+      expect([workFor('ø'), collators]).toEqual([expect.any(Number), 1])
+      expect(workFor('ø')).toBe(0)
+      expect(workFor('漢')).toBe(1)
+      expect(workFor('漢ø漢')).toBe(0)
+      expect(workFor('字')).toBe(1)
+      expect(collators).toBe(1)
+    } finally {
+      vi.unstubAllGlobals()
+    }
+  })
+})
+
 describe('the work for an address', () => {
   const inputs = (run: () => unknown) => {
     const lengths: number[] = []

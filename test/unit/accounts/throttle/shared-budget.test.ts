@@ -66,6 +66,7 @@ describe('refunds', () => {
 
   it.each([
     [101, 1],
+    [100, 1],
     [99, 0],
   ])('%i ms before the end of the window are %i', async (ms, refunded) => {
     const limiter = new RateLimiterMemory(SETTINGS)
@@ -134,6 +135,7 @@ describe('refunds', () => {
   it.each<[string, unknown]>([
     ['says 0 points, as a limiter that blocks in memory does', { msBeforeNext: 5000, consumedPoints: 0 }],
     ['says no points', { msBeforeNext: 5000 }],
+    ['says its points as text', { msBeforeNext: 5000, consumedPoints: '11' }],
   ])('are none for a refusal that %s', async (_, refusal) => {
     const reward = vi.fn(async () => {})
     const point = await processWith({ consume: () => Promise.reject(refusal), reward })('alice', neverFails)

@@ -30,11 +30,16 @@ const spend = (
 const check = (throttle: Throttle, password: string, email: string, address: string) =>
   throttle.check(email, address, throttle.digestPassword?.(password))
 
+/** A login with a wrong password. */
+async function guess(...login: Parameters<typeof spend>) {
+  await (await spend(...login)).failed?.()
+}
+
 /** Guesses a password at accounts `from` to `to`, each time from another network or from the given one. Returns how many passed. */
 async function spray(throttle: Throttle, from: number, to: number, password = SPRAYED, address?: string) {
   let passed = 0
   for (let i = from; i < to; i++) {
-    await spend(throttle, password, emailOf(i), address ?? addressOf(i)).then(
+    await guess(throttle, password, emailOf(i), address ?? addressOf(i)).then(
       () => passed++,
       (error) => expect(error).toMatchObject({ code: 'too_many_attempts', status: 429, limit: 'spraying' }),
     )
@@ -66,6 +71,14 @@ describe('without the option', () => {
     const throttle = createThrottle(options)
     expect(throttle.digestPassword).toBeUndefined()
     expect(await spray(throttle, 0, 1000)).toBe(1000)
+  })
+
+  it('a digest from the host is ignored', async () => {
+    const throttle = createThrottle()
+    for (let i = 0; i < 100; i++) {
+      expect(() => throttle.check(emailOf(i), addressOf(i), 'd1ge5')).not.toThrow()
+      expect(await throttle.spend(emailOf(i), addressOf(i), silent, 'd1ge5')).toHaveProperty('giveBack')
+    }
   })
 
   it('no password is passed to a function from a polluted prototype', async () => {
@@ -111,7 +124,7 @@ describe('a password that failed at 20 accounts', () => {
 
   it('is not counted for accounts that fail again and again: only for different accounts', async () => {
     const throttle = createThrottle({ spraying: true, budgets: OFF })
-    const again = () => spend(throttle, SPRAYED, emailOf(0), '192.0.2.1')
+    const again = () => guess(throttle, SPRAYED, emailOf(0), '192.0.2.1')
     for (let i = 0; i < 1000; i++) await again()
     expect(await spray(throttle, 1, 20)).toBe(19)
     expect(await spray(throttle, 100, 200, SPRAYED, '192.0.2.1')).toBe(3)
@@ -136,6 +149,27 @@ describe('a password that failed at 20 accounts', () => {
     const all = Array.from({ length: 90 }, (_, i) => spend(throttle, SPRAYED, emailOf(100 + i), '192.0.2.1'))
     const passed = (await Promise.allSettled(all)).filter(({ status }) => status === 'fulfilled')
     expect(passed).toHaveLength(3)
+  })
+
+  it('is none because of simultaneous right logins: 60 of one network with one password', async () => {
+    const throttle = createThrottle({ spraying: true })
+    const pending = await Promise.all(
+      Array.from({ length: 60 }, (_, i) => spend(throttle, SPRAYED, emailOf(i), '192.0.2.1')),
+    )
+    expect(pending).toHaveLength(60)
+    for (const { giveBack } of pending) giveBack()
+    expect(await spray(throttle, 0, 20)).toBe(20)
+    expect(await spray(throttle, 100, 200, SPRAYED, '192.0.2.1')).toBe(3)
+  })
+
+  it('counts simultaneous first failures for their network, after the 20 that make it a sprayed one', async () => {
+    const throttle = createThrottle({ spraying: true })
+    const pending = await Promise.all(
+      Array.from({ length: 40 }, (_, i) => spend(throttle, SPRAYED, emailOf(i), '192.0.2.1')),
+    )
+    for (const { failed } of pending) await failed?.()
+    expect(await spray(throttle, 100, 200, SPRAYED, '192.0.2.1')).toBe(0)
+    expect(await spray(throttle, 100, 200, SPRAYED, '192.0.2.2')).toBe(3)
   })
 
   it('is known before the queue: check refuses, and counts nothing', async () => {
@@ -163,7 +197,7 @@ describe('a password that failed at 20 accounts', () => {
       headers: { 'Retry-After': '1' },
     })
     vi.advanceTimersByTime(1001)
-    expect(await spray(throttle, 1000, 1025)).toBe(25)
+    expect(await spray(throttle, 0, 25)).toBe(25)
     expect(await spray(throttle, 1100, 1110, SPRAYED, '192.0.2.1')).toBe(0)
     vi.advanceTimersByTime(6 * DAY + 1)
     expect(await spray(throttle, 2000, 2020)).toBe(20)
@@ -189,6 +223,14 @@ describe('a password that failed at 20 accounts', () => {
   }, 30_000)
 })
 
+it('logins without a digest are limited only by the other limits', async () => {
+  const throttle = await underAttack()
+  for (let i = 100; i < 150; i++) {
+    expect(() => throttle.check(emailOf(i), '192.0.2.1')).not.toThrow()
+    expect(await throttle.spend(emailOf(i), '192.0.2.1', silent)).toHaveProperty('giveBack')
+  }
+})
+
 describe('the digest of a password', () => {
   const digestWith = (key: string | Uint8Array | undefined, password: string) =>
     createThrottle({ spraying: key === undefined ? true : { key } }).digestPassword?.(password) ?? ''
@@ -202,6 +244,10 @@ describe('the digest of a password', () => {
     for (const password of ['', SPRAYED, 'x'.repeat(5000)]) {
       expect(digestWith(KEY, password)).toBe(digestWith(Buffer.from(KEY), password))
     }
+  })
+
+  it('stays the same in later versions, because several versions may share a store', () => {
+    expect([SPRAYED, '', 'caf\u00e9'].map((password) => digestWith(KEY, password))).toEqual(['3dbf2', 'f2ef4', '76c38'])
   })
 
   it('is another one with another key, and in each process without a key', () => {
@@ -244,8 +290,9 @@ describe('any order of logins, failures and successes', () => {
   const end = fc.record({ ends: fc.nat(30), failed: fc.boolean() })
 
   it('refuses exactly what the rule refuses', async () => {
+    const refusedInRun: number[] = []
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.oneof(login, end), { maxLength: 80 }), async (steps) => {
+      fc.asyncProperty(fc.array(fc.oneof(login, end), { minLength: 40, maxLength: 80 }), async (steps) => {
         const window = '1d'
         const throttle = createThrottle({
           budgets: OFF,
@@ -254,51 +301,57 @@ describe('any order of logins, failures and successes', () => {
             address: { points: POINTS.address, duration: window },
           },
         })
-        // The rule: a counted guess is an unfinished or failed one, the first of its account and password.
+        // The rule: a password counts its failures at different accounts. A network counts unfinished and failed logins with sprayed
+        // passwords, and failures with passwords that became sprayed ones meanwhile.
         const seen = new Set<string>()
         const accounts = new Map<number, number>()
         const networks = new Map<number, number>()
         const add = <K>(counts: Map<K, number>, key: K, by: number) => counts.set(key, (counts.get(key) ?? 0) + by)
-        const pending: { giveBack(): void; undo(): void }[] = []
+        const isSprayed = (password: number) => (accounts.get(password) ?? 0) >= POINTS.password
+        const isFull = (network: number) => (networks.get(network) ?? 0) >= POINTS.address
+        const pending: ((failed: boolean) => Promise<void>)[] = []
+        let refusals = 0
         for (const step of steps) {
           if ('ends' in step) {
             const [one] = pending.splice(step.ends % Math.max(1, pending.length), 1)
-            if (!one || step.failed) continue
-            one.giveBack()
-            one.undo()
+            await one?.(step.failed)
             continue
           }
           const { password, account, network } = step
-          const guess = `${password} ${account}`
-          const sprayed = (accounts.get(password) ?? 0) >= POINTS.password
-          const refused = sprayed && (networks.get(network) ?? 0) >= POINTS.address
+          const sprayed = isSprayed(password)
+          const refused = sprayed && isFull(network)
           const spent = await spend(throttle, `${password}`, emailOf(account), addressOf(network)).catch(
             () => undefined,
           )
           expect(spent === undefined).toBe(refused)
+          if (refused) refusals++
           if (!spent) continue
-          const first = !seen.has(guess)
-          if (first) seen.add(guess)
           if (sprayed) add(networks, network, 1)
-          else if (first) add(accounts, password, 1)
-          pending.push({
-            giveBack: spent.giveBack,
-            undo() {
-              if (first) seen.delete(guess)
+          pending.push(async (failed) => {
+            if (!failed) {
+              spent.giveBack()
               if (sprayed) add(networks, network, -1)
-              else if (first) add(accounts, password, -1)
-            },
+              return
+            }
+            await spent.failed?.()
+            const guess = `${password} ${account}`
+            if (sprayed || seen.has(guess)) return
+            seen.add(guess)
+            if (!isSprayed(password)) add(accounts, password, 1)
+            else if (!isFull(network)) add(networks, network, 1)
           })
         }
+        refusedInRun.push(refusals)
       }),
       { numRuns: 100 },
     )
+    expect(refusedInRun.filter((count) => count > 0).length).toBeGreaterThan(10)
   })
 })
 
 describe('a shared store', () => {
   /** A store that stays for several processes, in memory. */
-  function store() {
+  function store({ reads = true } = {}) {
     const limiters = new Map<string, RateLimiterMemory>()
     const made: LimiterOptions[] = []
     const keys = new Set<string>()
@@ -316,6 +369,7 @@ describe('a shared store', () => {
           return down ? failing() : one.consume(key)
         },
         reward: (key) => (down ? failing() : one.reward(key)),
+        ...(reads && { get: (key: string) => (down ? failing() : one.get(key)) }),
       }
     }
     const fail = () => {
@@ -357,6 +411,36 @@ describe('a shared store', () => {
     expect(await spray(one, 300, 310, 'other', '192.0.2.1')).toBe(10)
   })
 
+  it('never sees the digest of a right password', async () => {
+    const shared = store()
+    const throttle = processOn(shared)
+    for (let i = 0; i < 30; i++) (await spend(throttle, SPRAYED, emailOf(i), '192.0.2.1')).giveBack()
+    expect([...shared.keys].filter((key) => key.startsWith('login-password'))).toEqual([])
+    await guess(throttle, SPRAYED, emailOf(0), '192.0.2.1')
+    expect(shared.keys).toContain(`login-password:${throttle.digestPassword?.(SPRAYED)}`)
+  })
+
+  it('is read when memory does not know the password, and memory then knows it as long as the store', async () => {
+    const shared = store()
+    await spray(processOn(shared), 0, 20)
+    vi.advanceTimersByTime(HOUR)
+    const restarted = processOn(shared)
+    expect(await spray(restarted, 100, 110, SPRAYED, '192.0.2.1')).toBe(3)
+    vi.advanceTimersByTime(DAY - HOUR - 1)
+    expect(await spray(restarted, 100, 110, SPRAYED, '192.0.2.1')).toBe(0)
+    vi.advanceTimersByTime(2)
+    expect(await spray(restarted, 110, 120, SPRAYED, '192.0.2.1')).toBe(10)
+  })
+
+  it('that cannot be read tells each process at its first failure', async () => {
+    const shared = store({ reads: false })
+    await spray(processOn(shared), 0, 20)
+    const restarted = processOn(shared)
+    expect(await spray(restarted, 100, 110, SPRAYED, '192.0.2.1')).toBe(3)
+    const again = processOn(shared)
+    expect(await spray(again, 200, 210, SPRAYED, '192.0.2.1')).toBe(1)
+  })
+
   it('never sees a password, an e-mail address or a network, and never a digest with an account', async () => {
     const shared = store()
     const throttle = processOn(shared)
@@ -377,6 +461,42 @@ describe('a shared store', () => {
     await spend(throttle, SPRAYED, emailOf(500), '192.0.2.1', (error) => failures.push(error))
     expect(failures).toEqual([new Error('connection refused')])
     expect(await spray(throttle, 501, 510, SPRAYED, '192.0.2.1')).toBe(0)
+  })
+
+  it.each([
+    ['rejects', () => Promise.reject(new Error('connection refused')), 'connection refused'],
+    ['hangs', () => new Promise<never>(() => {}), 'throttle: the store did not respond for 40 ms'],
+  ])('that %s while it is read is reported once, and the login continues', async (_, get, message) => {
+    const limiter = () => ({ consume: async () => ({}), reward: async () => ({}), get })
+    const throttle = createThrottle({ limiter, budgets: OFF, spraying: { key: KEY } })
+    const failures: unknown[] = []
+    const failed = (error: unknown) => failures.push(error)
+    const both = Promise.all([0, 1].map((i) => spend(throttle, SPRAYED, emailOf(i), '192.0.2.1', failed)))
+    await vi.advanceTimersByTimeAsync(100)
+    expect(await both).toHaveLength(2)
+    expect(failures).toEqual([new Error(message)])
+  })
+
+  it.each<[string, unknown, number]>([
+    ['nothing', null, 0],
+    ['text', '20', 0],
+    ['a count as text', { consumedPoints: '20', msBeforeNext: 1000 }, 0],
+    ['one failure less', { consumedPoints: 19, msBeforeNext: 1000 }, 0],
+    ['20 failures', { consumedPoints: 20, msBeforeNext: 1000 }, 1000],
+    ['20 failures that end now', { consumedPoints: 20, msBeforeNext: 0 }, 1000],
+    ['20 failures without an end', { consumedPoints: 20 }, DAY],
+    ['20 failures that end too late', { consumedPoints: 20, msBeforeNext: 2 * DAY }, DAY],
+  ])('whose count is %s', async (_, count, wait) => {
+    const limiter = ({ keyPrefix }: LimiterOptions): Limiter => ({
+      async consume() {
+        if (keyPrefix === 'login-sprayed') throw { msBeforeNext: DAY }
+      },
+      async reward() {},
+      get: async () => count,
+    })
+    const throttle = createThrottle({ limiter, budgets: OFF, spraying: { key: KEY } })
+    const outcome = await spend(throttle, SPRAYED, emailOf(0), '192.0.2.1').catch((error) => error)
+    expect(Number(outcome.headers?.['Retry-After'] ?? 0) * 1000).toBe(wait)
   })
 
   it.skipIf(NO_REDIS)('in Redis: two processes with one key count together, and agree after a restart', async () => {
@@ -417,6 +537,14 @@ describe('an invalid option', () => {
     ['a key that is a number', { spraying: { key: 1234567890 } }, 'keygen --alg HS256'],
     ['short bytes', { spraying: { key: new Uint8Array(31) } }, 'but is an object'],
     ['a secret', { spraying: { secret: KEY } }, 'unknown option "secret". Did you mean "key"?'],
+    ['an ip', { spraying: { ip: {} } }, 'unknown option "ip". Did you mean "address"?'],
+    ['a network', { spraying: { network: {} } }, 'unknown option "network". Did you mean "address"?'],
+    ['a digest', { spraying: { digest: {} } }, 'unknown option "digest". Did you mean "password"?'],
+    [
+      'no points of the address',
+      { spraying: { address: { duration: '1h' } } },
+      'createThrottle: option "spraying".address: option "points" must be a number of failures, a whole number from 1 to 1000000',
+    ],
     [
       'no points',
       { spraying: { password: { duration: '1h' } } },
@@ -424,11 +552,23 @@ describe('an invalid option', () => {
     ],
     ['a limit that is false', { spraying: { address: false } }, 'option "address" must be { points, duration }'],
     ['another name', { spray: true }, 'unknown option "spray". Did you mean "spraying"?'],
-    ['a fourth budget', { budgets: { password: { points: 1, duration: 1 } } }, 'unknown option "password"'],
+    [
+      'a fourth budget',
+      { budgets: { password: { points: 1, duration: 1 } } },
+      'unknown option "password". Did you mean "spraying"?',
+    ],
     ['a store without a key', { limiter, spraying: true }, 'option "spraying" needs a "key" with "limiter"'],
   ])('is a TypeError: %s', (_, options, message) => {
     expect(() => createThrottle(options as ThrottleOptions)).toThrow(TypeError)
     expect(() => createThrottle(options as ThrottleOptions)).toThrow(message)
+  })
+
+  it.each<[string, string | Uint8Array]>([
+    ['text', 'x'.repeat(32)],
+    ['text of letters with two bytes each', 'é'.repeat(16)],
+    ['bytes', new Uint8Array(32)],
+  ])('is no key of exactly 32 bytes: %s', (_, key) => {
+    expect(() => createThrottle({ spraying: { key } })).not.toThrow()
   })
 
   it('never shows the key', () => {

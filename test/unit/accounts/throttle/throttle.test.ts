@@ -131,6 +131,28 @@ describe('the budgets, by default', () => {
   })
 })
 
+describe('check', () => {
+  const ONE = { points: 1, duration: '1h' }
+  const OFF = { address: false, pair: false, account: false } as const
+
+  it.each(['address', 'pair', 'account'] as const)('refuses what is known to be used up: %s', async (limit) => {
+    const throttle = createThrottle({ budgets: { ...OFF, [limit]: ONE } })
+    const check = () => throttle.check('alice@example.com', '192.0.2.1')
+    expect(check).not.toThrow()
+    await throttle.spend('alice@example.com', '192.0.2.1', silent)
+    const refusal = { code: 'too_many_attempts', status: 429, limit, headers: { 'Retry-After': '3600' } }
+    expect(check).toThrow(expect.objectContaining(refusal))
+    vi.advanceTimersByTime(60 * MINUTE + 1)
+    expect(check).not.toThrow()
+  })
+
+  it('counts nothing', async () => {
+    const throttle = createThrottle()
+    for (let i = 0; i < 200; i++) throttle.check('alice@example.com', '192.0.2.1')
+    expect(await guesses(throttle, 200)).toBe(10)
+  })
+})
+
 describe('the keys', () => {
   it.each([
     ['letter case', 'ALICE@Example.COM'],
@@ -268,8 +290,14 @@ describe('budgets that are set', () => {
   const bad: [string, unknown, RegExp][] = [
     ['an unknown option', { budget: {} }, /unknown option "budget"\. Did you mean "budgets"/],
     ['an unknown budget', { budgets: { ip: { points: 1, duration: 1 } } }, /Did you mean "address"/],
-    ['no points', { budgets: { pair: { duration: 1 } } }, /budgets\.pair.*"points"/],
-    ['zero points', { budgets: { pair: { points: 0, duration: 1 } } }, /"points" must be/],
+    ['no points', { budgets: { pair: { duration: 1 } } }, /budgets\.pair": option "points"/],
+    ['no points for an address', { budgets: { address: { duration: 1 } } }, /budgets\.address": option "points"/],
+    ['no points for an account', { budgets: { account: { duration: 1 } } }, /budgets\.account": option "points"/],
+    [
+      'zero points',
+      { budgets: { pair: { points: 0, duration: 1 } } },
+      /"points" must be a number of failures, a whole number from 1 to 1000000/,
+    ],
     ['a duration without unit', { budgets: { pair: { points: 1, duration: '900' } } }, /"duration" must be/],
     ['true', { budgets: { pair: true } }, /"pair" must be/],
     ['a limiter that is no function', { limiter: {} }, /"limiter" must be a function/],

@@ -164,6 +164,43 @@ test('a login is sent as the mapping says', () => {
   })
 })
 
+test('a login sets members named __proto__ or constructor, and changes no prototype', () => {
+  const { wire } = read({
+    ...SHORT,
+    login: { path: '/', user: '__proto__.polluted', password: 'constructor.prototype.pw' },
+  })
+  const { body } = loginBody(wire, { user: 'a', password: 'b' })
+  expect(body).toBe('{"__proto__":{"polluted":"a"},"constructor":{"prototype":{"pw":"b"}}}')
+  expect(Object.keys(Object.prototype)).toEqual([])
+  expect(loginBody({ ...wire, login: { ...wire.login, user: '__proto__' } }, { user: 'a' }).body).toBe(
+    '{"__proto__":"a"}',
+  )
+})
+
+test.each([
+  [{ user: 'client.user' }, { client: { env: 'SECRET' } }, '"client" and "client.user"'],
+  [{ user: 'a', password: 'a' }, {}, '"a" and "a"'],
+  [{ user: 'a.b', password: 'a' }, {}, '"a" and "a.b"'],
+  [{ password: 'x' }, { 'x.y': 1 }, '"x" and "x.y"'],
+])('two members of a login must differ, and the error names no value: %j', (names, fields, both) => {
+  expect(() => read({ ...SHORT, login: { path: '/', ...names, fields } }, { SECRET: 'k-42' })).toThrow(
+    new UsageError(`${file}: login must have different members, but has ${both}`),
+  )
+  for (const free of [{ password: 'ab' }, { type: 'form', password: 'a.b' }]) {
+    expect(() => read({ ...SHORT, login: { path: '/', user: 'a', ...free } })).not.toThrow()
+  }
+})
+
+test('a header of a login is one line, and the error shows no secret', () => {
+  const readWith = (secret: string) =>
+    read({ ...SHORT, login: { path: '/', headers: { 'X-Key': { env: 'SECRET' } } } }, { SECRET: secret })
+  expect(readWith('k 42\u00e9').wire.login.headers).toEqual({ 'X-Key': 'k 42\u00e9' })
+  for (const secret of ['k-42\n', 'k-42\u0100', 'k-42\0']) {
+    expect(() => readWith(secret)).toThrow('login.headers.X-Key must be a text in one line')
+    expect(() => readWith(secret)).not.toThrow('k-42')
+  }
+})
+
 test.each([
   [{ header: 'X-Api-Key', scheme: '' }, { 'X-Api-Key': 'abc' }],
   [{ header: 'Authorization', scheme: 'JWT' }, { Authorization: 'JWT abc' }],
@@ -183,6 +220,9 @@ test('a value is found in a body, a header or a cookie', () => {
   expect(valueAt(answer, { in: 'cookie', name: 'sid' })).toBe('c%3D')
   for (const name of ['data.no', 'data.list.token', 'data.list.0.token.length', 'constructor', 'no.no']) {
     expect(valueAt(answer, { in: 'body', name })).toBeUndefined()
+  }
+  for (const name of ['constructor', '__proto__', 'toString']) {
+    expect(valueAt(answer, { in: 'header', name })).toBeUndefined()
   }
   expect(valueAt({ ...answer, body: 'text' }, { in: 'body', name: 'token' })).toBeUndefined()
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createRedact, TOO_LONG, WITHHELD } from '../../../../src/cli/check/redact.js'
+import { createRedact, TOO_LONG, TOO_MANY, WITHHELD } from '../../../../src/cli/check/redact.js'
 
 const utf8 = (text: string) => [...Buffer.from(text)]
 const units = (text: string) => Array.from({ length: text.length }, (_, at) => text.charCodeAt(at))
@@ -157,6 +157,30 @@ describe('other text', () => {
 
   test('has its tokens and control characters replaced', () => {
     expect(show('a eyJhbGciOiJIUzI1NiJ9.e30.AA b\u001b[31m\u202e')).toBe('a … b?[31m?')
+  })
+
+  test('has no command that a CI system reads from a log', () => {
+    expect(show('is ##vso[task.prependpath]/evil ###[set-output]')).toBe(
+      'is ?#vso[task.prependpath]/evil ??#[set-output]',
+    )
+    expect(show('a # b')).toBe('a # b')
+  })
+
+  test('is searched for each secret that comes later', () => {
+    const secrets = ['first-secret']
+    const shows = createRedact(() => secrets)
+    expect(shows('it is later-token')).toBe('it is later-token')
+    secrets.push('later-token')
+    expect(shows('it is later-token')).toBe(WITHHELD)
+    expect(shows('it is first-secret')).toBe(WITHHELD)
+  })
+
+  test('is withheld when a server has sent more tokens than can be searched', () => {
+    const secrets = ['x'.repeat(100_000), 'y'.repeat(100_000)]
+    const shows = createRedact(() => secrets)
+    expect(shows('the body has 2 bytes')).toBe('the body has 2 bytes')
+    secrets.push('z')
+    expect(shows('the body has 2 bytes')).toBe(TOO_MANY)
   })
 
   test('is withheld when it decodes to a token that nobody knows', () => {

@@ -13,15 +13,18 @@ const RESULTS: Result[] = [
   { ...row, id: 'two', verdict: 'fails', detail: 'it gets <b>"200" & more</b>\u0000\ud800 it\'s' },
   { ...row, id: 'three', verdict: 'skipped', detail: 'no --guarded PATH was given' },
 ]
+const LINKED: Result[] = [
+  { ...row, id: 'one', verdict: 'fails', detail: 'the error code is [x](https://evil.example)' },
+]
 
-async function print(format: Format): Promise<string> {
+async function print(format: Format, results = RESULTS): Promise<string> {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
   const report = FORMATS[format]({ env: {}, stdin, stdout, stderr })
-  for (const [index, result] of RESULTS.entries()) {
-    report.began(result.title, index, RESULTS.length)
+  for (const [index, result] of results.entries()) {
+    report.began(result.title, index, results.length)
     report.ended(result)
   }
-  report.done(URL_OF_APP, RESULTS)
+  report.done(URL_OF_APP, results)
   stdout.end()
   return text(stdout)
 }
@@ -132,6 +135,11 @@ describe('sarif', () => {
     ])
     expect(run.invocations).toEqual([{ executionSuccessful: true, exitCode: 1 }])
     expect(run.results[2].message.text).toBe('no --guarded PATH was given')
+  })
+
+  test('text of a server becomes no link', async () => {
+    const [run] = JSON.parse(await print('sarif', LINKED)).runs
+    expect(run.results[0].message.text).toBe('the error code is [x] (https://evil.example)')
   })
 })
 

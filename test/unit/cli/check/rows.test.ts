@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { mustTellNothing } from '../../../../src/cli/check/probe/responses.js'
 import type { Answer } from '../../../../src/cli/check/probe/send.js'
 import { bypassRows } from '../../../../src/cli/check/rows/bypass.js'
 import { guessedSecret } from '../../../../src/cli/check/rows/guessable-secrets.js'
@@ -167,4 +168,24 @@ it('a token that is not signed with HMAC has no guessable secret', () => {
   const token = { alg: 'ES256K', signed: 'a.b', signatureText: 'c' } as Parameters<typeof guessedSecret>[0]
   expect(guessedSecret(token)).toBe(false)
   expect(guessedSecret({ ...token, alg: 'none' })).toBe(false)
+})
+
+describe('the search for internals of the server', () => {
+  const search = (body: string) => () => mustTellNothing(answerWith({}, body), 'mark', 'a request')
+
+  it.each([
+    'Error: x\n    at f (/srv/app.js:1:2)',
+    'Error\r\n\tat main (app.py:3:4)',
+    '<pre>Error<br> &nbsp; at f',
+    '/srv/node_modules/x',
+    'at app.mjs:10:5',
+  ])('finds %j', (body) => {
+    expect(search(body)).toThrow(Fault)
+  })
+
+  it('also ends for a body of a million line ends, or of a million blanks', () => {
+    for (const body of ['\n'.repeat(1_000_000), '\n '.repeat(500_000), ' '.repeat(1_000_000)]) {
+      expect(search(body)).not.toThrow()
+    }
+  })
 })

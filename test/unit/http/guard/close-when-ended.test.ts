@@ -1,5 +1,6 @@
 import { type AuthError, type CloseWhenEndedOptions, closeWhenEnded } from 'express-token-endpoint'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { deferred, settled } from '../../../support/concurrency.js'
 import { expectMisuse } from '../../../support/failures.js'
 import { ACCOUNTS, frozenClock, makeIssuer, makeStore } from '../../../support/fixtures.js'
 
@@ -77,9 +78,12 @@ describe('with checks', () => {
     let revoked = false
     const isRevoked = vi.fn(() => revoked)
     const { close, goTo } = await opened({ isRevoked })
+    await goTo(20 * SECOND)
     expect(isRevoked).not.toHaveBeenCalled()
     await goTo(10 * MINUTE)
+    // A check every 30 s, which takes one tick of 10 s.
     expect(isRevoked.mock.calls.length).toBeGreaterThanOrEqual(15)
+    expect(isRevoked.mock.calls.length).toBeLessThanOrEqual(20)
     expect(close).not.toHaveBeenCalled()
     revoked = true
     await goTo(10 * MINUTE + 40 * SECOND)
@@ -114,9 +118,9 @@ describe('with checks', () => {
     await goTo(10 * MINUTE)
     expect(close).not.toHaveBeenCalled()
     down = true
-    await goTo(11 * MINUTE)
+    await goTo(12 * MINUTE)
     expect(close).not.toHaveBeenCalled()
-    await goTo(14 * MINUTE)
+    await goTo(13 * MINUTE)
     expect(reasonOf(close)).toEqual([['unavailable', undefined]])
     expect(close.mock.calls[0]?.[0]).toMatchObject({ dependency: 'revocation', cause: new Error('down') })
   })
@@ -135,6 +139,8 @@ describe('with checks', () => {
     const { close, goTo } = await opened({ isRevoked: () => false })
     await goTo(30 * MINUTE, 30 * MINUTE)
     await goTo(31 * MINUTE)
+    await goTo(50 * MINUTE, 19 * MINUTE)
+    await goTo(51 * MINUTE)
     expect(close).not.toHaveBeenCalled()
     const asleep = await opened({ isRevoked: () => true })
     await asleep.goTo(30 * MINUTE, 30 * MINUTE)
@@ -142,11 +148,30 @@ describe('with checks', () => {
     const expired = await opened({ isRevoked: () => false })
     await expired.goTo(2 * HOUR, 2 * HOUR)
     expect(reasonOf(expired.close)).toEqual([['invalid_token', 'expired']])
+    const expires = await opened({ isRevoked: () => false })
+    await expires.goTo(HOUR, HOUR)
+    expect(reasonOf(expires.close)).toEqual([['invalid_token', 'expired']])
+  })
+
+  it.each([false, true])('never closes after it was cancelled during a check, whose result is: %s', async (revoked) => {
+    const { promise, resolve } = deferred<boolean>()
+    const isRevoked = vi.fn(() => promise)
+    const { close, cancel, goTo } = await opened({ isRevoked })
+    await goTo(MINUTE)
+    expect(isRevoked).toHaveBeenCalledOnce()
+    cancel()
+    resolve(revoked)
+    await settled()
+    expect(ticks.size).toBe(0)
+    await goTo(2 * HOUR, MINUTE)
+    expect(isRevoked).toHaveBeenCalledOnce()
+    expect(close).not.toHaveBeenCalled()
   })
 
   it('closes after the machine was asleep when the check then never ends', async () => {
     const { close, goTo } = await opened({ isRevoked: () => new Promise<boolean>(() => {}), timeout: '1ms' })
     await goTo(30 * MINUTE, 30 * MINUTE)
+    await goTo(34 * MINUTE)
     expect(close).not.toHaveBeenCalled()
     await goTo(36 * MINUTE)
     expect(reasonOf(close)).toEqual([['unavailable', undefined]])
@@ -271,7 +296,11 @@ describe('misuse', () => {
     const { auth } = await opened()
     expectMisuse(() => closeWhenEnded({} as never, () => {}), /must be a verified token/)
     expectMisuse(() => closeWhenEnded(auth, undefined as never), /must be a function/)
-    expectMisuse(() => closeWhenEnded(auth, () => {}, { every: '1ms' }), /option "every" must be/)
+    expectMisuse(() => closeWhenEnded(auth, () => {}, { every: '1ms' }), /^closeWhenEnded: option "every" must be/)
+    expectMisuse(
+      () => closeWhenEnded(auth, () => {}, { isRevoked: true as never }),
+      /"isRevoked" must be a function \(auth\) => boolean, but is true/,
+    )
     expectMisuse(() => closeWhenEnded(auth, () => {}, { interval: 1 } as never), /unknown option "interval"/)
   })
 })

@@ -22,13 +22,16 @@ describe('an answer to who goes on sending', () => {
     onTestFinished(() => void vi.useRealTimers())
     const end = vi.fn()
     const req = Object.assign(new EventEmitter(), { resume: vi.fn(), pause: vi.fn() })
-    const res = Object.assign(new EventEmitter(), { req, end, setHeader() {}, flushHeaders() {}, write: vi.fn() })
+    const sending = { setHeader: vi.fn(), flushHeaders: vi.fn(), write: vi.fn() }
+    const res = Object.assign(new EventEmitter(), { req, end, ...sending })
     answerThenClose(res as unknown as ServerResponse, 'no')
     return { req, res, end }
   }
 
   it('is written at once, and ended after a second', () => {
     const { req, res, end } = answered()
+    expect(res.setHeader.mock.calls).toEqual([['Connection', 'close']])
+    expect(res.flushHeaders).toHaveBeenCalledOnce()
     expect(res.write).toHaveBeenCalledWith('no')
     expect(req.resume).toHaveBeenCalledOnce()
     vi.advanceTimersByTime(999)

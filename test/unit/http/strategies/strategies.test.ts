@@ -6,7 +6,7 @@ import { BearerStrategy, type BearerVerify, LoginStrategy, type LoginVerify } fr
 import passport from 'passport'
 import request from 'supertest'
 import { describe, expect, it, vi } from 'vitest'
-import { firstAction } from '../../../../src/http/strategies/passport-actions.js'
+import { firstAction, reportError } from '../../../../src/http/strategies/passport-actions.js'
 import { expectMisuse } from '../../../support/failures.js'
 import { ACCOUNTS, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../../../support/fixtures.js'
 
@@ -85,7 +85,16 @@ describe('BearerStrategy', () => {
   it('reports refusals to onEvent', async () => {
     const onEvent = vi.fn()
     await ask(appOf(new BearerStrategy({ tokens, onEvent })), 'Bearer x.y.z')
-    expect(onEvent.mock.calls).toMatchObject([[{ type: 'bearer.refused', code: 'invalid_token', reason: 'malformed' }]])
+    expect(onEvent.mock.calls).toMatchObject([
+      [
+        {
+          type: 'bearer.refused',
+          code: 'invalid_token',
+          reason: 'malformed',
+          address: expect.stringMatching(/127\.0\.0\.1$/),
+        },
+      ],
+    ])
   })
 
   it('keeps concurrent requests apart', async () => {
@@ -181,11 +190,10 @@ describe('LoginStrategy', () => {
     expect((await logIn(app, { email: alice.email, password: 'wrong' })).status).toBe(403)
     expect((await logIn(app, { email: '', password: '' })).status).toBe(403)
     expect((await logIn(app, { email: alice.email })).status).toBe(400)
-    expect(onEvent.mock.calls.map(([{ code }]) => code)).toEqual([
-      'invalid_credentials',
-      'invalid_credentials',
-      'invalid_body',
-    ])
+    const event = { type: 'token.refused', address: expect.stringMatching(/127\.0\.0\.1$/) }
+    expect(onEvent.mock.calls).toMatchObject(
+      ['invalid_credentials', 'invalid_credentials', 'invalid_body'].map((code) => [{ ...event, code }]),
+    )
   })
 
   it('hands a reached limit and a failing store to the error handler, with Retry-After', async () => {
@@ -229,6 +237,25 @@ describe('firstAction', () => {
     expect(first.taken).toBe(true)
     expect(actions.success.mock.calls).toEqual([['user', { info: 1 }]])
     for (const name of ['fail', 'pass', 'error'] as const) expect(actions[name]).not.toHaveBeenCalled()
+  })
+})
+
+describe('reportError', () => {
+  const actionsOf = () => ({ success: vi.fn(), fail: vi.fn(), pass: vi.fn(), error: vi.fn() })
+  const error = new Error('thrown')
+
+  it('reports an error before any action', () => {
+    const actions = actionsOf()
+    reportError(firstAction(actions))(error)
+    expect(actions.error.mock.calls).toEqual([[error]])
+  })
+
+  it('hides no error of the host after the action', () => {
+    const actions = actionsOf()
+    const first = firstAction(actions)
+    first.pass()
+    expect(() => reportError(first)(error)).toThrow(error)
+    expect(actions.error).not.toHaveBeenCalled()
   })
 })
 

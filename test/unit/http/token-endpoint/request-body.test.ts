@@ -457,6 +457,23 @@ it.each([
   expect(await refusalOf(readBody(req as unknown as BodyRequest, 100))).toMatchObject({ code: 'invalid_body' })
 })
 
+const FORM = { 'content-type': FORM_TYPE['Content-Type'] }
+
+it.each<[string, object]>([
+  ['a request without a stream', {}],
+  ['a stream that was read in part', { read: () => null, readableDidRead: true }],
+  ['a stream that has ended', { read: () => null, readableEnded: true }],
+])('readBody takes the value that the host has made of %s', async (_, stream) => {
+  const req = { headers: FORM, body: { email: 'a' }, ...stream }
+  expect(await readBody(req as unknown as BodyRequest, 100)).toEqual({ email: 'a' })
+})
+
+it('readBody makes nothing of a form that is shorter than its Content-Length', async () => {
+  const stream = Readable.from([Buffer.from('email=a&password=b')], { autoDestroy: false })
+  const req = Object.assign(stream, { headers: { ...FORM, 'content-length': '50' } })
+  expect(await refusalOf(readBody(req as unknown as BodyRequest, 100))).toMatchObject({ code: 'invalid_body' })
+})
+
 it('readBody makes nothing of what breaks off', async () => {
   const broken = new Readable({
     read() {

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ErrorRequestHandler, RequestHandler } from 'express'
 import passport from 'passport'
@@ -164,6 +165,15 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       const app = express().use('/clearing', router())
       await request(app).post(`/clearing${TOKEN_PATH}`).send(GOOD).expect(200)
       await request(app).post(TOKEN_PATH).send(GOOD).expect(404)
+    })
+
+    it('in a plain server of Node, which has no settings', async () => {
+      const handle = router()
+      const app = (req: IncomingMessage, res: ServerResponse) =>
+        handle(req as never, res as never, () => void res.destroy())
+      const { port } = await listen(app as never)
+      const sent = asJson(GOOD)
+      expectToken(await send(port, { ...sent, headers: { ...sent.headers, 'X-Forwarded-For': '192.0.2.1' } }))
     })
 
     it('under a prefix with a parameter', async () => {
@@ -372,6 +382,16 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       expect((await tokens.verify(authenticationToken)).scopes).toEqual(scopes)
     })
 
+    it('give a token their claims and their lifetime', async () => {
+      const tokens = makeIssuer()
+      const accounts = () => ({ ...ACCOUNTS.alice, claims: { house: 'north' }, lifetime: '5m' })
+      const port = await start(router({ tokens, accounts }))
+      const { authenticationToken } = expectToken(await send(port, asJson(GOOD)))
+      const { claims, issuedAt, expiresAt } = await tokens.verify(authenticationToken)
+      expect(claims).toMatchObject({ house: 'north' })
+      expect(expiresAt.getTime() - issuedAt.getTime()).toBe(300_000)
+    })
+
     it('a store’s own methods, called on it', async () => {
       class Store {
         #accounts = makeStore()
@@ -382,10 +402,9 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       expectToken(await send(await start(router({ accounts: new Store() })), asJson(GOOD)))
     })
 
-    it.each(INVALID_BY_EMAIL)('that %s: 503, never 403 and never 200', async (_what, accounts) => {
-      expectUnavailable(
-        await send(await start(router({ accounts: accounts as () => null, timeout: '20ms' })), asJson(GOOD)),
-      )
+    it.each(INVALID_BY_EMAIL)('that %s: 503, never 403 and never 200', async (what, accounts) => {
+      const timeout = what.includes('hangs') ? '20ms' : '60s'
+      expectUnavailable(await send(await start(router({ accounts: accounts as () => null, timeout })), asJson(GOOD)))
     })
 
     it('that chokes on a NUL, as databases do: is not asked for one, and the client is at fault', async () => {
@@ -487,6 +506,12 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       const events: Events = []
       await send(await start(router({ onEvent: (event) => events.push(event) })), asJson({}))
       expect(events).toEqual([{ type: 'token.refused', code: 'invalid_body', ...base }])
+    })
+
+    it('is told of another method', async () => {
+      const events: Events = []
+      await send(await start(router({ onEvent: (event) => events.push(event) })), { method: 'PUT' })
+      expect(events).toEqual([{ type: 'token.refused', code: 'method_not_allowed', ...base }])
     })
 
     it('is told of a token that was issued', async () => {
@@ -608,6 +633,26 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       expect(errors).toEqual([])
     })
 
+    it('set to all, hands every refusal to the host’s error handler, with the headers of its response', async () => {
+      const { port, errors } = await forwarding({ forwardErrors: 'all' })
+      const refused = async (sent: Parameters<typeof send>[1]) => {
+        expect((await send(port, sent)).status).toBe(599)
+        return errors.splice(0)
+      }
+      const headers = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
+      expect(await refused(asJson({ ...GOOD, password: 'wrong' }))).toMatchObject([
+        { code: 'invalid_credentials', headers },
+      ])
+      const [method] = (await refused({ method: 'PUT' })) as { headers: object }[]
+      expect(method).toMatchObject({ code: 'method_not_allowed', status: 405 })
+      expect(method?.headers).toEqual({ ...headers, Allow: 'POST' })
+      const long = { headers: { 'Content-Type': 'text/plain' }, body: 'x'.repeat(10_241) }
+      expect(await refused(long)).toMatchObject([
+        { code: 'unsupported_media_type', headers: { ...headers, Connection: 'close' } },
+      ])
+      expectToken(await send(port, asJson(GOOD)))
+    })
+
     it('into Express’s own error handler is a 503 with Retry-After', async () => {
       const app = express().use(router({ accounts: () => Promise.reject(new Error('down')), forwardErrors: true }))
       const answer = await send((await listen(app)).port, asJson(GOOD))
@@ -695,9 +740,12 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       expectToken(await send(await start(tokenRouter(options)), asJson(GOOD)))
     })
 
-    it.each([1, 1024, 1_048_576, '1b', '10kb', '10 KB', '1mb', '1.5kb'])('bodyLimit: %j', (bodyLimit) => {
-      expect(() => router({ bodyLimit })).not.toThrow()
-    })
+    it.each([1, 1024, 1_048_576, '1024', '1b', '10kb', '10 KB', '1mb', '1.5kb', '1.25kb'])(
+      'bodyLimit: %j',
+      (bodyLimit) => {
+        expect(() => router({ bodyLimit })).not.toThrow()
+      },
+    )
 
     const half = () => true
     it.each<[string, object, RegExp]>([
@@ -736,6 +784,8 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
         { tokens: null, accounts },
         /"tokens" must be what createTokenIssuer\(\) returned, but is null$/,
       ],
+      ['tokens: an object that only issues', { tokens: { issue: accounts }, accounts }, /"tokens" must be what/],
+      ['tokens: an object that only has a clock', { tokens: { now: accounts }, accounts }, /"tokens" must be what/],
       ['tokens under the name of issuer', { issuer: tokens, accounts }, /"issuer".*"tokens"/],
       ['accounts: missing', { tokens }, /"accounts" .*missing/],
       ['accounts: null', { tokens, accounts: null }, /"accounts"/],
@@ -746,7 +796,21 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
         /"accounts".*findByEmail/,
       ],
       ['accounts: a promise of a store', { tokens, accounts: Promise.resolve(makeStore()) }, /"accounts".*await/],
-      ['accounts under the name of findByEmail', { tokens, findByEmail: accounts }, /"findByEmail".*"accounts"/],
+      ...[
+        ['tokenIssuer', 'tokens'],
+        ['account', 'accounts'],
+        ['findAccount', 'accounts'],
+        ['findByEmail', 'accounts'],
+        ['store', 'accounts'],
+        ['users', 'accounts'],
+        ['limiter', 'throttle'],
+        ['rateLimit', 'throttle'],
+        ['url', 'path'],
+      ].map(([name = '', meant]): [string, unknown, RegExp] => [
+        `${meant} under the name of ${name}`,
+        { ...good, [name]: secret },
+        new RegExp(`unknown option "${name}"\\. Did you mean "${meant}"\\?`),
+      ]),
       ['an unknown option', { ...good, colour: secret }, /"colour"/],
       ['other letters', { ...good, bodylimit: 1 }, /"bodylimit".*"bodyLimit"/],
       ['limit', { ...good, limit: 1 }, /"limit".*"bodyLimit"/],
@@ -795,6 +859,8 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
         '2mb',
         '1gb',
         '-1kb',
+        '+1kb',
+        ' 1kb',
         '0.5b',
         '',
         'ten',

@@ -190,6 +190,20 @@ describe('the fair queue', () => {
     expect(dropped).toEqual(['one, first'])
   })
 
+  it('drops each item of a connection once, also when a drop removes another of them', () => {
+    const connection = {}
+    const dropped: Item[] = []
+    const slots: (QueueSlot<Item> | undefined)[] = []
+    const queue = createFairQueue<Item>({ total: 9, perNetwork: 9, perConnection: 2 }, (item) => {
+      dropped.push(item)
+      for (const slot of slots) if (slot) queue.remove(slot)
+    })
+    const source = { network: 'a', connection }
+    for (const id of [1, 2, 3]) slots.push(queue.add(source, { id, source }))
+    expect(dropped).toEqual([{ id: 1, source }])
+    expect(queue.size).toBe(0)
+  })
+
   it('empties the slot of an item that has left, whether it was taken, removed or dropped', () => {
     const queue = createFairQueue<object>({ total: 3, perNetwork: 3, perConnection: 2 }, () => {})
     const connection = {}

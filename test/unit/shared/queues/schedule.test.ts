@@ -43,6 +43,20 @@ it('has one timer for all calls, and none without a call', () => {
   expect(isTicking()).toBe(false)
 })
 
+it('stops its timer when a call cancels the last other call', () => {
+  const { schedule, goTo, isTicking } = manual()
+  const never = vi.fn()
+  const cancel = schedule.at(9000, never)
+  schedule.at(1000, cancel)
+  goTo(1000)
+  expect(isTicking()).toBe(false)
+  const run = vi.fn()
+  schedule.at(10_000, run)
+  goTo(10_000)
+  expect(never).not.toHaveBeenCalled()
+  expect(run).toHaveBeenCalledOnce()
+})
+
 it('makes the other calls when one throws', async () => {
   const { schedule, goTo } = manual()
   const errors: unknown[] = []

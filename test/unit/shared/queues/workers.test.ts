@@ -34,6 +34,36 @@ it('runs at most its number of tasks, in order, and continues after a failure', 
   await vi.waitFor(() => expect(started).toEqual([0, 1, 2, 3, 4]))
 })
 
+it('tells whether a removed task was waiting, and starts the next task at once when none runs', async () => {
+  const workers = createWorkers(1)
+  const { started, task, end } = tasks()
+  const removeFirst = workers.run('alice', task('first'))
+  const removeSecond = workers.run('alice', task('second'))
+  expect([removeFirst(), removeSecond(), removeSecond()]).toEqual([false, true, false])
+  end('first')
+  await turn()
+  workers.run('alice', task('third'))
+  expect(started).toEqual(['first', 'third'])
+  end('third')
+  await turn()
+  workers.run('alice', task('fourth'))
+  expect(started).toEqual(['first', 'third', 'fourth'])
+})
+
+it('counts a cancelled task that has begun until it ends', async () => {
+  const workers = createSharedWorkers({ total: 4, perOwner: 1 })
+  const { started, task, end } = tasks()
+  const owner = {}
+  const cancel = workers.run(owner, 'alice', task('first'))
+  workers.run(owner, 'alice', task('second'))
+  cancel()
+  await turn()
+  expect(started).toEqual(['first'])
+  end('first')
+  await turn()
+  expect(started).toEqual(['first', 'second'])
+})
+
 it('lets the callers take turns, however many tasks one of them has', async () => {
   const workers = createWorkers(1)
   const { started, task, end } = tasks()

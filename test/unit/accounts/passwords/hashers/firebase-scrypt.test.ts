@@ -81,13 +81,17 @@ describe('firebaseScrypt refuses', () => {
   const bytes = (length: number) => Buffer.alloc(length, 7).toString('base64')
 
   it.each([
-    ['signerKey', [undefined, '', 'not base64!', bytes(31), bytes(129), 7, Buffer.alloc(64)]],
-    ['saltSeparator', [undefined, '', '?', bytes(33), null]],
-    ['rounds', [undefined, 0, 9, 1.5, '8', null]],
-    ['memCost', [undefined, 0, 15, 1.5, '14', 16_384]],
-  ] as const)('a wrong %s', (name, values) => {
+    [
+      'signerKey',
+      "the project's signer key, 32 to 128 bytes in base64",
+      [undefined, '', 'not base64!', bytes(31), bytes(129), 7, Buffer.alloc(64)],
+    ],
+    ['saltSeparator', "the project's salt separator, 1 to 32 bytes in base64", [undefined, '', '?', bytes(33), null]],
+    ['rounds', 'a number of rounds, a whole number from 1 to 8', [undefined, 0, 9, 1.5, '8', null]],
+    ['memCost', 'a memory cost, a whole number from 1 to 14', [undefined, 0, 15, 1.5, '14', 16_384]],
+  ] as const)('a wrong %s, and says that it is %s', (name, what, values) => {
     for (const value of values) {
-      const says = new RegExp(`^firebaseScrypt: option "${name}" must be `)
+      const says = `firebaseScrypt: option "${name}" must be ${what}, but is `
       expectMisuse(() => firebaseScrypt({ ...FIREBASE, [name]: value } as never), says, [FIREBASE.signerKey])
     }
   })
@@ -101,10 +105,18 @@ describe('firebaseScrypt refuses', () => {
   it.each([
     ['base64_signer_key', 'signerKey'],
     ['base64_salt_separator', 'saltSeparator'],
+    ['key', 'signerKey'],
+    ['hashKey', 'signerKey'],
     ['mem_cost', 'memCost'],
     ['memoryCost', 'memCost'],
   ])('the name %s, and says that %s is meant', (name, meant) => {
     expectMisuse(() => firebaseScrypt({ [name]: 1 } as never), `unknown option "${name}". Did you mean "${meant}"?`)
+  })
+
+  it('nothing that is within the limits', () => {
+    const most = { signerKey: bytes(128), saltSeparator: bytes(32), rounds: 8, memCost: 14 }
+    const least = { signerKey: bytes(32), saltSeparator: bytes(1), rounds: 1, memCost: 1 }
+    for (const options of [most, least]) expect(() => firebaseScrypt(options)).not.toThrow()
   })
 
   it('no options', () => {

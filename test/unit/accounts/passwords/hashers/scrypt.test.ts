@@ -145,7 +145,9 @@ describe('scrypt does not accept', () => {
     ['Django’s form with a long salt', django(16, '8', '1', 's'.repeat(129))],
     ['a space before', ` ${VALID}`],
     ['a newline behind', `${VALID}\n`],
+    ['a space before Django’s form', ` ${django(16)}`],
     ['a newline behind Django’s form', `${django(16)}\n`],
+    ['bits behind the key of Django’s form', django(16).replace(/w==$/, 'x==')],
     ['a part more', `${VALID}$AA`],
   ])('%s, and verify rejects', async (_, hash) => {
     expect(hasher.accepts(VALID)).toBe(true)

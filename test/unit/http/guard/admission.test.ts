@@ -1,0 +1,204 @@
+import type { ServerResponse } from 'node:http'
+import { PassThrough } from 'node:stream'
+import { authOf, type GuardedRequest, type RequireBearerOptions, requireBearer } from 'express-token-endpoint'
+import { describe, expect, it, vi } from 'vitest'
+import { withSyncVerifier } from '../../../../src/tokens/sync-verifier.js'
+import { settled } from '../../../support/concurrency.js'
+import { expectMisuse } from '../../../support/failures.js'
+import { ACCOUNTS, makeIssuer, makeStore } from '../../../support/fixtures.js'
+
+const tokens = makeIssuer()
+const accountId = ACCOUNTS.alice.id
+const newToken = () => tokens.issue({ accountId }).token
+
+const requestOf = (token: string | undefined, members: object = {}) =>
+  ({
+    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+    rawHeaders: [],
+    url: '/',
+    socket: {},
+    ...members,
+  }) as unknown as GuardedRequest
+
+const ask = (options: Partial<RequireBearerOptions>, req: GuardedRequest) =>
+  requireBearer({ tokens, ...options })
+    .authenticate(req)
+    .then(
+      () => 'admitted',
+      (error) => error.code,
+    )
+
+/** Calls the middleware. Returns its `next`. */
+function pass(options: Partial<RequireBearerOptions>, req: GuardedRequest) {
+  const next = vi.fn()
+  requireBearer({ tokens, ...options })(req, {} as ServerResponse, next)
+  return next
+}
+
+describe('a cached token', () => {
+  it('is admitted at once, however many requests come', async () => {
+    const token = newToken()
+    await ask({}, requestOf(token))
+    for (let i = 0; i < 100; i++) {
+      const req = requestOf(token)
+      expect(pass({}, req)).toHaveBeenCalledOnce()
+      expect(authOf(req).accountId).toBe(accountId)
+    }
+  })
+
+  it('is not admitted when the cache does not return a verified token', async () => {
+    const errors: unknown[] = []
+    const onEvent = (event: object) => errors.push((event as { error?: Error }).error?.message)
+    const forged = { id: 'a', accountId, scopes: [], issuedAt: new Date() } as never
+    const sync = { fromCache: () => forged, verifySync: () => forged, now: () => Date.now() }
+    const req = requestOf('a.b.c')
+    expect(await ask({ tokens: withSyncVerifier({ ...tokens }, sync), onEvent }, req)).toBe('unavailable')
+    expect(req).not.toHaveProperty('auth')
+    expect(errors).toEqual(['requireBearer: only a verified token is admitted'])
+  })
+})
+
+describe('new tokens', () => {
+  it('of many connections are all verified, eight at once and the others later', async () => {
+    const results = Array.from({ length: 40 }, () => ask({}, requestOf(newToken())))
+    expect(new Set(await Promise.all(results))).toEqual(new Set(['admitted']))
+  })
+
+  it('of one connection are refused when more than 128 wait', async () => {
+    const socket = {}
+    const results = Array.from({ length: 150 }, () => ask({}, requestOf(newToken(), { socket })))
+    expect(await Promise.all(results)).toContain('overloaded')
+    expect(await ask({}, requestOf(newToken(), { socket }))).toBe('admitted')
+  })
+})
+
+it('reports a custom verifier that returns no token', async () => {
+  const messages: unknown[] = []
+  const onEvent = (event: object) => messages.push((event as { error?: Error }).error?.message)
+  const custom = { ...tokens, verify: async () => undefined as never }
+  expect(await ask({ tokens: custom, onEvent }, requestOf('a.b.c'))).toBe('unavailable')
+  expect(messages).toEqual([expect.stringMatching(/^tokens: verify must return a verified token, or throw/)])
+})
+
+describe('a user that a session has set', () => {
+  class Row {
+    get id() {
+      return accountId
+    }
+  }
+  it.each([
+    ['of the account', { id: accountId }, true],
+    ['whose id is an object with that text', { id: { toString: () => accountId } }, true],
+    ['whose class provides the id', new Row(), true],
+    ['of another account', { id: 'acc-2' }, false],
+    ['without an id', {}, false],
+    ['that is a text', accountId, false],
+    ['that is a function', Object.assign(() => {}, { id: accountId }), false],
+    ['that is null', null, false],
+  ])('%s stays beside a token of the account: %s', async (_, user, stays) => {
+    const req = requestOf(newToken(), { user })
+    expect(await ask({}, req)).toBe('admitted')
+    expect(req.user).toBe(stays ? user : undefined)
+  })
+
+  it('stays where the guard is optional and no token came', async () => {
+    const user = { id: 'acc-2' }
+    const req = requestOf(undefined, { user })
+    expect(await ask({ optional: true }, req)).toBe('admitted')
+    expect(req.user).toBe(user)
+  })
+
+  it('is replaced by the account that the guard looked up', async () => {
+    const req = requestOf(newToken(), { user: { id: accountId, role: 'admin' } })
+    expect(await ask({ accounts: makeStore() }, req)).toBe('admitted')
+    expect(req.user).not.toHaveProperty('role')
+  })
+})
+
+it('adds nothing to a request that it refuses', async () => {
+  const req = requestOf('a.b.c')
+  expect(await ask({}, req)).toBe('invalid_token')
+  expect(req).not.toHaveProperty('auth')
+  expect(req).not.toHaveProperty('user')
+})
+
+it.each([
+  [1, '10', undefined],
+  [1, '65536', undefined],
+  [1, '65537', 'close'],
+  [3, '65537', undefined],
+])(
+  'asks a host of HTTP/%i to close the connection after an unread body of %s bytes: %s',
+  async (httpVersionMajor, length, expected) => {
+    const req = requestOf(undefined, { headers: { 'content-length': length }, httpVersionMajor })
+    const refused = requireBearer({ tokens }).authenticate(req)
+    await expect(refused).rejects.toMatchObject({ code: 'missing_token' })
+    expect((await refused.catch((error) => error)).headers['Connection']).toBe(expected)
+  },
+)
+
+describe('the body of a request whose guard waits for a check', () => {
+  /** A request with a body, and a check that ends on demand. */
+  function waiting() {
+    const body = new PassThrough()
+    const req = Object.assign(body, requestOf(newToken())) as unknown as GuardedRequest & PassThrough
+    let end = (_revoked: boolean) => {}
+    const isRevoked = () =>
+      new Promise<boolean>((resolve) => {
+        end = resolve
+      })
+    return { req, isRevoked, end: (revoked: boolean) => end(revoked) }
+  }
+
+  it.each([
+    ['admits', false],
+    ['refuses', true],
+  ])('is kept from a listener of before until the guard %s', async (_, revoked) => {
+    const { req, isRevoked, end } = waiting()
+    const heard: string[] = []
+    req.on('data', (chunk) => heard.push(String(chunk)))
+    const next = pass({ isRevoked, forwardErrors: 'all' }, req)
+    req.write('body')
+    await settled()
+    expect(heard).toEqual([])
+    expect(next).not.toHaveBeenCalled()
+    end(revoked)
+    await settled()
+    expect(heard).toEqual(['body'])
+    expect(next).toHaveBeenCalledOnce()
+  })
+
+  it('is left for the route when nobody listens yet', async () => {
+    const { req, isRevoked, end } = waiting()
+    const next = pass({ isRevoked }, req)
+    req.write('body')
+    expect(req.readableFlowing).toBe(null)
+    end(false)
+    await settled()
+    expect(next).toHaveBeenCalledOnce()
+    expect(req.readableFlowing).toBe(null)
+    expect(String(req.read())).toBe('body')
+  })
+
+  it('stays paused when the host has paused it', async () => {
+    const { req, isRevoked, end } = waiting()
+    req.pause()
+    pass({ isRevoked }, req)
+    end(false)
+    await settled()
+    expect(req.readableFlowing).toBe(false)
+  })
+})
+
+describe('authOf without a guard, outside of Express', () => {
+  it.each([
+    [{ method: 'GET', url: '/a/b?secret=zebra' }, /^authOf: GET \/a\/b has no verified token\b/],
+    [
+      { method: 'GET', baseUrl: '/a', path: '/b', url: '/b?secret=zebra' },
+      /^authOf: GET \/a\/b has no verified token\b/,
+    ],
+    [{ method: 'GET' }, /^authOf: GET .*has no verified token\b/],
+  ])('names the route of %j, without its query', (req, message) => {
+    expectMisuse(() => authOf(req), message, ['zebra'])
+  })
+})

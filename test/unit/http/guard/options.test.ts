@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest'
+import {
+  type BearerStrategyOptions,
+  type RequireBearerOptions,
+  readBearerOptions,
+  readRequireBearerOptions,
+} from '../../../../src/http/guard/options.js'
+import { expectMisuse, thrownBy } from '../../../support/failures.js'
+import { ISSUER, makeIssuer } from '../../../support/fixtures.js'
+
+const tokens = makeIssuer()
+const read = (options: object) => readRequireBearerOptions({ tokens, ...options } as RequireBearerOptions)
+const readForPassport = (options: object) =>
+  readBearerOptions('BearerStrategy', { tokens, ...options } as BearerStrategyOptions)
+
+it('has defaults: any scope, any age, no look-up, the issuer as the realm', () => {
+  const defaults = {
+    tokens,
+    scope: [],
+    anyScope: undefined,
+    signedInWithin: undefined,
+    accounts: undefined,
+    isRevoked: undefined,
+    optional: false,
+    realm: ISSUER,
+    timeout: 5000,
+    onEvent: undefined,
+  }
+  expect(read({})).toEqual({ ...defaults, forwardErrors: false })
+  expect(readForPassport({})).toEqual(defaults)
+  expect(read({ realm: 'reports' }).realm).toBe('reports')
+})
+
+it.each([
+  ['issuer', 'tokens'],
+  ['verifier', 'tokens'],
+  ['scopes', 'scope'],
+  ['requiredScopes', 'scope'],
+  ['scopeIncludesAny', 'anyScope'],
+  ['anyScopes', 'anyScope'],
+  ['maxAge', 'signedInWithin'],
+  ['max_age', 'signedInWithin'],
+  ['account', 'accounts'],
+  ['store', 'accounts'],
+  ['revoked', 'isRevoked'],
+  ['secret', 'tokens'],
+  ['secretOrKey', 'tokens'],
+  ['algorithms', 'tokens'],
+  ['audience', 'tokens'],
+  ['jwtFromRequest', 'tokens'],
+  ['credentialsRequired', 'optional'],
+  ['required', 'optional'],
+  ['authRequired', 'optional'],
+])('knows the option %s of other packages, and names its own: %s', (theirs, own) => {
+  const message = `unknown option "${theirs}". Did you mean "${own}"?`
+  expectMisuse(() => read({ [theirs]: 1 }), `requireBearer: ${message}`)
+  expectMisuse(() => readForPassport({ [theirs]: 1 }), `BearerStrategy: ${message}`)
+})
+
+it('refuses forwardErrors in Passport, which has its own error handling', () => {
+  expectMisuse(() => readForPassport({ forwardErrors: true }), /^BearerStrategy: unknown option "forwardErrors"/)
+})
+
+describe('an invalid option is refused with a message that says what it must be', () => {
+  const VERIFIER = 'must be what createTokenIssuer() or createTokenVerifier() returned, but is an object'
+  const STORE = 'must be a store with "findById", but is'
+  const NO_EMAIL =
+    'A look-up by e-mail cannot find the account of a token. Pass a store with "findById", or omit "accounts"'
+  it.each<[string, unknown, string]>([
+    ['tokens', { verify: () => {} }, VERIFIER],
+    ['tokens', { issuer: ISSUER }, VERIFIER],
+    ['accounts', {}, `${STORE} an object. ${NO_EMAIL}`],
+    ['accounts', () => null, `${STORE} a function. ${NO_EMAIL}`],
+    ['accounts', 7, `${STORE} 7`],
+    ['isRevoked', true, 'must be a function (auth) => boolean, but is true'],
+    ['realm', 'a\tb', 'must be printable ASCII text, but is a string of 3 characters'],
+    ['realm', 'é', 'must be printable ASCII text, but is a string of 1 characters'],
+    ['realm', '', 'must be printable ASCII text, but is an empty string'],
+  ])('%s: %j', (name, value, says) => {
+    const expected = `requireBearer: option "${name}" ${says}`
+    const { message } = thrownBy(() => read({ [name]: value })) as Error
+    expect(message.split('. See ')[0]).toBe(expected)
+  })
+
+  it('the issuer of a custom verifier, where it is the default of the realm', () => {
+    const custom = { ...tokens, issuer: 'a\nb' }
+    const message = '"tokens.issuer", the default of "realm", must be printable ASCII text, but is a string of'
+    expectMisuse(() => read({ tokens: custom }), `requireBearer: ${message}`)
+    expectMisuse(() => readForPassport({ tokens: custom }), `BearerStrategy: ${message}`)
+    expect(read({ tokens: custom, realm: 'reports' }).realm).toBe('reports')
+  })
+})
