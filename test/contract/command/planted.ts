@@ -98,10 +98,7 @@ export type Plant = (sound: Parts) => Partial<Parts>
 
 /** An app with one fault each: what fails of it, and nothing else. */
 export const FAULTS: Record<string, [fails: readonly string[], plant: Plant]> = {
-  'an account that is gone': [
-    ['login', 'json-type', 'form', 'no-realm', 'query-ignored', 'header-ignored'],
-    () => ({ accounts: () => null }),
-  ],
+  'an account that is gone': [['login'], () => ({ accounts: () => null })],
   'a third member': [['members'], () => ({ before: [alteringResult((result) => ({ ...result, scope: 'x' }))] })],
   'a token that is a number': [
     ['members', 'token-header'],

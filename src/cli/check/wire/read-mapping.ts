@@ -71,7 +71,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   invalid: 'malformed',
 }
 
-/** Examples for errors, because many people write the text alone. */
+/** Examples for errors, because many people write only the text. */
 const EXAMPLES: Readonly<Record<string, string>> = {
   login: '{ "path": "/api/login" }',
   token: '{ "body": "access_token" }',

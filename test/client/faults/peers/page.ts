@@ -33,7 +33,7 @@ export function page(results: Results): string {
   return `# How clients behave at faults
 
 A server, a network, a clock or a caller can have a fault. This page lists ${total} faults, and what four clients do at each of them. Every
-fault runs against a real server on this machine. \`npm run client:faults\` runs all of them, and writes this page.
+fault runs against a real server on this machine. In a clone, \`npm run hosts:install && npm run client:faults\` runs them and writes this page.
 
 ${table(counts, ['client', 'passes', 'of']).join('\n')}
 

@@ -6,6 +6,7 @@ import { register } from 'prom-client'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { oldKeys, startExamples } from '../../../support/documents/examples.js'
+import { readPage } from '../../../support/documents/pages.js'
 import { fastPasswords, makeIssuer, makeStore } from '../../../support/fixtures.js'
 import { listen, TOKEN_PATH } from '../../../support/http.js'
 import { NO_REDIS, startRedis } from '../../../support/services/redis.js'
@@ -95,6 +96,28 @@ describe('the page on password spraying', () => {
       counts[status] = (counts[status] ?? 0) + 1
     }
     expect(counts).toEqual({ 403: 23, 429: 7 })
+  })
+
+  it('spraying-trial: the responses and the event that the page shows', async () => {
+    const { router, log } = await run<{ router: express.Router; log: { info: unknown } }>('spraying-trial')
+    const events: { type: string; limit?: string }[] = []
+    Object.assign(log, { info: (event: { type: string }) => events.push(event) })
+    const app = express().use(router)
+    const login = async (name: string, password = 'Summer2026') =>
+      (
+        await request(app)
+          .post(TOKEN_PATH)
+          .send({ email: `${name}@example.com`, password })
+      ).status
+    const statuses: number[] = []
+    for (const name of ['user1', 'user2', 'user3', 'user4', 'user5', 'user6', 'user7']) statuses.push(await login(name))
+    const page = readPage('docs/explanation/password-spraying.md').text
+    expect(page).toContain(`\n${statuses.join(' ')}\n`)
+    expect(await login('user8', 'another one')).toBe(403)
+    const [shown = ''] = /^\{"type".*$/m.exec(page) ?? []
+    const { address: _, time: __, ...event } = JSON.parse(shown)
+    expect(events.filter(({ type }) => type === 'token.throttled')).toMatchObject([event, event])
+    expect(Object.keys(JSON.parse(JSON.stringify(events.at(-2))))).toEqual(Object.keys(JSON.parse(shown)))
   })
 })
 

@@ -67,6 +67,22 @@ describe('the pages on standards', () => {
     expect(ids).toEqual(REQUIREMENTS)
   })
 
+  it('have a summary of ASVS that agrees with the rows', () => {
+    const { tableIn } = readPage('docs/reference/standards-asvs.md')
+    const summary = tableIn('# OWASP ASVS 5: V6, V7 and V9').filter(([chapter = '']) => /^V\d$/.test(chapter))
+    const of = (chapter: string, owner: string) =>
+      asvs.filter((row) => row.demand.startsWith(`${chapter}.`) && row.owner === owner)
+    const expected = Object.keys(SECTIONS).map((chapter) => [
+      `V${chapter}`,
+      demands(of(chapter, "the host's"))
+        .map((demand) => demand.split(' ')[0])
+        .join(', ') || 'none',
+      String(of(chapter, 'ours').length),
+      String(of(chapter, 'not applicable').length),
+    ])
+    expect(summary).toEqual(expected)
+  })
+
   it('have one of three owners in each row', () => {
     expect(rows.length).toBeGreaterThan(140)
     const others = rows.filter(({ owner }) => !['ours', "the host's", 'not applicable'].includes(owner))

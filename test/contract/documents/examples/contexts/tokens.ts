@@ -18,6 +18,10 @@ export const TOKENS: Contexts = {
   spraying: `import { createTokenIssuer, memoryAccounts } from 'express-token-endpoint'
     const tokens = createTokenIssuer({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' } })
     const accounts = memoryAccounts([])`,
+  'spraying-trial': `import { createTokenIssuer, memoryAccounts } from 'express-token-endpoint'
+    const tokens = createTokenIssuer({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' } })
+    const accounts = memoryAccounts([])
+    export const log = { info: (_: unknown) => {} }`,
   events: '',
   tracing: '',
 }
