@@ -76,6 +76,12 @@ export function sharedStore(): SharedStore {
  */
 const REFUND_MARGIN_MS = 100
 
+/** Reports a failure of the store once, also when it affects many logins. */
+function report(store: SharedStore, error: unknown, storeFailed: (error: unknown) => void): void {
+  if (!store.rests()) storeFailed(error)
+  store.failed()
+}
+
 /** Creates a failed-login limit on a shared store. */
 export function sharedBudget(limiter: Limiter, store: SharedStore, { duration }: LimiterOptions): SpendShared {
   const windowMs = duration * 1000
@@ -119,9 +125,7 @@ export function sharedBudget(limiter: Limiter, store: SharedStore, { duration }:
         giveBackOnce()
         return { msBeforeNext: waitOf(outcome, windowMs) }
       }
-      // Reports a failure once, also when it affects many logins.
-      if (!store.rests()) storeFailed(outcome)
-      store.failed()
+      report(store, outcome, storeFailed)
     }
     return giveBackOnce
   }
@@ -139,8 +143,7 @@ export function sharedReader(limiter: Limiter, store: SharedStore, { points, dur
     try {
       await store.answerOf(read())
     } catch (error) {
-      if (!store.rests()) storeFailed(error)
-      store.failed()
+      report(store, error, storeFailed)
     }
     if (!(numberOf(found, 'consumedPoints') >= points)) return undefined
     return { msBeforeNext: waitOf({ msBeforeNext: numberOf(found, 'msBeforeNext') }, windowMs) }

@@ -179,8 +179,8 @@ export const FAULTS = [
     what: 'a successful login counts as failed when the store responds late',
     model: 'failed-logins',
     file: 'accounts/throttle/shared-budget.ts',
-    from: '      store.failed()\n',
-    to: '      store.failed(); return () => {}\n',
+    from: '      report(store, outcome, storeFailed)\n',
+    to: '      report(store, outcome, storeFailed); return () => {}\n',
   },
   {
     what: 'a refund is sent twice',
