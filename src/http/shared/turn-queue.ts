@@ -40,7 +40,7 @@ export function createTurnQueue(limits: QueueLimits): WaitForTurn {
 
   return (sourceOf) => {
     schedule()
-    // Nothing waits before all eight of a turn have continued.
+    // Nothing waits while one of the eight requests may still continue.
     if (left > 0) {
       left--
       return undefined
