@@ -14,7 +14,12 @@ export const ROOMS = {
   },
   tokens: {
     mutate: ['src/tokens/*.ts'],
-    tests: ['test/unit/tokens/*.test.ts', 'test/unit/tokens/jwt/times.test.ts'],
+    tests: [
+      'test/unit/tokens/*.test.ts',
+      'test/unit/tokens/jwt/times.test.ts',
+      'test/unit/tokens/keys/keys-misuse.test.ts',
+      'test/unit/shared/tracing.test.ts',
+    ],
   },
   guard: {
     mutate: ['src/http/guard/**/*.ts'],
@@ -31,7 +36,14 @@ export const ROOMS = {
   },
   throttle: { mutate: ['src/accounts/throttle/**/*.ts'], tests: ['test/unit/accounts/throttle/*.test.ts'] },
   passwords: { mutate: ['src/accounts/passwords/**/*.ts'], tests: ['test/unit/accounts/passwords/**/*.test.ts'] },
-  keys: { mutate: ['src/tokens/keys/**/*.ts'], tests: ['test/unit/tokens/keys/*.test.ts'] },
+  keys: {
+    mutate: ['src/tokens/keys/**/*.ts'],
+    tests: [
+      'test/unit/tokens/keys/*.test.ts',
+      'test/unit/shared/tracing.test.ts',
+      'test/attacks/museum/variants/cve-2026-34950.test.ts',
+    ],
+  },
   accounts: { mutate: ['src/accounts/*.ts'], tests: ['test/unit/accounts/*.test.ts'] },
   endpoint: {
     mutate: ['src/http/*.ts', 'src/http/token-endpoint/**/*.ts', 'src/http/strategies/**/*.ts'],

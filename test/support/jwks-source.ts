@@ -9,6 +9,15 @@ export function answering(value: unknown, status = 200): RequestListener {
   return (_req, res) => void res.writeHead(status).end(typeof value === 'string' ? value : JSON.stringify(value))
 }
 
+/** Creates a URL like jsdom's: not an instance of this process's `URL`, and with `href` as a getter of its class. */
+export const foreignUrl = (text: string): URL =>
+  Object.create({
+    get href() {
+      return text
+    },
+    toString: () => text,
+  })
+
 /** Starts a server of public keys on loopback. A test sets its response, stops it and restarts it. */
 export async function startSource(first: unknown = { keys: [] }) {
   let listener = typeof first === 'function' ? (first as RequestListener) : answering(first)

@@ -65,7 +65,7 @@ const isJwk = (value: unknown): value is Record<string, unknown> => isPlainObjec
 /** The members of a JWK that this file or Node reads (RFC 7517 section 4, RFC 7518 section 6). */
 const JWK_MEMBERS = [
   ...['kty', 'alg', 'use', 'key_ops'],
-  ...['crv', 'x', 'y', 'd', 'n', 'e', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'],
+  ...['crv', 'x', 'y', 'd', 'n', 'e', 'p', 'q', 'dp', 'dq', 'qi', 'oth'],
 ]
 
 /** Copies a JWK, so that Node reads exactly the checked members and nothing inherited. Returns other material unchanged. */
@@ -88,7 +88,7 @@ function keyPairIn(secret: Buffer): 'PEM' | 'JWK' | undefined {
 }
 
 function secretOf(value: unknown): KeyObject | undefined {
-  if (typeof value === 'string') return createSecretKey(value, 'utf8')
+  if (typeof value === 'string') return createSecretKey(Buffer.from(value))
   return isUint8Array(value) ? createSecretKey(value) : undefined
 }
 
@@ -113,7 +113,7 @@ function pemMistake(pem: string): string {
   return pem.includes('ENCRYPTED') ? 'Decrypt an encrypted PEM first' : 'Is the PEM complete, with its line ends?'
 }
 
-function fitting(alg: Algorithm, kind: KeyKind, value: unknown, key: KeyObject | undefined, hint = ''): KeyObject {
+function fitting(alg: Algorithm, kind: KeyKind, value: unknown, key: KeyObject | undefined, hint: string): KeyObject {
   const needed = kind.kind === 'ec' ? `an EC key on curve ${kind.curve}` : `an RSA key of at least ${MIN_RSA_BITS} bits`
   const what = `${needed} for ${alg}, as PEM text, a JWK or a KeyObject`
   if (!key) throw new InvalidOption(what, hint || (typeof value === 'string' ? pemMistake(value) : ''))

@@ -68,8 +68,8 @@ const address: Check<URL> = (value) => {
 }
 
 const algorithmList: Check<readonly KeyPairAlgorithm[]> = (value) => {
-  const list: unknown[] = Array.isArray(value) ? [...value] : []
-  if (list.length === 0 || !list.every(isKeyPairAlgorithm)) {
+  const list: unknown[] | undefined = Array.isArray(value) ? [...value] : undefined
+  if (!list?.length || !list.every(isKeyPairAlgorithm)) {
     throw new InvalidOption(`a non-empty array of ${KEY_PAIR_ALGORITHMS.join(', ')}`)
   }
   return list

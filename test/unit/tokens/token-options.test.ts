@@ -87,11 +87,11 @@ describe.each(MAKERS)('%s', (caller, create) => {
   )
 
   it.each([
-    ['audience', ['', null, 7, ['a'], {}]],
-    ['clockTolerance', [-1, 61, '61s', '2m', 'soon', '', null, Number.NaN, true, '30', 30_000]],
-    ['clock', [null, 0, Date.now(), new Date(0), 'now', {}]],
-  ])('refuses a value of the wrong kind: %s', (name, values) => {
-    for (const value of values) expectMisuse(make({ [name]: value }), `${caller}: option "${name}" must be`)
+    ['audience', 'a non-empty string', ['', null, 7, ['a'], {}]],
+    ['clockTolerance', 'a number of seconds', [-1, 61, '61s', '2m', 'soon', '', null, Number.NaN, true, '30', 30_000]],
+    ['clock', 'a function', [null, 0, Date.now(), new Date(0), 'now', {}]],
+  ])('refuses a value of the wrong kind: %s must be %s', (name, kind, values) => {
+    for (const value of values) expectMisuse(make({ [name]: value }), `${caller}: option "${name}" must be ${kind}`)
   })
 
   it.each([0, 60, '0s', '60s', '1m', '500 ms', 0.5])('takes the clockTolerance %j', (clockTolerance) => {
@@ -100,19 +100,25 @@ describe.each(MAKERS)('%s', (caller, create) => {
 
   it.each([
     ['secret', 'keys'],
+    ['secretOrKey', 'keys'],
     ['key', 'keys'],
     ['privateKey', 'keys'],
     ['publicKey', 'keys'],
+    ['algorithm', 'keys'],
     ['algorithms', 'keys'],
+    ['jwks', 'keys'],
     ['jwksUri', 'keys'],
     ['Keys', 'keys'],
     ['iss', 'issuer'],
+    ['issuerBaseURL', 'issuer'],
     ['baseUrl', 'issuer'],
     ['issuers', 'issuer'],
     ['aud', 'audience'],
     ['leeway', 'clockTolerance'],
+    ['skew', 'clockTolerance'],
     ['clock_tolerance', 'clockTolerance'],
     ['now', 'clock'],
+    ['cacheSize', 'cache'],
   ])('refuses the unknown option %s, and says which is meant', (name, meant) => {
     expectMisuse(make({ [name]: SECRET }), `${caller}: unknown option "${name}". Did you mean "${meant}"?`, [SECRET])
   })
@@ -160,7 +166,10 @@ describe('lifetime', () => {
 
   it.each([
     ['expiresIn', 'lifetime'],
+    ['expiration', 'lifetime'],
+    ['exp', 'lifetime'],
     ['ttl', 'lifetime'],
+    ['maxAge', 'lifetime'],
     ['life_time', 'lifetime'],
   ])('is what %s means', (name, meant) => {
     const options = { issuer: ISSUER, keys, [name]: '1h' }

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { readCompact } from '../../../../src/tokens/jwt/compact-jws.js'
 import { expectInvalidToken } from '../../../support/failures.js'
 import { atFrozenMoment, partsOf, signParts } from '../../../support/tokens.js'
@@ -28,6 +28,15 @@ describe('readCompact', () => {
 
   it('reads no empty header', () => {
     expect(readCompact('.e30.AA')).toBeUndefined()
+  })
+
+  it('parses the header of one key once, however many of its tokens follow each other', () => {
+    const parsed = vi.spyOn(JSON, 'parse')
+    onTestFinished(() => parsed.mockRestore())
+    const token = (kid: string, payload: string) => `${part(`{"kid":"${kid}"}`)}.${part(payload)}.AA`
+    const tokens = [token('one', '{}'), token('one', '[]'), token('two', '{}'), token('one', '{}')]
+    expect(tokens.map((text) => readCompact(text)?.kid)).toEqual(['one', 'one', 'two', 'one'])
+    expect(parsed.mock.calls).toEqual([['{"kid":"one"}'], ['{"kid":"two"}'], ['{"kid":"one"}']])
   })
 
   it('takes nothing from a prototype', () => {

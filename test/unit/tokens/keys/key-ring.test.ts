@@ -10,6 +10,7 @@ import {
 import { describe, expect, it } from 'vitest'
 import { ISSUER, SECRET, signingKey } from '../../../support/fixtures.js'
 import { pairOf, privatePem, publicPem } from '../../../support/keys.js'
+import { polluted } from '../../../support/pollution.js'
 import { headerOf, someToken } from '../../../support/tokens.js'
 
 const issuerOf = (keys: TokenIssuerOptions['keys']) => createTokenIssuer({ issuer: ISSUER, keys })
@@ -43,6 +44,19 @@ describe.each(['RS256', 'ES256'] as const)('%s key material', (alg) => {
     const token = someToken(issuerOf({ alg, privateKey, kid }))
     expect(await verifierOf({ alg, publicKey: material, kid }).verify(token)).toMatchObject({ accountId: 'acc-1' })
   })
+})
+
+it.each<[string, unknown]>([
+  ['alg', 'RS256'],
+  ['use', 'enc'],
+  ['key_ops', ['encrypt']],
+])('no key inherits the %s of a JWK from all objects', async (name, value) => {
+  const { privateKey } = pairOf('ES256')
+  const materials = [privatePem(privateKey), privateKey, privateKey.export({ format: 'jwk' })]
+  const made = await polluted({ [name]: value }, () =>
+    materials.map((one) => issuerOf({ alg: 'ES256', privateKey: one })),
+  )
+  expect(made.map((issuer) => headerOf(someToken(issuer))['alg'])).toEqual(['ES256', 'ES256', 'ES256'])
 })
 
 it.each<[string, object]>([

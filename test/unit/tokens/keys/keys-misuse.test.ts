@@ -1,8 +1,9 @@
 import { createSecretKey, generateKeyPairSync } from 'node:crypto'
-import { createTokenIssuer, createTokenVerifier } from 'express-token-endpoint'
+import { createTokenIssuer, createTokenVerifier, remoteKeys } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { expectMisuse } from '../../../support/failures.js'
 import { ISSUER, SECRET, signingKey } from '../../../support/fixtures.js'
+import { foreignUrl } from '../../../support/jwks-source.js'
 import { pairOf, privatePem, publicPem, weakRsa } from '../../../support/keys.js'
 
 const issuerOf = (keys: unknown) => () => createTokenIssuer({ issuer: ISSUER, keys: keys as never })
@@ -366,5 +367,33 @@ describe('a verifier', () => {
   it('cannot issue', () => {
     expect(verifierOf({ alg: 'RS256', publicKey: rsa.publicKey })()).not.toHaveProperty('issue')
     expect(verifierOf({ alg: 'HS256', secret: SECRET })()).not.toHaveProperty('issue')
+  })
+})
+
+describe('remote keys', () => {
+  const url = 'https://api.example.com/jwks'
+  const keys = remoteKeys(url)
+
+  it.each([
+    ['in a list', [keys], /option "keys" must be remoteKeys\(\) without other keys, or a list of keys without it/],
+    [
+      'beside a key',
+      [{ alg: 'ES256', publicKey: ec.publicKey }, keys],
+      /option "keys" must be remoteKeys\(\) without other keys/,
+    ],
+    ['as an address', url, /option "keys" must hold keys, but is a URL. Did you mean remoteKeys\(url\)\?/],
+    ['as a URL', new URL(url), /Did you mean remoteKeys\(url\)\?/],
+    ['as a URL of another realm', foreignUrl(url), /Did you mean remoteKeys\(url\)\?/],
+    ['as an address without TLS', 'HTTP://127.0.0.1/jwks.json', /Did you mean remoteKeys\(url\)\?/],
+    ['as an address in other text', `see ${url}`, /"keys" must be \{ alg, secret \}/],
+    ['as an address in a list', [url], /"keys\[0\]" must be \{ alg, secret \}/],
+    ['copied', { ...keys }, /option "keys"/],
+    ['made by hand', { url, find: () => undefined }, /option "keys"/],
+    ['not called', remoteKeys, /option "keys" must be/],
+  ])('are refused by a verifier: %s', (_, given, says) => expectMisuse(verifierOf(given), says))
+
+  it.each([[keys], [[keys]], [[signingKey('ES256'), keys]]])('are refused by an issuer, which has to sign', (given) => {
+    const says = /createTokenIssuer: option "keys" must hold a key that signs, .*use createTokenVerifier/
+    expectMisuse(issuerOf(given), says)
   })
 })
