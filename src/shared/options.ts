@@ -114,11 +114,11 @@ export function func<F extends (...args: never[]) => unknown>(what: string): Che
 export function withMethods<T>(
   what: string,
   methods: readonly (keyof T & string)[],
-  hint: (value: unknown) => string = () => '',
+  hint?: (value: unknown) => string,
 ): Check<T> {
   return (value) => {
     const fits = isPlainObject(value) && methods.every((method) => typeof memberOf(value, method) === 'function')
-    if (!fits) throw new InvalidOption(what, hint(value))
+    if (!fits) throw new InvalidOption(what, hint?.(value))
     return value as T
   }
 }

@@ -185,7 +185,9 @@ describe('guardedOperation', () => {
     document.paths['/own'] = { get: guardedOperation(OK, { signedInWithin: '5m' }) }
     await expectValid(document)
     const description = expect.stringContaining('more than 300 seconds old')
-    expect(document.paths['/own'].get?.responses['401']).toEqual({ ...ref('401'), description })
+    const { 401: recent, ...others } = document.paths['/own'].get?.responses ?? {}
+    expect(recent).toEqual({ ...ref('401'), description })
+    expect(others).toEqual({ ...OK.responses, 400: ref('400'), 503: ref('503') })
   })
 
   it('leads to the components of the document, under its scheme’s name', async () => {

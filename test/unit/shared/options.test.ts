@@ -87,11 +87,11 @@ describe('readOptions', () => {
     expectMisuse(() => read(options), says)
   })
 
-  it('means the name that differs only in case and hyphens, before a longer name that contains it', () => {
+  it.each(['SCOPE', 'Scopes', 's-c-o-p-e'])('means scope by %s, not a longer name that contains it', (name) => {
     const names = { anyScope: optional(bool), scope: optional(bool) }
-    const readScope = () => readOptions<{ anyScope?: boolean; scope?: boolean }, typeof names>('make', given, names)
-    const given = { SCOPES: true } as object
-    expectMisuse(readScope, 'make: unknown option "SCOPES". Did you mean "scope"?')
+    const given: { anyScope?: boolean; scope?: boolean } = { [name]: true }
+    const says = `make: unknown option "${name}". Did you mean "scope"?`
+    expectMisuse(() => readOptions<typeof given, typeof names>('make', given, names), says)
   })
 
   it('lets through what a check throws for a reason of its own', () => {
