@@ -40,7 +40,7 @@ export function createTurnQueue(limits: QueueLimits): WaitForTurn {
 
   return (sourceOf) => {
     schedule()
-    // Nothing waits before all eight of a turn have continued.
+    // Requests wait only after eight others have continued.
     if (left > 0) {
       left--
       return undefined
