@@ -186,6 +186,13 @@ describe('with checks', () => {
     expect(close).not.toHaveBeenCalled()
   })
 
+  it.each([HOUR, 2 * HOUR])('closes for the expiration after a failed check and a sleep until %i ms', async (end) => {
+    const { close, goTo } = await opened({ isRevoked: () => Promise.reject(new Error('down')) })
+    await goTo(40 * SECOND)
+    await goTo(end, end)
+    expect(reasonOf(close)).toEqual([['invalid_token', 'expired']])
+  })
+
   it('closes after the machine was asleep when the check then never ends', async () => {
     const { close, goTo } = await opened({ isRevoked: () => new Promise<boolean>(() => {}), timeout: '1ms' })
     await goTo(30 * MINUTE, 30 * MINUTE)
