@@ -40,7 +40,7 @@ export function createTurnQueue(limits: QueueLimits): WaitForTurn {
 
   return (sourceOf) => {
     schedule()
-    // Nothing waits while one of the eight requests may still continue.
+    // Requests wait only after eight others have continued.
     if (left > 0) {
       left--
       return undefined

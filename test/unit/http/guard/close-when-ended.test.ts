@@ -125,6 +125,24 @@ describe('with checks', () => {
     expect(close.mock.calls[0]?.[0]).toMatchObject({ dependency: 'revocation', cause: new Error('down') })
   })
 
+  it.each([100, 120, 140, 160, 180, 200])(
+    'stays open for a minute of failures that begin after %i s',
+    async (seconds) => {
+      let down = false
+      const isRevoked = () => {
+        if (down) throw new Error('down')
+        return false
+      }
+      const { close, goTo } = await opened({ isRevoked, keepFor: '2m' })
+      await goTo(seconds * SECOND)
+      down = true
+      await goTo((seconds + 60) * SECOND)
+      expect(close).not.toHaveBeenCalled()
+      await goTo((seconds + 160) * SECOND)
+      expect(reasonOf(close)).toEqual([['unavailable', undefined]])
+    },
+  )
+
   it('closes too when checks never end', async () => {
     const { close, goTo } = await opened({
       isRevoked: () => new Promise<boolean>(() => {}),
@@ -166,6 +184,13 @@ describe('with checks', () => {
     await goTo(2 * HOUR, MINUTE)
     expect(isRevoked).toHaveBeenCalledOnce()
     expect(close).not.toHaveBeenCalled()
+  })
+
+  it.each([HOUR, 2 * HOUR])('closes for the expiration after a failed check and a sleep until %i ms', async (end) => {
+    const { close, goTo } = await opened({ isRevoked: () => Promise.reject(new Error('down')) })
+    await goTo(40 * SECOND)
+    await goTo(end, end)
+    expect(reasonOf(close)).toEqual([['invalid_token', 'expired']])
   })
 
   it('closes after the machine was asleep when the check then never ends', async () => {
