@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { PassThrough } from 'node:stream'
 import { authOf, type GuardedRequest, type RequireBearerOptions, requireBearer } from 'express-token-endpoint'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { withSyncVerifier } from '../../../../src/tokens/sync-verifier.js'
 import { settled } from '../../../support/concurrency.js'
 import { expectMisuse } from '../../../support/failures.js'
@@ -78,6 +78,17 @@ it('reports a custom verifier that returns no token', async () => {
   const custom = { ...tokens, verify: async () => undefined as never }
   expect(await ask({ tokens: custom, onEvent }, requestOf('a.b.c'))).toBe('unavailable')
   expect(messages).toEqual([expect.stringMatching(/^tokens: verify must return a verified token, or throw/)])
+})
+
+it.each([
+  [60_000, 'admitted'],
+  [60_001, 'insufficient_user_authentication'],
+])('accepts a sign-in of %i ms in the future: %s', async (ahead, outcome) => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const token = { id: 'a', accountId, scopes: [], issuedAt: new Date(Date.now() + ahead) }
+  const custom = { ...tokens, verify: async () => token as never }
+  expect(await ask({ tokens: custom, signedInWithin: '5m' }, requestOf('a.b.c'))).toBe(outcome)
 })
 
 describe('a user that a session has set', () => {

@@ -7,7 +7,8 @@ vi.mock('../../../../src/shared/errors.js', { spy: true })
 
 const LIMITS = { total: 40, perNetwork: 20, perConnection: 10 }
 const OVERLOADED = { code: 'overloaded', status: 503 }
-const from = (network: string, connection: object | undefined = {}) => ({ network, connection })
+const from = (network: string) => ({ network, connection: {} })
+const WITHOUT_CONNECTION = { network: 'a', connection: undefined }
 
 /** Creates tasks that end on demand, and counts the tasks that have begun. */
 function tasks() {
@@ -50,7 +51,7 @@ describe('a place', () => {
 
   it.each([
     ['a network', 20, () => from('a')],
-    ['requests without a connection', 20, () => from('a', undefined)],
+    ['requests without a connection', 20, () => WITHOUT_CONNECTION],
   ])('is counted for %s while some tasks settle and others do not', async (_, limit, source) => {
     const hold = createHostCallLimit(LIMITS)
     const [first, second] = [tasks(), tasks()]
@@ -119,7 +120,7 @@ describe('a place', () => {
 
   it.each([
     ['one network', 20, (_: number) => from('a')],
-    ['one network, without connections', 20, (_: number) => from('a', undefined)],
+    ['one network, without connections', 20, (_: number) => WITHOUT_CONNECTION],
     ['all networks', 40, (i: number) => from(`${i}`)],
   ])('is one of a limited number for %s: %i', async (_, limit, of) => {
     const hold = createHostCallLimit(LIMITS)
