@@ -96,8 +96,7 @@ export function createHashQueue(concurrency: number, queue: number): HashQueue {
         if (left) return
         left = true
         // The next login inherits the slot.
-        const next = waiting.take()
-        if (next) next.start()
+        if (waiting.size > 0) waiting.take()?.start()
         else held--
       },
     }
@@ -115,8 +114,7 @@ export function createHashQueue(concurrency: number, queue: number): HashQueue {
     try {
       return await withDeadline(timeout, task)
     } finally {
-      const next = ready.take()
-      if (next) next.start()
+      if (ready.size > 0) ready.take()?.start()
       else active--
     }
   }

@@ -53,7 +53,7 @@ function canBeRead(req: BodyRequest): boolean {
 }
 
 function parserOf(req: IncomingMessage, headers: IncomingHttpHeaders): (text: string) => unknown {
-  const { parseContentType } = loadBodyReader()
+  const { parseContentType } = packages ?? loadBodyReader()
   const { type, parameters } = parseContentType(headers['content-type'] ?? '')
   const parse = Object.hasOwn(ENCODINGS, type) ? ENCODINGS[type as RequestType] : undefined
   const charset = parameters['charset']?.toLowerCase() ?? 'utf-8'
@@ -70,7 +70,7 @@ const FAULTS: Readonly<Record<string, AuthErrorCode>> = {
 }
 
 async function readBytes(req: IncomingMessage, limit: number, headers: IncomingHttpHeaders): Promise<Uint8Array> {
-  const { getRawBody } = loadBodyReader()
+  const { getRawBody } = packages ?? loadBodyReader()
   try {
     return await getRawBody(req, { limit, length: headers['content-length'] ?? null })
   } catch (error) {

@@ -4,7 +4,7 @@ import { integer, optional, readOptions, text } from '../../../shared/options.js
 import { bare } from '../../../shared/values.js'
 import type { Hasher } from './hasher.js'
 import { nativeModule } from './native-module.js'
-import { nodeArgon2, parseArgon2id } from './node-argon2.js'
+import { ARGON2ID, nodeArgon2 } from './node-argon2.js'
 
 const nodeRs = nativeModule<typeof Argon2>('@node-rs/argon2')
 
@@ -52,19 +52,21 @@ export function argon2id(options?: Argon2idOptions): Required<Omit<Hasher, 'exte
   const load = node ? async () => node : nodeRs
   return {
     accepts(hash) {
-      const stored = parseArgon2id(hash)?.costs
-      if (!stored) return false
-      const { memoryCost, timeCost, parallelism } = stored
-      return memoryCost <= MOST.memoryCost && timeCost <= MOST.timeCost && parallelism <= MOST.parallelism
+      const [, memoryCost, timeCost, parallelism] = ARGON2ID.exec(hash) ?? []
+      return (
+        Number(memoryCost) <= MOST.memoryCost &&
+        Number(timeCost) <= MOST.timeCost &&
+        Number(parallelism) <= MOST.parallelism
+      )
     },
     verify: async (password, hash) => (await load()).verify(hash, password),
     hash: async (password) => (await load()).hash(password, costs),
     outdated(hash) {
-      const stored = parseArgon2id(hash)?.costs
+      const [, memoryCost, timeCost, parallelism] = ARGON2ID.exec(hash) ?? []
       return (
-        stored?.memoryCost !== costs.memoryCost ||
-        stored.timeCost !== costs.timeCost ||
-        stored.parallelism !== costs.parallelism
+        Number(memoryCost) !== costs.memoryCost ||
+        Number(timeCost) !== costs.timeCost ||
+        Number(parallelism) !== costs.parallelism
       )
     },
   }

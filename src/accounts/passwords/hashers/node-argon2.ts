@@ -5,7 +5,7 @@ import { promisify } from '../../on-first-use.cjs'
 import { fromBase64, groupsOf, notAccepted } from './stored-key.js'
 
 /** A stored hash in PHC string format: memory in KiB, passes, lanes, salt and tag. */
-const ARGON2ID =
+export const ARGON2ID =
   /^\$argon2id\$v=19\$m=([1-9]\d{0,9}),t=([1-9]\d{0,9}),p=([1-9]\d{0,2})\$([A-Za-z0-9+/]{11,})\$([A-Za-z0-9+/]{16,})$/
 
 /** The costs of Argon2id (RFC 9106 section 3.1): memory in KiB, passes and lanes. */
@@ -16,7 +16,7 @@ export interface Argon2Costs {
 }
 
 /** Reads the costs of a stored hash, and its salt and tag in base64. Returns undefined for another format. */
-export function parseArgon2id(hash: string): { costs: Argon2Costs; salt: string; tag: string } | undefined {
+function parseArgon2id(hash: string): { costs: Argon2Costs; salt: string; tag: string } | undefined {
   const groups = groupsOf<[m: string, t: string, p: string, salt: string, tag: string]>(ARGON2ID, hash)
   if (!groups) return undefined
   const [m, t, p, salt, tag] = groups

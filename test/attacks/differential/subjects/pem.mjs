@@ -83,8 +83,10 @@ const STRICT = /^-----BEGIN PUBLIC KEY-----\n([\w+/]{64}\n)*[\w+/]{1,64}={0,2}\n
 function hasLines(text) {
   const lines = text.split('\n').map((line) => line.replace(/[\0- \x80-\uffff]+$/, ''))
   const begin = lines.findIndex((line) => /^-----BEGIN .*-----$/.test(line))
-  const isEnd = (line) => /^-----END [A-Z ]+-----$/.test(line)
-  return /^-----BEGIN [A-Z ]+-----$/.test(lines[begin]) && lines.slice(begin + 1).some(isEnd)
+  const end = lines.findIndex((line, index) => index > begin && line.includes('-----END '))
+  // OpenSSL may read a second key after a broken line.
+  if (end >= 0 && lines.slice(end).some((line) => line.includes('-----BEGIN '))) return true
+  return /^-----BEGIN [A-Z ]+-----$/.test(lines[begin]) && /^-----END [A-Z ]+-----$/.test(lines[end])
 }
 
 const stricter = [
