@@ -15,15 +15,6 @@ export interface Argon2Costs {
   parallelism: number
 }
 
-/** Reads the costs of a stored hash, and its salt and tag in base64. Returns undefined for another format. */
-function parseArgon2id(hash: string): { costs: Argon2Costs; salt: string; tag: string } | undefined {
-  const groups = groupsOf<[m: string, t: string, p: string, salt: string, tag: string]>(ARGON2ID, hash)
-  if (!groups) return undefined
-  const [m, t, p, salt, tag] = groups
-  const costs = { memoryCost: Number(m), timeCost: Number(t), parallelism: Number(p) }
-  return { costs, salt, tag }
-}
-
 /** The functions of `@node-rs/argon2` that the hasher calls. */
 export interface Argon2Engine {
   hash(password: string, costs: Argon2Costs): Promise<string>
@@ -81,11 +72,14 @@ export function nodeArgon2(): Argon2Engine {
       return `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${toBase64(salt)}$${toBase64(tag)}`
     },
     async verify(hash, password) {
-      const stored = parseArgon2id(hash)
-      const salt = stored && fromBase64(stored.salt)
-      const tag = stored && fromBase64(stored.tag)
+      const groups = groupsOf<[m: string, t: string, p: string, salt: string, tag: string]>(ARGON2ID, hash)
+      if (!groups) throw notAccepted('argon2id')
+      const [m, t, p, saltText, tagText] = groups
+      const salt = fromBase64(saltText)
+      const tag = fromBase64(tagText)
       if (!salt || !tag) throw notAccepted('argon2id')
-      return crypto.timingSafeEqual(await tagOf(password, salt, tag.length, stored.costs), tag)
+      const costs = { memoryCost: Number(m), timeCost: Number(t), parallelism: Number(p) }
+      return crypto.timingSafeEqual(await tagOf(password, salt, tag.length, costs), tag)
     },
   }
 }
