@@ -1,5 +1,5 @@
 // Public keys and secrets as text, each with a token that the key has signed. The text is the same for all.
-import { createHmac } from 'node:crypto'
+import { createHmac, createPublicKey } from 'node:crypto'
 import { createTokenVerifier } from 'express-token-endpoint'
 import fc from 'fast-check'
 import { createVerifier } from 'fast-jwt'
@@ -76,17 +76,14 @@ function isPublicJwk(given) {
 
 /** The strict form of a public key (RFC 7468 section 3). */
 const STRICT = /^-----BEGIN PUBLIC KEY-----\n([\w+/]{64}\n)*[\w+/]{1,64}={0,2}\n-----END PUBLIC KEY-----\n$/
-/**
- * Returns whether the first boundary and the next one are lines. OpenSSL ignores spaces, control characters and other alphabets at the
- * end of a line.
- */
-function hasLines(text) {
-  const lines = text.split('\n').map((line) => line.replace(/[\0- \x80-\uffff]+$/, ''))
-  const begin = lines.findIndex((line) => /^-----BEGIN .*-----$/.test(line))
-  const end = lines.findIndex((line, index) => index > begin && line.includes('-----END '))
-  // OpenSSL may read a second key after a broken line.
-  if (end >= 0 && lines.slice(end).some((line) => line.includes('-----BEGIN '))) return true
-  return /^-----BEGIN [A-Z ]+-----$/.test(lines[begin]) && /^-----END [A-Z ]+-----$/.test(lines[end])
+
+/** Returns whether Node reads a key from a text. */
+function isReadByNode(text) {
+  try {
+    return createPublicKey(text).type === 'public'
+  } catch {
+    return false
+  }
 }
 
 const stricter = [
@@ -103,24 +100,10 @@ const stricter = [
     holds: ({ signer }) => ['RSA of 1024 bits', 'RSA with exponent 3', 'RSA-PSS', 'secp256k1'].includes(signer),
   },
   {
-    name: 'a PEM without its lines',
-    why: 'A boundary is not on its own line, or the line ends are a backslash and an n. The error names the mistake.',
+    name: 'a PEM that Node cannot read',
+    why: 'A boundary is not on its own line, the line ends are a backslash and an n, or a rare space or a second boundary is in the key. jose removes the boundaries and the spaces, and reads the rest.',
     reference: 'RFC 7468 section 3',
-    holds: ({ signer, text }) => signer !== 'secret' && !hasLines(text),
-  },
-  {
-    name: 'a PEM with a rare space',
-    why: 'A form feed or another rare space is between two characters of the key. Node refuses it, jose ignores it.',
-    reference: 'RFC 7468 section 3',
-    holds: ({ signer, text }) =>
-      signer !== 'secret' && /^-----BEGIN PUBLIC KEY-----\n[^-]*[^\S \t\r\n][^\n]*[\w+/]/.test(text),
-  },
-  {
-    name: 'a PEM with a second BEGIN line',
-    why: 'A second BEGIN line comes before the end of the key. Node refuses it, jose ignores it.',
-    reference: 'RFC 7468 section 3',
-    holds: ({ signer, text }) =>
-      signer !== 'secret' && /^[^-]*-----BEGIN PUBLIC KEY-----[^-]*-----BEGIN PUBLIC KEY-----\s*[\w+/]{2}/.test(text),
+    holds: ({ signer, text }) => signer !== 'secret' && !isReadByNode(text),
   },
   {
     name: 'a short secret',
