@@ -219,7 +219,15 @@ const stricter = [
   },
 ]
 
-const lenient = []
+const lenient = [
+  {
+    name: 'a bracket in the value of a form field',
+    peers: ['express'],
+    why: 'The value contains `]=`. Express divides the field there, this package at the first equals sign.',
+    reference: 'URL Standard section 5.1',
+    holds: ({ kind, text }) => kind === 'form' && /=[^&]*\]=/.test(text),
+  },
+]
 
 const NAMES = ['email', 'email', 'password', 'password', 'Email', '__proto__', 'constructor', 'toString', '', 'x']
 const VALUES = [
