@@ -1,4 +1,5 @@
 import { suggest } from '../shared/suggest.js'
+import { own } from '../shared/values.js'
 import { check } from './check/check.js'
 import { type Command, helpOf, PROGRAM, readArguments } from './command.js'
 import { CommandError, EXIT, UsageError } from './command-error.js'
@@ -49,7 +50,7 @@ async function dispatch([first, ...rest]: readonly string[], io: Io): Promise<nu
     remark(io, HELP)
     return EXIT.usage
   }
-  const top = TOP[first]
+  const top = own(TOP, first)
   if (top) {
     say(io, top())
     return EXIT.holds

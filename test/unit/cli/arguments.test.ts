@@ -61,6 +61,8 @@ describe('wrong usage is one line that names the likely mistake, and exit status
   test.each<[string[], string]>([
     [['kegen'], 'There is no such command. Did you mean "keygen"?'],
     [['login'], 'There is no such command. Commands: keygen, hash, check'],
+    [['constructor'], 'There is no such command. Commands: keygen, hash, check'],
+    [['__proto__'], 'There is no such command. Commands: keygen, hash, check'],
     [['keygen', '--algorithm', 'ES256'], 'keygen has no option --algorithm. Did you mean "--alg"?'],
     [['keygen', '--otu', 'x'], 'keygen has no option --otu. Did you mean "--out"?'],
     [['keygen', '-o', 'x'], 'keygen has no option -o. Did you mean "--out"?'],

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type Check, InvalidOption, integer, isPlainObject, text } from '../../../shared/options.js'
+import { own } from '../../../shared/values.js'
 import { parseJson } from '../../../tokens/jwt/compact-jws.js'
 import { UsageError } from '../../command-error.js'
 import { slashHint } from '../read-target.js'
@@ -128,7 +129,7 @@ const readConstant =
   (at, value) => {
     if (!isPlainObject(value)) return is(scalar)(at, value)
     const { env: name } = members(at, value, { env: is(text('the name of an environment variable', /^\w+$/)) })
-    const found = env[name]
+    const found = own(env, name)
     if (!found) throw new UsageError(`${at}: the environment variable ${name} is not set`)
     secrets.push(found)
     return found

@@ -108,6 +108,10 @@ describe('a mistake is named', () => {
       { ...SHORT, login: { path: '/x', fields: { a: { env: 'NOT_SET' } } } },
       'FILE: login.fields.a: the environment variable NOT_SET is not set',
     ],
+    [
+      { ...SHORT, login: { path: '/x', fields: { a: { env: 'constructor' } } } },
+      'FILE: login.fields.a: the environment variable constructor is not set',
+    ],
     [{ ...SHORT, token: {} }, 'FILE: token must have exactly one of body, header, cookie'],
     [{ ...SHORT, token: { body: 'a', cookie: 'b' } }, 'FILE: token must have exactly one of body, header, cookie'],
     [
