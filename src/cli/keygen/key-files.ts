@@ -17,7 +17,7 @@ export function publicPath(path: string): string {
 
 /**
  * Writes all files, or none. Never overwrites a file.
- * @throws Failure naming the file
+ * @throws CommandError that names the file
  */
 export function writeKeyFiles(files: readonly KeyFile[]): void {
   const made: string[] = []

@@ -202,6 +202,15 @@ describe('with checks', () => {
     expect(reasonOf(close)).toEqual([['unavailable', undefined]])
   })
 
+  it('closes when a check has neither failed nor ended for keepFor', async () => {
+    const isRevoked = () => new Promise<boolean>(() => {})
+    const { close, goTo } = await opened({ isRevoked, every: '1s', keepFor: '2s', timeout: '1m' })
+    await goTo(4 * SECOND, SECOND)
+    expect(close).not.toHaveBeenCalled()
+    await goTo(6 * SECOND, SECOND)
+    expect(reasonOf(close)).toEqual([['unavailable', undefined]])
+  })
+
   it('closes at the expiration too', async () => {
     const { close, goTo } = await opened({ isRevoked: () => false })
     await goTo(HOUR)
