@@ -154,6 +154,15 @@ describe('the cache of verified tokens', () => {
     expect(fromCache(older)).toBe(verification.token)
   })
 
+  it('keeps an older token longer when it is used again', () => {
+    const { add, fromCache, verification } = cacheOf(2)
+    const [first, ...others] = ['a', 'b', 'c', 'd', 'e'].map((one) => one.repeat(20)) as [string, ...string[]]
+    for (const one of [first, ...others.slice(0, 2)]) add(one, verification)
+    expect(fromCache(first)).toBe(verification.token)
+    for (const one of others.slice(2)) add(one, verification)
+    expect(fromCache(first)).toBe(verification.token)
+  })
+
   it.each([
     ['recent', []],
     ['older', ['b'.repeat(20), 'c'.repeat(20)]],
