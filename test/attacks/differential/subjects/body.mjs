@@ -1,6 +1,7 @@
 // Bodies of logins, over HTTP. The peers follow the same rules: the same types, the same limit, two members that are texts.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import { parse } from 'content-type'
 import express from 'express'
 import { createPasswords, createTokenIssuer, tokenRouter } from 'express-token-endpoint'
 import fc from 'fast-check'
@@ -127,18 +128,12 @@ function askPlatform({ kind, bytes }) {
   throw new Error('another type')
 }
 
-/** Returns the kind of a body by its exact type, or by a type with a charset, in any case. */
-function kindOf(type) {
-  const essence = type?.split(';')[0].trim().toLowerCase()
-  return essence === JSON_TYPE ? 'json' : essence === FORM_TYPE ? 'form' : 'other'
+/** Returns the kind of a body and its charset. Express reads the header with the same package. */
+function typeOf(header) {
+  const { type, parameters } = parse(header ?? '')
+  const kind = type === JSON_TYPE ? 'json' : type === FORM_TYPE ? 'form' : 'other'
+  return { kind, charset: parameters.charset?.toLowerCase() ?? 'utf-8' }
 }
-
-/** Returns the charset of a media type, in any case and with or without quotation marks. */
-function charsetOf(type) {
-  const [, quoted, plain] = /;[ \t]*charset[ \t]*=[ \t]*(?:"([^"]*)"|((?!")[^;]*))/i.exec(type) ?? []
-  return quoted ?? plain?.trim()
-}
-const isUtf8 = (charset) => charset === undefined || charset.toLowerCase() === 'utf-8'
 
 /** Returns whether an object of a valid JSON text has two members of one name, by a reviver-free walk over its tokens. */
 function hasRepeatedMember(text) {
@@ -208,8 +203,8 @@ const stricter = [
     name: 'another type or charset',
     why: 'The type is not JSON or a form in UTF-8, or has a content coding.',
     reference: 'RFC 9110 section 15.5.16',
-    holds: ({ type, coding, kind }) =>
-      kind === 'other' || (coding !== null && coding.toLowerCase() !== 'identity') || !isUtf8(charsetOf(type)),
+    holds: ({ kind, charset, coding }) =>
+      kind === 'other' || charset !== 'utf-8' || (coding !== null && coding.toLowerCase() !== 'identity'),
   },
   {
     name: 'an impossible e-mail address',
@@ -372,12 +367,12 @@ export default {
     const one = { ...rest, type: type === null ? null : fieldValue(type) }
     if (!client) await connect()
     const bytes = toBytes(one.body)
-    const kind = kindOf(one.type)
+    const { kind, charset } = typeOf(one.type)
     const text = textOf(bytes)
     const plain = text?.replace(/^\ufeff/, '')
     const json = kind === 'json' && plain !== undefined ? jsonOf(plain) : undefined
     const fields = kind === 'form' && plain !== undefined ? Object.fromEntries(fieldsIn(plain)) : json
-    const input = { ...one, bytes, kind, text: plain, json, fields }
+    const input = { ...one, bytes, kind, charset, text: plain, json, fields }
     return {
       input,
       ours: await verdictOf(() => askOurs(one)),
