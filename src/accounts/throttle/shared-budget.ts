@@ -134,11 +134,12 @@ export function sharedBudget(limiter: Limiter, store: SharedStore, { duration }:
 /** Creates a reader of a failed-login limit on a shared store. */
 export function sharedReader(limiter: Limiter, store: SharedStore, { points, duration }: LimiterOptions): ReadShared {
   const windowMs = duration * 1000
+  const get = memberOf(limiter, 'get') as Limiter['get']
   return async (key, storeFailed) => {
-    if (store.rests() || !limiter.get) return undefined
+    if (store.rests() || !get) return undefined
     let found: unknown
     const read = async () => {
-      found = await limiter.get?.(key)
+      found = await get.call(limiter, key)
     }
     try {
       await store.answerOf(read())
@@ -170,5 +171,9 @@ function numberOf(value: unknown, name: string): number {
 }
 
 function propertyOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? memberOf(value, name) : undefined
+  try {
+    return typeof value === 'object' && value !== null ? memberOf(value, name) : undefined
+  } catch {
+    return undefined
+  }
 }

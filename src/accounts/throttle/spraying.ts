@@ -127,9 +127,7 @@ export function sprayLimit({ key = randomBytes(KEY_BYTES), passwords, addresses,
   return {
     digest: (password) => createHmac('sha256', derived).update(password).digest('hex').slice(0, 5),
     exhausted(digest, keyOf) {
-      const sprayed = passwords.memory.exhausted(digest)
-      const refusal = sprayed && addresses.memory.exhausted(keyOf('address'))
-      return refusal && soonest(sprayed, refusal)
+      return passwords.memory.exhausted(digest) && addresses.memory.exhausted(keyOf('address'))
     },
     async spend(digest, keyOf, storeFailed) {
       const countAddress = () => spend(addresses, keyOf('address'), storeFailed)
@@ -138,7 +136,7 @@ export function sprayLimit({ key = randomBytes(KEY_BYTES), passwords, addresses,
         const point = await countAddress()
         return typeof point === 'function'
           ? { refusal: undefined, giveBack: point, async failed() {} }
-          : { refusal: soonest(sprayed, point) }
+          : { refusal: point }
       }
       return {
         refusal: undefined,
@@ -156,6 +154,3 @@ export function sprayLimit({ key = randomBytes(KEY_BYTES), passwords, addresses,
     },
   }
 }
-
-/** A login is refused only while both limits are used up. */
-const soonest = (one: Exhausted, other: Exhausted) => ({ msBeforeNext: Math.min(one.msBeforeNext, other.msBeforeNext) })

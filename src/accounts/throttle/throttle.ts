@@ -1,6 +1,7 @@
 import { AuthError, type LimitName } from '../../shared/errors.js'
 import { misuse } from '../../shared/misuse.js'
-import { type Check, func, named, optional, readOptions, withMethods } from '../../shared/options.js'
+import { type Check, func, InvalidOption, named, optional, readOptions, withMethods } from '../../shared/options.js'
+import { memberOf } from '../../shared/values.js'
 import { type Budget, budgetOption, type Size } from './budget-option.js'
 import { type Exhausted, type Limiter, type LimiterOptions, memoryBudget } from './memory-budget.js'
 import { sharedBudget, sharedReader, sharedStore } from './shared-budget.js'
@@ -124,13 +125,15 @@ export function createThrottle(options?: ThrottleOptions): Required<Throttle> {
     throw misuse(`${caller}: option "spraying" needs a "key" with "limiter", because all processes need the same key`)
   }
   const store = sharedStore()
+  // While reads fail, the limits must still count in the store.
+  const reading = sharedStore()
   function limit(name: string, { points, duration }: Size, mostKeys?: number): SharedLimit {
     const settings = { keyPrefix: `login-${name}`, points, duration: Math.ceil(duration / 1000) }
     const limiter = factory && named(`${caller}: what "limiter" returned`, limiterCheck, factory({ ...settings }))
     return {
       memory: memoryBudget(settings, mostKeys),
       shared: limiter && sharedBudget(limiter, store, settings),
-      read: limiter && sharedReader(limiter, store, settings),
+      read: limiter && sharedReader(limiter, reading, settings),
     }
   }
   const limits = ORDER.flatMap((name) => {
@@ -176,30 +179,34 @@ export function createThrottle(options?: ThrottleOptions): Required<Throttle> {
       const giveBack: Spent['giveBack'] = (except) => {
         for (const point of spent) if (point.name !== except) point.giveBack()
       }
-      for (const { name, spend } of counters) {
-        const point = await spend(keyOf(name), storeFailed)
-        if (typeof point !== 'function') {
-          giveBack()
-          throw exhausted(point, name)
+      try {
+        for (const { name, spend } of counters) {
+          const point = await spend(keyOf(name), storeFailed)
+          if (typeof point !== 'function') throw exhausted(point, name)
+          spent.push({ name, giveBack: point })
         }
-        spent.push({ name, giveBack: point })
-      }
-      if (spray && passwordDigest !== undefined) {
+        if (!spray || passwordDigest === undefined) return { giveBack }
         const attempt = await spray.spend(passwordDigest, keyOf, storeFailed)
-        if (attempt.refusal) {
-          giveBack()
-          throw exhausted(attempt.refusal, 'spraying')
-        }
+        if (attempt.refusal) throw exhausted(attempt.refusal, 'spraying')
         spent.push({ name: 'spraying', giveBack: attempt.giveBack })
         return { giveBack, failed: attempt.failed }
+      } catch (error) {
+        giveBack()
+        throw error
       }
-      return { giveBack }
     },
   }
 }
 
-const limiterCheck = withMethods<Limiter>(
+const countingLimiter = withMethods<Limiter>(
   'a rate-limiter-flexible limiter',
   ['consume', 'reward'],
   () => 'It has "consume" and "reward"',
 )
+
+const limiterCheck: Check<Limiter> = (value) => {
+  const limiter = countingLimiter(value)
+  const get = memberOf(limiter, 'get')
+  if (get === undefined || typeof get === 'function') return limiter
+  throw new InvalidOption('a limiter whose "get" is a function, or missing')
+}

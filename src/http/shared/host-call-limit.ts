@@ -14,7 +14,8 @@ interface Wait {
 }
 
 /**
- * Creates a limit for running tasks: in total, for one client network, and for one connection. When a connection exceeds its limit, all
+ * Creates a limit for running tasks: in total, for one client network, and for one connection. A network may have at most as many
+ * tasks as are still free, so no two networks use up the total. When a connection exceeds its limit, all
  * its requests get their response at once, because responses leave a connection in order and later ones would stay in memory. Their
  * tasks continue, and still count.
  */
@@ -34,7 +35,8 @@ export function createHostCallLimit({ total, perNetwork, perConnection }: QueueL
       return false
     }
     const ofNetwork = networks.get(network) ?? 0
-    if (held >= total || ofNetwork >= perNetwork) return false
+    // Running tasks cannot give way, so a network leaves as many free as it has.
+    if (ofNetwork >= Math.min(perNetwork, total - held)) return false
     held++
     networks.set(network, ofNetwork + 1)
     if (ofConnection) ofConnection.add(entering)
@@ -58,8 +60,13 @@ export function createHostCallLimit({ total, perNetwork, perConnection }: QueueL
       const wait: Wait = { end: overloaded }
       if (!enter(source, wait)) return overloaded()
       const run = async () => task()
-      run()
-        .then(resolve, reject)
-        .finally(() => leave(source, wait))
+      /** Leaves first, because the request may enter again for its next task. */
+      const leaving =
+        <A>(settle: (outcome: A) => void) =>
+        (outcome: A) => {
+          leave(source, wait)
+          settle(outcome)
+        }
+      run().then(leaving(resolve), leaving(reject))
     })
 }

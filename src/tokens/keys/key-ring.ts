@@ -152,15 +152,6 @@ const anything: Check<unknown> = (value) => value
 
 type AnyKeyOptions = { alg?: unknown; secret?: unknown; privateKey?: unknown; publicKey?: unknown; kid?: unknown }
 
-const aliases = {
-  algorithm: 'alg',
-  key: 'privateKey',
-  private: 'privateKey',
-  public: 'publicKey',
-  keyid: 'kid',
-  secretOrKey: 'secret',
-}
-
 const FIELDS = ['secret', 'privateKey', 'publicKey'] as const
 
 function readKey(name: string, entry: unknown): ParsedKey {
@@ -170,18 +161,13 @@ function readKey(name: string, entry: unknown): ParsedKey {
       PAGE.keys,
     )
   }
-  const options = readOptions<AnyKeyOptions, Record<keyof AnyKeyOptions, Check<unknown>>>(
-    name,
-    entry,
-    {
-      alg: algorithm,
-      secret: anything,
-      privateKey: anything,
-      publicKey: anything,
-      kid: optional(text('a non-empty string')),
-    },
-    aliases,
-  )
+  const options = readOptions<AnyKeyOptions, Record<keyof AnyKeyOptions, Check<unknown>>>(name, entry, {
+    alg: algorithm,
+    secret: anything,
+    privateKey: anything,
+    publicKey: anything,
+    kid: optional(text('a non-empty string')),
+  })
   const alg = options.alg as Algorithm
   const kind = ALGORITHMS[alg]
   const mentioned = FIELDS.filter((field) => Object.hasOwn(entry, field))

@@ -520,6 +520,15 @@ describe('the points of an attempt', () => {
     await login({ email, password }, context()).catch(() => {})
     expect(told).toHaveLength(times)
   })
+
+  it.each<[string, Awaited<ReturnType<Throttle['spend']>>['failed'], object]>([
+    ['absent', undefined, { code: 'invalid_credentials' }],
+    ['rejects', () => Promise.reject(new Error('down')), { code: 'unavailable', dependency: 'throttle' }],
+  ])('end a wrong login when `failed` %s', async (_, failed, refusal) => {
+    const throttle = { spend: async () => ({ giveBack() {}, failed }) }
+    const login = createLogin({ store: makeStore(), passwords: fastPasswords(), throttle, timeout: 60_000 })
+    await expect(login({ email: alice.email, password: 'wrong' }, context())).rejects.toMatchObject(refusal)
+  })
 })
 
 describe('rehash on login', () => {

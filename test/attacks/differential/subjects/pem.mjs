@@ -101,7 +101,7 @@ const stricter = [
   },
   {
     name: 'a PEM that Node cannot read',
-    why: 'A boundary is not on its own line, the line ends are a backslash and an n, or a rare space or a second boundary is in the key. jose removes the boundaries and the spaces, and reads the rest.',
+    why: 'A boundary is not on its own line, or the key contains another character: a backslash, a rare space, a second boundary. jose removes such characters and reads the rest.',
     reference: 'RFC 7468 section 3',
     holds: ({ signer, text }) => signer !== 'secret' && !isReadByNode(text),
   },

@@ -240,6 +240,14 @@ describe('a limiter that breaks its contract', () => {
     ['an Error of another realm', runInNewContext('new Error("down")')],
     ['an object without a time', { message: 'down' }],
     ['a time as text', { msBeforeNext: '5000' }],
+    [
+      'a time that cannot be read',
+      Object.defineProperty({}, 'msBeforeNext', {
+        get() {
+          throw new Error('unreadable')
+        },
+      }),
+    ],
     ['nothing', undefined],
   ])('has failed when consume rejects with %s', async (_, outcome) => {
     const failed = vi.fn()

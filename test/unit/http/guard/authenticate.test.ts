@@ -133,6 +133,22 @@ describe('authenticate', () => {
     expect(shared.headers).toEqual({})
   })
 
+  it('asks nobody for a client that has closed its connection', async () => {
+    const headers = { authorization: `Bearer ${token}` }
+    const req = { headers, rawHeaders: [], url: '/', socket: { destroyed: true } } as unknown as GuardedRequest
+    const [verify, isRevoked, findById] = [vi.fn(tokens.verify), vi.fn(() => false), vi.fn()]
+    const asking = [
+      { tokens: { ...tokens, verify } },
+      { tokens, isRevoked },
+      { tokens, accounts: { findByEmail: () => null, findById } },
+    ]
+    for (const options of asking) {
+      const refused = requireBearer(options).authenticate(req)
+      await expect(refused).rejects.toMatchObject({ code: 'client_closed_request', status: 499 })
+    }
+    for (const asked of [verify, isRevoked, findById]) expect(asked).not.toHaveBeenCalled()
+  })
+
   it('removes the account that an earlier guard set, when it refuses the token', async () => {
     const headers = { authorization: `Bearer ${token}` }
     const req = { headers, rawHeaders: [], url: '/', socket: {} } as unknown as GuardedRequest

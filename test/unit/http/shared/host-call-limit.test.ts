@@ -142,4 +142,34 @@ describe('a place', () => {
     end()
     expect(await other).toBe('answer')
   })
+
+  it('is free for the next task of a request when its first task has settled', async () => {
+    const hold = createHostCallLimit(LIMITS)
+    const { task, end } = tasks()
+    const source = from('a')
+    const twice = () => hold(source, task).then(() => hold(source, async () => 'second answer'))
+    const fails = () => hold(source, () => task().then(() => Promise.reject(new Error('down')))).catch(twice)
+    const answers = [...Array.from({ length: 5 }, twice), ...Array.from({ length: 5 }, fails)]
+    end()
+    expect(await Promise.all(answers)).toEqual(Array(10).fill('second answer'))
+  })
+
+  it('remains for the next network, however many others take all that they get', async () => {
+    const hold = createHostCallLimit(LIMITS)
+    const { task, end } = tasks()
+    const held = ['a', 'b', 'c', 'd'].map((network) => {
+      let count = 0
+      for (let i = 0; i < 100; i++)
+        hold(from(network), task).then(
+          () => count++,
+          () => {},
+        )
+      return () => count
+    })
+    const other = hold(from('other'), task)
+    end()
+    expect(await other).toBe('answer')
+    await settled()
+    expect(held.map((count) => count())).toEqual([20, 10, 5, 3])
+  })
 })
