@@ -1,7 +1,8 @@
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { RunnerTestCase } from 'vitest'
 import { defineConfig } from 'vitest/config'
-import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { BaseSequencer, type Reporter, type TestSpecification, type Vitest } from 'vitest/node'
 import base from '../vitest.config.js'
 import { ROOMS } from './rooms.mjs'
 
@@ -18,6 +19,22 @@ class FastFirst extends BaseSequencer {
   }
 }
 
+/** Adds a failed test to a file that fails while it loads. Stryker counts only tests, so it would overlook the file. */
+class LoadFailures implements Reporter {
+  private vitest!: Vitest
+
+  onInit(vitest: Vitest): void {
+    this.vitest = vitest
+  }
+
+  onTestRunEnd(): void {
+    for (const file of this.vitest.state.getFiles()) {
+      if (file.tasks.length > 0 || file.result?.state !== 'fail') continue
+      file.tasks.push({ type: 'test', name: 'loads', mode: 'run', file, result: file.result } as RunnerTestCase)
+    }
+  }
+}
+
 const aliases = [base.resolve?.alias ?? []].flat() as { find: string | RegExp; replacement: string }[]
 
 /** The tests of one room, without the projects of the full run, because Stryker starts Vitest once for each mutant. */
@@ -31,7 +48,7 @@ export default defineConfig({
     pool: 'threads',
     setupFiles: 'test/mutation/setup.ts',
     sequence: { sequencer: FastFirst },
-    reporters: [{}],
+    reporters: [new LoadFailures()],
     testTimeout: 30_000,
   },
 })
