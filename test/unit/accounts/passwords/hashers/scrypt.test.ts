@@ -109,6 +109,17 @@ describe('scrypt limits the costs:', () => {
     expect(hasher.accepts(django(N))).toBe(expected)
   })
 
+  it.each([
+    ['32', '1', true],
+    ['8', '16', true],
+    ['8a', '1', false],
+    ['8', '1a', false],
+    ['100', '1', false],
+    ['1', '100', false],
+  ])('r of %s and p of %s in Django’s form', (r, p, expected) => {
+    expect(hasher.accepts(django(16, r, p))).toBe(expected)
+  })
+
   // Each is cheap, and at another limit.
   it.each(['ln=1,r=1,p=99', 'ln=1,r=99,p=99', 'ln=15,r=1,p=1', 'ln=1,r=99,p=1', 'ln=16,r=2,p=1'])(
     'Node takes what is accepted: %s',
