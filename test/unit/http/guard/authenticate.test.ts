@@ -149,6 +149,13 @@ describe('authenticate', () => {
     for (const asked of [verify, isRevoked, findById]) expect(asked).not.toHaveBeenCalled()
   })
 
+  it('asks for a request without a socket, as some adapters make them', async () => {
+    const req = { headers: { authorization: `Bearer ${token}` }, rawHeaders: [], url: '/' } as unknown as GuardedRequest
+    const isRevoked = vi.fn(() => false)
+    expect(await requireBearer({ tokens, isRevoked }).authenticate(req)).toMatchObject({ accountId: ACCOUNTS.alice.id })
+    expect(isRevoked).toHaveBeenCalledOnce()
+  })
+
   it('removes the account that an earlier guard set, when it refuses the token', async () => {
     const headers = { authorization: `Bearer ${token}` }
     const req = { headers, rawHeaders: [], url: '/', socket: {} } as unknown as GuardedRequest
