@@ -60,12 +60,12 @@ export async function withDeadline<T>(
   const abort = () => end(new Error('aborted'))
   let timer: NodeJS.Timeout | undefined
   try {
-    signal?.addEventListener('abort', abort, { once: true })
+    signal?.addEventListener('abort', abort)
     if (signal?.aborted) abort()
     if (timeout !== undefined) timer = setTimeout(() => end(new Error(`no result within ${timeout} ms`)), timeout)
     return await Promise.race([result, ended])
   } catch (error) {
-    if (late) Promise.resolve(result).then(late, () => {})
+    Promise.resolve(result).then(late, () => {})
     throw error
   } finally {
     clearTimeout(timer)

@@ -23,7 +23,6 @@ export function readWebUrl(value: unknown, what: string): URL {
 export const baseUrl: Check<string> = (value) => {
   const what = "an absolute http or https URL without query and fragment, like 'https://api.example.com'"
   const url = readWebUrl(value, what)
-  if (url.search || url.hash || url.username || url.password || /[?#]$/.test(value as string))
-    throw new InvalidOption(what)
+  if (url.username || url.password || /[?#]/.test(value as string)) throw new InvalidOption(what)
   return url.href.replace(/\/+$/, '')
 }

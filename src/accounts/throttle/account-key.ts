@@ -29,8 +29,6 @@ export function accountKey(email: string): string {
       // utf8mb4_unicode_ci treats four Bengali signs as the digits 1 to 4.
       .replace(/[\u09f4-\u09f7]/g, (sign) => `${sign.charCodeAt(0) - 0x09f3}`)
       .replace(IGNORED, '')
-      // Both steps are needed, because a capital sharp s becomes SS only after it is lower-cased.
-      .toLowerCase()
       .toUpperCase()
       // Most collations treat a sharp s as ss, but utf8mb4_general_ci treats it as s.
       .replace(/SS+/g, 'S')

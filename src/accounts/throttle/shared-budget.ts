@@ -172,7 +172,7 @@ function numberOf(value: unknown, name: string): number {
 
 function propertyOf(value: unknown, name: string): unknown {
   try {
-    return typeof value === 'object' && value !== null ? memberOf(value, name) : undefined
+    return memberOf(value as object, name)
   } catch {
     return undefined
   }

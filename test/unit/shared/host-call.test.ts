@@ -1,5 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { AuthError } from '../../../src/shared/errors.js'
 import { callHost, timeoutOption } from '../../../src/shared/host-call.js'
 import { named } from '../../../src/shared/options.js'
 import { expectMisuse, refusalOf } from '../../support/failures.js'
@@ -127,11 +128,43 @@ describe('callHost with a signal', () => {
     expect(late).not.toHaveBeenCalled()
   })
 
+  it('ends the wait also without a time limit', async () => {
+    const client = new AbortController()
+    const refused = refusalOf(callHost('accounts', never, { signal: client.signal }))
+    client.abort()
+    expect(await refused).toMatchObject({ code: 'client_closed_request' })
+  })
+
+  it('waits without a time limit as long as the client stays', async () => {
+    const { signal } = new AbortController()
+    const slow = () => new Promise<number>((resolve) => setTimeout(resolve, 3_600_000, 7))
+    const result = callHost('accounts', slow, { signal })
+    await vi.advanceTimersByTimeAsync(3_600_000)
+    expect(await result).toBe(7)
+  })
+
   it('returns the result when the client stays', async () => {
     const { signal } = new AbortController()
     expect(await callHost('accounts', async () => 7, { signal })).toBe(7)
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
+})
+
+describe('a refusal of this package', () => {
+  const refusal = new AuthError('overloaded')
+  const refuse = () => Promise.reject(refusal)
+
+  it('is passed on when the caller names its code', async () => {
+    expect(await refusalOf(callHost('passwords', refuse, { passThrough: ['overloaded'] }))).toBe(refusal)
+  })
+
+  it.each([[undefined], [[]], [['invalid_token' as const]]])(
+    'is a failure when the caller names: %j',
+    async (passThrough) => {
+      const error = await refusalOf(callHost('passwords', refuse, passThrough && { passThrough }))
+      expect(error).toMatchObject({ code: 'unavailable', dependency: 'passwords', cause: refusal })
+    },
+  )
 })
 
 function expectThrow(what: unknown): never {

@@ -13,6 +13,8 @@ const SMITH = 'a.smith7@example.com'
 
 describe('spellings that some store takes for the same address', () => {
   it.each([
+    // Comes first, because Stryker runs only the first test that creates the collation.
+    ['a letter in a negative circle (ICU, level 1)', 'a.smith7@example.com', 'z', '🅩'],
     ['a zero-width space (ICU)', 'a.sm\u200bith7@example.com'],
     ['a zero-width joiner (ICU)', 'a.sm\u200dith7@example.com'],
     ['a soft hyphen (ICU)', 'a.sm\u00adith7@example.com'],
