@@ -1,0 +1,43 @@
+import { runInNewContext } from 'node:vm'
+import { describe, expect, it } from 'vitest'
+import { baseUrl, hrefOf } from '../../../src/shared/web-url.js'
+
+const TEXT = 'https://api.example.com/path'
+
+describe('hrefOf returns the text', () => {
+  it.each([
+    ['a URL', new URL(TEXT)],
+    ['a URL of another realm', runInNewContext('new URL(text)', { URL, text: TEXT })],
+    ['an object that inherits it', Object.create({ href: TEXT })],
+  ])('of %s', (_, value) => expect(hrefOf(value)).toBe(TEXT))
+})
+
+describe('hrefOf returns unchanged', () => {
+  it.each([
+    ['text', TEXT],
+    ['nothing', undefined],
+    ['null', null],
+    ['a number', 7],
+    ['an object with its own href', { href: TEXT }],
+    ['an object that inherits another href', Object.create({ href: 7 })],
+    ['an object without href', {}],
+  ])('%s', (_, value) => expect(hrefOf(value)).toBe(value))
+})
+
+describe('a base URL', () => {
+  it.each([
+    ['https://api.example.com', 'https://api.example.com'],
+    ['https://api.example.com/', 'https://api.example.com'],
+    ['https://api.example.com///', 'https://api.example.com'],
+    ['https://api.example.com/a//b//', 'https://api.example.com/a//b'],
+    ['HTTP://LOCALHOST:80/A', 'http://localhost/A'],
+  ])('%s is %s', (value, expected) => expect(baseUrl(value)).toBe(expected))
+
+  it.each(['?', '#', '?#', '?a', '#a', '/a?b#c'])('with %s is refused', (end) => {
+    expect(() => baseUrl(`https://api.example.com${end}`)).toThrow(/absolute http or https URL/)
+  })
+
+  it.each(['https://user@api.example.com', 'https://:secret@api.example.com'])('%s is refused', (value) => {
+    expect(() => baseUrl(value)).toThrow(/absolute http or https URL/)
+  })
+})
