@@ -130,6 +130,11 @@ export const LINKED: readonly LinkedPromise[] = [
     texts: ['a call of the host counts until it ends, and the limits hold'],
   },
   {
+    words: 'a network has at most as many calls as are still free',
+    test: model('request-queues'),
+    texts: ['a call of the host counts until it ends, and the limits hold'],
+  },
+  {
     words: 'each of its waiting requests gets `503` at once',
     test: model('request-queues'),
     texts: ['each waiting request of a connection above its limit gets 503'],

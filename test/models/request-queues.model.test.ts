@@ -42,7 +42,7 @@ async function ask(kit: LimitKit, source: Source): Promise<void> {
   const ofConnection = running.filter((call) => source.connection && call.source.connection === source.connection)
   const ofNetwork = running.filter((call) => call.source.network === source.network)
   const isPipelined = ofConnection.length >= LIMITS.perConnection
-  const mustStart = !isPipelined && running.length < LIMITS.total && ofNetwork.length < LIMITS.perNetwork
+  const mustStart = !isPipelined && ofNetwork.length < Math.min(LIMITS.perNetwork, LIMITS.total - running.length)
   let started = false
   const task = () => {
     started = true

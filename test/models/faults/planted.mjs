@@ -169,6 +169,20 @@ export const FAULTS = [
     to: 'for (; left >= 0 && waiting.size > 0; left--)',
   },
   {
+    what: 'two networks use up the calls of the host',
+    model: 'request-queues',
+    file: 'http/shared/host-call-limit.ts',
+    from: 'ofNetwork >= Math.min(perNetwork, total - held)',
+    to: 'held >= total || ofNetwork >= perNetwork',
+  },
+  {
+    what: 'a request that ends still counts when it calls the host again',
+    model: 'request-queues',
+    file: 'http/shared/host-call-limit.ts',
+    from: '          leave(source, wait)\n          settle(outcome)\n',
+    to: '          settle(outcome)\n          setImmediate(() => setImmediate(() => leave(source, wait)))\n',
+  },
+  {
     what: 'a call of the host counts for ever',
     model: 'request-queues',
     file: 'http/shared/host-call-limit.ts',
