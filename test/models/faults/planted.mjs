@@ -176,13 +176,6 @@ export const FAULTS = [
     to: 'held >= total || ofNetwork >= perNetwork',
   },
   {
-    what: 'a request that ends still counts when it calls the host again',
-    model: 'request-queues',
-    file: 'http/shared/host-call-limit.ts',
-    from: '          leave(source, wait)\n          settle(outcome)\n',
-    to: '          settle(outcome)\n          setImmediate(() => setImmediate(() => leave(source, wait)))\n',
-  },
-  {
     what: 'a call of the host counts for ever',
     model: 'request-queues',
     file: 'http/shared/host-call-limit.ts',
