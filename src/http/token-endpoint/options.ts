@@ -130,5 +130,5 @@ export function readTokenRouterOptions(options: TokenRouterOptions) {
 
 function withDefaults<T extends { passwords: Passwords | undefined; throttle: Throttle | false | undefined }>(read: T) {
   const { passwords = createPasswords(), throttle = createThrottle() } = read
-  return { ...read, passwords, throttle: throttle === false ? undefined : throttle }
+  return { ...read, passwords, throttle: throttle || undefined }
 }

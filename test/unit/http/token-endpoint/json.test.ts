@@ -28,7 +28,7 @@ describe('parseUniqueJson', () => {
           const second = isEscaped && name.length === [...name].length ? escaped(name) : JSON.stringify(name)
           const object = `{"other":0,${JSON.stringify(name)}:${JSON.stringify(one)} , ${second} : ${JSON.stringify(two)}}`
           const text = name === 'other' ? object : `${'[{"x":'.repeat(depth)}${object}${'}]'.repeat(depth)}`
-          expect(() => parseUniqueJson(text)).toThrow(SyntaxError)
+          expect(() => parseUniqueJson(text)).toThrow(new SyntaxError('repeated member'))
         },
       ),
     )
