@@ -85,7 +85,7 @@ const ROWS = {
   },
   client_closed_request: {
     status: 499,
-    by: ['token', 'guard'],
+    by: ['token'],
     unseen: true,
     message: 'The client closed the connection before the response.',
   },

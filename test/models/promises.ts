@@ -130,7 +130,7 @@ export const LINKED: readonly LinkedPromise[] = [
     texts: ['a call of the host counts until it ends, and the limits hold'],
   },
   {
-    words: 'a network has at most as many calls as are still free',
+    words: 'a network has no more calls than are still free',
     test: model('request-queues'),
     texts: ['a call of the host counts until it ends, and the limits hold'],
   },

@@ -34,12 +34,6 @@ const waitForTurn = createTurnQueue(GUARDED_REQUESTS)
 /** Limits the requests that wait for the key source, the revocation check and the account store. */
 const limitHostCalls = createHostCallLimit(GUARDED_REQUESTS)
 
-/** Calls the host within the limits. A closed connection has no address to count, and nobody waits for its response. */
-function limited<T>(req: IncomingMessage, call: () => Promise<T>): Promise<T> {
-  if (req.socket?.destroyed) throw new AuthError('client_closed_request')
-  return limitHostCalls(sourceOf(req), call)
-}
-
 /** Refusals of a verifier, which may be the host's own. */
 const VERIFIER_REFUSALS = ['invalid_token', 'unavailable'] as const
 
@@ -71,7 +65,9 @@ export function createBearerCheck(settings: BearerSettings): BearerCheck {
   /** Verifies a token: at once, unless its key has to be fetched or the verifier is the host's own. */
   function verify(req: IncomingMessage, text: string): VerifiedToken | Promise<VerifiedToken> {
     const options = { timeout, passThrough: VERIFIER_REFUSALS }
-    return sync?.verifySync(text) ?? limited(req, () => callHost('keys', () => askVerifier(text), options))
+    return (
+      sync?.verifySync(text) ?? limitHostCalls(sourceOf(req), () => callHost('keys', () => askVerifier(text), options))
+    )
   }
 
   /** Asks a verifier that may be the host's own. A forgotten `return` in its `verify` must not count as a token. */
@@ -100,7 +96,7 @@ export function createBearerCheck(settings: BearerSettings): BearerCheck {
   }
 
   async function askHostLater(req: IncomingMessage, auth: VerifiedToken): Promise<Admission> {
-    const found = await limited(req, () => askHost(settings, auth))
+    const found = await limitHostCalls(sourceOf(req), () => askHost(settings, auth))
     return { auth, user: found && toRequestUser(found) }
   }
 
