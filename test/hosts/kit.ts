@@ -49,7 +49,7 @@ export function makeKit() {
     issued: {
       alice: tokens.issue({ accountId: alice.id, scopes: alice.scopes }).token,
       bob: tokens.issue({ accountId: bob.id }).token,
-      forged: `${tokens.issue({ accountId: alice.id, scopes: alice.scopes }).token.slice(0, -2)}AA`,
+      forged: tokens.issue({ accountId: alice.id, scopes: alice.scopes }).token.replace(/[^.]+$/, 'A'.repeat(43)),
     },
   }
 }

@@ -99,8 +99,8 @@ const CONTROLS: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', 
 
 /** Decoders. Each returns the decoded texts, or the text itself or nothing if there is nothing to decode. */
 const DECODERS: readonly ((text: string) => string[])[] = [
-  // Line ends and blanks, which may interrupt an encoding.
-  (text) => [text.replace(/=\r?\n|\s+/g, '')],
+  // Line ends and blanks, which may interrupt an encoding. A `=` before a line end belongs to the line end, or to base64.
+  (text) => [text.replace(/=\r?\n|\s+/g, ''), text.replace(/\s+/g, '')],
   // Percent-encoding, then quoted-printable.
   (text) => [text.replace(/(?:%[\da-f]{2})+/gi, (run) => hex(run.replaceAll('%', '')))],
   (text) => [text.replace(/=\r?\n/g, '').replace(/(?:=[\da-f]{2})+/gi, (run) => hex(run.replaceAll('=', '')))],

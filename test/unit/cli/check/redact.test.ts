@@ -82,7 +82,10 @@ describe('a password', () => {
         const text = `Content-Type is ${before} ${encode(password, chain)} ${after}, not application/json`
         expect([WITHHELD, TOO_LONG]).toContain(createRedact(() => [password])(text))
       }),
-      { numRuns: 1500 },
+      {
+        numRuns: 1500,
+        examples: [['𐀀', ['decimal character references without semicolons', 'base64 in lines'], '', '1']],
+      },
     )
   })
 
