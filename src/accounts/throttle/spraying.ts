@@ -116,12 +116,12 @@ export function sprayLimit({ key = randomBytes(KEY_BYTES), passwords, addresses,
     }
   }
 
-  /** Returns the wait if a password is a sprayed one. Writes nothing into the store, because the password may be the right one. */
-  async function sprayedUntil(digest: string, storeFailed: (error: unknown) => void): Promise<Exhausted | undefined> {
-    const inMemory = passwords.memory.exhausted(digest)
-    const inStore = inMemory ? undefined : await passwords.read?.(digest, storeFailed)
+  /** Returns whether a password is a sprayed one. Writes nothing into the store, because the password may be the right one. */
+  async function isSprayed(digest: string, storeFailed: (error: unknown) => void): Promise<boolean> {
+    if (passwords.memory.exhausted(digest)) return true
+    const inStore = await passwords.read?.(digest, storeFailed)
     if (inStore) passwords.memory.exhaust(digest, inStore)
-    return inMemory ?? inStore
+    return inStore !== undefined
   }
 
   return {
@@ -131,8 +131,7 @@ export function sprayLimit({ key = randomBytes(KEY_BYTES), passwords, addresses,
     },
     async spend(digest, keyOf, storeFailed) {
       const countAddress = () => spend(addresses, keyOf('address'), storeFailed)
-      const sprayed = await sprayedUntil(digest, storeFailed)
-      if (sprayed) {
+      if (await isSprayed(digest, storeFailed)) {
         const point = await countAddress()
         return typeof point === 'function'
           ? { refusal: undefined, giveBack: point, async failed() {} }

@@ -14,10 +14,9 @@ interface Wait {
 }
 
 /**
- * Creates a limit for running tasks: in total, for one client network, and for one connection. A network may have at most as many
- * tasks as are still free, so no two networks use up the total. When a connection exceeds its limit, all
- * its requests get their response at once, because responses leave a connection in order and later ones would stay in memory. Their
- * tasks continue, and still count.
+ * Creates a limit for running tasks: in total, for one client network, and for one connection. Running tasks cannot give way, so a
+ * network may have at most as many as are still free. When a connection exceeds its limit, all its requests get their response at
+ * once, because responses leave a connection in order and later ones would stay in memory. Their tasks continue, and still count.
  */
 export function createHostCallLimit({ total, perNetwork, perConnection }: QueueLimits): LimitHostCalls {
   let held = 0
@@ -35,7 +34,6 @@ export function createHostCallLimit({ total, perNetwork, perConnection }: QueueL
       return false
     }
     const ofNetwork = networks.get(network) ?? 0
-    // Running tasks cannot give way, so a network leaves as many free as it has.
     if (ofNetwork >= Math.min(perNetwork, total - held)) return false
     held++
     networks.set(network, ofNetwork + 1)
