@@ -5,7 +5,7 @@ import { anchorOf, readPage, shippedPages } from '../../support/documents/pages.
 import { documents, root } from '../../support/documents/repository.js'
 
 const PAGES = documents().map(readPage)
-const SHIPPED = new Set([...shippedPages(), 'LICENSE', 'llms.txt', 'docs/llms-full.txt'])
+const SHIPPED = new Set([...shippedPages(), 'LICENSE'])
 
 const isWeb = (target: string) => /^[a-z]+:/.test(target)
 

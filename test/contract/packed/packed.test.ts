@@ -34,14 +34,11 @@ beforeAll(async () => {
 })
 afterAll(() => temporary.remove())
 
-/** The pages for language models. */
-const TEXTS = ['llms.txt', 'docs/llms-full.txt']
-
 describe('the tarball', () => {
   it('holds what is compiled and the documents, and nothing else', () => {
     const others = [...packed.files.keys()].filter((file) => !(file.startsWith('dist/') && isModule(file)))
     const pictures = filesBelow('docs/assets').filter((file) => file.endsWith('.svg'))
-    expect(others.sort()).toEqual([...shippedPages(), ...pictures, ...TEXTS, 'LICENSE', 'package.json'].sort())
+    expect(others.sort()).toEqual([...shippedPages(), ...pictures, 'LICENSE', 'package.json'].sort())
   })
 
   it('holds every module that an entry needs, with its types, and no other', () => {
