@@ -77,7 +77,8 @@ describe('workflows', () => {
     expect(Object.fromEntries(JOBS.map(([name, { permissions }]) => [name, permissions]))).toEqual({
       'codeql.yml, analyze': { contents: 'read', 'security-events': 'write' },
       'release.yml, test': { contents: 'read' },
-      'release.yml, publish': { contents: 'read', 'id-token': 'write', attestations: 'write' },
+      'release.yml, pack': { contents: 'read' },
+      'release.yml, stage': { 'id-token': 'write', attestations: 'write' },
       'release.yml, github-release': { contents: 'write' },
       'test.yml, everything': { contents: 'read' },
       'test.yml, matrix': { contents: 'read' },
@@ -146,23 +147,46 @@ describe('the matrix of test.yml', () => {
 })
 
 describe('release.yml', () => {
-  const { publish } = workflow('release.yml').jobs
-  const commands = (publish?.steps ?? []).map(({ run, uses = '' }) => run ?? uses.replace(/@.*/, '')).join('\n')
+  const { jobs } = workflow('release.yml')
+  const commandsOf = (job: string) =>
+    (jobs[job]?.steps ?? []).map(({ run, uses = '' }) => run ?? uses.replace(/@.*/, '')).join('\n')
 
-  it('tests, packs, describes, attests and publishes, in this order', () => {
-    expect(workflow('release.yml').jobs).toMatchObject({
-      test: { uses: './.github/workflows/test.yml' },
-      publish: { needs: 'test' },
-      'github-release': { needs: 'publish' },
-    })
-    const order = ['npm ci', 'npm pack', '.ci/sbom.mjs', 'actions/attest', 'npm publish']
-    const places = order.map((part) => commands.indexOf(part))
+  it.each([
+    ['pack', ['npm ci', 'npm pack', '.ci/sbom.mjs', 'TEST_TARBALL=', 'actions/upload-artifact']],
+    ['stage', ['actions/download-artifact', 'actions/attest', 'npm stage publish']],
+    ['github-release', ['actions/download-artifact', 'gh release create']],
+  ])('%s does its steps in order', (job, steps) => {
+    const places = steps.map((step) => commandsOf(job).indexOf(step))
     expect(places).not.toContain(-1)
     expect(places).toEqual(places.toSorted((a, b) => a - b))
   })
 
-  it('publishes with provenance', () => {
-    expect(commands).toMatch(/^npm publish \S+ --provenance --access public$/m)
+  it('tests, packs, stages and describes, in this order', () => {
+    expect(jobs).toMatchObject({
+      test: { uses: './.github/workflows/test.yml' },
+      pack: { needs: 'test' },
+      stage: { needs: 'pack' },
+      'github-release': { needs: 'stage' },
+    })
+  })
+
+  it('runs nothing of the repository where it can publish', () => {
+    const able = JOBS.filter(([, { permissions }]) => permissions?.['id-token'])
+    expect(able.map(([name]) => name)).toEqual(['release.yml, stage'])
+    expect(commandsOf('stage')).not.toMatch(/actions\/checkout|npm (ci|run|test)|npx|node /)
+    expect(commandsOf('stage').match(/npm install .*/g)).toEqual([
+      expect.stringMatching(/^npm install --global --ignore-scripts npm@\d+\.\d+\.\d+$/),
+    ])
+  })
+
+  it('stages with provenance, and publishes nothing without a maintainer', () => {
+    expect(commandsOf('stage')).toMatch(/^npm stage publish \S+ --provenance --access public$/m)
+    expect(COMMANDS.filter((command) => /npm publish/.test(command))).toEqual([])
+  })
+
+  it('knows no token for npm', () => {
+    const texts = PATHS.map(read).join('\n')
+    expect(texts).not.toMatch(/NPM_TOKEN|NODE_AUTH_TOKEN|secrets\./)
   })
 
   it('runs for tags of versions only', () => {
