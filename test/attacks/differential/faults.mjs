@@ -83,8 +83,7 @@ const copy = createCopy([
 /** Returns the output of a search in the copy. */
 function search(subject) {
   const cwd = copy.folder
-  const build = ['-c', 'src/rolldown.config.mjs', '--logLevel', 'silent']
-  execFileSync('node_modules/.bin/rolldown', build, { cwd, stdio: 'ignore' })
+  execFileSync(process.execPath, ['src/build.mjs'], { cwd, stdio: 'ignore' })
   const options = ['--first', '--subject', subject, '--cases', CASES, '--seed', '1']
   return spawnSync(process.execPath, ['test/attacks/differential/fuzz.mjs', ...options], { cwd, encoding: 'utf8' })
     .stdout

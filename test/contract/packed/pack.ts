@@ -23,6 +23,8 @@ export interface Manifest {
 export interface Packed {
   manifest: Manifest
   tarball: string
+  /** What the build printed. */
+  printed: string
   /** The contents of the tarball, by their paths in the package. */
   files: ReadonlyMap<string, string>
   /** Bytes of the tarball, and of what it holds. */
@@ -41,7 +43,8 @@ export async function tempFolder(name: string): Promise<{ folder: string; remove
  * its runs.
  */
 export async function pack(folder: string): Promise<Packed> {
-  const tarball = process.env['TEST_TARBALL'] ?? (await packCopy(folder))
+  const given = process.env['TEST_TARBALL']
+  const { tarball, printed } = given ? { tarball: given, printed: '' } : await packCopy(folder)
   await promisify(execFile)('tar', ['-xzf', tarball, '-C', folder])
   const unpacked = join(folder, 'package')
   const entries = await readdir(unpacked, { recursive: true, withFileTypes: true })
@@ -52,6 +55,7 @@ export async function pack(folder: string): Promise<Packed> {
   return {
     manifest: JSON.parse(files.get('package.json') ?? ''),
     tarball,
+    printed,
     files,
     size: (await stat(tarball)).size,
     unpackedSize: [...files.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0),
@@ -62,13 +66,14 @@ export async function pack(folder: string): Promise<Packed> {
  * Packs the package into a folder as for a release, with `prepack`. It packs a copy, because other tests run the compiled code
  * meanwhile. The copy also has a file of an earlier build.
  */
-async function packCopy(folder: string): Promise<string> {
+async function packCopy(folder: string): Promise<Pick<Packed, 'tarball' | 'printed'>> {
   const copy = join(folder, 'copy')
   await cp(ROOT, copy, { recursive: true, filter: (path) => !NOT_COPIED.has(basename(path)) })
   await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'), 'junction')
   await mkdir(join(copy, 'dist'))
   await writeFile(join(copy, 'dist/renamed-since.js'), '')
-  // The output of scripts goes to standard error, so that standard output has only npm's JSON.
-  const answer = await npm(copy, 'pack', '--json', '--foreground-scripts=false', '--pack-destination', folder)
-  return join(folder, JSON.parse(answer)[0].filename)
+  const answer = await npm(copy, 'pack', '--json', '--silent', '--foreground-scripts', '--pack-destination', folder)
+  // npm's JSON, a list, comes after the output of the scripts.
+  const start = answer.search(/^\[$/m)
+  return { tarball: join(folder, JSON.parse(answer.slice(start))[0].filename), printed: answer.slice(0, start) }
 }

@@ -34,6 +34,10 @@ beforeAll(async () => {
 })
 afterAll(() => temporary.remove())
 
+it('the build prints nothing', () => {
+  expect(packed.printed).toBe('')
+})
+
 describe('the tarball', () => {
   it('holds what is compiled and the documents, and nothing else', () => {
     const others = [...packed.files.keys()].filter((file) => !(file.startsWith('dist/') && isModule(file)))
