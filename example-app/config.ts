@@ -25,8 +25,8 @@ export interface Config {
   reportingUrl: string | undefined
   /** Number of proxies that set `X-Forwarded-For`. */
   trustedProxies: number
-  /** True when only this machine can reach the server and its accounts, as far as these settings tell. */
-  local: boolean
+  /** Names of the settings that let other machines reach the server or its accounts. */
+  exposedBy: readonly string[]
 }
 
 /** Addresses of the APIs for clients, without a slash at the end. */
@@ -39,6 +39,18 @@ const JWKS_PATH = '/.well-known/jwks.json'
 
 /** This file runs from `dist`, and the folder is next to the sources. */
 const DATA_DIR = fileURLToPath(new URL('../.data', import.meta.url))
+
+/** Functions that return true for a value which says that other machines take part. */
+const EXPOSES: Readonly<Record<string, (value: string) => boolean>> = {
+  HOST: (host) => !isLoopback(host),
+  BASE_URL: isElsewhere,
+  REPORTING_URL: isElsewhere,
+  JWKS_URL: isElsewhere,
+  DATABASE_URL: isElsewhere,
+  REDIS_URL: isElsewhere,
+  TRUSTED_PROXIES: (number) => Number(number) > 0,
+  NODE_ENV: (name) => name === 'production',
+}
 
 /**
  * Reads and checks the environment variables. An empty variable counts as unset.
@@ -63,10 +75,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     jwksUrl: env['JWKS_URL'] ? jwksUrlOf(env['JWKS_URL']) : undefined,
     reportingUrl: env['REPORTING_URL'] ? baseUrlOf('REPORTING_URL', env['REPORTING_URL']) : undefined,
     trustedProxies: numberOf('TRUSTED_PROXIES', env['TRUSTED_PROXIES'] || '0', 10),
-    local:
-      isLoopback(host) &&
-      (baseUrl === undefined || isLoopback(new URL(baseUrl).hostname)) &&
-      (databaseUrl === undefined || isLocalDatabase(new URL(databaseUrl))),
+    exposedBy: Object.keys(EXPOSES).filter((name) => env[name] && EXPOSES[name]?.(env[name])),
   }
 }
 
@@ -201,9 +210,10 @@ function isAnyAddress(host: string): boolean {
   return /^[0:.]+$/.test(host)
 }
 
-/** Returns true for a database on this machine. A `host` parameter overrides the URL's host name. */
-function isLocalDatabase({ hostname, searchParams }: URL): boolean {
-  return isLoopback(hostname) && !searchParams.has('host')
+/** Returns true for a URL of another machine. In `DATABASE_URL`, a `host` parameter overrides the host name. */
+function isElsewhere(value: string): boolean {
+  const { hostname, searchParams } = new URL(value)
+  return !isLoopback(hostname) || searchParams.has('host')
 }
 
 function isLoopback(host: string): boolean {

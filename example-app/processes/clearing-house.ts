@@ -35,12 +35,14 @@ export async function startClearingHouse(
   const shared = await openSharedState(config.redisUrl, db, complain)
   const accounts = createAccountStore(db)
   const passwords = createPasswords()
-  if (config.local) await addDemoData(db, passwords)
+  const isExposed = config.exposedBy.length > 0
+  if (!isExposed) await addDemoData(db, passwords)
   const demo = await openDemoAccounts(accounts, passwords)
   const [open] = demo
-  if (open && !config.local) {
+  if (open && isExposed) {
+    const settings = config.exposedBy.join(' and ')
     throw new OperatorError(
-      `${open.email} still has its demo password, so HOST, BASE_URL and DATABASE_URL must stay on this machine. Set another password: npm run account -- password ${open.email}`,
+      `${open.email} still has its demo password, but ${settings} let other machines sign in. Set another password: npm run account -- password ${open.email}`,
     )
   }
 

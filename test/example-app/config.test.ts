@@ -12,7 +12,7 @@ describe('environment variables', () => {
       jwksUrl: undefined,
       reportingUrl: undefined,
     }
-    const expected = { host: '127.0.0.1', port: 3000, reportingPort: 3001, ...unset, trustedProxies: 0, local: true }
+    const expected = { host: '127.0.0.1', port: 3000, reportingPort: 3001, ...unset, trustedProxies: 0, exposedBy: [] }
     expect(readConfig({})).toMatchObject(expected)
     const names = ['HOST', 'PORT', 'REPORTING_PORT', 'BASE_URL', 'DATA_DIR', 'DATABASE_URL', 'REDIS_URL', 'JWKS_URL']
     names.push('REPORTING_URL', 'TRUSTED_PROXIES')
@@ -43,7 +43,7 @@ describe('environment variables', () => {
       jwksUrl: 'https://api.example.com/keys',
       reportingUrl: 'https://reports.example.com/x/',
       trustedProxies: 1,
-      local: false,
+      exposedBy: ['BASE_URL', 'REPORTING_URL', 'JWKS_URL', 'DATABASE_URL', 'REDIS_URL', 'TRUSTED_PROXIES'],
     })
   })
 
@@ -94,23 +94,37 @@ describe('environment variables', () => {
     expect(readConfig({ PORT: '0', REPORTING_PORT: '8081' })).toMatchObject({ port: 0, reportingPort: 8081 })
   })
 
-  test.each<[boolean, Record<string, string>]>([
-    [true, { HOST: '127.0.0.2' }],
-    [true, { HOST: '::1' }],
-    [true, { BASE_URL: 'http://localhost:3000' }],
-    [true, { BASE_URL: 'http://[::1]:3000' }],
-    [false, { HOST: '192.168.0.2' }],
-    [false, { HOST: '127.example.com' }],
-    [false, { HOST: '0.0.0.0', BASE_URL: 'http://localhost:3000' }],
-    [false, { BASE_URL: 'https://api.example.com' }],
-    [true, { DATABASE_URL: 'postgres://u:p@127.0.0.1:5432/x' }],
-    [true, { DATABASE_URL: 'postgres://[::1]/x' }],
-    [true, { REDIS_URL: 'redis://redis.example.com' }],
-    [false, { DATABASE_URL: 'postgres://u:p@db.example.com/x' }],
-    [false, { DATABASE_URL: 'postgres://127.0.0.1/x?host=db.example.com' }],
-    [false, { DATABASE_URL: 'postgres:///x' }],
-  ])('local: %s for %j', (local, env) => {
-    expect(readConfig(env).local).toBe(local)
+  test.each<Record<string, string>>([
+    { HOST: '127.0.0.2' },
+    { HOST: '::1' },
+    { BASE_URL: 'http://localhost:3000' },
+    { BASE_URL: 'http://[::1]:3000' },
+    { REPORTING_URL: 'http://localhost:3001' },
+    { JWKS_URL: 'http://127.0.0.1:3000/keys' },
+    { DATABASE_URL: 'postgres://u:p@127.0.0.1:5432/x' },
+    { DATABASE_URL: 'postgres://[::1]/x' },
+    { REDIS_URL: 'redis://:p@127.0.0.1:6379' },
+    { TRUSTED_PROXIES: '0' },
+    { NODE_ENV: 'development' },
+  ])('allow the demo accounts: %j', (env) => {
+    expect(readConfig(env).exposedBy).toEqual([])
+  })
+
+  test.each<[string, Record<string, string>]>([
+    ['HOST', { HOST: '192.168.0.2' }],
+    ['HOST', { HOST: '127.example.com' }],
+    ['HOST', { HOST: '0.0.0.0', BASE_URL: 'http://localhost:3000' }],
+    ['BASE_URL', { BASE_URL: 'https://api.example.com' }],
+    ['REPORTING_URL', { REPORTING_URL: 'https://reports.example.com' }],
+    ['JWKS_URL', { JWKS_URL: 'https://api.example.com/keys' }],
+    ['DATABASE_URL', { DATABASE_URL: 'postgres://u:p@db.example.com/x' }],
+    ['DATABASE_URL', { DATABASE_URL: 'postgres://127.0.0.1/x?host=db.example.com' }],
+    ['DATABASE_URL', { DATABASE_URL: 'postgres:///x' }],
+    ['REDIS_URL', { REDIS_URL: 'redis://redis.example.com' }],
+    ['TRUSTED_PROXIES', { TRUSTED_PROXIES: '1' }],
+    ['NODE_ENV', { NODE_ENV: 'production' }],
+  ])('%s ends the demo accounts: %j', (name, env) => {
+    expect(readConfig(env).exposedBy).toEqual([name])
   })
 })
 

@@ -81,7 +81,8 @@ describe('compose.yaml', async () => {
     const known = ['BASE_URL', 'REPORTING_URL', 'JWKS_URL', 'DATABASE_URL', 'REDIS_URL', 'TRUSTED_PROXIES', 'DATA_DIR']
     expect(known).toEqual(expect.arrayContaining(Object.keys(environment)))
     const config = readConfig(environment)
-    expect(config).toMatchObject({ local: false, trustedProxies: 1, host: '127.0.0.1' })
+    expect(config).toMatchObject({ trustedProxies: 1, host: '127.0.0.1' })
+    expect(config.exposedBy).toContain('TRUSTED_PROXIES')
     expect(keySourceOf(config)).toEqual({ issuer: config.baseUrl, jwksUrl: environment['JWKS_URL'] })
     expect(environment['DATA_DIR']).toBe(name.startsWith('clearing') ? '/data' : undefined)
   })

@@ -8,6 +8,7 @@ import {
   ALICE,
   BOB,
   bash,
+  login,
   loginInFlight,
   NORTH,
   REPORT,
@@ -122,17 +123,22 @@ describe('exits with one line', () => {
     const first = await start(env)
     first.kill('SIGTERM')
     await first.exit
-    const { code, stderr } = await run('main', [], { ...env, BASE_URL: 'https://api.example.com' })
+    const { code, stderr } = await run('main', [], { ...env, TRUSTED_PROXIES: '1', NODE_ENV: 'production' })
     expect(code).toBe(1)
-    expect(stderr).toMatch(/^alice@example\.com still has its demo password.+\n$/)
+    expect(stderr).toMatch(/^alice@example\.com still has its demo password, but TRUSTED_PROXIES and NODE_ENV .+\n$/)
   })
 })
 
-test('creates no demo accounts when other machines could reach them', async () => {
-  const { output } = await startBoth({ DATA_DIR: await tempDir(), BASE_URL: 'https://api.example.com' })
+test.each([
+  [{ BASE_URL: 'https://api.example.com' }, 'https://api.example.com/'],
+  [{ TRUSTED_PROXIES: '1', REPORTING_URL: 'https://reports.example.com' }, 'http://127.0.0.1'],
+])('lets no demo account sign in with %j', async (settings, page) => {
+  const { url, output } = await startBoth({ DATA_DIR: await tempDir(), ...settings })
   expect(output()).toMatch(
-    /^The clearing-house API listens on .+\nSign in with a browser: https:\/\/api\.example\.com\/\nAdd an account: .+\n$/,
+    /^The clearing-house API listens on .+\nSign in with a browser: http\S+\nAdd an account: .+\n$/,
   )
+  expect(output()).toContain(`browser: ${page}`)
+  expect(await login(url, ALICE)).toMatchObject({ status: 403 })
 })
 
 describe('stopping', () => {
