@@ -21,18 +21,29 @@ async function ask(input: Input, terminal: Output, questions: readonly string[])
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   // Created before the first question, so that the terminal never echoes.
   const lines = createInterface({ input, output: nowhere, terminal: true, historySize: 0 })
-  // Ctrl-C and Ctrl-D close the interface without settling the question.
-  const cancelled = new Promise<never>((_, reject) => {
-    lines.once('close', () => reject(new CommandError('Cancelled')))
-  })
+  // Keeps lines that come before their question, as pasted lines do.
+  const replies = lines[Symbol.asyncIterator]()
+  const hangUp = () => {
+    try {
+      lines.close()
+    } finally {
+      process.kill(process.pid, 'SIGHUP')
+    }
+  }
+  // Node itself restores the terminal after SIGINT and SIGTERM.
+  process.once('SIGHUP', hangUp)
   const answers: string[] = []
   try {
     for (const question of questions) {
-      const answer = Promise.race([cancelled, lines.question('')])
       terminal.write(question)
-      answers.push(await answer.finally(() => terminal.write('\n')))
+      const { value, done } = await replies.next()
+      terminal.write('\n')
+      // Ctrl-C and Ctrl-D close the interface.
+      if (done) throw new CommandError('Cancelled')
+      answers.push(value)
     }
   } finally {
+    process.off('SIGHUP', hangUp)
     lines.close()
   }
   if (new Set(answers).size > 1) throw new CommandError('The two passwords differ')

@@ -107,6 +107,21 @@ describe.skipIf(NO_TERMINAL)('on a terminal', () => {
     expect(shown).not.toContain('correct')
   })
 
+  /** Runs `hash`, then prints the state of the terminal. */
+  const HASH_THEN_STTY = `const { spawn, spawnSync } = require("node:child_process")
+const child = spawn(process.execPath, [process.argv[1], "hash"], { stdio: "inherit" })
+console.log("pid " + child.pid)
+child.on("exit", (_code, signal) => {
+  console.log(signal)
+  spawnSync("stty", ["-a"], { stdio: "inherit" })
+})`
+
+  test.each(['SIGHUP', 'SIGINT', 'SIGTERM'] as const)('hash leaves a terminal that echoes after %s', async (signal) => {
+    const kill = (shown: string) => process.kill(Number(/pid (\d+)/.exec(shown)?.[1]), signal)
+    const { shown } = await onTerminal(['-e', HASH_THEN_STTY, program], /Password: $/, [kill])
+    expect(shown).toMatch(new RegExp(`${signal}\r\n[\\s\\S]+ icanon [\\s\\S]+ echo `))
+  })
+
   test('keygen shows no key', async () => {
     const { code, shown } = await typing(['keygen'], [])
     expect(code).toBe(2)

@@ -13,11 +13,11 @@ if (NO_TERMINAL) {
   process.stdout.write(`Tests on a terminal are skipped: ${message}\n`)
 }
 
-/** Runs a Node program on its own terminal. Types the next reply when the output ends with a question. */
+/** Runs a Node program on its own terminal. Types or calls the next reply when the output ends with a question. */
 export async function onTerminal(
   program: readonly string[],
   question: RegExp,
-  answers: readonly string[],
+  answers: readonly (string | ((shown: string) => void))[],
   env: Record<string, string> = {},
 ): Promise<{ code: number; shown: string }> {
   const line = [process.execPath, ...program].map((word) => `'${word}'`).join(' ')
@@ -26,7 +26,10 @@ export async function onTerminal(
   let shown = ''
   child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
     shown += chunk
-    if (question.test(shown) && left.length > 0) child.stdin?.write(`${left.shift()}\r`)
+    if (!question.test(shown)) return
+    const reply = left.shift()
+    if (typeof reply === 'function') reply(shown)
+    else if (reply !== undefined) child.stdin?.write(`${reply}\r`)
   })
   const [code] = (await once(child, 'close')) as [number]
   return { code, shown }

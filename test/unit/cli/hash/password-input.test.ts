@@ -40,6 +40,13 @@ test('asks once for one that exists', async () => {
   expect(modes).toEqual([true, false])
 })
 
+test.each([
+  ['two lines that are pasted at once', [`${PASSWORD}\r${PASSWORD}\r`]],
+  ['one and a half', [`${PASSWORD}\rcorrect`, ' horse\r']],
+])('takes %s', async (_what, answers) => {
+  expect(await terminal(answers).result).toBe(PASSWORD)
+})
+
 test('keeps the spaces, and takes corrections', async () => {
   const { result } = terminal([' spaced  oux\u007ft \r', ' spaced  out \r'])
   expect(await result).toBe(' spaced  out ')
