@@ -23,7 +23,7 @@ export interface Manifest {
 export interface Packed {
   manifest: Manifest
   tarball: string
-  /** What the build printed. */
+  /** The output of the build. */
   printed: string
   /** The contents of the tarball, by their paths in the package. */
   files: ReadonlyMap<string, string>

@@ -8,7 +8,7 @@ import { freePort, NO_REDIS, startRedis } from '../../support/services/redis.js'
 import { SERVER_START_MS } from '../data/databases/databases.js'
 import { NORTH, REPORT, type Running, run, SIGN_OUT_PATH, start, TOKEN_PATH, tempDir, tokenFrom } from '../support.js'
 
-/** An account of its own, because a setup with a proxy has no demo accounts. */
+/** A setup with a proxy has no demo accounts. */
 const CAROL = { email: 'carol@example.com', password: "carol's own password" }
 
 /** Responses of each kind that must arrive between two steps of a replacement. */
