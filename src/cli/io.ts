@@ -21,6 +21,11 @@ export function remark({ stderr }: Io, text: string): void {
   stderr.write(`${text}\n`)
 }
 
+/** Replaces characters that a terminal obeys or does not show. A mapping may hold them in its names. */
+export function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?')
+}
+
 /** Colours a text if the stream is a terminal and NO_COLOR is not set. */
 export function paint(stream: Output, colour: 'green' | 'red' | 'yellow' | 'dim', text: string): string {
   return styleText(colour, text, { stream: stream as NodeJS.WritableStream })

@@ -4,7 +4,7 @@ import { check } from './check/check.js'
 import { type Command, helpOf, PROGRAM, readArguments } from './command.js'
 import { CommandError, EXIT, UsageError } from './command-error.js'
 import { hash } from './hash/hash.js'
-import { type Io, remark, say } from './io.js'
+import { type Io, printable, remark, say } from './io.js'
 import { keygen } from './keygen/keygen.js'
 import { version } from './version.js'
 
@@ -29,7 +29,7 @@ export async function main(args: readonly string[], io: Io): Promise<number> {
     return await dispatch(args, io)
   } catch (error) {
     if (!(error instanceof CommandError)) throw error
-    remark(io, `${PROGRAM}: ${error.message}`)
+    remark(io, `${PROGRAM}: ${printable(error.message)}`)
     return error instanceof UsageError ? EXIT.usage : EXIT.fails
   }
 }

@@ -1,16 +1,16 @@
 import { command, PASSWORD_AS_ARGUMENT } from '../command.js'
 import { CommandError, EXIT } from '../command-error.js'
 import { say } from '../io.js'
+import { mustFit } from './probe/given-tokens.js'
 import { createProbe, type Probe } from './probe/probe.js'
 import { sender } from './probe/send.js'
-import { createRedact } from './redact.js'
 import { FORMATS } from './report/formats.js'
 import { openOutput } from './report/output.js'
 import { summaryOf } from './report/report.js'
 import { ROWS } from './rows.js'
 import { judge } from './run.js'
 import { options, readSettings, withSecrets } from './settings.js'
-import { Fault } from './verdict.js'
+import { codeOf, Fault, OutOfTime } from './verdict.js'
 
 /** The longest response that is read, in bytes. Responses of this package are much shorter. */
 const ANSWER_LIMIT = 1_048_576
@@ -36,7 +36,8 @@ skipped, with the reason. The format of the file: docs/guides/check-another-api.
 
 Each row names its source. The command makes two failed logins for the account and one for an unknown address. The limit
 for failed logins is ten in 15 minutes by default. It also makes some successful logins, and GET requests to the guarded
-paths. It does not measure response times. It never prints a password or a token, or sends one in a URL.
+paths. It does not measure response times. It prints no password, no token and no text of the app except names of headers, and
+sends no password or token in a URL.
 For a private certificate authority set NODE_EXTRA_CA_CERTS=FILE.
 
 Exit status: ${EXIT.holds} no row fails, ${EXIT.fails} a row fails, ${EXIT.usage} wrong usage.`,
@@ -53,19 +54,18 @@ Exit status: ${EXIT.holds} no row fails, ${EXIT.fails} a row fails, ${EXIT.usage
     const settings = readSettings(values, url, io.env)
     const target = await withSecrets(settings, io)
     const file = values.output === undefined ? undefined : openOutput(values.output)
-    const { credentials, other, foreignToken = '', expiredToken = '', oldToken = '' } = target
     const report = FORMATS[settings.format]({
       env: io.env,
       stdin: io.stdin,
       stderr: io.stderr,
       stdout: file?.stream ?? io.stdout,
     })
-    const theirs = [other?.credentials.password ?? '', foreignToken, expiredToken, oldToken]
-    const secrets = [credentials.password, ...theirs, ...settings.secrets]
-    const probe = createProbe(target, sender({ timeout: settings.timeout, sizeLimit: ANSWER_LIMIT }))
-    const present = createRedact(() => [...secrets, ...probe.tokens])
+    const { timeout, maxTime } = settings
+    const limits = { timeout, sizeLimit: ANSWER_LIMIT, endsAt: performance.now() + maxTime }
+    const probe = createProbe(target, sender(limits))
     try {
-      await mustAnswer(probe, present)
+      await mustAnswer(probe)
+      await mustFit(probe)
     } catch (error) {
       file?.discard()
       throw error
@@ -73,7 +73,6 @@ Exit status: ${EXIT.holds} no row fails, ${EXIT.fails} a row fails, ${EXIT.usage
     const results = await judge(ROWS, probe, {
       skip: settings.skip,
       wire: settings.wire,
-      present,
       began: (title, index) => report.began(title, index, ROWS.length),
       ended: report.ended,
     })
@@ -85,13 +84,12 @@ Exit status: ${EXIT.holds} no row fails, ${EXIT.fails} a row fails, ${EXIT.usage
 })
 
 /** Fails early when the token endpoint does not respond, because every row would report the same error. */
-async function mustAnswer({ answers }: Probe, present: (text: string) => string): Promise<void> {
+async function mustAnswer({ answers }: Probe): Promise<void> {
   try {
     await answers.signedIn()
   } catch (error) {
-    const message = present(error instanceof Error ? error.message : String(error))
-    throw new CommandError(
-      error instanceof Fault ? `The token endpoint gives ${message}` : `The login cannot be sent: ${message}`,
-    )
+    if (error instanceof Fault) throw new CommandError(`The token endpoint gives ${error.message}`)
+    if (error instanceof OutOfTime) throw new CommandError('The token endpoint gives no response within --max-time')
+    throw new CommandError(`The login cannot be sent: ${codeOf(error)}`)
   }
 }

@@ -45,7 +45,7 @@ const path =
   (value) => {
     const wanted = 'a path below the base URL, like /api/v2013/statements'
     if (typeof value !== 'string' || !/^\/[^\s#\\]*$/.test(value)) throw new InvalidOption(wanted, slashHint(value))
-    return new URL(base.origin + base.pathname.replace(/\/+$/, '') + value)
+    return new URL(base.origin + base.pathname.replace(/(?<!\/)\/+$/, '') + value)
   }
 
 /** Returns the hint for a path without its first slash. */

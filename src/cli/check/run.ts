@@ -1,4 +1,5 @@
-import { describeRow, Fault, type Row, Unjudged } from './verdict.js'
+import { printable } from '../io.js'
+import { codeOf, describeRow, Fault, OutOfTime, type Row, Unjudged } from './verdict.js'
 import type { Wire } from './wire/wire.js'
 
 export type Verdict = 'holds' | 'fails' | 'skipped'
@@ -17,8 +18,6 @@ export interface RunOptions {
   /** The names of rows to skip. */
   skip: readonly string[]
   wire: Wire
-  /** Makes a fault safe to print. */
-  present: (text: string) => string
   began: (title: string, index: number) => void
   ended: (result: Result) => void
 }
@@ -27,7 +26,7 @@ export interface RunOptions {
 export async function judge<S>(
   rows: readonly Row<S>[],
   subject: S,
-  { skip, wire, present, began, ended }: RunOptions,
+  { skip, wire, began, ended }: RunOptions,
 ): Promise<Result[]> {
   const results: Result[] = []
   for (const [index, row] of rows.entries()) {
@@ -35,7 +34,7 @@ export async function judge<S>(
     began(title, index)
     const reason = skip.includes(row.id) ? 'by --skip' : wire.own ? undefined : row.ownOnly
     const found = reason === undefined ? await faultOf(row, subject) : new Unjudged(reason)
-    const result = { id: row.id, title, source, ...verdictOf(found, present) }
+    const result = { id: row.id, title, source, ...verdictOf(found) }
     ended(result)
     results.push(result)
   }
@@ -47,13 +46,13 @@ async function faultOf<S>(row: Row<S>, subject: S): Promise<Error | undefined> {
     await row.run(subject)
     return undefined
   } catch (error) {
-    if (error instanceof Fault || error instanceof Unjudged) return error
+    if (error instanceof Fault || error instanceof Unjudged || error instanceof OutOfTime) return error
     // An unexpected response fails only this row.
-    return new Fault(`the row cannot be judged: ${error instanceof Error ? error.message : String(error)}`)
+    return new Fault(`the row cannot be judged: ${codeOf(error)}`)
   }
 }
 
-function verdictOf(found: Error | undefined, present: RunOptions['present']): Pick<Result, 'verdict' | 'detail'> {
+function verdictOf(found: Error | undefined): Pick<Result, 'verdict' | 'detail'> {
   if (!found) return { verdict: 'holds' }
-  return { verdict: found instanceof Unjudged ? 'skipped' : 'fails', detail: present(found.message) }
+  return { verdict: found instanceof Unjudged ? 'skipped' : 'fails', detail: printable(found.message) }
 }

@@ -43,6 +43,7 @@ export const options = {
   format: { type: 'string', value: 'FORMAT', help: `${Object.keys(FORMATS).join(', ')}; default text` },
   output: { type: 'string', value: 'FILE', help: 'writes the report to a file, and prints one line' },
   timeout: { type: 'string', value: 'TIME', help: 'limit for each response, like 500ms; default 10s' },
+  'max-time': { type: 'string', value: 'TIME', help: 'limit for the whole check; default 5m' },
   'plain-http': { type: 'boolean', help: 'allows sending the password and tokens unencrypted' },
   json: { type: 'boolean', help: 'short for --format json' },
 } as const
@@ -57,16 +58,15 @@ export interface Settings extends Place {
   other: Place | undefined
   skip: readonly string[]
   timeout: number
+  maxTime: number
   guesses: number | undefined
   format: Format
-  /** Secrets that the mapping sends. */
-  secrets: readonly string[]
 }
 
 /** Reads all settings except the password and tokens, so that errors appear before the prompt for a password. */
 export function readSettings(values: Values<typeof options>, url: string | undefined, env: Io['env']): Settings {
   const plainHttp = values['plain-http'] ?? false
-  const { email, skip = [], timeout = '10s' } = values
+  const { email, skip = [], timeout = '10s', 'max-time': maxTime = '5m' } = values
   if (url === undefined)
     throw new UsageError('Pass the base URL of the app: check https://api.example.com --email EMAIL')
   if (email === undefined) throw new UsageError('Pass the e-mail address of an account: --email EMAIL')
@@ -102,14 +102,19 @@ export function readSettings(values: Values<typeof options>, url: string | undef
             guarded.filter((name) => name.startsWith('/')),
           ),
     skip,
-    timeout: checked('--timeout', duration(1, 60_000), /^\d+$/.test(timeout) ? Number(timeout) : timeout),
+    timeout: readTime('--timeout', timeout, 60_000),
+    maxTime: readTime('--max-time', maxTime, 3_600_000),
     guesses:
       values.guesses === undefined
         ? undefined
         : checked('--guesses', integer(2, 1000, 'a number'), Number(values.guesses)),
     format,
-    secrets: mapping?.secrets ?? [],
   }
+}
+
+/** Reads a time. A number without a unit means seconds. */
+function readTime(option: string, value: string, most: number): number {
+  return checked(option, duration(1, most), /^\d+$/.test(value) ? Number(value) : value)
 }
 
 function mappingOf({ mapping, path }: Values<typeof options>, env: Io['env']): Mapping | undefined {

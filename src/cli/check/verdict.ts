@@ -6,6 +6,16 @@ export class Fault extends Error {}
 /** A row cannot be judged, or was skipped. */
 export class Unjudged extends Error {}
 
+/** The time limit of the whole check ended a row, or ended before it began. */
+export class OutOfTime extends Error {
+  override readonly message = 'not checked: the time of --max-time is over'
+}
+
+/** Names an error by its code or its class. Its message may hold text of the server, which is never printed. */
+export function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? (error instanceof Error ? error.name : typeof error)
+}
+
 export function must(holds: unknown, otherwise: string): asserts holds {
   if (!holds) throw new Fault(otherwise)
 }

@@ -59,9 +59,7 @@ test('a login that Node cannot send is reported in one line', async () => {
   writeFileSync(mapping, JSON.stringify({ ...api, login: { ...api.login, headers: { Trailer: 'x' } } }))
   const { code, stdout, stderr } = await runWith(mapping)
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-  expect(stderr).toBe(
-    'express-token-endpoint: The login cannot be sent: Trailers are invalid with this transfer encoding\n',
-  )
+  expect(stderr).toBe('express-token-endpoint: The login cannot be sent: ERR_HTTP_TRAILER_INVALID\n')
 })
 
 describe('an API without faults', () => {
@@ -171,6 +169,10 @@ describe('a mapping that does not fit the API: the first row names the member', 
       { ...fits, token: { body: 'token' } },
       'the response has no text in the body at token. Is "token" of the mapping right?',
     ],
+    [
+      { ...fits, token: { body: '\u001b[2J\u202etoken' } },
+      'the response has no text in the body at ?[2J?token. Is "token" of the mapping right?',
+    ],
   ])('%j', async (mapping, detail) => {
     const file = join(folder, 'unfit.json')
     writeFileSync(file, JSON.stringify(mapping))
@@ -178,6 +180,12 @@ describe('a mapping that does not fit the API: the first row names the member', 
     const { stdout } = await cli(['check', url, '--email', EMAIL, '--mapping', file, '--json'], { env })
     expect(rowsOf(stdout)[0]).toMatchObject({ id: 'login', verdict: 'fails', detail })
   })
+})
+
+test('a name of a mapping reaches the terminal without control characters', async () => {
+  const file = join(folder, 'control.json')
+  writeFileSync(file, '{ "tok\u009b2Jen": 1 }')
+  expect((await runWith(file)).stderr).toContain('unknown member "tok?2Jen"')
 })
 
 test('a mapping that cannot be read is wrong usage', async () => {

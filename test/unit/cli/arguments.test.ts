@@ -43,6 +43,7 @@ test.each([
       'format',
       'output',
       'timeout',
+      'max-time',
       'plain-http',
       'json',
       'help',

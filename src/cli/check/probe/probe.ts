@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import type { Guarded, Target } from '../target.js'
 import { Fault, Unjudged } from '../verdict.js'
 import { JSON_TYPE, type LoginMembers, loginBody } from '../wire/login-body.js'
-import { valueAt } from '../wire/read-answer.js'
 import { headerWith } from '../wire/wire.js'
 import { readJwt, tokenIn } from './read-token.js'
 import { isSuccess } from './responses.js'
@@ -26,24 +25,13 @@ export function createProbe(target: Target, send: Send) {
   const { wire } = target
   const { email: user, password } = target.credentials
   const wrongPassword = otherCase(password)
-  /** All tokens in responses so far, which must not be printed. */
-  const tokens = new Set<string>()
-
-  const sendLogin: Send = async (url, sent) => {
-    const answer = await send(url, sent)
-    const token = valueAt(answer, wire.token)
-    // Node sends no longer header, so a longer token cannot work.
-    if (typeof token === 'string' && token.length <= 16_384) tokens.add(token)
-    return answer
-  }
 
   async function post(body: string, { type = JSON_TYPE, query = {}, headers }: Posted = {}): Promise<Answer> {
     const url = withQuery(target.token, query)
     const all = { 'Content-Type': type, ...wire.login.headers, ...headers }
-    const answer = await sendLogin(url, { method: wire.login.method, headers: all, body })
-    if (answer.status !== 429) return answer
-    const wait = answer.headers['retry-after'] ?? 'some'
-    throw new Fault(`429: a failed-login limit is used up. Try again in ${wait} seconds`)
+    const answer = await send(url, { method: wire.login.method, headers: all, body })
+    if (answer.status === 429) throw new Fault('429: a failed-login limit is used up. Try again later')
+    return answer
   }
 
   /** Sends a login with these members, as the wire format wants it. */
@@ -116,7 +104,7 @@ export function createProbe(target: Target, send: Send) {
   const other = once(async () => {
     const environment = target.other
     if (!environment) throw new Unjudged('no --other URL was given')
-    return { ...environment, token: await signIn(environment, sendLogin, wire) }
+    return { ...environment, token: await signIn(environment, send, wire) }
   })
 
   return {
@@ -124,7 +112,6 @@ export function createProbe(target: Target, send: Send) {
     wire,
     credentials,
     mark,
-    tokens,
     send,
     ask,
     askWith,

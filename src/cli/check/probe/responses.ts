@@ -9,10 +9,20 @@ export function mustBe(statuses: number | Statuses, answer: Answer, what: string
   must(list.includes(answer.status), `${what} gets ${answer.status}, not ${orOf(list)}${hint && `. ${hint}`}`)
 }
 
+/** The media types that a report names. */
+const TYPES = ['application/json', 'application/problem+json', 'text/html', 'text/plain']
+
+/** Describes the media type of a response in our own words. */
+export function typeOf({ headers }: Answer): string {
+  const given = headers['content-type']
+  if (given === undefined) return 'no Content-Type'
+  return TYPES.find((type) => type === given.split(';', 1)[0]?.trim().toLowerCase()) ?? 'another Content-Type'
+}
+
 /** @throws Fault unless a response is problem details (RFC 9457) */
-export function mustBeProblem({ headers }: Answer, what: string): void {
-  const type = headers['content-type'] ?? 'no Content-Type'
-  must(/^application\/problem\+json\b/i.test(type), `${what} gets ${type}, not application/problem+json`)
+export function mustBeProblem(answer: Answer, what: string): void {
+  const type = typeOf(answer)
+  must(type === 'application/problem+json', `${what} gets ${type}, not application/problem+json`)
 }
 
 /** A stack trace, or a path on the server. Not `\s*`, which takes minutes for a body of line ends. */

@@ -1,7 +1,6 @@
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request as overHttp } from 'node:http'
 import { request as overTls } from 'node:https'
-
-import { Fault } from '../verdict.js'
+import { codeOf, Fault, OutOfTime } from '../verdict.js'
 
 export interface Sent {
   method?: string
@@ -14,6 +13,8 @@ export interface Answer {
   status: number
   headers: IncomingHttpHeaders
   body: string
+  /** Milliseconds since the epoch, on the clock of this machine. */
+  receivedAt: number
 }
 
 export interface SendLimits {
@@ -21,6 +22,8 @@ export interface SendLimits {
   timeout: number
   /** The longest response, in bytes. */
   sizeLimit: number
+  /** The end of the whole check, on the clock of `performance.now()`. */
+  endsAt: number
 }
 
 export type Send = (url: URL, sent?: Sent) => Promise<Answer>
@@ -29,20 +32,25 @@ export type Send = (url: URL, sent?: Sent) => Promise<Answer>
  * Creates a function that sends each request unchanged on a new connection. It follows no redirect, so only the named server
  * receives the password. It does not use `fetch`, which joins two header lines of one name.
  */
-export function sender({ timeout, sizeLimit }: SendLimits): Send {
+export function sender({ timeout, sizeLimit, endsAt }: SendLimits): Send {
   return (url, { method = 'GET', headers = {}, body } = {}) =>
     new Promise((resolve, reject) => {
+      const left = Math.ceil(endsAt - performance.now())
+      if (left <= 0) return reject(new OutOfTime())
       const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) }
-      const signal = AbortSignal.timeout(timeout)
+      const signal = AbortSignal.timeout(Math.min(timeout, left))
       const send = url.protocol === 'https:' ? overTls : overHttp
-      const fail = ({ message, code }: NodeJS.ErrnoException) =>
-        reject(new Fault(`no response: ${signal.aborted ? `none within ${timeout} ms` : message || code}`))
+      const failed = (what: string) => reject(new Fault(`no response: ${what}`))
+      const fail = (error: Error) => {
+        if (!signal.aborted) return failed(codeOf(error))
+        return left < timeout ? reject(new OutOfTime()) : failed(`none within ${timeout} ms`)
+      }
       const req = send(url, { method, headers: { ...length, ...headers }, agent: false, signal })
       // The server may respond and close the connection before it has read the whole body. Then this error is ignored.
       req.on('error', fail)
       // Without a listener, Node would close the connection silently.
       req.on('upgrade', (_res, socket) => {
-        fail(new Error('101, to speak another protocol'))
+        failed('101, to speak another protocol')
         socket.destroy()
       })
       req.on('response', (res) => {
@@ -53,12 +61,13 @@ export function sender({ timeout, sizeLimit }: SendLimits): Send {
           chunks.push(chunk)
           if (size <= sizeLimit) return
           // Fails before destroy(), because the response may end in the same event.
-          fail(new Error(`the response is longer than ${sizeLimit} bytes`))
+          failed(`the response is longer than ${sizeLimit} bytes`)
           req.destroy()
         })
         res.on('error', fail)
         res.on('end', () => {
-          resolve({ status: res.statusCode ?? 0, headers: res.headers, body: Buffer.concat(chunks).toString() })
+          const body = Buffer.concat(chunks).toString()
+          resolve({ status: res.statusCode ?? 0, headers: res.headers, body, receivedAt: Date.now() })
         })
       })
       req.end(body)

@@ -28,9 +28,6 @@ export function sarif(io: Io, version: string): Report {
   })
 }
 
-/** Text of a server must not become a link in the report (SARIF 2.1.0 section 3.11.6). */
-const withoutLinks = (text: string) => text.replaceAll('](', '] (')
-
 const ruleOf = ({ id, title, source }: Result) => ({
   id,
   shortDescription: { text: `${title[0]?.toUpperCase()}${title.slice(1)}.` },
@@ -42,7 +39,7 @@ function resultOf({ id, title, verdict, detail }: Result, ruleIndex: number, uri
     ruleId: id,
     ruleIndex,
     ...KINDS[verdict],
-    message: { text: withoutLinks(detail ?? `Holds: ${title}.`) },
+    message: { text: detail ?? `Holds: ${title}.` },
     locations: [{ physicalLocation: { artifactLocation: { uri } } }],
     // Stays the same between runs, so that a scanner recognises a result.
     partialFingerprints: { 'rowAndUrl/v1': `${id} ${uri}` },

@@ -11,7 +11,7 @@ import {
 import type { Probe } from '../probe/probe.js'
 import { readJwt } from '../probe/read-token.js'
 import { mustBe } from '../probe/responses.js'
-import { must, mustAll, type Row, Unjudged } from '../verdict.js'
+import { mustAll, type Row, Unjudged } from '../verdict.js'
 import { orOf, type Wire } from '../wire/wire.js'
 import { publicKeyOf } from './jwks.js'
 
@@ -93,13 +93,6 @@ export const forgedRows: readonly Row<Probe>[] = [
     async run(probe) {
       const { expiredToken } = probe.target
       if (!expiredToken) throw new Unjudged('set CHECK_EXPIRED_TOKEN to a token of this app that has expired')
-      const read = readJwt(expiredToken)
-      // Another API may have opaque tokens, whose expiration is not visible.
-      if (!read && !probe.wire.own) return mustRefuse(probe, expiredToken, 'an expired token')
-      must(read, 'CHECK_EXPIRED_TOKEN is not a JWT')
-      const { exp, iss } = read.claims
-      must(Number(exp) * 1000 <= Date.now(), 'CHECK_EXPIRED_TOKEN is still valid. Pass a token that has expired')
-      must(iss === (await probe.readToken()).claims['iss'], 'CHECK_EXPIRED_TOKEN is of another environment')
       await mustRefuse(probe, expiredToken, 'an expired token')
     },
   },

@@ -4,6 +4,7 @@ import { ALGORITHMS } from '../../../tokens/keys/algorithms.js'
 import type { Probe } from '../probe/probe.js'
 import { readJwt } from '../probe/read-token.js'
 import { must, type Row, Unjudged } from '../verdict.js'
+import { dateOf, timeOf } from '../wire/read-answer.js'
 import { guessedSecret } from './guessable-secrets.js'
 import { expirationOf, resultOf } from './token-answer.js'
 
@@ -72,13 +73,14 @@ export const tokenRows: readonly Row<Probe>[] = [
     title: 'the token is valid from now, for at most a day',
     source: 'OWASP ASVS 5, 9.2.1; RFC 6750 section 5.3',
     async run(probe) {
-      const now = Date.parse((await probe.answers.signedIn()).headers.date ?? '') / 1000
-      const { iat, exp } = await timesOf(probe, now)
+      const answer = await probe.answers.signedIn()
+      const { iat, exp } = await timesOf(probe, timeOf(answer))
       const life = Number(exp) - Number(iat)
       must(exp !== undefined || probe.wire.own, 'it does not expire')
       must(life > 0 && life <= DAY, `its lifetime is ${life} seconds`)
-      const off = Math.round(Number(iat) - now)
-      must(!(Math.abs(off) > SKEW), `iat is ${off} seconds from the Date of the response`)
+      const date = dateOf(answer)
+      const off = date === undefined ? 0 : Math.round(Number(iat) - date)
+      must(Math.abs(off) <= SKEW, `iat is ${off} seconds from the Date of the response`)
     },
   },
   {

@@ -30,12 +30,11 @@ export function loginBody({ login }: Wire, members: LoginMembers, type = login.t
 }
 
 /** Sets a member by its path. No object inherits anything, so `__proto__` is a name like any other. */
-function setAt(object: Record<string, unknown>, [name = '', ...rest]: readonly string[], value: unknown): void {
-  if (rest.length === 0) {
-    object[name] = value
-    return
+function setAt(object: Record<string, unknown>, path: readonly string[], value: unknown): void {
+  let inner = object
+  for (const name of path.slice(0, -1)) {
+    inner[name] ??= bare({})
+    inner = inner[name] as Record<string, unknown>
   }
-  const inner = (object[name] ?? bare({})) as Record<string, unknown>
-  object[name] = inner
-  setAt(inner, rest, value)
+  inner[path.at(-1) as string] = value
 }

@@ -5,7 +5,7 @@ import type { Answer } from '../probe/send.js'
 import type { ExpirationForm, Location } from './wire.js'
 
 /** Returns a value of a response, or undefined. */
-export function valueAt({ body, headers }: Answer, { in: place, name }: Location): unknown {
+export function valueAt({ body, headers }: Pick<Answer, 'body' | 'headers'>, { in: place, name }: Location): unknown {
   if (place === 'header') return own(headers, name.toLowerCase())
   if (place === 'cookie') return cookieNamed(name, headers['set-cookie'] ?? [])
   let value = parseJson(body)
@@ -25,6 +25,15 @@ function cookieNamed(name: string, lines: readonly string[]): string | undefined
 /** Returns the line of `Set-Cookie` that sets a cookie. */
 export const cookieLine = ({ headers }: Answer, name: string): string | undefined =>
   (headers['set-cookie'] ?? []).findLast((one) => one.startsWith(`${name}=`))
+
+/** Returns the `Date` of a response in seconds since the epoch, or undefined. */
+export function dateOf({ headers }: Answer): number | undefined {
+  const time = Date.parse(headers.date ?? '')
+  return Number.isNaN(time) ? undefined : time / 1000
+}
+
+/** Returns the time of a response in seconds since the epoch. A response without `Date` has the time when it arrived. */
+export const timeOf = (answer: Answer): number => dateOf(answer) ?? answer.receivedAt / 1000
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/
 

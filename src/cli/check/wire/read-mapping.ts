@@ -13,8 +13,6 @@ export interface Mapping {
   path: string
   guarded: readonly string[]
   jwks: string | undefined
-  /** Values of environment variables that the mapping sends. They must not be printed. */
-  secrets: readonly string[]
 }
 
 type Env = Readonly<Record<string, string | undefined>>
@@ -29,9 +27,8 @@ export function readMapping(file: string, env: Env): Mapping {
   const value = parseJson(content)
   if (value === undefined)
     throw new UsageError(`${file} is not valid JSON. JSON has no comments and no trailing commas`)
-  const secrets: string[] = []
   const { login, token, expiration, statuses, guarded, jwks } = members(file, value, {
-    login: (at, given) => readLogin(at, given, env, secrets),
+    login: (at, given) => readLogin(at, given, env),
     token: readLocation,
     expiration: absent(readExpiration),
     statuses: (at, given) => readStatuses(at, given ?? {}),
@@ -44,7 +41,6 @@ export function readMapping(file: string, env: Env): Mapping {
     path,
     guarded: guarded.paths,
     jwks,
-    secrets,
   }
 }
 
@@ -93,11 +89,14 @@ const HEADER = text('the name of a header', NAME)
 /** The characters that Node sends in a header (RFC 9110 section 5.5). */
 const HEADER_VALUE = text('a text in one line, of characters up to U+00FF', /^[\t\x20-\x7e\x80-\xff]+$/)
 const COOKIE = text('the name of a cookie', NAME)
-const MEMBER = text('the name of a member, with dots between nested names', /^[^\s.]+(\.[^\s.]+)*$/)
-const FIELD = text('the name of a member or a field', /^\S+$/)
+const MEMBER = text(
+  'a name of at most 200 characters, with dots between nested names',
+  /^(?!.{201})[^\s.]+(\.[^\s.]+)*$/,
+)
+const FIELD = text('a name of at most 200 characters, without spaces', /^\S{1,200}$/)
 
-function readLogin(at: string, value: unknown, env: Env, secrets: string[]) {
-  const constant = readConstant(env, secrets)
+function readLogin(at: string, value: unknown, env: Env) {
+  const constant = readConstant(env)
   const textual: Read<string> = (where, one) => is(HEADER_VALUE)(where, constant(where, one))
   const login = members(at, value, {
     path: is(PATH),
@@ -125,13 +124,12 @@ function mustDiffer(at: string, names: readonly string[], nested: boolean): void
 
 /** Reads a constant, or `{ "env": "NAME" }` for a secret in an environment variable. */
 const readConstant =
-  (env: Env, secrets: string[]): Read<string | number | boolean> =>
+  (env: Env): Read<string | number | boolean> =>
   (at, value) => {
     if (!isPlainObject(value)) return is(scalar)(at, value)
     const { env: name } = members(at, value, { env: is(text('the name of an environment variable', /^\w+$/)) })
     const found = own(env, name)
     if (!found) throw new UsageError(`${at}: the environment variable ${name} is not set`)
-    secrets.push(found)
     return found
   }
 

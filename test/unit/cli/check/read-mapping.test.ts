@@ -42,12 +42,11 @@ test('the defaults are those of most APIs', () => {
     path: '/login',
     guarded: [],
     jwks: undefined,
-    secrets: [],
   })
 })
 
 test('every member is read', () => {
-  const { wire, guarded, jwks, secrets } = read(
+  const { wire, guarded, jwks } = read(
     {
       login: {
         path: '/o/token',
@@ -71,7 +70,7 @@ test('every member is read', () => {
   expect(wire.expiration).toEqual({ at: { in: 'header', name: 'X-Expires' }, form: 'epoch' })
   expect(wire.statuses).toMatchObject({ success: [200, 201], wrongPassword: [403], malformed: [422] })
   expect(headerWith(wire, 'abc')).toEqual({ Cookie: 'sid=abc' })
-  expect({ guarded, jwks, secrets }).toEqual({ guarded: ['/a', '/b'], jwks: '/jwks', secrets: ['of the client'] })
+  expect({ guarded, jwks }).toEqual({ guarded: ['/a', '/b'], jwks: '/jwks' })
 })
 
 describe('a mistake is named', () => {
@@ -111,6 +110,14 @@ describe('a mistake is named', () => {
     [
       { ...SHORT, login: { path: '/x', fields: { a: { env: 'constructor' } } } },
       'FILE: login.fields.a: the environment variable constructor is not set',
+    ],
+    [
+      { ...SHORT, login: { path: '/x', user: '.'.repeat(50_000) } },
+      'FILE: login.user must be a name of at most 200 characters, without spaces, but is a string of 50000 characters',
+    ],
+    [
+      { ...SHORT, token: { body: `a${'.a'.repeat(100)}` } },
+      'FILE: token.body must be a name of at most 200 characters, with dots between nested names, but is a string of 201 characters',
     ],
     [{ ...SHORT, token: {} }, 'FILE: token must have exactly one of body, header, cookie'],
     [{ ...SHORT, token: { body: 'a', cookie: 'b' } }, 'FILE: token must have exactly one of body, header, cookie'],
@@ -215,7 +222,6 @@ test.each([
 
 test('a value is found in a body, a header or a cookie', () => {
   const answer = {
-    status: 200,
     headers: { 'x-token': 'h', 'set-cookie': ['sid=old', 'sidx=no', 'sid=c%3D; HttpOnly'] },
     body: '{"data":{"list":[{"token":"b"}]}}',
   }

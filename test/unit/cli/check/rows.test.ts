@@ -4,6 +4,7 @@ import type { Answer } from '../../../../src/cli/check/probe/send.js'
 import { bypassRows } from '../../../../src/cli/check/rows/bypass.js'
 import { guessedSecret } from '../../../../src/cli/check/rows/guessable-secrets.js'
 import { jwksRows } from '../../../../src/cli/check/rows/jwks.js'
+import { tokenRows } from '../../../../src/cli/check/rows/token.js'
 import { expirationOf, tokenAnswerRows } from '../../../../src/cli/check/rows/token-answer.js'
 import { Fault, Unjudged } from '../../../../src/cli/check/verdict.js'
 import { secondsOf, valueAt } from '../../../../src/cli/check/wire/read-answer.js'
@@ -11,7 +12,13 @@ import { headerWith, OWN_WIRE, schemeOf, type Wire } from '../../../../src/cli/c
 
 type Probe = Parameters<typeof expirationOf>[0]
 
-const answerWith = (headers: Answer['headers'], body = ''): Answer => ({ status: 200, headers, body })
+const ARRIVED = Date.UTC(2026, 2, 1, 12)
+const answerWith = (headers: Answer['headers'], body = '', status = 200): Answer => ({
+  status,
+  headers,
+  body,
+  receivedAt: ARRIVED,
+})
 /** A probe that has only what these rows read. */
 const probeOf = (wire: Partial<Wire>, answer: Answer, url = 'https://api.example.com/login') =>
   ({
@@ -89,6 +96,19 @@ describe('the expiration of a mapped API', () => {
     else await expect(judged).resolves.toBeUndefined()
   })
 
+  it.each([[{ date: 'Sun, 01 Mar 2026 12:00:00 GMT' }], [{}], [{ date: 'today' }]])(
+    'gives the lifetime of an opaque token, with the headers %j',
+    async (headers) => {
+      const judge = (seconds: number) => {
+        const expiration = { at: { in: 'body', name: 'end' }, form: 'seconds' } as const
+        const probe = probeOf({ own: false, expiration }, answerWith(headers, `{"end":${seconds}}`))
+        return tokenRows.find(({ id }) => id === 'lifetime')?.run(probe)
+      }
+      await expect(judge(86_400)).resolves.toBeUndefined()
+      await expect(judge(86_401)).rejects.toThrow('its lifetime is 86401 seconds')
+    },
+  )
+
   it('is not a date that ISO 8601 does not have', () => {
     expect(secondsOf('1 March 2026', 'iso', 0)).toBe(undefined)
     expect(secondsOf(1772366460, 'iso', 0)).toBe(undefined)
@@ -132,8 +152,8 @@ describe('the rows on the key set', () => {
   })
 
   it('fail for another status, and are not judged without a key set', async () => {
-    await expect(judge(publicKeys, { status: 500, headers: {}, body: '' })).rejects.toBeInstanceOf(Fault)
-    await expect(judge(publicKeys, { status: 404, headers: {}, body: '' })).rejects.toBeInstanceOf(Unjudged)
+    await expect(judge(publicKeys, answerWith({}, '', 500))).rejects.toBeInstanceOf(Fault)
+    await expect(judge(publicKeys, answerWith({}, '', 404))).rejects.toBeInstanceOf(Unjudged)
   })
 
   it.each([

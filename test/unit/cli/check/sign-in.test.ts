@@ -10,7 +10,7 @@ const token = new URL('http://api.example.com/token?house=north')
 const environment = { token, guarded: [], credentials }
 
 const result = { authenticationToken: 'a.b.c', expiration: '2100-01-01T00:00:00.000Z' }
-const issued: Answer = { status: 200, headers: {}, body: JSON.stringify(result) }
+const issued: Answer = { status: 200, headers: {}, body: JSON.stringify(result), receivedAt: 0 }
 
 /** Signs in. Returns what was sent, with the token or the error. */
 async function signedIn(respond: () => Promise<Answer>) {

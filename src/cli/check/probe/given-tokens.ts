@@ -1,0 +1,28 @@
+import { UsageError } from '../../command-error.js'
+import type { Probe } from './probe.js'
+import { readJwt } from './read-token.js'
+
+/**
+ * Checks the tokens that the user passes. A token of another kind would be refused, or accepted, for another reason than its row is about.
+ * @throws UsageError that names the variable
+ */
+export async function mustFit({ target, wire, readToken }: Probe): Promise<void> {
+  const { expiredToken, foreignToken, oldToken } = target
+  const mine = await readToken().catch(() => undefined)
+  for (const { name, text, isExpired, isForeign } of [
+    { name: 'CHECK_FOREIGN_TOKEN', text: foreignToken, isExpired: false, isForeign: true },
+    { name: 'CHECK_EXPIRED_TOKEN', text: expiredToken, isExpired: true, isForeign: false },
+    { name: 'CHECK_OLD_TOKEN', text: oldToken, isExpired: false, isForeign: false },
+  ]) {
+    if (text === undefined) continue
+    const token = readJwt(text)
+    // Another API may have opaque tokens, whose expiration is not visible.
+    if (!token && !wire.own) continue
+    if (!token) throw new UsageError(`${name} is not a JWT`)
+    const { exp, iss } = token.claims
+    const hasExpired = typeof exp === 'number' && exp * 1000 <= Date.now()
+    if (hasExpired && !isExpired) throw new UsageError(`${name} has expired. Pass a token that is still valid`)
+    if (!hasExpired && isExpired) throw new UsageError(`${name} is still valid. Pass a token that has expired`)
+    if (!isForeign && mine && iss !== mine.claims['iss']) throw new UsageError(`${name} is of another environment`)
+  }
+}
