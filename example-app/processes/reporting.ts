@@ -24,6 +24,7 @@ export async function startReporting(config: Config): Promise<Reporting> {
   const { app, url, drain } = await listen({ host, port, variable: 'REPORTING_PORT' })
   createReportingApp({
     app,
+    url: config.reportingUrl ?? url,
     tokens: createTokenVerifier({ issuer, keys }),
     accounts,
     reports: createReports(db),

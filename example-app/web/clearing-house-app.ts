@@ -27,7 +27,7 @@ export function createClearingHouseApp(dependencies: ClearingHouseDependencies):
   const onEvent = observer(dependencies.log)
   return createBaseApp(
     dependencies,
-    docsRouter(clearingHouseDocument()),
+    docsRouter(clearingHouseDocument(tokens.issuer)),
     jwksRouter({ tokens }),
     tokenRouter({ tokens, accounts, passwords, throttle, onEvent }),
     signOutRouter({ tokens, accounts, revocation, onEvent }),

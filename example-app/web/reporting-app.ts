@@ -10,6 +10,8 @@ import { observer } from './log.js'
 import { sendProblem } from './problem.js'
 
 export interface ReportingDependencies extends BaseDependencies {
+  /** Address of the API for clients. */
+  url: string
   accounts: Accounts
   reports: Reports
   isRevoked: RevocationCheck
@@ -17,7 +19,7 @@ export interface ReportingDependencies extends BaseDependencies {
 
 /** Creates the online reporting API. It does not listen yet. */
 export function createReportingApp(dependencies: ReportingDependencies): Express {
-  const { tokens, accounts, reports, isRevoked, log } = dependencies
+  const { url, tokens, accounts, reports, isRevoked, log } = dependencies
   const guard = requireBearer({ tokens, accounts, isRevoked, scope: 'reports:read', onEvent: observer(log) })
   const router = Router()
 
@@ -29,5 +31,5 @@ export function createReportingApp(dependencies: ReportingDependencies): Express
     res.set('Cache-Control', 'no-store').json({ houses })
   })
 
-  return createBaseApp(dependencies, allowPage(tokens.issuer), docsRouter(reportingDocument()), router)
+  return createBaseApp(dependencies, allowPage(tokens.issuer), docsRouter(reportingDocument(url)), router)
 }

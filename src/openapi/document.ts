@@ -1,12 +1,12 @@
 import { ENDPOINTS, keysAnswer, REQUEST_TYPES, tokenAnswer } from '../http/shared/answers.js'
 import { plainPath } from '../http/shared/mount-path.js'
-import { type Check, optional, readOptions, text } from '../shared/options.js'
+import { type Check, InvalidOption, isPlainObject, optional, readOptions, text } from '../shared/options.js'
 import { baseUrl } from '../shared/web-url.js'
 import { guardComponents, schemeName } from './guarded-operation.js'
 import { headerOf } from './headers.js'
 import { messageOf, refusalResponses } from './responses.js'
 import { AuthProblem, TokenCredentials, TokenKeySet, TokenResult } from './schemas.js'
-import type { OpenApiDocument, Operation } from './types.js'
+import type { OpenApiDocument, Operation, PathItem } from './types.js'
 
 /** The options of `openApiDocument`. */
 export interface OpenApiOptions {
@@ -25,6 +25,11 @@ export interface OpenApiOptions {
   jwks?: string | boolean | undefined
   /** The name of the bearer scheme in the document. Default `bearer`. */
   schemeName?: string | undefined
+  /**
+   * The host's own operations, by path. The document then has only the components that an operation uses. Default: none, and all
+   * components, for operations that the host adds to the document.
+   */
+  paths?: Record<string, PathItem> | undefined
 }
 
 const nonEmpty = text('a non-empty string')
@@ -33,6 +38,13 @@ const pathOr =
   (value) =>
     typeof value === 'boolean' && Object.hasOwn(other, String(value)) ? other[String(value)] : plainPath(value)
 
+const pathItems: Check<Record<string, PathItem>> = (value) => {
+  if (isPlainObject(value) && Object.keys(value).every((path) => path.startsWith('/'))) {
+    return value as Record<string, PathItem>
+  }
+  throw new InvalidOption("an object of path items, like { '/statements': { get: guardedOperation(…) } }")
+}
+
 const schema = {
   title: optional(nonEmpty, 'Token endpoint'),
   version: optional(nonEmpty, 'v2013'),
@@ -40,6 +52,7 @@ const schema = {
   path: optional(pathOr({ false: undefined }), ENDPOINTS.token.path),
   jwks: optional(pathOr({ false: undefined, true: ENDPOINTS.keys.path })),
   schemeName,
+  paths: optional(pathItems),
 }
 
 const aliases = {
@@ -55,7 +68,7 @@ const aliases = {
   scheme: 'schemeName',
 }
 
-const TAG = 'Authentication'
+const TAG = { name: 'Authentication', description: 'Tokens, and the keys that verify them.' }
 
 /**
  * Creates the OpenAPI 3.1 document of the token endpoint and of `jwksRouter`. Its components have the bearer scheme and the guard's
@@ -69,15 +82,37 @@ export function openApiDocument(options?: OpenApiOptions): OpenApiDocument {
     openapi: '3.1.0',
     info: { title, version },
     ...(servers.length > 0 && { servers: servers.map((url) => ({ url })) }),
-    tags: path || jwks ? [{ name: TAG }] : [],
-    paths: { ...(path && { [path]: { post: issueToken() } }), ...(jwks && { [jwks]: { get: listKeys() } }) },
+    tags: path || jwks ? [TAG] : [],
+    paths: {
+      ...(path && { [path]: { post: issueToken() } }),
+      ...(jwks && { [jwks]: { get: listKeys() } }),
+      ...read.paths,
+    },
     components: {
       schemas: { ...(path && { TokenCredentials, TokenResult }), ...(jwks && { TokenKeySet }), AuthProblem },
       responses: guardComponents(),
       securitySchemes: { [read.schemeName]: BEARER },
     },
   }
+  if (read.paths) removeUnused(document)
   return structuredClone(document)
+}
+
+/** Removes the components that no operation uses. Linters complain about them. */
+function removeUnused({ paths, components }: OpenApiDocument): void {
+  const keep = (kind: 'responses' | 'schemas', users: unknown) => {
+    const text = JSON.stringify(users)
+    for (const name of Object.keys(components[kind])) {
+      if (!text.includes(`"#/components/${kind}/${name}"`)) delete components[kind][name]
+    }
+  }
+  keep('responses', paths)
+  keep('schemas', [paths, components.responses])
+  const operations = Object.values(paths).flatMap((item) => Object.values(item) as Partial<Operation>[])
+  const used = operations.flatMap(({ security = [] }) => security.flatMap(Object.keys))
+  for (const name of Object.keys(components.securitySchemes)) {
+    if (!used.includes(name)) delete components.securitySchemes[name]
+  }
 }
 
 const BEARER = {
@@ -95,7 +130,7 @@ function issueToken(): Operation {
     operationId: 'issueToken',
     summary: 'Get a token',
     description: 'Authenticates an account by e-mail address and password. The request has no realm.',
-    tags: [TAG],
+    tags: [TAG.name],
     security: [],
     requestBody: { required: true, content: Object.fromEntries(REQUEST_TYPES.map((type) => [type, credentials])) },
     responses: {
@@ -115,7 +150,7 @@ function listKeys(): Operation {
     operationId: 'listTokenKeys',
     summary: 'Get the public keys that verify tokens',
     description: 'A JWK set (RFC 7517 section 5).',
-    tags: [TAG],
+    tags: [TAG.name],
     security: [],
     responses: {
       200: { description: 'The keys.', headers: caching, ...(content && { content }) },

@@ -6,37 +6,55 @@ import {
   type Schema,
 } from 'express-token-endpoint/openapi'
 
-/** Creates the document that the clearing-house API serves at `/openapi.json`. */
-export function clearingHouseDocument(): OpenApiDocument {
-  const document = openApiDocument({ title: 'Clearing-house API', jwks: true })
-  document.info['description'] = [
-    'Get a token with the first call. Press _Authorize_ and paste the token. Then the other calls work.',
-    'The online reporting API accepts the same token and has its own document.',
-  ].join(' ')
-  document.paths['/api/v2013/houses/{house}/statements'] = {
-    get: guardedOperation(
-      {
-        operationId: 'listStatements',
-        summary: 'List your statements in one house',
-        tags: ['Statements'],
-        parameters: [{ name: 'house', in: 'path', required: true, example: 'north', schema: { type: 'string' } }],
-        responses: { 200: json('The house, and the statements, oldest first.', 'StatementList'), ...FAILURES },
+/**
+ * Creates the document that the clearing-house API serves at `/openapi.json`.
+ * @param url address of the API for clients
+ */
+export function clearingHouseDocument(url: string): OpenApiDocument {
+  const document = openApiDocument({
+    title: 'Clearing-house API',
+    servers: url,
+    jwks: true,
+    paths: {
+      '/api/v2013/houses/{house}/statements': {
+        get: guardedOperation(
+          {
+            operationId: 'listStatements',
+            summary: 'List your statements in one house',
+            description: 'Needs the scope `statements:read`.',
+            tags: ['Statements'],
+            parameters: [{ name: 'house', in: 'path', required: true, example: 'north', schema: { type: 'string' } }],
+            responses: {
+              200: json('The house, and the statements, oldest first.', 'StatementList'),
+              400: problem('`bad_request`: the house is not UTF-8. `invalid_request`: malformed credentials.'),
+              ...FAILURES,
+            },
+          },
+          { scope: 'statements:read' },
+        ),
       },
-      { scope: 'statements:read' },
-    ),
-  }
-  document.paths['/api/v2013/sign-out'] = {
-    post: guardedOperation({
-      operationId: 'signOut',
-      summary: "Revoke the request's token",
-      tags: ['Statements'],
-      responses: {
-        204: { description: 'Every API of this environment now refuses the token.', headers: NO_STORE },
-        500: FAILURES[500],
-        503: FAILURES[503],
+      '/api/v2013/sign-out': {
+        post: guardedOperation({
+          operationId: 'signOut',
+          summary: "Revoke the request's token",
+          description: 'Other tokens of the account stay valid.',
+          tags: ['Statements'],
+          responses: {
+            204: { description: 'Every API of this environment now refuses the token.', headers: NO_STORE },
+            500: FAILURES[500],
+            503: FAILURES[503],
+          },
+        }),
       },
-    }),
-  }
+    },
+  })
+  Object.assign(document.info, ABOUT, {
+    description: [
+      'Get a token with the first call. Press _Authorize_ and paste the token. Then the other calls work.',
+      'The online reporting API accepts the same token and has its own document.',
+    ].join(' '),
+  })
+  document.tags.push({ name: 'Statements', description: 'Statements of an account, and its sign-out.' })
   const { id, name } = HOUSE
   Object.assign(document.components.schemas, {
     House: object({ id, name }),
@@ -52,27 +70,39 @@ export function clearingHouseDocument(): OpenApiDocument {
   return document
 }
 
-/** Creates the document of the online reporting API, which verifies tokens and issues none. */
-export function reportingDocument(): OpenApiDocument {
-  const document = openApiDocument({ title: 'Online reporting API', path: false })
-  document.info['description'] =
-    'Get a token from the clearing-house API. Press _Authorize_ and paste the token. Then the call works.'
-  document.paths['/api/v2013/reports/daily-totals'] = {
-    get: guardedOperation(
-      {
-        operationId: 'dailyTotals',
-        summary: 'Add up your statements by house and day',
-        tags: ['Reports'],
-        parameters: [{ name: 'house', in: 'query', description: 'Only this house.', schema: { type: 'string' } }],
-        responses: {
-          200: json('Every house, or only the requested house.', 'DailyTotals'),
-          400: problem('`bad_request`: more than one `house` parameter. `invalid_request`: malformed credentials.'),
-          ...FAILURES,
-        },
+/**
+ * Creates the document of the online reporting API, which verifies tokens and issues none.
+ * @param url address of the API for clients
+ */
+export function reportingDocument(url: string): OpenApiDocument {
+  const document = openApiDocument({
+    title: 'Online reporting API',
+    servers: url,
+    path: false,
+    paths: {
+      '/api/v2013/reports/daily-totals': {
+        get: guardedOperation(
+          {
+            operationId: 'dailyTotals',
+            summary: 'Add up your statements by house and day',
+            description: 'Needs the scope `reports:read`.',
+            tags: ['Reports'],
+            parameters: [{ name: 'house', in: 'query', description: 'Only this house.', schema: { type: 'string' } }],
+            responses: {
+              200: json('Every house, or only the requested house.', 'DailyTotals'),
+              400: problem('`bad_request`: more than one `house` parameter. `invalid_request`: malformed credentials.'),
+              ...FAILURES,
+            },
+          },
+          { scope: 'reports:read' },
+        ),
       },
-      { scope: 'reports:read' },
-    ),
-  }
+    },
+  })
+  Object.assign(document.info, ABOUT, {
+    description: 'Get a token from the clearing-house API. Press _Authorize_ and paste the token. Then the call works.',
+  })
+  document.tags.push({ name: 'Reports', description: 'Sums of the statements of an account.' })
   Object.assign(document.components.schemas, {
     DailyTotal: object({
       day: DAY,
@@ -88,6 +118,12 @@ export function reportingDocument(): OpenApiDocument {
     Problem,
   })
   return document
+}
+
+/** Members of `info` that both documents have. */
+const ABOUT = {
+  contact: { name: 'The maintainers of express-token-endpoint' },
+  license: { name: 'MIT', identifier: 'MIT' },
 }
 
 const refTo = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })

@@ -2,11 +2,21 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { guardedOperation, type OpenApiOptions, openApiDocument } from 'express-token-endpoint/openapi'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { complaintsOf } from '../../support/documents/lint.js'
 import { expectMisuse } from '../../support/failures.js'
 import { TOKEN_PATH } from '../../support/http.js'
 
 const KEYS_PATH = '/.well-known/jwks.json'
-const OK = { responses: { 200: { description: 'Fine.' } } }
+const FINE = { description: 'Fine.' }
+const OK = { responses: { 200: FINE } }
+/** An operation about which a linter has nothing to say. */
+const OWN = {
+  operationId: 'own',
+  summary: 'Own',
+  description: 'Our own.',
+  tags: ['Own'],
+  responses: { 200: FINE, 404: FINE },
+}
 
 const expectValid = async (document: object) =>
   expect(await new Validator().validate(document as Record<string, unknown>)).toEqual({ valid: true })
@@ -44,7 +54,7 @@ describe('openApiDocument', () => {
 
   it('without options: the token call alone, where the specification has it', () => {
     const { paths, components, info, servers, tags } = openApiDocument()
-    expect(tags).toEqual([{ name: 'Authentication' }])
+    expect(tags).toEqual([{ name: 'Authentication', description: expect.any(String) }])
     expect(Object.keys(paths)).toEqual([TOKEN_PATH])
     expect(Object.keys(paths[TOKEN_PATH] ?? {})).toEqual(['post'])
     expect(info).toEqual({ title: 'Token endpoint', version: 'v2013' })
@@ -88,10 +98,48 @@ describe('openApiDocument', () => {
     expect(Object.keys(components.schemas)).toEqual(['AuthProblem'])
   })
 
+  it.each<[string, OpenApiOptions, object]>([
+    [
+      'of a guarded operation',
+      { paths: { '/own': { get: guardedOperation(OWN) } } },
+      { responses: ['Bearer400', 'Bearer401', 'Bearer503'], schemas: ['AuthProblem'], securitySchemes: ['bearer'] },
+    ],
+    [
+      'of an operation with its own responses',
+      { paths: { '/own': { get: guardedOperation({ ...OWN, responses: { ...OWN.responses, 503: FINE } }) } } },
+      { responses: ['Bearer400', 'Bearer401'], schemas: ['AuthProblem'], securitySchemes: ['bearer'] },
+    ],
+    [
+      'of an operation without a guard',
+      { paths: { '/own': { get: { ...OWN, security: [] } } } },
+      { responses: [], schemas: [], securitySchemes: [] },
+    ],
+    [
+      'of the token endpoint alone',
+      { paths: {}, path: '/token', jwks: true },
+      {
+        responses: [],
+        schemas: ['TokenCredentials', 'TokenResult', 'TokenKeySet', 'AuthProblem'],
+        securitySchemes: [],
+      },
+    ],
+  ])('with paths, has only the components %s, and a linter has nothing to say', async (_what, options, names) => {
+    const servers = 'https://api.clearing.test'
+    const document = openApiDocument({ path: false, servers, ...options })
+    const { responses, schemas, securitySchemes } = document.components
+    const found = { responses, schemas, securitySchemes }
+    expect(Object.fromEntries(Object.entries(found).map(([kind, all]) => [kind, Object.keys(all)]))).toEqual(names)
+    expect(Object.keys(document.paths)).toEqual(expect.arrayContaining(Object.keys(options.paths ?? {})))
+    document.tags.push({ name: 'Own', description: 'Our own.' })
+    Object.assign(document.info, { license: { name: 'MIT', identifier: 'MIT' }, contact: { name: 'We' } })
+    await expectValid(document)
+    expect(await complaintsOf(document)).toEqual([])
+  })
+
   it('has the public keys where they are', () => {
     expect(Object.keys(openApiDocument({ jwks: true }).paths)).toEqual([TOKEN_PATH, KEYS_PATH])
     const { paths, tags, components } = openApiDocument({ jwks: '/keys', path: false })
-    expect([Object.keys(paths), tags]).toEqual([['/keys'], [{ name: 'Authentication' }]])
+    expect([Object.keys(paths), tags]).toEqual([['/keys'], [expect.objectContaining({ name: 'Authentication' })]])
     expect(Object.keys(components.schemas)).toEqual(['TokenKeySet', 'AuthProblem'])
     expect(Object.keys(openApiDocument({ jwks: false }).paths)).toEqual([TOKEN_PATH])
   })
@@ -131,6 +179,8 @@ describe('openApiDocument', () => {
     ['an empty title', { title: '' }, /option "title" must be a non-empty string/],
     ['a scheme that no reference can name', { schemeName: 'bearer token' }, /option "schemeName" must be a name/],
     ['an empty version', { version: '' }, /option "version" must be a non-empty string/],
+    ['a list of paths', { paths: [] }, /option "paths" must be an object of path items, like/],
+    ['a path without a slash', { paths: { own: {} } }, /option "paths" must be an object of path items, like/],
     ['no object', 'Statements', /^openApiDocument: expected an options object/],
   ])('misuse: %s', (_what, options, says) => {
     expectMisuse(() => openApiDocument(options as OpenApiOptions), says)

@@ -58,6 +58,7 @@ export async function startPageApp({ hasReporting = true, guesses = 10 }: PageAp
   reporting.run(
     createReportingApp({
       ...common,
+      url: reporting.url,
       tokens: createTokenVerifier({ issuer: url, keys, clock }),
       reports: createReports(db),
       isRevoked: revocation.isRevoked,

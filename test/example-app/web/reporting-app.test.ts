@@ -39,6 +39,7 @@ async function makeApp(overrides: Partial<ReportingDependencies> = {}) {
   const logged: string[] = []
   const revocation = databaseRevocation(db)
   const app = createReportingApp({
+    url: 'https://reports.example.com',
     tokens: createTokenVerifier({ issuer: ISSUER, keys }),
     accounts,
     reports: createReports(db),

@@ -45,10 +45,11 @@ describe.skipIf(NO_CHROMIUM)('the page at /docs, in Chromium', () => {
   const browser = shareBrowser()
 
   test.each([
-    ['a desk', { width: 1280, height: 900 }],
-    ['a phone', { width: 390, height: 844 }],
-  ])('signs in, authorizes and lists statements, on %s', async (_where, size) => {
-    const { url } = await start({ DATA_DIR: await tempDir() })
+    ['a desk', '127.0.0.1', { width: 1280, height: 900 }],
+    ['a phone, by another name than the document has', 'localhost', { width: 390, height: 844 }],
+  ])('signs in, authorizes and lists statements, on %s', async (_where, name, size) => {
+    const started = await start({ DATA_DIR: await tempDir() })
+    const url = started.url.replace('127.0.0.1', name)
     const { page, asked, faults } = await openDocs(browser(), url, size)
     const wrong = await tryOut(page, 'Statements-signOut')
     expect(wrong.status).toContain('401')

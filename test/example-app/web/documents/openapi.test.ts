@@ -10,13 +10,15 @@ import { createClearingHouseApp } from '../../../../example-app/web/clearing-hou
 import { clearingHouseDocument, reportingDocument } from '../../../../example-app/web/documents/openapi.js'
 import { createReportingApp } from '../../../../example-app/web/reporting-app.js'
 import { documented } from '../../../support/documents/documented.js'
+import { complaintsOf } from '../../../support/documents/lint.js'
 import { fastPasswords, makeIssuer, makeStore, signingKey } from '../../../support/fixtures.js'
 import { type Sent, send } from '../../../support/host.js'
 import { listen } from '../../../support/http.js'
 import { FOLDER, NORTH, REPORT, SIGN_OUT_PATH } from '../../support.js'
 
 const tokens = makeIssuer({ keys: signingKey('ES256') })
-const NONE = { checks: {}, log: () => {} }
+const URL_OF_API = 'https://api.clearing.test'
+const NONE = { url: URL_OF_API, checks: {}, log: () => {} }
 const accounts = makeStore() as unknown as Accounts
 const throttle = createThrottle()
 const down = async () => {
@@ -26,6 +28,8 @@ const broken = async () => {
   throw new Error('a fault')
 }
 
+const REPORTING = { reports: { dailyTotals: async () => [] }, isRevoked: async () => false }
+
 const HOUSE = { id: 'north', name: 'North' }
 const bearer = (...scopes: string[]): Sent => ({
   headers: { Authorization: `Bearer ${tokens.issue({ accountId: 'acc-1', scopes }).token}` },
@@ -33,7 +37,7 @@ const bearer = (...scopes: string[]): Sent => ({
 
 describe('the responses of the clearing-house API match its document', () => {
   const STATEMENTS = '/api/v2013/houses/{house}/statements'
-  const { check } = documented(clearingHouseDocument(), { moreHeaders: true })
+  const { check } = documented(clearingHouseDocument(URL_OF_API), { moreHeaders: true })
 
   async function start(statements: Partial<Statements> = {}, revoke: () => Promise<void> = async () => {}) {
     const list = [{ id: 's-1', day: '2013-05-02', description: 'Fee', amountCents: -1250 }]
@@ -52,6 +56,7 @@ describe('the responses of the clearing-house API match its document', () => {
   test.each<[number, Sent, Partial<Statements>?]>([
     [200, bearer('statements:read')],
     [400, { headers: { Authorization: 'Bearer' } }],
+    [400, { ...bearer('statements:read'), path: NORTH.replace('north', '%ff') }],
     [401, {}],
     [403, bearer()],
     [404, { ...bearer('statements:read'), path: NORTH.replace('north', 'west') }],
@@ -77,7 +82,7 @@ describe('the responses of the clearing-house API match its document', () => {
 })
 
 describe('the responses of the online reporting API match its document', () => {
-  const { check } = documented(reportingDocument(), { moreHeaders: true })
+  const { check } = documented(reportingDocument(URL_OF_API), { moreHeaders: true })
 
   test.each<[number, Sent, Reports['dailyTotals']?]>([
     [200, bearer('reports:read')],
@@ -99,17 +104,22 @@ describe('the responses of the online reporting API match its document', () => {
 })
 
 test.each([
-  ['clearing-house', clearingHouseDocument()],
-  ['reporting', reportingDocument()],
-])('%s: the document is valid', async (_name, document) => {
+  ['clearing-house', clearingHouseDocument(URL_OF_API)],
+  ['reporting', reportingDocument(URL_OF_API)],
+])('%s: the document is valid, and a linter has nothing to say', async (_name, document) => {
   expect(await new Validator().validate(document)).toEqual({ valid: true })
+  expect(await complaintsOf(document)).toEqual([])
+})
+
+test('the document names the address of its API', async () => {
+  const { body } = await request(createReportingApp({ tokens, accounts, ...REPORTING, ...NONE })).get('/openapi.json')
+  expect(body.servers).toEqual([{ url: URL_OF_API }])
 })
 
 test('serves the document, the page and its files, with a policy', async () => {
-  const reports = { dailyTotals: async () => [] }
-  const app = createReportingApp({ tokens, accounts, reports, isRevoked: async () => false, ...NONE })
+  const app = createReportingApp({ tokens, accounts, ...REPORTING, ...NONE })
   const { body } = await request(app).get('/openapi.json').expect(200)
-  expect(body).toEqual(JSON.parse(JSON.stringify(reportingDocument())))
+  expect(body).toEqual(JSON.parse(JSON.stringify(reportingDocument(URL_OF_API))))
   const page = await request(app)
     .get('/docs')
     .expect(200)

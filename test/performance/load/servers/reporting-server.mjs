@@ -20,6 +20,7 @@ const { revocation } = await openSharedState(config.redisUrl, db, log)
 const accounts = createAccountStore(db)
 const keys = remoteKeys(jwksUrl, { ...JSON.parse(settings), onError: ({ message }) => log(message) })
 const app = createReportingApp({
+  url: config.reportingUrl ?? `http://127.0.0.1:${config.reportingPort}`,
   tokens: createTokenVerifier({ issuer, keys }),
   accounts,
   reports: createReports(db),
