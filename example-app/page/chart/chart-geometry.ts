@@ -23,7 +23,8 @@ export interface Chart {
   zero: number
   bars: Bar[]
   ticks: { y: number; label: string }[]
-  days: { x: number; label: string }[]
+  /** Each label has one line or two. */
+  days: { x: number; lines: string[] }[]
 }
 
 /** The geometry of a chart, in CSS pixels. */
@@ -31,22 +32,28 @@ const HEIGHT = 260
 const TOP = 12
 const BOTTOM = 30
 const DIGIT = 7.5
+export const LINE = 16
 const DAY_LEAST = 84
+const DAY_LEAST_TWO_LINES = 48
 const BAR_MOST = 44
 const MOST_STEPS = 5n
 
-/** Places the bars of all series side by side for each day, above and below zero. Many days make the chart wider than requested. */
+/**
+ * Places the bars of all series side by side for each day, above and below zero. In little room the year has its own line. Many days make
+ * the chart wider than requested.
+ */
 export function chartOf(series: readonly Series[], available: number): Chart {
   const days = [...new Set(series.flatMap(({ points }) => points.map(({ day }) => day)))].sort()
   const { least, most, step } = scaleOf(series.flatMap(({ points }) => points.map(({ cents }) => cents)))
-  const plot = HEIGHT - TOP - BOTTOM
+  const labels: string[] = []
+  for (let cents = least; cents <= most; cents += step) labels.push(wholeMoneyText(cents))
+  const left = Math.ceil(Math.max(...labels.map(({ length }) => length)) * DIGIT) + 10
+  const room = (available - left) / Math.max(1, days.length)
+  const hasTwoLines = room < DAY_LEAST && room >= DAY_LEAST_TWO_LINES
+  const dayWidth = hasTwoLines ? room : Math.max(DAY_LEAST, room)
+  const plot = HEIGHT - TOP - BOTTOM - (hasTwoLines ? LINE : 0)
   // Calculates in whole numbers until the end, because an amount may have more digits than a floating-point number.
   const yOf = (cents: bigint) => TOP + (Number(((most - cents) * 100_000n) / (most - least)) / 100_000) * plot
-  const ticks = []
-  for (let cents = least; cents <= most; cents += step) ticks.push({ y: yOf(cents), label: wholeMoneyText(cents) })
-  const left = Math.ceil(Math.max(...ticks.map(({ label }) => label.length)) * DIGIT) + 10
-
-  const dayWidth = Math.max(DAY_LEAST, (available - left) / Math.max(1, days.length))
   const barWidth = Math.min(BAR_MOST, (dayWidth * 0.72) / Math.max(1, series.length))
   const zero = yOf(0n)
   const middleOf = (day: string) => left + (days.indexOf(day) + 0.5) * dayWidth
@@ -70,8 +77,8 @@ export function chartOf(series: readonly Series[], available: number): Chart {
     left,
     zero,
     bars,
-    ticks,
-    days: days.map((day) => ({ x: middleOf(day), label: day })),
+    ticks: labels.map((label, index) => ({ y: yOf(least + BigInt(index) * step), label })),
+    days: days.map((day) => ({ x: middleOf(day), lines: hasTwoLines ? [day.slice(5), day.slice(0, 4)] : [day] })),
   }
 }
 

@@ -1,5 +1,5 @@
 import { element, svg } from '../views/dom.js'
-import { type Chart, chartOf, type Series } from './chart-geometry.js'
+import { type Chart, chartOf, LINE, type Series } from './chart-geometry.js'
 
 /** The number of colours in the style sheet. Every second series is hatched, so that series do not differ only in colour. */
 const COLOURS = 4
@@ -32,7 +32,12 @@ function draw({ width, height, left, zero, bars, ticks, days }: Chart, descripti
     ]),
     ...bars.map(({ series, label, ...place }) => svg('g', {}, svg('title', {}, label), ...shapes(series, place))),
     svg('line', { class: 'zero', x1: left, x2: width, y1: zero, y2: zero }),
-    ...days.map(({ x, label }) => svg('text', { x, y: height - 8, 'text-anchor': 'middle' }, label)),
+    ...days.flatMap(({ x, lines }) =>
+      lines.map((line, index) => {
+        const y = height - 8 - (lines.length - 1 - index) * LINE
+        return svg('text', { x, y, 'text-anchor': 'middle' }, line)
+      }),
+    ),
   )
 }
 

@@ -1,7 +1,11 @@
 import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Router } from 'express'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { type RequestHandler, Router } from 'express'
 import type { OpenApiDocument } from 'express-token-endpoint/openapi'
 import { contentSecurityPolicy } from 'helmet'
 
@@ -36,14 +40,37 @@ const policy = contentSecurityPolicy({
   },
 })
 
+/** The handlers of both APIs, so that one process compresses each file once. */
+const HANDLERS = Object.entries(FILES).map(([path, file]) => [path, sendCompressed(file)] as const)
+
 /** Creates a router with an API's document at `/openapi.json`, and at `/docs` a page that shows the document and sends requests. */
 export function docsRouter(document: OpenApiDocument): Router {
-  const router = Router({ strict: true })
+  const router = Router()
   router.get('/openapi.json', (_req, res) => {
     res.json(document)
   })
-  for (const [path, file] of Object.entries(FILES)) {
-    router.get(path, policy, (_req, res) => res.sendFile(file))
-  }
+  for (const [path, handler] of HANDLERS) router.get(path, policy, handler)
   return router
+}
+
+/**
+ * Creates a handler that keeps a file in memory, compressed at its first request. Swagger UI has 1.7 MB, and slow readers of it would
+ * otherwise keep busy the few threads that read files.
+ */
+function sendCompressed(file: string): RequestHandler {
+  const load = async () => {
+    const plain = await readFile(file)
+    return { plain, zipped: await promisify(gzip)(plain) }
+  }
+  let loaded: ReturnType<typeof load> | undefined
+  return async (req, res) => {
+    loaded ??= load()
+    const { plain, zipped } = await loaded.catch((error) => {
+      loaded = undefined
+      throw error
+    })
+    res.type(extname(file)).vary('Accept-Encoding').set('Cache-Control', 'no-cache')
+    if (req.acceptsEncodings('gzip')) res.set('Content-Encoding', 'gzip').send(zipped)
+    else res.send(plain)
+  }
 }

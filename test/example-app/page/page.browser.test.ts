@@ -394,6 +394,43 @@ describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
     expect(await focused(page)).toBe('input E-mail')
   })
 
+  test.each([360, 340])('on a screen of %i px, no heading of a column breaks, and nothing is cut', async (width) => {
+    const { page } = await open()
+    await page.setViewportSize({ width, height: 800 })
+    await signIn(page, ALICE)
+    await page.getByRole('img', { name: 'Bar chart' }).waitFor()
+    const broken = `[...document.querySelectorAll('#statements-body thead th')].filter((heading) => {
+      const range = document.createRange()
+      range.selectNodeContents(heading)
+      return range.getClientRects().length > 1
+    }).length`
+    expect(await page.evaluate(broken)).toBe(0)
+    const cut = `[...document.querySelectorAll('section > div, .chart')]
+      .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).length`
+    expect(await page.evaluate(cut)).toBe(0)
+  })
+
+  test('in forced colours, the chart has the colours of the user, and the time left is visible', async () => {
+    const { page } = await open()
+    await page.emulateMedia({ forcedColors: 'active' })
+    await signIn(page, ALICE)
+    await page.getByRole('img', { name: 'Bar chart' }).waitFor()
+    const fill = (selector: string) => page.evaluate(`getComputedStyle(document.querySelector('${selector}')).fill`)
+    const text = await page.evaluate('getComputedStyle(document.body).color')
+    expect([await fill('.series-0'), await fill('.chart text')]).toEqual([text, text])
+    // The page updates the original bar each second.
+    const shot = async (value: string) => {
+      await page.evaluate(`(() => {
+        const bar = document.getElementById('time-left')
+        const copy = bar.cloneNode()
+        copy.value = ${value}
+        bar.replaceWith(copy)
+      })()`)
+      return page.locator('#time-left').screenshot()
+    }
+    expect((await shot('copy.max')).equals(await shot('0'))).toBe(false)
+  })
+
   test('nothing moves by itself', async () => {
     const { page } = await open()
     await signIn(page, ALICE)

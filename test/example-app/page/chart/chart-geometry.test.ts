@@ -49,7 +49,7 @@ describe('the bars', () => {
   test('of the demo data', () => {
     const { bars, ticks, days, zero } = chartOf(DEMO, 800)
     expect(ticks.map(({ label }) => label)).toEqual(['−1,000', '0', '1,000', '2,000', '3,000', '4,000'])
-    expect(days.map(({ label }) => label)).toEqual(['2013-05-02', '2013-05-03', '2013-05-06'])
+    expect(days.map(({ lines }) => lines)).toEqual([['2013-05-02'], ['2013-05-03'], ['2013-05-06']])
     expect(bars.map(({ label }) => label)).toContain('South, 2013-05-06: −425.00')
     const [north, south] = [bars[0], bars[3]]
     expect(south?.height).toBeCloseTo(((north?.height ?? 0) * 310_000) / 123_750, 1)
@@ -95,6 +95,16 @@ describe('the bars', () => {
         }
       }),
     )
+  })
+
+  test('in little room, the year has its own line, and the chart is no wider than its place', () => {
+    const { width, days } = chartOf(DEMO, 286)
+    expect(width).toBe(286)
+    expect(days.map(({ lines }) => lines)).toEqual([
+      ['05-02', '2013'],
+      ['05-03', '2013'],
+      ['05-06', '2013'],
+    ])
   })
 
   test('many days make it wider than its place, not narrower bars than can be seen', () => {

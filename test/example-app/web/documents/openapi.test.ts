@@ -127,6 +127,13 @@ test('serves the document, the page and its files, with a policy', async () => {
   const policy = page.headers['content-security-policy'] ?? ''
   expect(policy).toContain("default-src 'none';script-src 'self';style-src 'self'")
   expect(policy).not.toMatch(/unsafe|https?:/)
+  expect(page.text).toMatch(/<meta name="description" content=".+"/)
+  await request(app).get('/docs/').expect(200, page.text)
   for (const [, path = ''] of page.text.matchAll(/(?:src|href)="(\/[^"]*)"/g)) await request(app).get(path).expect(200)
   await request(app).get('/docs/package.json').expect(404)
+  const script = (encoding: string) => request(app).get('/docs/swagger-ui.js').set('Accept-Encoding', encoding)
+  const [plain, zipped] = [await script('identity').expect(200), await script('gzip').expect(200)]
+  expect(zipped.headers).toMatchObject({ 'content-encoding': 'gzip', vary: expect.stringContaining('Accept-Encoding') })
+  expect(Number(zipped.headers['content-length'])).toBeLessThan(Number(plain.headers['content-length']) / 3)
+  expect(zipped.text).toBe(plain.text)
 })

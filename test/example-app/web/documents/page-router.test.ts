@@ -26,6 +26,7 @@ describe('the page', () => {
       'content-security-policy': `${NOTHING};script-src 'self' '${hashOf(importMapIn(response.text))}';style-src 'self';img-src 'self';connect-src 'self' https://reports.example.com;require-trusted-types-for 'script';trusted-types 'none'`,
     })
     expect(response.text).toContain('content="https://reports.example.com/x?a&amp;&quot;b&quot;"')
+    expect(response.text).toMatch(/<meta name="description" content=".+"/)
   })
 
   test('has no address of the reporting API when the address is unknown', async () => {
