@@ -1,7 +1,7 @@
 import { command, PASSWORD_AS_ARGUMENT } from '../command.js'
 import { CommandError, EXIT } from '../command-error.js'
 import { say } from '../io.js'
-import { mustFit } from './probe/given-tokens.js'
+import { checkGivenTokens } from './probe/given-tokens.js'
 import { createProbe, type Probe } from './probe/probe.js'
 import { sender } from './probe/send.js'
 import { FORMATS } from './report/formats.js'
@@ -36,8 +36,8 @@ skipped, with the reason. The format of the file: docs/guides/check-another-api.
 
 Each row names its source. The command makes two failed logins for the account and one for an unknown address. The limit
 for failed logins is ten in 15 minutes by default. It also makes some successful logins, and GET requests to the guarded
-paths. It does not measure response times. It prints no password, no token and no text of the app except names of headers, and
-sends no password or token in a URL.
+paths. It does not measure response times. It prints no password, no token and no text of the app except names
+of headers. It sends no password and no token in a URL.
 For a private certificate authority set NODE_EXTRA_CA_CERTS=FILE.
 
 Exit status: ${EXIT.holds} no row fails, ${EXIT.fails} a row fails, ${EXIT.usage} wrong usage.`,
@@ -65,7 +65,7 @@ Exit status: ${EXIT.holds} no row fails, ${EXIT.fails} a row fails, ${EXIT.usage
     const probe = createProbe(target, sender(limits))
     try {
       await mustAnswer(probe)
-      await mustFit(probe)
+      await checkGivenTokens(probe)
     } catch (error) {
       file?.discard()
       throw error

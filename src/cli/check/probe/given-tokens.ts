@@ -3,16 +3,16 @@ import type { Probe } from './probe.js'
 import { readJwt } from './read-token.js'
 
 /**
- * Checks the tokens that the user passes. A token of another kind would be refused, or accepted, for another reason than its row is about.
+ * Checks the tokens that the user passes. The app would refuse a token that does not fit for another reason than its row tests.
  * @throws UsageError that names the variable
  */
-export async function mustFit({ target, wire, readToken }: Probe): Promise<void> {
+export async function checkGivenTokens({ target, wire, readToken }: Probe): Promise<void> {
   const { expiredToken, foreignToken, oldToken } = target
   const mine = await readToken().catch(() => undefined)
-  for (const { name, text, isExpired, isForeign } of [
-    { name: 'CHECK_FOREIGN_TOKEN', text: foreignToken, isExpired: false, isForeign: true },
-    { name: 'CHECK_EXPIRED_TOKEN', text: expiredToken, isExpired: true, isForeign: false },
-    { name: 'CHECK_OLD_TOKEN', text: oldToken, isExpired: false, isForeign: false },
+  for (const { name, text, wantsExpired, isForeign } of [
+    { name: 'CHECK_FOREIGN_TOKEN', text: foreignToken, wantsExpired: false, isForeign: true },
+    { name: 'CHECK_EXPIRED_TOKEN', text: expiredToken, wantsExpired: true, isForeign: false },
+    { name: 'CHECK_OLD_TOKEN', text: oldToken, wantsExpired: false, isForeign: false },
   ]) {
     if (text === undefined) continue
     const token = readJwt(text)
@@ -21,8 +21,8 @@ export async function mustFit({ target, wire, readToken }: Probe): Promise<void>
     if (!token) throw new UsageError(`${name} is not a JWT`)
     const { exp, iss } = token.claims
     const hasExpired = typeof exp === 'number' && exp * 1000 <= Date.now()
-    if (hasExpired && !isExpired) throw new UsageError(`${name} has expired. Pass a token that is still valid`)
-    if (!hasExpired && isExpired) throw new UsageError(`${name} is still valid. Pass a token that has expired`)
+    if (hasExpired && !wantsExpired) throw new UsageError(`${name} has expired. Pass a token that is still valid`)
+    if (!hasExpired && wantsExpired) throw new UsageError(`${name} is still valid. Pass a token that has expired`)
     if (!isForeign && mine && iss !== mine.claims['iss']) throw new UsageError(`${name} is of another environment`)
   }
 }
