@@ -10,9 +10,9 @@ import {
 } from 'node:crypto'
 import { isKeyObject, isUint8Array } from 'node:util/types'
 import { type Check, InvalidOption, isPlainObject } from '../../shared/options.js'
-import { bare, memberOf, own } from '../../shared/values.js'
-import { parseJson } from '../jwt/compact-jws.js'
+import { bare, memberOf } from '../../shared/values.js'
 import type { Algorithm, KeyKind } from './algorithms.js'
+import { keyPairIn } from './key-pair-in.js'
 
 /** A secret as text (in UTF-8), bytes or a `KeyObject`. At least as long as the hash: 32, 48 or 64 bytes (RFC 7518 section 3.2). */
 export type SecretMaterial = string | Uint8Array | KeyObject
@@ -72,19 +72,6 @@ const JWK_MEMBERS = [
 function withoutPrototype(material: unknown): unknown {
   if (!isJwk(material)) return material
   return bare(Object.fromEntries(JWK_MEMBERS.map((name) => [name, memberOf(material, name)])))
-}
-
-/** The start of PEM text, plain or in base64. */
-const PEM = /-----BEGIN|LS0tLS1CRUdJTi/
-
-/** Returns the format of a secret that is a key of a key pair, because a public key is not secret. Also finds keys in UTF-16. */
-function keyPairIn(secret: Buffer): 'PEM' | 'JWK' | undefined {
-  const text = secret.toString().replaceAll('\0', '')
-  if (PEM.test(text)) return 'PEM'
-  const json = parseJson(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1))
-  if (!isPlainObject(json)) return undefined
-  const kty = own(json, 'kty')
-  return Array.isArray(own(json, 'keys')) || (typeof kty === 'string' && kty !== 'oct') ? 'JWK' : undefined
 }
 
 function secretOf(value: unknown): KeyObject | undefined {

@@ -1,4 +1,4 @@
-import { createSecretKey, generateKeyPairSync } from 'node:crypto'
+import { createSecretKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { createTokenIssuer, createTokenVerifier, remoteKeys } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { expectMisuse } from '../../../support/failures.js'
@@ -328,6 +328,64 @@ describe('a PEM as a secret, however it is wrapped', () => {
       expectMisuse(issuerOf({ alg: 'HS256', secret }), /keys"\.secret must be .*This is a PEM\. Did you mean/, hides)
       expectMisuse(verifierOf({ alg: 'HS512', secret }), /keys"\.secret must be .*This is a PEM\. Did you mean/, hides)
     }
+  })
+})
+
+describe('another form of a key pair as a secret', () => {
+  const der = (key: KeyObject, type: 'spki' | 'pkcs1' | 'pkcs8' | 'sec1') =>
+    key.export({ format: 'der', type: type as 'spki' }) as unknown as Buffer
+  const spki = der(rsa.publicKey, 'spki')
+  const point = der(ec.publicKey, 'spki').subarray(-65)
+  const { n = '', e = '' } = rsa.publicKey.export({ format: 'jwk' })
+  const field = (bytes: Buffer) => Buffer.concat([Buffer.from([0, 0, bytes.length >> 8, bytes.length & 255]), bytes])
+  const numbers = [Buffer.from(e, 'base64url'), Buffer.concat([Buffer.of(0), Buffer.from(n, 'base64url')])]
+  const ssh = Buffer.concat([Buffer.from('ssh-rsa'), ...numbers].map(field))
+  const colons = spki.toString('hex').toUpperCase().match(/../g)?.join(':')
+  const pem = publicPem(rsa.publicKey)
+
+  it.each<[string, string, string | Buffer | undefined]>([
+    ['a public key in DER', 'key in DER', spki],
+    ['a public key of PKCS #1', 'key in DER', der(rsa.publicKey, 'pkcs1')],
+    ['an EC key in DER', 'key in DER', der(ec.publicKey, 'spki')],
+    ['a private key in DER', 'key in DER', der(rsa.privateKey, 'pkcs8')],
+    ['a private key of PKCS #1', 'key in DER', der(rsa.privateKey, 'pkcs1')],
+    ['a private key of SEC 1', 'key in DER', der(ec.privateKey, 'sec1')],
+    ['DER and a line end', 'key in DER', Buffer.concat([spki, Buffer.from('\n')])],
+    ['DER in hex', 'key in DER', spki.toString('hex')],
+    ['DER in hex with colons and lines', 'key in DER', colons?.replaceAll(/(.{48})/g, '$1\n')],
+    ['DER in hex with a prefix', 'key in DER', `0x${spki.toString('hex')}`],
+    ['DER in base64', 'key in DER', spki.toString('base64')],
+    ['the lines of a PEM without its first and its last', 'key in DER', pem.split('\n').slice(1, -2).join('\n')],
+    ['DER in base64url', 'key in DER', spki.toString('base64url')],
+    ['DER in hex in base64', 'key in DER', Buffer.from(spki.toString('hex')).toString('base64')],
+    ['DER in base64 in UTF-16', 'key in DER', Buffer.from(spki.toString('base64'), 'utf16le')],
+    ['a line of OpenSSH', 'key of SSH', `ssh-rsa ${ssh.toString('base64')} alice@example.com`],
+    ['a line of authorized_keys', 'key of SSH', `no-pty ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI${'A'.repeat(43)}`],
+    ['a key of OpenSSH without its name', 'key of SSH', ssh.toString('base64')],
+    ['a key of OpenSSH in bytes', 'key of SSH', ssh],
+    ['a key of RFC 4716', 'PEM', `---- BEGIN SSH2 PUBLIC KEY ----\n${ssh.toString('base64')}`],
+    ['a PEM in hex', 'PEM', Buffer.from(pem).toString('hex')],
+    ['a JWK in base64', 'JWK', Buffer.from(JSON.stringify({ kty: 'RSA', n, e })).toString('base64')],
+    ['an EC point', 'point of an EC key', point],
+    ['an EC point in hex', 'point of an EC key', point.toString('hex')],
+  ])('is refused: %s', (_, format, secret) => {
+    const message = new RegExp(
+      `keys"\\.secret must be .*This is a ${format}\\. Did you mean "privateKey" or "publicKey"`,
+    )
+    expectMisuse(issuerOf({ alg: 'HS256', secret }), message, [n.slice(0, 20), String(secret).slice(20, 40)])
+    expectMisuse(verifierOf({ alg: 'HS256', secret: createSecretKey(Buffer.from(secret ?? '')) }), message)
+  })
+
+  it.each<[string, string | Buffer]>([
+    ['random bytes', Buffer.from(Array.from({ length: 64 }, (_, i) => (i * 37) % 256))],
+    ['bytes that begin as DER does', Buffer.from([0x30, 62, ...Array(62).fill(7)])],
+    ['bytes that begin as an EC point does', Buffer.from([4, ...Array(64).fill(7)])],
+    ['hex', '0123456789abcdef'.repeat(4)],
+    ['base64', Buffer.alloc(48, 7).toString('base64')],
+    ['a sentence about a key of SSH', 'the passphrase of my ssh-rsa key, which nobody knows'],
+  ])('is not seen in a secret: %s', (_, secret) => {
+    expect(issuerOf({ alg: 'HS256', secret })).not.toThrow()
+    expect(issuerOf({ alg: 'RS256', privateKey: rsaPem })).not.toThrow()
   })
 })
 

@@ -1,0 +1,79 @@
+import { createPrivateKey, createPublicKey, ECDH, X509Certificate } from 'node:crypto'
+import { isPlainObject } from '../../shared/options.js'
+import { own } from '../../shared/values.js'
+import { parseJson } from '../jwt/compact-jws.js'
+
+/** The start of PEM text, plain or in base64, and of a public key in the format of RFC 4716. */
+const PEM = /-----BEGIN|LS0tLS1CRUdJTi|---- BEGIN SSH2/
+
+/** A public key of OpenSSH, as a line of text and as bytes (RFC 4253 section 6.6). */
+const SSH_LINE = /(?:^|\s)(?:ssh-|ecdsa-sha2-|sk-)\S+ AAAA/
+const SSH_BYTES = /^\0{3}[^\0](?:ssh-|ecdsa-sha2-|sk-)/
+
+const HEX = /^[\da-f]{2,}$/i
+const BASE64 = /^[\w+/-]{2,}=*$/
+
+/** The curves of uncompressed points (SEC 1 section 2.3.3), by the number of bytes. */
+const CURVES: Readonly<Record<number, string>> = { 65: 'prime256v1', 97: 'secp384r1', 133: 'secp521r1' }
+
+/**
+ * Returns the format of a secret that is a key of a key pair. A public key is not secret, so everyone could sign with it (RFC 8725 section
+ * 2.1). Also finds keys in hex, in base64 and in UTF-16.
+ */
+export function keyPairIn(secret: Buffer): string | undefined {
+  for (const bytes of readingsOf(secret).flatMap(readingsOf)) {
+    const found = formatOf(bytes)
+    if (found) return found
+  }
+  return undefined
+}
+
+/** Returns the bytes, and the bytes that their text stands for. */
+function readingsOf(bytes: Buffer): Buffer[] {
+  const text = bytes.toString('latin1').replace(/[^\x21-\x7e]/g, '')
+  const digits = text.replace(/^0x|:/gi, '')
+  return [
+    bytes,
+    ...(HEX.test(digits) ? [Buffer.from(digits, 'hex')] : []),
+    ...(BASE64.test(text) ? [Buffer.from(text, 'base64')] : []),
+  ]
+}
+
+function formatOf(bytes: Buffer): string | undefined {
+  const text = bytes.toString().replaceAll('\0', '')
+  if (PEM.test(text)) return 'PEM'
+  if (isJwk(text)) return 'JWK'
+  if (SSH_LINE.test(text) || SSH_BYTES.test(bytes.toString('latin1'))) return 'key of SSH'
+  if (bytes[0] === SEQUENCE && DER_READERS.some((read) => succeeds(() => read(bytes)))) return 'key in DER'
+  const curve = bytes[0] === 4 && CURVES[bytes.length]
+  return curve && succeeds(() => ECDH.convertKey(bytes, curve)) ? 'point of an EC key' : undefined
+}
+
+function isJwk(text: string): boolean {
+  const json = parseJson(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1))
+  if (!isPlainObject(json)) return false
+  const kty = own(json, 'kty')
+  return Array.isArray(own(json, 'keys')) || (typeof kty === 'string' && kty !== 'oct')
+}
+
+/** The first byte of a structure in DER (ITU-T X.690 section 8.9). */
+const SEQUENCE = 0x30
+
+/** The structures of public keys, private keys and certificates (RFC 5280, RFC 8017, RFC 5958, RFC 5915). */
+const DER_READERS: readonly ((key: Buffer) => unknown)[] = [
+  (key) => createPublicKey({ key, format: 'der', type: 'spki' }),
+  // Also reads the public half of a private key.
+  (key) => createPublicKey({ key, format: 'der', type: 'pkcs1' }),
+  (key) => createPrivateKey({ key, format: 'der', type: 'pkcs8' }),
+  (key) => createPrivateKey({ key, format: 'der', type: 'sec1' }),
+  (key) => new X509Certificate(key),
+]
+
+function succeeds(read: () => unknown): boolean {
+  try {
+    read()
+    return true
+  } catch {
+    return false
+  }
+}
