@@ -103,7 +103,7 @@ const lies = fc.oneof(
     .map((kind): Behaviour => ({ kind })),
 )
 
-/** A fetch, as the model knows it. Times are by the wall clock. */
+/** A fetch, as the model knows it. `startedAt` is by the clock of the kit. */
 interface Fetch {
   readonly startedAt: number
   /** The end of the time limit, by the steady clock. */
@@ -120,7 +120,10 @@ interface Kit {
   readonly verifier: TokenVerifier
   readonly fetches: Fetch[]
   readonly open: { count: number }
-  hasJumped: boolean
+  /** Keys expire at once when the clock jumps ahead during their fetch. */
+  hasJumpedAhead: boolean
+  /** Returns the time that the keys know: it stops while the wall clock is earlier than at the last reading. */
+  time(): number
 }
 
 /** Returns the keys that a set holds: the first usable key of each id. */
@@ -181,12 +184,19 @@ function respondTo(behaviour: Behaviour, onRead: (size: number) => void): Respon
 function create(world: World, respond: Respond): Kit {
   const fetches: Fetch[] = []
   const source: Kit['source'] = { behaviour: { kind: 'keys', keys: KEYS.map((key) => ['usual', key] as const) } }
-  const kit: Omit<Kit, 'verifier'> = { world, source, fetches, open: { count: 0 }, hasJumped: false }
+  let [read, elapsed] = [world.wall(), 0]
+  const time = () => elapsed + Math.max(0, world.wall() - read)
+  function clock(): number {
+    elapsed = time()
+    read = world.wall()
+    return read
+  }
+  const kit: Omit<Kit, 'verifier'> = { world, source, fetches, open: { count: 0 }, hasJumpedAhead: false, time }
 
   async function fetchKeys(url: unknown, init: RequestInit = {}): Promise<Response> {
     const last = fetches.at(-1)
     const one: Fetch = {
-      startedAt: world.wall(),
+      startedAt: time(),
       giveUpAt: world.steady() + TIMEOUT,
       order: fetches.length,
       isDone: false,
@@ -195,8 +205,7 @@ function create(world: World, respond: Respond): Kit {
     world.must(String(url) === URL_OF_KEYS, 'fetches only the URL that it was created with')
     world.must(init.redirect === 'manual', 'follows no redirect')
     world.must(!last || isDone(world, last), 'shares one fetch')
-    const isSoon = last && one.startedAt - last.startedAt < COOLDOWN
-    world.must(!isSoon || one.startedAt < last.startedAt, 'fetches at most once in 30 s')
+    world.must(!last || one.startedAt - last.startedAt >= COOLDOWN, 'fetches at most once in 30 s')
     const aborted = new Promise<never>((_, reject) =>
       init.signal?.addEventListener('abort', () => reject(new Error('aborted'))),
     )
@@ -214,7 +223,7 @@ function create(world: World, respond: Respond): Kit {
   }
 
   globalThis.fetch = fetchKeys as typeof fetch
-  const keys: RemoteKeys = remoteKeys(URL_OF_KEYS, { clock: world.wall, onError: () => {} })
+  const keys: RemoteKeys = remoteKeys(URL_OF_KEYS, { clock, onError: () => {} })
   const verifier = createTokenVerifier({ issuer: ISSUER, keys, clock: world.wall, cache: 10 })
   return Object.assign(kit, { verifier })
 }
@@ -223,18 +232,18 @@ const isDone = (world: World, { isDone, giveUpAt }: Fetch) => isDone || world.st
 const doneFetches = ({ fetches, world }: Kit) => fetches.filter((one) => isDone(world, one))
 const lastValid = (kit: Kit) => doneFetches(kit).findLast(({ keys }) => keys)
 
-const isWithin = (span: number, since: number, now: number) => now >= since && now - since < span
+const isWithin = (span: number, since: number, now: number) => now - since < span
 
 /** Verifies a token, and compares the result with what the fetches before and after it allow. */
 async function verify(kit: Kit, { text, key }: Token): Promise<void> {
   const { world, verifier, fetches, open } = kit
-  const [start, started] = [world.wall(), world.steady()]
+  const [start, started] = [kit.time(), world.steady()]
   const before = lastValid(kit)
   const asked = doneFetches(kit).at(-1)
   const isKnown =
     before !== undefined &&
     isWithin(KEEP_FOR, before.startedAt, start) &&
-    isWithin(MAX_AGE, asked?.startedAt ?? 0, start)
+    isWithin(MAX_AGE, asked?.startedAt ?? Number.NEGATIVE_INFINITY, start)
   const mustPass = key !== undefined && isKnown && before.keys?.get(key.kid) === key.material
   open.count++
   const call = verifier.verify(text)
@@ -264,7 +273,7 @@ async function verify(kit: Kit, { text, key }: Token): Promise<void> {
   else if (error.reason === 'unknown_key') {
     const lacksKey = !key || last?.keys?.get(key.kid) === undefined
     world.must(last?.keys !== undefined, 'a token is not refused as invalid while the source is down')
-    world.must(lacksKey || kit.hasJumped, 'a token is not refused while its key is in the last set')
+    world.must(lacksKey || kit.hasJumpedAhead, 'a token is not refused while its key is in the last set')
   } else world.must(['signature', 'algorithm'].includes(error.reason ?? ''), `no other refusal: ${error.reason}`)
 }
 
@@ -289,9 +298,8 @@ const commands = [
   ...Array.from({ length: 3 }, () =>
     fc.tuple(fc.constantFrom(...SPANS), fc.constantFrom(-1, 0, 1)).map(([span, offset]) =>
       command<Kit>(`pass until ${span} + ${offset} ms after the last valid fetch`, (kit) => {
-        const { world } = kit
-        const since = (lastValid(kit) ?? kit.fetches.at(-1))?.startedAt ?? world.wall()
-        return world.pass(Math.max(0, since + span + offset - world.wall()))
+        const since = (lastValid(kit) ?? kit.fetches.at(-1))?.startedAt ?? kit.time()
+        return kit.world.pass(Math.max(0, since + span + offset - kit.time()))
       }),
     ),
   ),
@@ -300,7 +308,7 @@ const commands = [
     .map((ms) => command<Kit>(`pass ${ms} ms`, ({ world }) => world.pass(ms))),
   fc.constantFrom(-KEEP_FOR, -MAX_AGE, -1, KEEP_FOR).map((ms) =>
     command<Kit>(`jump ${ms} ms`, (kit) => {
-      kit.hasJumped = true
+      if (ms > 0) kit.hasJumpedAhead = true
       kit.world.jump(ms)
     }),
   ),

@@ -3,14 +3,14 @@ import { withDeadline } from '../../shared/host-call.js'
 export interface FetchLimits {
   /** The time limit in milliseconds, until the last byte. */
   timeout: number
-  /** The longest response in bytes, after decompression. */
+  /** The longest body in bytes. */
   sizeLimit: number
 }
 
 /**
  * Fetches a small text. Does not follow redirects, because a redirect could point to any server. Aborts the request when the call
  * ends.
- * @throws Error unless the response is a `200` in UTF-8 within both limits
+ * @throws Error unless the response is a `200` in UTF-8, without a content coding, within both limits
  */
 export function fetchText(url: string, { timeout, sizeLimit }: FetchLimits): Promise<string> {
   const over = new AbortController()
@@ -19,6 +19,7 @@ export function fetchText(url: string, { timeout, sizeLimit }: FetchLimits): Pro
 
 const HEADERS = {
   Accept: 'application/jwk-set+json, application/json',
+  'Accept-Encoding': 'identity',
   // A shared cache may hold the keys from before a rotation.
   'Cache-Control': 'no-cache',
 }
@@ -26,6 +27,9 @@ const HEADERS = {
 async function get(url: string, sizeLimit: number, signal: AbortSignal): Promise<string> {
   const response = await fetch(url, { signal, redirect: 'manual', headers: HEADERS })
   if (response.status !== 200) throw new Error(`the status was ${response.status}, not 200`)
+  // The limit counts bytes after decompression, and any number of compressed bytes can become none.
+  if ((response.headers.get('content-encoding') ?? 'identity') !== 'identity')
+    throw new Error('the response is compressed')
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of response.body ?? []) {

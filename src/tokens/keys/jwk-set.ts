@@ -1,7 +1,7 @@
 import { isPlainObject } from '../../shared/options.js'
 import { own } from '../../shared/values.js'
 import { ALGORITHMS, KEY_PAIR_ALGORITHMS, type KeyPairAlgorithm } from './algorithms.js'
-import { kidOfJwk, MATERIALS } from './key-material.js'
+import { kidOfJwk, MATERIALS, thumbprint } from './key-material.js'
 import type { VerificationKey } from './key-ring.js'
 
 /** Public keys by their `kid`. */
@@ -18,16 +18,21 @@ function unnamed(allowed: readonly KeyPairAlgorithm[]): readonly KeyPairAlgorith
 
 /**
  * Reads a JWK set (RFC 7517 section 5). Skips every member that is not a public key for a supported algorithm, as section 5
- * recommends. Also skips weak keys, keys without a `kid`, and all but the first key of a `kid`.
+ * recommends. Also skips weak keys, keys without a `kid`, and all but the first key of a `kid`. A key has one algorithm, the first that the
+ * set names for it (RFC 8725 section 3.1).
  * @param allowed the algorithms that keys may have
  * @param held the previous keys. An unchanged key remains the same object, so that cached tokens of the key remain valid
  * @throws Error when the text is not a JWK set; the error shows nothing of the text
  */
 export function readJwkSet(text: string, allowed = KEY_PAIR_ALGORITHMS, held: KeysByKid = new Map()): KeysByKid {
   const keys = new Map<string, VerificationKey>()
+  const algorithms = new Map<string, VerificationKey['alg']>()
   for (const jwk of membersOf(text)) {
     const read = readJwk(jwk, allowed)
     if (!read || keys.has(read.kid)) continue
+    const print = thumbprint(read.key)
+    if ((algorithms.get(print) ?? read.alg) !== read.alg) continue
+    algorithms.set(print, read.alg)
     const known = held.get(read.kid)
     const unchanged = known?.alg === read.alg && known.key.equals(read.key)
     keys.set(read.kid, unchanged ? known : read)

@@ -26,7 +26,7 @@ export interface RemoteKeysOptions {
   algorithms?: readonly KeyPairAlgorithm[] | undefined
   /** The time limit for one fetch, until the last byte. Default 5 s. From 1 ms to 1 min. */
   timeout?: Duration | undefined
-  /** The longest response, in bytes. Default 102,400 (100 kB). From 1 to 10,485,760. */
+  /** The longest body of a response, in bytes. A compressed response is refused. Default 102,400 (100 kB). From 1 to 10,485,760. */
   sizeLimit?: number | undefined
   /**
    * The minimum time between two fetches, also when tokens name unknown keys. Default 30 s. From 1 s to 1 h, and at most half of

@@ -1,6 +1,7 @@
 import { brand, hasBrand } from '../../shared/brand.js'
 import { AuthError, isAuthError } from '../../shared/errors.js'
 import { tell, warn } from '../../shared/events.js'
+import { steadyClock } from '../../shared/host/steady-clock.js'
 import { FETCH_KEYS, tracePromise } from '../../shared/tracing.js'
 import { fetchText } from './fetch-text.js'
 import { type KeysByKid, readJwkSet } from './jwk-set.js'
@@ -42,7 +43,9 @@ export function isRemoteKeys(value: unknown): value is RemoteKeys & KeySource {
  */
 export function remoteKeys(url: string | URL | undefined, options: RemoteKeysOptions = {}): RemoteKeys {
   const read = readRemoteKeysOptions(url, options)
-  const { href, location, algorithms, clock, cooldown, maxAge, keepFor } = read
+  const { href, location, algorithms, cooldown, maxAge, keepFor } = read
+  // Otherwise each step back would fetch the keys again.
+  const clock = steadyClock(read.clock)
   const report = reporter(read.onError)
 
   let keys: KeysByKid = new Map()
@@ -107,9 +110,9 @@ export function remoteKeys(url: string | URL | undefined, options: RemoteKeysOpt
   return Object.freeze(brand('RemoteKeys', source)) as RemoteKeys & KeySource
 }
 
-/** Returns whether less than a time span has passed. Returns false when the clock was set back. */
+/** Returns whether less than a time span has passed. */
 function isWithin(span: number, since: number, now: number): boolean {
-  return now >= since && now - since < span
+  return now - since < span
 }
 
 /** Returns the message of an error, with the code of its cause: the message of `fetch` is only "fetch failed". */

@@ -4,8 +4,8 @@ export const FAULTS = [
     what: 'removed keys verify for a moment too long while the source is down',
     model: 'remote-keys',
     file: 'tokens/keys/remote-keys.ts',
-    from: 'return now >= since && now - since < span',
-    to: 'return now >= since && now - since <= span',
+    from: 'return now - since < span',
+    to: 'return now - since <= span',
   },
   {
     what: 'stale keys verify for longer than keepFor',
@@ -27,6 +27,13 @@ export const FAULTS = [
     file: 'tokens/keys/remote-keys.ts',
     from: 'if (isWithin(cooldown, askedAt, now)) return failure',
     to: '',
+  },
+  {
+    what: 'each step back of the clock fetches the keys again',
+    model: 'remote-keys',
+    file: 'tokens/keys/remote-keys.ts',
+    from: 'const clock = steadyClock(read.clock)',
+    to: 'const { clock } = read',
   },
   {
     what: 'keys are used after maxAge without a fetch',

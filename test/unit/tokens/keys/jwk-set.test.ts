@@ -28,11 +28,18 @@ const RSA = jwkOf('RS256')
 
 describe('a JWK set', () => {
   it('gives its keys by their kid, each with its own algorithm', () => {
-    expect(namesIn(...PUBLIC.map((alg) => jwkOf(alg)))).toEqual(PUBLIC.map((alg) => `${alg} ${alg}`))
-    for (const [alg, { key }] of read(...PUBLIC.map((alg) => jwkOf(alg)))) {
+    for (const [alg, { key }] of PUBLIC.flatMap((alg) => [...read(jwkOf(alg))])) {
+      expect(namesIn(jwkOf(alg as Algorithm))).toEqual([`${alg} ${alg}`])
       expect(key.equals(pairOf(alg as Algorithm).publicKey)).toBe(true)
       expect(key.type).toBe('public')
     }
+  })
+
+  it('has one algorithm for a key: the first that it names', () => {
+    const again = jwkOf('RS256', { kid: 'again' })
+    const names = ['RS256 RS256', 'again RS256', 'good ES256']
+    expect(namesIn(RSA, { ...RSA, alg: 'PS256', kid: 'PS256' }, again, jwkOf('RS512'), GOOD)).toEqual(names)
+    expect(namesIn(jwkOf('RS512'), RSA)).toEqual(['RS512 RS512'])
   })
 
   it.each([
