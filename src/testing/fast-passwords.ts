@@ -20,14 +20,17 @@ const MARK = '$test-only$'
 export const testHasher: Required<Pick<Hasher, 'accepts' | 'verify' | 'hash'>> = {
   accepts: (stored) => stored.startsWith(MARK),
   verify: (password, stored) => stored === testHasher.hash(password),
-  hash: (password) => MARK + createHash('sha256').update(password).digest('base64url'),
+  hash(password) {
+    testsOnly('fastPasswords')
+    return MARK + createHash('sha256').update(password).digest('base64url')
+  },
 }
 
 /**
  * Creates passwords for tests. A check takes microseconds, because the hash protects nothing. The queue and the equal work for
  * unknown accounts are those of `createPasswords`. A password always has the same hash (`$test-only$…`). Other hashers refuse this
  * hash, and this hasher refuses every other hash.
- * @throws TypeError when `NODE_ENV` is `production`, and TypeError that names an invalid option
+ * @throws TypeError when `NODE_ENV` is `production`, also at each check later; TypeError that names an invalid option
  */
 export function fastPasswords(options?: FastPasswordsOptions): Required<Passwords> {
   testsOnly('fastPasswords')

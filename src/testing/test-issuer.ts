@@ -99,7 +99,7 @@ const headersOf = (token: string): BearerHeaders => ({ Authorization: `Bearer ${
 /**
  * Creates an issuer for tests, so that tests need no login. Issuers of one process share a key by default. If the app runs in
  * another process than its tests, pass the same `keys` to both.
- * @throws TypeError when `NODE_ENV` is `production`, and TypeError that names an invalid option
+ * @throws TypeError when `NODE_ENV` is `production`, also at each use later; TypeError that names an invalid option
  */
 export function createTestIssuer(options?: TestIssuerOptions): TestIssuer {
   const caller = 'createTestIssuer'

@@ -177,6 +177,7 @@ export function accountStoreContract(options: AccountStoreContractOptions): Cont
     name,
     // The parameter needs a default: Jest and Mocha pass a callback to functions with a required parameter.
     run: async (context = {}) => {
+      testsOnly('accountStoreContract')
       try {
         await check(probe(typeof store === 'function' ? await store() : store))
       } catch (error) {
