@@ -1,4 +1,5 @@
 import type { AuthError, AuthErrorCode, Dependency, LimitName, LoginRefusal, TokenRefusal } from './errors.js'
+import { describeError } from './host/describe-error.js'
 import { bare } from './values.js'
 
 interface EventBase {
@@ -125,7 +126,7 @@ function warnOnce(): AuthObserver {
   return (event) => {
     if (event.type !== 'dependency.failed' || told.has(event.dependency)) return
     told.add(event.dependency)
-    warn(`${event.dependency} failed: ${String(event.error)}. Set onEvent to receive every failure`)
+    warn(`${event.dependency} failed: ${describeError(event.error)}. Set onEvent to receive every failure`)
   }
 }
 

@@ -1,4 +1,5 @@
 import { AuthError, type AuthErrorCode, type Dependency, isAuthError } from './errors.js'
+import { withoutSecrets } from './host/describe-error.js'
 import { duration, optional } from './options.js'
 import { bare } from './values.js'
 
@@ -62,7 +63,8 @@ export async function withDeadline<T>(
   try {
     signal?.addEventListener('abort', abort)
     if (signal?.aborted) abort()
-    if (timeout !== undefined) timer = setTimeout(() => end(new Error(`no result within ${timeout} ms`)), timeout)
+    if (timeout !== undefined)
+      timer = setTimeout(() => end(withoutSecrets(new Error(`no result within ${timeout} ms`))), timeout)
     return await Promise.race([result, ended])
   } catch (error) {
     Promise.resolve(result).then(late, () => {})

@@ -1,3 +1,5 @@
+import { withoutSecrets } from './host/describe-error.js'
+
 /** The folder of the pages, in the project and in `node_modules`. */
 const DOCS = 'express-token-endpoint/docs'
 
@@ -18,5 +20,5 @@ export type Page = (typeof PAGE)[keyof typeof PAGE]
 
 /** Creates the error for a mistake of the programmer. It names the page that helps. */
 export function misuse(message: string, page: Page = PAGE.options): TypeError {
-  return new TypeError(`${message}${/[.?]$/.test(message) ? '' : '.'} See ${page}`)
+  return withoutSecrets(new TypeError(`${message}${/[.?]$/.test(message) ? '' : '.'} See ${page}`))
 }

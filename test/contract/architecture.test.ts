@@ -346,6 +346,7 @@ describe('the other entries', () => {
       'node:util',
       'shared/brand.ts',
       'shared/errors.ts',
+      'shared/host/describe-error.ts',
       'shared/misuse.ts',
       'shared/options.ts',
       'shared/suggest.ts',

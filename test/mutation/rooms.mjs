@@ -54,8 +54,8 @@ export const ROOMS = {
     ],
   },
   shared: {
-    mutate: ['src/shared/*.ts'],
-    tests: ['test/unit/shared/*.test.ts', 'test/unit/tokens/{token-options,two-copies}.test.ts'],
+    mutate: ['src/shared/*.ts', 'src/shared/host/*.ts'],
+    tests: ['test/unit/shared/{*,host/*}.test.ts', 'test/unit/tokens/{token-options,two-copies}.test.ts'],
   },
   openapi: { mutate: ['src/openapi/**/*.ts'], tests: ['test/contract/openapi/*.test.ts'] },
 }

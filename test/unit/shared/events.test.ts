@@ -36,9 +36,12 @@ describe('emitter', () => {
     fail('accounts', new Error('again'))
     fail('keys', 'gone')
     const type = 'ExpressTokenEndpointWarning'
+    const place = expect.stringMatching(
+      /^accounts failed: Error at .*events\.test\.ts:\d+:\d+\. Set onEvent to receive/,
+    )
     expect(warned.mock.calls).toEqual([
-      ['accounts failed: Error: no connection. Set onEvent to receive every failure', type],
-      ['keys failed: gone. Set onEvent to receive every failure', type],
+      [place, type],
+      ['keys failed: what was thrown is not an Error. Set onEvent to receive every failure', type],
     ])
   })
 })
