@@ -170,8 +170,7 @@ function hintOn(value: unknown): string {
   return long ? "A number means seconds, at most a day. Did you pass milliseconds? For longer times write '7 days'" : ''
 }
 
-/** Checks a {@link Clock} without reading it. */
-export const clockFunction = func<Clock>('a function that returns a Date or milliseconds')
+const clockFunction = func<Clock>('a function that returns a Date or milliseconds')
 
 /** Reads a clock as milliseconds. An invalid time throws, because a comparison with NaN would let expired tokens pass. */
 export function clock(value: unknown): () => number {

@@ -1,21 +1,14 @@
 import { AuthError } from '../../shared/errors.js'
+import { steadyClock } from '../../shared/host/steady-clock.js'
+import { throwLater } from '../../shared/host/throw-later.js'
 import { timeoutOption } from '../../shared/host-call.js'
 import { misuse, PAGE } from '../../shared/misuse.js'
-import {
-  type Clock,
-  clock,
-  clockFunction,
-  type Duration,
-  duration,
-  func,
-  optional,
-  readOptions,
-} from '../../shared/options.js'
-import { createSchedule, runAlone, type Schedule, type SteadyClock, steadyClock } from '../../shared/queues/schedule.js'
-import { createSharedWorkers } from '../../shared/queues/workers.js'
+import { type Clock, clockOption, type Duration, duration, func, optional, readOptions } from '../../shared/options.js'
 import { memberOf } from '../../shared/values.js'
 import { isVerifiedToken, type VerifiedToken } from '../../tokens/verified-token.js'
 import { askHost, invalidToken, type RevocationCheck } from './account-check.js'
+import { runCheck } from './check-slots.js'
+import { everySecond } from './connection-loop.js'
 import { type RequireBearerOptions, storeWithIds } from './options.js'
 
 /** The options of `closeWhenEnded`. */
@@ -26,7 +19,7 @@ export interface CloseWhenEndedOptions {
   accounts?: RequireBearerOptions['accounts']
   /** The time between two checks of `isRevoked` and `accounts`. Default 30 s. 1 s to 1 h. */
   every?: Duration | undefined
-  /** The time for which a connection stays open after its first failed check, until a check is successful. Default 5 min. 1 s to 1 day. */
+  /** The time for which a connection stays open after a check was due, until a check is successful. Default 5 min. 1 s to 1 day. */
   keepFor?: Duration | undefined
   /** Time limit for each call of `isRevoked` and `accounts`. Default 5 s. 1 ms to 1 min. */
   timeout?: Duration | undefined
@@ -40,41 +33,22 @@ const schema = {
   every: optional(duration(1000, 3_600_000), 30_000),
   keepFor: optional(duration(1000, 86_400_000), 300_000),
   timeout: timeoutOption,
-  clock: optional(clockFunction),
-}
-
-/** The most checks that run at the same time: in total, and for one account store or revocation check. */
-const CHECKS_AT_ONCE = { total: 64, perOwner: 32 }
-
-const workers = createSharedWorkers(CHECKS_AT_ONCE)
-
-const now: Clock = () => Date.now()
-
-/** One schedule for each clock. Tests have their own clocks. */
-const schedules = new WeakMap<Clock, { readonly schedule: Schedule; readonly time: SteadyClock }>()
-
-function scheduleOf(given: Clock) {
-  const known = schedules.get(given)
-  if (known) return known
-  // When the clock is set back, checks must not wait for the old time.
-  const time = steadyClock(clock(given))
-  const made = { time, schedule: createSchedule(time.now) }
-  schedules.set(given, made)
-  return made
+  clock: clockOption,
 }
 
 /**
  * Closes a connection when its token ends: for WebSockets, server-sent events and other connections that outlive a request.
  *
  * Calls `close` once, at most one second after the token has expired. With `isRevoked` or `accounts`, also after the next check when
- * the token was revoked or its account is disabled, deleted or has a later `tokensValidAfter`. When checks fail for
- * longer than `keepFor`, calls `close` too. All connections share one timer. At most 64 checks run at the same time, and
- * at most 32 of one account store or one `isRevoked` function. When checks wait, the accounts take turns.
+ * the token was revoked or its account is disabled, deleted or has a later `tokensValidAfter`. When no check is successful for
+ * `keepFor`, calls `close` too, and when `clock` returns an invalid time. All connections share one timer, and at most 250 of them close
+ * in one turn of the event loop. At most 64 checks run at the same time, and at most 32 of one account store or one `isRevoked` function.
+ * Other checks wait in the order in which they became due.
  * @param auth the verified token
  * @param close receives the reason: an `AuthError` `invalid_token` with a `reason`, or `unavailable`. An error that `close` throws is
  * an uncaught exception
  * @returns a function that cancels, for a connection that has closed
- * @throws TypeError naming the argument or the option that is not valid
+ * @throws TypeError naming the argument or the option that is not valid, also when `clock` returns an invalid time
  */
 export function closeWhenEnded(
   auth: VerifiedToken,
@@ -87,73 +61,66 @@ export function closeWhenEnded(
   if (typeof close !== 'function') throw misuse('closeWhenEnded: the second argument must be a function', PAGE.sockets)
   const settings = readOptions<CloseWhenEndedOptions, typeof schema>('closeWhenEnded', options, schema)
   const { isRevoked, accounts, every, keepFor } = settings
-  const { schedule, time } = scheduleOf(settings.clock ?? now)
-  const expiresAt = time.timeOf(auth.expiresAt.getTime())
   /** The host's own object. Checks of a slow store must not delay the checks of another store. */
   const owner = accounts && options ? (memberOf(options, 'accounts') as object) : isRevoked
+  const expiresAt = auth.expiresAt.getTime()
+  // A clock that is set back must neither delay a check nor prolong the token.
+  const now = steadyClock(settings.clock)
+  let checkAt = owner ? now() + every : Number.POSITIVE_INFINITY
+  /** The time at which the first check was due after the last successful check. */
+  let uncheckedSince = Number.POSITIVE_INFINITY
   let lastFailure: AuthError | undefined
-  let isOverdue = false
+  let isChecking = false
   let hasEnded = false
-  let cancelEnd = () => {}
   let cancelCheck = () => {}
 
   function cancel(): void {
     hasEnded = true
-    cancelEnd()
+    stopLooking()
     cancelCheck()
   }
 
   function end(error: AuthError): void {
-    if (hasEnded) return
     cancel()
-    close(error)
+    try {
+      close(error)
+    } catch (thrown) {
+      throwLater(thrown)
+    }
   }
 
   async function check(): Promise<void> {
-    if (hasEnded) return
     try {
       await askHost(settings, auth)
       lastFailure = undefined
-      isOverdue = false
-      if (!hasEnded) endBy(time.now() + every + keepFor)
+      uncheckedSince = Number.POSITIVE_INFINITY
     } catch (thrown) {
-      const error = thrown as AuthError
-      if (error.code === 'invalid_token') return runAlone(() => end(error))
-      lastFailure = error
+      lastFailure = thrown as AuthError
+      if (lastFailure.code === 'invalid_token' && !hasEnded) end(lastFailure)
     }
-    if (!hasEnded) cancelCheck = schedule.at(time.now() + every, startCheck)
+    isChecking = false
   }
 
-  function startCheck(): void {
-    if (owner) cancelCheck = workers.run(owner, auth.accountId, check)
-  }
-
-  /** Sets the end: when the token expires, or when no check was successful for too long. */
-  function endBy(latest: number): void {
-    cancelEnd()
-    cancelEnd =
-      expiresAt <= latest
-        ? schedule.at(expiresAt, () => end(invalidToken('expired', auth)))
-        : schedule.at(latest, giveUp)
-  }
-
-  function giveUp(): void {
-    if (time.now() >= expiresAt) end(invalidToken('expired', auth))
-    else if (lastFailure || isOverdue) end(lastFailure ?? new AuthError('unavailable'))
-    else {
-      // No check has failed, but none has ended: the machine was asleep.
-      isOverdue = true
-      cancelCheck()
-      startCheck()
-      endBy(time.now() + keepFor)
+  function lookAt(time: number): void {
+    if (time >= expiresAt) end(invalidToken('expired', auth))
+    else if (time - uncheckedSince >= keepFor) end(lastFailure ?? new AuthError('unavailable'))
+    else if (owner && time >= checkAt && !isChecking) {
+      isChecking = true
+      checkAt = time + every
+      uncheckedSince = Math.min(uncheckedSince, time)
+      cancelCheck = runCheck(owner, check)
     }
   }
 
-  if (owner) {
-    endBy(time.now() + every + keepFor)
-    cancelCheck = schedule.at(time.now() + every, startCheck)
-  } else {
-    endBy(Number.POSITIVE_INFINITY)
-  }
+  const stopLooking = everySecond(() => {
+    let time: number
+    try {
+      time = now()
+    } catch (cause) {
+      end(new AuthError('unavailable', { dependency: 'internal', cause }))
+      return
+    }
+    lookAt(time)
+  })
   return cancel
 }
