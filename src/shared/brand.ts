@@ -3,13 +3,15 @@ import { bare } from './values.js'
 /**
  * Recognises this package's own objects. The marks are registered symbols, so two copies of the package in one process (a
  * monorepo, `npm link`) recognise each other's objects. Parsed JSON cannot hold a symbol.
+ *
+ * Raise a mark's number when its interface changes. A copy of another version then treats the object as the host's own, and checks
+ * it. An `AuthError` needs no number, because its reader checks the code.
  */
 const MARKS = {
   AuthError: Symbol.for('express-token-endpoint.AuthError'),
-  RemoteKeys: Symbol.for('express-token-endpoint.RemoteKeys'),
-  VerifiedToken: Symbol.for('express-token-endpoint.VerifiedToken'),
-  /** Raise the number when the interface `SyncVerifier` changes. */
-  SyncVerifier: Symbol.for('express-token-endpoint.SyncVerifier.3'),
+  RemoteKeys: Symbol.for('express-token-endpoint.RemoteKeys.1'),
+  VerifiedToken: Symbol.for('express-token-endpoint.VerifiedToken.1'),
+  SyncVerifier: Symbol.for('express-token-endpoint.SyncVerifier.4'),
 } as const
 
 export type Kind = keyof typeof MARKS

@@ -158,6 +158,9 @@ export interface AuthErrorDetails {
   cause?: unknown
 }
 
+/** The details that become members of the error. */
+const DETAILS = ['reason', 'accountId', 'tokenId', 'scope', 'maxAge', 'dependency', 'limit'] as const
+
 /** The names of the statuses, as Node 20 has them. */
 const TITLES: Readonly<Record<number, string>> = bare({
   400: 'Bad Request',
@@ -224,7 +227,6 @@ export class AuthError extends Error {
    */
   constructor(code: AuthErrorCode, details: AuthErrorDetails = {}) {
     const refusal = REFUSALS[code]
-    const { cause: _, retryAfter: __, ...rest } = details
     const cause = own(details, 'cause')
     const retryAfter = own(details, 'retryAfter') ?? refusal.retryAfter
     super(own(details, 'reason') === 'expired' ? EXPIRED : refusal.message, cause === undefined ? undefined : { cause })
@@ -232,7 +234,7 @@ export class AuthError extends Error {
     this.status = refusal.status
     this.statusCode = refusal.status
     this.headers = retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }
-    Object.assign(this, rest)
+    for (const name of DETAILS) if (Object.hasOwn(details, name)) Object.assign(this, { [name]: details[name] })
     brand('AuthError', this)
   }
 
@@ -240,16 +242,22 @@ export class AuthError extends Error {
   toProblem(): Problem {
     return problemOf(this)
   }
+
+  /** Returns the problem document, so that `res.json(error)` shows a client nothing else. */
+  toJSON(): Problem {
+    return problemOf(this)
+  }
 }
 
 /** Returns the problem document of a refusal, which may be from another copy of this package. */
-export function problemOf({ code, status, message }: AuthError): Problem {
+export function problemOf({ code, message }: AuthError): Problem {
+  const { status } = REFUSALS[code]
   return { type: 'about:blank', title: TITLES[status], status, code, detail: message }
 }
 
-/** Returns a copy of a refusal with more response headers. The refusal itself may belong to several requests. */
+/** Returns a copy of a refusal with other response headers. The refusal itself may belong to several requests. */
 export function withHeaders(error: AuthError, headers: Readonly<Record<string, string>>): AuthError {
-  return copyOf(error, { cause: own(error, 'cause') }, { ...error.headers, ...headers })
+  return copyOf(error, { cause: own(error, 'cause') }, headers)
 }
 
 /** Returns a copy of a refusal without its cause. The cause is the host's own error, which may hold any data. */

@@ -7,6 +7,8 @@ export interface SyncVerifier {
   fromCache(token: string): VerifiedToken | undefined
   /** The current time by the verifier's clock, in milliseconds. */
   now(): number
+  /** The difference between clocks that is tolerated, in milliseconds. */
+  readonly tolerance: number
   /**
    * Verifies a token like `verify`, without a look at the cache. Returns undefined when its key has to be fetched first.
    * @throws AuthError `invalid_token`

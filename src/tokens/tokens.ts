@@ -155,6 +155,6 @@ function verifierOf({ issuer, audience, keys, clock, clockTolerance: tolerance, 
   }
   return {
     verifier: { issuer, audience, verify: (text) => retryUnknownKey(keys, () => verifyHere(text)) },
-    sync: { fromCache, now: clock, verifySync: (text) => unlessUnknownKey(keys, () => verifyNew(text)) },
+    sync: { fromCache, now: clock, tolerance, verifySync: (text) => unlessUnknownKey(keys, () => verifyNew(text)) },
   }
 }

@@ -70,9 +70,10 @@ export function describeToken(claims: Claims, payload: Payload, { issuer, audien
 
 /**
  * Creates a verified token from the result of a host's own verifier. A token of this package is returned unchanged. From another
- * object, each member of a token is read once and copied. Defaults: an empty issuer, audience and claims, and as `expiresAt` the latest
- * time that a `Date` can hold.
+ * object, each member of a token is read once and copied, the claims as JSON. Defaults: an empty issuer, audience and claims, and as
+ * `expiresAt` the latest time that a `Date` can hold.
  * @returns undefined for a value that is not a token
+ * @throws TypeError for claims that are not JSON, such as a cycle
  */
 export function toVerifiedToken(value: unknown): VerifiedToken | undefined {
   if (isVerifiedToken(value)) return value
@@ -85,11 +86,11 @@ export function toVerifiedToken(value: unknown): VerifiedToken | undefined {
   const scopes: unknown = Array.isArray(given) ? [...given] : given
   const issuedAt = memberOf(value, 'issuedAt')
   const expiresAt = memberOf(value, 'expiresAt') ?? new Date(LAST_MOMENT)
-  const claims = memberOf(value, 'claims') ?? NO_CLAIMS
+  const claims = copyClaims(memberOf(value, 'claims') ?? {})
   if (typeof id !== 'string' || id === '' || typeof accountId !== 'string' || accountId === '') return undefined
   if (typeof issuer !== 'string' || typeof audience !== 'string' || !isScopeList(scopes)) return undefined
   if (!isValidDate(issuedAt) || !isValidDate(expiresAt)) return undefined
-  if (!isPlainObject(claims) || isThenable(claims)) return undefined
+  if (!claims) return undefined
   return new Verified({
     id,
     accountId,
@@ -98,7 +99,7 @@ export function toVerifiedToken(value: unknown): VerifiedToken | undefined {
     scopes,
     iat: issuedAt.getTime() / 1000,
     exp: expiresAt.getTime() / 1000,
-    claims: Object.freeze({ ...claims }),
+    claims,
   })
 }
 
@@ -165,6 +166,16 @@ function privateClaims(payload: Payload): Readonly<Record<string, unknown>> {
   // Most tokens have no private claims, so cached tokens share one object.
   if (names.length === 0) return NO_CLAIMS
   return Object.fromEntries(names.map((name) => [name, payload[name]]))
+}
+
+/**
+ * Copies claims as a token would hold them, because a verifier that caches would share nested objects between requests. Returns undefined
+ * for a value that is not an object.
+ */
+function copyClaims(claims: unknown): Payload | undefined {
+  if (!isPlainObject(claims) || isThenable(claims)) return undefined
+  const copy: unknown = JSON.parse(JSON.stringify(claims))
+  return isPlainObject(copy) ? deepFreeze(copy) : undefined
 }
 
 /** Freezes level by level, because claims may be nested deeper than the stack. */

@@ -149,8 +149,8 @@ describe('what always holds at the end', () => {
   it('the guard admits nothing that is not a verified token, whatever its verifier offers without waiting', async () => {
     const verifier = { issuer: 'https://api.example.com', audience: 'x', verify: hangs }
     const lie = { id: 'a', accountId: 'acc-1', scopes: [], issuedAt: new Date() }
-    const sync = { fromCache: () => lie, verifySync: () => lie }
-    const symbol = Symbol.for('express-token-endpoint.SyncVerifier.3')
+    const sync = { fromCache: () => lie, verifySync: () => lie, now: () => Date.now(), tolerance: 0 }
+    const symbol = Symbol.for('express-token-endpoint.SyncVerifier.4')
     Object.defineProperty(verifier, symbol, { value: { of: verifier, sync } })
     for (const options of [{}, { optional: true }, { isRevoked: () => false }]) {
       const { port } = await start({}, { tokens: verifier as never, ...options })

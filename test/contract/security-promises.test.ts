@@ -8,6 +8,7 @@ import {
   createThrottle,
   createTokenVerifier,
   memoryAccounts,
+  type RequireBearerOptions,
   remoteKeys,
   requireBearer,
   tokenRouter,
@@ -26,7 +27,7 @@ import {
   makeStore,
 } from '../support/fixtures.js'
 import { sendEndlessly } from '../support/host.js'
-import { client, flood, listen } from '../support/http.js'
+import { bearer, client, flood, listen, sendBytes } from '../support/http.js'
 
 const FILE = fileURLToPath(new URL('../../docs/explanation/security.md', import.meta.url))
 const TEXT = readFileSync(FILE, 'utf8').replace(/\n {2,}/g, ' ')
@@ -238,7 +239,7 @@ describe('the page on security promises', () => {
   it('remote keys', async () => {
     const [cooldown] = numbers(/at most once in (\d+) s, also when tokens name unknown keys/) as [number]
     const [size, waiting] = numbers(
-      /It reads at most ([\d,]+) bytes, and at most ([\d,]+) calls of `verify` wait for one fetch/,
+      /It reads at most ([\d,]+) bytes of a body, refuses a compressed response, and at most ([\d,]+) calls of `verify` wait for one fetch/,
     ) as [number, number]
     const [maxAge] = numbers(/verifies nothing after (\d+) minutes/) as [number]
     expect([size, maxAge]).toEqual([102_400, 10])
@@ -272,13 +273,81 @@ describe('the page on security promises', () => {
       await settled()
     }
     expect(fetches).toBe(2)
+    for (let i = 0; i < 20; i++) {
+      clock.advance(-cooldown * 1000)
+      await verifier.verify(token).catch(() => {})
+      await settled()
+    }
+    expect(fetches).toBe(2)
   })
 
-  it('nothing of the testing entry in production', async () => {
-    vi.stubEnv('NODE_ENV', 'production')
-    onTestFinished(() => void vi.unstubAllEnvs())
+  it('one token: no second one is among the header lines that Node drops', async () => {
+    const [lines] = numbers(/a request with ([\d,]+) header lines/) as [number]
+    const tokens = makeIssuer()
+    const app = express().use(requireBearer({ tokens, optional: true }), (_req, res) => void res.end('admitted'))
+    const { port } = await listen(app)
+    const authorization = `Authorization: Bearer ${tokens.issue({ accountId: 'acc-1' }).token}`
+    const ask = async (...more: string[]) => {
+      const head = ['GET / HTTP/1.1', 'Host: x', 'Connection: close', ...more]
+      return (await sendBytes(port, `${head.join('\r\n')}\r\n\r\n`)).slice(9, 12)
+    }
+    const others = (count: number) => Array.from({ length: count }, () => 'x:')
+    expect(await ask(authorization, ...others(lines - 4))).toBe('200')
+    expect(await ask(authorization, ...others(lines - 3))).toBe('400')
+    expect(await ask(authorization, ...others(lines), 'Authorization: Bearer a.b.c')).toBe('400')
+    expect(await ask(...others(lines), authorization)).toBe('400')
+    expect(await ask(authorization, 'Authorization: Bearer a.b.c')).toBe('400')
+  })
+
+  it('expired tokens, also from 1970, of a custom verifier and on every route', async () => {
+    const token = { id: 'a', accountId: 'acc-1', scopes: ['admin'], issuedAt: new Date(0), expiresAt: new Date(1000) }
+    const tokens = { ...makeIssuer(), verify: async () => token as never }
+    for (const options of [{}, { optional: true }, { scope: 'admin' }, { isRevoked: () => false }]) {
+      const app = express().use(requireBearer({ tokens, ...options }), (_req, res) => void res.end('admitted'))
+      expect((await client((await listen(app)).port)(bearer('a.b.c', '/'))).status).toBe(401)
+    }
+  })
+
+  it('invalid return values: of an account store, a revocation check, a custom verifier and a clock', async () => {
+    const tokens = makeIssuer()
+    const { token } = tokens.issue({ accountId: 'acc-1' })
+    const invalid: Partial<RequireBearerOptions>[] = [
+      { accounts: { ...makeStore(), findById: () => ({ id: 'acc-1' }) as never } },
+      { isRevoked: () => undefined as never },
+      { tokens: { ...tokens, verify: async () => ({ accountId: 'acc-1' }) as never } },
+      ...[Number.NaN, new Date(''), 'now', undefined].map((time) => ({
+        tokens: makeIssuer({ clock: () => time as never }),
+      })),
+    ]
+    for (const options of invalid) {
+      const guard = requireBearer({ tokens, onEvent() {}, ...options })
+      const app = express().use(guard, (_req, res) => void res.end('admitted'))
+      expect((await client((await listen(app)).port)(bearer(token, '/'))).status).toBe(503)
+    }
+  })
+
+  it('nothing of the testing entry in production, also nothing that was created before', async () => {
     const entry = await import('express-token-endpoint/testing')
     const store = memoryAccounts([])
+    const early = entry.createTestIssuer()
+    const { verify, hash } = entry.fastPasswords()
+    const [{ token }, stored] = [early.issue('acc-1'), await hash('x')]
+    const [check] = entry.accountStoreContract({ store, existing: { email: 'a@example.com' } })
+    const { port } = await listen(express().use(requireBearer({ tokens: early.tokens, onEvent() {} })))
+    expect((await client(port)(bearer(token, '/'))).status).toBe(404)
+    vi.stubEnv('NODE_ENV', 'production')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    expect((await client(port)(bearer(token, '/'))).status).toBe(503)
+    const later: (() => unknown)[] = [
+      () => early.bearer('acc-1'),
+      () => early.refused.forged('acc-1'),
+      () => early.tokens.issue({ accountId: 'acc-1', issuedAt: new Date() }),
+      () => early.tokens.verify(token),
+      () => verify('x', stored),
+      () => hash('x'),
+      () => check?.run(),
+    ]
+    for (const call of later) await expect(async () => call()).rejects.toThrow(/NODE_ENV/)
     const calls: Record<string, () => unknown> = {
       accountStoreContract: () => entry.accountStoreContract({ store, existing: { email: 'a@example.com' } }),
       createTestIssuer: () => entry.createTestIssuer(),

@@ -207,7 +207,9 @@ function create(world: World, respond: Respond): Kit {
       function checkAdmission(auth: VerifiedToken): void {
         const { must } = world
         must(auth.id === token.id && auth.accountId === token.accountId, 'req.auth is the token of the request')
-        must(wasInTime || kit.jumps > start.jumps, 'an expired token is refused')
+        const isSteadyTime = kit.jumps === start.jumps
+        must(wasInTime || !isSteadyTime, 'an expired token is refused')
+        must(world.wall() < token.expiresAt || !isSteadyTime, 'a token that expires during a check is refused')
         must(!isRevokedBefore, 'a revoked token is refused')
         must(!isSuperseded, 'a token from before tokensValidAfter is refused')
         must(
@@ -374,6 +376,14 @@ const commands = [
   withToken('remove for 10 minutes the key of', (kit, { key }) => removeKey(kit, key)),
   withCached('remove for 10 minutes the key of', 'remote', (kit, { key }) => removeKey(kit, key)),
   withCached('set the clock back under', 'ring', (kit) => setClock(kit, -SECOND)),
+  fc.constantFrom(...ACCOUNTS).map((accountId) =>
+    command<Kit>(`request with a token of ${accountId} in its last second`, async (kit) => {
+      const token = issue(kit, kit.ring[0] ?? NAMES[0], accountId, '60s')
+      await kit.world.pass(token.expiresAt - SECOND - kit.world.wall())
+      kit.request('ring', token)
+      await kit.world.pass(SECOND)
+    }),
+  ),
   fc
     .oneof(fc.constant(NAMES), fc.subarray([...NAMES], { minLength: 1 }))
     .map((keys) => command<Kit>(`rotate the ring to ${keys}`, (kit) => kit.rotateRing(keys))),

@@ -1,6 +1,6 @@
 /**
- * The promises of docs/explanation/security.md about time and concurrency, and the test that would fail without each of them.
- * `promises.test.ts` fails when the page has such a promise that is not listed, or when a listed text does not exist.
+ * Promises of docs/explanation/security.md, and the test that would fail without each of them. `promises.test.ts` fails when the page has a
+ * promise about time or concurrency that is not listed, or when a listed text does not exist.
  */
 export interface LinkedPromise {
   /** Words of the page that only this promise has. */
@@ -23,6 +23,72 @@ export const LINKED: readonly LinkedPromise[] = [
       'a revoked token is refused',
       'a token from before tokensValidAfter is refused',
     ],
+  },
+  {
+    words: 'or on a polluted `Object.prototype`',
+    test: 'test/attacks/prototype-pollution.test.ts',
+    texts: ['a forged token is not anonymous on an optional guard'],
+  },
+  {
+    words: 'The guard checks the expiration of every token, also of a token that a custom verifier returned',
+    test: NUMBERS,
+    texts: ['expired tokens, also from 1970'],
+  },
+  {
+    words: 'and again after `isRevoked` and `accounts`',
+    test: model('cached-tokens'),
+    texts: ['a token that expires during a check is refused'],
+  },
+  {
+    words: 'It refuses a request with two `Authorization` headers',
+    test: NUMBERS,
+    texts: ['one token: no second one'],
+  },
+  {
+    words: 'Without `onEvent`, the process warning about it',
+    test: 'test/unit/shared/host/describe-error.test.ts',
+    texts: ['shows the class and the line of %s, and nothing of the message'],
+  },
+  {
+    words: 'The JSON of an `AuthError` is the problem document',
+    test: 'test/unit/shared/errors.test.ts',
+    texts: ['is the problem document in JSON'],
+  },
+  { words: 'also what was created before', test: NUMBERS, texts: ['also nothing that was created before'] },
+  {
+    words: 'A public key is refused as a secret in every form',
+    test: 'test/unit/tokens/keys/keys-misuse.test.ts',
+    texts: ['another form of a key pair as a secret'],
+  },
+  {
+    words: 'An invalid account is a `503`, and so is an invalid return value',
+    test: NUMBERS,
+    texts: ['invalid return values: of'],
+  },
+  {
+    words: 'A password check that does not return `true` refuses the login',
+    test: 'test/attacks/faults.test.ts',
+    texts: ['has not said true: 403'],
+  },
+  {
+    words: 'A connection of HTTP/2 is one connection',
+    test: 'test/unit/http/guard/http2.test.ts',
+    texts: ['holds 128 calls of one connection'],
+  },
+  {
+    words: 'In HTTP/2, only the stream of the request ends',
+    test: 'test/unit/http/guard/http2.test.ts',
+    texts: ['ends the stream of a refused request'],
+  },
+  {
+    words: 'when the clock is set back',
+    test: NUMBERS,
+    texts: ['clock.advance(-cooldown * 1000)'],
+  },
+  {
+    words: 'refuses a compressed response',
+    test: 'test/unit/tokens/keys/remote-keys.test.ts',
+    texts: ["'of compressed nothing, without end'"],
   },
   {
     words: 'A cached token is found only by its whole text',

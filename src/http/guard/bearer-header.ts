@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { AuthError } from '../../shared/errors.js'
-import { isRepeated } from '../shared/header-lines.js'
+import { headerOf, isCut, isRepeated } from '../shared/header-lines.js'
 
 /*
  * RFC 6750 section 2.1, RFC 9110 section 11.4:
@@ -27,10 +27,12 @@ function eitherForm(letter: string): string {
  * Reads the bearer credentials from a request's `Authorization` header. Pass the result to {@link assertB64Token} before use, unless
  * the cache knows it: a cached token has the right form.
  * @returns undefined without the header, and for another scheme
- * @throws AuthError `invalid_request` when the header is malformed or repeated, or when the query holds a token too
+ * @throws AuthError `invalid_request` when the header is malformed or repeated, when the query holds a token too, and when Node may
+ * have dropped header lines
  */
 export function readBearer(req: IncomingMessage): string | undefined {
-  const header: unknown = Object.hasOwn(req.headers, 'authorization') ? req.headers.authorization : undefined
+  if (isCut(req)) throw new AuthError('invalid_request')
+  const header = headerOf(req, 'authorization')
   if (header === undefined) return undefined
   // Node provides a string, but a middleware may have put anything there.
   if (typeof header !== 'string' || isRepeated(req, 'authorization')) throw new AuthError('invalid_request')

@@ -1,4 +1,5 @@
 import type { AccountStore } from '../../accounts/account.js'
+import { misuse, PAGE } from '../../shared/misuse.js'
 import {
   bool,
   type Check,
@@ -14,6 +15,7 @@ import {
   tokenAge,
   withMethods,
 } from '../../shared/options.js'
+import { memberOf } from '../../shared/values.js'
 import type { TokenVerifier } from '../../tokens/tokens.js'
 import { type HostOptions, hostSchema } from '../shared/host-options.js'
 import type { FindById, RevocationCheck } from './account-check.js'
@@ -24,14 +26,14 @@ export interface RequireBearerOptions extends HostOptions {
   tokens: TokenVerifier
   /**
    * Scopes that a token must have, all of them: an array, or a string with spaces between them (RFC 6749 section 3.3). Default: none.
-   * A missing scope causes a `403` (RFC 6750 section 3.1).
+   * A missing scope causes a `403` (RFC 6750 section 3.1). `undefined` is a `TypeError`: a misspelt name must not open the guard.
    */
-  scope?: string | readonly string[] | undefined
+  scope?: string | readonly string[]
   /**
    * Scopes of which a token must have at least one: an array, or a string with spaces. Default: none. A token without any of them
-   * causes a `403`, whose challenge lists them all.
+   * causes a `403`, whose challenge lists them all. `undefined` is a `TypeError`.
    */
-  anyScope?: string | readonly string[] | undefined
+  anyScope?: string | readonly string[]
   /**
    * The longest time since the sign-in (RFC 9470), for routes that need a recent one: from 1 s to 366 days. An older token causes a
    * `401` with the error `insufficient_user_authentication` and `max_age`. Default: any age. The sign-in is the token's `issuedAt`.
@@ -118,7 +120,7 @@ const { forwardErrors: _, ...strategySchema } = schema
  */
 export function readBearerOptions(caller: string, options: BearerStrategyOptions) {
   const read = readOptions<BearerStrategyOptions, typeof strategySchema>(caller, options, strategySchema, aliases)
-  return withRealm(caller, read)
+  return completed(caller, options, read)
 }
 
 export type BearerSettings = ReturnType<typeof readBearerOptions>
@@ -129,10 +131,35 @@ export type BearerSettings = ReturnType<typeof readBearerOptions>
  */
 export function readRequireBearerOptions(options: RequireBearerOptions) {
   const caller = 'requireBearer'
-  return withRealm(caller, readOptions<RequireBearerOptions, typeof schema>(caller, options, schema, aliases))
+  return completed(caller, options, readOptions<RequireBearerOptions, typeof schema>(caller, options, schema, aliases))
 }
 
-function withRealm<T extends { realm: string | undefined; tokens: TokenVerifier }>(caller: string, read: T) {
+/**
+ * Refuses an option of the strategy that is passed to `passport.authenticate()`, where it would have no effect.
+ * @throws TypeError naming the option
+ */
+export function assertNoBearerOption(options: object): void {
+  const name = Object.keys(strategySchema).find((known) => Object.hasOwn(options, known))
+  if (name === undefined) return
+  throw misuse(
+    `BearerStrategy: passport.authenticate() takes no "${name}". Pass it to new BearerStrategy({ ${name} })`,
+    PAGE.guard,
+  )
+}
+
+function completed<T extends { realm: string | undefined; tokens: TokenVerifier }>(
+  caller: string,
+  options: object,
+  read: T,
+) {
+  for (const option of ['scope', 'anyScope']) {
+    if (Object.hasOwn(options, option) && memberOf(options, option) === undefined) {
+      throw misuse(
+        `${caller}: option "${option}" is undefined. Is its value misspelt? Omit the option to require no scope`,
+        PAGE.guard,
+      )
+    }
+  }
   const name = `${caller}: "tokens.issuer", the default of "realm",`
   return { ...read, realm: named(name, realmText, read.realm ?? read.tokens.issuer) }
 }

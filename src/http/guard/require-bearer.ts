@@ -1,13 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AuthError } from '../../shared/errors.js'
+import { throwLater } from '../../shared/host/throw-later.js'
 import { misuse, PAGE } from '../../shared/misuse.js'
 import { isThenable, memberOf } from '../../shared/values.js'
 import { isVerifiedToken, type VerifiedToken } from '../../tokens/verified-token.js'
 import { refusalAnswer, withAllHeaders } from '../shared/answers.js'
 import { answerThenClose, hasUnreadBody } from '../shared/close-after-answer.js'
+import { assertHeaderLines } from '../shared/header-lines.js'
 import { sendAnswer } from '../shared/send-answer.js'
-import { BearerStrategy } from '../strategies/bearer-strategy.js'
-import type { Admission } from './bearer-check.js'
+import { type Admission, createBearerSteps } from './bearer-steps.js'
 import { type RequireBearerOptions, readRequireBearerOptions } from './options.js'
 
 /** A request as the guard uses it. Every request of Express and of Node's servers fits. */
@@ -27,7 +28,7 @@ export interface BearerGuard<Auth = VerifiedToken | undefined> {
    * Authenticates a request as the middleware does, without a response: for `upgrade` handlers, GraphQL contexts and frameworks other than Express.
    * Sets `req.auth` and, where `accounts` is given, `req.user`.
    * @returns the verified token, or undefined on an optional guard without a token
-   * @throws AuthError with `status`, `headers` (also the challenge) and `toProblem()`
+   * @throws AuthError with `status`, `headers` (also the challenge) and `toProblem()`; TypeError for a request that is not Node's
    */
   authenticate(req: GuardedRequest): Promise<Auth>
 }
@@ -57,7 +58,7 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard
 export function requireBearer(options: RequireBearerOptions): BearerGuard {
   const settings = readRequireBearerOptions(options)
   const { realm, forwardErrors } = settings
-  const strategy = new BearerStrategy(options, undefined, settings)
+  const steps = createBearerSteps(settings)
 
   function admit({ auth, user }: Admission, req: GuardedRequest): VerifiedToken | undefined {
     if (auth) req.auth = auth
@@ -72,7 +73,7 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
     if (auth !== undefined) req.auth = undefined
     // An earlier guard has set both, and this guard refuses the token.
     if (isVerifiedToken(auth) && isUserOf(auth, req.user)) req.user = undefined
-    return strategy.refuse(thrown, req)
+    return steps.refuse(thrown, req)
   }
 
   function forHost(error: AuthError, req: GuardedRequest): AuthError {
@@ -83,8 +84,8 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
 
   function refuse(thrown: unknown, req: GuardedRequest, res: ServerResponse, next: Next): void {
     const error = refusalOf(thrown, req)
-    if (forwardErrors === 'all') next(forHost(error, req))
-    else if (forwardErrors && error.code === 'unavailable') next(error)
+    const forwards = forwardErrors === 'all' || (forwardErrors && error.code === 'unavailable')
+    if (forwards) next(forHost(error, req))
     else sendAnswer(res, refusalAnswer('guard', error, realm), hasToClose(req) ? answerThenClose : undefined)
   }
 
@@ -109,15 +110,17 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
   }
 
   function requireBearerMiddleware(req: GuardedRequest, res: ServerResponse, next: Next): void {
+    assertHeaderLines('requireBearer', req)
     let checked: Admission | Promise<Admission>
     try {
-      checked = strategy.check(req)
+      checked = steps.check(req)
     } catch (thrown) {
       refuse(thrown, req, res, next)
       return
     }
     if (isThenable(checked)) {
-      finishLater(checked, req, res, next).catch(next)
+      // Not `next`, which may admit the request: what the host's code threw is not a refusal.
+      finishLater(checked, req, res, next).catch(throwLater)
       return
     }
     admit(checked, req)
@@ -125,9 +128,10 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
   }
 
   async function authenticate(req: GuardedRequest): Promise<VerifiedToken | undefined> {
+    assertHeaderLines('authenticate', req)
     let admission: Admission
     try {
-      admission = await strategy.check(req)
+      admission = await steps.check(req)
     } catch (thrown) {
       throw forHost(refusalOf(thrown, req), req)
     }

@@ -1,4 +1,4 @@
-import { type AuthError, type Part, problemOf, REFUSALS, withHeaders } from '../../shared/errors.js'
+import { type AuthError, type AuthErrorCode, type Part, problemOf, REFUSALS, withHeaders } from '../../shared/errors.js'
 import { own } from '../../shared/values.js'
 
 /*
@@ -43,7 +43,13 @@ export function keysAnswer(body: string): Answer {
 }
 
 function refusalHeaders(part: Part, error: AuthError, realm: string): Answer['headers'] {
-  return { ...NO_STORE, ...error.headers, ...allowed(part, error.status), ...challenge(error, realm) }
+  return { ...NO_STORE, ...retryAfter(error), ...allowed(part, error.code), ...challenge(error, realm) }
+}
+
+/** Returns the `Retry-After` of a refusal. The refusal may be from the host's verifier, with any headers. */
+function retryAfter({ headers }: AuthError): Answer['headers'] {
+  const seconds = own(Object(headers) as AuthError['headers'], 'Retry-After')
+  return typeof seconds === 'string' && /^\d+$/.test(seconds) ? { 'Retry-After': seconds } : {}
 }
 
 /**
@@ -59,22 +65,23 @@ export function withAllHeaders(part: Part, error: AuthError, closes: boolean, re
  * @param realm the realm of the challenge
  */
 export function refusalAnswer(part: Part, error: AuthError, realm = ''): Answer {
-  const { code, status } = error
+  const { code } = error
+  const { status, empty } = REFUSALS[code]
   const headers = refusalHeaders(part, error, realm)
-  if (REFUSALS[code].empty) return { status, headers, body: '' }
+  if (empty) return { status, headers, body: '' }
   const body = JSON.stringify(problemOf(error))
   return { status, headers: { ...headers, 'Content-Type': 'application/problem+json' }, body }
 }
 
-function allowed(part: Part, status: number): Answer['headers'] {
-  return part === 'guard' || status !== 405 ? {} : { Allow: ENDPOINTS[part].methods.join(', ') }
+function allowed(part: Part, code: AuthErrorCode): Answer['headers'] {
+  return part === 'guard' || code !== 'method_not_allowed' ? {} : { Allow: ENDPOINTS[part].methods.join(', ') }
 }
 
 /** Returns the `WWW-Authenticate` header of a refusal that has a challenge (RFC 6750 section 3, RFC 9110 section 11.6.1, RFC 9470 section 3). */
 function challenge(refusal: AuthError, realm: string): Answer['headers'] {
   const { code, message } = refusal
-  const scope = own(refusal, 'scope')
-  const maxAge = own(refusal, 'maxAge')
+  const scope = code === 'insufficient_scope' && own(refusal, 'scope')
+  const maxAge = code === 'insufficient_user_authentication' ? own(refusal, 'maxAge') : undefined
   const error = REFUSALS[code].challenge
   if (error === undefined) return {}
   const parameters = [
@@ -88,6 +95,9 @@ function challenge(refusal: AuthError, realm: string): Answer['headers'] {
     ...(scope ? [['scope', scope.join(' ')]] : []),
     ...(maxAge === undefined ? [] : [['max_age', String(maxAge)]]),
   ]
-  const quoted = parameters.map(([name, value = '']) => `${name}="${value.replace(/["\\]/g, '\\$&')}"`)
+  const quoted = parameters.map(([name, value = '']) => `${name}="${quotable(value).replace(/["\\]/g, '\\$&')}"`)
   return { 'WWW-Authenticate': `Bearer ${quoted.join(', ')}` }
 }
+
+/** Removes the characters that a challenge cannot hold. The message of a refusal may be from the host's verifier. */
+const quotable = (value: unknown) => String(value).replace(/[^\x20-\x7e]/g, ' ')

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { bare } from '../../shared/values.js'
 import type { Finish } from './send-answer.js'
+import { http2StreamOf } from './source.js'
 
 /** The limits for draining an unread body. */
 const DRAIN = { ms: 1000, bytes: 1_048_576 }
@@ -9,18 +10,28 @@ const DRAIN = { ms: 1000, bytes: 1_048_576 }
  * Returns whether the client may still send an unread body that is longer than `limit`, or that has no length. Node would read such a
  * body to its end, however long it is.
  */
-export function hasUnreadBody({ complete, headers }: IncomingMessage, limit: number): boolean {
-  const sent = bare(headers)
-  const length = sent['content-length'] ?? (sent['transfer-encoding'] ? Infinity : 0)
-  return !complete && Number(length) > limit
+export function hasUnreadBody(req: IncomingMessage, limit: number): boolean {
+  const sent = bare(req.headers)
+  const stream = http2StreamOf(req)
+  const isEndless = stream ? !stream.endAfterHeaders : sent['transfer-encoding']
+  const length = sent['content-length'] ?? (isEndless ? Infinity : 0)
+  return !req.complete && Number(length) > limit
 }
 
 /**
  * Sends a response, drains what still arrives, and closes the connection. Closing at once would reset the connection before the
  * client has read the response. Nothing is read after the limits, also while an earlier response of the connection is unfinished.
+ *
+ * In HTTP/2, the request's stream is closed after the response (RFC 9113 section 8.1), and the connection stays open.
  */
 export const answerThenClose: Finish = (res, body) => {
   const { req } = res
+  const stream = http2StreamOf(req)
+  if (stream) {
+    res.end(body)
+    stream.close()
+    return
+  }
   let received = 0
   const close = () => {
     clearTimeout(timer)

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { ServerHttp2Stream } from 'node:http2'
 import { clientNetwork } from '../../accounts/throttle/client-network.js'
 import type { Source } from '../../shared/queues/fair-queue.js'
 
@@ -9,5 +10,12 @@ export function addressOf(req: IncomingMessage & { ip?: string | undefined }): s
 
 /** Returns where a request comes from, for the queues. */
 export function sourceOf(req: IncomingMessage & { ip?: string | undefined }): Source {
-  return { network: clientNetwork(addressOf(req)), connection: req.socket ?? undefined }
+  // In HTTP/2 each request has its own `socket`, and the requests of a connection share a session.
+  const connection = http2StreamOf(req)?.session ?? req.socket ?? undefined
+  return { network: clientNetwork(addressOf(req)), connection }
+}
+
+/** Returns the stream of an HTTP/2 request, and undefined for HTTP/1. */
+export function http2StreamOf(req: IncomingMessage): ServerHttp2Stream | undefined {
+  return req.httpVersionMajor >= 2 ? (req as IncomingMessage & { stream?: ServerHttp2Stream }).stream : undefined
 }

@@ -1,4 +1,5 @@
 import type { AuthError } from '../../shared/errors.js'
+import { throwLater } from '../../shared/host/throw-later.js'
 
 /** The actions that Passport adds to a strategy for each request. */
 export interface PassportActions {
@@ -15,6 +16,12 @@ export interface PassportActions {
 /** Ends a strategy's verify callback: with an error, or with the user for `req.user`. Without a user the authentication fails. */
 export type Done = (error: unknown, user?: unknown, info?: object) => void
 
+/** The actions of one request. */
+export interface Outcome extends PassportActions {
+  /** Reports an error that the host's code threw: as the action, or after an action directly to Express. */
+  thrown(error: unknown): void
+}
+
 /** The statuses of refused credentials. Passport tries the next strategy after them. */
 const REFUSED_CREDENTIALS = new Set([400, 401, 403])
 
@@ -24,44 +31,60 @@ export function failOrError(actions: PassportActions, error: AuthError, challeng
   else actions.error(error)
 }
 
-/** Lets only the first action count, because a verify callback may call `done` twice. Returns whether an action was taken. */
-export function firstAction(actions: PassportActions): PassportActions & { readonly taken: boolean } {
+/**
+ * Returns the actions of a request. Only the first action counts, because a verify callback may call `done` twice. Express receives
+ * what an action throws, as if the action were called before `authenticate` returns. Without Express, the action throws.
+ *
+ * Call it when `authenticate` is called: Passport replaces the actions of a strategy that is passed as an object for the next request.
+ * @param admit called before `success`
+ */
+export function outcomeOf(strategy: PassportActions, req: { next?: unknown }, admit: () => void = () => {}): Outcome {
+  const { success, fail, pass, error } = strategy
+  // Express's own functions, such as `res.render`, use this member too.
+  const { next } = req
   let taken = false
-  const first = (act: () => void) => {
-    if (taken) return
-    taken = true
-    act()
+
+  function toExpress(thrown: unknown): void {
+    if (typeof next !== 'function') throw thrown
+    next(thrown)
   }
+
+  const first =
+    <A extends unknown[]>(act: (...args: A) => void) =>
+    (...args: A) => {
+      if (taken) return
+      taken = true
+      try {
+        act(...args)
+      } catch (thrown) {
+        toExpress(thrown)
+      }
+    }
+
+  const report = first(error)
   return {
-    success: (user, info) => first(() => actions.success(user, info)),
-    fail: (challenge, status) => first(() => actions.fail(challenge, status)),
-    pass: () => first(() => actions.pass()),
-    error: (error) => first(() => actions.error(error)),
-    get taken() {
-      return taken
-    },
+    success: first((user, info) => {
+      admit()
+      success(user, info)
+    }),
+    fail: first(fail),
+    pass: first(pass),
+    error: report,
+    thrown: (thrown) => (taken ? toExpress(thrown) : report(thrown)),
   }
 }
 
-/** Reports success with a user, after the verify callback where there is one. Returns the result of the callback. */
-export function succeed(
-  actions: PassportActions,
-  user: object,
-  info: object,
-  verify?: (done: Done) => unknown,
-): unknown {
-  if (!verify) return actions.success(user, info)
-  return verify((error, changed, changedInfo = info) => {
-    if (error) actions.error(error)
-    else if (changed) actions.success(changed, changedInfo)
-    else actions.fail(undefined, 401)
-  })
-}
-
-/** Reports an error that was thrown before any action. A later error belongs to the host, whose callback threw it. */
-export function reportError(actions: ReturnType<typeof firstAction>): (error: unknown) => void {
-  return (error) => {
-    if (actions.taken) throw error
-    actions.error(error)
+/** Reports success with a user, after the verify callback where there is one. */
+export function succeed(outcome: Outcome, user: object, info: object, verify?: (done: Done) => unknown): void {
+  if (!verify) {
+    outcome.success(user, info)
+    return
   }
+  const done: Done = (error, changed, changedInfo = info) => {
+    if (error) outcome.error(error)
+    else if (changed) outcome.success(changed, changedInfo)
+    else outcome.fail(undefined, 401)
+  }
+  const verified = async () => verify(done)
+  verified().catch(outcome.thrown).catch(throwLater)
 }

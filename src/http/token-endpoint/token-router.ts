@@ -7,7 +7,7 @@ import { type Answer, refusalAnswer, tokenAnswer, withAllHeaders } from '../shar
 import { answerThenClose, hasUnreadBody } from '../shared/close-after-answer.js'
 import { sendAnswer } from '../shared/send-answer.js'
 import { addressOf } from '../shared/source.js'
-import { LoginStrategy } from '../strategies/login-strategy.js'
+import { createLoginSteps } from '../strategies/login-strategy.js'
 import { readTokenRouterOptions, type TokenRouterOptions } from './options.js'
 
 /** Returns whether a proxy seems to be in front of an app that trusts none. */
@@ -22,20 +22,20 @@ const isUntrusted = ({ headers, app }: Request) =>
 export function tokenRouter(options: TokenRouterOptions): Router {
   const settings = readTokenRouterOptions(options)
   const { tokens, path, bodyLimit, forwardErrors } = settings
-  const strategy = new LoginStrategy(options, undefined, settings)
+  const steps = createLoginSteps(settings)
 
   async function answerOf(req: Request, subject: EventSubject): Promise<Answer> {
-    const { account, asOf } = await strategy.logIn(req, subject)
+    const { account, asOf } = await steps.logIn(req, subject)
     const { id: accountId, scopes, claims, lifetime } = account
     const permissions = { scopes: scopes ?? [], claims: claims ?? {}, lifetime }
     const issued = tokens.issue({ accountId, ...permissions, issuedAt: asOf })
     const answer = tokenAnswer(issued.token, issued.expiresAt)
-    strategy.emit(subject, { type: 'token.issued', accountId, tokenId: issued.id, expiresAt: issued.expiresAt })
+    steps.emit(subject, { type: 'token.issued', accountId, tokenId: issued.id, expiresAt: issued.expiresAt })
     return answer
   }
 
   function refuse(thrown: unknown, subject: EventSubject, req: Request, res: Response, next: NextFunction): void {
-    const error = strategy.refuse(thrown, subject)
+    const error = steps.refuse(thrown, subject)
     const closes = hasUnreadBody(req, bodyLimit)
     if (forwardErrors === 'all') next(withAllHeaders('token', error, closes))
     else if (forwardErrors && error.code === 'unavailable') next(error)

@@ -64,13 +64,6 @@ export const FAULTS = [
     to: 'throw !failure && isUnknownKey(error) ? new AuthError',
   },
   {
-    what: 'a cached token passes at the moment of its expiration',
-    model: 'cached-tokens',
-    file: 'tokens/verified-cache.ts',
-    from: 'now < entry.notAfter',
-    to: 'now <= entry.notAfter',
-  },
-  {
     what: 'a cached token passes after its key was removed',
     model: 'cached-tokens',
     file: 'tokens/verified-cache.ts',
@@ -106,9 +99,16 @@ export const FAULTS = [
     to: '!(auth.expiresAt >= tokensValidAfter)',
   },
   {
+    what: 'a token that expires during a check of the host passes',
+    model: 'cached-tokens',
+    file: 'http/guard/bearer-steps.ts',
+    from: 'askHost(settings, auth))\n    assertNotExpired(auth)',
+    to: 'askHost(settings, auth))',
+  },
+  {
     what: 'a cached token is not checked by the host',
     model: 'cached-tokens',
-    file: 'http/guard/bearer-check.ts',
+    file: 'http/guard/bearer-steps.ts',
     from: 'return auth && asksHost ? askHostLater(req, auth)',
     to: 'return auth && asksHost && !sync ? askHostLater(req, auth)',
   },

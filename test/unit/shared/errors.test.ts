@@ -99,18 +99,32 @@ describe('AuthError', () => {
   })
 })
 
+it('is the problem document in JSON, without what the client must not know', () => {
+  const error = new AuthError('invalid_token', { reason: 'revoked', accountId: 'acc-1', tokenId: 'jti-1' })
+  expect(JSON.parse(JSON.stringify({ error }))).toEqual({ error: { ...error.toProblem() } })
+  expect(JSON.stringify(error)).not.toMatch(/revoked|acc-1|jti-1/)
+  expect(Object.keys(error)).toContain('reason')
+})
+
+it('takes no other member from its details', () => {
+  const error = new AuthError('invalid_token', { status: 200, headers: { a: 'b' }, toJSON: () => ({}) } as never)
+  expect([error.status, error.headers]).toEqual([401, {}])
+  expect(Object.hasOwn(error, 'toJSON')).toBe(false)
+})
+
 describe('a copy of an AuthError', () => {
   const cause = new Error('connection lost')
   const details = { reason: 'revoked', accountId: 'acc-1', scope: ['a'], retryAfter: 9, cause } as const
   const { retryAfter: _, cause: __, ...facts } = details
 
-  it('with more headers has the facts, the cause and the stack of the first, which stays as it is', () => {
+  it('with other headers has the facts, the cause and the stack of the first, which stays as it is', () => {
     const error = new AuthError('unavailable', details)
     const copy = withHeaders(error, { Allow: 'GET' })
     expect(copy).not.toBe(error)
     expect(isAuthError(copy)).toBe(true)
     expect(Object.keys(copy)).toEqual(Object.keys(error))
-    expect(copy).toMatchObject({ ...facts, code: 'unavailable', headers: { 'Retry-After': '9', Allow: 'GET' } })
+    expect(copy).toMatchObject({ ...facts, code: 'unavailable' })
+    expect(copy.headers).toEqual({ Allow: 'GET' })
     expect([copy.cause, copy.stack]).toEqual([cause, error.stack])
     expect(error.headers).toEqual({ 'Retry-After': '9' })
   })

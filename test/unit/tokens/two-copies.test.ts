@@ -85,12 +85,20 @@ describe('two copies of the package in one process', async () => {
 })
 
 describe('what is not the package’s own', async () => {
-  const { isRemoteKeys, isVerifiedToken, ISSUER, remoteKeys, createTokenIssuer, syncVerifierOf, signingKey } =
-    await copy()
+  const {
+    isRemoteKeys,
+    isVerifiedToken,
+    ISSUER,
+    remoteKeys,
+    createTokenIssuer,
+    requireBearer,
+    syncVerifierOf,
+    signingKey,
+  } = await copy()
   const issuer = createTokenIssuer({ issuer: ISSUER, keys: signingKey('ES256') })
   const verified = await issuer.verify(issuer.issue({ accountId: 'acc-1' }).token)
   const keys = remoteKeys('https://api.example.com/jwks.json')
-  const mark = 'express-token-endpoint.VerifiedToken'
+  const mark = 'express-token-endpoint.VerifiedToken.1'
 
   it.each<[string, unknown]>([
     ['parsed JSON', JSON.parse(JSON.stringify(verified))],
@@ -101,6 +109,26 @@ describe('what is not the package’s own', async () => {
     ['an heir', Object.create(verified)],
   ])('is no verified token: %s', (_, value) => {
     expect(isVerifiedToken(value)).toBe(false)
+  })
+
+  it.each([
+    ['without a number', 'express-token-endpoint.VerifiedToken'],
+    ['with another number', 'express-token-endpoint.VerifiedToken.2'],
+  ])('a token of another version, whose mark is %s, is checked as the host’s own', async (_, name) => {
+    const members = { id: 'jti-1', accountId: 'acc-1', issuedAt: new Date(), [Symbol.for(name)]: undefined }
+    const ask = (scopes: unknown) => {
+      const tokens = { ...issuer, verify: async () => ({ ...members, scopes }) as never }
+      const req = { headers: { authorization: 'Bearer a.b.c' }, rawHeaders: [], url: '/', socket: {} }
+      return requireBearer({ tokens, scope: 'admin', onEvent() {} })
+        .authenticate(req as never)
+        .then(
+          ({ scopes }) => scopes,
+          ({ code }) => code,
+        )
+    }
+    expect(await ask('superadmin')).toBe('unavailable')
+    expect(await ask(['superadmin'])).toBe('insufficient_scope')
+    expect(await ask(['admin'])).toEqual(['admin'])
   })
 
   it.each<[string, unknown]>([

@@ -234,7 +234,10 @@ describe('a guard that knows the token', () => {
     const { fromCache: recall } = syncVerifier()
     const verifyNow = vi.fn()
     await ask({
-      tokens: withSyncVerifier({ ...issuer }, { fromCache: recall, verifySync: verifyNow, now: Date.now }),
+      tokens: withSyncVerifier(
+        { ...issuer },
+        { fromCache: recall, verifySync: verifyNow, now: Date.now, tolerance: 0 },
+      ),
     }).expect(200, {
       id: 'acc-1',
     })
@@ -362,7 +365,7 @@ describe('the guard, on a token’s first time', () => {
 
   it('asks verify when it cannot be told at once', async () => {
     const verifyLater = vi.fn(issuer.verify)
-    const never: SyncVerifier = { fromCache: () => undefined, verifySync: () => undefined, now: Date.now }
+    const never: SyncVerifier = { fromCache: () => undefined, verifySync: () => undefined, now: Date.now, tolerance: 0 }
     const { next, req } = call(withSyncVerifier({ ...issuer, verify: verifyLater }, never))
     expect(next).not.toHaveBeenCalled()
     await vi.waitFor(() => expect(next.mock.calls).toEqual([[]]))

@@ -140,6 +140,24 @@ describe('toVerifiedToken', () => {
     expect([token?.scopes, token?.claims].map(Object.isFrozen)).toEqual([true, true])
   })
 
+  it('copies nested claims as JSON, so that no request changes those of another', () => {
+    const nested = { groups: ['a'], at: new Date(0), list: [{ n: 1 }], left: undefined }
+    const given = { ...whole, claims: { nested } }
+    const token = toVerifiedToken(given)
+    nested.groups.push('admin')
+    const copy = { groups: ['a'], at: '1970-01-01T00:00:00.000Z', list: [{ n: 1 }] }
+    expect(token?.claims).toEqual({ nested: copy })
+    const frozen = token?.claims['nested'] as typeof copy
+    expect(() => frozen.groups.push('admin')).toThrow(TypeError)
+    expect(() => Object.assign(frozen.list[0] as object, { n: 2 })).toThrow(TypeError)
+  })
+
+  it('throws for claims that are not JSON', () => {
+    const cycle: Record<string, unknown> = {}
+    cycle['self'] = cycle
+    for (const claims of [cycle, { big: 1n }]) expect(() => toVerifiedToken({ ...whole, claims })).toThrow(TypeError)
+  })
+
   it('freezes nothing of the caller’s', () => {
     const given = { ...whole, scopes: ['a'], claims: { nested: { n: 1 } } }
     toVerifiedToken(given)
@@ -205,6 +223,7 @@ describe('toVerifiedToken', () => {
     ['claims as text', { ...whole, claims: '{}' }],
     ['claims as an array', { ...whole, claims: [] }],
     ['claims as a promise', { ...whole, claims: Promise.resolve({}) }],
+    ['claims whose JSON is text', { ...whole, claims: { toJSON: () => 'a' } }],
   ])('takes this for no token: %s', (_, value) => {
     expect(toVerifiedToken(value)).toBeUndefined()
   })

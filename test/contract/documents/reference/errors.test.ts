@@ -17,6 +17,7 @@ import {
   requireBearer,
   tokenRouter,
 } from 'express-token-endpoint'
+import { BearerStrategy } from 'express-token-endpoint/passport'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
 import { REFUSALS } from '../../../../src/shared/errors.js'
@@ -77,6 +78,7 @@ describe('the page on misuse', () => {
   const keys = { alg: 'HS256', secret: SECRET } as const
   const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const pem = '-----BEGIN PRIVATE KEY-----'
+  const request = new IncomingMessage(new Socket())
   /** The codes in the order of the rows. */
   const misuse: (() => unknown)[] = [
     () => makeIssuer({ keys: { alg: 'HS256', secret: undefined } }),
@@ -90,10 +92,13 @@ describe('the page on misuse', () => {
     () => makeIssuer({ lifetime: 3_600_000 }),
     () => tokenRouter({ tokens: createTokenVerifier({ issuer: ISSUER, keys }) as never, accounts: () => null }),
     () => jwksRouter({ tokens: makeIssuer() }),
+    () => requireBearer({ tokens: makeIssuer(), scope: undefined as never }),
+    () => requireBearer({ tokens: makeIssuer() })({ headers: {} } as never, {} as never, () => {}),
+    () => new BearerStrategy({ tokens: makeIssuer() }).authenticate.call({} as never, request, { scope: 'admin' }),
     () => requireBearer({ tokens: makeIssuer(), accounts: (() => null) as never }),
     () => createPasswords({ hashers: [argon2id as never] }),
     () => createPasswords({ hashers: [pbkdf2(), argon2id()] }),
-    () => requireBearer(new IncomingMessage(new Socket()) as never),
+    () => requireBearer(request as never),
     () => remoteKeys('http://api.example.com/jwks.json'),
     () => requireBearer({ tokens: makeIssuer(), credentialsRequired: false } as never),
     () => authOf({ method: 'GET', baseUrl: '', path: '/statements' }),

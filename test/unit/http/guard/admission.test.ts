@@ -50,7 +50,7 @@ describe('a cached token', () => {
     const errors: unknown[] = []
     const onEvent = (event: object) => errors.push((event as { error?: Error }).error?.message)
     const forged = { id: 'a', accountId, scopes: [], issuedAt: new Date() } as never
-    const sync = { fromCache: () => forged, verifySync: () => forged, now: () => Date.now() }
+    const sync = { fromCache: () => forged, verifySync: () => forged, now: () => Date.now(), tolerance: 0 }
     const req = requestOf('a.b.c')
     expect(await ask({ tokens: withSyncVerifier({ ...tokens }, sync), onEvent }, req)).toBe('unavailable')
     expect(req).not.toHaveProperty('auth')
@@ -89,6 +89,51 @@ it.each([
   const token = { id: 'a', accountId, scopes: [], issuedAt: new Date(Date.now() + ahead) }
   const custom = { ...tokens, verify: async () => token as never }
   expect(await ask({ tokens: custom, signedInWithin: '5m' }, requestOf('a.b.c'))).toBe(outcome)
+})
+
+describe('an expired token', () => {
+  const later = (ms: number) => new Promise<boolean>((resolve) => setTimeout(resolve, ms, false))
+  const own = (expiresAt: Date | undefined) => {
+    const token = { id: 'a', accountId, scopes: [], issuedAt: new Date(0), expiresAt }
+    return { ...tokens, verify: async () => token as never }
+  }
+  const reasonFor = async (options: Partial<RequireBearerOptions>, req: GuardedRequest) => {
+    const refusal = await requireBearer({ tokens, ...options })
+      .authenticate(req)
+      .catch((error) => error)
+    return [refusal.code, refusal.reason, refusal.tokenId]
+  }
+
+  it.each([
+    ['from 1970', () => new Date(1000)],
+    ['that expires at this moment', () => new Date()],
+  ])('of the host’s verifier is refused: %s', async (_, expiresAt) => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    expect(await reasonFor({ tokens: own(expiresAt()) }, requestOf('a.b.c'))).toEqual(['invalid_token', 'expired', 'a'])
+    expect(await ask({ tokens: own(new Date(Date.now() + 1)) }, requestOf('a.b.c'))).toBe('admitted')
+    expect(await ask({ tokens: own(undefined) }, requestOf('a.b.c'))).toBe('admitted')
+  })
+
+  it.each<[string, Partial<RequireBearerOptions>]>([
+    ['isRevoked', { isRevoked: () => later(50) }],
+    ['accounts', { accounts: { ...makeStore(), findById: async () => ((await later(50)) ? null : ACCOUNTS.alice) } }],
+  ])('is refused when it expires during a slow %s', async (_, slow) => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    for (const tolerance of [0, 2]) {
+      const issuer = makeIssuer({ lifetime: '1s', clockTolerance: tolerance, clock: Date.now })
+      vi.setSystemTime(Math.ceil(Date.now() / 1000) * 1000)
+      const { token, id } = issuer.issue({ accountId })
+      vi.advanceTimersByTime((1 + tolerance) * 1000 - 51)
+      const inTime = reasonFor({ tokens: issuer, ...slow }, requestOf(token))
+      await vi.advanceTimersByTimeAsync(50)
+      expect((await inTime)[0]).toBeUndefined()
+      const tooLate = reasonFor({ tokens: issuer, ...slow }, requestOf(token))
+      await vi.advanceTimersByTimeAsync(50)
+      expect(await tooLate).toEqual(['invalid_token', 'expired', id])
+    }
+  })
 })
 
 describe('a user that a session has set', () => {
@@ -156,6 +201,23 @@ it.each([
     expect((await refused.catch((error) => error)).headers['Connection']).toBe(expected)
   },
 )
+
+it.each<[string, unknown]>([
+  ['a Fetch Request', new Request('https://api.example.com/', { headers: { Authorization: `Bearer ${newToken()}` } })],
+  ['a copy of the headers', { headers: { authorization: `Bearer ${newToken()}` }, url: '/', socket: {} }],
+  ['a copy of no headers', { headers: {} }],
+  ['nothing', undefined],
+  ['a response', { rawHeaders: 'Authorization' }],
+])('never takes %s for a request without a token', async (_, req) => {
+  const message = /the request must be Node's, with "rawHeaders"\. Pass the original request/
+  for (const optional of [false, true]) {
+    const guard = requireBearer({ tokens, optional })
+    await expect(guard.authenticate(req as never)).rejects.toThrow(message)
+    const next = vi.fn()
+    expectMisuse(() => guard(req as never, {} as ServerResponse, next), message)
+    expect(next).not.toHaveBeenCalled()
+  }
+})
 
 describe('the body of a request whose guard waits for a check', () => {
   /** A request with a body, and a check that ends on demand. */

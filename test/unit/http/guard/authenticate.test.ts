@@ -245,6 +245,30 @@ describe("forwardErrors: 'all'", () => {
     expect(seen).toEqual([expect.objectContaining({ code: 'missing_token' })])
   })
 
+  it.each<[string, object, string]>([
+    [
+      'a message',
+      { message: 'no\r\nSet-Cookie: a=b' },
+      'Bearer realm="r", error="invalid_token", error_description="no  Set-Cookie: a=b"',
+    ],
+    ['a header', { headers: { 'X-Own': 'a\r\nb', 'Retry-After': '5\r\nX-Other: b' } }, 'error="invalid_token"'],
+    ['a scope', { scope: 'a\nb', maxAge: 'c\nd' }, 'error="invalid_token"'],
+    ['a status', { status: 99, statusCode: 99 }, 'error="invalid_token"'],
+  ])('sends a refusal of a host’s verifier whose %s is no header', async (_, members, challenge) => {
+    const verify = () => Promise.reject(Object.assign(new AuthError('invalid_token'), members))
+    const guard: Options = { tokens: { ...tokens, verify }, realm: 'r' }
+    const own = await listen(express().use(requireBearer({ tokens, ...guard })))
+    const passOn: ErrorRequestHandler = (error, _req, _res, next) => next(error)
+    const sent = get({ Authorization: 'Bearer a.b.c' }, '/guarded/')
+    for (const port of [own.port, await forwarding(guard), await forwarding(guard, passOn)]) {
+      const answer = await send(port, sent)
+      expect(answer.status).toBe(401)
+      expect(answer.headers['www-authenticate']).toContain(challenge)
+      expect(answer.headers).not.toHaveProperty('x-own')
+      expect(answer.headers).not.toHaveProperty('retry-after')
+    }
+  })
+
   it('is not the default: the package responds', async () => {
     const app = express().use(tokenRouter({ tokens, accounts: makeStore(), passwords: fastPasswords() }))
     app.use('/guarded', requireBearer({ tokens }))

@@ -31,6 +31,13 @@ it('has defaults: any scope, any age, no look-up, the issuer as the realm', () =
   expect(read({ realm: 'reports' }).realm).toBe('reports')
 })
 
+it.each(['scope', 'anyScope'])('refuses %s with the value undefined, which a misspelt name has', (option) => {
+  const message = `option "${option}" is undefined. Is its value misspelt? Omit the option to require no scope`
+  expectMisuse(() => read({ [option]: undefined }), `requireBearer: ${message}`)
+  expectMisuse(() => readForPassport({ [option]: undefined }), `BearerStrategy: ${message}`)
+  expect(read(Object.create({ [option]: undefined }))).toMatchObject({ scope: [], anyScope: undefined })
+})
+
 it.each([
   ['issuer', 'tokens'],
   ['verifier', 'tokens'],

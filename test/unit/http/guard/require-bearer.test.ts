@@ -230,11 +230,11 @@ describe('a verifier of the host’s own', () => {
       errors.push(error)
       res.end()
     }
-    const error = new AuthError('unavailable')
+    const error = new AuthError('unavailable', { dependency: 'keys', retryAfter: 9 })
     const own = { issuer: ISSUER, audience: ISSUER, verify: () => Promise.reject(error) }
     const app = express().use(requireBearer({ tokens: own, forwardErrors: true }), handler)
     await send((await listen(app)).port, { method: 'GET', path: '/', headers: { Authorization: 'Bearer x.y.z' } })
-    expect(errors[0]).toBe(error)
+    expect(errors).toMatchObject([{ code: 'unavailable', dependency: 'keys', headers: { 'Retry-After': '9' } }])
   })
 })
 
@@ -253,7 +253,7 @@ describe('scope', () => {
     ],
     ['reports:read', ['reports:read']],
   ])('%j takes a token with %j', async (scope, scopes) => {
-    const { ask } = await guarded({ scope } as Partial<Options>)
+    const { ask } = await guarded(scope === undefined ? {} : { scope })
     expect((await ask(tokenOf('a', scopes))).status).toBe(200)
   })
 
@@ -726,7 +726,7 @@ describe('made of options', () => {
   it('leaves the caller’s object alone, and takes undefined for absent', async () => {
     const options = Object.freeze({
       tokens,
-      scope: undefined,
+      signedInWithin: undefined,
       accounts: undefined,
       isRevoked: undefined,
       optional: undefined,

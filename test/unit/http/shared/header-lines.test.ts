@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { expect, it } from 'vitest'
-import { isRepeated } from '../../../../src/http/shared/header-lines.js'
+import { headerOf, isCut, isRepeated } from '../../../../src/http/shared/header-lines.js'
+import { polluted } from '../../../support/pollution.js'
 
 it.each<[boolean, string, readonly string[] | undefined]>([
   [false, 'no header', []],
@@ -12,4 +13,35 @@ it.each<[boolean, string, readonly string[] | undefined]>([
   [false, 'a mock without raw headers', undefined],
 ])('%s: %s', (expected, _, rawHeaders) => {
   expect(isRepeated({ rawHeaders } as IncomingMessage, 'authorization')).toBe(expected)
+})
+
+const lines = (count: number) => Array.from({ length: count }, (_, i) => [`x-${i}`, 'a']).flat()
+
+it.each<[boolean, number, unknown]>([
+  [false, 999, { maxHeadersCount: null }],
+  [true, 1000, { maxHeadersCount: null }],
+  [true, 1023, { maxHeadersCount: null }],
+  [false, 999, undefined],
+  [true, 1000, undefined],
+  [false, 19, { maxHeadersCount: 20 }],
+  [true, 20, { maxHeadersCount: 20 }],
+  [false, 3000, { maxHeadersCount: 0 }],
+  [false, 1000, { maxHeadersCount: 2000 }],
+])('may have lost header lines: %s, with %i lines on a server with %j', async (expected, count, server) => {
+  const req = { rawHeaders: lines(count), socket: { server } } as unknown as IncomingMessage
+  expect(await polluted({ maxHeadersCount: 0 }, () => isCut(req))).toBe(expected)
+  expect(isCut({ ...req, socket: undefined } as never)).toBe(count >= 1000)
+})
+
+it('reads a header from its line while every object inherits its name', async () => {
+  const request = (headers: object, rawHeaders: string[]) => headerOf({ headers, rawHeaders } as never, 'authorization')
+  const line = ['Host', 'authorization', 'AUTHORIZATION', 'Bearer a']
+  expect(request({ authorization: 'Bearer own' }, line)).toBe('Bearer own')
+  // A middleware has removed it.
+  expect(request({}, line)).toBeUndefined()
+  await polluted({ authorization: 'x' }, () => {
+    expect(request({}, line)).toBe('Bearer a')
+    expect(request({ authorization: 'Bearer own' }, line)).toBe('Bearer own')
+    expect(request({}, ['Host', 'authorization'])).toBeUndefined()
+  })
 })

@@ -1,14 +1,15 @@
 import 'reflect-metadata'
+import { createRequire } from 'node:module'
 import { PassportStrategy } from '@nestjs/passport'
 import express, { type ErrorRequestHandler, type Express } from 'express'
 import { authOf, createThrottle, type VerifiedToken } from 'express-token-endpoint'
 import { BearerStrategy, type BearerVerify, LoginStrategy, type LoginVerify } from 'express-token-endpoint/passport'
 import passport from 'passport'
 import request from 'supertest'
-import { describe, expect, it, vi } from 'vitest'
-import { firstAction, reportError } from '../../../../src/http/strategies/passport-actions.js'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { expectMisuse } from '../../../support/failures.js'
 import { ACCOUNTS, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../../../support/fixtures.js'
+import { EXPRESS } from '../../../support/http.js'
 
 type Strategy = BearerStrategy | LoginStrategy
 
@@ -118,6 +119,60 @@ describe('BearerStrategy', () => {
     expect([thrown.status, thrown.body.message]).toEqual([500, 'thrown'])
   })
 
+  it('is an error when passport.authenticate has an option of the constructor, which would have no effect', async () => {
+    const own = new passport.Passport().use(new BearerStrategy({ tokens }))
+    const app = express()
+    app.get(
+      '/',
+      own.authenticate('bearer', { session: false, scope: 'admin' }),
+      (_req, res) => void res.json('admitted'),
+    )
+    app.use(onError)
+    const answer = await ask(app, bearerOf())
+    expect(answer.status).toBe(500)
+    expect(answer.body.message).toContain('passport.authenticate() takes no "scope". Pass it to new BearerStrategy({')
+  })
+
+  it('keeps its steps when a subclass has members of the same names', async () => {
+    class Subclass extends BearerStrategy {
+      check = () => ({ auth: undefined, user: undefined })
+      refuse = () => undefined
+      optional = true
+      verify = () => {}
+    }
+    const app = appOf(new Subclass({ tokens }))
+    expect((await ask(app)).status).toBe(401)
+    expect((await ask(app, 'Bearer x.y.z')).status).toBe(401)
+    expect((await ask(app, bearerOf())).body.user).toMatchObject({ accountId: alice.id })
+  })
+
+  it('answers each of two concurrent requests when it is passed as an object, which Passport shares', async () => {
+    const strategy = new BearerStrategy({
+      tokens,
+      isRevoked: () => new Promise((resolve) => setTimeout(resolve, 5, false)),
+    })
+    const app = express()
+    app.get('/', passport.authenticate(strategy as never, { session: false }), (req, res) => {
+      res.json({ sent: req.get('authorization'), accountId: authOf(req).accountId })
+    })
+    const ids = Array.from({ length: 20 }, (_, i) => `${i}`)
+    const answers = await Promise.all(ids.map((id) => ask(app, bearerOf(id))))
+    expect(answers.map(({ body }) => body.accountId)).toEqual(ids)
+  })
+
+  it('admits nobody when verify first fails and then succeeds', async () => {
+    const app = express()
+    const strategy = new BearerStrategy({ tokens }, (user, _auth, done) => {
+      done(new Error('first'))
+      done(null, user)
+    })
+    app.get('/', new passport.Passport().use(strategy).authenticate('bearer', { session: false }))
+    const render: ErrorRequestHandler = (_error, req, res, _next) =>
+      void setImmediate(() => res.json({ auth: req.auth ?? null }))
+    app.use(render)
+    expect((await ask(app, bearerOf())).body).toEqual({ auth: null })
+  })
+
   it('reports an async verify callback that rejects, and calls an action only once', async () => {
     const rejected = await ask(
       appOf(new BearerStrategy({ tokens }, async () => Promise.reject(new Error('later')))),
@@ -225,37 +280,65 @@ describe('LoginStrategy', () => {
   })
 })
 
-describe('firstAction', () => {
-  it('takes only the first action', () => {
-    const actions = { success: vi.fn(), fail: vi.fn(), pass: vi.fn(), error: vi.fn() }
-    const first = firstAction(actions)
-    expect(first.taken).toBe(false)
-    first.success('user', { info: 1 })
-    first.fail('challenge', 401)
-    first.pass()
-    first.error(new Error('later'))
-    expect(first.taken).toBe(true)
-    expect(actions.success.mock.calls).toEqual([['user', { info: 1 }]])
-    for (const name of ['fail', 'pass', 'error'] as const) expect(actions[name]).not.toHaveBeenCalled()
+describe('a custom callback that throws', () => {
+  const { ExtractJwt, Strategy: JwtStrategy } = createRequire(import.meta.url)('passport-jwt')
+  const jwt = () =>
+    new JwtStrategy(
+      { jwtFromRequest: ExtractJwt.fromAuthHeaderAsBearerToken(), secretOrKey: 'x' },
+      () => {},
+    ) as BearerStrategy
+  const revoking = () => new BearerStrategy({ tokens, isRevoked: async () => true })
+  const later = () => new BearerStrategy({ tokens }, (user, _auth, done) => void setImmediate(done, null, user))
+  const verify: BearerVerify = async (user, _auth, done) => done(null, user)
+
+  const STRATEGIES: [string, () => Strategy, string | undefined][] = [
+    ['passport-jwt, without a token', jwt, undefined],
+    ['passport-jwt, with an invalid token', jwt, 'Bearer x.y.z'],
+    ['BearerStrategy, without a token', () => new BearerStrategy({ tokens }), undefined],
+    ['BearerStrategy, with an invalid token', () => new BearerStrategy({ tokens }), 'Bearer x.y.z'],
+    ['BearerStrategy, with a revoked token', revoking, bearerOf()],
+    ['BearerStrategy, with a valid token', () => new BearerStrategy({ tokens }), bearerOf()],
+    ['BearerStrategy, with an async verify', () => new BearerStrategy({ tokens }, verify), bearerOf()],
+    ['BearerStrategy, with a verify that takes time', later, bearerOf()],
+    ['LoginStrategy', () => new LoginStrategy({ tokens, accounts, passwords, throttle: false }), undefined],
+  ]
+
+  describe.each(EXPRESS)('on %s', (_express, version) => {
+    it.each(STRATEGIES)('is a 500 of the error handler: %s', async (_, strategyOf, authorization) => {
+      const strategy = strategyOf()
+      const own = new passport.Passport().use(strategy)
+      const callback = vi.fn(() => {
+        throw new Error('thrown')
+      })
+      const router = version.Router()
+      router.post('/', (req, res, next) =>
+        own.authenticate(strategy.name, { session: false }, callback)(req, res, next),
+      )
+      const app = version().use('/mounted', router).use(onError)
+      const { status, body } = await request(app)
+        .post('/mounted')
+        .set(authorization ? { authorization } : {})
+      expect([status, body.message]).toEqual([500, 'thrown'])
+      expect(callback).toHaveBeenCalledOnce()
+    })
   })
-})
 
-describe('reportError', () => {
-  const actionsOf = () => ({ success: vi.fn(), fail: vi.fn(), pass: vi.fn(), error: vi.fn() })
-  const error = new Error('thrown')
-
-  it('reports an error before any action', () => {
-    const actions = actionsOf()
-    reportError(firstAction(actions))(error)
-    expect(actions.error.mock.calls).toEqual([[error]])
-  })
-
-  it('hides no error of the host after the action', () => {
-    const actions = actionsOf()
-    const first = firstAction(actions)
-    first.pass()
-    expect(() => reportError(first)(error)).toThrow(error)
-    expect(actions.error).not.toHaveBeenCalled()
+  it('throws what the action throws where there is no Express', async () => {
+    const own = new passport.Passport().use(revoking())
+    const uncaught = vi.fn()
+    const before = process.rawListeners('uncaughtException') as (() => void)[]
+    process.removeAllListeners('uncaughtException').once('uncaughtException', uncaught)
+    onTestFinished(() => {
+      for (const listener of before) process.on('uncaughtException', listener)
+    })
+    const callback = () => {
+      throw new Error('thrown')
+    }
+    const req = { headers: {}, rawHeaders: [], url: '/', socket: {} }
+    const authenticate = own.authenticate('bearer', { session: false }, callback)
+    expect(() => authenticate(req, {}, () => {})).toThrow('thrown')
+    authenticate({ ...req, headers: { authorization: bearerOf() } }, {}, () => {})
+    await vi.waitFor(() => expect(uncaught.mock.calls.map(([error]) => error.message)).toEqual(['thrown']))
   })
 })
 

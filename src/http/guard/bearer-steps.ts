@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { hasBrand } from '../../shared/brand.js'
 import { AuthError } from '../../shared/errors.js'
+import { emitter, refusalEvent } from '../../shared/events.js'
 import { callHost } from '../../shared/host-call.js'
 import { misuse } from '../../shared/misuse.js'
 import { isThenable } from '../../shared/values.js'
@@ -9,9 +10,10 @@ import { toVerifiedToken, type VerifiedToken } from '../../tokens/verified-token
 import { createHostCallLimit } from '../shared/host-call-limit.js'
 import { GUARDED_REQUESTS } from '../shared/limits.js'
 import { toRequestUser } from '../shared/request-user.js'
-import { sourceOf } from '../shared/source.js'
+import { asRefusal } from '../shared/send-answer.js'
+import { addressOf, sourceOf } from '../shared/source.js'
 import { createTurnQueue } from '../shared/turn-queue.js'
-import { askHost } from './account-check.js'
+import { askHost, invalidToken } from './account-check.js'
 import { assertB64Token, readBearer } from './bearer-header.js'
 import type { BearerSettings } from './options.js'
 
@@ -22,11 +24,16 @@ export interface Admission {
   readonly user: object | undefined
 }
 
-/**
- * Runs the guard's steps for one request: at once for a cached token without further checks, otherwise with a promise. Throws or
- * rejects with an `AuthError` for a refusal.
- */
-export type BearerCheck = (req: IncomingMessage) => Admission | Promise<Admission>
+/** The guard's steps, for the middleware and for the Passport strategy. */
+export interface BearerSteps {
+  /**
+   * Runs the guard's steps for one request: at once for a cached token without further checks, otherwise with a promise. Throws or
+   * rejects with an `AuthError` for a refusal.
+   */
+  check(req: IncomingMessage): Admission | Promise<Admission>
+  /** Returns the refusal that was thrown, and reports it to the host's observer. */
+  refuse(thrown: unknown, req: IncomingMessage): AuthError
+}
 
 /** A request with a token that is not cached waits here for its verification. */
 const waitForTurn = createTurnQueue(GUARDED_REQUESTS)
@@ -46,11 +53,12 @@ function isWithin(span: number, since: number, now: number): boolean {
 }
 
 /** Creates the guard's steps: identify → authorize → ask the host. */
-export function createBearerCheck(settings: BearerSettings): BearerCheck {
+export function createBearerSteps(settings: BearerSettings): BearerSteps {
   const { tokens, scope, anyScope, signedInWithin, optional, timeout } = settings
   const asksHost = settings.isRevoked !== undefined || settings.accounts !== undefined
   const sync = syncVerifierOf(tokens)
-  const now = sync?.now ?? (() => Date.now())
+  const { now, tolerance } = sync ?? { now: () => Date.now(), tolerance: 0 }
+  const emit = emitter(settings.onEvent)
 
   /** Reads the header and returns its token: from the cache, or verified. */
   function identify(req: IncomingMessage): VerifiedToken | undefined | Promise<VerifiedToken> {
@@ -73,8 +81,14 @@ export function createBearerCheck(settings: BearerSettings): BearerCheck {
   /** Asks a verifier that may be the host's own. A forgotten `return` in its `verify` must not count as a token. */
   async function askVerifier(text: string): Promise<VerifiedToken> {
     const auth = toVerifiedToken(await tokens.verify(text))
-    if (auth) return auth
-    throw misuse('tokens: verify must return a verified token, or throw')
+    if (!auth) throw misuse('tokens: verify must return a verified token, or throw')
+    assertNotExpired(auth)
+    return auth
+  }
+
+  /** Refuses a token that has expired: in the host's own verifier, or while the host's functions took their time. */
+  function assertNotExpired(auth: VerifiedToken): void {
+    if (!(now() < auth.expiresAt.getTime() + tolerance)) throw invalidToken('expired', auth)
   }
 
   /** Refuses a request without a token, unless the guard is optional. Refuses a token without the scopes or of an old sign-in. */
@@ -97,6 +111,7 @@ export function createBearerCheck(settings: BearerSettings): BearerCheck {
 
   async function askHostLater(req: IncomingMessage, auth: VerifiedToken): Promise<Admission> {
     const found = await limitHostCalls(sourceOf(req), () => askHost(settings, auth))
+    assertNotExpired(auth)
     return { auth, user: found && toRequestUser(found) }
   }
 
@@ -106,10 +121,17 @@ export function createBearerCheck(settings: BearerSettings): BearerCheck {
     return asksHost ? askHostLater(req, auth) : { auth, user: undefined }
   }
 
-  return function checkBearer(req) {
-    const auth = identify(req)
-    if (isThenable(auth)) return checkLater(req, auth)
-    authorize(auth)
-    return auth && asksHost ? askHostLater(req, auth) : { auth, user: undefined }
+  return {
+    check: function checkBearer(req) {
+      const auth = identify(req)
+      if (isThenable(auth)) return checkLater(req, auth)
+      authorize(auth)
+      return auth && asksHost ? askHostLater(req, auth) : { auth, user: undefined }
+    },
+    refuse(thrown, req) {
+      const error = asRefusal('guard', thrown)
+      emit({ address: addressOf(req) }, refusalEvent('bearer', error))
+      return error
+    },
   }
 }
