@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { AuthError, type TokenRefusal } from 'express-token-endpoint'
-import { expect } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { root } from './documents/repository.js'
 
 /** Returns the reason of a rejection. Fails when the promise does not reject. */
@@ -60,4 +60,18 @@ export function expectMisuse(run: () => unknown, says: string | RegExp, hides: r
   expect(error.message.slice(0, -end.length)).toMatch(says)
   expect(error.cause).toBeUndefined()
   for (const secret of hides) expect(inspect(error, { depth: 9 })).not.toContain(secret)
+}
+
+/** Collects what would end the process: uncaught exceptions and unhandled rejections, each with its message, until the test ends. */
+export function fatalErrors(): string[] {
+  const seen: string[] = []
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+    const before = process.rawListeners(event) as (() => void)[]
+    process.removeAllListeners(event).on(event, (error: Error) => void seen.push(`${event}: ${error.message}`))
+    onTestFinished(() => {
+      process.removeAllListeners(event)
+      for (const listener of before) process.on(event, listener)
+    })
+  }
+  return seen
 }

@@ -21,7 +21,7 @@ describe.skipIf(NO_HOSTS)('the page on other frameworks', () => {
     const sent = {}
     const activate = (token) => {
       const [req, res] = [
-        { headers: { authorization: `Bearer ${token}` }, socket: {} },
+        { headers: { authorization: `Bearer ${token}` }, rawHeaders: [], socket: {} },
         { set: (headers) => Object.assign(sent, headers) },
       ]
       return guard.canActivate({ switchToHttp: () => ({ getRequest: () => req, getResponse: () => res }) })

@@ -4,7 +4,7 @@ import { authOf, type GuardedRequest, type RequireBearerOptions, requireBearer }
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { withSyncVerifier } from '../../../../src/tokens/sync-verifier.js'
 import { settled } from '../../../support/concurrency.js'
-import { expectMisuse } from '../../../support/failures.js'
+import { expectMisuse, fatalErrors } from '../../../support/failures.js'
 import { ACCOUNTS, makeIssuer, makeStore } from '../../../support/fixtures.js'
 
 const tokens = makeIssuer()
@@ -201,6 +201,23 @@ it.each([
     expect((await refused.catch((error) => error)).headers['Connection']).toBe(expected)
   },
 )
+
+it('calls next once after a check, also when next throws', async () => {
+  const fatal = fatalErrors()
+  const next = vi.fn(() => {
+    throw new Error('of the host')
+  })
+  requireBearer({ tokens, isRevoked: () => false })(requestOf(newToken()), {} as ServerResponse, next)
+  await vi.waitFor(() => expect(fatal).toEqual(['uncaughtException: of the host']))
+  expect(next.mock.calls).toEqual([[]])
+})
+
+it('takes a mock that is an emitter, as node-mocks-http makes it', async () => {
+  const mock = (token?: string) =>
+    Object.assign(new PassThrough(), requestOf(token, { rawHeaders: undefined })) as never
+  expect(await ask({}, mock(newToken()))).toBe('admitted')
+  expect(await ask({}, mock())).toBe('missing_token')
+})
 
 it.each<[string, unknown]>([
   ['a Fetch Request', new Request('https://api.example.com/', { headers: { Authorization: `Bearer ${newToken()}` } })],

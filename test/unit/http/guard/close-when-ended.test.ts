@@ -1,7 +1,7 @@
 import { type AuthError, type CloseWhenEndedOptions, closeWhenEnded, type VerifiedToken } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { deferred, settled } from '../../../support/concurrency.js'
-import { expectMisuse } from '../../../support/failures.js'
+import { expectMisuse, fatalErrors } from '../../../support/failures.js'
 import { ACCOUNTS, frozenClock, makeIssuer, makeStore } from '../../../support/fixtures.js'
 
 /** The ticks of the timer. The test makes them. */
@@ -318,10 +318,7 @@ describe('against slow stores, floods and clocks', () => {
 
   it('makes what close throws after a check an uncaught exception, as after the expiration', async () => {
     const { auth, advance, clock } = await clocked()
-    const seen: unknown[] = []
-    const events = ['uncaughtException', 'unhandledRejection'] as const
-    const before = events.map((event) => process.rawListeners(event) as (() => void)[])
-    for (const event of events) process.removeAllListeners(event).on(event, (error) => seen.push(event, error.message))
+    const fatal = fatalErrors()
     const close = vi.fn()
     const options = { isRevoked: () => true, every: '1s', clock } as const
     watch(
@@ -333,11 +330,7 @@ describe('against slow stores, floods and clocks', () => {
     )
     watch(auth, close, options)
     await pass(2, advance)
-    for (const [index, event] of events.entries()) {
-      process.removeAllListeners(event)
-      for (const listener of before[index] ?? []) process.on(event, listener)
-    }
-    expect(seen).toEqual(['uncaughtException', 'close'])
+    expect(fatal).toEqual(['uncaughtException: close'])
     expect(close).toHaveBeenCalledOnce()
   })
 

@@ -6,8 +6,8 @@ import { authOf, createThrottle, type VerifiedToken } from 'express-token-endpoi
 import { BearerStrategy, type BearerVerify, LoginStrategy, type LoginVerify } from 'express-token-endpoint/passport'
 import passport from 'passport'
 import request from 'supertest'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { expectMisuse } from '../../../support/failures.js'
+import { describe, expect, it, vi } from 'vitest'
+import { expectMisuse, fatalErrors } from '../../../support/failures.js'
 import { ACCOUNTS, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../../../support/fixtures.js'
 import { EXPRESS } from '../../../support/http.js'
 
@@ -325,12 +325,7 @@ describe('a custom callback that throws', () => {
 
   it('throws what the action throws where there is no Express', async () => {
     const own = new passport.Passport().use(revoking())
-    const uncaught = vi.fn()
-    const before = process.rawListeners('uncaughtException') as (() => void)[]
-    process.removeAllListeners('uncaughtException').once('uncaughtException', uncaught)
-    onTestFinished(() => {
-      for (const listener of before) process.on('uncaughtException', listener)
-    })
+    const fatal = fatalErrors()
     const callback = () => {
       throw new Error('thrown')
     }
@@ -338,7 +333,7 @@ describe('a custom callback that throws', () => {
     const authenticate = own.authenticate('bearer', { session: false }, callback)
     expect(() => authenticate(req, {}, () => {})).toThrow('thrown')
     authenticate({ ...req, headers: { authorization: bearerOf() } }, {}, () => {})
-    await vi.waitFor(() => expect(uncaught.mock.calls.map(([error]) => error.message)).toEqual(['thrown']))
+    await vi.waitFor(() => expect(fatal).toEqual(['uncaughtException: thrown']))
   })
 })
 
