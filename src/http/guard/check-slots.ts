@@ -6,15 +6,10 @@ const AT_ONCE = { total: 64, perOwner: 32 }
 
 type Check = () => Promise<void>
 
-interface Owner {
-  running: number
-  /** The checks that wait, in the order in which they became due. */
-  readonly waiting: Set<Check>
-}
-
-/** The owners that have checks. The first is the next to serve. */
-const owners = new Map<object, Owner>()
-let running = 0
+/** The checks that wait, in the order in which they became due. The first owner is the next to serve. */
+const waiting = new Map<object, Set<Check>>()
+const running = new WeakMap<object, number>()
+let total = 0
 let isScheduled = false
 
 /**
@@ -22,47 +17,43 @@ let isScheduled = false
  * @param check a function that does not reject
  * @returns a function that removes the check while it waits
  */
-export function runCheck(key: object, check: Check): () => void {
-  const owner = owners.get(key) ?? { running: 0, waiting: new Set() }
-  owners.set(key, owner)
-  owner.waiting.add(check)
+export function runCheck(owner: object, check: Check): () => void {
+  const checks = waiting.get(owner) ?? new Set()
+  waiting.set(owner, checks.add(check))
   startAll()
   return () => {
-    owner.waiting.delete(check)
-    forgetIdle(key, owner)
+    if (checks.delete(check) && checks.size === 0) waiting.delete(owner)
   }
 }
 
 function startAll(): void {
-  for (let next = nextOwner(); next; next = nextOwner()) {
-    const [key, owner] = next
-    const [check] = owner.waiting
-    if (check) start(key, owner, check)
-  }
+  for (let next = nextCheck(); next; next = nextCheck()) start(...next)
 }
 
-function nextOwner(): [object, Owner] | undefined {
-  if (running >= AT_ONCE.total) return undefined
-  for (const entry of owners) {
-    const [, owner] = entry
-    if (owner.waiting.size > 0 && owner.running < AT_ONCE.perOwner) return entry
+function nextCheck(): [owner: object, check: Check] | undefined {
+  if (total >= AT_ONCE.total) return undefined
+  for (const [owner, [check]] of waiting) {
+    if (check && (running.get(owner) ?? 0) < AT_ONCE.perOwner) return [owner, check]
   }
   return undefined
 }
 
-function start(key: object, owner: Owner, check: Check): void {
-  owner.waiting.delete(check)
-  owner.running++
-  running++
+function start(owner: object, check: Check): void {
+  const checks = waiting.get(owner)
+  checks?.delete(check)
   // The owners take turns.
-  owners.delete(key)
-  owners.set(key, owner)
+  waiting.delete(owner)
+  if (checks && checks.size > 0) waiting.set(owner, checks)
+  count(owner, 1)
   check().finally(() => {
-    owner.running--
-    running--
-    forgetIdle(key, owner)
+    count(owner, -1)
     startLater()
   })
+}
+
+function count(owner: object, by: 1 | -1): void {
+  running.set(owner, (running.get(owner) ?? 0) + by)
+  total += by
 }
 
 /** Starts the next checks in another turn of the event loop, so that many short checks do not delay requests. */
@@ -73,8 +64,4 @@ function startLater(): void {
     isScheduled = false
     startAll()
   })
-}
-
-function forgetIdle(key: object, owner: Owner): void {
-  if (owner.running === 0 && owner.waiting.size === 0 && owners.get(key) === owner) owners.delete(key)
 }

@@ -84,20 +84,22 @@ function challenge(refusal: AuthError, realm: string): Answer['headers'] {
   const maxAge = code === 'insufficient_user_authentication' ? own(refusal, 'maxAge') : undefined
   const error = REFUSALS[code].challenge
   if (error === undefined) return {}
-  const parameters = [
-    ['realm', realm],
-    ...(error
-      ? [
-          ['error', error],
-          ['error_description', message],
-        ]
-      : []),
-    ...(scope ? [['scope', scope.join(' ')]] : []),
-    ...(maxAge === undefined ? [] : [['max_age', String(maxAge)]]),
-  ]
-  const quoted = parameters.map(([name, value = '']) => `${name}="${quotable(value).replace(/["\\]/g, '\\$&')}"`)
-  return { 'WWW-Authenticate': `Bearer ${quoted.join(', ')}` }
+  const parameters = {
+    realm,
+    ...(error && { error, error_description: message }),
+    ...(scope && { scope: scope.join(' ') }),
+    ...(maxAge !== undefined && { max_age: maxAge }),
+  }
+  const list = Object.entries(parameters).map(([name, value]) => `${name}=${quoted(value)}`)
+  return { 'WWW-Authenticate': `Bearer ${list.join(', ')}` }
 }
 
-/** Removes the characters that a challenge cannot hold. The message of a refusal may be from the host's verifier. */
-const quotable = (value: unknown) => String(value).replace(/[^\x20-\x7e]/g, ' ')
+/**
+ * Returns a quoted string (RFC 9110 section 5.6.4). A space replaces what a challenge cannot hold: the message of a refusal may be from
+ * the host's verifier.
+ */
+function quoted(value: unknown): string {
+  return `"${String(value)
+    .replace(/[^\x20-\x7e]/g, ' ')
+    .replace(/["\\]/g, '\\$&')}"`
+}

@@ -34,6 +34,20 @@ it.each(['Bearer', 'bearer', 'Bearer\tabc', 'Bearer,abc', 'bearer"abc"'])(
   },
 )
 
+it('refuses a request with 1,000 header lines, of which Node may have dropped some', () => {
+  const [more, all] = [999, 1000].map((count) =>
+    Array(count - 1)
+      .fill(['x', 'a'])
+      .flat(),
+  )
+  const request = (lines: string[]) =>
+    ({ ...bearing('/'), rawHeaders: [...bearing('/').rawHeaders, ...lines] }) as never
+  expect(readBearer(request(more as string[]))).toBe('abc')
+  expect(thrownBy(() => readBearer(request(all as string[])))).toMatchObject({ code: 'invalid_request' })
+  const anonymous = { ...bearing('/'), headers: {}, rawHeaders: ['x', 'a', ...(all as string[])] } as never
+  expect(thrownBy(() => readBearer(anonymous))).toMatchObject({ code: 'invalid_request' })
+})
+
 it('reads no header that the headers inherit', () => {
   const headers = Object.create({ authorization: 'Bearer abc' })
   expect(readBearer({ ...bearing('/'), headers } as IncomingMessage)).toBeUndefined()

@@ -77,15 +77,15 @@ describe('without checks', () => {
   })
 })
 
-it('closes at most 250 of 100,000 connections in one turn of the event loop', async () => {
+it('closes at most 250 connections in one turn of the event loop', async () => {
   const { auth, goTo, start } = await opened()
   let now = start
   let closed = 0
-  for (let i = 0; i < 100_000; i++) watch(auth, () => void closed++, { clock: () => now })
+  for (let i = 0; i < 2000; i++) watch(auth, () => void closed++, { clock: () => now })
   now += HOUR
   const ticking = goTo(SECOND, SECOND)
   let most = closed
-  while (closed < 100_000) {
+  while (closed < 2000) {
     const before = closed
     for (const tick of [...ticks]) tick()
     await new Promise((resolve) => setImmediate(resolve))
@@ -247,7 +247,7 @@ describe('with checks', () => {
     const { close, goTo } = await opened({ isRevoked, every: '1s', keepFor: '2s', timeout: '1m' })
     await goTo(2 * SECOND, SECOND)
     expect(close).not.toHaveBeenCalled()
-    await goTo(4 * SECOND, SECOND)
+    await goTo(3 * SECOND, SECOND)
     expect(reasonOf(close)).toEqual([['unavailable', undefined]])
   })
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import {
+  assertNoBearerOption,
   type BearerStrategyOptions,
   type RequireBearerOptions,
   readBearerOptions,
@@ -29,6 +30,23 @@ it('has defaults: any scope, any age, no look-up, the issuer as the realm', () =
   expect(read({})).toEqual({ ...defaults, forwardErrors: false })
   expect(readForPassport({})).toEqual(defaults)
   expect(read({ realm: 'reports' }).realm).toBe('reports')
+})
+
+it('refuses its own options in passport.authenticate(), and leaves those of Passport alone', () => {
+  expect(() => assertNoBearerOption({ session: false, failWithError: true, assignProperty: 'account' })).not.toThrow()
+  for (const option of [
+    'tokens',
+    'scope',
+    'anyScope',
+    'signedInWithin',
+    'accounts',
+    'isRevoked',
+    'optional',
+    'realm',
+  ]) {
+    const message = `BearerStrategy: passport.authenticate() takes no "${option}". Pass it to new BearerStrategy({ ${option} })`
+    expectMisuse(() => assertNoBearerOption({ session: false, [option]: undefined }), message)
+  }
 })
 
 it.each(['scope', 'anyScope'])('refuses %s with the value undefined, which a misspelt name has', (option) => {
