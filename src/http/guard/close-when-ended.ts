@@ -66,7 +66,7 @@ export function closeWhenEnded(
   const expiresAt = auth.expiresAt.getTime()
   // A clock that is set back must neither delay a check nor prolong the token.
   const now = steadyClock(settings.clock)
-  let checkAt = owner ? now() + every : Number.POSITIVE_INFINITY
+  let checkAt = now() + every
   /** The time at which the first check was due after the last successful check. */
   let uncheckedSince = Number.POSITIVE_INFINITY
   let lastFailure: AuthError | undefined

@@ -110,7 +110,7 @@ it.each([
   await goTo(2 * SECOND, SECOND)
   expect(close.mock.calls).toMatchObject([[{ code: 'unavailable', dependency: 'internal', cause: expect.any(Error) }]])
   expect(other).not.toHaveBeenCalled()
-  expect(() => closeWhenEnded(auth, close, { clock: broken, isRevoked: () => false })).toThrow()
+  expect(() => closeWhenEnded(auth, close, { clock: broken })).toThrow()
 })
 
 describe('with checks', () => {
