@@ -27,23 +27,21 @@ export function runCheck(owner: object, check: Check): () => void {
 }
 
 function startAll(): void {
-  for (let next = nextCheck(); next; next = nextCheck()) start(...next)
+  for (let next = nextOwner(); next; next = nextOwner()) startFirst(...next)
 }
 
-function nextCheck(): [owner: object, check: Check] | undefined {
+function nextOwner(): [owner: object, checks: Set<Check>] | undefined {
   if (total >= AT_ONCE.total) return undefined
-  for (const [owner, [check]] of waiting) {
-    if (check && (running.get(owner) ?? 0) < AT_ONCE.perOwner) return [owner, check]
-  }
+  for (const entry of waiting) if ((running.get(entry[0]) ?? 0) < AT_ONCE.perOwner) return entry
   return undefined
 }
 
-function start(owner: object, check: Check): void {
-  const checks = waiting.get(owner)
-  checks?.delete(check)
+function startFirst(owner: object, checks: Set<Check>): void {
+  const check = checks.values().next().value as Check
+  checks.delete(check)
   // The owners take turns.
   waiting.delete(owner)
-  if (checks && checks.size > 0) waiting.set(owner, checks)
+  if (checks.size > 0) waiting.set(owner, checks)
   count(owner, 1)
   check().finally(() => {
     count(owner, -1)
