@@ -233,6 +233,11 @@ export const LINKED: readonly LinkedPromise[] = [
     texts: ['a removed key verifies nothing after 10 minutes'],
   },
   {
+    words: 'A check ends after 5 minutes',
+    test: 'test/contract/command/check.test.ts',
+    texts: ['ends the check after 5 minutes'],
+  },
+  {
     words: 'sends the password only to the token endpoint, and the token only to the origin',
     test: model('client'),
     texts: ['nothing is sent to another origin', 'the password goes to no redirect', 'no error shows a secret'],
