@@ -8,10 +8,7 @@ const PEM = /-----BEGIN|LS0tLS1CRUdJTi|---- BEGIN SSH2/
 
 /** A public key of OpenSSH, as a line of text and as bytes (RFC 4253 section 6.6). */
 const SSH_LINE = /(?:^|\s)(?:ssh-|ecdsa-sha2-|sk-)\S+ AAAA/
-const SSH_BYTES = /^\0{3}[^\0](?:ssh-|ecdsa-sha2-|sk-)/
-
-const HEX = /^[\da-f]{2,}$/i
-const BASE64 = /^[\w+/-]{2,}=*$/
+const SSH_BYTES = /\0{3}[^\0](?:ssh-|ecdsa-sha2-|sk-)/
 
 /** The curves of uncompressed points (SEC 1 section 2.3.3), by the number of bytes. */
 const CURVES: Readonly<Record<number, string>> = { 65: 'prime256v1', 97: 'secp384r1', 133: 'secp521r1' }
@@ -28,15 +25,10 @@ export function keyPairIn(secret: Buffer): string | undefined {
   return undefined
 }
 
-/** Returns the bytes, and the bytes that their text stands for. */
+/** Returns the bytes, and the bytes that their text stands for in hex and in base64. */
 function readingsOf(bytes: Buffer): Buffer[] {
   const text = bytes.toString('latin1').replace(/[^\x21-\x7e]/g, '')
-  const digits = text.replace(/^0x|:/gi, '')
-  return [
-    bytes,
-    ...(HEX.test(digits) ? [Buffer.from(digits, 'hex')] : []),
-    ...(BASE64.test(text) ? [Buffer.from(text, 'base64')] : []),
-  ]
+  return [bytes, Buffer.from(text.replace(/0x|:/gi, ''), 'hex'), Buffer.from(text, 'base64')]
 }
 
 function formatOf(bytes: Buffer): string | undefined {
@@ -44,8 +36,8 @@ function formatOf(bytes: Buffer): string | undefined {
   if (PEM.test(text)) return 'PEM'
   if (isJwk(text)) return 'JWK'
   if (SSH_LINE.test(text) || SSH_BYTES.test(bytes.toString('latin1'))) return 'key of SSH'
-  if (bytes[0] === SEQUENCE && DER_READERS.some((read) => succeeds(() => read(bytes)))) return 'key in DER'
-  const curve = bytes[0] === 4 && CURVES[bytes.length]
+  if (DER_READERS.some((read) => succeeds(() => read(bytes)))) return 'key in DER'
+  const curve = CURVES[bytes.length]
   return curve && succeeds(() => ECDH.convertKey(bytes, curve)) ? 'point of an EC key' : undefined
 }
 
@@ -55,9 +47,6 @@ function isJwk(text: string): boolean {
   const kty = own(json, 'kty')
   return Array.isArray(own(json, 'keys')) || (typeof kty === 'string' && kty !== 'oct')
 }
-
-/** The first byte of a structure in DER (ITU-T X.690 section 8.9). */
-const SEQUENCE = 0x30
 
 /** The structures of public keys, private keys and certificates (RFC 5280, RFC 8017, RFC 5958, RFC 5915). */
 const DER_READERS: readonly ((key: Buffer) => unknown)[] = [

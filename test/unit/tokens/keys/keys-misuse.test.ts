@@ -349,6 +349,7 @@ describe('another form of a key pair as a secret', () => {
     ['an EC key in DER', 'key in DER', der(ec.publicKey, 'spki')],
     ['a private key in DER', 'key in DER', der(rsa.privateKey, 'pkcs8')],
     ['a private key of PKCS #1', 'key in DER', der(rsa.privateKey, 'pkcs1')],
+    ['a private EC key in DER', 'key in DER', der(ec.privateKey, 'pkcs8')],
     ['a private key of SEC 1', 'key in DER', der(ec.privateKey, 'sec1')],
     ['DER and a line end', 'key in DER', Buffer.concat([spki, Buffer.from('\n')])],
     ['DER in hex', 'key in DER', spki.toString('hex')],
@@ -367,6 +368,8 @@ describe('another form of a key pair as a secret', () => {
     ['a PEM in hex', 'PEM', Buffer.from(pem).toString('hex')],
     ['a JWK in base64', 'JWK', Buffer.from(JSON.stringify({ kty: 'RSA', n, e })).toString('base64')],
     ['an EC point', 'point of an EC key', point],
+    ['a point of P-384', 'point of an EC key', der(pairOf('ES384').publicKey, 'spki').subarray(-97)],
+    ['a point of P-521', 'point of an EC key', der(pairOf('ES512').publicKey, 'spki').subarray(-133)],
     ['an EC point in hex', 'point of an EC key', point.toString('hex')],
   ])('is refused: %s', (_, format, secret) => {
     const message = new RegExp(

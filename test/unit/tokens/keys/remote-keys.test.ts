@@ -119,7 +119,11 @@ describe('remote keys', () => {
     }) as RequestListener)
     await passes(one)
     expect(seen).toHaveLength(1)
-    expect(seen[0]).toMatchObject({ accept: 'application/jwk-set+json, application/json', 'cache-control': 'no-cache' })
+    expect(seen[0]).toMatchObject({
+      accept: 'application/jwk-set+json, application/json',
+      'accept-encoding': 'identity',
+      'cache-control': 'no-cache',
+    })
   })
 })
 
