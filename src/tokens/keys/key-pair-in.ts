@@ -36,7 +36,7 @@ function formatOf(bytes: Buffer): string | undefined {
   if (PEM.test(text)) return 'PEM'
   if (isJwk(text)) return 'JWK'
   if (SSH_LINE.test(text) || SSH_BYTES.test(bytes.toString('latin1'))) return 'key of SSH'
-  if (DER_READERS.some((read) => succeeds(() => read(bytes)))) return 'key in DER'
+  if (bytes[0] === SEQUENCE && DER_READERS.some((read) => succeeds(() => read(bytes)))) return 'key in DER'
   const curve = CURVES[bytes.length]
   return curve && succeeds(() => ECDH.convertKey(bytes, curve)) ? 'point of an EC key' : undefined
 }
@@ -47,6 +47,9 @@ function isJwk(text: string): boolean {
   const kty = own(json, 'kty')
   return Array.isArray(own(json, 'keys')) || (typeof kty === 'string' && kty !== 'oct')
 }
+
+/** The first byte of a structure in DER (ITU-T X.690 section 8.9). Most secrets begin otherwise, and need no reader. */
+const SEQUENCE = 0x30
 
 /** The structures of public keys, private keys and certificates (RFC 5280, RFC 8017, RFC 5958, RFC 5915). */
 const DER_READERS: readonly ((key: Buffer) => unknown)[] = [
