@@ -18,7 +18,7 @@ export {
   type PasswordsSlot,
 } from './accounts/passwords/passwords.js'
 export type { Budget } from './accounts/throttle/budget-option.js'
-export type { Limiter, LimiterOptions } from './accounts/throttle/memory-budget.js'
+export type { Limiter, LimiterOptions } from './accounts/throttle/shared-limit.js'
 export type { Spraying } from './accounts/throttle/spraying.js'
 export { createThrottle, type Throttle, type ThrottleOptions } from './accounts/throttle/throttle.js'
 export type { RevocationCheck } from './http/guard/account-check.js'

@@ -5,7 +5,8 @@ import type { Source } from '../shared/queues/fair-queue.js'
 import { type Account, type AccountStore, type FoundAccount, readAccount } from './account.js'
 import type { Passwords, PasswordsSlot } from './passwords/passwords.js'
 import { isTooLong } from './throttle/account-key.js'
-import type { Spent, Throttle } from './throttle/throttle.js'
+import type { Attempt, Spent } from './throttle/attempt.js'
+import type { Throttle } from './throttle/throttle.js'
 
 export interface Credentials {
   email: string
@@ -39,43 +40,62 @@ export interface LoggedIn extends FoundAccount {
   asOf: Date
 }
 
-export type Login = (credentials: Credentials, context: LoginContext) => Promise<LoggedIn>
+/** Authenticates credentials. */
+export interface Login {
+  (credentials: Credentials, context: LoginContext): Promise<LoggedIn>
+  /**
+   * Refuses a client whose address is known to have reached its failed-login limit. Call it before the body is read.
+   * @throws AuthError `too_many_attempts`
+   */
+  checkAddress(address: string | undefined): void
+}
 
-/** Refusals of a queue slot: the password was not checked. */
-const NOT_CHECKED = ['client_closed_request', 'overloaded'] as const
+/** Refusals of a queue slot and of the failed-login limits: the password was not checked. */
+const NOT_CHECKED = ['client_closed_request', 'overloaded', 'too_many_attempts'] as const
 
 const SYSTEM_CLOCK = { now: () => new Date() }
-
-const THROTTLED = ['too_many_attempts'] as const
 
 /**
  * Creates the login: credentials → account. Its steps, in this order:
  *
- * 1. refuse at once when a failed-login limit is known to be used up
- * 2. wait for a queue slot
- * 3. count the attempt against the limits
- * 4. look the account up, and check the password: one look-up and one check for every request
- * 5. take the attempt back, unless it was a failed login
- * 6. replace an outdated hash
+ * 1. refuse at once when a failed-login limit is known to be reached
+ * 2. wait for a queue slot, and for room in the limits
+ * 3. look the account up
+ * 4. wait for a hashing thread, and count the attempt for all processes
+ * 5. check the password: one look-up and one check for every request
+ * 6. end the attempt: a failed login becomes a failure
+ * 7. replace an outdated hash
  *
  * Rejects with an `AuthError`: `too_many_attempts`, `overloaded`, `invalid_credentials`, `client_closed_request`, or `unavailable`
  * when the store, the password check or the throttle fails.
  */
 export function createLogin({ store, passwords, throttle, timeout, clock = SYSTEM_CLOCK }: LoginParts): Login {
-  async function check({ email, password }: Credentials, slot: PasswordsSlot, signal: AbortSignal): Promise<LoggedIn> {
-    const asOf = clock.now()
+  const throttling = { timeout, passThrough: NOT_CHECKED }
+
+  async function lookUp(email: string): Promise<FoundAccount | undefined> {
     // No account has an address that is too long or has a zero character, and a database may fail on such an address.
-    const lookUp = async () =>
-      email.includes('\0') || isTooLong(email) ? undefined : readAccount(await store.findByEmail(email))
-    const found = await callHost('accounts', lookUp, { timeout, signal })
-    const hash = found?.account.passwordHash
-    const matches = await callHost('passwords', () => slot.verify(password, hash), { passThrough: NOT_CHECKED })
+    if (email.includes('\0') || isTooLong(email)) return undefined
+    return readAccount(await store.findByEmail(email))
+  }
+
+  async function check(
+    { email, password }: Credentials,
+    slot: PasswordsSlot,
+    attempt: Attempt | undefined,
+    signal: AbortSignal,
+  ): Promise<LoggedIn> {
+    const asOf = clock.now()
+    // Not ended when the client disconnects: the look-up keeps its slot while it runs.
+    const found = await callHost('accounts', () => lookUp(email), { timeout })
+    if (signal.aborted) throw new AuthError('client_closed_request')
+    const about = found && { accountId: found.account.id }
+    const checking = { passThrough: NOT_CHECKED, about }
+    await callHost('passwords', () => slot.start?.(), checking)
+    await callHost('throttle', () => attempt?.count(), { ...throttling, late: () => giveBack(attempt) })
+    const matches = await callHost('passwords', () => slot.verify(password, found?.account.passwordHash), checking)
     const reason = refusalOf(found?.account, matches)
     if (found && !reason) return { ...found, asOf }
-    throw new AuthError('invalid_credentials', {
-      ...(reason && { reason }),
-      ...(found && { accountId: found.account.id }),
-    })
+    throw new AuthError('invalid_credentials', { ...(reason && { reason }), ...about })
   }
 
   async function rehash({ id, passwordHash }: Account, password: string, slot: PasswordsSlot): Promise<void> {
@@ -84,48 +104,72 @@ export function createLogin({ store, passwords, throttle, timeout, clock = SYSTE
     await callHost('accounts', () => store.replacePasswordHash?.(id, passwordHash, replacement), { timeout })
   }
 
-  return async function login(credentials, { address, source, signal, failed }) {
-    const { email, password } = credentials
-    const throttling = { timeout, passThrough: THROTTLED }
+  /** Creates the attempt, unless a limit is known to be reached. */
+  async function checkedAttempt({ email, password }: Credentials, { address, failed }: LoginContext) {
+    const digest = await throttle?.digestPassword?.(password)
+    const attempt = throttle && attemptOf(throttle, email, address, (error) => failed('throttle', error), digest)
+    await attempt?.check()
+    return attempt
+  }
+
+  async function logIn(credentials: Credentials, context: LoginContext): Promise<LoggedIn> {
+    const { source, signal, failed } = context
     if (signal.aborted) throw new AuthError('client_closed_request')
-    const digest =
-      throttle?.digestPassword && (await callHost('throttle', () => throttle.digestPassword?.(password), throttling))
-    if (throttle?.check) await callHost('throttle', () => throttle.check?.(email, address, digest), throttling)
+    const attempt = await callHost('throttle', () => checkedAttempt(credentials, context), throttling)
+    let begun = attempt === undefined
+    const admit = () => {
+      begun ||= attempt?.begin() === true
+      return begun
+    }
     const reserve = async () =>
-      (await passwords.reserve?.({ source, signal, timeout })) ?? withoutQueue(passwords, timeout)
-    const slot = await callHost('passwords', reserve, { timeout, passThrough: NOT_CHECKED, late: leave })
+      (await passwords.reserve?.({ source, signal, timeout, admit })) ?? withoutQueue(passwords, timeout)
+    let slot: PasswordsSlot | undefined
     try {
-      const storeFailed = (error: unknown) => failed('throttle', error)
-      const spent =
-        throttle &&
-        (await callHost('throttle', () => throttle.spend(email, address, storeFailed, digest), {
-          ...throttling,
-          late: giveBack,
-        }))
-      const loggedIn = await check(credentials, slot, signal).catch(async (error: unknown) => {
-        const code = isAuthError(error) ? error.code : undefined
-        if (code === 'invalid_credentials') await callHost('throttle', () => spent?.failed?.(), throttling)
-        // An unchecked password is not a failed login. Disconnecting again and again still counts against the address.
-        else giveBack(spent, code === 'client_closed_request' ? 'address' : undefined)
-        throw error
-      })
-      giveBack(spent)
-      await rehash(loggedIn.account, password, slot).catch((error: unknown) => failed(...failureOf(error)))
+      slot = await callHost('passwords', reserve, { timeout, passThrough: NOT_CHECKED, late: leave })
+      // A host's own queue may not call `admit`.
+      if (!admit()) throw new AuthError('overloaded')
+      const loggedIn = await check(credentials, slot, attempt, signal)
+      giveBack(attempt)
+      await rehash(loggedIn.account, credentials.password, slot).catch((error: unknown) => failed(...failureOf(error)))
       return loggedIn
+    } catch (error) {
+      const code = isAuthError(error) ? error.code : undefined
+      if (code === 'invalid_credentials') await callHost('throttle', () => attempt?.failed?.(), throttling)
+      // An unchecked password is not a failed login. Disconnecting again and again still counts against the address.
+      else giveBack(attempt, code === 'client_closed_request' ? 'address' : undefined)
+      throw error
     } finally {
       leave(slot)
     }
   }
+
+  return Object.assign(logIn, { checkAddress: (address?: string) => throttle?.checkAddress?.(address) })
+}
+
+/** Returns the attempt of a throttle. A host's own throttle may only have `spend`, which counts before the password is checked. */
+function attemptOf(throttle: Throttle, ...login: Parameters<Throttle['spend']>): Attempt {
+  if (throttle.attempt) return throttle.attempt(...login)
+  const [email, address, , digest] = login
+  let spent: Spent | undefined
+  return {
+    check: () => throttle.check?.(email, address, digest),
+    begin: () => true,
+    async count() {
+      spent = await throttle.spend(...login)
+    },
+    giveBack: (except) => spent?.giveBack(except),
+    failed: () => spent?.failed?.(),
+  }
 }
 
 /** Leaves a slot. A host's own slot may be asynchronous, and fail. */
-function leave(slot: PasswordsSlot): void {
-  tell(() => slot.leave(), undefined)
+function leave(slot: PasswordsSlot | undefined): void {
+  tell(() => slot?.leave(), undefined)
 }
 
 /** Takes an attempt back. A host's own throttle may do so asynchronously, and fail. */
-function giveBack(spent: Spent | undefined, except?: 'address'): void {
-  tell(() => spent?.giveBack(except), undefined)
+function giveBack(attempt: Spent | undefined, except?: 'address'): void {
+  tell(() => attempt?.giveBack(except), undefined)
 }
 
 /** Returns a slot with the same deadlines for a host's own object that has no queue. */

@@ -75,6 +75,8 @@ export interface DependencyFailedEvent extends EventBase {
   dependency: Dependency
   /** True when the request got `503` because of the failure. When false, a second event reports how the request ended. */
   refused: boolean
+  /** The account whose password could not be checked. Only on failures of the password check. */
+  accountId?: string
   /** The error that the dependency threw, unchanged. Its content comes from the host. */
   error: unknown
 }
@@ -139,7 +141,9 @@ const TOKEN_EVENTS: Partial<Record<AuthErrorCode, AuthEvent['type']>> = {
 /** Returns the event for a refusal by the token endpoint or by the guard. */
 export function refusalEvent(by: 'token' | 'bearer', error: AuthError): Told<AuthEvent> {
   const { code, reason, accountId, tokenId, dependency, limit } = bare(error)
-  if (dependency) return { type: 'dependency.failed', dependency, refused: true, error: error.cause }
+  if (dependency) {
+    return { type: 'dependency.failed', dependency, refused: true, ...(accountId && { accountId }), error: error.cause }
+  }
   const type = (by === 'token' && TOKEN_EVENTS[code]) || `${by}.refused`
   const about = {
     ...(reason && { reason }),

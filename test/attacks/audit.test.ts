@@ -76,7 +76,7 @@ const KINDS: Record<string, Kind> = {
     ends: 'token.throttled too_many_attempts',
     options: () => {
       const throttle = createThrottle({ budgets: { pair: { points: 1, duration: '1h' } } })
-      void throttle.spend(ALICE, '127.0.0.1', () => {})
+      void throttle.spend(ALICE, '127.0.0.1', () => {}).then(({ failed }) => failed?.())
       return { throttle }
     },
   },

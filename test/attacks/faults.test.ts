@@ -11,7 +11,7 @@ import {
   tokenRouter,
 } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
-import { all, deferred, settled, statuses } from '../support/concurrency.js'
+import { all, deferred, settled, statuses, until } from '../support/concurrency.js'
 import {
   ACCOUNTS,
   countingHasher,
@@ -156,7 +156,7 @@ describe('a hasher that', () => {
     const passwords = withHasher(() => verify(), { concurrency: 1 })
     const { send } = await start({ passwords })
     expect(statuses(await all(20, () => send(good)))).toEqual({ 503: 20 })
-    expect(passwords.load()).toEqual({ active: 0, waiting: 0 })
+    expect(passwords.load()).toEqual({ active: 1, waiting: 0 })
     verify = () => true
     answer.resolve(false)
     await settled()
@@ -166,9 +166,11 @@ describe('a hasher that', () => {
 
   it('hangs and never answers: service goes on all the same', async () => {
     let verify: () => unknown = hang
-    const { send } = await start({ passwords: withHasher(() => verify(), { concurrency: 1 }) })
+    const passwords = withHasher(() => verify(), { concurrency: 1 })
+    const { send } = await start({ passwords })
     expect(await send(good)).toMatchObject({ status: 503 })
     verify = () => true
+    await until(() => expect(passwords.load().active).toBe(0))
     expect(await send(good)).toMatchObject({ status: 200 })
   })
 })

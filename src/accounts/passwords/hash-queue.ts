@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { AuthError } from '../../shared/errors.js'
 import { withDeadline } from '../../shared/host-call.js'
-import { createFairQueue, type FairQueue, type QueueSlot, type Source } from '../../shared/queues/fair-queue.js'
+import { createFairQueue, type QueueLimits, type QueueSlot, type Source } from '../../shared/queues/fair-queue.js'
 
 /** The load of the password checks, for metrics. */
 export interface HashQueueLoad {
@@ -22,36 +22,48 @@ export interface SlotRequest {
   signal?: AbortSignal | undefined
   /** The time limit for the wait until the hash begins, and again for the hash, in milliseconds. Default: none. */
   timeout?: number | undefined
+  /**
+   * Called when a slot is free. With false, the login waits until another login has left. An error ends the wait. Default: every
+   * login gets the slot.
+   */
+  admit?: (() => boolean) | undefined
 }
 
 /**
  * The limits of one hash.
  * @inline
  */
-export interface RunRequest extends SlotRequest {
-  /** Time limit for the wait for a hashing thread, in milliseconds. Default: the timeout. */
-  waitTimeout?: number | undefined
+interface RunRequest {
+  /** Time limit for the hash, in milliseconds. Default: none. */
+  timeout?: number | undefined
+  /** True when another service does the work, so that it needs no thread after the time limit. Default false. */
+  external?: boolean | undefined
 }
 
 /** A login's slot, held from before the look-up until the work is done. */
 export interface HashSlot {
   /** The time of the call of `acquire`, by `performance.now()`. */
   readonly since: number
+  /**
+   * Waits for a hashing thread, for the next `run`.
+   * @throws AuthError `client_closed_request`, or `overloaded` after the timeout
+   */
+  start(request?: Pick<SlotRequest, 'signal' | 'timeout'>): Promise<void>
+  /**
+   * Runs a task on the thread of `start`. The thread is free when the task has ended, which may be after the time limit, and at the
+   * latest after 12 time limits.
+   * @throws Error when the task takes too long
+   */
+  run<T>(task: () => T | Promise<T>, request?: RunRequest): Promise<T>
   leave(): void
 }
 
 export interface HashQueue {
   /**
    * Waits for a slot.
-   * @throws AuthError `overloaded` when the queue is full or the wait is too long, `client_closed_request`
+   * @throws AuthError `overloaded` when the queue is full or the wait is too long, `client_closed_request`; what `admit` throws
    */
   acquire(request?: SlotRequest): Promise<HashSlot>
-  /**
-   * Runs a task of a login that holds a slot as soon as fewer than `concurrency` others run. A task that takes too long makes room for
-   * the next one, although it may never end.
-   * @throws AuthError `client_closed_request`, or `overloaded` when it would start too late; Error when the task takes too long
-   */
-  run<T>(task: () => T | Promise<T>, request?: RunRequest): Promise<T>
   load(): HashQueueLoad
 }
 
@@ -67,86 +79,145 @@ const SLOTS_PER_THREAD = 32
 /** The most waiting logins of one connection. Only a client that pipelines requests has more than one. */
 const PER_CONNECTION = 64
 
+/** A thread is free after that many time limits, because a host's own hasher may never end. */
+const MOST_TIMEOUTS = 12
+
 const NOWHERE: Source = { network: 'unknown', connection: undefined }
 
-/** A waiting login. The queue calls `start` when a slot is free, or `drop` to enforce its limits. */
+/** Limits how many passwords are hashed at a time and how many logins wait, and shares the wait between client networks. */
+export function createHashQueue(concurrency: number, queue: number): HashQueue {
+  const most = Math.min(concurrency * SLOTS_PER_THREAD, concurrency + queue)
+  /** A login may wait for others of its account while slots are free, so the room depends on the slots that are held. */
+  const limits = {
+    get total() {
+      return concurrency + queue - slots.held
+    },
+    get perNetwork() {
+      return Math.ceil(limits.total / 2)
+    },
+    perConnection: PER_CONNECTION,
+  }
+  const slots = createGate(most, limits)
+  const threads = createGate(concurrency, { total: most, perNetwork: most, perConnection: most })
+
+  return {
+    async acquire(request = {}) {
+      const { source } = request
+      const since = performance.now()
+      await slots.enter(request)
+      /** The login, and a task that has not ended after its time limit. */
+      let users = 1
+      let hasThread = false
+      const leave = () => {
+        if (--users === 0) slots.leave()
+      }
+      return {
+        since,
+        async start(limits) {
+          if (hasThread) return
+          await threads.enter({ source, ...limits })
+          hasThread = true
+        },
+        async run(task, { timeout, external } = {}) {
+          hasThread = false
+          users++
+          const done = (async () => task())()
+          const end = () => {
+            threads.leave()
+            leave()
+          }
+          withDeadline(timeout && timeout * (external ? 1 : MOST_TIMEOUTS), () => done).then(end, end)
+          return withDeadline(timeout, () => done)
+        },
+        leave: once(() => {
+          if (hasThread) threads.leave()
+          leave()
+        }),
+      }
+    },
+    load: () => ({ active: threads.held, waiting: slots.waiting + slots.held - threads.held }),
+  }
+}
+
+/** A waiting login. The queue calls `admit` and `start` when there is room, or `drop` to enforce its limits. */
 interface Waiter {
+  admit(): boolean
   start(): void
   drop(): void
 }
 
-/** Limits how many passwords are hashed at a time and how many logins wait, and shares the wait between client networks. */
-export function createHashQueue(concurrency: number, queue: number): HashQueue {
-  const slots = Math.min(concurrency * SLOTS_PER_THREAD, concurrency + queue)
-  const total = concurrency + queue - slots
-  const perNetwork = Math.ceil(total / 2)
-  const waiting = createFairQueue<Waiter>({ total, perNetwork, perConnection: PER_CONNECTION }, ({ drop }) => drop())
-  const ready = createFairQueue<Waiter>({ total: slots, perNetwork: slots, perConnection: slots }, ({ drop }) => drop())
+/** Room for some logins at a time. The others wait in a fair queue. */
+interface Gate {
+  enter(request: SlotRequest): Promise<void>
+  leave(): void
+  readonly held: number
+  readonly waiting: number
+}
+
+function createGate(most: number, limits: QueueLimits): Gate {
+  const queue = createFairQueue<Waiter>(limits, ({ drop }) => drop())
   let held = 0
-  let active = 0
 
-  async function acquire({ source = NOWHERE, signal, timeout }: SlotRequest = {}): Promise<HashSlot> {
-    const since = performance.now()
-    if (held < slots) held++
-    else await wait(waiting, source, { signal, timeout })
-    let left = false
-    return {
-      since,
-      leave() {
-        if (left) return
-        left = true
-        // The next login inherits the slot.
-        if (waiting.size > 0) waiting.take()?.start()
-        else held--
-      },
-    }
-  }
-
-  async function run<T>(
-    task: () => T | Promise<T>,
-    { source = NOWHERE, signal, timeout, waitTimeout = timeout }: RunRequest = {},
-  ): Promise<T> {
-    if (signal?.aborted) throw new AuthError('client_closed_request')
-    // A slow look-up may have used up the time, also while a thread is free.
-    if (waitTimeout !== undefined && waitTimeout <= 0) throw new AuthError('overloaded')
-    if (active < concurrency) active++
-    else await wait(ready, source, { signal, timeout: waitTimeout })
-    try {
-      return await withDeadline(timeout, task)
-    } finally {
-      if (ready.size > 0) ready.take()?.start()
-      else active--
-    }
+  function wait({ source = NOWHERE, signal, timeout, admit }: SlotRequest & { admit: () => boolean }): Promise<void> {
+    return new Promise((resolve, reject) => {
+      let slot: QueueSlot<Waiter> | undefined
+      const settle = (end: () => void) => {
+        if (slot) queue.remove(slot)
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', disconnect)
+        end()
+      }
+      const fail = (error: unknown) => settle(() => reject(error))
+      const overloaded = () => fail(new AuthError('overloaded'))
+      const disconnect = () => fail(new AuthError('client_closed_request'))
+      const admitOrFail = () => {
+        try {
+          return admit()
+        } catch (error) {
+          fail(error)
+          return false
+        }
+      }
+      const timer = timeout === undefined ? undefined : setTimeout(overloaded, timeout)
+      signal?.addEventListener('abort', disconnect)
+      slot = queue.add(source, { admit: admitOrFail, start: () => settle(resolve), drop: overloaded })
+      // Without others, nobody would call this login when there is room for it.
+      if (!slot || held === 0) overloaded()
+    })
   }
 
   return {
-    acquire,
-    run,
-    load: () => ({ active, waiting: waiting.size + held - active }),
+    async enter(request) {
+      const { signal, timeout, admit = () => true } = request
+      if (signal?.aborted) throw new AuthError('client_closed_request')
+      // A slow look-up may have used up the time, also while there is room.
+      if (timeout !== undefined && timeout <= 0) throw new AuthError('overloaded')
+      if (held < most && admit()) held++
+      else await wait({ ...request, admit })
+    },
+    leave() {
+      held--
+      while (held < most) {
+        const next = queue.take((waiter) => waiter.admit())
+        if (!next) return
+        held++
+        next.start()
+      }
+    },
+    get held() {
+      return held
+    },
+    get waiting() {
+      return queue.size
+    },
   }
 }
 
-/** Waits in a queue until `start` is called. */
-function wait(
-  queue: FairQueue<Waiter>,
-  source: Source,
-  { signal, timeout }: Pick<SlotRequest, 'signal' | 'timeout'>,
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let slot: QueueSlot<Waiter> | undefined
-    const settle = (end: () => void) => {
-      if (slot) queue.remove(slot)
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', disconnect)
-      end()
-    }
-    const overloaded = () => settle(() => reject(new AuthError('overloaded')))
-    const disconnect = () => settle(() => reject(new AuthError('client_closed_request')))
-    const waiter: Waiter = { start: () => settle(resolve), drop: overloaded }
-    const timer = timeout === undefined ? undefined : setTimeout(overloaded, timeout)
-    signal?.addEventListener('abort', disconnect)
-    if (signal?.aborted) return disconnect()
-    slot = queue.add(source, waiter)
-    if (!slot) overloaded()
-  })
+function once(run: () => void): () => void {
+  let ran = false
+  return () => {
+    if (ran) return
+    ran = true
+    run()
+  }
 }

@@ -42,7 +42,7 @@ export interface Passwords {
   needsRehash?(hash: string): boolean
   /**
    * Waits in the queue for a slot, before the account is looked up. Rejects with an `AuthError`: `overloaded` when the queue is full
-   * or the wait is longer than `timeout`, `client_closed_request` when `signal` is aborted.
+   * or the wait is longer than `timeout`, `client_closed_request` when `signal` is aborted. Rejects with what `admit` throws.
    */
   reserve?(request?: SlotRequest): Promise<PasswordsSlot>
   /** Returns the number of passwords that are being hashed and of logins that wait, for metrics. */
@@ -51,6 +51,13 @@ export interface Passwords {
 
 /** A login's slot: `hash` and `verify` run within the limits of its request. */
 export interface PasswordsSlot {
+  /**
+   * Waits for a hashing thread, so that `verify` begins at once. The failed-login limits count the attempt in between. Without this
+   * method they count it before `verify`.
+   * @throws AuthError `overloaded` when no thread is free within the time limit, `client_closed_request` when the client has
+   * disconnected
+   */
+  start?(): Promise<void>
   /**
    * Makes a hash like `Passwords.hash`.
    * @throws AuthError `overloaded` when the hash does not begin within the time limit
@@ -114,14 +121,20 @@ export function createPasswords(options?: PasswordsOptions): Required<Passwords>
   const work = passwordWork(hashers ?? [argon2id(), bcrypt()])
 
   async function reserve(request: SlotRequest = {}): Promise<PasswordsSlot> {
-    const { since, leave } = await hashQueue.acquire(request)
-    const { source, timeout } = request
+    const { since, start, run, leave } = await hashQueue.acquire(request)
+    const { signal, timeout } = request
+    const inTime = () => start({ signal, timeout: timeout && Math.ceil(since + timeout - performance.now()) })
     return {
-      // A new hash is worth making although the client has disconnected.
-      hash: (password) => hashQueue.run(() => work.hash(password), { source, timeout }),
-      verify: (password, hash) => {
-        const waitTimeout = timeout && Math.max(0, Math.ceil(since + timeout - performance.now()))
-        return hashQueue.run(() => work.verify(password, hash), { ...request, waitTimeout })
+      start: inTime,
+      async hash(password) {
+        // A new hash is worth making although the client has disconnected.
+        await start({ timeout })
+        return run(() => work.hash(password), { timeout })
+      },
+      async verify(password, hash) {
+        const { external, verify } = work.checkOf(hash)
+        await inTime()
+        return run(() => verify(password), { timeout, external })
       },
       leave,
     }
@@ -156,14 +169,20 @@ function passwordWork(hashers: readonly [FirstHasher, ...Hasher[]]) {
       }
       return first.hash(password)
     },
-    async verify(password: string, hash: string | null | undefined): Promise<boolean> {
+    /** Returns the check of a password against a hash, and whether another service makes it. */
+    checkOf(hash: string | null | undefined): { external: boolean; verify(password: string): Promise<boolean> } {
       if (hash === null || hash === undefined) {
-        await first.verify(password, await decoy())
-        return false
+        const verify = async (password: string) => {
+          await first.verify(password, await decoy())
+          return false
+        }
+        return { external: first.external === true, verify }
       }
-      const matches = (await hasherOf(hashers, hash).verify(password, hash)) === true
+      const hasher = hasherOf(hashers, hash)
       // All lone surrogates are encoded as the same character, so two passwords would be equal.
-      return matches && password.isWellFormed()
+      const verify = async (password: string) =>
+        (await hasher.verify(password, hash)) === true && password.isWellFormed()
+      return { external: hasher.external === true, verify }
     },
     needsRehash(hash: string): boolean {
       const hasher = hasherOf(hashers, hash)

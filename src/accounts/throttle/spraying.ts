@@ -2,9 +2,9 @@ import { createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import { isUint8Array } from 'node:util/types'
 import { type Check, InvalidOption, isPlainObject, optional, readOptions } from '../../shared/options.js'
 import { type Budget, budgetOption, type Size } from './budget-option.js'
-import type { Exhausted, MemoryBudget } from './memory-budget.js'
-import type { ReadShared, SpendShared } from './shared-budget.js'
-import type { BudgetName } from './throttle-keys.js'
+import type { Failures } from './failures.js'
+import type { Limit } from './limit.js'
+import type { StoreFailed } from './shared-store.js'
 
 /** The limit on guesses of one password at many accounts. */
 export interface Spraying {
@@ -56,38 +56,28 @@ export function sprayingOption(value: unknown): SprayingSettings | undefined {
   return readOptions<Spraying, typeof schema>(OPTION, value === true ? {} : value, schema, aliases)
 }
 
-/** A limit in memory, and the same limit in the shared store, if there is one. */
-export interface SharedLimit {
-  memory: MemoryBudget
-  shared: SpendShared | undefined
-  read: ReadShared | undefined
-}
-
-type KeyOf = (name: BudgetName) => string
-
-/** An attempt that the limit lets pass, or the wait. */
-export type SprayAttempt = { refusal: undefined; giveBack(): void; failed(): Promise<void> } | { refusal: Exhausted }
-
 export interface SprayLimit {
+  /** Failures with sprayed passwords, by client network. */
+  readonly networks: Limit
   /** Returns a keyed digest of 20 bits. One password in 1,048,576 has the same digest, so a digest does not reveal the password. */
   digest(password: string): string
-  /** Returns the wait if memory knows that the attempt would be refused. Counts nothing. */
-  exhausted(digest: string, keyOf: KeyOf): Exhausted | undefined
-  /**
-   * Counts an attempt with a sprayed password against the client network. Another password is counted by `failed`, when it was wrong.
-   * So no digest of a right password is ever written to the store, and simultaneous right logins make no password a sprayed one.
-   */
-  spend(digest: string, keyOf: KeyOf, storeFailed: (error: unknown) => void): Promise<SprayAttempt>
+  /** Returns whether memory knows that a password is a sprayed one. */
+  isSprayed(digest: string): boolean
+  /** Reads from the shared store whether a password is a sprayed one. Writes nothing, because the password may be the right one. */
+  learn(digest: string, storeFailed: StoreFailed): Promise<boolean>
+  /** Counts a failure with a password that was not a sprayed one when it was checked. */
+  failed(digest: string, account: string, network: string, storeFailed: StoreFailed): Promise<void>
 }
 
 interface SprayParts {
   key: string | Uint8Array | undefined
-  /** Failures by password digest. A used-up limit refuses nobody: it only tells that the password is a sprayed one. */
-  passwords: SharedLimit
-  /** Failures with sprayed passwords, by client network. */
-  addresses: SharedLimit
+  /** Failures by password digest. A limit that is reached refuses nobody: it only tells that the password is a sprayed one. */
+  passwords: Limit
+  networks: Limit
   /** One failure for each account and password digest, so that a repeated guess counts once. */
-  guesses: MemoryBudget
+  guesses: Failures
+  /** The number of failures after which a password is a sprayed one. */
+  points: number
 }
 
 /**
@@ -95,61 +85,34 @@ interface SprayParts {
  * passwords only a few times. Nothing depends on whether the account exists or has logged in before, because the response would
  * reveal it.
  */
-export function sprayLimit({ key = randomBytes(KEY_BYTES), passwords, addresses, guesses }: SprayParts): SprayLimit {
+export function sprayLimit({
+  key = randomBytes(KEY_BYTES),
+  passwords,
+  networks,
+  guesses,
+  points,
+}: SprayParts): SprayLimit {
   // A derived key, so that a host that passes its token secret reveals no digest that is made with the secret itself.
   const derived = Buffer.from(hkdfSync('sha256', key, '', 'express-token-endpoint: spraying', KEY_BYTES))
-  async function spend(
-    { memory, shared }: SharedLimit,
-    key: string,
-    storeFailed: (error: unknown) => void,
-  ): Promise<(() => void) | Exhausted> {
-    const inMemory = memory.spend(key)
-    if (typeof inMemory !== 'function' || !shared) return inMemory
-    const inStore = await shared(key, storeFailed)
-    if (typeof inStore !== 'function') {
-      inMemory()
-      return inStore
-    }
-    return () => {
-      inMemory()
-      inStore()
-    }
-  }
-
-  /** Returns whether a password is a sprayed one. Writes nothing into the store, because the password may be the right one. */
-  async function isSprayed(digest: string, storeFailed: (error: unknown) => void): Promise<boolean> {
-    if (passwords.memory.exhausted(digest)) return true
-    const inStore = await passwords.read?.(digest, storeFailed)
-    if (inStore) passwords.memory.exhaust(digest, inStore)
-    return inStore !== undefined
-  }
+  const isSprayed = (digest: string) => passwords.reached(digest) !== undefined
 
   return {
+    networks,
     digest: (password) => createHmac('sha256', derived).update(password).digest('hex').slice(0, 5),
-    exhausted(digest, keyOf) {
-      return passwords.memory.exhausted(digest) && addresses.memory.exhausted(keyOf('address'))
+    isSprayed,
+    async learn(digest, storeFailed) {
+      await passwords.read(digest, storeFailed)
+      return isSprayed(digest)
     },
-    async spend(digest, keyOf, storeFailed) {
-      const countAddress = () => spend(addresses, keyOf('address'), storeFailed)
-      if (await isSprayed(digest, storeFailed)) {
-        const point = await countAddress()
-        return typeof point === 'function'
-          ? { refusal: undefined, giveBack: point, async failed() {} }
-          : { refusal: point }
-      }
-      return {
-        refusal: undefined,
-        giveBack() {},
-        async failed() {
-          // A repeated guess is not counted again, so only guesses at different accounts make a password a sprayed one.
-          if (typeof guesses.spend(`${digest} ${keyOf('account')}`) !== 'function') return
-          const counted = await spend(passwords, digest, storeFailed)
-          if (typeof counted === 'function') return
-          // Meanwhile the password has become a sprayed one, perhaps in another process.
-          passwords.memory.exhaust(digest, counted)
-          await countAddress()
-        },
-      }
+    async failed(digest, account, network, storeFailed) {
+      const guess = `${digest} ${account}`
+      // A repeated guess is not counted again, so only guesses at different accounts make a password a sprayed one.
+      if (guesses.reached(guess)) return
+      guesses.add(guess)
+      const meanwhile = isSprayed(digest)
+      const counted = meanwhile ? undefined : await passwords.fail(digest, storeFailed)
+      // Meanwhile the password has become a sprayed one, perhaps in another process.
+      if (meanwhile || (counted && counted.points > points)) await networks.fail(network, storeFailed)
     },
   }
 }

@@ -2,11 +2,13 @@ import { AuthError, type LimitName } from '../../shared/errors.js'
 import { misuse } from '../../shared/misuse.js'
 import { type Check, func, InvalidOption, named, optional, readOptions, withMethods } from '../../shared/options.js'
 import { memberOf } from '../../shared/values.js'
+import { type Attempt, createAttempts, type Spent } from './attempt.js'
 import { type Budget, budgetOption, type Size } from './budget-option.js'
-import { type Exhausted, type Limiter, type LimiterOptions, memoryBudget } from './memory-budget.js'
-import { sharedBudget, sharedReader, sharedStore } from './shared-budget.js'
-import { type SharedLimit, type Spraying, sprayingOption, sprayLimit } from './spraying.js'
-import { type BudgetName, throttleKeys } from './throttle-keys.js'
+import { createFailures } from './failures.js'
+import { createLimit, type Limit } from './limit.js'
+import type { Limiter, LimiterOptions } from './shared-limit.js'
+import { sharedStore } from './shared-store.js'
+import { type Spraying, sprayingOption, sprayLimit } from './spraying.js'
 
 /**
  * The failed-login limits. `false` disables a limit.
@@ -40,17 +42,33 @@ export interface ThrottleOptions {
 /** Failed-login limits, from `createThrottle` or from the host. */
 export interface Throttle {
   /**
-   * Refuses a login whose limit is known to be used up, before the login waits in the queue. Counts nothing.
+   * Refuses a client whose address has reached its limit, before the body of the request is read. Counts nothing.
+   * @throws AuthError `too_many_attempts`
+   */
+  checkAddress?(address: string | undefined): void
+  /**
+   * Refuses a login whose limit is known to be reached, before the login waits in the queue. Counts nothing.
    * @throws AuthError `too_many_attempts`
    */
   check?(email: string, address: string | undefined, passwordDigest?: string): void
-  /** Returns a keyed digest of the password, as received, for `check` and `spend`. Only a throttle with this method sees passwords. */
+  /** Returns a keyed digest of the password, as received, for the other methods. Only a throttle with this method sees passwords. */
   digestPassword?: ((password: string) => string) | undefined
   /**
-   * Counts an attempt against every limit, before a password is checked. `giveBack` takes it back when the login did not fail.
+   * Creates the attempt of a login, which has not begun. Without this method, `spend` is called before the password is checked.
    * @param storeFailed called with the error when the login continues without the shared store
    * @param passwordDigest the result of `digestPassword`, if the throttle has that method
-   * @throws AuthError `too_many_attempts`; the attempt is then not counted
+   */
+  attempt?(
+    email: string,
+    address: string | undefined,
+    storeFailed: (error: unknown) => void,
+    passwordDigest?: string,
+  ): Attempt
+  /**
+   * Counts an attempt against every limit, before a password is checked. Call `failed` or `giveBack` of the result once.
+   * @param storeFailed called with the error when the login continues without the shared store
+   * @param passwordDigest the result of `digestPassword`, if the throttle has that method
+   * @throws AuthError `too_many_attempts`, or `overloaded` when attempts under way leave no room; the attempt is then not counted
    */
   spend(
     email: string,
@@ -58,17 +76,6 @@ export interface Throttle {
     storeFailed: (error: unknown) => void,
     passwordDigest?: string,
   ): Promise<Spent>
-}
-
-/**
- * One counted attempt.
- * @inline
- */
-export interface Spent {
-  /** Takes the attempt back, except from one limit. */
-  giveBack(except?: 'address'): void
-  /** Called when the login failed, before its response. Counts what a login counts only after its password was wrong. */
-  failed?: (() => void | Promise<void>) | undefined
 }
 
 function budget(name: string, fallback: Size) {
@@ -91,11 +98,8 @@ const budgetsSchema = {
   account: budget('account', { points: 100, duration: HOUR }),
 }
 
-/**
- * The order of the limits. An attempt that the limit for its address refuses counts nowhere else. An attempt that the limit for its
- * pair refuses does not count for the account, so the owner can still log in from another address.
- */
-const ORDER: readonly BudgetName[] = ['address', 'pair', 'account']
+/** The order of the limits. When several limits are reached, the first one is named and tells how long to wait. */
+const ORDER = ['address', 'pair', 'account'] as const
 
 /**
  * The most keys of the limits on spraying. An attacker has more networks than the other limits hold. Failures with a sprayed password
@@ -125,73 +129,40 @@ export function createThrottle(options?: ThrottleOptions): Required<Throttle> {
     throw misuse(`${caller}: option "spraying" needs a "key" with "limiter", because all processes need the same key`)
   }
   const store = sharedStore()
-  // While reads fail, the limits must still count in the store.
-  const reading = sharedStore()
-  function limit(name: string, { points, duration }: Size, mostKeys?: number): SharedLimit {
-    const settings = { keyPrefix: `login-${name}`, points, duration: Math.ceil(duration / 1000) }
-    const limiter = factory && named(`${caller}: what "limiter" returned`, limiterCheck, factory({ ...settings }))
-    return {
-      memory: memoryBudget(settings, mostKeys),
-      shared: limiter && sharedBudget(limiter, store, settings),
-      read: limiter && sharedReader(limiter, reading, settings),
-    }
+  function limit(name: LimitName, prefix: string, { points, duration }: Size, mostKeys?: number): Limit {
+    const options = { keyPrefix: `login-${prefix}`, points, duration: Math.ceil(duration / 1000) }
+    const limiter = factory && named(`${caller}: what "limiter" returned`, limiterCheck, factory({ ...options }))
+    return createLimit(name, options, limiter && { limiter, store }, mostKeys)
   }
   const limits = ORDER.flatMap((name) => {
     const size = sizes[name]
-    return size ? [{ name, ...limit(name, size) }] : []
+    return size ? [limit(name, name, size)] : []
   })
-  // Memory counts in addition to the shared store: it refuses without a round trip, and continues while the store is down.
-  const counters = [
-    ...limits.map(({ name, memory }) => ({ name, spend: memory.spend })),
-    ...limits.flatMap(({ name, shared }) => (shared ? [{ name, spend: shared }] : [])),
-  ]
   const spray =
     spraying &&
     sprayLimit({
       key: spraying.key,
-      passwords: limit('password', spraying.password, MOST_SPRAYING_KEYS.passwords),
-      addresses: limit('sprayed', spraying.address, MOST_SPRAYING_KEYS.networks),
-      guesses: memoryBudget(
-        { points: 1, duration: Math.ceil(spraying.password.duration / 1000) },
-        MOST_SPRAYING_KEYS.guesses,
-      ),
+      passwords: limit('spraying', 'password', spraying.password, MOST_SPRAYING_KEYS.passwords),
+      networks: limit('spraying', 'sprayed', spraying.address, MOST_SPRAYING_KEYS.networks),
+      guesses: createFailures(1, Math.ceil(spraying.password.duration / 1000), MOST_SPRAYING_KEYS.guesses),
+      points: spraying.password.points,
     })
-
-  const exhausted = ({ msBeforeNext }: Exhausted, limit: LimitName) =>
-    new AuthError('too_many_attempts', { limit, retryAfter: Math.max(1, Math.ceil(msBeforeNext / 1000)) })
+  const { checkAddress, attempt } = createAttempts(limits, spray)
 
   return {
     // An own property, so that no polluted prototype receives passwords.
     digestPassword: spray?.digest,
-    check(email, address, passwordDigest) {
-      const keyOf = throttleKeys(email, address)
-      for (const { name, memory } of limits) {
-        const refusal = memory.exhausted(keyOf(name))
-        if (refusal) throw exhausted(refusal, name)
-      }
-      if (passwordDigest === undefined) return
-      const refusal = spray?.exhausted(passwordDigest, keyOf)
-      if (refusal) throw exhausted(refusal, 'spraying')
-    },
-    async spend(email, address, storeFailed, passwordDigest) {
-      const keyOf = throttleKeys(email, address)
-      const spent: { name: LimitName; giveBack: () => void }[] = []
-      const giveBack: Spent['giveBack'] = (except) => {
-        for (const point of spent) if (point.name !== except) point.giveBack()
-      }
+    checkAddress,
+    check: (email, address, digest) => attempt(email, address, () => {}, digest).check(),
+    attempt,
+    async spend(...login) {
+      const one = attempt(...login)
+      if (!one.begin()) throw new AuthError('overloaded')
       try {
-        for (const { name, spend } of counters) {
-          const point = await spend(keyOf(name), storeFailed)
-          if (typeof point !== 'function') throw exhausted(point, name)
-          spent.push({ name, giveBack: point })
-        }
-        if (!spray || passwordDigest === undefined) return { giveBack }
-        const attempt = await spray.spend(passwordDigest, keyOf, storeFailed)
-        if (attempt.refusal) throw exhausted(attempt.refusal, 'spraying')
-        spent.push({ name: 'spraying', giveBack: attempt.giveBack })
-        return { giveBack, failed: attempt.failed }
+        await one.count()
+        return one
       } catch (error) {
-        giveBack()
+        one.giveBack()
         throw error
       }
     },

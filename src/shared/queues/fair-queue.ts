@@ -29,8 +29,11 @@ export interface QueueSlot<T> {
 export interface FairQueue<T extends object> {
   /** Adds an item at the end of its lane. Returns undefined when a limit is reached. */
   add(source: Source, item: T): QueueSlot<T> | undefined
-  /** Takes the next item. Returns undefined when the queue is empty. */
-  take(): T | undefined
+  /**
+   * Takes the next item that fits. Only the first item of each connection can be next. Returns undefined when none fits.
+   * @param fits may remove the item. Default: every item fits.
+   */
+  take(fits?: (item: T) => boolean): T | undefined
   /** Removes a waiting item. Returns whether it was waiting. */
   remove(slot: QueueSlot<T>): boolean
   readonly size: number
@@ -105,12 +108,21 @@ export function createFairQueue<T extends object>(limits: QueueLimits, drop: (it
       size++
       return slot
     },
-    take() {
-      const network = rotate(networks)
-      const lane = network && rotate(network.lanes)
-      if (!lane) return undefined
-      const [slot] = lane
-      return slot && leave(slot)
+    take(fits = () => true) {
+      for (const [name, network] of networks) {
+        for (const [connection, lane] of network.lanes) {
+          // A first item that was removed makes the next one the first.
+          for (const slot of lane) {
+            if (slot.item && fits(slot.item)) {
+              moveToEnd(networks, name, network)
+              moveToEnd(network.lanes, connection, lane)
+              return leave(slot)
+            }
+            if (lane.has(slot)) break
+          }
+        }
+      }
+      return undefined
     },
     remove: (slot) => leave(slot) !== undefined,
     get size() {
@@ -124,14 +136,9 @@ function deleteFrom<K, T>(map: Map<K, Set<T>>, key: K, item: T): void {
   if (items?.delete(item) && items.size === 0) map.delete(key)
 }
 
-/** Moves the first entry of a map to the end. Returns its value. */
-function rotate<K, V>(map: Map<K, V>): V | undefined {
-  const [entry] = map
-  if (!entry) return undefined
-  const [key, value] = entry
+function moveToEnd<K, V>(map: Map<K, V>, key: K, value: V): void {
   map.delete(key)
   map.set(key, value)
-  return value
 }
 
 function getOrCreate<K, V>(map: Map<K, V>, key: K, create: () => V): V {

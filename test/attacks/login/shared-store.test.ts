@@ -101,10 +101,14 @@ describe.skipIf(NO_REDIS)('two processes with their budgets on one Redis', () =>
     const { hashes, most } = await spentSince(before, one, two)
     expect(hashes - 250).toBeGreaterThanOrEqual(10)
     expect(hashes - 250).toBeLessThanOrEqual(most)
-    expect(statuses(guesses)).toEqual({ 403: hashes - 250, 429: 10_000 - (hashes - 250) })
+    // The last guesses under way in one process may leave no room for those in the other.
+    const { 403: failed, 429: throttled = 0, 503: overloaded = 0 } = statuses(guesses)
+    expect([failed, throttled + overloaded]).toEqual([hashes - 250, 10_000 - (hashes - 250)])
+    expect(overloaded).toBeLessThan(80)
     expect(statuses(owner)).toEqual({ 200: 250 })
     for (const { status, headers } of guesses) {
-      expect(headers['retry-after'] ?? '').toMatch(status === 429 ? /^[1-9]\d*$/ : /^$/)
+      const wait = { 429: /^([2-9]|[1-9]\d+)$/, 503: /^1$/ }[status] ?? /^$/
+      expect(headers['retry-after'] ?? '').toMatch(wait)
     }
   })
 
@@ -140,15 +144,15 @@ describe.skipIf(NO_REDIS)('two processes with their budgets on one Redis', () =>
     expect(hashes - owner.length).toBeLessThanOrEqual(most)
   })
 
-  it('good logins made all at once cost nothing, though some of them are refused', async () => {
+  it('good logins made all at once cost nothing, and none of them gets 429', async () => {
     const { one, two } = await start()
     await sharing(one, two)
     const address = freshAddress()
-    const answers = await all(60, (i) => (i % 2 ? one : two).send(login(ALICE, PASSWORD, address)))
-    expect(statuses(answers)).toHaveProperty('200')
-    await vi.waitFor(async () => {
-      expect(await one.send(login(ALICE, PASSWORD, address))).toMatchObject({ status: 200 })
-    }, PATIENCE)
+    const answers = await all(300, (i) => (i % 2 ? one : two).send(login(ALICE, PASSWORD, address)))
+    const { 200: admitted = 0, 503: overloaded = 0, ...others } = statuses(answers)
+    expect([admitted + overloaded, others]).toEqual([300, {}])
+    expect(admitted).toBeGreaterThan(200)
+    expect(await one.send(login(ALICE, PASSWORD, address))).toMatchObject({ status: 200 })
     const through = (await looked(one, 10, address)) + (await looked(two, 10, address))
     const { most } = await spentSince(0, one, two)
     expect(through).toBeGreaterThanOrEqual(10)

@@ -11,6 +11,7 @@ import {
 } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
 import { createLogin as createLoginOf, type Login, type LoginContext } from '../../../src/accounts/login.js'
+import type { Attempt } from '../../../src/accounts/throttle/attempt.js'
 import { settled } from '../../support/concurrency.js'
 import { refusalOf } from '../../support/failures.js'
 import { ACCOUNTS, countingHasher, fastPasswords, makeStore, PASSWORD } from '../../support/fixtures.js'
@@ -292,7 +293,7 @@ describe('a throttle', () => {
   const spent = { giveBack() {} }
 
   /** Creates a login with a throttle, and returns what the throttle and the store were called with. */
-  function throttled(throttle: Partial<Throttle>) {
+  function throttled(throttle: Partial<Throttle>, passwords = fastPasswords()) {
     const calls: unknown[][] = []
     const record = <K extends keyof Throttle>(name: K, result: Throttle[K]) =>
       ((...args: never[]) => {
@@ -302,7 +303,7 @@ describe('a throttle', () => {
     const found = vi.fn(async () => alice)
     const login = createLogin({
       store: { findByEmail: found },
-      passwords: fastPasswords(),
+      passwords,
       throttle: {
         ...(throttle.check && { check: record('check', throttle.check) }),
         ...(throttle.digestPassword && { digestPassword: record('digestPassword', throttle.digestPassword) }),
@@ -343,10 +344,11 @@ describe('a throttle', () => {
     expect(found).not.toHaveBeenCalled()
   })
 
-  it('that refuses in spend ends the login before the account is looked up', async () => {
-    const { run, found } = throttled({ spend: () => Promise.reject(refused) })
+  it('that refuses in spend ends the login before the password is checked', async () => {
+    const hasher = countingHasher()
+    const { run } = throttled({ spend: () => Promise.reject(refused) }, fastPasswords(hasher))
     expect(await refusalOf(run())).toBe(refused)
-    expect(found).not.toHaveBeenCalled()
+    expect(hasher.asked).toEqual([])
   })
 
   const down = new Error('down')
@@ -358,70 +360,92 @@ describe('a throttle', () => {
     ['check', { check: fail }],
     ['spend', { spend: fail }],
   ])('whose %s fails is no refusal, and lets nobody in', async (_, throttle) => {
-    const { run, found } = throttled(throttle)
-    const error = await refusalOf(run())
+    const hasher = countingHasher()
+    const error = await refusalOf(throttled(throttle, fastPasswords(hasher)).run())
     expect(error).toMatchObject({ code: 'unavailable', dependency: 'throttle' })
     expect(error.cause).toBe(down)
-    expect(found).not.toHaveBeenCalled()
+    expect(hasher.asked).toEqual([])
   })
 })
 
 describe('a client that hangs up', () => {
-  const SLOW = 'slow@example.com'
+  const PAIR = { address: { points: 3, duration: '1h' }, pair: { points: 2, duration: '1h' }, account: false } as const
 
-  /** Creates a login whose store hangs for one address until `fail` is called. */
+  /** Creates a login whose look-ups end when the test says so. */
   function slow({ throttle, passwords = fastPasswords() }: { throttle?: Throttle; passwords?: Passwords } = {}) {
-    let fail = (_: Error) => {}
-    const answer = new Promise<null>((_, reject) => {
-      fail = reject
-    })
-    const store = makeStore()
-    let asked = () => {}
-    const findByEmail = vi.fn((email: string) => {
-      asked()
-      return email.endsWith(SLOW) ? answer : store.findByEmail(email)
-    })
+    const lookUps: { resolve(account: typeof alice): void; reject(error: Error): void }[] = []
+    const findByEmail = vi.fn(() => new Promise<typeof alice>((resolve, reject) => lookUps.push({ resolve, reject })))
     const login = createLogin({ store: { findByEmail }, passwords, throttle, timeout: 60_000 })
-    const attempt = (email: string, { signal } = new AbortController()) =>
-      login({ email, password: PASSWORD }, { ...context(), signal })
+    const attempt = ({ signal } = new AbortController()) =>
+      login({ email: alice.email, password: PASSWORD }, { ...context(), signal })
     /** Disconnects when the store is called. */
-    const hangUp = async (email = SLOW) => {
+    const hangUp = async () => {
       const client = new AbortController()
-      const lookUp = new Promise<void>((resolve) => {
-        asked = resolve
-      })
-      const refused = refusalOf(attempt(email, client))
-      await Promise.race([lookUp, refused])
+      const refused = refusalOf(attempt(client))
+      await settled()
       client.abort()
-      expect(await refused).toMatchObject({ code: 'client_closed_request', status: 499, headers: {} })
+      return { refused }
     }
-    return { attempt, hangUp, findByEmail, fail }
+    const end = async () => {
+      lookUps.shift()?.resolve(alice)
+      await settled()
+    }
+    return { attempt, hangUp, findByEmail, lookUps, end }
   }
 
-  it('during the look-up gives its place up at once', async () => {
-    const passwords = createPasswords({ hashers: [countingHasher()], concurrency: 1, queue: 0 })
-    const { attempt, hangUp } = slow({ passwords })
-    for (let i = 0; i < 5; i++) await hangUp()
+  it('during the look-up keeps its slot until the look-up ends, so that look-ups are limited', async () => {
+    const passwords = createPasswords({ hashers: [countingHasher()], concurrency: 1, queue: 100 })
+    const { attempt, hangUp, findByEmail, end } = slow({ passwords })
+    const gone = await Promise.all(Array.from({ length: 32 }, hangUp))
+    const owner = attempt()
+    await settled()
+    expect(findByEmail).toHaveBeenCalledTimes(32)
+    expect(passwords.load()).toEqual({ active: 0, waiting: 33 })
+    for (let i = 0; i < 33; i++) await end()
+    for (const { refused } of gone) {
+      expect(await refused).toMatchObject({ code: 'client_closed_request', status: 499, headers: {} })
+    }
+    expect(await owner).toEqual(accountOf(alice))
     expect(passwords.load()).toEqual({ active: 0, waiting: 0 })
-    expect(await attempt(alice.email)).toEqual(accountOf(alice))
   })
 
-  it('during the look-up leaves nothing unhandled when that fails later', async () => {
+  it('during the look-up has no password checked, and counts against its address only', async () => {
+    const hasher = countingHasher()
+    const throttle = createThrottle({ budgets: PAIR })
+    const { attempt, hangUp, end } = slow({ throttle, passwords: fastPasswords(hasher) })
+    for (let i = 0; i < 3; i++) {
+      const { refused } = await hangUp()
+      await end()
+      expect(await refused).toMatchObject({ code: 'client_closed_request' })
+    }
+    expect(hasher.asked).toEqual([])
+    expect(await refusalOf(attempt())).toMatchObject({ code: 'too_many_attempts', limit: 'address' })
+    expect(await throttle.spend(alice.email, '192.0.2.2', () => {})).toHaveProperty('giveBack')
+  })
+
+  it('during the look-up leaves nothing unhandled when that fails later, and an event tells of the store', async () => {
     const rejections = unhandledRejections()
-    const { hangUp, fail } = slow()
-    await hangUp()
-    fail(new Error('connection lost'))
-    await new Promise(setImmediate)
+    const { hangUp, lookUps } = slow()
+    const { refused } = await hangUp()
+    lookUps[0]?.reject(new Error('connection lost'))
+    expect(await refused).toMatchObject({ code: 'unavailable', dependency: 'accounts' })
+    await settled()
     expect(rejections).toEqual([])
   })
 
-  it('30,000 times pushes no spent budget out of memory', async () => {
-    const plenty = { points: 1_000_000, duration: '1h' }
-    const throttle = createThrottle({ budgets: { address: plenty, pair: { points: 1, duration: '1h' } } })
-    const { attempt, hangUp } = slow({ throttle })
-    await throttle.spend(alice.email, '192.0.2.1', () => {})
-    for (let i = 0; i < 30_001; i++) await hangUp(`${i}${SLOW}`)
-    expect(await refusalOf(attempt(alice.email))).toMatchObject({ code: 'too_many_attempts' })
+  it('while it waits for a thread counts against its address only', async () => {
+    const throttle = createThrottle({ budgets: PAIR })
+    const hasher = { ...countingHasher(), verify: () => new Promise<never>(() => {}) }
+    const passwords = createPasswords({ hashers: [hasher], concurrency: 1 })
+    const { hangUp, end } = slow({ throttle, passwords })
+    void passwords.verify('x', alice.passwordHash)
+    for (let i = 0; i < 3; i++) {
+      const { refused } = await hangUp()
+      await end()
+      expect(await refused).toMatchObject({ code: 'client_closed_request' })
+    }
+    expect(() => throttle.checkAddress('192.0.2.1')).toThrow(expect.objectContaining({ limit: 'address' }))
+    expect(() => throttle.check(alice.email, '192.0.2.2')).not.toThrow()
   })
 
   it('before anything is done has nothing done', async () => {
@@ -429,94 +453,172 @@ describe('a client that hangs up', () => {
     const { attempt, findByEmail } = slow({ throttle })
     const client = new AbortController()
     client.abort()
-    expect(await refusalOf(attempt(alice.email, client))).toMatchObject({ code: 'client_closed_request' })
+    expect(await refusalOf(attempt(client))).toMatchObject({ code: 'client_closed_request' })
     expect(throttle.spend).not.toHaveBeenCalled()
     expect(findByEmail).not.toHaveBeenCalled()
   })
 })
 
-describe('the points of an attempt', () => {
+describe('the attempt of a login', () => {
   const cause = new Error('down')
+  const credentials = { email: alice.email, password: PASSWORD }
 
-  it.each<[string, (string | undefined)[], (parts: LoginParts, client: AbortController) => LoginParts]>([
-    ['all given back after a good login', [undefined], (parts) => parts],
-    ['kept after a bad one', [], (parts) => ({ ...parts, store: { findByEmail: () => null } })],
-    [
-      'all given back when the store fails',
-      [undefined],
-      (parts) => ({ ...parts, store: { findByEmail: () => Promise.reject(cause) } }),
-    ],
-    [
-      'all given back when the check fails',
-      [undefined],
-      (parts) => ({ ...parts, passwords: { ...bare(fastPasswords()), verify: () => Promise.reject(cause) } }),
-    ],
-    [
-      'not touched when there is no slot',
-      [],
-      (parts) => {
-        const passwords = createPasswords({ hashers: [countingHasher()], concurrency: 1, queue: 0 })
-        passwords.reserve()
-        return { ...parts, passwords }
-      },
-    ],
-    [
-      'given back but for the address’s when the client hangs up during the look-up',
-      ['address'],
-      (parts, client) => ({
-        ...parts,
-        store: {
-          findByEmail: () => {
-            client.abort()
-            return new Promise<never>(() => {})
-          },
-        },
-      }),
-    ],
-    [
-      'given back but for the address’s when the client hangs up in the queue',
-      ['address'],
-      (parts, client) => {
-        const hasher = { ...countingHasher(), verify: () => new Promise<never>(() => {}) }
-        const passwords = createPasswords({ hashers: [hasher], concurrency: 1 })
-        passwords.verify('x', alice.passwordHash)
-        const findByEmail = () => {
-          setImmediate(() => client.abort())
-          return alice
-        }
-        return { ...parts, passwords, store: { findByEmail } }
-      },
-    ],
-  ])('are %s', async (_, returned, change) => {
-    const client = new AbortController()
-    const giveBack = vi.fn((_but?: 'address') => {})
-    const parts: LoginParts = {
-      store: makeStore(),
-      passwords: fastPasswords(),
-      throttle: { spend: async () => ({ giveBack }) },
-      timeout: 60_000,
+  /** Creates an attempt that records its calls. */
+  function recordedAttempt(changes: Partial<Pick<Attempt, 'begin' | 'count'>> = {}) {
+    const calls: string[] = []
+    const attempt: Attempt = {
+      check: () => void calls.push('check'),
+      begin: () => calls.push('begin') > 0,
+      count: async () => void calls.push('count'),
+      giveBack: (except) => void calls.push(except ? `giveBack but ${except}` : 'giveBack'),
+      failed: () => void calls.push('failed'),
     }
-    const login = createLogin(change(parts, client))
-    await login({ email: alice.email, password: PASSWORD }, { ...context(), signal: client.signal }).catch(() => {})
-    expect(giveBack.mock.calls.map(([but]) => but)).toEqual(returned)
+    const { begin, count } = attempt
+    if (changes.begin) attempt.begin = () => begin() && changes.begin?.() === true
+    if (changes.count) attempt.count = () => count().then(changes.count)
+    const throttle: Throttle = { attempt: () => attempt, spend: () => expect.fail('spend') }
+    return { calls, throttle }
+  }
+
+  it.each<[string, string[], object, Partial<LoginParts>]>([
+    ['right password', ['check', 'begin', 'count', 'giveBack'], alice, {}],
+    [
+      'wrong password',
+      ['check', 'begin', 'count', 'failed'],
+      { code: 'invalid_credentials' },
+      { store: { findByEmail: () => null } },
+    ],
+    [
+      'store that fails',
+      ['check', 'begin', 'giveBack'],
+      { dependency: 'accounts' },
+      { store: { findByEmail: () => Promise.reject(cause) } },
+    ],
+    [
+      'check that fails',
+      ['check', 'begin', 'count', 'giveBack'],
+      { dependency: 'passwords', accountId: alice.id },
+      { passwords: { ...bare(fastPasswords()), verify: () => Promise.reject(cause) } },
+    ],
+    [
+      'queue without room',
+      ['check', 'giveBack'],
+      { code: 'overloaded' },
+      { passwords: { ...fastPasswords(), reserve: () => Promise.reject(new AuthError('overloaded')) } },
+    ],
+  ])('ends as the login does: %s', async (_, expected, outcome, parts) => {
+    const { calls, throttle } = recordedAttempt()
+    const login = createLogin({ store: makeStore(), passwords: fastPasswords(), throttle, timeout: 60_000, ...parts })
+    const result = await login(credentials, context()).catch((error) => error)
+    expect(result).toMatchObject(outcome === alice ? accountOf(alice) : outcome)
+    expect(calls).toEqual(expected)
+  })
+
+  it('counts after the look-up, when a thread is free, and before the password is checked', async () => {
+    const { calls, throttle } = recordedAttempt()
+    const passwords = createPasswords({ hashers: [countingHasher()], concurrency: 1 })
+    const reserve: Passwords['reserve'] = async (request) => {
+      const slot = await passwords.reserve(request)
+      return {
+        ...slot,
+        start() {
+          calls.push('start')
+          return slot.start?.() ?? Promise.resolve()
+        },
+        verify(password, hash) {
+          calls.push('verify')
+          return slot.verify(password, hash)
+        },
+      }
+    }
+    const findByEmail = () => {
+      calls.push('look-up')
+      return alice
+    }
+    const login = createLogin({
+      store: { findByEmail },
+      passwords: { ...passwords, reserve },
+      throttle,
+      timeout: 60_000,
+    })
+    await login(credentials, context())
+    expect(calls).toEqual(['check', 'begin', 'look-up', 'start', 'count', 'verify', 'giveBack'])
+  })
+
+  it.each<[string, Passwords]>([
+    ['no queue', bare(fastPasswords())],
+    [
+      'a queue that never asks whether a login may begin',
+      { ...fastPasswords(), reserve: async () => ({ ...bare(fastPasswords()), leave() {} }) },
+    ],
+  ])('without room is a short 503, with passwords that have %s', async (_, passwords) => {
+    const { calls, throttle } = recordedAttempt({ begin: () => false })
+    const findByEmail = vi.fn(() => alice)
+    const login = createLogin({ store: { findByEmail }, passwords, throttle, timeout: 60_000 })
+    expect(await refusalOf(login(credentials, context()))).toMatchObject({
+      code: 'overloaded',
+      headers: { 'Retry-After': '1' },
+    })
+    expect(calls).toEqual(['check', 'begin', 'giveBack'])
+    expect(findByEmail).not.toHaveBeenCalled()
+  })
+
+  it('that is refused in the queue has no slot', async () => {
+    const refusal = new AuthError('too_many_attempts', { limit: 'pair', retryAfter: 7 })
+    const refuse = () => {
+      throw refusal
+    }
+    const { throttle } = recordedAttempt({ begin: refuse })
+    const passwords = fastPasswords()
+    const login = createLogin({ store: makeStore(), passwords, throttle, timeout: 60_000 })
+    expect(await refusalOf(login(credentials, context()))).toBe(refusal)
+    expect(passwords.load()).toEqual({ active: 0, waiting: 0 })
+  })
+
+  it('that is refused when it is counted leaves its slot and its thread, and no password is checked', async () => {
+    const hasher = countingHasher()
+    const passwords = fastPasswords(hasher)
+    for (const code of ['too_many_attempts', 'overloaded'] as const) {
+      const { calls, throttle } = recordedAttempt({ count: () => Promise.reject(new AuthError(code)) })
+      const login = createLogin({ store: makeStore(), passwords, throttle, timeout: 60_000 })
+      expect(await refusalOf(login(credentials, context()))).toMatchObject({ code })
+      expect(calls.at(-1)).toBe('giveBack')
+    }
+    expect(hasher.asked).toEqual([])
+    expect(passwords.load()).toEqual({ active: 0, waiting: 0 })
+  })
+
+  it('waits in the queue while others fill a limit, and a right login is never refused because of them', async () => {
+    const throttle = createThrottle({ budgets: { pair: { points: 2, duration: '1h' } } })
+    const passwords = createPasswords({ hashers: [countingHasher()], concurrency: 4 })
+    const login = createLogin({ store: makeStore(), passwords, throttle, timeout: 60_000 })
+    const all = await Promise.all(Array.from({ length: 40 }, () => login(credentials, context())))
+    expect(all).toEqual(Array(40).fill(accountOf(alice)))
+  })
+
+  it('waits in the queue while others fill a limit, and is refused when they have failed', async () => {
+    const throttle = createThrottle({ budgets: { pair: { points: 2, duration: '1h' } } })
+    const hasher = countingHasher()
+    const passwords = createPasswords({ hashers: [hasher], concurrency: 4 })
+    const login = createLogin({ store: makeStore(), passwords, throttle, timeout: 60_000 })
+    const guess = () => refusalOf(login({ ...credentials, password: 'guess' }, context()))
+    const codes = (await Promise.all(Array.from({ length: 40 }, guess))).map(({ code }) => code)
+    expect(codes.toSorted()).toEqual([...Array(2).fill('invalid_credentials'), ...Array(38).fill('too_many_attempts')])
+    expect(hasher.asked).toHaveLength(2)
   })
 
   it.each([
     ['a wrong password', alice.email, 'wrong', 1],
     ['an unknown address', 'nobody@example.com', PASSWORD, 1],
     ['a right password', alice.email, PASSWORD, 0],
-  ])('are told of the failure before the login ends: %s', async (_, email, password, times) => {
+  ])('is told of the failure before the login ends: %s', async (_, email, password, times) => {
     const told: string[] = []
     const failed = async () => {
       await settled()
       told.push('failed')
     }
-    const login = createLogin({
-      store: makeStore(),
-      passwords: fastPasswords(),
-      throttle: { spend: async () => ({ giveBack() {}, failed }) },
-      timeout: 60_000,
-    })
+    const throttle = { spend: async () => ({ giveBack() {}, failed }) }
+    const login = createLogin({ store: makeStore(), passwords: fastPasswords(), throttle, timeout: 60_000 })
     await login({ email, password }, context()).catch(() => {})
     expect(told).toHaveLength(times)
   })
@@ -524,10 +626,37 @@ describe('the points of an attempt', () => {
   it.each<[string, Awaited<ReturnType<Throttle['spend']>>['failed'], object]>([
     ['absent', undefined, { code: 'invalid_credentials' }],
     ['rejects', () => Promise.reject(new Error('down')), { code: 'unavailable', dependency: 'throttle' }],
-  ])('end a wrong login when `failed` %s', async (_, failed, refusal) => {
+  ])('ends a wrong login when `failed` of a host %s', async (_, failed, refusal) => {
     const throttle = { spend: async () => ({ giveBack() {}, failed }) }
     const login = createLogin({ store: makeStore(), passwords: fastPasswords(), throttle, timeout: 60_000 })
     await expect(login({ email: alice.email, password: 'wrong' }, context())).rejects.toMatchObject(refusal)
+  })
+
+  it('of a host that only has spend is given back after a right login', async () => {
+    const giveBack = vi.fn()
+    const throttle = { spend: async () => ({ giveBack }) }
+    const login = createLogin({ store: makeStore(), passwords: fastPasswords(), throttle, timeout: 60_000 })
+    await login(credentials, context())
+    expect(giveBack.mock.calls).toEqual([[undefined]])
+  })
+})
+
+describe('checkAddress', () => {
+  const parts = { store: makeStore(), passwords: fastPasswords(), timeout: 60_000 }
+
+  it('refuses a client whose address has reached its limit, without waiting', async () => {
+    const throttle = createThrottle({ budgets: { address: { points: 1, duration: '1h' } } })
+    const { checkAddress } = createLoginOf({ ...parts, throttle })
+    checkAddress('192.0.2.1')
+    await (await throttle.spend(alice.email, '192.0.2.1', () => {})).failed?.()
+    expect(() => checkAddress('192.0.2.1')).toThrow(expect.objectContaining({ limit: 'address' }))
+    checkAddress('192.0.2.2')
+  })
+
+  it('refuses nobody without a throttle, or with one that cannot tell', () => {
+    for (const throttle of [undefined, { spend: () => expect.fail('spend') }]) {
+      createLoginOf({ ...parts, throttle }).checkAddress('192.0.2.1')
+    }
   })
 })
 

@@ -1,4 +1,3 @@
-import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { AuthError } from '../../../src/shared/errors.js'
 import { callHost, timeoutOption } from '../../../src/shared/host-call.js'
@@ -90,22 +89,8 @@ describe('callHost rejects with unavailable, the dependency and the cause', () =
   })
 })
 
-describe('callHost with a signal', () => {
-  it('ends the wait when the client disconnects, and leaves no timer and no listener', async () => {
-    const client = new AbortController()
-    const refused = refusalOf(callHost('accounts', never, { timeout: 1000, signal: client.signal }))
-    client.abort()
-    expect(await refused).toMatchObject({ code: 'client_closed_request', status: 499 })
-    expect(vi.getTimerCount()).toBe(0)
-    expect(getEventListeners(client.signal, 'abort')).toEqual([])
-  })
-
-  it('ends at once when the client has already disconnected', async () => {
-    const refused = refusalOf(callHost('accounts', never, { timeout: 1000, signal: AbortSignal.abort() }))
-    expect(await refused).toMatchObject({ code: 'client_closed_request' })
-  })
-
-  it('passes a result that comes too late to the caller', async () => {
+describe('a late result', () => {
+  it('is passed to the caller', async () => {
     const late = vi.fn()
     let resolve: (value: number) => void = () => {}
     const result = new Promise<number>((fulfil) => {
@@ -127,27 +112,12 @@ describe('callHost with a signal', () => {
     await vi.advanceTimersByTimeAsync(2000)
     expect(late).not.toHaveBeenCalled()
   })
+})
 
-  it('ends the wait also without a time limit', async () => {
-    const client = new AbortController()
-    const refused = refusalOf(callHost('accounts', never, { signal: client.signal }))
-    client.abort()
-    expect(await refused).toMatchObject({ code: 'client_closed_request' })
-  })
-
-  it('waits without a time limit as long as the client stays', async () => {
-    const { signal } = new AbortController()
-    const slow = () => new Promise<number>((resolve) => setTimeout(resolve, 3_600_000, 7))
-    const result = callHost('accounts', slow, { signal })
-    await vi.advanceTimersByTimeAsync(3_600_000)
-    expect(await result).toBe(7)
-  })
-
-  it('returns the result when the client stays', async () => {
-    const { signal } = new AbortController()
-    expect(await callHost('accounts', async () => 7, { signal })).toBe(7)
-    expect(getEventListeners(signal, 'abort')).toEqual([])
-  })
+it('names the account that a call is about, when the call fails', async () => {
+  const about = { accountId: 'acc-1' }
+  const failed = refusalOf(callHost('passwords', () => Promise.reject(new Error('down')), { about }))
+  expect(await failed).toMatchObject({ code: 'unavailable', dependency: 'passwords', accountId: 'acc-1' })
 })
 
 describe('a refusal of this package', () => {

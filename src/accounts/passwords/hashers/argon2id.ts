@@ -4,7 +4,7 @@ import { integer, optional, readOptions, text } from '../../../shared/options.js
 import { bare } from '../../../shared/values.js'
 import type { Hasher } from './hasher.js'
 import { nativeModule } from './native-module.js'
-import { ARGON2ID, nodeArgon2 } from './node-argon2.js'
+import { ARGON2ID, type Argon2Costs, nodeArgon2 } from './node-argon2.js'
 
 const nodeRs = nativeModule<typeof Argon2>('@node-rs/argon2')
 
@@ -17,19 +17,28 @@ export interface Argon2idOptions {
   /** Lanes: 1 to 64. Default 1 (OWASP Password Storage Cheat Sheet). */
   parallelism?: number | undefined
   /**
+   * The most that a stored hash may cost, in memory and in work (memory × passes), compared with a new hash or with the default costs if
+   * they are higher. 1 to 1,024. Default 8. A hash of a higher cost is not accepted.
+   */
+  costLimit?: number | undefined
+  /**
    * The code that computes the hashes: `'native'` is the module `@node-rs/argon2`. `'node'` is `crypto.argon2` of Node 24.7 or newer,
    * for hosts that cannot load native modules. Both read and write the same hashes. Default `'native'`.
    */
   engine?: 'native' | 'node' | undefined
 }
 
-/** The highest costs of a stored hash. With higher costs, one login could stop the process. */
+/** The default costs (OWASP Password Storage Cheat Sheet). */
+const DEFAULTS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+
+/** The highest costs of any hash. With higher costs, one login could stop the process. */
 const MOST = { memoryCost: 1_048_576, timeCost: 64, parallelism: 64 }
 
 const argon2idSchema = {
-  memoryCost: optional(integer(8, MOST.memoryCost, 'KiB of memory'), 19_456),
-  timeCost: optional(integer(1, MOST.timeCost, 'a number of passes'), 2),
-  parallelism: optional(integer(1, MOST.parallelism, 'a number of lanes'), 1),
+  memoryCost: optional(integer(8, MOST.memoryCost, 'KiB of memory'), DEFAULTS.memoryCost),
+  timeCost: optional(integer(1, MOST.timeCost, 'a number of passes'), DEFAULTS.timeCost),
+  parallelism: optional(integer(1, MOST.parallelism, 'a number of lanes'), DEFAULTS.parallelism),
+  costLimit: optional(integer(1, 1024, 'a multiple of the cost of a new hash'), 8),
   engine: optional(text("'native' or 'node'", /^(native|node)$/)),
 }
 
@@ -38,36 +47,48 @@ const argon2idSchema = {
  * @throws TypeError for costs out of range, and for the engine `'node'` on a Node without `crypto.argon2`
  */
 export function argon2id(options?: Argon2idOptions): Required<Omit<Hasher, 'external'>> {
-  const { engine, ...read } = readOptions<Argon2idOptions, typeof argon2idSchema>('argon2id', options, argon2idSchema, {
-    m: 'memoryCost',
-    t: 'timeCost',
-    p: 'parallelism',
-    iterations: 'timeCost',
-  })
+  const { engine, costLimit, ...read } = readOptions<Argon2idOptions, typeof argon2idSchema>(
+    'argon2id',
+    options,
+    argon2idSchema,
+    {
+      m: 'memoryCost',
+      t: 'timeCost',
+      p: 'parallelism',
+      iterations: 'timeCost',
+    },
+  )
   const costs = bare(read)
   if (costs.memoryCost < 8 * costs.parallelism) {
     throw misuse('argon2id: option "memoryCost" must be at least 8 KiB for each of "parallelism" (RFC 9106)')
   }
   const node = engine === 'node' ? nodeArgon2() : undefined
+  const mostMemory = costLimit * Math.max(costs.memoryCost, DEFAULTS.memoryCost)
+  const mostWork = costLimit * Math.max(workOf(costs), workOf(DEFAULTS))
   const load = node ? async () => node : nodeRs
   return {
     accepts(hash) {
-      const [, memoryCost, timeCost, parallelism] = ARGON2ID.exec(hash) ?? []
+      const stored = costsOf(hash)
       return (
-        Number(memoryCost) <= MOST.memoryCost &&
-        Number(timeCost) <= MOST.timeCost &&
-        Number(parallelism) <= MOST.parallelism
+        stored.memoryCost <= Math.min(mostMemory, MOST.memoryCost) &&
+        workOf(stored) <= mostWork &&
+        stored.timeCost <= MOST.timeCost &&
+        stored.parallelism <= MOST.parallelism
       )
     },
     verify: async (password, hash) => (await load()).verify(hash, password),
     hash: async (password) => (await load()).hash(password, costs),
     outdated(hash) {
-      const [, memoryCost, timeCost, parallelism] = ARGON2ID.exec(hash) ?? []
-      return (
-        Number(memoryCost) !== costs.memoryCost ||
-        Number(timeCost) !== costs.timeCost ||
-        Number(parallelism) !== costs.parallelism
-      )
+      const { memoryCost, timeCost, parallelism } = costsOf(hash)
+      return memoryCost !== costs.memoryCost || timeCost !== costs.timeCost || parallelism !== costs.parallelism
     },
   }
 }
+
+/** Returns the costs of a stored hash, which are NaN for any other text. */
+function costsOf(hash: string): Argon2Costs {
+  const [, memoryCost, timeCost, parallelism] = ARGON2ID.exec(hash) ?? []
+  return { memoryCost: Number(memoryCost), timeCost: Number(timeCost), parallelism: Number(parallelism) }
+}
+
+const workOf = ({ memoryCost, timeCost }: Argon2Costs) => memoryCost * timeCost

@@ -9,10 +9,20 @@ const blowfish = nativeModule<typeof Bcrypt>('@node-rs/bcrypt')
 export interface BcryptOptions {
   /** Log2 of the number of rounds: 4 to 18. Default 12. */
   cost?: number | undefined
+  /**
+   * The most that a stored hash may cost in rounds, compared with a new hash or with the default cost if that is higher. 1 to 1,024.
+   * Default 8, which allows a cost of 15. A hash of a higher cost is not accepted.
+   */
+  costLimit?: number | undefined
 }
 
+const DEFAULT_COST = 12
+
 /** Costs from 4 to 18. With 18, a login takes seconds. */
-const bcryptSchema = { cost: optional(integer(4, 18, 'a cost'), 12) }
+const bcryptSchema = {
+  cost: optional(integer(4, 18, 'a cost'), DEFAULT_COST),
+  costLimit: optional(integer(1, 1024, 'a multiple of the cost of a new hash'), 8),
+}
 
 const BCRYPT = /^\$2[aby]\$(0[4-9]|1[0-8])\$[./A-Za-z0-9]{53}$/
 
@@ -28,12 +38,14 @@ const fitsBcrypt = (password: string) => Buffer.byteLength(password) <= BCRYPT_B
  * @throws TypeError for a cost out of range; `hash` rejects with a RangeError for a password that bcrypt would cut
  */
 export function bcrypt(options?: BcryptOptions): Required<Omit<Hasher, 'external'>> {
-  const { cost } = readOptions<BcryptOptions, typeof bcryptSchema>('bcrypt', options, bcryptSchema, {
+  const { cost, costLimit } = readOptions<BcryptOptions, typeof bcryptSchema>('bcrypt', options, bcryptSchema, {
     rounds: 'cost',
     saltRounds: 'cost',
   })
+  const mostRounds = costLimit * 2 ** Math.max(cost, DEFAULT_COST)
+  const costOf = (hash: string) => Number(BCRYPT.exec(hash)?.[1])
   return {
-    accepts: (hash) => BCRYPT.test(hash),
+    accepts: (hash) => 2 ** costOf(hash) <= mostRounds,
     async verify(password, hash) {
       const matches = await (await blowfish()).verify(password, hash)
       return matches && fitsBcrypt(password)
@@ -46,6 +58,6 @@ export function bcrypt(options?: BcryptOptions): Required<Omit<Hasher, 'external
       }
       return (await blowfish()).hash(password, cost)
     },
-    outdated: (hash) => Number(BCRYPT.exec(hash)?.[1]) !== cost,
+    outdated: (hash) => costOf(hash) !== cost,
   }
 }

@@ -18,14 +18,19 @@ function task(name: string, started: string[]) {
 
 type Limits = Parameters<ReturnType<typeof createHashQueue>['acquire']>[0]
 
-/** A login: waits for a slot, runs its task, and leaves. */
+/** A login: waits for a slot and for a thread, runs its task, and leaves. */
 async function run<T>(
   queue: ReturnType<typeof createHashQueue>,
   task: () => T | Promise<T>,
-  limits?: Limits,
+  limits?: Limits & { external?: boolean },
 ): Promise<T> {
   const slot = await queue.acquire(limits)
-  return queue.run(task, limits).finally(slot.leave)
+  try {
+    await slot.start(limits)
+    return await slot.run(task, limits)
+  } finally {
+    slot.leave()
+  }
 }
 
 const turns = async () => {
@@ -189,20 +194,94 @@ describe('the hash queue', () => {
     })
   })
 
-  it('lets as many tasks wait for a thread as there are slots, and refuses one of the network with the most', async () => {
-    const queue = createHashQueue(1, 2)
-    const started: string[] = []
-    const tasks = ['a', 'b', 'c', 'd', 'e'].map((name) => task(name, started))
-    const networks = ['modest', 'greedy', 'greedy', 'greedy', 'modest']
-    const results = Promise.allSettled(
-      tasks.map(({ run }, i) => queue.run(run, { source: { network: networks[i] ?? '', connection: undefined } })),
-    )
-    await turns()
-    for (const { finish } of tasks) finish()
-    const codes = (await results).map((one) => (one.status === 'fulfilled' ? one.value : one.reason.code))
-    expect(codes).toEqual(['a', 'b', 'c', 'overloaded', 'e'])
-    expect(started.toSorted()).toEqual(['a', 'b', 'c', 'e'])
-    expect(queue.load().active).toBe(0)
+  it('starts a thread once for each slot, and frees it when the login leaves without a task', async () => {
+    const queue = createHashQueue(1, 10)
+    const slot = await queue.acquire()
+    await slot.start()
+    await slot.start()
+    expect(queue.load()).toEqual({ active: 1, waiting: 0 })
+    const next = await queue.acquire()
+    const started = next.start()
+    slot.leave()
+    slot.leave()
+    await started
+    expect(queue.load()).toEqual({ active: 1, waiting: 0 })
+    next.leave()
+    expect(queue.load()).toEqual({ active: 0, waiting: 0 })
+  })
+
+  describe('with logins that may not begin yet', () => {
+    /** Creates a queue, and logins that begin when `rooms` says so, or fail with its error. */
+    function admitting() {
+      const queue = createHashQueue(1, 100)
+      const rooms = new Map<string, boolean | Error>()
+      const outcomes: string[] = []
+      const ask = async (name: string, room: boolean | Error = false) => {
+        if (!rooms.has(name)) rooms.set(name, room)
+        const admit = () => {
+          const room = rooms.get(name)
+          if (room instanceof Error) throw room
+          return room === true
+        }
+        try {
+          const slot = await queue.acquire({ source: { network: name, connection: {} }, admit })
+          outcomes.push(name)
+          return slot
+        } catch (error) {
+          outcomes.push(`${name}: ${(error as AuthError).code ?? error}`)
+          return undefined
+        }
+      }
+      return { queue, rooms, outcomes, ask }
+    }
+
+    it('lets them wait for as long as the queue has room, also while slots are free', async () => {
+      const queue = createHashQueue(4, 8)
+      const ask = (network: number, admit = () => false) =>
+        queue.acquire({ source: { network: `${network}`, connection: {} }, admit }).catch((error) => error.code)
+      await ask(0, () => true)
+      const waiting = Array.from({ length: 11 }, (_, i) => ask(i))
+      const settled = turns().then(() => 'settled')
+      expect(await ask(99)).toBe('overloaded')
+      expect(queue.load()).toEqual({ active: 0, waiting: 12 })
+      expect(await Promise.race([...waiting, settled])).toBe('settled')
+    })
+
+    it('lets others begin before them, and keeps their place', async () => {
+      const { queue, rooms, outcomes, ask } = admitting()
+      const first = await ask('first', true)
+      const waiting = [ask('blocked'), ask('later')]
+      const other = await ask('other', true)
+      expect(queue.load()).toEqual({ active: 0, waiting: 4 })
+      other?.leave()
+      await turns()
+      expect(outcomes).toEqual(['first', 'other'])
+      rooms.set('later', true).set('blocked', true)
+      first?.leave()
+      await Promise.all(waiting)
+      expect(outcomes).toEqual(['first', 'other', 'blocked', 'later'])
+    })
+
+    it('ends the wait of those that are refused meanwhile, and takes the next one', async () => {
+      const { queue, rooms, outcomes, ask } = admitting()
+      const first = await ask('first', true)
+      const waiting = [ask('one'), ask('two'), ask('three')]
+      await turns()
+      rooms.set('one', new Error('no')).set('two', new Error('never')).set('three', true)
+      first?.leave()
+      const slots = await Promise.all(waiting)
+      expect(outcomes).toEqual(['first', 'one: Error: no', 'two: Error: never', 'three'])
+      slots[2]?.leave()
+      expect(queue.load()).toEqual({ active: 0, waiting: 0 })
+    })
+
+    it('refuses one that is refused at once, and one that no other login could make room for', async () => {
+      const { queue, outcomes, ask } = admitting()
+      await ask('refused', new Error('no'))
+      await ask('alone')
+      expect(outcomes).toEqual(['refused: Error: no', 'alone: overloaded'])
+      expect(queue.load()).toEqual({ active: 0, waiting: 0 })
+    })
   })
 
   it('takes out of the queue who has gone, and runs nothing for them', async () => {
@@ -270,13 +349,20 @@ describe('the hash queue', () => {
     beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
     afterEach(() => void vi.useRealTimers())
 
-    it('keeps the turn of a task whose client has gone, and passes it on when it takes too long', async () => {
+    it.each([
+      [false, 11_999, true, 'keeps its thread until it ends'],
+      [false, 12_000, false, 'keeps its thread for at most 12 time limits'],
+      [true, 1000, false, 'passes its turn on, when another service does the work'],
+    ])('a task that takes too long (external: %s), after %i ms (a thread: %s): %s', async (external, ms, keeps) => {
       const queue = createHashQueue(1, 10)
       const started: string[] = []
       const [hanging, next] = ['hanging', 'next'].map((name) => task(name, started))
       const client = new AbortController()
-      const limits = { signal: client.signal, timeout: 1000 }
-      const given = run(queue, hanging?.run as () => Promise<string>, limits)
+      const given = run(queue, hanging?.run as () => Promise<string>, {
+        signal: client.signal,
+        timeout: 1000,
+        external,
+      })
       const failed = expect(given).rejects.toThrow('no result within 1000 ms')
       const done = run(queue, next?.run as () => Promise<string>)
       await vi.advanceTimersByTimeAsync(999)
@@ -285,14 +371,16 @@ describe('the hash queue', () => {
       expect(queue.load()).toEqual({ active: 1, waiting: 1 })
       await vi.advanceTimersByTimeAsync(1)
       await failed
-      await turns()
-      expect(started).toEqual(['hanging', 'next'])
+      await vi.advanceTimersByTimeAsync(ms - 1000)
+      expect(started).toEqual(keeps ? ['hanging'] : ['hanging', 'next'])
+      expect(queue.load()).toEqual({ active: 1, waiting: keeps ? 1 : 0 })
       hanging?.finish()
       await turns()
-      expect(queue.load()).toEqual({ active: 1, waiting: 0 })
+      expect(started).toEqual(['hanging', 'next'])
       next?.finish()
       expect(await done).toBe('next')
       expect(queue.load()).toEqual({ active: 0, waiting: 0 })
+      expect(vi.getTimerCount()).toBe(0)
     })
 
     it('says overloaded to a task whose turn does not come in time, and never runs it', async () => {
@@ -310,12 +398,11 @@ describe('the hash queue', () => {
       expect(started).toEqual(['first'])
     })
 
-    it('never runs a task that begins too late, also while a thread is free', async () => {
+    it('starts no thread for a login that comes too late, also while a thread is free', async () => {
       const queue = createHashQueue(1, 10)
-      const started: string[] = []
-      const late = queue.run(task('late', started).run, { timeout: 1000, waitTimeout: 0 })
-      await expect(late).rejects.toMatchObject({ code: 'overloaded' })
-      expect(started).toEqual([])
+      const slot = await queue.acquire({ timeout: 1000 })
+      for (const timeout of [0, -1]) await expect(slot.start({ timeout })).rejects.toMatchObject({ code: 'overloaded' })
+      slot.leave()
       expect(queue.load()).toEqual({ active: 0, waiting: 0 })
     })
 

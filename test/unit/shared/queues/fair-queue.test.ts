@@ -42,12 +42,15 @@ class Model {
     }
     if (this.of(network).length === 0) this.networks = this.networks.filter((other) => other !== network)
   }
-  take(): Item | undefined {
-    const [network] = this.networks
-    if (network === undefined) return undefined
-    const connection = this.connections.get(network)?.[0]
-    const [item] = this.lane({ network, connection })
-    if (!item) throw new Error('a round without an item')
+  /** Returns the first items of all connections, in the order of the round. */
+  heads = () =>
+    this.networks.flatMap((network) =>
+      (this.connections.get(network) ?? []).map((connection) => this.lane({ network, connection })[0] as Item),
+    )
+  take(fits: (item: Item) => boolean): Item | undefined {
+    const item = this.heads().find(fits)
+    if (!item) return undefined
+    const { network, connection } = item.source
     this.leave(item)
     // A served network moves to the end of the round.
     if (this.networks.includes(network))
@@ -115,13 +118,19 @@ class Add implements fc.Command<Model, Real> {
   toString = () => `add(${this.source.network}, ${CONNECTIONS.indexOf(this.source.connection as object)})`
 }
 
+/** Takes the next item, or the next one whose id is a multiple. */
 class Take implements fc.Command<Model, Real> {
+  readonly multipleOf: number
+  constructor(multipleOf: number) {
+    this.multipleOf = multipleOf
+  }
   check = () => true
   run(model: Model, { queue }: Real) {
-    expect(queue.take()).toBe(model.take())
+    const fits = ({ id }: Item) => id % this.multipleOf === 0
+    expect(this.multipleOf === 1 ? queue.take() : queue.take(fits)).toBe(model.take(fits))
     expect(queue.size).toBe(model.items.length)
   }
-  toString = () => 'take'
+  toString = () => `take(${this.multipleOf})`
 }
 
 class Remove implements fc.Command<Model, Real> {
@@ -150,7 +159,11 @@ const limits = fc.record({
 describe('the fair queue', () => {
   it('does what its model does, whatever is added, taken and removed', () => {
     const commands = fc.commands(
-      [sources.map((source) => new Add(source)), fc.constant(new Take()), fc.nat(50).map((at) => new Remove(at))],
+      [
+        sources.map((source) => new Add(source)),
+        fc.constantFrom(1, 1, 2, 5).map((n) => new Take(n)),
+        fc.nat(50).map((at) => new Remove(at)),
+      ],
       { maxCommands: 200, size: '+1' },
     )
     fc.assert(
@@ -174,6 +187,17 @@ describe('the fair queue', () => {
     queue.add(source, { id: 999, source })
     const served = Array.from({ length: 6 }, () => queue.take()?.source.network)
     expect(served.at(-1)).toBe('owner')
+  })
+
+  it('takes the next item that fits, also when the question removes the items that do not', () => {
+    const queue = createFairQueue<Item>({ total: 9, perNetwork: 9, perConnection: 9 }, () => {})
+    const slots = ['a', 'a', 'b', 'b'].map((network, id) => {
+      const source = { network, connection: network === 'a' ? {} : undefined }
+      return queue.add(source, { id, source }) as QueueSlot<Item>
+    })
+    const fits = ({ id }: Item) => id === 3 || !queue.remove(slots[id] as QueueSlot<Item>)
+    expect(queue.take(fits)?.id).toBe(3)
+    expect([queue.size, queue.take()]).toEqual([0, undefined])
   })
 
   it('drops the newest item of the network and of the connection that are served first, when several have the most', () => {

@@ -54,7 +54,7 @@ it('new hashes of argon2id contain no secret of a polluted prototype', async () 
 })
 
 describe('argon2id accepts', () => {
-  it.each(['m=19456,t=2,p=1', 'm=8,t=1,p=1', 'm=1048576,t=64,p=64'])('%s', (costs) => {
+  it.each(['m=19456,t=2,p=1', 'm=8,t=1,p=1', 'm=4864,t=64,p=64', 'm=155648,t=2,p=1'])('%s', (costs) => {
     expect(cheap.argon2id.accepts(phc(costs))).toBe(true)
   })
 })
@@ -63,7 +63,8 @@ describe('argon2id does not accept', () => {
   it.each([
     ['nothing', ''],
     ['plain text', 'hunter2'],
-    ['more memory than 1 GiB', phc('m=1048577,t=2,p=1')],
+    ['more than 8 times the default memory', phc('m=155649,t=1,p=1')],
+    ['more than 8 times the default work', phc('m=4865,t=64,p=1')],
     ['memory without end', phc('m=4294967295,t=2,p=1')],
     ['a number too long', phc('m=00000000008,t=1,p=1')],
     ['more than 64 passes', phc('m=64,t=65,p=1')],
@@ -100,8 +101,33 @@ describe('argon2id does not accept', () => {
   })
 })
 
+describe('the limit of the cost', () => {
+  const accepts = (options: Parameters<typeof argon2id>[0], costs: string) => argon2id(options).accepts(phc(costs))
+  const bcryptAccepts = (options: Parameters<typeof bcrypt>[0], cost: string) =>
+    bcrypt(options).accepts(`$2b$${cost}$${BCRYPT_BODY}`)
+
+  it('is what the option says, times the default costs', () => {
+    expect(accepts({ costLimit: 1 }, 'm=19456,t=2,p=1')).toBe(true)
+    expect(accepts({ costLimit: 1 }, 'm=19457,t=1,p=1')).toBe(false)
+    expect(accepts({ costLimit: 1 }, 'm=12972,t=3,p=1')).toBe(false)
+    expect(['12', '13'].map((cost) => bcryptAccepts({ costLimit: 1 }, cost))).toEqual([true, false])
+  })
+
+  it('is higher when new hashes cost more', () => {
+    expect(accepts({ costLimit: 2, memoryCost: 65_536, timeCost: 3 }, 'm=131072,t=3,p=4')).toBe(true)
+    expect(accepts({ costLimit: 2, memoryCost: 65_536, timeCost: 3 }, 'm=131072,t=4,p=4')).toBe(false)
+    expect(['15', '16'].map((cost) => bcryptAccepts({ costLimit: 2, cost: 14 }, cost))).toEqual([true, false])
+  })
+
+  it('is at most 1 GiB, 64 passes and 64 lanes, and a bcrypt cost of 18', () => {
+    expect(accepts({ costLimit: 1024 }, 'm=1048576,t=38,p=64')).toBe(true)
+    expect(accepts({ costLimit: 1024 }, 'm=1048577,t=1,p=1')).toBe(false)
+    expect(['18', '19'].map((cost) => bcryptAccepts({ costLimit: 1024 }, cost))).toEqual([true, false])
+  })
+})
+
 describe('bcrypt accepts', () => {
-  it.each(['2a$04', '2b$10', '2y$12', '2b$18'])('$%s', (prefix) => {
+  it.each(['2a$04', '2b$10', '2y$12', '2b$15'])('$%s', (prefix) => {
     expect(cheap.bcrypt.accepts(`$${prefix}$${BCRYPT_BODY}`)).toBe(true)
   })
 })
@@ -112,6 +138,7 @@ describe('bcrypt does not accept', () => {
     ['plain text', 'hunter2'],
     ['a cost below 4', `$2b$03$${BCRYPT_BODY}`],
     ['a cost of 0', `$2b$00$${BCRYPT_BODY}`],
+    ['a cost above 15', `$2b$16$${BCRYPT_BODY}`],
     ['a cost above 18', `$2b$19$${BCRYPT_BODY}`],
     ['a cost of 31', `$2b$31$${BCRYPT_BODY}`],
     ['a cost of one digit', `$2b$4$${BCRYPT_BODY}`],

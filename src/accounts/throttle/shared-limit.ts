@@ -1,0 +1,189 @@
+import { bare, memberOf } from '../../shared/values.js'
+import type { Exhausted } from './failures.js'
+import type { SharedStore, StoreFailed } from './shared-store.js'
+
+/** The argument of the `limiter` option: options of a rate-limiter-flexible limiter. */
+export interface LimiterOptions {
+  /** The prefix of the limit's keys in the store: `login-pair`, `login-address`, `login-account`, `login-password` or `login-sprayed`. */
+  keyPrefix: string
+  /** The number of failed logins that are allowed within `duration`. */
+  points: number
+  /** The length of the window, in seconds. */
+  duration: number
+}
+
+/**
+ * The methods of a rate-limiter-flexible limiter. While they fail or hang, the limit continues in this process's memory. Results are
+ * objects with `consumedPoints`, the count after the call, and `msBeforeNext`, the time until the window ends.
+ */
+export interface Limiter {
+  /**
+   * Counts a failure. Rejects with the result when the limit is exceeded. Any other rejection means that the store has failed.
+   */
+  consume(key: string): Promise<unknown>
+  /** Takes back an attempt that is no longer under way. */
+  reward(key: string): Promise<unknown>
+  /**
+   * Counts an attempt as under way, in a window of `customDuration` seconds. Default: `consume`, in the limit's own window.
+   */
+  penalty?(key: string, points: number, options: { customDuration: number }): Promise<unknown>
+  /**
+   * Reads a count. Resolves with the result, or with nothing. Without this method, each process learns of failures in other processes
+   * at its own next failure, and simultaneous guesses are limited in each process only.
+   */
+  get?(key: string): Promise<unknown>
+}
+
+/** A count in the store. */
+export interface Counted extends Exhausted {
+  points: number
+}
+
+/** An attempt that the store counts as under way. */
+export interface Entered {
+  /** The attempts under way in all processes, this one included. */
+  readonly underWay: number
+  leave(): void
+}
+
+/** A failed-login limit on a shared store. Where the store fails or rests, the methods return undefined. */
+export interface SharedLimit {
+  /** Counts an attempt as under way. */
+  enter(key: string, storeFailed: StoreFailed): Promise<Entered | undefined>
+  /** Reads the failures. Call it after `enter`: an attempt that fails is counted as a failure before it leaves. */
+  read(key: string, storeFailed: StoreFailed): Promise<Counted | undefined>
+  /** Counts a failure. The attempt leaves after that. */
+  fail(key: string, storeFailed: StoreFailed, entered?: Entered): Promise<Counted | undefined>
+}
+
+/**
+ * Attempts under way are counted in time slots, so that those of a process that has ended disappear. Each attempt reads its own slot
+ * and the nearer one beside it. So it sees all that began within the last half slot, also where clocks differ. An attempt takes at most
+ * a minute, which leaves a minute for the difference of clocks.
+ */
+const SLOT_MS = 240_000
+
+/** Seconds after which a slot is not read any more. */
+const SLOT_ENDS = 480
+
+function slotsOf(key: string): { own: string; beside: string } {
+  const slot = Math.floor(Date.now() / SLOT_MS)
+  const beside = Math.round(Date.now() / SLOT_MS) > slot ? slot + 1 : slot - 1
+  return { own: `${key}:${slot}`, beside: `${key}:${beside}` }
+}
+
+/** A call that meets a broken connection is repeated once a second, as long as the attempt may count as under way. */
+const REPEATS = { most: 120, ms: 1000 }
+
+async function repeated<T>(call: () => Promise<T>, first = call()): Promise<T> {
+  let answer = first
+  for (let i = 0; i < REPEATS.most; i++) {
+    try {
+      return await answer
+    } catch {
+      // A host's fake timers may have no `unref`.
+      await new Promise((resolve) => setTimeout(resolve, REPEATS.ms).unref?.())
+      answer = call()
+    }
+  }
+  return answer
+}
+
+/** Creates a failed-login limit on a shared store. */
+export function sharedLimit(
+  limiter: Limiter,
+  { counting, reading }: SharedStore,
+  { points, duration }: LimiterOptions,
+): SharedLimit {
+  const windowMs = duration * 1000
+  const get = memberOf(limiter, 'get') as Limiter['get']
+  const penalty = (memberOf(limiter, 'penalty') as Limiter['penalty']) ?? limiter.consume
+
+  /** Reads a result. Returns a count of 0 for everything else. */
+  function countedIn(result: unknown): Counted {
+    const ms = numberOf(result, 'msBeforeNext')
+    return {
+      points: numberOf(result, 'consumedPoints') || 0,
+      msBeforeNext: ms >= 0 ? Math.min(ms, windowMs) : windowMs,
+    }
+  }
+
+  /** Makes a call. A refusal counts as a result, because the limit is reached, whatever it has counted. */
+  async function count(call: () => Promise<unknown>): Promise<Counted> {
+    try {
+      return countedIn(await call())
+    } catch (outcome) {
+      if (!isExhausted(outcome)) throw outcome
+      const counted = countedIn(outcome)
+      return { ...counted, points: Math.max(counted.points, points + 1) }
+    }
+  }
+
+  async function readKey(key: string, storeFailed: StoreFailed): Promise<Counted | undefined> {
+    if (!get || reading.rests()) return undefined
+    return reading.answerOf(
+      count(async () => get.call(limiter, key)),
+      storeFailed,
+    )
+  }
+
+  return {
+    async enter(key, storeFailed) {
+      if (counting.rests()) return undefined
+      const { own, beside } = slotsOf(key)
+      const entering = count(async () => penalty.call(limiter, own, 1, bare({ customDuration: SLOT_ENDS })))
+      let left = false
+      const [inSlot, nearby] = await Promise.all([
+        counting.answerOf(entering, storeFailed),
+        readKey(beside, storeFailed),
+      ])
+      return {
+        // A refund that was sent twice must not let another attempt pass.
+        underWay: Math.max(inSlot?.points ?? 0, 1) + Math.max(nearby?.points ?? 0, 0),
+        leave() {
+          if (left) return
+          left = true
+          // The count may arrive after the login has continued without it. What was not counted is not taken back.
+          entering.then(
+            () => repeated(async () => limiter.reward(own)).catch(() => {}),
+            () => {},
+          )
+        },
+      }
+    },
+    read: readKey,
+    async fail(key, storeFailed, entered) {
+      if (counting.rests() && !entered) return undefined
+      const failing = () => count(async () => limiter.consume(key))
+      const first = failing()
+      const counted = entered ? repeated(failing, first) : first
+      counted.then(
+        () => entered?.leave(),
+        () => {},
+      )
+      return counting.answerOf(first, storeFailed)
+    },
+  }
+}
+
+/**
+ * Returns whether a limiter refused because the limit is reached. The refusal may be an `Error`, because refusing a login is safer
+ * than continuing without the shared limit.
+ */
+function isExhausted(outcome: unknown): outcome is Exhausted {
+  return typeof propertyOf(outcome, 'msBeforeNext') === 'number'
+}
+
+/** Reads a number from the result of a limiter. Returns NaN, which compares as false, for everything else. */
+function numberOf(value: unknown, name: string): number {
+  const number = propertyOf(value, name)
+  return typeof number === 'number' ? number : Number.NaN
+}
+
+function propertyOf(value: unknown, name: string): unknown {
+  try {
+    return memberOf(value as object, name)
+  } catch {
+    return undefined
+  }
+}

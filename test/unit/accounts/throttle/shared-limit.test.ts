@@ -1,0 +1,266 @@
+import { runInNewContext } from 'node:vm'
+import { Redis } from 'ioredis'
+import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { type Limiter, sharedLimit } from '../../../../src/accounts/throttle/shared-limit.js'
+import { sharedStore } from '../../../../src/accounts/throttle/shared-store.js'
+import { all, settled } from '../../../support/concurrency.js'
+import { unhandledRejections } from '../../../support/host.js'
+import { NO_REDIS, startRedis } from '../../../support/services/redis.js'
+
+const SETTINGS = { keyPrefix: 'login-pair', points: 10, duration: 900 }
+const RESULT = { msBeforeNext: 5000, consumedPoints: 1 }
+
+/** One process's view of a limiter. */
+const processWith = (limiter: Limiter) => sharedLimit(limiter, sharedStore(), SETTINGS)
+
+const neverFails = (error: unknown) => expect.fail(`the store failed: ${error}`)
+
+/** A promise of another library, which has no other method. */
+const thenable = (then: (resolve: (value: unknown) => void, reject: (error: Error) => void) => void) =>
+  Object.defineProperty({}, 'then', { value: then })
+
+describe('attempts under way', () => {
+  it('are counted under their own key, which ends after 8 minutes, and failures under that of the limit', async () => {
+    const limiter = new RateLimiterMemory(SETTINGS)
+    const spies = (['consume', 'penalty', 'reward', 'get'] as const).map((name) => vi.spyOn(limiter, name))
+    const { enter, fail, read } = processWith(limiter)
+    const entered = await enter('alice', neverFails)
+    await fail('alice', neverFails, entered)
+    expect(await read('alice', neverFails)).toEqual({ points: 1, msBeforeNext: expect.any(Number) })
+    await settled()
+    const slot = expect.stringMatching(/^alice:\d+$/)
+    const calls = spies.map(({ mock }) => mock.calls)
+    expect(calls).toEqual([[['alice']], [[slot, 1, { customDuration: 480 }]], [[slot]], [[slot], ['alice']]])
+    expect(calls[2]?.[0]?.[0]).toBe(calls[1]?.[0]?.[0])
+    expect(calls[3]?.[0]?.[0]).not.toBe(calls[1]?.[0]?.[0])
+  })
+
+  it('leave once, and after their failure is counted', async () => {
+    const order: string[] = []
+    const limiter: Limiter = {
+      async consume() {
+        order.push('consume')
+        await settled()
+        order.push('counted')
+        return RESULT
+      },
+      async penalty() {
+        return RESULT
+      },
+      async reward() {
+        order.push('reward')
+      },
+    }
+    const { enter, fail } = processWith(limiter)
+    const entered = await enter('alice', neverFails)
+    await fail('alice', neverFails, entered)
+    for (let i = 0; i < 3; i++) entered?.leave()
+    await settled()
+    expect(order).toEqual(['consume', 'counted', 'reward'])
+  })
+
+  it('are at least one, however few the store has counted after a refund that was sent twice', async () => {
+    const counts = [-3, -5]
+    const next = async () => ({ msBeforeNext: 5000, consumedPoints: counts.shift() })
+    const { enter } = processWith({ consume: next, penalty: next, reward: next, get: next })
+    expect(await enter('alice', neverFails)).toMatchObject({ underWay: 1 })
+  })
+
+  it('are counted with consume by a limiter without penalty', async () => {
+    const limiter = new RateLimiterMemory(SETTINGS)
+    const { enter } = processWith({ consume: (key) => limiter.consume(key), reward: (key) => limiter.reward(key) })
+    const underWay = await all(12, async () => (await enter('alice', neverFails))?.underWay)
+    expect(underWay).toEqual(Array.from({ length: 12 }, (_, i) => i + 1))
+  })
+})
+
+describe('a call that meets a broken connection', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] })
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  it.each([
+    ['once a second, until the store responds', 5, 5],
+    ['for two minutes', 1000, 121],
+  ])('is repeated %s', async (_, failures, calls) => {
+    const reward = vi.fn(async () => {
+      if (reward.mock.calls.length < failures) throw new Error('connection lost')
+    })
+    const { enter } = processWith({ consume: async () => RESULT, reward })
+    const entered = await enter('alice', neverFails)
+    entered?.leave()
+    await vi.advanceTimersByTimeAsync(2999)
+    expect(reward).toHaveBeenCalledTimes(3)
+    await vi.advanceTimersByTimeAsync(600_000)
+    expect(reward).toHaveBeenCalledTimes(calls)
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  it('is not repeated for an attempt that the store has not counted', async () => {
+    const rejections = unhandledRejections()
+    const down = vi.fn(() => Promise.reject(new Error('down')))
+    const { enter, fail } = processWith({ consume: down, reward: down })
+    const failed = vi.fn()
+    const entered = await enter('alice', failed)
+    entered?.leave()
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(await fail('alice', failed)).toBeUndefined()
+    await vi.advanceTimersByTimeAsync(10_000)
+    await settled()
+    expect([down.mock.calls.length, failed.mock.calls.length, rejections]).toEqual([2, 2, []])
+  })
+})
+
+describe.skipIf(NO_REDIS)('on Redis', () => {
+  it.each([{}, { inMemoryBlockOnConsumed: 10 }])('three processes count together: %o', async (options) => {
+    const server = await startRedis()
+    const redis = new Redis(server.url)
+    onTestFinished(() => redis.disconnect())
+    const processes = Array.from({ length: 3 }, () =>
+      processWith(new RateLimiterRedis({ ...SETTINGS, ...options, storeClient: redis })),
+    )
+    const entered = await all(60, (i) => (processes[i % 3] as (typeof processes)[0]).enter('alice', () => {}))
+    expect(entered.map((one) => one?.underWay).toSorted((a = 0, b = 0) => a - b)).toEqual(
+      Array.from({ length: 60 }, (_, i) => i + 1),
+    )
+    for (const one of entered) one?.leave()
+    for (let i = 0; i < 10; i++) await processes[i % 3]?.fail('alice', () => {})
+    for (const { read } of processes) expect(await read('alice', () => {})).toMatchObject({ points: 10 })
+    expect(Number(await redis.get('login-pair:alice'))).toBe(10)
+    for (const key of await redis.keys('login-pair:alice:*')) {
+      expect([await redis.get(key), Math.ceil((await redis.ttl(key)) / 10)]).toEqual(['0', 48])
+    }
+  })
+})
+
+describe('a limiter that breaks its contract', () => {
+  const inheriting = (error: object) => Object.assign(Object.create(error), {})
+  const refusing = (outcome: unknown): Limiter => ({ consume: () => Promise.reject(outcome), reward: async () => {} })
+
+  it.each<[string, () => unknown]>([
+    ['returns nothing', () => undefined],
+    ['returns null', () => null],
+    ['returns a number', () => 7],
+    [
+      'throws',
+      () => {
+        throw new Error('not connected')
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('down'))],
+    ['rejects with nothing', () => Promise.reject(undefined)],
+    ['returns a thenable without catch', () => thenable((_, reject) => reject(new Error('down')))],
+    ['resolves with nothing', async () => undefined],
+  ])('in reward, which %s, harms nothing', async (_, reward) => {
+    const rejections = unhandledRejections()
+    const { enter } = processWith({ consume: async () => RESULT, reward: reward as Limiter['reward'] })
+    const entered = await enter('alice', neverFails)
+    expect(entered?.leave()).toBeUndefined()
+    await settled()
+    expect(rejections).toEqual([])
+  })
+
+  it.each<[string, () => unknown]>([
+    ['returns nothing', () => undefined],
+    ['returns its result', () => RESULT],
+    ['returns a thenable without finally', () => thenable((resolve) => resolve(RESULT))],
+  ])('in consume, which %s, lets a login go on', async (_, consume) => {
+    const rejections = unhandledRejections()
+    const { enter } = processWith({ consume: consume as Limiter['consume'], reward: async () => {} })
+    const entered = await enter('alice', neverFails)
+    expect(entered).toMatchObject({ underWay: 1 })
+    entered?.leave()
+    await settled()
+    expect(rejections).toEqual([])
+  })
+
+  const WITH_GETTER = new (class {
+    get msBeforeNext() {
+      return 5000
+    }
+  })()
+  it.each<[string, unknown]>([
+    ['an object of this realm', { msBeforeNext: 5000 }],
+    ['an object of another realm', runInNewContext('({ msBeforeNext: 5000 })')],
+    ['an object with a getter in its class', WITH_GETTER],
+    ['an Error with a time', Object.assign(new Error('too many'), { msBeforeNext: 5000 })],
+    [
+      'an Error of another realm with a time',
+      runInNewContext('Object.assign(new Error("too many"), { msBeforeNext: 5000 })'),
+    ],
+    ['an object that inherits the time', inheriting({ msBeforeNext: 5000 })],
+    ['a count of 0, as a limiter that blocks in memory', { msBeforeNext: 5000, consumedPoints: 0 }],
+    ['a count as text', { msBeforeNext: 5000, consumedPoints: '7' }],
+  ])('has reached its limit when consume rejects with %s', async (_, outcome) => {
+    const { enter, fail } = processWith(refusing(outcome))
+    expect(await fail('alice', neverFails)).toEqual({ points: 11, msBeforeNext: 5000 })
+    expect(await enter('alice', neverFails)).toMatchObject({ underWay: 11 })
+  })
+
+  it('tells the count of a refusal', async () => {
+    const { fail } = processWith(refusing({ msBeforeNext: 5000, consumedPoints: 12 }))
+    expect(await fail('alice', neverFails)).toEqual({ points: 12, msBeforeNext: 5000 })
+  })
+
+  it.each<[string, unknown]>([
+    ['an Error', new Error('down')],
+    ['an Error of another realm', runInNewContext('new Error("down")')],
+    ['an object without a time', { message: 'down' }],
+    ['a time as text', { msBeforeNext: '5000' }],
+    [
+      'a time that cannot be read',
+      Object.defineProperty({}, 'msBeforeNext', {
+        get() {
+          throw new Error('unreadable')
+        },
+      }),
+    ],
+    ['nothing', undefined],
+  ])('has failed when consume rejects with %s', async (_, outcome) => {
+    const failed = vi.fn()
+    expect(await processWith(refusing(outcome)).fail('alice', failed)).toBeUndefined()
+    expect(failed.mock.calls).toEqual([[outcome]])
+  })
+
+  it('has failed when it rejects with an Error, although Object.prototype has a time', async () => {
+    const failed = vi.fn()
+    const { fail } = processWith(refusing(new Error('down')))
+    Object.assign(Object.prototype, { msBeforeNext: 5000, consumedPoints: 5 })
+    try {
+      expect(await fail('alice', failed)).toBeUndefined()
+    } finally {
+      for (const name of ['msBeforeNext', 'consumedPoints']) Reflect.deleteProperty(Object.prototype, name)
+    }
+    expect(failed).toHaveBeenCalledOnce()
+  })
+
+  it.each([
+    [Number.NaN, 900_000],
+    [Number.POSITIVE_INFINITY, 900_000],
+    [Number.NEGATIVE_INFINITY, 900_000],
+    [Number.MAX_VALUE, 900_000],
+    [900_001, 900_000],
+    [-1, 900_000],
+    [0, 0],
+    [0.5, 0.5],
+    [900_000, 900_000],
+  ])('refuses for at most the time of a window: %d ms become %d', async (msBeforeNext, waited) => {
+    expect(await processWith(refusing({ msBeforeNext })).fail('alice', neverFails)).toMatchObject({
+      msBeforeNext: waited,
+    })
+  })
+
+  it.each<[string, unknown]>([
+    ['nothing', null],
+    ['text', '10'],
+    ['a count as text', { consumedPoints: '10', msBeforeNext: 1000 }],
+    ['NaN', { consumedPoints: Number.NaN, msBeforeNext: 1000 }],
+  ])('has no failures when get returns %s', async (_, result) => {
+    const { read } = processWith({ consume: async () => RESULT, reward: async () => {}, get: async () => result })
+    expect(await read('alice', neverFails)).toMatchObject({ points: 0 })
+  })
+})
