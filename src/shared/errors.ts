@@ -71,6 +71,11 @@ const ROWS = {
     message:
       'Send the credentials as application/json or application/x-www-form-urlencoded, in UTF-8, with no content coding.',
   },
+  cross_site_form: {
+    status: 415,
+    by: ['token'],
+    message: 'A page of another site must send the credentials as application/json, so that the browser asks first.',
+  },
   body_too_large: { status: 413, by: ['token'], message: 'The request body is too large.' },
   invalid_body: {
     status: 400,

@@ -11,9 +11,9 @@ import { toRequestUser } from '../shared/request-user.js'
 import { asRefusal } from '../shared/send-answer.js'
 import { addressOf, sourceOf } from '../shared/source.js'
 import { createTurnQueue } from '../shared/turn-queue.js'
-import { credentialsIn } from '../token-endpoint/credentials.js'
+import { readCredentials } from '../token-endpoint/credentials.js'
 import { type LoginSettings, type LoginStrategyOptions, readLoginOptions } from '../token-endpoint/options.js'
-import { loadBodyReader, readBody } from '../token-endpoint/request-body.js'
+import { loadBodyReader } from '../token-endpoint/request-body.js'
 import { type Done, failOrError, outcomeOf, type PassportActions, succeed } from './passport-actions.js'
 
 /** Changes the user of a login, and calls `done` with the new user. */
@@ -27,7 +27,7 @@ export interface LoginSteps {
   emit: Emit
 }
 
-/** A login waits here before it joins the queue for a password check. */
+/** A login waits here before its body is parsed. */
 const waitForTurn = createTurnQueue(TOKEN_CALLS)
 
 /**
@@ -77,19 +77,21 @@ export class LoginStrategy {
 
 /** Creates the steps of a login. */
 export function createLoginSteps(settings: LoginSettings): LoginSteps {
-  const { tokens, accounts, passwords, throttle, bodyLimit, timeout, emailInEvents, onEvent } = settings
+  const { tokens, accounts, passwords, throttle, timeout, emailInEvents, onEvent } = settings
   loadBodyReader()
   loadAddresses()
   const login = createLogin({ store: accounts, passwords, throttle, timeout, clock: tokens })
   const emit = emitter(onEvent)
   const logIn = async (req: IncomingMessage, subject: EventSubject): Promise<LoggedIn> => {
+    const { address } = subject
     const source = sourceOf(req)
-    const credentials = credentialsIn(await readBody(req, bodyLimit), bodyLimit)
+    // Nothing is awaited before the body is read, because a listener of the host may already make it flow.
+    login.checkAddress(address)
+    const credentials = await readCredentials(req, { ...settings, waitForTurn: () => waitForTurn(() => source) })
     if (emailInEvents) subject.email = credentials.email
-    await waitForTurn(() => source)
     const failed: LoginContext['failed'] = (dependency, error) =>
       emit(subject, { type: 'dependency.failed', dependency, refused: false, error })
-    return login(credentials, { address: subject.address, source, signal: disconnectSignal(req.socket), failed })
+    return login(credentials, { address, source, signal: disconnectSignal(req.socket), failed })
   }
   return {
     emit,

@@ -30,6 +30,11 @@ export interface TokenRouterOptions extends HostOptions {
   throttle?: Throttle | false | undefined
   /** The longest request body: a number of bytes, or a string like `'10kb'`. Default 10 kB, at most 1 MB. A longer body causes a `413`. */
   bodyLimit?: number | string | undefined
+  /**
+   * Origins whose pages may send credentials as a form, like `'https://app.example.com'`. Forms of other sites are refused, because any
+   * page could send them. JSON needs the host's CORS settings instead. Default none.
+   */
+  allowedOrigins?: readonly string[] | undefined
   /** Adds the e-mail address, as the client sent it, to the events of logins. It is personal data. Default false. */
   emailInEvents?: boolean | undefined
 }
@@ -74,6 +79,19 @@ const byteSize: Check<number> = (value) => {
   return size
 }
 
+/** Apps have schemes of their own, whose origins `URL` does not know. */
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@]+$/
+
+/** Returns whether a text is an origin as browsers write it (https://html.spec.whatwg.org/#ascii-serialisation-of-an-origin). */
+const isOrigin = (text: unknown) =>
+  typeof text === 'string' && ORIGIN.test(text) && URL.canParse(text) && [text, 'null'].includes(new URL(text).origin)
+
+const originList: Check<ReadonlySet<string>> = (value) => {
+  if (Array.isArray(value) && value.every(isOrigin)) return new Set(value)
+  const hint = 'Write them as browsers do: in lower case, without a path and without the default port'
+  throw new InvalidOption("an array of origins, like ['https://app.example.com']", hint)
+}
+
 const schema = {
   tokens: tokenIssuer,
   accounts: accountsOption,
@@ -81,6 +99,7 @@ const schema = {
   passwords: optional(passwordsOption),
   throttle: optional(throttleOption),
   bodyLimit: optional(byteSize, 10_240),
+  allowedOrigins: optional(originList, new Set<string>()),
   emailInEvents: optional(bool, false),
   ...hostSchema,
 }
@@ -97,6 +116,9 @@ const aliases = {
   limiter: 'throttle',
   rateLimit: 'throttle',
   limit: 'bodyLimit',
+  origins: 'allowedOrigins',
+  origin: 'allowedOrigins',
+  cors: 'allowedOrigins',
   url: 'path',
 }
 

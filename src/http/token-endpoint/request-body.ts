@@ -10,11 +10,13 @@ import { parseUniqueJson } from './json.js'
 /** A request whose body the host's own parser may have read before us. */
 export type BodyRequest = IncomingMessage & { body?: unknown }
 
-/** A row per request encoding: how its text becomes a value. Throws on malformed text. */
-const ENCODINGS: Readonly<Record<RequestType, (text: string) => unknown>> = {
-  'application/json': parseUniqueJson,
+/** A row per request encoding: how its bytes become a value. Throws on malformed bytes. */
+const ENCODINGS: Readonly<Record<RequestType, (bytes: Uint8Array) => unknown>> = {
+  'application/json': (bytes) => parseUniqueJson(textOf(bytes)),
   'application/x-www-form-urlencoded': parseForm,
 }
+
+const textOf = (bytes: Uint8Array) => new TextDecoder('utf-8', { fatal: true }).decode(bytes)
 
 let packages:
   | { parseContentType: ReturnType<typeof contentType>['parse']; getRawBody: ReturnType<typeof rawBody> }
@@ -30,37 +32,44 @@ export function loadBodyReader(): NonNullable<typeof packages> {
 }
 
 /**
- * Reads and parses a request's body, or takes what the host's own parser made of it.
- * @throws AuthError `unsupported_media_type`, `body_too_large` or `invalid_body`
+ * Returns the encoding of a request's body.
+ * @throws AuthError `unsupported_media_type`
  */
-export async function readBody(req: BodyRequest, limit: number): Promise<unknown> {
+export function encodingOf(req: IncomingMessage): RequestType {
   const headers = bare(req.headers)
-  const parse = parserOf(req, headers)
+  const { parseContentType } = packages ?? loadBodyReader()
+  const { type, parameters } = parseContentType(headers['content-type'] ?? '')
+  const charset = parameters['charset']?.toLowerCase() ?? 'utf-8'
+  const coding = headers['content-encoding']?.toLowerCase() ?? 'identity'
+  if (!isEncoding(type) || charset !== 'utf-8' || coding !== 'identity' || isRepeated(req, 'content-type'))
+    throw new AuthError('unsupported_media_type')
+  return type
+}
+
+const isEncoding = (type: string): type is RequestType => Object.hasOwn(ENCODINGS, type)
+
+/**
+ * Reads a request's body, or takes what the host's own parser made of it. Returns a function that parses the body.
+ * @throws AuthError `body_too_large` or `client_closed_request`; the function throws `invalid_body`
+ */
+export async function readBody(req: BodyRequest, encoding: RequestType, limit: number): Promise<() => unknown> {
+  const headers = bare(req.headers)
   if (Number(headers['content-length']) > limit) throw new AuthError('body_too_large')
   const bytes = canBeRead(req) ? await readBytes(req, limit, headers) : req.body
-  if (!isUint8Array(bytes)) return bytes
+  if (!isUint8Array(bytes)) return () => bytes
   if (bytes.length > limit) throw new AuthError('body_too_large')
-  try {
-    return parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-  } catch {
-    throw new AuthError('invalid_body')
+  return () => {
+    try {
+      return ENCODINGS[encoding](bytes)
+    } catch {
+      throw new AuthError('invalid_body')
+    }
   }
 }
 
 /** Returns false for a stream that the host's parser has read, and for a mock that has no stream: then `body` holds the result. */
 function canBeRead(req: BodyRequest): boolean {
   return typeof req.read === 'function' && !req.readableDidRead && !req.readableEnded
-}
-
-function parserOf(req: IncomingMessage, headers: IncomingHttpHeaders): (text: string) => unknown {
-  const { parseContentType } = packages ?? loadBodyReader()
-  const { type, parameters } = parseContentType(headers['content-type'] ?? '')
-  const parse = Object.hasOwn(ENCODINGS, type) ? ENCODINGS[type as RequestType] : undefined
-  const charset = parameters['charset']?.toLowerCase() ?? 'utf-8'
-  const coding = headers['content-encoding']?.toLowerCase() ?? 'identity'
-  if (!parse || charset !== 'utf-8' || coding !== 'identity' || isRepeated(req, 'content-type'))
-    throw new AuthError('unsupported_media_type')
-  return parse
 }
 
 /** The refusals for the errors of raw-body. */
@@ -79,19 +88,27 @@ async function readBytes(req: IncomingMessage, limit: number, headers: IncomingH
   }
 }
 
+/** The most fields of a form. A login needs two. */
+export const MOST_FIELDS = 100
+
+const [PLUS, SPACE] = [0x2b, 0x20]
+
 /**
  * Parses a form (https://url.spec.whatwg.org/#application/x-www-form-urlencoded).
- * @throws Error for a repeated field, and for text that is not percent-encoded UTF-8
+ * @throws Error for a repeated field, for too many fields, and for text that is not percent-encoded UTF-8
  */
-function parseForm(text: string): Record<string, string> {
+function parseForm(bytes: Uint8Array): Record<string, string> {
+  // Replaced in a copy of the bytes, because replacing in text takes 100 times as long for each sign.
+  const spaced = new Uint8Array(bytes)
+  for (let at = 0; at < spaced.length; at++) if (spaced[at] === PLUS) spaced[at] = SPACE
+  const pairs = textOf(spaced).split('&', MOST_FIELDS + 1)
+  if (pairs.length > MOST_FIELDS) throw new SyntaxError('too many fields')
   const fields = new Map<string, string>()
-  for (const pair of text.split('&').filter(Boolean)) {
-    const [name, ...value] = pair.split('=') as [string, ...string[]]
-    const field = decodeField(name)
-    if (fields.has(field)) throw new SyntaxError('repeated field')
-    fields.set(field, decodeField(value.join('=')))
+  for (const pair of pairs.filter(Boolean)) {
+    const end = pair.indexOf('=')
+    const name = decodeURIComponent(end < 0 ? pair : pair.slice(0, end))
+    if (fields.has(name)) throw new SyntaxError('repeated field')
+    fields.set(name, end < 0 ? '' : decodeURIComponent(pair.slice(end + 1)))
   }
   return Object.fromEntries(fields)
 }
-
-const decodeField = (text: string) => decodeURIComponent(text.replaceAll('+', ' '))

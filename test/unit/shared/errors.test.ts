@@ -6,6 +6,7 @@ import { isAuthError, withHeaders, withoutCause } from '../../../src/shared/erro
 const STATUS: Record<AuthErrorCode, number> = {
   method_not_allowed: 405,
   unsupported_media_type: 415,
+  cross_site_form: 415,
   body_too_large: 413,
   invalid_body: 400,
   invalid_credentials: 403,

@@ -1,11 +1,14 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
-import { parseUniqueJson } from '../../../../src/http/token-endpoint/json.js'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { MOST_SIGNS, parseUniqueJson } from '../../../../src/http/token-endpoint/json.js'
 
 describe('parseUniqueJson', () => {
+  const signsOf = (text: string) => text.replace(/"(?:[^"\\]|\\.)*"/g, '').match(/[{}[\]:,]/g)?.length ?? 0
+
   it('parses whatever JSON.stringify writes', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 5 }), (text) => {
+        fc.pre(signsOf(text) <= MOST_SIGNS)
         expect(parseUniqueJson(text)).toEqual(JSON.parse(text))
       }),
     )
@@ -48,13 +51,24 @@ describe('parseUniqueJson', () => {
     expect(() => parseUniqueJson(text)).toThrow(SyntaxError)
   })
 
-  it('takes a text of a megabyte, of escapes or of brackets', () => {
+  it('takes a text of a megabyte, of escapes or of letters', () => {
     for (const text of [
       `{"a":"${'\\"'.repeat(500_000)}"}`,
       `{"a":"${'x'.repeat(1_000_000)}"}`,
-      '['.repeat(3000) + ']'.repeat(3000),
+      ' '.repeat(1_000_000) + 1,
     ]) {
       expect(JSON.stringify(parseUniqueJson(text))).toBe(JSON.stringify(JSON.parse(text)))
     }
   })
+
+  it.each(['[', ']', '{', '}', ',', ':', '[{}],', '{"a":', '{"a":1},'])(
+    'counts the signs %s, at most 400 of them, and never parses a text with more',
+    (signs) => {
+      const parse = vi.spyOn(JSON, 'parse')
+      onTestFinished(() => parse.mockRestore())
+      expect(() => parseUniqueJson(signs.repeat(401))).toThrow(new SyntaxError('too many values'))
+      expect(parse).not.toHaveBeenCalled()
+      expect(() => parseUniqueJson(signs.repeat(400 / signsOf(signs) - 1))).not.toThrow('too many values')
+    },
+  )
 })

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import express from 'express'
 import { tokenRouter } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { RequestType } from '../../../../src/http/shared/answers.js'
 import { type BodyRequest, readBody } from '../../../../src/http/token-endpoint/request-body.js'
 import { refusalOf } from '../../../support/failures.js'
 import { fastPasswords, makeIssuer, makeStore } from '../../../support/fixtures.js'
@@ -40,6 +41,8 @@ const typed = (type: string, body: string | Uint8Array = GOOD_JSON): Sent => ({
   headers: { 'Content-Type': type },
   body,
 })
+/** Fields of a form, after others. */
+const fields = (count: number) => Array.from({ length: count }, (_, i) => `&f${i}=`).join('')
 const coded = (coding: string): Sent => ({ headers: { ...JSON_TYPE, 'Content-Encoding': coding }, body: GOOD_JSON })
 
 it('is read whole, whoever listens to it besides, though the call waits for its turn', async () => {
@@ -68,6 +71,9 @@ describe('accepted', () => {
     ['a form with empty pairs', asForm(`&&${GOOD_FORM}&`)],
     ['a form with an empty name beside an empty pair', asForm(`=x&${GOOD_FORM}&`)],
     ['a form with a __proto__ field', asForm(`__proto__=x&${GOOD_FORM}`)],
+    ['a form with 100 fields', asForm(`${GOOD_FORM}${fields(98)}`)],
+    ['JSON with 400 colons, commas and brackets', asJson({ ...GOOD, list: Array(392).fill(0) })],
+    ['JSON with many signs in a string', asJson({ ...GOOD, text: '{[:,]}'.repeat(1000) })],
   ])('%s', async (_what, sent) => {
     expectToken(await send(await start(), sent))
   })
@@ -193,6 +199,7 @@ describe('no credentials: 400', () => {
     ['a line break in a string', GOOD_JSON.replace('correct', 'corr\nect')],
     ['NaN', '{"email":NaN,"password":"x"}'],
     ['deeply nested', '['.repeat(10_000)],
+    ['with more than 400 colons, commas and brackets', JSON.stringify({ ...GOOD, list: Array(393).fill(0) })],
     ['a form', GOOD_FORM],
     ['UTF-8 cut short', bytes('{"email":"x","password":"', 0xc3)],
     ['UTF-8 with a stray byte', bytes('{"email":"', 0xff, 0x22, 0x2c)],
@@ -225,6 +232,8 @@ describe('no credentials: 400', () => {
     ['percent-encoded UTF-8 cut short', 'email=x&password=%c3'],
     ['a percent-encoded surrogate', 'email=x&password=%ed%a0%80'],
     ['an overlong "/"', 'email=x&password=%c0%af'],
+    ['101 fields', `${GOOD_FORM}${fields(99)}`],
+    ['101 fields, most of them empty', `${GOOD_FORM}${'&'.repeat(99)}`],
     ['bytes that are not UTF-8', bytes('email=x&password=', 0xff)],
     ['JSON', GOOD_JSON],
     ['in __proto__', '__proto__[email]=x&__proto__[password]=y'],
@@ -448,30 +457,34 @@ it('a client that gives up within its body harms nobody', async () => {
   expectToken(await send(port, asJson(GOOD)))
 })
 
-it.each([
-  ['no JSON', JSON_TYPE, '{'],
-  ['no form', FORM_TYPE, 'email=%'],
-  ['no UTF-8', FORM_TYPE, Buffer.from([0xff])],
-])('readBody makes nothing of what is %s', async (_, type, body) => {
-  const req = { headers: { 'content-type': type['Content-Type'] }, readableDidRead: true, body: Buffer.from(body) }
-  expect(await refusalOf(readBody(req as unknown as BodyRequest, 100))).toMatchObject({ code: 'invalid_body' })
-})
+const JSON_BODY: RequestType = 'application/json'
+const FORM_BODY: RequestType = 'application/x-www-form-urlencoded'
 
-const FORM = { 'content-type': FORM_TYPE['Content-Type'] }
+it.each<[string, RequestType, string | Buffer]>([
+  ['no JSON', JSON_BODY, '{'],
+  ['no form', FORM_BODY, 'email=%'],
+  ['no UTF-8', FORM_BODY, Buffer.from([0xff])],
+])('readBody makes nothing of what is %s', async (_, encoding, body) => {
+  const req = { headers: {}, readableDidRead: true, body: Buffer.from(body) }
+  const parse = await readBody(req as unknown as BodyRequest, encoding, 100)
+  expect(parse).toThrow(expect.objectContaining({ code: 'invalid_body' }))
+})
 
 it.each<[string, object]>([
   ['a request without a stream', {}],
   ['a stream that was read in part', { read: () => null, readableDidRead: true }],
   ['a stream that has ended', { read: () => null, readableEnded: true }],
 ])('readBody takes the value that the host has made of %s', async (_, stream) => {
-  const req = { headers: FORM, body: { email: 'a' }, ...stream }
-  expect(await readBody(req as unknown as BodyRequest, 100)).toEqual({ email: 'a' })
+  const req = { headers: {}, body: { email: 'a' }, ...stream }
+  expect((await readBody(req as unknown as BodyRequest, FORM_BODY, 100))()).toEqual({ email: 'a' })
 })
 
 it('readBody makes nothing of a form that is shorter than its Content-Length', async () => {
   const stream = Readable.from([Buffer.from('email=a&password=b')], { autoDestroy: false })
-  const req = Object.assign(stream, { headers: { ...FORM, 'content-length': '50' } })
-  expect(await refusalOf(readBody(req as unknown as BodyRequest, 100))).toMatchObject({ code: 'invalid_body' })
+  const req = Object.assign(stream, { headers: { 'content-length': '50' } })
+  expect(await refusalOf(readBody(req as unknown as BodyRequest, FORM_BODY, 100))).toMatchObject({
+    code: 'invalid_body',
+  })
 })
 
 it('readBody makes nothing of what breaks off', async () => {
@@ -480,6 +493,8 @@ it('readBody makes nothing of what breaks off', async () => {
       this.destroy(new Error('reset'))
     },
   })
-  const req = Object.assign(broken, { headers: { 'content-type': 'application/json' } })
-  expect(await refusalOf(readBody(req as unknown as BodyRequest, 100))).toMatchObject({ code: 'client_closed_request' })
+  const req = Object.assign(broken, { headers: {} })
+  expect(await refusalOf(readBody(req as unknown as BodyRequest, JSON_BODY, 100))).toMatchObject({
+    code: 'client_closed_request',
+  })
 })

@@ -1,0 +1,151 @@
+import type { IncomingMessage } from 'node:http'
+import express from 'express'
+import { createThrottle, type TokenRouterOptions, tokenRouter } from 'express-token-endpoint'
+import { describe, expect, it } from 'vitest'
+import { assertOwnSite } from '../../../../src/http/token-endpoint/cross-site.js'
+import { expectMisuse } from '../../../support/failures.js'
+import { countingHasher, fastPasswords, makeIssuer, makeStore } from '../../../support/fixtures.js'
+import { asForm, asJson, expectProblem, expectToken, GOOD, GOOD_FORM, send } from '../../../support/host.js'
+import { listen } from '../../../support/http.js'
+import { polluted } from '../../../support/pollution.js'
+
+const OTHER = 'https://evil.example'
+const HOST = 'api.example.com'
+
+/** Returns whether a form with these headers is from another site. */
+function isRefused(headers: Record<string, string | string[]>, allowed: string[] = []): boolean {
+  try {
+    assertOwnSite({ headers: { host: HOST, ...headers } } as unknown as IncomingMessage, new Set(allowed))
+    return false
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'cross_site_form', status: 415 })
+    return true
+  }
+}
+
+async function start(options: Partial<TokenRouterOptions> = {}) {
+  const hasher = countingHasher()
+  const defaults = { tokens: makeIssuer(), accounts: makeStore(), passwords: fastPasswords(hasher) }
+  const { port } = await listen(express().use(tokenRouter({ ...defaults, ...options })))
+  return { port, hasher }
+}
+
+const form = (headers: Record<string, string>, text = GOOD_FORM) => {
+  const sent = asForm(text)
+  return { ...sent, headers: { ...sent.headers, ...headers } }
+}
+
+describe('a form of a browser', () => {
+  it.each<[string, boolean, Record<string, string | string[]>]>([
+    ['of no browser', false, {}],
+    ['of a page of this origin', false, { 'sec-fetch-site': 'same-origin', origin: `https://${HOST}` }],
+    ['of a subdomain', false, { 'sec-fetch-site': 'same-site', origin: 'https://www.example.com' }],
+    ['that the user has opened', false, { 'sec-fetch-site': 'none' }],
+    ['of this origin, behind a proxy that changes the host', false, { 'sec-fetch-site': 'same-origin', origin: OTHER }],
+    ['of this origin, with a policy that hides the origin', false, { 'sec-fetch-site': 'same-origin', origin: 'null' }],
+    ['of another site', true, { 'sec-fetch-site': 'cross-site', origin: OTHER }],
+    ['of another site without an origin', true, { 'sec-fetch-site': 'cross-site' }],
+    ['of another site that claims this origin', true, { 'sec-fetch-site': 'cross-site', origin: `https://${HOST}` }],
+    ['of an old browser, of this origin', false, { origin: `https://${HOST}` }],
+    ['of an old browser, with another port', false, { origin: `http://${HOST}:3000`, host: `${HOST}:8080` }],
+    ['of an old browser, of an IPv6 address', false, { origin: 'http://[::1]:3000', host: '[::1]:3000' }],
+    [
+      'of an old browser, behind a proxy',
+      false,
+      { origin: OTHER, host: 'app:3000', 'x-forwarded-host': 'evil.example' },
+    ],
+    ['of an old browser, behind two', false, { origin: OTHER, 'x-forwarded-host': 'evil.example, proxy' }],
+    ['of an old browser, of another site', true, { origin: OTHER }],
+    ['of an old browser, of a subdomain', true, { origin: `https://www.${HOST}` }],
+    ['of an old browser, of a sandboxed frame', true, { origin: 'null' }],
+    ['of an old browser, of a host that is called undefined', true, { origin: 'http://undefined' }],
+    ['of an old browser, to no host', true, { origin: 'null', host: '' }],
+    ['of an old browser, of a name that begins like this one', true, { origin: `https://${HOST}.evil.example` }],
+  ])('%s: refused %s', (_, refused, headers) => {
+    expect(isRefused(headers)).toBe(refused)
+  })
+
+  it.each([
+    [OTHER, [OTHER], false],
+    [OTHER, ['https://evil.example:8443', OTHER], false],
+    [OTHER, ['https://other.example', 'http://evil.example'], true],
+    ['null', [OTHER], true],
+  ])('of %s is refused unless the host allows the origin: %j', (origin, allowed, refused) => {
+    expect(isRefused({ 'sec-fetch-site': 'cross-site', origin }, allowed)).toBe(refused)
+    expect(isRefused({ origin }, allowed)).toBe(refused)
+  })
+
+  it('is not judged by a polluted prototype', async () => {
+    await polluted({ 'sec-fetch-site': 'cross-site', origin: OTHER }, () => expect(isRefused({})).toBe(false))
+    await polluted({ 'sec-fetch-site': 'same-origin' }, () => expect(isRefused({ origin: OTHER })).toBe(true))
+  })
+})
+
+describe('over HTTP', () => {
+  const CROSS = { 'Sec-Fetch-Site': 'cross-site', Origin: OTHER }
+
+  it('ten forms of another site are refused before they count, and the visitor signs in', async () => {
+    const { port, hasher } = await start({ throttle: createThrottle() })
+    for (let i = 0; i < 110; i++) {
+      const answer = await send(port, form(CROSS, `email=${GOOD.email}&password=guess`))
+      expectProblem(answer, 415, 'cross_site_form', 'Unsupported Media Type')
+    }
+    expect(hasher.asked).toEqual([])
+    expectToken(await send(port, form({ 'Sec-Fetch-Site': 'same-origin' })))
+    expectToken(await send(port, form({})))
+  })
+
+  it('JSON of another site is accepted, because the browser has asked the host first', async () => {
+    const { port } = await start()
+    const sent = asJson(GOOD)
+    expectToken(await send(port, { ...sent, headers: { ...sent.headers, ...CROSS } }))
+  })
+
+  it('a form of an allowed origin is accepted', async () => {
+    const { port } = await start({ allowedOrigins: [OTHER] })
+    expectToken(await send(port, form(CROSS)))
+    expectProblem(
+      await send(port, form({ ...CROSS, Origin: 'https://other.example' })),
+      415,
+      'cross_site_form',
+      'Unsupported Media Type',
+    )
+  })
+})
+
+describe('the option allowedOrigins', () => {
+  const make = (allowedOrigins: unknown) => () =>
+    tokenRouter({ tokens: makeIssuer(), accounts: makeStore(), allowedOrigins: allowedOrigins as string[] })
+
+  it.each([
+    [[]],
+    [['https://app.example.com', 'http://localhost:5173', 'https://xn--bcher-kva.example', 'https://[::1]:3000']],
+    [['capacitor://localhost', 'chrome-extension://abcdefghijklmnop']],
+  ])('takes origins: %j', (origins) => {
+    expect(make(origins)).not.toThrow()
+  })
+
+  it.each([
+    'https://app.example.com',
+    ['https://app.example.com/'],
+    ['https://app.example.com/login'],
+    ['https://app.example.com:443'],
+    ['https://App.example.com'],
+    ['https://bücher.example'],
+    ['https://user@app.example.com'],
+    ['app.example.com'],
+    ['null'],
+    ['*'],
+    ['https://'],
+    ['https://[::1'],
+    ['blob:https://app.example.com'],
+    ['http://a b'],
+    [7],
+    [null],
+    new Set(['https://app.example.com']),
+    true,
+    null,
+  ])('refuses %j', (origins) => {
+    expectMisuse(make(origins), 'tokenRouter: option "allowedOrigins" must be an array of origins')
+  })
+})
