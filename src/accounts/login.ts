@@ -72,12 +72,6 @@ const SYSTEM_CLOCK = { now: () => new Date() }
 export function createLogin({ store, passwords, throttle, timeout, clock = SYSTEM_CLOCK }: LoginParts): Login {
   const throttling = { timeout, passThrough: NOT_CHECKED }
 
-  async function lookUp(email: string): Promise<FoundAccount | undefined> {
-    // No account has an address that is too long or has a zero character, and a database may fail on such an address.
-    if (email.includes('\0') || isTooLong(email)) return undefined
-    return readAccount(await store.findByEmail(email))
-  }
-
   async function check(
     { email, password }: Credentials,
     slot: PasswordsSlot,
@@ -85,13 +79,17 @@ export function createLogin({ store, passwords, throttle, timeout, clock = SYSTE
     signal: AbortSignal,
   ): Promise<LoggedIn> {
     const asOf = clock.now()
+    // No account has an address that is too long or has a zero character, and a database may fail on such an address.
+    const lookUp = async () =>
+      email.includes('\0') || isTooLong(email) ? undefined : readAccount(await store.findByEmail(email))
     // Not ended when the client disconnects: the look-up keeps its slot while it runs.
-    const found = await callHost('accounts', () => lookUp(email), { timeout })
+    const found = await callHost('accounts', lookUp, { timeout })
     if (signal.aborted) throw new AuthError('client_closed_request')
     const about = found && { accountId: found.account.id }
     const checking = { passThrough: NOT_CHECKED, about }
-    await callHost('passwords', () => slot.start?.(), checking)
-    await callHost('throttle', () => attempt?.count(), { ...throttling, late: () => giveBack(attempt) })
+    if (slot.start) await callHost('passwords', slot.start, checking)
+    if (attempt?.count)
+      await callHost('throttle', attempt.count, { ...throttling, late: () => tell(giveBack, attempt) })
     const matches = await callHost('passwords', () => slot.verify(password, found?.account.passwordHash), checking)
     const reason = refusalOf(found?.account, matches)
     if (found && !reason) return { ...found, asOf }
@@ -105,17 +103,24 @@ export function createLogin({ store, passwords, throttle, timeout, clock = SYSTE
   }
 
   /** Creates the attempt, unless a limit is known to be reached. */
-  async function checkedAttempt({ email, password }: Credentials, { address, failed }: LoginContext) {
-    const digest = await throttle?.digestPassword?.(password)
-    const attempt = throttle && attemptOf(throttle, email, address, (error) => failed('throttle', error), digest)
-    await attempt?.check()
-    return attempt
+  async function createAttempt(
+    limits: Throttle,
+    { email, password }: Credentials,
+    { address, failed }: LoginContext,
+  ): Promise<Attempt> {
+    const digest = await limits.digestPassword?.(password)
+    const storeFailed = (error: unknown) => failed('throttle', error)
+    const attempt = limits.attempt?.(email, address, storeFailed, digest)
+    if (attempt) await attempt.check()
+    else await limits.check?.(email, address, digest)
+    return attempt ?? attemptOf(() => limits.spend(email, address, storeFailed, digest))
   }
 
   async function logIn(credentials: Credentials, context: LoginContext): Promise<LoggedIn> {
     const { source, signal, failed } = context
     if (signal.aborted) throw new AuthError('client_closed_request')
-    const attempt = await callHost('throttle', () => checkedAttempt(credentials, context), throttling)
+    const attempt =
+      throttle && (await callHost('throttle', () => createAttempt(throttle, credentials, context), throttling))
     let begun = attempt === undefined
     const admit = () => {
       begun ||= attempt?.begin() === true
@@ -125,52 +130,49 @@ export function createLogin({ store, passwords, throttle, timeout, clock = SYSTE
       (await passwords.reserve?.({ source, signal, timeout, admit })) ?? withoutQueue(passwords, timeout)
     let slot: PasswordsSlot | undefined
     try {
-      slot = await callHost('passwords', reserve, { timeout, passThrough: NOT_CHECKED, late: leave })
+      slot = await callHost('passwords', reserve, {
+        timeout,
+        passThrough: NOT_CHECKED,
+        late: (held) => tell(leave, held),
+      })
       // A host's own queue may not call `admit`.
       if (!admit()) throw new AuthError('overloaded')
       const loggedIn = await check(credentials, slot, attempt, signal)
-      giveBack(attempt)
+      tell(giveBack, attempt)
       await rehash(loggedIn.account, credentials.password, slot).catch((error: unknown) => failed(...failureOf(error)))
       return loggedIn
     } catch (error) {
       const code = isAuthError(error) ? error.code : undefined
       if (code === 'invalid_credentials') await callHost('throttle', () => attempt?.failed?.(), throttling)
       // An unchecked password is not a failed login. Disconnecting again and again still counts against the address.
-      else giveBack(attempt, code === 'client_closed_request' ? 'address' : undefined)
+      else tell(code === 'client_closed_request' ? giveBackButAddress : giveBack, attempt)
       throw error
     } finally {
-      leave(slot)
+      tell(leave, slot)
     }
   }
 
   return Object.assign(logIn, { checkAddress: (address?: string) => throttle?.checkAddress?.(address) })
 }
 
-/** Returns the attempt of a throttle. A host's own throttle may only have `spend`, which counts before the password is checked. */
-function attemptOf(throttle: Throttle, ...login: Parameters<Throttle['spend']>): Attempt {
-  if (throttle.attempt) return throttle.attempt(...login)
-  const [email, address, , digest] = login
+/** Creates the attempt of a host's own throttle, which counts it before the password is checked. */
+function attemptOf(spend: () => Promise<Spent>): Attempt {
   let spent: Spent | undefined
   return {
-    check: () => throttle.check?.(email, address, digest),
+    check() {},
     begin: () => true,
     async count() {
-      spent = await throttle.spend(...login)
+      spent = await spend()
     },
     giveBack: (except) => spent?.giveBack(except),
     failed: () => spent?.failed?.(),
   }
 }
 
-/** Leaves a slot. A host's own slot may be asynchronous, and fail. */
-function leave(slot: PasswordsSlot | undefined): void {
-  tell(() => slot?.leave(), undefined)
-}
-
-/** Takes an attempt back. A host's own throttle may do so asynchronously, and fail. */
-function giveBack(attempt: Spent | undefined, except?: 'address'): void {
-  tell(() => attempt?.giveBack(except), undefined)
-}
+// A slot, a throttle and an attempt of the host may be asynchronous, and fail.
+const leave = (slot: PasswordsSlot | undefined) => slot?.leave()
+const giveBack = (attempt: Attempt | undefined) => attempt?.giveBack()
+const giveBackButAddress = (attempt: Attempt | undefined) => attempt?.giveBack('address')
 
 /** Returns a slot with the same deadlines for a host's own object that has no queue. */
 function withoutQueue(passwords: Passwords, timeout: number): PasswordsSlot {

@@ -2,11 +2,12 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { type AuthError, createThrottle, type Limiter, type LimiterOptions } from 'express-token-endpoint'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { Spent } from '../../src/accounts/throttle/attempt.js'
 import type { Throttle } from '../../src/accounts/throttle/throttle.js'
 import { command, type Respond, runModel, TIME_LIMIT, type World } from './world.js'
 
 const SECOND = 1000
-/** The limits, in the order in which an attempt is counted. */
+/** The limits, in the order in which they refuse. */
 const LIMITS = {
   address: { points: 4, duration: 60 },
   pair: { points: 2, duration: 60 },
@@ -17,79 +18,69 @@ const NAMES = Object.keys(LIMITS) as LimitName[]
 
 /** A silent store counts as failed after 4 ticks of 10 ms. One tick more passes when a response came just before. */
 const PATIENCE = 60
+/** A response that comes sooner is heard, unless the store has failed meanwhile. */
+const SOON = 30
 const REST = 1000
-const REFUND_MARGIN = 100
+/** A password check takes at most this long, so the store must know of an attempt for that time. */
+const LONGEST = 60_000
 
 /** One login that the limits count. */
 interface Guess {
   readonly id: number
-  readonly process: number
+  readonly process: Process
   readonly email: string
   readonly address: string
-  /** The windows in memory that must count this attempt. */
-  readonly inMemory: { readonly name: LimitName; readonly window: Window }[]
-  state: 'asks' | 'is admitted' | 'is refused' | 'has failed' | 'has succeeded' | 'has disconnected'
-  giveBack?: (except?: 'address') => void
-  /** The call of the store that this login waits for. */
-  waits?: Call | undefined
-  isRefusedByStore: boolean
-  /** The time at which the attempt was given back. */
-  returnedAt?: number
-}
-
-/** The attempts that count for one key until the window ends. */
-interface Window {
-  readonly endsAt: number
-  readonly calls: Call[]
-  count: number
-  /** Refunds that were sent before the end of the window before, and arrived after it. */
-  lateRefunds: number
-}
-
-/** A `consume` that a store has received. */
-interface Call {
-  readonly guess: Guess
-  readonly name: LimitName
   readonly startedAt: number
-  window?: Window
-  isAllowed?: boolean
-  answeredAt?: number
-  /** A later refund could reach the next window, so it is not sent. */
-  refundableUntil?: number
-  /** True when the store cannot know that the attempt was given back. */
+  state: 'asks' | 'is admitted' | 'is refused' | 'has failed' | 'has succeeded' | 'has disconnected'
+  spent?: Spent
+  /** The keys of its calls of the store, and the time of the last one that it waited for. */
+  readonly calls: Set<string>
+  calledAt: number
+  /** What the store has responded while the login waited: failures, and attempts under way in two time slots. */
+  readonly told: Record<LimitName, { failures: number; underWay: number }>
+  /** The responses of the store while the login asked. */
+  responses: number
+  /** Whether a response came so late that the login may have continued without it. */
+  isUnsure: boolean
+  /** Whether the login has heard each response, so that the store knows of the attempt. */
+  isCounted: boolean
+  /** Whether a call was lost, so that the store may never know that the attempt has ended. */
   isLost: boolean
+  endedAt?: number
 }
 
-/** Returns the live window of a key. Opens one when there is none. */
-function windowOf(
-  windows: Map<string, Window>,
-  key: string,
-  name: LimitName,
-  isOver: (endsAt: number) => boolean,
-  now: number,
-): Window {
-  const known = windows.get(key)
-  if (known && !isOver(known.endsAt)) return known
-  const opened = { endsAt: now + LIMITS[name].duration * SECOND, calls: [], count: 0, lateRefunds: 0 }
-  windows.set(key, opened)
-  return opened
+/** A count in the store, until its window ends. */
+interface Counter {
+  readonly name: LimitName
+  readonly endsAt: number
+  count: number
+  /** The logins that were counted. */
+  readonly guesses: Guess[]
+}
+
+/** The failures that a process knows of one key. */
+interface Known {
+  failures: number
+  endsAt: number
+  /** Until then, a response of the store may have changed the count, or not. */
+  unsureUntil: number
 }
 
 type Behaviour = 'works' | 'fails' | 'counts, but hangs' | 'loses calls'
 
 interface Process {
   readonly throttle: Required<Throttle>
-  /** The windows that the limits in memory must have. */
-  readonly memory: Map<string, Window>
+  readonly memory: Map<string, Known>
   restsUntil: number
-  /** The last response of the store to this process. */
+  reportedAt: number
+  /** The number of failures of the store, and the time of its last response. */
+  failures: number
   answeredAt: number
 }
 
 interface Kit {
   readonly world: World
-  readonly store: { behaviour: Behaviour; readonly windows: Map<string, Window> }
-  readonly processes: readonly Process[]
+  readonly store: { behaviour: Behaviour; readonly counters: Map<string, Counter> }
   readonly guesses: Guess[]
   guess(process: number, email: string, address: string): void
   end(guess: Guess, how: 'has failed' | 'has succeeded' | 'has disconnected'): void
@@ -99,204 +90,282 @@ interface Kit {
 const keyOf = (name: LimitName, { email, address }: Pick<Guess, 'email' | 'address'>) =>
   `${name} ${name === 'account' ? '' : address} ${name === 'address' ? '' : email}`
 
+/** For each limit, attempts under way in two time slots, and failures. */
+const RESPONSES = 3 * NAMES.length
+
+const isUnderWay = ({ state }: Guess) => state === 'asks' || state === 'is admitted'
+
 function create(world: World, respond: Respond): Kit {
-  const store: Kit['store'] = { behaviour: 'works', windows: new Map() }
+  const store: Kit['store'] = { behaviour: 'works', counters: new Map() }
   const guesses: Guess[] = []
-  const asking = new AsyncLocalStorage<Guess>()
-  const storeWindow = (name: LimitName, guess: Guess) =>
-    windowOf(store.windows, keyOf(name, guess), name, (endsAt) => world.steady() >= endsAt, world.steady())
+  const calling = new AsyncLocalStorage<Guess>()
   const never = () => new Promise<never>(() => {})
 
+  /** Returns the live counter of a key. Opens one when there is none. */
+  function counterOf(name: LimitName, key: string, seconds: number): Counter {
+    const known = store.counters.get(key)
+    if (known && world.steady() < known.endsAt) return known
+    const opened = { name, endsAt: world.steady() + seconds * SECOND, count: 0, guesses: [] }
+    store.counters.set(key, opened)
+    return opened
+  }
+
+  /** Notes in the model of a process's memory that the store has reached a limit. */
+  function learn({ process }: Guess, key: string, wait: number, isHeard: boolean): void {
+    const now = world.steady()
+    const known = process.memory.get(key)
+    const isReached = known && now <= known.endsAt && known.failures >= LIMITS[key.split(' ')[0] as LimitName].points
+    if (isReached && known.endsAt - now >= wait) return
+    const endsAt = now + Math.max(1, wait)
+    const unsureUntil = isHeard ? (known?.unsureUntil ?? 0) : Math.max(endsAt, known?.endsAt ?? 0)
+    process.memory.set(key, { failures: LIMITS[key.split(' ')[0] as LimitName].points, endsAt, unsureUntil })
+  }
+
   /** Creates a limiter like those of rate-limiter-flexible. */
-  function limiterOf(processIndex: number, { keyPrefix }: LimiterOptions): Limiter {
+  function limiterOf({ keyPrefix }: LimiterOptions): Required<Limiter> {
     const name = keyPrefix.replace('login-', '') as LimitName
-    const process = () => processes[processIndex] as Process
-    const answer = async () => {
+    const { points, duration } = LIMITS[name]
+
+    /** Makes a call, which the store may lose, fail or execute without a response. */
+    async function call(
+      by: number,
+      key: string,
+      isAwaited: boolean,
+      seconds: number = duration,
+    ): Promise<Counter | null> {
+      const guess = calling.getStore() as Guess
+      const { process } = guess
+      const slot = key.split(':')[1]
+      const own = keyOf(name, guess) + (slot ? ` in slot ${slot}` : '')
+      const startedAt = world.steady()
+      const { failures } = process
+      // Nobody waits for a call that is repeated because the connection broke.
+      const isRepeated = by > 0 && guess.calls.has(own)
+      if (by > 0) guess.calls.add(own)
+      if (isAwaited) guess.calledAt = startedAt
+      await respond('store is called')
+      const { behaviour } = store
+      guess.isLost ||= behaviour === 'loses calls' || (behaviour === 'counts, but hangs' && by > 0)
+      if (behaviour === 'loses calls') return never()
+      if (behaviour === 'fails') {
+        await respond('store answers')
+        process.answeredAt = world.steady()
+        if (by > 0 && !isRepeated && world.steady() - startedAt < SOON) process.restsUntil = world.steady() + REST
+        throw new Error('store is down')
+      }
+      const counter = by === 0 ? store.counters.get(own) : counterOf(name, own, seconds)
+      const found = counter && world.steady() < counter.endsAt ? counter : null
+      if (found) found.count += by
+      if (found && by > 0) found.guesses.push(guess)
+      const count = found?.count ?? 0
+      if (behaviour === 'counts, but hangs') return never()
       await respond('store answers')
-      process().answeredAt = world.steady()
+      process.answeredAt = world.steady()
+      const isHeard = world.steady() - startedAt < SOON && process.failures === failures
+      if (guess.state === 'asks') {
+        guess.responses++
+        guess.isUnsure ||= !isHeard
+        if (slot) guess.told[name].underWay += count
+        else guess.told[name].failures = count
+      }
+      if (!slot && count >= points && by >= 0 && found && !isRepeated) {
+        learn(guess, own, Math.max(0, found.endsAt - world.steady()), isHeard)
+      }
+      return found && { ...found, count }
     }
+
+    const result = (counter: Counter | null) =>
+      counter && { consumedPoints: counter.count, msBeforeNext: Math.max(0, counter.endsAt - world.steady()) }
     return {
-      async consume() {
-        const guess = asking.getStore() as Guess
-        const call: Call = { guess, name, startedAt: world.steady(), isLost: false }
-        const isCompensation = guess.state !== 'asks'
-        if (!isCompensation) {
-          world.must(world.steady() >= process().restsUntil, 'a failed store is not called for a second')
-          guess.waits = call
-        }
-        await respond('store is called')
-        const { behaviour } = store
-        if (behaviour === 'loses calls') return never()
-        if (behaviour === 'fails') {
-          await answer()
-          throw new Error('store is down')
-        }
-        const window = storeWindow(name, guess)
-        window.count++
-        call.window = window
-        call.isAllowed = window.count <= LIMITS[name].points
-        if (!isCompensation) window.calls.push(call)
-        if (behaviour === 'counts, but hangs') {
-          call.isLost = true
-          return never()
-        }
-        const result = { msBeforeNext: window.endsAt - world.steady(), consumedPoints: window.count }
-        call.refundableUntil = call.startedAt + result.msBeforeNext - REFUND_MARGIN
-        await answer()
-        call.answeredAt = world.steady()
-        const isWaiting = guess.waits === call && guess.state === 'asks'
-        if (guess.waits === call) guess.waits = undefined
-        if (call.isAllowed) return result
-        guess.isRefusedByStore ||= isWaiting
-        throw result
+      async consume(key) {
+        const counted = await call(1, key, true)
+        if (counted && counted.count > points) throw result(counted)
+        return result(counted)
       },
-      async reward() {
-        const guess = asking.getStore() as Guess
-        const sentTo = store.windows.get(keyOf(name, guess))
-        await respond('store is called')
-        const counted = sentTo?.calls.find((call) => call.guess === guess)
-        if (store.behaviour === 'loses calls' || store.behaviour === 'fails') {
-          if (counted) counted.isLost = true
-          return store.behaviour === 'fails' ? Promise.reject(new Error('store is down')) : never()
-        }
-        const window = storeWindow(name, guess)
-        if (window !== sentTo) window.lateRefunds++
-        window.count--
-        const result = { consumedPoints: window.count, msBeforeNext: window.endsAt - world.steady() }
-        if (store.behaviour === 'counts, but hangs') return never()
-        await answer()
-        return result
+      async penalty(key, _, { customDuration }) {
+        const { process } = calling.getStore() as Guess
+        world.must(world.steady() >= process.restsUntil, 'a failed store is not called for a second')
+        return result(await call(1, key, true, customDuration))
       },
+      reward: async (key) => result(await call(-1, key, false)),
+      get: async (key) => result(await call(0, key, true)),
     }
   }
 
-  const processes = [0, 1].map((index): Process => {
-    const throttle = createThrottle({ limiter: (options) => limiterOf(index, options), budgets: LIMITS })
-    return { throttle, memory: new Map(), restsUntil: 0, answeredAt: 0 }
+  const processes = [0, 1].map((): Process => {
+    const throttle = createThrottle({ limiter: limiterOf, budgets: LIMITS })
+    const [restsUntil, reportedAt, failures, answeredAt] = [0, -REST, 0, 0]
+    return { throttle, memory: new Map(), restsUntil, reportedAt, failures, answeredAt }
   })
 
-  /** Takes an attempt back in the model of the memory. */
-  function takeBack({ inMemory, process }: Guess, except?: LimitName): void {
-    const { memory } = processes[process] as Process
-    for (const { name, window } of inMemory) {
-      if (name === except) continue
-      window.count--
-      for (const [key, known] of memory) if (known === window && window.count === 0) memory.delete(key)
+  const underWayIn = (process: Process, name: LimitName, key: string) =>
+    guesses.filter((one) => one.process === process && isUnderWay(one) && keyOf(name, one) === key).length
+
+  /** Returns how memory must refuse a login. `unsure`: it may refuse. */
+  function refusalInMemory(guess: Guess): { code: string; retryAfter?: number } | 'unsure' | undefined {
+    const { process } = guess
+    const now = world.steady()
+    const known = NAMES.map((name) => {
+      const key = keyOf(name, guess)
+      const found = process.memory.get(key)
+      // A window in memory includes its last millisecond.
+      const failures = found && now <= found.endsAt ? found.failures : 0
+      const isUnsure = found !== undefined && now <= found.unsureUntil
+      return { name, key, failures, isUnsure, endsAt: found?.endsAt ?? 0 }
+    })
+    if (known.some(({ isUnsure }) => isUnsure)) return 'unsure'
+    const reached = known.find(({ name, failures }) => failures >= LIMITS[name].points)
+    if (reached) {
+      return { code: 'too_many_attempts', retryAfter: Math.max(1, Math.ceil((reached.endsAt - now) / SECOND)) }
     }
+    const full = known.find(
+      ({ name, key, failures }) => failures + underWayIn(process, name, key) >= LIMITS[name].points,
+    )
+    return full && { code: 'overloaded', retryAfter: 1 }
   }
 
-  function countInMemory(guess: Guess): number | undefined {
-    const { memory } = processes[guess.process] as Process
-    const now = world.steady()
-    for (const name of NAMES) {
-      // A window in memory includes its last millisecond.
-      const window = windowOf(memory, keyOf(name, guess), name, (endsAt) => now > endsAt, now)
-      if (window.count >= LIMITS[name].points) {
-        takeBack(guess)
-        return Math.max(1, Math.ceil((window.endsAt - now) / SECOND))
-      }
-      window.count++
-      guess.inMemory.push({ name, window })
-    }
-    return undefined
+  /** Returns how the store's responses refuse a login, perhaps together with failures that only memory knows. */
+  function refusalOfStore(guess: Guess, memory?: ReadonlyMap<string, Known>): string | undefined {
+    const { told } = guess
+    const counts = NAMES.map((name) => {
+      const known = memory?.get(keyOf(name, guess))
+      const isLive = known !== undefined && world.steady() <= known.endsAt
+      const failures = Math.max(told[name].failures, isLive ? known.failures : 0)
+      return { failures, all: failures + told[name].underWay, points: LIMITS[name].points }
+    })
+    if (counts.some(({ failures, points }) => failures >= points)) return 'too_many_attempts'
+    return counts.some(({ all, points }) => all > points) ? 'overloaded' : undefined
   }
 
   return {
     world,
     store,
-    processes,
     guesses,
     guess(index, email, address) {
       const process = processes[index] as Process
+      const nothing = () => ({ failures: 0, underWay: 0 })
       const guess: Guess = {
         id: guesses.length,
-        process: index,
+        process,
         email,
         address,
-        inMemory: [],
+        startedAt: world.steady(),
         state: 'asks',
-        isRefusedByStore: false,
+        calls: new Set(),
+        calledAt: world.steady(),
+        told: { address: nothing(), pair: nothing(), account: nothing() },
+        responses: 0,
+        isUnsure: false,
+        isCounted: false,
+        isLost: false,
       }
-      guesses.push(guess)
-      const isUsedUp = (name: LimitName) => {
-        const known = process.memory.get(keyOf(name, guess))
-        return known !== undefined && known.count >= LIMITS[name].points && world.steady() <= known.endsAt
-      }
-      const isKnown = NAMES.some(isUsedUp)
-      let checked = true
+      const expected = refusalInMemory(guess)
+      let checked: string | undefined
       try {
         process.throttle.check(email, address)
-      } catch {
-        checked = false
+      } catch (error) {
+        checked = (error as AuthError).code
       }
-      world.must(checked !== isKnown, 'a limit that is known to be used up refuses at once, and no other does')
-      const retryAfter = countInMemory(guess)
+      const isKnown = typeof expected === 'object' && expected.code === 'too_many_attempts'
+      world.must(
+        expected === 'unsure' || (checked !== undefined) === isKnown,
+        'a limit that is known to be used up refuses at once, and no other does',
+      )
+      guesses.push(guess)
+      const failures = process.failures
       const storeFailed = (error: unknown) => {
-        const isSilent = world.steady() - Math.max(guess.waits?.startedAt ?? 0, process.answeredAt) >= 30
+        const isSilent = world.steady() - Math.max(guess.calledAt, process.answeredAt) >= SOON
         world.must(isSilent || /down/.test(String(error)), 'a failure is reported only of a store that failed')
-        world.must(world.steady() >= process.restsUntil, 'a failure is reported once in a second')
-        process.restsUntil = world.steady() + REST
+        world.must(world.steady() >= process.reportedAt + REST, 'a failure is reported once in a second')
+        process.reportedAt = world.steady()
+        process.failures++
       }
-      asking
+      calling
         .run(guess, () => process.throttle.spend(email, address, storeFailed))
         .then(
-          ({ giveBack }) => {
+          (spent) => {
+            const isHeard = process.failures === failures && !guess.isUnsure
             world.must(
-              retryAfter === undefined,
+              expected === undefined || expected === 'unsure',
               'no process allows more failures than the limit, also while the store is down',
             )
-            world.must(!guess.isRefusedByStore, 'a refusal of the store refuses the login that waits for it')
-            Object.assign(guess, { state: 'is admitted', giveBack, waits: undefined })
+            world.must(!isHeard || !refusalOfStore(guess), 'a refusal of the store refuses the login that waits for it')
+            Object.assign(guess, { state: 'is admitted', spent, isCounted: isHeard && guess.responses === RESPONSES })
           },
-          (error: AuthError) => {
-            const isExpected = retryAfter !== undefined || guess.isRefusedByStore
-            world.must(error.code === 'too_many_attempts', 'a failure of the store refuses no login')
-            world.must(isExpected, 'a login is refused only by a limit that is used up')
-            if (retryAfter !== undefined) {
-              world.must(error.headers['Retry-After'] === String(retryAfter), 'Retry-After is the rest of the window')
-            } else takeBack(guess)
-            Object.assign(guess, { state: 'is refused', waits: undefined, returnedAt: world.steady() })
+          ({ code, headers }: AuthError) => {
+            // Meanwhile memory may have learned of failures.
+            const codes = [
+              expected === 'unsure' ? code : expected?.code,
+              refusalOfStore(guess),
+              refusalOfStore(guess, process.memory),
+            ]
+            world.must(/^(too_many_attempts|overloaded)$/.test(code), 'a failure of the store refuses no login')
+            world.must(
+              codes.includes(code) || process.failures !== failures,
+              'a login is refused only by a limit that is used up',
+            )
+            if (typeof expected === 'object') {
+              const { retryAfter } = expected
+              world.must(headers['Retry-After'] === String(retryAfter), 'Retry-After is the rest of the window')
+            } else if (code === 'overloaded') {
+              world.must(headers['Retry-After'] === '1', 'attempts under way refuse for a second only')
+            }
+            guess.state = 'is refused'
           },
         )
     },
     end(guess, how) {
-      guess.state = how
-      if (how === 'has failed') return
-      const except = how === 'has disconnected' ? 'address' : undefined
-      takeBack(guess, except)
-      guess.returnedAt = world.steady()
-      // An attempt is taken back once, also when it is given back twice.
-      for (let i = 0; i < 2; i++) asking.run(guess, () => guess.giveBack?.(except))
+      const { process } = guess
+      const now = world.steady()
+      Object.assign(guess, { state: how, endedAt: now })
+      for (const name of NAMES) {
+        if (how === 'has succeeded' || (how === 'has disconnected' && name !== 'address')) continue
+        const key = keyOf(name, guess)
+        const known = process.memory.get(key)
+        const opened = {
+          failures: 0,
+          endsAt: now + LIMITS[name].duration * SECOND,
+          unsureUntil: known?.unsureUntil ?? 0,
+        }
+        const live = known && now <= known.endsAt ? known : opened
+        live.failures++
+        process.memory.set(key, live)
+      }
+      // An attempt ends once, also when it is ended twice.
+      for (let i = 0; i < 2; i++) {
+        calling.run(guess, () => {
+          if (how === 'has failed') void guess.spent?.failed?.()
+          else guess.spent?.giveBack(how === 'has disconnected' ? 'address' : undefined)
+        })
+      }
     },
     check() {
       const now = world.steady()
-      for (const { waits, process } of guesses) {
-        if (!waits) continue
-        const { answeredAt } = processes[process] as Process
-        const silence = now - Math.max(waits.startedAt, answeredAt)
+      for (const { state, calledAt, process } of guesses) {
+        if (state !== 'asks') continue
+        const silence = now - Math.max(calledAt, process.answeredAt)
         expect(silence, 'no login waits for a store that is silent').toBeLessThanOrEqual(PATIENCE)
       }
-      for (const window of store.windows.values()) {
-        for (const name of NAMES) {
-          const counted = window.calls.filter((call) => call.name === name && call.isAllowed && counts(call))
-          const most = LIMITS[name].points + window.lateRefunds
-          expect(counted.length, `failures in one window of all processes: ${name}`).toBeLessThanOrEqual(most)
+      for (const [key, { name, guesses: failed }] of store.counters) {
+        if (key.includes('slot')) continue
+        const isExact = ({ isCounted, startedAt, endedAt = 0 }: Guess) => isCounted && endedAt - startedAt <= LONGEST
+        expect(failed.filter(isExact).length, `failures in one window of all processes: ${key}`).toBeLessThanOrEqual(
+          LIMITS[name].points,
+        )
+        expect(new Set(failed).size, 'a failure counts once').toBe(failed.length)
+      }
+      for (const name of NAMES) {
+        const byKey = new Map<string, number>()
+        for (const one of guesses) {
+          if (one.isCounted && isUnderWay(one) && now - one.startedAt <= LONGEST) {
+            byKey.set(keyOf(name, one), (byKey.get(keyOf(name, one)) ?? 0) + 1)
+          }
         }
+        const most = Math.max(0, ...byKey.values())
+        expect(most, `attempts under way in all processes: ${name}`).toBeLessThanOrEqual(LIMITS[name].points)
       }
     },
   }
-}
-
-/** Returns whether an attempt must count: it may fail, or has failed. */
-function counts({ guess: { state }, name }: Call): boolean {
-  const stays = state === 'has disconnected' && name === 'address'
-  return stays || state === 'is admitted' || state === 'has failed'
-}
-
-/** Returns whether the store must have received the refund of an attempt. */
-function isRefunded({ guess, isLost, answeredAt, refundableUntil }: Call): boolean {
-  if (isLost || answeredAt === undefined || refundableUntil === undefined) return false
-  return Math.max(answeredAt, guess.returnedAt ?? 0) <= refundableUntil
 }
 
 const BEHAVIOURS: Behaviour[] = ['works', 'works', 'works', 'fails', 'counts, but hangs', 'loses calls']
@@ -311,7 +380,7 @@ const commands = [
         ),
       ),
   ),
-  ...(['has failed', 'has succeeded', 'has succeeded', 'has disconnected'] as const).map((how) =>
+  ...(['has failed', 'has failed', 'has succeeded', 'has disconnected'] as const).map((how) =>
     fc.nat(10).map((at) =>
       command<Kit>(`login ${at} ${how}`, (kit) => {
         const open = kit.guesses.filter(({ state }) => state === 'is admitted')
@@ -337,22 +406,29 @@ describe('failed-login limits and a store that fails', () => {
       await runModel<Kit>({
         commands,
         maxCommands: 80,
-        runs: 40,
+        runs: 60,
         create,
         async finish({ world, store, guesses, end, check }, drain) {
           store.behaviour = 'works'
           await drain()
           await world.pass(PATIENCE * NAMES.length)
+          await drain()
           expect(guesses.filter(({ state }) => state === 'asks')).toEqual([])
           for (const guess of guesses) if (guess.state === 'is admitted') end(guess, 'has succeeded')
           await drain()
+          // Refunds that met a broken connection are repeated.
+          for (let i = 0; i < 3; i++) {
+            await world.pass(SECOND)
+            await drain()
+          }
           check()
-          for (const [key, { calls, count, endsAt, lateRefunds }] of store.windows) {
+          for (const [key, { count, guesses: counted, endsAt }] of store.counters) {
             if (world.steady() >= endsAt) continue
-            const failed = calls.filter(counts).length
-            const lost = calls.filter((call) => !counts(call) && !isRefunded(call)).length
-            expect(count, `attempts that count: ${key}`).toBeGreaterThanOrEqual(failed - lateRefunds)
-            expect(count, `attempts that count: ${key}`).toBeLessThanOrEqual(failed + lost + lateRefunds)
+            const lost = counted.filter(({ isLost }) => isLost).length
+            if (key.includes('slot')) {
+              expect(count, `attempts that are still under way: ${key}`).toBeLessThanOrEqual(lost)
+              expect(count, `attempts that were taken back twice: ${key}`).toBeGreaterThanOrEqual(0)
+            } else expect(count, `failures: ${key}`).toBe(counted.length)
           }
         },
       })

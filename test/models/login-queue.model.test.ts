@@ -2,17 +2,24 @@ import { type AuthError, createPasswords, type Hasher } from 'express-token-endp
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createLogin, type Login } from '../../src/accounts/login.js'
+import type { Throttle } from '../../src/accounts/throttle/throttle.js'
 import { createRounds } from './rounds.js'
 import { command, runModel, settle, TIME_LIMIT, type World } from './world.js'
 
 const TIMEOUT = 5000
 const SLOTS_PER_THREAD = 32
+/** A hash that does not end keeps its thread for that long. */
+const LONGEST_HASH = 12 * TIMEOUT
+/** Logins of one limit that may be under way at a time. */
+const ROOM = 2
 
 /** The course of a login. */
 interface Plan {
   readonly lookUp: 'ends' | 'fails' | 'hangs'
   readonly hash: 'ends' | 'fails' | 'hangs'
   readonly account: 'right password' | 'wrong password' | 'unknown'
+  /** A failed-login limit that leaves room for two attempts under way, or `wide` for one that leaves room for all. */
+  readonly limit: 'one' | 'other' | 'wide'
 }
 
 interface OneLogin {
@@ -22,6 +29,10 @@ interface OneLogin {
   readonly startedAt: number
   readonly connection: AbortController
   state: 'waits' | 'looks up' | 'is ready' | 'hashes' | 'has hashed' | 'has ended'
+  /** Whether its attempt is under way, whether its look-up runs, and whether its hash does. */
+  isUnderWay: boolean
+  isLookedUp: boolean
+  isHashed: boolean
   lookUpAt?: number
   lookedUpAt?: number
   hashAt?: number
@@ -52,14 +63,15 @@ function create(world: World, concurrency: number, queue: number): Kit {
   const lookUps: Pending[] = []
   const hashes: Pending[] = []
   const slots = concurrency * SLOTS_PER_THREAD
-  const places = concurrency + queue - slots
   const rounds = { slots: createRounds(), threads: createRounds() }
 
   const inState = (state: OneLogin['state']) => logins.filter((one) => one.state === state)
+  const hasRoom = ({ plan: { limit } }: OneLogin) =>
+    limit === 'wide' || logins.filter((one) => one.isUnderWay && one.plan.limit === limit).length < ROOM
   const networksOf = (list: OneLogin[]) => new Set(list.map(({ network }) => network))
   const loginOf = (text: string) => logins[Number(/\d+/.exec(text)?.[0])] as OneLogin
   const mustBeFair = (by: keyof typeof rounds, waits: OneLogin['state'], { network }: OneLogin) => {
-    const waiting = networksOf(inState(waits))
+    const waiting = networksOf(inState(waits).filter((one) => waits !== 'waits' || hasRoom(one)))
     if (waiting.has(network)) world.must(rounds[by].serve(network, waiting), `networks take turns at the ${by}`)
   }
 
@@ -83,8 +95,9 @@ function create(world: World, concurrency: number, queue: number): Kit {
       mustBeFair('threads', 'is ready', one)
       world.must(one.abortedAt === undefined, 'no password is hashed for a client that has disconnected')
       world.must(one.hashAt === undefined && one.state === 'is ready', 'one password check for each login')
-      Object.assign(one, { state: 'hashes', hashAt: world.steady() })
+      Object.assign(one, { state: 'hashes', hashAt: world.steady(), isHashed: true })
       await pendingIn(hashes, one, one.plan.hash, () => {
+        one.isHashed = false
         if (one.state === 'hashes') Object.assign(one, { state: 'has hashed', hashedAt: world.steady() })
       })
       return hash === `hash of ${password}`
@@ -96,8 +109,9 @@ function create(world: World, concurrency: number, queue: number): Kit {
     const one = loginOf(email)
     mustBeFair('slots', 'waits', one)
     world.must(one.abortedAt === undefined, 'nothing is looked up for a client that has disconnected')
-    Object.assign(one, { state: 'looks up', lookUpAt: world.steady() })
+    Object.assign(one, { state: 'looks up', lookUpAt: world.steady(), isLookedUp: true })
     await pendingIn(lookUps, one, one.plan.lookUp, () => {
+      one.isLookedUp = false
       if (one.state === 'looks up') {
         one.lookedUpAt = world.steady()
         if (one.plan.lookUp === 'ends') one.state = 'is ready'
@@ -109,14 +123,44 @@ function create(world: World, concurrency: number, queue: number): Kit {
     return { id: `acc-${one.id}`, passwordHash: `hash of ${password}` }
   }
   const store = { findByEmail }
-  const login: Login = createLogin({ store, passwords, throttle: undefined, timeout: TIMEOUT })
+  const throttle: Throttle = {
+    attempt(email) {
+      const one = loginOf(email)
+      const end = () => {
+        one.isUnderWay = false
+      }
+      return {
+        check() {},
+        begin() {
+          one.isUnderWay = hasRoom(one)
+          return one.isUnderWay
+        },
+        async count() {
+          world.must(one.isUnderWay, 'an attempt is under way before its password is checked')
+        },
+        giveBack: end,
+        failed: end,
+      }
+    },
+    spend: () => Promise.reject(new Error('not used')),
+  }
+  const login: Login = createLogin({ store, passwords, throttle, timeout: TIMEOUT })
+
+  const isWithin = (span: number, since = 0) => world.steady() - since < span
+  const keepsThread = ({ isHashed, hashAt }: OneLogin) => isHashed && isWithin(LONGEST_HASH, hashAt)
+  /** Returns the logins that hold a slot: those whose look-up or hash has not ended, also without a client, and those between the two. */
+  const holding = () =>
+    logins.filter(
+      (one) => one.state === 'is ready' || keepsThread(one) || (one.isLookedUp && isWithin(TIMEOUT, one.lookUpAt)),
+    )
 
   function mustBeAllowed(one: OneLogin, code: string): void {
     const { plan, startedAt, lookUpAt, lookedUpAt, hashAt, hashedAt } = one
     const now = world.steady()
     const waiting = inState('waits').filter((other) => other !== one)
     const ofNetwork = waiting.filter(({ network }) => network === one.network)
-    const isCrowded = waiting.length >= places || ofNetwork.length >= Math.ceil(places / 2)
+    const room = concurrency + queue - holding().length
+    const isCrowded = waiting.length >= room || ofNetwork.length >= Math.ceil(room / 2) || holding().length === 0
     const isLookedUp = lookUpAt !== undefined && lookedUpAt !== undefined && lookedUpAt - lookUpAt <= TIMEOUT
     const isHashed = hashAt !== undefined && hashedAt !== undefined && hashedAt - hashAt <= TIMEOUT
     const tooLate = hashAt === undefined && now - startedAt >= TIMEOUT
@@ -143,7 +187,17 @@ function create(world: World, concurrency: number, queue: number): Kit {
     load: () => passwords.load(),
     logIn(network, plan) {
       const connection = new AbortController()
-      const one: OneLogin = { id: logins.length, network, plan, startedAt: world.steady(), connection, state: 'waits' }
+      const one: OneLogin = {
+        id: logins.length,
+        network,
+        plan,
+        startedAt: world.steady(),
+        connection,
+        state: 'waits',
+        isUnderWay: false,
+        isLookedUp: false,
+        isHashed: false,
+      }
       logins.push(one)
       const source = { network, connection }
       const credentials = { email: `login-${one.id}@example.com`, password: `password ${one.id}` }
@@ -158,20 +212,21 @@ function create(world: World, concurrency: number, queue: number): Kit {
       )
     },
     check() {
-      const [waiting, ready, hashing] = [inState('waits'), inState('is ready'), inState('hashes')]
-      const holding = [...inState('looks up'), ...ready, ...hashing]
-      rounds.slots.wait(networksOf(waiting))
+      const [waiting, ready, hashing] = [inState('waits'), inState('is ready'), logins.filter(keepsThread)]
+      rounds.slots.wait(networksOf(waiting.filter(hasRoom)))
       rounds.threads.wait(networksOf(ready))
       expect(hashing.length, 'passwords hashed at a time').toBeLessThanOrEqual(concurrency)
-      expect(holding.length, 'logins that look up their account').toBeLessThanOrEqual(slots)
-      expect(waiting.length, 'logins that wait').toBeLessThanOrEqual(places)
+      expect(holding().length, 'logins that look up their account').toBeLessThanOrEqual(slots)
+      expect(waiting.length, 'logins that wait').toBeLessThanOrEqual(concurrency + queue)
       for (const network of networksOf(waiting)) {
         const own = waiting.filter((one) => one.network === network)
-        expect(own.length, 'logins of one network that wait').toBeLessThanOrEqual(Math.ceil(places / 2))
+        // A login of a wide limit waits only when all slots are held. The queue has more room while slots are free.
+        const room = concurrency + queue - (own.at(-1)?.plan.limit === 'wide' ? slots : 0)
+        expect(own.length, 'logins of one network that wait').toBeLessThanOrEqual(Math.ceil(room / 2))
       }
-      if (waiting.length > 0) expect(holding.length, 'no slot is free while a login waits').toBe(slots)
+      if (waiting.some(hasRoom)) expect(holding().length, 'no slot is free while a login waits').toBe(slots)
       if (ready.length > 0) expect(hashing.length, 'no thread is free while a login is ready').toBe(concurrency)
-      const load = { active: hashing.length, waiting: waiting.length + holding.length - hashing.length }
+      const load = { active: hashing.length, waiting: waiting.length + holding().length - hashing.length }
       expect(passwords.load(), 'the load that metrics see').toEqual(load)
       for (const { startedAt, hashAt } of logins) {
         if (hashAt === undefined) continue
@@ -186,9 +241,10 @@ const plans = fc.record<Plan>({
   lookUp: often<Plan['lookUp']>('ends', 'fails', 'hangs'),
   hash: often<Plan['hash']>('ends', 'fails', 'hangs'),
   account: often<Plan['account']>('right password', 'wrong password', 'unknown'),
+  limit: fc.constantFrom<Plan['limit']>('wide', 'one', 'other'),
 })
 const networks = fc.constantFrom('a', 'b', 'c', 'd')
-const ORDINARY: Plan = { lookUp: 'ends', hash: 'ends', account: 'right password' }
+const ORDINARY: Plan = { lookUp: 'ends', hash: 'ends', account: 'right password', limit: 'wide' }
 
 /** Ends the pending calls one after the other, and the calls that follow. */
 async function endAll({ lookUps, hashes, check }: Kit): Promise<void> {
@@ -219,11 +275,13 @@ const commands = [
     .map(([network, plan]) =>
       command<Kit>(`login of ${network} ${Object.values(plan)}`, (kit) => kit.logIn(network, plan)),
     ),
-  fc.tuple(networks, fc.constantFrom(3, 40)).map(([network, count]) =>
-    command<Kit>(`flood of ${count} logins of ${network}`, (kit) => {
-      for (let i = 0; i < count; i++) kit.logIn(network, ORDINARY)
-    }),
-  ),
+  fc
+    .tuple(networks, fc.constantFrom(3, 40), fc.constantFrom<Plan['limit']>('wide', 'wide', 'one'))
+    .map(([network, count, limit]) =>
+      command<Kit>(`flood of ${count} logins of ${network}, limit ${limit}`, (kit) => {
+        for (let i = 0; i < count; i++) kit.logIn(network, { ...ORDINARY, limit })
+      }),
+    ),
   endCalls('look-ups end', ({ lookUps }) => lookUps),
   endCalls('hashes end', ({ hashes }) => hashes),
   endCalls('hashes end', ({ hashes }) => hashes),
@@ -254,6 +312,8 @@ describe('the login queue', () => {
         async finish(kit) {
           await endAll(kit)
           await kit.world.pass(3 * TIMEOUT)
+          await endAll(kit)
+          await kit.world.pass(LONGEST_HASH)
           await endAll(kit)
           expect(kit.logins.filter(({ outcome }) => outcome === undefined)).toEqual([])
           expect(kit.load()).toEqual({ active: 0, waiting: 0 })

@@ -29,32 +29,21 @@ export interface SlotRequest {
   admit?: (() => boolean) | undefined
 }
 
-/**
- * The limits of one hash.
- * @inline
- */
-interface RunRequest {
-  /** Time limit for the hash, in milliseconds. Default: none. */
-  timeout?: number | undefined
-  /** True when another service does the work, so that it needs no thread after the time limit. Default false. */
-  external?: boolean | undefined
-}
-
 /** A login's slot, held from before the look-up until the work is done. */
 export interface HashSlot {
-  /** The time of the call of `acquire`, by `performance.now()`. */
-  readonly since: number
   /**
    * Waits for a hashing thread, for the next `run`.
+   * @param limits default: those of the request, with the rest of its time
    * @throws AuthError `client_closed_request`, or `overloaded` after the timeout
    */
-  start(request?: Pick<SlotRequest, 'signal' | 'timeout'>): Promise<void>
+  start(limits?: Pick<SlotRequest, 'signal' | 'timeout'>): Promise<void>
   /**
    * Runs a task on the thread of `start`. The thread is free when the task has ended, which may be after the time limit, and at the
    * latest after 12 time limits.
-   * @throws Error when the task takes too long
+   * @param external true when another service does the work, so that it needs no thread after the time limit
+   * @throws Error when the task takes longer than the timeout of the request
    */
-  run<T>(task: () => T | Promise<T>, request?: RunRequest): Promise<T>
+  run<T>(task: () => T | Promise<T>, external?: boolean): Promise<T>
   leave(): void
 }
 
@@ -102,37 +91,44 @@ export function createHashQueue(concurrency: number, queue: number): HashQueue {
 
   return {
     async acquire(request = {}) {
-      const { source } = request
+      const { source, signal, timeout } = request
       const since = performance.now()
       await slots.enter(request)
-      /** The login, and a task that has not ended after its time limit. */
+      /** The login, and tasks that have not ended after their time limit. */
       let users = 1
       let hasThread = false
-      const leave = () => {
-        if (--users === 0) slots.leave()
+      let hasLeft = false
+
+      function release(): void {
+        users--
+        // The login may end before its task, which makes room for others of its account.
+        slots.leave(users === 0 ? 1 : 0)
       }
+
       return {
-        since,
-        async start(limits) {
+        async start(limits = { signal, timeout: timeout && Math.ceil(since + timeout - performance.now()) }) {
           if (hasThread) return
           await threads.enter({ source, ...limits })
           hasThread = true
         },
-        async run(task, { timeout, external } = {}) {
+        run(task, external = false) {
           hasThread = false
           users++
-          const done = (async () => task())()
+          const done = Promise.resolve().then(task)
+          const result = () => done
           const end = () => {
             threads.leave()
-            leave()
+            release()
           }
-          withDeadline(timeout && timeout * (external ? 1 : MOST_TIMEOUTS), () => done).then(end, end)
-          return withDeadline(timeout, () => done)
+          withDeadline(timeout && timeout * (external ? 1 : MOST_TIMEOUTS), result).then(end, end)
+          return withDeadline(timeout, result)
         },
-        leave: once(() => {
+        leave() {
+          if (hasLeft) return
+          hasLeft = true
           if (hasThread) threads.leave()
-          leave()
-        }),
+          release()
+        },
       }
     },
     load: () => ({ active: threads.held, waiting: slots.waiting + slots.held - threads.held }),
@@ -149,7 +145,8 @@ interface Waiter {
 /** Room for some logins at a time. The others wait in a fair queue. */
 interface Gate {
   enter(request: SlotRequest): Promise<void>
-  leave(): void
+  /** Frees some places, or none, and lets waiting logins enter that may enter by now. Default: one place. */
+  leave(places?: number): void
   readonly held: number
   readonly waiting: number
 }
@@ -158,7 +155,7 @@ function createGate(most: number, limits: QueueLimits): Gate {
   const queue = createFairQueue<Waiter>(limits, ({ drop }) => drop())
   let held = 0
 
-  function wait({ source = NOWHERE, signal, timeout, admit }: SlotRequest & { admit: () => boolean }): Promise<void> {
+  function wait({ source = NOWHERE, signal, timeout, admit }: SlotRequest): Promise<void> {
     return new Promise((resolve, reject) => {
       let slot: QueueSlot<Waiter> | undefined
       const settle = (end: () => void) => {
@@ -172,7 +169,7 @@ function createGate(most: number, limits: QueueLimits): Gate {
       const disconnect = () => fail(new AuthError('client_closed_request'))
       const admitOrFail = () => {
         try {
-          return admit()
+          return admit?.() ?? true
         } catch (error) {
           fail(error)
           return false
@@ -188,16 +185,16 @@ function createGate(most: number, limits: QueueLimits): Gate {
 
   return {
     async enter(request) {
-      const { signal, timeout, admit = () => true } = request
+      const { signal, timeout, admit } = request
       if (signal?.aborted) throw new AuthError('client_closed_request')
       // A slow look-up may have used up the time, also while there is room.
       if (timeout !== undefined && timeout <= 0) throw new AuthError('overloaded')
-      if (held < most && admit()) held++
-      else await wait({ ...request, admit })
+      if (held < most && (admit?.() ?? true)) held++
+      else await wait(request)
     },
-    leave() {
-      held--
-      while (held < most) {
+    leave(places = 1) {
+      held -= places
+      while (held < most && queue.size > 0) {
         const next = queue.take((waiter) => waiter.admit())
         if (!next) return
         held++
@@ -210,14 +207,5 @@ function createGate(most: number, limits: QueueLimits): Gate {
     get waiting() {
       return queue.size
     },
-  }
-}
-
-function once(run: () => void): () => void {
-  let ran = false
-  return () => {
-    if (ran) return
-    ran = true
-    run()
   }
 }

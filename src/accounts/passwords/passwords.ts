@@ -121,20 +121,18 @@ export function createPasswords(options?: PasswordsOptions): Required<Passwords>
   const work = passwordWork(hashers ?? [argon2id(), bcrypt()])
 
   async function reserve(request: SlotRequest = {}): Promise<PasswordsSlot> {
-    const { since, start, run, leave } = await hashQueue.acquire(request)
-    const { signal, timeout } = request
-    const inTime = () => start({ signal, timeout: timeout && Math.ceil(since + timeout - performance.now()) })
+    const { start, run, leave } = await hashQueue.acquire(request)
     return {
-      start: inTime,
+      start,
       async hash(password) {
         // A new hash is worth making although the client has disconnected.
-        await start({ timeout })
-        return run(() => work.hash(password), { timeout })
+        await start({ timeout: request.timeout })
+        return run(() => work.hash(password))
       },
       async verify(password, hash) {
-        const { external, verify } = work.checkOf(hash)
-        await inTime()
-        return run(() => verify(password), { timeout, external })
+        const hasher = work.hasherOf(hash)
+        await start()
+        return run(() => work.verify(hasher, password, hash), hasher.external)
       },
       leave,
     }
@@ -169,20 +167,15 @@ function passwordWork(hashers: readonly [FirstHasher, ...Hasher[]]) {
       }
       return first.hash(password)
     },
-    /** Returns the check of a password against a hash, and whether another service makes it. */
-    checkOf(hash: string | null | undefined): { external: boolean; verify(password: string): Promise<boolean> } {
-      if (hash === null || hash === undefined) {
-        const verify = async (password: string) => {
-          await first.verify(password, await decoy())
-          return false
-        }
-        return { external: first.external === true, verify }
+    /** Returns the hasher for a stored hash. Without a hash, the first one does the same work. */
+    hasherOf: (hash: string | null | undefined) => (typeof hash === 'string' ? hasherOf(hashers, hash) : first),
+    async verify(hasher: Hasher, password: string, hash: string | null | undefined): Promise<boolean> {
+      if (typeof hash !== 'string') {
+        await first.verify(password, await decoy())
+        return false
       }
-      const hasher = hasherOf(hashers, hash)
       // All lone surrogates are encoded as the same character, so two passwords would be equal.
-      const verify = async (password: string) =>
-        (await hasher.verify(password, hash)) === true && password.isWellFormed()
-      return { external: hasher.external === true, verify }
+      return (await hasher.verify(password, hash)) === true && password.isWellFormed()
     },
     needsRehash(hash: string): boolean {
       const hasher = hasherOf(hashers, hash)

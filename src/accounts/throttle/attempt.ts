@@ -1,6 +1,7 @@
 import { AuthError, type LimitName } from '../../shared/errors.js'
 import { tell } from '../../shared/events.js'
-import type { Limit, LimitAttempt } from './limit.js'
+import { countFailure, type Limit } from './limit.js'
+import type { Entered } from './shared-limit.js'
 import type { StoreFailed } from './shared-store.js'
 import type { SprayLimit } from './spraying.js'
 import { type KeyOf, throttleKeys } from './throttle-keys.js'
@@ -32,10 +33,11 @@ export interface Attempt extends Spent {
    */
   begin(): boolean
   /**
-   * Counts the attempt for all processes.
-   * @throws AuthError `too_many_attempts`, or `overloaded` when attempts under way in all processes leave no room
+   * Counts the attempt for all processes. Absent when only memory counts.
+   * @throws AuthError `too_many_attempts`, or `overloaded` when attempts under way in all processes leave no room; the attempt has
+   * then ended
    */
-  count(): Promise<void>
+  count?: (() => Promise<void>) | undefined
 }
 
 interface Attempts {
@@ -45,6 +47,9 @@ interface Attempts {
 
 /** Creates attempts at all limits together. An attempt that one limit refuses counts nowhere. */
 export function createAttempts(limits: readonly Limit[], spray: SprayLimit | undefined): Attempts {
+  const byAddress = limits.filter(({ name }) => name === 'address')
+  const needsCount = spray !== undefined || limits.some(({ shared }) => shared !== undefined)
+
   function refuse(reached: readonly Limit[], keyOf: KeyOf): void {
     for (const limit of reached) {
       const refusal = limit.reached(keyOf(limit.name))
@@ -52,58 +57,81 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
     }
   }
 
-  return {
-    checkAddress(address) {
-      const byAddress = limits.filter(({ name }) => name === 'address')
-      refuse(byAddress, throttleKeys('', address))
-    },
-    attempt(email, address, storeFailed, digest) {
-      const keyOf = throttleKeys(email, address)
-      const begun: LimitAttempt[] = []
-      const end = (some: readonly LimitAttempt[], failed: (name: LimitName) => boolean) =>
-        Promise.all(some.map((one) => one.end(failed(one.name), storeFailed)))
-      const giveBack = (except?: LimitName, some = begun) => tell(() => end(some, (name) => name === except), undefined)
-      const isSprayed = () => spray && digest !== undefined && spray.isSprayed(digest)
-      /** Returns the limits of the login, as far as memory knows its password. */
-      const known = () => (spray && isSprayed() ? [...limits, spray.networks] : limits)
+  function attempt(email: string, address: string | undefined, storeFailed: StoreFailed, digest?: string): Attempt {
+    const keyOf = throttleKeys(email, address)
+    /** The limits at which the attempt is under way, and those at which the store knows of it. */
+    const begun = new Set<Limit>()
+    const entered = new Map<Limit, Entered>()
+    let hasEnded = false
 
-      function enter(added: readonly Limit[]): boolean {
-        refuse(added, keyOf)
-        const entered: LimitAttempt[] = []
-        for (const limit of added) {
-          const one = limit.begin(keyOf(limit.name))
-          if (!one) {
-            giveBack(undefined, entered)
-            return false
-          }
-          entered.push(one)
+    function check(): readonly Limit[] {
+      const known = spray?.isSprayed(digest) ? [...limits, spray.networks] : limits
+      refuse(known, keyOf)
+      return known
+    }
+
+    function begin(added = check()): boolean {
+      for (const limit of added) {
+        if (limit.begin(keyOf(limit.name))) begun.add(limit)
+        else {
+          end()
+          return false
         }
-        begun.push(...entered)
-        return true
       }
+      return true
+    }
 
-      return {
-        check: () => refuse(known(), keyOf),
-        begin: () => enter(known()),
-        giveBack: (except) => giveBack(except),
-        async count() {
-          const isCounted = begun.some(({ name }) => name === 'spraying')
-          if (spray && digest !== undefined && !isCounted && (await spray.learn(digest, storeFailed))) {
-            if (!enter([spray.networks])) throw new AuthError('overloaded')
-          }
-          const refusals = await Promise.all(begun.map((one) => one.count(storeFailed)))
-          const refusal = refusals.find((one) => one?.code === 'too_many_attempts') ?? refusals.find(Boolean)
-          if (refusal) throw refusal
-        },
-        async failed() {
-          const counted = end(begun, () => true)
-          const isCounted = begun.some(({ name }) => name === 'spraying')
-          if (spray && digest !== undefined && !isCounted) {
-            await spray.failed(digest, keyOf('account'), keyOf('address'), storeFailed)
-          }
-          await counted
-        },
+    /** Ends the attempt, as a failure of all limits or of one. */
+    function end(failed?: LimitName | 'all'): Promise<unknown> {
+      hasEnded = true
+      const counting: Promise<unknown>[] = []
+      for (const limit of begun) {
+        const key = keyOf(limit.name)
+        limit.end(key)
+        if (failed !== 'all' && failed !== limit.name) continue
+        counting.push(countFailure(limit, key, storeFailed, entered.get(limit)))
+        entered.delete(limit)
       }
-    },
+      for (const one of entered.values()) one.leave()
+      begun.clear()
+      entered.clear()
+      return Promise.all(counting)
+    }
+
+    /** Counts the attempt in the store, at one limit. Returns the refusal. */
+    async function enter(limit: Limit): Promise<AuthError | undefined> {
+      const key = keyOf(limit.name)
+      const one = await limit.shared?.enter(key, storeFailed)
+      if (one) entered.set(limit, one)
+      return limit.learn(key, await limit.shared?.read(key, storeFailed), one?.underWay)
+    }
+
+    async function count(): Promise<void> {
+      try {
+        if (spray && !begun.has(spray.networks) && (await spray.learn(digest, storeFailed))) {
+          refuse([spray.networks], keyOf)
+          if (!begin([spray.networks])) throw new AuthError('overloaded')
+        }
+        const refusals = await Promise.all([...begun].map(enter))
+        const refusal = refusals.find((one) => one?.code === 'too_many_attempts') ?? refusals.find(Boolean)
+        if (refusal) throw refusal
+      } catch (error) {
+        end()
+        throw error
+      }
+    }
+
+    return {
+      check,
+      begin: () => begin(),
+      count: needsCount ? count : undefined,
+      giveBack: (except) => tell(end, except),
+      async failed() {
+        const isNew = !hasEnded && spray && !begun.has(spray.networks)
+        await Promise.all([end('all'), isNew && spray.failed(digest, keyOf('account'), keyOf('address'), storeFailed)])
+      },
+    }
   }
+
+  return { checkAddress: (address) => refuse(byAddress, throttleKeys('', address)), attempt }
 }

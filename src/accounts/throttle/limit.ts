@@ -1,101 +1,102 @@
 import { AuthError, type LimitName } from '../../shared/errors.js'
-import { createFailures, type Exhausted } from './failures.js'
-import { type Counted, type Entered, type Limiter, type LimiterOptions, sharedLimit } from './shared-limit.js'
-import type { SharedStore, StoreFailed } from './shared-store.js'
+import { bare } from '../../shared/values.js'
+import { lruCache } from '../on-first-use.cjs'
+import type { Counted, Entered, LimiterOptions, SharedLimit } from './shared-limit.js'
+import type { StoreFailed } from './shared-store.js'
 
-/** An attempt under way, at one limit and for one key. */
-export interface LimitAttempt {
-  readonly name: LimitName
-  /**
-   * Counts the attempt in the shared store. Returns the refusal if failures in the store reach the limit, or if attempts under way in
-   * all processes fill it.
-   */
-  count(storeFailed: StoreFailed): Promise<AuthError | undefined>
-  /** Ends the attempt, once. A failed one becomes a failure. */
-  end(failed: boolean, storeFailed: StoreFailed): Promise<void>
-}
+/** The most keys of one limit. With more keys, the least recently used key is dropped. */
+const MOST_KEYS = 30_000
+
+/** Options without a prototype, because lru-cache would read a `ttl` or a `start` from a polluted prototype and forget the failures. */
+const OPTIONS = bare({})
 
 /**
- * One failed-login limit, in memory and in the shared store. Memory refuses without a round trip, and continues while the store is
- * down. An attempt begins only where failures and attempts under way leave room, so simultaneous guesses never exceed the limit.
+ * One failed-login limit in this process's memory. Memory refuses without a round trip, and continues while the shared store is down.
+ * An attempt begins only where failures and attempts under way leave room, so simultaneous guesses never exceed the limit.
  */
 export interface Limit {
   readonly name: LimitName
-  /** Returns the refusal if memory knows that failures reach the limit. Counts nothing. */
+  /** The same limit in the shared store, if there is one. */
+  readonly shared: SharedLimit | undefined
+  /** Returns the refusal if failures reach the limit. */
   reached(key: string): AuthError | undefined
-  /** Begins an attempt in memory. Returns undefined when attempts under way leave no room. */
-  begin(key: string): LimitAttempt | undefined
-  /** Counts a failure without an attempt. Returns the count in the store, if the store tells. */
-  fail(key: string, storeFailed: StoreFailed): Promise<Counted | undefined>
-  /** Reads the failures in the store. Memory then knows whether they reach the limit. */
-  read(key: string, storeFailed: StoreFailed): Promise<Counted | undefined>
+  /** Begins an attempt. Returns false when failures and attempts under way leave no room. */
+  begin(key: string): boolean
+  /** Ends an attempt. */
+  end(key: string): void
+  /** Counts a failure. The first one begins the window. */
+  fail(key: string): void
+  /** Learns a count of the store. Returns the refusal if the count and the attempts under way in all processes leave no room. */
+  learn(key: string, counted: Counted | undefined, underWay?: number): AuthError | undefined
 }
 
-/** Where a limit counts in addition to memory. */
-interface Shared {
-  limiter: Limiter
-  store: SharedStore
-}
-
-/** Creates the refusal of a login while failures reach a limit. */
-const tooManyAttempts = (limit: LimitName, { msBeforeNext }: Exhausted) =>
-  new AuthError('too_many_attempts', { limit, retryAfter: Math.max(1, Math.ceil(msBeforeNext / 1000)) })
-
-export function createLimit(name: LimitName, options: LimiterOptions, shared?: Shared, mostKeys?: number): Limit {
-  const { points } = options
-  const failures = createFailures(points, options.duration, mostKeys)
-  const inStore = shared && sharedLimit(shared.limiter, shared.store, options)
+/**
+ * Creates a limit with a bounded number of keys and a monotonic clock. The memory limiter of rate-limiter-flexible has a timer for each of
+ * any number of keys, and uses the wall clock.
+ * @param mostKeys the most keys, in slots that are allocated when they are needed. Default: 30,000
+ */
+export function createLimit(
+  name: LimitName,
+  { points, duration }: Pick<LimiterOptions, 'points' | 'duration'>,
+  shared?: SharedLimit,
+  mostKeys?: number,
+): Limit {
+  const perf = { now: () => performance.now() }
+  const { LRUCache } = lruCache()
+  // With `max`, lru-cache allocates all slots at once. With `maxSize`, it grows.
+  const bound = mostKeys === undefined ? { max: MOST_KEYS } : { maxSize: mostKeys, sizeCalculation: () => 1 }
+  const failures = new LRUCache<string, { count: number }>(
+    bare({ ...bound, ttl: duration * 1000, ttlResolution: 0, perf }),
+  )
   const underWay = new Map<string, number>()
+  const countOf = (key: string) => failures.get(key, OPTIONS)?.count ?? 0
 
   function reached(key: string): AuthError | undefined {
-    const wait = failures.reached(key)
-    return wait && tooManyAttempts(name, wait)
-  }
-
-  function learn(key: string, counted: Counted | undefined): Counted | undefined {
-    if (counted && counted.points >= points) failures.exhaust(key, counted)
-    return counted
-  }
-
-  function leave(key: string): void {
-    const others = (underWay.get(key) ?? 0) - 1
-    if (others > 0) underWay.set(key, others)
-    else underWay.delete(key)
-  }
-
-  function begin(key: string): LimitAttempt | undefined {
-    const others = underWay.get(key) ?? 0
-    if (failures.count(key) + others >= points) return undefined
-    underWay.set(key, others + 1)
-    let entered: Entered | undefined
-    let ended = false
-    return {
-      name,
-      async count(storeFailed) {
-        entered = await inStore?.enter(key, storeFailed)
-        const inAll = learn(key, await inStore?.read(key, storeFailed))?.points ?? 0
-        const isFull = Math.max(inAll, failures.count(key)) + (entered?.underWay ?? 0) > points
-        return reached(key) ?? (isFull ? new AuthError('overloaded') : undefined)
-      },
-      async end(failed, storeFailed) {
-        if (ended) return
-        ended = true
-        leave(key)
-        if (!failed) return entered?.leave()
-        failures.add(key)
-        learn(key, await inStore?.fail(key, storeFailed, entered))
-      },
-    }
+    if (countOf(key) < points) return undefined
+    const retryAfter = Math.max(1, Math.ceil(failures.getRemainingTTL(key) / 1000))
+    return new AuthError('too_many_attempts', { limit: name, retryAfter })
   }
 
   return {
     name,
+    shared,
     reached,
-    begin,
-    async fail(key, storeFailed) {
-      failures.add(key)
-      return learn(key, await inStore?.fail(key, storeFailed))
+    begin(key) {
+      const others = underWay.get(key) ?? 0
+      if (countOf(key) + others >= points) return false
+      underWay.set(key, others + 1)
+      return true
     },
-    read: async (key, storeFailed) => learn(key, await inStore?.read(key, storeFailed)),
+    end(key) {
+      const others = (underWay.get(key) ?? 0) - 1
+      if (others > 0) underWay.set(key, others)
+      else underWay.delete(key)
+    },
+    fail(key) {
+      const known = failures.get(key, OPTIONS)
+      if (known) known.count++
+      else failures.set(key, { count: 1 }, OPTIONS)
+    },
+    learn(key, counted, others = 0) {
+      const { points: inStore, msBeforeNext } = counted ?? { points: 0, msBeforeNext: 0 }
+      const isKnown = reached(key) && failures.getRemainingTTL(key) >= msBeforeNext
+      // For lru-cache, 0 means without end.
+      if (inStore >= points && !isKnown) failures.set(key, { count: points }, bare({ ttl: Math.max(1, msBeforeNext) }))
+      const isFull = Math.max(inStore, countOf(key)) + others > points
+      return reached(key) ?? (isFull ? new AuthError('overloaded') : undefined)
+    },
   }
+}
+
+/** Counts a failure in memory and in the shared store, where the attempt then leaves. Returns the count in the store, if it tells. */
+export async function countFailure(
+  limit: Limit,
+  key: string,
+  storeFailed: StoreFailed,
+  entered?: Entered,
+): Promise<Counted | undefined> {
+  limit.fail(key)
+  const counted = await limit.shared?.fail(key, storeFailed, entered)
+  limit.learn(key, counted)
+  return counted
 }

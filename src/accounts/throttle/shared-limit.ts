@@ -1,5 +1,4 @@
 import { bare, memberOf } from '../../shared/values.js'
-import type { Exhausted } from './failures.js'
 import type { SharedStore, StoreFailed } from './shared-store.js'
 
 /** The argument of the `limiter` option: options of a rate-limiter-flexible limiter. */
@@ -34,9 +33,10 @@ export interface Limiter {
   get?(key: string): Promise<unknown>
 }
 
-/** A count in the store. */
-export interface Counted extends Exhausted {
+/** A count in the store, and the rest of its window. */
+export interface Counted {
   points: number
+  msBeforeNext: number
 }
 
 /** An attempt that the store counts as under way. */
@@ -132,7 +132,6 @@ export function sharedLimit(
       if (counting.rests()) return undefined
       const { own, beside } = slotsOf(key)
       const entering = count(async () => penalty.call(limiter, own, 1, bare({ customDuration: SLOT_ENDS })))
-      let left = false
       const [inSlot, nearby] = await Promise.all([
         counting.answerOf(entering, storeFailed),
         readKey(beside, storeFailed),
@@ -141,8 +140,6 @@ export function sharedLimit(
         // A refund that was sent twice must not let another attempt pass.
         underWay: Math.max(inSlot?.points ?? 0, 1) + Math.max(nearby?.points ?? 0, 0),
         leave() {
-          if (left) return
-          left = true
           // The count may arrive after the login has continued without it. What was not counted is not taken back.
           entering.then(
             () => repeated(async () => limiter.reward(own)).catch(() => {}),
@@ -170,7 +167,7 @@ export function sharedLimit(
  * Returns whether a limiter refused because the limit is reached. The refusal may be an `Error`, because refusing a login is safer
  * than continuing without the shared limit.
  */
-function isExhausted(outcome: unknown): outcome is Exhausted {
+function isExhausted(outcome: unknown): boolean {
   return typeof propertyOf(outcome, 'msBeforeNext') === 'number'
 }
 

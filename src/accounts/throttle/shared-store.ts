@@ -24,18 +24,8 @@ export interface SharedStore {
 }
 
 export function sharedStore(): SharedStore {
-  let reportedAt = Number.NEGATIVE_INFINITY
-  const report = (error: unknown, storeFailed: StoreFailed) => {
-    const now = performance.now()
-    if (now - reportedAt >= STORE.restMs) storeFailed(error)
-    reportedAt = now
-  }
-  return { counting: storeState(report), reading: storeState(report) }
-}
-
-function storeState(report: (error: unknown, storeFailed: StoreFailed) => void): StoreState {
-  let restsUntil = Number.NEGATIVE_INFINITY
   let answeredAt = Number.NEGATIVE_INFINITY
+  let reportedAt = Number.NEGATIVE_INFINITY
 
   /**
    * Rejects when the store has not responded at all for too long. In a burst, one response may be late while others arrive. A busy
@@ -63,22 +53,29 @@ function storeState(report: (error: unknown, storeFailed: StoreFailed) => void):
     return { promise, end }
   }
 
-  return {
-    rests: () => performance.now() < restsUntil,
-    async answerOf(answer, storeFailed) {
-      const { promise, end } = silence()
-      const answered = answer.finally(() => {
-        answeredAt = performance.now()
-      })
-      try {
-        return await Promise.race([answered, promise])
-      } catch (error) {
-        report(error, storeFailed)
-        restsUntil = performance.now() + STORE.restMs
-        return undefined
-      } finally {
-        end()
-      }
-    },
+  function createState(): StoreState {
+    let restsUntil = Number.NEGATIVE_INFINITY
+    return {
+      rests: () => performance.now() < restsUntil,
+      async answerOf(answer, storeFailed) {
+        const { promise, end } = silence()
+        const answered = answer.finally(() => {
+          answeredAt = performance.now()
+        })
+        try {
+          return await Promise.race([answered, promise])
+        } catch (error) {
+          const now = performance.now()
+          restsUntil = now + STORE.restMs
+          if (now - reportedAt >= STORE.restMs) storeFailed(error)
+          reportedAt = now
+          return undefined
+        } finally {
+          end()
+        }
+      },
+    }
   }
+
+  return { counting: createState(), reading: createState() }
 }

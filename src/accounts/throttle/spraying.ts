@@ -2,8 +2,7 @@ import { createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import { isUint8Array } from 'node:util/types'
 import { type Check, InvalidOption, isPlainObject, optional, readOptions } from '../../shared/options.js'
 import { type Budget, budgetOption, type Size } from './budget-option.js'
-import type { Failures } from './failures.js'
-import type { Limit } from './limit.js'
+import { countFailure, type Limit } from './limit.js'
 import type { StoreFailed } from './shared-store.js'
 
 /** The limit on guesses of one password at many accounts. */
@@ -62,11 +61,11 @@ export interface SprayLimit {
   /** Returns a keyed digest of 20 bits. One password in 1,048,576 has the same digest, so a digest does not reveal the password. */
   digest(password: string): string
   /** Returns whether memory knows that a password is a sprayed one. */
-  isSprayed(digest: string): boolean
+  isSprayed(digest: string | undefined): boolean
   /** Reads from the shared store whether a password is a sprayed one. Writes nothing, because the password may be the right one. */
-  learn(digest: string, storeFailed: StoreFailed): Promise<boolean>
+  learn(digest: string | undefined, storeFailed: StoreFailed): Promise<boolean>
   /** Counts a failure with a password that was not a sprayed one when it was checked. */
-  failed(digest: string, account: string, network: string, storeFailed: StoreFailed): Promise<void>
+  failed(digest: string | undefined, account: string, network: string, storeFailed: StoreFailed): Promise<void>
 }
 
 interface SprayParts {
@@ -75,7 +74,7 @@ interface SprayParts {
   passwords: Limit
   networks: Limit
   /** One failure for each account and password digest, so that a repeated guess counts once. */
-  guesses: Failures
+  guesses: Limit
   /** The number of failures after which a password is a sprayed one. */
   points: number
 }
@@ -94,25 +93,25 @@ export function sprayLimit({
 }: SprayParts): SprayLimit {
   // A derived key, so that a host that passes its token secret reveals no digest that is made with the secret itself.
   const derived = Buffer.from(hkdfSync('sha256', key, '', 'express-token-endpoint: spraying', KEY_BYTES))
-  const isSprayed = (digest: string) => passwords.reached(digest) !== undefined
+  const isSprayed = (digest: string | undefined) => digest !== undefined && passwords.reached(digest) !== undefined
 
   return {
     networks,
     digest: (password) => createHmac('sha256', derived).update(password).digest('hex').slice(0, 5),
     isSprayed,
     async learn(digest, storeFailed) {
-      await passwords.read(digest, storeFailed)
+      if (digest !== undefined) passwords.learn(digest, await passwords.shared?.read(digest, storeFailed))
       return isSprayed(digest)
     },
     async failed(digest, account, network, storeFailed) {
       const guess = `${digest} ${account}`
       // A repeated guess is not counted again, so only guesses at different accounts make a password a sprayed one.
-      if (guesses.reached(guess)) return
-      guesses.add(guess)
+      if (digest === undefined || guesses.reached(guess)) return
+      guesses.fail(guess)
       const meanwhile = isSprayed(digest)
-      const counted = meanwhile ? undefined : await passwords.fail(digest, storeFailed)
+      const counted = meanwhile ? undefined : await countFailure(passwords, digest, storeFailed)
       // Meanwhile the password has become a sprayed one, perhaps in another process.
-      if (meanwhile || (counted && counted.points > points)) await networks.fail(network, storeFailed)
+      if (meanwhile || (counted && counted.points > points)) await countFailure(networks, network, storeFailed)
     },
   }
 }

@@ -4,9 +4,8 @@ import { type Check, func, InvalidOption, named, optional, readOptions, withMeth
 import { memberOf } from '../../shared/values.js'
 import { type Attempt, createAttempts, type Spent } from './attempt.js'
 import { type Budget, budgetOption, type Size } from './budget-option.js'
-import { createFailures } from './failures.js'
 import { createLimit, type Limit } from './limit.js'
-import type { Limiter, LimiterOptions } from './shared-limit.js'
+import { type Limiter, type LimiterOptions, sharedLimit } from './shared-limit.js'
 import { sharedStore } from './shared-store.js'
 import { type Spraying, sprayingOption, sprayLimit } from './spraying.js'
 
@@ -132,7 +131,7 @@ export function createThrottle(options?: ThrottleOptions): Required<Throttle> {
   function limit(name: LimitName, prefix: string, { points, duration }: Size, mostKeys?: number): Limit {
     const options = { keyPrefix: `login-${prefix}`, points, duration: Math.ceil(duration / 1000) }
     const limiter = factory && named(`${caller}: what "limiter" returned`, limiterCheck, factory({ ...options }))
-    return createLimit(name, options, limiter && { limiter, store }, mostKeys)
+    return createLimit(name, options, limiter && sharedLimit(limiter, store, options), mostKeys)
   }
   const limits = ORDER.flatMap((name) => {
     const size = sizes[name]
@@ -144,7 +143,12 @@ export function createThrottle(options?: ThrottleOptions): Required<Throttle> {
       key: spraying.key,
       passwords: limit('spraying', 'password', spraying.password, MOST_SPRAYING_KEYS.passwords),
       networks: limit('spraying', 'sprayed', spraying.address, MOST_SPRAYING_KEYS.networks),
-      guesses: createFailures(1, Math.ceil(spraying.password.duration / 1000), MOST_SPRAYING_KEYS.guesses),
+      guesses: createLimit(
+        'spraying',
+        { points: 1, duration: Math.ceil(spraying.password.duration / 1000) },
+        undefined,
+        MOST_SPRAYING_KEYS.guesses,
+      ),
       points: spraying.password.points,
     })
   const { checkAddress, attempt } = createAttempts(limits, spray)
@@ -158,13 +162,8 @@ export function createThrottle(options?: ThrottleOptions): Required<Throttle> {
     async spend(...login) {
       const one = attempt(...login)
       if (!one.begin()) throw new AuthError('overloaded')
-      try {
-        await one.count()
-        return one
-      } catch (error) {
-        one.giveBack()
-        throw error
-      }
+      await one.count?.()
+      return one
     },
   }
 }

@@ -11,9 +11,9 @@ import { toRequestUser } from '../shared/request-user.js'
 import { asRefusal } from '../shared/send-answer.js'
 import { addressOf, sourceOf } from '../shared/source.js'
 import { createTurnQueue } from '../shared/turn-queue.js'
-import { readCredentials } from '../token-endpoint/credentials.js'
+import { credentialsIn } from '../token-endpoint/credentials.js'
 import { type LoginSettings, type LoginStrategyOptions, readLoginOptions } from '../token-endpoint/options.js'
-import { loadBodyReader } from '../token-endpoint/request-body.js'
+import { loadBodyReader, readBody } from '../token-endpoint/request-body.js'
 import { type Done, failOrError, outcomeOf, type PassportActions, succeed } from './passport-actions.js'
 
 /** Changes the user of a login, and calls `done` with the new user. */
@@ -87,7 +87,9 @@ export function createLoginSteps(settings: LoginSettings): LoginSteps {
     const source = sourceOf(req)
     // Nothing is awaited before the body is read, because a listener of the host may already make it flow.
     login.checkAddress(address)
-    const credentials = await readCredentials(req, { ...settings, waitForTurn: () => waitForTurn(() => source) })
+    const parseBody = await readBody(req, settings)
+    await waitForTurn(() => source)
+    const credentials = credentialsIn(parseBody(), settings.bodyLimit)
     if (emailInEvents) subject.email = credentials.email
     const failed: LoginContext['failed'] = (dependency, error) =>
       emit(subject, { type: 'dependency.failed', dependency, refused: false, error })

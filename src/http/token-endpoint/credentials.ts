@@ -1,35 +1,10 @@
 import type { Credentials } from '../../accounts/login.js'
 import { AuthError } from '../../shared/errors.js'
 import { isPlainObject } from '../../shared/options.js'
-import { assertOwnSite } from './cross-site.js'
-import { type BodyRequest, encodingOf, readBody } from './request-body.js'
-
-interface ReadOptions {
-  /** The longest body, in bytes. The host's own parser may have read a longer one. */
-  bodyLimit: number
-  allowedOrigins: ReadonlySet<string>
-  /** Waits before the body is parsed. */
-  waitForTurn(): Promise<void> | undefined
-}
 
 /**
- * Reads the credentials of a request.
- * @throws AuthError `unsupported_media_type`, `cross_site_form`, `body_too_large`, `invalid_body`, `client_closed_request`; what
- * `waitForTurn` throws
- */
-export async function readCredentials(
-  req: BodyRequest,
-  { bodyLimit, allowedOrigins, waitForTurn }: ReadOptions,
-): Promise<Credentials> {
-  const encoding = encodingOf(req)
-  if (encoding === 'application/x-www-form-urlencoded') assertOwnSite(req, allowedOrigins)
-  const parse = await readBody(req, encoding, bodyLimit)
-  await waitForTurn()
-  return credentialsIn(parse(), bodyLimit)
-}
-
-/**
- * Takes the credentials from a parsed body. Other members are ignored.
+ * Reads the credentials from a parsed body. Other members are ignored.
+ * @param limit the longest body, in bytes; the host's own parser may have read a longer one
  * @throws AuthError `invalid_body` or `body_too_large`
  */
 export function credentialsIn(body: unknown, limit: number): Credentials {

@@ -1,6 +1,5 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
 import { AuthError } from '../../shared/errors.js'
-import { bare } from '../../shared/values.js'
 
 /**
  * Refuses a form that a page of another site sends. Browsers send such forms without asking, so any page could use up the failed
@@ -10,8 +9,8 @@ import { bare } from '../../shared/values.js'
  * without https, only name the `Origin`, which must be the host of the request. Other clients send neither.
  * @throws AuthError `cross_site_form`
  */
-export function assertOwnSite(req: IncomingMessage, allowed: ReadonlySet<string>): void {
-  const { origin, host, 'sec-fetch-site': site, 'x-forwarded-host': forwarded } = bare(req.headers)
+export function assertOwnSite(headers: IncomingHttpHeaders, allowed: ReadonlySet<string>): void {
+  const { origin, host, 'sec-fetch-site': site, 'x-forwarded-host': forwarded } = headers
   if (origin !== undefined && allowed.has(origin)) return
   const isOther = site === undefined ? origin !== undefined && !isAt(origin, [host, forwarded]) : site === 'cross-site'
   if (isOther) throw new AuthError('cross_site_form')

@@ -473,7 +473,7 @@ describe('the attempt of a login', () => {
       giveBack: (except) => void calls.push(except ? `giveBack but ${except}` : 'giveBack'),
       failed: () => void calls.push('failed'),
     }
-    const { begin, count } = attempt
+    const { begin, count = async () => {} } = attempt
     if (changes.begin) attempt.begin = () => begin() && changes.begin?.() === true
     if (changes.count) attempt.count = () => count().then(changes.count)
     const throttle: Throttle = { attempt: () => attempt, spend: () => expect.fail('spend') }

@@ -64,14 +64,14 @@ export function argon2id(options?: Argon2idOptions): Required<Omit<Hasher, 'exte
   }
   const node = engine === 'node' ? nodeArgon2() : undefined
   const mostMemory = costLimit * Math.max(costs.memoryCost, DEFAULTS.memoryCost)
-  const mostWork = costLimit * Math.max(workOf(costs), workOf(DEFAULTS))
+  const mostWork = costLimit * Math.max(costs.memoryCost * costs.timeCost, DEFAULTS.memoryCost * DEFAULTS.timeCost)
   const load = node ? async () => node : nodeRs
   return {
     accepts(hash) {
       const stored = costsOf(hash)
       return (
         stored.memoryCost <= Math.min(mostMemory, MOST.memoryCost) &&
-        workOf(stored) <= mostWork &&
+        stored.memoryCost * stored.timeCost <= mostWork &&
         stored.timeCost <= MOST.timeCost &&
         stored.parallelism <= MOST.parallelism
       )
@@ -90,5 +90,3 @@ function costsOf(hash: string): Argon2Costs {
   const [, memoryCost, timeCost, parallelism] = ARGON2ID.exec(hash) ?? []
   return { memoryCost: Number(memoryCost), timeCost: Number(timeCost), parallelism: Number(parallelism) }
 }
-
-const workOf = ({ memoryCost, timeCost }: Argon2Costs) => memoryCost * timeCost

@@ -26,8 +26,8 @@ async function run<T>(
 ): Promise<T> {
   const slot = await queue.acquire(limits)
   try {
-    await slot.start(limits)
-    return await slot.run(task, limits)
+    await slot.start()
+    return await slot.run(task, limits?.external)
   } finally {
     slot.leave()
   }
@@ -273,6 +273,22 @@ describe('the hash queue', () => {
       expect(outcomes).toEqual(['first', 'one: Error: no', 'two: Error: never', 'three'])
       slots[2]?.leave()
       expect(queue.load()).toEqual({ active: 0, waiting: 0 })
+    })
+
+    it('asks them again when a login ends before its task, which keeps its slot', async () => {
+      const { rooms, outcomes, ask } = admitting()
+      const first = await ask('first', true)
+      await first?.start()
+      const running = task('hash', [])
+      const done = first?.run(running.run)
+      const waiting = ask('waiting')
+      await turns()
+      rooms.set('waiting', true)
+      first?.leave()
+      await waiting
+      expect(outcomes).toEqual(['first', 'waiting'])
+      running.finish()
+      await done
     })
 
     it('refuses one that is refused at once, and one that no other login could make room for', async () => {

@@ -480,7 +480,7 @@ describe('a shared store', () => {
     held.giveBack()
     expect(waiting.begin()).toBe(true)
     await settle()
-    await waiting.count()
+    await waiting.count?.()
     expect(await store.countOf('address')).toEqual({ 'under way': 1 })
     waiting.giveBack()
     await settle()

@@ -5,7 +5,6 @@ import { Readable } from 'node:stream'
 import express from 'express'
 import { tokenRouter } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { RequestType } from '../../../../src/http/shared/answers.js'
 import { type BodyRequest, readBody } from '../../../../src/http/token-endpoint/request-body.js'
 import { refusalOf } from '../../../support/failures.js'
 import { fastPasswords, makeIssuer, makeStore } from '../../../support/fixtures.js'
@@ -457,16 +456,17 @@ it('a client that gives up within its body harms nobody', async () => {
   expectToken(await send(port, asJson(GOOD)))
 })
 
-const JSON_BODY: RequestType = 'application/json'
-const FORM_BODY: RequestType = 'application/x-www-form-urlencoded'
+const JSON_BODY = 'application/json'
+const FORM_BODY = 'application/x-www-form-urlencoded'
+const OPTIONS = { bodyLimit: 100, allowedOrigins: new Set<string>() }
 
-it.each<[string, RequestType, string | Buffer]>([
+it.each<[string, string, string | Buffer]>([
   ['no JSON', JSON_BODY, '{'],
   ['no form', FORM_BODY, 'email=%'],
   ['no UTF-8', FORM_BODY, Buffer.from([0xff])],
 ])('readBody makes nothing of what is %s', async (_, encoding, body) => {
-  const req = { headers: {}, readableDidRead: true, body: Buffer.from(body) }
-  const parse = await readBody(req as unknown as BodyRequest, encoding, 100)
+  const req = { headers: { 'content-type': encoding }, readableDidRead: true, body: Buffer.from(body) }
+  const parse = await readBody(req as unknown as BodyRequest, OPTIONS)
   expect(parse).toThrow(expect.objectContaining({ code: 'invalid_body' }))
 })
 
@@ -475,14 +475,14 @@ it.each<[string, object]>([
   ['a stream that was read in part', { read: () => null, readableDidRead: true }],
   ['a stream that has ended', { read: () => null, readableEnded: true }],
 ])('readBody takes the value that the host has made of %s', async (_, stream) => {
-  const req = { headers: {}, body: { email: 'a' }, ...stream }
-  expect((await readBody(req as unknown as BodyRequest, FORM_BODY, 100))()).toEqual({ email: 'a' })
+  const req = { headers: { 'content-type': FORM_BODY }, body: { email: 'a' }, ...stream }
+  expect((await readBody(req as unknown as BodyRequest, OPTIONS))()).toEqual({ email: 'a' })
 })
 
 it('readBody makes nothing of a form that is shorter than its Content-Length', async () => {
   const stream = Readable.from([Buffer.from('email=a&password=b')], { autoDestroy: false })
-  const req = Object.assign(stream, { headers: { 'content-length': '50' } })
-  expect(await refusalOf(readBody(req as unknown as BodyRequest, FORM_BODY, 100))).toMatchObject({
+  const req = Object.assign(stream, { headers: { 'content-type': FORM_BODY, 'content-length': '50' } })
+  expect(await refusalOf(readBody(req as unknown as BodyRequest, OPTIONS))).toMatchObject({
     code: 'invalid_body',
   })
 })
@@ -493,8 +493,16 @@ it('readBody makes nothing of what breaks off', async () => {
       this.destroy(new Error('reset'))
     },
   })
-  const req = Object.assign(broken, { headers: {} })
-  expect(await refusalOf(readBody(req as unknown as BodyRequest, JSON_BODY, 100))).toMatchObject({
+  const req = Object.assign(broken, { headers: { 'content-type': JSON_BODY } })
+  expect(await refusalOf(readBody(req as unknown as BodyRequest, OPTIONS))).toMatchObject({
     code: 'client_closed_request',
   })
+})
+
+it('readBody changes nothing of the bytes that the host has read', async () => {
+  const body = Buffer.from('email=a+b&password=c')
+  const req = { headers: { 'content-type': FORM_BODY }, body, readableDidRead: true }
+  const parse = await readBody(req as unknown as BodyRequest, OPTIONS)
+  const read = { email: 'a b', password: 'c' }
+  expect([parse(), parse(), body.toString()]).toEqual([read, read, 'email=a+b&password=c'])
 })
