@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { inspect } from 'node:util'
 import express from 'express'
 import {
   type AuthError,
+  type AuthEvent,
+  argon2id,
   createPasswords,
   createThrottle,
   createTokenVerifier,
@@ -16,6 +19,8 @@ import {
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { GUARDED_REQUESTS, TOKEN_CALLS } from '../../src/http/shared/limits.js'
 import { createTurnQueue } from '../../src/http/shared/turn-queue.js'
+import { MOST_SIGNS } from '../../src/http/token-endpoint/json.js'
+import { MOST_FIELDS } from '../../src/http/token-endpoint/request-body.js'
 import { settled, statuses } from '../support/concurrency.js'
 import {
   ACCOUNTS,
@@ -27,7 +32,7 @@ import {
   makeStore,
 } from '../support/fixtures.js'
 import { sendEndlessly } from '../support/host.js'
-import { bearer, client, flood, listen, sendBytes } from '../support/http.js'
+import { bearer, client, flood, listen, sendBytes, TOKEN_PATH } from '../support/http.js'
 
 const FILE = fileURLToPath(new URL('../../docs/explanation/security.md', import.meta.url))
 const TEXT = readFileSync(FILE, 'utf8').replace(/\n {2,}/g, ' ')
@@ -63,7 +68,7 @@ describe('the page on security promises', () => {
       const { spend } = createThrottle()
       for (let i = 0; ; i++) {
         const refusal: AuthError | undefined = await spend(...of(i), () => {}).then(
-          () => undefined,
+          ({ failed }) => failed?.() as undefined,
           (error) => error,
         )
         if (refusal) return [i, Number(refusal.headers['Retry-After']) / 60]
@@ -72,6 +77,111 @@ describe('the page on security promises', () => {
     expect(await count(() => ['a@example.com', '192.0.2.1'])).toEqual([pair, minutes])
     expect(await count((i) => [`${i}@example.com`, '192.0.2.1'])).toEqual([network, 60])
     expect(await count((i) => ['a@example.com', `192.0.2.${i}`])).toEqual([account, 60])
+  })
+
+  it('only failed logins cause 429, with the rest of the window', async () => {
+    expect(PROMISED).toContain('Only failed logins cause `429`, and `Retry-After` is then the rest of the window.')
+    vi.useFakeTimers({ toFake: ['performance'] })
+    vi.advanceTimersByTime(1000)
+    onTestFinished(() => void vi.useRealTimers())
+    const { attempt, spend } = createThrottle()
+    const login = ['a@example.com', '192.0.2.1', () => {}] as const
+    const pending = await Promise.all(Array.from({ length: 10 }, () => spend(...login)))
+    expect(attempt(...login).begin()).toBe(false)
+    const short = { code: 'overloaded', headers: { 'Retry-After': '1' } }
+    await expect(spend(...login)).rejects.toMatchObject(short)
+    for (const [i, { failed, giveBack }] of pending.entries()) await (i < 9 ? failed?.() : giveBack())
+    vi.advanceTimersByTime(60_000)
+    await (await spend(...login)).failed?.()
+    for (const [left, pass] of [
+      [840, 420_000],
+      [420, 419_000],
+      [1, 1001],
+    ] as const) {
+      await expect(spend(...login)).rejects.toMatchObject({
+        code: 'too_many_attempts',
+        headers: { 'Retry-After': String(left) },
+      })
+      vi.advanceTimersByTime(pass)
+    }
+    expect(attempt(...login).begin()).toBe(true)
+  })
+
+  it('forms of other sites: refused before they count', async () => {
+    expect(PROMISED).toContain('its forms are refused before they count, unless you allow its origin.')
+    const hasher = countingHasher()
+    const router = tokenRouter({ tokens: makeIssuer(), accounts: makeStore(), passwords: fastPasswords(hasher) })
+    const { port } = await listen(express().use(router))
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded', 'Sec-Fetch-Site': 'cross-site' }
+    const body = `email=${ACCOUNTS.alice.email}&password=x`
+    expect(statuses(await flood(port, 110, () => ({ headers, body }), 10))).toEqual({ 415: 110 })
+    expect(hasher.asked).toEqual([])
+    const json = {
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ email: 'a', password: 'x' }),
+    }
+    expect((await client(port)(json)).status).toBe(403)
+  })
+
+  it('a body: read after the limit of its network, parsed in a turn, with few fields', async () => {
+    const [fields, signs] = numbers(
+      /A body has at most (\d+) form fields, or (\d+) colons, commas and brackets of JSON/,
+    ) as [number, number]
+    expect([MOST_FIELDS, MOST_SIGNS]).toEqual([fields, signs])
+    const { parse } = JSON
+    const parsed = vi.spyOn(JSON, 'parse')
+    onTestFinished(() => parsed.mockRestore())
+    const limits = { budgets: { address: { points: 1, duration: '1h' }, pair: false, account: false } } as const
+    const shared = { tokens: makeIssuer(), accounts: makeStore(), passwords: fastPasswords() }
+    const app = express()
+      .use('/limited', tokenRouter({ ...shared, throttle: createThrottle(limits) }))
+      .use('/free', tokenRouter({ ...shared, throttle: false }))
+    const { port } = await listen(app)
+    const login = (mount: string) => ({
+      path: `${mount}${TOKEN_PATH}`,
+      headers: { 'Content-Type': 'application/json' },
+      body: '{"email":"a","password":"x"}',
+    })
+    expect((await client(port)(login('/limited'))).status).toBe(403)
+    parsed.mockClear()
+    expect(statuses(await flood(port, 50, () => login('/limited'), 1))).toEqual({ 429: 50 })
+    expect(parsed).not.toHaveBeenCalled()
+    const turns = new Map<number, number>()
+    let turn = 0
+    const nextTurn = () => {
+      turn++
+      ticking = setImmediate(nextTurn)
+    }
+    let ticking = setImmediate(nextTurn)
+    onTestFinished(() => clearImmediate(ticking))
+    parsed.mockImplementation((text: string) => {
+      if (text.startsWith('{')) turns.set(turn, (turns.get(turn) ?? 0) + 1)
+      return parse(text)
+    })
+    expect(statuses(await flood(port, 48, () => login('/free'), 3))).toEqual({ 403: 48 })
+    expect([...turns.values()].reduce((sum, count) => sum + count)).toBe(48)
+    // The event loop may turn twice between two counts of this test.
+    expect(Math.max(...turns.values())).toBeLessThanOrEqual(2 * 8)
+  })
+
+  it('a stored hash of a high cost: 503 before it is checked, and an event with the account', async () => {
+    const [times] = numbers(/A stored hash that costs more than (\d+) times as much as a new one is not checked/) as [
+      number,
+    ]
+    const hash = (memory: number, passes: number) =>
+      `$argon2id$v=19$m=${memory},t=${passes},p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4`
+    expect([argon2id().accepts(hash(19_456 * times, 2)), argon2id().accepts(hash(19_456 * times + 1, 2))]).toEqual([
+      true,
+      false,
+    ])
+    const events: AuthEvent[] = []
+    const accounts = () => ({ id: 'acc-1', passwordHash: hash(1_048_576, 64) })
+    const router = tokenRouter({ tokens: makeIssuer(), accounts, onEvent: (event) => void events.push(event) })
+    const { port } = await listen(express().use(router))
+    const body = JSON.stringify({ email: 'a', password: 'x' })
+    expect((await client(port)({ headers: { 'Content-Type': 'application/json' }, body })).status).toBe(503)
+    expect(events).toMatchObject([{ type: 'dependency.failed', dependency: 'passwords', accountId: 'acc-1' }])
+    expect(inspect(events)).not.toMatch(/1048576|c29tZXNhbHQ/)
   })
 
   it('hashing', async () => {

@@ -36,15 +36,15 @@ interface Guess {
   /** The keys of its calls of the store, and the time of the last one that it waited for. */
   readonly calls: Set<string>
   calledAt: number
-  /** What the store has responded while the login waited: failures, and attempts under way in two time slots. */
+  /** The responses of the store while the login waited: failures, and attempts under way in two periods. */
   readonly told: Record<LimitName, { failures: number; underWay: number }>
-  /** The responses of the store while the login asked. */
+  /** The number of these responses. */
   responses: number
-  /** Whether a response came so late that the login may have continued without it. */
+  /** True after a response so late that the login may have continued without it. */
   isUnsure: boolean
-  /** Whether the login has heard each response, so that the store knows of the attempt. */
+  /** True when the login has heard each response, so that the store knows of the attempt. */
   isCounted: boolean
-  /** Whether a call was lost, so that the store may never know that the attempt has ended. */
+  /** True when a call was lost, so that the store may never know that the attempt has ended. */
   isLost: boolean
   endedAt?: number
 }
@@ -62,7 +62,7 @@ interface Counter {
 interface Known {
   failures: number
   endsAt: number
-  /** Until then, a response of the store may have changed the count, or not. */
+  /** The time until which a response of the store may have changed the count, or not. */
   unsureUntil: number
 }
 
@@ -90,7 +90,7 @@ interface Kit {
 const keyOf = (name: LimitName, { email, address }: Pick<Guess, 'email' | 'address'>) =>
   `${name} ${name === 'account' ? '' : address} ${name === 'address' ? '' : email}`
 
-/** For each limit, attempts under way in two time slots, and failures. */
+/** The responses for one login: for each limit, attempts under way in two periods, and failures. */
 const RESPONSES = 3 * NAMES.length
 
 const isUnderWay = ({ state }: Guess) => state === 'asks' || state === 'is admitted'
@@ -370,25 +370,28 @@ function create(world: World, respond: Respond): Kit {
 
 const BEHAVIOURS: Behaviour[] = ['works', 'works', 'works', 'fails', 'counts, but hangs', 'loses calls']
 
-const commands = [
-  ...Array.from({ length: 4 }, () =>
-    fc
-      .tuple(fc.nat(1), fc.constantFrom('alice', 'bob'), fc.constantFrom('192.0.2.1', '192.0.2.2'))
-      .map(([process, email, address]) =>
-        command<Kit>(`login of ${email} from ${address} at process ${process}`, (kit) =>
-          kit.guess(process, `${email}@example.com`, address),
-        ),
+const login = (emails: string[], addresses: string[]) =>
+  fc
+    .tuple(fc.nat(1), fc.constantFrom(...emails), fc.constantFrom(...addresses))
+    .map(([process, email, address]) =>
+      command<Kit>(`login of ${email} from ${address} at process ${process}`, (kit) =>
+        kit.guess(process, `${email}@example.com`, address),
       ),
-  ),
-  ...(['has failed', 'has failed', 'has succeeded', 'has disconnected'] as const).map((how) =>
-    fc.nat(10).map((at) =>
-      command<Kit>(`login ${at} ${how}`, (kit) => {
-        const open = kit.guesses.filter(({ state }) => state === 'is admitted')
-        const guess = open[at % open.length]
-        if (guess) kit.end(guess, how)
-      }),
-    ),
-  ),
+    )
+
+const ends = (how: 'has failed' | 'has succeeded' | 'has disconnected') =>
+  fc.nat(10).map((at) =>
+    command<Kit>(`login ${at} ${how}`, (kit) => {
+      const open = kit.guesses.filter(({ state }) => state === 'is admitted')
+      const guess = open[at % open.length]
+      if (guess) kit.end(guess, how)
+    }),
+  )
+
+const anyLogin = login(['alice', 'bob'], ['192.0.2.1', '192.0.2.2'])
+const faulty = [
+  ...[anyLogin, anyLogin, anyLogin, anyLogin],
+  ...[ends('has failed'), ends('has failed'), ends('has succeeded'), ends('has disconnected')],
   fc.constantFrom(...BEHAVIOURS).map((behaviour) =>
     command<Kit>(`the store ${behaviour}`, ({ store }) => {
       store.behaviour = behaviour
@@ -399,14 +402,21 @@ const commands = [
     .map((ms) => command<Kit>(`pass ${ms} ms`, ({ world }) => world.pass(ms))),
 ]
 
-describe('failed-login limits and a store that fails', () => {
-  it(
-    'no process and no window allows more failures than the limit, and a successful login costs nothing',
-    async () => {
+/** One account and one address, so that each login meets the others. */
+const oneLogin = login(['alice'], ['192.0.2.1'])
+const racing = [...[oneLogin, oneLogin], ...[ends('has failed'), ends('has failed'), ends('has succeeded')]]
+
+describe('failed-login limits in several processes', () => {
+  it.each([
+    ['a store that fails', faulty, 80, 40],
+    ['simultaneous guesses at one account', racing, 40, 40],
+  ])(
+    'no process and no window allows more failures than the limit, and a successful login costs nothing: %s',
+    async (_, commands, maxCommands, runs) => {
       await runModel<Kit>({
         commands,
-        maxCommands: 80,
-        runs: 60,
+        maxCommands,
+        runs,
         create,
         async finish({ world, store, guesses, end, check }, drain) {
           store.behaviour = 'works'

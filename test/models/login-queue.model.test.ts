@@ -29,7 +29,7 @@ interface OneLogin {
   readonly startedAt: number
   readonly connection: AbortController
   state: 'waits' | 'looks up' | 'is ready' | 'hashes' | 'has hashed' | 'has ended'
-  /** Whether its attempt is under way, whether its look-up runs, and whether its hash does. */
+  /** The parts of the login that have begun and have not ended. */
   isUnderWay: boolean
   isLookedUp: boolean
   isHashed: boolean

@@ -118,12 +118,17 @@ export const LINKED: readonly LinkedPromise[] = [
   {
     words: 'The limits also hold for simultaneous guesses',
     test: model('failed-logins'),
-    texts: ['failures in one window of all processes', 'attempts that count'],
+    texts: ['failures in one window of all processes', 'attempts under way in all processes'],
   },
   {
     words: 'While Redis is down, they hold in each process',
     test: model('failed-logins'),
     texts: ['no process allows more failures than the limit, also while the store is down'],
+  },
+  {
+    words: 'another login waits in the queue',
+    test: 'test/unit/accounts/login.test.ts',
+    texts: ['waits in the queue while others fill a limit, and a right login is never refused because of them'],
   },
   {
     words: 'its 10 in 15 minutes are fewer than 50 in an hour',
@@ -134,6 +139,21 @@ export const LINKED: readonly LinkedPromise[] = [
     words: 'at most 3 passwords are hashed at a time',
     test: model('login-queue'),
     texts: ['passwords hashed at a time', 'no thread is free while a login is ready'],
+  },
+  {
+    words: 'A hash counts until it ends, also after 5 s, and for at most 60 s',
+    test: model('login-queue'),
+    texts: ['passwords hashed at a time', 'const LONGEST_HASH = 12 * TIMEOUT'],
+  },
+  {
+    words: 'A look-up of an account counts until it ends or takes longer than 5 s',
+    test: model('login-queue'),
+    texts: ['logins that look up their account', 'those whose look-up or hash has not ended, also without a client'],
+  },
+  {
+    words: 'Bodies are parsed in those turns',
+    test: NUMBERS,
+    texts: ['a body: read after the limit of its network, parsed in a turn, with few fields'],
   },
   {
     words: '8 logins continue in one turn of the event loop',

@@ -41,7 +41,7 @@ export interface Counted {
 
 /** An attempt that the store counts as under way. */
 export interface Entered {
-  /** The attempts under way in all processes, this one included. */
+  /** The attempts under way in all processes, with this one. */
   readonly underWay: number
   leave(): void
 }
@@ -57,19 +57,19 @@ export interface SharedLimit {
 }
 
 /**
- * Attempts under way are counted in time slots, so that those of a process that has ended disappear. Each attempt reads its own slot
- * and the nearer one beside it. So it sees all that began within the last half slot, also where clocks differ. An attempt takes at most
- * a minute, which leaves a minute for the difference of clocks.
+ * Attempts under way are counted in periods, so that those of a process that has ended disappear. Each attempt reads its own period and
+ * the nearer neighbour. So it sees all attempts of the last two minutes, also where clocks differ. An attempt takes at most a minute,
+ * which leaves a minute for the difference of clocks.
  */
-const SLOT_MS = 240_000
+const PERIOD_MS = 240_000
 
-/** Seconds after which a slot is not read any more. */
-const SLOT_ENDS = 480
+/** Seconds after which a period is not read any more. */
+const PERIOD_ENDS = 480
 
-function slotsOf(key: string): { own: string; beside: string } {
-  const slot = Math.floor(Date.now() / SLOT_MS)
-  const beside = Math.round(Date.now() / SLOT_MS) > slot ? slot + 1 : slot - 1
-  return { own: `${key}:${slot}`, beside: `${key}:${beside}` }
+function periodsOf(key: string): { own: string; neighbour: string } {
+  const period = Math.floor(Date.now() / PERIOD_MS)
+  const nearer = Math.round(Date.now() / PERIOD_MS) > period ? period + 1 : period - 1
+  return { own: `${key}:${period}`, neighbour: `${key}:${nearer}` }
 }
 
 /** A call that meets a broken connection is repeated once a second, as long as the attempt may count as under way. */
@@ -108,7 +108,7 @@ export function sharedLimit(
     }
   }
 
-  /** Makes a call. A refusal counts as a result, because the limit is reached, whatever it has counted. */
+  /** Makes a call. A refusal means that the limit is reached, also when it states a lower count. */
   async function count(call: () => Promise<unknown>): Promise<Counted> {
     try {
       return countedIn(await call())
@@ -130,17 +130,17 @@ export function sharedLimit(
   return {
     async enter(key, storeFailed) {
       if (counting.rests()) return undefined
-      const { own, beside } = slotsOf(key)
-      const entering = count(async () => penalty.call(limiter, own, 1, bare({ customDuration: SLOT_ENDS })))
-      const [inSlot, nearby] = await Promise.all([
+      const { own, neighbour } = periodsOf(key)
+      const entering = count(async () => penalty.call(limiter, own, 1, bare({ customDuration: PERIOD_ENDS })))
+      const [inOwn, nearby] = await Promise.all([
         counting.answerOf(entering, storeFailed),
-        readKey(beside, storeFailed),
+        readKey(neighbour, storeFailed),
       ])
       return {
         // A refund that was sent twice must not let another attempt pass.
-        underWay: Math.max(inSlot?.points ?? 0, 1) + Math.max(nearby?.points ?? 0, 0),
+        underWay: Math.max(inOwn?.points ?? 0, 1) + Math.max(nearby?.points ?? 0, 0),
         leave() {
-          // The count may arrive after the login has continued without it. What was not counted is not taken back.
+          // The count may arrive after the login has continued without it. An attempt that was not counted is not taken back.
           entering.then(
             () => repeated(async () => limiter.reward(own)).catch(() => {}),
             () => {},

@@ -7,7 +7,7 @@ const STORE = { tickMs: 10, ticks: 4, restMs: 1000 }
 /** Called when the shared store has failed. */
 export type StoreFailed = (error: unknown) => void
 
-/** The state of the store that all limiters share: of its counting, or of its reading, which may fail alone. */
+/** The state of the store that all limiters share. Reads have their own state, because a store may refuse only reads. */
 interface StoreState {
   /** Returns whether the store rests after a failure. Only one login waits for a failing store in that time. */
   rests(): boolean

@@ -79,7 +79,7 @@ const byteSize: Check<number> = (value) => {
   return size
 }
 
-/** Apps have schemes of their own, whose origins `URL` does not know. */
+/** Apps have other schemes, whose origins `URL` does not know. */
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@]+$/
 
 /** Returns whether a text is an origin as browsers write it (https://html.spec.whatwg.org/#ascii-serialisation-of-an-origin). */

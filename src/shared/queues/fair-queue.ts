@@ -31,7 +31,7 @@ export interface FairQueue<T extends object> {
   add(source: Source, item: T): QueueSlot<T> | undefined
   /**
    * Takes the next item that fits. Only the first item of each connection can be next. Returns undefined when none fits.
-   * @param fits may remove the item. Default: every item fits.
+   * @param fits a question that may also remove the item. Default: every item fits.
    */
   take(fits?: (item: T) => boolean): T | undefined
   /** Removes a waiting item. Returns whether it was waiting. */

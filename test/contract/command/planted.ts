@@ -317,6 +317,17 @@ export const FAULTS: Record<string, [fails: readonly string[], plant: Plant]> = 
       ],
     }),
   ],
+  'forms of every site': [
+    ['cross-site-form'],
+    () => ({
+      before: [
+        (req, _res, next) => {
+          for (const name of ['origin', 'sec-fetch-site']) delete req.headers[name]
+          next()
+        },
+      ],
+    }),
+  ],
   'plain text that is taken for a form': [
     ['media-type'],
     () => ({

@@ -83,6 +83,7 @@ describe.each(EXPRESS)('every answer is the documented one, on %s', async (_, ex
       [413, 'a long body', asJson({ ...GOOD, filler: 'x'.repeat(10_240) })],
       [415, 'another type', { headers: { 'Content-Type': 'text/plain' }, body: GOOD_JSON }],
       [415, 'no type', { body: GOOD_JSON }],
+      [415, 'a form of another site', { headers: { ...FORM_TYPE, 'Sec-Fetch-Site': 'cross-site' }, body: GOOD_FORM }],
     ])('%i: %s', async (status, _what, sent) => {
       expect((await login(await start(), sent)).status).toBe(status)
     })

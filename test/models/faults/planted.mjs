@@ -216,7 +216,7 @@ export const FAULTS = [
     model: 'failed-logins',
     file: 'accounts/throttle/shared-limit.ts',
     from: '          entering.then(\n',
-    to: '          if (inSlot) entering.then(\n',
+    to: '          if (inOwn) entering.then(\n',
   },
   {
     what: 'an attempt is taken back twice',

@@ -91,6 +91,16 @@ export const requestRows: readonly Row<Probe>[] = [
     },
   },
   {
+    id: 'cross-site-form',
+    title: 'a form that a page of another site sends gets 415',
+    source: 'docs/reference/http.md section 3; OWASP ASVS 5, 3.5.1',
+    ownOnly: 'only this package promises a status for such a form',
+    async run({ post, mark }) {
+      const headers = { Origin: `https://${mark}.invalid`, 'Sec-Fetch-Site': 'cross-site' }
+      mustBe(415, await post(`email=${mark}`, { type: FORM_TYPE, headers }), 'a form of another site')
+    },
+  },
+  {
     id: 'media-type',
     title: ({ own, statuses }) => `another media type gets ${own ? 415 : orOf([415, ...statuses.malformed])}`,
     source: 'RFC 9110 section 15.5.16',

@@ -165,7 +165,7 @@ describe('a password that failed at 20 accounts', () => {
     const all = Array.from({ length: 90 }, (_, i) => spend(throttle, SPRAYED, emailOf(100 + i), '192.0.2.1'))
     const passed = (await Promise.allSettled(all)).filter(({ status }) => status === 'fulfilled')
     expect(passed).toHaveLength(3)
-    // The others are no failures: they may try again in a moment.
+    // The others are not failures: they may try again in a moment.
     await expect(spend(throttle, SPRAYED, emailOf(99), '192.0.2.1')).rejects.toMatchObject({ code: 'overloaded' })
   })
 

@@ -95,7 +95,7 @@ describe('the budgets, by default', () => {
     const results = await Promise.allSettled(Array.from({ length: 500 }, begin))
     const spent = results.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
     expect(spent).toHaveLength(10)
-    // They are no failures yet, so the others are not refused for the rest of the window.
+    // They are not failures yet, so the others are not refused for the rest of the window.
     await expect(begin()).rejects.toMatchObject({ code: 'overloaded', headers: { 'Retry-After': '1' } })
     for (const { failed } of spent.slice(1)) await failed?.()
     await expect(begin()).rejects.toMatchObject({ code: 'overloaded' })
@@ -491,7 +491,7 @@ describe('a shared store', () => {
     const { store, one } = twoProcesses({})
     await guesses(one, 1)
     const keys = new Set(store.calls.map((call) => call.replace(/^\w+ /, '')))
-    // A failure of each limit, the attempts under way, and those of the time slot beside.
+    // For each limit the failures, the attempts under way, and those of the nearer period.
     expect(keys.size).toBe(9)
     for (const key of keys) expect(key).toMatch(/^login-\w+:[\w-]{22}(:\d+)?$/)
   })
@@ -659,7 +659,7 @@ describe('a shared store', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  /** Creates a throttle with one limit, whose limiter only counts, when the test answers. */
+  /** Creates a throttle with one limit, whose limiter only counts, when the test lets it. */
   function answering() {
     const answers: ((value: unknown) => void)[] = []
     const consume = () => new Promise((resolve) => answers.push(resolve))
