@@ -13,7 +13,7 @@ const LATE = /[\\/]on-first-use\.cjs$/
 /** The modules of one entry, and the module that browsers need too. */
 const APART = /[\\/]src[\\/](client|cli|express|openapi|testing)\b/
 const IN_CLIENT = /[\\/]src[\\/]client[\\/]/
-const IN_BROWSERS = /[\\/]is-exposed\.ts$/
+const IN_BROWSERS = /[\\/]urls\.ts$/
 
 /** Removes the declarations that no entry imports, because the compiler writes a declaration of every module. */
 function removeOtherDeclarations() {
@@ -58,7 +58,7 @@ await build({
     minifyInternalExports: false,
     codeSplitting: {
       groups: [
-        { name: 'is-exposed', test: IN_BROWSERS, priority: 1 },
+        { name: 'urls', test: IN_BROWSERS, priority: 1 },
         { name: 'token-client', test: IN_CLIENT },
         { name: 'server', test: (id) => !APART.test(id) },
       ],

@@ -1,4 +1,4 @@
-import { isExposed } from '../shared/is-exposed.js'
+import { isExposed, withoutEndSlashes } from '../shared/urls.js'
 import { NO_TABS, type TabSharing } from './tabs/tab-link.js'
 
 /** The credentials of an account. */
@@ -106,7 +106,7 @@ export function readClientOptions({ url, credentials, ...given }: TokenClientOpt
   must(timeout > 0 && timeout <= 600, 'option "timeout" must be at most 600 seconds')
   must(maxWait >= 0 && maxWait <= 3600, 'option "maxWait" must be at most 3600 seconds')
   const urls = [url, ...origins].map(secureUrl)
-  const base = String(urls[0]).replace(/\/+$/, '')
+  const base = withoutEndSlashes(String(urls[0]))
   return {
     ...options,
     credentials,

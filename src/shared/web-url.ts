@@ -1,4 +1,5 @@
 import { type Check, InvalidOption, isPlainObject } from './options.js'
+import { withoutEndSlashes } from './urls.js'
 import { memberOf } from './values.js'
 
 /** Returns the text of a URL object from any realm, and any other value unchanged. A URL inherits `href` from its class. */
@@ -24,5 +25,5 @@ export const baseUrl: Check<string> = (value) => {
   const what = "an absolute http or https URL without query and fragment, like 'https://api.example.com'"
   const url = readWebUrl(value, what)
   if (url.username || url.password || /[?#]/.test(value as string)) throw new InvalidOption(what)
-  return url.href.replace(/\/+$/, '')
+  return withoutEndSlashes(url.href)
 }

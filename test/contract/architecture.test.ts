@@ -332,7 +332,7 @@ describe('the other entries', () => {
       'TokenClientState',
       'TokenRequest',
     ])
-    expect([...reach('client.ts')].filter((to) => !to.startsWith('client/'))).toEqual(['shared/is-exposed.ts'])
+    expect([...reach('client.ts')].filter((to) => !to.startsWith('client/'))).toEqual(['shared/urls.ts'])
   })
 
   it('openapi.ts exports these values, and pulls in nothing but what is said on the wire', async () => {
@@ -350,6 +350,7 @@ describe('the other entries', () => {
       'shared/misuse.ts',
       'shared/options.ts',
       'shared/suggest.ts',
+      'shared/urls.ts',
       'shared/values.ts',
       'shared/web-url.ts',
     ])

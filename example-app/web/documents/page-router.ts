@@ -16,7 +16,7 @@ const FOLDER = fileURLToPath(new URL('../../..', import.meta.url))
 
 /** The package's client, whose modules the browser loads as they are. */
 const CLIENT = createRequire(import.meta.url).resolve('express-token-endpoint/client')
-const CLIENT_MODULES = /^\/(client|chunks\/(token-client|is-exposed))\.js$/
+const CLIENT_MODULES = /^\/(client|chunks\/(token-client|urls))\.js$/
 
 /** Creates a router that serves the page for both APIs. */
 export function pageRouter({ reportingUrl, folder = FOLDER }: PageOptions): Router {

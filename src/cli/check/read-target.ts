@@ -1,5 +1,5 @@
-import { isExposed } from '../../shared/is-exposed.js'
 import { type Check, InvalidOption } from '../../shared/options.js'
+import { isExposed, withoutEndSlashes } from '../../shared/urls.js'
 import { readWebUrl } from '../../shared/web-url.js'
 import { checked } from '../command.js'
 import { UsageError } from '../command-error.js'
@@ -45,7 +45,7 @@ const path =
   (value) => {
     const wanted = 'a path below the base URL, like /api/v2013/statements'
     if (typeof value !== 'string' || !/^\/[^\s#\\]*$/.test(value)) throw new InvalidOption(wanted, slashHint(value))
-    return new URL(base.origin + base.pathname.replace(/(?<!\/)\/+$/, '') + value)
+    return new URL(base.origin + withoutEndSlashes(base.pathname) + value)
   }
 
 /** Returns the hint for a path without its first slash. */

@@ -1,5 +1,4 @@
 import { timeoutOption } from '../../shared/host-call.js'
-import { isExposed } from '../../shared/is-exposed.js'
 import { misuse } from '../../shared/misuse.js'
 import {
   type Check,
@@ -14,6 +13,7 @@ import {
   optional,
   readOptions,
 } from '../../shared/options.js'
+import { isExposed } from '../../shared/urls.js'
 import { hrefOf, readWebUrl } from '../../shared/web-url.js'
 import { isKeyPairAlgorithm, KEY_PAIR_ALGORITHMS, type KeyPairAlgorithm } from './algorithms.js'
 

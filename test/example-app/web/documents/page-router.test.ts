@@ -80,7 +80,7 @@ describe('the modules of the client', () => {
     expect(Object.keys(imports)).toEqual(['express-token-endpoint/client'])
     const loaded = await load(new URL(imports['express-token-endpoint/client'], 'http://host/').pathname)
     expect([...loaded]).toContain('/page/package/chunks/token-client.js')
-    expect([...loaded]).toContain('/page/package/chunks/is-exposed.js')
+    expect([...loaded]).toContain('/page/package/chunks/urls.js')
   })
 
   test.each([

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isExposed } from '../../../src/shared/is-exposed.js'
+import { isExposed, withoutEndSlashes } from '../../../src/shared/urls.js'
 
 it.each([
   'https://api.example.com',
@@ -27,4 +27,15 @@ it.each([
   'http://[::2]',
 ])('others can read the traffic to %s', (url) => {
   expect(isExposed(new URL(url))).toBe(true)
+})
+
+it.each([
+  ['', ''],
+  ['/', ''],
+  ['///', ''],
+  ['a//b', 'a//b'],
+  ['/a//b///', '/a//b'],
+  [`a${'/'.repeat(1_000_000)}b`, `a${'/'.repeat(1_000_000)}b`],
+])('removes only the slashes at the end, also among a million others (row %#)', (text, expected) => {
+  expect(withoutEndSlashes(text)).toBe(expected)
 })

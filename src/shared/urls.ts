@@ -5,3 +5,10 @@ const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 export function isExposed({ protocol, hostname }: URL): boolean {
   return protocol === 'http:' && !LOOPBACK.test(hostname)
 }
+
+/** Returns a text without the slashes at its end. `/\/+$/` needs a time that grows with the square of the slashes. */
+export function withoutEndSlashes(text: string): string {
+  let end = text.length
+  while (text[end - 1] === '/') end--
+  return text.slice(0, end)
+}
