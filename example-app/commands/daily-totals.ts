@@ -32,6 +32,7 @@ export async function dailyTotals({ account, clearingHouse, reporting, house, si
     response = await client.fetch(`${reporting}/api/v2013/reports/daily-totals${query}`, { signal })
     if (response.ok) return ((await response.json()) as { houses: HouseTotals[] }).houses
   } catch (error) {
+    if (signal.aborted) throw new LaterError('The APIs took too long. Try again later.')
     throw error instanceof TokenClientError
       ? signInError(error, clearingHouse)
       : new LaterError(`Cannot read the totals from the online reporting API at ${reporting}. Check REPORTING_URL.`)
@@ -51,10 +52,8 @@ function signInError({ code, status, retryAt }: TokenClientError, url: string): 
       return new LaterError(`${api} accepts no sign-in at the moment. Try again after ${retryAt?.toISOString()}.`)
     case 'unreachable':
       return new LaterError(`${api} is unreachable. Check BASE_URL.`)
-    case 'unexpected':
+    default:
       return new OperatorError(`${api} sent an unexpected response (status ${status}). Check BASE_URL.`)
-    case 'aborted':
-      return new LaterError(`${api} took too long. Try again later.`)
   }
 }
 

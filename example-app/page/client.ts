@@ -29,9 +29,9 @@ export function createPageClient(url: URL, reportingUrl: string | undefined): Pa
       throw new SessionOver()
     },
   })
-  return {
-    ...client,
-    async signIn(credentials) {
+  // A copy would keep the first `state`.
+  return Object.assign(client, {
+    async signIn(credentials: Credentials) {
       // Otherwise the client would send nothing after refused credentials.
       client.signOut()
       typed = credentials
@@ -41,5 +41,5 @@ export function createPageClient(url: URL, reportingUrl: string | undefined): Pa
         typed = undefined
       }
     },
-  }
+  })
 }

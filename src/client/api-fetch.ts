@@ -1,7 +1,10 @@
+import { bearerError } from './challenge.js'
 import type { Settings } from './client-options.js'
 import type { TokenClient } from './client-types.js'
+import type { HeldToken } from './held-token.js'
+import { discard, send } from './send.js'
 import type { Session } from './session.js'
-import type { TokenHolder } from './token-holder.js'
+import { until } from './sign-in/waiting.js'
 
 export interface ApiFetch {
   readonly fetch: TokenClient['fetch']
@@ -9,7 +12,8 @@ export interface ApiFetch {
   checkUrl(url: string | URL): URL
 }
 
-export function createApiFetch(settings: Settings, holder: TokenHolder): ApiFetch {
+/** @param session returns the session in which a call begins */
+export function createApiFetch(settings: Settings, session: () => Session): ApiFetch {
   const { base, origins, onStepUp } = settings
 
   function checkUrl(url: string | URL): URL {
@@ -23,47 +27,50 @@ export function createApiFetch(settings: Settings, holder: TokenHolder): ApiFetc
     /^[a-z][a-z\d+.-]*:/i.test(text) ? text : base + (text.startsWith('/') ? '' : '/') + text
 
   async function fetch(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
+    const { over, get, refuse } = session()
     const request = typeof input === 'object' && 'clone' in input ? input : undefined
     const url = checkUrl(request ? request.url : absolute(String(input)))
     // A Request has its members on its prototype, so a copy would lose them.
     if ('clone' in init) return await fetch(new Request(url, init))
-    const signal = init.signal ?? request?.signal
-    const isRepeatable = canSendTwice(init.body)
+    const signal = init.signal ?? request?.signal ?? null
+    const { getReader, pipe, [Symbol.asyncIterator]: iterate } = Object(init.body)
+    const isStream = getReader || pipe || iterate
 
-    const send = (session: Session, isLast: boolean) => {
+    function sendWith({ grant }: HeldToken) {
       const headers = new Headers(init.headers ?? request?.headers)
-      headers.set('Authorization', `Bearer ${session.grant.token}`)
+      headers.set('Authorization', `Bearer ${grant.token}`)
       // The body of a Request can be read once.
-      const target = request && !isLast ? request.clone() : (request ?? url)
-      return settings.fetch(target, { ...init, headers, signal: signal ?? null })
+      return send(settings.fetch, url, request?.clone(), { ...init, signal }, headers)
     }
 
-    const session = await holder.get({ signal })
-    const response = await send(session, !isRepeatable)
-    if (response.status !== 401) return response
-    const refusal = await readRefusal(response)
-    const wantsToken = refusal && holder.refuse(session, refusal === 'invalid')
-    if (!wantsToken || !isRepeatable) return response
-    response.body?.cancel().catch(() => {})
-    return send(await holder.get({ signal }, session), true)
+    const token = await get({ signal })
+    const [response, isRefusal] = await sendWith(token)
+    if (!isRefusal) return response
+
+    let next: HeldToken | undefined
+    try {
+      const isInvalid = await until(over, until(signal, readRefusal(response)))
+      if (isInvalid !== undefined && refuse(token, isInvalid) && !isStream) next = await get({ signal }, token)
+    } catch (error) {
+      // After a sign-out, nobody repeats the call.
+      if (!over.aborted || signal?.aborted) throw error
+    }
+    if (!next) return response
+    discard(response)
+    return (await sendWith(next))[0]
   }
 
-  /** Returns why an API wants another token. Undefined when a new token would not help. */
-  async function readRefusal(response: Response): Promise<'invalid' | 'step-up' | undefined> {
+  /**
+   * Returns whether a 401 says that the token is invalid. False when the token is valid, but the owner consents to a step-up. Undefined
+   * when a new token would not help.
+   */
+  async function readRefusal(response: Response): Promise<boolean | undefined> {
     const challenge = response.headers.get('WWW-Authenticate')
     // The specification has no challenge, and a page cannot read the header unless the API exposes it.
-    if (challenge === null) return 'invalid'
-    const [, error] = /\bBearer\b.*?[\s,]error *= *"?(\w+)/i.exec(challenge) ?? []
-    if (error === 'invalid_token') return 'invalid'
-    const isStepUp = error === 'insufficient_user_authentication' && (await onStepUp(response)) === true
-    return isStepUp ? 'step-up' : undefined
+    const error = challenge === null ? 'invalid_token' : bearerError(challenge)
+    if (error === 'invalid_token') return true
+    return error === 'insufficient_user_authentication' && (await onStepUp(response)) === true ? false : undefined
   }
 
   return { fetch, checkUrl }
-}
-
-/** Returns whether a body is still complete after it was sent. A stream is not. */
-function canSendTwice(body: RequestInit['body']): boolean {
-  const isWhole = [ArrayBuffer, Blob, FormData, URLSearchParams].some((type) => body instanceof type)
-  return body === undefined || body === null || typeof body === 'string' || ArrayBuffer.isView(body) || isWhole
 }

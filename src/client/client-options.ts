@@ -75,7 +75,7 @@ const DEFAULTS = {
 } satisfies Partial<TokenClientOptions>
 
 /** Throws an error that names this client's page. The table of all pages would be too large for browsers. */
-function must(fits: unknown, text: string): asserts fits {
+export function must(fits: unknown, text: string): asserts fits {
   if (!fits) throw new TypeError(`createTokenClient: ${text}. See express-token-endpoint/docs/guides/client.md`)
 }
 

@@ -4,7 +4,7 @@ export interface TokenRequest {
   signal?: AbortSignal | null | undefined
   /**
    * A token that an API has refused. The call gets another token, after a sign-in if necessary. After a new token that was refused
-   * too, the call gets the same token for up to 20 s.
+   * too, the call gets the same token for up to 20 s. For a token from before a sign-out, the call rejects with `signed_out`.
    */
   rejected?: string | undefined
 }
@@ -21,7 +21,7 @@ export interface SignInError extends Error {
   readonly code?: unknown
 }
 
-/** The state of a client, without the token. */
+/** The state of a client, without the token. The object is frozen. */
 export interface TokenClientState {
   /** The expiration of the held token by this machine's clock, in milliseconds since 1970. Undefined without a token. */
   readonly expiresAt: number | undefined
@@ -41,6 +41,8 @@ export interface TokenClient {
    * Calls an API like the global `fetch`, with the token. A path is appended to the base URL. After a 401 that says `invalid_token`,
    * gets a new token and repeats the request once, unless `init.body` is a stream. The body of a `Request` is kept in memory until
    * then.
+   *
+   * After a sign-out, earlier calls are not repeated. In a browser, `cache` is `'no-store'` unless `init` has another value.
    * @throws TypeError for a URL of an origin that must not get the token
    * @throws TokenClientError when there is no token
    */
@@ -58,11 +60,14 @@ export interface TokenClient {
   readonly headers: (request?: HeadersRequest) => Promise<AuthorizationHeader>
   /** Deletes the token from memory, and ends a running sign-in. The server does not learn of it. The next call signs in again. */
   readonly signOut: () => void
+  /** The current state. The same object until the state changes. */
+  readonly state: TokenClientState
   /**
-   * Calls `listener` after each sign-in, failed sign-in and sign-out, never with the token.
+   * Calls `listener` with the state: once after the subscription, and after each sign-in, failed sign-in and sign-out. Never with the
+   * token.
    * @returns a function that removes the listener
    */
   readonly onChange: (listener: (state: TokenClientState) => void) => () => void
-  /** Deletes the token, and ends the client. All waiting and later calls reject with the code `aborted`. */
+  /** Deletes the token, and ends the client. All waiting and later calls reject with the code `closed`. */
   readonly close: () => void
 }

@@ -1,53 +1,181 @@
-import type { Grant } from './grant.js'
-import { startStopwatch } from './stopwatch.js'
+import { must, type Settings } from './client-options.js'
+import type { SignInError, TokenRequest } from './client-types.js'
+import { type Grant, isToken } from './grant.js'
+import { type HeldToken, holdToken } from './held-token.js'
+import { backoff } from './sign-in/retry-delay.js'
+import type { Refusals, SignIn } from './sign-in/sign-in.js'
+import { until } from './sign-in/waiting.js'
+import type { TabLink } from './tabs/tab-link.js'
+import { TokenClientError } from './token-client-error.js'
 
-/** A held token with its times. */
+/** A replacement that an API refuses after a longer time has worked before. */
+const NEW_MS = 20_000
+
+/** The number of tokens that a session keeps, to recognise the one that a caller passes as rejected. */
+const MOST_KNOWN = 16
+
+/**
+ * The time from one sign-out to the next. A call belongs to the session in which it begins, so it never gets the token of the person
+ * who signs in after the sign-out.
+ */
 export interface Session {
-  readonly grant: Grant
-  /** True until it is known whether this token works in place of one that an API refused. */
-  isReplacement: boolean
-  /** True when an API wants another token: this one is invalid, or its sign-in is too old for a route. */
-  isRefused: boolean
-  /** True when the token is invalid. */
-  isInvalid: boolean
-  /** Returns whether calls still use this token without waiting. */
-  isUsable(): boolean
-  /** Returns whether to sign in again in the background. */
-  isOld(): boolean
-  /** Returns the milliseconds since this client got the token. */
-  age(): number
-  /** Returns the milliseconds until the expiration. */
-  left(): number
+  /** Aborts at the end, with the error for the calls that wait. */
+  readonly over: AbortSignal
+  /** The newest token. */
+  held: HeldToken | undefined
+  /** The failure of the last sign-in. */
+  error: SignInError | undefined
+  /**
+   * Returns a token that works, after a sign-in if necessary.
+   * @param refused the token that must be replaced
+   * @throws TokenClientError, the error of `credentials`, or the reason of the caller's signal
+   */
+  get(request: TokenRequest, refused?: HeldToken): Promise<HeldToken>
+  /**
+   * Notes that an API refused a token.
+   * @returns whether to get another token. False for up to 20 s after a new token that was refused too
+   */
+  refuse(token: HeldToken, isInvalid: boolean): boolean
+  /** Takes a token of another tab, unless it is older than the held one. */
+  adopt(grant: Grant): void
+  /** Notes that the server refused the credentials of another tab. */
+  refuseCredentials(): void
+  /**
+   * Deletes the token, and ends a running sign-in.
+   * @returns whether there was anything to end
+   */
+  end(reason: TokenClientError): boolean
 }
 
-/** The last share of the lifetime in which the client renews in the background: a random share, so that clients spread out. */
-const OLD = 0.03
-const OLD_RANDOM = 0.02
+/** A sign-in that all callers share. */
+interface Running {
+  readonly result: Promise<HeldToken>
+  readonly stop: AbortController
+}
 
-/** The last share of the lifetime in which calls wait for a new token. */
-const LAST = 0.02
-const LAST_AT_MOST = 30_000
+/**
+ * Begins a session.
+ * @param changed called after each sign-in and failed sign-in
+ */
+export function openSession({ interactive }: Settings, signIn: SignIn, link: TabLink, changed: () => void): Session {
+  const over = new AbortController()
+  let known: string[] = []
+  let refusals: Refusals = {}
+  let running: Running | undefined
+  /** The number of calls that wait for it. */
+  let waiting = 0
+  /** New tokens that were refused at once, and the time without a sign-in that follows. */
+  let useless = 0
+  let resumeAt = 0
 
-export function openSession(grant: Grant, isReplacement: boolean, interactive: boolean): Session {
-  const { lifetime, receivedAt } = grant
-  const sinceOpened = startStopwatch()
-  // A token of another tab is some time old.
-  const before = Math.max(0, Date.now() - receivedAt)
-  const left = () => lifetime - before - sinceOpened()
-  // A person is not asked while the token works.
-  const share = interactive ? 0 : lifetime
-  const old = share * (OLD + Math.random() * OLD_RANDOM)
-  const last = Math.min(share * LAST, LAST_AT_MOST)
+  async function get({ signal, rejected }: TokenRequest, refused?: HeldToken): Promise<HeldToken> {
+    if (signal?.aborted) throw signal.reason
+    over.signal.throwIfAborted()
+    const { held } = session
+    if (rejected) {
+      // Otherwise a call of one person would get the token of the next.
+      if (!known.includes(rejected)) throw new TokenClientError('signed_out')
+      if (held?.grant.token === rejected) refuse(held, true)
+    }
+    const usable = held?.isUsable() && held !== refused ? held : undefined
+    if (usable?.isOld()) renew()
+    const token = await (usable ?? another(signal))
+    // The session may have ended in the same turn of the event loop.
+    over.signal.throwIfAborted()
+    return token
+  }
+
+  async function another(signal: TokenRequest['signal']): Promise<HeldToken> {
+    must(!signIn.isAsking, '"credentials" must not call its own client, which would wait for itself')
+    const { result } = renew()
+    waiting++
+    try {
+      return await until(signal, result)
+    } catch (failure) {
+      // Another tab has signed in, or the old token still works for a moment.
+      const { held } = session
+      if (held && !held.isRefused && held.left() > 0 && !signal?.aborted) return held
+      throw failure
+    } finally {
+      waiting--
+    }
+  }
+
+  function renew(): Running {
+    if (running) return running
+    const stop = new AbortController()
+    const begun: Running = { result: until(stop.signal, signInNow(stop.signal)), stop }
+    running = begun
+    begun.result
+      .catch((failure) => {
+        // Each call gets the refusal of the first.
+        if (stop.signal.aborted || failure === session.error) return
+        session.error = failure
+        changed()
+      })
+      .then(() => {
+        if (running === begun) running = undefined
+      })
+    return begun
+  }
+
+  async function signInNow(signal: AbortSignal): Promise<HeldToken> {
+    await link.ask()
+    const grant = await signIn.run(refusals, signal, () => waiting > 0)
+    signal.throwIfAborted()
+    link.tell(grant)
+    return hold(grant)
+  }
+
+  function hold(grant: Grant): HeldToken {
+    const held = holdToken(grant, session.held?.isRefused ?? false, interactive)
+    known = [grant.token, ...known].slice(0, MOST_KNOWN)
+    session.held = held
+    session.error = undefined
+    refusals = {}
+    changed()
+    return held
+  }
+
+  function refuse(token: HeldToken, isInvalid: boolean): boolean {
+    if (token !== session.held) return true
+    if (token.isReplacement) {
+      token.isReplacement = false
+      // The first useless token may be a second revocation.
+      if (token.age() > NEW_MS) useless = 0
+      else if (useless++) resumeAt = performance.now() + backoff(useless)
+    }
+    if (resumeAt > performance.now()) return false
+    token.isRefused = true
+    token.isInvalid ||= isInvalid
+    return true
+  }
+
   const session: Session = {
-    grant,
-    isReplacement,
-    isRefused: false,
-    isInvalid: false,
-    age: sinceOpened,
-    left,
-    // Written so that a time that is not a number counts as old.
-    isOld: () => session.isInvalid || !(left() > old),
-    isUsable: () => !session.isInvalid && left() > last,
+    over: over.signal,
+    held: undefined,
+    error: undefined,
+    get,
+    refuse,
+    adopt(grant) {
+      const { held } = session
+      // A client that has not begun takes no token.
+      const isWanted = held ? held.isOld() && grant.receivedAt > held.grant.receivedAt : running
+      // A message may have waited in a tab that was frozen.
+      if (!isWanted || !isToken(grant.token) || !(grant.receivedAt + grant.lifetime > Date.now())) return
+      hold(grant)
+      running?.stop.abort()
+    },
+    refuseCredentials() {
+      if (!interactive) refusals.final ??= new TokenClientError('refused')
+    },
+    end(reason) {
+      const isNews = Boolean(running || session.held || session.error)
+      over.abort(reason)
+      running?.stop.abort(reason)
+      session.held = undefined
+      return isNews
+    },
   }
   return session
 }

@@ -1,10 +1,9 @@
 /** The reasons why a caller gets no token. */
-export type TokenClientErrorCode = 'refused' | 'try_later' | 'unreachable' | 'unexpected' | 'aborted'
+export type TokenClientErrorCode = 'refused' | 'try_later' | 'unreachable' | 'unexpected' | 'signed_out' | 'closed'
 
-/** The words for codes that are not words themselves. */
+/** The words for codes that say too little. */
 const MESSAGES: Readonly<Partial<Record<TokenClientErrorCode, string>>> = {
   refused: 'credentials refused',
-  try_later: 'try again later',
   unexpected: 'unexpected response',
 }
 
@@ -23,10 +22,11 @@ interface Details {
  * - `try_later`: the server asked with 429 or 503 to wait longer than `maxWait`.
  * - `unreachable`: there was no complete response within `timeout`.
  * - `unexpected`: the response has another status, or no valid token.
- * - `aborted`: the caller's signal, `signOut()` or `close()` ended the wait.
+ * - `signed_out`: the user signed out after the call began. The call is not repeated for the next user.
+ * - `closed`: `close()` has ended the client.
  */
 export class TokenClientError extends Error {
-  /** `'AbortError'` for the code `aborted`, as `fetch` names it. Otherwise `'TokenClientError'`. */
+  /** `'AbortError'` for `signed_out` and `closed`, as `fetch` names it. Otherwise `'TokenClientError'`. */
   declare readonly name: string
   /** The reason, one of a closed set. */
   declare readonly code: TokenClientErrorCode
@@ -37,7 +37,9 @@ export class TokenClientError extends Error {
 
   /** @internal */
   constructor(code: TokenClientErrorCode, { status, retryAt, reason }: Details = {}) {
-    super(`No token: ${MESSAGES[code] ?? code} (${reason ?? status ?? 'no response'})`)
-    Object.assign(this, { name: code === 'aborted' ? 'AbortError' : 'TokenClientError', code, status, retryAt })
+    const detail = reason ?? status
+    super(`No token: ${MESSAGES[code] ?? code.replace('_', ' ')}${detail ? ` (${detail})` : ''}`)
+    const name = /^(sign|clos)ed/.test(code) ? 'AbortError' : 'TokenClientError'
+    Object.assign(this, { name, code, status, retryAt })
   }
 }

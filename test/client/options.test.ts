@@ -210,15 +210,18 @@ it.each(['signOut', 'close'] as const)('%s() aborts the signals of credentials a
     expect(signal.aborted).toBe(false)
     api[end]()
     expect(signal.aborted).toBe(true)
-    expect(await waiting).toMatchObject({ code: 'aborted', name: 'AbortError' })
+    expect(await waiting).toMatchObject({ code: end === 'close' ? 'closed' : 'signed_out', name: 'AbortError' })
     await new Promise(setImmediate)
     // A sign-out is not a failure.
-    expect(states).toEqual(end === 'signOut' ? [{ expiresAt: undefined, error: undefined }] : [])
+    expect(states).toEqual(Array(end === 'signOut' ? 2 : 1).fill({ expiresAt: undefined, error: undefined }))
   }
 })
 
-describe('onChange()', () => {
-  it('tells the error of credentials, and nothing after the listener was removed', async () => {
+describe('onChange() and state', () => {
+  const SIGNED_OUT = { expiresAt: undefined, error: undefined }
+  const SIGNED_IN = { expiresAt: expect.any(Number), error: undefined }
+
+  it('tells the state at first, then the error of credentials, and nothing after the listener was removed', async () => {
     let isDown = true
     const { api } = recorder({
       credentials() {
@@ -231,13 +234,44 @@ describe('onChange()', () => {
     await expect(api.token()).rejects.toThrow('secret store')
     isDown = false
     await api.token()
-    stop()
     api.signOut()
+    stop()
     await Promise.resolve()
     expect(states).toEqual([
+      SIGNED_OUT,
       { expiresAt: undefined, error: new Error('the secret store is down') },
-      { expiresAt: expect.any(Number), error: undefined },
+      SIGNED_IN,
     ])
+  })
+
+  it('a function that listens twice is told twice, until each of them is removed', async () => {
+    const { api } = recorder()
+    const listener = vi.fn()
+    const stops = [api.onChange(listener), api.onChange(listener)]
+    await api.token()
+    stops[0]?.()
+    api.signOut()
+    await Promise.resolve()
+    expect(listener.mock.calls).toEqual(
+      [SIGNED_OUT, SIGNED_OUT, SIGNED_IN, SIGNED_IN, SIGNED_OUT].map((state) => [state]),
+    )
+  })
+
+  it('is the state that a listener is told, frozen, and the same object until it changes', async () => {
+    const { api } = recorder()
+    // The parameters of React's useSyncExternalStore.
+    const [subscribe, getSnapshot] = [api.onChange, () => api.state]
+    const snapshots = [getSnapshot()]
+    const unsubscribe = subscribe(() => snapshots.push(getSnapshot()))
+    await api.token()
+    expect(snapshots).toEqual([SIGNED_OUT, SIGNED_OUT, SIGNED_IN])
+    expect(snapshots[0]).toBe(snapshots[1])
+    await api.token()
+    expect(getSnapshot()).toBe(snapshots[2])
+    expect(Object.isFrozen(getSnapshot())).toBe(true)
+    unsubscribe()
+    api.close()
+    expect(getSnapshot()).toEqual(SIGNED_OUT)
   })
 })
 
@@ -248,10 +282,23 @@ it('a listener may sign out at each change', async () => {
     called++
     api.signOut()
   })
-  await expect(api.token()).rejects.toMatchObject({ code: 'aborted' })
+  await expect(api.token()).rejects.toMatchObject({ code: 'signed_out' })
   await new Promise(setImmediate)
   expect(called).toBe(2)
 })
+
+it.each(['token', 'fetch', 'headers'] as const)(
+  '%s() in credentials is an error, because it would wait for itself',
+  async (call) => {
+    const { api } = recorder({
+      async credentials() {
+        await (call === 'fetch' ? api.fetch('/settings') : api[call]())
+        return credentials()
+      },
+    })
+    await expect(api.fetch('/x')).rejects.toThrow(/"credentials" must not call its own client/)
+  },
+)
 
 it('an error of another client in credentials is not a refusal of this endpoint', async () => {
   const vault = recorder({ fetch: async () => new Response('', { status: 403 }) }).api
@@ -265,6 +312,102 @@ it('an error of another client in credentials is not a refusal of this endpoint'
   await expect(api.token()).rejects.toMatchObject({ code: 'refused' })
   isDown = false
   expect(await api.token()).toBe('T')
+})
+
+describe('a token that another API rejects after a sign-out', () => {
+  it.each(['nobody', 'another person'])('is not replaced while %s is signed in', async (who) => {
+    let issued = 0
+    const expiration = new Date(Date.now() + 3_600_000).toISOString()
+    const { api } = recorder({ fetch: async () => Response.json({ authenticationToken: `T${++issued}`, expiration }) })
+    const rejected = await api.token()
+    api.signOut()
+    if (who === 'another person') await api.token()
+    const before = issued
+    const error = { code: 'signed_out', name: 'AbortError' }
+    await expect(api.token({ rejected })).rejects.toMatchObject(error)
+    await expect(api.headers({ rejected })).rejects.toMatchObject(error)
+    expect(issued).toBe(before)
+  })
+})
+
+describe('events of the page', () => {
+  /** Replaces the global function that a page adds its listeners with. Returns a function that calls them. */
+  function fakePage() {
+    const page = new EventTarget()
+    vi.stubGlobal('addEventListener', page.addEventListener.bind(page))
+    onTestFinished(() => void vi.unstubAllGlobals())
+    return (type: string, members: object = {}) => page.dispatchEvent(Object.assign(new Event(type), members))
+  }
+
+  it('a page that comes from the back/forward cache has no token', async () => {
+    const happens = fakePage()
+    const { api, urls } = recorder()
+    await api.token()
+    happens('pageshow', { persisted: false })
+    await api.token()
+    expect(urls).toHaveLength(1)
+    happens('pageshow', { persisted: true })
+    expect(api.state.expiresAt).toBeUndefined()
+    await api.token()
+    expect(urls).toHaveLength(2)
+  })
+
+  it('a closed client listens to no event', async () => {
+    const happens = fakePage()
+    const { api } = recorder()
+    api.close()
+    happens('pageshow', { persisted: true })
+    await expect(api.token()).rejects.toMatchObject({ code: 'closed' })
+  })
+
+  it.each([
+    ['ends the wait after a failure of the network', () => Promise.reject(new TypeError('fetch failed')), 2],
+    ['ends no wait that the server asked for', async () => new Response('', { status: 503 }), 1],
+  ])('"online" %s', async (_, fail, expected) => {
+    const happens = fakePage()
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    let calls = 0
+    const expiration = new Date(Date.now() + 3_600_000).toISOString()
+    const { api } = recorder({
+      fetch: () => (calls++ ? Promise.resolve(Response.json({ authenticationToken: 'T', expiration })) : fail()),
+    })
+    const waiting = api.token()
+    await vi.advanceTimersByTimeAsync(0)
+    expect(calls).toBe(1)
+    happens('online')
+    await vi.advanceTimersByTimeAsync(0)
+    expect(calls).toBe(expected)
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(await waiting).toBe('T')
+  })
+})
+
+describe('a call that nobody waits for', () => {
+  const later = () => new Response('', { status: 503, headers: { 'Retry-After': '1' } })
+
+  it('signs in no more when its caller has given up', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    let calls = 0
+    const { api } = recorder({
+      fetch: async () => {
+        calls++
+        return later()
+      },
+    })
+    const controller = new AbortController()
+    const waiting = expect(api.token({ signal: controller.signal })).rejects.toBe('late')
+    await vi.advanceTimersByTimeAsync(0)
+    controller.abort('late')
+    await waiting
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(calls).toBe(1)
+    const patient = expect(api.token()).rejects.toMatchObject({ code: 'try_later' })
+    await vi.advanceTimersByTimeAsync(60_000)
+    await patient
+    expect(calls).toBeGreaterThan(10)
+  })
 })
 
 describe('token()', () => {

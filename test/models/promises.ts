@@ -262,4 +262,9 @@ export const LINKED: readonly LinkedPromise[] = [
     test: model('client'),
     texts: ['nothing is sent to another origin', 'the password goes to no redirect', 'no error shows a secret'],
   },
+  {
+    words: 'sends no request of one user with the token of another',
+    test: model('client'),
+    texts: ["no request carries another person's token", 'token() returns a token of the same person'],
+  },
 ]

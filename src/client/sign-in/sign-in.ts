@@ -1,106 +1,132 @@
-import type { Credentials, Settings } from '../client-options.js'
+import { type Credentials, must, type Settings } from '../client-options.js'
+import { startCountdown } from '../countdown.js'
 import type { Grant } from '../grant.js'
-import { startStopwatch } from '../stopwatch.js'
+import type { TabLink } from '../tabs/tab-link.js'
 import { TokenClientError } from '../token-client-error.js'
 import { backoff } from './retry-delay.js'
 import { callTokenEndpoint } from './token-call.js'
-import { sleep, within } from './waiting.js'
+import { until, within } from './waiting.js'
 
 /** 24 days, for persons. */
 const LONGEST_TIMER = 2 ** 31 - 1
 
-/** Signs in, and waits as long as the server asks. The wait applies to all callers together. */
-export interface SignIn {
-  /** @throws TokenClientError, or the error of `credentials` */
-  run(signal: AbortSignal): Promise<Grant>
-  /** Notes that the server refused the credentials of another tab. */
-  refuse(): void
-  /** Forgets that the server refused the credentials. A wait that the server asked for continues. */
-  forgive(): void
+/** The refusals since a session got its last token. */
+export interface Refusals {
+  /** Set when the server refused the credentials, here or in another tab. They are not sent again. */
+  final?: TokenClientError
+  /** True after the server refused what a person typed first. */
+  isSecond?: boolean
 }
 
-/**
- * Creates the sign-in of one client.
- * @param around runs a token call, for example while no other tab does
- */
-export function createSignIn(
-  settings: Settings,
-  around: (call: () => Promise<Grant>, signal: AbortSignal) => Promise<Grant>,
-): SignIn {
-  const { credentials, interactive, timeout, maxWait } = settings
-  let refusal: TokenClientError | undefined
-  /** True after the server refused what a person typed first. */
-  let isSecond = false
-  let failures = 0
-  /** The last failure, and the time for which nobody calls the endpoint again. */
-  let failure: TokenClientError
-  let pause = 0
-  let sinceFailure = startStopwatch()
+/** Signs in. Waits as long as the server asks, also after a sign-out. */
+export interface SignIn {
+  /**
+   * @param isAwaited returns whether a call waits. Otherwise the endpoint is called once at most
+   * @throws TokenClientError, or the error of `credentials`
+   */
+  run(refusals: Refusals, signal: AbortSignal, isAwaited: () => boolean): Promise<Grant>
+  /** True while `credentials` begins. A call of this client would wait for itself. */
+  isAsking: boolean
+  /** Ends the wait after a failure of the network, because the machine is online again. */
+  goOnline(): void
+}
 
-  async function run(signal: AbortSignal): Promise<Grant> {
-    /** Kept while the server asks to wait, so that a person types once. */
+/** Creates the sign-in of one client. */
+export function createSignIn(settings: Settings, link: TabLink): SignIn {
+  const { credentials, interactive, timeout, maxWait } = settings
+  /** The last failure, and the time for which nobody calls the endpoint again. */
+  let failure: TokenClientError | undefined
+  let failures = 0
+  let pause = startCountdown(0)
+  let wake = () => {}
+
+  async function run(refusals: Refusals, signal: AbortSignal, isAwaited: () => boolean): Promise<Grant> {
+    /** Kept while the client waits, so that a person types once. */
     let given: Credentials | undefined
-    for (let waited = 0; ; ) {
+    let waited = 0
+    let isRepeated = false
+    for (;;) {
       signal.throwIfAborted()
-      if (refusal) throw refusal
-      const wait = pause - sinceFailure()
+      if (refusals.final) throw refusals.final
+      const wait = pause()
       if (wait > 0) {
         waited += wait
-        if (waited > maxWait) throw failure
-        await sleep(wait, signal)
+        const mayWait = () => isAwaited() && waited <= maxWait
+        if (mayWait()) await sleep(wait, signal)
+        if (!mayWait()) throw failure
       }
-      given ??= await ask(isSecond, signal)
+      given ??= await ask(Boolean(refusals.isSecond), signal)
       const sent = given
+      const late = new TokenClientError('unreachable')
+      const call = (limited: AbortSignal): Promise<Grant> =>
+        link.alone(async () => {
+          // Another tab may have been refused while this tab waited for the lock.
+          if (refusals.final) throw refusals.final
+          return callTokenEndpoint(settings, sent, limited)
+        }, limited)
       try {
-        const grant = await within(timeout, signal, (limited) => around(() => send(sent, limited), limited))
+        const grant = await within(timeout, signal, late, call)
         failures = 0
         return grant
       } catch (error) {
         if (signal.aborted || !(error instanceof TokenClientError)) throw error
-        if (error.code === 'refused' && interactive && !isSecond) {
-          isSecond = true
-          given = undefined
-        } else {
-          note(error)
-          if (error.code !== 'try_later') throw error
+        const { code, status } = error
+        if (code === 'refused') {
+          if (interactive && !refusals.isSecond) {
+            refusals.isSecond = true
+            given = undefined
+            continue
+          }
+          // Without a status, the refusal comes from another tab.
+          if (status) link.tell('refused')
+          refusals.final = error
+          throw error
         }
+        failure = error
+        error.retryAt ??= new Date(Date.now() + backoff(failures++))
+        pause = startCountdown(error.retryAt.getTime() - Date.now())
+        // A server or a proxy that is just starting.
+        const isBrief = status === 502 || (code === 'unreachable' && error !== late)
+        if (code !== 'try_later' && (isRepeated || !isBrief)) throw error
+        isRepeated ||= isBrief
       }
     }
   }
 
-  function note(error: TokenClientError): void {
-    if (error.code === 'refused') {
-      refusal = error
-      return
-    }
-    failure = error
-    pause = error.retryAt ? error.retryAt.getTime() - Date.now() : backoff(failures++)
-    sinceFailure = startStopwatch()
-    error.retryAt ??= new Date(Date.now() + pause)
-  }
-
-  async function send(given: Credentials, signal: AbortSignal): Promise<Grant> {
-    // Another tab may have been refused while this tab waited for the lock.
-    if (refusal) throw refusal
-    return callTokenEndpoint(settings, given, signal)
+  function sleep(ms: number, signal: AbortSignal): Promise<void> {
+    let timer: ReturnType<typeof setTimeout>
+    const over = new Promise<void>((resolve) => {
+      wake = resolve
+      timer = setTimeout(resolve, ms)
+    })
+    return until(signal, over).finally(() => clearTimeout(timer))
   }
 
   async function ask(refused: boolean, signal: AbortSignal): Promise<Credentials> {
-    const asked = async (limited: AbortSignal) => credentials({ refused, signal: limited })
-    const given = await within(interactive ? LONGEST_TIMER : timeout, signal, asked)
-    const { email, password }: Partial<Credentials> = Object(given)
-    if (email && password) return { email, password }
-    throw new TypeError('createTokenClient: "credentials" must return { email, password }')
+    const late = new TokenClientError('unreachable', { reason: 'credentials' })
+    const given = await within(interactive ? LONGEST_TIMER : timeout, signal, late, async (limited) => {
+      signIn.isAsking = true
+      try {
+        return credentials({ refused, signal: limited })
+      } finally {
+        signIn.isAsking = false
+      }
+    })
+    const { email, password }: Partial<Credentials> = Object.assign(Object.create(null), given)
+    must(isText(email) && isText(password), '"credentials" must return { email, password }')
+    return { email, password }
   }
 
-  return {
+  const signIn: SignIn = {
     run,
-    refuse() {
-      if (!interactive) refusal ??= new TokenClientError('refused')
-    },
-    forgive() {
-      refusal = undefined
-      isSecond = false
+    isAsking: false,
+    goOnline() {
+      if (failure?.code !== 'unreachable') return
+      pause = startCountdown(0)
+      wake()
     },
   }
+  return signIn
 }
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''

@@ -1,10 +1,14 @@
 import type { Credentials, Settings } from '../client-options.js'
 import { type Grant, isToken } from '../grant.js'
+import { discard } from '../send.js'
 import { TokenClientError } from '../token-client-error.js'
 import { retryAfter } from './retry-delay.js'
 
 /** A day: the token is used until then, or until a 401. */
 const UNKNOWN_LIFETIME = 86_400_000
+
+/** ISO 8601 in UTC. `Date.parse` also reads other texts, for example `3600` as a year. */
+const TIME = /^\d{4}-.+Z$/
 
 /** Credentials and a token are short. The rest of a longer response is not read. */
 const LONGEST_RESPONSE = 65_536
@@ -30,8 +34,8 @@ export async function callTokenEndpoint(
       credentials: 'omit',
       signal,
     })
-    if (response.status === 200) text = await readText(response)
-    else response.body?.cancel().catch(() => {})
+    if (response.status === 200 || response.status === 403) text = await readText(response)
+    else discard(response)
   } catch (error) {
     throw new TokenClientError('unreachable', { reason: systemCode(error) })
   }
@@ -40,13 +44,14 @@ export async function callTokenEndpoint(
   const date = Date.parse(headers.get('Date') ?? '')
   // The header has whole seconds. Within its second, this machine's clock is more exact.
   const serverNow = date ? Math.min(Math.max(now, date), date + 999) : now
-  if (status === 403) throw new TokenClientError('refused', { status })
+  // The specification's refusal has no body. Another 403 comes from a proxy, and says nothing about the password.
+  if (status === 403 && !text) throw new TokenClientError('refused', { status })
   if (status === 429 || status === 503) {
     const wait = retryAfter(headers.get('Retry-After'), serverNow)
     throw new TokenClientError('try_later', { status, retryAt: wait ? new Date(now + wait) : undefined })
   }
   const { authenticationToken: token, expiration } = parse(text)
-  const end = Date.parse(String(expiration))
+  const end = typeof expiration === 'string' && TIME.test(expiration) ? Date.parse(expiration) : 0
   if (!isToken(token) || !end || end <= date) throw new TokenClientError('unexpected', { status })
   // Without the header, an expiration in the past or soon shows that this machine's clock is wrong.
   return { token, lifetime: date || end > now + 60_000 ? end - serverNow : UNKNOWN_LIFETIME, receivedAt: now }
@@ -64,7 +69,8 @@ function parse(text: string): { authenticationToken?: unknown; expiration?: unkn
 
 /** Returns the body, or an incomplete body when it is too long. */
 async function readText(response: Response): Promise<string> {
-  if (!response.body) return response.text()
+  // The streams of node-fetch have no reader.
+  if (!response.body?.getReader) return response.text()
   const reader = response.body.getReader()
   const decoder = new TextDecoder()
   for (let text = ''; ; ) {

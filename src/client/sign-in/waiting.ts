@@ -1,42 +1,53 @@
-import { TokenClientError } from '../token-client-error.js'
+/** The functions to call when a signal aborts. Each signal has one listener, because Node warns about more than ten. */
+const stops = new WeakMap<AbortSignal, Set<() => void>>()
 
-/** Waits for `work` until the signal aborts. The work itself continues. */
-export function until<T>(
-  signal: AbortSignal | null | undefined,
-  work: Promise<T>,
-  error = () => new TokenClientError('aborted'),
-): Promise<T> {
+/**
+ * Calls a function when a signal aborts, at once when it has aborted already.
+ * @returns a function that forgets the other
+ */
+function onAbort(signal: AbortSignal, stop: () => void): () => void {
+  if (signal.aborted) stop()
+  const all = stops.get(signal) ?? listenTo(signal)
+  all.add(stop)
+  return () => all.delete(stop)
+}
+
+function listenTo(signal: AbortSignal): Set<() => void> {
+  const all = new Set<() => void>()
+  stops.set(signal, all)
+  signal.addEventListener('abort', () => {
+    for (const stop of all) stop()
+  })
+  return all
+}
+
+/**
+ * Waits for `work` until the signal aborts. The work itself continues.
+ * @throws the signal's reason
+ */
+export function until<T>(signal: AbortSignal | null | undefined, work: Promise<T>): Promise<T> {
   if (!signal) return work
   return new Promise<T>((resolve, reject) => {
-    const stop = () => reject(error())
-    signal.addEventListener('abort', stop)
-    if (signal.aborted) stop()
-    work.then(resolve, reject).then(() => signal.removeEventListener('abort', stop))
+    const forget = onAbort(signal, () => reject(signal.reason))
+    work.then(resolve, reject).then(forget)
   })
 }
 
 /**
  * Runs `work` with a signal that aborts after a time, and when the outer signal aborts.
- * @throws TokenClientError with the code `unreachable` after the time, and with `aborted` when the outer signal aborts
+ * @throws `late` after the time, and the outer signal's reason when that aborts
  */
-export function within<T>(ms: number, outer: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export function within<T>(
+  ms: number,
+  outer: AbortSignal,
+  late: Error,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const inner = new AbortController()
-  const stop = () => inner.abort()
-  const timer = setTimeout(stop, ms)
-  outer.addEventListener('abort', stop)
-  if (outer.aborted) stop()
-  const error = () => new TokenClientError(outer.aborted ? 'aborted' : 'unreachable')
-  return until(inner.signal, work(inner.signal), error).finally(() => {
+  const timer = setTimeout(() => inner.abort(late), ms)
+  const forget = onAbort(outer, () => inner.abort(outer.reason))
+  return until(inner.signal, work(inner.signal)).finally(() => {
     clearTimeout(timer)
-    outer.removeEventListener('abort', stop)
+    forget()
   })
-}
-
-/** Waits for a time, or rejects when the signal aborts. */
-export function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  let timer: ReturnType<typeof setTimeout>
-  const over = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms)
-  })
-  return until(signal, over).finally(() => clearTimeout(timer))
 }

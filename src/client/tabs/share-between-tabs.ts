@@ -1,12 +1,18 @@
 import type { Grant } from '../grant.js'
 import { type News, NO_TABS, type TabSharing } from './tab-link.js'
 
-/** A message between tabs: a token, a question for one, or the end of a session. */
-type Message = Grant | 'question' | News
+/** A message between tabs. A question and its responses have the same number. */
+type Message =
+  | (Grant & { readonly generation: number })
+  | { readonly signOut: number }
+  | { readonly question: number }
+  | { readonly response: number }
+  | 'refused'
 
 /** The part of `navigator.locks` (Web Locks API) that this file uses. */
 interface Locks {
-  request<T>(name: string, options: { signal: AbortSignal }, work: () => Promise<T>): Promise<T>
+  request<T>(name: string, options: { mode?: 'shared'; signal?: AbortSignal }, work: () => Promise<T>): Promise<T>
+  query(): Promise<{ held: readonly { name: string }[] }>
 }
 
 /** The time for the other tabs' responses. A tab that responds later costs one more sign-in. */
@@ -15,7 +21,7 @@ const PATIENCE_MS = 100
 /**
  * Shares one sign-in between all tabs of an origin. The tabs take turns to sign in (`navigator.locks`), and pass the token on in
  * messages (`BroadcastChannel`). Nothing is stored. A sign-out in one tab signs out all tabs. Where the browser lacks one of the two,
- * each tab signs in.
+ * or refuses them to the page, each tab signs in.
  *
  * All tabs share one account. Every script of the origin can receive the messages.
  * @returns the value of the option `tabs`
@@ -27,35 +33,90 @@ export function shareBetweenTabs(): TabSharing {
     // Node has locks too, but there all users of a server would share one account.
     if (!locks || !('document' in globalThis)) return NO_TABS
     const name = `express-token-endpoint ${tokenUrl}`
-    const channel = new BroadcastChannel(name)
+    let channel: InstanceType<typeof BroadcastChannel>
+    try {
+      channel = new BroadcastChannel(name)
+    } catch {
+      return NO_TABS
+    }
     const post = (message: Message) => channel.postMessage(message)
+    /** The number of the last sign-out that this tab knows. A token from before it is not taken. */
+    let generation = 0
+    let question = 0
+    let received = () => {}
+    let leave = () => {}
+
+    /**
+     * Each tab holds this lock, so that a tab knows how many others will respond. It need not wait for a timer, which takes up to a
+     * minute in a hidden tab. False where the page may not use locks, for example in a sandboxed frame.
+     */
+    const isPresent = new Promise<boolean>((resolve) => {
+      const closed = new Promise<void>((close) => {
+        leave = close
+      })
+      const stay = () => {
+        resolve(true)
+        return closed
+      }
+      locks.request(`${name} present`, { mode: 'shared' }, stay).catch(() => resolve(false))
+    })
 
     channel.onmessage = ({ data }: { data: Message }) => {
-      if (data === 'sign-out') signedOut()
-      else if (data === 'refused') refused()
-      else if (data !== 'question') adopt(data)
-      else {
+      if (data === 'refused') return refused()
+      const message = Object(data)
+      if (message.question) {
         const grant = held()
-        if (grant) post(grant)
+        if (grant) post({ ...grant, generation })
+        post({ response: message.question })
+      } else if (message.response) {
+        if (message.response === question) received()
+      } else if (message.signOut) {
+        generation = Math.max(generation, message.signOut)
+        signedOut()
+      } else if (message.generation >= generation) {
+        generation = message.generation
+        adopt(message)
       }
     }
 
-    async function ask(): Promise<void> {
-      post('question')
-      await new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))
+    /** Asks the other tabs for a token. */
+    const ask = async (): Promise<void> => {
+      if (!(await isPresent)) return
+      const present = (await locks.query()).held.filter((lock) => lock.name === `${name} present`)
+      let missing = present.length - 1
+      if (missing < 1) return
+      await new Promise<void>((resolve) => {
+        question = Math.random()
+        received = () => {
+          if (!--missing) resolve()
+        }
+        setTimeout(resolve, PATIENCE_MS)
+        post({ question })
+      })
     }
 
     return {
       ask,
-      alone: (call, signal) =>
-        locks.request(name, { signal }, async () => {
+      async alone(call, signal) {
+        if (!(await isPresent)) return call()
+        return locks.request(name, { signal }, async () => {
           // The tab that signed in before may have a token by now. The signal aborts when its token arrives.
           await ask()
           signal.throwIfAborted()
           return call()
-        }),
-      tell: post,
-      close: () => channel.close(),
+        })
+      },
+      tell(message: Grant | News) {
+        if (message === 'sign-out') {
+          // Larger than each number that another tab knows, also when this tab knows none.
+          generation = Math.max(Date.now(), generation + 1)
+          post({ signOut: generation })
+        } else post(message === 'refused' ? message : { ...message, generation })
+      },
+      close() {
+        channel.close()
+        leave()
+      },
     }
   }
 }

@@ -8,7 +8,7 @@ export interface ContestantOptions {
   timeout?: number
   /** The longest wait in seconds. */
   maxWait?: number
-  onStepUp?: () => boolean
+  onStepUp?: () => boolean | Promise<boolean>
 }
 
 export interface ApiResponse {

@@ -15,8 +15,8 @@ export interface Kit {
   pass(ms: number, how?: { asleep?: boolean }): void
   /** Expects that neither the client nor an error so far shows the token or the password. */
   mustHide(): void
-  /** Expects a rejection, and a code where the client has codes. Returns the error. */
-  fails(call: Promise<unknown>, code: string): Promise<unknown>
+  /** Expects a rejection, and a code where the client has codes. The code of a signal's reason is a number. Returns the error. */
+  fails(call: Promise<unknown>, code: string | number): Promise<unknown>
 }
 
 /** A fault of a server, a network, a clock or a caller, and what a client must do about it. */

@@ -35,7 +35,7 @@ describe('the sign-in fails', () => {
   const unused: RequestHandler = (_req, res) => void res.sendStatus(500)
 
   test.each<[string, RequestHandler, typeof OperatorError, RegExp]>([
-    ['refused', (_req, res) => void res.sendStatus(403), OperatorError, /refused the account\. Check SERVICE_EMAIL/],
+    ['refused', (_req, res) => void res.status(403).end(), OperatorError, /refused the account\. Check SERVICE_EMAIL/],
     [
       'try later',
       (_req, res) => void res.set('Retry-After', '600').sendStatus(429),
@@ -52,7 +52,7 @@ describe('the sign-in fails', () => {
 
   test('after the time limit', async () => {
     const { done } = await call(signIn, unused, AbortSignal.abort())
-    await expectError(done, LaterError, /^The clearing-house API at \S+ took too long\. Try again later\.$/)
+    await expectError(done, LaterError, /^The APIs took too long\. Try again later\.$/)
   })
 })
 

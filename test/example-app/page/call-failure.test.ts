@@ -51,7 +51,7 @@ describe('an error of the client is', () => {
       { kind: 'unavailable', seconds: 840 },
     ],
     ['no server', new TokenClientError('unreachable', { retryAt }), { kind: 'unreachable', seconds: 840 }],
-    ['a call that was ended', new TokenClientError('aborted'), { kind: 'unreachable', seconds: undefined }],
+    ['a call that was ended', new TokenClientError('signed_out'), { kind: 'unreachable', seconds: undefined }],
     ['no other API', new TypeError('Failed to fetch'), { kind: 'unreachable', seconds: undefined }],
     ['something else', new TokenClientError('unexpected', { status: 500 }), { kind: 'unexpected', status: 500 }],
   ])('%s', (_what, given, failure) => {

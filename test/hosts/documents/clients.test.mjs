@@ -37,7 +37,7 @@ describe.skipIf(NO_HOSTS)('the page on adapters', () => {
     expect(String(JSON.stringify(notFound.toJSON()))).not.toContain(await api.token())
     api.close()
     const error = await client.get('/statements').catch((failure) => failure)
-    expect(error).toMatchObject({ code: 'aborted', cause: { name: 'AbortError' } })
+    expect(error).toMatchObject({ code: 'closed', cause: { name: 'AbortError' } })
   })
 
   it('client-got: sends no token to another origin', async () => {
@@ -45,6 +45,16 @@ describe.skipIf(NO_HOSTS)('the page on adapters', () => {
     const { client } = await run('client-got', url)
     const other = `${url.replace('127.0.0.1', 'localhost')}/statements`
     await expect(client(other, { prefixUrl: '' })).rejects.toThrow('must not get the token')
+  })
+
+  it('client-got: signs in for nobody when the user has signed out', async () => {
+    const { url, server, logins, revokeAll } = await startApi()
+    const { api, client } = await run('client-got', url)
+    await client('statements')
+    revokeAll()
+    server.once('request', () => api.signOut())
+    await expect(client('statements')).rejects.toMatchObject({ code: 'signed_out' })
+    expect(logins()).toBe(1)
   })
 
   it('client-got: returns the second 401', async () => {

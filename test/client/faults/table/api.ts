@@ -1,4 +1,15 @@
-import { eventually, type Fault, must, mustCall, mustGet, mustSignIn, mustSignInAtMost, together } from '../fault.js'
+import {
+  eventually,
+  type Fault,
+  gate,
+  holdSignIns,
+  must,
+  mustCall,
+  mustGet,
+  mustSignIn,
+  mustSignInAtMost,
+  together,
+} from '../fault.js'
 import { INVALID_TOKEN, sends } from '../server.js'
 
 const HOUR = 3_600_000
@@ -212,6 +223,92 @@ export const api: Fault[] = [
       server.next.api.push(sends(401, { 'WWW-Authenticate': STEP_UP }))
       mustGet(await client.call('/x'), 200)
       mustSignIn(server, 2)
+    },
+  },
+  {
+    name: 'a 401 for the POST of one person, after another person has signed in',
+    needs: ['signOut'],
+    async run({ server, start }) {
+      const client = start()
+      await client.call('/x')
+      const { opened, open } = gate()
+      server.next.api.push((res) => opened.then(() => res.writeHead(401, { 'WWW-Authenticate': INVALID_TOKEN }).end()))
+      const post = client.call('/x', { method: 'POST', body: 'a=1' })
+      await eventually(() => server.seen.api.length === 2)
+      client.signOut?.()
+      mustGet(await client.call('/y'), 200)
+      open()
+      mustGet(await post, 401)
+      const posts = server.seen.api.filter(({ method }) => method === 'POST').length
+      must(posts === 1, "repeats the request with another person's token")
+      mustSignIn(server, 2)
+    },
+  },
+  {
+    name: 'a 401 that arrives after the sign-out',
+    needs: ['signOut'],
+    async run({ server, start }) {
+      const client = start()
+      await client.call('/x')
+      const { opened, open } = gate()
+      server.next.api.push((res) => opened.then(() => res.writeHead(401, { 'WWW-Authenticate': INVALID_TOKEN }).end()))
+      const call = client.call('/x')
+      await eventually(() => server.seen.api.length === 2)
+      client.signOut?.()
+      open()
+      mustGet(await call, 401)
+      mustSignIn(server, 1)
+    },
+  },
+  {
+    name: 'a sign-out while a refused call waits for a new token',
+    needs: ['signOut'],
+    async run({ server, start }) {
+      const client = start()
+      await client.call('/x')
+      server.revoke()
+      holdSignIns(server)
+      const call = client.call('/x')
+      await eventually(() => server.seen.token.length === 2)
+      client.signOut?.()
+      mustGet(await call, 401)
+      mustCall(server, 2)
+    },
+  },
+  ...(['signOut', 'close'] as const).map(
+    (end): Fault => ({
+      name: `${end}() while the owner decides on a step-up`,
+      needs: ['stepUp', end],
+      async run({ server, start }) {
+        let asked = 0
+        const client = start({
+          onStepUp() {
+            asked++
+            return new Promise<boolean>(() => {})
+          },
+        })
+        server.next.api.push(sends(401, { 'WWW-Authenticate': STEP_UP }))
+        const call = client.call('/x')
+        await eventually(() => asked === 1)
+        client[end]?.()
+        mustGet(await call, 401)
+        mustSignIn(server, 1)
+      },
+    }),
+  ),
+  {
+    name: 'a caller that aborts while the owner decides on a step-up',
+    needs: ['stepUp'],
+    async run({ server, start, fails }) {
+      const controller = new AbortController()
+      const client = start({
+        onStepUp() {
+          controller.abort()
+          return new Promise<boolean>(() => {})
+        },
+      })
+      server.next.api.push(sends(401, { 'WWW-Authenticate': STEP_UP }))
+      await fails(client.call('/x', { signal: controller.signal }), DOMException.ABORT_ERR)
     },
   },
   {

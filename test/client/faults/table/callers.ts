@@ -1,4 +1,4 @@
-import { eventually, type Fault, holdSignIns, must, mustGet, mustSignIn } from '../fault.js'
+import { eventually, type Fault, holdSignIns, must, mustCall, mustGet, mustSignIn } from '../fault.js'
 import { EMAIL, PASSWORD } from '../server.js'
 
 /** Callers that change their mind, and apps with faults. */
@@ -9,7 +9,7 @@ export const callers: Fault[] = [
       const open = holdSignIns(server)
       const client = start()
       const controller = new AbortController()
-      const aborted = fails(client.call('/x', { signal: controller.signal }), 'aborted')
+      const aborted = fails(client.call('/x', { signal: controller.signal }), DOMException.ABORT_ERR)
       const patient = client.call('/x')
       await eventually(() => server.seen.token.length > 0)
       controller.abort()
@@ -25,7 +25,7 @@ export const callers: Fault[] = [
       const open = holdSignIns(server)
       const client = start()
       const controller = new AbortController()
-      const aborted = fails(client.call('/x', { signal: controller.signal }), 'aborted')
+      const aborted = fails(client.call('/x', { signal: controller.signal }), DOMException.ABORT_ERR)
       await eventually(() => server.seen.token.length > 0)
       controller.abort()
       await aborted
@@ -38,7 +38,7 @@ export const callers: Fault[] = [
   {
     name: 'a signal that is aborted already',
     async run({ server, start, fails }) {
-      await fails(start().call('/x', { signal: AbortSignal.abort() }), 'aborted')
+      await fails(start().call('/x', { signal: AbortSignal.abort() }), DOMException.ABORT_ERR)
       must(server.seen.api.length === 0, 'calls the API')
     },
   },
@@ -48,11 +48,11 @@ export const callers: Fault[] = [
     async run({ server, start, fails }) {
       holdSignIns(server)
       const client = start()
-      const waiting = fails(client.call('/x'), 'aborted')
+      const waiting = fails(client.call('/x'), 'closed')
       await eventually(() => server.seen.token.length > 0)
       client.close?.()
       await waiting
-      await fails(client.call('/x'), 'aborted')
+      await fails(client.call('/x'), 'closed')
       mustSignIn(server, 1)
     },
   },
@@ -64,7 +64,7 @@ export const callers: Fault[] = [
       const client = start()
       const ends: unknown[] = []
       client.onChange?.(({ expiresAt }) => ends.push(expiresAt))
-      const waiting = fails(client.call('/x'), 'aborted')
+      const waiting = fails(client.call('/x'), 'signed_out')
       await eventually(() => server.seen.token.length > 0)
       client.signOut?.()
       await waiting
@@ -73,8 +73,13 @@ export const callers: Fault[] = [
       must(ends.filter((end) => end !== undefined).length === 1, 'keeps the token of a sign-in before the sign-out')
     },
   },
-  ...(['signOut', 'close'] as const).map(
-    (end): Fault => ({
+  ...(
+    [
+      ['signOut', 'signed_out'],
+      ['close', 'closed'],
+    ] as const
+  ).flatMap(([end, code]): Fault[] => [
+    {
       name: `${end}() in the moment of a call`,
       needs: [end],
       async run({ start, fails }) {
@@ -85,13 +90,32 @@ export const callers: Fault[] = [
             return { email: EMAIL, password: PASSWORD }
           },
         })
-        const waiting = fails(client.call('/x'), 'aborted')
+        const waiting = fails(client.call('/x'), code)
         client[end]?.()
         await waiting
         must(asked === 0, 'asks for credentials after the end')
       },
-    }),
-  ),
+    },
+    {
+      name: `${end}() in the moment of a call, with a token`,
+      needs: [end],
+      async run({ server, start, fails }) {
+        const client = start()
+        await client.call('/x')
+        const waiting = fails(client.call('/x'), code)
+        client[end]?.()
+        await waiting
+        mustCall(server, 1)
+      },
+    },
+  ]),
+  {
+    name: 'a time limit of the caller',
+    async run({ server, start, fails }) {
+      holdSignIns(server)
+      await fails(start().call('/x', { signal: AbortSignal.timeout(20) }), DOMException.TIMEOUT_ERR)
+    },
+  },
   {
     name: 'credentials that never arrive',
     needs: ['options'],
@@ -103,10 +127,12 @@ export const callers: Fault[] = [
   },
   {
     name: 'a person who takes longer than the time limit',
+    waits: true,
     needs: ['person'],
     async run({ start }) {
-      const credentials = () => new Promise((resolve) => setTimeout(resolve, 100, { email: EMAIL, password: PASSWORD }))
-      mustGet(await start({ timeout: 0.05, interactive: true, credentials }).call('/x'), 200)
+      const credentials = () =>
+        new Promise((resolve) => setTimeout(resolve, 2100, { email: EMAIL, password: PASSWORD }))
+      mustGet(await start({ timeout: 2, interactive: true, credentials }).call('/x'), 200)
     },
   },
   {
@@ -137,6 +163,40 @@ export const callers: Fault[] = [
     },
   },
   {
+    name: 'credentials that are not text',
+    needs: ['options'],
+    async run({ server, start }) {
+      for (const password of [1234, { text: PASSWORD }, [PASSWORD], true]) {
+        const client = start({ credentials: () => ({ email: EMAIL, password }) })
+        const failure = await client.call('/x').then(String, String)
+        must(failure.startsWith('TypeError'), 'sends credentials that are not text')
+      }
+      mustSignIn(server, 0)
+    },
+  },
+  {
+    name: 'a credentials callback that throws what cannot be read',
+    async run({ server, start }) {
+      const unreadable = {
+        get code() {
+          throw new Error('a fault of the app')
+        },
+      }
+      let isDown = true
+      const client = start({
+        credentials() {
+          if (isDown) throw unreadable
+          return { email: EMAIL, password: PASSWORD }
+        },
+      })
+      const failure = await client.call('/x').catch((error: unknown) => error)
+      must(failure === unreadable, 'hides the error of the callback')
+      isDown = false
+      mustGet(await client.call('/x'), 200)
+      mustSignIn(server, 1)
+    },
+  },
+  {
     name: 'a program that prints the client and its errors',
     async run({ server, start, fails, mustHide }) {
       const client = start()
@@ -153,8 +213,8 @@ export const callers: Fault[] = [
     async run({ start }) {
       const uncaught = new Promise((resolve) => process.once('uncaughtException', resolve))
       const client = start()
-      client.onChange?.(() => {
-        throw new Error('a fault of the app')
+      client.onChange?.(({ expiresAt }) => {
+        if (expiresAt) throw new Error('a fault of the app')
       })
       mustGet(await client.call('/x'), 200)
       must(String(await uncaught).includes('a fault of the app'), 'hides the error of the listener')
@@ -170,9 +230,9 @@ export const callers: Fault[] = [
       await client.call('/x')
       client.signOut?.()
       await Promise.resolve()
-      const [signedIn, signedOut] = states
+      const [, signedIn, signedOut] = states
       const off = Math.abs((signedIn?.expiresAt ?? 0) - (server.now() + 3_600_000))
-      must(off < 60_000 && states.length === 2 && signedOut?.expiresAt === undefined, 'tells no time')
+      must(off < 60_000 && states.length === 3 && signedOut?.expiresAt === undefined, 'tells no time')
       must(!JSON.stringify(states).includes([...server.tokens.keys()][0] ?? ''), 'tells the token')
     },
   },

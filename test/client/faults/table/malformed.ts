@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { type Fault, must, mustGet } from '../fault.js'
+import { type Fault, must, mustGet, mustSignIn, mustSignInAtMost } from '../fault.js'
 import { type Handler, sends } from '../server.js'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
@@ -19,6 +19,28 @@ const recovers = (name: string, handler: Handler, code: string): Fault => ({
     mustGet(await client.call('/x'), 200)
   },
 })
+
+/** Returns a fault that is gone at once. The caller must not see it. */
+const passes = (name: string, handler: Handler, code: string): Fault[] => [
+  {
+    name,
+    waits: true,
+    async run({ server, start }) {
+      server.next.token.push(handler)
+      mustGet(await start().call('/x'), 200)
+      mustSignIn(server, 2)
+    },
+  },
+  {
+    name: `${name}, twice`,
+    waits: true,
+    async run({ server, start, fails }) {
+      server.next.token.push(handler, handler)
+      await fails(start().call('/x'), code)
+      mustSignInAtMost(server, 2, 'for one call')
+    },
+  },
+]
 
 /** Responses that are not what the specification says, and connections that break. */
 export const malformed: Fault[] = [
@@ -78,12 +100,27 @@ export const malformed: Fault[] = [
     body(() => `{"__proto__":${result({})}}`),
     'unexpected',
   ),
+  recovers(
+    'an expiration that is a number',
+    body(() => JSON.stringify({ authenticationToken: 'T', expiration: 3600 })),
+    'unexpected',
+  ),
+  recovers(
+    'an expiration without a time zone',
+    body(() => result({ expiration: later().slice(0, -1) })),
+    'unexpected',
+  ),
+  recovers(
+    'a 403 with a page of a proxy',
+    sends(403, { 'Content-Type': 'text/html' }, '<h1>Blocked</h1>'),
+    'unexpected',
+  ),
   recovers('204 in place of 200', sends(204), 'unexpected'),
   recovers('500', sends(500, {}, 'Internal Server Error'), 'unexpected'),
   recovers('404', sends(404), 'unexpected'),
-  recovers('502 of a proxy', sends(502), 'unexpected'),
-  recovers('a connection that is closed before the response', (res) => res.destroy(), 'unreachable'),
-  recovers(
+  ...passes('502 of a proxy', sends(502), 'unexpected'),
+  ...passes('a connection that is closed before the response', (res) => res.destroy(), 'unreachable'),
+  ...passes(
     'a connection that is closed within the response',
     (res) => {
       res.writeHead(200, { ...JSON_TYPE, 'Content-Length': 500 })

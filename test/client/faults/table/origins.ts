@@ -1,5 +1,5 @@
 import { type Fault, must, mustCall, mustGet, mustSignIn } from '../fault.js'
-import { type FaultServer, sends } from '../server.js'
+import { type FaultServer, INVALID_TOKEN, sends } from '../server.js'
 
 const redirects = (status: number, to: string) => sends(status, { Location: to })
 
@@ -24,6 +24,21 @@ export const origins: Fault[] = [
       mustSignIn(server, 1)
     },
   })) satisfies Fault[]),
+  {
+    name: 'a 401 of another origin after a redirect',
+    async run({ server, other, start }) {
+      const client = start()
+      await client.call('/x')
+      for (let call = 0; call < 3; call++) {
+        server.next.api.push(redirects(302, `${other.url}/x`))
+        other.next.api.push(sends(401, { 'WWW-Authenticate': INVALID_TOKEN }))
+        mustGet(await client.call('/x'), 401)
+      }
+      mustGet(await client.call('/x'), 200)
+      mustKeep(other)
+      mustSignIn(server, 1)
+    },
+  },
   {
     name: 'a 308 of the API within its origin',
     async run({ server, start }) {

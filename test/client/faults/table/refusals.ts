@@ -181,7 +181,7 @@ export const refusals: Fault[] = [
       const { opened, open } = gate()
       server.next.token.push((res) => opened.then(() => res.writeHead(403).end()))
       const client = start()
-      const first = fails(client.call('/x'), 'aborted')
+      const first = fails(client.call('/x'), 'signed_out')
       await eventually(() => server.seen.token.length > 0)
       client.signOut?.()
       open()

@@ -1,4 +1,4 @@
-import type { TokenClient } from 'express-token-endpoint/client'
+import type { TokenClient, TokenClientState } from 'express-token-endpoint/client'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startExamples } from '../../../support/documents/examples.js'
 import { CLIENTS } from './contexts/clients.js'
@@ -74,7 +74,10 @@ describe('the pages on clients', () => {
     vi.advanceTimersByTime(10_000)
     await api.token()
     vi.setSystemTime(Date.now() + 3_500_000)
-    const renewed = new Promise((resolve) => api.onChange(resolve))
+    const renewed = new Promise<TokenClientState>((resolve) => {
+      const { expiresAt } = api.state
+      api.onChange((state) => state.expiresAt !== expiresAt && resolve(state))
+    })
     vi.advanceTimersByTime(10_000)
     expect(await renewed).toMatchObject({ error: undefined })
     expect(logins()).toBe(2)
@@ -162,11 +165,11 @@ describe('the form of the page on the client', () => {
 
   it('client-form: is hidden and empty after a sign-out', async () => {
     const { api, form, shown } = await open()
-    const aborted = expect(api.token()).rejects.toMatchObject({ code: 'aborted', name: 'AbortError' })
+    const ended = expect(api.token()).rejects.toMatchObject({ code: 'signed_out', name: 'AbortError' })
     await shown()
     form.elements.password.value = 'half of it'
     api.signOut()
-    await aborted
+    await ended
     expect(form.hidden).toBe(true)
     expect(form.elements.password.value).toBe('')
   })

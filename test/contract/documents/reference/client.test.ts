@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { createTokenClient, type TokenClientOptions } from 'express-token-endpoint/client'
+import { createTokenClient, type TokenClient, type TokenClientOptions } from 'express-token-endpoint/client'
 import { describe, expect, it } from 'vitest'
 import { readPage } from '../../../support/documents/pages.js'
 import { root } from '../../../support/documents/repository.js'
@@ -45,6 +45,10 @@ describe('the messages about misuse of the client', () => {
   const misuse: (() => string | Promise<string>)[] = [
     wrong({ credentials: { email: 'alice@example.com', password: 'secret' } }),
     () => rejected(create({ credentials: () => ({ email: 'alice@example.com', password: undefined }) }).token()),
+    () => {
+      const api: TokenClient = create({ credentials: () => api.token() })
+      return rejected(api.token())
+    },
     wrong({ retries: 3 }),
     wrong({ timeout: '30s' }),
     wrong({ path: 'https://api.example.com/token' }),

@@ -1,0 +1,11 @@
+/** Returns the milliseconds that are left. Negative after the end. */
+export type Countdown = () => number
+
+/**
+ * Starts a countdown. Of two clocks it takes the one that has moved more: the steady clock stops while some machines sleep, and the
+ * other clock can be set back.
+ */
+export function startCountdown(ms: number): Countdown {
+  const [wall, steady] = [Date.now(), performance.now()]
+  return () => ms - Math.max(Date.now() - wall, performance.now() - steady)
+}

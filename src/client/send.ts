@@ -1,0 +1,72 @@
+/** The limit of the Fetch standard. */
+const MOST_REDIRECTS = 20
+
+/** The statuses of redirects, and the methods that become GET. */
+const REDIRECTS: Readonly<Record<number, RegExp>> = {
+  301: /^post$/i,
+  302: /^post$/i,
+  303: /^(?!get$|head$)/i,
+  307: /^$/,
+  308: /^$/,
+}
+
+/** The headers that a redirect to another origin must not get, and those of a body that is no longer sent. */
+const SECRETS = /^(proxy-auth|auth|cookie|host)/
+const OF_BODY = /^content-/
+
+/**
+ * Sends a request with the token, and follows redirects.
+ *
+ * Browsers remove the token at a redirect to another origin, and hide redirects from scripts. Some other runtimes and packages send
+ * the token to the target of the redirect. There, this function follows the redirects (Fetch standard, section "HTTP-redirect fetch").
+ * @param request undefined when the request consists of the other parameters
+ * @returns the response, and whether it is a 401 of the origin that received the token
+ */
+export async function send(
+  fetch: typeof globalThis.fetch,
+  url: URL,
+  request: Request | undefined,
+  init: RequestInit & { cache?: string },
+  headers: Headers,
+): Promise<[response: Response, isRefusal: boolean]> {
+  const isBrowser = (globalThis as { location?: unknown }).location
+  const follows = !isBrowser && (init.redirect ?? request?.redirect ?? 'follow') === 'follow'
+  if (follows) init = { ...init, redirect: 'manual' }
+  // Otherwise a browser may give one person the `private` pages of another.
+  if (isBrowser && (request?.cache ?? 'default') === 'default') init = { ...init, cache: init.cache ?? 'no-store' }
+  let at = url
+  for (let left = MOST_REDIRECTS; ; left--) {
+    const response = await fetch((follows ? request?.clone() : request) ?? at, { ...init, headers })
+    const { status } = response
+    const becomesGet = REDIRECTS[status]
+    const location = response.headers.get('Location')
+    if (!follows || !becomesGet || location === null) {
+      return [response, status === 401 && new URL(response.url || at).origin === url.origin]
+    }
+    discard(response)
+    const next = new URL(location, at)
+    if (!left || !/^https?:$/.test(next.protocol)) throw new TypeError('too many redirects')
+    if (next.origin !== at.origin) remove(headers, SECRETS)
+    at = next
+    let method = init.method ?? request?.method ?? 'GET'
+    let body = init.body ?? null
+    if (becomesGet.test(method)) {
+      method = 'GET'
+      body = null
+      remove(headers, OF_BODY)
+    } else if (request?.body) body ??= await request.arrayBuffer()
+    init = { ...init, method, body }
+    request = undefined
+  }
+}
+
+function remove(headers: Headers, names: RegExp): void {
+  for (const name of [...headers.keys()]) if (names.test(name)) headers.delete(name)
+}
+
+/** Frees the connection of a response that nobody reads. */
+export function discard({ body }: Response): void {
+  // The responses of node-fetch have streams of Node.
+  const { cancel, destroy } = Object(body)
+  ;(cancel ?? destroy)?.call(body)?.catch?.(() => {})
+}

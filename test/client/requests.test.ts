@@ -1,0 +1,275 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { createTokenClient, type TokenClientOptions } from 'express-token-endpoint/client'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { bearerError } from '../../src/client/challenge.js'
+
+const URL_OF_API = 'https://api.example.com'
+const expiration = () => new Date(Date.now() + 3_600_000).toISOString()
+
+type Send = (url: string, init: RequestInit & { cache?: string }) => Response | Promise<Response>
+
+/** Creates a client that is signed in, and whose calls of the API go to `send`. */
+function clientWith(send: Send, options: Partial<TokenClientOptions> = {}) {
+  return createTokenClient({
+    url: URL_OF_API,
+    credentials: () => ({ email: 'alice@example.com', password: 'secret' }),
+    fetch: (async (input: string | URL | Request, init: RequestInit = {}) =>
+      String(input).endsWith('/token')
+        ? Response.json({ authenticationToken: 'T', expiration: expiration() })
+        : send(String(input), init)) as typeof fetch,
+    ...options,
+  })
+}
+
+describe('the error code of a WWW-Authenticate header', () => {
+  it.each([
+    ['Bearer error="invalid_token"', 'invalid_token'],
+    ['bearer realm="a, b", ERROR = invalid_token', 'invalid_token'],
+    ['Bearer realm="x" error="invalid_token"', 'invalid_token'],
+    ['Negotiate YII=, Bearer realm="x", error="invalid_token"', 'invalid_token'],
+    ['Basic realm="Bearer error=\\"no\\"", Bearer error="invalid\\_token"', 'invalid_token'],
+    ['Bearer realm="x", Bearer error="invalid_token"', 'invalid_token'],
+    ['Bearer error_description="error=invalid_token"', undefined],
+    ['Bearer realm="error=invalid_token', undefined],
+    ['DPoP error="invalid_token"', undefined],
+    ['Bearer realm="x", DPoP error="use_dpop_nonce"', undefined],
+    ['Basic realm="x"', undefined],
+    ['Bearer', undefined],
+    ['', undefined],
+    ['error="invalid_token"', undefined],
+  ])('of %s', (header, expected) => {
+    expect(bearerError(header)).toBe(expected)
+  })
+
+  it('is not found after 8 kB', () => {
+    const codeAfter = (length: number) => bearerError(`Bearer a="${'b'.repeat(length)}", error="invalid_token"`)
+    expect([codeAfter(8000), codeAfter(8192)]).toEqual(['invalid_token', undefined])
+  })
+})
+
+it('a fetch of the app gets no settings as "this", because they include the credentials', async () => {
+  const seen: unknown[] = []
+  const api = createTokenClient({
+    url: URL_OF_API,
+    credentials(this: unknown) {
+      seen.push(this)
+      return { email: 'alice@example.com', password: 'secret' }
+    },
+    async fetch(this: unknown) {
+      seen.push(this)
+      return Response.json({ authenticationToken: 'T', expiration: expiration() })
+    },
+    tabs(this: unknown) {
+      seen.push(this)
+      return { ask: async () => {}, alone: (call) => call(), tell() {}, close() {} }
+    },
+  })
+  await api.fetch('/x')
+  expect(seen).toEqual([undefined, undefined, undefined, undefined])
+})
+
+describe('in a browser', () => {
+  function inBrowser() {
+    vi.stubGlobal('location', { origin: 'https://app.example.com' })
+    onTestFinished(() => void vi.unstubAllGlobals())
+  }
+
+  it.each([
+    ['no-store', {}],
+    ['no-store', { cache: undefined }],
+    ['default', { cache: 'default' }],
+    ['reload', { cache: 'reload' }],
+  ])('the cache is %s with %j', async (expected, init) => {
+    inBrowser()
+    const caches: unknown[] = []
+    const api = clientWith((_, { cache, redirect }) => {
+      caches.push(cache, redirect)
+      return new Response()
+    })
+    await api.fetch('/x', init as RequestInit)
+    expect(caches).toEqual([expected, undefined])
+  })
+
+  it.each([
+    ['no-store', 'default'],
+    [undefined, 'reload'],
+  ])('the cache is %s with a Request that has %j', async (expected, cache) => {
+    inBrowser()
+    const sent: unknown[] = []
+    const api = clientWith((_, init) => {
+      sent.push(init.cache)
+      return new Response()
+    })
+    const request = new Request(`${URL_OF_API}/x`, { cache } as RequestInit)
+    Object.defineProperty(request, 'toString', { value: () => `${URL_OF_API}/x` })
+    await api.fetch(request)
+    expect(sent).toEqual([expected])
+  })
+
+  it('a 401 is judged by the origin that sent it', async () => {
+    inBrowser()
+    const tokens: (string | null)[] = []
+    const api = clientWith((_, { headers }) => {
+      tokens.push(new Headers(headers).get('Authorization'))
+      const response = new Response('', { status: 401 })
+      return Object.defineProperty(response, 'url', { value: 'https://login.example.net/' })
+    })
+    expect((await api.fetch('/x')).status).toBe(401)
+    expect(tokens).toEqual(['Bearer T'])
+  })
+})
+
+describe('redirects outside of browsers', () => {
+  /** Starts a server that redirects as a path says: `/302/next`. Notes what else it receives. */
+  async function startServer() {
+    const seen: unknown[] = []
+    const server = createServer(async (req: IncomingMessage, res) => {
+      const { method, url = '', headers } = req
+      const body = await text(req)
+      const [, status, target] = /^\/(30\d)\/(.*)$/.exec(url) ?? []
+      if (status) {
+        res.writeHead(Number(status), { Location: decodeURIComponent(target ?? '') }).end()
+        return
+      }
+      const { authorization, cookie } = headers
+      const ofBody = [headers['content-type'], headers['content-length'], headers['content-language']]
+      seen.push({ method, url, authorization, cookie, ofBody, body })
+      res.end('{}')
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    onTestFinished(() => void server.close())
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen }
+  }
+
+  /** A fetch that sends everything to the target of a redirect that it follows, as old versions of workerd do. */
+  const careless: Send = async (url, init) => {
+    const response = await fetch(url, { ...init, redirect: 'manual' })
+    const location = response.headers.get('Location')
+    return location && init.redirect !== 'manual' ? careless(new URL(location, url).href, init) : response
+  }
+
+  const requests: [string, (url: string) => [string | Request, RequestInit?]][] = [
+    ['GET', (url) => [url, { headers: { Cookie: 'a=1', 'Content-Language': 'en' } }]],
+    ['HEAD', (url) => [url, { method: 'HEAD' }]],
+    ['POST', (url) => [url, { method: 'POST', body: 'a=1', headers: { Cookie: 'a=1', 'Content-Language': 'en' } }]],
+    ['PUT', (url) => [url, { method: 'PUT', body: new URLSearchParams('a=1') }]],
+    ['a Request', (url) => [new Request(url)]],
+    ['a Request with a body', (url) => [new Request(url, { method: 'POST', body: 'a=1' })]],
+    ['a Request that is changed', (url) => [new Request(url, { method: 'PUT', body: 'a=1' }), { method: 'DELETE' }]],
+  ]
+  const cases = [301, 302, 303, 307, 308].flatMap((status) =>
+    requests.map(([name, make]) => [status, name, make] as const),
+  )
+
+  it.each(cases)('%i for %s: as the fetch of Node does', async (status, _, make) => {
+    const [own, other] = [await startServer(), await startServer()]
+    const received: unknown[][] = []
+    for (const way of ['node', 'client']) {
+      const api = createTokenClient({
+        url: own.url,
+        credentials: () => ({ email: 'alice@example.com', password: 'secret' }),
+        fetch: (async (input: string | URL | Request, init: RequestInit) =>
+          String(input).endsWith('/token')
+            ? Response.json({ authenticationToken: 'T', expiration: expiration() })
+            : typeof input === 'object' && 'clone' in input
+              ? fetch(input, init)
+              : careless(String(input), init)) as typeof fetch,
+      })
+      for (const target of ['/end', `/${status}/${encodeURIComponent('/end')}`, `${other.url}/end`]) {
+        const url = `${own.url}/${status}/${encodeURIComponent(target)}`
+        const [input, init] = make(url)
+        const headers = new Headers(init?.headers ?? (typeof input === 'string' ? undefined : input.headers))
+        headers.set('Authorization', 'Bearer T')
+        await (way === 'node' ? fetch(input, { ...init, headers }) : api.fetch(input, init))
+      }
+      received.push([own.seen.splice(0), other.seen.splice(0)])
+    }
+    expect(received[1]).toEqual(received[0])
+    expect(received[0]).toMatchObject([
+      [{ authorization: 'Bearer T' }, { authorization: 'Bearer T' }],
+      [{ authorization: undefined }],
+    ])
+  })
+
+  it.each([
+    ['too many', '/302/'],
+    ['to a file', '/302/file:%2F%2F%2Fetc%2Fpasswd'],
+    ['to data', '/302/data:,x'],
+  ])('%s: the call fails', async (_, path) => {
+    const { url } = await startServer()
+    const api = clientWith((input, init) => fetch(input.replace(URL_OF_API, url), init))
+    await expect(api.fetch(path)).rejects.toThrow(TypeError)
+  })
+
+  it.each(['manual', 'error'] as const)('redirect: %j of the caller is kept', async (redirect) => {
+    const { url, seen } = await startServer()
+    const api = clientWith((input, init) => fetch(input.replace(URL_OF_API, url), init))
+    const result = await api.fetch('/302/%2Fend', { redirect }).then(
+      ({ status }) => status,
+      ({ name }) => name,
+    )
+    expect(result).toBe(redirect === 'manual' ? 302 : 'TypeError')
+    expect(seen).toEqual([])
+  })
+})
+
+describe('responses with streams of Node, as node-fetch has', () => {
+  /** Returns a response of node-fetch. */
+  const response = (status: number, body: string) => {
+    const stream = Readable.from([Buffer.from(body)])
+    return { status, headers: new Headers(), body: stream, url: '', text: () => text(stream) }
+  }
+  const withStatus = (status: number, body: string) => {
+    let calls = 0
+    const credentials = () => ({ email: 'alice@example.com', password: 'secret' })
+    const send = async (url: string | URL) => {
+      if (!String(url).endsWith('/token')) return response(401, 'no')
+      calls++
+      return response(status, body)
+    }
+    const api = createTokenClient({ url: URL_OF_API, credentials, fetch: send as unknown as typeof fetch })
+    return { api, calls: () => calls }
+  }
+
+  it('a sign-in succeeds, and an API refuses the token', async () => {
+    const body = JSON.stringify({ authenticationToken: 'T', expiration: expiration() })
+    const { api, calls } = withStatus(200, body)
+    expect((await api.fetch('/x')).status).toBe(401)
+    expect(calls()).toBe(2)
+  })
+
+  it('a wrong password is sent once', async () => {
+    const { api, calls } = withStatus(403, '')
+    for (let call = 0; call < 3; call++) await expect(api.token()).rejects.toMatchObject({ code: 'refused' })
+    expect(calls()).toBe(1)
+  })
+})
+
+it('20 calls with one signal cause no warning', async () => {
+  const warnings: Error[] = []
+  const note = (warning: Error) => warnings.push(warning)
+  process.on('warning', note)
+  onTestFinished(() => void process.off('warning', note))
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  const api = clientWith(() => new Response(), {
+    credentials: async () => {
+      await opened
+      return { email: 'alice@example.com', password: 'secret' }
+    },
+  })
+  const { signal } = new AbortController()
+  const calls = Array.from({ length: 20 }, () => api.token({ signal }))
+  await new Promise(setImmediate)
+  open()
+  await Promise.all(calls)
+  await new Promise(setImmediate)
+  expect(warnings).toEqual([])
+})
