@@ -4,7 +4,8 @@ export interface TokenRequest {
   signal?: AbortSignal | null | undefined
   /**
    * A token that an API has refused. The call gets another token, after a sign-in if necessary. After a new token that was refused
-   * too, the call gets the same token for up to 20 s. For a token from before a sign-out, the call rejects with `signed_out`.
+   * too, the call gets the same token for up to 20 s. The call rejects with `signed_out` unless it
+   * is one of the last 16 tokens since the sign-out.
    */
   rejected?: string | undefined
 }

@@ -38,11 +38,9 @@ export async function send(
   for (let left = MOST_REDIRECTS; ; left--) {
     const response = await fetch((follows ? request?.clone() : request) ?? at, { ...init, headers })
     const { status } = response
-    const becomesGet = REDIRECTS[status]
-    const location = response.headers.get('Location')
-    if (!follows || !becomesGet || location === null) {
-      return [response, status === 401 && new URL(response.url || at).origin === url.origin]
-    }
+    const becomesGet = follows ? REDIRECTS[status] : undefined
+    const location = becomesGet && response.headers.get('Location')
+    if (!becomesGet || !location) return [response, status === 401 && new URL(response.url, at).origin === url.origin]
     discard(response)
     const next = new URL(location, at)
     if (!left || !/^https?:$/.test(next.protocol)) throw new TypeError('too many redirects')

@@ -10,7 +10,7 @@ import {
   mustSignInAtMost,
   together,
 } from '../fault.js'
-import { INVALID_TOKEN, sends } from '../server.js'
+import { type FaultServer, INVALID_TOKEN, sends } from '../server.js'
 
 const HOUR = 3_600_000
 const BEARER = 'Bearer realm="https://api.example.com"'
@@ -29,6 +29,13 @@ const passesOn = (name: string, status: number, headers: Record<string, string>)
     mustCall(server, 2)
   },
 })
+
+/** Holds a 401 for the next request until the returned function is called. */
+function holdRefusal(server: FaultServer): () => void {
+  const { opened, open } = gate()
+  server.next.api.push((res) => opened.then(() => res.writeHead(401, { 'WWW-Authenticate': INVALID_TOKEN }).end()))
+  return open
+}
 
 const chunks = (...texts: string[]) => new Blob(texts).stream()
 
@@ -61,12 +68,11 @@ export const api: Fault[] = [
       const client = start()
       await client.call('/x')
       server.revoke()
-      const late: (() => void)[] = []
-      server.next.api.push((res) => late.push(() => res.writeHead(401, { 'WWW-Authenticate': INVALID_TOKEN }).end()))
+      const open = holdRefusal(server)
       const slow = client.call('/slow')
-      await eventually(() => late.length > 0)
+      await eventually(() => server.seen.api.length === 2)
       mustGet(await client.call('/x'), 200)
-      late[0]?.()
+      open()
       mustGet(await slow, 200)
       mustSignIn(server, 2)
     },
@@ -231,8 +237,7 @@ export const api: Fault[] = [
     async run({ server, start }) {
       const client = start()
       await client.call('/x')
-      const { opened, open } = gate()
-      server.next.api.push((res) => opened.then(() => res.writeHead(401, { 'WWW-Authenticate': INVALID_TOKEN }).end()))
+      const open = holdRefusal(server)
       const post = client.call('/x', { method: 'POST', body: 'a=1' })
       await eventually(() => server.seen.api.length === 2)
       client.signOut?.()
@@ -250,8 +255,7 @@ export const api: Fault[] = [
     async run({ server, start }) {
       const client = start()
       await client.call('/x')
-      const { opened, open } = gate()
-      server.next.api.push((res) => opened.then(() => res.writeHead(401, { 'WWW-Authenticate': INVALID_TOKEN }).end()))
+      const open = holdRefusal(server)
       const call = client.call('/x')
       await eventually(() => server.seen.api.length === 2)
       client.signOut?.()
