@@ -40,7 +40,8 @@ export async function send(
     const { status } = response
     const becomesGet = follows ? REDIRECTS[status] : undefined
     const location = becomesGet && response.headers.get('Location')
-    if (!becomesGet || !location) return [response, status === 401 && new URL(response.url, at).origin === url.origin]
+    if (!becomesGet || location == null)
+      return [response, status === 401 && new URL(response.url, at).origin === url.origin]
     discard(response)
     const next = new URL(location, at)
     if (!left || !/^https?:$/.test(next.protocol)) throw new TypeError('too many redirects')
