@@ -45,7 +45,7 @@ export function createApiFetch(settings: Settings, session: () => Session): ApiF
 
     const token = await get({ signal })
     const [response, isRefusal] = await sendWith(token)
-    if (!isRefusal) return response
+    if (!isRefusal || over.aborted) return response
 
     let next: HeldToken | undefined
     try {

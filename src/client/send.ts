@@ -38,17 +38,19 @@ export async function send(
   for (let left = MOST_REDIRECTS; ; left--) {
     const response = await fetch((follows ? request?.clone() : request) ?? at, { ...init, headers })
     const { status } = response
-    const becomesGet = follows ? REDIRECTS[status] : undefined
+    const becomesGet = REDIRECTS[follows ? status : 0]
     const location = becomesGet && response.headers.get('Location')
-    if (!becomesGet || location == null)
-      return [response, status === 401 && new URL(response.url, at).origin === url.origin]
+    if (!becomesGet || location == null) {
+      // A redirect through another origin may come back without the token.
+      const hadToken = headers.has('Authorization') && new URL(response.url, at).origin === url.origin
+      return [response, status === 401 && hadToken]
+    }
     discard(response)
     const next = new URL(location, at)
-    if (!left || !/^https?:$/.test(next.protocol)) throw new TypeError('too many redirects')
+    if (!left || !/^https?:$/.test(next.protocol)) throw new TypeError('redirect refused')
     if (next.origin !== at.origin) remove(headers, SECRETS)
     at = next
-    let method = init.method ?? request?.method ?? 'GET'
-    let body = init.body ?? null
+    let { method = request?.method ?? 'GET', body = null } = init
     if (becomesGet.test(method)) {
       method = 'GET'
       body = null

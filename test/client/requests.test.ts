@@ -123,6 +123,24 @@ describe('in a browser', () => {
   })
 })
 
+it('a step-up for a call before the sign-out asks nobody', async () => {
+  let asked = 0
+  const onStepUp = () => {
+    asked++
+    return true
+  }
+  const headers = { 'WWW-Authenticate': 'Bearer error="insufficient_user_authentication"' }
+  const api = clientWith(
+    () => {
+      api.signOut()
+      return new Response('', { status: 401, headers })
+    },
+    { onStepUp },
+  )
+  expect((await api.fetch('/x')).status).toBe(401)
+  expect(asked).toBe(0)
+})
+
 describe('redirects outside of browsers', () => {
   /** Starts a server that redirects as a path says: `/302/next`. Notes what else it receives. */
   async function startServer() {
@@ -204,6 +222,19 @@ describe('redirects outside of browsers', () => {
     const { url } = await startServer()
     const api = clientWith((input, init) => fetch(input.replace(URL_OF_API, url), init))
     await expect(api.fetch(path)).rejects.toThrow(TypeError)
+  })
+
+  it('a 401 after a redirect through another origin says nothing about the token, which it did not get', async () => {
+    const tokens: (string | null)[] = []
+    const api = clientWith((url, { headers }) => {
+      tokens.push(new Headers(headers).get('Authorization'))
+      const Location = { [`${URL_OF_API}/x`]: 'https://login.example.net/', 'https://login.example.net/': URL_OF_API }[
+        url
+      ]
+      return new Response('', Location ? { status: 302, headers: { Location } } : { status: 401 })
+    })
+    expect((await api.fetch('/x')).status).toBe(401)
+    expect(tokens).toEqual(['Bearer T', null, null])
   })
 
   it.each(['manual', 'error'] as const)('redirect: %j of the caller is kept', async (redirect) => {

@@ -320,9 +320,17 @@ export const FAULTS = [
     what: 'a call is repeated with the token of the person who signs in after the sign-out',
     model: 'client',
     file: 'client/api-fetch.ts',
-    from: `await until(over, until(signal, readRefusal(response)))
+    from: ` || over.aborted) return response
+
+    let next: HeldToken | undefined
+    try {
+      const isInvalid = await until(over, until(signal, readRefusal(response)))
       if (isInvalid !== undefined && refuse(token, isInvalid) && !isStream) next = await get({`,
-    to: `await until(signal, readRefusal(response))
+    to: `) return response
+
+    let next: HeldToken | undefined
+    try {
+      const isInvalid = await until(signal, readRefusal(response))
       if (isInvalid !== undefined && refuse(token, isInvalid) && !isStream) next = await session().get({`,
   },
   {
