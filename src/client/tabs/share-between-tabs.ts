@@ -6,8 +6,8 @@ type Message =
   | (Grant & { readonly generation: number })
   | { readonly signOut: number }
   | { readonly question: number }
-  | { readonly response: number }
-  | 'refused'
+  | { readonly response: number; readonly generation: number }
+  | { readonly refused: true; readonly generation: number }
 
 /** The part of `navigator.locks` (Web Locks API) that this file uses. */
 interface Locks {
@@ -40,7 +40,7 @@ export function shareBetweenTabs(): TabSharing {
       return NO_TABS
     }
     const post = (message: Message) => channel.postMessage(message)
-    /** The number of the last sign-out that this tab knows. A token from before it is not taken. */
+    /** The number of the last sign-out that this tab knows. A token and a refusal from before it are not taken. */
     let generation = 0
     let question = 0
     let received = () => {}
@@ -62,20 +62,23 @@ export function shareBetweenTabs(): TabSharing {
     })
 
     channel.onmessage = ({ data }: { data: Message }) => {
-      if (data === 'refused') return refused()
       const message = Object(data)
       if (message.question) {
         const grant = held()
         if (grant) post({ ...grant, generation })
-        post({ response: message.question })
+        post({ response: message.question, generation })
       } else if (message.response) {
-        if (message.response === question) received()
+        if (message.response !== question) return
+        // A tab that opens after a sign-out would otherwise tell a token that looks older.
+        generation = Math.max(generation, message.generation)
+        received()
       } else if (message.signOut) {
         generation = Math.max(generation, message.signOut)
         signedOut()
       } else if (message.generation >= generation) {
         generation = message.generation
-        adopt(message)
+        if (message.refused) refused()
+        else adopt(message)
       }
     }
 
@@ -111,7 +114,7 @@ export function shareBetweenTabs(): TabSharing {
           // Larger than each number that another tab knows, also when this tab knows none.
           generation = Math.max(Date.now(), generation + 1)
           post({ signOut: generation })
-        } else post(message === 'refused' ? message : { ...message, generation })
+        } else post({ ...(message === 'refused' ? { refused: true } : message), generation })
       },
       close() {
         channel.close()

@@ -120,6 +120,17 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
     expect(server.seen.token).toHaveLength(2)
   })
 
+  it('a refusal of another tab from before a sign-out is forgotten', async () => {
+    const server = await startSite()
+    const [one, two] = (await openTabs(server.url, 2)) as [Page, Page]
+    await one.evaluate('api.signOut()')
+    await two.evaluate(`
+      const channel = new BroadcastChannel('express-token-endpoint ' + location.origin + '${TOKEN_PATH}')
+      for (const message of ['refused', { refused: true, generation: 0 }]) channel.postMessage(message)`)
+    // The tab has received the messages before its own question.
+    expect(await token(one)).toMatch(/^T.{20}/)
+  })
+
   it('a tab that closes while it signs in leaves the sign-in to another', async () => {
     const server = await startSite()
     const held: (() => void)[] = []
@@ -171,6 +182,20 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
       channel.onmessage = ({ data }) => data.question && channel.postMessage({ ...${grant}, generation: ${generation} })`)
     await one.evaluate('api.signOut()')
     expect(await token(one)).toMatch(/^T.{20}/)
+    expect(server.seen.token).toHaveLength(2)
+  })
+
+  it('tabs that know of an earlier sign-out use the token of a tab that opens later', async () => {
+    const server = await startSite()
+    const [first] = (await openTabs(server.url, 1)) as [Page]
+    await call(first)
+    await first.evaluate('api.signOut()')
+    const later = await first.context().newPage()
+    await later.goto(server.url)
+    await later.getByText('ready').waitFor()
+    await later.evaluate('make(true)')
+    const shared = await token(later)
+    expect(await token(first)).toBe(shared)
     expect(server.seen.token).toHaveLength(2)
   })
 
