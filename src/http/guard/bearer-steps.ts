@@ -4,6 +4,7 @@ import { AuthError } from '../../shared/errors.js'
 import { emitter, refusalEvent } from '../../shared/events.js'
 import { callHost } from '../../shared/host-call.js'
 import { misuse } from '../../shared/misuse.js'
+import type { Source } from '../../shared/queues/fair-queue.js'
 import { isThenable } from '../../shared/values.js'
 import { syncVerifierOf } from '../../tokens/sync-verifier.js'
 import { toVerifiedToken, type VerifiedToken } from '../../tokens/verified-token.js'
@@ -67,15 +68,15 @@ export function createBearerSteps(settings: BearerSettings): BearerSteps {
     const cached = sync?.fromCache(text)
     if (cached) return cached
     assertB64Token(text)
-    return waitForTurn(() => sourceOf(req))?.then(() => verify(req, text)) ?? verify(req, text)
+    // Read at once: when a stream of HTTP/2 has ended, it does not know its connection any more.
+    const source = sourceOf(req)
+    return waitForTurn(() => source)?.then(() => verify(source, text)) ?? verify(source, text)
   }
 
   /** Verifies a token: at once, unless its key has to be fetched or the verifier is the host's own. */
-  function verify(req: IncomingMessage, text: string): VerifiedToken | Promise<VerifiedToken> {
+  function verify(source: Source, text: string): VerifiedToken | Promise<VerifiedToken> {
     const options = { timeout, passThrough: VERIFIER_REFUSALS }
-    return (
-      sync?.verifySync(text) ?? limitHostCalls(sourceOf(req), () => callHost('keys', () => askVerifier(text), options))
-    )
+    return sync?.verifySync(text) ?? limitHostCalls(source, () => callHost('keys', () => askVerifier(text), options))
   }
 
   /** Asks a verifier that may be the host's own. A forgotten `return` in its `verify` must not count as a token. */
@@ -109,16 +110,17 @@ export function createBearerSteps(settings: BearerSettings): BearerSteps {
     }
   }
 
-  async function askHostLater(req: IncomingMessage, auth: VerifiedToken): Promise<Admission> {
-    const found = await limitHostCalls(sourceOf(req), () => askHost(settings, auth))
+  async function askHostLater(source: Source, auth: VerifiedToken): Promise<Admission> {
+    const found = await limitHostCalls(source, () => askHost(settings, auth))
     assertNotExpired(auth)
     return { auth, user: found && toRequestUser(found) }
   }
 
   async function checkLater(req: IncomingMessage, identified: Promise<VerifiedToken>): Promise<Admission> {
+    const source = sourceOf(req)
     const auth = await identified
     authorize(auth)
-    return asksHost ? askHostLater(req, auth) : { auth, user: undefined }
+    return asksHost ? askHostLater(source, auth) : { auth, user: undefined }
   }
 
   return {
@@ -126,7 +128,7 @@ export function createBearerSteps(settings: BearerSettings): BearerSteps {
       const auth = identify(req)
       if (isThenable(auth)) return checkLater(req, auth)
       authorize(auth)
-      return auth && asksHost ? askHostLater(req, auth) : { auth, user: undefined }
+      return auth && asksHost ? askHostLater(sourceOf(req), auth) : { auth, user: undefined }
     },
     refuse(thrown, req) {
       const error = asRefusal('guard', thrown)

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { connect, createServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
+import { connect, constants, createServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { type RequireBearerOptions, requireBearer } from 'express-token-endpoint'
 import { expect, it, onTestFinished } from 'vitest'
@@ -52,6 +52,32 @@ it('holds 128 calls of one connection, and refuses all of them when one more com
   const other = open().request({ ':path': '/', authorization })
   await expect.poll(() => calls).toBe(129)
   other.destroy()
+})
+
+it('counts the calls of streams that the client has reset', async () => {
+  let calls = 0
+  const isRevoked = () => {
+    calls++
+    return new Promise<boolean>(() => {})
+  }
+  let begun = 0
+  const open = await start({ isRevoked, timeout: '1m' }, () => void begun++)
+  const session = open()
+  await once(session, 'connect')
+  // Each token is a new one, so that most of them wait for their verification while their stream ends.
+  for (let i = 0; i < 200; i++) {
+    const { token } = tokens.issue({ accountId: `acc-${i}` })
+    const stream = session.request({ ':path': '/', ':method': 'POST', authorization: `Bearer ${token}` })
+    stream.on('error', () => {}).end()
+    setImmediate(() => stream.close(constants.NGHTTP2_CANCEL))
+    if (i % 50 === 49) await expect.poll(() => begun).toBe(i + 1)
+  }
+  let status: unknown
+  session.request({ ':path': '/', authorization }).on('response', (headers) => {
+    status = headers[':status']
+  })
+  await expect.poll(() => status).toBe(503)
+  expect(calls).toBe(128)
 })
 
 it.each<[string, Record<string, string>, ((req: Http2ServerRequest) => unknown) | undefined]>([
