@@ -70,30 +70,32 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
       return known
     }
 
+    /** Leaves no limit begun where one has no room, because the attempt waits. */
     function begin(added = check()): boolean {
-      for (const limit of added) {
-        if (limit.begin(keyOf(limit.name))) begun.add(limit)
-        else {
-          end()
-          return false
-        }
-      }
-      return true
+      const hasBegun = !hasEnded && added.every((limit) => limit.begin(keyOf(limit.name)) && begun.add(limit))
+      if (!hasBegun) leave()
+      return hasBegun
+    }
+
+    /** Returns the limits at which the attempt was under way. */
+    function leave(): Limit[] {
+      const left = [...begun]
+      for (const limit of left) limit.end(keyOf(limit.name))
+      begun.clear()
+      return left
     }
 
     /** Ends the attempt, as a failure of all limits or of one. */
     function end(failed?: LimitName | 'all'): Promise<unknown> {
       hasEnded = true
       const counting: Promise<unknown>[] = []
-      for (const limit of begun) {
+      for (const limit of leave()) {
         const key = keyOf(limit.name)
-        limit.end(key)
         if (failed !== 'all' && failed !== limit.name) continue
         counting.push(countFailure(limit, key, storeFailed, entered.get(limit)))
         entered.delete(limit)
       }
       for (const one of entered.values()) one.leave()
-      begun.clear()
       entered.clear()
       return Promise.all(counting)
     }

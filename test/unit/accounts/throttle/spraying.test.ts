@@ -169,6 +169,20 @@ describe('a password that failed at 20 accounts', () => {
     await expect(spend(throttle, SPRAYED, emailOf(99), '192.0.2.1')).rejects.toMatchObject({ code: 'overloaded' })
   })
 
+  it('is counted for logins that had to wait for room in another limit', async () => {
+    const budgets = { ...OFF, pair: { points: 1, duration: '1h' } } as const
+    const throttle = createThrottle({ spraying: true, budgets })
+    for (let i = 0; i < 20; i++) {
+      const under = await spend(throttle, 'other', emailOf(i), addressOf(i))
+      const waiting = throttle.attempt(emailOf(i), addressOf(i), silent, throttle.digestPassword?.(SPRAYED))
+      expect(waiting.begin()).toBe(false)
+      under.giveBack()
+      expect(waiting.begin()).toBe(true)
+      await waiting.failed?.()
+    }
+    expect(await spray(throttle, 100, 200, SPRAYED, '192.0.2.1')).toBe(3)
+  })
+
   it('is none because of simultaneous right logins: 60 of one network with one password', async () => {
     const throttle = createThrottle({ spraying: true })
     const pending = await Promise.all(

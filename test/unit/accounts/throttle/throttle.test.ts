@@ -121,6 +121,10 @@ describe('the budgets, by default', () => {
     }
     expect(await guesses(throttle, 8)).toBe(8)
     await expect(begin()).rejects.toMatchObject({ code: 'overloaded' })
+    // A queue may ask a login too late.
+    const late = throttle.attempt('alice@example.com', '192.0.2.2', silent)
+    late.giveBack()
+    expect(late.begin()).toBe(false)
     pending.giveBack()
     expect(await guesses(throttle, 200)).toBe(1)
   })
