@@ -2,6 +2,7 @@ import { AuthError, type Dependency, isAuthError, type LoginRefusal } from '../s
 import { tell } from '../shared/events.js'
 import { callHost, withDeadline } from '../shared/host-call.js'
 import type { Source } from '../shared/queues/fair-queue.js'
+import { isThenable } from '../shared/values.js'
 import { type Account, type AccountStore, type FoundAccount, readAccount } from './account.js'
 import type { Passwords, PasswordsSlot } from './passwords/passwords.js'
 import { isTooLong } from './throttle/account-key.js'
@@ -45,9 +46,10 @@ export interface Login {
   (credentials: Credentials, context: LoginContext): Promise<LoggedIn>
   /**
    * Refuses a client whose address is known to have reached its failed-login limit. Call it before the body is read.
+   * @returns a promise where the host's own throttle returns one
    * @throws AuthError `too_many_attempts`
    */
-  checkAddress(address: string | undefined): void
+  checkAddress(address: string | undefined): Promise<unknown> | undefined
 }
 
 /** Refusals of a queue slot and of the failed-login limits: the password was not checked. */
@@ -152,7 +154,12 @@ export function createLogin({ store, passwords, throttle, timeout, clock = SYSTE
     }
   }
 
-  return Object.assign(logIn, { checkAddress: (address?: string) => throttle?.checkAddress?.(address) })
+  function checkAddress(address: string | undefined): Promise<unknown> | undefined {
+    const checked: unknown = throttle?.checkAddress?.(address)
+    return isThenable(checked) ? callHost('throttle', () => checked, throttling) : undefined
+  }
+
+  return Object.assign(logIn, { checkAddress })
 }
 
 /** Creates the attempt of a host's own throttle, which counts it before the password is checked. */

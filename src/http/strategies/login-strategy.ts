@@ -86,8 +86,8 @@ export function createLoginSteps(settings: LoginSettings): LoginSteps {
     const { address } = subject
     const source = sourceOf(req)
     // Nothing is awaited before the body is read, because a listener of the host may already make it flow.
-    login.checkAddress(address)
-    const parseBody = await readBody(req, settings)
+    const checked = login.checkAddress(address)
+    const [parseBody] = await Promise.all([readBody(req, settings), checked])
     await waitForTurn(() => source)
     const credentials = credentialsIn(parseBody(), settings.bodyLimit)
     if (emailInEvents) subject.email = credentials.email

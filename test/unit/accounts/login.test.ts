@@ -653,6 +653,17 @@ describe('checkAddress', () => {
     checkAddress('192.0.2.2')
   })
 
+  it('waits for a throttle of the host, whose failure is no refusal', async () => {
+    const checkOf = (checkAddress: () => Promise<never>) =>
+      createLoginOf({ ...parts, throttle: { spend: () => expect.fail('spend'), checkAddress } }).checkAddress(
+        '192.0.2.1',
+      )
+    const refusal = new AuthError('too_many_attempts')
+    await expect(checkOf(() => Promise.reject(refusal))).rejects.toBe(refusal)
+    const failing = checkOf(() => Promise.reject(new Error('down')))
+    await expect(failing).rejects.toMatchObject({ code: 'unavailable', dependency: 'throttle' })
+  })
+
   it('refuses nobody without a throttle, or with one that cannot tell', () => {
     for (const throttle of [undefined, { spend: () => expect.fail('spend') }]) {
       createLoginOf({ ...parts, throttle }).checkAddress('192.0.2.1')
