@@ -64,11 +64,9 @@ export class LoginStrategy {
     const outcome = outcomeOf(this, req)
     const subject: EventSubject = { address: addressOf(req) }
     logIn(req, subject)
+      .then(({ asOf, ...found }) => ({ asOf, user: toRequestUser(found) }))
       .then(
-        ({ asOf, ...found }) => {
-          const user = toRequestUser(found)
-          return succeed(outcome, user, { asOf }, verify && ((done) => verify(user, done)))
-        },
+        ({ asOf, user }) => succeed(outcome, user, { asOf }, verify && ((done) => verify(user, done))),
         (thrown: unknown) => failOrError(outcome, refuse(thrown, subject)),
       )
       .catch(throwLater)

@@ -262,6 +262,19 @@ describe('LoginStrategy', () => {
     expect([failing.status, failing.headers['retry-after']]).toEqual([503, '5'])
   })
 
+  it('hands an account that cannot be read to the error handler', async () => {
+    const get = () => {
+      throw new Error('closed')
+    }
+    const own = (email: string) => accounts.findByEmail(email)
+    const lazy = async (email: string) =>
+      Object.defineProperty({ ...(await own(email)) }, 'name', { enumerable: true, get })
+    const { status, body } = await logIn(
+      appOf(new LoginStrategy({ ...options, accounts: lazy as never, onEvent: () => {} })),
+    )
+    expect([status, body.code]).toEqual([503, 'unavailable'])
+  })
+
   it('keeps concurrent requests apart', async () => {
     const app = appOf(new LoginStrategy(options))
     const attempts = Array.from({ length: 20 }, (_, i) => (i % 2 ? PASSWORD : 'wrong'))
