@@ -10,9 +10,10 @@ import { AuthError } from '../../shared/errors.js'
  * @throws AuthError `cross_site_form`
  */
 export function assertOwnSite(headers: IncomingHttpHeaders, allowed: ReadonlySet<string>): void {
-  const { origin, host, 'sec-fetch-site': site, 'x-forwarded-host': forwarded } = headers
+  const { origin, host, ':authority': authority, 'sec-fetch-site': site, 'x-forwarded-host': forwarded } = headers
   if (origin !== undefined && allowed.has(origin)) return
-  const isOther = site === undefined ? origin !== undefined && !isAt(origin, [host, forwarded]) : site === 'cross-site'
+  const isOther =
+    site === undefined ? origin !== undefined && !isAt(origin, [host, authority, forwarded]) : site === 'cross-site'
   if (isOther) throw new AuthError('cross_site_form')
 }
 

@@ -47,6 +47,7 @@ describe('a form of a browser', () => {
     ['of another site without an origin', true, { 'sec-fetch-site': 'cross-site' }],
     ['of another site that claims this origin', true, { 'sec-fetch-site': 'cross-site', origin: `https://${HOST}` }],
     ['of an old browser, of this origin', false, { origin: `https://${HOST}` }],
+    ['of an old browser, over HTTP/2', false, { origin: `https://${HOST}`, host: undefined, ':authority': HOST }],
     ['of an old browser, with another port', false, { origin: `http://${HOST}:3000`, host: `${HOST}:8080` }],
     ['of an old browser, of an IPv6 address', false, { origin: 'http://[::1]:3000', host: '[::1]:3000' }],
     [
