@@ -1,10 +1,10 @@
 import { createPrivateKey, createPublicKey, ECDH, X509Certificate } from 'node:crypto'
-import { isPlainObject } from '../../shared/options.js'
-import { own } from '../../shared/values.js'
-import { parseJson } from '../jwt/compact-jws.js'
 
 /** The start of PEM text, plain or in base64, and of a public key in the format of RFC 4716. */
 const PEM = /-----BEGIN|LS0tLS1CRUdJTi|---- BEGIN SSH2/
+
+/** A JWK that is no secret, or a JWK set, in JSON or as a literal of a language, also within other text or escaped in it. */
+const JWK = /\bkty\\*["']?\s*:\s*\\*["'](?!oct)|"keys\\*"\s*:\s*\[/
 
 /** A public key of OpenSSH, as a line of text and as bytes (RFC 4253 section 6.6). */
 const SSH_LINE = /(?:^|\s)(?:ssh-|ecdsa-sha2-|sk-)\S+ AAAA/
@@ -34,18 +34,11 @@ function readingsOf(bytes: Buffer): Buffer[] {
 function formatOf(bytes: Buffer): string | undefined {
   const text = bytes.toString().replaceAll('\0', '')
   if (PEM.test(text)) return 'PEM'
-  if (isJwk(text)) return 'JWK'
+  if (JWK.test(text)) return 'JWK'
   if (SSH_LINE.test(text) || SSH_BYTES.test(bytes.toString('latin1'))) return 'key of SSH'
   if (bytes[0] === SEQUENCE && DER_READERS.some((read) => succeeds(() => read(bytes)))) return 'key in DER'
   const curve = CURVES[bytes.length]
   return curve && succeeds(() => ECDH.convertKey(bytes, curve)) ? 'point of an EC key' : undefined
-}
-
-function isJwk(text: string): boolean {
-  const json = parseJson(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1))
-  if (!isPlainObject(json)) return false
-  const kty = own(json, 'kty')
-  return Array.isArray(own(json, 'keys')) || (typeof kty === 'string' && kty !== 'oct')
 }
 
 /** The first byte of a structure in DER (ITU-T X.690 section 8.9). Most secrets begin otherwise, and need no reader. */

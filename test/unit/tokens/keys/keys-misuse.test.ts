@@ -367,6 +367,10 @@ describe('another form of a key pair as a secret', () => {
     ['a key of RFC 4716', 'PEM', `---- BEGIN SSH2 PUBLIC KEY ----\n${ssh.toString('base64')}`],
     ['a PEM in hex', 'PEM', Buffer.from(pem).toString('hex')],
     ['a JWK in base64', 'JWK', Buffer.from(JSON.stringify({ kty: 'RSA', n, e })).toString('base64')],
+    ['two JWKs', 'JWK', JSON.stringify([{ kty: 'RSA', n, e }, { kty: 'EC' }])],
+    ['a JWK within other JSON', 'JWK', JSON.stringify({ empty: {}, key: { kty: 'RSA', n, e } }, null, 2)],
+    ['a JWK in a JSON string', 'JWK', JSON.stringify(JSON.stringify({ kty: 'RSA', n, e }))],
+    ['a JWK as a literal', 'JWK', `{ kty: 'RSA', n: '${n}' }`],
     ['an EC point', 'point of an EC key', point],
     ['a point of P-384', 'point of an EC key', der(pairOf('ES384').publicKey, 'spki').subarray(-97)],
     ['a point of P-521', 'point of an EC key', der(pairOf('ES512').publicKey, 'spki').subarray(-133)],
@@ -385,6 +389,7 @@ describe('another form of a key pair as a secret', () => {
     ['bytes that begin as an EC point does', Buffer.from([4, ...Array(64).fill(7)])],
     ['hex', '0123456789abcdef'.repeat(4)],
     ['base64', Buffer.alloc(48, 7).toString('base64')],
+    ['a JWK of a secret', JSON.stringify({ kty: 'oct', k: n })],
     ['a sentence about a key of SSH', 'the passphrase of my ssh-rsa key, which nobody knows'],
   ])('is not seen in a secret: %s', (_, secret) => {
     expect(issuerOf({ alg: 'HS256', secret })).not.toThrow()
