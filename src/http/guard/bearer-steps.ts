@@ -68,15 +68,18 @@ export function createBearerSteps(settings: BearerSettings): BearerSteps {
     const cached = sync?.fromCache(text)
     if (cached) return cached
     assertB64Token(text)
-    // Read at once: when a stream of HTTP/2 has ended, it does not know its connection any more.
-    const source = sourceOf(req)
-    return waitForTurn(() => source)?.then(() => verify(source, text)) ?? verify(source, text)
+    let source: Source | undefined
+    // Read before the wait: when a stream of HTTP/2 has ended, it does not know its connection any more.
+    const readSource = () => (source ??= sourceOf(req))
+    return waitForTurn(readSource)?.then(() => verify(readSource, text)) ?? verify(readSource, text)
   }
 
   /** Verifies a token: at once, unless its key has to be fetched or the verifier is the host's own. */
-  function verify(source: Source, text: string): VerifiedToken | Promise<VerifiedToken> {
+  function verify(readSource: () => Source, text: string): VerifiedToken | Promise<VerifiedToken> {
     const options = { timeout, passThrough: VERIFIER_REFUSALS }
-    return sync?.verifySync(text) ?? limitHostCalls(source, () => callHost('keys', () => askVerifier(text), options))
+    return (
+      sync?.verifySync(text) ?? limitHostCalls(readSource(), () => callHost('keys', () => askVerifier(text), options))
+    )
   }
 
   /** Asks a verifier that may be the host's own. A forgotten `return` in its `verify` must not count as a token. */

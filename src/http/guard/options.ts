@@ -134,12 +134,15 @@ export function readRequireBearerOptions(options: RequireBearerOptions) {
   return completed(caller, options, readOptions<RequireBearerOptions, typeof schema>(caller, options, schema, aliases))
 }
 
+/** The options of the strategy, and other names of its scopes. Passport and other strategies have names of their own. */
+const NO_EFFECT = [...Object.keys(strategySchema), ...Object.keys(aliases).filter((name) => /scope/i.test(name))]
+
 /**
  * Refuses an option of the strategy that is passed to `passport.authenticate()`, where it would have no effect.
  * @throws TypeError naming the option
  */
 export function assertNoBearerOption(options: object): void {
-  const name = Object.keys(strategySchema).find((known) => Object.hasOwn(options, known))
+  const name = NO_EFFECT.find((known) => Object.hasOwn(options, known))
   if (name === undefined) return
   throw misuse(
     `BearerStrategy: passport.authenticate() takes no "${name}". Pass it to new BearerStrategy({ ${name} })`,

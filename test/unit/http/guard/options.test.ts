@@ -43,6 +43,8 @@ it('refuses its own options in passport.authenticate(), and leaves those of Pass
     'isRevoked',
     'optional',
     'realm',
+    'scopes',
+    'requiredScopes',
   ]) {
     const message = `BearerStrategy: passport.authenticate() takes no "${option}". Pass it to new BearerStrategy({ ${option} })`
     expectMisuse(() => assertNoBearerOption({ session: false, [option]: undefined }), message)
