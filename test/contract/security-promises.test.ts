@@ -165,7 +165,7 @@ describe('the page on security promises', () => {
   })
 
   it('a stored hash of a high cost: 503 before it is checked, and an event with the account', async () => {
-    const [times] = numbers(/A stored hash that costs more than (\d+) times as much as a new one is not checked/) as [
+    const [times] = numbers(/A stored argon2id or bcrypt hash that costs more than (\d+) times as much as a new one is not checked/) as [
       number,
     ]
     const hash = (memory: number, passes: number) =>
