@@ -139,12 +139,12 @@ const TOKEN_EVENTS: Partial<Record<AuthErrorCode, AuthEvent['type']>> = {
 }
 
 /** Returns the event for a refusal by the token endpoint or by the guard. */
-export function refusalEvent(by: 'token' | 'bearer', error: AuthError): Told<AuthEvent> {
+export function refusalEvent(part: 'token' | 'guard', error: AuthError): Told<AuthEvent> {
   const { code, reason, accountId, tokenId, dependency, limit } = bare(error)
   if (dependency) {
     return { type: 'dependency.failed', dependency, refused: true, ...(accountId && { accountId }), error: error.cause }
   }
-  const type = (by === 'token' && TOKEN_EVENTS[code]) || `${by}.refused`
+  const type = part === 'guard' ? 'bearer.refused' : (TOKEN_EVENTS[code] ?? 'token.refused')
   const about = {
     ...(reason && { reason }),
     ...(accountId && { accountId }),

@@ -31,3 +31,12 @@ export function memberOf(object: object, name: string): unknown {
 export function bare<T extends object>(members: T): T {
   return Object.assign(Object.create(null), members)
 }
+
+/** Parses JSON. Returns undefined for text that is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

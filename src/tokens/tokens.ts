@@ -61,7 +61,7 @@ export function createTokenIssuer(options: TokenIssuerOptions): TokenIssuer {
 }
 
 /** The options of an issuer after {@link issuerSchema}: times in milliseconds, the keys still unread. */
-export interface IssuerSettings extends Omit<Environment, 'audience' | 'keys'> {
+export interface IssuerSettings extends Omit<VerifierSettings, 'audience' | 'keys'> {
   audience: string | undefined
   clientId: string | undefined
   keys: unknown
@@ -127,7 +127,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
 
 const hasRemoteKeys = (keys: unknown) => [keys].flat().some(isRemoteKeys)
 
-interface Environment {
+interface VerifierSettings {
   issuer: string
   audience: string
   keys: KeySource
@@ -138,7 +138,7 @@ interface Environment {
 
 const factsOf = ({ token }: Verification) => ({ accountId: token.accountId, tokenId: token.id })
 
-function verifierOf({ issuer, audience, keys, clock, clockTolerance: tolerance, cache }: Environment): {
+function verifierOf({ issuer, audience, keys, clock, clockTolerance: tolerance, cache }: VerifierSettings): {
   verifier: TokenVerifier
   sync: SyncVerifier
 } {

@@ -47,14 +47,12 @@ export function isVerifiedToken(value: unknown): value is VerifiedToken {
   return hasBrand('VerifiedToken', value)
 }
 
-/** The environment that a token was checked against. */
-interface Environment {
-  issuer: string
-  audience: string
-}
-
 /** Creates the verified token of a payload with valid claims. */
-export function describeToken(claims: Claims, payload: Payload, { issuer, audience }: Environment): VerifiedToken {
+export function describeToken(
+  claims: Claims,
+  payload: Payload,
+  { issuer, audience }: Pick<VerifiedToken, 'issuer' | 'audience'>,
+): VerifiedToken {
   const { sub, jti, iat, exp, scope } = claims
   return new Verified({
     id: jti,

@@ -93,14 +93,29 @@ describe('the layers of src', () => {
     expect(show(OWN.filter((one) => !inRoom(one) && floorOf(one.from) >= floorOf(one.to)))).toEqual([])
   })
 
-  it('nothing imports itself, by whatever detour', () => {
-    const reach = (file: string, seen = new Set<string>()): Set<string> => {
-      for (const { from, to } of OWN) {
-        if (from === file && !seen.has(to)) reach(to, seen.add(to))
-      }
+  /** Returns the nodes of a graph that lead back to themselves. */
+  const circlesIn = (edges: readonly (readonly [from: string, to: string])[]) => {
+    const reach = (node: string, seen = new Set<string>()): Set<string> => {
+      for (const [from, to] of edges) if (from === node && !seen.has(to)) reach(to, seen.add(to))
       return seen
     }
-    expect(FILES.filter((file) => reach(file).has(file))).toEqual([])
+    return [...new Set(edges.map(([from]) => from))].filter((node) => reach(node).has(node))
+  }
+
+  it('nothing imports itself, by whatever detour', () => {
+    expect(circlesIn(OWN.map(({ from, to }) => [from, to]))).toEqual([])
+  })
+
+  it('the files and folders of one folder do not import each other in a circle, types included', () => {
+    const parents = (file: string): string[] =>
+      file.includes('/') ? [...parents(posix.dirname(file)), posix.dirname(file)] : ['.']
+    const circles = [...new Set(FILES.flatMap(parents))].flatMap((folder) => {
+      const prefix = folder === '.' ? '' : `${folder}/`
+      const childOf = (file: string) => file.startsWith(prefix) && `${prefix}${file.slice(prefix.length).split('/')[0]}`
+      const edges = OWN.map(({ from, to }) => [childOf(from), childOf(to)] as const)
+      return circlesIn(edges.filter((edge): edge is [string, string] => edge.every(Boolean) && edge[0] !== edge[1]))
+    })
+    expect(circles).toEqual([])
   })
 
   it('tokens/ and accounts/ do not know each other', () => {

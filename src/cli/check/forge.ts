@@ -1,5 +1,5 @@
 import { createHmac, type KeyObject } from 'node:crypto'
-import { parseJson } from '../../tokens/jwt/compact-jws.js'
+import { parseJson } from '../../shared/values.js'
 import { signCompact } from '../../tokens/jwt/signature.js'
 import { ALGORITHMS, type Algorithm } from '../../tokens/keys/algorithms.js'
 import { generatePair } from '../keygen/new-key.js'

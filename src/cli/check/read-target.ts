@@ -3,6 +3,7 @@ import { isExposed, withoutEndSlashes } from '../../shared/urls.js'
 import { readWebUrl } from '../../shared/web-url.js'
 import { checked } from '../command.js'
 import { UsageError } from '../command-error.js'
+import { pathLike } from './path-check.js'
 import type { Guarded } from './target.js'
 
 /** The path that the specification names. */
@@ -35,22 +36,12 @@ function confidential(url: URL, plainHttp: boolean): URL {
   )
 }
 
+const path = pathLike('/api/v2013/statements')
+
 /** Reads a path below the base URL. */
 export function readPath(what: string, base: URL, value: string): URL {
-  return checked(what, path(base), value)
+  return new URL(base.origin + withoutEndSlashes(base.pathname) + checked(what, path, value))
 }
-
-const path =
-  (base: URL): Check<URL> =>
-  (value) => {
-    const wanted = 'a path below the base URL, like /api/v2013/statements'
-    if (typeof value !== 'string' || !/^\/[^\s#\\]*$/.test(value)) throw new InvalidOption(wanted, slashHint(value))
-    return new URL(base.origin + withoutEndSlashes(base.pathname) + value)
-  }
-
-/** Returns the hint for a path without its first slash. */
-export const slashHint = (value: unknown): string =>
-  typeof value === 'string' && !value.startsWith('/') ? 'A path begins with a slash' : ''
 
 /** Reads the paths of `--guarded`. */
 export function readGuardedList(base: URL, values: readonly string[], plainHttp: boolean): Guarded[] {

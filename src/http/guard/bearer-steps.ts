@@ -49,8 +49,8 @@ const VERIFIER_REFUSALS = ['invalid_token', 'unavailable'] as const
 const MOST_AHEAD = 60_000
 
 /** Returns whether a time is at most `span` ago. A time that is not a number, or far in the future, is not. */
-function isWithin(span: number, since: number, now: number): boolean {
-  return now - since <= span && since - now <= MOST_AHEAD
+function isRecent(time: number, span: number, now: number): boolean {
+  return now - time <= span && time - now <= MOST_AHEAD
 }
 
 /** Creates the guard's steps: identify → authorize → ask the host. */
@@ -107,7 +107,7 @@ export function createBearerSteps(settings: BearerSettings): BearerSteps {
     if (anyScope && !anyScope.some((enough) => scopes.includes(enough))) {
       throw new AuthError('insufficient_scope', { scope: anyScope, accountId, tokenId })
     }
-    if (signedInWithin !== undefined && !isWithin(signedInWithin, auth.issuedAt.getTime(), now())) {
+    if (signedInWithin !== undefined && !isRecent(auth.issuedAt.getTime(), signedInWithin, now())) {
       const maxAge = Math.floor(signedInWithin / 1000)
       throw new AuthError('insufficient_user_authentication', { maxAge, accountId, tokenId })
     }
@@ -135,7 +135,7 @@ export function createBearerSteps(settings: BearerSettings): BearerSteps {
     },
     refuse(thrown, req) {
       const error = asRefusal('guard', thrown)
-      emit({ address: addressOf(req) }, refusalEvent('bearer', error))
+      emit({ address: addressOf(req) }, refusalEvent('guard', error))
       return error
     },
   }

@@ -6,7 +6,7 @@ import { createFairQueue, type QueueLimits, type Source } from '../../shared/que
 /** The requests that continue in one turn of the event loop. The app's other requests are served in between. */
 const PER_TURN = 8
 
-interface Waiter {
+interface WaitingRequest {
   continue(): void
   /** Makes room for a request of a network that has fewer waiting. */
   drop(): void
@@ -21,7 +21,7 @@ export type WaitForTurn = (sourceOf: () => Source) => Promise<void> | undefined
 
 /** Creates a queue that lets 8 requests continue in each turn of the event loop. */
 export function createTurnQueue(limits: QueueLimits): WaitForTurn {
-  const waiting = createFairQueue<Waiter>(limits, (waiter) => waiter.drop())
+  const waiting = createFairQueue<WaitingRequest>(limits, (waiter) => waiter.drop())
   let left = PER_TURN
   let isScheduled = false
 

@@ -7,7 +7,7 @@ import { type Answer, refusalAnswer, tokenAnswer, withAllHeaders } from '../shar
 import { answerThenClose, hasUnreadBody } from '../shared/close-after-answer.js'
 import { sendAnswer } from '../shared/send-answer.js'
 import { addressOf } from '../shared/source.js'
-import { createLoginSteps } from '../strategies/login-strategy.js'
+import { createLoginSteps } from './login-steps.js'
 import { readTokenRouterOptions, type TokenRouterOptions } from './options.js'
 
 /** Returns whether a proxy seems to be in front of an app that trusts none. */

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { isPlainObject } from '../../shared/options.js'
-import { own } from '../../shared/values.js'
+import { own, parseJson } from '../../shared/values.js'
 
 /** A token before its signature is checked. Its payload must not be read before. */
 export interface CompactToken {
@@ -54,13 +54,4 @@ function readHeader(part: string): Header | undefined {
 function canonicalBytes(part: string): Buffer | undefined {
   const bytes = Buffer.from(part, 'base64url')
   return part !== '' && bytes.toString('base64url') === part ? bytes : undefined
-}
-
-/** Parses JSON. Returns undefined for text that is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

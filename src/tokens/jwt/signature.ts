@@ -12,13 +12,13 @@ import type { VerificationKey } from '../keys/key-ring.js'
 import type { CompactToken } from './compact-jws.js'
 
 /** Creates and checks signatures of one algorithm. */
-interface Signer {
+interface SignatureScheme {
   sign(signed: string, key: KeyObject): Buffer
   verify(signed: string, signature: Buffer, key: KeyObject): boolean
 }
 
 /** HMAC with SHA-2 (RFC 7518 section 3.2). */
-function hmac(hash: string): Signer {
+function hmac(hash: string): SignatureScheme {
   const macOf = (signed: string, key: KeyObject) => createHmac(hash, key).update(signed).digest()
   return {
     sign: macOf,
@@ -33,7 +33,7 @@ function hmac(hash: string): Signer {
  * RSA and ECDSA signatures (RFC 7518 sections 3.3 to 3.5). `options` are those of `node:crypto`, which would also read options from a
  * polluted prototype.
  */
-function keyPair(hash: string, options: object): Signer {
+function keyPair(hash: string, options: object): SignatureScheme {
   return {
     sign(signed, key) {
       const input = { __proto__: null, key, ...options } as SignKeyObjectInput
@@ -52,7 +52,7 @@ const PSS = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RS
 /** A signature is the two numbers R and S, each of the curve's length (RFC 7518 section 3.4). */
 const P1363 = { dsaEncoding: 'ieee-p1363' }
 
-const SIGNERS: Readonly<Record<Algorithm, Signer>> = {
+const SCHEMES: Readonly<Record<Algorithm, SignatureScheme>> = {
   HS256: hmac('sha256'),
   HS384: hmac('sha384'),
   HS512: hmac('sha512'),
@@ -75,10 +75,10 @@ export function signCompact(
 ): string {
   const head = Buffer.from(JSON.stringify(header)).toString('base64url')
   const signed = `${head}.${Buffer.from(JSON.stringify(payload)).toString('base64url')}`
-  return `${signed}.${SIGNERS[header.alg].sign(signed, key).toString('base64url')}`
+  return `${signed}.${SCHEMES[header.alg].sign(signed, key).toString('base64url')}`
 }
 
 /** Returns whether a key made a token's signature, by the key's own algorithm (RFC 7515 section 5.2). */
 export function isSignedBy({ signed, signature }: CompactToken, { alg, key }: VerificationKey): boolean {
-  return SIGNERS[alg].verify(signed, signature, key)
+  return SCHEMES[alg].verify(signed, signature, key)
 }

@@ -1,10 +1,10 @@
 import { AuthError, type TokenRefusal } from '../../shared/errors.js'
 import { isPlainObject } from '../../shared/options.js'
-import { own } from '../../shared/values.js'
+import { own, parseJson } from '../../shared/values.js'
 import type { KeySource, VerificationKey } from '../keys/key-ring.js'
 import type { VerifiedToken } from '../verified-token.js'
 import { type Expectation, readClaims } from './claims.js'
-import { type CompactToken, parseJson, readCompact } from './compact-jws.js'
+import { type CompactToken, readCompact } from './compact-jws.js'
 import { TYP } from './issue-token.js'
 import { isSignedBy } from './signature.js'
 

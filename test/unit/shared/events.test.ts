@@ -73,7 +73,7 @@ describe('an observer harms nothing', () => {
 describe('refusalEvent', () => {
   it('tells the code, the reason, the account and the token, where there are such', () => {
     const about = { reason: 'revoked', accountId: 'acc-1', tokenId: 'j' } as const
-    expect(refusalEvent('bearer', new AuthError('invalid_token', about))).toStrictEqual({
+    expect(refusalEvent('guard', new AuthError('invalid_token', about))).toStrictEqual({
       type: 'bearer.refused',
       code: 'invalid_token',
       ...about,
@@ -84,10 +84,10 @@ describe('refusalEvent', () => {
     })
   })
 
-  it.each(['token', 'bearer'] as const)('tells a failed part as such, of a %s', (type) => {
+  it.each(['token', 'guard'] as const)('tells a failed part as such, of the %s', (part) => {
     const cause = new Error('connection lost')
     const error = new AuthError('unavailable', { dependency: 'accounts', cause })
-    expect(refusalEvent(type, error)).toStrictEqual({
+    expect(refusalEvent(part, error)).toStrictEqual({
       type: 'dependency.failed',
       dependency: 'accounts',
       refused: true,
@@ -112,7 +112,7 @@ describe('refusalEvent', () => {
   })
 
   it('tells of a refusal by the guard as such, for every code', () => {
-    expect(refusalEvent('bearer', new AuthError('overloaded'))).toStrictEqual({
+    expect(refusalEvent('guard', new AuthError('overloaded'))).toStrictEqual({
       type: 'bearer.refused',
       code: 'overloaded',
     })

@@ -5,7 +5,7 @@ import { JSON_TYPE, type LoginMembers, loginBody } from '../wire/login-body.js'
 import { headerWith } from '../wire/wire.js'
 import { readJwt, tokenIn } from './read-token.js'
 import { isSuccess } from './responses.js'
-import type { Answer, Send, Sent } from './send.js'
+import type { Received, Send, Sent } from './send.js'
 import { signIn } from './sign-in.js'
 
 type Headers = NonNullable<Sent['headers']>
@@ -26,7 +26,7 @@ export function createProbe(target: Target, send: Send) {
   const { email: user, password } = target.credentials
   const wrongPassword = otherCase(password)
 
-  async function post(body: string, { type = JSON_TYPE, query = {}, headers }: Posted = {}): Promise<Answer> {
+  async function post(body: string, { type = JSON_TYPE, query = {}, headers }: Posted = {}): Promise<Received> {
     const url = withQuery(target.token, query)
     const all = { 'Content-Type': type, ...wire.login.headers, ...headers }
     const answer = await send(url, { method: wire.login.method, headers: all, body })
@@ -35,7 +35,7 @@ export function createProbe(target: Target, send: Send) {
   }
 
   /** Sends a login with these members, as the wire format wants it. */
-  function logIn(members: LoginMembers, more: Posted & { as?: 'json' | 'form' } = {}): Promise<Answer> {
+  function logIn(members: LoginMembers, more: Posted & { as?: 'json' | 'form' } = {}): Promise<Received> {
     const { type, body } = loginBody(wire, members, more.as)
     return post(body, { ...more, type: more.type ?? type })
   }
@@ -155,7 +155,7 @@ async function those(
 }
 
 /** Returns what distinguishes two refusals of a guard. */
-export const looksOf = ({ status, headers, body }: Answer): string =>
+export const looksOf = ({ status, headers, body }: Received): string =>
   JSON.stringify([status, headers['www-authenticate'], body])
 
 export function withQuery(url: URL, query: Readonly<Record<string, string>>): URL {

@@ -1,10 +1,11 @@
 import { isToken } from '../../../client/grant.js'
 import { isPlainObject } from '../../../shared/options.js'
-import { type CompactToken, parseJson, readCompact } from '../../../tokens/jwt/compact-jws.js'
+import { parseJson } from '../../../shared/values.js'
+import { type CompactToken, readCompact } from '../../../tokens/jwt/compact-jws.js'
 import { Unjudged } from '../verdict.js'
-import { valueAt } from '../wire/read-answer.js'
 import type { Wire } from '../wire/wire.js'
-import type { Answer } from './send.js'
+import { valueAt } from './read-response.js'
+import type { Received } from './send.js'
 
 /** The parts of a token, not verified. */
 export interface ReadToken extends CompactToken {
@@ -18,7 +19,7 @@ export interface ReadToken extends CompactToken {
 const OPAQUE = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+$/
 
 /** @throws Unjudged without a token, so that rows that need a token are skipped and only the row about the login fails */
-export function tokenIn(answer: Answer, wire: Wire): string {
+export function tokenIn(answer: Received, wire: Wire): string {
   const token = wire.statuses.success.includes(answer.status) ? valueAt(answer, wire.token) : undefined
   if (wire.own ? isToken(token) : typeof token === 'string' && OPAQUE.test(token)) return token as string
   throw new Unjudged('there is no token for this row')

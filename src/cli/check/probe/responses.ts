@@ -1,10 +1,10 @@
 import { must } from '../verdict.js'
 import { orOf, type Statuses } from '../wire/wire.js'
-import type { Answer } from './send.js'
+import type { Received } from './send.js'
 
-export const isSuccess = ({ status }: Pick<Answer, 'status'>) => status >= 200 && status < 300
+export const isSuccess = ({ status }: Pick<Received, 'status'>) => status >= 200 && status < 300
 
-export function mustBe(statuses: number | Statuses, answer: Answer, what: string, hint = ''): void {
+export function mustBe(statuses: number | Statuses, answer: Received, what: string, hint = ''): void {
   const list = [statuses].flat()
   must(list.includes(answer.status), `${what} gets ${answer.status}, not ${orOf(list)}${hint && `. ${hint}`}`)
 }
@@ -13,14 +13,14 @@ export function mustBe(statuses: number | Statuses, answer: Answer, what: string
 const TYPES = ['application/json', 'application/problem+json', 'text/html', 'text/plain']
 
 /** Describes the media type of a response in our own words. */
-export function typeOf({ headers }: Answer): string {
+export function typeOf({ headers }: Received): string {
   const given = headers['content-type']
   if (given === undefined) return 'no Content-Type'
   return TYPES.find((type) => type === given.split(';', 1)[0]?.trim().toLowerCase()) ?? 'another Content-Type'
 }
 
 /** @throws Fault unless a response is problem details (RFC 9457) */
-export function mustBeProblem(answer: Answer, what: string): void {
+export function mustBeProblem(answer: Received, what: string): void {
   const type = typeOf(answer)
   must(type === 'application/problem+json', `${what} gets ${type}, not application/problem+json`)
 }
@@ -29,7 +29,7 @@ export function mustBeProblem(answer: Answer, what: string): void {
 const INSIDES = /\n[ \t]*at .+:\d+:\d+|&nbsp; at |node_modules|\.[cm]?[jt]s:\d+:\d+/
 
 /** @throws Fault when a refusal shows internals of the server, or repeats the request */
-export function mustTellNothing({ body }: Answer, sent: string, what: string): void {
+export function mustTellNothing({ body }: Received, sent: string, what: string): void {
   must(!INSIDES.test(body), `the response to ${what} shows a stack trace or a path on the server`)
   must(!body.includes(sent), `the response to ${what} repeats the request`)
 }
@@ -43,7 +43,7 @@ interface Challenge {
   maxAge: string | undefined
 }
 
-export function challengeIn({ headers }: Answer): Challenge {
+export function challengeIn({ headers }: Received): Challenge {
   const challenge = headers['www-authenticate'] ?? ''
   return {
     has: (scheme) =>

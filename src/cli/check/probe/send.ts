@@ -9,7 +9,8 @@ export interface Sent {
   body?: string
 }
 
-export interface Answer {
+/** A response of the app. */
+export interface Received {
   status: number
   headers: IncomingHttpHeaders
   body: string
@@ -26,7 +27,7 @@ export interface SendLimits {
   endsAt: number
 }
 
-export type Send = (url: URL, sent?: Sent) => Promise<Answer>
+export type Send = (url: URL, sent?: Sent) => Promise<Received>
 
 /**
  * Creates a function that sends each request unchanged on a new connection. It follows no redirect, so only the named server

@@ -4,7 +4,7 @@ import { Fault, Unjudged } from '../verdict.js'
 import { loginBody } from '../wire/login-body.js'
 import type { Wire } from '../wire/wire.js'
 import { tokenIn } from './read-token.js'
-import type { Answer, Send } from './send.js'
+import type { Received, Send } from './send.js'
 
 /** @throws Fault without a token */
 export function signIn(environment: Environment, send: Send, wire: Wire): Promise<string> {
@@ -24,7 +24,7 @@ async function withMapping({ token: url, credentials }: Environment, send: Send,
 
 /** Signs in with this package's own client. */
 async function withOwnClient({ token: url, credentials }: Environment, send: Send): Promise<string> {
-  let answer: Promise<Answer> | undefined
+  let answer: Promise<Received> | undefined
   const client = createTokenClient({
     // A placeholder, because the client refuses URLs that --plain-http allows.
     url: 'https://other.invalid',

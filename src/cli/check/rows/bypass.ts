@@ -1,8 +1,8 @@
 import type { Probe } from '../probe/probe.js'
+import { cookieLine } from '../probe/read-response.js'
 import { isSuccess } from '../probe/responses.js'
-import type { Answer } from '../probe/send.js'
+import type { Received } from '../probe/send.js'
 import { must, mustAll, type Row, Unjudged } from '../verdict.js'
-import { cookieLine } from '../wire/read-answer.js'
 import { loginOf } from './token-answer.js'
 
 /** Headers that made servers skip a guard, or believe that a proxy has checked. */
@@ -82,7 +82,7 @@ export const bypassRows: readonly Row<Probe>[] = [
   },
 ]
 
-const isInside = (answer: Answer, inside: Answer) =>
+const isInside = (answer: Received, inside: Received) =>
   isSuccess(answer) && inside.body !== '' && answer.body === inside.body
 
 /** Returns paths that some routers treat as the same, and some guards do not. */

@@ -1,8 +1,8 @@
 import { isPlainObject } from '../../../shared/options.js'
-import { parseJson } from '../../../tokens/jwt/compact-jws.js'
+import { parseJson } from '../../../shared/values.js'
 import type { Probe } from '../probe/probe.js'
 import { mustBe } from '../probe/responses.js'
-import type { Answer } from '../probe/send.js'
+import type { Received } from '../probe/send.js'
 import { must, type Row, Unjudged } from '../verdict.js'
 import { loginBody } from '../wire/login-body.js'
 import { orOf } from '../wire/wire.js'
@@ -57,7 +57,7 @@ export const refusalRows: readonly Row<Probe>[] = [
       must(wrong.status === unknown.status, `an unknown e-mail is ${unknown.status}, a wrong password ${wrong.status}`)
       // A value that differs between two refusals of one kind (an id, a time) reveals nothing about the account.
       const restlessBody = again.status === wrong.status && again.body !== wrong.body
-      const bodyOf = restlessBody ? shapeOf : ({ body }: Answer) => body
+      const bodyOf = restlessBody ? shapeOf : ({ body }: Received) => body
       must(bodyOf(wrong) === bodyOf(unknown), 'the bodies differ')
       const restless =
         again.status === wrong.status ? differing(wrong, again).filter((name) => name in unknown.headers) : []
@@ -77,13 +77,13 @@ export const refusalRows: readonly Row<Probe>[] = [
   },
 ]
 
-function differing(one: Answer, two: Answer): string[] {
+function differing(one: Received, two: Received): string[] {
   const names = new Set([...Object.keys(one.headers), ...Object.keys(two.headers)])
   return [...names].filter((name) => String(one.headers[name]) !== String(two.headers[name]))
 }
 
 /** Returns the names of all members, without their values. */
-function shapeOf({ body }: Answer): string {
+function shapeOf({ body }: Received): string {
   const names = (value: unknown): unknown =>
     isPlainObject(value) ? Object.entries(value).map(([name, inner]) => [name, names(inner)]) : typeof value
   return JSON.stringify(names(parseJson(body)))

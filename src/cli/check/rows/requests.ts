@@ -1,9 +1,9 @@
 import { type Probe, withQuery } from '../probe/probe.js'
+import { valueAt } from '../probe/read-response.js'
 import { isSuccess, mustBe, mustBeProblem, mustTellNothing } from '../probe/responses.js'
-import type { Answer } from '../probe/send.js'
+import type { Received } from '../probe/send.js'
 import { must, type Row, Unjudged } from '../verdict.js'
 import { FORM_TYPE } from '../wire/login-body.js'
-import { valueAt } from '../wire/read-answer.js'
 import { orOf, type Wire } from '../wire/wire.js'
 import { loginOf } from './token-answer.js'
 
@@ -176,7 +176,7 @@ export const requestRows: readonly Row<Probe>[] = [
     ownOnly: 'no standard demands problem details',
     async run(probe) {
       const { answers, send, target } = probe
-      const refusals: Record<string, () => Promise<Answer>> = {
+      const refusals: Record<string, () => Promise<Received>> = {
         'malformed JSON': answers.malformed,
         ...oddMembers(probe),
         'text/plain': answers.plainText,
@@ -215,7 +215,7 @@ const oddStatuses = ({ own, statuses }: Wire) =>
   own ? statuses.malformed : [...new Set([...statuses.malformed, ...statuses.wrongPassword])]
 
 /** Logins that lack a member, or have one of another type. A form has only text. */
-function oddMembers({ answers, logIn, mark, wire, post }: Probe): Record<string, () => Promise<Answer>> {
+function oddMembers({ answers, logIn, mark, wire, post }: Probe): Record<string, () => Promise<Received>> {
   const json = {
     'a number as password': () => logIn({ user: mark, password: 7 }),
     'an array': () => post('[]'),

@@ -1,10 +1,10 @@
 import { isPlainObject } from '../../../shared/options.js'
-import { parseJson } from '../../../tokens/jwt/compact-jws.js'
+import { parseJson } from '../../../shared/values.js'
 import type { Probe } from '../probe/probe.js'
+import { secondsOf, timeOf, valueAt } from '../probe/read-response.js'
 import { mustBe, typeOf } from '../probe/responses.js'
-import type { Answer } from '../probe/send.js'
+import type { Received } from '../probe/send.js'
 import { must, type Row, Unjudged } from '../verdict.js'
-import { secondsOf, timeOf, valueAt } from '../wire/read-answer.js'
 import { orOf, type Wire } from '../wire/wire.js'
 
 /** The members of the response. */
@@ -139,14 +139,14 @@ export const tokenAnswerRows: readonly Row<Probe>[] = [
  * Returns the response to the login.
  * @throws Unjudged after a refused login, so that only the row about the login fails
  */
-export async function loginOf({ answers, wire }: Probe): Promise<Answer> {
+export async function loginOf({ answers, wire }: Probe): Promise<Received> {
   const answer = await answers.signedIn()
   if (!wire.statuses.success.includes(answer.status)) throw new Unjudged('the login gave no token')
   return answer
 }
 
 /** Returns a question about the likely cause of a refused login. */
-function likelyMistake({ status }: Answer, { own, statuses }: Wire): string {
+function likelyMistake({ status }: Received, { own, statuses }: Wire): string {
   if (status === 404 || status === 405)
     return `Are the URL and ${own ? '--path' : '"login.path" of the mapping'} right?`
   if (!own && status < 300) return 'Is "statuses.success" of the mapping right?'

@@ -1,10 +1,10 @@
 import { isPlainObject } from '../../../shared/options.js'
-import { parseJson } from '../../../tokens/jwt/compact-jws.js'
+import { parseJson } from '../../../shared/values.js'
 import { ALGORITHMS } from '../../../tokens/keys/algorithms.js'
 import type { Probe } from '../probe/probe.js'
+import { dateOf, timeOf } from '../probe/read-response.js'
 import { readJwt } from '../probe/read-token.js'
 import { must, type Row, Unjudged } from '../verdict.js'
-import { dateOf, timeOf } from '../wire/read-answer.js'
 import { guessedSecret } from './guessable-secrets.js'
 import { expirationOf, resultOf } from './token-answer.js'
 

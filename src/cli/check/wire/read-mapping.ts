@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { type Check, InvalidOption, integer, isPlainObject, text } from '../../../shared/options.js'
-import { own } from '../../../shared/values.js'
-import { parseJson } from '../../../tokens/jwt/compact-jws.js'
+import { own, parseJson } from '../../../shared/values.js'
 import { UsageError } from '../../command-error.js'
-import { slashHint } from '../read-target.js'
+import { pathLike } from '../path-check.js'
 import { absent, absentOr, each, is, membersWith, oneOf, type Read } from './members.js'
 import { EXPIRATION_FORMS, type Location, type Statuses, type Wire } from './wire.js'
 
@@ -79,10 +78,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 
 const members = membersWith(ALIASES, EXAMPLES)
 
-const PATH: Check<string> = (value) => {
-  if (typeof value === 'string' && /^\/[^\s#\\]*$/.test(value)) return value
-  throw new InvalidOption('a path below the base URL, like "/api/login"', slashHint(value))
-}
+const PATH = pathLike('"/api/login"')
 /** Names of headers and cookies (RFC 9110 section 5.6.2, RFC 6265 section 4.1.1). */
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/
 const HEADER = text('the name of a header', NAME)

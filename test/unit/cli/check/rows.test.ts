@@ -1,26 +1,26 @@
 import { describe, expect, it } from 'vitest'
+import { secondsOf, valueAt } from '../../../../src/cli/check/probe/read-response.js'
 import { mustTellNothing } from '../../../../src/cli/check/probe/responses.js'
-import type { Answer } from '../../../../src/cli/check/probe/send.js'
+import type { Received } from '../../../../src/cli/check/probe/send.js'
 import { bypassRows } from '../../../../src/cli/check/rows/bypass.js'
 import { guessedSecret } from '../../../../src/cli/check/rows/guessable-secrets.js'
 import { jwksRows } from '../../../../src/cli/check/rows/jwks.js'
 import { tokenRows } from '../../../../src/cli/check/rows/token.js'
 import { expirationOf, tokenAnswerRows } from '../../../../src/cli/check/rows/token-answer.js'
 import { Fault, Unjudged } from '../../../../src/cli/check/verdict.js'
-import { secondsOf, valueAt } from '../../../../src/cli/check/wire/read-answer.js'
 import { headerWith, OWN_WIRE, schemeOf, type Wire } from '../../../../src/cli/check/wire/wire.js'
 
 type Probe = Parameters<typeof expirationOf>[0]
 
 const ARRIVED = Date.UTC(2026, 2, 1, 12)
-const answerWith = (headers: Answer['headers'], body = '', status = 200): Answer => ({
+const answerWith = (headers: Received['headers'], body = '', status = 200): Received => ({
   status,
   headers,
   body,
   receivedAt: ARRIVED,
 })
 /** A probe that has only what these rows read. */
-const probeOf = (wire: Partial<Wire>, answer: Answer, url = 'https://api.example.com/login') =>
+const probeOf = (wire: Partial<Wire>, answer: Received, url = 'https://api.example.com/login') =>
   ({
     wire: { ...OWN_WIRE, ...wire },
     target: { token: new URL(url) },
@@ -135,7 +135,7 @@ describe('the value at a place of the response', () => {
 })
 
 describe('the rows on the key set', () => {
-  const judge = (id: string, keys: Answer, own = false) => {
+  const judge = (id: string, keys: Received, own = false) => {
     const probe = probeOf({ own }, answerWith({})) as unknown as { answers: object; target: object }
     Object.assign(probe.answers, { keys: async () => keys })
     Object.assign(probe.target, { jwks: new URL('https://api.example.com/jwks') })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Answer, Send, Sent } from '../../../../src/cli/check/probe/send.js'
+import type { Received, Send, Sent } from '../../../../src/cli/check/probe/send.js'
 import { signIn } from '../../../../src/cli/check/probe/sign-in.js'
 import { Fault } from '../../../../src/cli/check/verdict.js'
 import { OWN_WIRE } from '../../../../src/cli/check/wire/wire.js'
@@ -10,10 +10,10 @@ const token = new URL('http://api.example.com/token?house=north')
 const environment = { token, guarded: [], credentials }
 
 const result = { authenticationToken: 'a.b.c', expiration: '2100-01-01T00:00:00.000Z' }
-const issued: Answer = { status: 200, headers: {}, body: JSON.stringify(result), receivedAt: 0 }
+const issued: Received = { status: 200, headers: {}, body: JSON.stringify(result), receivedAt: 0 }
 
 /** Signs in. Returns what was sent, with the token or the error. */
-async function signedIn(respond: () => Promise<Answer>) {
+async function signedIn(respond: () => Promise<Received>) {
   const sent: [url: string, request: Sent | undefined][] = []
   const send: Send = (url, request) => {
     sent.push([url.href, request])
@@ -33,7 +33,7 @@ test('sends the credentials once to the token URL, and over plain http too', asy
   ])
 })
 
-test.each<[string, Partial<Answer>]>([
+test.each<[string, Partial<Received>]>([
   ['invalid credentials', { status: 403, body: '' }],
   ['a limit without a time', { status: 429 }],
   ['a limit with a time', { status: 429, headers: { 'retry-after': '1' } }],

@@ -1,11 +1,10 @@
 import { isPlainObject } from '../../../shared/options.js'
-import { own } from '../../../shared/values.js'
-import { parseJson } from '../../../tokens/jwt/compact-jws.js'
-import type { Answer } from '../probe/send.js'
-import type { ExpirationForm, Location } from './wire.js'
+import { own, parseJson } from '../../../shared/values.js'
+import type { ExpirationForm, Location } from '../wire/wire.js'
+import type { Received } from './send.js'
 
 /** Returns a value of a response, or undefined. */
-export function valueAt({ body, headers }: Pick<Answer, 'body' | 'headers'>, { in: place, name }: Location): unknown {
+export function valueAt({ body, headers }: Pick<Received, 'body' | 'headers'>, { in: place, name }: Location): unknown {
   if (place === 'header') return own(headers, name.toLowerCase())
   if (place === 'cookie') return cookieNamed(name, headers['set-cookie'] ?? [])
   let value = parseJson(body)
@@ -23,17 +22,17 @@ function cookieNamed(name: string, lines: readonly string[]): string | undefined
 }
 
 /** Returns the line of `Set-Cookie` that sets a cookie. */
-export const cookieLine = ({ headers }: Answer, name: string): string | undefined =>
+export const cookieLine = ({ headers }: Received, name: string): string | undefined =>
   (headers['set-cookie'] ?? []).findLast((one) => one.startsWith(`${name}=`))
 
 /** Returns the `Date` of a response in seconds since the epoch, or undefined. */
-export function dateOf({ headers }: Answer): number | undefined {
+export function dateOf({ headers }: Received): number | undefined {
   const time = Date.parse(headers.date ?? '')
   return Number.isNaN(time) ? undefined : time / 1000
 }
 
 /** Returns the time of a response in seconds since the epoch. A response without `Date` has the time when it arrived. */
-export const timeOf = (answer: Answer): number => dateOf(answer) ?? answer.receivedAt / 1000
+export const timeOf = (answer: Received): number => dateOf(answer) ?? answer.receivedAt / 1000
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/
 

@@ -1,0 +1,62 @@
+import type { IncomingMessage } from 'node:http'
+import { createLogin, type LoggedIn, type LoginContext } from '../../accounts/login.js'
+import { loadAddresses } from '../../accounts/throttle/client-network.js'
+import type { AuthError } from '../../shared/errors.js'
+import { type Emit, type EventSubject, emitter, refusalEvent } from '../../shared/events.js'
+import { LOGIN, tracePromise } from '../../shared/tracing.js'
+import { disconnectSignal } from '../shared/disconnect-signal.js'
+import { TOKEN_CALLS } from '../shared/limits.js'
+import { asRefusal } from '../shared/send-answer.js'
+import { sourceOf } from '../shared/source.js'
+import { createTurnQueue } from '../shared/turn-queue.js'
+import { credentialsIn } from './credentials.js'
+import type { LoginSettings } from './options.js'
+import { loadBodyReader, readBody } from './request-body.js'
+
+/** The steps of a login, for the router and for Passport. */
+export interface LoginSteps {
+  logIn(req: IncomingMessage, subject: EventSubject): Promise<LoggedIn>
+  /** Returns the refusal that was thrown, and reports it to the host's observer. */
+  refuse(thrown: unknown, subject: EventSubject): AuthError
+  emit: Emit
+}
+
+/** A login waits here before its body is parsed. */
+const waitForTurn = createTurnQueue(TOKEN_CALLS)
+
+/** Creates the steps of a login. */
+export function createLoginSteps(settings: LoginSettings): LoginSteps {
+  const { tokens, accounts, passwords, throttle, timeout, emailInEvents, onEvent } = settings
+  loadBodyReader()
+  loadAddresses()
+  const login = createLogin({ store: accounts, passwords, throttle, timeout, clock: tokens })
+  const emit = emitter(onEvent)
+  const logIn = async (req: IncomingMessage, subject: EventSubject): Promise<LoggedIn> => {
+    const { address } = subject
+    const source = sourceOf(req)
+    // Nothing is awaited before the body is read, because a listener of the host may already make it flow.
+    const checked = login.checkAddress(address)
+    const [parseBody] = await Promise.all([readBody(req, settings), checked])
+    await waitForTurn(() => source)
+    const credentials = credentialsIn(parseBody(), settings.bodyLimit)
+    if (emailInEvents) subject.email = credentials.email
+    const failed: LoginContext['failed'] = (dependency, error) =>
+      emit(subject, { type: 'dependency.failed', dependency, refused: false, error })
+    return login(credentials, { address, source, signal: disconnectSignal(req.socket), failed })
+  }
+  return {
+    emit,
+    logIn: (req, subject) =>
+      tracePromise(
+        LOGIN,
+        () => logIn(req, subject),
+        {},
+        ({ account }) => ({ accountId: account.id }),
+      ),
+    refuse(thrown, subject) {
+      const error = asRefusal('token', thrown)
+      emit(subject, refusalEvent('token', error))
+      return error
+    },
+  }
+}
