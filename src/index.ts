@@ -34,15 +34,7 @@ export {
 export { type JwksRouterOptions, jwksRouter } from './http/jwks-router.js'
 export type { TokenRouterOptions } from './http/token-endpoint/options.js'
 export { tokenRouter } from './http/token-endpoint/token-router.js'
-export {
-  AuthError,
-  type AuthErrorCode,
-  type Dependency,
-  type LimitName,
-  type LoginRefusal,
-  type Problem,
-  type TokenRefusal,
-} from './shared/errors.js'
+export { AuthError, type Problem } from './shared/errors.js'
 export type {
   AuthEvent,
   AuthObserver,
@@ -54,6 +46,7 @@ export type {
   TokenThrottledEvent,
 } from './shared/events.js'
 export type { Clock, Duration } from './shared/options.js'
+export type { AuthErrorCode, Dependency, LimitName, LoginRefusal, TokenRefusal } from './shared/refusals.js'
 export type { IssuedToken, TokenSubject } from './tokens/jwt/issue-token.js'
 export type { Algorithm, KeyPairAlgorithm, SecretAlgorithm } from './tokens/keys/algorithms.js'
 export type { KeyMaterial, SecretMaterial } from './tokens/keys/key-material.js'

@@ -1,7 +1,8 @@
-import { AuthError, type Dependency, isAuthError, type LoginRefusal } from '../shared/errors.js'
+import { AuthError, isAuthError } from '../shared/errors.js'
 import { tell } from '../shared/events.js'
-import { callHost, withDeadline } from '../shared/host-call.js'
+import { callHost, withDeadline } from '../shared/host/host-call.js'
 import type { Source } from '../shared/queues/fair-queue.js'
+import type { Dependency, LoginRefusal } from '../shared/refusals.js'
 import { isThenable } from '../shared/values.js'
 import { type Account, type AccountStore, type FoundAccount, readAccount } from './account.js'
 import type { Passwords, PasswordsSlot } from './passwords/passwords.js'
@@ -33,7 +34,7 @@ export interface LoginContext {
   /** Aborted when the client has disconnected. */
   signal: AbortSignal
   /** Called when a new hash could not be made or stored, and when the throttle continues without its shared store. */
-  failed(dependency: Dependency, error: unknown): void
+  dependencyFailed(dependency: Dependency, error: unknown): void
 }
 
 /** An account whose password was right, and the time just before the account was looked up. */
@@ -89,9 +90,10 @@ export function createLogin({ store, passwords, throttle, timeout, clock = SYSTE
     if (signal.aborted) throw new AuthError('client_closed_request')
     const about = found && { accountId: found.account.id }
     const checking = { passThrough: NOT_CHECKED, about }
-    if (slot.start) await callHost('passwords', slot.start, checking)
-    if (attempt?.count)
-      await callHost('throttle', attempt.count, { ...throttling, late: () => tell(giveBack, attempt) })
+    await callHost('passwords', () => slot.start?.(), checking)
+    if (attempt?.count) {
+      await callHost('throttle', () => attempt.count?.(), { ...throttling, late: () => tell(giveBack, attempt) })
+    }
     const matches = await callHost('passwords', () => slot.verify(password, found?.account.passwordHash), checking)
     const reason = refusalOf(found?.account, matches)
     if (found && !reason) return { ...found, asOf }
@@ -108,10 +110,10 @@ export function createLogin({ store, passwords, throttle, timeout, clock = SYSTE
   async function createAttempt(
     limits: Throttle,
     { email, password }: Credentials,
-    { address, failed }: LoginContext,
+    { address, dependencyFailed }: LoginContext,
   ): Promise<Attempt> {
     const digest = await limits.digestPassword?.(password)
-    const storeFailed = (error: unknown) => failed('throttle', error)
+    const storeFailed = (error: unknown) => dependencyFailed('throttle', error)
     const attempt = limits.attempt?.(email, address, storeFailed, digest)
     if (attempt) await attempt.check()
     else await limits.check?.(email, address, digest)
@@ -119,7 +121,7 @@ export function createLogin({ store, passwords, throttle, timeout, clock = SYSTE
   }
 
   async function logIn(credentials: Credentials, context: LoginContext): Promise<LoggedIn> {
-    const { source, signal, failed } = context
+    const { source, signal, dependencyFailed } = context
     if (signal.aborted) throw new AuthError('client_closed_request')
     const attempt =
       throttle && (await callHost('throttle', () => createAttempt(throttle, credentials, context), throttling))
@@ -141,7 +143,9 @@ export function createLogin({ store, passwords, throttle, timeout, clock = SYSTE
       if (!admit()) throw new AuthError('overloaded')
       const loggedIn = await check(credentials, slot, attempt, signal)
       tell(giveBack, attempt)
-      await rehash(loggedIn.account, credentials.password, slot).catch((error: unknown) => failed(...failureOf(error)))
+      await rehash(loggedIn.account, credentials.password, slot).catch((error: unknown) =>
+        dependencyFailed(...failureOf(error)),
+      )
       return loggedIn
     } catch (error) {
       const code = isAuthError(error) ? error.code : undefined

@@ -1,5 +1,6 @@
 import { type Answer, type HeaderName, refusalAnswer } from '../http/shared/answers.js'
-import { AuthError, type AuthErrorCode, type AuthErrorDetails, type Part, REFUSALS } from '../shared/errors.js'
+import { AuthError, type AuthErrorDetails } from '../shared/errors.js'
+import { type AuthErrorCode, type Part, REFUSALS } from '../shared/refusals.js'
 import { headerOf } from './headers.js'
 import type { Example, Header, MediaType, Response, Schema } from './types.js'
 

@@ -1,4 +1,4 @@
-import { REFUSALS } from '../shared/errors.js'
+import { REFUSALS } from '../shared/refusals.js'
 import { codesOf } from './responses.js'
 import type { Schema } from './types.js'
 

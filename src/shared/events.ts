@@ -1,5 +1,6 @@
-import type { AuthError, AuthErrorCode, Dependency, LimitName, LoginRefusal, TokenRefusal } from './errors.js'
+import type { AuthError } from './errors.js'
 import { describeError } from './host/describe-error.js'
+import type { AuthErrorCode, Dependency, LimitName, LoginRefusal, TokenRefusal } from './refusals.js'
 import { bare } from './values.js'
 
 interface EventBase {
@@ -104,7 +105,7 @@ type Told<E> = E extends AuthEvent ? Omit<E, keyof EventBase> : never
 
 export type Emit = (subject: EventSubject, event: Told<AuthEvent>) => void
 
-export function emitter(observer: AuthObserver = warnOnce()): Emit {
+export function emitter(observer: AuthObserver = warnOfFirstFailures()): Emit {
   return (subject, event) => tell(observer, { ...event, ...subject, time: new Date() } as AuthEvent)
 }
 
@@ -123,7 +124,7 @@ export function warn(message: string): void {
 }
 
 /** Creates the default observer. It emits a process warning for each dependency's first failure, which would leave no trace. */
-function warnOnce(): AuthObserver {
+function warnOfFirstFailures(): AuthObserver {
   const told = new Set<Dependency>()
   return (event) => {
     if (event.type !== 'dependency.failed' || told.has(event.dependency)) return

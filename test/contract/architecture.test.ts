@@ -364,6 +364,7 @@ describe('the other entries', () => {
       'shared/host/describe-error.ts',
       'shared/misuse.ts',
       'shared/options.ts',
+      'shared/refusals.ts',
       'shared/suggest.ts',
       'shared/urls.ts',
       'shared/values.ts',

@@ -201,7 +201,7 @@ function create(world: World, concurrency: number, queue: number): Kit {
       logins.push(one)
       const source = { network, connection }
       const credentials = { email: `login-${one.id}@example.com`, password: `password ${one.id}` }
-      const context = { address: network, source, signal: connection.signal, failed: () => {} }
+      const context = { address: network, source, signal: connection.signal, dependencyFailed: () => {} }
       const settleAs = (code: string) => {
         mustBeAllowed(one, code)
         Object.assign(one, { state: 'has ended', outcome: code })

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { AuthError } from '../../shared/errors.js'
-import { withDeadline } from '../../shared/host-call.js'
+import { withDeadline } from '../../shared/host/host-call.js'
 import { createFairQueue, type QueueLimits, type QueueSlot, type Source } from '../../shared/queues/fair-queue.js'
 
 /** The load of the password checks, for metrics. */
@@ -136,7 +136,7 @@ export function createHashQueue(concurrency: number, queue: number): HashQueue {
 }
 
 /** A waiting login. The queue calls `admit` and `start` when there is room, or `drop` to enforce its limits. */
-interface Waiter {
+interface WaitingLogin {
   admit(): boolean
   start(): void
   drop(): void
@@ -152,12 +152,12 @@ interface Gate {
 }
 
 function createGate(most: number, limits: QueueLimits): Gate {
-  const queue = createFairQueue<Waiter>(limits, ({ drop }) => drop())
+  const queue = createFairQueue<WaitingLogin>(limits, ({ drop }) => drop())
   let held = 0
 
   function wait({ source = NOWHERE, signal, timeout, admit }: SlotRequest): Promise<void> {
     return new Promise((resolve, reject) => {
-      let slot: QueueSlot<Waiter> | undefined
+      let slot: QueueSlot<WaitingLogin> | undefined
       const settle = (end: () => void) => {
         if (slot) queue.remove(slot)
         clearTimeout(timer)

@@ -160,6 +160,17 @@ export function createPasswords(options?: PasswordsOptions): Required<Passwords>
 function passwordWork(hashers: readonly [FirstHasher, ...Hasher[]]) {
   const [first] = hashers
   const decoy = decoyOf(first)
+
+  /** Returns the hasher for a stored hash. Without a hash, the first one does the same work. */
+  function hasherOf(hash: string | null | undefined): Hasher {
+    if (typeof hash !== 'string') return first
+    for (const hasher of hashers) if (hasher.accepts(hash)) return hasher
+    throw misuse(
+      'passwords: a stored hash is of no format that a hasher accepts, or its cost is above the limit. By default, $argon2id$… and $2b$… are accepted. For other formats, give createPasswords() a hasher, like pbkdf2() or scrypt()',
+      PAGE.hashes,
+    )
+  }
+
   return {
     async hash(password: string): Promise<string> {
       if (typeof password !== 'string' || !password.isWellFormed()) {
@@ -167,8 +178,7 @@ function passwordWork(hashers: readonly [FirstHasher, ...Hasher[]]) {
       }
       return first.hash(password)
     },
-    /** Returns the hasher for a stored hash. Without a hash, the first one does the same work. */
-    hasherOf: (hash: string | null | undefined) => (typeof hash === 'string' ? hasherOf(hashers, hash) : first),
+    hasherOf,
     async verify(hasher: Hasher, password: string, hash: string | null | undefined): Promise<boolean> {
       if (typeof hash !== 'string') {
         await first.verify(password, await decoy())
@@ -178,19 +188,11 @@ function passwordWork(hashers: readonly [FirstHasher, ...Hasher[]]) {
       return (await hasher.verify(password, hash)) === true && password.isWellFormed()
     },
     needsRehash(hash: string): boolean {
-      const hasher = hasherOf(hashers, hash)
+      const hasher = hasherOf(hash)
       if (hasher.external || first.external) return false
       return hasher !== first || first.outdated?.(hash) === true
     },
   }
-}
-
-function hasherOf(hashers: readonly Hasher[], hash: string): Hasher {
-  for (const hasher of hashers) if (hasher.accepts(hash)) return hasher
-  throw misuse(
-    'passwords: a stored hash is of no format that a hasher accepts, or its cost is above the limit. By default, $argon2id$… and $2b$… are accepted. For other formats, give createPasswords() a hasher, like pbkdf2() or scrypt()',
-    PAGE.hashes,
-  )
 }
 
 /** Returns a function for a hash of a random password. The hash is made before the first login, and again after a failure. */

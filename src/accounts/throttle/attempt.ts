@@ -1,5 +1,6 @@
-import { AuthError, type LimitName } from '../../shared/errors.js'
+import { AuthError } from '../../shared/errors.js'
 import { tell } from '../../shared/events.js'
+import type { LimitName } from '../../shared/refusals.js'
 import { countFailure, type Limit } from './limit.js'
 import type { Entered } from './shared-limit.js'
 import type { StoreFailed } from './shared-store.js'
@@ -86,12 +87,12 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
     }
 
     /** Ends the attempt, as a failure of all limits or of one. */
-    function end(failed?: LimitName | 'all'): Promise<unknown> {
+    function end(failing?: LimitName | 'all'): Promise<unknown> {
       hasEnded = true
       const counting: Promise<unknown>[] = []
       for (const limit of leave()) {
         const key = keyOf(limit.name)
-        if (failed !== 'all' && failed !== limit.name) continue
+        if (failing !== 'all' && failing !== limit.name) continue
         counting.push(countFailure(limit, key, storeFailed, entered.get(limit)))
         entered.delete(limit)
       }
@@ -125,12 +126,12 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
 
     return {
       check,
-      begin: () => begin(),
+      begin,
       count: needsCount ? count : undefined,
       giveBack: (except) => tell(end, except),
       async failed() {
         const isNew = !hasEnded && spray && !begun.has(spray.networks)
-        await Promise.all([end('all'), isNew && spray.failed(digest, keyOf('account'), keyOf('address'), storeFailed)])
+        await Promise.all([end('all'), isNew && spray.fail(digest, keyOf('account'), keyOf('address'), storeFailed)])
       },
     }
   }

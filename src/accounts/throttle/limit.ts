@@ -1,4 +1,5 @@
-import { AuthError, type LimitName } from '../../shared/errors.js'
+import { AuthError } from '../../shared/errors.js'
+import type { LimitName } from '../../shared/refusals.js'
 import { bare } from '../../shared/values.js'
 import { lruCache } from '../on-first-use.cjs'
 import type { Counted, Entered, LimiterOptions, SharedLimit } from './shared-limit.js'

@@ -21,7 +21,7 @@ export interface Spraying {
 const DAY = 86_400_000
 const KEY_BYTES = 32
 
-const key: Check<string | Uint8Array> = (value) => {
+const keyOption: Check<string | Uint8Array> = (value) => {
   const valid = typeof value === 'string' || isUint8Array(value)
   if (!valid || Buffer.byteLength(value) < KEY_BYTES) {
     throw new InvalidOption(
@@ -35,7 +35,7 @@ const key: Check<string | Uint8Array> = (value) => {
 const OPTION = 'createThrottle: option "spraying"'
 
 const schema = {
-  key: optional(key),
+  key: optional(keyOption),
   password: optional(budgetOption(`${OPTION}.password`), { points: 20, duration: DAY }),
   address: optional(budgetOption(`${OPTION}.address`), { points: 3, duration: DAY }),
 }
@@ -65,7 +65,7 @@ export interface SprayLimit {
   /** Reads from the shared store whether a password is a sprayed one. Writes nothing, because the password may be the right one. */
   learn(digest: string | undefined, storeFailed: StoreFailed): Promise<boolean>
   /** Counts a failure with a password that was not a sprayed one when it was checked. */
-  failed(digest: string | undefined, account: string, network: string, storeFailed: StoreFailed): Promise<void>
+  fail(digest: string | undefined, account: string, network: string, storeFailed: StoreFailed): Promise<void>
 }
 
 interface SprayParts {
@@ -103,7 +103,7 @@ export function sprayLimit({
       if (digest !== undefined) passwords.learn(digest, await passwords.shared?.read(digest, storeFailed))
       return isSprayed(digest)
     },
-    async failed(digest, account, network, storeFailed) {
+    async fail(digest, account, network, storeFailed) {
       const guess = `${digest} ${account}`
       // A repeated guess is not counted again, so only guesses at different accounts make a password a sprayed one.
       if (digest === undefined || guesses.reached(guess)) return

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { LimitName } from '../../shared/errors.js'
+import type { LimitName } from '../../shared/refusals.js'
 import { accountKey } from './account-key.js'
 import { clientNetwork } from './client-network.js'
 

@@ -1,6 +1,7 @@
-import { AuthError, type LimitName } from '../../shared/errors.js'
+import { AuthError } from '../../shared/errors.js'
 import { misuse } from '../../shared/misuse.js'
 import { type Check, func, InvalidOption, named, optional, readOptions, withMethods } from '../../shared/options.js'
+import type { LimitName } from '../../shared/refusals.js'
 import { memberOf } from '../../shared/values.js'
 import { type Attempt, createAttempts, type Spent } from './attempt.js'
 import { type Budget, budgetOption, type Size } from './budget-option.js'

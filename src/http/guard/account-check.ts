@@ -1,7 +1,8 @@
 import { type AccountStore, type FoundAccount, readAccount } from '../../accounts/account.js'
-import { AuthError, type TokenRefusal } from '../../shared/errors.js'
-import { callHost } from '../../shared/host-call.js'
+import { AuthError } from '../../shared/errors.js'
+import { callHost } from '../../shared/host/host-call.js'
 import { misuse, PAGE } from '../../shared/misuse.js'
+import type { TokenRefusal } from '../../shared/refusals.js'
 import type { VerifiedToken } from '../../tokens/verified-token.js'
 
 /** Returns whether a token was revoked. A value that is not a boolean, and a failure, cause a `503`. */

@@ -1,7 +1,7 @@
 import { AuthError } from '../../shared/errors.js'
+import { timeoutOption } from '../../shared/host/host-call.js'
 import { steadyClock } from '../../shared/host/steady-clock.js'
 import { throwLater } from '../../shared/host/throw-later.js'
-import { timeoutOption } from '../../shared/host-call.js'
 import { misuse, PAGE } from '../../shared/misuse.js'
 import { type Clock, clockOption, type Duration, duration, func, optional, readOptions } from '../../shared/options.js'
 import { memberOf } from '../../shared/values.js'

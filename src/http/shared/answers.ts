@@ -1,4 +1,5 @@
-import { type AuthError, type AuthErrorCode, type Part, problemOf, REFUSALS, withHeaders } from '../../shared/errors.js'
+import { type AuthError, problemOf, withHeaders } from '../../shared/errors.js'
+import { type AuthErrorCode, type Part, REFUSALS } from '../../shared/refusals.js'
 import { own } from '../../shared/values.js'
 
 /*

@@ -1,5 +1,5 @@
 import type { AuthObserver } from '../../shared/events.js'
-import { timeoutOption } from '../../shared/host-call.js'
+import { timeoutOption } from '../../shared/host/host-call.js'
 import { type Duration, func, InvalidOption, optional } from '../../shared/options.js'
 
 /** The options that the router and the guard have in common. */

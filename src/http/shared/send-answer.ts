@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
-import { AuthError, isAuthError, type Part, REFUSALS } from '../../shared/errors.js'
+import { AuthError, isAuthError } from '../../shared/errors.js'
+import { type Part, REFUSALS } from '../../shared/refusals.js'
 import type { Answer } from './answers.js'
 
 /**

@@ -40,9 +40,9 @@ export function createLoginSteps(settings: LoginSettings): LoginSteps {
     await waitForTurn(() => source)
     const credentials = credentialsIn(parseBody(), settings.bodyLimit)
     if (emailInEvents) subject.email = credentials.email
-    const failed: LoginContext['failed'] = (dependency, error) =>
+    const dependencyFailed: LoginContext['dependencyFailed'] = (dependency, error) =>
       emit(subject, { type: 'dependency.failed', dependency, refused: false, error })
-    return login(credentials, { address, source, signal: disconnectSignal(req.socket), failed })
+    return login(credentials, { address, source, signal: disconnectSignal(req.socket), dependencyFailed })
   }
   return {
     emit,

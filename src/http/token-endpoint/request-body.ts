@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isUint8Array } from 'node:util/types'
-import { AuthError, type AuthErrorCode } from '../../shared/errors.js'
+import { AuthError } from '../../shared/errors.js'
+import type { AuthErrorCode } from '../../shared/refusals.js'
 import { bare, own } from '../../shared/values.js'
 import { contentType, rawBody } from '../on-first-use.cjs'
 import type { RequestType } from '../shared/answers.js'

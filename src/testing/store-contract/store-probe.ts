@@ -1,5 +1,5 @@
 import { type Account, type AccountStore, checkAccount } from '../../accounts/account.js'
-import { withDeadline } from '../../shared/host-call.js'
+import { withDeadline } from '../../shared/host/host-call.js'
 import { misuse, PAGE } from '../../shared/misuse.js'
 import { describe, isPlainObject } from '../../shared/options.js'
 

@@ -1,5 +1,5 @@
-import type { TokenRefusal } from '../../shared/errors.js'
 import { isPlainObject, LAST_MOMENT, SCOPE_TOKEN } from '../../shared/options.js'
+import type { TokenRefusal } from '../../shared/refusals.js'
 import { own } from '../../shared/values.js'
 import { type Claims, describeToken, type Payload, type VerifiedToken } from '../verified-token.js'
 

@@ -1,5 +1,6 @@
-import { AuthError, type TokenRefusal } from '../../shared/errors.js'
+import { AuthError } from '../../shared/errors.js'
 import { isPlainObject } from '../../shared/options.js'
+import type { TokenRefusal } from '../../shared/refusals.js'
 import { own, parseJson } from '../../shared/values.js'
 import type { KeySource, VerificationKey } from '../keys/key-ring.js'
 import type { VerifiedToken } from '../verified-token.js'

@@ -1,4 +1,4 @@
-import { withDeadline } from '../../shared/host-call.js'
+import { withDeadline } from '../../shared/host/host-call.js'
 
 export interface FetchLimits {
   /** The time limit in milliseconds, until the last byte. */

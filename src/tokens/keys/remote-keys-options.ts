@@ -1,4 +1,4 @@
-import { timeoutOption } from '../../shared/host-call.js'
+import { timeoutOption } from '../../shared/host/host-call.js'
 import { misuse } from '../../shared/misuse.js'
 import {
   type Check,

@@ -20,11 +20,13 @@ import { INVALID_ACCOUNTS, NOT_TRUE } from '../../support/invalid-results.js'
 
 const { alice, bob, disabled, passwordless } = ACCOUNTS
 
-const context = (failed: LoginContext['failed'] = () => expect.fail('a failed part')): LoginContext => ({
+const context = (
+  dependencyFailed: LoginContext['dependencyFailed'] = () => expect.fail('a failed part'),
+): LoginContext => ({
   address: '192.0.2.1',
   source: { network: '192.0.2.1', connection: undefined },
   signal: new AbortController().signal,
-  failed,
+  dependencyFailed,
 })
 
 /** Returns the account that the login returns: a copy of the members of an `Account`. */

@@ -20,22 +20,22 @@ import {
 import { BearerStrategy } from 'express-token-endpoint/passport'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
-import { REFUSALS } from '../../../../src/shared/errors.js'
+import { REFUSALS } from '../../../../src/shared/refusals.js'
 import { readPage } from '../../../support/documents/pages.js'
 import { root } from '../../../support/documents/repository.js'
 import { thrownBy } from '../../../support/failures.js'
 import { ISSUER, makeIssuer, SECRET } from '../../../support/fixtures.js'
 
-const errors = ts.createSourceFile(
-  'errors.ts',
-  readFileSync(`${root}src/shared/errors.ts`, 'utf8'),
+const refusals = ts.createSourceFile(
+  'refusals.ts',
+  readFileSync(`${root}src/shared/refusals.ts`, 'utf8'),
   ts.ScriptTarget.Latest,
   true,
 )
 
 /** The members of a union of texts. */
 function unionOf(name: string): string[] {
-  const union = errors.statements.find((one) => ts.isTypeAliasDeclaration(one) && one.name.text === name)
+  const union = refusals.statements.find((one) => ts.isTypeAliasDeclaration(one) && one.name.text === name)
   return [...(union?.getText().matchAll(/'(\w+)'/g) ?? [])].map(([, member = '']) => member)
 }
 

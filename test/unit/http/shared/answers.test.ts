@@ -6,7 +6,8 @@ import {
   tokenAnswer,
   withAllHeaders,
 } from '../../../../src/http/shared/answers.js'
-import { AuthError, type AuthErrorCode, type Part } from '../../../../src/shared/errors.js'
+import { AuthError } from '../../../../src/shared/errors.js'
+import type { AuthErrorCode, Part } from '../../../../src/shared/refusals.js'
 
 const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
 const PROBLEM = { 'Content-Type': 'application/problem+json' }

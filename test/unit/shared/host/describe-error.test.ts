@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { expect, it } from 'vitest'
 import { describeError } from '../../../../src/shared/host/describe-error.js'
-import { callHost } from '../../../../src/shared/host-call.js'
+import { callHost } from '../../../../src/shared/host/host-call.js'
 import { misuse } from '../../../../src/shared/misuse.js'
 
 class DatabaseError extends Error {}

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { AuthError } from '../../../src/shared/errors.js'
-import { callHost, timeoutOption } from '../../../src/shared/host-call.js'
-import { named } from '../../../src/shared/options.js'
-import { expectMisuse, refusalOf } from '../../support/failures.js'
+import { AuthError } from '../../../../src/shared/errors.js'
+import { callHost, timeoutOption } from '../../../../src/shared/host/host-call.js'
+import { named } from '../../../../src/shared/options.js'
+import { expectMisuse, refusalOf } from '../../../support/failures.js'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
