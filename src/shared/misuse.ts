@@ -1,5 +1,3 @@
-import { withoutSecrets } from './host/describe-error.js'
-
 /** The folder of the pages, in the project and in `node_modules`. */
 const DOCS = 'express-token-endpoint/docs'
 
@@ -22,3 +20,13 @@ export type Page = (typeof PAGE)[keyof typeof PAGE]
 export function misuse(message: string, page: Page = PAGE.options): TypeError {
   return withoutSecrets(new TypeError(`${message}${/[.?]$/.test(message) ? '' : '.'} See ${page}`))
 }
+
+const ownErrors = new WeakSet<Error>()
+
+/** Marks an error of this package, whose message holds no secret. */
+export function withoutSecrets<E extends Error>(error: E): E {
+  ownErrors.add(error)
+  return error
+}
+
+export const hasNoSecret = (error: Error): boolean => ownErrors.has(error)

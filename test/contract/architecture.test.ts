@@ -361,7 +361,6 @@ describe('the other entries', () => {
       'node:util',
       'shared/brand.ts',
       'shared/errors.ts',
-      'shared/host/describe-error.ts',
       'shared/misuse.ts',
       'shared/options.ts',
       'shared/refusals.ts',

@@ -56,7 +56,7 @@ export const LINKED: readonly LinkedPromise[] = [
   },
   { words: 'also what was created before', test: NUMBERS, texts: ['also nothing that was created before'] },
   {
-    words: 'A public key is refused as a secret in every form',
+    words: 'A public key is refused as a secret in these forms',
     test: 'test/unit/tokens/keys/keys-misuse.test.ts',
     texts: ['another form of a key pair as a secret'],
   },

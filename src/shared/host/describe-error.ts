@@ -1,12 +1,5 @@
 import { isNativeError } from 'node:util/types'
-
-const own = new WeakSet<Error>()
-
-/** Marks an error of this package, whose message holds no secret. */
-export function withoutSecrets<E extends Error>(error: E): E {
-  own.add(error)
-  return error
-}
+import { hasNoSecret } from '../misuse.js'
 
 /** The first call of a stack after the message: the file, the line and the column. */
 const CALL = /^\n {4}at (?:.* \()?((?:node:|file:|\/|[A-Za-z]:\\).*:\d+:\d+)\)?$/m
@@ -17,7 +10,7 @@ const CALL = /^\n {4}at (?:.* \()?((?:node:|file:|\/|[A-Za-z]:\\).*:\d+:\d+)\)?$
  */
 export function describeError(error: unknown): string {
   if (!isNativeError(error)) return 'what was thrown is not an Error'
-  if (own.has(error)) return error.message
+  if (hasNoSecret(error)) return error.message
   const { name } = Object(Object.getPrototypeOf(error)).constructor ?? Error
   const { message, stack } = error
   // The stack begins with the message, whose lines may look like calls.

@@ -1,8 +1,8 @@
 import { AuthError, isAuthError } from '../errors.js'
+import { withoutSecrets } from '../misuse.js'
 import { duration, optional } from '../options.js'
 import type { AuthErrorCode, Dependency } from '../refusals.js'
 import { bare } from '../values.js'
-import { withoutSecrets } from './describe-error.js'
 
 /** The `timeout` option: how long a call of a host's function may take. Default 5 s. */
 export const timeoutOption = optional(duration(1, 60_000), 5000)

@@ -109,8 +109,8 @@ export const FAULTS = [
     what: 'a cached token is not checked by the host',
     model: 'cached-tokens',
     file: 'http/guard/bearer-steps.ts',
-    from: 'return auth && asksHost ? askHostLater(req, auth)',
-    to: 'return auth && asksHost && !sync ? askHostLater(req, auth)',
+    from: 'return auth && asksHost ? askHostLater(sourceOf(req), auth)',
+    to: 'return auth && asksHost && !sync ? askHostLater(sourceOf(req), auth)',
   },
   {
     what: 'the slot of a login is not released after its client has disconnected',
