@@ -7,45 +7,18 @@ import { thrownBy } from '../../../support/failures.js'
 const bearing = (url?: string) =>
   ({ headers: { authorization: 'Bearer abc' }, rawHeaders: ['Authorization', 'Bearer abc'], url }) as IncomingMessage
 
-const withHeader = (authorization: string) =>
-  ({ headers: { authorization }, rawHeaders: ['Authorization', authorization], url: '/' }) as unknown as IncomingMessage
-
-it.each(['Bearer abc', 'Bearer  abc', 'bearer abc', 'BEARER   abc'])('reads the token of %j', (authorization) => {
-  expect(readBearer(withHeader(authorization))).toBe('abc')
+it.each(['Basic bearer abc', '"Bearer" abc', '(bearer abc'])('reads nothing of another scheme: %j', (authorization) => {
+  const rawHeaders = ['Authorization', authorization]
+  expect(readBearer({ headers: { authorization }, rawHeaders, url: '/' } as never)).toBeUndefined()
 })
-
-it.each([
-  '',
-  'Basic abc',
-  'Basic bearer abc',
-  'Basic Bearer ',
-  'xBearer abc',
-  'Bearerx abc',
-  '"Bearer" abc',
-  '(bearer abc',
-])('reads nothing of another scheme: %j', (authorization) => {
-  expect(readBearer(withHeader(authorization))).toBeUndefined()
-})
-
-it.each(['Bearer', 'bearer', 'Bearer\tabc', 'Bearer,abc', 'bearer"abc"'])(
-  'refuses the scheme Bearer without a space after it: %j',
-  (authorization) => {
-    expect(thrownBy(() => readBearer(withHeader(authorization)))).toMatchObject({ code: 'invalid_request' })
-  },
-)
 
 it('refuses a request with 1,000 header lines, of which Node may have dropped some', () => {
-  const [more, all] = [999, 1000].map((count) =>
-    Array(count - 1)
-      .fill(['x', 'a'])
-      .flat(),
-  )
-  const request = (lines: string[]) =>
-    ({ ...bearing('/'), rawHeaders: [...bearing('/').rawHeaders, ...lines] }) as never
-  expect(readBearer(request(more as string[]))).toBe('abc')
-  expect(thrownBy(() => readBearer(request(all as string[])))).toMatchObject({ code: 'invalid_request' })
-  const anonymous = { ...bearing('/'), headers: {}, rawHeaders: ['x', 'a', ...(all as string[])] } as never
-  expect(thrownBy(() => readBearer(anonymous))).toMatchObject({ code: 'invalid_request' })
+  const lines = (count: number) => Array.from({ length: count }, () => ['x', 'a']).flat()
+  const { rawHeaders } = bearing()
+  expect(readBearer({ ...bearing('/'), rawHeaders: [...rawHeaders, ...lines(998)] } as never)).toBe('abc')
+  for (const cut of [{ rawHeaders: [...rawHeaders, ...lines(999)] }, { rawHeaders: lines(1000), headers: {} }]) {
+    expect(thrownBy(() => readBearer({ ...bearing('/'), ...cut } as never))).toMatchObject({ code: 'invalid_request' })
+  }
 })
 
 it('reads no header that the headers inherit', () => {
@@ -60,33 +33,9 @@ it.each([
   expect(readBearer(bearing(url))).toBe('abc')
 })
 
-it.each(['/?access_token=x', '/x?a=b&access_token', '/x?access%5Ftoken=', '?access_token=x'])(
-  'a second one in the query, at %j, is refused',
-  (url) => {
-    expect(thrownBy(() => readBearer(bearing(url)))).toMatchObject({ code: 'invalid_request' })
-  },
-)
-
 it('finds a token in the query as URLSearchParams does, without its help', () => {
-  const piece = fc.oneof(
-    fc.constantFrom(
-      'access_token',
-      'access',
-      '_token',
-      '%5f',
-      '%5F',
-      '%61ccess',
-      't%6Fke%6e',
-      '&',
-      '=',
-      '?',
-      '%',
-      '+',
-      '#',
-      'é',
-    ),
-    fc.string({ maxLength: 2 }),
-  )
+  const pieces = 'access_token access _token %5f %5F %61ccess t%6Fke%6e & = ? % + # é'.split(' ')
+  const piece = fc.oneof(fc.constantFrom(...pieces), fc.string({ maxLength: 2 }))
   const query = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(''))
   const { URLSearchParams } = globalThis
   vi.stubGlobal('URLSearchParams', undefined)
@@ -100,10 +49,6 @@ it('finds a token in the query as URLSearchParams does, without its help', () =>
   )
 })
 
-it.each(['a', 'a.b.c', 'A-z0_9.~+/', 'abc=='])('%j is a b64token', (text) => {
-  expect(assertB64Token(text)).toBeUndefined()
-})
-
-it.each(['', '=', '=a', 'a=b', 'a b', 'a,b', 'a"', 'ä', 'a\n', '\ta', ' a'])('%j is not a b64token', (text) => {
+it.each(['', 'a\n', 'ä'])('%j is not a b64token', (text) => {
   expect(thrownBy(() => assertB64Token(text))).toMatchObject({ code: 'invalid_request' })
 })

@@ -16,38 +16,44 @@ vi.mock('node:timers', async (original) => ({
   clearInterval: (tick: () => void) => void ticks.delete(tick),
 }))
 
-/** Calls `closeWhenEnded`, and cancels when the test ends. */
-function watch(auth: VerifiedToken, close: (error: AuthError) => void, options?: CloseWhenEndedOptions) {
-  const cancel = closeWhenEnded(auth, close, options)
-  onTestFinished(cancel)
-  return cancel
-}
-
 const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
-async function opened(options: CloseWhenEndedOptions = {}) {
+const never = () => new Promise<boolean>(() => {})
+
+/** A token, a clock that the test moves, and connections that are cancelled when the test ends. */
+async function clocked() {
   const start = frozenClock()()
   let now = start
-  const time = () => now
-  const issuer = makeIssuer({ clock: time })
-  const auth = await issuer.verify(issuer.issue({ accountId: ACCOUNTS.alice.id }).token)
-  const close = vi.fn<(error: AuthError) => void>()
-  const cancel = watch(auth, close, { clock: time, ...options })
-  /** Goes to a time after the start, in the given steps, and lets each check end. */
-  const goTo = async (end: number, step = 10 * SECOND) => {
-    while (now < start + end) {
-      now = Math.min(now + step, start + end)
-      for (const tick of [...ticks]) tick()
-      await new Promise((resolve) => setImmediate(resolve))
-    }
+  const clock = () => now
+  const issuer = makeIssuer({ clock })
+  const auth: VerifiedToken = await issuer.verify(issuer.issue({ accountId: ACCOUNTS.alice.id }).token)
+  /** Moves the clock, and makes a tick of the timer. Lets the checks end. */
+  const pass = async (ms: number) => {
+    now += ms
+    for (const tick of [...ticks]) tick()
+    for (let turn = 0; turn < 4; turn++) await new Promise((resolve) => setImmediate(resolve))
   }
-  return { auth, close, cancel, goTo, start }
+  const watch = (options: CloseWhenEndedOptions = {}, close = vi.fn<(error: AuthError) => void>()) => {
+    const cancel = closeWhenEnded(auth, close, { clock, ...options })
+    onTestFinished(cancel)
+    return { close, cancel }
+  }
+  return { auth, clock, pass, watch, since: () => now - start }
 }
 
-const reasonOf = (close: { mock: { calls: AuthError[][] } }) =>
-  close.mock.calls.map(([error]) => [error?.code, error?.reason])
+async function opened(options: CloseWhenEndedOptions = {}) {
+  const { pass, watch, since, ...rest } = await clocked()
+  /** Goes to a time after the start, in the given steps, and lets each check end. */
+  const goTo = async (end: number, step = 10 * SECOND) => {
+    while (since() < end) await pass(Math.min(step, end - since()))
+  }
+  return { ...rest, ...watch(options), watch, goTo }
+}
+
+const reasonsOf = (close: { mock: { calls: AuthError[][] } }) =>
+  close.mock.calls.map(([error]) => error?.reason ?? error?.code)
 
 describe('without checks', () => {
   it('closes once, when the token has expired', async () => {
@@ -55,8 +61,8 @@ describe('without checks', () => {
     await goTo(HOUR - SECOND)
     expect(close).not.toHaveBeenCalled()
     await goTo(3 * HOUR, 10 * MINUTE)
-    expect(reasonOf(close)).toEqual([['invalid_token', 'expired']])
-    expect(close.mock.calls[0]?.[0]).toMatchObject({ accountId: auth.accountId, tokenId: auth.id, status: 401 })
+    const about = { accountId: auth.accountId, tokenId: auth.id, status: 401 }
+    expect(close.mock.calls).toMatchObject([[{ code: 'invalid_token', reason: 'expired', ...about }]])
   })
 
   it('never closes after it was cancelled', async () => {
@@ -78,12 +84,11 @@ describe('without checks', () => {
 })
 
 it('closes at most 250 connections in one turn of the event loop', async () => {
-  const { auth, goTo, start } = await opened()
-  let now = start
+  const { pass, watch } = await clocked()
   let closed = 0
-  for (let i = 0; i < 2000; i++) watch(auth, () => void closed++, { clock: () => now })
-  now += HOUR
-  const ticking = goTo(SECOND, SECOND)
+  const close = vi.fn(() => void closed++)
+  for (let i = 0; i < 2000; i++) watch({}, close)
+  const passed = pass(HOUR)
   let most = closed
   while (closed < 2000) {
     const before = closed
@@ -92,7 +97,7 @@ it('closes at most 250 connections in one turn of the event loop', async () => {
     most = Math.max(most, closed - before)
   }
   expect(most).toBe(250)
-  await ticking
+  await passed
 })
 
 it.each([
@@ -102,10 +107,9 @@ it.each([
   ['nothing', () => undefined as never],
   ['an error', () => expect.fail('clock')],
 ])('closes once when the clock returns %s, and leaves the other connections open', async (_, broken) => {
-  const { auth, goTo, close: other } = await opened()
+  const { auth, goTo, watch, close: other } = await opened()
   let clock: () => number | Date = () => auth.issuedAt
-  const close = vi.fn<(error: AuthError) => void>()
-  watch(auth, close, { clock: () => clock(), isRevoked: () => false })
+  const { close } = watch({ clock: () => clock(), isRevoked: () => false })
   clock = broken
   await goTo(2 * SECOND, SECOND)
   expect(close.mock.calls).toMatchObject([[{ code: 'unavailable', dependency: 'internal', cause: expect.any(Error) }]])
@@ -127,7 +131,7 @@ describe('with checks', () => {
     expect(close).not.toHaveBeenCalled()
     revoked = true
     await goTo(10 * MINUTE + 40 * SECOND)
-    expect(reasonOf(close)).toEqual([['invalid_token', 'revoked']])
+    expect(reasonsOf(close)).toEqual(['revoked'])
     const { length } = isRevoked.mock.calls
     await goTo(HOUR)
     expect(isRevoked).toHaveBeenCalledTimes(length)
@@ -143,55 +147,45 @@ describe('with checks', () => {
     await goTo(4 * MINUTE)
     expect(close).not.toHaveBeenCalled()
     await goTo(6 * MINUTE)
-    expect(reasonOf(close)).toEqual([['invalid_token', reason]])
+    expect(reasonsOf(close)).toEqual([reason])
   })
 
+  /** A revocation check that fails on demand. */
+  function failing() {
+    const check = { down: false, isRevoked: () => (check.down ? Promise.reject(new Error('down')) : false) }
+    return check
+  }
+
   it('stays open while checks fail for less than keepFor, and closes when they fail for longer', async () => {
-    let down = true
-    const isRevoked = () => {
-      if (down) throw new Error('down')
-      return false
+    const check = failing()
+    const { close, goTo } = await opened({ isRevoked: check.isRevoked, keepFor: '2m' })
+    for (const [down, until] of [
+      [true, 100 * SECOND],
+      [false, 10 * MINUTE],
+      [true, 12 * MINUTE],
+    ] as const) {
+      check.down = down
+      await goTo(until)
+      expect(close).not.toHaveBeenCalled()
     }
-    const { close, goTo } = await opened({ isRevoked, keepFor: '2m' })
-    await goTo(100 * SECOND)
-    down = false
-    await goTo(10 * MINUTE)
-    expect(close).not.toHaveBeenCalled()
-    down = true
-    await goTo(12 * MINUTE)
-    expect(close).not.toHaveBeenCalled()
     await goTo(13 * MINUTE)
-    expect(reasonOf(close)).toEqual([['unavailable', undefined]])
-    expect(close.mock.calls[0]?.[0]).toMatchObject({ dependency: 'revocation', cause: new Error('down') })
+    const cause = new Error('down')
+    expect(close.mock.calls).toMatchObject([[{ code: 'unavailable', dependency: 'revocation', cause }]])
   })
 
   it.each([100, 120, 140, 160, 180, 200])(
     'stays open for a minute of failures that begin after %i s',
     async (seconds) => {
-      let down = false
-      const isRevoked = () => {
-        if (down) throw new Error('down')
-        return false
-      }
-      const { close, goTo } = await opened({ isRevoked, keepFor: '2m' })
+      const check = failing()
+      const { close, goTo } = await opened({ isRevoked: check.isRevoked, keepFor: '2m' })
       await goTo(seconds * SECOND)
-      down = true
+      check.down = true
       await goTo((seconds + 60) * SECOND)
       expect(close).not.toHaveBeenCalled()
       await goTo((seconds + 160) * SECOND)
-      expect(reasonOf(close)).toEqual([['unavailable', undefined]])
+      expect(reasonsOf(close)).toEqual(['unavailable'])
     },
   )
-
-  it('closes too when checks never end', async () => {
-    const { close, goTo } = await opened({
-      isRevoked: () => new Promise<boolean>(() => {}),
-      keepFor: '1m',
-      timeout: '1ms',
-    })
-    await goTo(4 * MINUTE)
-    expect(reasonOf(close)).toEqual([['unavailable', undefined]])
-  })
 
   it('checks first after the machine was asleep', async () => {
     const { close, goTo } = await opened({ isRevoked: () => false })
@@ -200,16 +194,20 @@ describe('with checks', () => {
     await goTo(50 * MINUTE, 19 * MINUTE)
     await goTo(51 * MINUTE)
     expect(close).not.toHaveBeenCalled()
-    const asleep = await opened({ isRevoked: () => true })
-    await asleep.goTo(30 * MINUTE, 30 * MINUTE)
-    expect(reasonOf(asleep.close)).toEqual([['invalid_token', 'revoked']])
-    const expired = await opened({ isRevoked: () => false })
-    await expired.goTo(2 * HOUR, 2 * HOUR)
-    expect(reasonOf(expired.close)).toEqual([['invalid_token', 'expired']])
-    const expires = await opened({ isRevoked: () => false })
-    await expires.goTo(HOUR, HOUR)
-    expect(reasonOf(expires.close)).toEqual([['invalid_token', 'expired']])
   })
+
+  it.each<[string, boolean, number]>([
+    ['revoked', true, 30 * MINUTE],
+    ['expired', false, HOUR],
+    ['expired', false, 2 * HOUR],
+  ])(
+    'closes after the machine was asleep when the token is %s: revoked %s, after %i ms',
+    async (reason, revoked, ms) => {
+      const { close, goTo } = await opened({ isRevoked: () => revoked })
+      await goTo(ms, ms)
+      expect(reasonsOf(close)).toEqual([reason])
+    },
+  )
 
   it.each([false, true])('never closes after it was cancelled during a check, whose result is: %s', async (revoked) => {
     const { promise, resolve } = deferred<boolean>()
@@ -230,144 +228,106 @@ describe('with checks', () => {
     const { close, goTo } = await opened({ isRevoked: () => Promise.reject(new Error('down')) })
     await goTo(40 * SECOND)
     await goTo(end, end)
-    expect(reasonOf(close)).toEqual([['invalid_token', 'expired']])
+    expect(reasonsOf(close)).toEqual(['expired'])
   })
 
   it('closes after the machine was asleep when the check then never ends', async () => {
-    const { close, goTo } = await opened({ isRevoked: () => new Promise<boolean>(() => {}), timeout: '1ms' })
+    const { close, goTo } = await opened({ isRevoked: never, timeout: '1ms' })
     await goTo(30 * MINUTE, 30 * MINUTE)
     await goTo(34 * MINUTE)
     expect(close).not.toHaveBeenCalled()
     await goTo(36 * MINUTE)
-    expect(reasonOf(close)).toEqual([['unavailable', undefined]])
+    expect(reasonsOf(close)).toEqual(['unavailable'])
   })
 
   it('closes when a check has neither failed nor ended for keepFor', async () => {
-    const isRevoked = () => new Promise<boolean>(() => {})
-    const { close, goTo } = await opened({ isRevoked, every: '1s', keepFor: '2s', timeout: '1m' })
+    const { close, goTo } = await opened({ isRevoked: never, every: '1s', keepFor: '2s', timeout: '1m' })
     await goTo(2 * SECOND, SECOND)
     expect(close).not.toHaveBeenCalled()
     await goTo(3 * SECOND, SECOND)
-    expect(reasonOf(close)).toEqual([['unavailable', undefined]])
+    expect(reasonsOf(close)).toEqual(['unavailable'])
   })
 
   it('closes at the expiration too', async () => {
     const { close, goTo } = await opened({ isRevoked: () => false })
     await goTo(HOUR)
-    expect(reasonOf(close)).toEqual([['invalid_token', 'expired']])
-  })
-
-  it('runs at most 32 checks of one function at the same time', async () => {
-    let running = 0
-    const release: (() => void)[] = []
-    const isRevoked = () => {
-      running++
-      return new Promise<boolean>((resolve) => {
-        release.push(() => {
-          running--
-          resolve(false)
-        })
-      })
-    }
-    const { auth, goTo, start } = await opened()
-    let now = start
-    const clock = () => now
-    const cancels = Array.from({ length: 100 }, () => watch(auth, () => {}, { isRevoked, clock }))
-    now += MINUTE
-    await goTo(MINUTE)
-    expect(running).toBe(32)
-    for (const cancel of cancels) cancel()
-    while (release.length > 0) {
-      release.shift()?.()
-      await new Promise((resolve) => setImmediate(resolve))
-    }
-    expect(running).toBe(0)
+    expect(reasonsOf(close)).toEqual(['expired'])
   })
 })
 
 describe('against slow stores, floods and clocks', () => {
-  /** Makes ticks of one second each. */
-  async function pass(seconds: number, advance: (ms: number) => void) {
-    for (let i = 0; i < seconds; i++) {
-      advance(SECOND)
-      for (const tick of [...ticks]) tick()
-      for (let turn = 0; turn < 4; turn++) await new Promise((resolve) => setImmediate(resolve))
-    }
+  const passSeconds = async (seconds: number, pass: (ms: number) => Promise<void>) => {
+    for (let i = 0; i < seconds; i++) await pass(SECOND)
   }
 
-  async function clocked() {
-    const { auth, start } = await opened()
-    let now = start
-    const advance = (ms: number) => {
-      now += ms
+  it('runs at most 32 checks of one function at the same time', async () => {
+    const { pass, watch } = await clocked()
+    const running = new Set<(revoked: boolean) => void>()
+    const isRevoked = () => {
+      const { promise, resolve } = deferred<boolean>()
+      running.add(resolve)
+      return promise
     }
-    return { auth, advance, clock: () => now }
-  }
+    const cancels = Array.from({ length: 100 }, () => watch({ isRevoked }).cancel)
+    await pass(MINUTE)
+    expect(running.size).toBe(32)
+    for (const cancel of cancels) cancel()
+    for (const end of running) end(false)
+    await settled()
+    expect(running.size).toBe(32)
+  })
 
   it('checks one store while another never responds', async () => {
-    const { auth, advance, clock } = await clocked()
-    const hanging = () => new Promise<boolean>(() => {})
+    const { pass, watch } = await clocked()
     const isRevoked = vi.fn(() => false)
-    const cancels = [...Array(200).fill(hanging), isRevoked].map((given) =>
-      watch(auth, () => {}, { isRevoked: given, every: '1s', timeout: '1m', clock }),
-    )
-    await pass(5, advance)
+    for (const given of [...Array(200).fill(never), isRevoked]) watch({ isRevoked: given, every: '1s', timeout: '1m' })
+    await passSeconds(5, pass)
     expect(isRevoked.mock.calls.length).toBeGreaterThanOrEqual(3)
-    for (const cancel of cancels) cancel()
   })
 
   it('makes what close throws after a check an uncaught exception, as after the expiration', async () => {
-    const { auth, advance, clock } = await clocked()
+    const { pass, watch } = await clocked()
     const fatal = fatalErrors()
-    const close = vi.fn()
-    const options = { isRevoked: () => true, every: '1s', clock } as const
+    const options = { isRevoked: () => true, every: '1s' } as const
     watch(
-      auth,
-      () => {
-        throw new Error('close')
-      },
       options,
+      vi.fn(() => expect.fail('close')),
     )
-    watch(auth, close, options)
-    await pass(2, advance)
+    const { close } = watch(options)
+    await passSeconds(2, pass)
     expect(fatal).toEqual(['uncaughtException: close'])
     expect(close).toHaveBeenCalledOnce()
   })
 
   it('checks within the interval after the clock was set back', async () => {
-    const { auth, advance, clock } = await clocked()
-    const close = vi.fn()
+    const { pass, watch } = await clocked()
     let revoked = false
-    watch(auth, close, { isRevoked: () => revoked, every: '5s', clock })
-    await pass(6, advance)
-    advance(-24 * HOUR)
+    const { close } = watch({ isRevoked: () => revoked, every: '5s' })
+    await passSeconds(6, pass)
+    await pass(-24 * HOUR)
     revoked = true
-    await pass(7, advance)
-    expect(reasonOf(close)).toEqual([['invalid_token', 'revoked']])
+    await passSeconds(7, pass)
+    expect(reasonsOf(close)).toEqual(['revoked'])
   })
 
   it('closes in time after the clock was set back', async () => {
-    const { auth, advance, clock } = await clocked()
-    const close = vi.fn()
-    watch(auth, close, { clock })
-    advance(HOUR - 10 * SECOND)
-    await pass(1, advance)
-    advance(-24 * HOUR)
-    await pass(12, advance)
-    expect(reasonOf(close)).toEqual([['invalid_token', 'expired']])
+    const { pass, watch } = await clocked()
+    const { close } = watch()
+    await pass(HOUR - 9 * SECOND)
+    await pass(-24 * HOUR)
+    await passSeconds(12, pass)
+    expect(reasonsOf(close)).toEqual(['expired'])
   })
 })
 
-describe('misuse', () => {
-  it('of the arguments and the options is a TypeError', async () => {
-    const { auth } = await opened()
-    expectMisuse(() => closeWhenEnded({} as never, () => {}), /must be a verified token/)
-    expectMisuse(() => closeWhenEnded(auth, undefined as never), /must be a function/)
-    expectMisuse(() => closeWhenEnded(auth, () => {}, { every: '1ms' }), /^closeWhenEnded: option "every" must be/)
-    expectMisuse(
-      () => closeWhenEnded(auth, () => {}, { isRevoked: true as never }),
-      /"isRevoked" must be a function \(auth\) => boolean, but is true/,
-    )
-    expectMisuse(() => closeWhenEnded(auth, () => {}, { interval: 1 } as never), /unknown option "interval"/)
-  })
+it.each<[unknown[], string | RegExp]>([
+  [[{}, () => {}], /must be a verified token/],
+  [[undefined], /must be a function/],
+  [[() => {}, { every: '1ms' }], /^closeWhenEnded: option "every" must be/],
+  [[() => {}, { isRevoked: true }], /"isRevoked" must be a function \(auth\) => boolean, but is true/],
+  [[() => {}, { interval: 1 }], /unknown option "interval"/],
+])('names a wrong argument or option: %#', async (args, says) => {
+  const { auth } = await clocked()
+  const all = typeof args[0] === 'object' ? args : [auth, ...args]
+  expectMisuse(() => closeWhenEnded(...(all as Parameters<typeof closeWhenEnded>)), says)
 })
