@@ -3,7 +3,6 @@ import express from 'express'
 import { createThrottle, type TokenRouterOptions, tokenRouter } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { assertOwnSite } from '../../../../src/http/token-endpoint/cross-site.js'
-import { expectMisuse } from '../../../support/failures.js'
 import { countingHasher, fastPasswords, makeIssuer, makeStore } from '../../../support/fixtures.js'
 import { asForm, asJson, expectProblem, expectToken, GOOD, GOOD_FORM, send } from '../../../support/host.js'
 import { listen } from '../../../support/http.js'
@@ -50,11 +49,7 @@ describe('a form of a browser', () => {
     ['of an old browser, over HTTP/2', false, { origin: `https://${HOST}`, host: undefined, ':authority': HOST }],
     ['of an old browser, with another port', false, { origin: `http://${HOST}:3000`, host: `${HOST}:8080` }],
     ['of an old browser, of an IPv6 address', false, { origin: 'http://[::1]:3000', host: '[::1]:3000' }],
-    [
-      'of an old browser, behind a proxy',
-      false,
-      { origin: OTHER, host: 'app:3000', 'x-forwarded-host': 'evil.example' },
-    ],
+    ['of an old browser, behind a proxy', false, { origin: OTHER, 'x-forwarded-host': 'evil.example' }],
     ['of an old browser, behind two', false, { origin: OTHER, 'x-forwarded-host': 'evil.example, proxy' }],
     ['of an old browser, of another site', true, { origin: OTHER }],
     ['of an old browser, of a subdomain', true, { origin: `https://www.${HOST}` }],
@@ -80,7 +75,7 @@ describe('a form of a browser', () => {
 describe('over HTTP', () => {
   const CROSS = { 'Sec-Fetch-Site': 'cross-site', Origin: OTHER }
 
-  it('ten forms of another site are refused before they count, and the visitor signs in', async () => {
+  it('forms of another site are refused before they count, and the visitor signs in', async () => {
     const { port, hasher } = await start({ throttle: createThrottle() })
     for (let i = 0; i < 110; i++) {
       const answer = await send(port, form(CROSS, `email=${GOOD.email}&password=guess`))
@@ -107,48 +102,6 @@ describe('over HTTP', () => {
   it('a form of an allowed origin is accepted', async () => {
     const { port } = await start({ allowedOrigins: [OTHER] })
     expectToken(await send(port, form(CROSS)))
-    expectProblem(
-      await send(port, form({ ...CROSS, Origin: 'https://other.example' })),
-      415,
-      'cross_site_form',
-      'Unsupported Media Type',
-    )
-  })
-})
-
-describe('the option allowedOrigins', () => {
-  const make = (allowedOrigins: unknown) => () =>
-    tokenRouter({ tokens: makeIssuer(), accounts: makeStore(), allowedOrigins: allowedOrigins as string[] })
-
-  it.each([
-    [[]],
-    [['https://app.example.com', 'http://localhost:5173', 'https://xn--bcher-kva.example', 'https://[::1]:3000']],
-    [['capacitor://localhost', 'chrome-extension://abcdefghijklmnop']],
-  ])('takes origins: %j', (origins) => {
-    expect(make(origins)).not.toThrow()
-  })
-
-  it.each([
-    'https://app.example.com',
-    ['https://app.example.com/'],
-    ['https://app.example.com/login'],
-    ['https://app.example.com:443'],
-    ['https://App.example.com'],
-    ['https://bücher.example'],
-    ['https://user@app.example.com'],
-    ['app.example.com'],
-    ['null'],
-    ['*'],
-    ['https://'],
-    ['https://[::1'],
-    ['blob:https://app.example.com'],
-    ['http://a b'],
-    [7],
-    [null],
-    new Set(['https://app.example.com']),
-    true,
-    null,
-  ])('refuses %j', (origins) => {
-    expectMisuse(make(origins), 'tokenRouter: option "allowedOrigins" must be an array of origins')
+    expect((await send(port, form({ ...CROSS, Origin: 'https://other.example' }))).status).toBe(415)
   })
 })
