@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { secondsOf, valueAt } from '../../../../src/cli/check/probe/read-response.js'
 import { loginBody } from '../../../../src/cli/check/wire/login-body.js'
 import { readMapping } from '../../../../src/cli/check/wire/read-mapping.js'
-import { headerWith, OWN_WIRE } from '../../../../src/cli/check/wire/wire.js'
+import { headerWith, OWN_WIRE, schemeOf, type Wire } from '../../../../src/cli/check/wire/wire.js'
 import { UsageError } from '../../../../src/cli/command-error.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'mapping-'))
@@ -74,6 +74,9 @@ test('every member is read', () => {
 })
 
 describe('a mistake is named', () => {
+  const login = (members: object) => ({ ...SHORT, login: { path: '/x', ...members } })
+  const PATH = 'must be a path below the base URL, like "/api/login", but is'
+  const STATUSES = 'FILE: statuses.success must be a status from 200 to 599, or a list of statuses, but is'
   test.each([
     ['{', 'FILE is not valid JSON. JSON has no comments and no trailing commas'],
     [' \n', 'FILE is empty'],
@@ -92,27 +95,21 @@ describe('a mistake is named', () => {
       { ...SHORT, guarded: '/me' },
       'FILE: guarded must be an object like { "path": "/api/me" }, but is a string of 3 characters',
     ],
-    [{ ...SHORT, login: { path: '/x', fields: 1 } }, 'FILE: login.fields must be an object, but is 1'],
-    [{ ...SHORT, login: {} }, 'FILE: login.path must be a path below the base URL, like "/api/login", but is missing'],
-    [{ ...SHORT, login: { path: '/x', email: 'mail' } }, 'FILE: login: unknown member "email". Did you mean "user"?'],
+    [login({ fields: 1 }), 'FILE: login.fields must be an object, but is 1'],
+    [{ ...SHORT, login: {} }, `FILE: login.path ${PATH} missing`],
+    [login({ email: 'mail' }), 'FILE: login: unknown member "email". Did you mean "user"?'],
+    [login({ type: 'xml' }), 'FILE: login.type must be one of "json", "form", but is a string of 3 characters'],
     [
-      { ...SHORT, login: { path: '/x', type: 'xml' } },
-      'FILE: login.type must be one of "json", "form", but is a string of 3 characters',
-    ],
-    [
-      { ...SHORT, login: { path: '/x', fields: { a: null } } },
+      login({ fields: { a: null } }),
       'FILE: login.fields.a must be a text, a number, true, false or { "env": "NAME" }, but is null',
     ],
+    [login({ fields: { a: { env: 'NOT_SET' } } }), 'FILE: login.fields.a: the environment variable NOT_SET is not set'],
     [
-      { ...SHORT, login: { path: '/x', fields: { a: { env: 'NOT_SET' } } } },
-      'FILE: login.fields.a: the environment variable NOT_SET is not set',
-    ],
-    [
-      { ...SHORT, login: { path: '/x', fields: { a: { env: 'constructor' } } } },
+      login({ fields: { a: { env: 'constructor' } } }),
       'FILE: login.fields.a: the environment variable constructor is not set',
     ],
     [
-      { ...SHORT, login: { path: '/x', user: '.'.repeat(50_000) } },
+      login({ user: '.'.repeat(50_000) }),
       'FILE: login.user must be a name of at most 200 characters, without spaces, but is a string of 50000 characters',
     ],
     [
@@ -126,32 +123,22 @@ describe('a mistake is named', () => {
       'FILE: expiration.form must be one of "iso", "seconds", "milliseconds", "epoch", "epoch-milliseconds", but is a string of 4 characters',
     ],
     [
-      { ...SHORT, expiration: { body: 'x', format: 'iso' } },
-      'FILE: expiration: unknown member "format". Did you mean "form"?',
-    ],
-    [
       { ...SHORT, statuses: { wrongpassword: 401 } },
       'FILE: statuses: unknown member "wrongpassword". Did you mean "wrongPassword"?',
     ],
-    [
-      { ...SHORT, statuses: { success: 99 } },
-      'FILE: statuses.success must be a status from 200 to 599, or a list of statuses, but is 99',
-    ],
-    [
-      { ...SHORT, statuses: { success: [] } },
-      'FILE: statuses.success must be a status from 200 to 599, or a list of statuses, but is an empty array',
-    ],
+    [{ ...SHORT, statuses: { success: 99 } }, `${STATUSES} 99`],
+    [{ ...SHORT, statuses: { success: [] } }, `${STATUSES} an empty array`],
     [
       { ...SHORT, guarded: { cookie: 'a', scheme: 'Bearer' } },
       'FILE: guarded must have either header and scheme, or cookie',
     ],
     [
       { ...SHORT, guarded: { path: 'me' } },
-      'FILE: guarded.path must be a path below the base URL, like "/api/login", but is a string of 2 characters. A path begins with a slash',
+      `FILE: guarded.path ${PATH} a string of 2 characters. A path begins with a slash`,
     ],
     [
       { ...SHORT, guarded: { path: ['/me', 'you'] } },
-      'FILE: guarded.path[1] must be a path below the base URL, like "/api/login", but is a string of 3 characters. A path begins with a slash',
+      `FILE: guarded.path[1] ${PATH} a string of 3 characters. A path begins with a slash`,
     ],
   ])('%j', (mapping, message) => {
     expect(errorOf(mapping)).toBe(message)
@@ -212,35 +199,40 @@ test('a header of a login is one line, and the error shows no secret', () => {
   }
 })
 
-test.each([
-  [{ header: 'X-Api-Key', scheme: '' }, { 'X-Api-Key': 'abc' }],
-  [{ header: 'Authorization', scheme: 'JWT' }, { Authorization: 'JWT abc' }],
-  [{ cookie: 'sid' }, { Cookie: 'sid=abc' }],
-])('a token goes into %j', (credential, header) => {
-  expect(headerWith({ ...OWN_WIRE, credential }, 'abc')).toEqual(header)
+test.each<[Wire['credential'], object, string | undefined]>([
+  [{ header: 'X-Api-Key', scheme: '' }, { 'X-Api-Key': 'abc' }, undefined],
+  [{ header: 'authorization', scheme: 'JWT' }, { authorization: 'JWT abc' }, 'JWT'],
+  [{ header: 'Authorization', scheme: '' }, { Authorization: 'abc' }, undefined],
+  [{ cookie: 'sid' }, { Cookie: 'sid=abc' }, undefined],
+])('a token goes into %j as %j, with the scheme %j', (credential, header, scheme) => {
+  const wire = { ...OWN_WIRE, credential }
+  expect(headerWith(wire, 'abc')).toEqual(header)
+  expect(schemeOf(wire)).toBe(scheme)
 })
 
-test('a value is found in a body, a header or a cookie', () => {
-  const answer = {
-    headers: { 'x-token': 'h', 'set-cookie': ['sid=old', 'sidx=no', 'sid=c%3D; HttpOnly'] },
-    body: '{"data":{"list":[{"token":"b"}]}}',
-  }
-  expect(valueAt(answer, { in: 'body', name: 'data.list.0.token' })).toBe('b')
-  expect(valueAt(answer, { in: 'header', name: 'X-Token' })).toBe('h')
-  expect(valueAt(answer, { in: 'cookie', name: 'sid' })).toBe('c%3D')
-  for (const name of ['data.no', 'data.list.token', 'data.list.0.token.length', 'constructor', 'no.no']) {
-    expect(valueAt(answer, { in: 'body', name })).toBeUndefined()
-  }
-  for (const name of ['constructor', '__proto__', 'toString']) {
-    expect(valueAt(answer, { in: 'header', name })).toBeUndefined()
-  }
-  expect(valueAt({ ...answer, body: 'text' }, { in: 'body', name: 'token' })).toBeUndefined()
+test.each([
+  ['body', 'data.list.0.token', 'b'],
+  ['body', 'data.no', undefined],
+  ['body', 'data.list.0.token.length', undefined],
+  ['body', 'constructor', undefined],
+  ['header', 'X-Token', 'h'],
+  ['header', '__proto__', undefined],
+  ['cookie', 'sid', 'c%3D'],
+  ['cookie', 'other', undefined],
+] as const)('the value in the %s at %s is %j', (place, name, value) => {
+  const headers = { 'x-token': 'h', 'set-cookie': ['sid=old', 'sidx=no', 'sid=c%3D; HttpOnly'] }
+  expect(valueAt({ headers, body: '{"data":{"list":[{"token":"b"}]}}' }, { in: place, name })).toBe(value)
+  expect(valueAt({ headers: {}, body: 'no JSON' }, { in: place, name })).toBeUndefined()
 })
 
 test.each([
   ['2030-01-01T00:00:00Z', 'iso', 1_893_456_000],
   ['2030-01-01T02:00:00.5+02:00', 'iso', 1_893_456_000.5],
   ['2030-01-01', 'iso', undefined],
+  ['1 March 2026', 'iso', undefined],
+  ['2026-13-01T12:00:00Z', 'iso', undefined],
+  [1772366460, 'iso', undefined],
+  ['1772366460', 'epoch', 1772366460],
   [3600, 'seconds', 4600],
   ['3600', 'seconds', 4600],
   ['an hour', 'seconds', undefined],

@@ -1,8 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { Ajv2020 } from 'ajv/dist/2020.js'
-import addFormats from 'ajv-formats'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { FORMATS, type Format } from '../../../../src/cli/check/report/formats.js'
 import type { Result } from '../../../../src/cli/check/run.js'
 
@@ -26,9 +24,8 @@ async function print(format: Format, results = RESULTS): Promise<string> {
   return text(stdout)
 }
 
-describe('junit', () => {
-  test('is the XML that CI systems read', async () => {
-    expect(await print('junit')).toBe(`<?xml version="1.0" encoding="UTF-8"?>
+test('junit is the XML that CI systems read', async () => {
+  expect(await print('junit')).toBe(`<?xml version="1.0" encoding="UTF-8"?>
 <testsuites tests="3" failures="1" errors="0" skipped="1">
   <testsuite name="express-token-endpoint check https://api.example.com/" tests="3" failures="1" errors="0" skipped="1">
     <testcase classname="check.one" name="one: a wrong password gets 401"/>
@@ -38,101 +35,30 @@ Source: RFC 9110 section 11</failure></testcase>
   </testsuite>
 </testsuites>
 `)
-  })
 })
 
-/** Returns a schema of an object that has only these members, of which some are required (SARIF 2.1.0 section 3). */
-const object = (properties: Record<string, unknown>, ...required: string[]) => ({
-  type: 'object',
-  additionalProperties: false,
-  properties,
-  required,
-})
-const list = (items: unknown) => ({ type: 'array', items })
-const string = { type: 'string' }
-const message = object({ text: string }, 'text')
-
-/** The members that the command uses, with the demands of the official schema. */
-const SARIF = object(
-  {
-    $schema: { type: 'string', format: 'uri' },
-    version: { enum: ['2.1.0'] },
-    runs: list(
-      object(
-        {
-          tool: object(
-            {
-              driver: object(
-                {
-                  name: string,
-                  semanticVersion: string,
-                  rules: list(object({ id: string, shortDescription: message, help: message }, 'id')),
-                },
-                'name',
-              ),
-            },
-            'driver',
-          ),
-          invocations: list(
-            object({ executionSuccessful: { type: 'boolean' }, exitCode: { type: 'integer' } }, 'executionSuccessful'),
-          ),
-          results: list(
-            object(
-              {
-                ruleId: string,
-                ruleIndex: { type: 'integer', minimum: -1 },
-                kind: { enum: ['notApplicable', 'pass', 'fail', 'review', 'open', 'informational'] },
-                level: { enum: ['none', 'note', 'warning', 'error'] },
-                message,
-                locations: list(
-                  object({
-                    physicalLocation: object({
-                      artifactLocation: object({ uri: { type: 'string', format: 'uri-reference' } }),
-                    }),
-                  }),
-                ),
-                partialFingerprints: { type: 'object', additionalProperties: string },
-              },
-              'message',
-            ),
-          ),
-        },
-        'tool',
-      ),
-    ),
-  },
-  'version',
-  'runs',
-)
-
-describe('sarif', () => {
-  test('has the members that SARIF 2.1.0 demands, and no unknown member', async () => {
-    const log = JSON.parse(await print('sarif'))
-    const ajv = new Ajv2020({ strict: true, allErrors: true })
-    addFormats.default(ajv)
-    const valid = ajv.compile(SARIF)
-    expect([valid(log), valid.errors]).toEqual([true, null])
-    expect(valid({ ...log, version: '2.2' })).toBe(false)
+test('sarif has a rule and a result for each row', async () => {
+  const log = JSON.parse(await print('sarif'))
+  expect(Object.keys(log)).toEqual(['$schema', 'version', 'runs'])
+  expect(log.version).toBe('2.1.0')
+  const [run] = log.runs
+  const { name, rules } = run.tool.driver
+  expect({ name, ids: rules.map(({ id }: { id: string }) => id) }).toEqual({
+    name: 'express-token-endpoint check',
+    ids: ['one', 'two', 'three'],
   })
-
-  test('a row is a rule, and its result names it', async () => {
-    const [run] = JSON.parse(await print('sarif')).runs
-    expect(run.tool.driver.rules.map(({ id }: { id: string }) => id)).toEqual(['one', 'two', 'three'])
-    expect(
-      run.results.map(({ ruleId, ruleIndex, kind, level }: Record<string, unknown>) => [
-        ruleId,
-        ruleIndex,
-        kind,
-        level,
-      ]),
-    ).toEqual([
-      ['one', 0, 'pass', 'none'],
-      ['two', 1, 'fail', 'error'],
-      ['three', 2, 'notApplicable', 'none'],
-    ])
-    expect(run.invocations).toEqual([{ executionSuccessful: true, exitCode: 1 }])
-    expect(run.results[2].message.text).toBe('no --guarded PATH was given')
+  expect(rules[0]).toMatchObject({
+    shortDescription: { text: 'A wrong password gets 401.' },
+    help: { text: expect.any(String) },
   })
+  expect(run.invocations).toEqual([{ executionSuccessful: true, exitCode: 1 }])
+  expect(run.results).toMatchObject([
+    { ruleId: 'one', ruleIndex: 0, kind: 'pass', level: 'none' },
+    { ruleId: 'two', ruleIndex: 1, kind: 'fail', level: 'error', partialFingerprints: {} },
+    { ruleId: 'three', ruleIndex: 2, kind: 'notApplicable', level: 'none' },
+  ])
+  expect(run.results[2].message.text).toBe('no --guarded PATH was given')
+  expect(run.results[1].locations[0].physicalLocation.artifactLocation.uri).toEqual(expect.any(String))
 })
 
 test('text and json have every row', async () => {
