@@ -103,15 +103,15 @@ describe('in words', () => {
     expect(callFailureText(failure, REPORT)).toBe(text)
   })
 
-  test('a time to try again is never too early', () => {
-    expect([0, 1, 2, 99, 100, 120, 121].map(tryAgain)).toEqual([
-      'Try again in a second.',
-      'Try again in a second.',
-      'Try again in 2 seconds.',
-      'Try again in 99 seconds.',
-      'Try again in 2 minutes.',
-      'Try again in 2 minutes.',
-      'Try again in 3 minutes.',
-    ])
+  test.each([
+    [0, 'a second'],
+    [1, 'a second'],
+    [2, '2 seconds'],
+    [99, '99 seconds'],
+    [100, '2 minutes'],
+    [120, '2 minutes'],
+    [121, '3 minutes'],
+  ])('a time to try again is never too early: %i s', (seconds, text) => {
+    expect(tryAgain(seconds)).toBe(`Try again in ${text}.`)
   })
 })

@@ -20,24 +20,12 @@ test('without cents where there are none', () => {
   expect([0n, 100_000n, -50_000n, 150n].map(wholeMoneyText)).toEqual(['0', '1,000', '−500', '1.50'])
 })
 
-test.each([
-  '',
-  '1',
-  '1.5',
-  '1.555',
-  '1,00',
-  ' 1.00',
-  '1.00 ',
-  '+1.00',
-  '−1.00',
-  '1e3',
-  '.50',
-  'NaN',
-  '0x1.00',
-  '1.00\n',
-])('%j is no amount', (text) => {
-  expect(() => centsOf(text)).toThrow(SyntaxError)
-})
+test.each(['', ' 1.00', '1.00 ', '1.00\n', ...'1 1.5 1.555 1,00 +1.00 −1.00 1e3 .50 NaN 0x1.00'.split(' ')])(
+  '%j is no amount',
+  (text) => {
+    expect(() => centsOf(text)).toThrow(SyntaxError)
+  },
+)
 
 test('every amount that the reporting API can tell comes through whole', () => {
   fc.assert(

@@ -24,16 +24,21 @@ const BASE_URL = 'http://localhost:3000'
 const alive = async (url: string) => (await fetch(`${url}/healthz`)).status
 const ready = async (url: string) => (await fetch(`${url}/readyz`)).json()
 
+/** Starts both APIs. Expects that both accept one token, and refuse it after a sign-out. */
+async function expectOneToken(env: Record<string, string>) {
+  const { url, reporting } = await startBoth(env)
+  const token = await tokenFrom(url, ALICE)
+  const statuses = () => Promise.all([url + NORTH, reporting + REPORT].map((path) => statusOf(path, token)))
+  expect(await statuses()).toEqual([200, 200])
+  const headers = { Authorization: `Bearer ${token}` }
+  expect(await fetch(url + SIGN_OUT_PATH, { method: 'POST', headers })).toMatchObject({ status: 204 })
+  expect(await statuses()).toEqual([401, 401])
+  return { url, reporting }
+}
+
 describe('npm start', () => {
   test('both APIs accept one token, and refuse it after a sign-out', async () => {
-    const { url, reporting } = await startBoth({ DATA_DIR: await tempDir() })
-    const token = await tokenFrom(url, ALICE)
-    expect(await statusOf(url + NORTH, token)).toBe(200)
-    expect(await statusOf(reporting + REPORT, token)).toBe(200)
-    const headers = { Authorization: `Bearer ${token}` }
-    expect(await fetch(url + SIGN_OUT_PATH, { method: 'POST', headers })).toMatchObject({ status: 204 })
-    expect(await statusOf(url + NORTH, token)).toBe(401)
-    expect(await statusOf(reporting + REPORT, token)).toBe(401)
+    const { url, reporting } = await expectOneToken({ DATA_DIR: await tempDir() })
     for (const one of [url, reporting]) expect(await ready(one)).toEqual({ status: 'ok', checks: { database: 'ok' } })
   })
 
@@ -42,9 +47,9 @@ describe('npm start', () => {
     const send = await loginInFlight(app.url)
     app.kill(signal)
     await app.printed('Stopping')
-    expect(await send()).toMatchObject({ status: 200 })
-    expect(await app.exit).toEqual({ code: 0, signal: null })
     for (const url of [app.url, app.reporting]) await expect(alive(url)).rejects.toThrow()
+    expect(await send()).toMatchObject({ status: 200, connection: 'close' })
+    expect(await app.exit).toEqual({ code: 0, signal: null })
     expect(app.output()).toMatch(/\nStopping .+\n$/)
   })
 
@@ -101,13 +106,7 @@ describe.skipIf(NO_POSTGRES || NO_REDIS)('npm start on PostgreSQL and Redis', ()
   test('both APIs accept one token, and refuse it after a sign-out', async () => {
     const redis = await startRedis()
     const env = { DATA_DIR: await tempDir(), DATABASE_URL: await createDatabase(), REDIS_URL: redis.url }
-    const { url, reporting } = await startBoth(env)
-    const token = await tokenFrom(url, ALICE)
-    expect(await statusOf(reporting + REPORT, token)).toBe(200)
-    const headers = { Authorization: `Bearer ${token}` }
-    expect(await fetch(url + SIGN_OUT_PATH, { method: 'POST', headers })).toMatchObject({ status: 204 })
-    expect(await statusOf(url + NORTH, token)).toBe(401)
-    expect(await statusOf(reporting + REPORT, token)).toBe(401)
+    const { url, reporting } = await expectOneToken(env)
     expect(await ready(reporting)).toEqual({ status: 'ok', checks: { database: 'ok', redis: 'ok' } })
     await redis.kill()
     expect(await statusOf(reporting + REPORT, await tokenFrom(url, ALICE))).toBe(503)

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createHostCallLimit } from '../../../../src/http/shared/host-call-limit.js'
 import * as errors from '../../../../src/shared/errors.js'
+import type { Source } from '../../../../src/shared/queues/fair-queue.js'
 import { deferred, settled } from '../../../support/concurrency.js'
 
 vi.mock('../../../../src/shared/errors.js', { spy: true })
@@ -37,6 +38,9 @@ function withMaps() {
   return { hold, maps }
 }
 
+/** Returns the result of a task, or the code of its error. */
+const outcome = (promise: Promise<unknown>) => promise.catch((error) => error.code)
+
 describe('a place', () => {
   it('leaves nothing in memory when its task has settled', async () => {
     const { hold, maps } = withMaps()
@@ -49,36 +53,24 @@ describe('a place', () => {
     expect(maps.map(({ size }) => size)).toEqual([0])
   })
 
-  it.each([
-    ['a network', 20, () => from('a')],
-    ['requests without a connection', 20, () => WITHOUT_CONNECTION],
-  ])('is counted for %s while some tasks settle and others do not', async (_, limit, source) => {
+  const ONE = from('a')
+  it.each<[string, number, number, () => Source]>([
+    ['a network', 20, 5, () => from('a')],
+    ['requests without a connection', 20, 5, () => WITHOUT_CONNECTION],
+    ['a connection, whose requests are then all refused', 10, 11, () => ONE],
+  ])('is counted for %s while some tasks settle and others do not', async (_, limit, refused, source) => {
     const hold = createHostCallLimit(LIMITS)
     const [first, second] = [tasks(), tasks()]
-    const results: Promise<string>[] = []
-    const ask = ({ task }: typeof first) => results.push(hold(source(), task).catch((error) => error.code))
-    for (let i = 0; i < limit; i++) ask(i < 5 ? first : second)
+    const ask = (count: number, { task }: typeof first) =>
+      Array.from({ length: count }, () => outcome(hold(source(), task)))
+    const results = [...ask(5, first), ...ask(limit - 5, second)]
     first.end()
     await settled()
-    for (let i = 0; i < 10; i++) ask(second)
+    const later = ask(limit === 10 ? 6 : 10, second)
     second.end()
-    const codes = await Promise.all(results)
-    expect(codes.filter((code) => code === 'overloaded')).toHaveLength(5)
-  })
-
-  it('is counted for a connection while some tasks settle and others do not', async () => {
-    const hold = createHostCallLimit(LIMITS)
-    const [first, second] = [tasks(), tasks()]
-    const source = from('a')
-    const ask = ({ task }: typeof first) => hold(source, task).catch((error) => error.code)
-    const early = Array.from({ length: 4 }, () => ask(first))
-    const late = Array.from({ length: 6 }, () => ask(second))
-    first.end()
-    expect(await Promise.all(early)).toEqual(Array(4).fill('answer'))
-    await settled()
-    for (let i = 0; i < 4; i++) late.push(ask(second))
-    expect(await ask(second)).toBe('overloaded')
-    expect(await Promise.all(late)).toEqual(Array(10).fill('overloaded'))
+    const codes = await Promise.all([...results, ...later])
+    expect(codes.slice(0, 5)).toEqual(Array(5).fill('answer'))
+    expect(codes.filter((code) => code === 'overloaded')).toHaveLength(refused)
   })
 
   it('costs one error, however many requests follow on its connection', async () => {
@@ -86,7 +78,7 @@ describe('a place', () => {
     const { task } = tasks()
     const greedy = from('a')
     vi.mocked(errors.AuthError).mockClear()
-    const refused = Array.from({ length: 50 }, () => hold(greedy, task).catch((error) => error.code))
+    const refused = Array.from({ length: 50 }, () => outcome(hold(greedy, task)))
     expect(await Promise.all(refused)).toEqual(Array(50).fill('overloaded'))
     expect(errors.AuthError).toHaveBeenCalledTimes(50)
   })
@@ -94,13 +86,10 @@ describe('a place', () => {
   it('is free again, whatever the task ends with', async () => {
     const hold = createHostCallLimit(LIMITS)
     const source = from('a')
-    const fails = () => {
-      throw new Error('at once')
-    }
     for (let i = 0; i < 50; i++) {
       expect(await hold(source, async () => i)).toBe(i)
       await expect(hold(source, () => Promise.reject(new Error('down')))).rejects.toThrow('down')
-      await expect(hold(source, fails)).rejects.toThrow('at once')
+      await expect(hold(source, () => expect.fail('at once'))).rejects.toThrow('at once')
       await settled()
     }
   })
@@ -109,7 +98,7 @@ describe('a place', () => {
     const hold = createHostCallLimit(LIMITS)
     const { task, begun, end } = tasks()
     const greedy = from('a')
-    const waiting = Array.from({ length: 10 }, () => hold(greedy, task).catch((error) => error.code))
+    const waiting = Array.from({ length: 10 }, () => outcome(hold(greedy, task)))
     for (let i = 0; i < 30; i++) await expect(hold(greedy, task)).rejects.toMatchObject(OVERLOADED)
     expect(await Promise.all(waiting)).toEqual(Array(10).fill('overloaded'))
     expect(begun()).toBe(10)
@@ -125,22 +114,13 @@ describe('a place', () => {
   ])('is one of a limited number for %s: %i', async (_, limit, of) => {
     const hold = createHostCallLimit(LIMITS)
     const { task, begun, end } = tasks()
-    const codes = Promise.all(Array.from({ length: 100 }, (_, i) => hold(of(i), task).catch((error) => error.code)))
+    const codes = Promise.all(Array.from({ length: 100 }, (_, i) => outcome(hold(of(i), task))))
     await settled()
     end()
     expect((await codes).filter((code) => code === 'answer')).toHaveLength(limit)
     expect(begun()).toBe(limit)
     await settled()
     expect(await hold(of(0), task)).toBe('answer')
-  })
-
-  it('of one network does not take those of another', async () => {
-    const hold = createHostCallLimit(LIMITS)
-    const { task, end } = tasks()
-    for (let i = 0; i < 100; i++) hold(from('greedy'), task).catch(() => {})
-    const other = hold(from('other'), task)
-    end()
-    expect(await other).toBe('answer')
   })
 
   it('is free for the next task of a request when its first task has settled', async () => {
@@ -157,19 +137,13 @@ describe('a place', () => {
   it('remains for the next network, however many others take all that they get', async () => {
     const hold = createHostCallLimit(LIMITS)
     const { task, end } = tasks()
-    const held = ['a', 'b', 'c', 'd'].map((network) => {
-      let count = 0
-      for (let i = 0; i < 100; i++)
-        hold(from(network), task).then(
-          () => count++,
-          () => {},
-        )
-      return () => count
-    })
+    const held = ['a', 'b', 'c', 'd'].map((network) =>
+      Promise.all(Array.from({ length: 100 }, () => outcome(hold(from(network), task)))),
+    )
     const other = hold(from('other'), task)
     end()
     expect(await other).toBe('answer')
-    await settled()
-    expect(held.map((count) => count())).toEqual([20, 10, 5, 3])
+    const counts = (await Promise.all(held)).map((codes) => codes.filter((code) => code === 'answer').length)
+    expect(counts).toEqual([20, 10, 5, 3])
   })
 })

@@ -70,7 +70,7 @@ describe('BearerStrategy', () => {
     async (_, authorization, status, challenge, options = {}) => {
       const answer = await ask(appOf(new BearerStrategy({ tokens, ...options })), authorization)
       const expected = challenge && expect.stringContaining(challenge)
-      expect([answer.status, answer.headers['www-authenticate']]).toEqual([status, expected])
+      expect([answer.status, answer.headers['www-authenticate'], answer.body]).toEqual([status, expected, {}])
     },
   )
 

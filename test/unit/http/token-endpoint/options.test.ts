@@ -52,6 +52,7 @@ describe('the option allowedOrigins', () => {
     ...['https://app.example.com/', 'https://app.example.com/login', 'https://app.example.com:443', 'http://a b'],
     ...['https://App.example.com', 'https://bücher.example', 'https://user@app.example.com', 'app.example.com', 'null'],
     ...['*', 'https://', 'https://[::1', 'blob:https://app.example.com', 7, null],
+    ...['mailto:a@example.com', 'capacitor://localhost/x'],
   ])('refuses %j', (origin) => {
     const says = 'tokenRouter: option "allowedOrigins" must be an array of origins'
     expectMisuse(() => read({ allowedOrigins: [origin] }), says)

@@ -1,11 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ErrorRequestHandler, Request, RequestHandler } from 'express'
-import passport from 'passport'
-import { Strategy as HostBearer } from 'passport-http-bearer'
-import { Strategy as HostLocal } from 'passport-local'
 import request from 'supertest'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import {
   asForm,
   asJson,
@@ -201,85 +198,17 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
     })
   })
 
-  describe('beside a host that uses Passport itself', () => {
-    const hostUser = { id: 'host-user' }
-    type HostDone = (error: null, user: { id: string }) => void
-    const local = vi.fn((_name: string, _password: string, done: HostDone) => done(null, hostUser))
-    const bearer = vi.fn((_token: string, done: HostDone) => done(null, hostUser))
-
-    function passportHost() {
-      local.mockClear()
-      bearer.mockClear()
-      const strategies = [new HostLocal(local), new HostBearer(bearer)]
-      for (const strategy of strategies) passport.use(strategy)
-      const tokens = makeIssuer()
-      const show: RequestHandler = (req, res) => void res.json(req.user)
-      const app = express().use(passport.initialize(), router({ tokens }))
-      app.post('/host', express.json(), passport.authenticate('local', { session: false }), show)
-      app.get('/host', passport.authenticate('bearer', { session: false }), show)
-      app.get('/guarded', requireBearer({ tokens }), (req, res) => {
-        res.json({ account: authOf(req).accountId, user: req.user ?? null })
-      })
-      return { app, tokens, strategies }
+  it('adds nothing to the request that Passport adds', async () => {
+    const keys: string[] = []
+    const port = await start((req, res, next) => {
+      res.once('finish', () => keys.push(...Object.keys(req)))
+      next()
+    }, router())
+    expectToken(await send(port, asJson(GOOD)))
+    await vi.waitFor(() => expect(keys).toContain('url'))
+    for (const name of 'login logout isAuthenticated user account authInfo auth _passport'.split(' ')) {
+      expect(keys).not.toContain(name)
     }
-
-    it('its strategies and its Passport are never asked by the token call and the guard', async () => {
-      const { app } = passportHost()
-      const authenticate = vi.spyOn(passport, 'authenticate').mockImplementation(() => expect.fail('used'))
-      onTestFinished(() => authenticate.mockRestore())
-      const { body } = await request(app).post(TOKEN_PATH).send(GOOD).expect(200)
-      const wrong = { ...GOOD, password: 'wrong' }
-      await request(app).post(TOKEN_PATH).send(wrong).expect(403)
-      const answer = await request(app).get('/guarded').auth(body.authenticationToken, { type: 'bearer' })
-      expect(answer.body).toEqual({ account: ACCOUNTS.alice.id, user: null })
-      await request(app).get('/guarded').auth('host-token', { type: 'bearer' }).expect(401)
-      for (const used of [local, bearer, authenticate]) expect(used).not.toHaveBeenCalled()
-    })
-
-    it('its own logins go on working', async () => {
-      const { app, strategies } = passportHost()
-      await request(app).post(TOKEN_PATH).send(GOOD).expect(200)
-      await request(app).post('/host').send({ username: 'x', password: 'y' }).expect(200, hostUser)
-      await request(app).get('/host').auth('host-token', { type: 'bearer' }).expect(200, hostUser)
-      expect(local).toHaveBeenCalledOnce()
-      expect(bearer).toHaveBeenCalledOnce()
-      const registered = passport as unknown as { _strategy(name: string): unknown }
-      expect([registered._strategy('local'), registered._strategy('bearer')]).toEqual(strategies)
-    })
-
-    it('its req.login and the rest stay as they were, and its req.user only for the same person', async () => {
-      const { app, tokens } = passportHost()
-      const seen: unknown[][] = []
-      const remember: RequestHandler = (req, _res, next) => {
-        const { login, logIn, logout, logOut, isAuthenticated, isUnauthenticated, user, authInfo } = req
-        seen.push([login, logIn, logout, logOut, isAuthenticated, isUnauthenticated, user, authInfo])
-        next()
-      }
-      const end: RequestHandler = (_req, res) => void res.end()
-      const asHost = passport.authenticate('bearer', { session: false })
-      app.get('/both', asHost, remember, requireBearer({ tokens }), remember, end)
-      const pass = (accountId: string) =>
-        request(app).get('/both').auth(tokens.issue({ accountId }).token, { type: 'bearer' }).expect(200)
-      await pass(hostUser.id)
-      expect(seen[0]).toEqual(seen[1])
-      expect(seen[0]).toContain(hostUser)
-      expect(typeof seen[0]?.[0]).toBe('function')
-      await pass('acc-1')
-      expect(seen[3]).toEqual(seen[2]?.map((value) => (value === hostUser ? undefined : value)))
-    })
-
-    it('and in a host without Passport, none of Passport’s is seen on the request', async () => {
-      const keys: string[] = []
-      const port = await start((req, res, next) => {
-        res.once('finish', () => keys.push(...Object.keys(req)))
-        next()
-      }, router())
-      expectToken(await send(port, asJson(GOOD)))
-      await vi.waitFor(() => expect(keys).toContain('url'))
-      for (const name of 'login logout isAuthenticated user account authInfo auth _passport'.split(' ')) {
-        expect(keys).not.toContain(name)
-      }
-    })
   })
 
   describe('accounts', () => {
