@@ -113,58 +113,48 @@ describe('accepted', () => {
 })
 
 describe('credentials that are strings, but nobody’s: 403', () => {
-  it.each<[string, Sent]>([
-    ['empty strings', asJson({ email: '', password: '' })],
-    ['an empty e-mail', asJson({ ...GOOD, email: '' })],
-    ['an empty password', asJson({ ...GOOD, password: '' })],
-    ['empty fields of a form', asForm('email=&password=')],
-    ['fields of a form without a value', asForm('email&password')],
-    ['white space', asJson({ email: ' ', password: '\n' })],
-    ['another case', asJson({ ...GOOD, email: GOOD.email.toUpperCase() })],
-    ['a NUL', asJson({ email: `${GOOD.email}\0`, password: GOOD.password })],
-    ['an astral character', asJson({ email: '😀', password: '😀' })],
-    ['a noncharacter', asJson({ email: '\uffff', password: '\ufffe' })],
-    ['the mark that Passport is given', asJson({ email: '=', password: '=' })],
-    ['the right password and the mark', asJson({ ...GOOD, password: `=${GOOD.password}` })],
-    ['names of Object.prototype', asJson({ email: '__proto__', password: 'constructor' })],
-  ])('%s', async (_what, sent) => {
-    expectForbidden(await send(await start(), sent))
+  it.each([
+    { email: ' ', password: '\n' },
+    { ...GOOD, email: GOOD.email.toUpperCase() },
+    { ...GOOD, email: `${GOOD.email}\0` },
+    { email: '😀', password: '😀' },
+    { email: '\uffff', password: '\ufffe' },
+    { email: '__proto__', password: 'constructor' },
+  ])('%j', async (credentials) => {
+    expectForbidden(await send(await start(), asJson(credentials)))
+  })
+
+  it.each(['email=&password=', 'email&password'])('the form %s', async (text) => {
+    expectForbidden(await send(await start(), asForm(text)))
   })
 })
 
 describe('no credentials: 400', () => {
+  const asText = (value: unknown): [string, string] => [JSON.stringify(value), JSON.stringify(value)]
   const bytes = (prefix: string, ...rest: number[]) => Buffer.concat([Buffer.from(prefix), Buffer.from(rest)])
 
-  it.each<[string, Sent]>([
-    ['nothing', json('')],
-    ['JSON with a member twice', json(GOOD_JSON.replace('}', ',"email":"x"}'))],
-    ['JSON with a member twice, once escaped', json(GOOD_JSON.replace('}', ',"\\u0065mail":"x"}'))],
-    ['JSON with a member twice, of the same value', json(GOOD_JSON.replace('{', `{"email":"${GOOD.email}",`))],
-    ['JSON with another member twice', json(GOOD_JSON.replace('{', '{"a":{"b":1,"b":2},'))],
-    ['white space', json('  ')],
-    ['an empty object', asJson({})],
-    ['null', asJson(null)],
-    ['a string', asJson('email')],
-    ['a number', asJson(1)],
-    ['a boolean', asJson(true)],
-    ['an array', asJson([GOOD])],
-    ['an array with members by name', asJson([GOOD.email, GOOD.password])],
-    ['nested', asJson({ user: GOOD })],
-    ['no e-mail', asJson({ password: GOOD.password })],
-    ['no password', asJson({ email: GOOD.email })],
-    ...[null, 0, 1, true, false, [], ['x'], {}, { toString: 'x' }].flatMap((value): [string, Sent][] => [
-      [`e-mail ${JSON.stringify(value)}`, asJson({ ...GOOD, email: value })],
-      [`password ${JSON.stringify(value)}`, asJson({ ...GOOD, password: value })],
-    ]),
-    ['names in other letters', asJson({ Email: GOOD.email, Password: GOOD.password })],
-    ['other names', asJson({ username: GOOD.email, password: GOOD.password })],
-    ['in __proto__', json(`{"__proto__":${GOOD_JSON}}`)],
-    ['in constructor.prototype', json(`{"constructor":{"prototype":${GOOD_JSON}}}`)],
-    ['a lone surrogate in the e-mail', json('{"email":"\\ud800","password":"x"}')],
-    ['a lone surrogate in the password', json('{"email":"x","password":"a\\udc00b"}')],
-    ['swapped surrogates', json('{"email":"x","password":"\\udc00\\ud800"}')],
-  ])('JSON: %s', async (_what, sent) => {
-    expectBadRequest(await send(await start(), sent))
+  it.each<[string, string]>([
+    ['nothing', ''],
+    ['white space', '  '],
+    ['a member twice', GOOD_JSON.replace('}', ',"email":"x"}')],
+    ['a member twice, once escaped', GOOD_JSON.replace('}', ',"\\u0065mail":"x"}')],
+    ['a member twice, of the same value', GOOD_JSON.replace('{', `{"email":"${GOOD.email}",`)],
+    ['another member twice', GOOD_JSON.replace('{', '{"a":{"b":1,"b":2},')],
+    ['in __proto__', `{"__proto__":${GOOD_JSON}}`],
+    ['in constructor.prototype', `{"constructor":{"prototype":${GOOD_JSON}}}`],
+    ['a lone surrogate in the e-mail', '{"email":"\\ud800","password":"x"}'],
+    ['a lone surrogate in the password', '{"email":"x","password":"a\\udc00b"}'],
+    ['swapped surrogates', '{"email":"x","password":"\\udc00\\ud800"}'],
+    ...[{}, null, 'email', 1, true, [GOOD], [GOOD.email, GOOD.password], { user: GOOD }].map(asText),
+    ...[{ password: 'x' }, { email: 'x' }, { Email: 'x', Password: 'y' }, { username: 'x', password: 'y' }].map(asText),
+    ...[null, 0, 1, true, false, [], ['x'], {}, { toString: 'x' }].flatMap((value) =>
+      [
+        { ...GOOD, email: value },
+        { ...GOOD, password: value },
+      ].map(asText),
+    ),
+  ])('JSON: %s', async (_what, body) => {
+    expectBadRequest(await send(await start(), json(body)))
   })
 
   it.each<[string, string | Uint8Array]>([
@@ -190,31 +180,27 @@ describe('no credentials: 400', () => {
   })
 
   it.each<[string, string | Uint8Array]>([
-    ['nothing', ''],
-    ['no e-mail', 'password=x'],
-    ['no password', 'email=x'],
-    ['other names', 'Email=x&Password=y'],
     ['a semicolon between', 'email=x;password=y'],
     ['names with brackets', 'user[email]=x&user[password]=y'],
-    ['an array of one', 'email[]=x&password=y'],
     ['a repeated e-mail', `${GOOD_FORM}&email=x`],
     ['a repeated password', `${GOOD_FORM}&password=x`],
     ['a repeated password of the same value', `${GOOD_FORM}&${GOOD_FORM.split('&')[1]}`],
     ['a repeated password, once percent-encoded', `${GOOD_FORM}&p%61ssword=x`],
     ['a repeated password, first without a value', `password&${GOOD_FORM}`],
-    ['a lone %', 'email=x&password=100%'],
-    ['% and one digit', 'email=x&password=%4'],
-    ['% and no digits', 'email=x&password=%zz'],
     ['% and no digits in a name', `${GOOD_FORM}&%zz=1`],
-    ['percent-encoded bytes that are not UTF-8', 'email=x&password=%ff'],
-    ['percent-encoded UTF-8 cut short', 'email=x&password=%c3'],
-    ['a percent-encoded surrogate', 'email=x&password=%ed%a0%80'],
-    ['an overlong "/"', 'email=x&password=%c0%af'],
     ['101 fields', `${GOOD_FORM}${fields(99)}`],
     ['101 fields, most of them empty', `${GOOD_FORM}${'&'.repeat(99)}`],
     ['bytes that are not UTF-8', bytes('email=x&password=', 0xff)],
     ['JSON', GOOD_JSON],
     ['in __proto__', '__proto__[email]=x&__proto__[password]=y'],
+    ...['', 'password=x', 'email=x', 'Email=x&Password=y', 'email[]=x&password=y'].map((text): [string, string] => [
+      text,
+      text,
+    ]),
+    // Escapes that are cut short, no UTF-8, surrogates and overlong forms.
+    ...'100% %4 %zz %ff %c3 %ed%a0%80 %c0%af'
+      .split(' ')
+      .map((text): [string, string] => [text, `email=x&password=${text}`]),
   ])('form: %s', async (_what, body) => {
     expectBadRequest(await send(await start(), { headers: FORM_TYPE, body }))
   })
@@ -246,11 +232,6 @@ describe('not an encoding of ours: 415', () => {
         expectUnsupported(await send(await start(), typed(`${type}; charset=${charset}`, GOOD_FORM)))
     },
   )
-
-  it('no Content-Type, with a body and without', async () => {
-    expectUnsupported(await send(await start(), { body: GOOD_JSON }))
-    expectUnsupported(await send(await start(), {}))
-  })
 
   it.each(['gzip', 'deflate', 'br', 'zstd', 'x', 'gzip, identity', 'identity, gzip'])(
     'Content-Encoding: %s',
