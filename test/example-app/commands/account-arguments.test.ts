@@ -17,15 +17,17 @@ test.each<[string[], Command]>([
 
 describe('throws a UsageError that repeats no argument', () => {
   test.each<[string[], RegExp]>([
-    [['add', email, SECRET], /^A password is never an argument/],
-    [['password', email, SECRET], /^A password is never an argument/],
-    [['add', email, '--password', SECRET], /^A password is never an argument/],
-    [['add', email, `--password=${SECRET}`], /^A password is never an argument/],
-    [['password', email, `-p${SECRET}`], /^A password is never an argument/],
-    [['add', email, '--password'], /^Unknown option\./],
-    [['add', email, `--pass=${SECRET}`], /^Unknown option\./],
-    [['add', email, `--${SECRET}`], /^Unknown option\./],
-    [['add', email, '--scope'], /^Unknown option\./],
+    ...[
+      ['add', email, SECRET],
+      ['password', email, SECRET],
+      ['add', email, '--password', SECRET],
+      ['add', email, `--password=${SECRET}`],
+      ['password', email, `-p${SECRET}`],
+    ].map((args): [string[], RegExp] => [args, /^A password is never an argument/]),
+    ...['--password', `--pass=${SECRET}`, `--${SECRET}`, '--scope'].map((option): [string[], RegExp] => [
+      ['add', email, option],
+      /^Unknown option\./,
+    ]),
     [['add', email, '--scope', 'two words'], /^A scope is one word/],
     [['add', email, '--scope', ''], /^A scope is one word/],
     [['password', email, '--scope', 'a'], /^"password" has no option --scope/],

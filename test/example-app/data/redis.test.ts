@@ -52,12 +52,6 @@ describe('openRedis throws one line without the password', () => {
 })
 
 describe.skipIf(NO_REDIS)('Redis', () => {
-  test('answers', async () => {
-    const { redis, logged } = await open((await startRedis()).url)
-    expect(await redis.ping()).toBe('PONG')
-    expect(logged).toEqual([])
-  })
-
   test.each<[string, boolean, (server: TestRedis) => unknown, (server: TestRedis) => unknown]>([
     ['killed and restarted', false, (server) => server.kill(), (server) => server.start()],
     ['paused', true, (server) => server.process().kill('SIGSTOP'), (server) => server.process().kill('SIGCONT')],

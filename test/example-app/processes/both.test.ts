@@ -78,16 +78,6 @@ describe('npm start', () => {
   })
 
   test.each([
-    ['an unknown API', ['clearing']],
-    ['two APIs', ['reporting', 'clearing-house']],
-    ['a port that is no number', ['reporting:http']],
-  ])('refuses %s in one line', async (_what, args) => {
-    const { code, stdout, stderr } = await run('main', args, {})
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toMatch(/^Unknown arguments\. Pass .+\n$/)
-  })
-
-  test.each([
     ['clearing-house', 'PORT'],
     ['reporting', 'REPORTING_PORT'],
   ])('the port of %s in the argument replaces %s', async (api, variable) => {
@@ -129,15 +119,6 @@ describe('npm run start:reporting', () => {
     expect(await statusOf(url + REPORT, token)).toBe(200)
     expect(files.some((file) => /key|pem/.test(file))).toBe(false)
     expect((await readdir(readDir)).some((file) => /key|pem/.test(file))).toBe(false)
-  })
-
-  test('exits with one line when the SQLite file does not exist, and creates no file', async () => {
-    const dataDir = await tempDir()
-    const env = { DATA_DIR: dataDir, BASE_URL, JWKS_URL: 'http://127.0.0.1:9/keys', REPORTING_PORT: '0' }
-    const { code, stdout, stderr } = await run('main', ['reporting'], env)
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toMatch(/^\S+clearing-house\.sqlite does not exist\. .+npm run start:clearing-house\n$/)
-    expect(await readdir(dataDir)).toEqual([])
   })
 
   test('returns 503 and logs one line without a token when the issuer is unreachable', async () => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -98,15 +98,42 @@ test('refuses a token of another environment with the same key and accounts', as
 })
 
 describe('exits with one line', () => {
-  test('with an invalid setting', async () => {
-    const { code, stderr } = await run('main', [], { DATA_DIR: await tempDir(), PORT: 'http' })
-    expect({ code, stderr }).toEqual({ code: 1, stderr: 'PORT is invalid. Set a whole number from 0 to 65535.\n' })
-  })
-
-  test('with a data folder that cannot be created', async () => {
-    const { code, stderr } = await run('main', [], { DATA_DIR: '/dev/null/data', PORT: '0' })
-    expect(code).toBe(1)
-    expect(stderr).toMatch(/^ENOTDIR: .+'\/dev\/null\/data\/keys'\n$/)
+  const REPORTING = { BASE_URL, JWKS_URL: 'http://127.0.0.1:9/keys', REPORTING_PORT: '0' }
+  test.each<[string, string[], Record<string, string>, RegExp]>([
+    ['with an invalid setting', [], { PORT: 'http' }, /^PORT is invalid\. Set a whole number from 0 to 65535\.\n$/],
+    ['with an unknown API', ['clearing'], {}, /^Unknown arguments\. Pass .+\n$/],
+    ['with two APIs', ['reporting', 'clearing-house'], {}, /^Unknown arguments\. Pass .+\n$/],
+    ['with a port that is no number', ['reporting:http'], {}, /^Unknown arguments\. Pass .+\n$/],
+    [
+      'with a data folder that cannot be created',
+      [],
+      { DATA_DIR: '/dev/null/data', PORT: '0' },
+      /^ENOTDIR: .+'\/dev\/null\/data\/keys'\n$/,
+    ],
+    [
+      'without the database of DATABASE_URL',
+      [],
+      { PORT: '0', DATABASE_URL: 'postgres://u:s3cret@127.0.0.1:9/x' },
+      /^DATABASE_URL: PostgreSQL: connect ECONNREFUSED 127\.0\.0\.1:9\n$/,
+    ],
+    [
+      'without the Redis of REDIS_URL',
+      [],
+      { PORT: '0', REDIS_URL: 'redis://:s3cret@127.0.0.1:9' },
+      /^REDIS_URL: connect ECONNREFUSED 127\.0\.0\.1:9\n$/,
+    ],
+    [
+      'without the SQLite file that the reporting API reads',
+      ['reporting'],
+      REPORTING,
+      /^\S+clearing-house\.sqlite does not exist\. .+npm run start:clearing-house\n$/,
+    ],
+  ])('%s', async (_what, args, env, says) => {
+    const dataDir = await tempDir()
+    const { code, stdout, stderr } = await run('main', args, { DATA_DIR: dataDir, ...env })
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(says)
+    if (args[0] === 'reporting') expect(await readdir(dataDir)).toEqual([])
   })
 
   test('when other machines could reach the demo accounts', async () => {

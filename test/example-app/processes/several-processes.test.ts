@@ -1,7 +1,7 @@
 import { Client } from 'pg'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { NO_POSTGRES, PASSWORD, startPostgres, type TestPostgres } from '../../support/services/postgres.js'
-import { freePort, NO_REDIS, startRedis, type TestRedis } from '../../support/services/redis.js'
+import { NO_REDIS, startRedis, type TestRedis } from '../../support/services/redis.js'
 import { SERVER_START_MS } from '../data/databases/databases.js'
 import {
   ALICE,
@@ -158,35 +158,17 @@ describe.skipIf(NO_POSTGRES || NO_REDIS)('several processes', { timeout: 2 * SER
   )
 })
 
-describe('exits with one line', () => {
-  test('without the database of DATABASE_URL', async () => {
-    const port = await freePort()
-    const env = { DATA_DIR: await tempDir(), PORT: '0', DATABASE_URL: `postgres://u:s3cret@127.0.0.1:${port}/x` }
-    const { code, stdout, stderr } = await run('main', [], env)
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toBe(`DATABASE_URL: PostgreSQL: connect ECONNREFUSED 127.0.0.1:${port}\n`)
-  })
-
-  test('without the Redis of REDIS_URL', async () => {
-    const port = await freePort()
-    const env = { DATA_DIR: await tempDir(), PORT: '0', REDIS_URL: `redis://:s3cret@127.0.0.1:${port}` }
-    const { code, stdout, stderr } = await run('main', [], env)
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toBe(`REDIS_URL: connect ECONNREFUSED 127.0.0.1:${port}\n`)
-  })
-
-  test.skipIf(NO_POSTGRES || NO_REDIS)(
-    'on a busy port, with both databases connected',
-    async () => {
-      const { processes, env } = await startProcesses(1)
-      const { port } = new URL((processes[0] as Running).url)
-      const { code, stderr } = await run('main', [], { ...env, PORT: port })
-      expect(code).toBe(1)
-      expect(stderr).toMatch(/^Another program uses port \d+ of 127\.0\.0\.1\. .+\n$/)
-    },
-    SERVER_START_MS,
-  )
-})
+test.skipIf(NO_POSTGRES || NO_REDIS)(
+  'exits with one line on a busy port, with both databases connected',
+  async () => {
+    const { processes, env } = await startProcesses(1)
+    const { port } = new URL((processes[0] as Running).url)
+    const { code, stderr } = await run('main', [], { ...env, PORT: port })
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^Another program uses port \d+ of 127\.0\.0\.1\. .+\n$/)
+  },
+  SERVER_START_MS,
+)
 
 test.skipIf(NO_POSTGRES)(
   'the account command adds to the database of DATABASE_URL',

@@ -2,46 +2,30 @@ import express from 'express'
 import request from 'supertest'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { type Checks, healthRouter } from '../../../example-app/web/health-router.js'
+import { deferred } from '../../support/concurrency.js'
 
 const appWith = (checks: Checks) => express().use(healthRouter(checks))
 const down = () => Promise.reject(new Error('connect ECONNREFUSED user:s3cret@db'))
 
-test('ready: every check passes', async () => {
-  const { body } = await request(appWith({ database: async () => 1, redis: async () => 'PONG' }))
-    .get('/readyz')
-    .expect(200)
-    .expect('Cache-Control', 'no-store')
-  expect(body).toEqual({ status: 'ok', checks: { database: 'ok', redis: 'ok' } })
-})
-
-test('ready: without checks', async () => {
-  expect((await request(appWith({})).get('/readyz').expect(200)).body).toEqual({ status: 'ok', checks: {} })
-})
-
-test('not ready: names the check and hides its error', async () => {
-  const { body } = await request(appWith({ database: async () => 1, redis: down }))
-    .get('/readyz')
-    .expect(503)
-    .expect('Cache-Control', 'no-store')
-  expect(body).toEqual({ status: 'unavailable', checks: { database: 'ok', redis: 'unavailable' } })
-})
-
-test('not ready: a check that throws at once', async () => {
-  const broken = () => {
-    throw new Error('broken')
-  }
-  await request(appWith({ database: broken }))
-    .get('/readyz')
-    .expect(503)
+test.each<[string, number, object, Checks]>([
+  ['every check passes', 200, { database: 'ok', redis: 'ok' }, { database: async () => 1, redis: async () => 'PONG' }],
+  ['there are no checks', 200, {}, {}],
+  [
+    'a check fails, whose error is hidden',
+    503,
+    { database: 'ok', redis: 'unavailable' },
+    { database: async () => 1, redis: down },
+  ],
+  ['a check throws at once', 503, { database: 'unavailable' }, { database: () => expect.fail('broken') }],
+])('/readyz when %s: %i', async (_what, status, results, checks) => {
+  const { body } = await request(appWith(checks)).get('/readyz').expect(status).expect('Cache-Control', 'no-store')
+  expect(body).toEqual({ status: status === 200 ? 'ok' : 'unavailable', checks: results })
 })
 
 test('not ready: a check that takes longer than a second', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
-  let asked = () => {}
-  const asking = new Promise<void>((resolve) => {
-    asked = resolve
-  })
+  const { promise: asking, resolve: asked } = deferred<void>()
   const hanging = () => {
     asked()
     return new Promise(() => {})

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { GUARDED_REQUESTS } from '../../../../src/http/shared/limits.js'
 import { createTurnQueue, type WaitForTurn } from '../../../../src/http/shared/turn-queue.js'
+import { tally } from '../../../support/concurrency.js'
 
 const turns = vi.hoisted(() => ({ count: 0 }))
 
@@ -96,30 +97,24 @@ describe('waitForTurn', () => {
     fillTurn()
     const order: string[] = []
     const [greedy, modest] = [from('a'), from('a')]
-    const all = Array.from({ length: 129 }, () => join(greedy, 'greedy', order))
-    for (let i = 0; i < 128; i++) all.push(join(modest, 'modest', order))
-    await Promise.all(all)
-    expect(order.filter((name) => name === 'greedy: overloaded')).toHaveLength(129)
-    expect(order.filter((name) => name === 'modest')).toHaveLength(128)
+    const ask = (count: number, source: typeof greedy, name: string) =>
+      Array.from({ length: count }, () => join(source, name, order))
+    await Promise.all([...ask(129, greedy, 'greedy'), ...ask(128, modest, 'modest')])
+    expect(tally(order)).toEqual({ 'greedy: overloaded': 129, modest: 128 })
   })
 
   it('refuses what one network has beyond 2,048', async () => {
     fillTurn()
     const order: string[] = []
     await Promise.all(Array.from({ length: 3000 }, () => join(from('a'), 'one', order)))
-    expect(order.filter((name) => name === 'one')).toHaveLength(2048)
-    expect(order.filter((name) => name === 'one: overloaded')).toHaveLength(3000 - 2048)
+    expect(tally(order)).toEqual({ one: 2048, 'one: overloaded': 3000 - 2048 })
   })
 
   it('keeps 4,096 at most, and makes room for a network that has fewer', async () => {
     fillTurn()
     const order: string[] = []
-    const all: Promise<void>[] = []
-    for (const network of ['a', 'b', 'c']) {
-      for (let i = 0; i < 2048; i++) all.push(join(from(network), network, order))
-    }
-    all.push(join(from('owner'), 'owner', order))
-    await Promise.all(all)
+    const flood = ['a', 'b', 'c'].flatMap((network) => Array(2048).fill(network) as string[])
+    await Promise.all([...flood, 'owner'].map((network) => join(from(network), network, order)))
     expect(order.filter((name) => !name.includes(':'))).toHaveLength(4096)
     expect(order).toContain('owner')
   })
