@@ -84,7 +84,8 @@ describe('wrong usage is one line that names the likely mistake, and exit status
     [['check', 'http://127.0.0.1:9'], 'Pass the e-mail address of an account: --email EMAIL'],
     ...Object.entries({
       'api.example.com': 'Is "https://" missing?',
-      'https://a:b@c.example': 'Remove the user name and the password',
+      'https://a@c.example': 'Remove the user name and the password',
+      'https://:b@c.example': 'Remove the user name and the password',
       'https://c.example?x=1': 'Remove the "?" or "#" and the text after it',
       'https://c.example#here': 'Remove the "?" or "#" and the text after it',
     }).map(([url, hint]): [string[], string] => [
@@ -97,8 +98,8 @@ describe('wrong usage is one line that names the likely mistake, and exit status
       `${option} ${HTTPS}`,
     ]),
     ...['--recent', '--guarded'].map((option): [string[], string] => [
-      [...CHECK, option, 'password'],
-      `${option} ${PATH} ${long('password')}. A path begins with a slash`,
+      [...CHECK, option, 'v1/password'],
+      `${option} ${PATH} ${long('v1/password')}. A path begins with a slash`,
     ]),
     [[...CHECK, '--path', '/x#y'], `--path ${PATH} ${long('/x#y')}`],
     ...['https://a:b@c.example/x', 'https://a@c.example', 'http://:b@127.0.0.1/x', 'https://c.example/x#y'].map(
