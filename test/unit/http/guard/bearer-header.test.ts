@@ -12,6 +12,11 @@ it.each(['Basic bearer abc', '"Bearer" abc', '(bearer abc'])('reads nothing of a
   expect(readBearer({ headers: { authorization }, rawHeaders, url: '/' } as never)).toBeUndefined()
 })
 
+it.each(['Bearer', 'bearer"abc"'])('refuses the scheme Bearer without a space after it: %j', (authorization) => {
+  const request = { ...bearing('/'), headers: { authorization } } as IncomingMessage
+  expect(thrownBy(() => readBearer(request))).toMatchObject({ code: 'invalid_request' })
+})
+
 it('refuses a request with 1,000 header lines, of which Node may have dropped some', () => {
   const lines = (count: number) => Array.from({ length: count }, () => ['x', 'a']).flat()
   const { rawHeaders } = bearing()
