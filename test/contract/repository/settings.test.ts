@@ -59,7 +59,7 @@ describe('Dependabot', () => {
   it('watches all lock files and the workflows', () => {
     expect(watched('npm')).toEqual([
       '/',
-      '/test/performance/bench/peers',
+      '/test/performance/peers',
       '/test/hosts',
       '/test/contract/documents/pictures/renderer',
     ])

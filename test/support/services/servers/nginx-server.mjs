@@ -44,7 +44,7 @@ const mainWith = (dir) => `
   daemon off;
   pid ${dir}/nginx.pid;
   worker_processes 1;
-  events { worker_connections 512; }
+  events { worker_connections 1024; }
   http {
     log_format with_upstream '$status $upstream_addr "$request" "$http_referer" "$http_user_agent"';
     access_log ${dir}/access.log with_upstream;

@@ -1,0 +1,64 @@
+import { createSecretKey, generateKeyPairSync, randomBytes } from 'node:crypto'
+import { pathToFileURL } from 'node:url'
+import { withOtherSignature } from '../support/plain-js/token-forger.mjs'
+import { bearerGuard, peerGuards } from './peers/guards.mjs'
+
+/** Names of guards in tables. */
+export const NONE = 'no guard'
+export const OURS = 'requireBearer'
+export const FLOOR = 'a look-up in a map'
+
+const ISSUER = 'https://api.example.com'
+const DAY = 86_400_000
+const PAIRS = {
+  RS256: () => generateKeyPairSync('rsa', { modulusLength: 2048 }),
+  ES256: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+}
+
+/** Imports this package, or another build of it from the folder of its package.json. */
+export const packageFrom = (folder) =>
+  folder ? import(pathToFileURL(`${folder}/dist/index.js`)) : import('express-token-endpoint')
+
+function keysOf(alg) {
+  if (alg === 'HS256') {
+    const secret = randomBytes(32).toString('hex')
+    return {
+      text: secret,
+      key: createSecretKey(Buffer.from(secret)),
+      signing: { alg, secret },
+      verifying: { alg, secret },
+    }
+  }
+  const { publicKey, privateKey } = PAIRS[alg]()
+  const text = publicKey.export({ type: 'spki', format: 'pem' })
+  return { text, key: publicKey, signing: { alg, privateKey }, verifying: { alg, publicKey } }
+}
+
+/**
+ * Creates a key, its tokens, and the guards that accept them.
+ * @param options `folder` is that of `packageFrom`, and `claims` are more claims of each token
+ * @returns `tokens`, a function for new tokens, `guards` by name, and `samples`: a valid, a forged and an expired token
+ */
+export async function createEnvironment(alg, { folder, claims = {}, count = 1, options } = {}) {
+  const { createTokenIssuer, createTokenVerifier, requireBearer } = await packageFrom(folder)
+  const { signing, verifying, text, key } = keysOf(alg)
+  const tokens = createTokenIssuer({ issuer: ISSUER, keys: signing })
+  const issue = async (issuedAt = new Date()) =>
+    (await tokens.issue({ accountId: 'acc-1', scopes: ['reports:read'], claims, issuedAt })).token
+  const valid = []
+  while (valid.length < count) valid.push(await issue())
+  const known = new Map(valid.map((token) => [token, { token }]))
+  const find = (token) => {
+    if (!known.has(token)) throw new Error('unknown')
+    return known.get(token)
+  }
+  return {
+    tokens: valid,
+    samples: { good: valid[0], forged: withOtherSignature(valid[0]), expired: await issue(new Date(Date.now() - DAY)) },
+    guards: {
+      [FLOOR]: bearerGuard(find),
+      [OURS]: requireBearer({ tokens: createTokenVerifier({ issuer: ISSUER, keys: verifying, ...options }) }),
+      ...peerGuards({ alg, issuer: tokens.issuer, audience: tokens.audience, key, text }),
+    },
+  }
+}
