@@ -14,20 +14,7 @@ import { table } from './harness/report.mjs'
 const here = (path) => fileURLToPath(new URL(path, import.meta.url))
 const say = (text) => process.stdout.write(`${text}\n`)
 
-const PARTS = [
-  'guard',
-  'call',
-  'logins',
-  'start',
-  'memory',
-  'features',
-  'floods',
-  'load',
-  'outages',
-  'rotation',
-  'functions',
-  'versions',
-]
+const PARTS = 'guard call logins start memory features floods load outages rotation functions versions'.split(' ')
 
 /** @throws Error that lists the valid arguments */
 function readArguments() {
@@ -60,18 +47,21 @@ function installPeers() {
 }
 
 async function runPart(name, asked, node) {
-  const { title, run } = await import(`./parts/${name}.mjs`)
-  const heading = `## ${name}\n\n${title}.`
-  say(`\n${heading}`)
   const started = performance.now()
   try {
+    const { title, run } = await import(`./parts/${name}.mjs`)
+    const heading = `## ${name}\n\n${title}.`
+    say(`\n${heading}`)
     const { tables, verdicts = [] } = await run({ ...asked, node: node.program })
     const shown = verdicts.map(({ what, measured, holds }) => [what, measured, holds ? 'yes' : 'NO'])
     const texts = tables.map(([heads, rows]) => table(heads, rows))
-    if (shown.length > 0) texts.push(table(['target', 'measured', 'holds'], shown))
+    if (shown.length > 0) texts.push(table(['expected', 'measured', 'holds'], shown))
     say(`\n${texts.join('\n\n')}\n\n${Math.round((performance.now() - started) / 1000)} s`)
     if (verdicts.some(({ must, holds }) => must && !holds)) process.exitCode = 1
     if (asked.write) save(name, [heading, ...texts, placeOf(asked, node)].join('\n\n'))
+  } catch (error) {
+    process.stderr.write(`bench: ${name}: ${error.stack}\n`)
+    process.exitCode = 1
   } finally {
     await stopAll()
   }
@@ -100,27 +90,14 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
   })
 }
 
-function readOrExit() {
-  try {
-    return readArguments()
-  } catch (error) {
-    process.stderr.write(`bench: ${error.message}\n`)
-    process.exit(1)
-  }
-}
-
-const asked = readOrExit()
 try {
+  const asked = readArguments()
   installPeers()
   const isThis = process.versions.node.startsWith(`${asked.node}.`)
   const node = isThis ? { version: process.versions.node, program: process.execPath } : await installedNode(asked.node)
-  say(
-    `Node ${node.version}, ${availableParallelism()} cores, load ${loadavg()
-      .map((load) => load.toFixed(1))
-      .join(' ')}`,
-  )
+  say(`Node ${node.version}, ${availableParallelism()} cores, load ${loadavg()[0].toFixed(1)}`)
   for (const name of asked.parts) await runPart(name, asked, node)
 } catch (error) {
-  process.stderr.write(`bench: ${error.stack}\n`)
+  process.stderr.write(`bench: ${error.message}\n`)
   process.exitCode = 1
 }

@@ -32,7 +32,7 @@ function pins() {
 }
 
 /**
- * Starts a file of `programs` in its own process, and waits for its first message. The process ends when this one does.
+ * Starts a file of `programs` in its own process, and waits for its first message. The process ends with the part.
  * @param options `node` is the path of the measured Node. `core` pins the process to a core where the system can
  * @returns `first`, the message, `ask`, which sends a message and returns the response, and `stop`
  */
@@ -56,16 +56,14 @@ export async function start(file, { args = [], execArgv = [], env, node = proces
       settled.abort()
     }
   }
+  const stop = () => child.connected && child.disconnect()
+  atEnd(stop)
   const first = await answer()
-  return {
-    pid: child.pid,
-    first,
-    ask(question) {
-      child.send(question)
-      return answer()
-    },
-    stop: () => child.connected && child.disconnect(),
+  const ask = (question) => {
+    child.send(question)
+    return answer()
   }
+  return { pid: child.pid, first, ask, stop }
 }
 
 const threadsOf = (pid) => {

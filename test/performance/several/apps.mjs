@@ -91,7 +91,7 @@ export async function startSeveral({ node, size, people: count, reporting }) {
   if (reporting) {
     const jwksUrl = `http://127.0.0.1:${nginx.ports.clearingHouse}/.well-known/jwks.json`
     const options = { ...reporting, issuer: env.BASE_URL, jwksUrl, port: reportingPort, path: REPORT_PATH }
-    atEnd((await start('reporting-server.mjs', { args: [JSON.stringify(options)], node })).stop)
+    await start('reporting-server.mjs', { args: [JSON.stringify(options)], node })
   }
   async function restart() {
     for (const [index, api] of apis.entries()) {
