@@ -37,7 +37,7 @@ function readArguments() {
   return { ...values, rounds, scale, parts }
 }
 
-/** Installs the packages that the bench measures beside this one, unless they are installed. */
+/** Installs the packages to compare, unless they are installed. */
 function installPeers() {
   const [installed, wanted] = [here('peers/node_modules/.package-lock.json'), here('peers/package-lock.json')]
   if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(wanted).mtimeMs) return

@@ -36,7 +36,7 @@ const ATTACKS = [
   ["Express's own 404, 16 × 400", 16, 400, () => [{ ...guess(0, ONE), path: '/nothing' }]],
 ].map(([name, connections, depth, requests]) => ({ name, connections, depth, requests }))
 
-/** What a host can set, for one attack of each kind. */
+/** The ways to run the app, which are measured during one attack of each kind. */
 const SETTINGS = {
   defaults: {},
   'concurrency: 1': { concurrency: 1 },
