@@ -56,6 +56,7 @@ await build({
     dir: DIST,
     chunkFileNames: 'chunks/[name].js',
     minifyInternalExports: false,
+    comments: false,
     codeSplitting: {
       groups: [
         { name: 'urls', test: IN_BROWSERS, priority: 1 },

@@ -6,7 +6,7 @@ import { ACCOUNTS, decodePayload, fastPasswords, ISSUER, makeIssuer, makeStore }
 import { asForm, asJson, expectBadRequest, expectToken, GOOD, GOOD_FORM, send } from '../support/host.js'
 import { listen, TOKEN_PATH } from '../support/http.js'
 
-// Demands of `docs/reference/standards.md` and `standards-asvs.md` that no other suite shows.
+// Demands of `docs/evidence/standards.md` and `standards-asvs.md` that no other suite shows.
 
 const app = () =>
   express().use(tokenRouter({ tokens: makeIssuer(), accounts: makeStore(), passwords: fastPasswords() }))

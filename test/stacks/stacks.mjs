@@ -6,7 +6,7 @@ import { EMAIL, PASSWORD } from './account.mjs'
 import { mappingOf, STACKS, start } from './start.mjs'
 
 const COMMAND = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
-const PAGE = new URL('../../docs/explanation/other-stacks.md', import.meta.url)
+const PAGE = new URL('../../docs/evidence/other-stacks.md', import.meta.url)
 const [BEGIN, END] = ['<!-- stacks: begin -->', '<!-- stacks: end -->']
 
 /** Checks a running stack. Returns the rows. */

@@ -96,7 +96,7 @@ describe('the mutants', () => {
 })
 
 it('the page names each class with its reason and its reference', () => {
-  const page = readFileSync(new URL('../../../docs/explanation/stricter.md', import.meta.url), 'utf8')
+  const page = readFileSync(new URL('../../../docs/evidence/stricter.md', import.meta.url), 'utf8')
   const rows = page
     .slice(page.indexOf('## Tokens'))
     .split('\n')

@@ -5,7 +5,7 @@ import { type Exhibit, run } from './exhibit.js'
 import { EXHIBITS, HALLS } from './exhibits/index.js'
 import { NO_PACKAGES } from './packages.js'
 
-const PAGE = fileURLToPath(new URL('../../../docs/explanation/published-attacks.md', import.meta.url))
+const PAGE = fileURLToPath(new URL('../../../docs/evidence/published-attacks.md', import.meta.url))
 const { dependencies } = JSON.parse(readFileSync(new URL('packages/package.json', import.meta.url), 'utf8'))
 
 // An exhibit may move the clock between two requests.
@@ -77,7 +77,7 @@ describe('the catalogue', () => {
 })
 
 // To write the tables anew, run: npm run test:only -- test/attacks/museum/museum.test.ts -u
-it('docs/explanation/published-attacks.md lists each exhibit', async () => {
+it('docs/evidence/published-attacks.md lists each exhibit', async () => {
   const introduction = readFileSync(PAGE, 'utf8').replace(/\n## Exhibits\n.*/s, '')
   const tables = Object.entries(HALLS).flatMap(([hall, exhibits]) => [
     '',

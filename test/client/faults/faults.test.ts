@@ -17,7 +17,7 @@ describe.each(Object.entries(FAULTS))('%s', (_, faults) => {
 })
 
 it('the page about the faults lists each of them, and ours passes all', () => {
-  const { text } = readPage('docs/explanation/client-faults.md')
+  const { text } = readPage('docs/evidence/client-faults.md')
   const rows = [...text.matchAll(/^\| (.+?) \| ✓ \| /gm)].map(([, name]) => name?.toLowerCase())
   const names = Object.values(FAULTS).flatMap((faults) => faults.map(({ name }) => name.toLowerCase()))
   expect(rows.sort()).toEqual(names.sort())

@@ -77,9 +77,11 @@ function rowsOf(text: string): string[][] {
     )
 }
 
-/** Returns the paths of the pages that the package contains: the README, `docs` and the policy for vulnerabilities. */
+/** Returns the paths of the pages that the package contains: the README, `docs` without the evidence, the policy for vulnerabilities. */
 export function shippedPages(): string[] {
-  return ['README.md', 'CHANGELOG.md', '.github/SECURITY.md', ...pagesBelow('docs')]
+  return ['README.md', 'CHANGELOG.md', '.github/SECURITY.md', ...pagesBelow('docs')].filter(
+    (path) => !path.startsWith('docs/evidence/'),
+  )
 }
 
 /** Returns the paths of all Markdown files of a folder and its subfolders. */

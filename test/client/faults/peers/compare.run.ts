@@ -8,7 +8,7 @@ import { runFault } from '../run-fault.js'
 import { FAULTS } from '../table/index.js'
 import { page, type Results } from './page.js'
 
-const PAGE = new URL('../../../../docs/explanation/client-faults.md', import.meta.url)
+const PAGE = new URL('../../../../docs/evidence/client-faults.md', import.meta.url)
 
 /** A client that takes longer has no time limit. The longest fault of ours takes four seconds. */
 const PATIENCE_MS = 8000

@@ -30,9 +30,9 @@ function rowsOf(path: string): Row[] {
   return cells.map(([demand = '', owner = '', where = '']) => ({ demand, owner, where }))
 }
 
-const PAGES = ['docs/reference/standards.md', 'docs/reference/standards-asvs.md']
+const PAGES = ['docs/evidence/standards.md', 'docs/evidence/standards-asvs.md']
 const rows = PAGES.flatMap(rowsOf)
-const asvs = rowsOf('docs/reference/standards-asvs.md')
+const asvs = rowsOf('docs/evidence/standards-asvs.md')
 
 const demands = (some: readonly Row[]) => some.map(({ demand }) => demand)
 const codeIn = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
@@ -68,7 +68,7 @@ describe('the pages on standards', () => {
   })
 
   it('have a summary of ASVS that agrees with the rows', () => {
-    const { tableIn } = readPage('docs/reference/standards-asvs.md')
+    const { tableIn } = readPage('docs/evidence/standards-asvs.md')
     const summary = tableIn('# OWASP ASVS 5: V6, V7 and V9').filter(([chapter = '']) => /^V\d$/.test(chapter))
     const of = (chapter: string, owner: string) =>
       asvs.filter((row) => row.demand.startsWith(`${chapter}.`) && row.owner === owner)
