@@ -1,0 +1,50 @@
+// npm test            what needs only Node and the lock file
+// npm run test:all    the rest: other programs, other packages, other versions of Node, Bun and Deno
+//
+// Runs the steps one after the other, and prints the seconds of each. The last line has the counts of all tests. With `TEST_COUNTS`, a
+// file, the counts are added to those of earlier runs.
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { countLine, leftCounts } from './support/runner/counts.mjs'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const VITEST = 'vitest run --config test/vitest.config.ts'
+const installed = (folder) => `npm ci --prefix ${folder} --ignore-scripts --no-audit --no-fund`
+
+const STEPS = {
+  quick: [
+    ['lint', 'npm run --silent lint'],
+    ['build', 'npm run --silent build:example'],
+    ['types', 'tsc -p .'],
+    ['tests', `${VITEST} --coverage --exclude '**/*.system.test.*'`],
+  ],
+  all: [
+    ['packages of other hosts', installed('test/hosts')],
+    ['vulnerable packages', installed('test/attacks/museum/packages')],
+    ['build', 'npm run --silent build:example'],
+    ['tests with other programs', `${VITEST} .system.test.`, { REQUIRE_SERVICES: '1' }],
+    ['the packed package on every Node, Bun and Deno', 'node test/contract/matrix/matrix.mjs --consumers'],
+  ],
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'counts-'))
+const counts = process.env.TEST_COUNTS ?? join(folder, 'counts')
+if (!process.env.TEST_COUNTS) writeFileSync(counts, '')
+const times = []
+for (const [name, command, env] of STEPS[process.argv[2] ?? 'quick']) {
+  const started = performance.now()
+  const { status } = spawnSync(command, {
+    cwd: ROOT,
+    env: { ...process.env, ...env, TEST_COUNTS: counts, PATH: `${ROOT}node_modules/.bin:${process.env.PATH}` },
+    shell: true,
+    stdio: 'inherit',
+  })
+  times.push(`${Math.round((performance.now() - started) / 1000)} s  ${name}${status === 0 ? '' : ': FAILED'}`)
+  if (status !== 0) process.exitCode = 1
+  if (status !== 0 && !command.startsWith(VITEST)) break
+}
+process.stdout.write(`\n${times.join('\n')}\n${countLine(leftCounts(counts))}\n`)
+rmSync(folder, { recursive: true })
