@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util'
 import { UsageError } from '../errors.js'
 
 export const USAGE = `Usage:
-  npm run account -- add EMAIL [--scope SCOPE]...   add an account
-  npm run account -- password EMAIL                 set an account's password and revoke its tokens
+  npm run example -- account add EMAIL [--scope SCOPE]...   add an account
+  npm run example -- account password EMAIL                 set an account's password and revoke its tokens
 
 The command asks for the password, or reads it from standard input. A password is never an argument.
 The command uses the database of DATABASE_URL, or the SQLite file in DATA_DIR (default: example-app/.data).

@@ -2,10 +2,10 @@ import { parseArgs } from 'node:util'
 import { UsageError } from '../errors.js'
 
 export const USAGE = `Usage:
-  npm run keys -- list          list all keys, the signing key first
-  npm run keys -- add           add a key that verifies and does not sign yet
-  npm run keys -- promote KID   make a key sign; the previous signing key then only verifies
-  npm run keys -- remove KID    remove a key and so revoke its tokens
+  npm run example -- keys list          list all keys, the signing key first
+  npm run example -- keys add           add a key that verifies and does not sign yet
+  npm run example -- keys promote KID   make a key sign; the previous signing key then only verifies
+  npm run example -- keys remove KID    remove a key and so revoke its tokens
 
 The command edits the folder DATA_DIR (default: example-app/.data). A process reads the keys when it starts.
 So restart the processes one by one after each step: the clearing-house API first, then the reporting API.

@@ -16,7 +16,7 @@ function run(command: Exclude<Command, { name: 'help' }>, dataDir: string): stri
         .join('\n')
     case 'add': {
       const added = addKey(dataDir)
-      return `Added ${added}. It does not sign yet.\nRestart all processes one by one. Then run: npm run keys -- promote ${added}`
+      return `Added ${added}. It does not sign yet.\nRestart all processes one by one. Then run: npm run example -- keys promote ${added}`
     }
     case 'promote':
       promoteKey(dataDir, command.kid)

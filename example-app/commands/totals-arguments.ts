@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { UsageError } from '../errors.js'
 
 export const USAGE = `Usage:
-  npm run totals -- [--house HOUSE]   print the daily totals of one house or of all houses
+  npm run example -- totals [--house HOUSE]   print the daily totals of one house or of all houses
 
 The command signs in at the clearing-house API as a service, and calls the online reporting API. It reads the
 e-mail address and the password of an account with the scope reports:read from SERVICE_EMAIL and

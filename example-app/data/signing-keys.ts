@@ -112,7 +112,7 @@ const signingKeyFile = (dataDir: string) => join(dataDir, 'signing-key.pem')
 const keyFile = (dataDir: string, kid: string) => join(dataDir, 'keys', `${kid}.pem`)
 
 function unknown(kid: string): OperatorError {
-  return new OperatorError(`No key has the id ${kid}. List all keys: npm run keys -- list`)
+  return new OperatorError(`No key has the id ${kid}. List all keys: npm run example -- keys list`)
 }
 
 function readSigningKey(dataDir: string): HeldKey {

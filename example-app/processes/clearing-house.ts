@@ -42,7 +42,7 @@ export async function startClearingHouse(
   if (open && isExposed) {
     const settings = config.exposedBy.join(' and ')
     throw new OperatorError(
-      `${open.email} still has its demo password, but ${settings} let other machines sign in. Set another password: npm run account -- password ${open.email}`,
+      `${open.email} still has its demo password, but ${settings} let other machines sign in. Set another password: npm run example -- account password ${open.email}`,
     )
   }
 

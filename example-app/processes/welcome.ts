@@ -2,14 +2,14 @@ import type { DemoAccount } from '../data/demo.js'
 import type { ClearingHouse } from './clearing-house.js'
 
 const TOKEN_PATH = '/api/v2013/authentication/token'
-const ADD_AN_ACCOUNT = 'Add an account: npm run account -- add EMAIL --scope statements:read --scope reports:read'
+const ADD_AN_ACCOUNT = 'Add an account: npm run example -- account add EMAIL --scope statements:read --scope reports:read'
 
-/** Returns the text that `npm run start:clearing-house` prints. */
+/** Returns the text that `npm start clearing-house` prints. */
 export function welcomeToClearingHouse({ url, page }: ClearingHouse): string {
   return `The clearing-house API listens on ${url} (Ctrl-C stops it).\n${inBrowser(page)}`
 }
 
-/** Returns the text that `npm run start:reporting` prints. */
+/** Returns the text that `npm start reporting` prints. */
 export function welcomeToReporting(url: string): string {
   return `The online reporting API listens on ${url} (Ctrl-C stops it).`
 }

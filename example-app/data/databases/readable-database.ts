@@ -17,7 +17,7 @@ export async function openReadableDatabase(
   const file = sqliteFile(config.dataDir)
   // SQLite would create the file.
   if (!existsSync(file)) {
-    throw new OperatorError(`${file} does not exist. Start the clearing-house API first: npm run start:clearing-house`)
+    throw new OperatorError(`${file} does not exist. Start the clearing-house API first: npm start clearing-house`)
   }
   try {
     // The driver's `readonly` option has no effect.

@@ -74,5 +74,5 @@ test('refuses a password as an argument, never repeats it, and creates no file',
 test('--help prints the usage', async () => {
   const { code, stdout, stderr } = await account(await tempDir(), ['--help'])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  expect(stdout).toMatch(/^Usage:\n {2}npm run account -- add EMAIL/)
+  expect(stdout).toMatch(/^Usage:\n {2}npm run example -- account add EMAIL/)
 })

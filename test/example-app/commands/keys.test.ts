@@ -59,7 +59,7 @@ test('prints ids and states, and never a key', async () => {
   outputs.push(await keys(dataDir, 'promote', first))
   expect(outputs.at(-1)).toMatchObject({
     code: 1,
-    stderr: `No key has the id ${first}. List all keys: npm run keys -- list\n`,
+    stderr: `No key has the id ${first}. List all keys: npm run example -- keys list\n`,
   })
   const pems = [join(dataDir, 'signing-key.pem'), join(dataDir, 'keys', `${added}.pem`)]
   for (const pem of pems) {

@@ -103,7 +103,7 @@ describe.skipIf(NO_POSTGRES || NO_REDIS)('npm start on PostgreSQL and Redis', ()
   })
 })
 
-describe('npm run start:reporting', () => {
+describe('npm start reporting', () => {
   test('needs the database and the address of the keys, and no signing key', async () => {
     const [dataDir, readDir] = [await tempDir(), join(await tempDir(), 'data')]
     const first = await start({ DATA_DIR: dataDir, BASE_URL })

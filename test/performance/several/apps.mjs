@@ -103,7 +103,7 @@ export async function startSeveral({ node, size, people: count, reporting }) {
   return { ...stores, people, node, apis, nginx, ports: nginx.ports, restart }
 }
 
-/** Runs `npm run keys -- …`. Returns its output. */
+/** Runs `npm run example -- keys …`. Returns its output. */
 export async function keys({ node, env }, ...args) {
   return (await promisify(execFile)(node, [example('commands/keys'), ...args], { env })).stdout
 }

@@ -185,7 +185,7 @@ describe('address of the reporting API in the page', () => {
     expect(policyOf(await fetch(url))).toContain(`connect-src 'self' ${reporting};`)
   })
 
-  test('start:clearing-house passes no address', async () => {
+  test('npm start clearing-house passes no address', async () => {
     const { url, output } = await start({ DATA_DIR: await tempDir() })
     expect(output()).toContain(`\nSign in with a browser: ${url}/\n`)
     expect(await urlInPage(url)).toBe('')
