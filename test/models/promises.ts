@@ -26,7 +26,7 @@ export const LINKED: readonly LinkedPromise[] = [
   },
   {
     words: 'or on a polluted `Object.prototype`',
-    test: 'test/attacks/prototype-pollution.test.ts',
+    test: 'test/attacks/hosts/prototype-pollution.test.ts',
     texts: ['a forged token is not anonymous on an optional guard'],
   },
   {
@@ -67,7 +67,7 @@ export const LINKED: readonly LinkedPromise[] = [
   },
   {
     words: 'A password check that does not return `true` refuses the login',
-    test: 'test/attacks/faults.test.ts',
+    test: 'test/attacks/hosts/failures.test.ts',
     texts: ['has not said true: 403'],
   },
   {

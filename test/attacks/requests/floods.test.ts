@@ -10,9 +10,9 @@ import {
   tokenRouter,
 } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { all, deferred, settled, statuses, until } from '../support/concurrency.js'
-import { ACCOUNTS, countingHasher, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../support/fixtures.js'
-import { bearer, client, flood, listen, login } from '../support/http.js'
+import { all, deferred, settled, statuses, until } from '../../support/concurrency.js'
+import { ACCOUNTS, countingHasher, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../../support/fixtures.js'
+import { bearer, client, flood, listen, login } from '../../support/http.js'
 
 const ALICE = ACCOUNTS.alice.email
 const hangs = () => new Promise<never>(() => {})

@@ -1,9 +1,9 @@
 import express from 'express'
 import { createThrottle, memoryAccounts, requireBearer, tokenRouter } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
-import { ACCOUNTS, decodePayload, fastPasswords, forge, goodParts, makeIssuer, PASSWORD } from '../support/fixtures.js'
-import { bearer, client, listen, login } from '../support/http.js'
-import { polluted } from '../support/pollution.js'
+import { ACCOUNTS, decodePayload, fastPasswords, forge, goodParts, makeIssuer, PASSWORD } from '../../support/fixtures.js'
+import { bearer, client, listen, login } from '../../support/http.js'
+import { polluted } from '../../support/pollution.js'
 
 // Another package of the process has a hole by which an attacker sets members of Object.prototype.
 describe('what every object inherits grants nothing', () => {

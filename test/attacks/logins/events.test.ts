@@ -11,10 +11,10 @@ import {
   tokenRouter,
 } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
-import { all, settled, statuses, tally } from '../support/concurrency.js'
-import { ACCOUNTS, countingHasher, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../support/fixtures.js'
-import { JSON_TYPE, type Sent, unhandledRejections } from '../support/host.js'
-import { bearer, client, listen, login, type Send, TOKEN_PATH } from '../support/http.js'
+import { all, settled, statuses, tally } from '../../support/concurrency.js'
+import { ACCOUNTS, countingHasher, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../../support/fixtures.js'
+import { JSON_TYPE, type Sent, unhandledRejections } from '../../support/host.js'
+import { bearer, client, listen, login, type Send, TOKEN_PATH } from '../../support/http.js'
 
 const ALICE = ACCOUNTS.alice.email
 const GUESS = 'a wrong guess'

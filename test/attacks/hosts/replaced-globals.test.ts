@@ -3,10 +3,10 @@ import Bluebird from 'bluebird'
 import express from 'express'
 import { type AuthEvent, authOf, requireBearer } from 'express-token-endpoint'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { settled } from '../support/concurrency.js'
-import { ACCOUNTS, decodePayload, makeIssuer, makeStore } from '../support/fixtures.js'
-import { unhandledRejections } from '../support/host.js'
-import { bearer, client, listen } from '../support/http.js'
+import { settled } from '../../support/concurrency.js'
+import { ACCOUNTS, decodePayload, makeIssuer, makeStore } from '../../support/fixtures.js'
+import { unhandledRejections } from '../../support/host.js'
+import { bearer, client, listen } from '../../support/http.js'
 
 const tokens = makeIssuer()
 const { token } = tokens.issue({ accountId: ACCOUNTS.alice.id, scopes: ['reports:read'] })

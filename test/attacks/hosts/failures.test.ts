@@ -11,7 +11,7 @@ import {
   tokenRouter,
 } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
-import { all, deferred, settled, statuses, until } from '../support/concurrency.js'
+import { all, deferred, settled, statuses, until } from '../../support/concurrency.js'
 import {
   ACCOUNTS,
   countingHasher,
@@ -20,9 +20,9 @@ import {
   makeIssuer,
   makeStore,
   PASSWORD,
-} from '../support/fixtures.js'
-import { expectUnavailable, unhandledRejections } from '../support/host.js'
-import { bearer, client, flood, listen, login } from '../support/http.js'
+} from '../../support/fixtures.js'
+import { expectUnavailable, unhandledRejections } from '../../support/host.js'
+import { bearer, client, flood, listen, login } from '../../support/http.js'
 import {
   FAILURES,
   hang,
@@ -30,7 +30,7 @@ import {
   INVALID_BY_ID,
   INVALID_REVOKED,
   NOT_TRUE,
-} from '../support/invalid-results.js'
+} from '../../support/invalid-results.js'
 
 const { alice } = ACCOUNTS
 const good = login(alice.email, PASSWORD)

@@ -2,9 +2,9 @@ import { METHODS } from 'node:http'
 import type { ErrorRequestHandler } from 'express'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Answer, FORM_TYPE, GOOD, GOOD_FORM, GOOD_JSON, JSON_TYPE, packageOn, send } from '../support/host.js'
-import { EXPRESS, listen, sendBytes, TOKEN_PATH } from '../support/http.js'
-import { encode, signatureOf, signParts } from '../support/tokens.js'
+import { type Answer, FORM_TYPE, GOOD, GOOD_FORM, GOOD_JSON, JSON_TYPE, packageOn, send } from '../../support/host.js'
+import { EXPRESS, listen, sendBytes, TOKEN_PATH } from '../../support/http.js'
+import { encode, signatureOf, signParts } from '../../support/tokens.js'
 
 /** A marker in each request, which shows an echo of the request in a response. */
 const MARK = 'zebra4711'

@@ -1,10 +1,10 @@
 import express from 'express'
 import { AuthError, type AuthEvent, type TokenRouterOptions, tokenRouter } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
-import { settled } from '../support/concurrency.js'
-import { ACCOUNTS, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../support/fixtures.js'
-import { unhandledRejections } from '../support/host.js'
-import { client, listen, login } from '../support/http.js'
+import { settled } from '../../support/concurrency.js'
+import { ACCOUNTS, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../../support/fixtures.js'
+import { unhandledRejections } from '../../support/host.js'
+import { client, listen, login } from '../../support/http.js'
 
 const ALICE = ACCOUNTS.alice.email
 const rejects = async () => {
