@@ -1,7 +1,15 @@
 import express from 'express'
 import { createThrottle, memoryAccounts, requireBearer, tokenRouter } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
-import { ACCOUNTS, decodePayload, fastPasswords, forge, goodParts, makeIssuer, PASSWORD } from '../../support/fixtures.js'
+import {
+  ACCOUNTS,
+  decodePayload,
+  fastPasswords,
+  forge,
+  goodParts,
+  makeIssuer,
+  PASSWORD,
+} from '../../support/fixtures.js'
 import { bearer, client, listen, login } from '../../support/http.js'
 import { polluted } from '../../support/pollution.js'
 
