@@ -129,8 +129,11 @@ describe('a hasher that', () => {
   })
 
   it.each(NOT_TRUE)('answers %j has not said true: 403', async (lie) => {
-    const { send } = await start({ passwords: withHasher(() => lie) })
-    expect(await send(good)).toMatchObject({ status: 403, body: '' })
+    const whole = { hash: async () => 'x', verify: async () => lie as boolean }
+    for (const passwords of [withHasher(() => lie), whole]) {
+      const { send } = await start({ passwords })
+      expect(await send(good)).toMatchObject({ status: 403, body: '' })
+    }
   })
 
   it('says true after its time lets nobody in', async () => {

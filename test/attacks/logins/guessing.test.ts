@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { all, deferred, statuses, until } from '../../support/concurrency.js'
 import { ACCOUNTS, countingHasher, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../../support/fixtures.js'
 import type { Answer } from '../../support/host.js'
-import { client, flood, listen, login, sendBytes, TOKEN_PATH } from '../../support/http.js'
+import { client, flood, listen, login } from '../../support/http.js'
 
 const ALICE = ACCOUNTS.alice.email
 const ATTACKER = '203.0.113.9'
@@ -43,15 +43,11 @@ describe('wrong guesses from one address at one account', () => {
   it('two hundred at once, before the first of them is checked: ten are', async () => {
     const hasher = countingHasher()
     const turn = deferred<void>()
-    const slow = {
-      ...hasher,
-      verify: async (password: string, hash: string) => {
-        const matches = hasher.verify(password, hash)
-        await turn.promise
-        return matches
-      },
+    const verify = (password: string, hash: string) => {
+      const matches = hasher.verify(password, hash)
+      return turn.promise.then(() => matches)
     }
-    const passwords = createPasswords({ hashers: [slow], concurrency: 200 })
+    const passwords = createPasswords({ hashers: [{ ...hasher, verify }], concurrency: 200 })
     const { port } = await start({ passwords })
     const send = client(port, 200)
     const guesses = all(200, (i) => send(login(ALICE, `guess ${i}`, ATTACKER)))
@@ -65,14 +61,8 @@ describe('wrong guesses from one address at one account', () => {
 
   it('spelt differently, they are guesses at the same account', async () => {
     const { send, hasher } = await start()
-    const trimmed = [ALICE, ALICE.toUpperCase(), ` ${ALICE}`, `${ALICE}\t`, 'ａlice@example.com']
-    const folded = [
-      'al\u200bice@example.com',
-      'al\u00adice@example.com',
-      'alİce@example.com',
-      'alice\u0301@example.com',
-    ]
-    const spellings = [...trimmed, ...folded, 'aliçe@example.com']
+    const names = ['alice', 'ALICE', ' alice', 'ａlice', 'al\u200bice', 'al\u00adice', 'alİce', 'alice\u0301', 'aliçe']
+    const spellings = [`${ALICE}\t`, ...names.map((name) => `${name}@example.com`)]
     const answers = await all(100, (i) => send(login(spellings[i % 10] as string, 'guess', ATTACKER)))
     expect(statuses(answers)).toEqual({ 403: 10, 429: 90 })
     expect(hasher.asked).toHaveLength(10)
@@ -101,35 +91,4 @@ describe('wrong guesses spread out', () => {
     expect(statuses(answers)).toEqual({ 403: 100, 429: 900 })
     expect(hasher.asked).toHaveLength(100)
   })
-})
-
-it('a 429 tells nothing: the same bytes whether there is such an account or not', async () => {
-  const { port, send } = await start()
-  const emails = [ALICE, 'nobody@example.com', ACCOUNTS.disabled.email, ACCOUNTS.passwordless.email, '', '\0']
-  const answers = new Set<string>()
-  for (const [i, email] of emails.entries()) {
-    const address = `192.0.2.${i}`
-    await all(10, () => send(login(email, 'guess', address)))
-    const body = JSON.stringify({ email, password: 'guess' })
-    const head = [
-      `POST ${TOKEN_PATH} HTTP/1.1`,
-      'Host: x',
-      'Connection: close',
-      'Content-Type: application/json',
-      `X-Forwarded-For: ${address}`,
-      `Content-Length: ${Buffer.byteLength(body)}`,
-    ]
-    const answer = await sendBytes(port, `${head.join('\r\n')}\r\n\r\n${body}`)
-    expect(answer).toMatch(/\r\nRetry-After: [1-9]\d*\r\n/)
-    answers.add(answer.replace(/\r\n(Date|Retry-After): [^\r]+/g, ''))
-  }
-  expect([...answers]).toEqual([expect.stringMatching(/^HTTP\/1\.1 429 Too Many Requests\r\n/)])
-})
-
-it('throttle: false leaves every guess to be checked', async () => {
-  const { send, hasher } = await start({ throttle: false })
-  const answers = await all(300, () => send(login(ALICE, 'guess', ATTACKER)))
-  expect(statuses(answers)).toEqual({ 403: 300 })
-  expect(hasher.asked).toHaveLength(300)
-  expect(await send(login(ALICE, PASSWORD, ATTACKER))).toMatchObject({ status: 200 })
 })
