@@ -17,41 +17,39 @@ import { polluted } from '../../support/pollution.js'
 describe('what every object inherits grants nothing', () => {
   const tokens = makeIssuer()
   const { id, email, passwordHash } = ACCOUNTS.bob
+  const { header, payload } = goodParts()
+  const token = forge(header, payload)
 
   async function start(account: object = { id, passwordHash }) {
     const app = express()
     app.use(tokenRouter({ tokens, accounts: () => account as never, passwords: fastPasswords(), throttle: false }))
-    app.get('/admin', requireBearer({ tokens, scope: 'admin' }), (_req, res) => void res.send('in'))
-    app.get('/in', requireBearer({ tokens }), (_req, res) => void res.send('in'))
-    app.get(
-      '/optional',
-      requireBearer({ tokens, optional: true }),
-      (req, res) => void res.send(req.auth ? 'in' : 'anonymous'),
-    )
+    for (const options of [{}, { scope: 'admin' }, { optional: true }]) {
+      const guard = requireBearer({ tokens, ...options })
+      app.get(`/${Object.keys(options)}`, guard, (req, res) => void res.send(req.auth ? 'in' : 'anonymous'))
+    }
     return client((await listen(app)).port)
   }
 
   it('a scope opens no route', async () => {
     const send = await start()
-    const { header, payload } = goodParts()
-    const token = forge(header, payload)
-    const fresh = await polluted({ scope: 'admin', scopes: ['admin'] }, () => send(bearer(token, '/admin')))
-    expect(fresh.status).toBe(403)
-    expect((await send(bearer(token, '/admin'))).status).toBe(403)
-    expect((await send(bearer(token, '/in'))).status).toBe(200)
+    const fresh = await polluted({ scope: 'admin', scopes: ['admin'] }, () => send(bearer(token, '/scope')))
+    expect([fresh.status, (await send(bearer(token, '/scope'))).status]).toEqual([403, 403])
+    expect((await send(bearer(token, '/'))).status).toBe(200)
   })
 
   it('a request without a token is refused, although every object inherits one', async () => {
     const send = await start()
-    const { header, payload } = goodParts()
-    const authorization = `Bearer ${forge(header, payload)}`
-    expect((await polluted({ authorization }, () => send({ method: 'GET', path: '/in' }))).status).toBe(401)
+    const authorization = `Bearer ${token}`
+    expect((await polluted({ authorization }, () => send({ method: 'GET', path: '/' }))).status).toBe(401)
+  })
+
+  it('a guard whose options inherit "optional" is not optional', async () => {
+    const app = express().use(await polluted({ optional: true }, () => [requireBearer({ tokens })]))
+    expect((await client((await listen(app)).port)({ method: 'GET', path: '/' })).status).toBe(401)
   })
 
   it('a forged token is not anonymous on an optional guard, although Node omits a header that every object inherits', async () => {
     const send = await start()
-    const { header, payload } = goodParts()
-    const token = forge(header, payload)
     for (const [sent, expected] of [
       [bearer(`${token}x`, '/optional'), [401, expect.stringContaining('invalid_token')]],
       [bearer(token, '/optional'), [200, 'in']],
@@ -64,45 +62,32 @@ describe('what every object inherits grants nothing', () => {
 
   it.each(['value', 'status', 'late'])('a valid token is admitted: %s', async (name) => {
     const send = await start()
-    const { header, payload } = goodParts()
-    const token = forge(header, { ...payload, jti: `jti-${name}` })
+    const other = forge(header, { ...payload, jti: `jti-${name}` })
     for (let i = 0; i < 2; i++) {
-      expect((await polluted({ [name]: 'x' }, () => send(bearer(token, '/in')))).status).toBe(200)
+      expect((await polluted({ [name]: 'x' }, () => send(bearer(other, '/')))).status).toBe(200)
     }
-  })
-
-  it.each(['sub', 'client_id', 'iat', 'exp', 'jti', 'iss', 'aud'])('a claim that the token lacks: %s', async (name) => {
-    const send = await start()
-    const { header, payload } = goodParts()
-    const token = forge(header, { ...payload, [name]: undefined })
-    expect((await polluted({ [name]: payload[name] }, () => send(bearer(token, '/in')))).status).toBe(401)
   })
 
   it.each<[string, unknown]>([
     ['scopes', ['admin']],
     ['scope', 'admin'],
     ['claims', { admin: true }],
-    ['client_id', 'evil'],
     ['accountId', 'acc-1'],
+    ['lifetime', 1],
     ['issuedAt', new Date(0)],
-    ['expiresIn', '30 days'],
-    ['keyid', 'evil'],
   ])('a login gives a token without them: %s', async (name, value) => {
     const send = await start()
     const answer = await polluted({ [name]: value }, () => send(login(email, PASSWORD)))
-    expect(answer.status).toBe(200)
-    const plain = decodePayload(tokens.issue({ accountId: id }).token)
-    const claims = decodePayload(JSON.parse(answer.body).authenticationToken)
-    const times = { iat: expect.any(Number), exp: expect.any(Number), jti: expect.any(String) }
-    expect(claims).toEqual({ ...plain, ...times })
-    expect(Number(claims['exp']) - Number(claims['iat'])).toBe(3600)
-    expect(Math.abs(Number(claims['iat']) - Number(plain['iat']))).toBeLessThan(60)
+    const { iat, exp, jti: _, ...claims } = decodePayload(JSON.parse(answer.body).authenticationToken)
+    const { iat: now, exp: __, jti: ___, ...plain } = decodePayload(tokens.issue({ accountId: id }).token)
+    expect(claims).toEqual(plain)
+    expect(Number(exp) - Number(iat)).toBe(3600)
+    expect(Math.abs(Number(iat) - Number(now))).toBeLessThan(60)
   })
 
   it('a password hash and an account id that the store did not return are no account', async () => {
     const send = await start({})
-    const answer = await polluted({ id, passwordHash }, () => send(login(email, PASSWORD)))
-    expect(answer.status).toBe(503)
+    expect((await polluted({ id, passwordHash }, () => send(login(email, PASSWORD)))).status).toBe(503)
   })
 
   it.each<[string, unknown]>([
