@@ -1,4 +1,4 @@
-import { createSecretKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { createPublicKey, createSecretKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { createTokenIssuer, createTokenVerifier, remoteKeys } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { expectMisuse } from '../../../support/failures.js'
@@ -20,13 +20,9 @@ describe('a secret shorter than its hash', () => {
     ['HS512', 64],
   ] as const)('is refused: %s takes %i bytes', (alg, bytes) => {
     const short = SECRET.slice(0, bytes - 1)
-    for (const secret of [short, Buffer.from(short), createSecretKey(Buffer.from(short))]) {
-      expectMisuse(
-        issuerOf({ alg, secret }),
-        new RegExp(`keys"\\.secret must be a secret of at least ${bytes} bytes`),
-        [short],
-      )
-    }
+    const says = new RegExp(`keys"\\.secret must be a secret of at least ${bytes} bytes`)
+    for (const secret of [short, Buffer.from(short), createSecretKey(Buffer.from(short))])
+      expectMisuse(issuerOf({ alg, secret }), says, [short])
     expect(issuerOf({ alg, secret: SECRET.slice(0, bytes) })).not.toThrow()
   })
 
@@ -52,8 +48,6 @@ describe('a secret shorter than its hash', () => {
 
 describe('material of the wrong kind', () => {
   it.each([
-    ['a public PEM as secret', { alg: 'HS256', secret: publicPem(rsa.publicKey) }, /secret .*This is a PEM/],
-    ['a private PEM as secret', { alg: 'HS256', secret: rsaPem }, /secret .*This is a PEM/],
     ['a secret for RS256', { alg: 'RS256', secret: SECRET }, /must have "privateKey".* for RS256, but has secret/],
     ['a PEM for HS256', { alg: 'HS256', privateKey: rsaPem }, /must have "secret" for HS256, but has privateKey/],
     ['a public PEM for HS256', { alg: 'HS256', publicKey: rsaPem }, /must have "secret" for HS256, but has publicKey/],
@@ -83,10 +77,6 @@ describe('material of the wrong kind', () => {
     expectMisuse(verifierOf({ alg: 'RS256', publicKey }), /keys"\.publicKey must be an RSA key/, hides)
   })
 
-  it('says what a private key as publicKey probably is', () => {
-    expectMisuse(verifierOf({ alg: 'RS256', publicKey: rsaPem }), 'This is a private key. Did you mean "privateKey"?')
-  })
-
   it('an encrypted PEM is refused', () => {
     const cipher = { cipher: 'aes-256-cbc', passphrase: SECRET }
     const privateKey = ec.privateKey.export({ type: 'pkcs8', format: 'pem', ...cipher }) as string
@@ -99,11 +89,14 @@ describe('material of the wrong kind', () => {
     ['a public key', publicPem(rsa.publicKey), 'This is a public key. Did you mean "publicKey"?'],
     ['cut off', rsaPem.slice(0, 400), 'Is the PEM complete'],
   ])('says what text that is no private key probably is: %s', (_, privateKey, hint) => {
-    expectMisuse(
-      issuerOf({ alg: 'RS256', privateKey }),
-      hint,
-      [privateKey.slice(30, 60)].filter((t) => t.length > 20),
-    )
+    const hides = privateKey.length > 60 ? [privateKey.slice(30, 60)] : []
+    expectMisuse(issuerOf({ alg: 'RS256', privateKey }), hint, hides)
+  })
+
+  it('says what a private key as publicKey probably is', () => {
+    const says = 'This is a private key. Did you mean "privateKey"?'
+    for (const publicKey of [rsaPem, rsa.privateKey.export({ format: 'jwk' })])
+      expectMisuse(verifierOf({ alg: 'RS256', publicKey }), says)
   })
 })
 
@@ -126,16 +119,13 @@ describe('a key that does not fit its algorithm', () => {
     ['RSA-PSS for RS256', 'RS256', rsaPss, /RSA key.* for RS256.*type rsa-pss of 2048 bits/],
     ['Ed25519 for ES256', 'ES256', ed25519, /curve prime256v1 for ES256.*type ed25519$/],
   ])('is refused: %s', (_, alg, privateKey, says) => {
+    const pem = privatePem(privateKey)
     expectMisuse(issuerOf({ alg, privateKey }), says)
-    expectMisuse(
-      issuerOf({ alg, privateKey: privatePem(privateKey) }),
-      says,
-      privatePem(privateKey).split('\n').slice(1, 3),
-    )
+    expectMisuse(issuerOf({ alg, privateKey: pem }), says, pem.split('\n').slice(1, 3))
   })
 
   it('is refused as a public key too', () => {
-    const weak = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey
+    const weak = createPublicKey(weakRsa())
     expectMisuse(verifierOf({ alg: 'RS256', publicKey: weak }), /keys"\.publicKey must be .* at least 2048 bits/)
   })
 
@@ -155,17 +145,13 @@ describe('a key that does not fit its algorithm', () => {
   )
 })
 
-describe('a variable of the environment that is not set', () => {
-  it.each([
-    ['secret', 'HS256'],
-    ['privateKey', 'RS256'],
-    ['publicKey', 'ES256'],
-  ])('is told as %s', (field, alg) => {
-    expectMisuse(
-      issuerOf({ alg, [field]: undefined }),
-      `createTokenIssuer: option "keys".${field} is missing. Is an environment variable not set?`,
-    )
-  })
+it.each([
+  ['secret', 'HS256'],
+  ['privateKey', 'RS256'],
+  ['publicKey', 'ES256'],
+])('a variable of the environment that is not set is told as %s', (field, alg) => {
+  const says = `createTokenIssuer: option "keys".${field} is missing. Is an environment variable not set?`
+  expectMisuse(issuerOf({ alg, [field]: undefined }), says)
 })
 
 describe('a list of keys', () => {
@@ -223,22 +209,18 @@ describe('a key that is no key', () => {
     expectMisuse(issuerOf(keys), /"keys" must be \{ alg, secret \}/, [SECRET, ...ecPem.split('\n')].filter(Boolean))
   })
 
-  it.each([
-    ['algorithm', 'alg'],
-    ['Alg', 'alg'],
-    ['key', 'privateKey'],
-    ['private', 'privateKey'],
-    ['private_key', 'privateKey'],
-    ['public', 'publicKey'],
-    ['keyid', 'kid'],
-    ['secretOrKey', 'secret'],
-    ['Secret', 'secret'],
-  ])('is refused with an option named %s', (name, meant) => {
-    expectMisuse(
-      issuerOf({ alg: 'HS256', secret: SECRET, [name]: SECRET }),
-      `createTokenIssuer: option "keys": unknown option "${name}". Did you mean "${meant}"?`,
-      [SECRET],
-    )
+  const MEANT = {
+    alg: ['algorithm', 'Alg'],
+    privateKey: ['key', 'private', 'private_key'],
+    publicKey: ['public'],
+    kid: ['keyid'],
+    secret: ['secretOrKey', 'Secret'],
+  }
+  it.each(Object.entries(MEANT))('is refused with another name of %s: %j', (meant, names) => {
+    for (const name of names) {
+      const says = `createTokenIssuer: option "keys": unknown option "${name}". Did you mean "${meant}"?`
+      expectMisuse(issuerOf({ alg: 'HS256', secret: SECRET, [name]: SECRET }), says, [SECRET])
+    }
   })
 
   it.each([null, '', 7, ['k1']])('is refused with the kid %j', (kid) => {
@@ -246,87 +228,87 @@ describe('a key that is no key', () => {
   })
 })
 
-describe('an RSA key that nobody should verify with', () => {
-  const jwkOf = (n: Buffer, e = Buffer.from([1, 0, 1])) => ({
-    kty: 'RSA',
-    n: n.toString('base64url'),
-    e: e.toString('base64url'),
-  })
-  const ones = (bytes: number) => Buffer.alloc(bytes, 0xff)
-
-  it.each([
-    ['an even exponent', jwkOf(ones(256), Buffer.from([1, 0, 2]))],
-    ['a modulus of more than 16,384 bits', jwkOf(Buffer.concat([Buffer.from([1]), ones(2048)]))],
-  ])('is refused for %s', (_, publicKey) => {
-    expectMisuse(verifierOf({ alg: 'RS256', publicKey }), /must be an RSA key of at least 2048 bits for RS256/)
-  })
-
-  it('is none at 16,384 bits, and an odd exponent', () => {
-    expect(verifierOf({ alg: 'RS256', publicKey: jwkOf(ones(2048)) })).not.toThrow()
-    expect(verifierOf({ alg: 'RS256', publicKey: jwkOf(ones(256), Buffer.from([1, 0, 3])) })).not.toThrow()
-  })
-})
-
-describe('what is no key at all', () => {
-  it.each([
-    [7, 'a number'],
-    [null, 'null'],
-    [{}, 'an object'],
-  ])('is not guessed about: %j', (material, told) => {
-    const says = new RegExp(`, as PEM text, a JWK or a KeyObject, but is ${told}$`)
-    expectMisuse(issuerOf({ alg: 'RS256', privateKey: material }), says)
-    expectMisuse(verifierOf({ alg: 'RS256', publicKey: material }), says)
-  })
-})
-
 describe('an RSA key that is weak though it is long', () => {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048, publicExponent: 3 })
   const says = /must be an RSA key of at least 2048 bits for RS256/
+  const jwkOf = (n: Buffer, ...e: number[]) => ({
+    kty: 'RSA',
+    n: n.toString('base64url'),
+    e: Buffer.from(e).toString('base64url'),
+  })
+  const ones = (bytes: number) => Buffer.alloc(bytes, 0xff)
 
-  it.each([
-    ['KeyObject', privateKey],
-    ['PEM', privatePem(privateKey)],
-    ['JWK', privateKey.export({ format: 'jwk' })],
-  ])('for its public exponent of 3 signs nothing: %s', (_, key) => {
+  it('for its public exponent of 3 signs nothing and verifies nothing', () => {
     const { d = '' } = privateKey.export({ format: 'jwk' })
-    expectMisuse(issuerOf({ alg: 'RS256', privateKey: key }), says, [
-      d,
-      ...privatePem(privateKey).split('\n').slice(1, 3),
-    ])
+    const hides = [d, ...privatePem(privateKey).split('\n').slice(1, 3)]
+    for (const key of [privateKey, privatePem(privateKey), privateKey.export({ format: 'jwk' })])
+      expectMisuse(issuerOf({ alg: 'RS256', privateKey: key }), says, hides)
+    for (const key of [publicKey, publicPem(publicKey), publicKey.export({ format: 'jwk' })])
+      expectMisuse(verifierOf({ alg: 'RS256', publicKey: key }), says)
   })
 
   it.each([
-    ['KeyObject', publicKey],
-    ['PEM', publicPem(publicKey)],
-    ['JWK', publicKey.export({ format: 'jwk' })],
-  ])('for its public exponent of 3 verifies nothing: %s', (_, key) => {
+    ['1', jwkOf(ones(256), 1)],
+    ['0', jwkOf(ones(256), 0)],
+    ['65536', jwkOf(ones(256), 1, 0, 0)],
+    ['65538', jwkOf(ones(256), 1, 0, 2)],
+    ['65537, and its modulus of more than 16,384 bits', jwkOf(Buffer.concat([Buffer.of(1), ones(2048)]), 1, 0, 1)],
+  ])('for its public exponent of %s verifies nothing', (_, key) => {
     expectMisuse(verifierOf({ alg: 'RS256', publicKey: key }), says)
     expectMisuse(verifierOf({ alg: 'PS256', publicKey: key }), /must be an RSA key/)
   })
 
-  it.each([
-    ['1', 'AQ'],
-    ['65536', 'AQAA'],
-    ['65538', 'AQAC'],
-    ['0', 'AA'],
-  ])('for its public exponent of %s verifies nothing', (_, e) => {
-    const key = { ...rsa.publicKey.export({ format: 'jwk' }), e }
-    expectMisuse(verifierOf({ alg: 'RS256', publicKey: key }), says)
+  it('is not weak at 16,384 bits, and with another odd exponent', () => {
+    expect(verifierOf({ alg: 'RS256', publicKey: jwkOf(ones(2048), 1, 0, 1) })).not.toThrow()
+    expect(verifierOf({ alg: 'RS256', publicKey: jwkOf(ones(256), 1, 0, 3) })).not.toThrow()
   })
 })
 
-describe('a PEM as a secret, however it is wrapped', () => {
-  it.each([
-    ['a private key', rsaPem],
-    ['a public key', publicPem(rsa.publicKey)],
-    ['an EC key', ecPem],
-    ['a public key behind white space', `\n\n  ${publicPem(rsa.publicKey)}`],
-  ])('is refused: %s', (_, pem) => {
-    const bytes = Buffer.from(pem)
-    for (const secret of [pem, bytes, new Uint8Array(bytes), createSecretKey(bytes)]) {
-      const hides = pem.trim().split('\n').slice(1, 3)
-      expectMisuse(issuerOf({ alg: 'HS256', secret }), /keys"\.secret must be .*This is a PEM\. Did you mean/, hides)
-      expectMisuse(verifierOf({ alg: 'HS512', secret }), /keys"\.secret must be .*This is a PEM\. Did you mean/, hides)
+it.each([
+  [7, 'a number'],
+  [null, 'null'],
+  [{}, 'an object'],
+])('nothing is guessed about what is no key at all: %j', (material, told) => {
+  const says = new RegExp(`, as PEM text, a JWK or a KeyObject, but is ${told}$`)
+  expectMisuse(issuerOf({ alg: 'RS256', privateKey: material }), says)
+  expectMisuse(verifierOf({ alg: 'RS256', publicKey: material }), says)
+})
+
+/** The ways in which a PEM gets into a secret, after CVE-2026-34950: a library looked for PEM at the start only. */
+const WRAPPED: [string, (pem: string) => string | Uint8Array][] = [
+  ['as it is', (pem) => pem],
+  ['a space before it', (pem) => ` ${pem}`],
+  ['many line ends before it', (pem) => `${'\r\n'.repeat(100)}${pem}`],
+  ['other white space before it', (pem) => `\t\v\f\u00a0\ufeff${pem}`],
+  ['a NUL before it', (pem) => `\0${pem}`],
+  ['text before it', (pem) => `subject=/CN=example\n${pem}`],
+  ['indented', (pem) => pem.replace(/^/gm, '    ')],
+  ['CRLF', (pem) => pem.replaceAll('\n', '\r\n')],
+  ['in one line', (pem) => pem.replaceAll('\n', '\\n')],
+  ['without its last line end', (pem) => pem.trimEnd()],
+  ['in quotes', (pem) => JSON.stringify(pem)],
+  ['bytes', (pem) => new Uint8Array(Buffer.from(`\ufeff${pem}`))],
+  ['UTF-16', (pem) => Buffer.from(`\ufeff${pem}`, 'utf16le')],
+  ['base64', (pem) => Buffer.from(pem).toString('base64')],
+  ['base64 behind a space', (pem) => ` ${Buffer.from(pem).toString('base64')}`],
+]
+
+describe.each([
+  ['public RSA', publicPem(rsa.publicKey)],
+  ['private RSA', rsaPem],
+  ['public EC', publicPem(ec.publicKey)],
+  ['private EC', ecPem],
+])('a PEM as a secret is refused: %s', (_kind, pem) => {
+  it.each(WRAPPED)('%s', (_, wrap) => {
+    const material = wrap(pem)
+    const lines = Buffer.from(material)
+      .toString()
+      .split(/[\r\n]+/)
+    const hides = lines.slice(1, 3).filter((line) => line.length > 30)
+    const says = /keys"\.secret must be .*This is a PEM\. Did you mean/
+    for (const secret of [material, Buffer.from(material), createSecretKey(Buffer.from(material))]) {
+      expectMisuse(issuerOf({ alg: 'HS256', secret }), says, hides)
+      expectMisuse(verifierOf({ alg: 'HS512', secret }), says, hides)
     }
   })
 })
@@ -342,6 +324,7 @@ describe('another form of a key pair as a secret', () => {
   const ssh = Buffer.concat([Buffer.from('ssh-rsa'), ...numbers].map(field))
   const colons = spki.toString('hex').toUpperCase().match(/../g)?.join(':')
   const pem = publicPem(rsa.publicKey)
+  const jwk = JSON.stringify({ kty: 'RSA', n, e })
 
   it.each<[string, string, string | Buffer | undefined]>([
     ['a public key in DER', 'key in DER', spki],
@@ -366,10 +349,15 @@ describe('another form of a key pair as a secret', () => {
     ['a key of OpenSSH in bytes', 'key of SSH', ssh],
     ['a key of RFC 4716', 'PEM', `---- BEGIN SSH2 PUBLIC KEY ----\n${ssh.toString('base64')}`],
     ['a PEM in hex', 'PEM', Buffer.from(pem).toString('hex')],
-    ['a JWK in base64', 'JWK', Buffer.from(JSON.stringify({ kty: 'RSA', n, e })).toString('base64')],
-    ['two JWKs', 'JWK', JSON.stringify([{ kty: 'RSA', n, e }, { kty: 'EC' }])],
-    ['a JWK within other JSON', 'JWK', JSON.stringify({ empty: {}, key: { kty: 'RSA', n, e } }, null, 2)],
-    ['a JWK in a JSON string', 'JWK', JSON.stringify(JSON.stringify({ kty: 'RSA', n, e }))],
+    ['a JWK', 'JWK', jwk],
+    ['a JWK over several lines', 'JWK', `\n\ufeff${JSON.stringify(ec.publicKey.export({ format: 'jwk' }), null, 2)}\n`],
+    ['a JWK with text around it', 'JWK', `key = ${jwk};`],
+    ['a JWK set', 'JWK', `{"keys":[${jwk}]}`],
+    ['a JWK in UTF-16', 'JWK', Buffer.from(jwk, 'utf16le')],
+    ['a JWK in base64', 'JWK', Buffer.from(jwk).toString('base64')],
+    ['two JWKs', 'JWK', `[${jwk},{"kty":"EC"}]`],
+    ['a JWK within other JSON', 'JWK', `{"empty":{},"key": ${jwk}}`],
+    ['a JWK in a JSON string', 'JWK', JSON.stringify(jwk)],
     ['a JWK as a literal', 'JWK', `{ kty: 'RSA', n: '${n}' }`],
     ['an EC point', 'point of an EC key', point],
     ['a point of P-384', 'point of an EC key', der(pairOf('ES384').publicKey, 'spki').subarray(-97)],
@@ -384,6 +372,11 @@ describe('another form of a key pair as a secret', () => {
   })
 
   it.each<[string, string | Buffer]>([
+    ['white space before it', ` \n${SECRET}`],
+    ['a NUL in it', `\0${SECRET}`],
+    ['JSON', JSON.stringify({ secret: SECRET })],
+    ['a JWK of a secret', JSON.stringify({ kty: 'oct', k: SECRET })],
+    ['braces', `{${SECRET}}`],
     ['random bytes', Buffer.from(Array.from({ length: 64 }, (_, i) => (i * 37) % 256))],
     ['bytes that begin as DER does', Buffer.from([0x30, 62, ...Array(62).fill(7)])],
     ['bytes that begin as an EC point does', Buffer.from([4, ...Array(64).fill(7)])],
