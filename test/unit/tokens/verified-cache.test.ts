@@ -12,8 +12,17 @@ import { readKeys } from '../../../src/tokens/keys/key-ring.js'
 import { type SyncVerifier, syncVerifierOf, withSyncVerifier } from '../../../src/tokens/sync-verifier.js'
 import { verifiedCache } from '../../../src/tokens/verified-cache.js'
 import { thrownBy } from '../../support/failures.js'
-import { cachedOf, forge, frozenClock, goodParts, ISSUER, makeIssuer, SECRET } from '../../support/fixtures.js'
-import { eavesdropper } from '../../support/host.js'
+import {
+  cachedOf,
+  decodePayload,
+  forge,
+  frozenClock,
+  goodParts,
+  ISSUER,
+  makeIssuer,
+  SECRET,
+} from '../../support/fixtures.js'
+import { encode, partsOf } from '../../support/tokens.js'
 
 vi.mock('../../../src/tokens/jwt/signature.js', { spy: true })
 const verify = vi.mocked(signature.isSignedBy)
@@ -46,16 +55,20 @@ describe('the cache of verified tokens', () => {
     expect(await issuer.verify(early)).toMatchObject({ id: 'jti-1' })
   })
 
-  it('holds exp against the clock at every meeting, to the millisecond', async () => {
+  it.each([
+    ['from its iat', {}, 0, -1],
+    ['until its exp', { lifetime: '10s' }, 9999, 10_000],
+    ['until its exp and the clock tolerance', { lifetime: '10s', clockTolerance: 5 }, 14_999, 15_000],
+  ])('knows a token %s, to the millisecond', async (_, options, known, unknown) => {
     const clock = frozenClock()
-    const issuer = makeIssuer({ clock, lifetime: '10s' })
+    const issuer = makeIssuer({ clock, ...options })
     const { token } = issuer.issue({ accountId: 'acc-1' })
     await issuer.verify(token)
-    clock.advance(9999)
+    clock.advance(known)
     expect(cachedOf(issuer, token)).toBeDefined()
-    clock.advance(1)
+    clock.advance(unknown - known)
     expect(cachedOf(issuer, token)).toBeUndefined()
-    await expect(issuer.verify(token)).rejects.toMatchObject({ reason: 'expired' })
+    await expect(issuer.verify(token)).rejects.toThrow(AuthError)
   })
 
   it('holds iat and nbf against a clock that is set back', async () => {
@@ -68,27 +81,6 @@ describe('the cache of verified tokens', () => {
     expect([plain, later].map((token) => cachedOf(issuer, token) !== undefined)).toEqual([true, false])
     clock.advance(-50_000)
     expect(cachedOf(issuer, plain)).toBeUndefined()
-  })
-
-  it('knows a token from the very moment of its iat', async () => {
-    const clock = frozenClock()
-    const issuer = makeIssuer({ clock })
-    const { token } = issuer.issue({ accountId: 'acc-1' })
-    await issuer.verify(token)
-    expect(cachedOf(issuer, token)).toBeDefined()
-    clock.advance(-1)
-    expect(cachedOf(issuer, token)).toBeUndefined()
-  })
-
-  it('keeps to the clock tolerance', async () => {
-    const clock = frozenClock()
-    const issuer = makeIssuer({ clock, lifetime: '10s', clockTolerance: 5 })
-    const { token } = issuer.issue({ accountId: 'acc-1' })
-    await issuer.verify(token)
-    clock.advance(14_999)
-    expect(cachedOf(issuer, token)).toBeDefined()
-    clock.advance(1)
-    expect(cachedOf(issuer, token)).toBeUndefined()
   })
 
   it('is keyed on the whole text: another spelling of the same bytes is another token', async () => {
@@ -110,13 +102,6 @@ describe('the cache of verified tokens', () => {
     const { token } = issuer.issue({ accountId: 'acc-1' })
     await issuer.verify(token)
     await expect(issuer.verify(made(token) as string)).rejects.toMatchObject({ reason: 'malformed' })
-  })
-
-  it('takes nothing for a token that is longer than any header is', async () => {
-    const issuer = makeIssuer({ cache: false })
-    const { token } = issuer.issue({ accountId: 'acc-1', claims: { x: 'x'.repeat(2 ** 20) } })
-    await expect(issuer.verify(token)).rejects.toMatchObject({ reason: 'malformed' })
-    expect(verify).not.toHaveBeenCalled()
   })
 
   /** Creates a cache, and a function that adds a verification under any text. */
@@ -146,21 +131,13 @@ describe('the cache of verified tokens', () => {
     )
   })
 
-  it('displaces no other token when a recent one is used again', () => {
+  it('displaces no other token when a recent one is used again, and keeps an older one longer when it is', () => {
     const { add, fromCache, verification } = cacheOf(2)
-    const [older, recent] = ['a', 'c'].map((one) => one.repeat(20)) as [string, string]
-    for (const one of [older, 'b'.repeat(20), recent, 'd'.repeat(20)]) add(one, verification)
-    expect(fromCache(recent)).toBe(verification.token)
-    expect(fromCache(older)).toBe(verification.token)
-  })
-
-  it('keeps an older token longer when it is used again', () => {
-    const { add, fromCache, verification } = cacheOf(2)
-    const [first, ...others] = ['a', 'b', 'c', 'd', 'e'].map((one) => one.repeat(20)) as [string, ...string[]]
-    for (const one of [first, ...others.slice(0, 2)]) add(one, verification)
-    expect(fromCache(first)).toBe(verification.token)
-    for (const one of others.slice(2)) add(one, verification)
-    expect(fromCache(first)).toBe(verification.token)
+    const [a, b, c, d, e] = [...'abcde'].map((one) => one.repeat(20)) as [string, string, string, string, string]
+    for (const one of [a, b, c]) add(one, verification)
+    expect([c, a].map(fromCache)).toEqual([verification.token, verification.token])
+    for (const one of [d, e]) add(one, verification)
+    expect(fromCache(a)).toBe(verification.token)
   })
 
   it.each([
@@ -176,13 +153,26 @@ describe('the cache of verified tokens', () => {
     expect(fromCache('a'.repeat(20))).toBeUndefined()
   })
 
-  it('tells tokens apart whose ends are the same', () => {
+  // CVE-2026-35039: when the key of a cache is only a part of the token, one token can be accepted in place of another.
+  it('tells tokens apart whose ends are the same', async () => {
     const { add, fromCache, verification } = cacheOf(10)
     add('first.the-same-16-chars.', verification)
     expect(fromCache('other.the-same-16-chars.')).toBeUndefined()
     add('other.the-same-16-chars.', verification)
     expect(fromCache('other.the-same-16-chars.')).toBe(verification.token)
     expect(fromCache('first.the-same-16-chars.')).toBeUndefined()
+  })
+
+  it('is not harmed by a forged token that ends as a remembered one', async () => {
+    const issuer = makeIssuer()
+    const { token } = issuer.issue({ accountId: 'acc-1' })
+    await issuer.verify(token)
+    const { header, signature } = partsOf(token)
+    const forged = (sub: string) => `${header}.${encode({ ...decodePayload(token), sub })}.${signature}`
+    for (const other of [forged('acc-2'), token.slice(0, 20) + token.slice(21), signature.slice(-16)]) {
+      for (let i = 0; i < 2; i++) await expect(issuer.verify(other)).rejects.toMatchObject({ code: 'invalid_token' })
+      expect([cachedOf(issuer, other), cachedOf(issuer, token)]).toEqual([undefined, await issuer.verify(token)])
+    }
   })
 
   it('is left out with false', async () => {
@@ -231,17 +221,11 @@ describe('a guard that knows the token', () => {
 
   it('lets it through without verifying it again', async () => {
     verify.mockClear()
-    const { fromCache: recall } = syncVerifier()
-    const verifyNow = vi.fn()
-    await ask({
-      tokens: withSyncVerifier(
-        { ...issuer },
-        { fromCache: recall, verifySync: verifyNow, now: Date.now, tolerance: 0 },
-      ),
-    }).expect(200, {
-      id: 'acc-1',
-    })
-    expect(verifyNow).not.toHaveBeenCalled()
+    const verifySync = vi.fn()
+    const { fromCache } = syncVerifier()
+    const tokens = withSyncVerifier({ ...issuer }, { fromCache, verifySync, now: Date.now, tolerance: 0 })
+    await ask({ tokens }).expect(200, { id: 'acc-1' })
+    expect(verifySync).not.toHaveBeenCalled()
     expect(verify).not.toHaveBeenCalled()
   })
 
@@ -287,10 +271,11 @@ describe('the guard, on a token’s first time', () => {
   const issuer = makeIssuer({ cache: false })
   const header = () => `Bearer ${issuer.issue({ accountId: 'acc-1' }).token}`
 
-  /** Calls the guard as Express does, and notes when it lets the request through. */
-  function call(tokens: TokenVerifier, authorization = header(), through: string[] = [], more: object = {}) {
+  /** Calls the guard as Express does. */
+  function call(tokens: TokenVerifier, more: object = {}) {
+    const authorization = header()
     const req = { headers: { authorization, ...more }, rawHeaders: ['Authorization', authorization], url: '/' }
-    const next = vi.fn(() => void through.push(authorization))
+    const next = vi.fn()
     requireBearer({ tokens })(req as unknown as GuardedRequest, {} as ServerResponse, next)
     return { next, req: req as GuardedRequest }
   }
@@ -301,51 +286,21 @@ describe('the guard, on a token’s first time', () => {
     expect(req.auth).toMatchObject({ accountId: 'acc-1' })
   })
 
-  it('waits for a later turn after eight others, but a cached token does not', async () => {
-    await new Promise(endOfTurn)
-    const caching = makeIssuer()
-    const cached = `Bearer ${caching.issue({ accountId: 'acc-1' }).token}`
-    await caching.verify(cached.slice(7))
-    await new Promise(endOfTurn)
-    for (let i = 0; i < 8; i++) expect(call(issuer).next.mock.calls).toEqual([[]])
-    const { next, req } = call(issuer)
-    for (let microtask = 0; microtask < 20; microtask++) await undefined
-    expect(call(caching, cached).next.mock.calls).toEqual([[]])
-    expect(next).not.toHaveBeenCalled()
-    await vi.waitFor(() => expect(next.mock.calls).toEqual([[]]))
-    expect(req.auth).toMatchObject({ accountId: 'acc-1' })
-  })
-
-  /** Presents many tokens, each to its own guard. Counts the verified tokens after each event-loop turn. */
-  async function countTurns(crowd: number, turns: number, more: object = {}) {
-    await new Promise(endOfTurn)
-    verify.mockClear()
-    for (let i = 0; i < crowd; i++) call(issuer, header(), [], more)
-    const verified: number[] = []
-    for (let turn = 0; turn < turns; turn++) {
-      verified.push(verify.mock.calls.length)
-      await new Promise(endOfTurn)
-    }
-    return verified
-  }
-
   it.each([
     ['without a body', {}],
     ['with an empty body', { 'content-length': '0' }],
     ['with a body', { 'content-length': '2' }],
     ['with a chunked body', { 'transfer-encoding': 'chunked' }],
   ])('comes to eight in a turn, %s, so that the app goes on beside a flood of forged ones', async (_, more) => {
-    expect(await countTurns(20, 4, more)).toEqual([8, 16, 20, 20])
-  })
-
-  it('leaves a body to the route, whoever listens to it before', async () => {
-    const { overhear, heard } = eavesdropper()
-    const app = express()
-    app.use(overhear)
-    app.post('/', requireBearer({ tokens: issuer }), express.json(), (req, res) => void res.json(req.body))
-    const { body } = await request(app).post('/').set('Authorization', header()).send({ a: 1 })
-    expect(body).toEqual({ a: 1 })
-    expect(heard()).toBe(7)
+    await new Promise(endOfTurn)
+    verify.mockClear()
+    for (let i = 0; i < 20; i++) call(issuer, more)
+    const verified: number[] = []
+    for (let turn = 0; turn < 4; turn++) {
+      verified.push(verify.mock.calls.length)
+      await new Promise(endOfTurn)
+    }
+    expect(verified).toEqual([8, 16, 20, 20])
   })
 
   it('does not wait for timers that a test has faked', async () => {
