@@ -15,16 +15,14 @@ export interface Ours {
 /** A request, or the milliseconds that pass before the next request. */
 export type Step = Sent | { wait: number }
 
-/** A published vulnerability: its source, its attack, the faulty guard, and our guard. */
+/**
+ * A published vulnerability: its attack, the faulty guard, and our guard. `docs/evidence/published-attacks.md` has its project, its year
+ * and its source.
+ */
 export interface Exhibit {
   /** The CVE id, or the GHSA id of an advisory without a CVE id. */
   id: string
-  /** The year in which the vulnerability became public. */
-  year: number
-  project: string
-  versions: string
   fault: string
-  source: string
   /** The vulnerable version in `packages/package.json` that the attack runs on. Otherwise `faulty` is a model of the fault. */
   installed?: string
   faulty: () => Guard

@@ -65,11 +65,7 @@ const SIGN_IN = login(ACCOUNTS.alice.email, PASSWORD)
 export const LOGIC: Exhibit[] = [
   {
     id: 'CVE-2016-10525',
-    year: 2016,
-    project: 'hapi-auth-jwt2',
-    versions: '5.1.1',
     fault: 'Where a token is optional, a request without a token counts as authenticated.',
-    source: 'https://github.com/advisories/GHSA-mg8r-9g6j-hwv9',
     installed: 'hapi-auth-jwt2-5.1.1',
     faulty: () => {
       type Scheme = (server: object, options: object) => { authenticate(request: object, reply: unknown): void }
@@ -97,11 +93,7 @@ export const LOGIC: Exhibit[] = [
   },
   {
     id: 'CVE-2022-29165',
-    year: 2022,
-    project: 'Argo CD',
-    versions: '< 2.1.15, < 2.2.9, < 2.3.4',
     fault: 'With anonymous access, the claims of an invalid token are trusted.',
-    source: 'https://github.com/argoproj/argo-cd/security/advisories/GHSA-r642-gv9p-2wjj',
     faulty: () => (request) => {
       const isAnonymous = true
       return verdictOf(isValid(request) || (isAnonymous && open(tokenOf(request)).payload['sub'] === 'acc-1'))
@@ -113,11 +105,7 @@ export const LOGIC: Exhibit[] = [
   },
   {
     id: 'CVE-2025-29927',
-    year: 2025,
-    project: 'Next.js',
-    versions: '< 12.3.5, < 13.5.9, < 14.2.25, < 15.2.3',
     fault: 'A header of the client marks a request as internal, which skips the middleware and its guard.',
-    source: 'https://github.com/advisories/GHSA-f82v-jwr5-mffw',
     faulty: () => (request) => {
       const depth = String(request.headers?.['X-Middleware-Subrequest'] ?? '').split(':').length
       return verdictOf(depth >= 5 || isValid(request))
@@ -129,11 +117,7 @@ export const LOGIC: Exhibit[] = [
   },
   {
     id: 'CVE-2025-61928',
-    year: 2025,
-    project: 'better-auth',
-    versions: '< 1.3.26',
     fault: 'Without a session, the user id in the body is the user.',
-    source: 'https://github.com/advisories/GHSA-99h5-pjcv-gr6v',
     faulty: () => (request) => {
       const { userId } = JSON.parse(String(request.body ?? '{}'))
       return verdictOf(isValid(request) || userId !== undefined)
@@ -147,11 +131,7 @@ export const LOGIC: Exhibit[] = [
   },
   {
     id: 'CVE-2026-44883',
-    year: 2026,
-    project: 'Portainer',
-    versions: '< 2.33.8, < 2.39.2, < 2.41.0',
     fault: 'A token in the URL is accepted, so tokens end up in logs and referrers.',
-    source: 'https://github.com/portainer/portainer/security/advisories/GHSA-jvp4-q659-95mj',
     faulty: () => (request) => {
       const fromQuery = new URL(request.path ?? '/', 'http://localhost').searchParams.get('token')
       return verdictOf(isValid(fromQuery ? bearer(fromQuery, '/') : request))
@@ -163,11 +143,7 @@ export const LOGIC: Exhibit[] = [
   },
   {
     id: 'CVE-2022-25896',
-    year: 2022,
-    project: 'passport',
-    versions: '< 0.6.0',
     fault: 'The session keeps its id at sign-in, so a victim signs the attacker in (session fixation).',
-    source: 'https://github.com/advisories/GHSA-v923-w3x8-wh69',
     installed: 'passport-0.5.3',
     faulty: () => passportApp('passport-0.5.3'),
     // The attacker gets a cookie and plants it. The victim signs in with it. Then the attacker uses it.

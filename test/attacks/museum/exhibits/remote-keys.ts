@@ -25,11 +25,7 @@ const byAttacker = (typ: string, iss: string, header = {}) =>
 export const REMOTE_KEYS: Exhibit[] = [
   {
     id: 'CVE-2026-32301',
-    year: 2026,
-    project: 'Centrifugo',
-    versions: '< 6.7.0',
     fault: 'A claim of the unverified token is a part of the URL that the keys are fetched from.',
-    source: 'https://github.com/centrifugal/centrifugo/security/advisories/GHSA-j77h-rr39-c552',
     faulty: () =>
       guardOf((text) => {
         const key = PUBLISHED[String(open(text).payload['iss'])]
@@ -42,11 +38,7 @@ export const REMOTE_KEYS: Exhibit[] = [
   },
   {
     id: 'CVE-2026-49998',
-    year: 2026,
-    project: 'Centrifugo',
-    versions: '< 6.8.1',
     fault: 'Cached keys of all issuers share the key ids, so one issuer signs for another.',
-    source: 'https://github.com/centrifugal/centrifugo/security/advisories/GHSA-g6vg-wj8f-48cj',
     faulty: () => {
       const cached = new Map<unknown, string | typeof RSA.publicKey>()
       return guardOf((text) => {
