@@ -91,4 +91,21 @@ describe('wrong guesses spread out', () => {
     expect(statuses(answers)).toEqual({ 403: 100, 429: 900 })
     expect(hasher.asked).toHaveLength(100)
   })
+
+  // CVE-2026-45364
+  it.each([
+    ['of an IPv6 /64', (i: number) => `2001:db8:1:2:${(i * 601).toString(16)}::${i}`, '2001:db8:1:3::1'],
+    [
+      'spelt in other ways',
+      (i: number) =>
+        [`203.0.113.9:${i}`, '::FFFF:203.0.113.9', '64:ff9b::cb00:7109', '2002:cb00:7109::1'][i % 4] as string,
+      '203.0.113.10',
+    ],
+    ['that are no addresses', (i: number) => `${'1'.repeat(i)}.${i}.x`, OWNER],
+  ])('a hundred addresses %s are one', async (_, address, another) => {
+    const { send, hasher } = await start()
+    expect(statuses(await all(100, (i) => send(login(ALICE, 'guess', address(i)))))).toEqual({ 403: 10, 429: 90 })
+    expect(hasher.asked).toHaveLength(10)
+    expect(await send(login(ALICE, PASSWORD, another))).toMatchObject({ status: 200 })
+  })
 })

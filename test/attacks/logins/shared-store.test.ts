@@ -1,14 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import express from 'express'
-import { authOf, requireBearer } from 'express-token-endpoint'
-import { Redis } from 'ioredis'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { all, statuses } from '../../support/concurrency.js'
-import { makeIssuer, PASSWORD } from '../../support/fixtures.js'
+import { PASSWORD } from '../../support/fixtures.js'
 import type { Answer } from '../../support/host.js'
-import { bearer, client, flood, listen, login, type Send } from '../../support/http.js'
+import { client, flood, login, type Send } from '../../support/http.js'
 import { NO_REDIS, startRedis, type TestRedis } from '../../support/services/redis.js'
 
 const ALICE = 'alice@example.com'
@@ -195,66 +192,6 @@ describe.skipIf(NO_REDIS)('two processes with their budgets on one Redis', () =>
       await sharing(one, two)
       // They still count the failed logins from the time when Redis was unreachable.
       expect((await looked(one, 20, address)) + (await looked(two, 20, address))).toBe(0)
-    },
-    30_000,
-  )
-})
-
-describe.skipIf(NO_REDIS)('revocation on Redis', () => {
-  async function startGuard() {
-    const server = await startRedis()
-    const redis = new Redis(server.url)
-    redis.on('error', () => {})
-    onTestFinished(() => redis.disconnect())
-    const tokens = makeIssuer()
-    const failures: unknown[] = []
-    let handled = 0
-    const app = express()
-    const guard = requireBearer({
-      tokens,
-      isRevoked: async (auth) => (await redis.exists(`revoked:${auth.id}`)) === 1,
-      timeout: '250ms',
-      onEvent: (event) => event.type === 'dependency.failed' && failures.push(event),
-    })
-    app.get('/in', guard, (_req, res) => {
-      handled++
-      res.end('in')
-    })
-    app.get('/out', guard, async (req, res) => {
-      const { id, expiresAt } = authOf(req)
-      await redis.set(`revoked:${id}`, '', 'PXAT', expiresAt.getTime())
-      res.end()
-    })
-    const send = client((await listen(app)).port)
-    const token = () => tokens.issue({ accountId: 'acc-1' }).token
-    return { server, failures, handled: () => handled, token, ask: (t: string, path = '/in') => send(bearer(t, path)) }
-  }
-
-  const AWAY: [string, (redis: TestRedis) => unknown, (redis: TestRedis) => unknown][] = [
-    ['killed and started anew', (redis) => redis.kill(), (redis) => redis.start()],
-    ['paused', (redis) => redis.process().kill('SIGSTOP'), (redis) => redis.process().kill('SIGCONT')],
-  ]
-  it.each(AWAY)(
-    'Redis %s: 503 and never through; back, it works',
-    async (_, leave, comeBack) => {
-      const { server, failures, handled, token, ask } = await startGuard()
-      const [good, revoked] = [token(), token()]
-      expect(await ask(revoked, '/out')).toMatchObject({ status: 200 })
-      expect(await ask(revoked)).toMatchObject({ status: 401 })
-      expect(await ask(good)).toMatchObject({ status: 200 })
-
-      await leave(server)
-      const answers = await all(20, (i) => ask(i % 2 ? good : revoked))
-      expect(statuses(answers)).toEqual({ 503: 20 })
-      for (const { headers } of answers) expect(headers['retry-after']).toMatch(/^[1-9]\d*$/)
-      expect(handled()).toBe(1)
-      expect(failures).toEqual(Array(20).fill(expect.objectContaining({ dependency: 'revocation', refused: true })))
-
-      await comeBack(server)
-      await vi.waitFor(async () => expect((await ask(good)).status).toBe(200), PATIENCE)
-      const again = token()
-      expect(await ask(again, '/out')).toMatchObject({ status: 200 })
-      expect(await ask(again)).toMatchObject({ status: 401 })
     },
     30_000,
   )
