@@ -53,47 +53,22 @@ describe('issue', () => {
     ['scopes', ['admin']],
     ['claims', { admin: true }],
     ['issuedAt', new Date(0)],
-    ['scope', 'admin'],
     ['iat', 0],
     ['exp', 9e9],
-    ['client_id', 'evil'],
-    ['toJSON', 'evil'],
+    ...'scope client_id toJSON alg typ kid header encoding'.split(' ').map((name): [string, unknown] => [name, 'evil']),
+    ['crit', ['x']],
   ])('puts no inherited %s into a token', async (name, value) => {
-    const { value: issued } = await issueWhile({ [name]: value }, { accountId: 'acc-1' })
-    const plain = decodePayload(issuer.issue({ accountId: 'acc-1' }).token)
-    expect(decodePayload(issued?.token ?? '')).toEqual({ ...plain, jti: issued?.id })
+    const subject = { accountId: 'acc-é' }
+    const { value: issued } = await issueWhile({ [name]: value }, subject)
+    const plain = issuer.issue(subject).token
+    expect(headerOf(issued?.token ?? '')).toEqual(headerOf(plain))
+    expect(decodePayload(issued?.token ?? '')).toEqual({ ...decodePayload(plain), jti: issued?.id })
+    expect(await issuer.verify(issued?.token ?? '')).toMatchObject({ accountId: 'acc-é' })
   })
 
   it('takes no inherited account id', async () => {
     const { error } = await issueWhile({ accountId: 'acc-1' }, {})
     expect(error).toMatchObject({ message: expect.stringContaining('issue: "accountId" must be a non-empty string') })
-  })
-
-  it.each<[string, unknown]>([
-    ['expiresIn', 9e6],
-    ['notBefore', 9e6],
-    ['noTimestamp', true],
-    ['audience', 'evil'],
-    ['issuer', 'evil'],
-    ['subject', 'evil'],
-    ['jwtid', 'evil'],
-    ['keyid', 'evil'],
-    ['encoding', 'latin1'],
-    ['algorithm', 'none'],
-    ['header', { kid: 'evil', alg: 'none' }],
-    ['mutatePayload', true],
-    ['alg', 'none'],
-    ['typ', 'JWT'],
-    ['kid', 'evil'],
-    ['crit', ['x']],
-  ])('is not changed by an inherited option of the signing library: %s', async (name, value) => {
-    const subject = { accountId: 'acc-é', scopes: ['a'] }
-    const { value: issued, error } = await issueWhile({ [name]: value }, subject)
-    expect(error).toBeUndefined()
-    const plain = issuer.issue(subject).token
-    expect(headerOf(issued?.token ?? '')).toEqual(headerOf(plain))
-    expect(decodePayload(issued?.token ?? '')).toEqual({ ...decodePayload(plain), jti: issued?.id })
-    expect(await issuer.verify(issued?.token ?? '')).toMatchObject({ accountId: 'acc-é', scopes: ['a'] })
   })
 
   it('takes what a class provides', () => {
@@ -124,40 +99,25 @@ describe('issue', () => {
   })
 })
 
-describe('options', () => {
-  it('are not inherited', async () => {
-    const inherited = {
-      audience: 'evil',
-      clientId: 'evil',
-      lifetime: '30 days',
-      clockTolerance: 60,
-      cache: false,
-      clock: () => 0,
-    }
-    const token = forged({ payload: { iat: now - 9, exp: now } })
-    const { value } = await polluted(inherited, () => outcomeOf(() => makeIssuer({ clock })))
-    const { token: issued } = value?.issue({ accountId: 'acc-1' }) ?? { token: '' }
-    expect(decodePayload(issued)).toMatchObject({ aud: ISSUER, client_id: ISSUER, iat: now, exp: now + 3600 })
-    expect((await outcomeOf(() => value?.verify(token))).error).toMatchObject({ reason: 'expired' })
-  })
+it('options are not inherited', async () => {
+  const inherited = { audience: 'evil', clientId: 'evil', lifetime: '9 days', clockTolerance: 60, clock: () => 0 }
+  const token = forged({ payload: { iat: now - 9, exp: now } })
+  const { value } = await polluted(inherited, () => outcomeOf(() => makeIssuer({ clock })))
+  const { token: issued } = value?.issue({ accountId: 'acc-1' }) ?? { token: '' }
+  expect(decodePayload(issued)).toMatchObject({ aud: ISSUER, client_id: ISSUER, iat: now, exp: now + 3600 })
+  expect((await outcomeOf(() => value?.verify(token))).error).toMatchObject({ reason: 'expired' })
 })
 
 describe('key entries', () => {
   const issuerWhile = (inherited: Record<string, unknown>, keys: unknown) =>
     polluted(inherited, () => outcomeOf(() => createTokenIssuer({ issuer: ISSUER, keys: keys as never })))
 
+  const { d } = pairOf('ES256').privateKey.export({ format: 'jwk' })
   it.each<[string, Record<string, unknown>, unknown]>([
     ['secret', { secret: SECRET }, { alg: 'HS256' }],
     ['alg', { alg: 'HS256' }, { secret: SECRET }],
     ['privateKey', { privateKey: pairOf('ES256').privateKey }, { alg: 'ES256' }],
-    [
-      'd',
-      { d: pairOf('ES256').privateKey.export({ format: 'jwk' }).d },
-      {
-        alg: 'ES256',
-        privateKey: pairOf('ES256').publicKey.export({ format: 'jwk' }),
-      },
-    ],
+    ['d', { d }, { alg: 'ES256', privateKey: pairOf('ES256').publicKey.export({ format: 'jwk' }) }],
   ])('inherit no %s', async (_, inherited, keys) => {
     const { error } = await issuerWhile(inherited, keys)
     expect(error).toBeInstanceOf(TypeError)
@@ -202,27 +162,16 @@ describe('key entries', () => {
 })
 
 describe('a JWK set', () => {
-  const jwk = (alg: 'ES256' | 'RS256') => ({
-    ...pairOf(alg).publicKey.export({ format: 'jwk' }),
-    kid: 'k',
-    alg,
-    use: 'sig',
-  })
+  const jwk = (alg: 'ES256' | 'RS256') =>
+    Object.assign(pairOf(alg).publicKey.export({ format: 'jwk' }), { kid: 'k', alg, use: 'sig' })
   const without = (members: Record<string, unknown>, name: string) =>
     Object.fromEntries(Object.entries(members).filter(([one]) => one !== name))
 
-  it.each([
-    ['ES256', 'kty'],
-    ['ES256', 'crv'],
-    ['ES256', 'x'],
-    ['ES256', 'y'],
-    ['ES256', 'kid'],
-    ['RS256', 'kty'],
-    ['RS256', 'n'],
-    ['RS256', 'e'],
-    ['RS256', 'alg'],
-    ['RS256', 'kid'],
-  ] as const)('has no %s key that lacks %s, though every object inherits it', async (alg, name) => {
+  it.each(
+    Object.entries({ ES256: 'kty crv x y kid', RS256: 'kty n e alg kid' }).flatMap(([alg, names]) =>
+      names.split(' ').map((name) => [alg as 'ES256' | 'RS256', name] as const),
+    ),
+  )('has no %s key that lacks %s, though every object inherits it', async (alg, name) => {
     const whole: Record<string, unknown> = jwk(alg)
     const text = JSON.stringify({ keys: [without(whole, name)] })
     const { value, error } = await polluted({ [name]: whole[name] }, () => outcomeOf(() => readJwkSet(text)))
@@ -248,35 +197,15 @@ describe('a JWK set', () => {
   })
 })
 
-describe('a key pair', () => {
-  it.each(['RS256', 'PS256', 'ES256'] as const)('signs and verifies %s all the same', async (alg) => {
-    const tokens = createTokenIssuer({ issuer: ISSUER, keys: signingKey(alg) })
-    const inherited = { n: 'AQ', e: 'AQ', kty: 'oct', crv: 'P-521', alg: 'none', kid: 'evil', keys: [] }
+describe.each(['HS256', 'RS256', 'PS256', 'ES256'] as const)('a key of %s', (alg) => {
+  const tokens = createTokenIssuer({ issuer: ISSUER, keys: signingKey(alg), cache: false })
+  it.each([
+    { n: 'AQ', e: 'AQ', kty: 'oct', crv: 'P-521', alg: 'none', kid: 'evil', keys: [] },
+    ...'padding saltLength dsaEncoding context format type passphrase'.split(' ').map((name) => ({ [name]: 'evil' })),
+  ])('signs and verifies all the same while every object inherits %j', async (inherited) => {
     const { value } = await polluted(inherited, () =>
       outcomeOf(async () => tokens.verify(tokens.issue({ accountId: 'acc-1' }).token)),
     )
     expect(value).toMatchObject({ accountId: 'acc-1' })
   })
-
-  it.each(['HS256', 'RS256', 'PS256', 'ES256'] as const)(
-    'signs and verifies %s with no inherited option',
-    async (alg) => {
-      const tokens = createTokenIssuer({ issuer: ISSUER, keys: signingKey(alg), cache: false })
-      for (const name of [
-        'padding',
-        'saltLength',
-        'dsaEncoding',
-        'context',
-        'format',
-        'type',
-        'passphrase',
-        'encoding',
-      ]) {
-        const { value } = await polluted({ [name]: 'evil' }, () =>
-          outcomeOf(async () => tokens.verify(tokens.issue({ accountId: 'acc-1' }).token)),
-        )
-        expect(value, name).toMatchObject({ accountId: 'acc-1' })
-      }
-    },
-  )
 })

@@ -170,46 +170,32 @@ function isMalformedForm(text) {
 const stricter = [
   {
     name: 'a repeated JSON member',
-    why: 'An object has two members of one name, and parsers disagree on which of them counts.',
-    reference: 'RFC 8259 section 4',
     holds: ({ kind, text, json }) => kind === 'json' && json !== undefined && hasRepeatedMember(text),
   },
   {
     name: 'a repeated form field',
-    why: 'The form has two fields of one name, and parsers disagree on which of them counts.',
-    reference: 'RFC 6749 section 3.2',
     holds: ({ kind, text }) => kind === 'form' && text !== undefined && hasRepeatedField(text),
   },
   {
     name: 'malformed percent-encoding',
-    why: 'A form has a `%` without two hexadecimal digits, or encoded bytes that are not UTF-8. Other parsers guess.',
-    reference: 'RFC 3986 section 2.1',
     holds: ({ kind, text }) => kind === 'form' && text !== undefined && isMalformedForm(text),
   },
   {
     name: 'a body that is not UTF-8',
-    why: 'Other parsers replace the bytes, so different passwords become one password.',
-    reference: 'RFC 8259 section 8.1',
     holds: ({ kind, text }) => kind !== 'other' && text === undefined,
   },
   {
     name: 'a lone surrogate',
-    why: 'The e-mail address or the password has half of a character. Its encoding replaces it, so different passwords become one.',
-    reference: 'RFC 8259 section 8.2',
     holds: ({ json }) =>
       [own(json, 'email'), own(json, 'password')].some((value) => typeof value === 'string' && !value.isWellFormed()),
   },
   {
     name: 'another type or charset',
-    why: 'The type is not JSON or a form in UTF-8, or has a content coding.',
-    reference: 'RFC 9110 section 15.5.16',
     holds: ({ kind, charset, coding }) =>
       kind === 'other' || charset !== 'utf-8' || (coding !== null && coding.toLowerCase() !== 'identity'),
   },
   {
     name: 'an impossible e-mail address',
-    why: 'The address has a NUL or more than 320 characters. Some databases fail on it, so the store is not asked, and the response is 403.',
-    reference: '[`unknown_account`](../reference/errors.md#login-unknown_account)',
     holds: (input) => {
       const email = own(input.fields, 'email')
       return typeof email === 'string' && (email.includes('\0') || email.length > 320)
@@ -221,73 +207,27 @@ const lenient = [
   {
     name: 'a bracket in the value of a form field',
     peers: ['express'],
-    why: 'The value contains `]=`. Express divides the field there, this package at the first equals sign.',
-    reference: 'URL Standard section 5.1',
     holds: ({ kind, text }) => kind === 'form' && /=[^&]*\]=/.test(text),
   },
 ]
 
 const NAMES = ['email', 'email', 'password', 'password', 'Email', '__proto__', 'constructor', 'toString', '', 'x']
 const VALUES = [
-  ...[
-    '"alice@example.com"',
-    '""',
-    'null',
-    'true',
-    '0',
-    '-0',
-    '1e999',
-    '[]',
-    '{}',
-    '["a"]',
-    '{"email":"b"}',
-    '{"a":1,"a":2}',
-  ],
-  ...[
-    '{"a":{"b":1,"b":1}}',
-    '"\\ud800"',
-    '"\\udc00\\ud800"',
-    '"\\ud83d\\ude00"',
-    '"\\u0000"',
-    '"é"',
-    '"漢"',
-    '" a "',
-    '"{\\"a\\":1,\\"a\\":1}"',
-  ],
+  ...'"alice@example.com" "" null true 0 -0 1e999 [] {} ["a"] {"email":"b"} {"a":1,"a":2}'.split(' '),
+  ...['{"a":{"b":1,"b":1}}', '"\\ud800"', '"\\udc00\\ud800"', '"\\ud83d\\ude00"', '"\\u0000"', '"é"', '"漢"', '" a "'],
+  '"{\\"a\\":1,\\"a\\":1}"',
 ]
 const CREDENTIALS = { email: 'alice@example.com', password: 'correct horse' }
 const json = fc
   .tuple(jsonObject(CREDENTIALS, NAMES, VALUES), edits(['"', ',', ':', '{', '}', '\\', '\xff', '\0', '\xef\xbb\xbf']))
   .map((pair) => edited(...pair))
 const FIELD_NAMES = [
-  'email',
-  'password',
-  'email',
-  'password',
-  'e%6dail',
-  'x',
-  '',
-  '__proto__',
-  'email%',
-  'email[]',
-  '+email',
+  ...['email', 'password', 'email', 'password', 'e%6dail', 'x', '', '__proto__', 'email%', 'email[]', '+email'],
   '%EF%BB%BFemail',
 ]
 const FIELD_VALUES = [
-  'alice%40example.com',
-  'a+b',
-  'a%20b',
-  '%',
-  '%zz',
-  '%ff',
-  '%C3%A9',
-  '\xc3\xa9',
-  '\xff',
-  '',
-  'a=b',
-  '%ED%A0%80',
-  '%00',
-  'a;b',
+  ...['alice%40example.com', 'a+b', 'a%20b', '%', '%zz', '%ff', '%C3%A9', '\xc3\xa9', '\xff', '', 'a=b', '%ED%A0%80'],
+  ...['%00', 'a;b'],
 ]
 const field = fc
   .tuple(pick(...FIELD_NAMES), pick('=', '=', '=', ''), pick(...FIELD_VALUES))
@@ -301,21 +241,9 @@ const form = fc
   .map(([fields, base, changes]) => edited([base, ...fields].join('&'), changes))
 
 const PARAMETERS = [
-  ...Array(12).fill(''),
-  '',
-  '',
-  '',
-  '',
-  '; charset=utf-8',
-  ';charset="UTF-8"',
-  '; charset=utf-16',
-  '; charset=latin1',
-  ';',
-  '; charset',
-  '; x=y',
-  ' ',
-  '; charset=utf8',
-  '; charset=utf-8; charset=utf-16',
+  ...Array(16).fill(''),
+  ...['; charset=utf-8', ';charset="UTF-8"', '; charset=utf-16', '; charset=latin1', ';', '; charset', '; x=y', ' '],
+  ...['; charset=utf8', '; charset=utf-8; charset=utf-16'],
 ]
 const ofType = (type, body) =>
   fc.record({

@@ -84,26 +84,18 @@ const isBearer = ([first]) => /^bearer( |$)/i.test(first ?? '')
 const stricter = [
   {
     name: 'two Authorization headers',
-    why: 'Node keeps the first header line and drops the others, and a proxy may have read another one.',
-    reference: 'RFC 9110 section 5.3',
     holds: ({ lines }) => lines.length > 1,
   },
   {
     name: 'a token in the query',
-    why: 'The query holds `access_token` in addition to the header.',
-    reference: 'RFC 6750 section 2',
     holds: ({ lines, query }) => isBearer(lines) && hasToken(query),
   },
   {
     name: 'a token in the query only',
-    why: 'The only token is in the query, which logs and `Referer` headers show.',
-    reference: 'RFC 9700 section 4.3.2',
     holds: ({ lines, query }) => !isBearer(lines) && hasToken(query),
   },
   {
     name: 'a token with other characters',
-    why: 'The token has a character that is not base64url and not a dot, such as padding or a rare space. oauth4webapi ignores some of them.',
-    reference: 'RFC 7515 section 2',
     holds: ({ lines }) => isBearer(lines) && !/^bearer +[\w.-]+$/i.test(lines[0]),
   },
 ]
@@ -112,35 +104,18 @@ const lenient = [
   {
     name: 'several spaces after the scheme',
     peers: ['express-jwt', 'passport-http-bearer'],
-    why: 'The grammar allows more than one space between the scheme and the token.',
-    reference: 'RFC 9110 section 11.4',
     holds: ({ lines }) => /^bearer {2,}[^ ]+$/i.test(lines[0]),
   },
 ]
 
 const SCHEMES = [
   ...Array(12).fill('Bearer'),
-  'bearer',
-  'BEARER',
-  'bEaReR',
-  'Basic',
-  'DPoP',
-  'Token',
-  'Bearer:',
-  'Bearer,',
-  '',
-  'Bearer Bearer',
+  ...['bearer', 'BEARER', 'bEaReR', 'Basic', 'DPoP', 'Token', 'Bearer:', 'Bearer,', '', 'Bearer Bearer'],
 ]
 const SEPARATORS = [...Array(12).fill(' '), '  ', '\t', '', ',', ' \t', '=', ' "', '\xa0']
 const CREDENTIALS = [
   ...Array(12).fill('TOKEN'),
-  'TOKEN TOKEN',
-  'TOKEN,',
-  'TOKEN=',
-  '"TOKEN"',
-  'TOKEN, Bearer TOKEN',
-  'token=TOKEN',
-  '',
+  ...['TOKEN TOKEN', 'TOKEN,', 'TOKEN=', '"TOKEN"', 'TOKEN, Bearer TOKEN', 'token=TOKEN', ''],
 ]
 const line = fc
   .tuple(
@@ -152,12 +127,7 @@ const line = fc
   .map(([scheme, separator, credentials, changes]) => edited(scheme + separator + credentials, changes))
 
 const QUERIES = [
-  'access_token=TOKEN',
-  'a=1&access_token=x',
-  'access%5ftoken=x',
-  '%61ccess_token',
-  'access_token',
-  'xaccess_token=1',
+  ...'access_token=TOKEN a=1&access_token=x access%5ftoken=x %61ccess_token access_token xaccess_token=1'.split(' '),
 ]
 const query = fc.oneof(
   { weight: 4, arbitrary: fc.constant('') },

@@ -191,44 +191,30 @@ const header = (name, is) => (input) => isObject(input.header) && is(own(input.h
 const stricter = [
   {
     name: 'another spelling of base64url',
-    why: 'A part has padding, spare bits, spaces or other letters, so one token has several texts.',
-    reference: 'RFC 7515 section 2, RFC 4648 section 3.5',
     holds: ({ parts, isCanonical }) => parts.length === 3 && !isCanonical,
   },
   {
     name: 'bytes that are not UTF-8',
-    why: 'The header or the payload is not UTF-8, so two parsers read different names.',
-    reference: 'RFC 7515 section 5.2, RFC 7519 section 7.2',
     holds: ({ isCanonical, texts }) => isCanonical && texts.includes(undefined),
   },
   {
     name: 'byte order mark',
-    why: 'The JSON of the header or the payload starts with a byte order mark.',
-    reference: 'RFC 8259 section 8.1',
     holds: ({ texts }) => texts.some((text) => text?.startsWith('\ufeff')),
   },
   {
     name: 'critical header',
-    why: 'The header has `crit`, also empty or with a wrong type. This package understands no extension.',
-    reference: 'RFC 7515 section 4.1.11',
     holds: (input) => isObject(input.header) && Object.hasOwn(input.header, 'crit'),
   },
   {
     name: 'another type',
-    why: '`typ` is not the text `at+jwt`. Another spelling of the type is refused too.',
-    reference: 'RFC 8725 section 3.11',
     holds: header('typ', (typ) => typ !== 'at+jwt'),
   },
   {
     name: 'another key id',
-    why: '`kid` is missing or names no key of the verifier, so no key is tried at random.',
-    reference: 'RFC 8725 section 3.10',
     holds: header('kid', (kid) => kid !== KID),
   },
   {
     name: 'a claim that is missing or not a text',
-    why: '`iss`, `aud`, `sub`, `jti` or `client_id` is missing, empty or not a text.',
-    reference: 'RFC 9068 section 2.2',
     holds: ({ payload }) =>
       isObject(payload) &&
       ['iss', 'aud', 'sub', 'jti', 'client_id'].some(
@@ -237,20 +223,14 @@ const stricter = [
   },
   {
     name: 'a list of audiences',
-    why: '`aud` is a list. A token of this package is for one audience, so it cannot be used at another one.',
-    reference: 'RFC 8725 section 3.9',
     holds: claim('aud', Array.isArray),
   },
   {
     name: 'a claim that is a list',
-    why: '`iss`, `sub`, `jti` or `client_id` is a list.',
-    reference: 'RFC 7519 section 4.1',
     holds: ({ payload }) => ['iss', 'sub', 'jti', 'client_id'].some((name) => Array.isArray(own(payload, name))),
   },
   {
     name: 'a time that is not a whole second',
-    why: '`iat`, `exp` or `nbf` is not a whole number from 0 to the last moment of a `Date`.',
-    reference: 'RFC 7519 section 2',
     holds: ({ payload }) =>
       isObject(payload) &&
       ['iat', 'exp', 'nbf'].some(
@@ -259,26 +239,18 @@ const stricter = [
   },
   {
     name: 'an end before its start',
-    why: '`exp` is not after `iat`.',
-    reference: 'RFC 7519 section 4.1',
     holds: ({ payload }) => own(payload, 'exp') <= own(payload, 'iat'),
   },
   {
     name: 'issued in the future',
-    why: '`iat` is after the current time, so the issuer or its clock is wrong.',
-    reference: 'RFC 7519 section 4.1.6',
     holds: claim('iat', (iat) => iat > NOW),
   },
   {
     name: 'expired in this second',
-    why: '`exp` is the current second.',
-    reference: 'RFC 7519 section 4.1.4',
     holds: claim('exp', (exp) => exp === NOW),
   },
   {
     name: 'a malformed scope',
-    why: '`scope` is not a text of scope tokens with one space between them.',
-    reference: 'RFC 6749 section 3.3',
     holds: claim('scope', (scope, payload) => {
       if (!Object.hasOwn(payload, 'scope')) return false
       return typeof scope !== 'string' || !/^[!#-[\]-~]+( [!#-[\]-~]+)*$/.test(scope)
@@ -290,111 +262,31 @@ const lenient = [
   {
     name: 'a token that is bound to a key',
     peers: ['oauth4webapi'],
-    why: '`cnf` binds a token to a key of the client. oauth4webapi can check such a proof. A bearer guard ignores the claim.',
-    reference: 'RFC 9449 section 7.2',
     holds: ({ payload }) => isObject(payload) && Object.hasOwn(payload, 'cnf'),
   },
 ]
 
+/** Values of members, as JSON texts. */
 const HEADER_VALUES = [
-  ...[
-    '"none"',
-    '"HS256"',
-    '"ES256"',
-    '"es256"',
-    '"RS256"',
-    '"PS256"',
-    '["ES256"]',
-    '""',
-    'null',
-    '0',
-    'false',
-    '{}',
-    '[]',
-  ],
-  ...[
-    '"JWT"',
-    '"AT+JWT"',
-    '"application/at+jwt"',
-    '"at+jwt "',
-    '"k1"',
-    '"K1"',
-    '["k1"]',
-    '"__proto__"',
-    '["b64"]',
-    '["exp"]',
-  ],
-  ...['"../k"', '"k1\\u0000"', '"\\u006b1"', '"DEF"', '"https://evil.example"', '"\\ud800"', '"é"'],
+  ...'"none" "HS256" "ES256" "es256" "RS256" "PS256" ["ES256"] "" null 0 false {} [] "JWT" "AT+JWT"'.split(' '),
+  ...['"application/at+jwt"', '"at+jwt "', '"k1"', '"K1"', '["k1"]', '"__proto__"', '["b64"]', '["exp"]', '"../k"'],
+  ...['"k1\\u0000"', '"\\u006b1"', '"DEF"', '"https://evil.example"', '"\\ud800"', '"é"'],
 ]
 const HEADER_NAMES = ['alg', 'typ', 'kid', 'crit', 'b64', 'jwk', 'jku', 'x5c', 'zip', 'cty', '__proto__', 'constructor']
 const CLAIM_VALUES = [
-  ...[
-    `"${ISSUER}"`,
-    `["${ISSUER}"]`,
-    `["x","${ISSUER}"]`,
-    `"${ISSUER}/"`,
-    '"https://evil.example"',
-    '"acc-2"',
-    '""',
-    '" "',
-    '"a"',
-  ],
-  ...[
-    'null',
-    'true',
-    '{}',
-    '[]',
-    '[null]',
-    '0',
-    '-0',
-    '-1',
-    '1e308',
-    '1e400',
-    '0.5',
-    '9007199254740993',
-    '8640000000000',
-  ],
+  ...[`"${ISSUER}"`, `["${ISSUER}"]`, `["x","${ISSUER}"]`, `"${ISSUER}/"`, '"https://evil.example"', '"acc-2"', '""'],
+  ...['" "', '"a"', 'null', 'true', '{}', '[]', '[null]', '0', '-0', '-1', '1e308', '1e400', '0.5'],
+  ...['9007199254740993', '8640000000000'],
   ...[NOW, NOW - 1, NOW + 1, NOW - 60, NOW + 0.5, NOW + 3600, NOW - 3600].flatMap((time) => [
     `${time}`,
     `"${time}"`,
     `[${time}]`,
   ]),
-  ...[
-    '"a b"',
-    '"a  b"',
-    '" a"',
-    '"a\\\\"',
-    '["a"]',
-    '"\\ud800"',
-    '"é"',
-    '"\\u0000"',
-    '{"jkt":"x"}',
-    '{"__proto__":{"a":1}}',
-    '[[[[]]]]',
-  ],
+  ...['"a b"', '"a  b"', '" a"', '"a\\\\"', '["a"]', '"\\ud800"', '"é"', '"\\u0000"', '{"jkt":"x"}'],
+  ...['{"__proto__":{"a":1}}', '[[[[]]]]'],
 ]
 const CLAIM_NAMES = [...CLAIMS, ...CLAIMS, 'nbf', 'scope', 'cnf', 'name', '__proto__', 'constructor', 'toString', '']
-const SPELLINGS = [
-  '=',
-  '==',
-  '.',
-  ' ',
-  '\n',
-  '\0',
-  '+',
-  '/',
-  '-',
-  '_',
-  'A',
-  'B',
-  'Q',
-  'g',
-  'w',
-  '~',
-  '%3D',
-  'é',
-  '\u0131',
-]
+const SPELLINGS = ['=', '==', '.', ' ', '\n', '\0', ...'+/-_ABQgw~', '%3D', 'é', '\u0131']
 const OTHER_TEXTS = ['[]', '""', 'null', '1', '{', '', '{}', '\xff', '{"a":"\xff"}', '\xef\xbb\xbf{}']
 
 /** Generates the bytes of a JSON object: usually valid, sometimes other texts or a few changed bytes. */
