@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { isVerifiedToken, toVerifiedToken } from '../../../src/tokens/verified-token.js'
-import { ISSUER } from '../../support/fixtures.js'
+import { forge, goodParts, ISSUER } from '../../support/fixtures.js'
 import { polluted } from '../../support/pollution.js'
 import { atFrozenMoment, partsOf } from '../../support/tokens.js'
 
@@ -44,6 +44,12 @@ describe('a verified token', () => {
     const read = verified.claims as typeof claims
     const parts = [verified, verified.scopes, read, read.list, read.list[0], read.nested, read.nested.deep]
     expect(parts.map((part) => Object.isFrozen(part))).toEqual(parts.map(() => true))
+  })
+
+  it('may have claims that are nested deeper than the stack', async () => {
+    const { header, payload } = goodParts(now)
+    const nested = JSON.stringify(payload).replace(/}$/, `,"x":${'['.repeat(4000)}${']'.repeat(4000)}}`)
+    expect(await issuer.verify(forge(header, nested))).toMatchObject({ id: 'jti-1' })
   })
 
   it('gives each reader dates of its own', async () => {

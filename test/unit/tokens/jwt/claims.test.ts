@@ -7,14 +7,6 @@ const { payload } = goodParts(now)
 const expected = { issuer: ISSUER, audience: ISSUER, now: now * 1000, tolerance: 0 }
 
 describe('readClaims', () => {
-  it('describes a good token', () => {
-    expect(readClaims(payload, expected)).toMatchObject({
-      token: { id: 'jti-1', accountId: 'acc-1' },
-      notBefore: now * 1000,
-      notAfter: (now + 3600) * 1000,
-    })
-  })
-
   it.each([
     ['null', null],
     ['undefined', undefined],
@@ -33,12 +25,5 @@ describe('readClaims', () => {
     ['the types before all', { iss: 'https://a.example', jti: 7 }, 'claims'],
   ])('names %s', (_, changes, reason) => {
     expect(readClaims({ ...payload, ...changes }, expected)).toBe(reason)
-  })
-
-  it('does not freeze or change the payload itself', () => {
-    const given = { ...payload, nbf: now }
-    readClaims(given, expected)
-    expect(given).toEqual({ ...payload, nbf: now })
-    expect(Object.isFrozen(given)).toBe(false)
   })
 })

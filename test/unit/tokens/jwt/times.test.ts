@@ -65,6 +65,14 @@ describe('the clock', () => {
     expectMisuse(() => makeIssuer().issue({ accountId: 'acc-1', issuedAt }), 'issue: "issuedAt" must be a valid Date')
   })
 
+  it.each([-5000, 1e300])('issues nothing at a time that no token can hold: %d', (time) => {
+    expect(() => someToken(makeIssuer({ clock: () => time }))).toThrow(TypeError)
+  })
+
+  it('may be at the epoch', () => {
+    expect(decodePayload(someToken(makeIssuer({ clock: () => 0 })))['iat']).toBe(0)
+  })
+
   it('is Date.now unless set', async () => {
     const before = Math.floor(Date.now() / 1000)
     const iat = decodePayload(someToken(makeIssuer()))['iat'] as number
@@ -90,6 +98,12 @@ describe('the clock', () => {
     ['a Date that is none', new Date(Number.NaN)],
     ['a word', 'later'],
     ['an object', {}],
+    ['null', null],
+    ['an empty text', ''],
+    ['a number as text', '5'],
+    ['an empty array', []],
+    ['true', true],
+    ['false', false],
   ])('fails, and verifies and issues nothing, when it gives %s', async (_, time) => {
     const { issuer } = atFrozenMoment()
     const broken = makeIssuer({ clock: (() => time) as never })
