@@ -41,7 +41,7 @@ describe.each(EXPRESS)('nothing that a client sends gets a 5xx, a stack or an ec
     }) satisfies ErrorRequestHandler)
     const { port } = await listen(app)
 
-    /** Expects one of the statuses, unless all below 500 are good. */
+    /** Expects one of the statuses, unless all below 500 are valid. */
     return async function ask(sent: Parameters<typeof send>[1], expected?: number[]): Promise<Answer> {
       const answer = await send(port, sent)
       const { status, body, rawHeaders } = answer

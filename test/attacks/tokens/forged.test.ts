@@ -23,7 +23,7 @@ import { encode, signatureOf } from '../../support/tokens.js'
 
 // Has the classes of C2SP/wycheproof's json_web_signature_test.json that concern signatures. No package registry has its vectors. Its
 // payloads lack the typ and the claims that this package requires, so the tests create each case with their own keys and tokens. Other
-// spellings of a good token are in test/unit/tokens/jwt/compact-jws.test.ts.
+// spellings of a valid token are in test/unit/tokens/jwt/compact-jws.test.ts.
 
 const ALGS = ['HS256', 'RS256', 'PS256', 'ES256', 'ES384', 'ES512'] as const
 type Alg = (typeof ALGS)[number]
@@ -176,7 +176,7 @@ describe('members of a header that is well signed', () => {
     ['something behind it', `${text}{}`, 'malformed'],
   ])('%s, well signed: %s', async (_, header, verdict) => {
     const verifier = verifierOf('HS256')
-    // A verifier may remember the header, and a valid header comes in between.
+    // A verifier may cache the header, and a valid header comes in between.
     for (const one of [header, text, header]) {
       expect(await verdictOf(verifier, token('HS256', one))).toBe(one === text ? 'accepted' : verdict)
     }

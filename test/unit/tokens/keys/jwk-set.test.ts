@@ -165,25 +165,9 @@ describe('a set after a set', () => {
 })
 
 describe('sets of every kind', () => {
-  const member = fc.constantFrom(
-    'kty',
-    'crv',
-    'x',
-    'y',
-    'n',
-    'e',
-    'd',
-    'k',
-    'kid',
-    'alg',
-    'use',
-    'key_ops',
-    '__proto__',
-  )
+  const member = fc.constantFrom(...'kty crv x y n e d k kid alg use key_ops __proto__'.split(' '))
   const value = fc.oneof(
-    fc.constantFrom<unknown>('EC', 'RSA', 'oct', 'OKP', 'P-256', 'P-384', 'AQAB', 'sig', 'enc', 'a', 'b', 'good', [
-      'verify',
-    ]),
+    fc.constantFrom<unknown>(...'EC RSA oct OKP P-256 P-384 AQAB sig enc a b good'.split(' '), ['verify']),
     fc.constantFrom<unknown>(...ALGORITHMS),
     fc.constantFrom<unknown>(EC['x'], EC['y'], RSA['n'], jwkOf('ES384')['x']),
     fc.jsonValue(),
@@ -216,18 +200,6 @@ describe('sets of every kind', () => {
           const same = old?.alg === key.alg && old.key.equals(key.key)
           expect(old === key).toBe(same)
         }
-      }),
-    )
-  })
-
-  it('are told from everything else, without showing any of it', () => {
-    const isSet = (value: unknown) => Array.isArray((value as { keys?: unknown } | null)?.keys)
-    const sets = fc.jsonValue().map((keys) => ({ keys }))
-    fc.assert(
-      fc.property(fc.oneof(fc.jsonValue(), sets), (value) => {
-        const run = () => readJwkSet(JSON.stringify(value))
-        if (isSet(value)) expect(run()).toBeInstanceOf(Map)
-        else expect(thrownBy(run)).toMatchObject({ message: 'the response is not a JWK set' })
       }),
     )
   })
