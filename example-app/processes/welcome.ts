@@ -2,7 +2,8 @@ import type { DemoAccount } from '../data/demo.js'
 import type { ClearingHouse } from './clearing-house.js'
 
 const TOKEN_PATH = '/api/v2013/authentication/token'
-const ADD_AN_ACCOUNT = 'Add an account: npm run example -- account add EMAIL --scope statements:read --scope reports:read'
+const ADD_AN_ACCOUNT =
+  'Add an account: npm run example -- account add EMAIL --scope statements:read --scope reports:read'
 
 /** Returns the text that `npm start clearing-house` prints. */
 export function welcomeToClearingHouse({ url, page }: ClearingHouse): string {
