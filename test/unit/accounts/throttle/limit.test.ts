@@ -11,11 +11,7 @@ afterEach(() => {
 
 const limitOf = (points: number, duration = 10) => createLimit('pair', { points, duration })
 const refusal = (seconds: number) =>
-  expect.objectContaining({
-    code: 'too_many_attempts',
-    limit: 'pair',
-    headers: { 'Retry-After': String(seconds) },
-  })
+  expect.objectContaining({ code: 'too_many_attempts', limit: 'pair', headers: { 'Retry-After': String(seconds) } })
 const OVERLOADED = expect.objectContaining({ code: 'overloaded' })
 
 describe('failures in memory', () => {

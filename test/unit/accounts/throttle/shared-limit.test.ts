@@ -6,6 +6,7 @@ import { type Limiter, sharedLimit } from '../../../../src/accounts/throttle/sha
 import { sharedStore } from '../../../../src/accounts/throttle/shared-store.js'
 import { all, settled } from '../../../support/concurrency.js'
 import { unhandledRejections } from '../../../support/host.js'
+import { polluted } from '../../../support/pollution.js'
 import { NO_REDIS, startRedis } from '../../../support/services/redis.js'
 
 const SETTINGS = { keyPrefix: 'login-pair', points: 10, duration: 900 }
@@ -38,25 +39,20 @@ describe('attempts under way', () => {
 
   it('leave after their failure is counted', async () => {
     const order: string[] = []
-    const limiter: Limiter = {
-      async consume() {
-        order.push('consume')
-        await settled()
-        order.push('counted')
-        return RESULT
-      },
-      async penalty() {
-        return RESULT
-      },
-      async reward() {
-        order.push('reward')
-      },
+    const slow = (name: string) => async () => {
+      order.push(name)
+      await settled()
+      order.push(`${name} ended`)
+      return RESULT
     }
-    const { enter, fail } = processWith(limiter)
-    const entered = await enter('alice', neverFails)
-    await fail('alice', neverFails, entered)
+    const { enter, fail } = processWith({
+      consume: slow('consume'),
+      penalty: async () => RESULT,
+      reward: slow('reward'),
+    })
+    await fail('alice', neverFails, await enter('alice', neverFails))
     await settled()
-    expect(order).toEqual(['consume', 'counted', 'reward'])
+    expect(order.slice(0, 3)).toEqual(['consume', 'consume ended', 'reward'])
   })
 
   it('are at least one, however few the store has counted after a refund that was sent twice', async () => {
@@ -137,40 +133,29 @@ describe.skipIf(NO_REDIS)('on Redis', () => {
 })
 
 describe('a limiter that breaks its contract', () => {
-  const inheriting = (error: object) => Object.assign(Object.create(error), {})
   const refusing = (outcome: unknown): Limiter => ({ consume: () => Promise.reject(outcome), reward: async () => {} })
+  const down = () => Promise.reject(new Error('down'))
+  const thrown = () => {
+    throw new Error('not connected')
+  }
 
-  it.each<[string, () => unknown]>([
-    ['returns nothing', () => undefined],
-    ['returns null', () => null],
-    ['returns a number', () => 7],
+  it.each<[string, unknown, unknown]>([
+    ['reward returns nothing', async () => RESULT, () => undefined],
+    ['reward returns a number', async () => RESULT, () => 7],
+    ['reward throws', async () => RESULT, thrown],
+    ['reward rejects', async () => RESULT, down],
+    ['reward rejects with nothing', async () => RESULT, () => Promise.reject()],
     [
-      'throws',
-      () => {
-        throw new Error('not connected')
-      },
+      'reward returns a thenable without catch',
+      async () => RESULT,
+      () => thenable((_, reject) => reject(new Error('down'))),
     ],
-    ['rejects', () => Promise.reject(new Error('down'))],
-    ['rejects with nothing', () => Promise.reject(undefined)],
-    ['returns a thenable without catch', () => thenable((_, reject) => reject(new Error('down')))],
-    ['resolves with nothing', async () => undefined],
-  ])('in reward, which %s, harms nothing', async (_, reward) => {
+    ['consume returns nothing', () => undefined, async () => {}],
+    ['consume returns its result', () => RESULT, async () => {}],
+    ['consume returns a thenable without finally', () => thenable((resolve) => resolve(RESULT)), async () => {}],
+  ])('harms nothing: %s', async (_, consume, reward) => {
     const rejections = unhandledRejections()
-    const { enter } = processWith({ consume: async () => RESULT, reward: reward as Limiter['reward'] })
-    const entered = await enter('alice', neverFails)
-    expect(entered?.leave()).toBeUndefined()
-    await settled()
-    expect(rejections).toEqual([])
-  })
-
-  it.each<[string, () => unknown]>([
-    ['returns nothing', () => undefined],
-    ['returns its result', () => RESULT],
-    ['returns a thenable without finally', () => thenable((resolve) => resolve(RESULT))],
-  ])('in consume, which %s, lets a login go on', async (_, consume) => {
-    const rejections = unhandledRejections()
-    const { enter } = processWith({ consume: consume as Limiter['consume'], reward: async () => {} })
-    const entered = await enter('alice', neverFails)
+    const entered = await processWith({ consume, reward } as Limiter).enter('alice', neverFails)
     expect(entered).toMatchObject({ underWay: 1 })
     entered?.leave()
     await settled()
@@ -183,15 +168,11 @@ describe('a limiter that breaks its contract', () => {
     }
   })()
   it.each<[string, unknown]>([
-    ['an object of this realm', { msBeforeNext: 5000 }],
     ['an object of another realm', runInNewContext('({ msBeforeNext: 5000 })')],
     ['an object with a getter in its class', WITH_GETTER],
     ['an Error with a time', Object.assign(new Error('too many'), { msBeforeNext: 5000 })],
-    [
-      'an Error of another realm with a time',
-      runInNewContext('Object.assign(new Error("too many"), { msBeforeNext: 5000 })'),
-    ],
-    ['an object that inherits the time', inheriting({ msBeforeNext: 5000 })],
+    ['an Error of another realm with a time', runInNewContext('Object.assign(new Error(""), { msBeforeNext: 5000 })')],
+    ['an object that inherits the time', Object.create({ msBeforeNext: 5000 })],
     ['a count of 0, as a limiter that blocks in memory', { msBeforeNext: 5000, consumedPoints: 0 }],
     ['a count as text', { msBeforeNext: 5000, consumedPoints: '7' }],
   ])('has reached its limit when consume rejects with %s', async (_, outcome) => {
@@ -210,56 +191,35 @@ describe('a limiter that breaks its contract', () => {
     ['an Error of another realm', runInNewContext('new Error("down")')],
     ['an object without a time', { message: 'down' }],
     ['a time as text', { msBeforeNext: '5000' }],
-    [
-      'a time that cannot be read',
-      Object.defineProperty({}, 'msBeforeNext', {
-        get() {
-          throw new Error('unreadable')
-        },
-      }),
-    ],
+    ['a time that cannot be read', Object.defineProperty({}, 'msBeforeNext', { get: thrown })],
     ['nothing', undefined],
-  ])('has failed when consume rejects with %s', async (_, outcome) => {
+  ])('has failed when consume rejects with %s, also when Object.prototype has a time', async (_, outcome) => {
     const failed = vi.fn()
-    expect(await processWith(refusing(outcome)).fail('alice', failed)).toBeUndefined()
+    const { fail } = processWith(refusing(outcome))
+    expect(await fail('alice', failed)).toBeUndefined()
+    expect(await polluted({ msBeforeNext: 5000, consumedPoints: 5 }, () => fail('alice', failed))).toBeUndefined()
     expect(failed.mock.calls).toEqual([[outcome]])
-  })
-
-  it('has failed when it rejects with an Error, although Object.prototype has a time', async () => {
-    const failed = vi.fn()
-    const { fail } = processWith(refusing(new Error('down')))
-    Object.assign(Object.prototype, { msBeforeNext: 5000, consumedPoints: 5 })
-    try {
-      expect(await fail('alice', failed)).toBeUndefined()
-    } finally {
-      for (const name of ['msBeforeNext', 'consumedPoints']) Reflect.deleteProperty(Object.prototype, name)
-    }
-    expect(failed).toHaveBeenCalledOnce()
   })
 
   it.each([
     [Number.NaN, 900_000],
     [Number.POSITIVE_INFINITY, 900_000],
     [Number.NEGATIVE_INFINITY, 900_000],
-    [Number.MAX_VALUE, 900_000],
     [900_001, 900_000],
     [-1, 900_000],
     [0, 0],
     [0.5, 0.5],
     [900_000, 900_000],
   ])('refuses for at most the time of a window: %d ms become %d', async (msBeforeNext, waited) => {
-    expect(await processWith(refusing({ msBeforeNext })).fail('alice', neverFails)).toMatchObject({
-      msBeforeNext: waited,
-    })
+    const counted = await processWith(refusing({ msBeforeNext })).fail('alice', neverFails)
+    expect(counted).toMatchObject({ msBeforeNext: waited })
   })
 
-  it.each<[string, unknown]>([
-    ['nothing', null],
-    ['text', '10'],
-    ['a count as text', { consumedPoints: '10', msBeforeNext: 1000 }],
-    ['NaN', { consumedPoints: Number.NaN, msBeforeNext: 1000 }],
-  ])('has no failures when get returns %s', async (_, result) => {
-    const { read } = processWith({ consume: async () => RESULT, reward: async () => {}, get: async () => result })
-    expect(await read('alice', neverFails)).toMatchObject({ points: 0 })
-  })
+  it.each([null, '10', { consumedPoints: '10' }, { consumedPoints: Number.NaN }])(
+    'has no failures when get returns %j',
+    async (result) => {
+      const { read } = processWith({ consume: async () => RESULT, reward: async () => {}, get: async () => result })
+      expect(await read('alice', neverFails)).toMatchObject({ points: 0 })
+    },
+  )
 })

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { Redis } from 'ioredis'
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { expectMisuse } from '../../../support/failures.js'
 import { polluted } from '../../../support/pollution.js'
 import { NO_REDIS, startRedis } from '../../../support/services/redis.js'
 
@@ -63,23 +64,18 @@ afterEach(() => {
 })
 
 describe('without the option', () => {
-  it.each([
-    ['no options', undefined],
-    ['undefined', { spraying: undefined }],
-    ['false', { spraying: false }],
-  ])('no password is digested and nothing is limited: %s', async (_, options) => {
-    const throttle = createThrottle(options)
-    expect(throttle.digestPassword).toBeUndefined()
-    expect(await spray(throttle, 0, 1000)).toBe(1000)
-  })
-
-  it('a digest from the host is ignored', async () => {
-    const throttle = createThrottle()
-    for (let i = 0; i < 100; i++) {
-      expect(() => throttle.check(emailOf(i), addressOf(i), 'd1ge5')).not.toThrow()
-      expect(await throttle.spend(emailOf(i), addressOf(i), silent, 'd1ge5')).toHaveProperty('giveBack')
-    }
-  })
+  it.each([undefined, { spraying: undefined }, { spraying: false }])(
+    'no password is digested and nothing is limited: %j',
+    async (options) => {
+      const throttle = createThrottle(options)
+      expect(throttle.digestPassword).toBeUndefined()
+      expect(await spray(throttle, 0, 100)).toBe(100)
+      for (let i = 0; i < 100; i++) {
+        throttle.check(emailOf(i), addressOf(i), 'd1ge5')
+        await (await throttle.spend(emailOf(i), addressOf(i), silent, 'd1ge5')).failed?.()
+      }
+    },
+  )
 
   it('no password is passed to a function from a polluted prototype', async () => {
     const received: unknown[] = []
@@ -100,64 +96,12 @@ describe('a password that failed at 20 accounts', () => {
     expect(await spray(throttle, 300, 400, SPRAYED, '2001:db8:1:2::2')).toBe(0)
   })
 
-  it('shares these 3 failures with all other such passwords', async () => {
-    const throttle = await underAttack()
-    expect(await spray(throttle, 0, 20, 'qwerty')).toBe(20)
-    expect(await spray(throttle, 100, 102, SPRAYED, '192.0.2.1')).toBe(2)
-    expect(await spray(throttle, 100, 200, 'qwerty', '192.0.2.1')).toBe(1)
-  })
-
-  it('leaves other passwords alone, also on a network that is refused', async () => {
-    const throttle = await underAttack()
-    await spray(throttle, 100, 200, SPRAYED, '192.0.2.1')
-    expect(await spray(throttle, 200, 219, 'my own password', '192.0.2.1')).toBe(19)
-  })
-
-  it('is the right one for its owner on a network without such failures', async () => {
+  it('may be the right one for its owner on a network without such failures', async () => {
     const throttle = await underAttack()
     for (let i = 0; i < 100; i++) {
-      expect(() => check(throttle, SPRAYED, 'owner@example.com', '203.0.113.7')).not.toThrow()
-      const spent = await spend(throttle, SPRAYED, 'owner@example.com', '203.0.113.7')
-      spent.giveBack()
+      check(throttle, SPRAYED, 'owner@example.com', '203.0.113.7')
+      ;(await spend(throttle, SPRAYED, 'owner@example.com', '203.0.113.7')).giveBack()
     }
-  })
-
-  it('is not counted for accounts that fail again and again: only for different accounts', async () => {
-    const throttle = createThrottle({ spraying: true, budgets: OFF })
-    const again = () => guess(throttle, SPRAYED, emailOf(0), '192.0.2.1')
-    for (let i = 0; i < 1000; i++) await again()
-    expect(await spray(throttle, 1, 20)).toBe(19)
-    expect(await spray(throttle, 100, 200, SPRAYED, '192.0.2.1')).toBe(3)
-    await expect(again()).rejects.toMatchObject({ limit: 'spraying' })
-  })
-
-  it('is counted for accounts whose owners have logged in with it before', async () => {
-    const throttle = createThrottle({ spraying: true, budgets: OFF })
-    for (let i = 0; i < 20; i++) (await spend(throttle, SPRAYED, emailOf(i), addressOf(i))).giveBack()
-    expect(await spray(throttle, 0, 20, SPRAYED, '192.0.2.9')).toBe(20)
-    expect(await spray(throttle, 100, 200, SPRAYED, '192.0.2.1')).toBe(3)
-  })
-
-  it('stays counted for an account that logs in with it after a failure', async () => {
-    const throttle = createThrottle({ spraying: true, budgets: OFF })
-    expect(await spray(throttle, 0, 19)).toBe(19)
-    const spent = await spend(throttle, SPRAYED, emailOf(0), addressOf(0))
-    expect(() => spent.giveBack()).not.toThrow()
-    expect(await spray(throttle, 19, 20)).toBe(1)
-    expect(await spray(throttle, 100, 200, SPRAYED, '192.0.2.1')).toBe(3)
-  })
-
-  it('stays sprayed when an attacker also logs in to own accounts', async () => {
-    const throttle = await underAttack()
-    let passed = 0
-    for (let i = 0; i < 100; i++) {
-      const own = await spend(throttle, 'own password', 'attacker@example.com', '192.0.2.1')
-      own.giveBack()
-      const same = await spend(throttle, SPRAYED, 'attacker@example.com', '192.0.2.2')
-      same.giveBack()
-      passed += await spray(throttle, 100 + i, 101 + i, SPRAYED, '192.0.2.1')
-    }
-    expect(passed).toBe(3)
   })
 
   it('may fail 3 times also when all guesses come at once', async () => {
@@ -181,27 +125,6 @@ describe('a password that failed at 20 accounts', () => {
       await waiting.failed?.()
     }
     expect(await spray(throttle, 100, 200, SPRAYED, '192.0.2.1')).toBe(3)
-  })
-
-  it('is none because of simultaneous right logins: 60 of one network with one password', async () => {
-    const throttle = createThrottle({ spraying: true })
-    const pending = await Promise.all(
-      Array.from({ length: 60 }, (_, i) => spend(throttle, SPRAYED, emailOf(i), '192.0.2.1')),
-    )
-    expect(pending).toHaveLength(60)
-    for (const { giveBack } of pending) giveBack()
-    expect(await spray(throttle, 0, 20)).toBe(20)
-    expect(await spray(throttle, 100, 200, SPRAYED, '192.0.2.1')).toBe(3)
-  })
-
-  it('counts simultaneous first failures for their network, after the 20 that make it a sprayed one', async () => {
-    const throttle = createThrottle({ spraying: true })
-    const pending = await Promise.all(
-      Array.from({ length: 40 }, (_, i) => spend(throttle, SPRAYED, emailOf(i), '192.0.2.1')),
-    )
-    for (const { failed } of pending) await failed?.()
-    expect(await spray(throttle, 100, 200, SPRAYED, '192.0.2.1')).toBe(0)
-    expect(await spray(throttle, 100, 200, SPRAYED, '192.0.2.2')).toBe(3)
   })
 
   it('is known before the queue: check refuses, and counts nothing', async () => {
@@ -257,61 +180,48 @@ describe('a password that failed at 20 accounts', () => {
 it('logins without a digest are limited only by the other limits', async () => {
   const throttle = await underAttack()
   for (let i = 100; i < 150; i++) {
-    expect(() => throttle.check(emailOf(i), '192.0.2.1')).not.toThrow()
-    expect(await throttle.spend(emailOf(i), '192.0.2.1', silent)).toHaveProperty('failed')
+    throttle.check(emailOf(i), '192.0.2.1')
+    await (await throttle.spend(emailOf(i), '192.0.2.1', silent)).failed?.()
   }
 })
 
 describe('the digest of a password', () => {
-  const digestWith = (key: string | Uint8Array | undefined, password: string) =>
-    createThrottle({ spraying: key === undefined ? true : { key } }).digestPassword?.(password) ?? ''
+  const digests = (key?: string | Uint8Array) => {
+    const { digestPassword } = createThrottle({ spraying: key === undefined ? true : { key } })
+    return (...passwords: string[]) => passwords.map((password) => digestPassword?.(password) ?? '')
+  }
 
-  it('has 20 bits', () => {
-    const { digestPassword } = createThrottle({ spraying: true })
-    for (let i = 0; i < 100; i++) expect(digestPassword?.(`password ${i}`)).toMatch(/^[0-9a-f]{5}$/)
-  })
-
-  it('is the same with the same key, as text or as bytes', () => {
-    for (const password of ['', SPRAYED, 'x'.repeat(5000)]) {
-      expect(digestWith(KEY, password)).toBe(digestWith(Buffer.from(KEY), password))
-    }
-  })
-
-  it('stays the same in later versions, because several versions may share a store', () => {
-    expect([SPRAYED, '', 'caf\u00e9'].map((password) => digestWith(KEY, password))).toEqual(['3dbf2', 'f2ef4', '76c38'])
+  it('has 20 bits, and stays the same in later versions, because several versions may share a store', () => {
+    const passwords = [SPRAYED, '', 'caf\u00e9']
+    for (const key of [KEY, Buffer.from(KEY)]) expect(digests(key)(...passwords)).toEqual(['3dbf2', 'f2ef4', '76c38'])
   })
 
   it('is another one with another key, and in each process without a key', () => {
     const passwords = Array.from({ length: 8 }, (_, i) => `password ${i}`)
-    const all = (key?: string) => {
-      const { digestPassword } = createThrottle({ spraying: key === undefined ? true : { key } })
-      return passwords.map((password) => digestPassword?.(password)).join()
-    }
-    expect(new Set([all(KEY), all(`${KEY}!`), all(), all()]).size).toBe(4)
+    const all = [KEY, `${KEY}!`, undefined, undefined].map((key) => digests(key)(...passwords).join())
+    expect(new Set(all).size).toBe(4)
   })
 
   it('is neither a plain digest nor one with the key itself', () => {
-    const digest = digestWith(KEY, SPRAYED)
+    const [digest] = digests(KEY)(SPRAYED)
     expect(createHash('sha256').update(SPRAYED).digest('hex')).not.toContain(digest)
     expect(createHmac('sha256', KEY).update(SPRAYED).digest('hex').slice(0, 5)).not.toBe(digest)
   })
 
   it('counts every byte of the password', () => {
-    const { digestPassword } = createThrottle({ spraying: { key: KEY } })
     const forms = ['caf\u00e9', 'cafe\u0301', 'CAF\u00c9', 'caf\u00e9 ', ' caf\u00e9', 'caf\u00e9\0']
-    expect(new Set(forms.map((form) => digestPassword?.(form))).size).toBe(forms.length)
+    expect(new Set(digests(KEY)(...forms)).size).toBe(forms.length)
   })
 
   it('is computed from the key as it was when the throttle was created', () => {
     const key = Buffer.from(KEY)
-    const { digestPassword } = createThrottle({ spraying: { key } })
-    const before = digestPassword?.(SPRAYED)
+    const digest = digests(key)
     key.fill(0)
-    expect(digestPassword?.(SPRAYED)).toBe(before)
+    expect(digest(SPRAYED)).toEqual(['3dbf2'])
   })
 })
 
-describe('any order of logins, failures and successes', () => {
+it('any order of logins, failures and successes refuses exactly what the rule refuses', async () => {
   const POINTS = { password: 3, address: 2 }
   const login = fc.record({
     password: fc.integer({ min: 0, max: 2 }),
@@ -319,65 +229,54 @@ describe('any order of logins, failures and successes', () => {
     network: fc.integer({ min: 0, max: 2 }),
   })
   const end = fc.record({ ends: fc.nat(30), failed: fc.boolean() })
-
-  it('refuses exactly what the rule refuses', async () => {
-    const refusedInRun: number[] = []
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.oneof(login, end), { minLength: 40, maxLength: 80 }), async (steps) => {
-        const window = '1d'
-        const throttle = createThrottle({
-          budgets: OFF,
-          spraying: {
-            password: { points: POINTS.password, duration: window },
-            address: { points: POINTS.address, duration: window },
-          },
-        })
-        // The rule: a password counts its failures at different accounts. A network counts unfinished and failed logins with sprayed
-        // passwords, and failures with passwords that became sprayed ones meanwhile.
-        const seen = new Set<string>()
-        const accounts = new Map<number, number>()
-        const networks = new Map<number, number>()
-        const add = <K>(counts: Map<K, number>, key: K, by: number) => counts.set(key, (counts.get(key) ?? 0) + by)
-        const isSprayed = (password: number) => (accounts.get(password) ?? 0) >= POINTS.password
-        const isFull = (network: number) => (networks.get(network) ?? 0) >= POINTS.address
-        const pending: ((failed: boolean) => Promise<void>)[] = []
-        let refusals = 0
-        for (const step of steps) {
-          if ('ends' in step) {
-            const [one] = pending.splice(step.ends % Math.max(1, pending.length), 1)
-            await one?.(step.failed)
-            continue
-          }
-          const { password, account, network } = step
-          const sprayed = isSprayed(password)
-          const refused = sprayed && isFull(network)
-          const spent = await spend(throttle, `${password}`, emailOf(account), addressOf(network)).catch(
-            () => undefined,
-          )
-          expect(spent === undefined).toBe(refused)
-          if (refused) refusals++
-          if (!spent) continue
-          if (sprayed) add(networks, network, 1)
-          pending.push(async (failed) => {
-            if (!failed) {
-              spent.giveBack()
-              if (sprayed) add(networks, network, -1)
-              return
-            }
-            await spent.failed?.()
-            const guess = `${password} ${account}`
-            if (sprayed || seen.has(guess)) return
-            seen.add(guess)
-            if (!isSprayed(password)) add(accounts, password, 1)
-            else add(networks, network, 1)
-          })
+  const refusedInRun: number[] = []
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.oneof(login, end), { minLength: 40, maxLength: 80 }), async (steps) => {
+      const budget = (points: number) => ({ points, duration: '1d' })
+      const spraying = { password: budget(POINTS.password), address: budget(POINTS.address) }
+      const throttle = createThrottle({ budgets: OFF, spraying })
+      // The rule: a password counts its failures at different accounts. A network counts unfinished and failed logins with sprayed
+      // passwords, and failures with passwords that became sprayed ones meanwhile.
+      const seen = new Set<string>()
+      const accounts = [0, 0, 0]
+      const networks = [0, 0, 0]
+      const add = (counts: number[], at: number, by: number) => counts.splice(at, 1, (counts[at] ?? 0) + by)
+      const isSprayed = (password: number) => (accounts[password] ?? 0) >= POINTS.password
+      const pending: ((failed: boolean) => Promise<void>)[] = []
+      let refusals = 0
+      for (const step of steps) {
+        if ('ends' in step) {
+          const [one] = pending.splice(step.ends % Math.max(1, pending.length), 1)
+          await one?.(step.failed)
+          continue
         }
-        refusedInRun.push(refusals)
-      }),
-      { numRuns: 100 },
-    )
-    expect(refusedInRun.filter((count) => count > 0).length).toBeGreaterThan(10)
-  })
+        const { password, account, network } = step
+        const sprayed = isSprayed(password)
+        const refused = sprayed && (networks[network] ?? 0) >= POINTS.address
+        const spent = await spend(throttle, `${password}`, emailOf(account), addressOf(network)).catch(() => undefined)
+        expect(spent === undefined).toBe(refused)
+        if (refused) refusals++
+        if (!spent) continue
+        if (sprayed) add(networks, network, 1)
+        pending.push(async (failed) => {
+          if (!failed) {
+            spent.giveBack()
+            if (sprayed) add(networks, network, -1)
+            return
+          }
+          await spent.failed?.()
+          const guess = `${password} ${account}`
+          if (sprayed || seen.has(guess)) return
+          seen.add(guess)
+          if (isSprayed(password)) add(networks, network, 1)
+          else add(accounts, password, 1)
+        })
+      }
+      refusedInRun.push(refusals)
+    }),
+    { numRuns: 100 },
+  )
+  expect(refusedInRun.filter((count) => count > 0).length).toBeGreaterThan(10)
 })
 
 describe('a shared store', () => {
@@ -409,7 +308,8 @@ describe('a shared store', () => {
     return { limiter, made, keys, fail }
   }
 
-  const processOn = ({ limiter }: ReturnType<typeof store>) => createThrottle({ limiter, spraying: { key: KEY } })
+  const processOn = ({ limiter }: { limiter: ThrottleOptions['limiter'] }, key = KEY) =>
+    createThrottle({ limiter, spraying: { key } })
 
   it('has a limiter for passwords and one for networks', () => {
     const shared = store()
@@ -442,15 +342,6 @@ describe('a shared store', () => {
     expect(await spray(one, 300, 310, 'other', '192.0.2.1')).toBe(10)
   })
 
-  it('never sees the digest of a right password', async () => {
-    const shared = store()
-    const throttle = processOn(shared)
-    for (let i = 0; i < 30; i++) (await spend(throttle, SPRAYED, emailOf(i), '192.0.2.1')).giveBack()
-    expect([...shared.keys].filter((key) => key.startsWith('login-password'))).toEqual([])
-    await guess(throttle, SPRAYED, emailOf(0), '192.0.2.1')
-    expect(shared.keys).toContain(`login-password:${throttle.digestPassword?.(SPRAYED)}`)
-  })
-
   it('is read when memory does not know the password, and memory then knows it as long as the store', async () => {
     const shared = store()
     await spray(processOn(shared), 0, 20)
@@ -463,40 +354,25 @@ describe('a shared store', () => {
     expect(await spray(restarted, 110, 120, SPRAYED, '192.0.2.1')).toBe(10)
   })
 
-  it('that failed is not read again for a second', async () => {
-    const get = vi.fn(() => Promise.reject(new Error('no permission')))
-    const limiter = () => ({ consume: async () => ({}), reward: async () => ({}), get })
-    const throttle = createThrottle({ limiter, budgets: OFF, spraying: { key: KEY } })
-    const read = () => spend(throttle, SPRAYED, emailOf(0), '192.0.2.1')
-    for (let i = 0; i < 5; i++) await read()
-    expect(get).toHaveBeenCalledOnce()
-    vi.advanceTimersByTime(1001)
-    await read()
-    expect(get).toHaveBeenCalledTimes(2)
-  })
-
-  it('that has no get has not failed', async () => {
-    const throttle = processOn(store({ reads: false }))
-    const failed = vi.fn()
-    await spend(throttle, SPRAYED, emailOf(0), '192.0.2.1', failed)
-    expect(failed).not.toHaveBeenCalled()
-  })
-
-  it('that cannot be read tells each process at its first failure', async () => {
+  it('that cannot be read has not failed, and tells each process at its first failure', async () => {
     const shared = store({ reads: false })
     await spray(processOn(shared), 0, 20)
-    const restarted = processOn(shared)
+    const [restarted, again, failed] = [processOn(shared), processOn(shared), vi.fn()]
+    await spend(restarted, 'other', emailOf(0), '192.0.2.2', failed)
+    expect(failed).not.toHaveBeenCalled()
     expect(await spray(restarted, 100, 110, SPRAYED, '192.0.2.1')).toBe(3)
-    const again = processOn(shared)
     expect(await spray(again, 200, 210, SPRAYED, '192.0.2.1')).toBe(1)
   })
 
-  it('never sees a password, an e-mail address or a network, and never a digest with an account', async () => {
+  it('never sees a password, an e-mail address or a network, nor the digest of a right password', async () => {
     const shared = store()
     const throttle = processOn(shared)
+    for (let i = 0; i < 30; i++) (await spend(throttle, SPRAYED, emailOf(i), '192.0.2.1')).giveBack()
+    expect([...shared.keys].filter((key) => key.startsWith('login-password'))).toEqual([])
     await spray(throttle, 0, 30)
     await spray(throttle, 100, 110, SPRAYED, '192.0.2.1')
     const keys = [...shared.keys].filter((key) => /password|sprayed/.test(key))
+    expect(keys).toContain(`login-password:${throttle.digestPassword?.(SPRAYED)}`)
     // One password, and the failures and the attempts under way of 11 networks.
     expect(keys).toHaveLength(1 + 2 * (10 + 1))
     for (const key of keys) expect(key).toMatch(/^(login-password:[0-9a-f]{5}|login-sprayed:[\w-]{22}(:\d+)?)$/)
@@ -508,25 +384,36 @@ describe('a shared store', () => {
     expect(await spray(throttle, 0, 20)).toBe(20)
     expect(await spray(throttle, 100, 102, SPRAYED, '192.0.2.1')).toBe(2)
     shared.fail()
-    const failures: unknown[] = []
-    await guess(throttle, SPRAYED, emailOf(500), '192.0.2.1', (error) => failures.push(error))
-    expect(failures).toEqual([new Error('connection refused')])
+    const failed = vi.fn()
+    await guess(throttle, SPRAYED, emailOf(500), '192.0.2.1', failed)
+    expect(failed.mock.calls).toEqual([[new Error('connection refused')]])
     expect(await spray(throttle, 501, 510, SPRAYED, '192.0.2.1')).toBe(0)
   })
 
   it.each([
     ['rejects', () => Promise.reject(new Error('connection refused')), 'connection refused'],
     ['hangs', () => new Promise<never>(() => {}), 'throttle: the store did not respond for 40 ms'],
-  ])('that %s while it is read is reported once, and the login continues', async (_, get, message) => {
-    const limiter = () => ({ consume: async () => ({}), reward: async () => ({}), get })
-    const throttle = createThrottle({ limiter, budgets: OFF, spraying: { key: KEY } })
-    const failures: unknown[] = []
-    const failed = (error: unknown) => failures.push(error)
-    const both = Promise.all([0, 1].map((i) => spend(throttle, SPRAYED, emailOf(i), '192.0.2.1', failed)))
-    await vi.advanceTimersByTimeAsync(100)
-    expect(await both).toHaveLength(2)
-    expect(failures).toEqual([new Error(message)])
-  })
+  ])(
+    'that %s while it is read is reported once, rests for a second, and the login continues',
+    async (_, read, says) => {
+      const get = vi.fn(read)
+      const limiter = () => ({ consume: async () => ({}), reward: async () => ({}), get })
+      const throttle = createThrottle({ limiter, budgets: OFF, spraying: { key: KEY } })
+      const failed = vi.fn()
+      const login = (i: number) => spend(throttle, SPRAYED, emailOf(i), '192.0.2.1', failed)
+      const both = Promise.all([0, 1].map(login))
+      await vi.advanceTimersByTimeAsync(100)
+      expect(await both).toHaveLength(2)
+      await login(2)
+      expect(get).toHaveBeenCalledTimes(2)
+      expect(failed.mock.calls).toEqual([[new Error(says)]])
+      vi.advanceTimersByTime(1001)
+      const next = login(3)
+      await vi.advanceTimersByTimeAsync(100)
+      await next
+      expect(get).toHaveBeenCalledTimes(3)
+    },
+  )
 
   const unreadable = Object.defineProperty({}, 'consumedPoints', {
     get() {
@@ -573,18 +460,14 @@ describe('a shared store', () => {
     vi.useRealTimers()
     const redis = new Redis((await startRedis()).url)
     onTestFinished(() => redis.disconnect())
-    const processOnRedis = (key = KEY) =>
-      createThrottle({
-        limiter: (options) => new RateLimiterRedis({ ...options, storeClient: redis }),
-        spraying: { key },
-      })
-    const [one, two] = [processOnRedis(), processOnRedis()]
+    const onRedis = (key = KEY) =>
+      processOn({ limiter: (options) => new RateLimiterRedis({ ...options, storeClient: redis }) }, key)
+    const [one, two] = [onRedis(), onRedis()]
     expect((await spray(one, 0, 10)) + (await spray(two, 10, 20))).toBe(20)
-    expect(
-      (await spray(one, 100, 102, SPRAYED, '192.0.2.1')) + (await spray(two, 200, 202, SPRAYED, '192.0.2.1')),
-    ).toBe(3)
-    await vi.waitFor(async () => expect(await spray(processOnRedis(), 300, 310, SPRAYED, '192.0.2.1')).toBe(0))
-    expect(await spray(processOnRedis('another key, which has 32 bytes too'), 300, 310, SPRAYED, '192.0.2.1')).toBe(10)
+    const passed = await spray(one, 100, 102, SPRAYED, '192.0.2.1')
+    expect(passed + (await spray(two, 200, 202, SPRAYED, '192.0.2.1'))).toBe(3)
+    await vi.waitFor(async () => expect(await spray(onRedis(), 300, 310, SPRAYED, '192.0.2.1')).toBe(0))
+    expect(await spray(onRedis('another key, which has 32 bytes too'), 300, 310, SPRAYED, '192.0.2.1')).toBe(10)
     const keys = (await redis.keys('login-password:*')).sort()
     expect(keys).toContain(`login-password:${one.digestPassword?.(SPRAYED)}`)
     for (const key of keys) {
@@ -602,7 +485,7 @@ describe('an invalid option', () => {
       { spraying: 1 },
       'createThrottle: option "spraying" must be { key, password, address }, true or false',
     ],
-    ['null', { spraying: null }, 'option "spraying" must be { key, password, address }, true or false, but is null'],
+    ['null', { spraying: null }, 'true or false, but is null'],
     ['a short key', { spraying: { key: 'x'.repeat(31) } }, 'option "key" must be text or bytes, at least 32 bytes'],
     ['a key that is a number', { spraying: { key: 1234567890 } }, 'keygen --alg HS256'],
     ['short bytes', { spraying: { key: new Uint8Array(31) } }, 'but is an object'],
@@ -613,7 +496,7 @@ describe('an invalid option', () => {
     [
       'no points of the address',
       { spraying: { address: { duration: '1h' } } },
-      'createThrottle: option "spraying".address: option "points" must be a number of failures, a whole number from 1 to 1000000',
+      'createThrottle: option "spraying".address: option "points" must be a number of failures',
     ],
     [
       'no points',
@@ -623,33 +506,16 @@ describe('an invalid option', () => {
     ['a limit that is false', { spraying: { address: false } }, 'option "address" must be { points, duration }'],
     ['another name', { spray: true }, 'unknown option "spray". Did you mean "spraying"?'],
     [
-      'a fourth budget',
-      { budgets: { password: { points: 1, duration: 1 } } },
-      'unknown option "password". Did you mean "spraying"?',
-    ],
-    [
       'a store whose get is no function',
       { limiter: () => ({ ...limiter(), get: true }), spraying: { key: KEY } },
       'what "limiter" returned must be a limiter whose "get" is a function, or missing',
     ],
     ['a store without a key', { limiter, spraying: true }, 'option "spraying" needs a "key" with "limiter"'],
-  ])('is a TypeError: %s', (_, options, message) => {
-    expect(() => createThrottle(options as ThrottleOptions)).toThrow(TypeError)
-    expect(() => createThrottle(options as ThrottleOptions)).toThrow(message)
+  ])('is a TypeError that does not show the key: %s', (_, options, message) => {
+    expectMisuse(() => createThrottle(options as ThrottleOptions), message, ['xxx', KEY])
   })
 
-  it.each<[string, string | Uint8Array]>([
-    ['text', 'x'.repeat(32)],
-    ['text of letters with two bytes each', 'é'.repeat(16)],
-    ['bytes', new Uint8Array(32)],
-  ])('is no key of exactly 32 bytes: %s', (_, key) => {
+  it.each(['x'.repeat(32), 'é'.repeat(16), new Uint8Array(32)])('is no key of exactly 32 bytes: %o', (key) => {
     expect(() => createThrottle({ spraying: { key } })).not.toThrow()
-  })
-
-  it('never shows the key', () => {
-    const secret = 'a short secret'
-    expect(() => createThrottle({ spraying: { key: secret } })).toThrow(
-      expect.objectContaining({ message: expect.not.stringContaining(secret) }),
-    )
   })
 })
