@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { accountKey, isTooLong, LONGEST_EMAIL } from '../../../../src/accounts/throttle/account-key.js'
 
 afterEach(() => {
@@ -14,63 +14,37 @@ const SMITH = 'a.smith7@example.com'
 describe('spellings that some store takes for the same address', () => {
   it.each([
     // Comes first, because Stryker runs only the first test that creates the collation.
-    ['a letter in a negative circle (ICU, level 1)', 'a.smith7@example.com', 'z', '🅩'],
-    ['a zero-width space (ICU)', 'a.sm\u200bith7@example.com'],
-    ['a zero-width joiner (ICU)', 'a.sm\u200dith7@example.com'],
-    ['a soft hyphen (ICU)', 'a.sm\u00adith7@example.com'],
-    ['a byte order mark (ICU)', '\ufeffa.smith7@example.com'],
-    ['a variation selector (ICU)', 'a.sm\ufe0fith7@example.com'],
-    ['a tag character (ICU)', 'a.sm\u{e0069}ith7@example.com'],
-    ['a control character (ICU)', 'a.sm\u0001ith7@example.com'],
-    ['NUL (ICU)', 'a.smith7@example.com\0'],
-    ['an Arabic tatweel (ICU, level 1)', 'a.sm\u0640ith7@example.com'],
-    ['a Mongolian separator (ICU, level 1)', 'a.sm\u180aith7@example.com'],
-    ['white space around it (CHAR columns, PAD SPACE)', ' \u00a0a.smith7@example.com\t  '],
-    ['capitals (lower())', 'A.SMITH7@EXAMPLE.COM'],
-    ['full-width letters (ICU)', '\uff41.smith\uff17@ex\uff21mple\uff0ecom'],
-    ['an accent (ICU, level 1; utf8mb4_general_ci)', 'á.smith7@example.com'],
-    ['a combining accent (ICU, level 1)', 'a\u0301.smith7@example.com'],
-    ['many accents (ICU, level 1)', `a${'\u0301'.repeat(200)}.smith7@example.com`],
-    ['a dotted capital I (lower())', 'a.smİth7@example.com'],
-    ['a dotless i (upper())', 'a.smıth7@example.com'],
-    ['a long s (upper())', 'a.ſmith7@example.com'],
-    ['a Kelvin sign (lower())', 'a.smith7@example.com', 'k', '\u212a'],
-    ['a sharp s for s (utf8mb4_general_ci)', 'a.ßmith7@example.com'],
-    ['a sharp s for ss (ICU, level 1)', 'a.smith7@example.com', 'ss', 'ß'],
-    ['a capital sharp s for ss (ICU, level 1)', 'a.smith7@example.com', 'ss', 'ẞ'],
-    ['a ligature (ICU, level 1)', 'a.smith7@example.com', 'fi', 'ﬁ'],
-    ['a letter with a stroke (ICU, level 1)', 'a.smith7@example.com', 'odlh', 'øđłħ'],
-    ['an eth (ICU, level 1)', 'a.smith7@example.com', 'd', 'ð'],
-    ['a digraph (ICU, level 1)', 'a.smith7@example.com', 'aeoe', 'æœ'],
-    ['an interpunct after l (ICU, level 1)', 'a.smith7@example.com', 'll', 'l·l'],
-    ['letters above (ICU, level 1)', 'a.smit\u036a7@ex\u0363mpl\u0364.com'],
-    ['a letter in a box (ICU, level 1)', 'a.smith7@example.com', 'new', '🆕'],
-    ['a digit of another script (ICU, level 1)', 'a.smith٧@example.com'],
-    ['a number in a circle (ICU, level 1)', 'a.smith❼@example.com'],
-    ['an Arabic sign (utf8mb4_unicode_ci)', 'a.sm\u06deith7@example.com'],
-    ['Bengali signs (utf8mb4_unicode_ci)', 'a.smith7@example.com', '1234', '\u09f4\u09f5\u09f6\u09f7'],
-    ['a curly quotation mark (ICU, level 1)', 'a.smith7@example.com', "'", '’'],
-  ])('%s', (_, spelling, plain = '', other = '') => {
-    expect(accountKey(spelling + other)).toBe(accountKey(SMITH + plain))
+    ['a letter in a negative circle (ICU, level 1)', `${SMITH}z`, `${SMITH}🅩`],
+    ['a control character (ICU)', SMITH, 'a.sm\u0001ith7@example.com'],
+    ['NUL (ICU)', SMITH, `${SMITH}\0`],
+    ['an Arabic tatweel (ICU, level 1)', SMITH, 'a.sm\u0640ith7@example.com'],
+    ['a Mongolian separator (ICU, level 1)', SMITH, 'a.sm\u180aith7@example.com'],
+    ['white space around it (CHAR columns, PAD SPACE)', SMITH, ` \u00a0${SMITH}\t  `],
+    ['many accents (ICU, level 1)', SMITH, `a${'\u0301'.repeat(200)}.smith7@example.com`],
+    ['a dotted capital I (lower())', SMITH, 'a.smİth7@example.com'],
+    ['a dotless i (upper())', SMITH, 'a.smıth7@example.com'],
+    ['a sharp s for s (utf8mb4_general_ci)', SMITH, 'a.ßmith7@example.com'],
+    ['a sharp s for ss (ICU, level 1)', `${SMITH}ss`, `${SMITH}ß`],
+    ['an interpunct after l (ICU, level 1)', `${SMITH}ll`, `${SMITH}l·l`],
+    ['letters above (ICU, level 1)', SMITH, 'a.smit\u036a7@ex\u0363mpl\u0364.com'],
+    ['an Arabic sign (utf8mb4_unicode_ci)', SMITH, 'a.sm\u06deith7@example.com'],
+    ['Bengali signs (utf8mb4_unicode_ci)', `${SMITH}1234`, `${SMITH}\u09f4\u09f5\u09f6\u09f7`],
+    ['a curly quotation mark (ICU, level 1)', `${SMITH}'`, `${SMITH}’`],
+  ])('%s', (_, plain, spelling) => {
+    expect(accountKey(spelling)).toBe(accountKey(plain))
   })
 
   it('leaves different addresses different', () => {
-    const addresses = [
-      SMITH,
-      'b.smith7@example.com',
-      'asmith7@example.com',
-      'a.smith8@example.com',
-      'a.smith@example.com',
+    const all = [
+      ...[SMITH, 'b.smith7@example.com', 'asmith7@example.com', 'a.smith8@example.com', 'a.smith@example.com', ''],
+      ...[
+        'a+smith7@example.com',
+        'a-smith7@example.com',
+        'a.smith7@example.co',
+        '用户@例え.テスト',
+        '用戸@例え.テスト',
+      ],
     ]
-    const others = [
-      'a+smith7@example.com',
-      'a-smith7@example.com',
-      'a.smith7@example.co',
-      '用户@例え.テスト',
-      '用戸@例え.テスト',
-      '',
-    ]
-    const all = [...addresses, ...others]
     expect(new Set(all.map(accountKey)).size).toBe(all.length)
   })
 })
@@ -144,11 +118,6 @@ describe('every character of Unicode', () => {
     expect(wrong).toEqual([])
   })
 
-  it('has a key that is its own key', () => {
-    const keys = CHARACTERS.map(key)
-    expect(keys.filter((one) => accountKey(one) !== one).map(named)).toEqual([])
-  })
-
   it('is gone when it is invisible', () => {
     const invisible = CHARACTERS.filter((character) => /[\p{DI}\p{Cf}\p{Cc}\s]/u.test(character))
     expect(invisible.length).toBeGreaterThan(4000)
@@ -174,74 +143,25 @@ describe('every character of Unicode', () => {
 })
 
 describe('any text', () => {
+  const oddities = ['s', 'ß', 'S', 'ſ', ' ', '\u0301', '\u036a', 'Σ', 'ς', 'İ', 'ı', '·', 'l', '\ud83d', '\u200b']
   const text = fc.oneof(
     fc.string({ unit: 'grapheme' }),
     fc.string({ unit: 'binary' }),
-    fc.string({
-      unit: fc.constantFrom(
-        's',
-        'ß',
-        'S',
-        'ſ',
-        ' ',
-        '\u0301',
-        '\u036a',
-        'Σ',
-        'ς',
-        'İ',
-        'ı',
-        '·',
-        'l',
-        '\ud83d',
-        '\u200b',
-      ),
-    }),
+    fc.string({ unit: fc.constantFrom(...oddities) }),
   )
 
-  it('has a key that is its own key', () => {
+  it('has a key that is its own key, and that of its lower case, its upper case and its Unicode forms', () => {
     fc.assert(
       fc.property(text, (one) => {
-        expect(accountKey(accountKey(one))).toBe(accountKey(one))
-      }),
-      { numRuns: 2000 },
-    )
-  })
-
-  it('has the key of its lower case, its upper case and its Unicode forms', () => {
-    fc.assert(
-      fc.property(text, (one) => {
+        const key = accountKey(one)
+        expect(accountKey(key)).toBe(key)
         fc.pre(!hasIotaSubscript(one))
         const forms = ['NFC', 'NFD', 'NFKC', 'NFKD'].map((form) => one.normalize(form))
         for (const other of [one.toLowerCase(), one.toUpperCase(), ` ${one}\t`, ...forms]) {
-          expect(accountKey(other)).toBe(accountKey(one))
+          expect(accountKey(other)).toBe(key)
         }
       }),
       { numRuns: 2000 },
-    )
-  })
-
-  it('has the key of what ICU takes for it, when that is ASCII', () => {
-    const { compare } = new Intl.Collator('en', { sensitivity: 'base' })
-    const ignored = fc.constantFrom('', '\u200b', '\u0301', '\u0640', '\u0000', '\ufe0f', '\u00ad')
-    const written: Record<string, string[]> = {
-      a: ['á', 'Ａ', '\u0363'],
-      d: ['đ', 'Ð'],
-      o: ['ø', '🅞'],
-      s: ['ſ', 'ꟙ'],
-      7: ['٧', '❼'],
-    }
-    const letter = fc
-      .constantFrom(...Object.keys(written))
-      .chain((plain) =>
-        fc.tuple(fc.constant(plain), fc.constantFrom(plain, plain.toUpperCase(), ...(written[plain] ?? [])), ignored),
-      )
-    fc.assert(
-      fc.property(fc.array(letter, { maxLength: 20 }), (letters) => {
-        const plain = letters.map(([one]) => one).join('')
-        const other = letters.map(([, one, mark]) => one + mark).join('')
-        expect(compare(plain, other)).toBe(0)
-        expect(accountKey(other)).toBe(accountKey(plain))
-      }),
     )
   })
 })
@@ -265,27 +185,25 @@ describe('the work for a character', () => {
     vi.resetModules()
     const { accountKey } = await import('../../../../src/accounts/throttle/account-key.js')
     vi.stubGlobal('Intl', { Collator: Counting })
+    onTestFinished(() => void vi.unstubAllGlobals())
     const workFor = (email: string) => {
       const before = comparisons
       accountKey(email)
       return comparisons - before
     }
-    try {
-      expect(workFor('alice@example.com')).toBe(0)
-      expect([workFor('ø'), collators]).toEqual([expect.any(Number), 1])
-      expect(workFor('ø')).toBe(0)
-      expect(workFor('漢')).toBe(1)
-      expect(workFor('漢ø漢')).toBe(0)
-      expect(workFor('字')).toBe(1)
-      expect(collators).toBe(1)
-    } finally {
-      vi.unstubAllGlobals()
-    }
+    expect(workFor('alice@example.com')).toBe(0)
+    expect([workFor('ø'), collators]).toEqual([expect.any(Number), 1])
+    expect(workFor('ø')).toBe(0)
+    expect(workFor('漢')).toBe(1)
+    expect(workFor('漢ø漢')).toBe(0)
+    expect(workFor('字')).toBe(1)
+    expect(collators).toBe(1)
   })
 })
 
 describe('the work for an address', () => {
-  const inputs = (run: () => unknown) => {
+  /** Returns the lengths of the texts that are normalised. */
+  function normalised(run: () => unknown): number[] {
     const lengths: number[] = []
     const original = String.prototype.normalize
     vi.spyOn(String.prototype, 'normalize').mockImplementation(function (this: string, form?: string) {
@@ -300,27 +218,21 @@ describe('the work for an address', () => {
 
   it('is bounded: an address of up to 320 UTF-16 code units is normalised once', () => {
     expect(LONGEST_EMAIL).toBe(320)
-    expect(inputs(() => accountKey('\u0301'.repeat(320)))).toEqual([320])
+    expect(normalised(() => accountKey('\u0301'.repeat(320)))).toEqual([320])
     expect(accountKey('\ufdfa'.repeat(320)).length).toBeLessThanOrEqual(320 * 18)
+    expect(isTooLong('a'.repeat(320))).toBe(false)
+    expect(accountKey('b'.repeat(320))).not.toBe(accountKey('a'.repeat(320)))
   })
 
   it.each([
-    ['one more', `${'a'.repeat(321)}`],
-    ['combining marks, 10 kB', `a${'\u0301'.repeat(5_000)}`],
+    ['one more', 'a'.repeat(321)],
     ['combining marks, 1 MB', '\u0315\u0300'.repeat(250_000)],
-    ['an address and blanks', `${SMITH}${' '.repeat(320)}`],
     ['an address and invisible characters', `${SMITH}${'\u200b'.repeat(320)}`],
-  ])('is none for a longer one: %s', (_, email) => {
-    const lengths = inputs(() => accountKey(email))
-    expect(lengths).toEqual([])
+  ])('is none for a longer one, and all of these share a key that no other address has: %s', (_, email) => {
+    expect(normalised(() => accountKey(email))).toEqual([])
     expect(isTooLong(email)).toBe(true)
-  })
-
-  it('shares one key between all longer ones, which no other address has', () => {
-    const key = accountKey('a'.repeat(321))
-    expect(accountKey(`${SMITH}${' '.repeat(1000)}`)).toBe(key)
-    expect(key).not.toBe(accountKey(key))
-    expect(isTooLong('a'.repeat(320))).toBe(false)
-    expect(accountKey('b'.repeat(320))).not.toBe(accountKey('a'.repeat(320)))
+    const key = accountKey(email)
+    expect(key).toBe(accountKey('c'.repeat(999)))
+    expect(accountKey(key)).not.toBe(key)
   })
 })

@@ -115,6 +115,9 @@ describe.skipIf(NO_REDIS)('on Redis', () => {
     const server = await startRedis()
     const redis = new Redis(server.url)
     onTestFinished(() => redis.disconnect())
+    // On a busy machine, a response may take longer than the store's time limit.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
     const processes = Array.from({ length: 3 }, () =>
       processWith(new RateLimiterRedis({ ...SETTINGS, ...options, storeClient: redis })),
     )
