@@ -417,7 +417,7 @@ describe('a shared store', () => {
   it('that fails is told of once, rests for a second, and is used again when it is back', async () => {
     const { store, one } = twoProcesses({})
     const failed = vi.fn()
-    const guess = async (email = ALICE[0]) => (await one.spend(email, ALICE[1], failed)).failed?.()
+    const guess = async (email: string = ALICE[0]) => (await one.spend(email, ALICE[1], failed)).failed?.()
     await guess()
     store.mode = 'down'
     await Promise.all([0, 1, 2, 3, 4].map((i) => guess(userOf(i))))
