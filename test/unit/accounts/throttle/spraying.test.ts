@@ -261,6 +261,8 @@ it('any order of logins, failures and successes refuses exactly what the rule re
         pending.push(async (failed) => {
           if (!failed) {
             spent.giveBack()
+            // It has ended.
+            await spent.failed?.()
             if (sprayed) add(networks, network, -1)
             return
           }
@@ -369,6 +371,7 @@ describe('a shared store', () => {
     const throttle = processOn(shared)
     for (let i = 0; i < 30; i++) (await spend(throttle, SPRAYED, emailOf(i), '192.0.2.1')).giveBack()
     expect([...shared.keys].filter((key) => key.startsWith('login-password'))).toEqual([])
+    await (await throttle.spend(emailOf(0), '192.0.2.1', silent)).failed?.()
     await spray(throttle, 0, 30)
     await spray(throttle, 100, 110, SPRAYED, '192.0.2.1')
     const keys = [...shared.keys].filter((key) => /password|sprayed/.test(key))
