@@ -1,19 +1,17 @@
 import { getEventListeners } from 'node:events'
 import { AuthError } from 'express-token-endpoint'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createHashQueue, defaultConcurrency } from '../../../../src/accounts/passwords/hash-queue.js'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { createHashQueue } from '../../../../src/accounts/passwords/hash-queue.js'
+import { deferred } from '../../../support/concurrency.js'
 
 /** Creates a task that ends when `finish` is called. */
-function task(name: string, started: string[]) {
-  let finish = () => {}
-  const done = new Promise<string>((resolve) => {
-    finish = () => resolve(name)
-  })
+function task(name: string, started: string[] = []) {
+  const { promise, resolve } = deferred<string>()
   const run = () => {
     started.push(name)
-    return done
+    return promise
   }
-  return { run, finish }
+  return { run, finish: () => resolve(name) }
 }
 
 type Limits = Parameters<ReturnType<typeof createHashQueue>['acquire']>[0]
@@ -33,7 +31,7 @@ async function run<T>(
   }
 }
 
-const turns = async () => {
+const turns = async (_?: unknown) => {
   for (let i = 0; i < 10; i++) await Promise.resolve()
 }
 
@@ -58,9 +56,7 @@ describe('the hash queue', () => {
   it('goes on after a task that fails or throws', async () => {
     const queue = createHashQueue(1, 10)
     const failing = run(queue, () => Promise.reject(new Error('one')))
-    const throwing = run(queue, () => {
-      throw new Error('two')
-    })
+    const throwing = run(queue, () => expect.fail('two'))
     const good = run(queue, () => 'three')
     await expect(failing).rejects.toThrow('one')
     await expect(throwing).rejects.toThrow('two')
@@ -114,12 +110,14 @@ describe('the hash queue', () => {
       return { queue, ask, serve }
     }
 
-    it('serves the networks in turn, however many logins of one wait', async () => {
+    it('serves the networks in turn, and the connections of a network', async () => {
       const { ask, serve } = await busy(1000)
-      for (let i = 0; i < 5; i++) ask(`a${i}`, source('a'))
+      const one = source('a')
+      for (let i = 0; i < 4; i++) ask(`a${i}`, one)
+      ask('other', source('a'))
       ask('b', source('b'))
       ask('c', source('c'))
-      expect(await serve()).toEqual(['a0', 'b', 'c', 'a1', 'a2', 'a3', 'a4'])
+      expect(await serve()).toEqual(['a0', 'b', 'c', 'other', 'a1', 'a2', 'a3'])
     })
 
     it('serves logins without a source in turn with those of clients whose address is unknown', async () => {
@@ -129,14 +127,6 @@ describe('the hash queue', () => {
       ask('unknown', { source: { network: 'unknown', connection: undefined } })
       ask('b', source('b'))
       expect(await serve()).toEqual(['none 0', 'b', 'none 1', 'unknown'])
-    })
-
-    it('serves the connections of a network in turn', async () => {
-      const { ask, serve } = await busy(1000)
-      const one = source('a')
-      for (let i = 0; i < 4; i++) ask(`one ${i}`, one)
-      ask('other', source('a'))
-      expect(await serve()).toEqual(['one 0', 'other', 'one 1', 'one 2', 'one 3'])
     })
 
     it('lets 64 of one connection wait, and half of the queue of one network', async () => {
@@ -165,15 +155,7 @@ describe('the hash queue', () => {
     it('hashes for the networks in turn, though one of them holds all slots', async () => {
       const queue = createHashQueue(1, 1000)
       const order: string[] = []
-      const login = (name: string) =>
-        run(
-          queue,
-          async () => {
-            order.push(name)
-            await turns()
-          },
-          source(name),
-        )
+      const login = (name: string) => run(queue, () => turns(order.push(name)), source(name))
       const greedy = Array.from({ length: 2 * SLOTS }, () => login('greedy'))
       await turns()
       await Promise.all([...greedy, login('modest')])
@@ -300,64 +282,44 @@ describe('the hash queue', () => {
     })
   })
 
-  it('takes out of the queue who has gone, and runs nothing for them', async () => {
+  it('takes out of the queue who has gone, runs nothing for them, and lets a task that runs come to its end', async () => {
     const queue = createHashQueue(1, 10)
     const started: string[] = []
-    const [a, b, c] = ['a', 'b', 'c'].map((name) => task(name, started))
+    const [a, b, c] = [task('a', started), task('b', started), task('c', started)]
     const client = new AbortController()
-    const first = run(queue, a?.run as () => Promise<string>)
-    const gone = run(queue, b?.run as () => Promise<string>, { signal: client.signal })
-    const last = run(queue, c?.run as () => Promise<string>)
+    const { signal } = client
+    const first = run(queue, a.run, { signal })
+    const gone = run(queue, b.run, { signal })
+    const last = run(queue, c.run)
     await turns()
     await turns()
     client.abort()
     await expect(gone).rejects.toMatchObject({ code: 'client_closed_request' })
     expect(queue.load()).toEqual({ active: 1, waiting: 1 })
-    a?.finish()
-    c?.finish()
+    a.finish()
+    c.finish()
     expect(await Promise.all([first, last])).toEqual(['a', 'c'])
     expect(started).toEqual(['a', 'c'])
   })
 
-  it('runs nothing for a client that has gone before its turn is asked for', async () => {
-    const queue = createHashQueue(1, 10)
-    await expect(run(queue, () => 'never', { signal: AbortSignal.abort() })).rejects.toMatchObject({
-      code: 'client_closed_request',
-    })
-    expect(queue.load()).toEqual({ active: 0, waiting: 0 })
-  })
-
-  it('gives no room in a queue without free slots to a client that has gone before', async () => {
+  it.each([0, 32])('gives no room to a client that has gone before, with %i slots taken', async (taken) => {
     const queue = createHashQueue(1, 100)
-    for (let i = 0; i < 32; i++) await queue.acquire()
-    await expect(queue.acquire({ signal: AbortSignal.abort() })).rejects.toMatchObject({
-      code: 'client_closed_request',
-    })
-    expect(queue.load().waiting).toBe(32)
-  })
-
-  it('lets a task that runs come to its end though its client has gone', async () => {
-    const queue = createHashQueue(1, 10)
-    const client = new AbortController()
-    const running = task('a', [])
-    const done = run(queue, running.run, { signal: client.signal })
-    await turns()
-    client.abort()
-    running.finish()
-    expect(await done).toBe('a')
+    for (let i = 0; i < taken; i++) await queue.acquire()
+    const gone = queue.acquire({ signal: AbortSignal.abort() })
+    await expect(gone).rejects.toMatchObject({ code: 'client_closed_request' })
+    expect(queue.load()).toEqual({ active: 0, waiting: taken })
   })
 
   it('leaves nothing at the client’s signal, which lasts as long as its connection', async () => {
     const queue = createHashQueue(1, 10)
-    const [first, second] = ['first', 'second'].map((name) => task(name, []))
+    const [first, second] = [task('first'), task('second')]
     const { signal } = new AbortController()
-    const running = run(queue, first?.run as () => Promise<string>, { signal: signal })
-    const waiting = run(queue, second?.run as () => Promise<string>, { signal: signal })
+    const both = [run(queue, first.run, { signal }), run(queue, second.run, { signal })]
     await turns()
     expect(getEventListeners(signal, 'abort')).toHaveLength(1)
-    first?.finish()
-    second?.finish()
-    await Promise.all([running, waiting])
+    first.finish()
+    second.finish()
+    await Promise.all(both)
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
@@ -372,15 +334,11 @@ describe('the hash queue', () => {
     ])('a task that takes too long (external: %s), after %i ms (a thread: %s): %s', async (external, ms, keeps) => {
       const queue = createHashQueue(1, 10)
       const started: string[] = []
-      const [hanging, next] = ['hanging', 'next'].map((name) => task(name, started))
+      const [hanging, next] = [task('hanging', started), task('next', started)]
       const client = new AbortController()
-      const given = run(queue, hanging?.run as () => Promise<string>, {
-        signal: client.signal,
-        timeout: 1000,
-        external,
-      })
+      const given = run(queue, hanging.run, { signal: client.signal, timeout: 1000, external })
       const failed = expect(given).rejects.toThrow('no result within 1000 ms')
-      const done = run(queue, next?.run as () => Promise<string>)
+      const done = run(queue, next.run)
       await vi.advanceTimersByTimeAsync(999)
       client.abort()
       await turns()
@@ -390,10 +348,10 @@ describe('the hash queue', () => {
       await vi.advanceTimersByTimeAsync(ms - 1000)
       expect(started).toEqual(keeps ? ['hanging'] : ['hanging', 'next'])
       expect(queue.load()).toEqual({ active: 1, waiting: keeps ? 1 : 0 })
-      hanging?.finish()
+      hanging.finish()
       await turns()
       expect(started).toEqual(['hanging', 'next'])
-      next?.finish()
+      next.finish()
       expect(await done).toBe('next')
       expect(queue.load()).toEqual({ active: 0, waiting: 0 })
       expect(vi.getTimerCount()).toBe(0)
@@ -402,14 +360,13 @@ describe('the hash queue', () => {
     it('says overloaded to a task whose turn does not come in time, and never runs it', async () => {
       const queue = createHashQueue(1, 10)
       const started: string[] = []
-      const [first, late] = ['first', 'late'].map((name) => task(name, started))
-      const running = run(queue, first?.run as () => Promise<string>)
-      const waiting = run(queue, late?.run as () => Promise<string>, { timeout: 1000 })
-      const refused = expect(waiting).rejects.toMatchObject({ code: 'overloaded' })
+      const [first, late] = [task('first', started), task('late', started)]
+      const running = run(queue, first.run)
+      const refused = expect(run(queue, late.run, { timeout: 1000 })).rejects.toMatchObject({ code: 'overloaded' })
       await vi.advanceTimersByTimeAsync(1000)
       await refused
       expect(queue.load()).toEqual({ active: 1, waiting: 0 })
-      first?.finish()
+      first.finish()
       await running
       expect(started).toEqual(['first'])
     })
@@ -435,32 +392,15 @@ describe('the hash queue', () => {
 
     it('counts the time of a task from its own turn', async () => {
       const queue = createHashQueue(1, 10)
-      const [first, second] = ['first', 'second'].map((name) => task(name, []))
-      const running = run(queue, first?.run as () => Promise<string>, { timeout: 1000 })
-      const done = run(queue, second?.run as () => Promise<string>, { timeout: 1000 })
-      await vi.advanceTimersByTimeAsync(900)
-      first?.finish()
-      await running
-      await vi.advanceTimersByTimeAsync(900)
-      second?.finish()
-      expect(await done).toBe('second')
+      const [first, second] = [task('first'), task('second')]
+      const both = [first, second].map(({ run: work }) => run(queue, work, { timeout: 1000 }))
+      for (const { finish } of [first, second]) {
+        await vi.advanceTimersByTimeAsync(900)
+        finish()
+      }
+      expect(await Promise.all(both)).toEqual(['first', 'second'])
       expect(vi.getTimerCount()).toBe(0)
     })
-  })
-
-  it.each([
-    ['1', 1],
-    ['2', 1],
-    [undefined, undefined],
-  ])('leaves a thread free (UV_THREADPOOL_SIZE=%s)', (threads, expected) => {
-    const before = process.env['UV_THREADPOOL_SIZE']
-    if (threads === undefined) delete process.env['UV_THREADPOOL_SIZE']
-    else process.env['UV_THREADPOOL_SIZE'] = threads
-    const concurrency = defaultConcurrency()
-    if (before === undefined) delete process.env['UV_THREADPOOL_SIZE']
-    else process.env['UV_THREADPOOL_SIZE'] = before
-    expect(concurrency).toBeGreaterThanOrEqual(1)
-    expect(concurrency).toBeLessThanOrEqual(expected ?? 3)
   })
 
   it.each([
@@ -469,17 +409,17 @@ describe('the hash queue', () => {
     ['four threads unless it is said', '', 16, 3],
     ['four threads where what is said is no number', 'many', 16, 3],
     ['one on one core', '4', 1, 1],
+    ['one with one thread', '1', 8, 1],
   ])('hashes %s (UV_THREADPOOL_SIZE=%j, %i cores)', async (_, threads, cores, expected) => {
     vi.stubEnv('UV_THREADPOOL_SIZE', threads)
     vi.doMock('node:os', async (original) => ({ ...(await original<object>()), availableParallelism: () => cores }))
     vi.resetModules()
-    try {
-      const queue = await import('../../../../src/accounts/passwords/hash-queue.js')
-      expect(queue.defaultConcurrency()).toBe(expected)
-    } finally {
+    onTestFinished(() => {
       vi.doUnmock('node:os')
       vi.resetModules()
       vi.unstubAllEnvs()
-    }
+    })
+    const { defaultConcurrency } = await import('../../../../src/accounts/passwords/hash-queue.js')
+    expect(defaultConcurrency()).toBe(expected)
   })
 })

@@ -331,6 +331,14 @@ describe('a shared store', () => {
     expect(await spray(one, 200, 210, SPRAYED, '192.0.2.1')).toBe(0)
   })
 
+  it('refuses a password that only another process knows, on a network that has reached its limit', async () => {
+    const shared = store()
+    const [one, two] = [processOn(shared), processOn(shared)]
+    for (const password of [SPRAYED, 'qwerty']) await spray(one, 0, 20, password)
+    expect(await spray(two, 100, 200, SPRAYED, '192.0.2.1')).toBe(3)
+    await expect(spend(two, 'qwerty', emailOf(0), '192.0.2.1')).rejects.toMatchObject({ code: 'too_many_attempts' })
+  })
+
   it('gets back what a login did not use, and what was refused', async () => {
     const shared = store()
     const [one, two] = [processOn(shared), processOn(shared)]

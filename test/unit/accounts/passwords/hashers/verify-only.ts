@@ -1,4 +1,9 @@
+import type { Hasher } from 'express-token-endpoint'
 import fc from 'fast-check'
+import { expect } from 'vitest'
+import { rejectionOf } from '../../../../support/failures.js'
+
+type Checker = Pick<Hasher, 'accepts' | 'verify'>
 
 /** Firebase's sample project: https://github.com/firebase/scrypt#sample-params. */
 export const FIREBASE = {
@@ -30,4 +35,29 @@ export function almost(hash: string): fc.Arbitrary<string> {
       .map(([at, put]) => parts.with(at, put).join('')),
     fc.constantFrom('\n', '\0', ' ', '$', '=', 'A').map((end) => hash + end),
   )
+}
+
+/** Expects that only one password matches a hash. */
+export async function expectMatch(hasher: Checker, password: string, hash: string): Promise<void> {
+  expect(hasher.accepts(hash)).toBe(true)
+  const others = [password, `${password}z`, '', `${password}\0`]
+  const matches = await Promise.all(others.map((other) => hasher.verify(other, hash)))
+  expect(matches).toEqual([true, false, false, false])
+}
+
+/** Expects that a hasher neither accepts nor checks a hash. */
+export async function expectRefused(name: string, hasher: Checker, hash: string): Promise<void> {
+  expect(hasher.accepts(hash)).toBe(false)
+  expect(await rejectionOf(hasher.verify('x', hash) as Promise<boolean>)).toMatchObject({
+    message: `${name}: the stored hash is malformed, or its cost is above the limit. Call "accepts" before "verify"`,
+  })
+}
+
+/** Expects that a hasher accepts nothing that resembles a valid hash, but for texts of the format. */
+export function expectOnly(hasher: Checker, valid: string, format: RegExp): void {
+  expect(hasher.accepts(valid)).toBe(true)
+  const accepted = (hash: string) => {
+    if (hasher.accepts(hash)) expect(hash).toMatch(format)
+  }
+  fc.assert(fc.property(almost(valid), accepted), { numRuns: 2000 })
 }
