@@ -321,14 +321,17 @@ describe('a client that hangs up', () => {
     expect(passwords.load()).toEqual({ active: 0, waiting: 0 })
   })
 
-  it.each(['the look-up', 'the wait for a thread'])('during %s counts against its address only', async (when) => {
+  it.each([
+    ['the look-up', true, true],
+    ['the look-up, with passwords that have no queue', true, false],
+    ['the wait for a thread', false, true],
+  ])('during %s counts against its address only', async (_, isFree, hasQueue) => {
     const throttle = createThrottle({ budgets: PAIR })
     const hasher = countingHasher()
-    const isFree = when === 'the look-up'
     const verify = vi.fn(isFree ? hasher.verify : never)
     const passwords = createPasswords({ hashers: [{ ...hasher, verify }], concurrency: 1 })
     if (!isFree) void passwords.verify('x', alice.passwordHash)
-    const { hangUp, end } = slow({ throttle, passwords })
+    const { hangUp, end } = slow({ throttle, passwords: hasQueue ? passwords : bare(passwords) })
     for (let i = 0; i < 3; i++) {
       const { refused } = await hangUp()
       await end()

@@ -53,51 +53,47 @@ it('new hashes of argon2id contain no secret of a polluted prototype', async () 
   expect(await cheap.argon2id.verify('x', value)).toBe(true)
 })
 
-describe('argon2id accepts', () => {
-  it.each(['m=19456,t=2,p=1', 'm=8,t=1,p=1', 'm=4864,t=64,p=64', 'm=155648,t=2,p=1'])('%s', (costs) => {
+describe('argon2id', () => {
+  it.each(['m=19456,t=2,p=1', 'm=8,t=1,p=1', 'm=4864,t=64,p=64', 'm=155648,t=2,p=1'])('accepts %s', (costs) => {
     expect(cheap.argon2id.accepts(phc(costs))).toBe(true)
+  })
+
+  const VALID = phc('m=256,t=2,p=1')
+  it.each([
+    ...['', 'hunter2', ` ${VALID}`, `${VALID} `, `${VALID}\n`, `${VALID}\nx`, `${VALID}$AA`, `${VALID}=`],
+    // More than 8 times the default memory or work, and costs without end.
+    ...['m=155649,t=1,p=1', 'm=4865,t=64,p=1', 'm=4294967295,t=2,p=1', 'm=64,t=4294967295,p=1'].map((c) => phc(c)),
+    ...['m=64,t=65,p=1', 'm=1024,t=1,p=65', 'm=1024,t=1,p=1000', 'm=64,t=0,p=1', 'm=64,t=1,p=0'].map((c) => phc(c)),
+    ...['m=00000000008,t=1,p=1', 'm=064,t=1,p=1', 'm=-8,t=1,p=1', 'm=64.5,t=1,p=1', 'm=1e3,t=1,p=1'].map((c) => phc(c)),
+    ...['t=2,m=256,p=1', 'm=256,t=2,p=1,keyid=AA'].map((costs) => phc(costs)),
+    ...['argon2i', 'argon2d'].map((kind) => VALID.replace('argon2id', kind)),
+    VALID.replace('v=19', 'v=16'),
+    VALID.replace('$v=19', ''),
+    // A salt below 8 bytes, no salt, a digest cut short, no digest, base64url, another hasher's hash.
+    ...['c29tZXNhbH', ''].map((salt) => phc('m=256,t=2,p=1', salt)),
+    phc('m=256,t=2,p=1', SALT, 'nf65EOgLrQMR/uI'),
+    `$argon2id$v=19$m=256,t=2,p=1$${SALT}`,
+    phc('m=256,t=2,p=1', SALT, DIGEST.replace('/', '_')),
+    `$2b$12$${BCRYPT_BODY}`,
+  ])('does not accept %j', (hash) => {
+    expect(cheap.argon2id.accepts(hash)).toBe(false)
   })
 })
 
-describe('argon2id does not accept', () => {
+describe('bcrypt', () => {
+  const hashOf = (prefix: string) => `$${prefix}$${BCRYPT_BODY}`
+  it.each(['2a$04', '2b$10', '2y$12', '2b$15'].map(hashOf))('accepts %s', (hash) => {
+    expect(cheap.bcrypt.accepts(hash)).toBe(true)
+  })
+
+  const VALID = hashOf('2b$05')
   it.each([
-    ['nothing', ''],
-    ['plain text', 'hunter2'],
-    ['more than 8 times the default memory', phc('m=155649,t=1,p=1')],
-    ['more than 8 times the default work', phc('m=4865,t=64,p=1')],
-    ['memory without end', phc('m=4294967295,t=2,p=1')],
-    ['a number too long', phc('m=00000000008,t=1,p=1')],
-    ['more than 64 passes', phc('m=64,t=65,p=1')],
-    ['passes without end', phc('m=64,t=4294967295,p=1')],
-    ['more than 64 lanes', phc('m=1024,t=1,p=65')],
-    ['lanes in four digits', phc('m=1024,t=1,p=1000')],
-    ['a negative cost', phc('m=-8,t=1,p=1')],
-    ['a leading zero', phc('m=064,t=1,p=1')],
-    ['no passes', phc('m=64,t=0,p=1')],
-    ['no lanes', phc('m=64,t=1,p=0')],
-    ['a fraction', phc('m=64.5,t=1,p=1')],
-    ['an exponent', phc('m=1e3,t=1,p=1')],
-    ['costs in another order', phc('t=2,m=256,p=1')],
-    ['a key id', phc('m=256,t=2,p=1,keyid=AA')],
-    ['argon2i', phc('m=256,t=2,p=1').replace('argon2id', 'argon2i')],
-    ['argon2d', phc('m=256,t=2,p=1').replace('argon2id', 'argon2d')],
-    ['version 16', phc('m=256,t=2,p=1').replace('v=19', 'v=16')],
-    ['no version', phc('m=256,t=2,p=1').replace('$v=19', '')],
-    ['a salt below 8 bytes', phc('m=256,t=2,p=1', 'c29tZXNhbH')],
-    ['no salt', phc('m=256,t=2,p=1', '')],
-    ['a digest cut short', phc('m=256,t=2,p=1', SALT, 'nf65EOgLrQMR/uI')],
-    ['no digest', `$argon2id$v=19$m=256,t=2,p=1$${SALT}`],
-    ['base64url', phc('m=256,t=2,p=1', SALT, DIGEST.replace('/', '_'))],
-    ['padding', phc('m=256,t=2,p=1', SALT, `${DIGEST}=`)],
-    ['a space before', ` ${phc('m=256,t=2,p=1')}`],
-    ['a space behind', `${phc('m=256,t=2,p=1')} `],
-    ['a newline behind', `${phc('m=256,t=2,p=1')}\n`],
-    ['a second line', `${phc('m=256,t=2,p=1')}\nx`],
-    ['a part more', `${phc('m=256,t=2,p=1')}$AA`],
-    ['a bcrypt hash', `$2b$12$${BCRYPT_BODY}`],
-  ])('%s', (_, hash) => {
-    expect(cheap.argon2id.accepts(phc('m=256,t=2,p=1'))).toBe(true)
-    expect(cheap.argon2id.accepts(hash)).toBe(false)
+    ...['', 'hunter2', ` ${VALID}`, `${VALID} `, `${VALID}\n`, `${VALID}C`],
+    ...[VALID.slice(0, -1), `${VALID.slice(0, -1)}+`],
+    ...['2b$03', '2b$00', '2b$16', '2b$19', '2b$31', '2b$4', '2b$010', '2x$05', '2$05', '1$05'].map(hashOf),
+    phc('m=256,t=2,p=1'),
+  ])('does not accept %j', (hash) => {
+    expect(cheap.bcrypt.accepts(hash)).toBe(false)
   })
 })
 
@@ -126,59 +122,19 @@ describe('the limit of the cost', () => {
   })
 })
 
-describe('bcrypt accepts', () => {
-  it.each(['2a$04', '2b$10', '2y$12', '2b$15'])('$%s', (prefix) => {
-    expect(cheap.bcrypt.accepts(`$${prefix}$${BCRYPT_BODY}`)).toBe(true)
-  })
-})
-
-describe('bcrypt does not accept', () => {
-  it.each([
-    ['nothing', ''],
-    ['plain text', 'hunter2'],
-    ['a cost below 4', `$2b$03$${BCRYPT_BODY}`],
-    ['a cost of 0', `$2b$00$${BCRYPT_BODY}`],
-    ['a cost above 15', `$2b$16$${BCRYPT_BODY}`],
-    ['a cost above 18', `$2b$19$${BCRYPT_BODY}`],
-    ['a cost of 31', `$2b$31$${BCRYPT_BODY}`],
-    ['a cost of one digit', `$2b$4$${BCRYPT_BODY}`],
-    ['a cost of three digits', `$2b$010$${BCRYPT_BODY}`],
-    ['the broken $2x$', `$2x$05$${BCRYPT_BODY}`],
-    ['the old $2$', `$2$05$${BCRYPT_BODY}`],
-    ['MD5 crypt', `$1$05$${BCRYPT_BODY}`],
-    ['a character too few', `$2b$05$${BCRYPT_BODY.slice(1)}`],
-    ['a character too many', `$2b$05$${BCRYPT_BODY}C`],
-    ['a character of base64', `$2b$05$${BCRYPT_BODY.slice(1)}+`],
-    ['a space behind', `$2b$05$${BCRYPT_BODY} `],
-    ['a newline behind', `$2b$05$${BCRYPT_BODY}\n`],
-    ['a space before', ` $2b$05$${BCRYPT_BODY}`],
-    ['an argon2id hash', phc('m=256,t=2,p=1')],
-  ])('%s', (_, hash) => {
-    expect(cheap.bcrypt.accepts(`$2b$05$${BCRYPT_BODY}`)).toBe(true)
-    expect(cheap.bcrypt.accepts(hash)).toBe(false)
-  })
-})
-
 describe('outdated', () => {
   const current = argon2id({ memoryCost: 64, timeCost: 2, parallelism: 2 })
 
   it.each([
-    ['the same costs', 'm=64,t=2,p=2', false],
-    ['less memory', 'm=32,t=2,p=2', true],
-    ['more memory', 'm=128,t=2,p=2', true],
-    ['fewer passes', 'm=64,t=1,p=2', true],
-    ['more passes', 'm=64,t=3,p=2', true],
-    ['other lanes', 'm=64,t=2,p=1', true],
-  ])('argon2id of %s', (_, costs, expected) => {
+    ['m=64,t=2,p=2', false],
+    ...['m=32,t=2,p=2', 'm=128,t=2,p=2', 'm=64,t=1,p=2', 'm=64,t=3,p=2', 'm=64,t=2,p=1'].map((c) => [c, true] as const),
+  ] as const)('argon2id of %s: %s', (costs, expected) => {
     expect(current.outdated(phc(costs))).toBe(expected)
   })
 
   it.each([
-    ['2b$04', false],
-    ['2a$04', false],
-    ['2y$04', false],
-    ['2b$05', true],
-    ['2y$12', true],
+    ...['2b$04', '2a$04', '2y$04'].map((prefix) => [prefix, false] as const),
+    ...['2b$05', '2y$12'].map((prefix) => [prefix, true] as const),
   ])('bcrypt of $%s: %s', (prefix, expected) => {
     expect(cheap.bcrypt.outdated(`$${prefix}$${BCRYPT_BODY}`)).toBe(expected)
   })
@@ -202,18 +158,16 @@ describe('options', () => {
   })
 
   it.each([
-    ['argon2id', argon2id, 'm', 'memoryCost'],
-    ['argon2id', argon2id, 'memory', 'memoryCost'],
-    ['argon2id', argon2id, 'iterations', 'timeCost'],
-    ['argon2id', argon2id, 'p', 'parallelism'],
-    ['bcrypt', bcrypt, 'rounds', 'cost'],
-    ['bcrypt', bcrypt, 'saltRounds', 'cost'],
-  ] as const)('%s refuses an unknown option, and says which is meant', (caller, make, name, meant) => {
-    expectMisuse(() => make({ [name]: 4 }), `${caller}: unknown option "${name}". Did you mean "${meant}"?`)
-  })
-
-  it('of argon2id are refused by their short names too', () => {
-    expectMisuse(() => argon2id({ t: 2 } as never), 'argon2id: unknown option "t". Did you mean "timeCost"?')
+    [
+      'argon2id',
+      argon2id,
+      { m: 'memoryCost', memory: 'memoryCost', t: 'timeCost', iterations: 'timeCost', p: 'parallelism' },
+    ],
+    ['bcrypt', bcrypt, { rounds: 'cost', saltRounds: 'cost' }],
+  ] as const)('%s refuses an unknown option, and says which is meant', (caller, make, names) => {
+    for (const [name, meant] of Object.entries(names)) {
+      expectMisuse(() => make({ [name]: 4 }), `${caller}: unknown option "${name}". Did you mean "${meant}"?`)
+    }
   })
 
   it('of argon2id have 8 KiB of memory for each lane (RFC 9106)', () => {
@@ -222,7 +176,7 @@ describe('options', () => {
     expect(() => argon2id({ memoryCost: 16, parallelism: 2 })).not.toThrow()
   })
 
-  it.each([null, '', 'wasm', 'native ', 'wasm-native', 1])('of argon2id have a known engine, not %j', (engine) => {
+  it.each([null, '', 'wasm', 'native ', 1])('of argon2id have a known engine, not %j', (engine) => {
     const says = /^argon2id: option "engine" must be 'native' or 'node', but is /
     expectMisuse(() => argon2id({ engine } as never), says)
   })
@@ -236,24 +190,16 @@ describe('options', () => {
 })
 
 describe('every byte counts', () => {
-  const long = 'x'.repeat(5000)
-
   it.each([
     ['letter case', 'Password', 'password'],
-    ['a space before', ' password', 'password'],
     ['a space behind', 'password ', 'password'],
-    ['a newline behind', 'password\n', 'password'],
     ['only spaces', '  ', ' '],
     ['nothing', ' ', ''],
     ['composed and decomposed letters', 'caf\u00e9', 'cafe\u0301'],
     ['compatibility forms', '\ufb01sh', 'fish'],
-    ['no-break space', 'a\u00a0b', 'a b'],
-    ['zero-width joiner', 'a\u200db', 'ab'],
-    ['the 73rd byte', `${'x'.repeat(72)}a`, `${'x'.repeat(72)}b`],
-    ['the last of 5001', `${long}a`, `${long}b`],
+    ['the last of 5001', `${'x'.repeat(5000)}a`, `${'x'.repeat(5000)}b`],
     ['a NUL behind', 'password\0', 'password'],
     ['what is behind a NUL', 'pass\0word', 'pass\0ward'],
-    ['repetition around a NUL', 'ab\0ab', 'ab'],
     ['astral characters', '\u{1f511}', '\u{1f510}'],
   ])('to argon2id: %s', async (_, one, other) => {
     const hash = await cheap.argon2id.hash(one)
@@ -270,8 +216,7 @@ describe('every byte counts', () => {
     ['a byte behind the 72nd', 'x'.repeat(72), `${'x'.repeat(72)}y`],
     ['a byte of a letter behind the 72nd', 'é'.repeat(36), `${'é'.repeat(36)}é`],
     ['a NUL behind', 'password', 'password\0'],
-    ['repetition around a NUL', 'ab', 'ab\0ab'],
-    ['repetition around a NUL, many times', 'ab', 'ab\0ab\0ab\0ab'],
+    ['repetition around a NUL', 'ab', 'ab\0ab\0ab\0ab'],
   ])('to bcrypt: %s', async (_, one, other) => {
     const hash = await cheap.bcrypt.hash(one)
     expect(await cheap.bcrypt.verify(one, hash)).toBe(true)
@@ -283,14 +228,10 @@ describe('every byte counts', () => {
     ['37 letters of 2 bytes', 'é'.repeat(37)],
     ['a NUL', 'a\0b'],
     ['a NUL alone', '\0'],
-  ])('bcrypt makes no hash of %s', async (_, password) => {
-    const error = await rejectionOf(cheap.bcrypt.hash(password) as Promise<string>)
+  ])('bcrypt makes no hash of %s, and says who takes more', async (_, password) => {
+    const error = (await rejectionOf(cheap.bcrypt.hash(password) as Promise<string>)) as Error
     expect(error).toBeInstanceOf(RangeError)
-    expect((error as Error).message).not.toContain(password)
-  })
-
-  it('bcrypt says what it takes, and who takes more', async () => {
-    const error = await rejectionOf(cheap.bcrypt.hash('x'.repeat(73)) as Promise<string>)
-    expect(error).toMatchObject({ message: expect.stringMatching(/at most 72 bytes and no NUL\. Use argon2id\(\)/) })
+    expect(error.message).toMatch(/at most 72 bytes and no NUL\. Use argon2id\(\)/)
+    expect(error.message).not.toContain(password)
   })
 })

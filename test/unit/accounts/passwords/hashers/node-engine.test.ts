@@ -3,7 +3,7 @@ import { hashRaw } from '@node-rs/argon2'
 import { argon2id, createPasswords } from 'express-token-endpoint'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectMisuse, rejectionOf, thrownBy } from '../../../../support/failures.js'
+import { expectMisuse, rejectionOf } from '../../../../support/failures.js'
 import { outcomeOf, polluted } from '../../../../support/pollution.js'
 import { almost } from './verify-only.js'
 
@@ -42,11 +42,8 @@ describe('argon2id on a Node without crypto.argon2', () => {
   })
 
   it('refuses the engine "node", and says which Node has it', () => {
-    const says = new RegExp(
-      `^argon2id: option "engine" must be 'native' on Node ${process.versions.node}, because crypto.argon2 is missing. Use Node 24.7 or newer for 'node'$`,
-    )
+    const says = `argon2id: option "engine" must be 'native' on Node ${process.versions.node}, because crypto.argon2 is missing. Use Node 24.7 or newer for 'node'`
     expectMisuse(() => argon2id({ engine: 'node' }), says)
-    expect(thrownBy(() => argon2id({ engine: 'node' }))).toBeInstanceOf(TypeError)
   })
 
   it.each([undefined, 'native'] as const)('works with the engine %s', async (engine) => {
@@ -71,21 +68,16 @@ describe('argon2id on Node’s own Argon2', () => {
     expect(await onNode().verify('', VECTOR)).toBe(false)
   })
 
-  it('makes hashes with OWASP’s costs', async () => {
-    const hash = await argon2id({ engine: 'node' }).hash('x')
-    expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/)
-    expect(await argon2id({ engine: 'node' }).verify('x', hash)).toBe(true)
-  })
-
-  it('makes hashes that differ each time, with the costs that are set', async () => {
+  it('makes hashes that differ each time, with OWASP’s costs or those that are set', async () => {
+    expect(await argon2id({ engine: 'node' }).hash('x')).toMatch(
+      /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/,
+    )
     const hasher = onNode({ memoryCost: 128, timeCost: 3, parallelism: 2 })
     const hashes = await Promise.all([hasher.hash('x'), hasher.hash('x')])
     expect(hashes[0]).not.toBe(hashes[1])
     for (const hash of hashes) {
       expect(hash).toMatch(/^\$argon2id\$v=19\$m=128,t=3,p=2\$/)
-      expect(hasher.accepts(hash)).toBe(true)
-      expect(hasher.outdated(hash)).toBe(false)
-      expect(onNode().outdated(hash)).toBe(true)
+      expect([hasher.accepts(hash), hasher.outdated(hash), onNode().outdated(hash)]).toEqual([true, false, true])
     }
   })
 
