@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { testClock } from '../../../src/testing/test-clock.js'
 import { expectMisuse } from '../../support/failures.js'
@@ -45,29 +44,14 @@ describe('a test clock', () => {
     expect(clock()).toBe(NOON + 900_000)
   })
 
-  it('goes ahead by the sum of its steps, whether it runs or stands', () => {
-    const steps = fc.array(fc.integer({ min: 0, max: 86_400 }))
-    fc.assert(
-      fc.property(steps, fc.boolean(), (seconds, stands) => {
-        const { clock } = running()
-        if (stands) clock.set(NOON)
-        for (const step of seconds) clock.advance(step)
-        return clock() === NOON + seconds.reduce((sum, step) => sum + step * 1000, 0)
-      }),
-    )
-  })
-
-  it.each([
-    ['a Date', new Date(NOON)],
-    ['milliseconds', NOON],
-    ['text', '2030-01-01T12:00:00Z'],
-    ['text with milliseconds', '2030-01-01T12:00:00.000Z'],
-    ['text of another time zone', '2030-01-01T14:00+02:00'],
-  ])('is set by %s', (_, moment) => {
-    const { clock } = running(0)
-    clock.set(moment)
-    expect(clock()).toBe(NOON)
-  })
+  it.each([new Date(NOON), NOON, '2030-01-01T12:00:00Z', '2030-01-01T12:00:00.000Z', '2030-01-01T14:00+02:00'])(
+    'is set by %j',
+    (moment) => {
+      const { clock } = running(0)
+      clock.set(moment)
+      expect(clock()).toBe(NOON)
+    },
+  )
 
   it('is set by a Date from before a test runner made its own, and by one from after', () => {
     const { clock } = running()
@@ -77,19 +61,6 @@ describe('a test clock', () => {
     expect(clock()).toBe(Date.parse('2035-01-01'))
     clock.set(new Date('2036-01-01'))
     expect(clock()).toBe(Date.parse('2036-01-01'))
-  })
-
-  it('is set by any moment that a Date or its text tells', () => {
-    const moment = fc.date({ min: new Date('1972-01-01'), max: new Date('9998-12-31'), noInvalidDate: true })
-    fc.assert(
-      fc.property(moment, (date) => {
-        const { clock } = running()
-        return [date, date.getTime(), date.toISOString()].every((form) => {
-          clock.set(form)
-          return clock() === date.getTime()
-        })
-      }),
-    )
   })
 
   it.each([

@@ -11,6 +11,7 @@ import {
   type RequireBearerOptions,
   remoteKeys,
   requireBearer,
+  type TokenRefusal,
   type TokenVerifier,
   tokenRouter,
 } from 'express-token-endpoint'
@@ -59,18 +60,12 @@ afterEach(() => {
 })
 
 describe('bearer', () => {
-  it('lets a whole account in, with what it may', async () => {
-    const { tokens, bearer } = createTestIssuer()
-    const { body } = await request(createApp({ tokens }).app).get('/me').set(bearer(ALICE)).expect(200)
-    expect(body).toMatchObject({ accountId: 'acc-1', scopes: ALICE.scopes, claims: ALICE.claims })
-    expect(body).toMatchObject({ issuer: 'https://issuer.test', audience: 'https://issuer.test' })
-  })
-
   it('takes an id alone, and an account whose scopes and claims are null', async () => {
     const { tokens, bearer } = createTestIssuer()
     for (const account of ['acc-1', { id: 'acc-1' }, { id: 'acc-1', scopes: null, claims: null }]) {
-      const { body } = await request(createApp({ tokens }).app).get('/me').set(bearer(account)).expect(200)
-      expect(body).toMatchObject({ accountId: 'acc-1', scopes: [], claims: {} })
+      const verified = await tokens.verify(tokenOf(bearer(account)))
+      expect(verified).toMatchObject({ accountId: 'acc-1', scopes: [], claims: {}, issuer: 'https://issuer.test' })
+      expect(verified.audience).toBe('https://issuer.test')
     }
   })
 
@@ -83,25 +78,21 @@ describe('bearer', () => {
 
   it('lets any account in, whatever its id, scopes and claims', async () => {
     const { tokens, bearer } = createTestIssuer()
-    const { app } = createApp({ tokens })
+    const { server } = await listen(createApp({ tokens }).app)
     const letter = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code))
+    const scope = fc.string({ unit: letter.filter((one) => !/["\\]/.test(one)), minLength: 1 })
+    const name = fc.string().map((text) => `x-${text}`)
     const account = fc.record({
       id: fc.string({ unit: 'binary', minLength: 1 }),
-      scopes: fc.array(fc.string({ unit: letter.filter((one) => !/["\\]/.test(one)), minLength: 1 })),
-      claims: fc.dictionary(
-        fc.string().map((name) => `x-${name}`),
-        fc.jsonValue(),
-      ),
+      scopes: fc.array(scope),
+      claims: fc.dictionary(name, fc.jsonValue()),
     })
-    const server = (await listen(app)).server
     await fc.assert(
       fc.asyncProperty(account, async ({ id, scopes, claims }) => {
         const { body } = await request(server).get('/me').set(bearer({ id, scopes, claims })).expect(200)
-        const given = { accountId: id, scopes, claims }
-        expect({ accountId: body.accountId, scopes: body.scopes, claims: body.claims }).toEqual(
-          JSON.parse(JSON.stringify(given)),
-        )
+        expect(body).toMatchObject(JSON.parse(JSON.stringify({ accountId: id, scopes, claims })))
       }),
+      { numRuns: 50 },
     )
   })
 
@@ -150,56 +141,38 @@ const REASONS = {
   malformed: 'malformed',
 } as const satisfies Record<keyof TestIssuer['refused'], string>
 
-const FAULTS = Object.entries(REASONS) as [keyof typeof REASONS, string][]
+const FAULTS = Object.entries(REASONS) as [keyof typeof REASONS, TokenRefusal][]
 
 describe('refused', () => {
   it('has these faults', () => {
     expect(Object.keys(createTestIssuer().refused)).toEqual(Object.keys(REASONS))
   })
 
-  it.each(FAULTS)('%s: 401 by a guard, for the reason %s', async (fault, reason) => {
-    const { tokens, refused, bearer } = createTestIssuer({ clockTolerance: '1m' })
-    const app = createApp({ tokens })
-    expect((await outcome(app, bearer(ALICE))).status).toBe(200)
-    const { status, challenge, event } = await outcome(app, refused[fault](ALICE))
-    expect(status).toBe(401)
-    expect(challenge).toContain('error="invalid_token"')
-    expect(event).toMatchObject({ type: 'bearer.refused', code: 'invalid_token', reason })
-  })
-
   it.each(FAULTS)(
-    "%s: by a verifier of the host's own, as tolerant as can be, for the reason %s",
+    '%s: by guards and verifiers, whatever the options, the account and the moment, for the reason %s',
     async (fault, reason) => {
-      const { refused, bearer } = createTestIssuer({ issuer: ISSUER, keys: { alg: 'HS256', secret: SECRET } })
-      const keys = { alg: 'HS256', secret: SECRET } as const
-      const tokens = createTokenVerifier({ issuer: ISSUER, keys, clockTolerance: 60 })
-      expect(await tokens.verify(tokenOf(bearer('acc-1')))).toMatchObject({ accountId: 'acc-1' })
-      await expectInvalidToken(tokens.verify(tokenOf(refused[fault]('acc-1'))), reason as never)
+      const options = fc.record(
+        {
+          audience: fc.constantFrom('reports', ISSUER),
+          lifetime: fc.oneof(fc.double({ min: 1, max: 86_400, noNaN: true }), fc.constant('366 days')),
+          clockTolerance: fc.integer({ min: 0, max: 60 }),
+          keys: fc.constantFrom(...ALGORITHMS).map((alg) => signingKey(alg)),
+          issuer: fc.constantFrom(ISSUER, `${ISSUER}/`, 'http://localhost:3000/north'),
+        },
+        { requiredKeys: [] },
+      )
+      const moment = fc.date({ min: new Date('1972-01-01'), max: new Date('9998-12-31'), noInvalidDate: true })
+      await fc.assert(
+        fc.asyncProperty(options as fc.Arbitrary<TestIssuerOptions>, moment, async (given, at) => {
+          const { tokens, clock, refused, bearer } = createTestIssuer(given)
+          clock.set(at)
+          expect(await tokens.verify(tokenOf(bearer(ALICE)))).toMatchObject({ accountId: 'acc-1' })
+          await expectInvalidToken(tokens.verify(tokenOf(refused[fault](ALICE))), reason)
+        }),
+        { numRuns: 40 },
+      )
     },
   )
-
-  it.each(FAULTS)('%s: whatever the options, the account and the moment, for the reason %s', async (fault, reason) => {
-    const options = fc.record(
-      {
-        audience: fc.constantFrom('reports', ISSUER),
-        lifetime: fc.oneof(fc.double({ min: 1, max: 86_400, noNaN: true }), fc.constant('366 days')),
-        clockTolerance: fc.integer({ min: 0, max: 60 }),
-        keys: fc.constantFrom(...ALGORITHMS).map((alg) => signingKey(alg)),
-        issuer: fc.constantFrom(ISSUER, `${ISSUER}/`, 'http://localhost:3000/north'),
-      },
-      { requiredKeys: [] },
-    )
-    const moment = fc.date({ min: new Date('1972-01-01'), max: new Date('9998-12-31'), noInvalidDate: true })
-    await fc.assert(
-      fc.asyncProperty(options as fc.Arbitrary<TestIssuerOptions>, moment, async (given, at) => {
-        const { tokens, clock, refused, bearer } = createTestIssuer(given)
-        clock.set(at)
-        expect(await tokens.verify(tokenOf(bearer(ALICE)))).toMatchObject({ accountId: 'acc-1' })
-        await expectInvalidToken(tokens.verify(tokenOf(refused[fault](ALICE))), reason as never)
-      }),
-      { numRuns: 40 },
-    )
-  })
 
   it('notYetValid: is good two minutes later', async () => {
     const { tokens, clock, refused } = createTestIssuer()
@@ -226,44 +199,27 @@ describe('refused', () => {
   })
 })
 
-describe('what a guard refuses by a second look', () => {
-  it('a token that was revoked, by its id', async () => {
-    const { tokens, issue, bearer } = createTestIssuer()
-    const revoked = new Set<string>()
-    const app = createApp({ tokens, isRevoked: ({ id }) => revoked.has(id) })
-    const { headers, id } = issue(ALICE)
-    expect((await outcome(app, headers)).status).toBe(200)
-    revoked.add(id)
-    expect(await outcome(app, headers)).toMatchObject({ status: 401, event: { reason: 'revoked', tokenId: id } })
-    expect((await outcome(app, bearer(ALICE))).status).toBe(200)
-  })
+it('a guard refuses a token that was revoked, by its id', async () => {
+  const { tokens, issue, bearer } = createTestIssuer()
+  const revoked = new Set<string>()
+  const app = createApp({ tokens, isRevoked: ({ id }) => revoked.has(id) })
+  const { headers, id } = issue(ALICE)
+  expect((await outcome(app, headers)).status).toBe(200)
+  revoked.add(id)
+  expect(await outcome(app, headers)).toMatchObject({ status: 401, event: { reason: 'revoked', tokenId: id } })
+  expect((await outcome(app, bearer(ALICE))).status).toBe(200)
+})
 
-  it('a token from before the account was changed, but not one from after', async () => {
-    const { tokens, bearer, clock } = createTestIssuer()
-    clock.set('2030-01-01T12:00:00Z')
-    const alice: MemoryAccount = { ...ALICE, email: 'alice@example.com' }
-    const app = createApp({ tokens, accounts: memoryAccounts([alice]) })
-    const before = bearer(alice)
-    clock.advance('1s')
-    alice.tokensValidAfter = new Date(clock())
-    expect(await outcome(app, before)).toMatchObject({ status: 401, event: { reason: 'superseded' } })
-    expect((await outcome(app, bearer(alice))).status).toBe(200)
-  })
-
-  it('a disabled account, and one that is gone', async () => {
-    const { tokens, bearer } = createTestIssuer()
-    const app = createApp({ tokens, accounts: memoryAccounts([{ ...ALICE, email: 'a@b.c', disabled: true }]) })
-    expect(await outcome(app, bearer(ALICE))).toMatchObject({ status: 401, event: { reason: 'account_disabled' } })
-    expect(await outcome(app, bearer('acc-2'))).toMatchObject({ status: 401, event: { reason: 'unknown_account' } })
-  })
-
-  it('a token without the scope', async () => {
-    const { tokens, bearer } = createTestIssuer()
-    const app = createApp({ tokens, scope: 'reports:read' })
-    expect((await outcome(app, bearer(ALICE))).status).toBe(200)
-    const { status, event } = await outcome(app, bearer('acc-1'))
-    expect({ status, code: (event as { code?: string }).code }).toEqual({ status: 403, code: 'insufficient_scope' })
-  })
+it('a guard refuses a token from before the account was changed, but not one from after', async () => {
+  const { tokens, bearer, clock } = createTestIssuer()
+  clock.set('2030-01-01T12:00:00Z')
+  const alice: MemoryAccount = { ...ALICE, email: 'alice@example.com' }
+  const app = createApp({ tokens, accounts: memoryAccounts([alice]) })
+  const before = bearer(alice)
+  clock.advance('1s')
+  alice.tokensValidAfter = new Date(clock())
+  expect(await outcome(app, before)).toMatchObject({ status: 401, event: { reason: 'superseded' } })
+  expect((await outcome(app, bearer(alice))).status).toBe(200)
 })
 
 describe('the issuer', () => {
@@ -278,19 +234,17 @@ describe('the issuer', () => {
     const { tokens, clock } = createTestIssuer({ lifetime: '30m' })
     const passwords = fastPasswords()
     const alice = { ...ALICE, email: 'alice@example.com', passwordHash: await passwords.hash(PASSWORD) }
-    const app = express().use(tokenRouter({ tokens, passwords, accounts: memoryAccounts([alice]) }))
-    app.get('/me', requireBearer({ tokens }), (req, res) => void res.json(authOf(req)))
+    const { app } = createApp({ tokens })
+    const login = express().use(tokenRouter({ tokens, passwords, accounts: memoryAccounts([alice]) }))
     clock.set('2030-01-01T12:00:00Z')
-    const { body } = await request(app).post(TOKEN_PATH).send({ email: alice.email, password: PASSWORD }).expect(200)
+    const { body } = await request(login).post(TOKEN_PATH).send({ email: alice.email, password: PASSWORD }).expect(200)
     expect(body.expiration).toBe('2030-01-01T12:30:00.000Z')
     const me = () => request(app).get('/me').auth(body.authenticationToken, { type: 'bearer' })
     clock.advance('29m')
-    await me().expect(200)
     clock.advance('59.999s')
     await me().expect(200)
     clock.advance('1ms')
-    const { headers } = await me().expect(401)
-    expect(headers['www-authenticate']).toContain('expired')
+    await me().expect(401)
   })
 
   it('has one key in a process, unless it is given one', async () => {
@@ -303,17 +257,6 @@ describe('the issuer', () => {
     await expectInvalidToken(mine.tokens.verify(tokenOf(one.bearer('acc-1'))), 'unknown_key')
   })
 
-  it('has its public key taken by a verifier of the host’s own, by the same clock', async () => {
-    const { tokens, bearer, clock } = createTestIssuer()
-    const [publicKey] = tokens.jwks().keys
-    const own = createTokenVerifier({ issuer: tokens.issuer, keys: { alg: 'ES256', publicKey }, clock })
-    const app = createApp({ tokens: own })
-    const headers = bearer(ALICE)
-    expect((await outcome(app, headers)).status).toBe(200)
-    clock.advance('1h')
-    expect(await outcome(app, headers)).toMatchObject({ status: 401, event: { reason: 'expired' } })
-  })
-
   it('has its public keys followed by remoteKeys', async () => {
     const { tokens, bearer, refused } = createTestIssuer({ issuer: ISSUER })
     const { url } = await listen(express().use(jwksRouter({ tokens })))
@@ -323,11 +266,6 @@ describe('the issuer', () => {
     for (const [fault, reason] of FAULTS) {
       expect(await outcome(app, refused[fault](ALICE)), fault).toMatchObject({ status: 401, event: { reason } })
     }
-  })
-
-  it('takes undefined for what is left out', () => {
-    const { tokens } = createTestIssuer({ issuer: undefined, audience: undefined, lifetime: undefined })
-    expect(tokens).toMatchObject({ issuer: 'https://issuer.test', audience: 'https://issuer.test' })
   })
 
   it.each([
@@ -359,23 +297,18 @@ describe('the issuer', () => {
   })
 })
 
-describe('the clock of a test issuer', () => {
-  it('runs with the time, and with that of a test runner that makes its own', async () => {
-    const { tokens, bearer, clock } = createTestIssuer()
-    const before = Date.now()
-    expect(clock()).toBeGreaterThanOrEqual(before)
-    expect(clock()).toBeLessThanOrEqual(Date.now())
-    vi.useFakeTimers({ toFake: ['Date'], now: new Date('2031-05-01T00:00:00Z') })
-    expect(tokens.now()).toEqual(new Date('2031-05-01T00:00:00Z'))
-    const token = tokenOf(bearer('acc-1'))
-    vi.setSystemTime('2031-05-01T01:00:00Z')
-    await expectInvalidToken(tokens.verify(token), 'expired')
-  })
+it('the clock runs with the time, also with that of a test runner that makes its own', async () => {
+  const { tokens, bearer } = createTestIssuer({ issuer: undefined, clock: undefined })
+  vi.useFakeTimers({ toFake: ['Date'], now: new Date('2031-05-01T00:00:00Z') })
+  expect(tokens.now()).toEqual(new Date('2031-05-01T00:00:00Z'))
+  const token = tokenOf(bearer('acc-1'))
+  vi.setSystemTime('2031-05-01T01:00:00Z')
+  await expectInvalidToken(tokens.verify(token), 'expired')
+})
 
-  it('runs with another clock that it is given', () => {
-    const { tokens, clock } = createTestIssuer({ clock: () => new Date('2030-01-01') })
-    expect(tokens.now()).toEqual(new Date('2030-01-01'))
-    clock.advance('1h')
-    expect(tokens.now()).toEqual(new Date('2030-01-01T01:00:00Z'))
-  })
+it('the clock runs with another clock that it is given', () => {
+  const { tokens, clock } = createTestIssuer({ clock: () => new Date('2030-01-01') })
+  expect(tokens.now()).toEqual(new Date('2030-01-01'))
+  clock.advance('1h')
+  expect(tokens.now()).toEqual(new Date('2030-01-01T01:00:00Z'))
 })
