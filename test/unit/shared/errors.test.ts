@@ -1,7 +1,7 @@
-import { inspect } from 'node:util'
 import { AuthError, type AuthErrorCode } from 'express-token-endpoint'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { isAuthError, withHeaders, withoutCause } from '../../../src/shared/errors.js'
+import { polluted } from '../../support/pollution.js'
 
 const STATUS: Record<AuthErrorCode, number> = {
   method_not_allowed: 405,
@@ -34,12 +34,19 @@ const TITLE: Record<number, string> = {
 const codes = Object.entries(STATUS) as [AuthErrorCode, number][]
 
 describe('AuthError', () => {
-  it.each(codes)('%s has the status %i and a message', (code, status) => {
-    const error = new AuthError(code)
-    expect(error).toBeInstanceOf(Error)
-    expect(error).toMatchObject({ name: 'AuthError', code, status, statusCode: status })
-    expect(error.message).toMatch(/^[A-Z].+\.$/)
-  })
+  it.each(codes)(
+    '%s has the status %i, a problem document, and a time to wait when the service is at fault',
+    (code, status) => {
+      const error = new AuthError(code)
+      expect(error).toBeInstanceOf(Error)
+      expect(error).toMatchObject({ name: 'AuthError', code, status, statusCode: status })
+      expect(error.message).toMatch(/^[A-Z].+\.$/)
+      const seconds = code === 'overloaded' ? '1' : '5'
+      expect(error.headers).toEqual(status === 503 ? { 'Retry-After': seconds } : {})
+      const problem = { type: 'about:blank', title: TITLE[status], status, code, detail: error.message }
+      expect(error.toProblem()).toEqual(problem)
+    },
+  )
 
   it('has a message of its own for each code', () => {
     expect(new Set(codes.map(([code]) => new AuthError(code).message)).size).toBe(codes.length)
@@ -52,11 +59,6 @@ describe('AuthError', () => {
     expect(message('expired')).not.toBe(message('revoked'))
   })
 
-  it.each(codes)('%s is tried again later when it is the service’s fault, and only then', (code, status) => {
-    const seconds = code === 'overloaded' ? '1' : '5'
-    expect(new AuthError(code).headers).toEqual(status === 503 ? { 'Retry-After': seconds } : {})
-  })
-
   it('carries what the host’s logs need', () => {
     const cause = new Error('connection lost')
     const details = { reason: 'revoked', accountId: 'acc-1', tokenId: 'j', scope: ['a'], dependency: 'keys' } as const
@@ -64,19 +66,7 @@ describe('AuthError', () => {
   })
 
   it('has no cause when it is given none', () => {
-    expect(inspect(new AuthError('unavailable'))).not.toContain('cause')
     expect('cause' in new AuthError('unavailable')).toBe(false)
-  })
-
-  it.each(codes)('%s has a problem document with the name of its status', (code, status) => {
-    const error = new AuthError(code)
-    expect(error.toProblem()).toEqual({
-      type: 'about:blank',
-      title: TITLE[status],
-      status,
-      code,
-      detail: error.message,
-    })
   })
 
   it('is known by its mark and a known code', () => {
@@ -86,15 +76,14 @@ describe('AuthError', () => {
     expect(isAuthError(Object.assign(error, { code: 'of_a_later_version' }))).toBe(false)
   })
 
-  it('takes nothing from a polluted Object.prototype, and neither does its copy', () => {
-    const polluted = { cause: 'other', reason: 'expired', retryAfter: 9, scope: ['other'] }
-    Object.assign(Object.prototype, polluted)
-    onTestFinished(() => {
-      for (const name of Object.keys(polluted)) Reflect.deleteProperty(Object.prototype, name)
+  it('takes nothing from a polluted Object.prototype, and neither does its copy', async () => {
+    const members = { cause: 'other', reason: 'expired', retryAfter: 9, scope: ['other'] }
+    const copies = await polluted(members, () => {
+      const error = new AuthError('invalid_token')
+      return [error, withHeaders(error, {})]
     })
-    const error = new AuthError('invalid_token')
-    for (const one of [error, withHeaders(error, {})]) {
-      for (const name of Object.keys(polluted)) expect(Object.hasOwn(one, name), name).toBe(false)
+    for (const one of copies) {
+      for (const name of Object.keys(members)) expect(Object.hasOwn(one, name), name).toBe(false)
       expect([one.message, one.headers]).toEqual(['The access token is not valid.', {}])
     }
   })

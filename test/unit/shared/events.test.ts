@@ -1,6 +1,8 @@
 import { AuthError } from 'express-token-endpoint'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { emitter, refusalEvent } from '../../../src/shared/events.js'
+import { settled } from '../../support/concurrency.js'
+import { unhandledRejections } from '../../support/host.js'
 
 const told = { type: 'token.refused', code: 'invalid_credentials' } as const
 
@@ -54,8 +56,7 @@ describe('an observer harms nothing', () => {
     ['that never ends', () => new Promise(() => {})],
     ['that gives something else', () => 7],
   ])('%s', async (_, failing) => {
-    const unhandled = vi.fn()
-    process.on('unhandledRejection', unhandled)
+    const rejections = unhandledRejections()
     // Uses no vi.fn(), because it would handle the rejection of the promises that it returns.
     let asked = 0
     const observer = () => {
@@ -63,58 +64,37 @@ describe('an observer harms nothing', () => {
       return failing()
     }
     expect(emitter(observer)({ address: '192.0.2.1' }, told)).toBeUndefined()
-    await new Promise(setImmediate)
-    process.off('unhandledRejection', unhandled)
-    expect(asked).toBe(1)
-    expect(unhandled).not.toHaveBeenCalled()
+    await settled()
+    expect([asked, rejections]).toEqual([1, []])
   })
 })
 
 describe('refusalEvent', () => {
-  it('tells the code, the reason, the account and the token, where there are such', () => {
-    const about = { reason: 'revoked', accountId: 'acc-1', tokenId: 'j' } as const
-    expect(refusalEvent('guard', new AuthError('invalid_token', about))).toStrictEqual({
-      type: 'bearer.refused',
-      code: 'invalid_token',
-      ...about,
-    })
-    expect(refusalEvent('token', new AuthError('invalid_body'))).toStrictEqual({
-      type: 'token.refused',
-      code: 'invalid_body',
-    })
-  })
-
-  it.each(['token', 'guard'] as const)('tells a failed part as such, of the %s', (part) => {
-    const cause = new Error('connection lost')
-    const error = new AuthError('unavailable', { dependency: 'accounts', cause })
-    expect(refusalEvent(part, error)).toStrictEqual({
-      type: 'dependency.failed',
-      dependency: 'accounts',
-      refused: true,
-      error: cause,
-    })
-  })
+  const cause = new Error('connection lost')
+  const about = { reason: 'revoked', accountId: 'acc-1', tokenId: 'j' } as const
+  const failed = { type: 'dependency.failed', dependency: 'accounts', refused: true, error: cause }
+  const unavailable = new AuthError('unavailable', { dependency: 'accounts', cause })
 
   it.each([
-    ['too_many_attempts', 'token.throttled'],
-    ['overloaded', 'token.overloaded'],
-    ['client_closed_request', 'token.refused'],
-  ] as const)('tells %s as %s', (code, type) => {
-    expect(refusalEvent('token', new AuthError(code))).toStrictEqual({ type, code })
+    ['what is known', 'guard', new AuthError('invalid_token', about), { type: 'bearer.refused', ...about }],
+    ['nothing more', 'token', new AuthError('invalid_body'), { type: 'token.refused' }],
+    ['a gone client', 'token', new AuthError('client_closed_request'), { type: 'token.refused' }],
+    ['a flood of logins', 'token', new AuthError('overloaded'), { type: 'token.overloaded' }],
+    ['a flood of requests', 'guard', new AuthError('overloaded'), { type: 'bearer.refused' }],
+    ['a reached limit', 'token', new AuthError('too_many_attempts'), { type: 'token.throttled' }],
+    [
+      'which limit is reached',
+      'token',
+      new AuthError('too_many_attempts', { limit: 'pair' }),
+      { type: 'token.throttled', limit: 'pair' },
+    ],
+  ] as const)('tells %s', (_, type, error, event) => {
+    expect(refusalEvent(type, error)).toStrictEqual({ code: error.code, ...event })
   })
 
-  it('tells which limit is used up', () => {
-    expect(refusalEvent('token', new AuthError('too_many_attempts', { limit: 'pair' }))).toStrictEqual({
-      type: 'token.throttled',
-      code: 'too_many_attempts',
-      limit: 'pair',
-    })
-  })
-
-  it('tells of a refusal by the guard as such, for every code', () => {
-    expect(refusalEvent('guard', new AuthError('overloaded'))).toStrictEqual({
-      type: 'bearer.refused',
-      code: 'overloaded',
-    })
+  it.each(['token', 'guard'] as const)('tells a failed part as such, of a %s', (type) => {
+    expect(refusalEvent(type, unavailable)).toStrictEqual(failed)
+    const account = new AuthError('unavailable', { dependency: 'accounts', cause, accountId: 'acc-1' })
+    expect(refusalEvent(type, account)).toStrictEqual({ ...failed, accountId: 'acc-1' })
   })
 })

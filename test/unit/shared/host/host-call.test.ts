@@ -2,7 +2,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { AuthError } from '../../../../src/shared/errors.js'
 import { callHost, timeoutOption } from '../../../../src/shared/host/host-call.js'
 import { named } from '../../../../src/shared/options.js'
+import { deferred, settled } from '../../../support/concurrency.js'
 import { expectMisuse, refusalOf } from '../../../support/failures.js'
+import { unhandledRejections } from '../../../support/host.js'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -52,50 +54,34 @@ describe('callHost rejects with unavailable, the dependency and the cause', () =
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it('when there is no result in time', async () => {
-    const refused = refusalOf(callHost('accounts', never, { timeout: 1000 }))
-    await vi.advanceTimersByTimeAsync(1000)
+  it('when there is no result in time, and not before', async () => {
+    const ended = vi.fn()
+    const refused = refusalOf(callHost('accounts', never, { timeout: 1000 })).finally(ended)
+    await vi.advanceTimersByTimeAsync(999)
+    expect(ended).not.toHaveBeenCalled()
+    await vi.advanceTimersByTimeAsync(1)
     const error = await refused
     expect(error).toMatchObject({ code: 'unavailable', dependency: 'accounts' })
     expect(error.cause).toMatchObject({ message: 'no result within 1000 ms' })
   })
 
-  it('and not before', async () => {
-    let settled = false
-    const refused = refusalOf(callHost('accounts', never, { timeout: 1000 })).finally(() => {
-      settled = true
-    })
-    await vi.advanceTimersByTimeAsync(999)
-    expect(settled).toBe(false)
-    await vi.advanceTimersByTimeAsync(1)
-    await refused
-  })
-
   it('a late failure is dropped, and reaches no unhandledRejection', async () => {
-    const unhandled = vi.fn()
-    process.on('unhandledRejection', unhandled)
-    let reject: (error: Error) => void = () => {}
-    const late = new Promise<never>((_, fail) => {
-      reject = fail
-    })
-    const refused = refusalOf(callHost('accounts', () => late, { timeout: 1000 }))
+    const rejections = unhandledRejections()
+    const { promise, reject } = deferred<never>()
+    const refused = refusalOf(callHost('accounts', () => promise, { timeout: 1000 }))
     await vi.advanceTimersByTimeAsync(1000)
     await refused
     reject(cause)
     vi.useRealTimers()
-    await new Promise(setImmediate)
-    process.off('unhandledRejection', unhandled)
-    expect(unhandled).not.toHaveBeenCalled()
+    await settled()
+    expect(rejections).toEqual([])
   })
 })
 
 describe('a late result', () => {
   it('is passed to the caller', async () => {
     const late = vi.fn()
-    let resolve: (value: number) => void = () => {}
-    const result = new Promise<number>((fulfil) => {
-      resolve = fulfil
-    })
+    const { promise: result, resolve } = deferred<number>()
     const refused = refusalOf(callHost('accounts', () => result, { timeout: 1000, late }))
     await vi.advanceTimersByTimeAsync(1000)
     await refused
