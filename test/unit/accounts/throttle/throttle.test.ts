@@ -90,12 +90,6 @@ describe('the budgets, by default', () => {
     expect(await guesses(throttle, 200)).toBe(1)
   })
 
-  it('are not touched by a login that went well', async () => {
-    const throttle = createThrottle()
-    for (let i = 0; i < 500; i++) (await throttle.spend(...ALICE)).giveBack()
-    expect(await guesses(throttle, 200)).toBe(10)
-  })
-
   it('end an attempt once, however often it is given back or fails', async () => {
     const throttle = createThrottle()
     const [right, wrong, pending] = await Promise.all([1, 2, 3].map(() => throttle.spend(...ALICE)))
@@ -375,15 +369,6 @@ describe('a shared store', () => {
     waiting.giveBack()
     await settle()
     expect(await store.countOf('address')).toEqual({ 'under way': 0 })
-  })
-
-  it('never sees an e-mail address or a network address', async () => {
-    const { store, one } = twoProcesses({})
-    await guesses(one, 1)
-    const keys = new Set(store.calls.map((call) => call.replace(/^\w+ /, '')))
-    // For each limit the failures, the attempts under way, and those of the nearer period.
-    expect(keys.size).toBe(9)
-    for (const key of keys) expect(key).toMatch(/^login-\w+:[\w-]{22}(:\d+)?$/)
   })
 
   it('is called in two round trips for an attempt, once more for a failure, and not for what memory refuses', async () => {

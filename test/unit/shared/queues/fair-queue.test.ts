@@ -176,19 +176,6 @@ describe('the fair queue', () => {
     )
   })
 
-  it('serves a newcomer after one item of each other network, however many they have', () => {
-    const queue = createFairQueue<Item>({ total: 1000, perNetwork: 500, perConnection: 64 }, () => {})
-    const connection = {}
-    for (let id = 0; id < 300; id++) {
-      const source = { network: `flood ${id % 5}`, connection: id % 2 ? connection : {} }
-      queue.add(source, { id, source })
-    }
-    const source = { network: 'owner', connection: {} }
-    queue.add(source, { id: 999, source })
-    const served = Array.from({ length: 6 }, () => queue.take()?.source.network)
-    expect(served.at(-1)).toBe('owner')
-  })
-
   it('takes the next item that fits, also when the question removes the items that do not', () => {
     const queue = createFairQueue<Item>({ total: 9, perNetwork: 9, perConnection: 9 }, () => {})
     const slots = ['a', 'a', 'b', 'b'].map((network, id) => {
