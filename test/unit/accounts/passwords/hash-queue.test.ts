@@ -386,7 +386,7 @@ describe('the hash queue', () => {
       first.finish()
       await both[0]
       await turns()
-      // The time limits of the second task alone: one for its caller, one for its thread.
+      // Only the time limits of the second task: one for its caller, one for its thread.
       expect(vi.getTimerCount()).toBe(2)
       await vi.advanceTimersByTimeAsync(900)
       second.finish()
