@@ -546,7 +546,7 @@ describe('checkAddress', () => {
 
   it('waits for a throttle of the host, whose failure is no refusal', async () => {
     const checkOf = (checkAddress: () => Promise<never>) =>
-      createLoginOf({ ...parts, throttle: { spend: () => expect.fail('spend'), checkAddress } }).checkAddress(
+      createLoginOf(withDefaults({ throttle: { spend: () => expect.fail('spend'), checkAddress } })).checkAddress(
         '192.0.2.1',
       )
     const refusal = new AuthError('too_many_attempts')
