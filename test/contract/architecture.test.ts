@@ -72,15 +72,13 @@ const FLOORS = [
 const floorOf = (file: string) => FLOORS.findIndex((floor) => floor.includes(roomOf(file)))
 
 describe('the layers of src', () => {
-  it('has its imports read (so that the rules below mean something)', () => {
-    expect(show(IMPORTS)).toEqual(
-      expect.arrayContaining([
-        'index.ts → http/token-endpoint/token-router.ts',
-        'http/on-first-use.cjs → express',
-        'tokens/jwt/signature.ts → node:crypto',
-        'accounts/passwords/hashers/argon2id.ts → @node-rs/argon2',
-      ]),
-    )
+  it('reads imports of files, of packages and of Node', () => {
+    const some = [
+      'index.ts → http/token-endpoint/token-router.ts',
+      'http/on-first-use.cjs → express',
+      'tokens/jwt/signature.ts → node:crypto',
+    ]
+    expect(show(IMPORTS)).toEqual(expect.arrayContaining(some))
   })
 
   it('has every file on a floor, and every import of its own leads to a file', () => {
@@ -118,23 +116,10 @@ describe('the layers of src', () => {
     expect(circles).toEqual([])
   })
 
-  it('tokens/ and accounts/ do not know each other', () => {
-    const rooms = ['tokens', 'accounts']
-    const between = ({ from, to }: Import) =>
-      rooms.includes(roomOf(from)) && rooms.includes(roomOf(to)) && roomOf(from) !== roomOf(to)
-    expect(show(OWN.filter(between))).toEqual([])
-  })
-
-  it('they meet in http/ alone, and in the token router an account becomes a token', () => {
+  it('tokens and accounts meet in http/ alone', () => {
     const rooms = (file: string) => new Set(OWN.filter(({ from }) => from === file).map(({ to }) => roomOf(to)))
     const meeting = FILES.filter((file) => rooms(file).has('tokens') && rooms(file).has('accounts'))
     expect(meeting.filter((file) => !['index.ts', 'express.ts'].includes(file) && roomOf(file) !== 'http')).toEqual([])
-    expect(meeting).toContain('http/token-endpoint/options.ts')
-  })
-
-  it('nothing in tokens/ and accounts/ imports from http/', () => {
-    const rooms = ['tokens', 'accounts']
-    expect(show(OWN.filter(({ from, to }) => rooms.includes(roomOf(from)) && roomOf(to) === 'http'))).toEqual([])
   })
 
   it.each([
@@ -155,17 +140,6 @@ describe('the layers of src', () => {
     expect(new Set(speaking.map(({ from }) => from))).toEqual(expected)
   })
 
-  it('the command is for its own process: nothing that a host imports leads to it', () => {
-    expect(show(OWN.filter(({ from, to }) => roomOf(to) === 'cli' && roomOf(from) !== 'cli'))).toEqual([
-      'cli.ts → cli/main.ts',
-    ])
-    expect(show(OWN.filter(({ to }) => to === 'cli.ts'))).toEqual([])
-  })
-
-  it('the command judges from outside: it shares no code with what answers', () => {
-    expect(show(OWN.filter(({ from, to }) => roomOf(from) === 'cli' && roomOf(to) === 'http'))).toEqual([])
-  })
-
   it('one file of the server alone fetches anything from anywhere', () => {
     const fetches = (file: string) => /\bfetch\(/.test(readFileSync(`${SRC}/${file}`, 'utf8'))
     expect(FILES.filter((file) => fetches(file) && roomOf(file) !== 'client')).toEqual(['tokens/keys/fetch-text.ts'])
@@ -181,194 +155,39 @@ describe('the layers of src', () => {
   })
 })
 
-/** Returns the names that an entry exports, and the statements that do anything else. */
-function exportsOf(entry: string) {
-  const names = { values: [] as string[], types: [] as string[] }
-  const others: string[] = []
-  for (const statement of parse(entry).statements) {
-    const clause = ts.isExportDeclaration(statement) ? statement.exportClause : undefined
-    if (!clause || !ts.isNamedExports(clause) || !ts.isExportDeclaration(statement) || !statement.moduleSpecifier) {
-      others.push(statement.getText())
-      continue
-    }
-    for (const { name, isTypeOnly } of clause.elements) {
-      names[statement.isTypeOnly || isTypeOnly ? 'types' : 'values'].push(name.text)
-    }
-  }
-  return { names, others }
+/** Returns the files and packages that a file imports, directly or not. */
+function reach(file: string, seen = new Set<string>()): Set<string> {
+  for (const { from, to } of IMPORTS) if (from === file && !seen.has(to)) reach(to, seen.add(to))
+  return seen
 }
 
-describe('index.ts: the table of contents', () => {
-  const { names, others } = exportsOf('index.ts')
+describe('the entries', () => {
+  it.each(['index.ts', 'client.ts', 'openapi.ts', 'passport.ts', 'testing.ts'])(
+    '%s is only exports by name',
+    (entry) => {
+      const others = parse(entry).statements.filter(
+        (one) => !(ts.isExportDeclaration(one) && one.exportClause && ts.isNamedExports(one.exportClause)),
+      )
+      expect(others.map((statement) => statement.getText())).toEqual([])
+    },
+  )
 
-  it('is only exports by name', () => {
-    expect(others).toEqual([])
+  it('only cli.ts leads to the command', () => {
+    const toCommand = OWN.filter(({ from, to }) => roomOf(to) === 'cli' && roomOf(from) !== 'cli')
+    expect(show(toCommand)).toEqual(['cli.ts → cli/main.ts'])
   })
 
-  it('exports these values', async () => {
-    const values = [
-      'AuthError',
-      'argon2id',
-      'authOf',
-      'bcrypt',
-      'closeWhenEnded',
-      'createPasswords',
-      'createThrottle',
-      'createTokenIssuer',
-      'createTokenVerifier',
-      'firebaseScrypt',
-      'jwksRouter',
-      'memoryAccounts',
-      'pbkdf2',
-      'remoteKeys',
-      'requireBearer',
-      'scrypt',
-      'tokenRouter',
-    ]
-    expect(names.values.sort()).toEqual(values)
-    expect(Object.keys(await import('express-token-endpoint')).sort()).toEqual(values)
-  })
-
-  it('exports these types', () => {
-    expect(names.types.sort()).toEqual([
-      'Account',
-      'AccountLookup',
-      'AccountStore',
-      'Algorithm',
-      'Argon2idOptions',
-      'AuthErrorCode',
-      'AuthEvent',
-      'AuthObserver',
-      'AuthenticatedRequest',
-      'BcryptOptions',
-      'BearerGuard',
-      'BearerRefusedEvent',
-      'Budget',
-      'Clock',
-      'CloseWhenEndedOptions',
-      'Dependency',
-      'DependencyFailedEvent',
-      'Duration',
-      'FirebaseScryptOptions',
-      'GuardedRequest',
-      'HashQueueLoad',
-      'Hasher',
-      'IssuedToken',
-      'JwksRouterOptions',
-      'KeyMaterial',
-      'KeyPairAlgorithm',
-      'LimitName',
-      'Limiter',
-      'LimiterOptions',
-      'LoginRefusal',
-      'MemoryAccount',
-      'Passwords',
-      'PasswordsOptions',
-      'PasswordsSlot',
-      'PrivateTokenKey',
-      'Problem',
-      'PublicJwk',
-      'PublicTokenKey',
-      'RemoteKeys',
-      'RemoteKeysOptions',
-      'RequireBearerOptions',
-      'RevocationCheck',
-      'SecretAlgorithm',
-      'SecretMaterial',
-      'SecretTokenKey',
-      'Spraying',
-      'Throttle',
-      'ThrottleOptions',
-      'TokenIssuedEvent',
-      'TokenIssuer',
-      'TokenIssuerOptions',
-      'TokenKey',
-      'TokenOverloadedEvent',
-      'TokenRefusal',
-      'TokenRefusedEvent',
-      'TokenRouterOptions',
-      'TokenSubject',
-      'TokenThrottledEvent',
-      'TokenVerifier',
-      'TokenVerifierOptions',
-      'VerifiedToken',
-    ])
-  })
-})
-
-describe('the other entries', () => {
-  const reach = (file: string, seen = new Set<string>()): Set<string> => {
-    for (const { from, to } of IMPORTS) if (from === file && !seen.has(to)) reach(to, seen.add(to))
-    return seen
-  }
-
-  it('testing.ts exports these names, and pulls in nothing of a server', async () => {
-    const { names, others } = exportsOf('testing.ts')
-    expect(others).toEqual([])
-    const values = ['accountStoreContract', 'createTestIssuer', 'fastPasswords']
-    expect(names.values.sort()).toEqual(values)
-    expect(Object.keys(await import('express-token-endpoint/testing')).sort()).toEqual(values)
-    expect(names.types.sort()).toEqual([
-      'AccountStoreContractOptions',
-      'BearerHeaders',
-      'ContractCheck',
-      'ExistingAccount',
-      'FastPasswordsOptions',
-      'RefusedTokens',
-      'TestAccount',
-      'TestClock',
-      'TestIssuer',
-      'TestIssuerOptions',
-      'TestToken',
-    ])
+  it('testing.ts needs nothing of a server', () => {
     expect([...reach('testing.ts')].filter((to) => /^(express|passport)|^http\//.test(to))).toEqual([])
   })
 
-  it('client.ts exports these names, and pulls in nothing that a browser lacks', async () => {
-    const { names, others } = exportsOf('client.ts')
-    expect(others).toEqual([])
-    const values = ['TokenClientError', 'createTokenClient', 'shareBetweenTabs']
-    expect(names.values.sort()).toEqual(values)
-    expect(Object.keys(await import('express-token-endpoint/client')).sort()).toEqual(values)
-    expect(names.types.sort()).toEqual([
-      'AuthorizationHeader',
-      'Credentials',
-      'CredentialsRequest',
-      'Grant',
-      'HeadersRequest',
-      'News',
-      'SignInError',
-      'TabLink',
-      'TabOwner',
-      'TabSharing',
-      'TokenClient',
-      'TokenClientErrorCode',
-      'TokenClientOptions',
-      'TokenClientState',
-      'TokenRequest',
-    ])
+  it('client.ts needs nothing that a browser lacks', () => {
     expect([...reach('client.ts')].filter((to) => !to.startsWith('client/'))).toEqual(['shared/urls.ts'])
   })
 
-  it('openapi.ts exports these values, and pulls in nothing but what is said on the wire', async () => {
-    const values = ['guardedOperation', 'openApiDocument']
-    expect(Object.keys(await import('express-token-endpoint/openapi')).sort()).toEqual(values)
-    const reached = [...reach('openapi.ts')].filter((to) => !to.startsWith('openapi/')).sort()
-    expect(reached).toEqual([
-      'http/shared/answers.ts',
-      'http/shared/mount-path.ts',
-      'ms',
-      'node:util',
-      'shared/brand.ts',
-      'shared/errors.ts',
-      'shared/misuse.ts',
-      'shared/options.ts',
-      'shared/refusals.ts',
-      'shared/suggest.ts',
-      'shared/urls.ts',
-      'shared/values.ts',
-      'shared/web-url.ts',
-    ])
+  it('openapi.ts needs only what is said on the wire', () => {
+    const reached = [...reach('openapi.ts')].filter((to) => !/^(openapi|shared)\//.test(to)).sort()
+    expect(reached).toEqual(['http/shared/answers.ts', 'http/shared/mount-path.ts', 'ms', 'node:util'])
   })
 })
 
@@ -378,13 +197,8 @@ describe('folders', () => {
   const folders = new Map<string, number>()
   for (const file of sources) folders.set(posix.dirname(file), (folders.get(posix.dirname(file)) ?? 0) + 1)
 
-  it('are read', () => {
-    expect([...folders.keys()]).toEqual(
-      expect.arrayContaining(['src', 'src/http/guard', 'test/support', 'example-app']),
-    )
-  })
-
   it(`hold at most ${MOST} source files each`, () => {
+    expect(folders.size).toBeGreaterThan(50)
     expect([...folders].filter(([, files]) => files > MOST)).toEqual([])
   })
 })

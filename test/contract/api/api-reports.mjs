@@ -106,8 +106,7 @@ function reportOn({ name, symbols, exported, entry, program }) {
   return [`# ${name}`, '`npm run api:report` writes this file.', ...sections.flat()].join('\n\n').concat('\n')
 }
 
-const section = (heading, texts) =>
-  texts.length > 0 ? [`## ${heading}`, `\`\`\`ts\n${texts.join('\n\n')}\n\`\`\``] : []
+const section = (heading, texts) => (texts.length > 0 ? [`## ${heading}`, `\`\`\`ts\n${texts.join('\n')}\n\`\`\``] : [])
 
 /** Returns a symbol's declarations in this package, without type parameters and additions to other modules. */
 function declarationsOf(symbol) {
@@ -140,18 +139,20 @@ const asksForTypeOf = (node) => ts.isTypeQueryNode(node) || ts.forEachChild(node
 const printer = ts.createPrinter({ removeComments: true })
 const FLAGS = ts.TypeFormatFlags.NoTruncation | ts.TypeFormatFlags.InTypeAlias
 
-/** Returns a declaration without comments and without the paths of this package's files. */
+/** Returns a declaration without comments and without the paths of this package's files, in one line if it fits. */
 function printed(node, checker) {
   if (isComputed(node)) {
     const type = checker.getTypeAtLocation(node)
     const members = (type.isUnion() ? type.types : [type]).map((member) => checker.typeToString(member, node, FLAGS))
     return `type ${node.name.text} = ${members.sort().join(' | ')};`
   }
-  return printer
+  const text = printer
     .printNode(ts.EmitHint.Unspecified, node, node.getSourceFile())
     .replace(/^export (declare )?/, '')
     .replaceAll(/import\("\.[^"]*"\)\./g, '')
     .replaceAll(/^( {4})+/gm, (indent) => ' '.repeat(indent.length / 2))
+  const line = text.replaceAll(/\n */g, ' ')
+  return line.length <= 120 ? line : text
 }
 
 /** `declare global` and `declare module '…'`. */
