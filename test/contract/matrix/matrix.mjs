@@ -5,22 +5,30 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 import { table } from '../../performance/harness/report.mjs'
 import { addCounts, countLine, leaveCounts, leftCounts } from '../../support/runner/counts.mjs'
-import { readArguments } from './arguments.mjs'
 import { installedExpresses, installedNode, installedRuntime, packedTarball } from './installed.mjs'
 
-// Runs the tests on several Nodes, with each Express, and the packed consumers on Bun and Deno. `npm run test:matrix -- --help` is what `readArguments` says.
+// Runs the tests on several Nodes, with each Express, and the packed consumers on Bun and Deno.
+
+/** By default, the oldest Node that `engines` allows, the newest of each later line, and the other runtimes. */
+const ALL = ['20.19.0', '22', '24', '26', 'bun', 'deno']
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { consumers: { type: 'boolean' } } })
+const words = positionals.length > 0 ? positionals : ALL
+const isRuntime = (word) => word === 'bun' || word === 'deno'
+const asked = {
+  nodes: words.filter((word) => !isRuntime(word)),
+  runtimes: words.filter(isRuntime),
+  consumers: values.consumers,
+}
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const VITEST = join(ROOT, 'node_modules/vitest/vitest.mjs')
 
 const say = (line) => process.stdout.write(`${line}\n`)
 
-/**
- * Runs Vitest with one Express, on one Node or on this Node for another runtime. Returns how the tests went, with all that they
- * printed.
- */
+/** Runs Vitest with one Express, on one Node or on this Node for another runtime. */
 async function runTests({ node = process.execPath, env, only }) {
   const child = spawn(node, [VITEST, 'run', '--config', join(ROOT, 'test/vitest.config.ts'), ...only], {
     cwd: ROOT,
@@ -76,22 +84,17 @@ async function runMatrix({ nodes, runtimes, consumers }, folder) {
   )
 
   // All tests use every core. A row of consumers uses about one core.
-  await runRows([...nodeRows, ...runtimeRows], consumers ? 2 : 1)
-  return rows
-}
-
-/** Runs rows, at most `atOnce` of them at the same time. */
-async function runRows(rows, atOnce) {
-  const waiting = [...rows]
+  const waiting = [...nodeRows, ...runtimeRows]
   async function runNext() {
     for (let run = waiting.shift(); run; run = waiting.shift()) await run()
   }
-  await Promise.all(Array.from({ length: atOnce }, runNext))
+  await Promise.all(Array.from({ length: consumers ? 2 : 1 }, runNext))
+  return rows
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'matrix-'))
 try {
-  const rows = await runMatrix(readArguments(process.argv.slice(2)), folder)
+  const rows = await runMatrix(asked, folder)
   const cells = rows.map(({ runtime, express, green, passed, failed, skipped }) => {
     return [runtime, express, passed, failed, skipped, green ? 'green' : 'RED']
   })
