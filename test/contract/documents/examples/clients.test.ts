@@ -39,32 +39,17 @@ describe('the pages on clients', () => {
     const headers = { ...(await api.headers()) }
     await signOut()
     expect((await fetch(`${url}/statements`, { headers })).status).toBe(401)
-    await signOut()
     expect(logins()).toBe(1)
-  })
-
-  it('client-sign-out: signs out also when the API is down', async () => {
-    const { url, server } = await startApi()
-    const { api, signOut } = await run<Block & { signOut(): Promise<void> }>('client-sign-out', url)
-    await api.token()
-    server.close()
-    server.closeAllConnections()
-    const states = vi.fn()
-    api.onChange(states)
-    await signOut()
-    await vi.waitFor(() => expect(states).toHaveBeenCalledWith({ expiresAt: undefined, error: undefined }))
   })
 
   it('client-new-password: signs in with the new password, and sends a refused password once', async () => {
     const { refusals } = await startApi()
     process.env['API_PASSWORD'] = 'wrong'
     const { getStatements } = await run<{ getStatements(): Promise<Response> }>('client-new-password')
-    await expect(getStatements()).rejects.toMatchObject({ code: 'refused' })
-    await expect(getStatements()).rejects.toMatchObject({ code: 'refused' })
+    for (let i = 0; i < 2; i++) await expect(getStatements()).rejects.toMatchObject({ code: 'refused' })
     expect(refusals()).toBe(1)
     process.env['API_PASSWORD'] = 'secret'
-    const responses = await Promise.all([getStatements(), getStatements()])
-    expect(responses.map(({ status }) => status)).toEqual([200, 200])
+    expect((await getStatements()).status).toBe(200)
   })
 
   it('client-timer: renews near the end, and not after the end of the timer', async () => {
@@ -110,11 +95,7 @@ describe('the pages on clients', () => {
 describe('the form of the page on the client', () => {
   interface Form extends Block {
     page: {
-      form: {
-        hidden: boolean
-        elements: Record<'email' | 'password', { value: string }>
-        onsubmit(): boolean
-      }
+      form: { hidden: boolean; elements: Record<'email' | 'password', { value: string }>; onsubmit(): boolean }
       warning: { hidden: boolean }
       failure: { hidden: boolean; button: { onclick(): void } }
     }
@@ -124,16 +105,15 @@ describe('the form of the page on the client', () => {
   async function open() {
     const { url, logins } = await startApi()
     const { api, page } = await run<Form>('client-form', url)
-    const { form, warning, failure } = page
-    const shown = () => vi.waitFor(() => expect(form.hidden).toBe(false))
+    const { form } = page
     async function submit(password: string) {
-      await shown()
+      await vi.waitFor(() => expect(form.hidden).toBe(false))
       form.elements.email.value = 'alice@example.com'
       form.elements.password.value = password
       expect(form.onsubmit()).toBe(false)
       expect(form.elements.password.value).toBe('')
     }
-    return { api, form, warning, failure, logins, shown, submit }
+    return { api, ...page, logins, submit }
   }
 
   it('client-form: signs in after a wrong password', async () => {
@@ -161,16 +141,5 @@ describe('the form of the page on the client', () => {
     await submit('secret')
     await vi.waitFor(() => expect(logins()).toBe(1))
     expect(failure.hidden).toBe(true)
-  })
-
-  it('client-form: is hidden and empty after a sign-out', async () => {
-    const { api, form, shown } = await open()
-    const ended = expect(api.token()).rejects.toMatchObject({ code: 'signed_out', name: 'AbortError' })
-    await shown()
-    form.elements.password.value = 'half of it'
-    api.signOut()
-    await ended
-    expect(form.hidden).toBe(true)
-    expect(form.elements.password.value).toBe('')
   })
 })
