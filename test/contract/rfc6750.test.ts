@@ -67,41 +67,24 @@ describe('section 2.1: the Authorization header', () => {
 
   it.each([
     'Bearer',
-    'bearer',
-    'Bearer ',
     'Bearer\tTOKEN',
     'Bearer \tTOKEN',
-    'Bearer\t TOKEN',
     'Bearer TOKEN TOKEN',
-    'Bearer TOKEN x',
-    'Bearer TOKEN\tx',
     'Bearer Bearer TOKEN',
-    'Bearer TOKEN,',
     'Bearer ,TOKEN',
     'Bearer TOKEN, Bearer TOKEN',
     'Bearer TOKEN,Basic Zm9vOmJhcg==',
-    'Bearer TOKEN;',
     'Bearer "TOKEN"',
-    "Bearer 'TOKEN'",
-    'Bearer <TOKEN>',
     'Bearer token=TOKEN',
     `Bearer realm="x"`,
     'Bearer: TOKEN',
-    'Bearer=TOKEN',
     'Bearer,TOKEN',
-    'Bearer"TOKEN"',
     'Bearer =',
-    'Bearer =abc',
     'Bearer ab=c',
-    'Bearer ab=c=',
     'Bearer a\u00e9',
     'Bearer \u00a0a',
     'Bearer a%20b',
-    'Bearer a\\b',
     'Bearer a:b',
-    'Bearer a@b',
-    'Bearer a!b',
-    'Bearer a*b',
   ])('400 invalid_request: %j', async (authorization) => {
     expectMalformed(await ask(await start(), fill(authorization)))
   })
@@ -110,17 +93,11 @@ describe('section 2.1: the Authorization header', () => {
     undefined,
     '',
     'Basic Zm9vOmJhcg==',
-    'basic Zm9vOmJhcg==',
     'Digest username="x", realm="y"',
-    'Negotiate abc',
-    'Token TOKEN',
-    'JWT TOKEN',
     'DPoP TOKEN',
     'Bearerx TOKEN',
     'xBearer TOKEN',
-    'Bearer_ TOKEN',
     'Bearer- TOKEN',
-    'Bearer! TOKEN',
     'Basic Zm9vOmJhcg==, Bearer TOKEN',
     'TOKEN',
   ])('no bearer credentials, so a challenge without an error: %j', async (authorization) => {
@@ -128,12 +105,9 @@ describe('section 2.1: the Authorization header', () => {
   })
 
   it.each([
-    ['the same twice', `Authorization: Bearer ${TOKEN}`, `Authorization: Bearer ${TOKEN}`],
     ['two tokens', `Authorization: Bearer ${TOKEN}`, 'Authorization: Bearer x'],
     ['a bad one first', 'Authorization: Bearer x', `Authorization: Bearer ${TOKEN}`],
     ['Basic behind', `Authorization: Bearer ${TOKEN}`, 'Authorization: Basic Zm9vOmJhcg=='],
-    ['Basic before', 'Authorization: Basic Zm9vOmJhcg==', `Authorization: Bearer ${TOKEN}`],
-    ['an empty one behind', `Authorization: Bearer ${TOKEN}`, 'Authorization:'],
     ['an empty one before', 'Authorization:', `Authorization: Bearer ${TOKEN}`],
     ['other letters', `authorization: Bearer ${TOKEN}`, `AUTHORIZATION: Bearer ${TOKEN}`],
     ['another header between', `Authorization: Bearer ${TOKEN}`, `X: y\r\nAuthorization: Bearer ${TOKEN}`],
@@ -160,12 +134,6 @@ describe('section 2.2: form-encoded body parameters are not read', () => {
   it('alone', async () => {
     expectMissing(await send(await start(), { path: '/guarded', ...asForm(`access_token=${TOKEN}`) }))
   })
-
-  it('beside the header', async () => {
-    const { headers, body } = asForm('access_token=x') as { headers: object; body: string }
-    const sent = { path: '/guarded', headers: { ...headers, Authorization: `Bearer ${TOKEN}` }, body }
-    expect((await send(await start(), sent)).status).toBe(200)
-  })
 })
 
 describe('section 2.3: URI query parameters are not read', () => {
@@ -175,14 +143,11 @@ describe('section 2.3: URI query parameters are not read', () => {
 
   it.each([
     'access_token=x',
-    'access_token=TOKEN',
     'access_token=',
     'access_token',
     'a=1&access_token=x',
-    'access_token=x&b=2',
     '&&access_token=x',
     '%61ccess_token=x',
-    'access%5ftoken=x',
     '%61%63%63%65%73%73%5F%74%6F%6B%65%6E=x',
     '?a=1&access_token=x',
   ])('beside the header: 400, one method per request (%s)', async (query) => {
@@ -232,20 +197,15 @@ describe('section 3: the WWW-Authenticate response header', () => {
     expectChallenge(answer, status, challenge)
   })
 
-  it('every parameter stands once, with a value in the alphabet of section 3', async () => {
+  it('every parameter stands once, with a value in the alphabet of section 3, and no cache may keep it', async () => {
     const port = await start({ scope: 'a b' })
     for (const authorization of [undefined, 'Bearer a b', 'Bearer x', `Bearer ${TOKEN}`]) {
-      const challenge = (await ask(port, authorization)).headers['www-authenticate'] ?? ''
+      const answer = await ask(port, authorization)
+      expectUncached(answer)
+      const challenge = answer.headers['www-authenticate'] ?? ''
       const parameters = [...challenge.matchAll(/([a-z_]+)="([\x20\x21\x23-\x5b\x5d-\x7e]*)"(?:, |$)/g)]
       expect(`Bearer ${parameters.map(([text]) => text).join('')}`).toBe(challenge)
       expect(new Set(parameters.map(([, name]) => name)).size).toBe(parameters.length)
     }
   })
-})
-
-it('section 5.2: no refusal is kept by a cache', async () => {
-  const port = await start({ scope: 'a b' })
-  for (const authorization of [undefined, 'Bearer a b', 'Bearer x', `Bearer ${TOKEN}`]) {
-    expectUncached(await ask(port, authorization))
-  }
 })

@@ -54,9 +54,8 @@ test('the usual Express tutorial: every row has a verdict, and every skipped row
 })
 
 test('a login that Node cannot send is reported in one line', async () => {
-  const mapping = join(folder, 'trailer.json')
   const api = JSON.parse(readFileSync(MAPPING, 'utf8'))
-  writeFileSync(mapping, JSON.stringify({ ...api, login: { ...api.login, headers: { Trailer: 'x' } } }))
+  const mapping = mappingOf('trailer.json', { ...api, login: { ...api.login, headers: { Trailer: 'x' } } })
   const { code, stdout, stderr } = await runWith(mapping)
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toBe('express-token-endpoint: The login cannot be sent: ERR_HTTP_TRAILER_INVALID\n')
@@ -83,43 +82,35 @@ describe('an API without faults', () => {
   })
 })
 
-test('a token in a cookie must have flags', async () => {
-  const mapping = join(folder, 'cookie.json')
-  writeFileSync(
-    mapping,
-    JSON.stringify({
-      login: { path: '/in', type: 'form' },
-      token: { cookie: 'sid' },
-      guarded: { path: '/me', cookie: 'sid' },
-    }),
-  )
-  const verdictFor = async (flags: string) => {
-    const app = express()
-    app.post('/in', (_req, res) => void res.set('Set-Cookie', `sid=opaque-and-long-enough${flags}`).end())
-    app.get('/me', (req, res) => void res.sendStatus(req.headers.cookie === 'sid=opaque-and-long-enough' ? 200 : 401))
-    const { url } = await listen(app)
-    const { stdout } = await cli(['check', url, '--email', EMAIL, '--mapping', mapping, '--json'], { env })
-    const rows = rowsOf(stdout)
-    expect(rows.find(({ id }) => id === 'token-accepted')?.verdict).toBe('holds')
-    return rows.find(({ id }) => id === 'cookie-flags')
-  }
-  expect(await verdictFor('')).toMatchObject({ verdict: 'fails', detail: 'HttpOnly is missing' })
-  expect(await verdictFor('; HttpOnly')).toMatchObject({ verdict: 'fails', detail: 'SameSite is missing' })
-  expect(await verdictFor('; HttpOnly; SameSite=Lax')).toMatchObject({ verdict: 'holds' })
+/** Writes a mapping and returns its path. */
+function mappingOf(name: string, mapping: object): string {
+  const file = join(folder, name)
+  writeFileSync(file, JSON.stringify(mapping))
+  return file
+}
+
+test.each([
+  ['', 'fails', 'HttpOnly is missing'],
+  ['; HttpOnly; SameSite=Lax', 'holds', undefined],
+])('a token in a cookie must have flags: with "%s", the row %s', async (flags, verdict, detail) => {
+  const guarded = { path: '/me', cookie: 'sid' }
+  const mapping = mappingOf('cookie.json', { login: { path: '/in', type: 'form' }, token: { cookie: 'sid' }, guarded })
+  const app = express()
+  app.post('/in', (_req, res) => void res.set('Set-Cookie', `sid=opaque-and-long-enough${flags}`).end())
+  app.get('/me', (req, res) => void res.sendStatus(req.headers.cookie === 'sid=opaque-and-long-enough' ? 200 : 401))
+  const { url } = await listen(app)
+  const rows = rowsOf((await cli(['check', url, '--email', EMAIL, '--mapping', mapping, '--json'], { env })).stdout)
+  expect(rows.find(({ id }) => id === 'token-accepted')?.verdict).toBe('holds')
+  expect(rows.find(({ id }) => id === 'cookie-flags')).toMatchObject({ verdict, ...(detail && { detail }) })
 })
 
 test('no secret of the mapping, no password and no token is printed, in any format', async () => {
-  const mapping = join(folder, 'secret.json')
-  const fields = { client_secret: { env: 'CLIENT_SECRET' } }
-  writeFileSync(
-    mapping,
-    JSON.stringify({
-      login: { path: '/in', fields },
-      token: { body: 'token' },
-      expiration: { body: 'refresh', form: 'iso' },
-      guarded: { path: '/me' },
-    }),
-  )
+  const mapping = mappingOf('secret.json', {
+    login: { path: '/in', fields: { client_secret: { env: 'CLIENT_SECRET' } } },
+    token: { body: 'token' },
+    expiration: { body: 'refresh', form: 'iso' },
+    guarded: { path: '/me' },
+  })
   const secrets = { token: 'first-opaque-token-of-alice', refresh: 'second-opaque-token-of-alice' }
   const app = express().use(express.json(), (req, res) => {
     res.set('Cache-Control', `${req.body?.client_secret} ${secrets.token}`)
@@ -166,32 +157,25 @@ describe('a mapping that does not fit the API: the first row names the member', 
       'the login gets 404, not 201. Are the URL and "login.path" of the mapping right?',
     ],
     [
-      { ...fits, token: { body: 'token' } },
-      'the response has no text in the body at token. Is "token" of the mapping right?',
-    ],
-    [
       { ...fits, token: { body: '\u001b[2J\u202etoken' } },
       'the response has no text in the body at ?[2J?token. Is "token" of the mapping right?',
     ],
   ])('%j', async (mapping, detail) => {
-    const file = join(folder, 'unfit.json')
-    writeFileSync(file, JSON.stringify(mapping))
+    const file = mappingOf('unfit.json', mapping)
     const { url } = await listen(shop)
     const { stdout } = await cli(['check', url, '--email', EMAIL, '--mapping', file, '--json'], { env })
     expect(rowsOf(stdout)[0]).toMatchObject({ id: 'login', verdict: 'fails', detail })
   })
 })
 
-test('a name of a mapping reaches the terminal without control characters', async () => {
-  const file = join(folder, 'control.json')
-  writeFileSync(file, '{ "tok\u009b2Jen": 1 }')
-  expect((await runWith(file)).stderr).toContain('unknown member "tok?2Jen"')
-})
-
-test('a mapping that cannot be read is wrong usage', async () => {
-  const { code, stderr } = await runWith(join(folder, 'none'))
+test.each([
+  ['control.json', /unknown member "tok\?2Jen"/],
+  ['none.json', /^express-token-endpoint: --mapping: ENOENT/],
+])('a mapping that is wrong is named without control characters: %s', async (name, message) => {
+  writeFileSync(join(folder, 'control.json'), '{ "tok\u009b2Jen": 1 }')
+  const { code, stderr } = await runWith(join(folder, name))
   expect(code).toBe(2)
-  expect(stderr).toMatch(/^express-token-endpoint: --mapping: ENOENT/)
+  expect(stderr).toMatch(message)
 })
 
 test('--output writes the report into a file, and prints the counts', async () => {
@@ -203,20 +187,18 @@ test('--output writes the report into a file, and prints the counts', async () =
   expect(rowsOf(readFileSync(file, 'utf8'))).toHaveLength(ROWS.length)
 })
 
-test('a check that stops leaves no report of an earlier check', async () => {
-  const file = join(folder, 'stopped.json')
-  writeFileSync(file, '{}')
-  const { url } = await listen(express().use((_req, res) => void res.sendStatus(429)))
-  const { code } = await cli(['check', url, '--email', EMAIL, '--format', 'json', '--output', file], { env })
-  expect({ code, exists: existsSync(file) }).toEqual({ code: 1, exists: false })
-})
-
-test('a check that stops does not remove a link, such as /dev/stdout', async () => {
-  const link = join(folder, 'link.json')
+test('a check that stops removes the report of an earlier check, but no link, such as /dev/stdout', async () => {
+  const [report, link] = [join(folder, 'stopped.json'), join(folder, 'link.json')]
+  writeFileSync(report, '{}')
   symlinkSync(join(folder, 'linked.json'), link)
   const { url } = await listen(express().use((_req, res) => void res.sendStatus(429)))
-  const { code } = await cli(['check', url, '--email', EMAIL, '--format', 'json', '--output', link], { env })
-  expect({ code, exists: existsSync(link) }).toEqual({ code: 1, exists: true })
+  for (const [file, remains] of [
+    [report, false],
+    [link, true],
+  ] as const) {
+    const { code } = await cli(['check', url, '--email', EMAIL, '--format', 'json', '--output', file], { env })
+    expect({ code, exists: existsSync(file) }).toEqual({ code: 1, exists: remains })
+  }
 })
 
 test('--output that cannot be written fails before any request', async () => {

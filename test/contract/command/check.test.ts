@@ -28,45 +28,52 @@ async function listeningOn(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
+interface Row {
+  id: string
+  verdict: string
+  detail?: string
+}
+
+/** Checks a URL with `--json`, and returns the report. */
+async function reportOn(url: string, more: readonly string[] = [], variables: Record<string, string> = env) {
+  const { code, stdout } = await cli(argsFor(url, '--json', ...more), { env: variables })
+  const report: { holds: boolean; rows: Row[] } = JSON.parse(stdout)
+  const rowOf = (id: string) => report.rows.find((row) => row.id === id)
+  return { ...report, code, rowOf, fails: report.rows.filter(({ verdict }) => verdict === 'fails') }
+}
+
+const checkApp = async (app: express.Express, ...more: string[]) => reportOn((await listen(app)).url, more)
+
 function routerParts() {
   const { tokens, accounts, passwords } = soundParts()
   return { tokens, accounts, passwords }
 }
 
-describe('lines', () => {
-  test('each row has its verdict, its name, what holds, and its source; below it, what was found', async () => {
-    const parts = soundParts()
-    const before = [alteringResult((result) => ({ ...result, extra: 1 }))]
-    const { url } = await listen(appOf({ ...parts, before }))
-    const { code, stdout, stderr } = await cli(argsFor(url), { env })
-    expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
-    const lines = stdout.split('\n')
-    expect(lines.slice(0, 3)).toEqual([
-      'holds   login               the right e-mail and password get 200 (docs/reference/http.md section 2)',
-      'fails   members             the response has only authenticationToken and expiration (docs/reference/http.md section 2)',
-      '                            found: it has 1 more member',
-    ])
-    expect(lines).toContain('                            no --other URL was given')
-    expect(lines.at(-2)).toBe(`${url}/: ${ROWS.length - 9} hold, 1 does not, 8 skipped`)
-    for (const { id } of ROWS) expect(lines.filter((line) => line.split(/ +/)[1] === id)).toHaveLength(1)
-  })
-
-  test('nothing fails: exit status 0', async () => {
-    expect((await cli(argsFor(await sound()), { env })).code).toBe(0)
-  })
+test('each row has its verdict, its name, what holds, and its source; below it, what was found', async () => {
+  const parts = soundParts()
+  const before = [alteringResult((result) => ({ ...result, extra: 1 }))]
+  const { url } = await listen(appOf({ ...parts, before }))
+  const { code, stdout, stderr } = await cli(argsFor(url), { env })
+  expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
+  const lines = stdout.split('\n')
+  expect(lines.slice(0, 3)).toEqual([
+    'holds   login               the right e-mail and password get 200 (docs/reference/http.md section 2)',
+    'fails   members             the response has only authenticationToken and expiration (docs/reference/http.md section 2)',
+    '                            found: it has 1 more member',
+  ])
+  expect(lines).toContain('                            no --other URL was given')
+  expect(lines.at(-2)).toBe(`${url}/: ${ROWS.length - 9} hold, 1 does not, 8 skipped`)
+  for (const { id } of ROWS) expect(lines.filter((line) => line.split(/ +/)[1] === id)).toHaveLength(1)
 })
-
-describe('--json', () => {
-  test('is one object with every row', async () => {
-    const url = await sound()
-    const { stdout, stderr } = await cli(argsFor(url, '--json'), { env })
-    expect(stderr).toBe('')
-    expect(JSON.parse(stdout)).toEqual({
-      url: `${url}/`,
-      holds: true,
-      counts: { holds: ROWS.length - 8, fails: 0, skipped: 8 },
-      rows: ROWS.map((row) => expect.objectContaining({ id: row.id, ...describeRow(row, OWN_WIRE) })),
-    })
+test('--json is one object with every row', async () => {
+  const url = await sound()
+  const { code, stdout, stderr } = await cli(argsFor(url, '--json'), { env })
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(JSON.parse(stdout)).toEqual({
+    url: `${url}/`,
+    holds: true,
+    counts: { holds: ROWS.length - 8, fails: 0, skipped: 8 },
+    rows: ROWS.map((row) => expect.objectContaining({ id: row.id, ...describeRow(row, OWN_WIRE) })),
   })
 })
 
@@ -150,18 +157,15 @@ test('a header that no two answers share tells nothing of an account', async () 
     res.setHeader('X-Request-Id', randomUUID())
     next()
   }
-  const { url } = await listen(appOf({ ...soundParts(), before: [numbered] }))
-  expect((await cli(argsFor(url), { env })).code).toBe(0)
+  expect((await checkApp(appOf({ ...soundParts(), before: [numbered] }))).code).toBe(0)
 })
 
 test('it makes two failed logins at the account: no budget is spent by it', async () => {
-  const app = express()
   const throttle = createThrottle({ budgets: { pair: { points: 3, duration: '1h' } } })
-  app.use(tokenRouter({ ...routerParts(), throttle }))
-  const { url } = await listen(app)
+  const { url } = await listen(express().use(tokenRouter({ ...routerParts(), throttle })))
   const { stdout } = await cli(['check', url, '--email', email, '--json'], { env })
-  const { counts, rows } = JSON.parse(stdout)
-  expect(rows.filter(({ verdict }: { verdict: string }) => verdict === 'fails')).toEqual([])
+  const { counts } = JSON.parse(stdout)
+  expect(counts.fails).toBe(0)
   expect(counts.holds).toBeGreaterThan(20)
   // In the second run, the fourth failed login exceeds the limit, and the command says so.
   const again = await cli(['check', url, '--email', email], { env })
@@ -180,21 +184,18 @@ describe('values that cannot even be compared fail their rows, and are no crash'
     ['claims in claims', `${header}.${deep(20_000)}.AAAA`],
     ['an expiration', ACCOUNTS.alice.id],
   ])('%s', async (_what, authenticationToken) => {
-    const { url } = await listen(
-      appOf({ ...soundParts(), before: [alteringResult(() => ({ authenticationToken, expiration: odd }))] }),
-    )
-    const { code, stdout } = await cli(argsFor(url, '--json'), { env })
-    expect(code).toBe(1)
-    expect(JSON.parse(stdout).rows).toHaveLength(ROWS.length)
+    const before = [alteringResult(() => ({ authenticationToken, expiration: odd }))]
+    const { code, rows } = await checkApp(appOf({ ...soundParts(), before }))
+    expect({ code, rows: rows.length }).toEqual({ code: 1, rows: ROWS.length })
   })
 })
 
 test('a row that is to be skipped is not judged', async () => {
-  const { url } = await listen(appOf({ ...soundParts(), guards: [[], []] }))
-  expect((await cli(argsFor(url), { env })).code).toBe(1)
-  const { code, stdout } = await cli(argsFor(url, '--skip', 'guarded'), { env })
+  const unguarded = appOf({ ...soundParts(), guards: [[], []] })
+  expect((await checkApp(unguarded)).code).toBe(1)
+  const { code, rowOf } = await checkApp(unguarded, '--skip', 'guarded')
   expect(code).toBe(0)
-  expect(stdout).toMatch(/^skipped guarded .+\n +by --skip\n/m)
+  expect(rowOf('guarded')).toMatchObject({ verdict: 'skipped', detail: 'by --skip' })
 })
 
 test('without --guarded, what is about it is skipped', async () => {
@@ -207,7 +208,7 @@ test('without --guarded, what is about it is skipped', async () => {
 })
 
 describe('a refused login', () => {
-  const failing = async (path: string[], password: string) => {
+  test('with a wrong password, only one row fails, and few failed logins count', async () => {
     let refused = 0
     const counting: express.RequestHandler = (_req, res, next) => {
       res.on('finish', () => {
@@ -216,26 +217,17 @@ describe('a refused login', () => {
       next()
     }
     const { url } = await listen(appOf({ ...soundParts(), before: [counting] }))
-    const { stdout } = await cli([...argsFor(url, '--json'), ...path], { env: { CHECK_PASSWORD: password } })
-    const rows = JSON.parse(stdout).rows as { id: string; verdict: string; detail: string }[]
-    return { fails: rows.filter(({ verdict }) => verdict === 'fails'), refused }
-  }
-
-  test('with a wrong password, only one row fails, and few failed logins count', async () => {
-    const { fails, refused } = await failing([], 'mistyped')
-    expect(fails).toMatchObject([
-      { id: 'login', detail: 'the login gets 403, not 200. Are --email and the password right?' },
-    ])
+    const { fails } = await reportOn(url, [], { CHECK_PASSWORD: 'mistyped' })
+    const detail = 'the login gets 403, not 200. Are --email and the password right?'
+    expect(fails).toMatchObject([{ id: 'login', detail }])
     // The login, the two passwords that are wrong on purpose, and the unknown address.
     expect(refused).toBe(4)
   })
 
   test('with a wrong path, the first row says so', async () => {
-    const { fails } = await failing(['--path', '/login'], PASSWORD)
-    expect(fails[0]).toMatchObject({
-      id: 'login',
-      detail: 'the login gets 404, not 200. Are the URL and --path right?',
-    })
+    const { fails } = await reportOn(await sound(), ['--path', '/login'])
+    const detail = 'the login gets 404, not 200. Are the URL and --path right?'
+    expect(fails[0]).toMatchObject({ id: 'login', detail })
   })
 })
 
@@ -254,9 +246,8 @@ test.each([
   ['holds', { issuer: 'https://sandbox.example.com' }],
   ['fails', {}],
 ])('a CHECK_FOREIGN_TOKEN must be refused: %s for %j', async (verdict, options) => {
-  const foreign = { ...env, CHECK_FOREIGN_TOKEN: issued(options) }
-  const { stdout } = await cli(argsFor(await sound(), '--json'), { env: foreign })
-  expect(JSON.parse(stdout).rows).toContainEqual(expect.objectContaining({ id: 'foreign-token', verdict }))
+  const { rowOf } = await reportOn(await sound(), [], { ...env, CHECK_FOREIGN_TOKEN: issued(options) })
+  expect(rowOf('foreign-token')).toMatchObject({ verdict })
 })
 
 test.each([
@@ -281,16 +272,12 @@ test('an account of its own at the other environment', async () => {
   const there = soundParts(issuerOf({ issuer: 'https://sandbox.example.com' }))
   const bob = { ...ACCOUNTS.bob, passwordHash: 'plain:another password' }
   const { url } = await listen(appOf({ ...there, accounts: (email) => (email === bob.email ? bob : null) }))
-  const args = argsFor(await sound(), '--other', url, '--other-email', bob.email, '--json')
-  const other = { ...env, CHECK_OTHER_PASSWORD: 'another password' }
-  const rows = JSON.parse((await cli(args, { env: other })).stdout).rows as { id: string; verdict: string }[]
-  const verdicts = Object.fromEntries(rows.map(({ id, verdict }) => [id, verdict]))
-  expect(verdicts).toMatchObject({ 'foreign-token': 'holds', 'token-abroad': 'holds' })
-  const wrong = JSON.parse((await cli(args, { env })).stdout).rows as { id: string; verdict: string }[]
-  expect(wrong.find(({ id }) => id === 'foreign-token')).toMatchObject({
-    verdict: 'fails',
-    detail: 'the other environment gave no token',
-  })
+  const args = ['--other', url, '--other-email', bob.email]
+  const right = await reportOn(await sound(), args, { ...env, CHECK_OTHER_PASSWORD: 'another password' })
+  expect([right.rowOf('foreign-token'), right.rowOf('token-abroad')]).toMatchObject(Array(2).fill({ verdict: 'holds' }))
+  const wrong = await reportOn(await sound(), args)
+  const detail = 'the other environment gave no token'
+  expect(wrong.rowOf('foreign-token')).toMatchObject({ verdict: 'fails', detail })
 })
 
 describe('where nobody answers', () => {
@@ -321,9 +308,8 @@ describe('--max-time', () => {
       next()
     }
     const { guards, ...parts } = soundParts()
-    const { url } = await listen(appOf({ ...parts, guards: [[slow, ...guards[0]], guards[1]] }))
-    const { code, stdout } = await cli(argsFor(url, '--json'), { env })
-    const { holds, rows } = JSON.parse(stdout) as { holds: boolean; rows: { verdict: string; detail?: string }[] }
+    const app = appOf({ ...parts, guards: [[slow, ...guards[0]], guards[1]] })
+    const { code, holds, rows } = await checkApp(app)
     expect({ code, holds, rows: rows.length }).toEqual({ code: 1, holds: false, rows: ROWS.length })
     const late = rows.filter(({ detail }) => detail === 'not checked: the time of --max-time is over')
     expect(late.length).toBeGreaterThan(10)
@@ -349,28 +335,20 @@ describe('a request', () => {
   const send = sender({ timeout: 5000, sizeLimit: 1000, endsAt: Number.POSITIVE_INFINITY })
   const served = async (handler: express.RequestHandler) => new URL((await listen(express().use(handler))).url)
 
-  test('whose answer is too long is given up', async () => {
-    const url = await served((_req, res) => void res.send('x'.repeat(1001)))
-    expect(await rejectionOf(send(url))).toMatchObject({
-      message: 'no response: the response is longer than 1000 bytes',
-    })
-  })
-
-  test('whose answer breaks off is none', async () => {
-    const url = await served((_req, res) => {
-      res.setHeader('Content-Length', 10)
-      res.write('x', () => res.destroy())
-    })
-    expect(await rejectionOf(send(url))).toMatchObject({ message: expect.stringMatching(/^no response: /) })
-  })
-
-  test('that is answered with another protocol is not answered', async () => {
-    const url = await served((_req, res) => {
-      res.socket?.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n')
-    })
-    expect(await rejectionOf(send(url))).toMatchObject({
-      message: 'no response: 101, to speak another protocol',
-    })
+  test.each<[string, express.RequestHandler, string]>([
+    ['too long', (_req, res) => void res.send('x'.repeat(1001)), 'the response is longer than 1000 bytes'],
+    [
+      'of another protocol',
+      ({ socket }) => void socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'),
+      '101, to speak another protocol',
+    ],
+    [
+      'cut short',
+      (_req, res) => void res.setHeader('Content-Length', 10).write('x', () => res.destroy()),
+      'ECONNRESET',
+    ],
+  ])('gets no response when it is %s', async (_what, handler, message) => {
+    expect(await rejectionOf(send(await served(handler)))).toMatchObject({ message: `no response: ${message}` })
   })
 
   test('follows no redirect', async () => {
@@ -384,9 +362,6 @@ describe('a request', () => {
   })
 })
 
-test('the default paths are those of the package', async () => {
-  const { url } = await listen(express().use(tokenRouter(routerParts())))
-  const seen = await fetch(url + TOKEN_PATH, { method: 'GET' })
-  expect(seen.status).toBe(405)
+test('the default path is that of the package', async () => {
   expect((await cli(['check', '--help'])).stdout).toContain(`path of the token endpoint; default ${TOKEN_PATH}`)
 })

@@ -1,5 +1,5 @@
 import { guardedOperation, openApiDocument } from 'express-token-endpoint/openapi'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { documented } from '../../support/documents/documented.js'
 import {
   asJson,
@@ -28,7 +28,7 @@ function document() {
 describe.each(EXPRESS)('every answer is the documented one, on %s', async (_, express) => {
   const { authOf, createPasswords, createThrottle, jwksRouter, requireBearer, tokenRouter, ...fixtures } =
     await packageOn(express)
-  const { fastPasswords, forge, goodParts, makeIssuer, makeStore, signingKey } = fixtures
+  const { countingHasher, fastPasswords, forge, goodParts, makeIssuer, makeStore, signingKey } = fixtures
   const { check, expectAllSeen } = documented(document())
 
   type Router = Partial<Parameters<typeof tokenRouter>[0]>
@@ -64,14 +64,11 @@ describe.each(EXPRESS)('every answer is the documented one, on %s', async (_, ex
       'application/json': { headers: JSON_TYPE, body: GOOD_JSON },
       'application/x-www-form-urlencoded': { headers: FORM_TYPE, body: GOOD_FORM },
     }
-    it.each(Object.entries(BODIES))('200: %s', async (_type, sent) => {
-      expect((await login(await start(), sent)).status).toBe(200)
-    })
-
-    it('takes the media types that are documented', () => {
+    it('200: each media type that is documented', async () => {
       const { requestBody } = document().paths[TOKEN_PATH]?.post ?? {}
       expect(requestBody).toMatchObject({ required: true })
       expect(Object.keys((requestBody as { content: object }).content)).toEqual(Object.keys(BODIES))
+      for (const sent of Object.values(BODIES)) expect((await login(await start(), sent)).status).toBe(200)
     })
 
     it.each<[number, string, Sent]>([
@@ -79,16 +76,14 @@ describe.each(EXPRESS)('every answer is the documented one, on %s', async (_, ex
       [400, 'malformed JSON', { headers: JSON_TYPE, body: '{' }],
       [400, 'malformed form', { headers: FORM_TYPE, body: `${GOOD_FORM}&password=again` }],
       [403, 'wrong password', WRONG],
-      [403, 'wrong password, as a form', { headers: FORM_TYPE, body: `${GOOD_FORM}x` }],
       [413, 'a long body', asJson({ ...GOOD, filler: 'x'.repeat(10_240) })],
       [415, 'another type', { headers: { 'Content-Type': 'text/plain' }, body: GOOD_JSON }],
-      [415, 'no type', { body: GOOD_JSON }],
       [415, 'a form of another site', { headers: { ...FORM_TYPE, 'Sec-Fetch-Site': 'cross-site' }, body: GOOD_FORM }],
     ])('%i: %s', async (status, _what, sent) => {
       expect((await login(await start(), sent)).status).toBe(status)
     })
 
-    it.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('405: %s', async (method) => {
+    it.each(['GET', 'HEAD', 'OPTIONS'])('405: %s', async (method) => {
       expect((await login(await start(), { method })).status).toBe(405)
     })
 
@@ -100,25 +95,12 @@ describe.each(EXPRESS)('every answer is the documented one, on %s', async (_, ex
     })
 
     it('503: more than can be hashed', async () => {
-      let release = () => {}
-      let begun = () => {}
-      const hashing = new Promise<void>((resolve) => {
-        begun = resolve
-      })
-      const verify = () =>
-        new Promise<boolean>((resolve) => {
-          release = () => resolve(true)
-          begun()
-        })
-      const hasher = { accepts: () => true, verify, hash: () => 'hash' }
+      const hasher = { ...countingHasher(), verify: () => new Promise<never>(() => {}) }
       const passwords = createPasswords({ hashers: [hasher], concurrency: 1, queue: 0 })
       const port = await start({ passwords })
-      const first = login(port, asJson(GOOD))
-      onTestFinished(async () => void (await first))
-      await hashing
+      send(port, asJson(GOOD)).catch(() => {})
+      await vi.waitFor(() => expect(passwords.load().active).toBe(1))
       expect((await login(port, asJson(GOOD))).status).toBe(503)
-      release()
-      expect((await first).status).toBe(200)
     })
 
     it('503: the account store is down', async () => {
@@ -142,7 +124,6 @@ describe.each(EXPRESS)('every answer is the documented one, on %s', async (_, ex
       [401, 'a bad token', bearer('x.y.z')],
       [401, 'an expired token', bearer(forge(header, payload))],
       [403, 'a token without the scope', bearer(tokenWith([]))],
-      [403, 'a token without all the scopes', good, { scope: 'reports:read reports:write' }],
       [403, 'a token without any of the scopes', good, { anyScope: 'a b' }],
       [401, 'a token of an old sign-in', bearer(old), { signedInWithin: '5m' }],
       [503, 'the revocation check is down', good, { isRevoked: fail }],
@@ -172,7 +153,7 @@ describe.each(EXPRESS)('every answer is the documented one, on %s', async (_, ex
       expect((await keys({ method: 'HEAD' })).status).toBe(200)
     })
 
-    it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('405: %s', async (method) => {
+    it.each(['POST', 'OPTIONS'])('405: %s', async (method) => {
       expect((await keys({ method })).status).toBe(405)
     })
   })

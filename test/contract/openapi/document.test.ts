@@ -52,50 +52,19 @@ describe('openApiDocument', () => {
     )
   })
 
-  it('without options: the token call alone, where the specification has it', () => {
-    const { paths, components, info, servers, tags } = openApiDocument()
-    expect(tags).toEqual([{ name: 'Authentication', description: expect.any(String) }])
-    expect(Object.keys(paths)).toEqual([TOKEN_PATH])
-    expect(Object.keys(paths[TOKEN_PATH] ?? {})).toEqual(['post'])
-    expect(info).toEqual({ title: 'Token endpoint', version: 'v2013' })
-    expect(servers).toBeUndefined()
-    expect(Object.keys(components.schemas)).toEqual(['TokenCredentials', 'TokenResult', 'AuthProblem'])
-    expect(components.securitySchemes).toEqual({
-      bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: expect.any(String) },
-    })
-  })
-
-  it('says of the token call what the specification says', () => {
-    const { paths, components } = openApiDocument()
-    const { TokenCredentials, TokenResult } = components.schemas
-    expect(TokenCredentials).toMatchObject({ required: ['email', 'password'] })
-    expect(TokenResult).toMatchObject({
-      required: ['authenticationToken', 'expiration'],
-      additionalProperties: false,
-    })
-    const { responses, security, parameters } = paths[TOKEN_PATH]?.post ?? {}
-    expect([security, parameters]).toEqual([[], undefined])
-    expect(Object.keys(responses ?? {})).toEqual(['200', '400', '403', '405', '413', '415', '429', '503'])
-    expect(responses?.['403']).not.toHaveProperty('content')
-    expect(responses?.['405']).toMatchObject({ headers: { Allow: { required: true, schema: { enum: ['POST'] } } } })
-    for (const status of ['429', '503']) {
-      expect(responses?.[status]).toMatchObject({ headers: { 'Retry-After': { required: true } } })
-    }
-  })
-
-  it('has the guard’s answers as components, each that refuses a token with a challenge', () => {
-    const { responses } = openApiDocument({ path: false }).components
-    expect(Object.keys(responses)).toEqual(['Bearer400', 'Bearer401', 'Bearer403', 'Bearer503'])
-    for (const name of ['Bearer400', 'Bearer401', 'Bearer403']) {
-      expect(responses[name]).toMatchObject({ headers: { 'WWW-Authenticate': { required: true } } })
-    }
-    expect(responses['Bearer503']).toMatchObject({ headers: { 'Retry-After': { required: true } } })
-  })
-
-  it('for a service that only verifies: no token call', () => {
-    const { paths, tags, components } = openApiDocument({ path: false })
-    expect([paths, tags]).toEqual([{}, []])
-    expect(Object.keys(components.schemas)).toEqual(['AuthProblem'])
+  it.each<[OpenApiOptions, string[], string[]]>([
+    [{}, [TOKEN_PATH], ['TokenCredentials', 'TokenResult', 'AuthProblem']],
+    [{ jwks: false }, [TOKEN_PATH], ['TokenCredentials', 'TokenResult', 'AuthProblem']],
+    [{ jwks: true }, [TOKEN_PATH, KEYS_PATH], ['TokenCredentials', 'TokenResult', 'TokenKeySet', 'AuthProblem']],
+    [{ jwks: '/keys', path: false }, ['/keys'], ['TokenKeySet', 'AuthProblem']],
+    [{ path: false }, [], ['AuthProblem']],
+  ])('%j: has the paths %j, with their schemas', (options, paths, schemas) => {
+    const document = openApiDocument(options)
+    expect(Object.keys(document.paths)).toEqual(paths)
+    expect(Object.keys(document.components.schemas)).toEqual(schemas)
+    expect(document.tags.map(({ name }) => name)).toEqual(paths.length > 0 ? ['Authentication'] : [])
+    expect(document.info).toEqual({ title: 'Token endpoint', version: 'v2013' })
+    expect(document.servers).toBeUndefined()
   })
 
   it.each<[string, OpenApiOptions, object]>([
@@ -134,14 +103,6 @@ describe('openApiDocument', () => {
     Object.assign(document.info, { license: { name: 'MIT', identifier: 'MIT' }, contact: { name: 'We' } })
     await expectValid(document)
     expect(await complaintsOf(document)).toEqual([])
-  })
-
-  it('has the public keys where they are', () => {
-    expect(Object.keys(openApiDocument({ jwks: true }).paths)).toEqual([TOKEN_PATH, KEYS_PATH])
-    const { paths, tags, components } = openApiDocument({ jwks: '/keys', path: false })
-    expect([Object.keys(paths), tags]).toEqual([['/keys'], [expect.objectContaining({ name: 'Authentication' })]])
-    expect(Object.keys(components.schemas)).toEqual(['TokenKeySet', 'AuthProblem'])
-    expect(Object.keys(openApiDocument({ jwks: false }).paths)).toEqual([TOKEN_PATH])
   })
 
   it('leaves the slash at the end of a server out: paths begin with one', () => {
@@ -255,7 +216,7 @@ describe('guardedOperation', () => {
     expect(guardedOperation(OK, { optional: true }).security).toEqual([{}, { bearer: [] }])
   })
 
-  it('an answer of the operation’s own stays', () => {
+  it('a response of the operation stays', () => {
     const responses = { 400: { description: 'Mine.' } }
     expect(guardedOperation({ responses }).responses['400']).toEqual({ description: 'Mine.' })
   })

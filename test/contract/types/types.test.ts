@@ -52,9 +52,7 @@ function problems(files: readonly string[], options: ts.CompilerOptions): string
 // With the strictest options `npm run typecheck` reads the first two as well; what a host declares, all others would see.
 it.each([
   ['options and requests, under strict', ['options.ts', 'request.ts'], strict],
-  ['a host with Passport and users of its own, under strict', ['hosts/own-user.ts'], strict],
   ['a host with Passport and users of its own, under the strictest options', ['hosts/own-user.ts'], strictest],
-  ['a host whose users are its accounts, under strict', ['hosts/account-user.ts'], strict],
   ['a host with express-oauth2-jwt-bearer, under the strictest options', ['hosts/other-bearer.ts'], strictest],
   ['a host with its own req.auth, under the strictest options', ['hosts/own-auth.ts'], strictest],
 ])('the compiler takes what is right, and nothing that is marked as wrong: %s', (_, files, options) => {
@@ -88,13 +86,7 @@ it.each([
   await writeFile(user, `${passport}\n${declaration}`)
   await writeFile(reads, READS_USER)
   expect(problems([user, reads], options)).toEqual([])
-  if (passport) return
   // Passport's types would declare it too.
-  expect(
-    ts
-      .createProgram([user, reads], { ...options, paths })
-      .getSourceFiles()
-      .map(({ fileName }) => fileName),
-  ).toEqual(expect.not.arrayContaining([expect.stringContaining('@types/passport')]))
+  if (passport) return
   expect(problems([reads], options)).toContainEqual(expect.stringContaining("Property 'user' does not exist"))
 })
