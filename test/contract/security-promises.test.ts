@@ -1,13 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
 import express from 'express'
 import {
-  type AuthError,
   type AuthEvent,
   argon2id,
-  createPasswords,
   createThrottle,
   createTokenVerifier,
   memoryAccounts,
@@ -32,7 +29,7 @@ import {
   makeStore,
 } from '../support/fixtures.js'
 import { sendEndlessly } from '../support/host.js'
-import { bearer, client, flood, listen, sendBytes, TOKEN_PATH } from '../support/http.js'
+import { bearer, client, flood, listen, login, sendBytes, TOKEN_PATH } from '../support/http.js'
 
 const FILE = fileURLToPath(new URL('../../docs/explanation/security.md', import.meta.url))
 const TEXT = readFileSync(FILE, 'utf8').replace(/\n {2,}/g, ' ')
@@ -45,38 +42,12 @@ function numbers(sentence: RegExp): number[] {
   return (found[0] as RegExpMatchArray).slice(1).map((text) => Number(text.replaceAll(',', '')))
 }
 
-const stuck = { ...countingHasher(), verify: () => new Promise<never>(() => {}) }
-const code = (error: AuthError) => error.code
-
 describe('the page on security promises', () => {
   it('a number for each limit, and no limit without a test here', () => {
     const sentences = PROMISED.split(/(?<=[.:])\s+|^- /m).filter((sentence) =>
       /at most|limited to|longer than/.test(sentence),
     )
     expect(sentences.filter((sentence) => !/\d|half of a password/.test(sentence))).toEqual([])
-  })
-
-  it('guesses: pair, network, account', async () => {
-    const [pair, minutes, network, , account] = numbers(
-      /limited to (\d+) in (\d+) minutes for one account and one client network, (\d+) in (an hour) for one client network, and (\d+) in an hour for one account/,
-    ) as [number, number, number, number, number]
-    vi.useFakeTimers({ toFake: ['performance'] })
-    vi.advanceTimersByTime(1000)
-    onTestFinished(() => void vi.useRealTimers())
-    /** Returns the number of logins before the first refusal, and the minutes until the next login. */
-    async function count(of: (i: number) => [email: string, address: string]) {
-      const { spend } = createThrottle()
-      for (let i = 0; ; i++) {
-        const refusal: AuthError | undefined = await spend(...of(i), () => {}).then(
-          ({ failed }) => failed?.() as undefined,
-          (error) => error,
-        )
-        if (refusal) return [i, Number(refusal.headers['Retry-After']) / 60]
-      }
-    }
-    expect(await count(() => ['a@example.com', '192.0.2.1'])).toEqual([pair, minutes])
-    expect(await count((i) => [`${i}@example.com`, '192.0.2.1'])).toEqual([network, 60])
-    expect(await count((i) => ['a@example.com', `192.0.2.${i}`])).toEqual([account, 60])
   })
 
   it('only failed logins cause 429, with the rest of the window', async () => {
@@ -86,24 +57,18 @@ describe('the page on security promises', () => {
     onTestFinished(() => void vi.useRealTimers())
     const { attempt, spend } = createThrottle()
     const login = ['a@example.com', '192.0.2.1', () => {}] as const
+    const refusedFor = (code: string, seconds: number) =>
+      expect(spend(...login)).rejects.toMatchObject({ code, headers: { 'Retry-After': String(seconds) } })
     const pending = await Promise.all(Array.from({ length: 10 }, () => spend(...login)))
     expect(attempt(...login).begin()).toBe(false)
-    const short = { code: 'overloaded', headers: { 'Retry-After': '1' } }
-    await expect(spend(...login)).rejects.toMatchObject(short)
+    await refusedFor('overloaded', 1)
     for (const [i, { failed, giveBack }] of pending.entries()) await (i < 9 ? failed?.() : giveBack())
     vi.advanceTimersByTime(60_000)
     await (await spend(...login)).failed?.()
-    for (const [left, pass] of [
-      [840, 420_000],
-      [420, 419_000],
-      [1, 1001],
-    ] as const) {
-      await expect(spend(...login)).rejects.toMatchObject({
-        code: 'too_many_attempts',
-        headers: { 'Retry-After': String(left) },
-      })
-      vi.advanceTimersByTime(pass)
-    }
+    await refusedFor('too_many_attempts', 840)
+    vi.advanceTimersByTime(839_000)
+    await refusedFor('too_many_attempts', 1)
+    vi.advanceTimersByTime(1001)
     expect(attempt(...login).begin()).toBe(true)
   })
 
@@ -116,11 +81,7 @@ describe('the page on security promises', () => {
     const body = `email=${ACCOUNTS.alice.email}&password=x`
     expect(statuses(await flood(port, 110, () => ({ headers, body }), 10))).toEqual({ 415: 110 })
     expect(hasher.asked).toEqual([])
-    const json = {
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ email: 'a', password: 'x' }),
-    }
-    expect((await client(port)(json)).status).toBe(403)
+    expect((await client(port)(login('a', 'x'))).status).toBe(403)
   })
 
   it('a body: read after the limit of its network, parsed in a turn, with few fields', async () => {
@@ -137,14 +98,10 @@ describe('the page on security promises', () => {
       .use('/limited', tokenRouter({ ...shared, throttle: createThrottle(limits) }))
       .use('/free', tokenRouter({ ...shared, throttle: false }))
     const { port } = await listen(app)
-    const login = (mount: string) => ({
-      path: `${mount}${TOKEN_PATH}`,
-      headers: { 'Content-Type': 'application/json' },
-      body: '{"email":"a","password":"x"}',
-    })
-    expect((await client(port)(login('/limited'))).status).toBe(403)
+    const at = (mount: string) => login('a', 'x', undefined, mount + TOKEN_PATH)
+    expect((await client(port)(at('/limited'))).status).toBe(403)
     parsed.mockClear()
-    expect(statuses(await flood(port, 50, () => login('/limited'), 1))).toEqual({ 429: 50 })
+    expect(statuses(await flood(port, 50, () => at('/limited'), 1))).toEqual({ 429: 50 })
     expect(parsed).not.toHaveBeenCalled()
     const turns = new Map<number, number>()
     let turn = 0
@@ -158,7 +115,7 @@ describe('the page on security promises', () => {
       if (text.startsWith('{')) turns.set(turn, (turns.get(turn) ?? 0) + 1)
       return parse(text)
     })
-    expect(statuses(await flood(port, 48, () => login('/free'), 3))).toEqual({ 403: 48 })
+    expect(statuses(await flood(port, 48, () => at('/free'), 3))).toEqual({ 403: 48 })
     expect([...turns.values()].reduce((sum, count) => sum + count)).toBe(48)
     // The event loop may turn twice between two counts of this test.
     expect(Math.max(...turns.values())).toBeLessThanOrEqual(2 * 8)
@@ -178,54 +135,9 @@ describe('the page on security promises', () => {
     const accounts = () => ({ id: 'acc-1', passwordHash: hash(1_048_576, 64) })
     const router = tokenRouter({ tokens: makeIssuer(), accounts, onEvent: (event) => void events.push(event) })
     const { port } = await listen(express().use(router))
-    const body = JSON.stringify({ email: 'a', password: 'x' })
-    expect((await client(port)({ headers: { 'Content-Type': 'application/json' }, body })).status).toBe(503)
+    expect((await client(port)(login('a', 'x'))).status).toBe(503)
     expect(events).toMatchObject([{ type: 'dependency.failed', dependency: 'passwords', accountId: 'acc-1' }])
     expect(inspect(events)).not.toMatch(/1048576|c29tZXNhbHQ/)
-  })
-
-  it('hashing', async () => {
-    const [most, inTurn] = numbers(
-      /at most (\d+) passwords are hashed at a time, and at most one for each core. (\d+) logins continue in one turn of the event loop/,
-    ) as [number, number]
-    expect(inTurn).toBe(8)
-    const passwords = createPasswords({ hashers: [stuck] })
-    for (let i = 0; i < 10; i++) void passwords.verify('x', 'plain:x')
-    await settled()
-    expect(passwords.load().active).toBe(Math.min(most, availableParallelism()))
-  })
-
-  it('logins that wait: in total, of one network, of one connection', async () => {
-    const [total, places, ofConnection] = numbers(
-      /At most ([\d,]+) logins wait\. (\d+) for each hashing thread already look up their account\. Half of the others may come from one client network, and (\d+) from one connection/,
-    ) as [number, number, number]
-    /** Returns the number of waiting logins, without those that run or look up their account. */
-    async function count(of: (i: number) => { network: string; connection: object }) {
-      const passwords = createPasswords({ hashers: [stuck], concurrency: 1 })
-      const refused: string[] = []
-      for (let i = 0; i < places; i++) await passwords.reserve({ source: { network: `first ${i}`, connection: {} } })
-      for (let i = 0; i < 1200; i++)
-        void passwords.reserve({ source: of(i) }).catch((error) => refused.push(code(error)))
-      await settled()
-      expect(new Set(refused)).toEqual(new Set(['overloaded']))
-      return 1200 - refused.length
-    }
-    const connection = {}
-    const all = await count((i) => ({ network: `${i}`, connection: {} }))
-    // One login runs, and all others with a queue slot wait too.
-    expect(all + places - 1).toBe(total)
-    const network = await count(() => ({ network: 'one', connection: {} }))
-    expect(network).toBe(Math.ceil(all / 2))
-    const one = await createPasswords({ hashers: [stuck], concurrency: 1 })
-    for (let i = 0; i < 32; i++) await one.reserve({ source: { network: 'first', connection: {} } })
-    let refused = 0
-    const ask = () => void one.reserve({ source: { network: 'one', connection } }).catch(() => refused++)
-    for (let i = 0; i < ofConnection; i++) ask()
-    await settled()
-    expect(refused).toBe(0)
-    ask()
-    await settled()
-    expect(refused).toBe(ofConnection + 1)
   })
 
   it('token calls that wait for a turn: in total, of one network, of one connection', () => {
@@ -238,60 +150,14 @@ describe('the page on security promises', () => {
     )
   })
 
-  it('the wait of a login', async () => {
-    const [seconds] = numbers(/A login whose password check does not begin within (\d+) s gets `503`/) as [number]
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
-    onTestFinished(() => void vi.useRealTimers())
-    const passwords = createPasswords({ hashers: [stuck], concurrency: 1 })
-    void passwords.verify('x', 'plain:x')
-    const app = express().use(tokenRouter({ tokens: makeIssuer(), accounts: makeStore(), passwords }))
-    const { port } = await listen(app)
-    const body = JSON.stringify({ email: ACCOUNTS.alice.email, password: 'x' })
-    let answers: Awaited<ReturnType<typeof flood>> | undefined
-    void flood(port, 1, () => ({ headers: { 'Content-Type': 'application/json' }, body }), 1).then((all) => {
-      answers = all
-    })
-    while (passwords.load().waiting === 0) await settled()
-    await vi.advanceTimersByTimeAsync(seconds * 1000 - 1)
-    await settled()
-    expect(answers).toBeUndefined()
-    await vi.advanceTimersByTimeAsync(1)
-    while (!answers) await settled()
-    expect(statuses(answers)).toEqual({ 503: 1 })
-  })
-
   it('tokens that wait to be verified: in a turn, in total, of one network, of one connection', async () => {
     const waitForTurn = createTurnQueue(GUARDED_REQUESTS)
     const [inTurn, total, ofNetwork, ofConnection] = numbers(
       /: (\d+) other tokens are verified in one turn of the event loop\. At most ([\d,]+) requests wait for that: ([\d,]+) of one client network and (\d+) of one connection/,
     ) as [number, number, number, number]
-    async function count(of: (i: number) => { network: string; connection: object }, length = 5000) {
-      let waited = 0
-      await new Promise(setImmediate)
-      await new Promise(setImmediate)
-      const atOnce: number[] = []
-      const all = Array.from({ length }, (_, i) => {
-        const turn = waitForTurn(() => of(i))
-        if (!turn) return atOnce.push(i)
-        return turn.then(
-          () => ++waited,
-          () => {},
-        )
-      })
-      await new Promise(setImmediate)
-      const first = waited
-      await Promise.all(all)
-      return [atOnce.length, first, waited]
-    }
-    const connection = {}
-    expect(await count((i) => ({ network: `${i}`, connection: {} }))).toEqual([inTurn, inTurn, total])
-    expect(await count(() => ({ network: 'one', connection: {} }))).toEqual([inTurn, inTurn, ofNetwork])
-    expect(await count(() => ({ network: 'one', connection }), inTurn + ofConnection)).toEqual([
-      inTurn,
-      inTurn,
-      ofConnection,
-    ])
-    expect(await count(() => ({ network: 'one', connection }), inTurn + ofConnection + 1)).toEqual([inTurn, 0, 0])
+    expect(GUARDED_REQUESTS).toEqual({ total, perNetwork: ofNetwork, perConnection: ofConnection })
+    const waits = Array.from({ length: inTurn + 1 }, (_, i) => waitForTurn(() => ({ network: `${i}`, connection: {} })))
+    expect(waits.map((turn) => turn !== undefined)).toEqual([...Array(inTurn).fill(false), true])
   })
 
   it('an unread body after a refusal', async () => {
@@ -332,11 +198,7 @@ describe('the page on security promises', () => {
     const app = express().use(tokenRouter({ tokens: makeIssuer(), accounts, passwords: fastPasswords() }))
     const { port } = await listen(app)
     const emails = [email, email + 1].map((length) => 'a'.repeat(length))
-    const login = (i: number) => ({
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ email: emails[i], password: 'x' }),
-    })
-    expect(statuses(await flood(port, 2, login, 1))).toEqual({ 403: 2 })
+    expect(statuses(await flood(port, 2, (i) => login(emails[i] ?? '', 'x'), 1))).toEqual({ 403: 2 })
     expect(asked).toEqual([emails[0]])
     const { clientNetwork } = await import('../../src/accounts/throttle/client-network.js')
     const zone = (length: number) => `fe80::1%${'e'.repeat(length - 8)}`

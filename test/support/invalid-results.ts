@@ -24,34 +24,24 @@ export const FAILURES: readonly [does: string, run: () => unknown][] = [
   ['returns a thenable that hangs', () => Object.defineProperty({}, 'then', { value: () => {} })],
 ]
 
+const ID = '"id" must be a non-empty string'
+const HASH = '"passwordHash" must be a string, or null'
+const VALID_AFTER = '"tokensValidAfter" must be a valid Date'
+const LIFETIME = 'account: "lifetime" must be a number of seconds or a string'
+
 /** Values that are not an account, with the message of the error. `findByEmail` and `findById` must not return them. */
 export const INVALID_ACCOUNTS: readonly [name: string, value: unknown, says: string][] = [
-  ['false', false, 'must be an object'],
-  ['true', true, 'must be an object'],
-  ['zero', 0, 'must be an object'],
-  ['a number', 1, 'must be an object'],
-  ['an empty text', '', 'must be an object'],
-  ['an id', 'acc-1', 'must be an object'],
-  ['rows', [alice], 'must be an object'],
-  ['no rows', [], 'must be an object'],
-  ['a function', () => alice, 'must be an object'],
-  ['an empty object', {}, '"id" must be a non-empty string'],
-  ['an account without id', { passwordHash: 'plain:x' }, '"id" must be a non-empty string'],
-  ['an undefined id', { ...alice, id: undefined }, '"id" must be a non-empty string'],
-  ['an empty id', { ...alice, id: '' }, '"id" must be a non-empty string'],
-  ['a number as id', { ...alice, id: 1 }, '"id" must be a non-empty string'],
-  ['an object as id', { ...alice, id: { toString: () => 'acc-1' } }, '"id" must be a non-empty string'],
-  [
-    'an account without passwordHash',
-    { id: 'acc-1', password_hash: 'plain:x' },
-    '"passwordHash" must be a string, or null',
-  ],
-  ['an undefined passwordHash', { ...alice, passwordHash: undefined }, '"passwordHash" must be a string, or null'],
-  [
-    'a passwordHash of bytes',
-    { ...alice, passwordHash: Buffer.from('plain:x') },
-    '"passwordHash" must be a string, or null',
-  ],
+  ...[false, true, 0, 1, '', 'acc-1', [alice], [], () => alice].map((value): [string, unknown, string] => {
+    return [`the ${typeof value} ${JSON.stringify(value)}`, value, 'must be an object']
+  }),
+  ['an empty object', {}, ID],
+  ['an undefined id', { ...alice, id: undefined }, ID],
+  ['an empty id', { ...alice, id: '' }, ID],
+  ['a number as id', { ...alice, id: 1 }, ID],
+  ['an object as id', { ...alice, id: { toString: () => 'acc-1' } }, ID],
+  ['an account without passwordHash', { id: 'acc-1', password_hash: 'plain:x' }, HASH],
+  ['an undefined passwordHash', { ...alice, passwordHash: undefined }, HASH],
+  ['a passwordHash of bytes', { ...alice, passwordHash: Buffer.from('plain:x') }, HASH],
   ['0 as disabled', { ...alice, disabled: 0 }, '"disabled" must be a boolean'],
   ['1 as disabled', { ...alice, disabled: 1 }, '"disabled" must be a boolean'],
   ['a text as disabled', { ...alice, disabled: 'false' }, '"disabled" must be a boolean'],
@@ -59,20 +49,12 @@ export const INVALID_ACCOUNTS: readonly [name: string, value: unknown, says: str
   ['a scope with a space', { ...alice, scopes: ['a b'] }, '"scopes" must be an array of scope tokens'],
   ['a JSON text as claims', { ...alice, claims: '{}' }, '"claims" must be an object'],
   ['an array as claims', { ...alice, claims: ['x'] }, '"claims" must be an object'],
-  [
-    'a text as tokensValidAfter',
-    { ...alice, tokensValidAfter: '2026-03-01' },
-    '"tokensValidAfter" must be a valid Date',
-  ],
-  ['a number as tokensValidAfter', { ...alice, tokensValidAfter: 0 }, '"tokensValidAfter" must be a valid Date'],
-  ['an invalid Date', { ...alice, tokensValidAfter: new Date('x') }, '"tokensValidAfter" must be a valid Date'],
-  [
-    'a lifetime below a second',
-    { ...alice, lifetime: 0 },
-    'account: "lifetime" must be a number of seconds or a string',
-  ],
-  ['a lifetime without a unit', { ...alice, lifetime: '600' }, 'account: "lifetime" must be'],
-  ['a lifetime above a year', { ...alice, lifetime: '367 days' }, 'account: "lifetime" must be'],
+  ['a text as tokensValidAfter', { ...alice, tokensValidAfter: '2026-03-01' }, VALID_AFTER],
+  ['a number as tokensValidAfter', { ...alice, tokensValidAfter: 0 }, VALID_AFTER],
+  ['an invalid Date', { ...alice, tokensValidAfter: new Date('x') }, VALID_AFTER],
+  ['a lifetime below a second', { ...alice, lifetime: 0 }, LIFETIME],
+  ['a lifetime without a unit', { ...alice, lifetime: '600' }, LIFETIME],
+  ['a lifetime above a year', { ...alice, lifetime: '367 days' }, LIFETIME],
 ]
 
 const THROWING_MEMBER: [name: string, value: unknown] = [
@@ -93,21 +75,20 @@ const INVALID_LOGINS: [name: string, value: unknown][] = [
 ]
 
 /** Results of a revocation check that are neither true nor false. */
-const INVALID_REVOCATIONS: [name: string, value: unknown][] = [
+const INVALID_REVOCATIONS = [
   undefined,
   null,
   0,
   1,
   '',
   'false',
-  'no',
   {},
   { revoked: false },
   [],
   Number.NaN,
   0n,
   Object(false),
-].map((value) => [`the ${typeof value} ${JSON.stringify(`${value}`)}`, value])
+].map((value): [name: string, value: unknown] => [`the ${typeof value} ${JSON.stringify(`${value}`)}`, value])
 
 /** Results of a password check that are not true. Each must refuse the login. */
 export const NOT_TRUE: readonly unknown[] = [1, 'true', 'yes', {}, [[]], null, undefined, Object(true)]

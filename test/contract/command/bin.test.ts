@@ -29,10 +29,6 @@ const program = fileURLToPath(new URL(bin['express-token-endpoint'], root))
 const run = (args: readonly string[], env: Env = {}, input = '') =>
   finish(launch(process.execPath, [program, ...args], env), input)
 
-test('is built, and says what runs it', () => {
-  expect(readFileSync(program, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/)
-})
-
 test('of the example app every row holds: two APIs, and another environment', async () => {
   const [dataDir, otherDir] = [await tempDir(), await tempDir()]
   const { url, reporting } = await startBoth({ DATA_DIR: dataDir })
@@ -98,13 +94,6 @@ describe.skipIf(NO_TERMINAL)('on a terminal', () => {
     expect(code).toBe(0)
     const [, hash = ''] = /^Password: \r\nRepeat the password: \r\n(\$argon2id\S+)\r\n$/.exec(shown) ?? []
     expect(await createPasswords().verify('correct horse', hash)).toBe(true)
-  })
-
-  test('hash refuses two that differ', async () => {
-    const { code, shown } = await typing(['hash'], ['correct horse', 'correct hearse'])
-    expect(code).toBe(1)
-    expect(shown).toMatch(/The two passwords differ\r\n$/)
-    expect(shown).not.toContain('correct')
   })
 
   /** Runs `hash`, then prints the state of the terminal. */

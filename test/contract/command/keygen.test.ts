@@ -3,7 +3,7 @@ import fs, { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFile
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Algorithm, createTokenIssuer, createTokenVerifier } from 'express-token-endpoint'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { publicPath } from '../../../src/cli/keygen/key-files.js'
 import { cli } from '../../support/cli.js'
 import { ALGORITHMS, ISSUER } from '../../support/fixtures.js'
@@ -27,15 +27,7 @@ const keyOf = (alg: Algorithm, field: 'secret' | 'privateKey' | 'publicKey', tex
 const kidIn = (stderr: string) => /, kid (\S+)\n$/.exec(stderr)?.[1]
 
 describe('what it makes is taken as it is', () => {
-  test.each(
-    pairs.flatMap(
-      (alg) =>
-        [
-          [alg, 'pem'],
-          [alg, 'jwk'],
-        ] as const,
-    ),
-  )('%s, %s', async (alg, format) => {
+  test.each(pairs.flatMap((alg) => [[alg, 'pem'] as const, [alg, 'jwk'] as const]))('%s, %s', async (alg, format) => {
     const [out, shown] = [join(tempDir(), 'key'), join(tempDir(), 'public')]
     const ran = await cli(['keygen', '--alg', alg, '--format', format, '--out', out, '--public', shown])
     expect(ran).toMatchObject({ code: 0, stdout: '' })
@@ -72,10 +64,6 @@ test('without options it is ES256, in PEM', async () => {
   expect(createPrivateKey(stdout).asymmetricKeyDetails).toMatchObject({ namedCurve: 'prime256v1' })
 })
 
-test('an algorithm may be written in small letters', async () => {
-  expect((await cli(['keygen', '--alg', 'hs256'])).stderr).toMatch(/^HS256, kid /)
-})
-
 test.each([
   [[], 3072],
   [['--bits', '2048'], 2048],
@@ -84,8 +72,9 @@ test.each([
   expect(createPrivateKey(stdout).asymmetricKeyDetails).toMatchObject({ modulusLength: bits, publicExponent: 65_537n })
 })
 
-test('two keys are two keys', async () => {
-  const [one, two] = [await cli(['keygen', '--alg', 'HS256']), await cli(['keygen', '--alg', 'HS256'])]
+test('two keys are two keys, and an algorithm may be written in small letters', async () => {
+  const [one, two] = [await cli(['keygen', '--alg', 'HS256']), await cli(['keygen', '--alg', 'hs256'])]
+  expect(two.stderr).toMatch(/^HS256, kid /)
   expect(one.stdout).not.toBe(two.stdout)
 })
 
@@ -108,39 +97,33 @@ test.each([
   expect(publicPath(out).replace(/^\.\//, '')).toBe(shown)
 })
 
-describe('no file is written over', () => {
-  test.each(['key.pem', 'key.pub.pem'])('%s', async (name) => {
-    const dir = tempDir()
-    writeFileSync(join(dir, name), 'precious')
-    const { code, stdout, stderr } = await cli(['keygen', '--out', join(dir, 'key.pem')])
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toBe(
-      `express-token-endpoint: ${join(dir, name)} exists already, and is not overwritten. Choose another name, or move the file\n`,
-    )
-    // One file of a pair is useless, so none is left.
-    expect(readdirSync(dir)).toEqual([name])
-    expect(read(join(dir, name))).toBe('precious')
-  })
+test.each(['key.pem', 'key.pub.pem'])('no file is written over: %s', async (name) => {
+  const dir = tempDir()
+  writeFileSync(join(dir, name), 'precious')
+  const said = `${join(dir, name)} exists already, and is not overwritten. Choose another name, or move the file`
+  const ran = await cli(['keygen', '--out', join(dir, 'key.pem')])
+  expect(ran).toEqual({ code: 1, stdout: '', stderr: `express-token-endpoint: ${said}\n` })
+  // One file of a pair is useless, so none is left.
+  expect(readdirSync(dir)).toEqual([name])
+  expect(read(join(dir, name))).toBe('precious')
 })
 
 test.each([1, 2])('of a disk that is full at file %i nothing is left behind', async (at) => {
   const dir = tempDir()
   const { writeSync } = fs
-  let files = 0
-  fs.writeSync = ((...given: Parameters<typeof writeSync>) => {
-    if (++files === at) throw new Error('ENOSPC: no space left on device, write')
-    return writeSync(...given)
-  }) as typeof writeSync
-  const ran = await cli(['keygen', '--out', join(dir, 'key.pem')]).finally(() => {
-    fs.writeSync = writeSync
+  const write = vi.spyOn(fs, 'writeSync')
+  onTestFinished(() => write.mockRestore())
+  if (at === 2) write.mockImplementationOnce(writeSync)
+  write.mockImplementationOnce(() => {
+    throw new Error('ENOSPC: no space left on device, write')
   })
+  const ran = await cli(['keygen', '--out', join(dir, 'key.pem')])
   const stderr = 'express-token-endpoint: ENOSPC: no space left on device, write\n'
   expect(ran).toEqual({ code: 1, stdout: '', stderr })
   expect(readdirSync(dir)).toEqual([])
 })
 
 test('a folder that is not there is told in one line', async () => {
-  const { code, stderr } = await cli(['keygen', '--out', '/nowhere/key.pem'])
-  expect(code).toBe(1)
-  expect(stderr).toBe('express-token-endpoint: /nowhere/key.pem cannot be written: its folder does not exist\n')
+  const stderr = 'express-token-endpoint: /nowhere/key.pem cannot be written: its folder does not exist\n'
+  expect(await cli(['keygen', '--out', '/nowhere/key.pem'])).toEqual({ code: 1, stdout: '', stderr })
 })

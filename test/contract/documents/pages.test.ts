@@ -68,22 +68,13 @@ describe('each block of TypeScript or JavaScript', () => {
   })
 })
 
-describe('the README', () => {
+it('the README shows code that runs, the commands for a clone, and links to twenty tasks', () => {
   const lines = readme.text.split('\n')
-
-  it('shows a block that runs within its first thirty lines', () => {
-    expect(lines.slice(0, 30)).toContain('```js')
-  })
-
-  it('has the two commands for a clone within its first hundred lines', () => {
-    const top = lines.slice(0, 100).join('\n')
-    expect(top).toMatch(/^npm ci && npm start/m)
-    expect(top).toMatch(/^npm cit/m)
-  })
-
-  it('links twenty tasks to their pages', () => {
-    const rows = readme.tableIn('## Documentation')
-    expect(rows).toHaveLength(20)
-    for (const row of rows) expect(row[1], row[0]).toMatch(/^\[[^\]]+\]\(docs\/[^)]+\)$/)
-  })
+  expect(lines.slice(0, 30)).toContain('```js')
+  const top = lines.slice(0, 100).join('\n')
+  expect(top).toMatch(/^npm ci && npm start/m)
+  expect(top).toMatch(/^npm cit/m)
+  const rows = readme.tableIn('## Documentation')
+  expect(rows).toHaveLength(20)
+  for (const row of rows) expect(row[1], row[0]).toMatch(/^\[[^\]]+\]\(docs\/[^)]+\)$/)
 })

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { documents, filesBelow, root } from '../../support/documents/repository.js'
 
 /** Paths that the reader or a command creates. */
@@ -20,14 +20,9 @@ const sourceOf = (path: string) =>
 
 const exists = (path: string) => existsSync(root + path) || existsSync(root + sourceOf(path))
 
-interface Block {
-  language: string
-  text: string
-}
-
 /** Splits a document into its text and its code blocks. */
-function split(source: string): { text: string; blocks: Block[] } {
-  const blocks: Block[] = []
+function split(source: string) {
+  const blocks: { language: string; text: string }[] = []
   const text = source.replace(/^```(\S*)\n([\s\S]*?)^```$/gm, (_, language: string, block: string) => {
     blocks.push({ language, text: block })
     return ''
@@ -65,42 +60,23 @@ const missingScripts = (source: string) =>
     .map(([, name = '']) => name)
     .filter((name) => !(name in scripts))
 
-describe('a path in a document', () => {
-  it.each<[string, string, string[]]>([
-    ['a file', 'see `src/index.ts` and `test/support`', []],
-    ['a compiled file', '`node example-app/dist/main.js`', []],
-    ['a file beside the document', '`README.md`, [security](.github/SECURITY.md)', []],
-    ['a file that is not there', 'see `src/nothing.ts`', ['src/nothing.ts']],
-    ['a name without its folder', 'see `login.ts`', ['login.ts']],
-    ['a link to nothing', '[x](docs/nothing.md#a)', ['docs/nothing.md']],
-    ['a command', '```sh\nnpx vitest run test/nothing.test.ts\n```', ['test/nothing.test.ts']],
-    ['code of a host', "```ts\nimport './nothing.js'\n```", []],
-    ['no path', '`https://api.example.com/src/x.ts`, `GET /docs`, `a.b`', []],
-  ])('%s', (_, source, missing) => {
-    expect(missingPaths('README.md', source)).toEqual(missing)
-  })
-
-  it('may be relative to the folder of the document', () => {
-    expect(missingPaths('test/README.md', '`support/http.ts`, `vitest.config.ts`')).toEqual([])
-  })
-
-  it('may be only a name in the map of a folder', () => {
-    const map = 'see `http-client.mjs`, `nothing.ts`\n```\nrunner/  counts.mjs gone.mjs\n```\n'
-    expect(missingPaths('test/README.md', map)).toEqual(['nothing.ts', 'gone.mjs'])
-  })
-
-  it('may not name an npm script that does not exist', () => {
-    expect(missingScripts('`npm run build`, `npm run nothing`')).toEqual(['nothing'])
-  })
+it.each<[document: string, source: string, missing: string[]]>([
+  [
+    'README.md',
+    'see `src/index.ts`, `test/support`, `node example-app/dist/main.js`, [security](.github/SECURITY.md), `GET /docs`, `a.b`',
+    [],
+  ],
+  ['README.md', 'see `src/nothing.ts`, `login.ts`', ['src/nothing.ts', 'login.ts']],
+  ['README.md', '[x](docs/nothing.md#a), [web](https://api.example.com/x.ts)', ['docs/nothing.md']],
+  ['README.md', '```sh\nnpx vitest run test/nothing.test.ts\n```', ['test/nothing.test.ts']],
+  ['README.md', "```ts\nimport './nothing.js'\n```", []],
+  ['test/README.md', '`support/http.ts`, `http-client.mjs`, `nothing.ts`', ['nothing.ts']],
+  ['test/README.md', '```\nrunner/  counts.mjs gone.mjs\n```\n', ['gone.mjs']],
+])('the paths that %s mentions with %j are read', (document, source, missing) => {
+  expect(missingPaths(document, source)).toEqual(missing)
 })
 
-describe('documents', () => {
-  it('are found', () => {
-    expect(documents()).toEqual(expect.arrayContaining(['README.md', 'CHANGELOG.md', '.github/SECURITY.md']))
-  })
-
-  it.each(documents())('%s mentions only paths and npm scripts that exist', (document) => {
-    const source = readFileSync(root + document, 'utf8')
-    expect([...missingPaths(document, source), ...missingScripts(source)]).toEqual([])
-  })
+it.each(documents())('%s mentions only paths and npm scripts that exist', (document) => {
+  const source = readFileSync(root + document, 'utf8')
+  expect([...missingPaths(document, source), ...missingScripts(source)]).toEqual([])
 })

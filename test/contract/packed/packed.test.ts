@@ -135,15 +135,13 @@ describe.each(EXPRESS)('a project with Express %s that installed the tarball', (
 
   it.each([
     ['nodenext', ['main.mjs', 'main.cjs']],
-    ['bundler', ['main.mjs']],
+    ['bundler', []],
+    // Against a DOM, without the types of Node.
+    ['browser', []],
   ])('%s: compiles, the types of all libraries checked too, and works', async (name, programs) => {
     const folder = join(project.folder, name)
     expect(await output(folder, TSC)).toBe('')
     for (const program of programs) await expectWorks(join(folder, program))
-  })
-
-  it('browser: compiles against a DOM, without the types of Node', async () => {
-    expect(await output(join(project.folder, 'browser'), TSC)).toBe('')
   })
 
   it.each(Object.keys(manifest.bin ?? {}))('%s: is a command that npx finds, and tells its help', async (name) => {

@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Server } from 'node:http'
-import { AuthError, type PrivateTokenKey, type TokenIssuer, type TokenVerifier } from 'express-token-endpoint'
+import { AuthError, type TokenIssuer, type TokenVerifier } from 'express-token-endpoint'
 import request from 'supertest'
 import ts from 'typescript'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -16,15 +16,14 @@ import { get, type Host, signIn } from './sign-in.js'
 
 const { run, fileOf, folder } = startExamples(import.meta.url, OPERATE)
 
+const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+
 describe('the page on keys', () => {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
-  const issuerOf = (keys: PrivateTokenKey) => makeIssuer({ keys })
   const expectSameKey = async (name: string, again?: string) => {
     const { tokens } = await run<{ tokens: TokenIssuer }>(name, again)
-    expect(
-      await tokens.verify(issuerOf({ alg: 'ES256', privateKey }).issue({ accountId: 'acc-1' }).token),
-    ).toBeDefined()
+    const issuer = makeIssuer({ keys: { alg: 'ES256', privateKey } })
+    expect(await tokens.verify(issuer.issue({ accountId: 'acc-1' }).token)).toMatchObject({ accountId: 'acc-1' })
   }
 
   it('key-from-env: reads a PEM with real line ends, and one on a single line', async () => {
@@ -34,12 +33,10 @@ describe('the page on keys', () => {
     await expectSameKey('key-from-env', 'one line')
   })
 
-  it('key-from-jwk: reads a JWK with its kid, and names a variable that is not set', async () => {
+  it('key-from-jwk: reads a JWK with its kid', async () => {
     process.env['TOKEN_JWK'] = JSON.stringify({ ...privateKey.export({ format: 'jwk' }), kid: 'mine' })
     const { tokens } = await run<{ tokens: TokenIssuer }>('key-from-jwk')
     expect(tokens.jwks().keys).toMatchObject([{ kid: 'mine', x: publicKey.export({ format: 'jwk' }).x }])
-    delete process.env['TOKEN_JWK']
-    await expect(run('key-from-jwk', 'unset')).rejects.toThrow('is missing. Is an environment variable not set?')
   })
 
   it('key-from-file: reads the content of a file', async () => {
@@ -66,7 +63,6 @@ describe('the page on other services', () => {
   })
 
   it('fixed-key: verifies with a public key, and cannot issue', async () => {
-    const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     process.env['TOKEN_PUBLIC_KEY'] = publicKey.export({ type: 'spki', format: 'pem' }) as string
     const { tokens } = await run<{ tokens: TokenVerifier }>('fixed-key')
     const { token } = makeIssuer({ keys: { alg: 'ES256', privateKey } }).issue({ accountId: 'acc-1' })

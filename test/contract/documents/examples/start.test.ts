@@ -29,16 +29,13 @@ describe('the README', () => {
     expect(body).toMatchObject({ accountId: 'acc-1', scopes: ['reports:read'] })
     await request(app).get('/prices').expect(200, { discount: 0 })
     await get(app, '/prices', token).expect(200, { discount: 10 })
-    const challenge = async (status: number, authorization?: string) => {
-      const sent = request(app).get('/reports')
-      if (authorization !== undefined) sent.set('Authorization', authorization)
-      return (await sent.expect(status)).headers['www-authenticate']
-    }
-    expect(await challenge(401)).toMatch(/^Bearer realm="[^"]+"$/)
-    expect(await challenge(401, 'Bearer a.b.c')).toContain('error="invalid_token"')
+    const challenge = async (status: number, authorization: Record<string, string>) =>
+      (await request(app).get('/reports').set(authorization).expect(status)).headers['www-authenticate']
     const poor = tokens.issue({ accountId: 'acc-1' }).token
-    expect(await challenge(403, `Bearer ${poor}`)).toContain('error="insufficient_scope"')
-    expect(await challenge(400, 'Bearer a b')).toContain('error="invalid_request"')
+    expect(await challenge(401, {})).toMatch(/^Bearer realm="[^"]+"$/)
+    expect(await challenge(401, { Authorization: 'Bearer a.b.c' })).toContain('error="invalid_token"')
+    expect(await challenge(403, { Authorization: `Bearer ${poor}` })).toContain('error="insufficient_scope"')
+    expect(await challenge(400, { Authorization: 'Bearer a b' })).toContain('error="invalid_request"')
   })
 
   it('readme-lookup: finds the account of the database', async () => {
@@ -55,14 +52,11 @@ describe('the README', () => {
   })
 
   it('readme-test: makes headers with a valid and with an expired token', async () => {
-    interface Block {
-      testTokens: TokenVerifier
-      headers: { Authorization: string }
-      expired: { Authorization: string }
-    }
-    const { testTokens, headers, expired } = await run<Block>('readme-test')
-    const verify = ({ Authorization }: { Authorization: string }) =>
-      testTokens.verify(Authorization.slice('Bearer '.length))
+    type Headers = { Authorization: string }
+    const { testTokens, headers, expired } = await run<
+      Record<'headers' | 'expired', Headers> & { testTokens: TokenVerifier }
+    >('readme-test')
+    const verify = ({ Authorization }: Headers) => testTokens.verify(Authorization.slice('Bearer '.length))
     expect(await verify(headers)).toMatchObject({ accountId: 'acc-1', scopes: ['reports:read'] })
     await expect(verify(expired)).rejects.toMatchObject({ reason: 'expired' })
   })

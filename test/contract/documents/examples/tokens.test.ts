@@ -37,13 +37,13 @@ describe('the pages on tokens', () => {
   })
 
   it('tracing: makes a span of each login and of each verification', async () => {
-    const spans: { name: string; ended: boolean; status?: { message?: string | undefined } }[] = []
+    const spans: { name: string; ended?: true; message?: string | undefined }[] = []
     const startSpan = (name: string) => {
-      const span = { name, ended: false } as (typeof spans)[number]
+      const span = { name } as (typeof spans)[number]
       spans.push(span)
       return {
-        setStatus: (status: { message?: string }) => Object.assign(span, { status }),
-        end: () => Object.assign(span, { ended: true }),
+        setStatus: ({ message }: { message?: string }) => void Object.assign(span, { message }),
+        end: () => void Object.assign(span, { ended: true }),
       }
     }
     otel.setGlobalTracerProvider({ getTracer: () => ({ startSpan }) } as never)
@@ -55,19 +55,17 @@ describe('the pages on tokens', () => {
     await tokens.verify(tokens.issue({ accountId: 'acc-1' }).token)
     await expect(tokens.verify('a.b.c')).rejects.toThrow(AuthError)
     expect(spans).toEqual([
-      { name: 'auth.login', ended: true, status: expect.objectContaining({ message: 'invalid_credentials' }) },
+      { name: 'auth.login', ended: true, message: 'invalid_credentials' },
       { name: 'auth.verify', ended: true },
-      { name: 'auth.verify', ended: true, status: expect.objectContaining({ message: 'invalid_token' }) },
+      { name: 'auth.verify', ended: true, message: 'invalid_token' },
     ])
   })
 
   it('events: logs and counts', async () => {
     const { onEvent, log } = await run<{ onEvent: AuthObserver; log: { error: unknown; info: unknown } }>('events')
     const lines: unknown[][] = []
-    Object.assign(log, {
-      error: (...line: unknown[]) => lines.push(line),
-      info: (...line: unknown[]) => lines.push(line),
-    })
+    const note = (...line: unknown[]) => lines.push(line)
+    Object.assign(log, { error: note, info: note })
     const about = { time: new Date(), address: '192.0.2.1' }
     const error = new Error('down')
     onEvent({ type: 'dependency.failed', dependency: 'accounts', refused: true, error, ...about })

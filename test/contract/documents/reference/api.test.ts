@@ -1,6 +1,5 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { fileURLToPath } from 'node:url'
 import {
   Application,
   type DeclarationReflection,
@@ -10,9 +9,12 @@ import {
   ReflectionKind,
   TSConfigReader,
 } from 'typedoc'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { root } from '../../../support/documents/repository.js'
 
-const root = fileURLToPath(new URL('../../../..', import.meta.url))
+const manifest: { exports: Record<string, { types?: string }> } = JSON.parse(
+  readFileSync(`${root}package.json`, 'utf8'),
+)
 
 /** Collects TypeDoc's warnings and errors, one line each. */
 class Complaints extends Logger {
@@ -37,26 +39,20 @@ const all = (kind: ReflectionKind) => project.getReflectionsByKind(kind) as Decl
 
 describe('the API reference (npm run docs)', () => {
   it('is of every entry of the package', () => {
-    const manifest = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { exports: Record<string, unknown> }
-    const entries = Object.keys(manifest.exports).filter((name) => name !== './package.json')
-    const sources = entries.map((name) => `${root}src/${name === '.' ? 'index' : name.slice(2)}.ts`)
-    expect(app.options.getValue('entryPoints')).toEqual(sources)
+    const entries = Object.values(manifest.exports).flatMap(({ types = '' }) => /(\w+)\.d\.ts$/.exec(types)?.[1] ?? [])
+    expect(app.options.getValue('entryPoints')).toEqual(entries.map((name) => `${root}src/${name}.ts`))
   })
 
   it('is made without a warning: nothing without a docstring, no link astray, no type that is not there', async () => {
     app.validate(project)
     const out = mkdtempSync(`${tmpdir()}/reference-`)
-    try {
-      await app.generateDocs(project, out)
-    } finally {
-      rmSync(out, { recursive: true, force: true })
-    }
+    onTestFinished(() => rmSync(out, { recursive: true, force: true }))
+    await app.generateDocs(project, out)
     expect(complaints.lines).toEqual([])
   })
 
   it('says of each function what it throws', () => {
     const functions = all(ReflectionKind.Function)
-    expect(functions.map(({ name }) => name)).toContain('tokenRouter')
     const silent = functions.filter(
       ({ signatures = [] }) => !signatures.some(({ comment }) => comment?.getTag('@throws')),
     )
@@ -65,7 +61,7 @@ describe('the API reference (npm run docs)', () => {
 
   it('says of each option that may be left out what then holds', () => {
     const options = all(ReflectionKind.Property).filter(({ parent }) => /Options$/.test(parent?.name ?? ''))
-    expect(options.map(({ name }) => name)).toContain('clockTolerance')
+    expect(options.length).toBeGreaterThan(30)
     const open = options.filter(({ flags, comment }) => {
       const text = comment?.summary.map((part) => part.text).join('') ?? ''
       return flags.isOptional && !/\bdefault\b/i.test(text)

@@ -18,7 +18,6 @@ import {
   tokenRouter,
 } from 'express-token-endpoint'
 import { BearerStrategy } from 'express-token-endpoint/passport'
-import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
 import { REFUSALS } from '../../../../src/shared/refusals.js'
 import { readPage } from '../../../support/documents/pages.js'
@@ -26,17 +25,12 @@ import { root } from '../../../support/documents/repository.js'
 import { thrownBy } from '../../../support/failures.js'
 import { ISSUER, makeIssuer, SECRET } from '../../../support/fixtures.js'
 
-const refusals = ts.createSourceFile(
-  'refusals.ts',
-  readFileSync(`${root}src/shared/refusals.ts`, 'utf8'),
-  ts.ScriptTarget.Latest,
-  true,
-)
+const errors = readFileSync(`${root}src/shared/refusals.ts`, 'utf8')
 
 /** The members of a union of texts. */
 function unionOf(name: string): string[] {
-  const union = refusals.statements.find((one) => ts.isTypeAliasDeclaration(one) && one.name.text === name)
-  return [...(union?.getText().matchAll(/'(\w+)'/g) ?? [])].map(([, member = '']) => member)
+  const [, union = ''] = new RegExp(`^export type ${name} =([^=]+?)\\n\\n`, 'm').exec(errors) ?? []
+  return [...union.matchAll(/'(\w+)'/g)].map(([, member = '']) => member)
 }
 
 const page = readPage('docs/reference/errors.md')
@@ -54,13 +48,6 @@ describe('the page on errors', () => {
   ])('%s: has a heading for each member, and no other', (_set, kind, atLeast, names) => {
     expect(names.length).toBeGreaterThanOrEqual(atLeast)
     expect(namesOf(kind).sort()).toEqual(names.sort())
-  })
-
-  it('has an anchor for each code and each reason', () => {
-    const anchors = page.headings.map(({ anchor }) => anchor)
-    expect(anchors).toEqual(
-      expect.arrayContaining(['invalid_body', 'login-wrong_password', 'token-expired', 'dependency-accounts']),
-    )
   })
 
   it('names the status of each code', () => {
@@ -120,12 +107,10 @@ describe('the page on misuse', () => {
     const rows = readPage('docs/reference/misuse.md')
       .tableIn('# Misuse')
       .map(([message = '']) => message)
-    const messages = misuse.map((run) => (thrownBy(run) as TypeError).message)
+    const errors = misuse.map(thrownBy) as TypeError[]
+    for (const error of errors) expect(error).toBeInstanceOf(TypeError)
+    const messages = errors.map(({ message }) => message)
     expect(rows.filter((row, index) => !fits(row, messages[index] ?? ''))).toEqual([])
     expect(rows).toHaveLength(messages.length)
-  })
-
-  it('is a TypeError', () => {
-    for (const run of misuse) expect(thrownBy(run)).toBeInstanceOf(TypeError)
   })
 })
