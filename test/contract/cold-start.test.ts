@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { expect, it } from 'vitest'
-
-const root = fileURLToPath(new URL('../..', import.meta.url))
+import { describe, expect, it } from 'vitest'
+import { nativeModule } from '../../src/accounts/passwords/hashers/native-module.js'
+import { root } from '../support/documents/repository.js'
 
 /** Returns the packages and the compiled files that a process has loaded after a piece of code, by Node's own hooks. */
 async function loadedBy(code: string): Promise<{ packages: string[]; files: number }> {
@@ -49,4 +48,30 @@ it('creating the token router loads everything that its first login needs', asyn
     const { createTokenIssuer, tokenRouter } = await import('express-token-endpoint')
     tokenRouter({ tokens: createTokenIssuer(${SETTINGS}), accounts: () => null })`)
   expect(packages).toEqual(expect.arrayContaining(['content-type', 'express', 'ipaddr.js', 'lru-cache', 'raw-body']))
+})
+
+describe('native modules', () => {
+  const ARGON2 = '$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4'
+  const BCRYPT = '$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW'
+  const LIBRARY = "const { argon2id, bcrypt, createPasswords } = await import('express-token-endpoint')\n"
+
+  it.each<[string, string, string[]]>([
+    [
+      'importing the other entries',
+      "for (const name of ['openapi', 'testing']) await import('express-token-endpoint/' + name)",
+      [],
+    ],
+    ['reading the costs of hashes', `${LIBRARY}argon2id().outdated('${ARGON2}'); bcrypt().outdated('${BCRYPT}')`, []],
+    ['checking a hash of argon2id', `${LIBRARY}await createPasswords().verify('password', '${ARGON2}')`, ['argon2']],
+    ['checking a hash of bcrypt', `${LIBRARY}await createPasswords().verify('U*U', '${BCRYPT}')`, ['argon2', 'bcrypt']],
+  ])('%s loads only those that it needs', async (_what, code, names) => {
+    const { packages } = await loadedBy(code)
+    expect(packages.flatMap((name) => /^@node-rs\/(\w+)$/.exec(name)?.[1] ?? [])).toEqual(names)
+  })
+
+  it('one that is missing is an error that says what to install, each time', async () => {
+    const load = nativeModule('@node-rs/none')
+    for (let i = 0; i < 2; i++)
+      await expect(load()).rejects.toThrow(/Install @node-rs\/none with its optional dependencies/)
+  })
 })

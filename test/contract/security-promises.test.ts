@@ -5,6 +5,7 @@ import express from 'express'
 import {
   type AuthEvent,
   argon2id,
+  createPasswords,
   createThrottle,
   createTokenVerifier,
   memoryAccounts,
@@ -138,6 +139,20 @@ describe('the page on security promises', () => {
     expect((await client(port)(login('a', 'x'))).status).toBe(503)
     expect(events).toMatchObject([{ type: 'dependency.failed', dependency: 'passwords', accountId: 'acc-1' }])
     expect(inspect(events)).not.toMatch(/1048576|c29tZXNhbHQ/)
+  })
+
+  it('logins that wait', async () => {
+    const [total] = numbers(/At most ([\d,]+) logins wait\. 32 for each hashing thread already look up/) as [number]
+    const hasher = { ...countingHasher(), verify: () => new Promise<never>(() => {}) }
+    const passwords = createPasswords({ hashers: [hasher], concurrency: 1 })
+    let refused = 0
+    // One login runs, the others wait.
+    for (let i = 0; i < 1 + total + 5; i++) {
+      const reserved = passwords.reserve({ source: { network: `${i}`, connection: {} } })
+      reserved.catch(() => refused++)
+    }
+    await settled()
+    expect(refused).toBe(5)
   })
 
   it('token calls that wait for a turn: in total, of one network, of one connection', () => {

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
+import { build as viteBuild } from 'vite'
 
 /*
  * Each function bundles `host.mjs` of a project, with everything that it imports, into one file next to the project.
@@ -50,4 +51,21 @@ export async function tsup(project) {
 export async function ncc(project) {
   await command(project, '@vercel/ncc/dist/ncc/cli.js', 'build', 'host.mjs', '--out', '../bundles/ncc', '--no-cache')
   return join(project, '../bundles/ncc/index.mjs')
+}
+
+export async function vite(project) {
+  const outDir = join(project, '../bundles/vite')
+  await viteBuild({
+    configFile: false,
+    root: project,
+    logLevel: 'error',
+    ssr: { noExternal: true },
+    build: {
+      ssr: join(project, 'host.mjs'),
+      outDir,
+      minify: true,
+      rolldownOptions: { output: { entryFileNames: 'host.mjs' } },
+    },
+  })
+  return join(outDir, 'host.mjs')
 }

@@ -51,7 +51,7 @@ describe.skipIf(NO_HOSTS)('a bundle with the hashers beside it', () => {
   })
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
-  it.each(['esbuildToEsm', 'esbuildToCommonJs', 'tsup', 'ncc'])('works after %s', async (name) => {
+  it.each(['esbuildToEsm', 'esbuildToCommonJs', 'tsup', 'ncc', 'vite'])('works after %s', async (name) => {
     const bundlers = await import('./bundlers.mjs')
     const program = await bundlers[name](join(folder, 'project'))
     await expectHost(await run(program))
