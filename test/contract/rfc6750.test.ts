@@ -145,6 +145,7 @@ describe('section 2.3: URI query parameters are not read', () => {
     'access_token=x',
     'access_token=',
     'access_token',
+    'access_token&b=2',
     'a=1&access_token=x',
     '&&access_token=x',
     '%61ccess_token=x',

@@ -1,19 +1,16 @@
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
+import { isMissing } from './missing.js'
 
 const EXECUTABLE = process.env['CHROMIUM'] || '/usr/bin/chromium'
-const HOW_TO_GET_CHROMIUM = 'apt-get install chromium, or set CHROMIUM to the program'
 
-/** The reason for `describe.skipIf`. Undefined when Chromium is installed. */
-export const NO_CHROMIUM = existsSync(EXECUTABLE)
-  ? undefined
-  : `Chromium is not there. To get it: ${HOW_TO_GET_CHROMIUM}`
-
-if (NO_CHROMIUM) {
-  if (process.env['REQUIRE_SERVICES']) throw new Error(NO_CHROMIUM)
-  process.stdout.write(`Tests in a browser are skipped: ${NO_CHROMIUM}\n`)
-}
+/** True for `describe.skipIf` when Chromium is not installed. */
+export const NO_CHROMIUM = isMissing(
+  existsSync(EXECUTABLE),
+  'Chromium',
+  'apt-get install chromium, or set CHROMIUM to the program',
+)
 
 /** Chromium runs as root in containers, without a graphics card, and must not use the Internet. */
 const ARGS = [

@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest'
+import { isMissing } from './missing.js'
 import { freePort } from './servers/free-port.mjs'
 import {
   HAS_NGINX,
@@ -9,13 +10,8 @@ import {
   type Upstreams,
 } from './servers/nginx-server.mjs'
 
-if (!HAS_NGINX) {
-  if (process.env['REQUIRE_SERVICES']) throw new Error(`nginx is missing. ${HOW_TO_GET_NGINX}`)
-  process.stdout.write(`Tests with nginx are skipped because nginx is missing. ${HOW_TO_GET_NGINX}\n`)
-}
-
 /** True when this machine has no nginx, for `describe.skipIf`. */
-export const NO_NGINX = !HAS_NGINX
+export const NO_NGINX = isMissing(HAS_NGINX, 'nginx', HOW_TO_GET_NGINX)
 
 /** Starts nginx with the example's configuration, and stops it when the test is over. */
 export async function startNginx(upstreams: Upstreams): Promise<NginxServer> {

@@ -1,16 +1,11 @@
 import { onTestFinished } from 'vitest'
+import { isMissing } from './missing.js'
 import { HAS_POSTGRES, HOW_TO_GET_POSTGRES, type PostgresServer, postgresServer } from './servers/postgres-server.mjs'
 
 export { PASSWORD } from './servers/postgres-server.mjs'
 
-if (!HAS_POSTGRES) {
-  const message = `PostgreSQL's server is not there. To get it: ${HOW_TO_GET_POSTGRES}`
-  if (process.env['REQUIRE_SERVICES']) throw new Error(message)
-  process.stdout.write(`Tests with PostgreSQL are skipped: ${message}\n`)
-}
-
 /** True for `describe.skipIf` when PostgreSQL is not installed. */
-export const NO_POSTGRES = !HAS_POSTGRES
+export const NO_POSTGRES = isMissing(HAS_POSTGRES, 'PostgreSQL', HOW_TO_GET_POSTGRES)
 
 export type TestPostgres = PostgresServer
 

@@ -1,15 +1,11 @@
 import { onTestFinished } from 'vitest'
+import { isMissing } from './missing.js'
 import { HAS_REDIS, HOW_TO_GET_REDIS, type RedisServer, redisServer } from './servers/redis-server.mjs'
 
 export { freePort } from './servers/free-port.mjs'
 
-if (!HAS_REDIS) {
-  if (process.env['REQUIRE_SERVICES']) throw new Error(`redis-server is not there. To get it: ${HOW_TO_GET_REDIS}`)
-  process.stdout.write(`Tests with Redis are skipped: redis-server is not there. To get it: ${HOW_TO_GET_REDIS}\n`)
-}
-
 /** True for `describe.skipIf` when Redis is not installed. */
-export const NO_REDIS = !HAS_REDIS
+export const NO_REDIS = isMissing(HAS_REDIS, 'redis-server', HOW_TO_GET_REDIS)
 
 export type TestRedis = RedisServer
 

@@ -1,17 +1,14 @@
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { launch } from '../../example-app/support.js'
+import { isMissing } from './missing.js'
 
 const SCRIPT = '/usr/bin/script'
 
-/** True for `describe.skipIf` when this machine cannot run a program on its own terminal. */
-export const NO_TERMINAL = process.platform !== 'linux' || !existsSync(SCRIPT)
+const isThere = process.platform === 'linux' && existsSync(SCRIPT)
 
-if (NO_TERMINAL) {
-  const message = 'script(1) of util-linux is not there. To get it on Debian: apt-get install bsdutils'
-  if (process.env['REQUIRE_SERVICES']) throw new Error(message)
-  process.stdout.write(`Tests on a terminal are skipped: ${message}\n`)
-}
+/** True for `describe.skipIf` when this machine cannot run a program on its own terminal. */
+export const NO_TERMINAL = isMissing(isThere, 'script(1) of util-linux', 'apt-get install bsdutils')
 
 /** Runs a Node program on its own terminal. Types or calls the next reply when the output ends with a question. */
 export async function onTerminal(

@@ -2,16 +2,12 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { type Block, readPage } from '../../../support/documents/pages.js'
+import { isMissing } from '../../../support/services/missing.js'
 
-/** The reason for `describe.skipIf`. Undefined when the commands of the pages can run here. */
-export const NO_SHELL = ['bash', 'curl'].some((program) => spawnSync(program, ['--version']).error)
-  ? 'bash or curl is not there. To get them: apt-get install bash curl'
-  : undefined
+const hasShell = !['bash', 'curl'].some((program) => spawnSync(program, ['--version']).error)
 
-if (NO_SHELL) {
-  if (process.env['REQUIRE_SERVICES']) throw new Error(NO_SHELL)
-  process.stdout.write(`The commands of the pages are skipped: ${NO_SHELL}\n`)
-}
+/** True for `describe.skipIf` when the commands of the pages cannot run here. */
+export const NO_SHELL = isMissing(hasShell, 'bash or curl', 'apt-get install bash curl')
 
 /** Waits until a server listens at the port. */
 const WAIT = (port: number) =>
@@ -27,18 +23,11 @@ function step({ language, code }: Block, port: number): string {
 
 /**
  * Follows a page as a reader does: saves its files and runs its commands, in their order, in one shell.
- * @param tarball the package
  * @param port takes the place of 3000
  * @param until the last block, by a piece of its text
  * @returns the output of all commands
  */
-export async function follow(
-  page: string,
-  folder: string,
-  tarball: string,
-  port: number,
-  until?: string,
-): Promise<string> {
+export async function follow(page: string, folder: string, tarball: string, port: number, until?: string) {
   const all = readPage(page).blocks.filter(({ language }) => language === 'js' || language === 'sh')
   const blocks = until === undefined ? all : all.slice(0, all.findIndex(({ code }) => code.includes(until)) + 1)
   const script = blocks

@@ -12,7 +12,7 @@ import { freePort } from './free-port.mjs'
 const program = ['nginx', '/usr/sbin/nginx'].find((path) => spawnSync(path, ['-v']).status === 0)
 
 export const HAS_NGINX = program !== undefined
-export const HOW_TO_GET_NGINX = 'Install it: apt-get install nginx'
+export const HOW_TO_GET_NGINX = 'apt-get install nginx'
 
 const SITE = new URL('../../../../example-app/deploy/nginx.conf', import.meta.url)
 
