@@ -9,7 +9,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { shippedPages } from '../../support/documents/pages.js'
 import { ONLY_EXPRESS } from '../../support/runner/only-express.js'
 import { expectWorks, start } from './consumer.js'
-import { entryFiles, isModule, moduleNames, modulesOfEntries } from './entries.js'
+import { isModule, moduleNames, modulesOfEntries } from './entries.js'
 import { install, npm } from './npm.js'
 import { type Manifest, type Packed, pack, tempFolder } from './pack.js'
 import { WIRE_ENV, wireTests } from './wire.js'
@@ -45,8 +45,8 @@ describe('the tarball', () => {
 
   it('holds every module that an entry needs, with its types, and no other', () => {
     const shipped = [...packed.files.keys()].filter((file) => file.startsWith('dist/'))
+    expect(shipped.length).toBeGreaterThan(10)
     expect(shipped.sort()).toEqual([...modulesOfEntries(packed)].sort())
-    expect(new Set(entryFiles(manifest).filter(isModule)).size).toBeGreaterThan(1)
   })
 
   it('points to no source maps, as it holds none', () => {
@@ -56,21 +56,12 @@ describe('the tarball', () => {
   })
 
   it('is about as large as its page says', () => {
-    const [, size, unpacked] =
-      /\*\*Size\.\*\* (\d+) kB, unpacked (\d+) kB/.exec(packed.files.get('docs/reference/compatibility.md') ?? '') ?? []
-    for (const [said, bytes] of [
-      [Number(size), packed.size],
-      [Number(unpacked), packed.unpackedSize],
-    ] as const) {
-      expect(said * 1000).toBeGreaterThan(bytes * 0.8)
-      expect(said * 1000).toBeLessThan(bytes * 1.2)
-    }
+    const page = packed.files.get('docs/reference/compatibility.md') ?? ''
+    const said = /\*\*Size\.\*\* (\d+) kB, unpacked (\d+) kB/.exec(page)?.slice(1).map(Number) ?? []
+    const ratios = [packed.size, packed.unpackedSize].map((bytes, i) => bytes / 1000 / (said[i] ?? 0))
+    expect(ratios.filter((ratio) => !(ratio > 0.83 && ratio < 1.25))).toEqual([])
     expect(packed.size).toBeLessThan(250_000)
-  })
-
-  it('has as many dependencies as its page says', () => {
-    const count = Object.keys(manifest.dependencies).length
-    expect(packed.files.get('docs/reference/compatibility.md')).toContain(`It has ${count} dependencies`)
+    expect(page).toContain(`It has ${Object.keys(manifest.dependencies).length} dependencies`)
   })
 
   it('has nothing that publint would change', async () => {

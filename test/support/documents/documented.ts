@@ -30,9 +30,8 @@ export function documented(document: OpenApiDocument, { moreHeaders = false } = 
   function responseOf(path: string, method: string, status: string): { response: Response; place: string[] } {
     const response = document.paths[path]?.[method as 'get']?.responses[status]
     if (!response) throw new Error(`not documented: ${method} ${path} ${status}`)
-    const name = '$ref' in response ? response.$ref.replace('#/components/responses/', '') : undefined
-    if (name === undefined)
-      return { response: response as Response, place: ['paths', path, method, 'responses', status] }
+    if (!('$ref' in response)) return { response, place: ['paths', path, method, 'responses', status] }
+    const name = response.$ref.replace('#/components/responses/', '')
     const shared = document.components.responses[name]
     if (!shared) throw new Error(`a reference to nothing: ${name}`)
     return { response: shared, place: ['components', 'responses', name] }
@@ -79,28 +78,24 @@ export function documented(document: OpenApiDocument, { moreHeaders = false } = 
 
     /** Fails unless each documented response occurred with each of its codes. */
     expectAllSeen(): void {
-      expect([...seen].sort()).toEqual(answersIn(document, responseOf).sort())
+      const all = Object.entries(document.paths).flatMap(([path, item]) =>
+        Object.entries(item).flatMap(([method, operation]) =>
+          Object.keys((operation as { responses: object }).responses).flatMap((status) => {
+            const { content } = responseOf(path, method, status).response
+            const what = `${method} ${path} ${status}`
+            return content
+              ? Object.entries(content).flatMap(([type, { schema }]) => occurrences(what, type, schema))
+              : [what]
+          }),
+        ),
+      )
+      expect([...seen].sort()).toEqual(all.sort())
     },
   }
 }
 
-function answersIn(
-  document: OpenApiDocument,
-  responseOf: (path: string, method: string, status: string) => { response: Response },
-): string[] {
-  const all: string[] = []
-  for (const [path, item] of Object.entries(document.paths)) {
-    for (const [method, operation] of Object.entries(item)) {
-      for (const status of Object.keys((operation as { responses: object }).responses)) {
-        const { content } = responseOf(path, method, status).response
-        const what = `${method} ${path} ${status}`
-        if (!content) all.push(what)
-        for (const [type, { schema }] of Object.entries(content ?? {})) {
-          const { code } = (schema['properties'] ?? {}) as { code?: { enum: string[] } }
-          all.push(...(code?.enum ?? ['']).map((one) => `${what} ${type} ${one}`.trim()))
-        }
-      }
-    }
-  }
-  return all
+/** Returns a response with each code of its problem details. */
+function occurrences(what: string, type: string, schema: Record<string, unknown>): string[] {
+  const { code } = (schema['properties'] ?? {}) as { code?: { enum: string[] } }
+  return (code?.enum ?? ['']).map((one) => `${what} ${type} ${one}`.trim())
 }

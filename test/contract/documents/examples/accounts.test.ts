@@ -32,11 +32,8 @@ describe('the pages on accounts', () => {
   })
 
   it('sql-store: registers, finds, swaps, and serves the router', async () => {
-    interface Block {
-      accounts: Required<AccountStore>
-      register(id: string, email: string, password: string): Promise<void>
-    }
-    const { accounts, register } = await run<Block>('sql-store')
+    type Register = (id: string, email: string, password: string) => Promise<void>
+    const { accounts, register } = await run<{ accounts: Required<AccountStore>; register: Register }>('sql-store')
     await register('acc-1', 'Alice@example.com', 'secret')
     const { passwordHash } = (await accounts.findById('acc-1')) as Account
     expect(await accounts.findByEmail('ALICE@example.com')).toEqual({ id: 'acc-1', passwordHash, disabled: false })

@@ -31,11 +31,7 @@ export const needsHosts = (page: string) => {
 /** Returns the pages that have examples. */
 export const pagesWithExamples = () => [...new Set(examples().map(({ page }) => page))]
 
-/**
- * Makes the project of a page's reader: the packed package, and links to the packages that the page names. Writes each of the
- * page's blocks to a file.
- * @returns the files
- */
+/** Makes the project of a page's reader: the packages that the page names, and a file for each block. Returns the files. */
 export async function readersProject(folder: string, page: string, packed: Packed): Promise<string[]> {
   for (const name of packagesOf(page).filter((name) => name !== packed.manifest.name)) await link(folder, name)
   await unpack(folder, packed)
@@ -74,10 +70,7 @@ const sources = new Map<string, ts.SourceFile | undefined>()
 /** Returns whether a file shows code of another package, before a migration. */
 const isBefore = (file: string) => basename(file).startsWith('before-')
 
-/**
- * Compiles the files of a page. Code of another package is compiled in its own program, because some of these packages declare
- * another `req.auth`, and without a check of its types, because some have none.
- */
+/** Compiles the files of a page. Code of another package has its own program, because some packages declare another `req.auth`. */
 export function problemsOf(files: readonly string[]): string[] {
   const ours = files.filter((file) => !isBefore(file))
   const programs = [...files.filter(isBefore).map((file) => [file]), ...(ours.length > 0 ? [ours] : [])]

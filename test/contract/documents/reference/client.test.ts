@@ -3,7 +3,7 @@ import { createTokenClient, type TokenClient, type TokenClientOptions } from 'ex
 import { describe, expect, it } from 'vitest'
 import { readPage } from '../../../support/documents/pages.js'
 import { root } from '../../../support/documents/repository.js'
-import { thrownBy } from '../../../support/failures.js'
+import { rejectionOf, thrownBy } from '../../../support/failures.js'
 
 const page = readPage('docs/guides/client.md')
 const source = (file: string) => readFileSync(`${root}src/client/${file}`, 'utf8')
@@ -36,11 +36,7 @@ describe('the messages about misuse of the client', () => {
       ...options,
     } as TokenClientOptions)
   const wrong = (options: object) => () => (thrownBy(() => create(options)) as Error).message
-  const rejected = (call: Promise<unknown>) =>
-    call.then(
-      () => 'nothing',
-      (error: Error) => error.message,
-    )
+  const rejected = async (call: Promise<unknown>) => ((await rejectionOf(call)) as Error).message
   /** The misuse in the order of the rows. */
   const misuse: (() => string | Promise<string>)[] = [
     wrong({ credentials: { email: 'alice@example.com', password: 'secret' } }),
