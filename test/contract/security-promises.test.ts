@@ -7,10 +7,8 @@ import {
   argon2id,
   createPasswords,
   createThrottle,
-  createTokenVerifier,
   memoryAccounts,
   type RequireBearerOptions,
-  remoteKeys,
   requireBearer,
   tokenRouter,
 } from 'express-token-endpoint'
@@ -20,15 +18,7 @@ import { createTurnQueue } from '../../src/http/shared/turn-queue.js'
 import { MOST_SIGNS } from '../../src/http/token-endpoint/json.js'
 import { MOST_FIELDS } from '../../src/http/token-endpoint/request-body.js'
 import { settled, statuses } from '../support/concurrency.js'
-import {
-  ACCOUNTS,
-  countingHasher,
-  fastPasswords,
-  frozenClock,
-  ISSUER,
-  makeIssuer,
-  makeStore,
-} from '../support/fixtures.js'
+import { ACCOUNTS, countingHasher, fastPasswords, makeIssuer, makeStore } from '../support/fixtures.js'
 import { sendEndlessly } from '../support/host.js'
 import { bearer, client, flood, listen, login, sendBytes, TOKEN_PATH } from '../support/http.js'
 
@@ -221,51 +211,6 @@ describe('the page on security promises', () => {
       expect.stringMatching(/\/64$/),
       'unknown',
     ])
-  })
-
-  it('remote keys', async () => {
-    const [cooldown] = numbers(/at most once in (\d+) s, also when tokens name unknown keys/) as [number]
-    const [size, waiting] = numbers(
-      /It reads at most ([\d,]+) bytes of a body, refuses a compressed response, and at most ([\d,]+) calls of `verify` wait for one fetch/,
-    ) as [number, number]
-    const [maxAge] = numbers(/verifies nothing after (\d+) minutes/) as [number]
-    expect([size, maxAge]).toEqual([102_400, 10])
-    let fetches = 0
-    const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(() => {
-      fetches++
-      return new Promise<never>(() => {})
-    })
-    onTestFinished(() => fetched.mockRestore())
-    const hanging = createTokenVerifier({
-      issuer: ISSUER,
-      keys: remoteKeys('https://api.example.com/keys', { timeout: '1m' }),
-    })
-    const { token } = makeIssuer().issue({ accountId: 'acc-1' })
-    let refused = 0
-    for (let i = 0; i < waiting + 100; i++) void hanging.verify(token).catch(() => refused++)
-    await settled()
-    expect([fetches, refused]).toEqual([1, 100])
-
-    fetched.mockImplementation(async () => {
-      fetches++
-      return new Response('{"keys":[]}')
-    })
-    const clock = frozenClock()
-    const keys = remoteKeys('https://api.example.com/keys', { clock, onError: () => {} })
-    const verifier = createTokenVerifier({ issuer: ISSUER, keys, clock })
-    fetches = 0
-    for (const step of [0, cooldown * 1000 - 1, 1]) {
-      clock.advance(step)
-      await verifier.verify(token).catch(() => {})
-      await settled()
-    }
-    expect(fetches).toBe(2)
-    for (let i = 0; i < 20; i++) {
-      clock.advance(-cooldown * 1000)
-      await verifier.verify(token).catch(() => {})
-      await settled()
-    }
-    expect(fetches).toBe(2)
   })
 
   it('one token: no second one is among the header lines that Node drops', async () => {

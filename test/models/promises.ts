@@ -82,8 +82,8 @@ export const LINKED: readonly LinkedPromise[] = [
   },
   {
     words: 'when the clock is set back',
-    test: NUMBERS,
-    texts: ['clock.advance(-cooldown * 1000)'],
+    test: 'test/unit/tokens/keys/remote-keys.test.ts',
+    texts: ['not again when the clock is set back'],
   },
   {
     words: 'refuses a compressed response',
@@ -238,7 +238,11 @@ export const LINKED: readonly LinkedPromise[] = [
     texts: ['fetches only the URL that it was created with', 'fetches at most once in 30 s', 'shares one fetch'],
   },
   { words: 'It reads at most 102,400 bytes', test: model('remote-keys'), texts: ['reads at most 102,400 bytes'] },
-  { words: 'at most 5,000 calls of `verify` wait for one fetch', test: NUMBERS, texts: ['remote keys'] },
+  {
+    words: 'at most 5,000 calls of `verify` wait for one fetch',
+    test: 'test/unit/tokens/keys/remote-keys.test.ts',
+    texts: ['are at most 5,000'],
+  },
   {
     words: 'A key that was removed verifies nothing after 10 minutes',
     test: model('remote-keys'),

@@ -43,13 +43,11 @@ function missingPaths(document: string, source: string): string[] {
     CREATED.has(path) || exists(path) || exists(posix.join(folder, path)) || below.has(path)
 
   const code = [...text.matchAll(/`([^`\n]+)`/g)].flatMap(([, words = '']) => words.split(/\s+/))
-  const links = [...text.matchAll(/\]\(([^)\s#]+)[^)]*\)/g)].map(([, target = '']) => target)
-  const local = links.filter((target) => !/^[a-z]+:/.test(target))
   const wordsOf = (languages: RegExp) =>
     blocks.filter(({ language }) => languages.test(language)).flatMap((block) => block.text.split(/[\s'"=,()]+/))
   const commands = wordsOf(/^(sh|bash|shell|console)$/).filter((word) => OWN_FOLDER.test(word) && !/[*{<$]/.test(word))
   const trees = isMap ? wordsOf(/^(text)?$/).filter(isPath) : []
-  return [...code.filter(isPath), ...commands, ...trees, ...local].filter((path) => !found(path))
+  return [...code.filter(isPath), ...commands, ...trees].filter((path) => !found(path))
 }
 
 const scripts = (JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { scripts: Record<string, string> }).scripts
@@ -61,13 +59,8 @@ const missingScripts = (source: string) =>
     .filter((name) => !(name in scripts))
 
 it.each<[document: string, source: string, missing: string[]]>([
-  [
-    'README.md',
-    'see `src/index.ts`, `test/support`, `node example-app/dist/main.js`, [security](.github/SECURITY.md), `GET /docs`, `a.b`',
-    [],
-  ],
+  ['README.md', 'see `src/index.ts`, `test/support`, `node example-app/dist/main.js`, `GET /docs`, `a.b`', []],
   ['README.md', 'see `src/nothing.ts`, `login.ts`', ['src/nothing.ts', 'login.ts']],
-  ['README.md', '[x](docs/nothing.md#a), [web](https://api.example.com/x.ts)', ['docs/nothing.md']],
   ['README.md', '```sh\nnpx vitest run test/nothing.test.ts\n```', ['test/nothing.test.ts']],
   ['README.md', "```ts\nimport './nothing.js'\n```", []],
   ['test/README.md', '`support/http.ts`, `http-client.mjs`, `nothing.ts`', ['nothing.ts']],

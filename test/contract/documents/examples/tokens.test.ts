@@ -5,10 +5,12 @@ import type { Redis } from 'ioredis'
 import { register } from 'prom-client'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { statuses } from '../../../support/concurrency.js'
 import { oldKeys, startExamples } from '../../../support/documents/examples.js'
 import { readPage } from '../../../support/documents/pages.js'
 import { fastPasswords, makeIssuer, makeStore } from '../../../support/fixtures.js'
-import { listen, TOKEN_PATH } from '../../../support/http.js'
+import { listen, login, TOKEN_PATH } from '../../../support/http.js'
+import { type Answer, send } from '../../../support/plain-js/http-client.mjs'
 import { NO_REDIS, startRedis } from '../../../support/services/redis.js'
 import { TOKENS } from './contexts/tokens.js'
 
@@ -85,33 +87,22 @@ describe('the pages on tokens', () => {
 describe('the page on password spraying', () => {
   it('spraying: a password that failed at 20 accounts fails 3 times more from one address', async () => {
     const { router } = await run<{ router: express.Router }>('spraying')
-    const app = express().use(router)
-    const counts: Record<number, number> = {}
-    for (let i = 0; i < 30; i++) {
-      const { status } = await request(app)
-        .post(TOKEN_PATH)
-        .send({ email: `${i}@b.c`, password: '123456' })
-      counts[status] = (counts[status] ?? 0) + 1
-    }
-    expect(counts).toEqual({ 403: 23, 429: 7 })
+    const { port } = await listen(express().use(router))
+    const answers: Answer[] = []
+    for (let i = 0; i < 30; i++) answers.push(await send(port, login(`${i}@b.c`, '123456')))
+    expect(statuses(answers)).toEqual({ 403: 23, 429: 7 })
   })
 
   it('spraying-trial: the responses and the event that the page shows', async () => {
     const { router, log } = await run<{ router: express.Router; log: { info: unknown } }>('spraying-trial')
     const events: { type: string; limit?: string }[] = []
     Object.assign(log, { info: (event: { type: string }) => events.push(event) })
-    const app = express().use(router)
-    const login = async (name: string, password = 'Summer2026') =>
-      (
-        await request(app)
-          .post(TOKEN_PATH)
-          .send({ email: `${name}@example.com`, password })
-      ).status
-    const statuses: number[] = []
-    for (const name of ['user1', 'user2', 'user3', 'user4', 'user5', 'user6', 'user7']) statuses.push(await login(name))
+    const { port } = await listen(express().use(router))
+    const answers: Answer[] = []
+    for (let i = 1; i < 8; i++) answers.push(await send(port, login(`user${i}@example.com`, 'Summer2026')))
     const page = readPage('docs/explanation/password-spraying.md').text
-    expect(page).toContain(`\n${statuses.join(' ')}\n`)
-    expect(await login('user8', 'another one')).toBe(403)
+    expect(page).toContain(`\n${answers.map(({ status }) => status).join(' ')}\n`)
+    expect((await send(port, login('user8@example.com', 'another one'))).status).toBe(403)
     const [shown = ''] = /^\{"type".*$/m.exec(page) ?? []
     const { address: _, time: __, ...event } = JSON.parse(shown)
     expect(events.filter(({ type }) => type === 'token.throttled')).toMatchObject([event, event])

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
 import { DOCS, diagrams, digestOf, RENDERED, sources } from './sources.mjs'
@@ -7,8 +7,6 @@ import { DOCS, diagrams, digestOf, RENDERED, sources } from './sources.mjs'
 
 const MERMAID = fileURLToPath(new URL('renderer/node_modules/mermaid/dist/mermaid.min.js', import.meta.url))
 const EXECUTABLE = process.env['CHROMIUM'] || '/usr/bin/chromium'
-/** A folder for images of all diagrams, to look at. */
-const IMAGES = process.argv[2]
 
 const THEME = {
   startOnLoad: false,
@@ -57,9 +55,8 @@ try {
   }
   const rendered = {}
   for (const { name, code } of diagrams()) {
-    const svg = await render(name, code)
+    await render(name, code)
     rendered[name] = digestOf(code)
-    if (IMAGES) await save(page, svg, `${IMAGES}/${name.replace(/\W+/g, '-')}.png`)
   }
   await writeFile(RENDERED, `${JSON.stringify(rendered, null, 2)}\n`)
   process.stdout.write(`${Object.keys(rendered).length} diagrams can be rendered\n`)
@@ -76,12 +73,4 @@ function decorated(svg, code) {
   const plain = attributes.replace(/ (class|style|aria-roledescription)="[^"]*"/g, '')
   const head = `<title>${title}</title><desc>${description}</desc><style>${COLOURS}</style>`
   return `<svg${plain} class="picture flowchart">\n<!-- source: SHA-256 ${digestOf(code)} -->\n${head}${content}\n`
-}
-
-async function save(page, svg, file) {
-  await mkdir(IMAGES, { recursive: true })
-  await page.evaluate((text) => {
-    document.body.innerHTML = text
-  }, svg)
-  await page.locator('svg').first().screenshot({ path: file })
 }
