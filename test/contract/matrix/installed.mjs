@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 const runFile = promisify(execFile)
+const { arch, platform } = process
+const windows = platform === 'win32'
 
 /** Git ignores this folder, and the next run uses its packages again. */
 const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/matrix', import.meta.url))
@@ -14,7 +16,7 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 /** Packs the package into a folder as for a release, with `prepack`. Returns the tarball. */
 export async function packedTarball(folder) {
   const args = ['pack', '--json', '--foreground-scripts=false', '--pack-destination', folder]
-  const { stdout } = await runFile('npm', args, { cwd: ROOT, maxBuffer: 1e8, shell: process.platform === 'win32' })
+  const { stdout } = await runFile('npm', args, { cwd: ROOT, maxBuffer: 1e8, shell: windows })
   return join(folder, JSON.parse(stdout)[0].filename)
 }
 
@@ -24,10 +26,7 @@ async function installed(name, version) {
   await mkdir(folder, { recursive: true })
   await writeFile(join(folder, 'package.json'), '{ "private": true }')
   const options = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund']
-  await runFile('npm', ['install', ...options, `${name}@${version}`], {
-    cwd: folder,
-    shell: process.platform === 'win32',
-  })
+  await runFile('npm', ['install', ...options, `${name}@${version}`], { cwd: folder, shell: windows })
   return join(folder, 'node_modules', name)
 }
 
@@ -37,13 +36,10 @@ async function versionOf(folder) {
   return version.replace(/^v/, '')
 }
 
-/**
- * A Node of npm's. Its `node` package is a script that installs this machine's own package; here that one is installed, and no
- * script is run.
- */
+/** Installs a Node of npm's: the package for this machine, which the script of the package `node` would install. */
 export async function installedNode(version) {
-  const [system, binary] = process.platform === 'win32' ? ['win', 'bin/node.exe'] : [process.platform, 'bin/node']
-  const folder = await installed(`node-${system}-${process.arch}`, version)
+  const [system, binary] = windows ? ['win', 'bin/node.exe'] : [platform, 'bin/node']
+  const folder = await installed(`node-${system}-${arch}`, version)
   const program = join(folder, binary)
   return { name: 'Node', version: await versionOf(folder), program, path: dirname(program) }
 }
@@ -51,8 +47,6 @@ export async function installedNode(version) {
 /** Deno asks for permissions. Native modules, which hash passwords, need `--allow-ffi`. */
 const DENO = ['run', '--no-prompt', '--allow-env', '--allow-net', '--allow-read', '--allow-ffi']
 
-const { arch, platform } = process
-const windows = platform === 'win32'
 const RUNTIMES = {
   bun: {
     name: 'Bun',
@@ -70,10 +64,7 @@ const RUNTIMES = {
   },
 }
 
-/**
- * Installs the newest Bun 1 or Deno 2 from npm. Their packages `bun` and `deno` are scripts that copy the package for this machine. Here
- * only that package is installed.
- */
+/** Installs the newest Bun 1 or Deno 2 of npm: the package for this machine, which the scripts of `bun` and `deno` would copy. */
 export async function installedRuntime(id) {
   const { name, version, package: own, binary, args } = RUNTIMES[id]
   const folder = await installed(own, version)
