@@ -33,7 +33,7 @@ export async function refusalOf(promise: Promise<unknown>): Promise<AuthError> {
 }
 
 export const INVALID = 'The access token is not valid.'
-export const EXPIRED = 'The access token expired.'
+const EXPIRED = 'The access token expired.'
 
 /** Expects the one refusal of invalid tokens. Only the message tells an expired token from other invalid tokens. */
 export async function expectInvalidToken(promise: Promise<unknown>, reason: TokenRefusal): Promise<AuthError> {

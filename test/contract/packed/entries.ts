@@ -3,7 +3,7 @@ import ts from 'typescript'
 import type { Manifest, Packed } from './pack.js'
 
 /** Every file that package.json leads to. */
-export function entryFiles({ exports, bin = {} }: Manifest): string[] {
+function entryFiles({ exports, bin = {} }: Manifest): string[] {
   const targets = Object.values(exports).flatMap((target) =>
     typeof target === 'string' ? [target] : Object.values(target),
   )

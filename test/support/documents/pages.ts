@@ -18,7 +18,7 @@ export interface Block {
 }
 
 /** Returns GitHub's anchor of a heading: lower case, no punctuation, and a dash for each space. */
-export const anchorOf = (heading: string) =>
+const anchorOf = (heading: string) =>
   heading
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .toLowerCase()
