@@ -12,7 +12,7 @@ import { cli } from '../../support/cli.js'
 import { readPage } from '../../support/documents/pages.js'
 import { rejectionOf } from '../../support/failures.js'
 import { ACCOUNTS, PASSWORD } from '../../support/fixtures.js'
-import { listen } from '../../support/http.js'
+import { listen, TOKEN_PATH } from '../../support/http.js'
 import { alteringResult, appOf, issuerOf, PASSWORD_CHANGE, REPORTS, STATEMENTS, soundParts, THERE } from './host.js'
 
 const { email } = ACCOUNTS.alice
@@ -360,4 +360,8 @@ describe('a request', () => {
     const url = await served((req, res) => void res.json(req.headersDistinct['authorization']))
     expect((await send(url, { headers: { Authorization: ['a', 'b'] } })).body).toBe('["a","b"]')
   })
+})
+
+test('the help names the default path of the package', async () => {
+  expect((await cli(['check', '--help'])).stdout).toContain(`path of the token endpoint; default ${TOKEN_PATH}`)
 })
