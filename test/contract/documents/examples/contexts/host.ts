@@ -11,3 +11,7 @@ export const HOST = `import * as library from 'express-token-endpoint'
       claims: { admin: true },
     }
     const accounts = library.memoryAccounts([account])`
+
+/** An issuer, for a block that has none. */
+export const TOKENS = `import { createTokenIssuer } from 'express-token-endpoint'
+    export const tokens = createTokenIssuer({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' } })`

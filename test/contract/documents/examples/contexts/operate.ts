@@ -1,9 +1,5 @@
 import type { Contexts } from '../../../../support/documents/examples.js'
-import { ISSUER, SECRET } from '../../../../support/fixtures.js'
-import { HOST } from './host.js'
-
-const TOKENS = `import { createTokenIssuer } from 'express-token-endpoint'
-    export const tokens = createTokenIssuer({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' } })`
+import { HOST, TOKENS } from './host.js'
 
 export const OPERATE: Contexts = {
   'key-from-env': '',
