@@ -12,7 +12,7 @@ import { installedExpresses, installedNode, installedRuntime, packedTarball } fr
 
 // Runs the tests on several Nodes, with each Express, and the packed consumers on Bun and Deno.
 
-/** By default, the oldest Node that `engines` allows, the newest of each later line, and the other runtimes. */
+/** The default: the oldest Node that `engines` allows, the newest of each later line, and the other runtimes. */
 const ALL = ['20.19.0', '22', '24', '26', 'bun', 'deno']
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { consumers: { type: 'boolean' } } })
 const words = positionals.length > 0 ? positionals : ALL
