@@ -39,6 +39,7 @@ export default defineConfig({
       project('languages'),
       project('example', 'example-app'),
       project('models'),
+      project('faults'),
       project('performance'),
       project('mutation'),
       ...(ONLY_RUNTIME ? [project('runtimes')] : []),

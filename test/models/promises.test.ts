@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { root } from '../support/documents/repository.js'
-import { FAULTS } from './faults/planted.mjs'
 import { LINKED } from './promises.js'
 
 const PAGE = readFileSync(`${root}docs/explanation/security.md`, 'utf8').replace(/\n {2,}/g, ' ')
@@ -28,25 +27,5 @@ describe('the promises about time and concurrency', () => {
     const isLinked = (sentence: string) =>
       LINKED.some(({ words }) => sentence.includes(words) || words.includes(sentence))
     expect(timed.filter((sentence) => !isLinked(sentence))).toEqual([])
-  })
-})
-
-describe('the planted faults', () => {
-  it('there are at least four of each model, and each has its own name', () => {
-    expect(new Set(FAULTS.map(({ what }) => what)).size).toBe(FAULTS.length)
-    for (const part of [
-      ['cached-tokens'],
-      ['login-queue', 'request-queues'],
-      ['failed-logins'],
-      ['remote-keys'],
-      ['client'],
-    ]) {
-      expect(FAULTS.filter(({ model }) => part.includes(model)).length).toBeGreaterThanOrEqual(4)
-    }
-  })
-
-  it.each(FAULTS.map((fault) => [fault.what, fault] as const))('%s: can be planted', (_, { file, from, to }) => {
-    expect(countOf(readFileSync(`${root}src/${file}`, 'utf8'), from)).toBe(1)
-    expect(to).not.toBe(from)
   })
 })

@@ -5,14 +5,13 @@ import { fileURLToPath } from 'node:url'
 import express from 'express'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ROWS } from '../../../src/cli/check/rows.js'
+import { MAPPING as API_MAPPING, createApp, HERE, USER } from '../../faults/apps/mapped.mjs'
 import { EMAIL, PASSWORD } from '../../stacks/account.mjs'
 import { createTutorial } from '../../stacks/express-tutorial/app.mjs'
-import { appOf, soundApi, USER } from '../../stacks/faults/api.js'
 import { cli } from '../../support/cli.js'
 import { listen } from '../../support/http.js'
 
 const MAPPING = fileURLToPath(new URL('../../stacks/express-tutorial/mapping.json', import.meta.url))
-const API_MAPPING = fileURLToPath(new URL('../../stacks/faults/mapping.json', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'check-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
@@ -68,16 +67,15 @@ describe('an API without faults', () => {
     const ran = await cli(args, { env: { CHECK_PASSWORD: USER.password } })
     return { ...ran, rows: rowsOf(ran.stdout) }
   }
-  const sound = () => soundApi('https://api.example.com')
 
   test('passes, with a limit on guesses', async () => {
-    const { code, rows } = await check(appOf(sound()), '--guesses', '30')
+    const { code, rows } = await check(createApp(HERE), '--guesses', '30')
     expect({ code, fails: failing(rows) }).toEqual({ code: 0, fails: [] })
     expect(rows.find(({ id }) => id === 'guessing')?.verdict).toBe('holds')
   })
 
   test('without a limit on guesses, only that row fails', async () => {
-    const { rows } = await check(appOf({ ...sound(), limit: Number.POSITIVE_INFINITY }), '--guesses', '5')
+    const { rows } = await check(createApp(HERE, Number.POSITIVE_INFINITY), '--guesses', '5')
     expect(failing(rows)).toEqual(['guessing'])
   })
 })

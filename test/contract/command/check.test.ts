@@ -8,12 +8,21 @@ import { sender } from '../../../src/cli/check/probe/send.js'
 import { ROWS } from '../../../src/cli/check/rows.js'
 import { describeRow, OutOfTime } from '../../../src/cli/check/verdict.js'
 import { OWN_WIRE } from '../../../src/cli/check/wire/wire.js'
+import {
+  alteringResult,
+  appOf,
+  issuerOf,
+  PASSWORD_CHANGE,
+  REPORTS,
+  STATEMENTS,
+  soundParts,
+  THERE,
+} from '../../faults/apps/own.mjs'
 import { cli } from '../../support/cli.js'
 import { readPage } from '../../support/documents/pages.js'
 import { rejectionOf } from '../../support/failures.js'
 import { ACCOUNTS, PASSWORD } from '../../support/fixtures.js'
 import { listen, TOKEN_PATH } from '../../support/http.js'
-import { alteringResult, appOf, issuerOf, PASSWORD_CHANGE, REPORTS, STATEMENTS, soundParts, THERE } from './host.js'
 
 const { email } = ACCOUNTS.alice
 const env = { CHECK_PASSWORD: PASSWORD }
@@ -270,7 +279,7 @@ test.each([
 
 test('an account of its own at the other environment', async () => {
   const there = soundParts(issuerOf({ issuer: 'https://sandbox.example.com' }))
-  const bob = { ...ACCOUNTS.bob, passwordHash: 'plain:another password' }
+  const bob = { ...ACCOUNTS.bob, passwordHash: 'another password' }
   const { url } = await listen(appOf({ ...there, accounts: (email) => (email === bob.email ? bob : null) }))
   const args = ['--other', url, '--other-email', bob.email]
   const right = await reportOn(await sound(), args, { ...env, CHECK_OTHER_PASSWORD: 'another password' })

@@ -1,0 +1,69 @@
+// Plants each fault of the tables in a copy of the project, and expects that its command fails:
+//   npm run faults [-- models | client | differential | check [part of a title]]
+import { spawnSync } from 'node:child_process'
+import { createCopy, readTable, TABLES } from './tables.mjs'
+
+/** The share of faults that must be found. Some faults of the other API show in no request. */
+const DEMANDS = { 'check-mapped': 0.9 }
+
+const [subject = '', text = ''] = process.argv.slice(2)
+const say = (line) => process.stdout.write(`${line}\n`)
+const reasonIn = (output, ...patterns) => patterns.map((pattern) => pattern.exec(output)?.[1]).find(Boolean)
+
+/** Each command returns its exit status, its output, and the reason in it why it failed. */
+const COMMANDS = {
+  vitest(node, file) {
+    const args = ['run', '--config', 'test/vitest.config.ts', '--no-color', file]
+    const { status, output } = node('node_modules/vitest/vitest.mjs', ...args)
+    return { status, output, reason: reasonIn(output, /\+ {3}"(.+)",/, /AssertionError: (.+)/, /Caused by: (.+)/) }
+  },
+  fuzz(node, kind) {
+    node('src/build.mjs')
+    const args = ['--first', '--subject', kind, '--cases', '10000', '--seed', '1']
+    const { status, output } = node('test/attacks/differential/fuzz.mjs', ...args)
+    return { status, output, reason: reasonIn(output, /^FOUND (.*)$/m) }
+  },
+  check(node, app) {
+    const { status, output } = node('test/faults/apps/check.mjs', app)
+    return { status, output, reason: reasonIn(output, /^fails: (.+)$/m) }
+  },
+}
+
+/** Plants the faults of a table. Returns whether enough of them are found. */
+async function plantAll(name) {
+  const faults = readTable(name).filter(({ title }) => title.includes(text))
+  const copy = createCopy(['package.json', 'tsconfig.json', 'dist', 'src', 'test'])
+  function failureOf({ command, argument }) {
+    const node = (...args) => {
+      const env = { ...process.env, MODEL_FAULT: '1' }
+      const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: copy.folder, env, encoding: 'utf8' })
+      return { status, output: stdout + stderr }
+    }
+    const { status, output, reason } = COMMANDS[command](node, argument)
+    if (status !== 0 && !reason) throw new Error(`${command} ${argument} did not run:\n${output}`)
+    return status === 0 ? undefined : reason
+  }
+  let found = 0
+  try {
+    // A fuzz without a finding takes a minute, and is a test of its own.
+    const repeatable = faults.filter(({ command }) => command !== 'fuzz')
+    for (const fault of new Map(repeatable.map((one) => [one.argument, one])).values()) {
+      const failure = failureOf(fault)
+      if (failure) throw new Error(`${fault.command} ${fault.argument} fails without a fault: ${failure}`)
+    }
+    for (const fault of faults) {
+      const failure = await copy.withFault(fault, () => failureOf(fault))
+      if (failure) found++
+      say(`${failure ? 'found ' : 'MISSED'} ${name}: ${fault.title}${failure ? ` → ${failure}` : ''}`)
+    }
+  } finally {
+    copy.remove()
+  }
+  say(`${name}: ${found} of ${faults.length} planted faults found`)
+  return found >= faults.length * (DEMANDS[name] ?? 1)
+}
+
+const results = []
+for (const name of TABLES.filter((table) => table.startsWith(subject))) results.push(await plantAll(name))
+if (results.length === 0) throw new Error(`No table starts with ${subject}`)
+process.exitCode = results.every(Boolean) ? 0 : 1

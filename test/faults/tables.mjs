@@ -1,0 +1,63 @@
+// Reads the tables of planted faults, and plants faults in a copy of the project.
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const HERE = fileURLToPath(new URL('.', import.meta.url))
+export const ROOT = join(HERE, '../..')
+
+/** The names of all tables. */
+export const TABLES = readdirSync(HERE).flatMap((file) => (file.endsWith('.diff') ? [basename(file, '.diff')] : []))
+
+/** A change: lines with `-`, then the lines with `+` that replace them. */
+const CHANGE = /((?:^-.*\n)+)((?:^\+.*\n)*)/gm
+const withoutSigns = (lines) => lines.replace(/^./gm, '').replace(/\n$/, '')
+
+/**
+ * Reads a table. A head `@@ FILE COMMAND ARGUMENT` names the file of the following faults, and the command that must fail. A fault has
+ * a title and its changes. The title of a fault of `check` also names the rows that must fail, after an arrow.
+ */
+export function readTable(name) {
+  const groups = readFileSync(join(HERE, `${name}.diff`), 'utf8').split(/^@@ /m)
+  return groups.slice(1).flatMap((group) => {
+    const [head, ...faults] = group.split(/^# /m)
+    const [file, command, argument] = head.trim().split(' ')
+    return faults.map((fault) => {
+      const [title, fails] = fault.slice(0, fault.indexOf('\n')).split(' → ')
+      const changes = [...fault.matchAll(CHANGE)].map((change) => change.slice(1).map(withoutSigns))
+      return { title, file, command, argument, changes, fails: fails?.split(', ') ?? [] }
+    })
+  })
+}
+
+/** Returns a text with a fault. */
+export function planted(text, { title, changes }) {
+  return changes.reduce((old, [from, to]) => {
+    if (old.split(from).length !== 2) throw new Error(`${title}: the file must have this code once: ${from}`)
+    return old.replace(from, () => to)
+  }, text)
+}
+
+/** Copies folders of the project. The copy shares the installed packages. */
+export function createCopy(paths) {
+  const folder = mkdtempSync(join(tmpdir(), 'faults-'))
+  const filter = (path) => basename(path) !== 'node_modules'
+  for (const path of paths) cpSync(join(ROOT, path), join(folder, path), { recursive: true, filter })
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+  return {
+    folder,
+    /** Plants a fault, calls a function, and restores the file. */
+    async withFault(fault, run) {
+      const path = join(folder, fault.file)
+      const text = readFileSync(path, 'utf8')
+      writeFileSync(path, planted(text, fault))
+      try {
+        return await run()
+      } finally {
+        writeFileSync(path, text)
+      }
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}

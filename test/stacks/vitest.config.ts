@@ -1,9 +1,0 @@
-import { defineConfig, mergeConfig } from 'vitest/config'
-import shared from '../vitest.config.js'
-
-// This run takes a minute, so it has its own command and is not a test.
-const { projects: _, reporters: __, ...test } = shared.test ?? {}
-export default mergeConfig(
-  { ...shared, test },
-  defineConfig({ test: { include: ['test/stacks/**/*.run.ts'], testTimeout: 1_800_000, reporters: ['default'] } }),
-)
