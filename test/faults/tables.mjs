@@ -10,8 +10,8 @@ export const ROOT = join(HERE, '../..')
 /** The names of all tables. */
 export const TABLES = readdirSync(HERE).flatMap((file) => (file.endsWith('.diff') ? [basename(file, '.diff')] : []))
 
-/** A change: lines with `-`, then the lines with `+` that replace them. */
-const CHANGE = /((?:^-.*\n)+)((?:^\+.*\n)*)/gm
+/** A change: lines with `-`, then the lines with `+` that replace them. Without `-`, a constant replaces the one of its name. */
+const CHANGE = /((?:^-.*\n)+)((?:^\+.*\n)*)|()((?:^\+.*\n)+)/gm
 const withoutSigns = (lines) => lines.replace(/^./gm, '').replace(/\n$/, '')
 
 /**
@@ -25,7 +25,9 @@ export function readTable(name) {
     const [file, command, argument] = head.trim().split(' ')
     return faults.map((fault) => {
       const [title, fails] = fault.slice(0, fault.indexOf('\n')).split(' → ')
-      const changes = [...fault.matchAll(CHANGE)].map((change) => change.slice(1).map(withoutSigns))
+      const changes = [...fault.matchAll(CHANGE)].map(([, from = '', to, , constant]) =>
+        [from, to ?? constant].map(withoutSigns),
+      )
       return { title, file, command, argument, changes, fails: fails?.split(', ') ?? [] }
     })
   })
@@ -33,7 +35,9 @@ export function readTable(name) {
 
 /** Returns a text with a fault. */
 export function planted(text, { title, changes }) {
-  return changes.reduce((old, [from, to]) => {
+  return changes.reduce((old, [lines, to]) => {
+    const [name] = to.split(' = ')
+    const from = lines || old.split('\n').find((line) => line.trim().startsWith(`${name} = `))
     if (old.split(from).length !== 2) throw new Error(`${title}: the file must have this code once: ${from}`)
     return old.replace(from, () => to)
   }, text)
