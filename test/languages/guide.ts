@@ -1,9 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Library } from './libraries.js'
-import { INVALID, type InvalidName } from './tokens.js'
+import { INVALID } from './tokens.js'
 
-/** The pages with the strict programs, and the page with the table. */
+/** The pages with the strict programs. The second has the table. */
 export const PAGES = ['other-npm-packages', 'other-languages', 'go-and-perl'] as const
 
 export const pathOf = (page: string) => fileURLToPath(new URL(`../../docs/guides/${page}.md`, import.meta.url))
@@ -32,40 +31,19 @@ export const withPrograms = (text: string): string =>
       : `<!-- ${kind}: ${name} -->\n\`\`\`${language}\n${readFileSync(fileOf(path), 'utf8')}\`\`\``
   })
 
-const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
-
-/** The verdicts of a library's two programs. */
-export interface Row {
-  library: Library
-  accepts: Readonly<Record<InvalidName, boolean>>
-  /** The number of invalid tokens that the strict program refuses. */
-  strict: number
-}
-
-/** Returns the row of a library. */
-export function rowOf({ library, accepts, strict }: Row): string {
-  const cells = Object.values(accepts).map((accepted) => (accepted ? '**accepts**' : '✓'))
-  return line([`${library.name} ${library.version}`, library.language, ...cells, String(strict)])
-}
+export const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
 
 const HEAD = line(['library', 'language', ...Object.values(INVALID), 'strict'])
 const TABLE = /(?<=<!-- libraries -->\n)[\s\S]*?(?=<!-- \/libraries -->)/
 
-/** Returns the rows of the table of a page. */
-export const rowsIn = (text: string): string[] => (TABLE.exec(text)?.[0] ?? '').trim().split('\n').slice(2)
-
-/** Returns the row of a page that starts with the name of the library, of this version only or of any version. */
-export const findRow = (text: string, { name, version }: Library, ofVersion = true): string | undefined =>
-  rowsIn(text).find((row) => row.startsWith(`| ${name} ${ofVersion ? `${version} |` : ''}`))
-
 /** Replaces the rows of the measured libraries, and keeps the other rows. */
-export function withRows(text: string, rows: readonly Row[]): string {
-  const known = rowsIn(text)
-  for (const row of rows) {
-    const old = findRow(text, row.library, false)
-    const at = old === undefined ? known.length : known.indexOf(old)
-    known[at] = rowOf(row)
-  }
-  const table = [HEAD, HEAD.replaceAll(/[^|]+/g, ' --- '), ...known].map((row) => `${row}\n`).join('')
-  return text.replace(TABLE, () => table)
-}
+export const withRows = (text: string, rows: Readonly<Record<string, string>>): string =>
+  text.replace(TABLE, (table) => {
+    const known = table.trim().split('\n').slice(2)
+    const kept = known.map((row): [string, string] => [
+      row.slice(2, row.lastIndexOf(' ', row.indexOf(' |', 2) - 1)),
+      row,
+    ])
+    const all = Object.values({ ...Object.fromEntries(kept), ...rows })
+    return [HEAD, HEAD.replaceAll(/[^|]+/g, ' --- '), ...all, ''].join('\n')
+  })

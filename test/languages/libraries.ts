@@ -104,9 +104,6 @@ const DEBIAN: readonly DebianLanguage[] = [
   },
 ]
 
-/** The names of all libraries, installed or not. */
-export const LIBRARY_NAMES = [JAVASCRIPT, ...DEBIAN].flatMap(({ libraries }) => libraries.map(([name]) => name))
-
 const librariesOf = (language: Language, runtime: string, versions: readonly string[]): Library[] =>
   language.libraries.map(([name, prefix], at) => {
     const folder = fileURLToPath(new URL(language.folder, import.meta.url))

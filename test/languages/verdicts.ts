@@ -53,16 +53,20 @@ export async function startIssuer() {
 }
 
 /** Runs a program with some tokens, and returns its verdict on each of them. */
-export async function verdictsOf<Name extends string>(
+export async function verdictsOf(
   { command, folder }: Program,
-  tokens: Record<Name, string>,
+  tokens: Readonly<Record<string, string>>,
   env: NodeJS.ProcessEnv,
-): Promise<Record<Name, Verdict>> {
-  const names = Object.keys(tokens) as Name[]
+): Promise<Record<string, Verdict>> {
+  const names = Object.keys(tokens)
   const [runtime = '', ...args] = command
   const running = run(runtime, args, { cwd: folder, env })
-  running.child.stdin?.end(names.map((name) => `${JSON.stringify({ token: tokens[name] })}\n`).join(''))
+  running.child.stdin?.end(
+    Object.values(tokens)
+      .map((token) => `${JSON.stringify({ token })}\n`)
+      .join(''),
+  )
   const lines = (await running).stdout.trim().split('\n')
   if (lines.length !== names.length) throw new Error(`${args.join(' ')} printed ${lines.length} verdicts`)
-  return Object.fromEntries(names.map((name, at) => [name, JSON.parse(lines[at] as string)])) as Record<Name, Verdict>
+  return Object.fromEntries(lines.map((text, at) => [names[at], JSON.parse(text)]))
 }
