@@ -11,6 +11,8 @@ export interface Kit {
   other: FaultServer
   /** Creates the client under test, with the credentials of the account. */
   start(options?: Partial<ContestantOptions>): Contestant
+  /** Creates the client, and lets it sign in for a call. */
+  signedIn(): Promise<Contestant>
   /** Lets time pass, for the client and the servers. A machine that sleeps stops its steady clock. */
   pass(ms: number, how?: { asleep?: boolean }): void
   /** Expects that neither the client nor an error so far shows the token or the password. */
@@ -19,14 +21,22 @@ export interface Kit {
   fails(call: Promise<unknown>, code: string | number): Promise<unknown>
 }
 
+/** An ability that a client must have for a fault. `waits`: the fault waits for a timer and moves no clock, so others may run meanwhile. */
+type Tag = Ability | 'waits'
+type Run = (kit: Kit) => Promise<void>
+
 /** A fault of a server, a network, a clock or a caller, and what a client must do about it. */
 export interface Fault {
   name: string
-  /** The abilities that a client must have for this fault. */
-  needs?: readonly Ability[]
-  /** Waits for a timer of the client and moves no clock, so other faults that wait may run meanwhile. */
-  waits?: true
-  run(kit: Kit): Promise<void>
+  tags: readonly Tag[]
+  run: Run
+}
+
+export function fault(name: string, run: Run): Fault
+export function fault(name: string, tags: readonly Tag[], run: Run): Fault
+export function fault(name: string, ...more: [Run] | [readonly Tag[], Run]): Fault {
+  const [tags, run] = more.length === 1 ? [[], more[0]] : more
+  return { name, tags, run }
 }
 
 /** A mistake of a client, in words for the documentation. */

@@ -7,7 +7,7 @@ import { FAULTS } from './table/index.js'
 describe.each(Object.entries(FAULTS))('%s', (_, faults) => {
   // Faults that wait do so side by side.
   const named = (waits: boolean) =>
-    faults.filter((fault) => (fault.waits ?? false) === waits).map((fault) => [fault.name, fault] as const)
+    faults.filter((fault) => fault.tags.includes('waits') === waits).map((fault) => [fault.name, fault] as const)
   it.concurrent.each(named(true))('%s', async (_name, fault) => {
     await expect(runFault(fault, ours)).resolves.toBeUndefined()
   })

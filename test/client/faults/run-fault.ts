@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { moveClocks, restoreClocks } from './clocks.js'
-import type { Contestant, Maker } from './contestant.js'
+import type { Contestant, ContestantOptions, Maker } from './contestant.js'
 import { type Fault, must } from './fault.js'
 import { EMAIL, PASSWORD, startFaultServer } from './server.js'
 
@@ -8,10 +8,18 @@ import { EMAIL, PASSWORD, startFaultServer } from './server.js'
  * Runs one fault against one client. No object and no error of our client may show a secret at any fault.
  * @throws Failed with what the client did wrong
  */
-export async function runFault({ waits, run }: Fault, { make, hasCodes }: Maker): Promise<void> {
+export async function runFault({ tags, run }: Fault, { make, hasCodes }: Maker): Promise<void> {
   const [server, other] = await Promise.all([startFaultServer(), startFaultServer()])
   const shown: unknown[] = []
   const clients: Contestant[] = []
+
+  function start(options: Partial<ContestantOptions> = {}): Contestant {
+    const credentials = () => ({ email: EMAIL, password: PASSWORD })
+    const client = make({ url: server.url, credentials, ...options })
+    clients.push(client)
+    shown.push(client.shown)
+    return client
+  }
 
   function mustHide(): void {
     const text = shown.map((value) => inspect(value, { depth: 9, showHidden: true })).join()
@@ -26,18 +34,14 @@ export async function runFault({ waits, run }: Fault, { make, hasCodes }: Maker)
       server,
       other,
       mustHide,
-      start(options) {
-        const client = make({
-          url: server.url,
-          credentials: () => ({ email: EMAIL, password: PASSWORD }),
-          ...options,
-        })
-        clients.push(client)
-        shown.push(client.shown)
+      start,
+      async signedIn() {
+        const client = start()
+        await client.call('/x')
         return client
       },
       pass(ms, { asleep = false } = {}) {
-        if (waits) throw new Error('moves clocks beside another fault')
+        if (tags.includes('waits')) throw new Error('moves clocks beside another fault')
         moveClocks({ wall: ms, steady: asleep ? 0 : ms })
         for (const { state } of [server, other]) state.ahead += ms
       },

@@ -16,7 +16,8 @@ const PATIENCE_MS = 8000
 type Peer = Maker & { abilities: readonly Ability[] }
 
 async function judge(fault: Fault, maker: Maker & Partial<Peer>): Promise<string | true | undefined> {
-  if (maker.abilities && fault.needs?.some((ability) => !maker.abilities?.includes(ability))) return undefined
+  const { abilities } = maker
+  if (abilities && fault.tags.some((tag) => tag !== 'waits' && !abilities.includes(tag))) return undefined
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<string>((resolve) => {
     timer = setTimeout(resolve, PATIENCE_MS, 'waits without a time limit')

@@ -1,6 +1,7 @@
 import {
   eventually,
   type Fault,
+  fault,
   gate,
   holdSignIns,
   must,
@@ -18,17 +19,14 @@ const SCOPE = `${BEARER}, error="insufficient_scope", scope="reports:read"`
 const STEP_UP = `${BEARER}, error="insufficient_user_authentication", error_description="Sign in again.", max_age="300"`
 
 /** Returns a fault in which an API refuses a request for a reason that a new token does not change. */
-const passesOn = (name: string, status: number, headers: Record<string, string>): Fault => ({
-  name,
-  async run({ server, start }) {
-    const client = start()
-    await client.call('/x')
+const passesOn = (name: string, status: number, headers: Record<string, string>): Fault =>
+  fault(name, async ({ server, signedIn }) => {
+    const client = await signedIn()
     server.next.api.push(sends(status, headers))
     mustGet(await client.call('/x'), status)
     mustSignIn(server, 1)
     mustCall(server, 2)
-  },
-})
+  })
 
 /** Holds a 401 for the next request until the returned function is called. */
 function holdRefusal(server: FaultServer): () => void {
@@ -41,106 +39,77 @@ const chunks = (...texts: string[]) => new Blob(texts).stream()
 
 /** Refusals of the API. */
 export const api: Fault[] = [
-  {
-    name: 'a token that was revoked',
-    async run({ server, start }) {
-      const client = start()
-      await client.call('/x')
+  fault('a token that was revoked', async ({ server, signedIn }) => {
+    const client = await signedIn()
+    server.revoke()
+    mustGet(await client.call('/x'), 200)
+    mustSignIn(server, 2)
+    mustCall(server, 3)
+  }),
+  fault('20 concurrent calls with a revoked token', async ({ server, signedIn }) => {
+    const client = await signedIn()
+    server.revoke()
+    for (const response of await together(20, () => client.call('/x'))) mustGet(response, 200)
+    mustSignIn(server, 2)
+  }),
+  fault('a 401 for the old token that arrives after the renewal', async ({ server, signedIn }) => {
+    const client = await signedIn()
+    server.revoke()
+    const open = holdRefusal(server)
+    const slow = client.call('/slow')
+    await eventually(() => server.seen.api.length === 2)
+    mustGet(await client.call('/x'), 200)
+    open()
+    mustGet(await slow, 200)
+    mustSignIn(server, 2)
+  }),
+  fault('an API that refuses every token', async ({ server, start }) => {
+    server.always.api = sends(401, { 'WWW-Authenticate': INVALID_TOKEN })
+    const client = start()
+    for (let call = 0; call < 30; call++) mustGet(await client.call('/x'), 401)
+    mustSignInAtMost(server, 10, 'for 30 calls')
+  }),
+  fault('one API that refuses every token, next to one that accepts them', async ({ server, start }) => {
+    server.always.api = (res, seen) =>
+      seen.path === '/broken'
+        ? res.writeHead(401, { 'WWW-Authenticate': INVALID_TOKEN }).end()
+        : server.answerApi(res, seen)
+    const client = start()
+    for (let call = 0; call < 20; call++) {
+      mustGet(await client.call('/broken'), 401)
+      mustGet(await client.call('/x'), 200)
+    }
+    mustSignInAtMost(server, 10, 'for 40 calls')
+  }),
+  fault('a token that is revoked twice', async ({ server, signedIn }) => {
+    const client = await signedIn()
+    for (let revocation = 0; revocation < 2; revocation++) {
       server.revoke()
       mustGet(await client.call('/x'), 200)
-      mustSignIn(server, 2)
-      mustCall(server, 3)
-    },
-  },
-  {
-    name: '20 concurrent calls with a revoked token',
-    async run({ server, start }) {
-      const client = start()
-      await client.call('/x')
+    }
+    mustSignIn(server, 3)
+  }),
+  fault('a token that is revoked each minute', async ({ server, pass, signedIn }) => {
+    const client = await signedIn()
+    for (let minute = 0; minute < 6; minute++) {
+      pass(60_000)
       server.revoke()
-      for (const response of await together(20, () => client.call('/x'))) mustGet(response, 200)
-      mustSignIn(server, 2)
-    },
-  },
-  {
-    name: 'a 401 for the old token that arrives after the renewal',
-    async run({ server, start }) {
-      const client = start()
-      await client.call('/x')
-      server.revoke()
-      const open = holdRefusal(server)
-      const slow = client.call('/slow')
-      await eventually(() => server.seen.api.length === 2)
       mustGet(await client.call('/x'), 200)
-      open()
-      mustGet(await slow, 200)
-      mustSignIn(server, 2)
-    },
-  },
-  {
-    name: 'an API that refuses every token',
-    async run({ server, start }) {
-      server.always.api = sends(401, { 'WWW-Authenticate': INVALID_TOKEN })
-      const client = start()
-      for (let call = 0; call < 30; call++) mustGet(await client.call('/x'), 401)
-      mustSignInAtMost(server, 10, 'for 30 calls')
-    },
-  },
-  {
-    name: 'one API that refuses every token, next to one that accepts them',
-    async run({ server, start }) {
-      server.always.api = (res, seen) =>
-        seen.path === '/broken'
-          ? res.writeHead(401, { 'WWW-Authenticate': INVALID_TOKEN }).end()
-          : server.answerApi(res, seen)
-      const client = start()
-      for (let call = 0; call < 20; call++) {
-        mustGet(await client.call('/broken'), 401)
-        mustGet(await client.call('/x'), 200)
-      }
-      mustSignInAtMost(server, 10, 'for 40 calls')
-    },
-  },
-  {
-    name: 'a token that is revoked twice',
-    async run({ server, start }) {
-      const client = start()
-      await client.call('/x')
-      for (let revocation = 0; revocation < 2; revocation++) {
-        server.revoke()
-        mustGet(await client.call('/x'), 200)
-      }
-      mustSignIn(server, 3)
-    },
-  },
-  {
-    name: 'a token that is revoked each minute',
-    async run({ server, start, pass }) {
-      const client = start()
-      await client.call('/x')
-      for (let minute = 0; minute < 6; minute++) {
-        pass(60_000)
-        server.revoke()
-        mustGet(await client.call('/x'), 200)
-      }
-      mustSignIn(server, 7)
-    },
-  },
-  {
-    name: 'a load balancer with one server that refuses every token',
-    async run({ server, start }) {
-      let request = 0
-      server.always.api = (res, seen) =>
-        request++ % 2 ? res.writeHead(401, { 'WWW-Authenticate': INVALID_TOKEN }).end() : server.answerApi(res, seen)
-      const client = start()
-      for (let call = 0; call < 100; call++) await client.call('/x')
-      mustSignInAtMost(server, 10, 'for 100 calls')
-    },
-  },
-  {
-    name: 'an API that demands a newer sign-in for each request, and an owner who consents',
-    needs: ['stepUp'],
-    async run({ server, start }) {
+    }
+    mustSignIn(server, 7)
+  }),
+  fault('a load balancer with one server that refuses every token', async ({ server, start }) => {
+    let request = 0
+    server.always.api = (res, seen) =>
+      request++ % 2 ? res.writeHead(401, { 'WWW-Authenticate': INVALID_TOKEN }).end() : server.answerApi(res, seen)
+    const client = start()
+    for (let call = 0; call < 100; call++) await client.call('/x')
+    mustSignInAtMost(server, 10, 'for 100 calls')
+  }),
+  fault(
+    'an API that demands a newer sign-in for each request, and an owner who consents',
+    ['stepUp'],
+    async ({ server, start }) => {
       let request = 0
       server.always.api = (res, seen) =>
         request++ % 2 ? server.answerApi(res, seen) : res.writeHead(401, { 'WWW-Authenticate': STEP_UP }).end()
@@ -148,7 +117,7 @@ export const api: Fault[] = [
       for (let call = 0; call < 50; call++) await client.call('/x')
       mustSignInAtMost(server, 10, 'for 50 calls')
     },
-  },
+  ),
   ...[
     `Negotiate, ${INVALID_TOKEN}`,
     `Basic realm="x", ${INVALID_TOKEN}`,
@@ -156,87 +125,65 @@ export const api: Fault[] = [
     `BEARER error=invalid_token`,
     `${BEARER}, error="invalid_token", error_description="Signature error=expired"`,
   ].map(
-    (challenge): Fault => ({
-      name: `the challenge ${challenge.replace(/ realm="https[^"]*",| error_description="The[^"]*"/g, '').replace(/,$/, '')}`,
-      async run({ server, start }) {
-        const client = start()
-        await client.call('/x')
-        server.next.api.push(sends(401, { 'WWW-Authenticate': challenge }))
-        mustGet(await client.call('/x'), 200)
-        mustSignIn(server, 2)
-      },
-    }),
+    (challenge): Fault =>
+      fault(
+        `the challenge ${challenge.replace(/ realm="https[^"]*",| error_description="The[^"]*"/g, '').replace(/,$/, '')}`,
+        async ({ server, signedIn }) => {
+          const client = await signedIn()
+          server.next.api.push(sends(401, { 'WWW-Authenticate': challenge }))
+          mustGet(await client.call('/x'), 200)
+          mustSignIn(server, 2)
+        },
+      ),
   ),
-  {
-    name: 'a revoked token, and a sign-in that the server refuses',
-    async run({ server, start, fails }) {
-      const client = start()
-      await client.call('/x')
-      server.revoke()
-      server.always.token = sends(403)
-      for (let call = 0; call < 10; call++) await fails(client.call('/x'), 'refused')
-      mustSignIn(server, 2)
-    },
-  },
-  {
-    name: 'a POST with a revoked token',
-    async run({ server, start }) {
-      const client = start()
-      await client.call('/x')
-      server.revoke()
-      const response = await client.call('/x', { method: 'POST', body: 'a=1' })
-      mustGet(response, 200)
-      must(JSON.parse(response.body).body === 'a=1', 'repeats the request without its body')
-    },
-  },
-  {
-    name: 'a POST with a stream and a revoked token',
-    async run({ server, start }) {
-      const client = start()
-      await client.call('/x')
-      server.revoke()
-      const response = await client.call('/x', { method: 'POST', body: chunks('a=1') })
-      mustGet(response, 401)
-      mustCall(server, 2)
-      mustGet(await client.call('/x', { method: 'POST', body: chunks('a=1') }), 200)
-      mustSignIn(server, 2)
-    },
-  },
-  {
-    name: 'a Request with a body and a revoked token',
-    needs: ['send'],
-    async run({ server, start }) {
-      const client = start()
-      await client.call('/x')
-      server.revoke()
-      const response = await client.send?.(new Request(`${server.url}/x`, { method: 'PUT', body: 'a=1' }))
-      must(response?.status === 200, `the caller gets ${response?.status}, not 200`)
-      must(JSON.parse(response.body).body === 'a=1', 'repeats the request without its body')
-    },
-  },
+  fault('a revoked token, and a sign-in that the server refuses', async ({ server, fails, signedIn }) => {
+    const client = await signedIn()
+    server.revoke()
+    server.always.token = sends(403)
+    for (let call = 0; call < 10; call++) await fails(client.call('/x'), 'refused')
+    mustSignIn(server, 2)
+  }),
+  fault('a POST with a revoked token', async ({ server, signedIn }) => {
+    const client = await signedIn()
+    server.revoke()
+    const response = await client.call('/x', { method: 'POST', body: 'a=1' })
+    mustGet(response, 200)
+    must(JSON.parse(response.body).body === 'a=1', 'repeats the request without its body')
+  }),
+  fault('a POST with a stream and a revoked token', async ({ server, signedIn }) => {
+    const client = await signedIn()
+    server.revoke()
+    const response = await client.call('/x', { method: 'POST', body: chunks('a=1') })
+    mustGet(response, 401)
+    mustCall(server, 2)
+    mustGet(await client.call('/x', { method: 'POST', body: chunks('a=1') }), 200)
+    mustSignIn(server, 2)
+  }),
+  fault('a Request with a body and a revoked token', ['send'], async ({ server, signedIn }) => {
+    const client = await signedIn()
+    server.revoke()
+    const response = await client.send?.(new Request(`${server.url}/x`, { method: 'PUT', body: 'a=1' }))
+    must(response?.status === 200, `the caller gets ${response?.status}, not 200`)
+    must(JSON.parse(response.body).body === 'a=1', 'repeats the request without its body')
+  }),
   passesOn('403 for a missing scope', 403, { 'WWW-Authenticate': SCOPE }),
   passesOn('403 of a route', 403, {}),
   passesOn('503 of an API', 503, { 'Retry-After': '5' }),
   passesOn('401 for a request whose token a proxy dropped', 401, { 'WWW-Authenticate': BEARER }),
   passesOn('401 for another scheme', 401, { 'WWW-Authenticate': 'Basic realm="x"' }),
   passesOn('401 for a step-up, without an owner for it', 401, { 'WWW-Authenticate': STEP_UP }),
-  {
-    name: '401 for a step-up, with an owner who consents',
-    needs: ['stepUp'],
-    async run({ server, start }) {
-      const client = start({ onStepUp: () => true })
-      await client.call('/x')
-      server.next.api.push(sends(401, { 'WWW-Authenticate': STEP_UP }))
-      mustGet(await client.call('/x'), 200)
-      mustSignIn(server, 2)
-    },
-  },
-  {
-    name: 'a 401 for the POST of one person, after another person has signed in',
-    needs: ['signOut'],
-    async run({ server, start }) {
-      const client = start()
-      await client.call('/x')
+  fault('401 for a step-up, with an owner who consents', ['stepUp'], async ({ server, start }) => {
+    const client = start({ onStepUp: () => true })
+    await client.call('/x')
+    server.next.api.push(sends(401, { 'WWW-Authenticate': STEP_UP }))
+    mustGet(await client.call('/x'), 200)
+    mustSignIn(server, 2)
+  }),
+  fault(
+    'a 401 for the POST of one person, after another person has signed in',
+    ['signOut'],
+    async ({ server, signedIn }) => {
+      const client = await signedIn()
       const open = holdRefusal(server)
       const post = client.call('/x', { method: 'POST', body: 'a=1' })
       await eventually(() => server.seen.api.length === 2)
@@ -248,42 +195,30 @@ export const api: Fault[] = [
       must(posts === 1, "repeats the request with another person's token")
       mustSignIn(server, 2)
     },
-  },
-  {
-    name: 'a 401 that arrives after the sign-out',
-    needs: ['signOut'],
-    async run({ server, start }) {
-      const client = start()
-      await client.call('/x')
-      const open = holdRefusal(server)
-      const call = client.call('/x')
-      await eventually(() => server.seen.api.length === 2)
-      client.signOut?.()
-      open()
-      mustGet(await call, 401)
-      mustSignIn(server, 1)
-    },
-  },
-  {
-    name: 'a sign-out while a refused call waits for a new token',
-    needs: ['signOut'],
-    async run({ server, start }) {
-      const client = start()
-      await client.call('/x')
-      server.revoke()
-      holdSignIns(server)
-      const call = client.call('/x')
-      await eventually(() => server.seen.token.length === 2)
-      client.signOut?.()
-      mustGet(await call, 401)
-      mustCall(server, 2)
-    },
-  },
+  ),
+  fault('a 401 that arrives after the sign-out', ['signOut'], async ({ server, signedIn }) => {
+    const client = await signedIn()
+    const open = holdRefusal(server)
+    const call = client.call('/x')
+    await eventually(() => server.seen.api.length === 2)
+    client.signOut?.()
+    open()
+    mustGet(await call, 401)
+    mustSignIn(server, 1)
+  }),
+  fault('a sign-out while a refused call waits for a new token', ['signOut'], async ({ server, signedIn }) => {
+    const client = await signedIn()
+    server.revoke()
+    holdSignIns(server)
+    const call = client.call('/x')
+    await eventually(() => server.seen.token.length === 2)
+    client.signOut?.()
+    mustGet(await call, 401)
+    mustCall(server, 2)
+  }),
   ...(['signOut', 'close'] as const).map(
-    (end): Fault => ({
-      name: `${end}() while the owner decides on a step-up`,
-      needs: ['stepUp', end],
-      async run({ server, start }) {
+    (end): Fault =>
+      fault(`${end}() while the owner decides on a step-up`, ['stepUp', end], async ({ server, start }) => {
         let asked = 0
         const client = start({
           onStepUp() {
@@ -297,42 +232,29 @@ export const api: Fault[] = [
         client[end]?.()
         mustGet(await call, 401)
         mustSignIn(server, 1)
-      },
-    }),
+      }),
   ),
-  {
-    name: 'a caller that aborts while the owner decides on a step-up',
-    needs: ['stepUp'],
-    async run({ server, start, fails }) {
-      const controller = new AbortController()
-      const client = start({
-        onStepUp() {
-          controller.abort()
-          return new Promise<boolean>(() => {})
-        },
-      })
-      server.next.api.push(sends(401, { 'WWW-Authenticate': STEP_UP }))
-      await fails(client.call('/x', { signal: controller.signal }), DOMException.ABORT_ERR)
-    },
-  },
-  {
-    name: '401 without a challenge',
-    async run({ server, start }) {
-      const client = start()
-      await client.call('/x')
-      server.next.api.push(sends(401))
-      mustGet(await client.call('/x'), 200)
-      mustSignIn(server, 2)
-    },
-  },
-  {
-    name: 'a token that expires on the server before its time',
-    async run({ server, start }) {
-      const client = start()
-      await client.call('/x')
-      server.state.ahead += HOUR
-      for (const response of await together(10, () => client.call('/x'))) mustGet(response, 200)
-      mustSignIn(server, 2)
-    },
-  },
+  fault('a caller that aborts while the owner decides on a step-up', ['stepUp'], async ({ server, start, fails }) => {
+    const controller = new AbortController()
+    const client = start({
+      onStepUp() {
+        controller.abort()
+        return new Promise<boolean>(() => {})
+      },
+    })
+    server.next.api.push(sends(401, { 'WWW-Authenticate': STEP_UP }))
+    await fails(client.call('/x', { signal: controller.signal }), DOMException.ABORT_ERR)
+  }),
+  fault('401 without a challenge', async ({ server, signedIn }) => {
+    const client = await signedIn()
+    server.next.api.push(sends(401))
+    mustGet(await client.call('/x'), 200)
+    mustSignIn(server, 2)
+  }),
+  fault('a token that expires on the server before its time', async ({ server, signedIn }) => {
+    const client = await signedIn()
+    server.state.ahead += HOUR
+    for (const response of await together(10, () => client.call('/x'))) mustGet(response, 200)
+    mustSignIn(server, 2)
+  }),
 ]

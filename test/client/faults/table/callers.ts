@@ -1,239 +1,174 @@
-import { eventually, type Fault, holdSignIns, must, mustCall, mustGet, mustSignIn } from '../fault.js'
+import { eventually, type Fault, fault, holdSignIns, must, mustCall, mustGet, mustSignIn } from '../fault.js'
 import { EMAIL, PASSWORD } from '../server.js'
 
 /** Callers that change their mind, and apps with faults. */
 export const callers: Fault[] = [
-  {
-    name: 'a caller that aborts while others wait',
-    async run({ server, start, fails }) {
-      const open = holdSignIns(server)
-      const client = start()
-      const controller = new AbortController()
-      const aborted = fails(client.call('/x', { signal: controller.signal }), DOMException.ABORT_ERR)
-      const patient = client.call('/x')
-      await eventually(() => server.seen.token.length > 0)
-      controller.abort()
-      await aborted
-      open()
-      mustGet(await patient, 200)
-      mustSignIn(server, 1)
-    },
-  },
-  {
-    name: 'the first caller aborts, and another calls after that',
-    async run({ server, start, fails }) {
-      const open = holdSignIns(server)
-      const client = start()
-      const controller = new AbortController()
-      const aborted = fails(client.call('/x', { signal: controller.signal }), DOMException.ABORT_ERR)
-      await eventually(() => server.seen.token.length > 0)
-      controller.abort()
-      await aborted
-      const next = client.call('/x')
-      open()
-      mustGet(await next, 200)
-      mustSignIn(server, 1)
-    },
-  },
-  {
-    name: 'a signal that is aborted already',
-    async run({ server, start, fails }) {
-      await fails(start().call('/x', { signal: AbortSignal.abort() }), DOMException.ABORT_ERR)
-      must(server.seen.api.length === 0, 'calls the API')
-    },
-  },
-  {
-    name: 'close() while callers wait',
-    needs: ['close'],
-    async run({ server, start, fails }) {
-      holdSignIns(server)
-      const client = start()
-      const waiting = fails(client.call('/x'), 'closed')
-      await eventually(() => server.seen.token.length > 0)
-      client.close?.()
-      await waiting
-      await fails(client.call('/x'), 'closed')
-      mustSignIn(server, 1)
-    },
-  },
-  {
-    name: 'a sign-out during the sign-in',
-    needs: ['signOut', 'onChange'],
-    async run({ server, start, fails }) {
-      const open = holdSignIns(server)
-      const client = start()
-      const ends: unknown[] = []
-      client.onChange?.(({ expiresAt }) => ends.push(expiresAt))
-      const waiting = fails(client.call('/x'), 'signed_out')
-      await eventually(() => server.seen.token.length > 0)
-      client.signOut?.()
-      await waiting
-      open()
-      mustGet(await client.call('/x'), 200)
-      must(ends.filter((end) => end !== undefined).length === 1, 'keeps the token of a sign-in before the sign-out')
-    },
-  },
+  fault('a caller that aborts while others wait', async ({ server, start, fails }) => {
+    const open = holdSignIns(server)
+    const client = start()
+    const controller = new AbortController()
+    const aborted = fails(client.call('/x', { signal: controller.signal }), DOMException.ABORT_ERR)
+    const patient = client.call('/x')
+    await eventually(() => server.seen.token.length > 0)
+    controller.abort()
+    await aborted
+    open()
+    mustGet(await patient, 200)
+    mustSignIn(server, 1)
+  }),
+  fault('the first caller aborts, and another calls after that', async ({ server, start, fails }) => {
+    const open = holdSignIns(server)
+    const client = start()
+    const controller = new AbortController()
+    const aborted = fails(client.call('/x', { signal: controller.signal }), DOMException.ABORT_ERR)
+    await eventually(() => server.seen.token.length > 0)
+    controller.abort()
+    await aborted
+    const next = client.call('/x')
+    open()
+    mustGet(await next, 200)
+    mustSignIn(server, 1)
+  }),
+  fault('a signal that is aborted already', async ({ server, start, fails }) => {
+    await fails(start().call('/x', { signal: AbortSignal.abort() }), DOMException.ABORT_ERR)
+    must(server.seen.api.length === 0, 'calls the API')
+  }),
+  fault('close() while callers wait', ['close'], async ({ server, start, fails }) => {
+    holdSignIns(server)
+    const client = start()
+    const waiting = fails(client.call('/x'), 'closed')
+    await eventually(() => server.seen.token.length > 0)
+    client.close?.()
+    await waiting
+    await fails(client.call('/x'), 'closed')
+    mustSignIn(server, 1)
+  }),
+  fault('a sign-out during the sign-in', ['signOut', 'onChange'], async ({ server, start, fails }) => {
+    const open = holdSignIns(server)
+    const client = start()
+    const ends: unknown[] = []
+    client.onChange?.(({ expiresAt }) => ends.push(expiresAt))
+    const waiting = fails(client.call('/x'), 'signed_out')
+    await eventually(() => server.seen.token.length > 0)
+    client.signOut?.()
+    await waiting
+    open()
+    mustGet(await client.call('/x'), 200)
+    must(ends.filter((end) => end !== undefined).length === 1, 'keeps the token of a sign-in before the sign-out')
+  }),
   ...(
     [
       ['signOut', 'signed_out'],
       ['close', 'closed'],
     ] as const
   ).flatMap(([end, code]): Fault[] => [
-    {
-      name: `${end}() in the moment of a call`,
-      needs: [end],
-      async run({ start, fails }) {
-        let asked = 0
-        const client = start({
-          credentials() {
-            asked++
-            return { email: EMAIL, password: PASSWORD }
-          },
-        })
-        const waiting = fails(client.call('/x'), code)
-        client[end]?.()
-        await waiting
-        must(asked === 0, 'asks for credentials after the end')
-      },
-    },
-    {
-      name: `${end}() in the moment of a call, with a token`,
-      needs: [end],
-      async run({ server, start, fails }) {
-        const client = start()
-        await client.call('/x')
-        const waiting = fails(client.call('/x'), code)
-        client[end]?.()
-        await waiting
-        mustCall(server, 1)
-      },
-    },
+    fault(`${end}() in the moment of a call`, [end], async ({ start, fails }) => {
+      let asked = 0
+      const client = start({
+        credentials() {
+          asked++
+          return { email: EMAIL, password: PASSWORD }
+        },
+      })
+      const waiting = fails(client.call('/x'), code)
+      client[end]?.()
+      await waiting
+      must(asked === 0, 'asks for credentials after the end')
+    }),
+    fault(`${end}() in the moment of a call, with a token`, [end], async ({ server, fails, signedIn }) => {
+      const client = await signedIn()
+      const waiting = fails(client.call('/x'), code)
+      client[end]?.()
+      await waiting
+      mustCall(server, 1)
+    }),
   ]),
-  {
-    name: 'a time limit of the caller',
-    async run({ server, start, fails }) {
-      holdSignIns(server)
-      await fails(start().call('/x', { signal: AbortSignal.timeout(20) }), DOMException.TIMEOUT_ERR)
-    },
-  },
-  {
-    name: 'credentials that never arrive',
-    needs: ['options'],
-    async run({ server, start, fails }) {
-      const client = start({ timeout: 0.05, credentials: () => new Promise(() => {}) })
-      await fails(client.call('/x'), 'unreachable')
-      mustSignIn(server, 0)
-    },
-  },
-  {
-    name: 'a person who takes longer than the time limit',
-    waits: true,
-    needs: ['person'],
-    async run({ start }) {
-      const credentials = () =>
-        new Promise((resolve) => setTimeout(resolve, 2100, { email: EMAIL, password: PASSWORD }))
-      mustGet(await start({ timeout: 2, interactive: true, credentials }).call('/x'), 200)
-    },
-  },
-  {
-    name: 'a credentials callback that throws',
-    async run({ server, start }) {
-      let isDown = true
-      const client = start({
-        credentials() {
-          if (isDown) throw new Error('the secret store is down')
-          return { email: EMAIL, password: PASSWORD }
-        },
-      })
+  fault('a time limit of the caller', async ({ server, start, fails }) => {
+    holdSignIns(server)
+    await fails(start().call('/x', { signal: AbortSignal.timeout(20) }), DOMException.TIMEOUT_ERR)
+  }),
+  fault('credentials that never arrive', ['options'], async ({ server, start, fails }) => {
+    const client = start({ timeout: 0.05, credentials: () => new Promise(() => {}) })
+    await fails(client.call('/x'), 'unreachable')
+    mustSignIn(server, 0)
+  }),
+  fault('a person who takes longer than the time limit', ['person', 'waits'], async ({ start }) => {
+    const credentials = () => new Promise((resolve) => setTimeout(resolve, 2100, { email: EMAIL, password: PASSWORD }))
+    mustGet(await start({ timeout: 2, interactive: true, credentials }).call('/x'), 200)
+  }),
+  fault('a credentials callback that throws', async ({ server, start }) => {
+    let isDown = true
+    const client = start({
+      credentials() {
+        if (isDown) throw new Error('the secret store is down')
+        return { email: EMAIL, password: PASSWORD }
+      },
+    })
+    const failure = await client.call('/x').then(String, String)
+    must(failure.includes('secret store'), 'hides the error of the callback')
+    isDown = false
+    mustGet(await client.call('/x'), 200)
+    mustSignIn(server, 1)
+  }),
+  fault('a credentials callback without a password', ['options'], async ({ server, start }) => {
+    const client = start({ credentials: () => ({ email: EMAIL }) })
+    const failure = await client.call('/x').then(String, String)
+    must(failure.startsWith('TypeError'), 'sends incomplete credentials')
+    mustSignIn(server, 0)
+  }),
+  fault('credentials that are not text', ['options'], async ({ server, start }) => {
+    for (const password of [1234, { text: PASSWORD }, [PASSWORD], true]) {
+      const client = start({ credentials: () => ({ email: EMAIL, password }) })
       const failure = await client.call('/x').then(String, String)
-      must(failure.includes('secret store'), 'hides the error of the callback')
-      isDown = false
-      mustGet(await client.call('/x'), 200)
-      mustSignIn(server, 1)
-    },
-  },
-  {
-    name: 'a credentials callback without a password',
-    needs: ['options'],
-    async run({ server, start }) {
-      const client = start({ credentials: () => ({ email: EMAIL }) })
-      const failure = await client.call('/x').then(String, String)
-      must(failure.startsWith('TypeError'), 'sends incomplete credentials')
-      mustSignIn(server, 0)
-    },
-  },
-  {
-    name: 'credentials that are not text',
-    needs: ['options'],
-    async run({ server, start }) {
-      for (const password of [1234, { text: PASSWORD }, [PASSWORD], true]) {
-        const client = start({ credentials: () => ({ email: EMAIL, password }) })
-        const failure = await client.call('/x').then(String, String)
-        must(failure.startsWith('TypeError'), 'sends credentials that are not text')
-      }
-      mustSignIn(server, 0)
-    },
-  },
-  {
-    name: 'a credentials callback that throws what cannot be read',
-    async run({ server, start }) {
-      const unreadable = {
-        get code() {
-          throw new Error('a fault of the app')
-        },
-      }
-      let isDown = true
-      const client = start({
-        credentials() {
-          if (isDown) throw unreadable
-          return { email: EMAIL, password: PASSWORD }
-        },
-      })
-      const failure = await client.call('/x').catch((error: unknown) => error)
-      must(failure === unreadable, 'hides the error of the callback')
-      isDown = false
-      mustGet(await client.call('/x'), 200)
-      mustSignIn(server, 1)
-    },
-  },
-  {
-    name: 'a program that prints the client and its errors',
-    async run({ server, start, fails, mustHide }) {
-      const client = start()
-      await client.call('/x')
-      server.revoke()
-      server.always.token = (res) => res.writeHead(403).end()
-      await fails(client.call('/x'), 'refused')
-      mustHide()
-    },
-  },
-  {
-    name: 'a listener that throws',
-    needs: ['onChange'],
-    async run({ start }) {
-      const uncaught = new Promise((resolve) => process.once('uncaughtException', resolve))
-      const client = start()
-      client.onChange?.(({ expiresAt }) => {
-        if (expiresAt) throw new Error('a fault of the app')
-      })
-      mustGet(await client.call('/x'), 200)
-      must(String(await uncaught).includes('a fault of the app'), 'hides the error of the listener')
-    },
-  },
-  {
-    name: 'a listener that counts down',
-    needs: ['onChange', 'signOut'],
-    async run({ server, start }) {
-      const client = start()
-      const states: { expiresAt: number | undefined }[] = []
-      client.onChange?.((state) => states.push(state))
-      await client.call('/x')
-      client.signOut?.()
-      await Promise.resolve()
-      const [, signedIn, signedOut] = states
-      const off = Math.abs((signedIn?.expiresAt ?? 0) - (server.now() + 3_600_000))
-      must(off < 60_000 && states.length === 3 && signedOut?.expiresAt === undefined, 'tells no time')
-      must(!JSON.stringify(states).includes([...server.tokens.keys()][0] ?? ''), 'tells the token')
-    },
-  },
+      must(failure.startsWith('TypeError'), 'sends credentials that are not text')
+    }
+    mustSignIn(server, 0)
+  }),
+  fault('a credentials callback that throws what cannot be read', async ({ server, start }) => {
+    const unreadable = {
+      get code() {
+        throw new Error('a fault of the app')
+      },
+    }
+    let isDown = true
+    const client = start({
+      credentials() {
+        if (isDown) throw unreadable
+        return { email: EMAIL, password: PASSWORD }
+      },
+    })
+    const failure = await client.call('/x').catch((error: unknown) => error)
+    must(failure === unreadable, 'hides the error of the callback')
+    isDown = false
+    mustGet(await client.call('/x'), 200)
+    mustSignIn(server, 1)
+  }),
+  fault('a program that prints the client and its errors', async ({ server, fails, mustHide, signedIn }) => {
+    const client = await signedIn()
+    server.revoke()
+    server.always.token = (res) => res.writeHead(403).end()
+    await fails(client.call('/x'), 'refused')
+    mustHide()
+  }),
+  fault('a listener that throws', ['onChange'], async ({ start }) => {
+    const uncaught = new Promise((resolve) => process.once('uncaughtException', resolve))
+    const client = start()
+    client.onChange?.(({ expiresAt }) => {
+      if (expiresAt) throw new Error('a fault of the app')
+    })
+    mustGet(await client.call('/x'), 200)
+    must(String(await uncaught).includes('a fault of the app'), 'hides the error of the listener')
+  }),
+  fault('a listener that counts down', ['onChange', 'signOut'], async ({ server, start }) => {
+    const client = start()
+    const states: { expiresAt: number | undefined }[] = []
+    client.onChange?.((state) => states.push(state))
+    await client.call('/x')
+    client.signOut?.()
+    await Promise.resolve()
+    const [, signedIn, signedOut] = states
+    const off = Math.abs((signedIn?.expiresAt ?? 0) - (server.now() + 3_600_000))
+    must(off < 60_000 && states.length === 3 && signedOut?.expiresAt === undefined, 'tells no time')
+    must(!JSON.stringify(states).includes([...server.tokens.keys()][0] ?? ''), 'tells the token')
+  }),
 ]

@@ -1,5 +1,5 @@
 import { moveClocks } from '../clocks.js'
-import { type Fault, must, mustGet, mustSignIn, together } from '../fault.js'
+import { type Fault, fault, must, mustGet, mustSignIn, together } from '../fault.js'
 import type { FaultServer } from '../server.js'
 
 const HOUR = 3_600_000
@@ -9,98 +9,72 @@ const noneExpired = (server: FaultServer, calls: number) =>
 
 /** Wrong clocks. */
 export const clocks: Fault[] = [
-  {
-    name: 'a clock that is an hour fast',
-    async run({ server, start, pass }) {
-      moveClocks({ wall: HOUR })
-      const client = start()
-      for (let call = 0; call < 10; call++) mustGet(await client.call('/x'), 200)
-      mustSignIn(server, 1)
-      pass(HOUR)
+  fault('a clock that is an hour fast', async ({ server, start, pass }) => {
+    moveClocks({ wall: HOUR })
+    const client = start()
+    for (let call = 0; call < 10; call++) mustGet(await client.call('/x'), 200)
+    mustSignIn(server, 1)
+    pass(HOUR)
+    mustGet(await client.call('/x'), 200)
+    mustSignIn(server, 2)
+  }),
+  fault('a clock that is an hour slow', async ({ server, start, pass }) => {
+    moveClocks({ wall: -HOUR })
+    const client = start()
+    for (let call = 0; call < 10; call++) mustGet(await client.call('/x'), 200)
+    mustSignIn(server, 1)
+    pass(HOUR)
+    for (const response of await together(10, () => client.call('/x'))) mustGet(response, 200)
+    mustSignIn(server, 2)
+    noneExpired(server, 20)
+  }),
+  fault('a clock that is set back during the session', async ({ server, pass, signedIn }) => {
+    const client = await signedIn()
+    moveClocks({ wall: -HOUR })
+    pass(HOUR)
+    mustGet(await client.call('/x'), 200)
+    mustSignIn(server, 2)
+    noneExpired(server, 2)
+  }),
+  fault('a clock that is set forward during the session', async ({ server, signedIn }) => {
+    const client = await signedIn()
+    moveClocks({ wall: 10 * HOUR })
+    for (let call = 0; call < 10; call++) mustGet(await client.call('/x'), 200)
+    must(server.seen.token.length <= 2, `signs in ${server.seen.token.length} times`)
+  }),
+  fault('no Date header', async ({ server, start, pass }) => {
+    server.state.sendsDate = false
+    const client = start()
+    for (let call = 0; call < 10; call++) mustGet(await client.call('/x'), 200)
+    pass(HOUR)
+    mustGet(await client.call('/x'), 200)
+    mustSignIn(server, 2)
+    noneExpired(server, 11)
+  }),
+  fault('no Date header, and a clock that is a day fast', async ({ server, start }) => {
+    server.state.sendsDate = false
+    moveClocks({ wall: 24 * HOUR })
+    const client = start()
+    for (let call = 0; call < 10; call++) mustGet(await client.call('/x'), 200)
+    mustSignIn(server, 1)
+    server.revoke()
+    mustGet(await client.call('/x'), 200)
+    mustSignIn(server, 2)
+  }),
+  fault('no Date header, and a clock that is fast by nearly a lifetime', async ({ server, start, pass }) => {
+    server.state.sendsDate = false
+    moveClocks({ wall: HOUR - 20_000 })
+    const client = start()
+    for (let minute = 0; minute < 10; minute++) {
       mustGet(await client.call('/x'), 200)
-      mustSignIn(server, 2)
-    },
-  },
-  {
-    name: 'a clock that is an hour slow',
-    async run({ server, start, pass }) {
-      moveClocks({ wall: -HOUR })
-      const client = start()
-      for (let call = 0; call < 10; call++) mustGet(await client.call('/x'), 200)
-      mustSignIn(server, 1)
-      pass(HOUR)
-      for (const response of await together(10, () => client.call('/x'))) mustGet(response, 200)
-      mustSignIn(server, 2)
-      noneExpired(server, 20)
-    },
-  },
-  {
-    name: 'a clock that is set back during the session',
-    async run({ server, start, pass }) {
-      const client = start()
-      await client.call('/x')
-      moveClocks({ wall: -HOUR })
-      pass(HOUR)
-      mustGet(await client.call('/x'), 200)
-      mustSignIn(server, 2)
-      noneExpired(server, 2)
-    },
-  },
-  {
-    name: 'a clock that is set forward during the session',
-    async run({ server, start }) {
-      const client = start()
-      await client.call('/x')
-      moveClocks({ wall: 10 * HOUR })
-      for (let call = 0; call < 10; call++) mustGet(await client.call('/x'), 200)
-      must(server.seen.token.length <= 2, `signs in ${server.seen.token.length} times`)
-    },
-  },
-  {
-    name: 'no Date header',
-    async run({ server, start, pass }) {
-      server.state.sendsDate = false
-      const client = start()
-      for (let call = 0; call < 10; call++) mustGet(await client.call('/x'), 200)
-      pass(HOUR)
-      mustGet(await client.call('/x'), 200)
-      mustSignIn(server, 2)
-      noneExpired(server, 11)
-    },
-  },
-  {
-    name: 'no Date header, and a clock that is a day fast',
-    async run({ server, start }) {
-      server.state.sendsDate = false
-      moveClocks({ wall: 24 * HOUR })
-      const client = start()
-      for (let call = 0; call < 10; call++) mustGet(await client.call('/x'), 200)
-      mustSignIn(server, 1)
-      server.revoke()
-      mustGet(await client.call('/x'), 200)
-      mustSignIn(server, 2)
-    },
-  },
-  {
-    name: 'no Date header, and a clock that is fast by nearly a lifetime',
-    async run({ server, start, pass }) {
-      server.state.sendsDate = false
-      moveClocks({ wall: HOUR - 20_000 })
-      const client = start()
-      for (let minute = 0; minute < 10; minute++) {
-        mustGet(await client.call('/x'), 200)
-        pass(60_000)
-      }
-      mustSignIn(server, 1)
-    },
-  },
-  {
-    name: 'a Date header that is not a date',
-    async run({ server, start }) {
-      server.next.token.push((res, seen) => server.answerToken(res.setHeader('Date', 'yesterday'), seen))
-      const client = start()
-      for (let call = 0; call < 10; call++) mustGet(await client.call('/x'), 200)
-      mustSignIn(server, 1)
-    },
-  },
+      pass(60_000)
+    }
+    mustSignIn(server, 1)
+  }),
+  fault('a Date header that is not a date', async ({ server, start }) => {
+    server.next.token.push((res, seen) => server.answerToken(res.setHeader('Date', 'yesterday'), seen))
+    const client = start()
+    for (let call = 0; call < 10; call++) mustGet(await client.call('/x'), 200)
+    mustSignIn(server, 1)
+  }),
 ]

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { type Fault, must, mustGet, mustSignIn, mustSignInAtMost } from '../fault.js'
+import { type Fault, fault, must, mustGet, mustSignIn, mustSignInAtMost } from '../fault.js'
 import { type Handler, sends } from '../server.js'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
@@ -8,38 +8,27 @@ const result = (members: object) => JSON.stringify({ authenticationToken: 'Tmade
 const body = (make: () => string) => (res: ServerResponse) => sends(200, JSON_TYPE, make())(res, undefined as never)
 
 /** Returns a fault in which a sign-in fails, and the next one succeeds. */
-const recovers = (name: string, handler: Handler, code: string): Fault => ({
-  name,
-  waits: true,
-  async run({ server, start, fails }) {
+const recovers = (name: string, handler: Handler, code: string): Fault =>
+  fault(name, ['waits'], async ({ server, start, fails }) => {
     server.next.token.push(handler)
     const client = start({ timeout: 2 })
     await fails(client.call('/x'), code)
     must(server.seen.api.length === 0, 'calls the API without a valid token')
     mustGet(await client.call('/x'), 200)
-  },
-})
+  })
 
 /** Returns a fault that is gone at once. The caller must not see it. */
 const passes = (name: string, handler: Handler, code: string): Fault[] => [
-  {
-    name,
-    waits: true,
-    async run({ server, start }) {
-      server.next.token.push(handler)
-      mustGet(await start().call('/x'), 200)
-      mustSignIn(server, 2)
-    },
-  },
-  {
-    name: `${name}, twice`,
-    waits: true,
-    async run({ server, start, fails }) {
-      server.next.token.push(handler, handler)
-      await fails(start().call('/x'), code)
-      mustSignInAtMost(server, 2, 'for one call')
-    },
-  },
+  fault(name, ['waits'], async ({ server, start }) => {
+    server.next.token.push(handler)
+    mustGet(await start().call('/x'), 200)
+    mustSignIn(server, 2)
+  }),
+  fault(`${name}, twice`, ['waits'], async ({ server, start, fails }) => {
+    server.next.token.push(handler, handler)
+    await fails(start().call('/x'), code)
+    mustSignInAtMost(server, 2, 'for one call')
+  }),
 ]
 
 /** Responses that are not what the specification says, and connections that break. */
@@ -148,11 +137,8 @@ export const malformed: Fault[] = [
     },
     'unexpected',
   ),
-  {
-    name: 'a server that is not there',
-    async run({ other, start, fails }) {
-      await other.stop()
-      await fails(start({ url: other.url }).call('/x'), 'unreachable')
-    },
-  },
+  fault('a server that is not there', async ({ other, start, fails }) => {
+    await other.stop()
+    await fails(start({ url: other.url }).call('/x'), 'unreachable')
+  }),
 ]

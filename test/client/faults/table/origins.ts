@@ -1,4 +1,4 @@
-import { type Fault, must, mustCall, mustGet, mustSignIn } from '../fault.js'
+import { type Fault, fault, must, mustCall, mustGet, mustSignIn } from '../fault.js'
 import { type FaultServer, INVALID_TOKEN, sends } from '../server.js'
 
 const redirects = (status: number, to: string) => sends(status, { Location: to })
@@ -13,96 +13,72 @@ function mustKeep({ seen }: FaultServer): void {
 
 /** Other origins, and redirects to them. */
 export const origins: Fault[] = [
-  ...([302, 307].map((status) => ({
-    name: `a ${status} of the API to another origin`,
-    async run({ server, other, start }) {
+  ...[302, 307].map((status) =>
+    fault(`a ${status} of the API to another origin`, async ({ server, other, start }) => {
       server.next.api.push(redirects(status, `${other.url}/x`))
       await start()
         .call('/x')
         .catch(() => {})
       mustKeep(other)
       mustSignIn(server, 1)
-    },
-  })) satisfies Fault[]),
-  {
-    name: 'a 401 of another origin after a redirect',
-    async run({ server, other, start }) {
-      const client = start()
-      await client.call('/x')
-      for (let call = 0; call < 3; call++) {
-        server.next.api.push(redirects(302, `${other.url}/x`))
-        other.next.api.push(sends(401, { 'WWW-Authenticate': INVALID_TOKEN }))
-        mustGet(await client.call('/x'), 401)
-      }
-      mustGet(await client.call('/x'), 200)
-      mustKeep(other)
-      mustSignIn(server, 1)
-    },
-  },
-  {
-    name: 'a 308 of the API within its origin',
-    async run({ server, start }) {
-      const client = start()
-      await client.call('/x')
-      server.next.api.push(redirects(308, '/y'))
-      mustGet(await client.call('/x'), 200)
-      must(server.seen.api.at(-1)?.path === '/y', 'does not follow the redirect')
-    },
-  },
-  ...([302, 307].map((status) => ({
-    name: `a ${status} of the token endpoint to another origin`,
-    async run({ server, other, start, fails }) {
+    }),
+  ),
+  fault('a 401 of another origin after a redirect', async ({ server, other, signedIn }) => {
+    const client = await signedIn()
+    for (let call = 0; call < 3; call++) {
+      server.next.api.push(redirects(302, `${other.url}/x`))
+      other.next.api.push(sends(401, { 'WWW-Authenticate': INVALID_TOKEN }))
+      mustGet(await client.call('/x'), 401)
+    }
+    mustGet(await client.call('/x'), 200)
+    mustKeep(other)
+    mustSignIn(server, 1)
+  }),
+  fault('a 308 of the API within its origin', async ({ server, signedIn }) => {
+    const client = await signedIn()
+    server.next.api.push(redirects(308, '/y'))
+    mustGet(await client.call('/x'), 200)
+    must(server.seen.api.at(-1)?.path === '/y', 'does not follow the redirect')
+  }),
+  ...[302, 307].map((status) =>
+    fault(`a ${status} of the token endpoint to another origin`, async ({ server, other, start, fails }) => {
       const [{ pathname }] = [new URL(`${other.url}/api/v2013/authentication/token`)]
       server.always.token = redirects(status, other.url + pathname)
       await fails(start().call('/x'), 'unexpected')
       must(other.seen.token.length === 0, 'sends the password to another origin')
-    },
-  })) satisfies Fault[]),
-  {
-    name: 'a URL of another origin',
-    async run({ other, start }) {
-      await start()
-        .call(`${other.url}/x`)
-        .catch(() => {})
-      mustKeep(other)
-    },
-  },
-  {
-    name: 'a URL of a listed origin',
-    needs: ['origins'],
-    async run({ server, other, start }) {
-      other.always.api = sends(200)
-      mustGet(await start({ origins: [other.url] }).call(`${other.url}/x`), 200)
-      must(other.seen.api[0]?.authorization !== undefined, 'does not send the token to the listed origin')
-      mustSignIn(server, 1)
-    },
-  },
-  {
-    name: 'paths that look like another host',
-    async run({ server, other, start }) {
-      const client = start()
-      const host = new URL(other.url).host
-      for (const path of [`//${host}/x`, `\\\\${host}/x`, `/\\${host}/x`, `@${host}/x`, ` //${host}/x`]) {
-        await client.call(path).catch(() => {})
+    }),
+  ),
+  fault('a URL of another origin', async ({ other, start }) => {
+    await start()
+      .call(`${other.url}/x`)
+      .catch(() => {})
+    mustKeep(other)
+  }),
+  fault('a URL of a listed origin', ['origins'], async ({ server, other, start }) => {
+    other.always.api = sends(200)
+    mustGet(await start({ origins: [other.url] }).call(`${other.url}/x`), 200)
+    must(other.seen.api[0]?.authorization !== undefined, 'does not send the token to the listed origin')
+    mustSignIn(server, 1)
+  }),
+  fault('paths that look like another host', async ({ server, other, start }) => {
+    const client = start()
+    const host = new URL(other.url).host
+    for (const path of [`//${host}/x`, `\\\\${host}/x`, `/\\${host}/x`, `@${host}/x`, ` //${host}/x`]) {
+      await client.call(path).catch(() => {})
+    }
+    mustKeep(other)
+    must(other.seen.api.length === 0, 'calls another origin')
+    mustCall(server, 5)
+  }),
+  fault('plain http to another machine', ['origins'], async ({ start }) => {
+    for (const options of [{ url: 'http://api.example.com' }, { origins: ['http://api.example.com'] }]) {
+      let isRefused = false
+      try {
+        start(options)
+      } catch (error) {
+        isRefused = error instanceof TypeError
       }
-      mustKeep(other)
-      must(other.seen.api.length === 0, 'calls another origin')
-      mustCall(server, 5)
-    },
-  },
-  {
-    name: 'plain http to another machine',
-    needs: ['origins'],
-    async run({ start }) {
-      for (const options of [{ url: 'http://api.example.com' }, { origins: ['http://api.example.com'] }]) {
-        let isRefused = false
-        try {
-          start(options)
-        } catch (error) {
-          isRefused = error instanceof TypeError
-        }
-        must(isRefused, 'would send the password without encryption')
-      }
-    },
-  },
+      must(isRefused, 'would send the password without encryption')
+    }
+  }),
 ]

@@ -1,4 +1,4 @@
-import { eventually, type Fault, gate, must, mustGet, mustSignIn, together } from '../fault.js'
+import { eventually, type Fault, fault, gate, must, mustGet, mustSignIn, together } from '../fault.js'
 import { EMAIL, PASSWORD, sends } from '../server.js'
 
 const HOUR = 3_600_000
@@ -6,52 +6,38 @@ const wrong = () => ({ email: EMAIL, password: 'wrong' })
 
 /** Refused credentials. */
 export const refusals: Fault[] = [
-  {
-    name: 'wrong credentials of a service, 50 calls one after the other',
-    async run({ server, start, fails }) {
-      const client = start({ credentials: wrong })
-      for (let call = 0; call < 50; call++) await fails(client.call('/x'), 'refused')
-      mustSignIn(server, 1)
-    },
-  },
-  {
-    name: 'wrong credentials of a service, 50 concurrent calls',
-    async run({ server, start, fails }) {
-      const client = start({ credentials: wrong })
-      await together(50, () => fails(client.call('/x'), 'refused'))
-      mustSignIn(server, 1)
-    },
-  },
-  {
-    name: 'a person who mistypes the password once',
-    needs: ['person'],
-    async run({ server, start }) {
-      const asked: boolean[] = []
-      const client = start({
-        interactive: true,
-        credentials({ refused }) {
-          asked.push(refused)
-          return { email: EMAIL, password: refused ? PASSWORD : 'mistyped' }
-        },
-      })
-      mustGet(await client.call('/x'), 200)
-      mustSignIn(server, 2)
-      must(asked.join() === 'false,true', 'does not say that the server refused the first password')
-    },
-  },
-  {
-    name: 'a person who does not know the password',
-    needs: ['person'],
-    async run({ server, start, fails }) {
-      const client = start({ interactive: true, credentials: wrong })
-      for (let call = 0; call < 10; call++) await fails(client.call('/x'), 'refused')
-      mustSignIn(server, 2)
-    },
-  },
-  {
-    name: 'a person who mistypes the password before and after a sign-out',
-    needs: ['person', 'signOut'],
-    async run({ server, start }) {
+  fault('wrong credentials of a service, 50 calls one after the other', async ({ server, start, fails }) => {
+    const client = start({ credentials: wrong })
+    for (let call = 0; call < 50; call++) await fails(client.call('/x'), 'refused')
+    mustSignIn(server, 1)
+  }),
+  fault('wrong credentials of a service, 50 concurrent calls', async ({ server, start, fails }) => {
+    const client = start({ credentials: wrong })
+    await together(50, () => fails(client.call('/x'), 'refused'))
+    mustSignIn(server, 1)
+  }),
+  fault('a person who mistypes the password once', ['person'], async ({ server, start }) => {
+    const asked: boolean[] = []
+    const client = start({
+      interactive: true,
+      credentials({ refused }) {
+        asked.push(refused)
+        return { email: EMAIL, password: refused ? PASSWORD : 'mistyped' }
+      },
+    })
+    mustGet(await client.call('/x'), 200)
+    mustSignIn(server, 2)
+    must(asked.join() === 'false,true', 'does not say that the server refused the first password')
+  }),
+  fault('a person who does not know the password', ['person'], async ({ server, start, fails }) => {
+    const client = start({ interactive: true, credentials: wrong })
+    for (let call = 0; call < 10; call++) await fails(client.call('/x'), 'refused')
+    mustSignIn(server, 2)
+  }),
+  fault(
+    'a person who mistypes the password before and after a sign-out',
+    ['person', 'signOut'],
+    async ({ server, start }) => {
       const client = start({
         interactive: true,
         credentials: ({ refused }) => ({ email: EMAIL, password: refused ? PASSWORD : 'mistyped' }),
@@ -61,27 +47,23 @@ export const refusals: Fault[] = [
       mustGet(await client.call('/x'), 200)
       mustSignIn(server, 4)
     },
-  },
-  {
-    name: 'a person who has to try again after a sign-out',
-    needs: ['person', 'signOut'],
-    async run({ server, start, fails }) {
-      let password = 'forgotten'
-      const client = start({
-        interactive: true,
-        credentials: ({ refused }) => ({ email: EMAIL, password: refused ? password : 'mistyped' }),
-      })
-      await fails(client.call('/x'), 'refused')
-      password = PASSWORD
-      client.signOut?.()
-      mustGet(await client.call('/x'), 200)
-      mustSignIn(server, 4)
-    },
-  },
-  {
-    name: 'a saved password that is wrong, and a person who cancels each question',
-    needs: ['person'],
-    async run({ server, start }) {
+  ),
+  fault('a person who has to try again after a sign-out', ['person', 'signOut'], async ({ server, start, fails }) => {
+    let password = 'forgotten'
+    const client = start({
+      interactive: true,
+      credentials: ({ refused }) => ({ email: EMAIL, password: refused ? password : 'mistyped' }),
+    })
+    await fails(client.call('/x'), 'refused')
+    password = PASSWORD
+    client.signOut?.()
+    mustGet(await client.call('/x'), 200)
+    mustSignIn(server, 4)
+  }),
+  fault(
+    'a saved password that is wrong, and a person who cancels each question',
+    ['person'],
+    async ({ server, start }) => {
       const client = start({
         interactive: true,
         credentials({ refused }) {
@@ -92,101 +74,73 @@ export const refusals: Fault[] = [
       for (let call = 0; call < 15; call++) await client.call('/x').catch(() => {})
       mustSignIn(server, 1)
     },
-  },
-  {
-    name: 'a person, and a server that asks to wait twice',
-    waits: true,
-    needs: ['person'],
-    async run({ server, start }) {
-      server.next.token.push(sends(429, { 'Retry-After': '1' }), sends(503))
-      let asked = 0
-      const client = start({
-        interactive: true,
-        credentials() {
-          asked++
-          return { email: EMAIL, password: PASSWORD }
-        },
-      })
-      mustGet(await client.call('/x'), 200)
-      must(asked === 1, `asks ${asked} times`)
-    },
-  },
-  {
-    name: 'a person who cancels while the old token still works',
-    needs: ['person'],
-    async run({ start, pass }) {
-      let asked = 0
-      const client = start({
-        interactive: true,
-        credentials() {
-          if (asked++ > 0) throw new Error('cancelled')
-          return { email: EMAIL, password: PASSWORD }
-        },
-      })
-      await client.call('/x')
-      pass(HOUR - 10_000)
-      for (let call = 0; call < 20; call++) mustGet(await client.call('/x'), 200)
-      must(asked === 1, `asks ${asked - 1} times`)
-    },
-  },
-  {
-    name: 'a new password after a sign-out',
-    needs: ['signOut'],
-    async run({ server, start, fails }) {
-      let password = 'old'
-      const client = start({ credentials: () => ({ email: EMAIL, password }) })
-      await fails(client.call('/x'), 'refused')
-      password = PASSWORD
-      client.signOut?.()
-      mustGet(await client.call('/x'), 200)
-      mustSignIn(server, 2)
-    },
-  },
-  {
-    name: 'a password change while the old token still works',
-    async run({ server, start, pass }) {
-      const client = start()
-      await client.call('/x')
-      server.always.token = sends(403)
-      pass(0.98 * HOUR)
-      for (let call = 0; call < 20; call++) mustGet(await client.call('/x'), 200)
-      must(server.seen.token.length === 2, `signs in ${server.seen.token.length} times, not twice`)
-    },
-  },
-  {
-    name: 'a failure that several callers share',
-    needs: ['onChange'],
-    async run({ start, fails }) {
-      const client = start({ credentials: wrong })
-      const failures: unknown[] = []
-      client.onChange?.(({ error }) => error && failures.push(error))
-      await together(10, () => fails(client.call('/x'), 'refused'))
-      await fails(client.call('/x'), 'refused')
-      must(failures.length === 1, `reports the failure ${failures.length} times`)
-    },
-  },
-  {
-    name: '400 from the token endpoint',
-    async run({ server, start, fails }) {
-      server.next.token.push(sends(400, { 'Content-Type': 'application/problem+json' }, '{"title":"Bad Request"}'))
-      const client = start()
-      await fails(client.call('/x'), 'unexpected')
-      mustSignIn(server, 1)
-    },
-  },
-  {
-    name: 'a refusal that arrives after a sign-out',
-    needs: ['signOut'],
-    async run({ server, start, fails }) {
-      const { opened, open } = gate()
-      server.next.token.push((res) => opened.then(() => res.writeHead(403).end()))
-      const client = start()
-      const first = fails(client.call('/x'), 'signed_out')
-      await eventually(() => server.seen.token.length > 0)
-      client.signOut?.()
-      open()
-      await first
-      mustGet(await client.call('/x'), 200)
-    },
-  },
+  ),
+  fault('a person, and a server that asks to wait twice', ['person', 'waits'], async ({ server, start }) => {
+    server.next.token.push(sends(429, { 'Retry-After': '1' }), sends(503))
+    let asked = 0
+    const client = start({
+      interactive: true,
+      credentials() {
+        asked++
+        return { email: EMAIL, password: PASSWORD }
+      },
+    })
+    mustGet(await client.call('/x'), 200)
+    must(asked === 1, `asks ${asked} times`)
+  }),
+  fault('a person who cancels while the old token still works', ['person'], async ({ start, pass }) => {
+    let asked = 0
+    const client = start({
+      interactive: true,
+      credentials() {
+        if (asked++ > 0) throw new Error('cancelled')
+        return { email: EMAIL, password: PASSWORD }
+      },
+    })
+    await client.call('/x')
+    pass(HOUR - 10_000)
+    for (let call = 0; call < 20; call++) mustGet(await client.call('/x'), 200)
+    must(asked === 1, `asks ${asked - 1} times`)
+  }),
+  fault('a new password after a sign-out', ['signOut'], async ({ server, start, fails }) => {
+    let password = 'old'
+    const client = start({ credentials: () => ({ email: EMAIL, password }) })
+    await fails(client.call('/x'), 'refused')
+    password = PASSWORD
+    client.signOut?.()
+    mustGet(await client.call('/x'), 200)
+    mustSignIn(server, 2)
+  }),
+  fault('a password change while the old token still works', async ({ server, pass, signedIn }) => {
+    const client = await signedIn()
+    server.always.token = sends(403)
+    pass(0.98 * HOUR)
+    for (let call = 0; call < 20; call++) mustGet(await client.call('/x'), 200)
+    must(server.seen.token.length === 2, `signs in ${server.seen.token.length} times, not twice`)
+  }),
+  fault('a failure that several callers share', ['onChange'], async ({ start, fails }) => {
+    const client = start({ credentials: wrong })
+    const failures: unknown[] = []
+    client.onChange?.(({ error }) => error && failures.push(error))
+    await together(10, () => fails(client.call('/x'), 'refused'))
+    await fails(client.call('/x'), 'refused')
+    must(failures.length === 1, `reports the failure ${failures.length} times`)
+  }),
+  fault('400 from the token endpoint', async ({ server, start, fails }) => {
+    server.next.token.push(sends(400, { 'Content-Type': 'application/problem+json' }, '{"title":"Bad Request"}'))
+    const client = start()
+    await fails(client.call('/x'), 'unexpected')
+    mustSignIn(server, 1)
+  }),
+  fault('a refusal that arrives after a sign-out', ['signOut'], async ({ server, start, fails }) => {
+    const { opened, open } = gate()
+    server.next.token.push((res) => opened.then(() => res.writeHead(403).end()))
+    const client = start()
+    const first = fails(client.call('/x'), 'signed_out')
+    await eventually(() => server.seen.token.length > 0)
+    client.signOut?.()
+    open()
+    await first
+    mustGet(await client.call('/x'), 200)
+  }),
 ]

@@ -1,108 +1,89 @@
-import { eventually, type Fault, holdSignIns, must, mustGet, mustSignIn, mustSignInAtMost, together } from '../fault.js'
+import {
+  eventually,
+  type Fault,
+  fault,
+  holdSignIns,
+  must,
+  mustGet,
+  mustSignIn,
+  mustSignInAtMost,
+  together,
+} from '../fault.js'
 
 const HOUR = 3_600_000
 
 /** One sign-in for all callers, before the token expires. */
 export const sharing: Fault[] = [
-  {
-    name: '100 callers at first use',
-    async run({ server, start }) {
-      const client = start()
-      for (const response of await together(100, () => client.call('/x'))) mustGet(response, 200)
-      mustSignIn(server, 1)
-    },
-  },
-  {
-    name: 'callers that arrive during a slow sign-in',
-    async run({ server, start }) {
-      const open = holdSignIns(server)
-      const client = start()
-      const first = client.call('/x')
-      await eventually(() => server.seen.token.length > 0)
-      const late = together(10, () => client.call('/x'))
-      open()
-      for (const response of [await first, ...(await late)]) mustGet(response, 200)
-      mustSignIn(server, 1)
-    },
-  },
-  {
-    name: '100 callers at the moment of expiry',
-    async run({ server, start, pass }) {
-      const client = start()
-      await client.call('/x')
-      pass(HOUR)
-      const before = server.seen.api.length
-      for (const response of await together(100, () => client.call('/x'))) mustGet(response, 200)
-      mustSignIn(server, 2)
-      const wasted = server.seen.api.length - before - 100
-      must(wasted === 0, `sends the expired token ${wasted} times`)
-    },
-  },
-  {
-    name: 'the last minutes of a token, with a slow token endpoint',
-    async run({ server, start, pass }) {
-      const client = start()
-      await client.call('/x')
-      const open = holdSignIns(server)
-      pass(0.98 * HOUR)
-      mustGet(await client.call('/x'), 200)
-      mustGet(await client.call('/x'), 200)
-      const [first, second, third] = server.seen.api
-      must(first?.authorization === second?.authorization, 'waits for the new token, although the old one works')
-      must(second?.authorization === third?.authorization, 'waits for the new token, although the old one works')
-      await soon(() => server.seen.token.length === 2, 'does not renew before the token expires')
-      open()
-      await soonCalls(client, () => server.seen.api.at(-1)?.authorization !== first?.authorization)
-      mustSignIn(server, 2)
-    },
-  },
-  {
-    name: 'the last seconds of a token',
-    async run({ server, start, pass }) {
-      const client = start()
-      await client.call('/x')
-      pass(HOUR - 10_000)
-      mustGet(await client.call('/x'), 200)
-      const [first, second] = server.seen.api
-      must(first?.authorization !== second?.authorization, 'sends a token that expires within 10 s')
-      mustSignIn(server, 2)
-    },
-  },
-  {
-    name: 'a token endpoint that is down while the old token still works',
-    async run({ server, start, pass }) {
-      const client = start()
-      await client.call('/x')
-      server.always.token = (res) => res.destroy()
-      pass(0.98 * HOUR)
-      for (const response of await together(10, () => client.call('/x'))) mustGet(response, 200)
-      pass(0.018 * HOUR)
-      mustGet(await client.call('/x'), 200)
-    },
-  },
-  {
-    name: 'a token that lives one second',
-    async run({ server, start }) {
-      server.state.lifetime = 1000
-      const client = start()
-      const end = server.now() + 3500
-      while (server.now() < end) {
-        for (const response of await together(5, () => client.call('/x'))) mustGet(response, 200)
-      }
-      mustSignInAtMost(server, 8, 'in 3.5 s')
-    },
-  },
-  {
-    name: 'a day of sleep',
-    async run({ server, start, pass }) {
-      const client = start()
-      await client.call('/x')
-      pass(24 * HOUR, { asleep: true })
-      for (const response of await together(10, () => client.call('/x'))) mustGet(response, 200)
-      mustSignIn(server, 2)
-      must(server.seen.api.length === 11, 'sends the expired token')
-    },
-  },
+  fault('100 callers at first use', async ({ server, start }) => {
+    const client = start()
+    for (const response of await together(100, () => client.call('/x'))) mustGet(response, 200)
+    mustSignIn(server, 1)
+  }),
+  fault('callers that arrive during a slow sign-in', async ({ server, start }) => {
+    const open = holdSignIns(server)
+    const client = start()
+    const first = client.call('/x')
+    await eventually(() => server.seen.token.length > 0)
+    const late = together(10, () => client.call('/x'))
+    open()
+    for (const response of [await first, ...(await late)]) mustGet(response, 200)
+    mustSignIn(server, 1)
+  }),
+  fault('100 callers at the moment of expiry', async ({ server, pass, signedIn }) => {
+    const client = await signedIn()
+    pass(HOUR)
+    const before = server.seen.api.length
+    for (const response of await together(100, () => client.call('/x'))) mustGet(response, 200)
+    mustSignIn(server, 2)
+    const wasted = server.seen.api.length - before - 100
+    must(wasted === 0, `sends the expired token ${wasted} times`)
+  }),
+  fault('the last minutes of a token, with a slow token endpoint', async ({ server, pass, signedIn }) => {
+    const client = await signedIn()
+    const open = holdSignIns(server)
+    pass(0.98 * HOUR)
+    mustGet(await client.call('/x'), 200)
+    mustGet(await client.call('/x'), 200)
+    const [first, second, third] = server.seen.api
+    must(first?.authorization === second?.authorization, 'waits for the new token, although the old one works')
+    must(second?.authorization === third?.authorization, 'waits for the new token, although the old one works')
+    await soon(() => server.seen.token.length === 2, 'does not renew before the token expires')
+    open()
+    await soonCalls(client, () => server.seen.api.at(-1)?.authorization !== first?.authorization)
+    mustSignIn(server, 2)
+  }),
+  fault('the last seconds of a token', async ({ server, pass, signedIn }) => {
+    const client = await signedIn()
+    pass(HOUR - 10_000)
+    mustGet(await client.call('/x'), 200)
+    const [first, second] = server.seen.api
+    must(first?.authorization !== second?.authorization, 'sends a token that expires within 10 s')
+    mustSignIn(server, 2)
+  }),
+  fault('a token endpoint that is down while the old token still works', async ({ server, pass, signedIn }) => {
+    const client = await signedIn()
+    server.always.token = (res) => res.destroy()
+    pass(0.98 * HOUR)
+    for (const response of await together(10, () => client.call('/x'))) mustGet(response, 200)
+    pass(0.018 * HOUR)
+    mustGet(await client.call('/x'), 200)
+  }),
+  fault('a token that lives one second', async ({ server, start }) => {
+    server.state.lifetime = 1000
+    const client = start()
+    const end = server.now() + 3500
+    while (server.now() < end) {
+      for (const response of await together(5, () => client.call('/x'))) mustGet(response, 200)
+    }
+    mustSignInAtMost(server, 8, 'in 3.5 s')
+  }),
+  fault('a day of sleep', async ({ server, pass, signedIn }) => {
+    const client = await signedIn()
+    pass(24 * HOUR, { asleep: true })
+    for (const response of await together(10, () => client.call('/x'))) mustGet(response, 200)
+    mustSignIn(server, 2)
+    must(server.seen.api.length === 11, 'sends the expired token')
+  }),
 ]
 
 /** Gives a client that works in the background some time. */
