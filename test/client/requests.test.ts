@@ -6,9 +6,11 @@ import { text } from 'node:stream/consumers'
 import { createTokenClient, type TokenClientOptions } from 'express-token-endpoint/client'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { bearerError } from '../../src/client/challenge.js'
+import { deferred } from '../support/concurrency.js'
 
 const URL_OF_API = 'https://api.example.com'
-const expiration = () => new Date(Date.now() + 3_600_000).toISOString()
+const credentials = () => ({ email: 'alice@example.com', password: 'secret' })
+const grant = () => ({ authenticationToken: 'T', expiration: new Date(Date.now() + 3_600_000).toISOString() })
 
 type Send = (url: string, init: RequestInit & { cache?: string }) => Response | Promise<Response>
 
@@ -16,11 +18,9 @@ type Send = (url: string, init: RequestInit & { cache?: string }) => Response | 
 function clientWith(send: Send, options: Partial<TokenClientOptions> = {}) {
   return createTokenClient({
     url: URL_OF_API,
-    credentials: () => ({ email: 'alice@example.com', password: 'secret' }),
+    credentials,
     fetch: (async (input: string | URL | Request, init: RequestInit = {}) =>
-      String(input).endsWith('/token')
-        ? Response.json({ authenticationToken: 'T', expiration: expiration() })
-        : send(String(input), init)) as typeof fetch,
+      String(input).endsWith('/token') ? Response.json(grant()) : send(String(input), init)) as typeof fetch,
     ...options,
   })
 }
@@ -57,11 +57,11 @@ it('a fetch of the app gets no settings as "this", because they include the cred
     url: URL_OF_API,
     credentials(this: unknown) {
       seen.push(this)
-      return { email: 'alice@example.com', password: 'secret' }
+      return credentials()
     },
     async fetch(this: unknown) {
       seen.push(this)
-      return Response.json({ authenticationToken: 'T', expiration: expiration() })
+      return Response.json(grant())
     },
     tabs(this: unknown) {
       seen.push(this)
@@ -190,10 +190,10 @@ describe('redirects outside of browsers', () => {
     for (const way of ['node', 'client']) {
       const api = createTokenClient({
         url: own.url,
-        credentials: () => ({ email: 'alice@example.com', password: 'secret' }),
+        credentials,
         fetch: (async (input: string | URL | Request, init: RequestInit) =>
           String(input).endsWith('/token')
-            ? Response.json({ authenticationToken: 'T', expiration: expiration() })
+            ? Response.json(grant())
             : typeof input === 'object' && 'clone' in input
               ? fetch(input, init)
               : careless(String(input), init)) as typeof fetch,
@@ -257,7 +257,6 @@ describe('responses with streams of Node, as node-fetch has', () => {
   }
   const withStatus = (status: number, body: string) => {
     let calls = 0
-    const credentials = () => ({ email: 'alice@example.com', password: 'secret' })
     const send = async (url: string | URL) => {
       if (!String(url).endsWith('/token')) return response(401, 'no')
       calls++
@@ -268,8 +267,7 @@ describe('responses with streams of Node, as node-fetch has', () => {
   }
 
   it('a sign-in succeeds, and an API refuses the token', async () => {
-    const body = JSON.stringify({ authenticationToken: 'T', expiration: expiration() })
-    const { api, calls } = withStatus(200, body)
+    const { api, calls } = withStatus(200, JSON.stringify(grant()))
     expect((await api.fetch('/x')).status).toBe(401)
     expect(calls()).toBe(2)
   })
@@ -286,15 +284,9 @@ it('20 calls with one signal cause no warning', async () => {
   const note = (warning: Error) => warnings.push(warning)
   process.on('warning', note)
   onTestFinished(() => void process.off('warning', note))
-  let open = () => {}
-  const opened = new Promise<void>((resolve) => {
-    open = resolve
-  })
+  const { promise: opened, resolve: open } = deferred<void>()
   const api = clientWith(() => new Response(), {
-    credentials: async () => {
-      await opened
-      return { email: 'alice@example.com', password: 'secret' }
-    },
+    credentials: () => opened.then(credentials),
   })
   const { signal } = new AbortController()
   const calls = Array.from({ length: 20 }, () => api.token({ signal }))

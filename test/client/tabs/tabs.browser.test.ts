@@ -48,39 +48,41 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
   })
   afterAll(() => stop())
 
-  /** Opens tabs of one profile. */
-  async function openTabs(url: string, count: number, tabs = true): Promise<Page[]> {
+  const ready = async (page: Page, url: string) => {
+    await page.goto(url)
+    await page.getByText('ready').waitFor()
+  }
+
+  /** Starts a site, and opens it in tabs of one profile. */
+  async function openTabs(count: number, share = true) {
+    const server = await startSite()
     const context = await browser.newContext()
     onTestFinished(() => context.close())
-    return Promise.all(
-      Array.from({ length: count }, async () => {
-        const page = await context.newPage()
-        await page.goto(url)
-        await page.getByText('ready').waitFor()
-        await page.evaluate(`make(${tabs})`)
-        return page
-      }),
-    )
+    const open = async () => {
+      const page = await context.newPage()
+      await ready(page, server.url)
+      await page.evaluate(`make(${share})`)
+      return page
+    }
+    const tabs = (await Promise.all(Array.from({ length: count }, open))) as [Page, Page]
+    return [server, ...tabs] as const
   }
 
   const call = (page: Page) => page.evaluate('api.fetch("/x").then(({ status }) => status)')
   const token = (page: Page) => page.evaluate('api.token()')
 
   it('four tabs that begin together share one sign-in', async () => {
-    const server = await startSite()
-    const tabs = await openTabs(server.url, 4)
+    const [server, ...tabs] = await openTabs(4)
     expect(await Promise.all(tabs.map(call))).toEqual([200, 200, 200, 200])
     expect(server.seen.token).toHaveLength(1)
     expect(new Set(await Promise.all(tabs.map(token))).size).toBe(1)
   })
 
   it('a tab that opens later uses the token of the first, and asks nobody for credentials', async () => {
-    const server = await startSite()
-    const [first] = await openTabs(server.url, 1)
-    await call(first as Page)
-    const later = await (first as Page).context().newPage()
-    await later.goto(server.url)
-    await later.getByText('ready').waitFor()
+    const [server, first] = await openTabs(1)
+    await call(first)
+    const later = await first.context().newPage()
+    await ready(later, server.url)
     await later.evaluate('make(true)')
     expect(await call(later)).toBe(200)
     expect(await later.evaluate('asked')).toBe(0)
@@ -88,8 +90,7 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
   })
 
   it('a tab knows how old the token of another is', async () => {
-    const server = await startSite()
-    const [first, second] = (await openTabs(server.url, 2)) as [Page, Page]
+    const [server, first, second] = await openTabs(2)
     await first.evaluate(`(async () => {
       const { now } = Date
       Date.now = () => now() - 3_000_000
@@ -102,8 +103,7 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
   })
 
   it('a renewal after a revoked token is one sign-in for all tabs', async () => {
-    const server = await startSite()
-    const tabs = await openTabs(server.url, 3)
+    const [server, ...tabs] = await openTabs(3)
     await Promise.all(tabs.map(call))
     server.revoke()
     expect(await Promise.all(tabs.map(call))).toEqual([200, 200, 200])
@@ -111,8 +111,7 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
   })
 
   it('a sign-out in one tab signs out the others', async () => {
-    const server = await startSite()
-    const [one, two] = (await openTabs(server.url, 2)) as [Page, Page]
+    const [server, one, two] = await openTabs(2)
     await Promise.all([call(one), call(two)])
     await one.evaluate('api.signOut()')
     await two.waitForFunction('states.at(-1) === undefined && states.length > 1')
@@ -132,10 +131,9 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
   })
 
   it('a tab that closes while it signs in leaves the sign-in to another', async () => {
-    const server = await startSite()
+    const [server, one, two] = await openTabs(2)
     const held: (() => void)[] = []
     server.next.token.push((res, seen) => held.push(() => server.answerToken(res, seen)))
-    const [one, two] = (await openTabs(server.url, 2)) as [Page, Page]
     void call(one).catch(() => {})
     await eventually(() => held.length === 1)
     const result = call(two)
@@ -145,9 +143,8 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
   })
 
   it('tabs with a wrong password cause one failed login', async () => {
-    const server = await startSite()
+    const [server, ...tabs] = await openTabs(4)
     server.always.token = (res) => res.writeHead(403).end()
-    const tabs = await openTabs(server.url, 4)
     const code = (page: Page) => page.evaluate('api.token().catch(({ code }) => code)')
     expect(await Promise.all(tabs.map(code))).toEqual(['refused', 'refused', 'refused', 'refused'])
     expect(await Promise.all(tabs.map(code))).toEqual(['refused', 'refused', 'refused', 'refused'])
@@ -155,8 +152,7 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
   })
 
   it('a tab that has signed out takes no token of another', async () => {
-    const server = await startSite()
-    const [one, two] = (await openTabs(server.url, 2)) as [Page, Page]
+    const [, one, two] = await openTabs(2)
     await Promise.all([call(one), call(two)])
     await two.evaluate('api.signOut()')
     await one.waitForFunction('states.at(-1) === undefined && states.length > 1')
@@ -174,8 +170,7 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
     ['whose sign-in began before the sign-out', '{ token: "Told", lifetime: 3_600_000, receivedAt: Date.now() }', 0],
     ['that has expired', '{ token: "Told", lifetime: 1, receivedAt: Date.now() - 10 }', 9e15],
   ])('a tab takes no token %s', async (_, grant, generation) => {
-    const server = await startSite()
-    const [one, two] = (await openTabs(server.url, 2)) as [Page, Page]
+    const [server, one, two] = await openTabs(2)
     await call(one)
     await two.evaluate(`
       const channel = new BroadcastChannel('express-token-endpoint ' + location.origin + '${TOKEN_PATH}')
@@ -200,8 +195,7 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
   })
 
   it('foreign messages on the channel change nothing', async () => {
-    const server = await startSite()
-    const [one, two] = (await openTabs(server.url, 2)) as [Page, Page]
+    const [, one, two] = await openTabs(2)
     const errors: unknown[] = []
     one.on('pageerror', (error) => errors.push(error))
     const before = await token(one)
@@ -220,22 +214,20 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
   })
 
   it('tabs that share wait for no timer, because timers of a hidden tab take up to a minute', async () => {
-    const server = await startSite()
-    const tabs = await openTabs(server.url, 3)
+    const [server, ...tabs] = await openTabs(3)
     for (const tab of tabs) await tab.evaluate('window.setTimeout = () => 0')
     expect(await Promise.all(tabs.map(call))).toEqual([200, 200, 200])
     expect(server.seen.token).toHaveLength(1)
   })
 
   it('a page that may not use locks signs in, for example in a sandboxed frame', async () => {
-    const server = await startSite()
+    const [server, page] = await openTabs(1)
     const { answerToken } = server
     const allowed = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Headers': 'content-type' }
     server.always.token = (res, seen) => {
       for (const [name, value] of Object.entries(allowed)) res.setHeader(name, value)
       return seen.method === 'OPTIONS' ? res.writeHead(204).end() : answerToken(res, seen)
     }
-    const [page] = (await openTabs(server.url, 1)) as [Page]
     await page.setContent(`<iframe sandbox="allow-scripts" src="${server.url}"></iframe>`)
     const frame = await (await page.waitForSelector('iframe')).contentFrame()
     await frame?.getByText('ready').waitFor()
@@ -247,15 +239,13 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
   })
 
   it('the fetch of the window works as the option "fetch"', async () => {
-    const server = await startSite()
-    const [page] = (await openTabs(server.url, 1)) as [Page]
+    const [, page] = await openTabs(1)
     await page.evaluate('make(false, { fetch: window.fetch })')
     expect(await call(page)).toBe(200)
   })
 
   it('the cache of the browser gives nobody the page of another person', async () => {
-    const server = await startSite()
-    const [page] = (await openTabs(server.url, 1, false)) as [Page]
+    const [server, page] = await openTabs(1, false)
     const usual = server.always.api
     server.always.api = (res, seen) => {
       if (seen.path !== '/me') return usual?.(res, seen)
@@ -269,15 +259,13 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
   })
 
   it('tabs that do not share sign in for themselves', async () => {
-    const server = await startSite()
-    const tabs = await openTabs(server.url, 2, false)
+    const [server, ...tabs] = await openTabs(2, false)
     await Promise.all(tabs.map(call))
     expect(server.seen.token).toHaveLength(2)
   })
 
   it('nothing is stored', async () => {
-    const server = await startSite()
-    const [one] = (await openTabs(server.url, 1)) as [Page]
+    const [, one] = await openTabs(1)
     await call(one)
     const stored = await one.evaluate(
       'indexedDB.databases().then((list) => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, list]))',
@@ -286,21 +274,19 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
   })
 
   it('the browser sends no token after a redirect to another origin', async () => {
-    const [server, other] = [await startSite(), await startFaultServer()]
+    const [[server, page], other] = [await openTabs(1), await startFaultServer()]
     onTestFinished(other.stop)
     const open = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Headers': '*' }
     other.always.api = (res) => res.writeHead(200, open).end()
-    const [page] = (await openTabs(server.url, 1)) as [Page]
     server.next.api.push((res) => res.writeHead(302, { Location: `${other.url}/x` }).end())
     expect(await call(page)).toBe(200)
     expect(other.seen.api.map(({ authorization }) => authorization)).toEqual([undefined])
   })
 
   it('the browser follows no redirect of the token call', async () => {
-    const [server, other] = [await startSite(), await startFaultServer()]
+    const [[server, page], other] = [await openTabs(1), await startFaultServer()]
     onTestFinished(other.stop)
     server.always.token = (res) => res.writeHead(307, { Location: other.url + TOKEN_PATH }).end()
-    const [page] = (await openTabs(server.url, 1)) as [Page]
     expect(await page.evaluate('api.token().catch(({ code }) => code)')).toBe('unexpected')
     expect(other.seen.token).toEqual([])
   })

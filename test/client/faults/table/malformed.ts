@@ -5,10 +5,18 @@ import { type Handler, sends } from '../server.js'
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 const later = () => new Date(Date.now() + 3_600_000).toISOString()
 const result = (members: object) => JSON.stringify({ authenticationToken: 'Tmade-up', expiration: later(), ...members })
-const body = (make: () => string) => (res: ServerResponse) => sends(200, JSON_TYPE, make())(res, undefined as never)
+const made = (make: () => string) => (res: ServerResponse) => sends(200, JSON_TYPE, make())(res, undefined as never)
+/** A token response with other members. */
+const odd = (members: object) => made(() => result(members))
+/** A page of a proxy. */
+const html = (status: number, page: string) => sends(status, { 'Content-Type': 'text/html' }, page)
+const starts = (res: ServerResponse, headers = {}) => res.writeHead(200, { ...JSON_TYPE, ...headers })
+
+const HALF = '{"authenticationToken":"T'
+const breaks: Handler = (res) => starts(res, { 'Content-Length': 500 }).write(HALF, () => res.destroy())
 
 /** Returns a fault in which a sign-in fails, and the next one succeeds. */
-const recovers = (name: string, handler: Handler, code: string): Fault =>
+const recovers = (name: string, handler: Handler, code = 'unexpected'): Fault =>
   fault(name, ['waits'], async ({ server, start, fails }) => {
     server.next.token.push(handler)
     const client = start({ timeout: 2 })
@@ -35,108 +43,46 @@ const passes = (name: string, handler: Handler, code: string): Fault[] => [
 export const malformed: Fault[] = [
   recovers(
     'truncated JSON',
-    body(() => result({}).slice(0, -10)),
-    'unexpected',
+    made(() => result({}).slice(0, -10)),
   ),
   recovers(
     'concatenated JSON',
-    body(() => result({}) + result({})),
-    'unexpected',
+    made(() => result({}) + result({})),
   ),
-  recovers('a 200 without a body', sends(200), 'unexpected'),
-  recovers(
-    'a 200 with a page of a proxy',
-    sends(200, { 'Content-Type': 'text/html' }, '<h1>Sign in</h1>'),
-    'unexpected',
-  ),
-  recovers(
-    'a 200 without a token',
-    body(() => JSON.stringify({ expiration: later() })),
-    'unexpected',
-  ),
-  recovers(
-    'a token that is not text',
-    body(() => result({ authenticationToken: ['T'] })),
-    'unexpected',
-  ),
-  recovers(
-    'a token with a line break',
-    body(() => result({ authenticationToken: 'T\r\nX-Evil: 1' })),
-    'unexpected',
-  ),
-  recovers(
-    'an empty token',
-    body(() => result({ authenticationToken: '' })),
-    'unexpected',
-  ),
-  recovers(
-    'a 200 without an expiration',
-    body(() => JSON.stringify({ authenticationToken: 'T' })),
-    'unexpected',
-  ),
-  recovers(
-    'an expiration that is not a time',
-    body(() => result({ expiration: 'in an hour' })),
-    'unexpected',
-  ),
-  recovers(
-    'an expiration in the past',
-    body(() => result({ expiration: '2020-01-01T00:00:00.000Z' })),
-    'unexpected',
-  ),
+  recovers('a 200 without a body', sends(200)),
+  recovers('a 200 with a page of a proxy', html(200, '<h1>Sign in</h1>')),
+  recovers('a 200 without a token', odd({ authenticationToken: undefined })),
+  recovers('a token that is not text', odd({ authenticationToken: ['T'] })),
+  recovers('a token with a line break', odd({ authenticationToken: 'T\r\nX-Evil: 1' })),
+  recovers('an empty token', odd({ authenticationToken: '' })),
+  recovers('a 200 without an expiration', odd({ expiration: undefined })),
+  recovers('an expiration that is not a time', odd({ expiration: 'in an hour' })),
+  recovers('an expiration in the past', odd({ expiration: '2020-01-01T00:00:00.000Z' })),
   recovers(
     'a token in __proto__',
-    body(() => `{"__proto__":${result({})}}`),
-    'unexpected',
+    made(() => `{"__proto__":${result({})}}`),
   ),
-  recovers(
-    'an expiration that is a number',
-    body(() => JSON.stringify({ authenticationToken: 'T', expiration: 3600 })),
-    'unexpected',
-  ),
+  recovers('an expiration that is a number', odd({ expiration: 3600 })),
   recovers(
     'an expiration without a time zone',
-    body(() => result({ expiration: later().slice(0, -1) })),
-    'unexpected',
+    made(() => result({ expiration: later().slice(0, -1) })),
   ),
-  recovers(
-    'a 403 with a page of a proxy',
-    sends(403, { 'Content-Type': 'text/html' }, '<h1>Blocked</h1>'),
-    'unexpected',
-  ),
-  recovers('204 in place of 200', sends(204), 'unexpected'),
-  recovers('500', sends(500, {}, 'Internal Server Error'), 'unexpected'),
-  recovers('404', sends(404), 'unexpected'),
+  recovers('a 403 with a page of a proxy', html(403, '<h1>Blocked</h1>')),
+  recovers('204 in place of 200', sends(204)),
+  recovers('500', sends(500, {}, 'Internal Server Error')),
+  recovers('404', sends(404)),
   ...passes('502 of a proxy', sends(502), 'unexpected'),
   ...passes('a connection that is closed before the response', (res) => res.destroy(), 'unreachable'),
-  ...passes(
-    'a connection that is closed within the response',
-    (res) => {
-      res.writeHead(200, { ...JSON_TYPE, 'Content-Length': 500 })
-      res.write('{"authenticationToken":"T', () => res.destroy())
-    },
-    'unreachable',
-  ),
+  ...passes('a connection that is closed within the response', breaks, 'unreachable'),
   recovers('a half-open connection: no response', () => {}, 'unreachable'),
-  recovers(
-    'a half-open connection: half a response',
-    (res) => {
-      res.writeHead(200, JSON_TYPE)
-      res.write('{"authenticationToken":"T')
-    },
-    'unreachable',
-  ),
-  recovers(
-    'a response without end',
-    (res) => {
-      res.writeHead(200, JSON_TYPE)
-      const more = () => {
-        if (!res.destroyed) res.write(' '.repeat(16_384), () => setImmediate(more))
-      }
-      more()
-    },
-    'unexpected',
-  ),
+  recovers('a half-open connection: half a response', (res) => starts(res).write(HALF), 'unreachable'),
+  recovers('a response without end', (res) => {
+    starts(res)
+    const more = () => {
+      if (!res.destroyed) res.write(' '.repeat(16_384), () => setImmediate(more))
+    }
+    more()
+  }),
   fault('a server that is not there', async ({ other, start, fails }) => {
     await other.stop()
     await fails(start({ url: other.url }).call('/x'), 'unreachable')
