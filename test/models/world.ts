@@ -137,8 +137,8 @@ interface Model<T extends Subject> {
 const FACTOR = Number(process.env['MODEL_RUNS'] ?? 1)
 /** One seed, so that each run does the same. A search with the variable begins elsewhere each time. */
 const seed = process.env['MODEL_RUNS'] === undefined ? { seed: 19 } : {}
-/** The time limit of a model's test, in milliseconds. */
-export const TIME_LIMIT = 60_000 * Math.max(1, FACTOR)
+/** The time limit of a model's test, in milliseconds. A busy machine needs more than the seconds of a quiet one. */
+export const TIME_LIMIT = 600_000 * Math.max(1, FACTOR)
 /** A run with a planted fault needs no small example. */
 const endOnFailure = process.env['MODEL_FAULT'] !== undefined
 

@@ -53,6 +53,7 @@ describe.skipIf(NO_HOSTS)('the page on other frameworks', () => {
       headers: challenged,
       body: { errors: [{ extensions: { code: 'invalid_token' } }] },
     })
+    await ask().expect(401)
   })
 
   it('trpc: authenticates in createContext', async () => {
@@ -60,6 +61,7 @@ describe.skipIf(NO_HOSTS)('the page on other frameworks', () => {
     await get(app, '/trpc/account', issue(tokens)).expect(200, { result: { data: 'acc-1' } })
     const refused = await get(app, '/trpc/account', 'x.y.z').expect(401)
     expect(refused).toMatchObject({ headers: challenged, body: { error: { data: { code: 'UNAUTHORIZED' } } } })
+    await get(app, '/trpc/account').expect(401)
   })
 
   it('session-or-token: takes either, and prefers the token', async () => {

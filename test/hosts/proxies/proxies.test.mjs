@@ -94,6 +94,6 @@ describe.skipIf(NO_NGINX)('nginx', () => {
             proxy_pass ${reportsUrl};
           }`)(port)}`,
     )
-    await expectHost(url, { codeIn: null })
+    await expectHost(url, false)
   })
 })
