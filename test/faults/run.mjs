@@ -13,7 +13,7 @@ const reasonIn = (output, ...patterns) => patterns.map((pattern) => pattern.exec
 /** Each command returns its exit status, its output, and the reason in it why it failed. */
 const COMMANDS = {
   vitest(node, file) {
-    const args = ['run', '--config', 'test/vitest.config.ts', '--no-color', file]
+    const args = ['run', '--config', 'test/vitest.config.ts', '--no-color', '--bail', '1', file]
     const { status, output } = node('node_modules/vitest/vitest.mjs', ...args)
     return { status, output, reason: reasonIn(output, /\+ {3}"(.+)",/, /AssertionError: (.+)/, /Caused by: (.+)/) }
   },
@@ -32,7 +32,7 @@ const COMMANDS = {
 /** Plants the faults of a table. Returns whether enough of them are found. */
 async function plantAll(name) {
   const faults = readTable(name).filter(({ title }) => title.includes(text))
-  const copy = createCopy(['package.json', 'tsconfig.json', 'dist', 'src', 'test'])
+  const copy = createCopy(['package.json', 'tsconfig.json', 'dist', 'docs', 'src', 'test'])
   function failureOf({ command, argument }) {
     const node = (...args) => {
       const env = { ...process.env, MODEL_FAULT: '1' }
@@ -52,7 +52,7 @@ async function plantAll(name) {
       if (failure) throw new Error(`${fault.command} ${fault.argument} fails without a fault: ${failure}`)
     }
     for (const fault of faults) {
-      const failure = await copy.withFault(fault, () => failureOf(fault))
+      const failure = await copy.withFault(fault, () => failureOf(fault)).catch((error) => void say(error.message))
       if (failure) found++
       say(`${failure ? 'found ' : 'MISSED'} ${name}: ${fault.title}${failure ? ` → ${failure}` : ''}`)
     }

@@ -13,7 +13,7 @@ async function run(host) {
 
 const authorization = (token) => (token ? { headers: { Authorization: `Bearer ${token}` } } : {})
 
-/** Opens a WebSocket. Resolves with its first message, with the response that refuses the upgrade, or with the code of its end. */
+/** Opens a WebSocket. Resolves with its first message, or with the code of its end. */
 async function openWebSocket(url, token, firstMessage) {
   const { WebSocket } = await import('ws')
   const ws = new WebSocket(url, authorization(token))
@@ -25,7 +25,6 @@ async function openWebSocket(url, token, firstMessage) {
   })
   return new Promise((resolve) => {
     ws.once('message', (account) => resolve({ account: String(account), ended }))
-    ws.once('unexpected-response', (_req, { statusCode, headers }) => resolve({ status: statusCode, headers }))
     ended.then(resolve)
   })
 }
@@ -44,19 +43,6 @@ async function expectSockets({ kit, open, refusal, end }) {
 const REVOKED = { code: 4401, reason: 'invalid_token' }
 
 describe.skipIf(NO_HOSTS)('WebSockets', () => {
-  it('ws responds to the upgrade', async () => {
-    const { url, kit } = await run((await import('./ws.mjs')).withUpgrade)
-    await expectSockets({
-      kit,
-      open: (token) => openWebSocket(url, token),
-      refusal: ({ status, challenge }) => ({
-        status,
-        headers: { 'www-authenticate': expect.stringContaining(challenge), 'cache-control': 'no-store' },
-      }),
-      end: REVOKED,
-    })
-  })
-
   it('ws takes the token from the first message', async () => {
     const { url, kit } = await run((await import('./ws.mjs')).withFirstMessage)
     await expectSockets({
