@@ -45,7 +45,7 @@ async function plantAll(name) {
   }
   let found = 0
   try {
-    // A fuzz without a finding takes a minute, and is a test of its own.
+    // A fuzz without a finding takes a minute, and `differential.test.mjs` proves that there is none.
     const repeatable = faults.filter(({ command }) => command !== 'fuzz')
     for (const fault of new Map(repeatable.map((one) => [one.argument, one])).values()) {
       const failure = failureOf(fault)

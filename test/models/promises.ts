@@ -1,7 +1,7 @@
 /**
- * Promises of docs/explanation/security.md, and the test that would fail without each of them: the file, then words of the page that only
- * this promise has, then texts of the file, which are titles of tests or invariants of a model. `promises.test.ts` fails when the page has a
- * promise about time or concurrency that is not listed, or when a listed text does not exist.
+ * Promises of docs/explanation/security.md, and the test that would fail without each of them. A test's file has the words of its promises,
+ * which the page has once. A promise has texts of the file: titles of tests, or the invariants of a model. `promises.test.ts` fails when the
+ * page has a promise about time or concurrency that is not listed, or when a listed text does not exist.
  */
 export const LINKED: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'test/models/cached-tokens.model.test.ts': {

@@ -1,4 +1,4 @@
-// An API of its own format, without a fault that a row finds. `check-mapped.diff` plants faults in copies of this file.
+// An API with another format, without a fault that a row finds. `check-mapped.diff` plants faults in copies of this file.
 // biome-ignore-all lint/correctness: faults use what nothing uses here
 import { createHmac, createPublicKey, generateKeyPairSync, randomBytes, verify as verifySignature } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
@@ -93,7 +93,7 @@ export function createApp(issuer, limit = 20) {
   return app
 }
 
-// What `check.mjs` needs.
+// `check.mjs` needs these.
 export const OPTIONS = ['--email', USER.email, '--mapping', MAPPING, '--guesses', '30']
 export const ENV = {
   CHECK_PASSWORD: USER.password,

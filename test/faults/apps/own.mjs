@@ -168,7 +168,7 @@ export function appOf({ tokens, accounts, passwords, before: first, guards }) {
   return app
 }
 
-// What `check.mjs` needs.
+// `check.mjs` needs these.
 export const createApp = (issuer) => appOf(soundParts(issuerOf({ issuer })))
 export const OPTIONS = [
   ...['--email', ACCOUNT.email, '--guarded', STATEMENTS, '--guarded', REPORTS, '--recent', PASSWORD_CHANGE],
