@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 type Mode = 'default' | 'strict'
@@ -23,35 +22,41 @@ interface Language {
   name: string
   /** The folder of the programs, below this folder. */
   folder: string
-  /** Returns the command that runs a program. */
-  command: (runtime: string, mode: Mode, prefix: string) => readonly string[]
-  /** The names of the libraries, and the start of the names of their files. */
-  libraries: readonly (readonly [name: string, prefix: string])[]
-}
-
-interface DebianLanguage extends Language {
-  /** The packages that `apt-get install` needs. */
-  packages: string
+  /** How to install the libraries. */
+  install: string
   /** Large packages are installed only for `npm run languages`. */
   large?: boolean
   /** The programs that may run the language. */
   runtimes: readonly string[]
   /** The arguments with which such a program prints the version of each library, one a line. */
   probe: readonly string[]
+  /** Returns the command that runs a program. */
+  command: (runtime: string, mode: Mode, prefix: string) => readonly string[]
+  /** The names of the libraries, and the start of the names of their files. */
+  libraries: readonly (readonly [name: string, prefix: string])[]
 }
 
-const JAVASCRIPT: Language = {
-  name: 'JavaScript',
-  folder: 'javascript',
-  command: (runtime, mode, prefix) => [runtime, 'run.mjs', `./${prefix}-${mode}.mjs`],
-  libraries: ['jose', 'oauth4webapi', 'fast-jwt', 'jsonwebtoken', 'aws-jwt-verify'].map((name) => [name, name]),
-}
+const NPM = ['jose', 'oauth4webapi', 'fast-jwt', 'jsonwebtoken', 'aws-jwt-verify']
+const MODULES = fileURLToPath(new URL('../../node_modules/', import.meta.url))
 
-const DEBIAN: readonly DebianLanguage[] = [
+const LANGUAGES: readonly Language[] = [
+  {
+    name: 'JavaScript',
+    folder: 'javascript',
+    install: 'npm ci',
+    runtimes: [process.execPath],
+    probe: [
+      '-e',
+      'for (const one of process.argv.slice(1)) console.log(require(one).version)',
+      ...NPM.map((name) => `${MODULES}${name}/package.json`),
+    ],
+    command: (runtime, mode, prefix) => [runtime, 'run.mjs', `./${prefix}-${mode}.mjs`],
+    libraries: NPM.map((name) => [name, name]),
+  },
   {
     name: 'Python',
     folder: 'python',
-    packages: 'python3 python3-jwt python3-authlib python3-jose',
+    install: 'apt-get install python3 python3-jwt python3-authlib python3-jose',
     // Another Python may be first on the path, without the packages of Debian.
     runtimes: ['python3', '/usr/bin/python3'],
     probe: ['-c', 'import jwt, authlib, jose\nfor one in jwt, authlib, jose: print(one.__version__)'],
@@ -65,7 +70,7 @@ const DEBIAN: readonly DebianLanguage[] = [
   {
     name: 'Ruby',
     folder: 'ruby',
-    packages: 'ruby ruby-jwt ruby-json-jwt',
+    install: 'apt-get install ruby ruby-jwt ruby-json-jwt',
     runtimes: ['ruby'],
     probe: [
       '-e',
@@ -80,7 +85,7 @@ const DEBIAN: readonly DebianLanguage[] = [
   {
     name: 'Perl',
     folder: 'perl',
-    packages: 'perl libcrypt-jwt-perl libio-socket-ssl-perl',
+    install: 'apt-get install perl libcrypt-jwt-perl libio-socket-ssl-perl',
     runtimes: ['perl'],
     probe: ['-MIO::Socket::SSL', '-MCrypt::JWT', '-e', 'print "$Crypt::JWT::VERSION\n"'],
     command: (runtime, mode, prefix) => [runtime, 'run.pl', `${prefix}_${mode}.pl`],
@@ -89,7 +94,7 @@ const DEBIAN: readonly DebianLanguage[] = [
   {
     name: 'Go',
     folder: 'go',
-    packages: 'golang-go golang-github-golang-jwt-jwt-dev golang-gopkg-square-go-jose.v2-dev',
+    install: 'apt-get install golang-go golang-github-golang-jwt-jwt-dev golang-gopkg-square-go-jose.v2-dev',
     large: true,
     runtimes: ['sh'],
     probe: [
@@ -104,28 +109,23 @@ const DEBIAN: readonly DebianLanguage[] = [
   },
 ]
 
-const librariesOf = (language: Language, runtime: string, versions: readonly string[]): Library[] =>
-  language.libraries.map(([name, prefix], at) => {
-    const folder = fileURLToPath(new URL(language.folder, import.meta.url))
-    const program = (mode: Mode): Program => ({ folder, command: language.command(runtime, mode, prefix) })
-    const programs = { default: program('default'), strict: program('strict') }
-    return { name, language: language.name, version: versions[at] as string, programs }
-  })
-
-const npmVersion = (name: string): string =>
-  JSON.parse(readFileSync(new URL(`../../node_modules/${name}/package.json`, import.meta.url), 'utf8')).version
-
 /** Returns the libraries of a language. Undefined when one of its packages is not installed. */
-function installed(language: DebianLanguage): Library[] | undefined {
-  for (const runtime of language.runtimes) {
-    const { status, stdout } = spawnSync(runtime, language.probe, { encoding: 'utf8' })
-    if (status === 0) return librariesOf(language, runtime, stdout.trim().split('\n'))
+function installed({ name: language, folder, runtimes, probe, command, libraries }: Language): Library[] | undefined {
+  for (const runtime of runtimes) {
+    const { status, stdout } = spawnSync(runtime, probe, { encoding: 'utf8' })
+    if (status !== 0) continue
+    const versions = stdout.trim().split('\n')
+    return libraries.map(([name, prefix], at) => {
+      const program = (mode: Mode): Program => ({
+        folder: fileURLToPath(new URL(folder, import.meta.url)),
+        command: command(runtime, mode, prefix),
+      })
+      const programs = { default: program('default'), strict: program('strict') }
+      return { name, language, version: versions[at] as string, programs }
+    })
   }
   return undefined
 }
-
-const HOW_TO_INSTALL = ({ name, packages }: DebianLanguage) =>
-  `A library for ${name} is missing. Install it: apt-get install ${packages}`
 
 /**
  * Returns the installed libraries, and how to install the missing ones.
@@ -135,17 +135,11 @@ export function findLibraries({ large }: { large: boolean }): { libraries: Libra
   if (spawnSync('openssl', ['version']).status !== 0) {
     return { libraries: [], missing: ['The program openssl is missing. Install it: apt-get install openssl'] }
   }
-  const libraries = librariesOf(
-    JAVASCRIPT,
-    process.execPath,
-    JAVASCRIPT.libraries.map(([name]) => npmVersion(name)),
-  )
-  const missing: string[] = []
-  for (const language of DEBIAN) {
-    if (language.large && !large) continue
-    const found = installed(language)
-    if (found) libraries.push(...found)
-    else missing.push(HOW_TO_INSTALL(language))
+  const wanted = LANGUAGES.filter((language) => large || !language.large)
+  return {
+    libraries: wanted.flatMap((language) => installed(language) ?? []),
+    missing: wanted.flatMap((language) =>
+      installed(language) ? [] : [`A library for ${language.name} is missing. Install it: ${language.install}`],
+    ),
   }
-  return { libraries, missing }
 }
