@@ -22,7 +22,7 @@ interface Language {
   name: string
   /** The folder of the programs, below this folder. */
   folder: string
-  /** How to install the libraries. */
+  /** The command that installs the libraries. */
   install: string
   /** Large packages are installed only for `npm run languages`. */
   large?: boolean
