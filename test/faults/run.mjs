@@ -18,7 +18,8 @@ const COMMANDS = {
     return { status, output, reason: reasonIn(output, /\+ {3}"(.+)",/, /AssertionError: (.+)/, /Caused by: (.+)/) }
   },
   fuzz(node, kind) {
-    node('src/build.mjs')
+    const built = node('src/build.mjs')
+    if (built.status !== 0) return built
     const args = ['--first', '--subject', kind, '--cases', '10000', '--seed', '1']
     const { status, output } = node('test/attacks/differential/fuzz.mjs', ...args)
     return { status, output, reason: reasonIn(output, /^FOUND (.*)$/m) }
