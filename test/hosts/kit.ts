@@ -9,7 +9,7 @@ import {
 } from 'express-token-endpoint'
 import { ACCOUNTS, fastPasswords, makeIssuer, makeStore } from '../support/fixtures.js'
 
-const HOW_TO_GET_HOSTS = 'Install them: npm run hosts:install'
+const HOW_TO_GET_HOSTS = 'Install them: npm ci --prefix test/hosts --ignore-scripts'
 
 /** True when the packages of `test/hosts/package.json` are not installed, for `describe.skipIf`. */
 export const NO_HOSTS = !existsSync(new URL('node_modules/.package-lock.json', import.meta.url))

@@ -27,7 +27,7 @@ async function check(stack) {
 const missing = STACKS.filter(({ ready }) => !ready)
 if (missing.length > 0) {
   process.stderr.write(
-    `Not installed: ${missing.map(({ name }) => name).join(', ')}. Run npm run stacks:install, and for Django\n` +
+    `Not installed: ${missing.map(({ name }) => name).join(', ')}. Run npm ci --prefix test/stacks --ignore-scripts, and for Django\n` +
       'apt-get install python3-django python3-djangorestframework python3-djangorestframework-simplejwt\n',
   )
   process.exit(1)

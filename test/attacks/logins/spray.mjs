@@ -1,4 +1,4 @@
-// npm run spray: attacks on the failed-login limits with and without the option `spraying`, as the table of
+// node test/attacks/logins/spray.mjs: attacks on the failed-login limits with and without the option `spraying`, as the table of
 // docs/explanation/password-spraying.md.
 import { createThrottle } from 'express-token-endpoint'
 import { belowTheLimit, mostCommon, oneAfterTheOther, people, rotating, simulate } from './simulation.mjs'

@@ -11,7 +11,7 @@ const ALICE = ACCOUNTS.alice.email
 const SPRAYED = '123456'
 const ATTACKER = '203.0.113.9'
 
-/** A hundredth of the attack in `npm run spray`. */
+/** A hundredth of the attack in `node test/attacks/logins/spray.mjs`. */
 const CAMPAIGN = {
   accounts: 10_000,
   addresses: 1000,

@@ -9,7 +9,8 @@ const FOLDER = new URL('packages/', import.meta.url)
 export const NO_PACKAGES = !existsSync(new URL('node_modules/.package-lock.json', FOLDER))
 
 if (NO_PACKAGES) {
-  const message = 'The vulnerable packages of the museum are missing. Install them: npm run museum:install'
+  const message =
+    'The vulnerable packages of the museum are missing. Install them: npm ci --prefix test/attacks/museum/packages --ignore-scripts'
   if (process.env['REQUIRE_SERVICES']) throw new Error(message)
   process.stdout.write(`Exhibits of real packages are skipped. ${message}\n`)
 }

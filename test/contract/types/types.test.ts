@@ -49,7 +49,7 @@ function problems(files: readonly string[], options: ts.CompilerOptions): string
   })
 }
 
-// With the strictest options `npm run typecheck` reads the first two as well; what a host declares, all others would see.
+// With the strictest options `npm test` reads the first two as well; what a host declares, all others would see.
 it.each([
   ['options and requests, under strict', ['options.ts', 'request.ts'], strict],
   ['a host with Passport and users of its own, under the strictest options', ['hosts/own-user.ts'], strictest],

@@ -8,7 +8,7 @@ import { openPage, signIn } from './browser.js'
 
 const SCREENSHOTS = join(FOLDER, 'screenshots')
 const DIGEST = join(SCREENSHOTS, 'page.sha256')
-/** `npm run docs:screenshots` sets this variable. */
+/** `npm run docs:pictures` sets this variable. */
 const UPDATE = process.env['UPDATE_SCREENSHOTS'] === '1'
 
 /** Returns a digest of everything that the page is made of. */
@@ -41,6 +41,6 @@ describe.skipIf(NO_CHROMIUM)('the screenshots of the README', () => {
 })
 
 test('the screenshots show the page as it is now', () => {
-  const say = 'run `npm run docs:screenshots`, and look at the result'
+  const say = 'run `npm run docs:pictures`, and look at the result'
   expect(readFileSync(DIGEST, 'utf8').trim(), say).toBe(digestOfPage())
 })

@@ -6,7 +6,7 @@ const folder = path && resolve(path)
 
 /**
  * The one Express that this run tests. Undefined when the run tests all supported versions. Set `TEST_EXPRESS` to the folder of an installed
- * Express: `npm run test:unit` and `npm run test:matrix` do.
+ * Express: `npm run test:only -- --project unit` and `npm run test:matrix` do.
  */
 export const ONLY_EXPRESS: { folder: string; version: string } | undefined = folder
   ? { folder, version: JSON.parse(readFileSync(`${folder}/package.json`, 'utf8')).version }

@@ -33,7 +33,7 @@ export function page(results: Results): string {
   return `# How clients behave at faults
 
 A server, a network, a clock or a caller can have a fault. This page lists ${total} faults, and what four clients do at each of them. Every
-fault runs against a real server on this machine. In a clone, \`npm run hosts:install && npm run client:faults\` runs them and writes this page.
+fault runs against a real server on this machine. In a clone, \`npx vitest run --config test/client/vitest.config.ts compare\` runs them and writes this page.
 
 ${table(counts, ['client', 'passes', 'of']).join('\n')}
 
@@ -50,7 +50,7 @@ cannot, for example OAuth 2.0 flows and refresh tokens.
 ${sections.join('\n')}
 ## Ten minutes with short tokens
 
-\`npm run client:soak\` lets 50 callers call an API for ten minutes, with tokens that live two seconds. On a machine with two cores, 297,675
+\`npx vitest run --config test/client/vitest.config.ts soak\` lets 50 callers call an API for ten minutes, with tokens that live two seconds. On a machine with two cores, 297,675
 calls all got a 200, and the API refused no request. There were 312 sign-ins in 300 lifetimes, so 1.04 for each lifetime.
 
 ## See also

@@ -25,7 +25,7 @@ describe('the reader of a page', () => {
   })
 
   it.for(pagesWithExamples())('%s: a strict compiler accepts each block', async (page, { skip }) => {
-    skip(NO_HOSTS && needsHosts(page), 'npm run hosts:install')
+    skip(NO_HOSTS && needsHosts(page), 'npm ci --prefix test/hosts --ignore-scripts')
     const project = await tempFolder('reader')
     onTestFinished(() => project.remove())
     const files = await readersProject(project.folder, page, packed)
