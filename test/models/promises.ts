@@ -35,7 +35,6 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, readonly st
     'It refuses a request with two `Authorization` headers': ['one token: no second one'],
     'also what was created before': ['also nothing that was created before'],
     'An invalid account is a `503`, and so is an invalid return value': ['invalid return values: of'],
-    'when the clock is set back': ['clock.advance(-cooldown * 1000)'],
     'Bodies are parsed in those turns': [
       'a body: read after the limit of its network, parsed in a turn, with few fields',
     ],
@@ -68,6 +67,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, readonly st
     'In HTTP/2, only the stream of the request ends': ['ends the stream of a refused request'],
   },
   'test/unit/tokens/keys/remote-keys.test.ts': {
+    'when the clock is set back': ['not again when the clock is set back, and then as long after'],
     'refuses a compressed response': ["'of compressed nothing, without end'"],
   },
   'test/models/failed-logins.model.test.ts': {

@@ -120,8 +120,7 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
   })
 
   it('a refusal of another tab from before a sign-out is forgotten', async () => {
-    const server = await startSite()
-    const [one, two] = (await openTabs(server.url, 2)) as [Page, Page]
+    const [, one, two] = await openTabs(2)
     await one.evaluate('api.signOut()')
     await two.evaluate(`
       const channel = new BroadcastChannel('express-token-endpoint ' + location.origin + '${TOKEN_PATH}')
@@ -181,8 +180,7 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
   })
 
   it('tabs that know of an earlier sign-out use the token of a tab that opens later', async () => {
-    const server = await startSite()
-    const [first] = (await openTabs(server.url, 1)) as [Page]
+    const [server, first] = await openTabs(1)
     await call(first)
     await first.evaluate('api.signOut()')
     const later = await first.context().newPage()
