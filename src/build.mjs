@@ -56,7 +56,8 @@ await build({
     dir: DIST,
     chunkFileNames: 'chunks/[name].js',
     minifyInternalExports: false,
-    comments: false,
+    // Annotations are instructions to bundlers.
+    comments: { annotation: true, jsdoc: false, legal: false },
     codeSplitting: {
       groups: [
         { name: 'urls', test: IN_BROWSERS, priority: 1 },

@@ -1,4 +1,4 @@
-// npm test            what needs only Node and the lock file
+// npm test            the tests that need only Node and the lock file
 // npm run test:all    the rest: other programs, other packages, other versions of Node, Bun and Deno
 //
 // Runs the steps one after the other, and prints the seconds of each. The last line has the counts of all tests. With `TEST_COUNTS`, a
@@ -19,13 +19,13 @@ const STEPS = {
     ['lint', 'npm run --silent lint'],
     ['build', 'npm run --silent build:example'],
     ['types', 'tsc -p .'],
-    ['tests', `${VITEST} --coverage --exclude '**/*.system.test.*'`],
+    ['tests', `${VITEST} --coverage --exclude '**/*.system.test.*'`, { TEST_QUICK: '1' }],
   ],
   all: [
     ['packages of other hosts', installed('test/hosts')],
     ['vulnerable packages', installed('test/attacks/museum/packages')],
     ['build', 'npm run --silent build:example'],
-    ['tests with other programs', `${VITEST} .system.test.`, { REQUIRE_SERVICES: '1' }],
+    ['tests with other programs', `${VITEST} .system.test. test/example-app/data`, { REQUIRE_SERVICES: '1' }],
     ['the packed package on every Node, Bun and Deno', 'node test/contract/matrix/matrix.mjs --consumers'],
   ],
 }

@@ -134,7 +134,7 @@ export function readRequireBearerOptions(options: RequireBearerOptions) {
   return completed(caller, options, readOptions<RequireBearerOptions, typeof schema>(caller, options, schema, aliases))
 }
 
-/** The options of the strategy, and other names of its scopes. Passport and other strategies have names of their own. */
+/** The options of the strategy, and other names of its scopes. Passport and other strategies have other names. */
 const NO_EFFECT = [...Object.keys(strategySchema), ...Object.keys(aliases).filter((name) => /scope/i.test(name))]
 
 /**

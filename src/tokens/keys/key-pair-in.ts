@@ -3,7 +3,7 @@ import { createPrivateKey, createPublicKey, ECDH, X509Certificate } from 'node:c
 /** The start of PEM text, plain or in base64, and of a public key in the format of RFC 4716. */
 const PEM = /-----BEGIN|LS0tLS1CRUdJTi|---- BEGIN SSH2/
 
-/** A JWK that is no secret, or a JWK set, in JSON or as a literal of a language, also within other text or escaped in it. */
+/** A JWK of a key pair, or a JWK set, in JSON or as a literal of a language, also within other text or escaped in it. */
 const JWK = /\bkty\\*["']?\s*:\s*\\*["'](?!oct)|"keys\\*"\s*:\s*\[/
 
 /** A public key of OpenSSH, as a line of text and as bytes (RFC 4253 section 6.6). */

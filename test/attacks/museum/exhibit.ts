@@ -1,4 +1,4 @@
-import { vi } from 'vitest'
+import { expect, vi } from 'vitest'
 import type { Sent } from '../../support/plain-js/http-client.mjs'
 
 export type Verdict = 'admitted' | 'refused'
@@ -56,4 +56,11 @@ export async function run(
     else verdict = await guard(step)
   }
   return verdict
+}
+
+/** Expects that the faulty guard of an exhibit admits the attack and a valid request. */
+export async function expectAdmitted(exhibit: Exhibit): Promise<void> {
+  const { faulty, typ } = exhibit
+  expect(await run(exhibit, faulty(), { typ })).toBe('admitted')
+  expect(await run(exhibit, faulty(), { part: 'control', typ })).toBe('admitted')
 }

@@ -126,7 +126,7 @@ describe('exits with one line', () => {
       'without the SQLite file that the reporting API reads',
       ['reporting'],
       REPORTING,
-      /^\S+clearing-house\.sqlite does not exist\. .+npm run start:clearing-house\n$/,
+      /^\S+clearing-house\.sqlite does not exist\. .+npm start clearing-house\n$/,
     ],
   ])('%s', async (_what, args, env, says) => {
     const dataDir = await tempDir()

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { createVerifier } from 'fast-jwt'
 import { importPKCS8, importSPKI, importX509, jwtVerify } from 'jose'
 import jsonwebtoken from 'jsonwebtoken'
-import { byteString, edited, edits, jsonOf, own, pick, toBytes } from '../bytes.mjs'
+import { byteString, edited, edits, pick, toBytes } from '../bytes.mjs'
 import { verdictOf } from '../compare.mjs'
 import { ISSUER, KID, NOW, PAIRS } from '../keys.mjs'
 import { tokenSignedBy } from './key-set.mjs'
@@ -65,14 +65,8 @@ async function askOurs(alg, text, token) {
     .accountId
 }
 
-/** Returns whether a text holds a JWK of a key pair, or a JWK set. */
-function isPublicJwk(given) {
-  // A text in UTF-16 has a NUL after each letter.
-  const text = given.replaceAll('\0', '')
-  const json = jsonOf(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1))
-  const kty = own(json, 'kty')
-  return Array.isArray(own(json, 'keys')) || (typeof kty === 'string' && kty !== 'oct')
-}
+/** Returns whether a text holds a JWK of a key pair or a JWK set, also within other text. A text in UTF-16 has a NUL after each letter. */
+const isPublicJwk = (text) => /\bkty\\*["']?\s*:\s*\\*["'](?!oct)|"keys\\*"\s*:\s*\[/.test(text.replaceAll('\0', ''))
 
 /** The strict form of a public key (RFC 7468 section 3). */
 const STRICT = /^-----BEGIN PUBLIC KEY-----\n([\w+/]{64}\n)*[\w+/]{1,64}={0,2}\n-----END PUBLIC KEY-----\n$/

@@ -7,20 +7,16 @@ import {
   type Hasher,
   memoryAccounts,
   type Passwords,
-  requireBearer,
   tokenRouter,
 } from 'express-token-endpoint'
 import { accountStoreContract } from 'express-token-endpoint/testing'
-import type { Knex } from 'knex'
 import { Client, InvalidCredentialsError } from 'ldapts'
 import request from 'supertest'
-import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { startExamples } from '../../../support/documents/examples.js'
 import { makeIssuer } from '../../../support/fixtures.js'
 import { TOKEN_PATH } from '../../../support/http.js'
-import { NO_POSTGRES, startPostgres } from '../../../support/services/postgres.js'
 import { ACCOUNTS } from './contexts/accounts.js'
-import { get, signIn } from './sign-in.js'
 
 const { run } = startExamples(import.meta.url, ACCOUNTS)
 
@@ -88,38 +84,5 @@ describe('the recipe for LDAP', () => {
     const passwords = createPasswords({ hashers: [{ ...ldap, hash: () => 'ldap:uid=nobody' }] })
     expect(await passwords.verify('pässword', null)).toBe(false)
     expect(bind).toHaveBeenLastCalledWith('uid=nobody', 'pässword')
-  })
-})
-
-describe.skipIf(NO_POSTGRES)('the pages on accounts, with PostgreSQL', () => {
-  it('knex-store: is a store, and a change of password ends the tokens from before', async () => {
-    process.env['DATABASE_URL'] = await (await startPostgres()).createDatabase()
-    interface Block {
-      db: Knex
-      accounts: Required<AccountStore>
-      passwords: Passwords
-      changePassword(id: string, password: string): Promise<void>
-    }
-    const { db, accounts, passwords, changePassword } = await run<Block>('knex-store')
-    onTestFinished(() => db.destroy())
-    await db.raw(`create table accounts (
-      id text primary key, email text not null unique, password_hash text, disabled boolean not null default false,
-      scopes text[] not null default '{}', tokens_valid_after timestamptz
-    )`)
-    const password_hash = await passwords.hash('secret')
-    await db('accounts').insert({ id: 'acc-1', email: 'alice@example.com', password_hash, scopes: ['reports:read'] })
-    const existing = { email: 'alice@example.com', id: 'acc-1', passwordHash: password_hash, scopes: ['reports:read'] }
-    for (const check of accountStoreContract({ store: accounts, existing })) await check.run()
-
-    const tokens = makeIssuer()
-    const app = express().use(tokenRouter({ tokens, accounts, passwords }))
-    app.get('/me', requireBearer({ tokens, accounts }), (req, res) => void res.json(req.user))
-    const { token } = tokens.issue({ accountId: 'acc-1', issuedAt: new Date(Date.now() - 60_000) })
-    await signIn(app).expect(200)
-    await get(app, '/me', token).expect(200)
-    await changePassword('acc-1', 'new secret')
-    await signIn(app).expect(403)
-    await request(app).post(TOKEN_PATH).send({ email: 'Alice@example.com', password: 'new secret' }).expect(200)
-    await get(app, '/me', token).expect(401)
   })
 })

@@ -1,7 +1,6 @@
 import { trace as otel } from '@opentelemetry/api'
 import express from 'express'
 import { AuthError, type AuthObserver, type TokenIssuer, type TokenVerifier, tokenRouter } from 'express-token-endpoint'
-import type { Redis } from 'ioredis'
 import { register } from 'prom-client'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -11,7 +10,6 @@ import { readPage } from '../../../support/documents/pages.js'
 import { fastPasswords, makeIssuer, makeStore } from '../../../support/fixtures.js'
 import { listen, login, TOKEN_PATH } from '../../../support/http.js'
 import { type Answer, send } from '../../../support/plain-js/http-client.mjs'
-import { NO_REDIS, startRedis } from '../../../support/services/redis.js'
 import { TOKENS } from './contexts/tokens.js'
 
 const { run } = startExamples(import.meta.url, TOKENS)
@@ -107,36 +105,5 @@ describe('the page on password spraying', () => {
     const { address: _, time: __, ...event } = JSON.parse(shown)
     expect(events.filter(({ type }) => type === 'token.throttled')).toMatchObject([event, event])
     expect(Object.keys(JSON.parse(JSON.stringify(events.at(-2))))).toEqual(Object.keys(JSON.parse(shown)))
-  })
-})
-
-describe.skipIf(NO_REDIS)('the pages on tokens, with Redis', () => {
-  it('redis-throttle: counts failed logins there', async () => {
-    process.env['REDIS_URL'] = (await startRedis()).url
-    const { app, redis } = await run<{ app: express.Express; redis: Redis }>('redis-throttle')
-    onTestFinished(() => redis.disconnect())
-    // On a busy machine Redis can take too long to connect. The limits then work without it.
-    await redis.ping()
-    const login = () => request(app).post(TOKEN_PATH).send({ email: 'a@b.c', password: 'x' })
-    for (let i = 0; i < 10; i++) await login().expect(403)
-    await login().expect(429)
-    // The failures of each limit, and its attempts under way.
-    expect(await redis.keys('login-*')).toHaveLength(6)
-  })
-
-  it('redis-revocation: refuses a token after sign-out, and forgets it when it has expired', async () => {
-    process.env['REDIS_URL'] = (await startRedis()).url
-    interface Block {
-      app: express.Express
-      redis: Redis
-      tokens: TokenIssuer
-    }
-    const { app, redis, tokens } = await run<Block>('redis-revocation')
-    onTestFinished(() => redis.disconnect())
-    const { token, id, expiresAt } = tokens.issue({ accountId: 'acc-1' })
-    const signOut = () => request(app).post('/sign-out').auth(token, { type: 'bearer' })
-    await signOut().expect(204)
-    await signOut().expect(401)
-    expect(await redis.pexpiretime(`revoked:${id}`)).toBe(expiresAt.getTime() + 60_000)
   })
 })

@@ -26,10 +26,15 @@ const opened = async (databaseUrl: string | undefined): Promise<Database> => {
   return db
 }
 
-/** The databases of the example. Call `use` in a `describe`: it returns a function that opens an empty database. */
+const SQLITE = { name: 'SQLite', skip: false, use: () => () => opened(undefined) }
+
+/**
+ * The databases of the example: only SQLite for `npm test`. Call `use` in a `describe`: it returns a function that opens an empty
+ * database.
+ */
 export const DATABASES = [
-  { name: 'SQLite', skip: false, use: () => () => opened(undefined) },
-  {
+  SQLITE,
+  !process.env['TEST_QUICK'] && {
     name: 'PostgreSQL',
     skip: NO_POSTGRES,
     use: () => {
@@ -37,4 +42,4 @@ export const DATABASES = [
       return async () => opened(await createDatabase())
     },
   },
-]
+].filter((database): database is typeof SQLITE => database !== false)

@@ -1,13 +1,11 @@
 import { runInNewContext } from 'node:vm'
-import { Redis } from 'ioredis'
-import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { RateLimiterMemory } from 'rate-limiter-flexible'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Limiter, sharedLimit } from '../../../../src/accounts/throttle/shared-limit.js'
 import { sharedStore } from '../../../../src/accounts/throttle/shared-store.js'
 import { all, settled } from '../../../support/concurrency.js'
 import { unhandledRejections } from '../../../support/host.js'
 import { polluted } from '../../../support/pollution.js'
-import { NO_REDIS, startRedis } from '../../../support/services/redis.js'
 
 const SETTINGS = { keyPrefix: 'login-pair', points: 10, duration: 900 }
 const RESULT = { msBeforeNext: 5000, consumedPoints: 1 }
@@ -107,31 +105,6 @@ describe('a call that meets a broken connection', () => {
     await vi.advanceTimersByTimeAsync(10_000)
     await settled()
     expect([down.mock.calls.length, failed.mock.calls.length, rejections]).toEqual([2, 2, []])
-  })
-})
-
-describe.skipIf(NO_REDIS)('on Redis', () => {
-  it.each([{}, { inMemoryBlockOnConsumed: 10 }])('three processes count together: %o', async (options) => {
-    const server = await startRedis()
-    const redis = new Redis(server.url)
-    onTestFinished(() => redis.disconnect())
-    // On a busy machine, a response may take longer than the store's time limit.
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    onTestFinished(() => void vi.useRealTimers())
-    const processes = Array.from({ length: 3 }, () =>
-      processWith(new RateLimiterRedis({ ...SETTINGS, ...options, storeClient: redis })),
-    )
-    const entered = await all(60, (i) => (processes[i % 3] as (typeof processes)[0]).enter('alice', () => {}))
-    expect(entered.map((one) => one?.underWay).toSorted((a = 0, b = 0) => a - b)).toEqual(
-      Array.from({ length: 60 }, (_, i) => i + 1),
-    )
-    for (const one of entered) one?.leave()
-    for (let i = 0; i < 10; i++) await processes[i % 3]?.fail('alice', () => {})
-    for (const { read } of processes) expect(await read('alice', () => {})).toMatchObject({ points: 10 })
-    expect(Number(await redis.get('login-pair:alice'))).toBe(10)
-    for (const key of await redis.keys('login-pair:alice:*')) {
-      expect([await redis.get(key), Math.ceil((await redis.ttl(key)) / 10)]).toEqual(['0', 48])
-    }
   })
 })
 

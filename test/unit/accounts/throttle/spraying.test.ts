@@ -1,12 +1,10 @@
 import { createHash, createHmac } from 'node:crypto'
 import { createThrottle, type Limiter, type LimiterOptions, type ThrottleOptions } from 'express-token-endpoint'
 import fc from 'fast-check'
-import { Redis } from 'ioredis'
-import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { RateLimiterMemory } from 'rate-limiter-flexible'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { expectMisuse } from '../../../support/failures.js'
 import { polluted } from '../../../support/pollution.js'
-import { NO_REDIS, startRedis } from '../../../support/services/redis.js'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -465,28 +463,6 @@ describe('a shared store', () => {
       await spend(processes[i % 8] as Throttle, `${i}`, emailOf(0), '192.0.2.1').then(() => passed++, silent)
     }
     expect(passed).toBe(10)
-  })
-
-  it.skipIf(NO_REDIS)('in Redis: two processes with one key count together, and agree after a restart', async () => {
-    vi.useRealTimers()
-    const redis = new Redis((await startRedis()).url)
-    onTestFinished(() => redis.disconnect())
-    // On a busy machine, a response may take longer than the store's time limit.
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    const onRedis = (key = KEY) =>
-      processOn({ limiter: (options) => new RateLimiterRedis({ ...options, storeClient: redis }) }, key)
-    const [one, two] = [onRedis(), onRedis()]
-    expect((await spray(one, 0, 10)) + (await spray(two, 10, 20))).toBe(20)
-    const passed = await spray(one, 100, 102, SPRAYED, '192.0.2.1')
-    expect(passed + (await spray(two, 200, 202, SPRAYED, '192.0.2.1'))).toBe(3)
-    expect(await spray(onRedis(), 300, 310, SPRAYED, '192.0.2.1')).toBe(0)
-    expect(await spray(onRedis('another key, which has 32 bytes too'), 300, 310, SPRAYED, '192.0.2.1')).toBe(10)
-    const keys = (await redis.keys('login-password:*')).sort()
-    expect(keys).toContain(`login-password:${one.digestPassword?.(SPRAYED)}`)
-    for (const key of keys) {
-      expect(key).toMatch(/^login-password:[0-9a-f]{5}$/)
-      expect(await redis.ttl(key)).toBeGreaterThan(0)
-    }
   })
 })
 

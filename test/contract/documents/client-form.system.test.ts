@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { readPage } from '../../../support/documents/pages.js'
-import { root } from '../../../support/documents/repository.js'
-import { NO_CHROMIUM, startBrowser } from '../../../support/services/chromium.js'
+import { readPage } from '../../support/documents/pages.js'
+import { root } from '../../support/documents/repository.js'
+import { NO_CHROMIUM, startBrowser } from '../../support/services/chromium.js'
 import { startApi } from './start-api.js'
 
 const html = (path: string) => readPage(path).blocks.filter(({ language }) => language === 'html')[0]?.code

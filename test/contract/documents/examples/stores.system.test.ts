@@ -1,0 +1,83 @@
+import express from 'express'
+import { type AccountStore, type Passwords, requireBearer, type TokenIssuer, tokenRouter } from 'express-token-endpoint'
+import { accountStoreContract } from 'express-token-endpoint/testing'
+import type { Redis } from 'ioredis'
+import type { Knex } from 'knex'
+import request from 'supertest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { startExamples } from '../../../support/documents/examples.js'
+import { makeIssuer } from '../../../support/fixtures.js'
+import { TOKEN_PATH } from '../../../support/http.js'
+import { NO_POSTGRES, startPostgres } from '../../../support/services/postgres.js'
+import { NO_REDIS, startRedis } from '../../../support/services/redis.js'
+import { ACCOUNTS } from './contexts/accounts.js'
+import { TOKENS } from './contexts/tokens.js'
+import { get, signIn } from './sign-in.js'
+
+describe.skipIf(NO_POSTGRES)('the pages on accounts, with PostgreSQL', () => {
+  const { run } = startExamples(import.meta.url, ACCOUNTS)
+
+  it('knex-store: is a store, and a change of password ends the tokens from before', async () => {
+    process.env['DATABASE_URL'] = await (await startPostgres()).createDatabase()
+    interface Block {
+      db: Knex
+      accounts: Required<AccountStore>
+      passwords: Passwords
+      changePassword(id: string, password: string): Promise<void>
+    }
+    const { db, accounts, passwords, changePassword } = await run<Block>('knex-store')
+    onTestFinished(() => db.destroy())
+    await db.raw(`create table accounts (
+      id text primary key, email text not null unique, password_hash text, disabled boolean not null default false,
+      scopes text[] not null default '{}', tokens_valid_after timestamptz
+    )`)
+    const password_hash = await passwords.hash('secret')
+    await db('accounts').insert({ id: 'acc-1', email: 'alice@example.com', password_hash, scopes: ['reports:read'] })
+    const existing = { email: 'alice@example.com', id: 'acc-1', passwordHash: password_hash, scopes: ['reports:read'] }
+    for (const check of accountStoreContract({ store: accounts, existing })) await check.run()
+
+    const tokens = makeIssuer()
+    const app = express().use(tokenRouter({ tokens, accounts, passwords }))
+    app.get('/me', requireBearer({ tokens, accounts }), (req, res) => void res.json(req.user))
+    const { token } = tokens.issue({ accountId: 'acc-1', issuedAt: new Date(Date.now() - 60_000) })
+    await signIn(app).expect(200)
+    await get(app, '/me', token).expect(200)
+    await changePassword('acc-1', 'new secret')
+    await signIn(app).expect(403)
+    await request(app).post(TOKEN_PATH).send({ email: 'Alice@example.com', password: 'new secret' }).expect(200)
+    await get(app, '/me', token).expect(401)
+  })
+})
+
+describe.skipIf(NO_REDIS)('the pages on tokens, with Redis', () => {
+  const { run } = startExamples(import.meta.url, TOKENS)
+
+  it('redis-throttle: counts failed logins there', async () => {
+    process.env['REDIS_URL'] = (await startRedis()).url
+    const { app, redis } = await run<{ app: express.Express; redis: Redis }>('redis-throttle')
+    onTestFinished(() => redis.disconnect())
+    // On a busy machine Redis can take too long to connect. The limits then work without it.
+    await redis.ping()
+    const login = () => request(app).post(TOKEN_PATH).send({ email: 'a@b.c', password: 'x' })
+    for (let i = 0; i < 10; i++) await login().expect(403)
+    await login().expect(429)
+    // The failures of each limit, and its attempts under way.
+    expect(await redis.keys('login-*')).toHaveLength(6)
+  })
+
+  it('redis-revocation: refuses a token after sign-out, and forgets it when it has expired', async () => {
+    process.env['REDIS_URL'] = (await startRedis()).url
+    interface Block {
+      app: express.Express
+      redis: Redis
+      tokens: TokenIssuer
+    }
+    const { app, redis, tokens } = await run<Block>('redis-revocation')
+    onTestFinished(() => redis.disconnect())
+    const { token, id, expiresAt } = tokens.issue({ accountId: 'acc-1' })
+    const signOut = () => request(app).post('/sign-out').auth(token, { type: 'bearer' })
+    await signOut().expect(204)
+    await signOut().expect(401)
+    expect(await redis.pexpiretime(`revoked:${id}`)).toBe(expiresAt.getTime() + 60_000)
+  })
+})
