@@ -142,7 +142,13 @@ function verifyingKeys(dataDir: string): HeldKey[] {
 }
 
 function newKey(): KeyObject {
-  return generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+  // Node 20 can block for ever while it exports a key object that it has generated.
+  const { privateKey } = generateKeyPairSync('ec', {
+    namedCurve: 'P-256',
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  })
+  return createPrivateKey(privateKey)
 }
 
 function pemOf(key: KeyObject): string {

@@ -132,6 +132,11 @@ describe('the layers of src', () => {
     expect(show(importing.filter(({ from }) => roomOf(from) !== room))).toEqual([])
   })
 
+  it('key pairs are created in one file, because Node 20 can block while it exports a key that it has generated', () => {
+    const creating = FILES.filter((file) => readFileSync(`${SRC}/${file}`, 'utf8').includes('generateKeyPair'))
+    expect(creating).toEqual(['tokens/keys/new-key-pair.ts'])
+  })
+
   it('HTTP is spoken in http/ alone, and to a running app by one file of the command', () => {
     const web = /^(node:)?(http|https|http2|net|tls)$/
     const speaking = FOREIGN.filter(({ from, to }) => web.test(to) && roomOf(from) !== 'http')

@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto'
 import {
   type Account,
   type AccountStore,
@@ -16,6 +15,7 @@ import {
   type TokenIssuerOptions,
   type TokenVerifier,
 } from 'express-token-endpoint'
+import { newKeyPair } from '../../src/tokens/keys/new-key-pair.js'
 import { syncVerifierOf } from '../../src/tokens/sync-verifier.js'
 import { ISSUER, SECRET } from './plain-js/token-forger.mjs'
 
@@ -39,10 +39,7 @@ export function signingKey(alg: Algorithm, name = 'one'): SecretTokenKey | Priva
   if (alg.startsWith('HS')) return { alg: alg as SecretAlgorithm, secret: `${name} ${SECRET}`, kid: `${alg}-${name}` }
   const known = cached.get(id)
   if (known) return { ...known, alg: alg as KeyPairAlgorithm }
-  const { privateKey } =
-    alg[0] === 'E'
-      ? generateKeyPairSync('ec', { namedCurve: CURVES[alg] as string })
-      : generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const { privateKey } = alg[0] === 'E' ? newKeyPair({ curve: CURVES[alg] as string }) : newKeyPair({ bits: 2048 })
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
   const key: PrivateTokenKey = { alg: alg as KeyPairAlgorithm, privateKey: pem }
   cached.set(id, key)

@@ -1,6 +1,7 @@
-import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
+import { type KeyObject, randomBytes } from 'node:crypto'
 import { ALGORITHMS, type Algorithm } from '../../tokens/keys/algorithms.js'
 import { readKeys } from '../../tokens/keys/key-ring.js'
+import { newKeyPair } from '../../tokens/keys/new-key-pair.js'
 
 /** Sizes of RSA keys. 3072 bits have a strength of 128 (NIST SP 800-57 part 1, table 2); 2048 bits have 112, allowed until 2030. */
 export const RSA_BITS = { least: 2048, usual: 3072, most: 16_384 }
@@ -42,9 +43,7 @@ export function generatePair(
   rsaBits = RSA_BITS.usual,
 ): { privateKey: KeyObject; publicKey: KeyObject } {
   const kind = ALGORITHMS[alg]
-  return kind.kind === 'ec'
-    ? generateKeyPairSync('ec', { namedCurve: kind.curve })
-    : generateKeyPairSync('rsa', { modulusLength: rsaBits })
+  return newKeyPair(kind.kind === 'ec' ? kind : { bits: rsaBits })
 }
 
 const FORMATS: Readonly<Record<PairFormat, (key: KeyObject, about: object) => string>> = {
