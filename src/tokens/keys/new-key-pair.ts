@@ -4,8 +4,8 @@ const publicKeyEncoding = { type: 'spki', format: 'der' } as const
 const privateKeyEncoding = { type: 'pkcs8', format: 'der' } as const
 
 /**
- * Creates a key pair. Reads the keys from their encoding, because Node 20 can block for ever while it exports a key object
- * that it has generated: a garbage collection during the export waits for the same lock.
+ * Creates a key pair, and reads the keys from their encoding. Node 20 can block for ever while it exports a key object that it has
+ * generated, because a garbage collection during the export waits for the same lock.
  * @param bits the size of an RSA key
  */
 export function newKeyPair(kind: { curve: string } | { bits: number }): {
