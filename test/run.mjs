@@ -38,7 +38,7 @@ for (const [name, command, env] of STEPS[process.argv[2] ?? 'quick']) {
   const started = performance.now()
   const { status } = spawnSync(command, {
     cwd: ROOT,
-    env: { ...process.env, ...env, TEST_COUNTS: counts, PATH: `${ROOT}node_modules/.bin:${process.env.PATH}` },
+    env: { ...process.env, ...env, TEST_COUNTS: counts },
     shell: true,
     stdio: 'inherit',
   })

@@ -48,6 +48,7 @@ export default defineConfig({
     execArgv: ['--disable-warning=ExpressTokenEndpointWarning'],
     // Worker threads start faster than processes.
     pool: 'threads',
+    setupFiles: 'test/support/runner/seed.ts',
     // A slow machine must not fail a test: no test measures its own duration.
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { keySourceOf, readConfig } from '../../example-app/config.js'
-import { freePort } from '../support/services/redis.js'
+import { freePort } from '../support/services/servers/free-port.mjs'
 import { NO_SYSTEMD } from '../support/services/systemd.js'
 import { FOLDER, start, tempDir } from './support.js'
 

@@ -35,11 +35,6 @@ export async function run(program: string, args: readonly string[], env: Env, in
   return finish(launch(process.execPath, [built(program), ...args], env), input)
 }
 
-/** Runs lines in bash, as if they were pasted. */
-export async function bash(lines: string) {
-  return finish(launch('bash', [], {}), lines)
-}
-
 /** Sends the input to a process. Returns its output and its exit code or signal. */
 export async function finish(child: ChildProcess, input: string | Uint8Array) {
   // A program that refuses its arguments exits before it reads.

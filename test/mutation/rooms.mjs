@@ -1,6 +1,7 @@
 /**
  * The parts of `src` that `npm run mutation` takes one at a time. Each has its files, and the tests that run against their mutants. A room has
  * few tests, because a mutant that survives has run all of them.
+ * @type {Record<string, { mutate: string[], tests: string[] }>}
  */
 export const ROOMS = {
   jwt: {

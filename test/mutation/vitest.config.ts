@@ -46,7 +46,7 @@ export default defineConfig({
     include: room?.tests ?? [],
     execArgv: base.test?.execArgv ?? [],
     pool: 'threads',
-    setupFiles: 'test/mutation/setup.ts',
+    setupFiles: base.test?.setupFiles ?? [],
     sequence: { sequencer: FastFirst },
     reporters: [new LoadFailures()],
     // Many mutants cause a test to wait for ever. The slowest test takes 2 s on an idle machine.

@@ -4,7 +4,7 @@ import { dailyTotals } from '../../../example-app/commands/daily-totals.js'
 import { LaterError, OperatorError } from '../../../example-app/errors.js'
 import { rejectionOf } from '../../support/failures.js'
 import { listen } from '../../support/http.js'
-import { freePort } from '../../support/services/redis.js'
+import { freePort } from '../../support/services/servers/free-port.mjs'
 import { ALICE, REPORT, TOKEN_PATH } from '../support.js'
 
 const TOKEN = 'a.secret.token'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { freePort } from '../../support/services/redis.js'
+import { freePort } from '../../support/services/servers/free-port.mjs'
 import { ALICE, BOB, run, startBoth, tempDir } from '../support.js'
 
 interface Setup {

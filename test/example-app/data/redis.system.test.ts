@@ -7,7 +7,8 @@ import { redisRevocation } from '../../../example-app/data/revocation.js'
 import { OperatorError, Outage } from '../../../example-app/errors.js'
 import { rejectionOf } from '../../support/failures.js'
 import { startProxy } from '../../support/services/proxy.js'
-import { freePort, NO_REDIS, startRedis, type TestRedis } from '../../support/services/redis.js'
+import { NO_REDIS, startRedis, type TestRedis } from '../../support/services/redis.js'
+import { freePort } from '../../support/services/servers/free-port.mjs'
 
 const TIME_LIMIT = 20_000
 

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { NO_POSTGRES } from '../../support/services/postgres.js'
-import { freePort, NO_REDIS, startRedis } from '../../support/services/redis.js'
+import { NO_REDIS, startRedis } from '../../support/services/redis.js'
+import { freePort } from '../../support/services/servers/free-port.mjs'
 import { usePostgres } from '../data/databases/databases.js'
 import {
   ALICE,

@@ -6,7 +6,6 @@ import { describe, expect, test } from 'vitest'
 import {
   ALICE,
   BOB,
-  bash,
   login,
   loginInFlight,
   NORTH,
@@ -22,24 +21,6 @@ import {
 const BASE_URL = 'http://localhost:3000'
 
 describe('the first start', () => {
-  test('prints lines that work in bash', async () => {
-    const { output } = await startBoth({ DATA_DIR: await tempDir() })
-    const lines = output().match(/^ {2}(?=curl|TOKEN=).+/gm) ?? []
-    const { stdout, code } = await bash(lines.join('\necho; echo @@@\n'))
-    const [token, kept, north, south, totals, without, wrong, scopeless, ...more] = stdout.split('@@@\n')
-    expect(code).toBe(0)
-    expect(more).toEqual([])
-    expect(token).toMatch(/^HTTP\/1\.1 200 /)
-    expect(token).toMatch(/^\{"authenticationToken":"[^"]+","expiration":"[-\d]+T[:\d]+\.\d+Z"\}$/m)
-    expect(kept?.trim()).toBe('')
-    expect(north).toMatch(/^HTTP\/1\.1 200 [\s\S]+Settlement 1041/)
-    expect(south).toMatch(/^HTTP\/1\.1 200 [\s\S]+Settlement 77/)
-    expect(totals).toMatch(/^HTTP\/1\.1 200 [\s\S]+"day":"2013-05-02","statements":2,"total":"1237\.50"/)
-    expect(without).toMatch(/^HTTP\/1\.1 401 [\s\S]+\nWWW-Authenticate: Bearer realm="/)
-    expect(wrong).toMatch(/^HTTP\/1\.1 403 [\s\S]+\nContent-Length: 0\r\n[\s\S]+\r\n\r\n\n$/)
-    expect(scopeless).toMatch(/^HTTP\/1\.1 403 [\s\S]+error="insufficient_scope"/)
-  })
-
   test('prints the demo credentials and the reason why they are not secret', async () => {
     const { output } = await startBoth({ DATA_DIR: await tempDir() })
     expect(output()).toContain(`  ${ALICE.email}  ${ALICE.password}  statements:read reports:read\n`)

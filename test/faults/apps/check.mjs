@@ -35,7 +35,7 @@ async function runCommand(args, env) {
 
 const [, program, app] = process.argv
 if (program && import.meta.url === pathToFileURL(program).href) {
-  const fails = failing(await check(await import(`./${app}`), runCommand))
+  const fails = failing(await check(await import(new URL(app, import.meta.url).href), runCommand))
   if (fails.length > 0) process.stdout.write(`fails: ${fails.join(', ')}\n`)
   process.exitCode = fails.length > 0 ? 1 : 0
 }

@@ -1,20 +1,13 @@
 import { onTestFinished } from 'vitest'
 import { isMissing } from './missing.js'
 import { freePort } from './servers/free-port.mjs'
-import {
-  HAS_NGINX,
-  HOW_TO_GET_NGINX,
-  type NginxServer,
-  nginxServer,
-  nginxWith,
-  type Upstreams,
-} from './servers/nginx-server.mjs'
+import { HAS_NGINX, HOW_TO_GET_NGINX, nginxServer, nginxWith } from './servers/nginx-server.mjs'
 
 /** True when this machine has no nginx, for `describe.skipIf`. */
 export const NO_NGINX = isMissing(HAS_NGINX, 'nginx', HOW_TO_GET_NGINX)
 
 /** Starts nginx with the example's configuration, and stops it when the test is over. */
-export async function startNginx(upstreams: Upstreams): Promise<NginxServer> {
+export async function startNginx(upstreams: Parameters<typeof nginxServer>[0]) {
   const nginx = await nginxServer(upstreams)
   onTestFinished(() => nginx.remove())
   await nginx.start()

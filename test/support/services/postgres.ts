@@ -1,13 +1,13 @@
 import { onTestFinished } from 'vitest'
 import { isMissing } from './missing.js'
-import { HAS_POSTGRES, HOW_TO_GET_POSTGRES, type PostgresServer, postgresServer } from './servers/postgres-server.mjs'
+import { HAS_POSTGRES, HOW_TO_GET_POSTGRES, postgresServer } from './servers/postgres-server.mjs'
 
 export { PASSWORD } from './servers/postgres-server.mjs'
 
 /** True for `describe.skipIf` when PostgreSQL is not installed. */
 export const NO_POSTGRES = isMissing(HAS_POSTGRES, 'PostgreSQL', HOW_TO_GET_POSTGRES)
 
-export type TestPostgres = PostgresServer
+export type TestPostgres = Awaited<ReturnType<typeof postgresServer>>
 
 /**
  * Starts a temporary PostgreSQL on a free port.

@@ -7,7 +7,7 @@ import { OperatorError, Outage } from '../../../../example-app/errors.js'
 import { rejectionOf } from '../../../support/failures.js'
 import { NO_POSTGRES, PASSWORD, startPostgres } from '../../../support/services/postgres.js'
 import { startProxy } from '../../../support/services/proxy.js'
-import { freePort } from '../../../support/services/redis.js'
+import { freePort } from '../../../support/services/servers/free-port.mjs'
 import { SERVER_START_MS, usePostgres } from './databases.js'
 
 async function open(url: string) {

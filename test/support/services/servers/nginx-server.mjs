@@ -54,7 +54,8 @@ const mainWith = (dir) => `
 
 /**
  * Prepares nginx with the example's configuration on two free ports.
- * @param upstreams the ports of the processes by the name of their upstream block
+ * @param {{ clearing_house?: readonly number[], reporting?: readonly number[] }} upstreams the ports of the processes by the name of
+ *   their upstream block
  */
 export async function nginxServer(upstreams) {
   const ports = { clearingHouse: await freePort(), reporting: await freePort() }

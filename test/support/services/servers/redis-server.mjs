@@ -5,7 +5,10 @@ import { freePort } from './free-port.mjs'
 export const HAS_REDIS = spawnSync('redis-server', ['--version']).status === 0
 export const HOW_TO_GET_REDIS = "apt-get install redis-server, or your system's own package"
 
-/** Creates a temporary Redis on a free port, and does not start it. With `dir`, it stores its data in that folder. */
+/**
+ * Creates a temporary Redis on a free port, and does not start it. With `dir`, it stores its data in that folder.
+ * @param {{ dir?: string, fsync?: string }} options
+ */
 export async function redisServer({ dir, fsync = 'always' } = {}) {
   const port = await freePort()
   let child

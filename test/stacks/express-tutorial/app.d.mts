@@ -1,3 +1,0 @@
-import type { Express } from 'express'
-
-export function createTutorial(): Promise<Express>
