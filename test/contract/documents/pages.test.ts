@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { CONTEXTS } from '../../support/documents/contexts.js'
 import { examples, pagesBelow, readPage, shippedPages } from '../../support/documents/pages.js'
 import { filesBelow, root } from '../../support/documents/repository.js'
-import { CONTEXTS } from './examples/contexts/index.js'
 
 const MOST_LINES = 250
 

@@ -1,12 +1,11 @@
 import { once } from 'node:events'
 import { authOf, closeWhenEnded } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { ADAPTERS } from '../../contract/documents/examples/contexts/clients.js'
 import { startApi } from '../../contract/documents/examples/start-api.js'
 import { startExamples } from '../../support/documents/examples.js'
 import { NO_HOSTS } from '../kit.js'
 
-const { run } = startExamples(import.meta.url, ADAPTERS)
+const { run } = startExamples(import.meta.url)
 
 const body = { total: 5 }
 

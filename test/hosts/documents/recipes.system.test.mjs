@@ -1,13 +1,12 @@
 import { once } from 'node:events'
 import passport from 'passport'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { HOSTS } from '../../contract/documents/examples/contexts/hosts.js'
 import { get, signIn } from '../../contract/documents/examples/sign-in.js'
 import { startExamples } from '../../support/documents/examples.js'
 import { start } from '../expect-host.js'
 import { NO_HOSTS } from '../kit.js'
 
-const { run } = startExamples(import.meta.url, HOSTS)
+const { run } = startExamples(import.meta.url)
 
 const issue = (tokens, scopes = ['statements:read']) =>
   tokens.issue({ accountId: 'acc-1', scopes, lifetime: '5m' }).token

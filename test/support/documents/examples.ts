@@ -7,11 +7,9 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll } from 'vitest'
 import { newKeyPair } from '../../../src/tokens/keys/new-key-pair.js'
 import { SECRET } from '../fixtures.js'
+import { CONTEXTS } from './contexts.js'
 import { type Block, examples } from './pages.js'
 import { root } from './repository.js'
-
-/** The code that the reader of a block has already, by the name of the block. */
-export type Contexts = Readonly<Record<string, string>>
 
 /** Returns a block as a module, with its top-level names as exports. The module listens on no port. */
 export function moduleOf({ code }: Block, context: string): string {
@@ -48,7 +46,7 @@ export const runNode = (...args: string[]) =>
  * Writes blocks of the pages to files before the tests of a suite, and removes the files afterwards.
  * @param testUrl the suite's `import.meta.url`
  */
-export function startExamples(testUrl: string, contexts: Contexts) {
+export function startExamples(testUrl: string) {
   const test = fileURLToPath(testUrl)
   const folder = `${dirname(test)}/.run/${basename(test, '.test.ts')}`
   const fileOf = (name: string) => `${folder}/${name}.ts`
@@ -57,8 +55,9 @@ export function startExamples(testUrl: string, contexts: Contexts) {
     rmSync(folder, { recursive: true, force: true })
     mkdirSync(folder, { recursive: true })
     for (const block of examples()) {
-      const context = contexts[block.name ?? '']
-      if (context !== undefined) writeFileSync(fileOf(block.name as string), moduleOf(block, context))
+      const { name = '' } = block
+      const context = CONTEXTS[name]
+      if (context !== undefined) writeFileSync(fileOf(name), moduleOf(block, context))
     }
     setEnvironment()
   })

@@ -16,9 +16,8 @@ import { afterAll, describe, expect, it, vi } from 'vitest'
 import { startExamples } from '../../../support/documents/examples.js'
 import { makeIssuer } from '../../../support/fixtures.js'
 import { TOKEN_PATH } from '../../../support/http.js'
-import { ACCOUNTS } from './contexts/accounts.js'
 
-const { run } = startExamples(import.meta.url, ACCOUNTS)
+const { run } = startExamples(import.meta.url)
 
 describe('the pages on accounts', () => {
   it('lookup: finds an account whatever the case of the address', async () => {

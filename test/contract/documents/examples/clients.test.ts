@@ -1,10 +1,9 @@
 import type { TokenClient, TokenClientState } from 'express-token-endpoint/client'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startExamples } from '../../../support/documents/examples.js'
-import { CLIENTS } from './contexts/clients.js'
 import { startApi } from './start-api.js'
 
-const { run } = startExamples(import.meta.url, CLIENTS)
+const { run } = startExamples(import.meta.url)
 
 interface Block {
   api: TokenClient

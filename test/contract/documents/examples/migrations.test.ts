@@ -3,11 +3,9 @@ import request from 'supertest'
 import { describe, expect, it } from 'vitest'
 import { startExamples } from '../../../support/documents/examples.js'
 import { listen } from '../../../support/http.js'
-import { MIGRATIONS, PEERS } from './contexts/migrations.js'
-import { TOKENS } from './contexts/tokens.js'
 import { get, type Host, tokenFrom } from './sign-in.js'
 
-const { run } = startExamples(import.meta.url, { ...MIGRATIONS, ...PEERS, jwks: TOKENS['jwks'] as string })
+const { run } = startExamples(import.meta.url)
 
 type App = { app: express.Express }
 type Revoking = Host & { revoked: Set<string> }

@@ -11,10 +11,9 @@ import { startExamples } from '../../../support/documents/examples.js'
 import { root } from '../../../support/documents/repository.js'
 import { makeIssuer, SECRET } from '../../../support/fixtures.js'
 import { freePort } from '../../../support/services/servers/free-port.mjs'
-import { OPERATE } from './contexts/operate.js'
 import { get, type Host, signIn } from './sign-in.js'
 
-const { run, fileOf, folder } = startExamples(import.meta.url, OPERATE)
+const { run, fileOf, folder } = startExamples(import.meta.url)
 
 const { privateKey, publicKey } = newKeyPair({ curve: 'P-256' })
 

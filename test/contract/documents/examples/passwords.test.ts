@@ -7,10 +7,9 @@ import { startExamples } from '../../../support/documents/examples.js'
 import { rejectionOf } from '../../../support/failures.js'
 import { makeIssuer } from '../../../support/fixtures.js'
 import { TOKEN_PATH } from '../../../support/http.js'
-import { PASSWORDS } from './contexts/passwords.js'
 import { signIn } from './sign-in.js'
 
-const { run } = startExamples(import.meta.url, PASSWORDS)
+const { run } = startExamples(import.meta.url)
 
 describe('the page on passwords from elsewhere', () => {
   it.each([

@@ -6,10 +6,9 @@ import { describe, expect, it } from 'vitest'
 import { startExamples } from '../../../support/documents/examples.js'
 import { makeIssuer } from '../../../support/fixtures.js'
 import { listen, TOKEN_PATH } from '../../../support/http.js'
-import { ROUTES } from './contexts/routes.js'
 import { get, type Host, tokenFrom } from './sign-in.js'
 
-const { run } = startExamples(import.meta.url, ROUTES)
+const { run } = startExamples(import.meta.url)
 
 describe('the pages on routes', () => {
   it('mount: has the endpoint at its own path and below a prefix', async () => {

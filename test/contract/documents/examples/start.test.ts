@@ -5,10 +5,9 @@ import { describe, expect, it, vi } from 'vitest'
 import { startExamples } from '../../../support/documents/examples.js'
 import { makeIssuer, signingKey } from '../../../support/fixtures.js'
 import { TOKEN_PATH } from '../../../support/http.js'
-import { START } from './contexts/start.js'
 import { get, type Host, tokenFrom } from './sign-in.js'
 
-const { run } = startExamples(import.meta.url, START)
+const { run } = startExamples(import.meta.url)
 
 describe('the README', () => {
   it('quick-start: issues a token and admits it', async () => {

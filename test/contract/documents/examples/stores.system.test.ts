@@ -10,12 +10,10 @@ import { makeIssuer } from '../../../support/fixtures.js'
 import { TOKEN_PATH } from '../../../support/http.js'
 import { NO_POSTGRES, startPostgres } from '../../../support/services/postgres.js'
 import { NO_REDIS, startRedis } from '../../../support/services/redis.js'
-import { ACCOUNTS } from './contexts/accounts.js'
-import { TOKENS } from './contexts/tokens.js'
 import { get, signIn } from './sign-in.js'
 
 describe.skipIf(NO_POSTGRES)('the pages on accounts, with PostgreSQL', () => {
-  const { run } = startExamples(import.meta.url, ACCOUNTS)
+  const { run } = startExamples(import.meta.url)
 
   it('knex-store: is a store, and a change of password ends the tokens from before', async () => {
     process.env['DATABASE_URL'] = await (await startPostgres()).createDatabase()
@@ -50,7 +48,7 @@ describe.skipIf(NO_POSTGRES)('the pages on accounts, with PostgreSQL', () => {
 })
 
 describe.skipIf(NO_REDIS)('the pages on tokens, with Redis', () => {
-  const { run } = startExamples(import.meta.url, TOKENS)
+  const { run } = startExamples(import.meta.url)
 
   it('redis-throttle: counts failed logins there', async () => {
     process.env['REDIS_URL'] = (await startRedis()).url

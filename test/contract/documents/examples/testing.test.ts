@@ -3,9 +3,8 @@ import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
 import { runNode, startExamples } from '../../../support/documents/examples.js'
 import { root } from '../../../support/documents/repository.js'
-import { TESTING } from './contexts/testing.js'
 
-const { fileOf, folder } = startExamples(import.meta.url, TESTING)
+const { fileOf, folder } = startExamples(import.meta.url)
 
 describe('the page on testing', () => {
   it.each([

@@ -10,9 +10,8 @@ import { readPage } from '../../../support/documents/pages.js'
 import { fastPasswords, makeIssuer, makeStore } from '../../../support/fixtures.js'
 import { listen, login, TOKEN_PATH } from '../../../support/http.js'
 import { type Answer, send } from '../../../support/plain-js/http-client.mjs'
-import { TOKENS } from './contexts/tokens.js'
 
-const { run } = startExamples(import.meta.url, TOKENS)
+const { run } = startExamples(import.meta.url)
 
 describe('the pages on tokens', () => {
   it('jwks, remote-keys: a service verifies what another one issues, by an address', async () => {

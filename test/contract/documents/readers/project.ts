@@ -3,10 +3,10 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
+import { CONTEXTS } from '../../../support/documents/contexts.js'
 import { moduleOf } from '../../../support/documents/examples.js'
 import { examples, readPage } from '../../../support/documents/pages.js'
 import type { Packed } from '../../packed/pack.js'
-import { CONTEXTS } from '../examples/contexts/index.js'
 
 const MODULES = fileURLToPath(new URL('../../../../node_modules/', import.meta.url))
 const HOST_MODULES = fileURLToPath(new URL('../../../hosts/node_modules/', import.meta.url))

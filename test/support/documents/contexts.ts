@@ -1,0 +1,231 @@
+import { ISSUER, SECRET } from '../fixtures.js'
+
+/** An issuer, and a store with an account, for a block that has neither; under a name that no block imports. */
+const HOST = `import * as library from 'express-token-endpoint'
+    export const tokens = library.createTokenIssuer({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' } })
+    const account = {
+      id: 'acc-1',
+      email: 'alice@example.com',
+      passwordHash: await library.createPasswords().hash('secret'),
+      scopes: ['statements:read'],
+      claims: { admin: true },
+    }
+    const accounts = library.memoryAccounts([account])`
+
+/** An issuer, for a block that has none. */
+const ISSUER_ONLY = `import { createTokenIssuer } from 'express-token-endpoint'
+    export const tokens = createTokenIssuer({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' } })`
+
+/** The declarations of the README's `app.mjs`. */
+const APP = `import 'express-token-endpoint/express'
+import express from 'express'
+import { authOf, createPasswords, createTokenIssuer, memoryAccounts, requireBearer, tokenRouter } from 'express-token-endpoint'
+export const tokens = createTokenIssuer({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' } })
+const passwords = createPasswords()
+const accounts = memoryAccounts([{ id: 'acc-1', email: 'alice@example.com', passwordHash: await passwords.hash('secret') }])
+export const app = express()`
+
+const STORE = `${ISSUER_ONLY}
+    import { memoryAccounts } from 'express-token-endpoint'
+    const accounts = memoryAccounts([{ id: 'acc-1', email: 'a@b.c', passwordHash: null }])`
+
+const API = `import { createTokenClient } from 'express-token-endpoint/client'
+    const url = process.env.API_URL ?? ''
+    export const api = createTokenClient({ url, credentials: () => ({ email: 'alice@example.com', password: 'secret' }) })`
+
+/** The declarations of a page with a form. A test dispatches the events. */
+const PAGE = `export const page = {
+      /** @type {any} */
+      form: {
+        hidden: true,
+        elements: { email: { value: '' }, password: { value: '' } },
+        reset() {
+          for (const field of Object.values(this.elements)) field.value = ''
+        },
+      },
+      warning: { hidden: true },
+      /** @type {any} */
+      failure: { hidden: true, button: {}, querySelector: () => page.failure.button },
+    }
+    /** @type {Record<string, any>} */
+    const elements = { '#wrong-password': page.warning, '#sign-in-failed': page.failure }
+    const location = { origin: process.env.API_URL ?? '' }
+    const document = { forms: [page.form], querySelector: (/** @type {string} */ selector) => elements[selector] }
+    const showStatements = () => api.fetch('/statements')`
+
+const SERVER = `${HOST}
+    import { createServer } from 'node:http'
+    export const api = createServer()
+    const server = api`
+
+/** The code that the reader of a block has already, by the name of the block. */
+export const CONTEXTS: Readonly<Record<string, string>> = {
+  // README and tutorial.
+  'quick-start': '',
+  'readme-guards': APP,
+  'readme-lookup': `${APP}
+const user = { email: 'alice@example.com', id: 'acc-1', passwordHash: await passwords.hash('secret'), scopes: ['a'] }
+const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }) => (email === user.email ? user : null) } }`,
+  'readme-verifier': APP,
+  'readme-test': '',
+  // Accounts.
+  lookup: `interface User { id: string; passwordHash: string; disabled: boolean; scopes: string[] }
+    const user: User = { id: 'acc-1', passwordHash: 'x', disabled: false, scopes: ['a'] }
+    const db = { users: { findOne: async ({ email }: { email: string }) => email === 'alice@example.com' ? user : null } }`,
+  'sql-store': '',
+  'knex-store': '',
+  'prisma-store': `const record = {
+      id: 'acc-1',
+      email: 'alice@example.com',
+      passwordHash: 'hash-1' as string | null,
+      disabled: false,
+      scopes: ['reports:read'],
+      tokensValidAfter: null as Date | null,
+    }
+    type Record = typeof record
+    type Where = { email: string } | { id: string; passwordHash?: string }
+    const fits = (where: Where) => Object.entries(where).every(([name, value]) => record[name as keyof Record] === value)
+    const prisma = {
+      account: {
+        async findUnique<K extends keyof Record>({ where, select }: { where: Where; select: { [k in K]: true } }) {
+          const chosen = Object.entries(record).filter(([name]) => name in select)
+          return fits(where) ? (Object.fromEntries(chosen) as Pick<Record, K>) : null
+        },
+        async updateMany({ where, data }: { where: Where; data: Partial<Record> }) {
+          if (!fits(where)) return { count: 0 }
+          Object.assign(record, data)
+          return { count: 1 }
+        },
+      },
+    }`,
+  ldap: '',
+  // Passwords.
+  'old-hashes': '',
+  'firebase-hashes': '',
+  'node-engine': '',
+  // Tokens.
+  jwks: '',
+  'remote-keys': `const log = { error: (_: unknown) => {} }`,
+  'account-check': `${STORE}
+    const store = accounts`,
+  rotation: '',
+  'redis-revocation': `${ISSUER_ONLY}
+    const log = { error: (_: unknown) => {} }`,
+  'redis-throttle': `${STORE}
+    const log = { error: (_: unknown) => {} }`,
+  spraying: STORE,
+  'spraying-trial': `${STORE}
+    export const log = { info: (_: unknown) => {} }`,
+  events: '',
+  tracing: '',
+  // Routes.
+  mount: '',
+  guard: '',
+  'guard-mount': '',
+  'account-user': '',
+  scopes: HOST,
+  'step-up': HOST,
+  environments: `${HOST}
+    const [live, sandbox] = [accounts, accounts]`,
+  proxy: `${HOST}
+    export const lines: string[] = []
+    const log = { info: (line: string) => lines.push(line) }`,
+  cors: HOST,
+  openapi: '',
+  // Clients.
+  client: '',
+  'client-service': '',
+  'client-form': PAGE,
+  'client-countdown': `${API}
+    const document = { querySelector: (/** @type {string} */ _) => ({ textContent: '' }) }`,
+  'client-new-password': `const url = process.env.API_URL ?? ''
+    const email = 'alice@example.com'
+    const readPassword = async () => process.env.API_PASSWORD ?? ''`,
+  'client-sign-out': API,
+  'client-timer': API,
+  'readme-client': `const url = process.env.API_URL ?? ''
+    const [email, password] = ['alice@example.com', 'secret']`,
+  // Clients with packages of `test/hosts`.
+  'client-axios': API,
+  'client-got': API,
+  'client-openapi-fetch': API,
+  'client-socket-io': API,
+  // Operation.
+  'key-from-env': '',
+  'key-from-jwk': '',
+  'key-from-file': '',
+  'rotation-secrets': '',
+  'remote-guard': ISSUER_ONLY,
+  'fixed-key': '',
+  'verify-text': ISSUER_ONLY,
+  passport: HOST,
+  'plain-http': ISSUER_ONLY,
+  server: `import express from 'express'
+    const app = express().get('/slow', (_req, res) => {
+      console.log('in flight')
+      setTimeout(() => res.send('done'), 300)
+    })`,
+  'faster-express': `${ISSUER_ONLY}
+    import express from 'express'
+    import { requireBearer } from 'express-token-endpoint'
+    export const app = express().get('/', requireBearer({ tokens }), (_req, res) => {
+      res.send('admitted')
+    })`,
+  health: `import { createPasswords } from 'express-token-endpoint'
+    export const database = { up: true }
+    const ping = async () => {
+      if (!database.up) throw new Error('down')
+    }
+    const passwords = createPasswords()`,
+  // Tests.
+  'store-contract': `import { memoryAccounts } from 'express-token-endpoint'
+    const accounts = memoryAccounts([{ id: 'acc-1', email: 'alice@example.com', passwordHash: 'hash-1' }])`,
+  'store-contract-node': `import { memoryAccounts } from 'express-token-endpoint'
+    const alice = { id: 'acc-1', email: 'alice@example.com', passwordHash: 'hash-1', scopes: ['reports:read'] }
+    const openStore = async () => memoryAccounts([alice])`,
+  'testing-client': `import type { TokenClient } from 'express-token-endpoint/client'
+    const readStatements = async (api: TokenClient) => (await api.fetch('/statements')).json()`,
+  'testing-vitest': `import express from 'express'
+    import { authOf, requireBearer, type TokenVerifier } from 'express-token-endpoint'
+    const createApp = ({ tokens }: { tokens: TokenVerifier }) =>
+      express().get('/reports', requireBearer({ tokens, scope: 'reports:read' }), (req, res) => {
+        res.json({ reportsOf: authOf(req).accountId })
+      })`,
+  'testing-node': `import express from 'express'
+    import { authOf, requireBearer, type TokenRouterOptions, tokenRouter } from 'express-token-endpoint'
+    function createApp({ revoked, ...login }: TokenRouterOptions & { revoked: Set<string> }) {
+      const guard = requireBearer({ tokens: login.tokens, isRevoked: ({ id }) => revoked.has(id) })
+      const app = express().use(tokenRouter(login))
+      app.post('/sign-out', guard, (req, res) => void res.json(revoked.add(authOf(req).id).size))
+      return app.get('/statements', guard, (_req, res) => void res.json([]))
+    }`,
+  // Migrations.
+  'from-express-jwt': `${HOST}
+    export const revoked = new Set<string>()`,
+  'from-passport-jwt': `${HOST}
+    const users = accounts`,
+  'from-express-oauth2-jwt-bearer': '',
+  // Migrations: code of other packages.
+  'before-express-jwt': `const checkPassword = async (/** @type {string} */ email, /** @type {string} */ password) =>
+      email === 'alice@example.com' && password === 'secret' ? { id: 'acc-1', admin: true } : undefined`,
+  'before-passport-jwt': `${HOST}
+    const users = accounts`,
+  'before-express-oauth2-jwt-bearer': '',
+  'passport-bearer-strategy': `${HOST}
+    const users = accounts`,
+  // Other packages that verify tokens. `test/languages` runs them.
+  'jose-strict': '',
+  'oauth4webapi-strict': '',
+  'fast-jwt-strict': '',
+  'jsonwebtoken-strict': '',
+  'aws-jwt-verify-strict': '',
+  // Hosts, with packages of `test/hosts`.
+  nest: HOST,
+  fastify: HOST,
+  apollo: HOST,
+  trpc: HOST,
+  'session-or-token': HOST,
+  ws: SERVER,
+  'socket-io': SERVER,
+  'server-sent-events': HOST,
+}
