@@ -1,5 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
+import { type Command, readCommand } from '../../../example-app/commands/account-arguments.js'
+import { UsageError } from '../../../example-app/errors.js'
 import { login, NORTH, run, start, statusOf, tempDir, tokenFrom } from '../support.js'
 
 const CAROL = { email: 'carol@example.com', password: 'first password' }
@@ -75,4 +77,43 @@ test('--help prints the usage', async () => {
   const { code, stdout, stderr } = await account(await tempDir(), ['--help'])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toMatch(/^Usage:\n {2}npm run example -- account add EMAIL/)
+})
+
+describe('the arguments', () => {
+  test.each<[string[], Command]>([
+    [['add', CAROL.email], { name: 'add', email: CAROL.email, scopes: [] }],
+    [['add', '--scope', 'a', CAROL.email, '--scope=b:c'], { name: 'add', email: CAROL.email, scopes: ['a', 'b:c'] }],
+    [['password', CAROL.email], { name: 'password', email: CAROL.email }],
+    [['--help'], { name: 'help' }],
+    [['add', '-h'], { name: 'help' }],
+  ])('reads %j', (args, command) => {
+    expect(readCommand(args)).toEqual(command)
+  })
+
+  test.each<[string[], RegExp]>([
+    ...[
+      ['add', CAROL.email, SECRET],
+      ['password', CAROL.email, SECRET],
+      ['add', CAROL.email, '--password', SECRET],
+      ['add', CAROL.email, `--password=${SECRET}`],
+      ['password', CAROL.email, `-p${SECRET}`],
+    ].map((args): [string[], RegExp] => [args, /^A password is never an argument/]),
+    ...['--password', `--pass=${SECRET}`, `--${SECRET}`, '--scope'].map((option): [string[], RegExp] => [
+      ['add', CAROL.email, option],
+      /^Unknown option\./,
+    ]),
+    [['add', CAROL.email, '--scope', 'two words'], /^A scope is one word/],
+    [['add', CAROL.email, '--scope', ''], /^A scope is one word/],
+    [['password', CAROL.email, '--scope', 'a'], /^"password" has no option --scope/],
+    [['add', SECRET], /^Pass an e-mail address to "add"/],
+    [['add', 'two words@example.com'], /^Pass an e-mail address to "add"/],
+    [['add'], /^Pass an e-mail address to "add"/],
+    [['password'], /^Pass an e-mail address to "password"/],
+    [[SECRET], /^Unknown command\./],
+    [[], /^Unknown command\./],
+  ])('throws a UsageError that repeats no argument: %j', (args, says) => {
+    expect(() => readCommand(args)).toThrow(UsageError)
+    expect(() => readCommand(args)).toThrow(says)
+    expect(() => readCommand(args)).not.toThrow(SECRET)
+  })
 })

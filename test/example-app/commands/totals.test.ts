@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { type Command, readCommand } from '../../../example-app/commands/totals-arguments.js'
+import { UsageError } from '../../../example-app/errors.js'
 import { freePort } from '../../support/services/servers/free-port.mjs'
 import { ALICE, BOB, run, startBoth, tempDir } from '../support.js'
 
@@ -56,4 +58,24 @@ test('--help prints the usage', async () => {
   const { code, stdout, stderr } = await run('commands/totals', ['--help'], {})
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toMatch(/^Usage:\n {2}npm run example -- totals /)
+})
+
+test.each<[string[], Command]>([
+  [[], { name: 'totals', house: undefined }],
+  [['--house', 'north'], { name: 'totals', house: 'north' }],
+  [['--help'], { name: 'help' }],
+  [['-h', '--house=north'], { name: 'help' }],
+])('reads %j', (args, command) => {
+  expect(readCommand(args)).toEqual(command)
+})
+
+test.each<[string[], RegExp]>([
+  [[ALICE.password], /^Unknown argument\./],
+  [['--password', ALICE.password], /^Unknown argument\./],
+  [['--house'], /^Unknown argument\./],
+  [['--house', ''], /^The house is empty\./],
+])('throws a UsageError that repeats no argument: %j', (args, says) => {
+  expect(() => readCommand(args)).toThrow(UsageError)
+  expect(() => readCommand(args)).toThrow(says)
+  expect(() => readCommand(args)).not.toThrow(ALICE.password)
 })

@@ -7,7 +7,7 @@ import { redisRevocation } from '../../../example-app/data/revocation.js'
 import { OperatorError, Outage } from '../../../example-app/errors.js'
 import { rejectionOf } from '../../support/failures.js'
 import { startProxy } from '../../support/services/proxy.js'
-import { NO_REDIS, startRedis, type TestRedis } from '../../support/services/redis.js'
+import { NO_REDIS, startRedis } from '../../support/services/redis.js'
 import { freePort } from '../../support/services/servers/free-port.mjs'
 
 const TIME_LIMIT = 20_000
@@ -53,27 +53,6 @@ describe('openRedis throws one line without the password', () => {
 })
 
 describe.skipIf(NO_REDIS)('Redis', () => {
-  test.each<[string, boolean, (server: TestRedis) => unknown, (server: TestRedis) => unknown]>([
-    ['killed and restarted', false, (server) => server.kill(), (server) => server.start()],
-    ['paused', true, (server) => server.process().kill('SIGSTOP'), (server) => server.process().kill('SIGCONT')],
-  ])(
-    '%s: commands fail at once, and recovery needs no restart',
-    async (_what, mayGoUnnoticed, leave, comeBack) => {
-      const server = await startRedis()
-      const { redis, logged } = await open(server.url)
-      await leave(server)
-      for (const error of await Promise.all([1, 2, 3].map(() => rejectionOf(redis.ping())))) {
-        expect(error).toBeInstanceOf(Error)
-      }
-      await comeBack(server)
-      await vi.waitFor(async () => expect(await redis.ping()).toBe('PONG'), TIME_LIMIT)
-      // A short pause closes no connection.
-      const told = [expect.stringMatching(/^Redis is unreachable: .+$/), 'Redis is back.']
-      expect(logged).toEqual(mayGoUnnoticed && logged.length === 0 ? [] : told)
-    },
-    2 * TIME_LIMIT,
-  )
-
   test('without a connection, a command fails at once and is not queued', async () => {
     const server = await startRedis()
     const { redis } = await open(server.url)

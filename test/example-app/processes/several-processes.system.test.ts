@@ -1,7 +1,7 @@
 import { Client } from 'pg'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { NO_POSTGRES, PASSWORD, startPostgres, type TestPostgres } from '../../support/services/postgres.js'
-import { NO_REDIS, startRedis, type TestRedis } from '../../support/services/redis.js'
+import { NO_POSTGRES, PASSWORD, startPostgres } from '../../support/services/postgres.js'
+import { NO_REDIS, startRedis } from '../../support/services/redis.js'
 import { SERVER_START_MS } from '../data/databases/databases.js'
 import {
   ALICE,
@@ -101,59 +101,50 @@ describe.skipIf(NO_POSTGRES || NO_REDIS)('several processes', { timeout: 2 * SER
     for (const { exit } of processes) expect(await exit).toEqual({ code: 0, signal: null })
   })
 
-  const OUTAGES: [string, (server: TestPostgres) => unknown, (server: TestPostgres) => unknown][] = [
-    ['killed and restarted', (server) => server.kill(), (server) => server.start()],
-    ['paused', (server) => server.pause(), (server) => server.resume()],
-  ]
-  test.each(OUTAGES)(
-    'PostgreSQL %s: 503 for every request, and recovery without a restart',
-    async (_what, stop, resume) => {
-      const { processes, postgres } = await startProcesses(1)
-      const [{ url, printed }] = processes as [Running]
-      const [token, spare] = [await tokenFrom(url, ALICE), await tokenFrom(url, ALICE)]
-      await stop(postgres)
-      expect(await statusesOf(url, token, spare)).toEqual({ login: 503, guarded: 503, signOut: 503 })
-      expect(await login(url, { ...ALICE, password: 'guess' })).toMatchObject({ status: 503 })
-      expect(await readiness(url)).toMatchObject({ status: 503, checks: { database: 'unavailable', redis: 'ok' } })
+  type Servers = Awaited<ReturnType<typeof startProcesses>>
+  const POSTGRES = {
+    statuses: { login: 503, guarded: 503, signOut: 503 },
+    checks: { database: 'unavailable', redis: 'ok' },
+    revoked: 401,
+  }
+  const REDIS = {
+    statuses: { login: 200, guarded: 503, signOut: 503 },
+    checks: { database: 'ok', redis: 'unavailable' },
+    revoked: 503,
+  }
+  test.each<[string, typeof POSTGRES, (servers: Servers) => unknown, (servers: Servers) => unknown]>([
+    ['PostgreSQL killed', POSTGRES, ({ postgres }) => postgres.kill(), ({ postgres }) => postgres.start()],
+    ['PostgreSQL paused', POSTGRES, ({ postgres }) => postgres.pause(), ({ postgres }) => postgres.resume()],
+    ['Redis killed', REDIS, ({ redis }) => redis.kill(), ({ redis }) => redis.start()],
+    [
+      'Redis paused',
+      REDIS,
+      ({ redis }) => redis.process()?.kill('SIGSTOP'),
+      ({ redis }) => redis.process()?.kill('SIGCONT'),
+    ],
+  ])(
+    '%s: 503 where it is needed, one line in the log, and recovery without a restart',
+    async (what, down, stop, resume) => {
+      const servers = await startProcesses(1)
+      const [{ url, printed }] = servers.processes as [Running]
+      const tokens = await Promise.all(Array.from({ length: 3 }, () => tokenFrom(url, ALICE)))
+      const [token = '', spare = '', revoked = ''] = tokens
+      expect(await signOut(url, revoked)).toBe(204)
+      await stop(servers)
+      expect(await statusesOf(url, token, spare)).toEqual(down.statuses)
+      expect(await statusOf(url + NORTH, revoked)).toBe(down.revoked)
+      expect(await readiness(url)).toMatchObject({ status: 503, checks: down.checks })
       expect(await alive(url)).toBe(200)
 
-      await resume(postgres)
+      await resume(servers)
       await vi.waitFor(async () => expect(await readiness(url)).toMatchObject({ status: 200 }), TIME_LIMIT)
-      await printed('PostgreSQL is back.')
+      // A short pause of Redis closes no connection.
+      if (what !== 'Redis paused') await printed(`${what.split(' ')[0]} is back.`)
       await vi.waitFor(
         async () => expect(await statusesOf(url, token, spare)).toEqual({ login: 200, guarded: 200, signOut: 204 }),
         TIME_LIMIT,
       )
-      expect(await statusOf(url + NORTH, spare)).toBe(401)
-    },
-  )
-
-  const REDIS_OUTAGES: [string, (server: TestRedis) => unknown, (server: TestRedis) => unknown][] = [
-    ['killed and restarted', (server) => server.kill(), (server) => server.start()],
-    ['paused', (server) => server.process().kill('SIGSTOP'), (server) => server.process().kill('SIGCONT')],
-  ]
-  test.each(REDIS_OUTAGES)(
-    'Redis %s: logins work, guarded routes return 503, and recovery without a restart',
-    async (_what, stop, resume) => {
-      const { processes, redis } = await startProcesses(1)
-      const [{ url }] = processes as [Running]
-      const [token, spare, revoked] = [
-        await tokenFrom(url, ALICE),
-        await tokenFrom(url, ALICE),
-        await tokenFrom(url, ALICE),
-      ]
-      expect(await signOut(url, revoked)).toBe(204)
-      await stop(redis)
-      expect(await statusesOf(url, token, spare)).toEqual({ login: 200, guarded: 503, signOut: 503 })
-      expect(await statusOf(url + NORTH, revoked)).toBe(503)
-      expect(await readiness(url)).toMatchObject({ status: 503, checks: { database: 'ok', redis: 'unavailable' } })
-      expect(await alive(url)).toBe(200)
-
-      await resume(redis)
-      await vi.waitFor(async () => expect(await statusOf(url + NORTH, token)).toBe(200), TIME_LIMIT)
-      expect(await statusOf(url + NORTH, revoked)).toBe(401)
-      expect(await statusesOf(url, token, spare)).toEqual({ login: 200, guarded: 200, signOut: 204 })
-      expect(await readiness(url)).toMatchObject({ status: 200 })
+      for (const ended of [spare, revoked]) expect(await statusOf(url + NORTH, ended)).toBe(401)
     },
   )
 })

@@ -2,7 +2,9 @@ import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
+import { createAccountStore } from '../../../../example-app/data/account-store.js'
 import { openDatabase } from '../../../../example-app/data/databases/database.js'
+import { openReadableDatabase } from '../../../../example-app/data/databases/readable-database.js'
 import { tempDir } from '../../support.js'
 
 const mode = async (file: string) => (await stat(file)).mode & 0o777
@@ -49,4 +51,16 @@ test('names a file that is not a database', async () => {
   await expect(openDatabase({ dataDir, databaseUrl: undefined }, () => {})).rejects.toThrow(
     `${file}: file is not a database`,
   )
+})
+
+test('the reporting API sees the writes of other connections, and cannot write itself', async () => {
+  const dataDir = await tempDir()
+  const db = await open(dataDir)
+  const readable = await openReadableDatabase({ dataDir, databaseUrl: undefined }, () => {})
+  onTestFinished(() => readable.destroy())
+  const account = { email: 'carol@example.com', passwordHash: 'none', scopes: [] }
+  await createAccountStore(db).add(account)
+  const store = createAccountStore(readable)
+  expect(await store.isEmpty()).toBe(false)
+  await expect(store.add({ ...account, email: 'dave@example.com' })).rejects.toThrow(/readonly/)
 })

@@ -5,10 +5,10 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openPostgres } from '../../../../example-app/data/databases/postgres.js'
 import { OperatorError, Outage } from '../../../../example-app/errors.js'
 import { rejectionOf } from '../../../support/failures.js'
-import { NO_POSTGRES, PASSWORD, startPostgres } from '../../../support/services/postgres.js'
+import { NO_POSTGRES, PASSWORD } from '../../../support/services/postgres.js'
 import { startProxy } from '../../../support/services/proxy.js'
 import { freePort } from '../../../support/services/servers/free-port.mjs'
-import { SERVER_START_MS, usePostgres } from './databases.js'
+import { usePostgres } from './databases.js'
 
 async function open(url: string) {
   const logged: string[] = []
@@ -111,27 +111,3 @@ async function expectFailure(url: string, says: RegExp, hides: string[]): Promis
   for (const secret of hides) expect(error.message).not.toContain(secret)
   expect(logged).toEqual([])
 }
-
-describe.skipIf(NO_POSTGRES)('an outage of PostgreSQL', () => {
-  test.each<[string, (server: Server) => unknown, (server: Server) => unknown]>([
-    ['killed and restarted', (server) => server.kill(), (server) => server.start()],
-    ['paused', (server) => server.pause(), (server) => server.resume()],
-  ])(
-    '%s: an Outage for each query, one line in the log, and recovery without a restart',
-    async (_what, leave, comeBack) => {
-      const server = await startPostgres()
-      const { ask, logged } = await open(await server.createDatabase())
-      await Promise.all([ask(), ask(), ask()])
-      await leave(server)
-      for (const error of await Promise.all([1, 2, 3, 4].map(() => rejectionOf(ask())))) {
-        expect(error).toBeInstanceOf(Outage)
-      }
-      await comeBack(server)
-      await vi.waitFor(async () => expect(await ask()).toEqual(HOUSES), 20_000)
-      expect(logged).toEqual([expect.stringMatching(/^PostgreSQL is unreachable: .+$/), 'PostgreSQL is back.'])
-    },
-    SERVER_START_MS,
-  )
-})
-
-type Server = Awaited<ReturnType<typeof startPostgres>>
