@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { checkGuard } from '../guards.mjs'
 import { startTraffic } from '../several/traffic.mjs'
-import { checkGuard } from './check.mjs'
 import { startLoadClient } from './load-client.mjs'
 import { inRounds, medianWithInterval, quantile, rowsOf } from './statistics.mjs'
 

@@ -1,7 +1,6 @@
 import { bearer, JSON_TYPE } from '../../support/plain-js/http-client.mjs'
-import { createEnvironment, FLOOR, NONE, OURS } from '../guards.mjs'
+import { checkRoute, createEnvironment, FLOOR, NONE, OURS } from '../guards.mjs'
 import { alternately } from '../harness/alternately.mjs'
-import { checkRoute } from '../harness/check.mjs'
 import { SERVER_CORE, start } from '../harness/processes.mjs'
 import { atLeast, spread } from '../harness/report.mjs'
 import { isFastest } from '../peers/guards.mjs'

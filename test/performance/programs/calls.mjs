@@ -1,6 +1,5 @@
 // The guards of the part `call`, in a process of the measured Node. Sends the rounds: microseconds of a call, by name.
-import { createEnvironment, FLOOR, OURS } from '../guards.mjs'
-import { checkGuard } from '../harness/check.mjs'
+import { checkGuard, createEnvironment, FLOOR, OURS } from '../guards.mjs'
 import { inRounds } from '../harness/statistics.mjs'
 import { isFastest } from '../peers/guards.mjs'
 

@@ -16,7 +16,7 @@ const { PATH } = process.env
 const START_MS = 60_000
 
 /** Starts PostgreSQL and Redis for the example app, and adds accounts. Returns them with the variables of the app. */
-export async function startStores(count) {
+async function startStores(count) {
   if (!HAS_POSTGRES) throw new Error(`PostgreSQL is missing. ${HOW_TO_GET_POSTGRES}`)
   if (!HAS_REDIS) throw new Error(`redis-server is missing. ${HOW_TO_GET_REDIS}`)
   // The defaults of PostgreSQL, which the tests reduce.
@@ -39,7 +39,7 @@ export async function startStores(count) {
 }
 
 /** Starts one clearing-house API of the built example, and waits until it is ready. */
-export async function startApi(node, env, port) {
+async function startApi(node, env, port) {
   const child = spawn(node, [example('main'), 'clearing-house'], {
     env: { ...env, PORT: `${port}` },
     stdio: ['ignore', 'pipe', 'pipe'],
