@@ -1,9 +1,9 @@
 import { PAGE } from '../shared/misuse.js'
 import { type Check, InvalidOption, isPlainObject, named, optional, readOptions } from '../shared/options.js'
 import { isThenable, memberOf } from '../shared/values.js'
+import { newKeyPair } from '../tokens/algorithms/new-key-pair.js'
 import type { IssuedToken, TokenSubject } from '../tokens/jwt/issue-token.js'
 import type { PrivateTokenKey } from '../tokens/keys/key-ring.js'
-import { newKeyPair } from '../tokens/keys/new-key-pair.js'
 import { issuerSchema, type TokenIssuerOptions, tokenAliases } from '../tokens/token-options.js'
 import { issuerOf, type TokenIssuer } from '../tokens/tokens.js'
 import { type RefusedTokens, refusedTokens } from './refused-tokens.js'
@@ -66,7 +66,7 @@ export interface TestIssuer {
 /** Creates a new key. A key in the package would let everybody sign, if this issuer reached production. */
 const newKey = (): PrivateTokenKey => ({
   alg: 'ES256',
-  privateKey: newKeyPair({ curve: 'P-256' }).privateKey,
+  privateKey: newKeyPair('ec', { namedCurve: 'P-256' }).privateKey,
 })
 
 let ownKey: PrivateTokenKey | undefined

@@ -134,7 +134,7 @@ describe('the layers of src', () => {
 
   it('key pairs are created in one file, because Node 20 can block while it exports a key that it has generated', () => {
     const creating = FILES.filter((file) => readFileSync(`${SRC}/${file}`, 'utf8').includes('generateKeyPair'))
-    expect(creating).toEqual(['tokens/keys/new-key-pair.ts'])
+    expect(creating).toEqual(['tokens/algorithms/new-key-pair.ts'])
   })
 
   it('HTTP is spoken in http/ alone, and to a running app by one file of the command', () => {

@@ -5,10 +5,10 @@
  */
 export const ROOMS = {
   jwt: {
-    mutate: ['src/tokens/jwt/**/*.ts'],
+    mutate: ['src/tokens/jwt/**/*.ts', 'src/tokens/algorithms/*.ts'],
     tests: [
       'test/unit/tokens/jwt/*.test.ts',
-      'test/unit/tokens/keys/algorithm*.test.ts',
+      'test/unit/tokens/algorithms/*.test.ts',
       'test/unit/tokens/{environment,tokens,verified-token}.test.ts',
       'test/contract/rfc9068.test.ts',
     ],

@@ -15,7 +15,7 @@ import {
   type TokenIssuerOptions,
   type TokenVerifier,
 } from 'express-token-endpoint'
-import { newKeyPair } from '../../src/tokens/keys/new-key-pair.js'
+import { PAIRS } from '../../src/tokens/algorithms/algorithms.js'
 import { syncVerifierOf } from '../../src/tokens/sync-verifier.js'
 import { ISSUER, SECRET } from './plain-js/token-forger.mjs'
 
@@ -24,10 +24,9 @@ export { decodePayload, forge, goodParts, ISSUER, SECRET } from './plain-js/toke
 export const ALGORITHMS = [
   ...(['HS256', 'HS384', 'HS512'] as const),
   ...(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const),
-  ...(['ES256', 'ES384', 'ES512'] as const),
+  ...(['ES256', 'ES384', 'ES512', 'Ed25519'] as const),
 ] satisfies readonly Algorithm[]
 
-const CURVES: Record<string, string> = { ES256: 'P-256', ES384: 'P-384', ES512: 'P-521' }
 const cached = new Map<string, PrivateTokenKey>()
 
 /** Returns a signing key for an algorithm. The same name always returns the same key. */
@@ -39,7 +38,7 @@ export function signingKey(alg: Algorithm, name = 'one'): SecretTokenKey | Priva
   if (alg.startsWith('HS')) return { alg: alg as SecretAlgorithm, secret: `${name} ${SECRET}`, kid: `${alg}-${name}` }
   const known = cached.get(id)
   if (known) return { ...known, alg: alg as KeyPairAlgorithm }
-  const { privateKey } = alg[0] === 'E' ? newKeyPair({ curve: CURVES[alg] as string }) : newKeyPair({ bits: 2048 })
+  const { privateKey } = PAIRS[alg as KeyPairAlgorithm].generate(2048)
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
   const key: PrivateTokenKey = { alg: alg as KeyPairAlgorithm, privateKey: pem }
   cached.set(id, key)

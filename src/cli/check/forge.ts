@@ -1,8 +1,7 @@
 import { createHmac, type KeyObject } from 'node:crypto'
 import { parseJson } from '../../shared/values.js'
+import { isKeyPairAlgorithm, PAIRS } from '../../tokens/algorithms/algorithms.js'
 import { signCompact } from '../../tokens/jwt/signature.js'
-import { ALGORITHMS, type Algorithm } from '../../tokens/keys/algorithms.js'
-import { generatePair } from '../keygen/new-key.js'
 import type { ReadToken } from './probe/read-token.js'
 
 type Members = Readonly<Record<string, unknown>>
@@ -82,8 +81,8 @@ export function unsigned(token: ReadToken): string[] {
 
 /** Returns the token's claims signed by a new key, with and without the key in the header. */
 export function signedByOurselves(token: ReadToken): string[] {
-  const alg = isPairAlgorithm(token.alg) ? token.alg : 'ES256'
-  const { privateKey, publicKey } = generatePair(alg, 2048)
+  const alg = isKeyPairAlgorithm(token.alg) ? token.alg : 'ES256'
+  const { privateKey, publicKey } = PAIRS[alg].generate(2048)
   const jwk = publicKey.export({ format: 'jwk' })
   return [{ jwk }, { jwk, kid: undefined }, {}].map((more) =>
     signCompact({ ...headerOf(token), ...more, alg }, token.claims, privateKey),
@@ -117,8 +116,4 @@ export function otherSpellings({ signed, signature, signatureText }: ReadToken):
     ...last.filter((one) => signature.equals(Buffer.from(one, 'base64url'))),
   ]
   return [...new Set(spellings)].filter((one) => one !== signatureText).map((one) => `${signed}.${one}`)
-}
-
-function isPairAlgorithm(alg: unknown): alg is Algorithm {
-  return typeof alg === 'string' && Object.hasOwn(ALGORITHMS, alg) && ALGORITHMS[alg as Algorithm].kind !== 'secret'
 }

@@ -1,5 +1,5 @@
 import { integer } from '../../shared/options.js'
-import { ALGORITHMS, type Algorithm } from '../../tokens/keys/algorithms.js'
+import { ALGORITHMS, type Algorithm, isKeyPairAlgorithm, PAIRS } from '../../tokens/algorithms/algorithms.js'
 import { checked, command, oneOf } from '../command.js'
 import { EXIT, UsageError } from '../command-error.js'
 import { type Io, remark } from '../io.js'
@@ -28,9 +28,8 @@ The command prints the kid that the package derives from the key. A JWK contains
   aliases: { output: 'Did you mean "--out"?', o: 'Did you mean "--out"?' },
   async run(values, _operand, io) {
     const alg = oneOf('alg', NAMES, values.alg ?? 'ES256')
-    const kind = ALGORITHMS[alg].kind
-    if (kind === 'secret') refuseFor(alg, { format: values.format, public: values.public, bits: values.bits })
-    if (kind === 'ec') refuseFor(alg, { bits: values.bits })
+    if (!isKeyPairAlgorithm(alg)) refuseFor(alg, { format: values.format, public: values.public, bits: values.bits })
+    else if (!PAIRS[alg].hasBits) refuseFor(alg, { bits: values.bits })
     const format = oneOf('format', ['pem', 'jwk'], values.format ?? 'pem')
     const bits = checked(
       '--bits',
@@ -40,7 +39,7 @@ The command prints the kid that the package derives from the key. A JWK contains
     if (!values.out && io.stdout.isTTY) {
       throw new UsageError('A key is not shown on a terminal, which stores it. Name a file (--out FILE), or use a pipe')
     }
-    const key = kind === 'secret' ? newSecret(alg) : newPair(alg, format, bits)
+    const key = isKeyPairAlgorithm(alg) ? newPair(alg, format, bits) : newSecret(alg)
     deliver(key, values, io)
     remark(io, `${alg}, kid ${key.kid}`)
     return EXIT.holds

@@ -1,7 +1,7 @@
 import { type KeyObject, randomBytes } from 'node:crypto'
-import { ALGORITHMS, type Algorithm } from '../../tokens/keys/algorithms.js'
+import { type KeyPairAlgorithm, PAIRS, type SecretAlgorithm } from '../../tokens/algorithms/algorithms.js'
+import { HMAC } from '../../tokens/algorithms/hmac.js'
 import { readKeys } from '../../tokens/keys/key-ring.js'
-import { newKeyPair } from '../../tokens/keys/new-key-pair.js'
 
 /** Sizes of RSA keys. 3072 bits have a strength of 128 (NIST SP 800-57 part 1, table 2); 2048 bits have 112, allowed until 2030. */
 export const RSA_BITS = { least: 2048, usual: 3072, most: 16_384 }
@@ -21,14 +21,13 @@ export type PairFormat = 'pem' | 'jwk'
  * Creates a secret: base64url of as many random bytes as its hash has (RFC 7518 section 3.2). Adds no line end, because the line
  * end would be part of the secret.
  */
-export function newSecret(alg: Algorithm): KeyText {
-  const kind = ALGORITHMS[alg]
-  const secret = randomBytes(kind.kind === 'secret' ? kind.minBytes : 0).toString('base64url')
+export function newSecret(alg: SecretAlgorithm): KeyText {
+  const secret = randomBytes(HMAC[alg].minBytes).toString('base64url')
   return { kid: readKeys('keygen', { alg, secret }).first.kid, secret, public: undefined }
 }
 
-export function newPair(alg: Algorithm, format: PairFormat, rsaBits = RSA_BITS.usual): KeyText {
-  const { privateKey, publicKey } = generatePair(alg, rsaBits)
+export function newPair(alg: KeyPairAlgorithm, format: PairFormat, rsaBits = RSA_BITS.usual): KeyText {
+  const { privateKey, publicKey } = PAIRS[alg].generate(rsaBits)
   const { kid } = readKeys('keygen', { alg, privateKey }).first
   const write = FORMATS[format]
   return {
@@ -36,14 +35,6 @@ export function newPair(alg: Algorithm, format: PairFormat, rsaBits = RSA_BITS.u
     secret: write(privateKey, { kid, alg, use: 'sig' }),
     public: write(publicKey, { kid, alg, use: 'sig' }),
   }
-}
-
-export function generatePair(
-  alg: Algorithm,
-  rsaBits = RSA_BITS.usual,
-): { privateKey: KeyObject; publicKey: KeyObject } {
-  const kind = ALGORITHMS[alg]
-  return newKeyPair(kind.kind === 'ec' ? kind : { bits: rsaBits })
 }
 
 const FORMATS: Readonly<Record<PairFormat, (key: KeyObject, about: object) => string>> = {

@@ -1,6 +1,6 @@
 import { isPlainObject } from '../../shared/options.js'
 import { own } from '../../shared/values.js'
-import { ALGORITHMS, KEY_PAIR_ALGORITHMS, type KeyPairAlgorithm } from './algorithms.js'
+import { KEY_PAIR_ALGORITHMS, type KeyPairAlgorithm, PAIRS } from '../algorithms/algorithms.js'
 import { kidOfJwk, MATERIALS, thumbprint } from './key-material.js'
 import type { VerificationKey } from './key-ring.js'
 
@@ -12,8 +12,8 @@ export type KeysByKid = ReadonlyMap<string, VerificationKey>
  * it is skipped unless only one of them is allowed.
  */
 function unnamed(allowed: readonly KeyPairAlgorithm[]): readonly KeyPairAlgorithm[] {
-  const rsa = allowed.filter((alg) => ALGORITHMS[alg].kind === 'rsa')
-  return rsa.length === 1 ? allowed : allowed.filter((alg) => !rsa.includes(alg))
+  const several = allowed.filter((alg) => !PAIRS[alg].isOnlyOneOfKey)
+  return several.length === 1 ? allowed : allowed.filter((alg) => !several.includes(alg))
 }
 
 /**
@@ -65,7 +65,7 @@ function readJwk(jwk: unknown, allowed: readonly KeyPairAlgorithm[]): Verificati
 
 function publicKeyOf(alg: KeyPairAlgorithm, jwk: object): VerificationKey['key'] | undefined {
   try {
-    return MATERIALS.publicKey(alg, ALGORITHMS[alg])(jwk)
+    return MATERIALS.publicKey(alg)(jwk)
   } catch {
     return undefined
   }

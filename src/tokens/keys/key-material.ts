@@ -1,5 +1,4 @@
 import {
-  type AsymmetricKeyDetails,
   createHash,
   createHmac,
   createPrivateKey,
@@ -11,7 +10,8 @@ import {
 import { isKeyObject, isUint8Array } from 'node:util/types'
 import { type Check, InvalidOption, isPlainObject } from '../../shared/options.js'
 import { bare, memberOf } from '../../shared/values.js'
-import type { Algorithm, KeyKind } from './algorithms.js'
+import type { PairAlgorithmRow } from '../algorithms/algorithm.js'
+import { ALGORITHMS, type Algorithm } from '../algorithms/algorithms.js'
 import { keyPairIn } from './key-pair-in.js'
 
 /** A secret as text (in UTF-8), bytes or a `KeyObject`. At least as long as the hash: 32, 48 or 64 bytes (RFC 7518 section 3.2). */
@@ -20,16 +20,11 @@ export type SecretMaterial = string | Uint8Array | KeyObject
 /** A key as unencrypted PEM text, JWK (RFC 7517) or `KeyObject`: RSA of at least 2048 bits, or EC on the algorithm's curve. */
 export type KeyMaterial = string | (JsonWebKeyInput['key'] & Partial<Record<'kid', unknown>>) | KeyObject
 
-const MIN_RSA_BITS = 2048
-const MAX_RSA_BITS = 16_384
-
 /** Readers for the material of keys. No error shows any of the material. */
-export const MATERIALS: Record<
-  'secret' | 'privateKey' | 'publicKey',
-  (alg: Algorithm, kind: KeyKind) => Check<KeyObject>
-> = {
-  secret: (alg, kind) => (value) => {
-    const bytes = kind.kind === 'secret' ? kind.minBytes : 0
+export const MATERIALS: Record<'secret' | 'privateKey' | 'publicKey', (alg: Algorithm) => Check<KeyObject>> = {
+  secret: (alg) => (value) => {
+    const row = ALGORITHMS[alg]
+    const bytes = row.kind === 'secret' ? row.minBytes : 0
     const what = `a secret of at least ${bytes} bytes for ${alg} (RFC 7518 section 3.2)`
     const key = isKeyObject(value) ? value : secretOf(value)
     if (key?.type !== 'secret') throw new InvalidOption(what)
@@ -37,7 +32,7 @@ export const MATERIALS: Record<
     if (found) {
       throw new InvalidOption(
         what,
-        `This is a ${found}. Did you mean "privateKey" or "publicKey", with an RS, PS or ES algorithm?`,
+        `This is a ${found}. Did you mean "privateKey" or "publicKey", with an algorithm of key pairs?`,
       )
     }
     if ((key.symmetricKeySize ?? 0) < bytes) {
@@ -45,18 +40,18 @@ export const MATERIALS: Record<
     }
     return key
   },
-  privateKey: (alg, kind) => (given) => {
+  privateKey: (alg) => (given) => {
     const value = withoutPrototype(given)
     const key = keyOf(value, 'private', createPrivateKey)
     const isPublic = typeof value === 'string' && value.includes('PUBLIC KEY-----')
-    return fitting(alg, kind, value, key, isPublic ? 'This is a public key. Did you mean "publicKey"?' : '')
+    return fitting(alg, value, key, isPublic ? 'This is a public key. Did you mean "publicKey"?' : '')
   },
-  publicKey: (alg, kind) => (given) => {
+  publicKey: (alg) => (given) => {
     const value = withoutPrototype(given)
     const isPrivate =
       (typeof value === 'string' && value.includes('PRIVATE KEY-----')) || (isJwk(value) && value['d'] !== undefined)
     const key = isPrivate ? undefined : keyOf(value, 'public', createPublicKey)
-    return fitting(alg, kind, value, key, isPrivate ? 'This is a private key. Did you mean "privateKey"?' : '')
+    return fitting(alg, value, key, isPrivate ? 'This is a private key. Did you mean "privateKey"?' : '')
   },
 }
 
@@ -100,16 +95,12 @@ function pemMistake(pem: string): string {
   return pem.includes('ENCRYPTED') ? 'Decrypt an encrypted PEM first' : 'Is the PEM complete, with its line ends?'
 }
 
-function fitting(alg: Algorithm, kind: KeyKind, value: unknown, key: KeyObject | undefined, hint: string): KeyObject {
-  const needed = kind.kind === 'ec' ? `an EC key on curve ${kind.curve}` : `an RSA key of at least ${MIN_RSA_BITS} bits`
-  const what = `${needed} for ${alg}, as PEM text, a JWK or a KeyObject`
+function fitting(alg: Algorithm, value: unknown, key: KeyObject | undefined, hint: string): KeyObject {
+  const row = ALGORITHMS[alg] as PairAlgorithmRow
+  const what = `${row.needs} for ${alg}, as PEM text, a JWK or a KeyObject`
   if (!key) throw new InvalidOption(what, hint || (typeof value === 'string' ? pemMistake(value) : ''))
-  const details = key.asymmetricKeyDetails ?? {}
-  const fits =
-    kind.kind === 'ec'
-      ? key.asymmetricKeyType === 'ec' && details.namedCurve === kind.curve
-      : key.asymmetricKeyType === 'rsa' && isStrongRsa(details)
-  if (!fits) {
+  if (!row.fits(key)) {
+    const details = key.asymmetricKeyDetails ?? {}
     const size = details.modulusLength ? ` of ${details.modulusLength} bits` : ''
     const curve = details.namedCurve ? ` on curve ${details.namedCurve}` : ''
     throw new InvalidOption(what, `This is a key of type ${key.asymmetricKeyType}${size}${curve}`)
@@ -125,12 +116,6 @@ function fitting(alg: Algorithm, kind: KeyKind, value: unknown, key: KeyObject |
     }
   }
   return key
-}
-
-/** Returns whether an RSA key is strong (NIST SP 800-56B). With exponent 1, anyone could sign. A huge modulus is slow to verify. */
-function isStrongRsa({ modulusLength = 0, publicExponent = 0n }: AsymmetricKeyDetails): boolean {
-  const soundExponent = publicExponent >= 65_537n && publicExponent % 2n === 1n
-  return modulusLength >= MIN_RSA_BITS && modulusLength <= MAX_RSA_BITS && soundExponent
 }
 
 /** Returns the key id of a JWK. */

@@ -12,7 +12,7 @@ import {
   readOptions,
   text,
 } from '../../shared/options.js'
-import { ALGORITHMS, type Algorithm, type KeyPairAlgorithm, type SecretAlgorithm } from './algorithms.js'
+import { ALGORITHMS, type Algorithm, type KeyPairAlgorithm, type SecretAlgorithm } from '../algorithms/algorithms.js'
 import { type KeyMaterial, kidOfJwk, MATERIALS, type SecretMaterial, thumbprint } from './key-material.js'
 
 /**
@@ -29,15 +29,15 @@ export interface SecretTokenKey {
   secret: SecretMaterial | undefined
   /** The key id in the token's header. Default: an HMAC with the secret, which reveals no more than a token. */
   kid?: string | undefined
-  /** Allowed only with an RS, PS or ES algorithm. */
+  /** Allowed only with an algorithm of key pairs. */
   privateKey?: undefined
-  /** Allowed only with an RS, PS or ES algorithm. */
+  /** Allowed only with an algorithm of key pairs. */
   publicKey?: undefined
 }
 
 /** A private key, which signs. Its public key verifies. */
 export interface PrivateTokenKey {
-  /** The algorithm: RSA or ECDSA. */
+  /** The algorithm: RSA, ECDSA or Ed25519. */
   alg: KeyPairAlgorithm
   /** The private key. The public key is derived from it. */
   privateKey: KeyMaterial | undefined
@@ -51,7 +51,7 @@ export interface PrivateTokenKey {
 
 /** A public key, which only verifies. */
 export interface PublicTokenKey {
-  /** The algorithm: RSA or ECDSA. */
+  /** The algorithm: RSA, ECDSA or Ed25519. */
   alg: KeyPairAlgorithm
   /** The public key. A private key is refused, so that it is not distributed by mistake. */
   publicKey: KeyMaterial | undefined
@@ -114,7 +114,7 @@ export function readKeys(caller: string, value: unknown): KeyRing {
   // A public key that is used as an HMAC secret is the classic way to forge a token (RFC 8725 section 2.1).
   if (new Set(keys.map(({ key }) => key.type)).size > 1) {
     throw misuse(
-      `${caller}: option "keys" must be all secrets or all key pairs, but mixes HS algorithms with RS, PS or ES algorithms`,
+      `${caller}: option "keys" must be all secrets or all key pairs, but mixes HS algorithms with algorithms of key pairs`,
       PAGE.keys,
     )
   }
@@ -169,14 +169,14 @@ function readKey(name: string, entry: unknown): ParsedKey {
     kid: optional(text('a non-empty string')),
   })
   const alg = options.alg as Algorithm
-  const kind = ALGORITHMS[alg]
+  const { kind } = ALGORITHMS[alg]
   const mentioned = FIELDS.filter((field) => Object.hasOwn(entry, field))
   const given = FIELDS.filter((field) => options[field] !== undefined)
   // A member that is present but undefined is an environment variable that is not set.
   const fields = given.length > 0 ? given : mentioned
   const [field] = fields
-  if (fields.length !== 1 || !field || (field === 'secret') !== (kind.kind === 'secret')) {
-    const wanted = kind.kind === 'secret' ? '"secret"' : '"privateKey" (signs and verifies) or "publicKey" (verifies)'
+  if (fields.length !== 1 || !field || (field === 'secret') !== (kind === 'secret')) {
+    const wanted = kind === 'secret' ? '"secret"' : '"privateKey" (signs and verifies) or "publicKey" (verifies)'
     throw misuse(
       `${name} must have ${wanted} for ${alg}, but has ${fields.join(' and ') || 'no key material'}`,
       PAGE.keys,
@@ -186,7 +186,7 @@ function readKey(name: string, entry: unknown): ParsedKey {
   if (material === undefined) {
     throw misuse(`${name}.${field} is missing. Is an environment variable not set?`, PAGE.keys)
   }
-  const parsed = named(`${name}.${field}`, MATERIALS[field](alg, kind), material, PAGE.keys, describeSecret)
+  const parsed = named(`${name}.${field}`, MATERIALS[field](alg), material, PAGE.keys, describeSecret)
   const verifying = parsed.type === 'private' ? createPublicKey(parsed) : parsed
   return {
     alg,

@@ -15,7 +15,7 @@ import {
 } from '../../shared/options.js'
 import { isExposed } from '../../shared/urls.js'
 import { hrefOf, readWebUrl } from '../../shared/web-url.js'
-import { isKeyPairAlgorithm, KEY_PAIR_ALGORITHMS, type KeyPairAlgorithm } from './algorithms.js'
+import { isKeyPairAlgorithm, KEY_PAIR_ALGORITHMS, type KeyPairAlgorithm } from '../algorithms/algorithms.js'
 
 /** The options of `remoteKeys`. */
 export interface RemoteKeysOptions {

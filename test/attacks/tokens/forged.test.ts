@@ -15,7 +15,7 @@ import {
   type TokenVerifier,
 } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
-import { newKeyPair } from '../../../src/tokens/keys/new-key-pair.js'
+import { newKeyPair } from '../../../src/tokens/algorithms/new-key-pair.js'
 import { forge, goodParts, ISSUER, SECRET, signingKey } from '../../support/fixtures.js'
 import { startSource } from '../../support/jwks-source.js'
 import { publicPem } from '../../support/keys.js'
@@ -124,7 +124,7 @@ describe.each(ALGS)('%s', (alg) => {
   })
 
   it('keys that the header brings along are not looked at', async () => {
-    const { privateKey, publicKey } = newKeyPair({ curve: 'P-256' })
+    const { privateKey, publicKey } = newKeyPair('ec', { namedCurve: 'P-256' })
     const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'k', alg: 'ES256', use: 'sig' }
     const [jku, x5u] = ['https://attacker.example/jwks.json', 'https://attacker.example/x5c']
     const bringing = (as: string) => headerOf(as, { jwk, jku, x5c: ['MIIB'], x5u })

@@ -12,7 +12,7 @@ import {
   signingKey,
   tokenKeys,
 } from '../../../example-app/data/signing-keys.js'
-import { newKeyPair } from '../../../src/tokens/keys/new-key-pair.js'
+import { newKeyPair } from '../../../src/tokens/algorithms/new-key-pair.js'
 import { tempDir } from '../support.js'
 
 const FILE = 'signing-key.pem'
@@ -52,14 +52,14 @@ test.each([0o644, 0o640, 0o604, 0o620, 0o602, 0o610])('refuses a file of mode %o
 })
 
 const pem = (key: KeyObject) => key.export({ type: key.type === 'public' ? 'spki' : 'pkcs8', format: 'pem' })
-const p256 = newKeyPair({ curve: 'P-256' })
+const p256 = newKeyPair('ec', { namedCurve: 'P-256' })
 
 test.each([
   ['nothing', ''],
   ['no PEM', 'not a key'],
   ['half a key', pem(p256.privateKey).slice(0, 100)],
   ['a public key', pem(p256.publicKey)],
-  ['a key on another curve', pem(newKeyPair({ curve: 'P-384' }).privateKey)],
+  ['a key on another curve', pem(newKeyPair('ec', { namedCurve: 'P-384' }).privateKey)],
   ['a key of another kind', pem(generateKeyPairSync('ed25519').privateKey)],
 ])('refuses a file with %s', async (_what, content) => {
   const dataDir = await tempDir()

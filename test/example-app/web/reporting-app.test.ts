@@ -8,7 +8,7 @@ import { createReports } from '../../../example-app/data/reports.js'
 import { databaseRevocation } from '../../../example-app/data/revocation.js'
 import { Outage } from '../../../example-app/errors.js'
 import { createReportingApp, type ReportingDependencies } from '../../../example-app/web/reporting-app.js'
-import { newKeyPair } from '../../../src/tokens/keys/new-key-pair.js'
+import { newKeyPair } from '../../../src/tokens/algorithms/new-key-pair.js'
 import { answering, startSource } from '../../support/jwks-source.js'
 import { ALICE, BOB, REPORT, tempDir } from '../support.js'
 
@@ -16,7 +16,7 @@ const ISSUER = 'http://127.0.0.1:3000'
 const MINUTE = 60_000
 const SCOPES = ['reports:read']
 
-const newKey = () => ({ alg: 'ES256', privateKey: newKeyPair({ curve: 'P-256' }).privateKey }) as const
+const newKey = () => ({ alg: 'ES256', privateKey: newKeyPair('ec', { namedCurve: 'P-256' }).privateKey }) as const
 
 /** Creates the reporting API, and an issuer that publishes its keys on another server. */
 async function makeApp(overrides: Partial<ReportingDependencies> = {}) {

@@ -5,7 +5,7 @@ import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll } from 'vitest'
-import { newKeyPair } from '../../../src/tokens/keys/new-key-pair.js'
+import { newKeyPair } from '../../../src/tokens/algorithms/new-key-pair.js'
 import { SECRET } from '../fixtures.js'
 import { CONTEXTS } from './contexts.js'
 import { type Block, examples } from './pages.js'
@@ -23,11 +23,11 @@ export function moduleOf({ code }: Block, context: string): string {
 const pem = (key: KeyObject) => key.export({ type: key.type === 'private' ? 'pkcs8' : 'spki', format: 'pem' }) as string
 
 /** The previous signing key of the examples. Their environment has only its public half. */
-export const oldKeys = newKeyPair({ curve: 'P-256' })
+export const oldKeys = newKeyPair('ec', { namedCurve: 'P-256' })
 
 /** Sets the environment variables that the pages name. */
 function setEnvironment(): void {
-  const { privateKey, publicKey } = newKeyPair({ curve: 'P-256' })
+  const { privateKey, publicKey } = newKeyPair('ec', { namedCurve: 'P-256' })
   Object.assign(process.env, {
     TOKEN_SECRET: SECRET,
     TOKEN_KEY: pem(privateKey),

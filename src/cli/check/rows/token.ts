@@ -1,6 +1,6 @@
 import { isPlainObject } from '../../../shared/options.js'
 import { parseJson } from '../../../shared/values.js'
-import { ALGORITHMS } from '../../../tokens/keys/algorithms.js'
+import { ALGORITHMS } from '../../../tokens/algorithms/algorithms.js'
 import type { Probe } from '../probe/probe.js'
 import { dateOf, timeOf } from '../probe/read-response.js'
 import { readJwt } from '../probe/read-token.js'

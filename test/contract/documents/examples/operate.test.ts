@@ -6,7 +6,7 @@ import { AuthError, type TokenIssuer, type TokenVerifier } from 'express-token-e
 import request from 'supertest'
 import ts from 'typescript'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { newKeyPair } from '../../../../src/tokens/keys/new-key-pair.js'
+import { newKeyPair } from '../../../../src/tokens/algorithms/new-key-pair.js'
 import { startExamples } from '../../../support/documents/examples.js'
 import { root } from '../../../support/documents/repository.js'
 import { makeIssuer, SECRET } from '../../../support/fixtures.js'
@@ -15,7 +15,7 @@ import { get, type Host, signIn } from './sign-in.js'
 
 const { run, fileOf, folder } = startExamples(import.meta.url)
 
-const { privateKey, publicKey } = newKeyPair({ curve: 'P-256' })
+const { privateKey, publicKey } = newKeyPair('ec', { namedCurve: 'P-256' })
 
 describe('the page on keys', () => {
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string

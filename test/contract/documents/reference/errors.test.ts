@@ -19,7 +19,7 @@ import {
 import { BearerStrategy } from 'express-token-endpoint/passport'
 import { describe, expect, it } from 'vitest'
 import { REFUSALS } from '../../../../src/shared/refusals.js'
-import { newKeyPair } from '../../../../src/tokens/keys/new-key-pair.js'
+import { newKeyPair } from '../../../../src/tokens/algorithms/new-key-pair.js'
 import { readPage } from '../../../support/documents/pages.js'
 import { root } from '../../../support/documents/repository.js'
 import { thrownBy } from '../../../support/failures.js'
@@ -63,7 +63,7 @@ describe('the page on errors', () => {
 
 describe('the page on misuse', () => {
   const keys = { alg: 'HS256', secret: SECRET } as const
-  const { publicKey } = newKeyPair({ curve: 'P-256' })
+  const { publicKey } = newKeyPair('ec', { namedCurve: 'P-256' })
   const pem = '-----BEGIN PRIVATE KEY-----'
   const request = new IncomingMessage(new Socket())
   /** The codes in the order of the rows. */

@@ -73,6 +73,7 @@ describe('a JWK set', () => {
   const otherwise = (more: Jwk, jwk: Jwk = EC) => ({ ...jwk, ...more })
   const small = createPublicKey(weakRsa()).export({ format: 'jwk' })
   const ed = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' })
+  const ed448 = generateKeyPairSync('ed448').publicKey.export({ format: 'jwk' })
   const k256 = generateKeyPairSync('ec', { namedCurve: 'secp256k1' }).publicKey.export({ format: 'jwk' })
   const oct = { kty: 'oct', k: Buffer.from(SECRET).toString('base64url'), kid: 'x', use: 'sig' }
 
@@ -100,8 +101,8 @@ describe('a JWK set', () => {
     ['an alg of another curve', otherwise({ alg: 'ES384' })],
     ['an RSA key of 1024 bits', { ...small, alg: 'RS256', kid: 'x', use: 'sig' }],
     ['an RSA key with the exponent 1', otherwise({ e: 'AQ' }, RSA)],
-    ['an Ed25519 key', { ...ed, alg: 'EdDSA', kid: 'x' }],
-    ['an Ed25519 key without alg', { ...ed, kid: 'x' }],
+    ['an Ed25519 key with the old name EdDSA', { ...ed, alg: 'EdDSA', kid: 'x' }],
+    ['an Ed448 key', { ...ed448, kid: 'x' }],
     ['a key on secp256k1', { ...k256, kid: 'x' }],
     ['a point that is not on the curve', otherwise({ x: EC['y'], y: EC['x'] })],
     ['a key without its point', without(EC, 'x')],

@@ -159,8 +159,16 @@ describe('a list of keys', () => {
 
   it.each([
     ['none', [], /"keys" must hold at least one key/],
-    ['a secret beside a key pair', [hs256, { alg: 'RS256', publicKey: rsa.publicKey }], /mixes HS algorithms with RS/],
-    ['a key pair beside a secret', [{ alg: 'RS256', privateKey: rsaPem }, hs256], /mixes HS algorithms with RS/],
+    [
+      'a secret beside a key pair',
+      [hs256, { alg: 'RS256', publicKey: rsa.publicKey }],
+      /mixes HS algorithms with algorithms/,
+    ],
+    [
+      'a key pair beside a secret',
+      [{ alg: 'RS256', privateKey: rsaPem }, hs256],
+      /mixes HS algorithms with algorithms/,
+    ],
     ['the same secret twice', [hs256, hs256], /one "kid" twice\. Is the same key listed twice/],
     ['both halves of one key pair', [signingKey('ES256'), { alg: 'ES256', publicKey: ec.publicKey }], /"kid" twice/],
     [

@@ -11,7 +11,7 @@ import {
   type TokenIssuer,
 } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { newKeyPair } from '../../../../src/tokens/keys/new-key-pair.js'
+import { newKeyPair } from '../../../../src/tokens/algorithms/new-key-pair.js'
 import { syncVerifierOf } from '../../../../src/tokens/sync-verifier.js'
 import { settled, tally } from '../../../support/concurrency.js'
 import { expectInvalidToken, expectMisuse, refusalOf } from '../../../support/failures.js'
@@ -740,7 +740,7 @@ describe('misuse', () => {
 
 describe('keys that are here', () => {
   it('are asked for nothing: an unknown one is refused at once', async () => {
-    const { publicKey } = newKeyPair({ curve: 'P-256' })
+    const { publicKey } = newKeyPair('ec', { namedCurve: 'P-256' })
     const verifier = createTokenVerifier({ issuer: ISSUER, keys: { alg: 'ES256', publicKey } })
     const token = someToken(makeIssuer())
     await expectInvalidToken(verifier.verify(token), 'unknown_key')

@@ -1,0 +1,39 @@
+import { constants, type KeyObject } from 'node:crypto'
+import { keyPair, type PairAlgorithmRow } from './algorithm.js'
+import { newKeyPair } from './new-key-pair.js'
+
+const MIN_BITS = 2048
+const MAX_BITS = 16_384
+
+/** Returns whether an RSA key is strong (NIST SP 800-56B). With exponent 1, anyone could sign. A huge modulus is slow to verify. */
+function isStrong({ asymmetricKeyType, asymmetricKeyDetails = {} }: KeyObject): boolean {
+  const { modulusLength = 0, publicExponent = 0n } = asymmetricKeyDetails
+  const soundExponent = publicExponent >= 65_537n && publicExponent % 2n === 1n
+  return asymmetricKeyType === 'rsa' && modulusLength >= MIN_BITS && modulusLength <= MAX_BITS && soundExponent
+}
+
+function rsa(hash: string, options: object): PairAlgorithmRow {
+  return {
+    kind: 'pair',
+    needs: `an RSA key of at least ${MIN_BITS} bits`,
+    fits: isStrong,
+    isOnlyOneOfKey: false,
+    generate: (modulusLength) => newKeyPair('rsa', { modulusLength }),
+    hasBits: true,
+    ...keyPair(hash, options),
+  }
+}
+
+const PKCS1 = { padding: constants.RSA_PKCS1_PADDING }
+/** The salt is as long as the hash (RFC 7518 section 3.5). */
+const PSS = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }
+
+/** RSASSA-PKCS1-v1_5 and RSASSA-PSS (RFC 7518 sections 3.3 and 3.5). */
+export const RSA = {
+  RS256: rsa('sha256', PKCS1),
+  RS384: rsa('sha384', PKCS1),
+  RS512: rsa('sha512', PKCS1),
+  PS256: rsa('sha256', PSS),
+  PS384: rsa('sha384', PSS),
+  PS512: rsa('sha512', PSS),
+}
