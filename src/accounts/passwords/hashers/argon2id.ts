@@ -4,7 +4,7 @@ import { integer, optional, readOptions, text } from '../../../shared/options.js
 import { bare } from '../../../shared/values.js'
 import type { Hasher } from './hasher.js'
 import { nativeModule } from './native-module.js'
-import { ARGON2ID, type Argon2Costs, nodeArgon2 } from './node-argon2.js'
+import { costsOf, nodeArgon2 } from './node-argon2.js'
 
 const nodeRs = nativeModule<typeof Argon2>('@node-rs/argon2')
 
@@ -83,10 +83,4 @@ export function argon2id(options?: Argon2idOptions): Required<Omit<Hasher, 'exte
       return memoryCost !== costs.memoryCost || timeCost !== costs.timeCost || parallelism !== costs.parallelism
     },
   }
-}
-
-/** Returns the costs of a stored hash, which are NaN for any other text. */
-function costsOf(hash: string): Argon2Costs {
-  const [, memoryCost, timeCost, parallelism] = ARGON2ID.exec(hash) ?? []
-  return { memoryCost: Number(memoryCost), timeCost: Number(timeCost), parallelism: Number(parallelism) }
 }

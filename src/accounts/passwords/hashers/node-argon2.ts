@@ -2,10 +2,10 @@ import crypto from 'node:crypto'
 import { misuse } from '../../../shared/misuse.js'
 import { bare } from '../../../shared/values.js'
 import { promisify } from '../../on-first-use.cjs'
-import { fromBase64, groupsOf, notAccepted } from './stored-key.js'
+import { fromBase64, notAccepted } from './stored-key.js'
 
 /** A stored hash in PHC string format: memory in KiB, passes, lanes, salt and tag. */
-export const ARGON2ID =
+const ARGON2ID =
   /^\$argon2id\$v=19\$m=([1-9]\d{0,9}),t=([1-9]\d{0,9}),p=([1-9]\d{0,2})\$([A-Za-z0-9+/]{11,})\$([A-Za-z0-9+/]{16,})$/
 
 /** The costs of Argon2id (RFC 9106 section 3.1): memory in KiB, passes and lanes. */
@@ -13,6 +13,12 @@ export interface Argon2Costs {
   memoryCost: number
   timeCost: number
   parallelism: number
+}
+
+/** Returns the costs of a stored hash, which are NaN for any other text. */
+export function costsOf(hash: string): Argon2Costs {
+  const [, memoryCost, timeCost, parallelism] = ARGON2ID.exec(hash) ?? []
+  return { memoryCost: Number(memoryCost), timeCost: Number(timeCost), parallelism: Number(parallelism) }
 }
 
 /** The functions of `@node-rs/argon2` that the hasher calls. */
@@ -24,14 +30,7 @@ export interface Argon2Engine {
 /** The function `crypto.argon2` of Node 24.7. The installed types describe an older Node. */
 type NodeArgon2 = (
   algorithm: 'argon2id',
-  parameters: {
-    message: string
-    nonce: Uint8Array
-    memory: number
-    passes: number
-    parallelism: number
-    tagLength: number
-  },
+  parameters: object,
   callback: (error: Error | null, tag: Buffer) => void,
 ) => void
 
@@ -72,14 +71,9 @@ export function nodeArgon2(): Argon2Engine {
       return `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${toBase64(salt)}$${toBase64(tag)}`
     },
     async verify(hash, password) {
-      const groups = groupsOf<[m: string, t: string, p: string, salt: string, tag: string]>(ARGON2ID, hash)
-      if (!groups) throw notAccepted('argon2id')
-      const [m, t, p, saltText, tagText] = groups
-      const salt = fromBase64(saltText)
-      const tag = fromBase64(tagText)
+      const [salt, tag] = ARGON2ID.test(hash) ? hash.split('$').slice(4).map(fromBase64) : []
       if (!salt || !tag) throw notAccepted('argon2id')
-      const costs = { memoryCost: Number(m), timeCost: Number(t), parallelism: Number(p) }
-      return crypto.timingSafeEqual(await tagOf(password, salt, tag.length, costs), tag)
+      return crypto.timingSafeEqual(await tagOf(password, salt, tag.length, costsOf(hash)), tag)
     },
   }
 }

@@ -1,7 +1,7 @@
 import { pbkdf2 as derive } from 'node:crypto'
 import { promisify } from '../../on-first-use.cjs'
 import type { Hasher } from './hasher.js'
-import { fromBase64, groupsOf, isStoredKey, notAccepted } from './stored-key.js'
+import { fromBase64, groupsOf, keyHasher } from './stored-key.js'
 
 /** The most iterations of a stored hash: about 3 s. Django 6.0 makes hashes with 1,200,000. */
 const MOST_ITERATIONS = 10_000_000
@@ -36,13 +36,7 @@ function parse(hash: string): StoredPbkdf2 | undefined {
  * @throws nothing; `verify` rejects with an Error for a hash that `accepts` refuses
  */
 export function pbkdf2(): Pick<Hasher, 'accepts' | 'verify'> {
-  return {
-    accepts: (hash) => parse(hash) !== undefined,
-    async verify(password, hash) {
-      const stored = parse(hash)
-      if (!stored) throw notAccepted('pbkdf2')
-      const { digest, iterations, salt, key } = stored
-      return isStoredKey(password, await promisify(derive)(password, salt, iterations, key.length, digest), key)
-    },
-  }
+  return keyHasher('pbkdf2', parse, (password, { salt, iterations, key, digest }) =>
+    promisify(derive)(password, salt, iterations, key.length, digest),
+  )
 }
