@@ -50,18 +50,12 @@ export function nodeArgon2(): Argon2Engine {
     )
   }
   const derive = promisify(argon2)
-  const tagOf = (message: string, nonce: Uint8Array, tagLength: number, costs: Argon2Costs) =>
-    derive(
-      'argon2id',
-      bare({
-        message,
-        nonce,
-        tagLength,
-        memory: costs.memoryCost,
-        passes: costs.timeCost,
-        parallelism: costs.parallelism,
-      }),
-    )
+  const tagOf = (
+    message: string,
+    nonce: Uint8Array,
+    tagLength: number,
+    { memoryCost: memory, timeCost: passes, parallelism }: Argon2Costs,
+  ) => derive('argon2id', bare({ message, nonce, tagLength, memory, passes, parallelism }))
 
   return {
     async hash(password, costs) {
