@@ -42,37 +42,17 @@ export interface LoggedIn extends FoundAccount {
   asOf: Date
 }
 
-/** Authenticates credentials. */
-export interface Login {
-  (credentials: Credentials, context: LoginContext): Promise<LoggedIn>
-  /**
-   * Refuses a client whose address is known to have reached its failed-login limit. Call it before the body is read.
-   * @returns a promise where the host's own throttle returns one
-   * @throws AuthError `too_many_attempts`
-   */
-  checkAddress(address: string | undefined): Promise<unknown> | undefined
-}
-
 /** Refusals of a queue slot and of the failed-login limits: the password was not checked. */
 const NOT_CHECKED = ['client_closed_request', 'overloaded', 'too_many_attempts'] as const
 
 const SYSTEM_CLOCK = { now: () => new Date() }
 
 /**
- * Creates the login: credentials → account. Its steps, in this order:
- *
- * 1. refuse at once when a failed-login limit is known to be reached
- * 2. wait for a queue slot, and for room in the limits
- * 3. look the account up
- * 4. wait for a hashing thread, and count the attempt for all processes
- * 5. check the password: one look-up and one check for every request
- * 6. end the attempt: a failed login becomes a failure
- * 7. replace an outdated hash
- *
- * Rejects with an `AuthError`: `too_many_attempts`, `overloaded`, `invalid_credentials`, `client_closed_request`, or `unavailable`
+ * Creates the login: credentials → account, with one look-up and one password check for every request. `src/README.md` lists its seven
+ * steps. Rejects with an `AuthError`: `too_many_attempts`, `overloaded`, `invalid_credentials`, `client_closed_request`, or `unavailable`
  * when the store, the password check or the throttle fails.
  */
-export function createLogin({ store, passwords, throttle, timeout, clock = SYSTEM_CLOCK }: LoginParts): Login {
+export function createLogin({ store, passwords, throttle, timeout, clock = SYSTEM_CLOCK }: LoginParts) {
   const throttling = { timeout, passThrough: NOT_CHECKED }
 
   async function check(
@@ -113,11 +93,10 @@ export function createLogin({ store, passwords, throttle, timeout, clock = SYSTE
     { address, dependencyFailed }: LoginContext,
   ): Promise<Attempt> {
     const digest = await limits.digestPassword?.(password)
-    const storeFailed = (error: unknown) => dependencyFailed('throttle', error)
-    const attempt = limits.attempt?.(email, address, storeFailed, digest)
-    if (attempt) await attempt.check()
-    else await limits.check?.(email, address, digest)
-    return attempt ?? attemptOf(() => limits.spend(email, address, storeFailed, digest))
+    const login = [email, address, (error: unknown) => dependencyFailed('throttle', error), digest] as const
+    const attempt = limits.attempt?.(...login) ?? attemptOf(limits, login)
+    await attempt.check()
+    return attempt
   }
 
   async function logIn(credentials: Credentials, context: LoginContext): Promise<LoggedIn> {
@@ -158,6 +137,11 @@ export function createLogin({ store, passwords, throttle, timeout, clock = SYSTE
     }
   }
 
+  /**
+   * Refuses a client whose address is known to have reached its failed-login limit. Call it before the body is read.
+   * @returns a promise where the host's own throttle returns one
+   * @throws AuthError `too_many_attempts`
+   */
   function checkAddress(address: string | undefined): Promise<unknown> | undefined {
     const checked: unknown = throttle?.checkAddress?.(address)
     return isThenable(checked) ? callHost('throttle', () => checked, throttling) : undefined
@@ -167,13 +151,14 @@ export function createLogin({ store, passwords, throttle, timeout, clock = SYSTE
 }
 
 /** Creates the attempt of a host's own throttle, which counts it before the password is checked. */
-function attemptOf(spend: () => Promise<Spent>): Attempt {
+function attemptOf(limits: Throttle, login: Readonly<Parameters<Throttle['spend']>>): Attempt {
+  const [email, address, , digest] = login
   let spent: Spent | undefined
   return {
-    check() {},
+    check: () => limits.check?.(email, address, digest),
     begin: () => true,
     async count() {
-      spent = await spend()
+      spent = await limits.spend(...login)
     },
     giveBack: (except) => spent?.giveBack(except),
     failed: () => spent?.failed?.(),

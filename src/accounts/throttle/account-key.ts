@@ -65,7 +65,8 @@ function asciiOf(character: string): string {
 }
 
 function searchAscii(character: string): string | undefined {
-  const { compare, sorted } = weakest()
+  collation ??= rootCollation()
+  const { compare, sorted } = collation
   if (compare(character, LAST) > 0) return undefined
   let text = ''
   while (compare(character, text) !== 0) {
@@ -83,19 +84,11 @@ function searchAscii(character: string): string | undefined {
   return text
 }
 
-interface Collation {
-  compare(one: string, other: string): number
-  /** The characters of `ASCII`, in the collation's order. */
-  sorted: readonly string[]
-}
+/** Created for the first address that needs it, because few do. */
+let collation: ReturnType<typeof rootCollation> | undefined
 
-let made: Collation | undefined
-
-/** Returns the collation. Creates it on the first call, because few addresses need it. */
-function weakest(): Collation {
-  if (made) return made
-  // The collation for English is the root collation, which stores use by default.
+/** Returns the collation for English, which is the root collation that stores use by default, and the characters of `ASCII` in its order. */
+function rootCollation() {
   const { compare } = new Intl.Collator('en', { sensitivity: 'base' })
-  made = { compare, sorted: [...ASCII].sort(compare) }
-  return made
+  return { compare, sorted: [...ASCII].sort(compare) }
 }

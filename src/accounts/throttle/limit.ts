@@ -39,9 +39,6 @@ export function budgetOption(name: string, what = '{ points, duration }'): Check
   }
 }
 
-/** The most keys of one limit. With more keys, the least recently used key is dropped. */
-const MOST_KEYS = 30_000
-
 /** Options without a prototype, because lru-cache would read a `ttl` or a `start` from a polluted prototype and forget the failures. */
 const OPTIONS = bare({})
 
@@ -56,15 +53,14 @@ export type Limit = ReturnType<typeof createLimit>
  * It has a bounded number of keys and a monotonic clock. The memory limiter of rate-limiter-flexible has a timer for each of any number
  * of keys, and uses the wall clock.
  * @param shared the same limit in the shared store, if there is one
- * @param mostKeys the most keys, in slots that are allocated when they are needed. Default: 30,000
+ * @param mostKeys with more keys, the least recently used key is dropped
  */
-export function createLimit(name: LimitName, { points, duration }: Size, shared?: SharedLimit, mostKeys?: number) {
+export function createLimit(name: LimitName, { points, duration }: Size, shared?: SharedLimit, mostKeys = 30_000) {
   const perf = { now: () => performance.now() }
   const { LRUCache } = lruCache()
-  // With `max`, lru-cache allocates all slots at once. With `maxSize`, it grows.
-  const bound = mostKeys === undefined ? { max: MOST_KEYS } : { maxSize: mostKeys, sizeCalculation: () => 1 }
   const failures = new LRUCache<string, { count: number }>(
-    bare({ ...bound, ttl: duration * 1000, ttlResolution: 0, perf }),
+    // With `max`, lru-cache would allocate all slots at once. With `maxSize`, it grows.
+    bare({ maxSize: mostKeys, sizeCalculation: () => 1, ttl: duration * 1000, ttlResolution: 0, perf }),
   )
   const underWay = new Map<string, number>()
   const countOf = (key: string) => failures.get(key, OPTIONS)?.count ?? 0

@@ -48,11 +48,8 @@ export function sprayingOption(value: unknown) {
   return readOptions<Spraying, typeof schema>(OPTION, value === true ? {} : value, schema, aliases)
 }
 
-/**
- * The most keys of the limits on spraying. An attacker has more networks than the other limits hold. Failures with a sprayed password
- * come often, so its key is never the least recently used one.
- */
-const MOST_KEYS = { networks: 250_000, passwords: 30_000, guesses: 30_000 }
+/** An attacker has more networks than the other limits hold. */
+const MOST_NETWORKS = 250_000
 
 export type SprayLimit = ReturnType<typeof sprayLimit>
 
@@ -64,14 +61,17 @@ export type SprayLimit = ReturnType<typeof sprayLimit>
  */
 export function sprayLimit(
   { key = randomBytes(KEY_BYTES), password, address }: NonNullable<ReturnType<typeof sprayingOption>>,
-  limit: (prefix: string, size: Size, mostKeys: number) => Limit,
+  limit: (prefix: string, size: Size, mostKeys?: number) => Limit,
 ) {
-  /** Failures by password digest. Reaching the limit refuses nobody: it only tells that the password is a sprayed one. */
-  const passwords = limit('password', password, MOST_KEYS.passwords)
+  /**
+   * Failures by password digest. Reaching the limit refuses nobody: it only tells that the password is a sprayed one. Failures with
+   * such a password come often, so its key is never the least recently used one.
+   */
+  const passwords = limit('password', password)
   /** Failures with sprayed passwords, by client network. */
-  const networks = limit('sprayed', address, MOST_KEYS.networks)
+  const networks = limit('sprayed', address, MOST_NETWORKS)
   /** One failure for each account and password digest, so that a repeated guess counts once. */
-  const guesses = createLimit('spraying', { ...password, points: 1 }, undefined, MOST_KEYS.guesses)
+  const guesses = createLimit('spraying', { ...password, points: 1 })
   // A derived key, so that a host that passes its token secret reveals no digest that is made with the secret itself.
   const derived = Buffer.from(hkdfSync('sha256', key, '', 'express-token-endpoint: spraying', KEY_BYTES))
 

@@ -77,28 +77,36 @@ export interface Throttle {
   ): Promise<Spent>
 }
 
+const caller = 'createThrottle'
+
 function budget(name: string, fallback: Size) {
-  const size = budgetOption(`createThrottle: option "budgets.${name}"`, '{ points, duration } or false')
+  const size = budgetOption(`${caller}: option "budgets.${name}"`, '{ points, duration } or false')
   const check: Check<Size | false> = (value) => value !== false && size(value)
   return optional(check, fallback)
 }
 
 const HOUR = 3600
 
-const schema = {
-  limiter: optional(func<(options: LimiterOptions) => Limiter>('a function (options) => limiter')),
-  budgets: optional((value: unknown) => value),
-  spraying: sprayingOption,
-}
-
+/** In the order of their precedence. When several limits are reached, the first one is named and tells how long to wait. */
 const budgetsSchema = {
   address: budget('address', { points: 100, duration: HOUR }),
   pair: budget('pair', { points: 10, duration: HOUR / 4 }),
   account: budget('account', { points: 100, duration: HOUR }),
 }
 
-/** The order of the limits. When several limits are reached, the first one is named and tells how long to wait. */
-const ORDER = ['address', 'pair', 'account'] as const
+const budgetAliases = { ip: 'address', email: 'account', user: 'account', password: 'spraying' }
+
+const schema = {
+  limiter: optional(func<(options: LimiterOptions) => Limiter>('a function (options) => limiter')),
+  budgets: (value: unknown) =>
+    readOptions<Budgets, typeof budgetsSchema>(
+      `${caller}: option "budgets"`,
+      value as Budgets,
+      budgetsSchema,
+      budgetAliases,
+    ),
+  spraying: sprayingOption,
+}
 
 /**
  * Creates failed-login limits (OWASP ASVS 5, 6.3.1). Share one object between all token routers of a process, because two objects
@@ -106,18 +114,8 @@ const ORDER = ['address', 'pair', 'account'] as const
  * @throws TypeError that names the invalid option
  */
 export function createThrottle(options?: ThrottleOptions): Required<Throttle> {
-  const caller = 'createThrottle'
-  const {
-    limiter: factory,
-    budgets,
-    spraying,
-  } = readOptions<ThrottleOptions, typeof schema>(caller, options, schema, { store: 'limiter' })
-  const sizes = readOptions<Budgets, typeof budgetsSchema>(
-    `${caller}: option "budgets"`,
-    budgets as Budgets | undefined,
-    budgetsSchema,
-    { ip: 'address', email: 'account', user: 'account', password: 'spraying' },
-  )
+  const read = readOptions<ThrottleOptions, typeof schema>(caller, options, schema, { store: 'limiter' })
+  const { limiter: factory, budgets, spraying } = read
   if (factory && spraying && spraying.key === undefined) {
     throw misuse(`${caller}: option "spraying" needs a "key" with "limiter", because all processes need the same key`)
   }
@@ -127,8 +125,8 @@ export function createThrottle(options?: ThrottleOptions): Required<Throttle> {
     const limiter = factory && named(`${caller}: what "limiter" returned`, limiterCheck, factory({ ...options }))
     return createLimit(name, size, limiter && sharedLimit(limiter, store, size), mostKeys)
   }
-  const limits = ORDER.flatMap((name) => {
-    const size = sizes[name]
+  const limits = (Object.keys(budgetsSchema) as (keyof Budgets)[]).flatMap((name) => {
+    const size = budgets[name]
     return size ? [limit(name, name, size)] : []
   })
   const spray = spraying && sprayLimit(spraying, (...one) => limit('spraying', ...one))
