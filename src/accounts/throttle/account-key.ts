@@ -1,10 +1,5 @@
-/** The longest e-mail address, in UTF-16 code units: 64 + 1 + 255 (RFC 5321 section 4.5.3.1). */
+/** The longest e-mail address, in UTF-16 code units: 64 + 1 + 255 (RFC 5321 section 4.5.3.1). No account has a longer one. */
 export const LONGEST_EMAIL = 320
-
-/** Returns whether a text is too long to be an e-mail address. No account has such an address. */
-export function isTooLong(email: string): boolean {
-  return email.length > LONGEST_EMAIL
-}
 
 /** The key of every text that is too long. Other keys have no lower-case ASCII letters. */
 const TOO_LONG = 'too long'
@@ -20,7 +15,7 @@ const IGNORED = /[\p{DI}\p{Cf}\p{Cc}\p{M}\s·\u06de]/gu
  * share one key, because otherwise each spelling would have its own failed-login limit.
  */
 export function accountKey(email: string): string {
-  if (isTooLong(email)) return TOO_LONG
+  if (email.length > LONGEST_EMAIL) return TOO_LONG
   return (
     email
       .normalize('NFKD')

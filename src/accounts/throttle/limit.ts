@@ -11,7 +11,7 @@ import {
 import type { LimitName } from '../../shared/refusals.js'
 import { bare } from '../../shared/values.js'
 import { lruCache } from '../on-first-use.cjs'
-import type { Counted, Entered, LimiterOptions, SharedLimit } from './shared-limit.js'
+import type { Counted, Entered, SharedLimit, Size } from './shared-limit.js'
 import type { StoreFailed } from './shared-store.js'
 
 /** A failed-login limit, as set with the options `budgets` and `spraying`. */
@@ -21,9 +21,6 @@ export interface Budget {
   /** The length of the window: a second to 366 days, rounded up to whole seconds. */
   duration: Duration
 }
-
-/** The failures that are allowed, and the length of the window in seconds. */
-export type Size = Pick<LimiterOptions, 'points' | 'duration'>
 
 const schema = {
   points: integer(1, 1_000_000, 'a number of failures'),

@@ -11,6 +11,9 @@ export interface LimiterOptions {
   duration: number
 }
 
+/** The failures that are allowed, and the length of the window in seconds. */
+export type Size = Pick<LimiterOptions, 'points' | 'duration'>
+
 /**
  * The methods of a rate-limiter-flexible limiter. While they fail or hang, the limit continues in this process's memory. Results are
  * objects with `consumedPoints`, the count after the call, and `msBeforeNext`, the time until the window ends.
@@ -82,11 +85,7 @@ async function repeated<T>(call: () => Promise<T>, first = call()): Promise<T> {
 export type SharedLimit = ReturnType<typeof sharedLimit>
 
 /** Creates a failed-login limit on a shared store. Where the store fails or rests, the methods return undefined. */
-export function sharedLimit(
-  limiter: Limiter,
-  { counting, reading }: SharedStore,
-  { points, duration }: Pick<LimiterOptions, 'points' | 'duration'>,
-) {
+export function sharedLimit(limiter: Limiter, { counting, reading }: SharedStore, { points, duration }: Size) {
   const windowMs = duration * 1000
   const get = memberOf(limiter, 'get') as Limiter['get']
   const penalty = (memberOf(limiter, 'penalty') as Limiter['penalty']) ?? limiter.consume

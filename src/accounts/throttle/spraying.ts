@@ -1,7 +1,8 @@
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import { isUint8Array } from 'node:util/types'
 import { type Check, InvalidOption, isPlainObject, optional, readOptions } from '../../shared/options.js'
-import { type Budget, budgetOption, countFailure, createLimit, type Limit, type Size } from './limit.js'
+import { type Budget, budgetOption, countFailure, createLimit, type Limit } from './limit.js'
+import type { Size } from './shared-limit.js'
 import type { StoreFailed } from './shared-store.js'
 
 /** The limit on guesses of one password at many accounts. */

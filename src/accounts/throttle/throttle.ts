@@ -4,8 +4,8 @@ import { type Check, func, InvalidOption, named, optional, readOptions, withMeth
 import type { LimitName } from '../../shared/refusals.js'
 import { memberOf } from '../../shared/values.js'
 import { type Attempt, createAttempts, type Spent } from './attempt.js'
-import { type Budget, budgetOption, createLimit, type Limit, type Size } from './limit.js'
-import { type Limiter, type LimiterOptions, sharedLimit } from './shared-limit.js'
+import { type Budget, budgetOption, createLimit, type Limit } from './limit.js'
+import { type Limiter, type LimiterOptions, type Size, sharedLimit } from './shared-limit.js'
 import { sharedStore } from './shared-store.js'
 import { type Spraying, sprayingOption, sprayLimit } from './spraying.js'
 

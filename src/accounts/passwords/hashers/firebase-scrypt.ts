@@ -58,12 +58,8 @@ const ZERO_IV = Buffer.alloc(16)
  * @throws TypeError that names the invalid option, without its value; `verify` rejects with an Error for a hash that `accepts` refuses
  */
 export function firebaseScrypt(options: FirebaseScryptOptions): Pick<Hasher, 'accepts' | 'verify'> {
-  const { signerKey, saltSeparator, rounds, memCost } = readOptions<FirebaseScryptOptions, typeof schema>(
-    'firebaseScrypt',
-    options,
-    schema,
-    aliases,
-  )
+  const read = readOptions<FirebaseScryptOptions, typeof schema>('firebaseScrypt', options, schema, aliases)
+  const { signerKey, saltSeparator, rounds, memCost } = read
   const costs = { N: 2 ** memCost, r: rounds, p: 1 }
 
   function parse(hash: string) {

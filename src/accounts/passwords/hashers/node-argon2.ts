@@ -21,12 +21,6 @@ export function costsOf(hash: string): Argon2Costs {
   return { memoryCost: Number(memoryCost), timeCost: Number(timeCost), parallelism: Number(parallelism) }
 }
 
-/** The functions of `@node-rs/argon2` that the hasher calls. */
-export interface Argon2Engine {
-  hash(password: string, costs: Argon2Costs): Promise<string>
-  verify(hash: string, password: string): Promise<boolean>
-}
-
 /** The function `crypto.argon2` of Node 24.7. The installed types describe an older Node. */
 type NodeArgon2 = (
   algorithm: 'argon2id',
@@ -39,10 +33,11 @@ const SALT_BYTES = 16
 const TAG_BYTES = 32
 
 /**
- * Creates an engine that needs no native module. It runs on libuv's thread pool.
+ * Creates an engine with the functions of `@node-rs/argon2` that the hasher calls. It needs no native module, and runs on libuv's thread
+ * pool.
  * @throws TypeError when this Node has no `crypto.argon2`
  */
-export function nodeArgon2(): Argon2Engine {
+export function nodeArgon2() {
   const { argon2 } = crypto as { argon2?: NodeArgon2 }
   if (typeof argon2 !== 'function') {
     throw misuse(
@@ -58,13 +53,13 @@ export function nodeArgon2(): Argon2Engine {
   ) => derive('argon2id', bare({ message, nonce, tagLength, memory, passes, parallelism }))
 
   return {
-    async hash(password, costs) {
+    async hash(password: string, costs: Argon2Costs): Promise<string> {
       const salt = crypto.randomBytes(SALT_BYTES)
       const tag = await tagOf(password, salt, TAG_BYTES, costs)
       const { memoryCost, timeCost, parallelism } = costs
       return `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${toBase64(salt)}$${toBase64(tag)}`
     },
-    async verify(hash, password) {
+    async verify(hash: string, password: string): Promise<boolean> {
       const [salt, tag] = ARGON2ID.test(hash) ? hash.split('$').slice(4).map(fromBase64) : []
       if (!salt || !tag) throw notAccepted('argon2id')
       return crypto.timingSafeEqual(await tagOf(password, salt, tag.length, costsOf(hash)), tag)

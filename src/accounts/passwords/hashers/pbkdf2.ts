@@ -12,15 +12,8 @@ const KEY_BYTES = { sha1: 20, sha256: 32 }
 /** Name, iterations, salt and key. Django's salts have no `$`. */
 const DJANGO = /^pbkdf2_(sha1|sha256)\$([1-9]\d{0,7})\$([!-#%-~]{1,128})\$([A-Za-z0-9+/]{27,43}=)$/
 
-interface StoredPbkdf2 {
-  digest: 'sha1' | 'sha256'
-  iterations: number
-  salt: string
-  key: Buffer
-}
-
-function parse(hash: string): StoredPbkdf2 | undefined {
-  const groups = groupsOf<[name: StoredPbkdf2['digest'], iterations: string, salt: string, key: string]>(DJANGO, hash)
+function parse(hash: string) {
+  const groups = groupsOf<[digest: keyof typeof KEY_BYTES, iterations: string, salt: string, key: string]>(DJANGO, hash)
   if (!groups) return undefined
   const [digest, count, salt, text] = groups
   const iterations = Number(count)

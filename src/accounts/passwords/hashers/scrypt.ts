@@ -17,15 +17,8 @@ const DJANGO =
 
 type Groups = Record<'ln' | 'N' | 'r' | 'p' | 'salt' | 'key', string>
 
-/** The costs of scrypt (RFC 7914 section 2). */
-interface ScryptCosts {
-  /** Rows of the memory, a power of 2. */
-  N: number
-  /** Block size: a row has 128·r bytes. */
-  r: number
-  /** Number of passes, one after the other. */
-  p: number
-}
+/** The costs of scrypt (RFC 7914 section 2): rows of the memory, 128-byte blocks of a row, and passes. */
+type ScryptCosts = Record<'N' | 'r' | 'p', number>
 
 function parse(hash: string) {
   const phc = PHC.exec(hash)?.groups
