@@ -61,30 +61,21 @@ export interface FoundAccount {
 }
 
 /**
- * Reads what a store returned.
- * @throws TypeError naming the field that is not valid
- */
-export function readAccount(original: Found): FoundAccount | undefined {
-  const account = checkAccount(original)
-  return account && { account, original: original as Account }
-}
-
-/**
- * Checks an account from a store and copies its members. The copy inherits nothing, and omits other members and null values. Each
- * member is read once, so the copy holds exactly the values that were checked.
+ * Reads what a store returned: checks an account and copies its members. The copy inherits nothing, and omits other members and null
+ * values. Each member is read once, so the copy holds exactly the values that were checked.
  * @throws TypeError that names the invalid field. The store is wrong, not the client
  */
-export function checkAccount(value: unknown): Account | undefined {
-  if (value === undefined || value === null) return undefined
-  if (!isPlainObject(value)) throw wrong('must be an object, null or undefined', value)
-  const id = memberOf(value, 'id')
-  const passwordHash = memberOf(value, 'passwordHash')
-  const disabled = memberOf(value, 'disabled') ?? undefined
-  const given = memberOf(value, 'scopes') ?? undefined
+export function readAccount(original: unknown): FoundAccount | undefined {
+  if (original === undefined || original === null) return undefined
+  if (!isPlainObject(original)) throw wrong('must be an object, null or undefined', original)
+  const id = memberOf(original, 'id')
+  const passwordHash = memberOf(original, 'passwordHash')
+  const disabled = memberOf(original, 'disabled') ?? undefined
+  const given = memberOf(original, 'scopes') ?? undefined
   const scopes: unknown = Array.isArray(given) ? [...given] : given
-  const claims = memberOf(value, 'claims') ?? undefined
-  const tokensValidAfter = memberOf(value, 'tokensValidAfter') ?? undefined
-  const ownLifetime = memberOf(value, 'lifetime') ?? undefined
+  const claims = memberOf(original, 'claims') ?? undefined
+  const tokensValidAfter = memberOf(original, 'tokensValidAfter') ?? undefined
+  const ownLifetime = memberOf(original, 'lifetime') ?? undefined
   if (typeof id !== 'string' || id === '') throw wrong('"id" must be a non-empty string', id)
   if (passwordHash !== null && typeof passwordHash !== 'string') {
     throw wrong('"passwordHash" must be a string, or null for an account without a password', passwordHash)
@@ -96,7 +87,7 @@ export function checkAccount(value: unknown): Account | undefined {
     throw wrong('"tokensValidAfter" must be a valid Date', tokensValidAfter)
   }
   if (ownLifetime !== undefined) named('account: "lifetime"', tokenAge, ownLifetime, PAGE.accounts)
-  return bare({
+  const account: Account = bare({
     id,
     passwordHash,
     ...(disabled !== undefined && { disabled }),
@@ -105,6 +96,7 @@ export function checkAccount(value: unknown): Account | undefined {
     ...(tokensValidAfter !== undefined && { tokensValidAfter }),
     ...(ownLifetime !== undefined && { lifetime: ownLifetime as Duration }),
   })
+  return { account, original }
 }
 
 function wrong(what: string, value: unknown): TypeError {

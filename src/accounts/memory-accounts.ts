@@ -1,5 +1,5 @@
 import { misuse, PAGE } from '../shared/misuse.js'
-import { type Account, type AccountStore, checkAccount } from './account.js'
+import { type Account, type AccountStore, readAccount } from './account.js'
 
 /** An account with its e-mail address. */
 export type MemoryAccount = Account & {
@@ -16,7 +16,7 @@ export function memoryAccounts(accounts: Iterable<MemoryAccount>): Required<Acco
   const byId = new Map<string, MemoryAccount>()
   for (const account of accounts) {
     if (typeof account?.email !== 'string') throw misuse('memoryAccounts: each account needs an "email"', PAGE.accounts)
-    checkAccount(account)
+    readAccount(account)
     if (byEmail.has(account.email) || byId.has(account.id)) {
       throw misuse('memoryAccounts: two accounts share an id or an e-mail address', PAGE.accounts)
     }

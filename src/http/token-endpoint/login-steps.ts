@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
 import { createLogin, type LoggedIn, type LoginContext } from '../../accounts/login.js'
-import { loadAddresses } from '../../accounts/throttle/client-network.js'
 import type { AuthError } from '../../shared/errors.js'
 import { type Emit, type EventSubject, emitter, refusalEvent } from '../../shared/events.js'
 import { LOGIN, tracePromise } from '../../shared/tracing.js'
@@ -28,7 +27,6 @@ const waitForTurn = createTurnQueue(TOKEN_CALLS)
 export function createLoginSteps(settings: LoginSettings): LoginSteps {
   const { tokens, accounts, passwords, throttle, timeout, emailInEvents, onEvent } = settings
   loadBodyReader()
-  loadAddresses()
   const login = createLogin({ store: accounts, passwords, throttle, timeout, clock: tokens })
   const emit = emitter(onEvent)
   const logIn = async (req: IncomingMessage, subject: EventSubject): Promise<LoggedIn> => {

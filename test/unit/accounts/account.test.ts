@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm'
 import type { Account } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
-import { checkAccount, storeOf } from '../../../src/accounts/account.js'
+import { readAccount, storeOf } from '../../../src/accounts/account.js'
 import { expectMisuse } from '../../support/failures.js'
 import { makeStore } from '../../support/fixtures.js'
 import { INVALID_ACCOUNTS } from '../../support/invalid-results.js'
@@ -18,9 +18,9 @@ const all = {
   lifetime: '10m',
 }
 
-describe('checkAccount', () => {
+describe('readAccount', () => {
   it.each([undefined, null])('takes %s for no account', (value) => {
-    expect(checkAccount(value)).toBeUndefined()
+    expect(readAccount(value)).toBeUndefined()
   })
 
   const nulls = { disabled: null, scopes: null, claims: null, tokensValidAfter: null, lifetime: null }
@@ -34,7 +34,8 @@ describe('checkAccount', () => {
     ['members of the host’s', { ...least, name: 'Alice' }, least],
     ['a row without a prototype', Object.assign(Object.create(null), least)],
   ])('copies the members of an account: %s', (_, value, expected = value) => {
-    const account = checkAccount(value)
+    const { account, original } = readAccount(value) ?? {}
+    expect(original).toBe(value)
     expect(account).not.toBe(value)
     expect(Object.entries(account ?? {})).toEqual(Object.entries(expected))
     expect(Object.getPrototypeOf(account)).toBeNull()
@@ -48,27 +49,27 @@ describe('checkAccount', () => {
         get: () => (reads.push(name) > 0 && reads.filter((read) => read === name).length === 1 ? value : 7),
       })
     }
-    expect(checkAccount(row)).toEqual(all)
+    expect(readAccount(row)?.account).toEqual(all)
     expect(reads.sort()).toEqual(Object.keys(all).sort())
   })
 
   it('copies the scopes, so that a later change does not count', () => {
     const scopes = ['a']
-    const account = checkAccount({ ...least, scopes })
+    const found = readAccount({ ...least, scopes })
     scopes.push('admin')
-    expect(account?.scopes).toEqual(['a'])
+    expect(found?.account.scopes).toEqual(['a'])
   })
 
   it('takes a Date of another realm', () => {
     const tokensValidAfter: unknown = runInNewContext('new Date(7)')
-    expect(checkAccount({ ...least, tokensValidAfter })?.tokensValidAfter?.getTime()).toBe(7)
+    expect(readAccount({ ...least, tokensValidAfter })?.account.tokensValidAfter?.getTime()).toBe(7)
   })
 
   it.each(Object.entries(all))('takes no %s that every object inherits', async (name, value) => {
     const { [name]: _, ...rest } = { ...least } as Record<string, unknown>
     const { value: read, error } = await polluted({ [name]: value }, () =>
       outcomeOf(() => {
-        const account = checkAccount(rest) as unknown as Record<string, unknown>
+        const account = readAccount(rest)?.account as unknown as Record<string, unknown>
         return [account[name], name in account]
       }),
     )
@@ -77,7 +78,7 @@ describe('checkAccount', () => {
   })
 
   it.each(INVALID_ACCOUNTS)('refuses %s', (_, value, says) => {
-    expectMisuse(() => checkAccount(value), says, ['plain:x', '2026-03-01'])
+    expectMisuse(() => readAccount(value), says, ['plain:x', '2026-03-01'])
   })
 })
 

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { throttleKeys } from '../../../../src/accounts/throttle/throttle-keys.js'
+import { throttleKeys } from '../../../../src/accounts/throttle/attempt.js'
 
 const keysOf = (email: string, address: string) =>
   (['address', 'pair', 'account'] as const).map(throttleKeys(email, address))
