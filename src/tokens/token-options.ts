@@ -46,8 +46,8 @@ export interface TokenIssuerOptions extends Omit<TokenVerifierOptions, 'keys'> {
   lifetime?: Duration | undefined
 }
 
-const cacheSize: Check<number | false> = (value) =>
-  value === false ? false : integer(1, 10_000_000, 'a number of tokens, or false')(value)
+const tokenCount = integer(1, 10_000_000, 'a number of tokens, or false')
+const cacheSize: Check<number | false> = (value) => (value === false ? false : tokenCount(value))
 
 export const verifierSchema = {
   issuer: baseUrl,

@@ -4,7 +4,7 @@ import { type Duration, isPlainObject, isScopeList, named, tokenAge } from '../.
 import { isValidDate, memberOf } from '../../shared/values.js'
 import { warnOnce } from '../../shared/warnings.js'
 import type { KeyRing } from '../keys/key-ring.js'
-import { isRegistered } from '../verified-token.js'
+import { privateClaims } from '../verified-token.js'
 import { signCompact } from './signature.js'
 
 /** The media type of a JWT access token, in its `typ` header (RFC 9068 section 2.1). */
@@ -79,8 +79,7 @@ export function issueToken(signer: Signer, subject: TokenSubject): IssuedToken {
     ...(scopes.length > 0 && { scope: scopes.join(' ') }),
   }
   const { alg, kid } = ring.first
-  const payload = Object.fromEntries([...privateClaims(claims), ...Object.entries(registered)])
-  const token = signCompact({ alg, typ: TYP, kid }, payload, signingKey)
+  const token = signCompact({ alg, typ: TYP, kid }, { ...privateClaims(claims), ...registered }, signingKey)
   if (token.length > LONG_TOKEN) warnOnce('longToken')
   return { token, expiresAt: new Date(exp * 1000), id }
 }
@@ -89,9 +88,4 @@ export function issueToken(signer: Signer, subject: TokenSubject): IssuedToken {
 function lifetimeOf(subject: TokenSubject, signer: Signer): number {
   const own = memberOf(subject, 'lifetime') ?? undefined
   return own === undefined ? signer.lifetime : Math.min(signer.lifetime, named('issue: "lifetime"', tokenAge, own))
-}
-
-/** Returns the claims that go into a token: JSON values whose names are not registered claims. */
-function privateClaims(claims: Readonly<Record<string, unknown>>): [string, unknown][] {
-  return Object.entries(claims).filter(([name, value]) => !isRegistered(name) && typeof value !== 'function')
 }
