@@ -21,10 +21,18 @@ export class InvalidOption extends Error {
   }
 }
 
-type Checked<R> = { [K in keyof R]: R[K] extends Check<infer T> ? T : never }
+/** What the checks of a table return. */
+export type Checked<R> = { [K in keyof R]: R[K] extends Check<infer T> ? T : never }
 
 /** Option names of other packages, each with this package's name for the option. */
 type Aliases = Readonly<Record<string, string>>
+
+/** Creates aliases from a table: each option of this package, with its names in other packages. */
+export function aliasesOf(names: Readonly<Record<string, string>>): Aliases {
+  return Object.fromEntries(
+    Object.entries(names).flatMap(([option, others]) => others.split(' ').map((other) => [other, option])),
+  )
+}
 
 /**
  * Reads an options object with a table of checks. The compiler ensures that the table has a row for every option.

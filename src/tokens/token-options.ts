@@ -1,4 +1,5 @@
 import {
+  aliasesOf,
   type Check,
   type Clock,
   clockOption,
@@ -65,27 +66,12 @@ export const issuerSchema = {
 }
 
 /** Names of these options in other packages. */
-export const tokenAliases = {
-  secret: 'keys',
-  secretOrKey: 'keys',
-  key: 'keys',
-  privateKey: 'keys',
-  publicKey: 'keys',
-  algorithm: 'keys',
-  algorithms: 'keys',
-  jwks: 'keys',
-  jwksUri: 'keys',
-  iss: 'issuer',
-  issuerBaseURL: 'issuer',
-  baseUrl: 'issuer',
-  aud: 'audience',
-  expiresIn: 'lifetime',
-  expiration: 'lifetime',
-  exp: 'lifetime',
-  ttl: 'lifetime',
-  maxAge: 'lifetime',
-  leeway: 'clockTolerance',
-  skew: 'clockTolerance',
-  now: 'clock',
-  cacheSize: 'cache',
-}
+export const tokenAliases = aliasesOf({
+  keys: 'secret secretOrKey key privateKey publicKey algorithm algorithms jwks jwksUri',
+  issuer: 'iss issuerBaseURL baseUrl',
+  audience: 'aud',
+  lifetime: 'expiresIn expiration exp ttl maxAge',
+  clockTolerance: 'leeway skew',
+  clock: 'now',
+  cache: 'cacheSize',
+})
