@@ -49,13 +49,13 @@ export async function tracePromise<T>(
   channel: Channel,
   run: () => Promise<T>,
   context: object,
-  facts: (result: T) => object,
+  facts?: (result: T) => object,
 ): Promise<T> {
   if (!channel.hasSubscribers) return run()
   const message = Object.assign(new Message(), context)
   return channel.tracePromise(async () => {
     const result = await run()
-    Object.assign(message, facts(result))
+    Object.assign(message, facts?.(result))
     return result
   }, message)
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { misuse } from '../../shared/misuse.js'
-import { type Duration, isPlainObject, isScopeList, named, tokenAge } from '../../shared/options.js'
+import { type Duration, isPlainObject, isScopeList, named, optional, tokenAge } from '../../shared/options.js'
 import { isValidDate, memberOf } from '../../shared/values.js'
 import { warnOnce } from '../../shared/warnings.js'
 import type { KeyRing } from '../keys/key-ring.js'
@@ -63,10 +63,10 @@ export function issueToken(signer: Signer, subject: TokenSubject): IssuedToken {
     throw misuse('issue: "accountId" must be a non-empty string. Pass { accountId }')
   if (!isScopeList(scopes)) throw misuse('issue: "scopes" must be an array of scope tokens (RFC 6749 section 3.3)')
   if (!isPlainObject(claims)) throw misuse('issue: "claims" must be an object')
-  const { issuer, audience, clientId, ring, signingKey } = signer
   if (!isValidDate(issuedAt)) throw misuse('issue: "issuedAt" must be a valid Date')
+  const { issuer, audience, clientId, ring, signingKey } = signer
   const iat = Math.floor(issuedAt.getTime() / 1000)
-  const exp = iat + Math.floor(lifetimeOf(subject, signer) / 1000)
+  const exp = iat + Math.floor(lifetimeOf(subject, signer.lifetime) / 1000)
   const id = randomUUID()
   const registered = {
     iss: issuer,
@@ -85,7 +85,7 @@ export function issueToken(signer: Signer, subject: TokenSubject): IssuedToken {
 }
 
 /** Returns the lifetime of a token in milliseconds, never longer than the issuer's. */
-function lifetimeOf(subject: TokenSubject, signer: Signer): number {
-  const own = memberOf(subject, 'lifetime') ?? undefined
-  return own === undefined ? signer.lifetime : Math.min(signer.lifetime, named('issue: "lifetime"', tokenAge, own))
+function lifetimeOf(subject: TokenSubject, longest: number): number {
+  const given = memberOf(subject, 'lifetime') ?? undefined
+  return Math.min(longest, named('issue: "lifetime"', optional(tokenAge, longest), given))
 }
