@@ -41,8 +41,8 @@ export function verifyToken(text: string, keys: KeySource, expected: Expectation
 }
 
 /** Returns the key that the token names. */
-function keyOf({ alg, kid, typ, critical }: CompactToken, keys: KeySource): VerificationKey {
-  if (critical) throw refusal('critical_header')
+function keyOf({ alg, kid, typ, crit }: CompactToken, keys: KeySource): VerificationKey {
+  if (crit !== undefined) throw refusal('critical_header')
   if (typ !== TYP) throw refusal('type')
   const key = typeof kid === 'string' ? keys.find(kid) : undefined
   if (!key) throw refusal('unknown_key')

@@ -10,7 +10,7 @@ import {
 } from 'node:crypto'
 import { isKeyObject, isUint8Array } from 'node:util/types'
 import { type Check, InvalidOption, isPlainObject } from '../../shared/options.js'
-import { bare, memberOf } from '../../shared/values.js'
+import { attempt, bare, memberOf } from '../../shared/values.js'
 import type { Algorithm, KeyKind } from './algorithms.js'
 import { keyPairIn } from './key-pair-in.js'
 
@@ -81,12 +81,8 @@ function keyOf(
   create: (key: string | JsonWebKeyInput) => KeyObject,
 ): KeyObject | undefined {
   if (isKeyObject(value)) return value.type === type ? value : undefined
-  try {
-    if (typeof value === 'string') return create(value)
-    return isJwk(value) ? create(bare({ key: value, format: 'jwk' as const })) : undefined
-  } catch {
-    return undefined
-  }
+  if (typeof value === 'string') return attempt(() => create(value))
+  return isJwk(value) ? attempt(() => create(bare({ key: value, format: 'jwk' as const }))) : undefined
 }
 
 /** Returns the likely mistake in text that is not a key. Shows none of the text. */
