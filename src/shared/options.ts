@@ -21,7 +21,7 @@ export class InvalidOption extends Error {
   }
 }
 
-/** What the checks of a table return. */
+/** The values that the checks of a table return. */
 export type Checked<R> = { [K in keyof R]: R[K] extends Check<infer T> ? T : never }
 
 /** Option names of other packages, each with this package's name for the option. */
