@@ -3,7 +3,7 @@ import { Socket } from 'node:net'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { PAGE } from '../../../src/shared/misuse.js'
+import { misuse, PAGE } from '../../../src/shared/misuse.js'
 import {
   bool,
   clock,
@@ -355,4 +355,16 @@ describe('describe', () => {
       fc.property(letter, (secret) => ![secret, [secret], { secret }].some((v) => describeValue(v).includes(secret))),
     )
   })
+})
+
+it.each([
+  ['Pass a list', 'Pass a list.'],
+  ['Pass a list.', 'Pass a list.'],
+  ['Is a list missing?', 'Is a list missing?'],
+  ['Pass 1.5 or "a?"', 'Pass 1.5 or "a?".'],
+])('the error for a mistake is a TypeError that names a page after one full stop: %s', (message, ended) => {
+  const error = misuse(message)
+  expect(error).toBeInstanceOf(TypeError)
+  expect(error.message).toBe(`${ended} See express-token-endpoint/docs/reference/options.md`)
+  expect(misuse(message, PAGE.keys).message).toBe(`${ended} See express-token-endpoint/docs/guides/keys.md`)
 })

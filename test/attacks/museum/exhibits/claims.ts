@@ -1,20 +1,17 @@
 import { forge } from '../../../support/fixtures.js'
-import type { Exhibit } from '../exhibit.js'
-import { ourSecretGuard } from '../ours.js'
-import { guardOf, load } from '../packages.js'
-import { ISSUER, isFresh, isSigned, open, present, SECRET, token, validSecret } from '../tokens.js'
+import { type Exhibit, guardOf, load } from '../exhibit.js'
+import { bySecret } from '../ours.js'
+import { ISSUER, isFresh, isSigned, open, present, SECRET, token } from '../tokens.js'
 
 const OTHER = 'https://other.example.com'
 
 const claim = (payload: Record<string, unknown>) => ({
   attack: (typ: string) => present(token(typ, { payload })),
-  control: validSecret,
-  ours: ourSecretGuard,
+  ...bySecret,
 })
 const extension = {
   attack: (typ: string) => present(token(typ, { header: { crit: ['x-policy'], 'x-policy': 'require-mfa' } })),
-  control: validSecret,
-  ours: ourSecretGuard,
+  ...bySecret,
   refusal: 'invalid_token: critical_header',
 }
 
@@ -44,8 +41,8 @@ export const CLAIMS: Exhibit[] = [
     fault: 'The audience is not checked by default.',
     installed: 'hono-4.10.1',
     typ: 'JWT',
-    faulty: () => {
-      const { Hono } = load('hono-4.10.1')
+    faulty: (library) => {
+      const { Hono } = library
       const { jwt } = load('hono-4.10.1/jwt')
       const guard = jwt({ secret: SECRET, alg: 'HS256' })
       const app = new Hono().get('/', guard, (c: { text(body: string): Response }) => c.text('in'))
@@ -68,7 +65,7 @@ export const CLAIMS: Exhibit[] = [
     id: 'CVE-2025-30144',
     fault: 'An array of issuers passes when one of them is the expected one.',
     installed: 'fast-jwt-5.0.5',
-    faulty: () => guardOf(load('fast-jwt-5.0.5').createVerifier({ key: SECRET, allowedIss: ISSUER })),
+    faulty: (library) => guardOf(library.createVerifier({ key: SECRET, allowedIss: ISSUER })),
     ...claim({ iss: [OTHER, ISSUER] }),
     refusal: 'invalid_token: claims',
   },
@@ -96,10 +93,9 @@ export const CLAIMS: Exhibit[] = [
     id: 'CVE-2026-107723',
     fault: 'A payload that is an array passes without a check of any claim.',
     installed: 'fast-jwt-6.2.4',
-    faulty: () => guardOf(load('fast-jwt-6.2.4').createVerifier({ key: SECRET, allowedIss: ISSUER })),
+    faulty: (library) => guardOf(library.createVerifier({ key: SECRET, allowedIss: ISSUER })),
     attack: (typ) => present(forge({ alg: 'HS256', typ, kid: 'k1' }, [{ iss: OTHER, exp: 1 }])),
-    control: validSecret,
-    ours: ourSecretGuard,
+    ...bySecret,
     refusal: 'invalid_token: claims',
   },
   {
@@ -107,8 +103,7 @@ export const CLAIMS: Exhibit[] = [
     fault: 'A token of any type is an access token, if the key is the same.',
     faulty: () => guardOf((text) => isFresh(text)),
     attack: () => present(token('vp+jwt')),
-    control: validSecret,
-    ours: ourSecretGuard,
+    ...bySecret,
     refusal: 'invalid_token: type',
   },
   {
@@ -127,7 +122,7 @@ export const CLAIMS: Exhibit[] = [
     id: 'CVE-2026-35042',
     fault: 'Unknown extensions in `crit` are ignored.',
     installed: 'fast-jwt-6.1.0',
-    faulty: () => guardOf(load('fast-jwt-6.1.0').createVerifier({ key: SECRET })),
+    faulty: (library) => guardOf(library.createVerifier({ key: SECRET })),
     ...extension,
   },
 ]

@@ -1,21 +1,9 @@
+import { remoteKeys } from 'express-token-endpoint'
+import { startSource } from '../../../support/jwks-source.js'
 import { pairOf } from '../../../support/keys.js'
-import type { Exhibit } from '../exhibit.js'
-import { guardWith, ourPairGuard, ourSecretGuard } from '../ours.js'
-import { guardOf, guardOfAny, load } from '../packages.js'
-import {
-  ATTACKER,
-  isSigned,
-  JWK,
-  open,
-  PEM,
-  PKCS1,
-  present,
-  type RSA,
-  SECRET,
-  token,
-  validPair,
-  validSecret,
-} from '../tokens.js'
+import { type Exhibit, guardOf, guardOfAny, type Library } from '../exhibit.js'
+import { byPair, bySecret, guardWith } from '../ours.js'
+import { ATTACKER, ISSUER, isSigned, JWK, open, PEM, PKCS1, present, RSA, SECRET, token, validPair } from '../tokens.js'
 
 const EC = pairOf('ES256')
 
@@ -43,9 +31,15 @@ const withDenylist = (texts: string[], spelling: string, key: typeof PEM | typeo
     return texts.every((listed) => !spelling.includes(listed)) && isSigned(text, spelling, 'HS256')
   })
 
+/** A host of fast-jwt with two spellings of its public key. */
+const fastJwt =
+  (spelling: string) =>
+  ({ createVerifier }: Library) =>
+    guardOfAny(createVerifier({ key: PEM }), createVerifier({ key: spelling }))
+
 const PEMS = ['-----BEGIN PUBLIC KEY-----', '-----BEGIN CERTIFICATE-----', 'ssh-rsa']
 
-const pair = { control: validPair, ours: ourPairGuard, refusal: 'invalid_token: algorithm' }
+const pair = { ...byPair, refusal: 'invalid_token: algorithm' }
 const ssh = {
   attack: (typ: string) => present(token(typ, { key: SSH })),
   control: (typ: string) => present(token(typ, { alg: 'ES256', key: EC.privateKey })),
@@ -54,8 +48,7 @@ const ssh = {
 }
 const emptySecret = {
   attack: (typ: string) => present(token(typ, { header: { kid: 'unknown' }, key: '' })),
-  control: validSecret,
-  ours: ourSecretGuard,
+  ...bySecret,
   refusal: 'invalid_token: unknown_key',
 }
 
@@ -91,10 +84,7 @@ export const KEYS: Exhibit[] = [
     id: 'CVE-2023-48223',
     fault: 'A PKCS #1 PEM is not recognised as a public key, so it is an HMAC secret.',
     installed: 'fast-jwt-3.3.1',
-    faulty: () => {
-      const { createVerifier } = load('fast-jwt-3.3.1')
-      return guardOfAny(createVerifier({ key: PEM }), createVerifier({ key: PKCS1 }))
-    },
+    faulty: fastJwt(PKCS1),
     attack: (typ) => present(token(typ, { key: PKCS1 })),
     ...pair,
   },
@@ -102,8 +92,8 @@ export const KEYS: Exhibit[] = [
     id: 'CVE-2026-34950',
     fault: 'A PEM with white space before it is not recognised as a public key.',
     installed: 'fast-jwt-6.1.0',
-    faulty: () => {
-      const { createVerifier } = load('fast-jwt-6.1.0')
+    faulty: (library) => {
+      const { createVerifier } = library
       return guardOfAny(createVerifier({ key: PEM }), createVerifier({ key: `\n${PKCS1}` }))
     },
     attack: (typ) => present(token(typ, { key: `\n${PKCS1}` })),
@@ -113,10 +103,7 @@ export const KEYS: Exhibit[] = [
     id: 'CVE-2026-107722',
     fault: 'A PEM with a comment before it is not recognised as a public key.',
     installed: 'fast-jwt-6.2.4',
-    faulty: () => {
-      const { createVerifier } = load('fast-jwt-6.2.4')
-      return guardOfAny(createVerifier({ key: PEM }), createVerifier({ key: COMMENTED }))
-    },
+    faulty: fastJwt(COMMENTED),
     attack: (typ) => present(token(typ, { key: COMMENTED })),
     ...pair,
   },
@@ -124,10 +111,7 @@ export const KEYS: Exhibit[] = [
     id: 'CVE-2026-107724',
     fault: 'The JSON text of a public JWK is an HMAC secret.',
     installed: 'fast-jwt-6.2.4',
-    faulty: () => {
-      const { createVerifier } = load('fast-jwt-6.2.4')
-      return guardOfAny(createVerifier({ key: PEM }), createVerifier({ key: JWK_TEXT }))
-    },
+    faulty: fastJwt(JWK_TEXT),
     attack: (typ) => present(token(typ, { key: JWK_TEXT })),
     ...pair,
   },
@@ -135,11 +119,11 @@ export const KEYS: Exhibit[] = [
     id: 'CVE-2025-65945',
     fault: 'For an unknown key id, `createVerify` uses an empty HMAC secret.',
     installed: 'jws-3.2.2',
-    faulty: () => {
+    faulty: (library) => {
       const secrets: Record<string, string> = { k1: SECRET }
       return guardOf((signature) => {
         const secret = secrets[String(open(signature).header['kid'])]
-        return load('jws-3.2.2').createVerify({ signature, algorithm: 'HS256', secret }).verify()
+        return library.createVerify({ signature, algorithm: 'HS256', secret }).verify()
       })
     },
     ...emptySecret,
@@ -148,10 +132,10 @@ export const KEYS: Exhibit[] = [
     id: 'CVE-2026-44351',
     fault: 'A key function that finds nothing returns an empty text, which is an HMAC secret.',
     installed: 'fast-jwt-6.2.3',
-    faulty: () => {
+    faulty: (library) => {
       const secrets: Record<string, string> = { k1: SECRET }
       const key = async ({ header }: { header: { kid: string } }) => secrets[header.kid] ?? ''
-      return guardOf(load('fast-jwt-6.2.3').createVerifier({ key }))
+      return guardOf(library.createVerifier({ key }))
     },
     ...emptySecret,
   },
@@ -182,8 +166,8 @@ export const KEYS: Exhibit[] = [
     id: 'CVE-2018-0114',
     fault: 'The key that is embedded in the header verifies the token.',
     installed: 'node-jose-0.10.0',
-    faulty: () => {
-      const { JWK: keys, JWS } = load('node-jose-0.10.0')
+    faulty: (library) => {
+      const { JWK: keys, JWS } = library
       const store = keys.createKeyStore()
       const ready = store.add(JWK, 'json')
       return guardOf(async (text) => {
@@ -207,8 +191,55 @@ export const KEYS: Exhibit[] = [
         (text) => isSigned(text, 'random', 'HS256'),
       ),
     attack: (typ) => present(token(typ, { key: 'random' })),
-    control: validSecret,
-    ours: ourSecretGuard,
+    ...bySecret,
     refusal: 'invalid_token: signature',
+  },
+]
+
+const ATTACKER_ISSUER = 'https://attacker.example.com'
+
+const ourRemoteGuard = async () => {
+  const { url } = await startSource({ keys: [{ ...JWK, alg: 'RS256', use: 'sig' }] })
+  return guardWith(remoteKeys(url))()
+}
+
+const remote = { control: validPair, ours: ourRemoteGuard, refusal: 'invalid_token: signature' }
+
+/** The public keys at the URL of each issuer. The attacker can publish keys too. */
+const PUBLISHED: Record<string, typeof RSA.publicKey> = {
+  [ISSUER]: RSA.publicKey,
+  [ATTACKER_ISSUER]: ATTACKER.publicKey,
+}
+
+const byAttacker = (typ: string, iss: string, header = {}) =>
+  token(typ, { alg: 'RS256', key: ATTACKER.privateKey, payload: { iss }, header })
+
+/** Keys come from one source that the host chose, and belong to its issuer. */
+export const REMOTE_KEYS: Exhibit[] = [
+  {
+    id: 'CVE-2026-32301',
+    fault: 'A claim of the unverified token is a part of the URL that the keys are fetched from.',
+    faulty: () =>
+      guardOf((text) => {
+        const key = PUBLISHED[String(open(text).payload['iss'])]
+        return key !== undefined && isSigned(text, key, 'RS256')
+      }),
+    attack: (typ) => present(byAttacker(typ, ATTACKER_ISSUER, { jku: `${ATTACKER_ISSUER}/jwks.json` })),
+    ...remote,
+  },
+  {
+    id: 'CVE-2026-49998',
+    fault: 'Cached keys of all issuers share the key ids, so one issuer signs for another.',
+    faulty: () => {
+      const cached = new Map<unknown, string | typeof RSA.publicKey>()
+      return guardOf((text) => {
+        const { header, payload } = open(text)
+        const key = cached.get(header['kid']) ?? PUBLISHED[String(payload['iss'])] ?? PEM
+        cached.set(header['kid'], key)
+        return isSigned(text, key, 'RS256')
+      })
+    },
+    attack: (typ) => present(byAttacker(typ, ATTACKER_ISSUER), byAttacker(typ, ISSUER)),
+    ...remote,
   },
 ]
