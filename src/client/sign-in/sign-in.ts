@@ -1,4 +1,4 @@
-import { type Credentials, must, type Settings } from '../client-options.js'
+import { type ClientSettings, type Credentials, must } from '../client-options.js'
 import { startCountdown } from '../countdown.js'
 import type { Grant } from '../grant.js'
 import type { TabLink } from '../tabs/tab-link.js'
@@ -32,7 +32,7 @@ export interface SignIn {
 }
 
 /** Creates the sign-in of one client. */
-export function createSignIn(settings: Settings, link: TabLink): SignIn {
+export function createSignIn(settings: ClientSettings, link: TabLink): SignIn {
   const { credentials, interactive, timeout, maxWait } = settings
   /** The last failure, and the time for which nobody calls the endpoint again. */
   let failure: TokenClientError | undefined
