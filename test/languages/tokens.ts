@@ -1,4 +1,12 @@
+import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import express from 'express'
 import { createTokenIssuer, jwksRouter, tokenRouter } from 'express-token-endpoint'
 import request from 'supertest'
@@ -29,6 +37,38 @@ async function tokenOf(alg: keyof typeof issuers): Promise<string> {
   const { email } = ACCOUNTS.alice
   const { body } = await request(app).post(`/${alg}${TOKEN_PATH}`).send({ email, password: PASSWORD }).expect(200)
   return body.authenticationToken
+}
+
+const CERTIFICATE = [
+  ...['req', '-x509', '-nodes', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-days', '2'],
+  ...['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', 'key.pem', '-out', 'cert.pem'],
+]
+
+/** Serves the app by https, because some libraries fetch keys by https only. The programs trust its certificate. */
+export async function startIssuer() {
+  const folder = await mkdtemp(join(tmpdir(), 'languages-'))
+  await promisify(execFile)('openssl', CERTIFICATE, { cwd: folder })
+  const certificate = join(folder, 'cert.pem')
+  const server = createServer({ key: await readFile(join(folder, 'key.pem')), cert: await readFile(certificate) }, app)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const env = {
+    ...process.env,
+    JWKS_URL: `https://127.0.0.1:${port}/.well-known/jwks.json`,
+    NODE_EXTRA_CA_CERTS: certificate, // Node
+    SSL_CERT_FILE: certificate, // Python, Ruby, Perl and Go
+    NO_PROXY: '127.0.0.1',
+    no_proxy: '127.0.0.1',
+    PYTHONDONTWRITEBYTECODE: '1',
+  }
+  return {
+    env,
+    async stop() {
+      server.closeAllConnections()
+      server.close()
+      await rm(folder, { recursive: true })
+    },
+  }
 }
 
 /** The 12 invalid tokens, in the order of the table, and the head of their column. */

@@ -1,17 +1,15 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import express from 'express'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ROWS } from '../../../src/cli/check/rows.js'
 import { MAPPING as API_MAPPING, createApp, HERE, USER } from '../../faults/apps/mapped.mjs'
 import { EMAIL, PASSWORD } from '../../stacks/account.mjs'
-import { createTutorial } from '../../stacks/express-tutorial/app.mjs'
+import { createTutorial, MAPPING } from '../../stacks/express-tutorial.mjs'
 import { cli } from '../../support/cli.js'
 import { listen } from '../../support/http.js'
 
-const MAPPING = fileURLToPath(new URL('../../stacks/express-tutorial/mapping.json', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'check-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
@@ -24,7 +22,7 @@ const runWith = async (mapping: string, ...more: string[]) => {
   const { url } = await listen(tutorial)
   return cli(['check', url, '--email', EMAIL, '--mapping', mapping, ...more], { env })
 }
-const run = (...more: string[]) => runWith(MAPPING, ...more)
+const run = (...more: string[]) => runWith(mappingOf('tutorial.json', MAPPING), ...more)
 
 interface Row {
   id: string
@@ -53,8 +51,7 @@ test('the usual Express tutorial: every row has a verdict, and every skipped row
 })
 
 test('a login that Node cannot send is reported in one line', async () => {
-  const api = JSON.parse(readFileSync(MAPPING, 'utf8'))
-  const mapping = mappingOf('trailer.json', { ...api, login: { ...api.login, headers: { Trailer: 'x' } } })
+  const mapping = mappingOf('trailer.json', { ...MAPPING, login: { ...MAPPING.login, headers: { Trailer: 'x' } } })
   const { code, stdout, stderr } = await runWith(mapping)
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toBe('express-token-endpoint: The login cannot be sent: ERR_HTTP_TRAILER_INVALID\n')
