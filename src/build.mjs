@@ -11,7 +11,7 @@ const ENTRIES = [...TYPED, 'cli']
 const LATE = /[\\/]on-first-use\.cjs$/
 
 /** The modules of one entry, and the module that browsers need too. */
-const APART = /[\\/]src[\\/](client|cli|express|openapi|testing)\b/
+const APART = /[\\/]src[\\/](client|cli|express|openapi|passport|testing|http[\\/]strategies)\b/
 const IN_CLIENT = /[\\/]src[\\/]client[\\/]/
 const IN_BROWSERS = /[\\/]urls\.ts$/
 

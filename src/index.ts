@@ -3,6 +3,7 @@ export type {
   AccountLookup,
   AccountStore,
 } from './accounts/account.js'
+export type { Credentials } from './accounts/login.js'
 export { type MemoryAccount, memoryAccounts } from './accounts/memory-accounts.js'
 export type { HashQueueLoad } from './accounts/passwords/hash-queue.js'
 export { type Argon2idOptions, argon2id } from './accounts/passwords/hashers/argon2id.js'
@@ -21,6 +22,7 @@ export type { Budget } from './accounts/throttle/limit.js'
 export type { Limiter, LimiterOptions } from './accounts/throttle/shared-limit.js'
 export type { Spraying } from './accounts/throttle/spraying.js'
 export { createThrottle, type Throttle, type ThrottleOptions } from './accounts/throttle/throttle.js'
+export { type AuthErrorsOptions, authErrors } from './http/auth-errors.js'
 export type { RevocationCheck } from './http/guard/account-check.js'
 export { type CloseWhenEndedOptions, closeWhenEnded } from './http/guard/close-when-ended.js'
 export type { RequireBearerOptions } from './http/guard/options.js'
@@ -32,7 +34,15 @@ export {
   requireBearer,
 } from './http/guard/require-bearer.js'
 export { type JwksRouterOptions, jwksRouter } from './http/jwks-router.js'
-export type { TokenRouterOptions } from './http/token-endpoint/options.js'
+export type { FieldNames } from './http/token-endpoint/credentials.js'
+export { createLogin, type Login, type LoginOrigin, type LoginResult } from './http/token-endpoint/login.js'
+export type { LoginOptions } from './http/token-endpoint/login-options.js'
+export type {
+  CredentialsOptions,
+  IssuedResponse,
+  LoginChoice,
+  TokenRouterOptions,
+} from './http/token-endpoint/options.js'
 export { tokenRouter } from './http/token-endpoint/token-router.js'
 export { AuthError, type Problem } from './shared/errors.js'
 export type {

@@ -10,8 +10,11 @@ import { LONGEST_EMAIL } from './throttle/account-key.js'
 import type { Attempt, Spent } from './throttle/attempt.js'
 import type { Throttle } from './throttle/throttle.js'
 
+/** What a person signs in with. */
 export interface Credentials {
+  /** The e-mail address, or another name of the account, as the client sent it. The store receives this text. */
   email: string
+  /** The password, as the client sent it. */
   password: string
 }
 
@@ -22,7 +25,7 @@ interface LoginParts {
   throttle: Throttle | undefined
   /** The time limit for the wait in the queue, for the look-up and for the password check, each in milliseconds. */
   timeout: number
-  clock: { now(): Date }
+  clock: () => number | Date
 }
 
 /** The origin of a login, and a callback for failures that do not end the login. */
@@ -45,11 +48,11 @@ export interface LoggedIn extends FoundAccount {
 const NOT_CHECKED = ['client_closed_request', 'overloaded', 'too_many_attempts'] as const
 
 /**
- * Creates the login: credentials → account, with one look-up and one password check for every request. `src/README.md` lists its seven
+ * Creates the authentication: credentials → account, with one look-up and one password check for every request. `src/README.md` lists its seven
  * steps. Rejects with an `AuthError`: `too_many_attempts`, `overloaded`, `invalid_credentials`, `client_closed_request`, or `unavailable`
  * when the store, the password check or the throttle fails.
  */
-export function createLogin({ store, passwords, throttle, timeout, clock }: LoginParts) {
+export function createAuthentication({ store, passwords, throttle, timeout, clock }: LoginParts) {
   const throttling = { timeout, passThrough: NOT_CHECKED }
 
   async function check(
@@ -58,7 +61,7 @@ export function createLogin({ store, passwords, throttle, timeout, clock }: Logi
     attempt: Attempt | undefined,
     signal: AbortSignal,
   ): Promise<LoggedIn> {
-    const asOf = clock.now()
+    const asOf = new Date(clock())
     // No account has an address that is too long or has a zero character, and a database may fail on such an address.
     const isAddress = email.length <= LONGEST_EMAIL && !email.includes('\0')
     const lookUp = async () => (isAddress ? readAccount(await store.findByEmail(email)) : undefined)

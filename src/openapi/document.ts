@@ -1,4 +1,4 @@
-import { ENDPOINTS, keysAnswer, REQUEST_TYPES, tokenAnswer } from '../http/shared/answers.js'
+import { ENDPOINTS, keysAnswer, REQUEST_TYPES, tokenAnswer, tokenResult } from '../http/shared/answers.js'
 import { plainPath } from '../http/shared/mount-path.js'
 import { aliasesOf, type Check, isPlainObject, must, optional, readOptions, text } from '../shared/options.js'
 import { baseUrl } from '../shared/web-url.js'
@@ -117,7 +117,8 @@ const BEARER = {
 
 function issueToken(): Operation {
   const credentials = { schema: { $ref: '#/components/schemas/TokenCredentials' } }
-  const sample = tokenAnswer('eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.e30.c2ln', new Date('2026-11-20T22:28:53.000Z'))
+  const result = tokenResult('eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.e30.c2ln', new Date('2026-11-20T22:28:53.000Z'))
+  const sample = tokenAnswer(JSON.stringify(result))
   const schema = { $ref: '#/components/schemas/TokenResult' }
   return {
     operationId: 'issueToken',

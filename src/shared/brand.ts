@@ -11,6 +11,7 @@ const MARKS = {
   AuthError: Symbol.for('express-token-endpoint.AuthError'),
   RemoteKeys: Symbol.for('express-token-endpoint.RemoteKeys.1'),
   VerifiedToken: Symbol.for('express-token-endpoint.VerifiedToken.1'),
+  Login: Symbol.for('express-token-endpoint.Login.1'),
   SyncVerifier: Symbol.for('express-token-endpoint.SyncVerifier.4'),
 } as const
 
@@ -23,7 +24,8 @@ export function brand<T extends object>(kind: Kind, object: T, value?: unknown):
 
 /** Returns whether an object carries the mark itself. An inherited mark does not count. */
 export function hasBrand(kind: Kind, value: unknown): value is object {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, MARKS[kind])
+  const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function'
+  return isObject && Object.hasOwn(value, MARKS[kind])
 }
 
 /** Returns the value of an object's mark, or undefined without the mark. */

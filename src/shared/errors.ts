@@ -23,6 +23,7 @@ export interface AuthErrorDetails {
   maxAge?: number
   dependency?: Dependency
   limit?: LimitName
+  message?: string
   retryAfter?: number
   cause?: unknown
 }
@@ -98,7 +99,8 @@ export class AuthError extends Error {
     const refusal = REFUSALS[code]
     const cause = own(details, 'cause')
     const retryAfter = own(details, 'retryAfter') ?? refusal.retryAfter
-    super(own(details, 'reason') === 'expired' ? EXPIRED : refusal.message, cause === undefined ? undefined : { cause })
+    const message = own(details, 'reason') === 'expired' ? EXPIRED : refusal.message
+    super(own(details, 'message') ?? message, cause === undefined ? undefined : { cause })
     this.code = code
     this.status = refusal.status
     this.statusCode = refusal.status
@@ -135,7 +137,7 @@ export function withoutCause(error: AuthError): AuthError {
 }
 
 function copyOf(error: AuthError, details: AuthErrorDetails, headers: AuthError['headers']): AuthError {
-  const copy = new AuthError(error.code, { ...error, ...details })
+  const copy = new AuthError(error.code, { ...error, ...details, message: error.message })
   return Object.assign(copy, { headers, stack: error.stack })
 }
 

@@ -1,7 +1,7 @@
 import { type AuthError, createPasswords, type Hasher } from 'express-token-endpoint'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createLogin } from '../../src/accounts/login.js'
+import { createAuthentication } from '../../src/accounts/login.js'
 import type { Throttle } from '../../src/accounts/throttle/throttle.js'
 import { createRounds } from './rounds.js'
 import { command, runModel, settle, TIME_LIMIT, type World } from './world.js'
@@ -144,7 +144,7 @@ function create(world: World, concurrency: number, queue: number): Kit {
     },
     spend: () => Promise.reject(new Error('not used')),
   }
-  const login = createLogin({ store, passwords, throttle, timeout: TIMEOUT, clock: { now: () => new Date() } })
+  const login = createAuthentication({ store, passwords, throttle, timeout: TIMEOUT, clock: Date.now })
 
   const isWithin = (span: number, since = 0) => world.steady() - since < span
   const keepsThread = ({ isHashed, hashAt }: OneLogin) => isHashed && isWithin(LONGEST_HASH, hashAt)

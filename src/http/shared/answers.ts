@@ -28,10 +28,16 @@ export interface Answer {
 /** Keeps every response about a token or a password out of caches (RFC 6749 section 5.1). */
 const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
 
-/** Returns the response of the token call: exactly two members. `expiration` is the token's `exp`. */
-export function tokenAnswer(token: string, expiresAt: Date): Answer {
-  const body = JSON.stringify({ authenticationToken: token, expiration: expiresAt.toISOString() })
-  return { status: 200, headers: { ...NO_STORE, 'Content-Type': 'application/json; charset=utf-8' }, body }
+/** Returns the body of the token call: exactly two members. `expiration` is the token's `exp`. */
+export const tokenResult = (token: string, expiresAt: Date) => ({
+  authenticationToken: token,
+  expiration: expiresAt.toISOString(),
+})
+
+/** Returns the response of the token call. */
+export function tokenAnswer(body: string): Answer {
+  const headers = { ...NO_STORE, 'Content-Type': 'application/json; charset=utf-8' }
+  return { status: 200, headers, body }
 }
 
 /** Five minutes: half of the default `maxAge` of `remoteKeys`. */

@@ -19,5 +19,6 @@ export function disconnectSignal(socket: Socket | undefined): AbortSignal {
   return controller.signal
 }
 
-const NEVER = new AbortController().signal
+/** A signal that never aborts. */
+export const NEVER: AbortSignal = new AbortController().signal
 setMaxListeners(0, NEVER)

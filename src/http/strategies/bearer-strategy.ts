@@ -1,8 +1,10 @@
 import type { IncomingMessage } from 'node:http'
+import { Strategy } from 'passport-http-bearer'
 import { AuthError } from '../../shared/errors.js'
 import { throwLater } from '../../shared/host/throw-later.js'
-import { isThenable } from '../../shared/values.js'
+import { attempt, isThenable } from '../../shared/values.js'
 import type { VerifiedToken } from '../../tokens/verified-token.js'
+import { readBearer } from '../guard/bearer-header.js'
 import { type Admission, type BearerSteps, createBearerSteps } from '../guard/bearer-steps.js'
 import {
   assertNoBearerOption,
@@ -12,18 +14,34 @@ import {
 } from '../guard/options.js'
 import { refusalAnswer } from '../shared/answers.js'
 import { assertHeaderLines } from '../shared/header-lines.js'
-import { type Done, failOrError, outcomeOf, type PassportActions, succeed } from './passport-actions.js'
+import {
+  callVerify,
+  type Done,
+  failOrError,
+  outcomeOf,
+  type ParentOf,
+  type PassportActions,
+  withActions,
+} from './passport-actions.js'
 
 /** Changes the user of a verified token, and calls `done` with the new user. */
 export type BearerVerify = (user: object, auth: VerifiedToken, done: Done) => unknown
 
-interface Strategy extends BearerSteps, Pick<BearerSettings, 'optional' | 'realm'> {
+/** What the parent reads of a request: its header, and neither a body nor a query. */
+interface View {
+  headers: { authorization: string | undefined }
+  check(verified: Done): void
+}
+
+interface Parts extends BearerSteps, Pick<BearerSettings, 'optional' | 'realm'> {
   verify: BearerVerify | undefined
 }
 
+const Bearer = Strategy as unknown as ParentOf<(view: View, token: string, verified: Done) => void>
+
 /**
- * Authenticates a request by its bearer token (RFC 6750), for `passport.use()` and for Nest's `PassportStrategy()`. It takes the same
- * steps as `requireBearer`.
+ * Authenticates a request by its bearer token (RFC 6750), for `passport.use()` and for Nest's `PassportStrategy()`: the strategy of
+ * passport-http-bearer, whose callback takes the same steps as `requireBearer`.
  *
  * On success `req.auth` and `req.authInfo` are the verified token. `req.user` is the account where `accounts` is given, and the
  * verified token otherwise. A refused token (400, 401 or 403) fails with the challenge and the status. Every other refusal (503) is an
@@ -31,10 +49,10 @@ interface Strategy extends BearerSteps, Pick<BearerSettings, 'optional' | 'realm
  *
  * The options belong to the constructor. An option such as `scope` in `passport.authenticate('bearer', { scope })` is a `TypeError`.
  */
-export class BearerStrategy {
+export class BearerStrategy extends Bearer {
   /** The name for `passport.authenticate`. */
-  readonly name: string = 'bearer'
-  readonly #strategy: Strategy
+  override readonly name: string = 'bearer'
+  readonly #parts: Parts
 
   /**
    * Reads the options once.
@@ -43,18 +61,19 @@ export class BearerStrategy {
    * @throws TypeError naming the option that is not valid
    */
   constructor(options: BearerStrategyOptions, verify?: BearerVerify) {
+    super({ passReqToCallback: true }, ({ check }, _token, verified) => check(verified))
     const settings = readBearerOptions('BearerStrategy', options)
     const { optional, realm } = settings
-    this.#strategy = { ...createBearerSteps(settings), optional, realm, verify }
+    this.#parts = { ...createBearerSteps(settings), optional, realm, verify }
   }
 
   /** Passport calls `authenticate` of an heir of the strategy, and an heir has no private members. */
-  static #of(strategy: object): Strategy {
-    return #strategy in strategy ? strategy.#strategy : BearerStrategy.#of(Object.getPrototypeOf(strategy))
+  static #of(strategy: object): Parts {
+    return #parts in strategy ? strategy.#parts : BearerStrategy.#of(Object.getPrototypeOf(strategy))
   }
 
   /** Called by Passport, which adds its actions to `this`. */
-  authenticate(
+  override authenticate(
     this: PassportActions,
     req: IncomingMessage & { auth?: unknown; next?: unknown },
     options: object = {},
@@ -74,21 +93,32 @@ export class BearerStrategy {
       failOrError(outcome, error, refusalAnswer('guard', error, realm).headers['WWW-Authenticate'])
     }
 
-    function admitted({ auth, user = auth }: Admission): void {
+    function admitted({ auth, user = auth }: Admission, done: Done): void {
       verified = auth
-      if (auth && user) succeed(outcome, user, auth, verify && ((done) => verify(user, auth, done)))
+      if (auth && user) callVerify(outcome, done, user, auth, verify && ((end) => verify(user, auth, end)))
       else if (optional) outcome.pass()
       else refused(new AuthError('missing_token'))
     }
 
-    let checked: Admission | Promise<Admission>
-    try {
-      checked = check(req)
-    } catch (thrown) {
-      refused(thrown)
-      return
+    function run(done: Done): void {
+      let checked: Admission | Promise<Admission>
+      try {
+        checked = check(req)
+      } catch (thrown) {
+        refused(thrown)
+        return
+      }
+      if (isThenable(checked)) checked.then((admission) => admitted(admission, done), refused).catch(throwLater)
+      else admitted(checked, done)
     }
-    if (isThenable(checked)) checked.then(admitted, refused).catch(throwLater)
-    else admitted(checked)
+
+    // The parent does not read a malformed header as RFC 6750 demands, so it receives none.
+    const text = attempt(() => readBearer(req))
+    const view: View = { headers: { authorization: text && `Bearer ${text}` }, check: run }
+    const refuseUser = () => outcome.fail(undefined, 401)
+    // The parent fails without a token, and when the verify callback has refused the user of a token.
+    const fail = () => (verified ? refuseUser() : run(refuseUser))
+    const actions = withActions(this, { ...outcome, fail })
+    super.authenticate.call(actions, view)
   }
 }

@@ -1,54 +1,108 @@
-import type { IncomingMessage } from 'node:http'
-import type { EventSubject } from '../../shared/events.js'
+import { Strategy } from 'passport-local'
+import type { Credentials } from '../../accounts/login.js'
+import { isAuthError } from '../../shared/errors.js'
+import type { Emit, EventSubject } from '../../shared/events.js'
 import { throwLater } from '../../shared/host/throw-later.js'
-import { toRequestUser } from '../shared/request-user.js'
+import { bare } from '../../shared/values.js'
+import { asRefusal } from '../shared/send-answer.js'
 import { addressOf } from '../shared/source.js'
-import { createLoginSteps, type LoginSteps } from '../token-endpoint/login-steps.js'
-import { type LoginStrategyOptions, readLoginOptions } from '../token-endpoint/options.js'
-import { type Done, failOrError, outcomeOf, type PassportActions, succeed } from './passport-actions.js'
+import { type LoginDoor, reportOnce } from '../token-endpoint/login.js'
+import { type LoginStrategyOptions, readLoginStrategyOptions } from '../token-endpoint/options.js'
+import { createCredentialsReader } from '../token-endpoint/read-credentials.js'
+import type { BodyRequest } from '../token-endpoint/request-body.js'
+import {
+  callVerify,
+  type Done,
+  failOrError,
+  outcomeOf,
+  type ParentOf,
+  type PassportActions,
+  withActions,
+} from './passport-actions.js'
 
 /** Changes the user of a login, and calls `done` with the new user. */
 export type LoginVerify = (user: object, done: Done) => unknown
 
+/** What the parent reads of a request: the checked credentials, and no query. */
+interface View {
+  body: Credentials
+  logIn(credentials: Credentials, verified: Done): void
+}
+
+interface Parts {
+  readCredentials: (req: BodyRequest) => Promise<Credentials>
+  door: LoginDoor
+  emit: Emit
+  emailInEvents: boolean
+  verify: LoginVerify | undefined
+}
+
+const FIELDS = { usernameField: 'email', passwordField: 'password', passReqToCallback: true }
+const Local = Strategy as unknown as ParentOf<(view: View, email: string, password: string, verified: Done) => void>
+
 /**
  * Authenticates a request by the e-mail address and the password in its body, for `passport.use()` and for Nest's
- * `PassportStrategy()`. `tokenRouter` takes the same steps, with the same failed-login limits and the same queue.
+ * `PassportStrategy()`: the strategy of passport-local, whose callback is a login. `tokenRouter` calls the same login, with the same
+ * failed-login limits and the same queue.
  *
- * On success `req.user` is the account without its password hash, and `req.authInfo.asOf` is the time just before the account was
- * looked up: pass it to `issue` as `issuedAt`. Invalid credentials (403) and a malformed body (400) fail. Every other refusal (413,
- * 415, 429, 503) is an error, an `AuthError` with `status` and `headers`.
+ * On success `req.user` is the account without its password hash, and `req.authInfo.subject` is what `issue` needs. Invalid credentials
+ * (403) and a malformed body (400) fail. Every other refusal (413, 415, 429, 503) is an error, an `AuthError` with `status` and `headers`.
  */
-export class LoginStrategy {
+export class LoginStrategy extends Local {
   /** The name for `passport.authenticate`. */
-  readonly name: string = 'login'
-  readonly #steps: LoginSteps & { verify: LoginVerify | undefined }
+  override readonly name: string = 'login'
+  readonly #parts: Parts
 
   /**
    * Reads the options once.
-   * @param options the options of `tokenRouter` without `path` and `forwardErrors`
+   * @param options how the credentials are read, and either `accounts` with the options of `createLogin`, or `logIn`
    * @param verify changes the user. Default: the user stays as it is.
    * @throws TypeError naming the option that is not valid
    */
   constructor(options: LoginStrategyOptions, verify?: LoginVerify) {
-    this.#steps = { ...createLoginSteps(readLoginOptions('LoginStrategy', options)), verify }
+    super(FIELDS, ({ logIn }, email, password, verified) => logIn({ email, password }, verified))
+    const { door, emit, emailInEvents, ...settings } = readLoginStrategyOptions(options)
+    this.#parts = { readCredentials: createCredentialsReader({ door, ...settings }), door, emit, emailInEvents, verify }
   }
 
   /** Passport calls `authenticate` of an heir of the strategy, and an heir has no private members. */
-  static #of(strategy: object): LoginSteps & { verify: LoginVerify | undefined } {
-    return #steps in strategy ? strategy.#steps : LoginStrategy.#of(Object.getPrototypeOf(strategy))
+  static #of(strategy: object): Parts {
+    return #parts in strategy ? strategy.#parts : LoginStrategy.#of(Object.getPrototypeOf(strategy))
   }
 
   /** Called by Passport, which adds its actions to `this`. */
-  authenticate(this: PassportActions, req: IncomingMessage & { next?: unknown }): void {
-    const { logIn, refuse, verify } = LoginStrategy.#of(this)
+  override authenticate(this: PassportActions, req: BodyRequest & { next?: unknown }): void {
+    const { readCredentials, door, emit, emailInEvents, verify } = LoginStrategy.#of(this)
     const outcome = outcomeOf(this, req)
     const subject: EventSubject = { address: addressOf(req) }
-    logIn(req, subject)
-      .then(({ asOf, ...found }) => ({ asOf, user: toRequestUser(found) }))
-      .then(
-        ({ asOf, user }) => succeed(outcome, user, { asOf }, verify && ((done) => verify(user, done))),
-        (thrown: unknown) => failOrError(outcome, refuse(thrown, subject)),
-      )
+
+    function refused(thrown: unknown): void {
+      const error = asRefusal('token', thrown)
+      reportOnce(emit, subject, error)
+      failOrError(outcome, error)
+    }
+
+    function logIn(credentials: Credentials, verified: Done): void {
+      door
+        .logIn(credentials, req, emit, subject)
+        .then(
+          ({ account, subject: owner }) =>
+            callVerify(outcome, verified, account, { subject: owner }, verify && ((done) => verify(account, done))),
+          (thrown: unknown) => verified(asRefusal('token', thrown)),
+        )
+        .catch(throwLater)
+    }
+
+    const refuseUser = () => outcome.fail(undefined, 401)
+    const error = (thrown: unknown) => (isAuthError(thrown) ? refused(thrown) : outcome.error(thrown))
+    readCredentials(req)
+      .then((credentials) => {
+        if (emailInEvents) subject.email = credentials.email
+        // With a status, the parent refuses an empty text, which takes the same steps here as any other text.
+        const fail = (_: unknown, status: unknown) =>
+          status === undefined ? refuseUser() : logIn(credentials, (thrown) => (thrown ? error(thrown) : refuseUser()))
+        super.authenticate.call(withActions(this, { ...outcome, error, fail }), { body: bare(credentials), logIn })
+      }, refused)
       .catch(throwLater)
   }
 }

@@ -74,17 +74,33 @@ export function outcomeOf(strategy: PassportActions, req: { next?: unknown }, ad
   }
 }
 
-/** Reports success with a user, after the verify callback where there is one. */
-export function succeed(outcome: Outcome, user: object, info: object, verify?: (done: Done) => unknown): void {
+/** Ends a strategy's own work: with the user and its facts, or with those of the host's verify callback. */
+export function callVerify(
+  outcome: Outcome,
+  verified: Done,
+  user: object,
+  info: object,
+  verify?: (done: Done) => unknown,
+): void {
+  const done: Done = (error, changed, changedInfo = info) => verified(error, changed, changedInfo)
   if (!verify) {
-    outcome.success(user, info)
+    done(null, user)
     return
   }
-  const done: Done = (error, changed, changedInfo = info) => {
-    if (error) outcome.error(error)
-    else if (changed) outcome.success(changed, changedInfo)
-    else outcome.fail(undefined, 401)
-  }
-  const verified = async () => verify(done)
-  verified().catch(outcome.thrown).catch(throwLater)
+  const called = async () => verify(done)
+  called().catch(outcome.thrown).catch(throwLater)
+}
+
+/** The class of another package's strategy. `authenticate` reads a view of the request, without its query. */
+export type ParentOf<Verify> = new (
+  options: object,
+  verify: Verify,
+) => {
+  readonly name: string
+  authenticate(this: PassportActions, view: object): void
+}
+
+/** Returns an heir of a strategy with these actions, for the parent's `authenticate`. */
+export function withActions(strategy: object, { success, fail, pass, error }: PassportActions): PassportActions {
+  return Object.assign(Object.create(strategy), { success, fail, pass, error })
 }

@@ -1,21 +1,33 @@
 import type { Credentials } from '../../accounts/login.js'
 import { AuthError } from '../../shared/errors.js'
 import { isPlainObject } from '../../shared/options.js'
+import { own } from '../../shared/values.js'
+
+/** The names of the members that hold the credentials in a request body. */
+export type FieldNames = Readonly<Record<keyof Credentials, string>>
+
+export const FIELDS: FieldNames = { email: 'email', password: 'password' }
+
+/** The most characters of credentials: as many as the longest request body has bytes. */
+export const LONGEST_CREDENTIALS = 1_048_576
 
 /**
  * Reads the credentials from a parsed body. Other members are ignored.
  * @param limit the longest body, in bytes; the host's own parser may have read a longer one
  * @throws AuthError `invalid_body` or `body_too_large`
  */
-export function credentialsIn(body: unknown, limit: number): Credentials {
-  const credentials = { email: member(body, 'email'), password: member(body, 'password') }
-  if (credentials.email.length + credentials.password.length > limit) throw new AuthError('body_too_large')
-  return credentials
+export function credentialsIn(body: unknown, limit: number, fields = FIELDS): Credentials {
+  const [email, password] = [fields.email, fields.password].map((name) => textIn(body, name))
+  if (email === undefined || password === undefined) {
+    const message = `The request body must hold "${fields.email}" and "${fields.password}", each once and each a string.`
+    throw new AuthError('invalid_body', { message })
+  }
+  if (email.length + password.length > limit) throw new AuthError('body_too_large')
+  return { email, password }
 }
 
-function member(body: unknown, name: string): string {
-  const value = isPlainObject(body) && Object.hasOwn(body, name) ? body[name] : undefined
-  // Encoding turns every lone surrogate into U+FFFD, so different passwords would become one password.
-  if (typeof value !== 'string' || !value.isWellFormed()) throw new AuthError('invalid_body')
-  return value
+/** Returns an own text of a body. Encoding turns every lone surrogate into U+FFFD, so different passwords would become one password. */
+function textIn(body: unknown, name: string): string | undefined {
+  const value = isPlainObject(body) ? own(body, name) : undefined
+  return typeof value === 'string' && value.isWellFormed() ? value : undefined
 }

@@ -1,33 +1,30 @@
-import { type AccountLookup, type AccountStore, storeOf } from '../../accounts/account.js'
-import { createPasswords, type Passwords } from '../../accounts/passwords/passwords.js'
-import { createThrottle, type Throttle } from '../../accounts/throttle/throttle.js'
+import type { Request } from 'express'
+import { type Emit, emitter } from '../../shared/events.js'
+import { misuse } from '../../shared/misuse.js'
 import {
-  bool,
+  aliasesOf,
   type Check,
+  type Checked,
+  type Clock,
+  func,
   InvalidOption,
   isPlainObject,
+  named,
   optional,
   readOptions,
   withMethods,
 } from '../../shared/options.js'
 import type { TokenIssuer } from '../../tokens/tokens.js'
 import { bytes } from '../on-first-use.cjs'
-import { ENDPOINTS } from '../shared/answers.js'
-import { type HostOptions, hostSchema, namedElsewhere } from '../shared/host-options.js'
+import { ENDPOINTS, tokenResult } from '../shared/answers.js'
+import { type HostOptions, hostSchema } from '../shared/host-options.js'
 import { plainPath } from '../shared/mount-path.js'
+import { FIELDS, type FieldNames, LONGEST_CREDENTIALS } from './credentials.js'
+import { doorOf, type Login, type LoginDoor, loginOf } from './login.js'
+import { type LoginOptions, loginAliases, loginSchema, settingsOf } from './login-options.js'
 
-/** The options of `tokenRouter`. */
-export interface TokenRouterOptions extends HostOptions {
-  /** Issues the tokens: the result of `createTokenIssuer`. */
-  tokens: TokenIssuer
-  /** Finds an account by its e-mail address: a function, or a store. */
-  accounts: AccountLookup | AccountStore
-  /** The path of the endpoint below the router's mount point, without patterns. Default `/api/v2013/authentication/token`. */
-  path?: string | undefined
-  /** Checks passwords. Default: `createPasswords()`. */
-  passwords?: Passwords | undefined
-  /** The failed-login limits. Default: `createThrottle()`, in this process's memory. `false` turns them off. */
-  throttle?: Throttle | false | undefined
+/** How a request's credentials are read. */
+export interface CredentialsOptions {
   /** The longest request body: a number of bytes, or a string like `'10kb'`. Default 10 kB, at most 1 MB. A longer body causes a `413`. */
   bodyLimit?: number | string | undefined
   /**
@@ -35,37 +32,50 @@ export interface TokenRouterOptions extends HostOptions {
    * page could send them. JSON needs the host's CORS settings instead. Default none.
    */
   allowedOrigins?: readonly string[] | undefined
-  /** Adds the e-mail address, as the client sent it, to the events of logins. It is personal data. Default false. */
-  emailInEvents?: boolean | undefined
+  /** The names of the members of a request body that hold the credentials. Default `{ email: 'email', password: 'password' }`. */
+  fields?: Partial<FieldNames> | undefined
 }
+
+/** The facts of an issued token for the option `respond`. */
+export interface IssuedResponse {
+  /** The token's text. */
+  token: string
+  /** The token's own `exp`, to the second. */
+  expiresAt: Date
+  /** The account without its password hash. */
+  account: object
+  /** The request. */
+  req: Request
+}
+
+/** How a login checks credentials: the options of `createLogin`, or its result. */
+export interface LoginChoice extends Partial<Omit<LoginOptions, 'clock'>> {
+  /**
+   * Authenticates the credentials: the result of `createLogin`, or a function around it. Pass either `logIn`, or `accounts`, `passwords`
+   * and `throttle`. Default: a login with these options.
+   */
+  logIn?: Login | undefined
+}
+
+/** The options of `tokenRouter`. Exactly one of `accounts` and `logIn` is required. */
+export interface TokenRouterOptions extends HostOptions, CredentialsOptions, LoginChoice {
+  /** Issues the tokens: the result of `createTokenIssuer`. */
+  tokens: TokenIssuer
+  /** The path of the endpoint below the router's mount point, without patterns. Default `/api/v2013/authentication/token`. */
+  path?: string | undefined
+  /**
+   * Returns the JSON object of the response, for clients that cannot be changed. The status stays 200, and the headers stay. Default:
+   * `authenticationToken` and `expiration`.
+   */
+  respond?: ((issued: IssuedResponse) => object | Promise<object>) | undefined
+}
+
+/** The options of `LoginStrategy`. Exactly one of `accounts` and `logIn` is required. */
+export interface LoginStrategyOptions extends CredentialsOptions, LoginChoice {}
 
 const tokenIssuer = withMethods<TokenIssuer>('what createTokenIssuer() returned', ['issue', 'now'], (value) =>
   isPlainObject(value) && 'verify' in value ? 'A verifier issues no tokens' : '',
 )
-
-const accountsOption: Check<AccountStore> = (value) => {
-  if (typeof value !== 'function' && !(isPlainObject(value) && typeof value['findByEmail'] === 'function')) {
-    throw new InvalidOption('a function (email) => account, or a store with "findByEmail"')
-  }
-  return storeOf(value as AccountLookup | AccountStore)
-}
-
-const PASSWORDS = ['what createPasswords() returned', 'Pass hashers to createPasswords({ hashers: [...] })'] as const
-const passwordsObject = withMethods<Passwords>(PASSWORDS[0], ['verify', 'hash'], () => PASSWORDS[1])
-const passwordsOption: Check<Passwords> = (value) => {
-  const passwords = passwordsObject(value)
-  if ('accepts' in passwords) throw new InvalidOption(...PASSWORDS)
-  return passwords
-}
-
-const throttleObject = withMethods<Throttle>(
-  'what createThrottle() returned, or false',
-  ['spend'],
-  () => 'Pass the object to createThrottle() first',
-)
-const throttleOption: Check<Throttle | false> = (value) => value !== false && throttleObject(value)
-
-const MAX_BODY = 1_048_576
 
 /** Narrower than bytes().parse(), which reads '10 kilobytes' as ten bytes. */
 const BYTE_SIZE = /^\d+(\.\d+)? ?([km]?b)?$/i
@@ -73,7 +83,7 @@ const BYTE_SIZE = /^\d+(\.\d+)? ?([km]?b)?$/i
 const byteSize: Check<number> = (value) => {
   const readable = typeof value === 'number' || (typeof value === 'string' && BYTE_SIZE.test(value))
   const size = readable ? Number(bytes().parse(value as number | string)) : 0
-  if (!Number.isInteger(size) || size < 1 || size > MAX_BODY) {
+  if (!Number.isInteger(size) || size < 1 || size > LONGEST_CREDENTIALS) {
     throw new InvalidOption("a number of bytes or a string like '10kb', from 1 byte to 1 MB")
   }
   return size
@@ -92,57 +102,85 @@ const originList: Check<ReadonlySet<string>> = (value) => {
   throw new InvalidOption("an array of origins, like ['https://app.example.com']", hint)
 }
 
-const schema = {
-  tokens: tokenIssuer,
-  accounts: accountsOption,
-  path: optional(plainPath, ENDPOINTS.token.path),
-  passwords: optional(passwordsOption),
-  throttle: optional(throttleOption),
+const fieldNames: Check<FieldNames> = (value) => {
+  const names = { ...FIELDS, ...(isPlainObject(value) ? value : {}) }
+  const isValid = isPlainObject(value) && Object.keys(names).length === 2 && Object.values(names).every(isName)
+  if (!isValid || names.email === names.password) {
+    throw new InvalidOption("an object with the names of two members, like { email: 'username' }")
+  }
+  return names
+}
+
+const isName = (value: unknown) => typeof value === 'string' && value !== ''
+
+/** The two members of the specification. */
+const specified = ({ token, expiresAt }: IssuedResponse) => tokenResult(token, expiresAt)
+
+const credentialsSchema = {
   bodyLimit: optional(byteSize, 10_240),
   allowedOrigins: optional(originList, new Set<string>()),
-  emailInEvents: optional(bool, false),
+  fields: optional(fieldNames, FIELDS),
+}
+
+const choiceSchema = {
+  accounts: (value: unknown) => value,
+  passwords: loginSchema.passwords,
+  throttle: loginSchema.throttle,
+  emailInEvents: loginSchema.emailInEvents,
+  logIn: optional(func<Login>('a function, as createLogin() returns')),
+}
+
+const schema = {
+  tokens: tokenIssuer,
+  path: optional(plainPath, ENDPOINTS.token.path),
+  respond: optional(func<NonNullable<TokenRouterOptions['respond']>>('a function'), specified),
+  ...credentialsSchema,
+  ...choiceSchema,
   ...hostSchema,
 }
 
-const aliases = namedElsewhere({
-  tokens: ['issuer', 'tokenIssuer'],
-  accounts: ['account', 'findAccount', 'findByEmail', 'store', 'users'],
-  path: ['url'],
-  passwords: ['hashers'],
-  throttle: ['limiter', 'rateLimit'],
-  bodyLimit: ['limit'],
-  allowedOrigins: ['origins', 'origin', 'cors'],
+const aliases = aliasesOf({
+  ...loginAliases,
+  tokens: 'issuer tokenIssuer',
+  path: 'url',
+  logIn: 'login authenticate',
+  bodyLimit: 'limit',
+  allowedOrigins: 'origins origin cors',
+  fields: 'usernameField passwordField',
+  respond: 'response serialize',
 })
-
-/**
- * The options of `LoginStrategy`: those of `tokenRouter` without `path` and `forwardErrors`, because Passport has its own routes and
- * error handling.
- */
-export type LoginStrategyOptions = Omit<TokenRouterOptions, 'path' | 'forwardErrors'>
-
-const { path: _, forwardErrors: __, ...strategySchema } = schema
-
-/**
- * Reads the options of `LoginStrategy`.
- * @throws TypeError naming the option that is not valid
- */
-export function readLoginOptions(caller: string, options: LoginStrategyOptions) {
-  return withDefaults(
-    readOptions<LoginStrategyOptions, typeof strategySchema>(caller, options, strategySchema, aliases),
-  )
-}
-
-export type LoginSettings = ReturnType<typeof readLoginOptions>
 
 /**
  * Reads the options of `tokenRouter`.
  * @throws TypeError naming the option that is not valid
  */
 export function readTokenRouterOptions(options: TokenRouterOptions) {
-  return withDefaults(readOptions<TokenRouterOptions, typeof schema>('tokenRouter', options, schema, aliases))
+  const read = readOptions<TokenRouterOptions, typeof schema>('tokenRouter', options, schema, aliases)
+  return { ...read, ...doorIn('tokenRouter', read, () => read.tokens.now()) }
 }
 
-function withDefaults<T extends { passwords: Passwords | undefined; throttle: Throttle | false | undefined }>(read: T) {
-  const { passwords = createPasswords(), throttle = createThrottle() } = read
-  return { ...read, passwords, throttle: throttle || undefined }
+const { timeout, onEvent } = hostSchema
+const strategySchema = { ...credentialsSchema, ...choiceSchema, timeout, onEvent }
+
+/**
+ * Reads the options of `LoginStrategy`.
+ * @throws TypeError naming the option that is not valid
+ */
+export function readLoginStrategyOptions(options: LoginStrategyOptions) {
+  const caller = 'LoginStrategy'
+  const read = readOptions<LoginStrategyOptions, typeof strategySchema>(caller, options, strategySchema, aliases)
+  return { ...read, ...doorIn(caller, read, Date.now) }
+}
+
+/** Returns the login of the options, and the reporter of their events. A login and its route share an observer that one of them has. */
+function doorIn(caller: string, read: Checked<typeof strategySchema>, clock: Clock): { door: LoginDoor; emit: Emit } {
+  const { logIn } = read
+  const misplaced = logIn && (['accounts', 'passwords', 'throttle'] as const).find((name) => read[name] !== undefined)
+  if (misplaced) throw misuse(`${caller}: option "${misplaced}" belongs to createLogin(), because "logIn" is given`)
+  const own = () => {
+    const accounts = named(`${caller}: option "accounts"`, loginSchema.accounts, read.accounts)
+    return loginOf(settingsOf({ ...read, accounts, clock: () => Number(clock()) }))
+  }
+  const door = doorOf(logIn ?? own())
+  return { door, emit: read.onEvent ? emitter(read.onEvent) : (door.emit ?? emitter()) }
 }

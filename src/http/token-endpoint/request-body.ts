@@ -8,10 +8,17 @@ import type { RequestType } from '../shared/answers.js'
 import { isRepeated } from '../shared/header-lines.js'
 import { assertOwnSite } from './cross-site.js'
 import { parseUniqueJson } from './json.js'
-import type { LoginSettings } from './options.js'
 
 /** A request whose body the host's own parser may have read before us. */
 export type BodyRequest = IncomingMessage & { body?: unknown }
+
+/** What a request body may be. */
+export interface BodyLimits {
+  /** The longest body, in bytes. */
+  bodyLimit: number
+  /** Other origins whose forms are accepted. */
+  allowedOrigins: ReadonlySet<string>
+}
 
 /** A row per request encoding: how its bytes become text, and its text a value. Both throw on malformed input. */
 const ENCODINGS: Readonly<
@@ -32,10 +39,7 @@ export function loadBodyReader(): void {
  * @throws AuthError `unsupported_media_type`, `cross_site_form`, `body_too_large` or `client_closed_request`; the function throws
  * `invalid_body`
  */
-export async function readBody(
-  req: BodyRequest,
-  { bodyLimit, allowedOrigins }: Pick<LoginSettings, 'bodyLimit' | 'allowedOrigins'>,
-): Promise<() => unknown> {
+export async function readBody(req: BodyRequest, { bodyLimit, allowedOrigins }: BodyLimits): Promise<() => unknown> {
   const headers = bare(req.headers)
   const { prepare, parse } = ENCODINGS[encodingOf(req, headers)]
   if (prepare) assertOwnSite(headers, allowedOrigins)

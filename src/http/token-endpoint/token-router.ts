@@ -1,14 +1,19 @@
 import type { NextFunction, Request, Response, Router } from 'express'
 import { AuthError } from '../../shared/errors.js'
 import type { EventSubject } from '../../shared/events.js'
+import { callHost } from '../../shared/host/host-call.js'
+import { describe, isPlainObject } from '../../shared/options.js'
+import { isValidDate, memberOf } from '../../shared/values.js'
 import { warnOnce } from '../../shared/warnings.js'
+import type { IssuedToken } from '../../tokens/jwt/issue-token.js'
 import { express } from '../on-first-use.cjs'
 import { type Answer, refusalAnswer, tokenAnswer, withAllHeaders } from '../shared/answers.js'
 import { hasUnreadBody } from '../shared/close-after-answer.js'
-import { sendAnswer } from '../shared/send-answer.js'
+import { asRefusal, sendAnswer } from '../shared/send-answer.js'
 import { addressOf } from '../shared/source.js'
-import { createLoginSteps } from './login-steps.js'
+import { reportOnce } from './login.js'
 import { readTokenRouterOptions, type TokenRouterOptions } from './options.js'
+import { createCredentialsReader } from './read-credentials.js'
 
 /** Returns whether a proxy seems to be in front of an app that trusts none. */
 const isUntrusted = ({ headers, app }: Request) =>
@@ -21,21 +26,23 @@ const isUntrusted = ({ headers, app }: Request) =>
  */
 export function tokenRouter(options: TokenRouterOptions): Router {
   const settings = readTokenRouterOptions(options)
-  const { tokens, path, bodyLimit, forwardErrors } = settings
-  const steps = createLoginSteps(settings)
+  const { tokens, path, bodyLimit, forwardErrors, respond, timeout, emailInEvents, door, emit } = settings
+  const readCredentials = createCredentialsReader(settings)
 
   async function answerOf(req: Request, subject: EventSubject): Promise<Answer> {
-    const { account, asOf } = await steps.logIn(req, subject)
-    const { id: accountId, scopes, claims, lifetime } = account
-    const permissions = { scopes: scopes ?? [], claims: claims ?? {}, lifetime }
-    const issued = tokens.issue({ accountId, ...permissions, issuedAt: asOf })
-    const answer = tokenAnswer(issued.token, issued.expiresAt)
-    steps.emit(subject, { type: 'token.issued', accountId, tokenId: issued.id, expiresAt: issued.expiresAt })
+    const credentials = await readCredentials(req)
+    if (emailInEvents) subject.email = credentials.email
+    const { account, subject: owner } = await door.logIn(credentials, req, emit, subject)
+    const { token, expiresAt, id: tokenId } = readIssued(await tokens.issue(owner))
+    const write = async () => textOf(await respond({ token, expiresAt, account, req }))
+    const answer = tokenAnswer(await callHost('internal', write, { timeout }))
+    emit(subject, { type: 'token.issued', accountId: owner.accountId, tokenId, expiresAt })
     return answer
   }
 
   function refuse(thrown: unknown, subject: EventSubject, req: Request, res: Response, next: NextFunction): void {
-    const error = steps.refuse(thrown, subject)
+    const error = asRefusal('token', thrown)
+    reportOnce(emit, subject, error)
     const closes = hasUnreadBody(req, bodyLimit)
     if (forwardErrors === 'all') next(withAllHeaders('token', error, closes))
     else if (forwardErrors && error.code === 'unavailable') next(error)
@@ -58,4 +65,22 @@ export function tokenRouter(options: TokenRouterOptions): Router {
     refuse(new AuthError('method_not_allowed'), { address: addressOf(req) }, req, res, next)
   })
   return router
+}
+
+/** @throws TypeError when an issuer of the host did not return what `issue` returns */
+function readIssued(issued: unknown): IssuedToken {
+  const [token, expiresAt, id] = ['token', 'expiresAt', 'id'].map((name) =>
+    isPlainObject(issued) ? memberOf(issued, name) : undefined,
+  )
+  if (typeof token !== 'string' || !isValidDate(expiresAt) || typeof id !== 'string') {
+    throw new TypeError('tokens.issue() must return { token, expiresAt, id }: a text, a Date and a text')
+  }
+  return { token, expiresAt, id }
+}
+
+/** @throws TypeError when `respond` did not return an object */
+function textOf(body: unknown): string {
+  const text = isPlainObject(body) ? JSON.stringify(body) : undefined
+  if (!text?.startsWith('{')) throw new TypeError(`respond must return an object, but returned ${describe(body)}`)
+  return text
 }

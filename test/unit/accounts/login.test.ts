@@ -10,7 +10,7 @@ import {
   type Throttle,
 } from 'express-token-endpoint'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { createLogin as createLoginOf, type LoginContext } from '../../../src/accounts/login.js'
+import { createAuthentication, type LoginContext } from '../../../src/accounts/login.js'
 import type { PasswordsSlot } from '../../../src/accounts/passwords/passwords.js'
 import type { Attempt } from '../../../src/accounts/throttle/attempt.js'
 import { settled } from '../../support/concurrency.js'
@@ -34,14 +34,14 @@ const context = (
 /** Returns the account that the login returns: a copy of the members of an `Account`. */
 const accountOf = ({ email: _, ...account }: MemoryAccount) => account
 
-type LoginParts = Parameters<typeof createLoginOf>[0]
+type LoginParts = Parameters<typeof createAuthentication>[0]
 
 const withDefaults = (parts: Partial<LoginParts>): LoginParts => ({
   store: makeStore(),
   passwords: fastPasswords(),
   throttle: undefined,
   timeout: 60_000,
-  clock: { now: () => new Date() },
+  clock: Date.now,
   ...parts,
 })
 
@@ -49,7 +49,7 @@ const withDefaults = (parts: Partial<LoginParts>): LoginParts => ({
 const createLogin =
   (parts: Partial<LoginParts>) =>
   (credentials = CREDENTIALS, from = context()) =>
-    createLoginOf(withDefaults(parts))(credentials, from).then(({ account }) => account)
+    createAuthentication(withDefaults(parts))(credentials, from).then(({ account }) => account)
 
 /** Returns passwords without a queue, like an object of a host. */
 function bare({ hash, verify, needsRehash }: Required<Passwords> = fastPasswords()): Passwords {
@@ -111,7 +111,7 @@ describe('a good login', () => {
       return alice
     }
     const parts = withDefaults({ store: { findByEmail } })
-    const login = createLoginOf({ ...parts, clock: { now: () => now } })
+    const login = createAuthentication({ ...parts, clock: () => now })
     expect((await login(CREDENTIALS, context())).asOf).toEqual(new Date(1000))
   })
 
@@ -536,7 +536,7 @@ describe('the attempt of a login', () => {
 describe('checkAddress', () => {
   it('refuses a client whose address has reached its limit, without waiting', async () => {
     const throttle = createThrottle({ budgets: { address: { points: 1, duration: '1h' } } })
-    const { checkAddress } = createLoginOf(withDefaults({ throttle }))
+    const { checkAddress } = createAuthentication(withDefaults({ throttle }))
     checkAddress('192.0.2.1')
     await (await throttle.spend(alice.email, '192.0.2.1', () => {})).failed?.()
     expect(() => checkAddress('192.0.2.1')).toThrow(expect.objectContaining({ limit: 'address' }))
@@ -545,9 +545,9 @@ describe('checkAddress', () => {
 
   it('waits for a throttle of the host, whose failure is no refusal', async () => {
     const checkOf = (checkAddress: () => Promise<never>) =>
-      createLoginOf(withDefaults({ throttle: { spend: () => expect.fail('spend'), checkAddress } })).checkAddress(
-        '192.0.2.1',
-      )
+      createAuthentication(
+        withDefaults({ throttle: { spend: () => expect.fail('spend'), checkAddress } }),
+      ).checkAddress('192.0.2.1')
     const refusal = new AuthError('too_many_attempts')
     await expect(checkOf(() => Promise.reject(refusal))).rejects.toBe(refusal)
     const failing = checkOf(() => Promise.reject(new Error('down')))
@@ -556,7 +556,7 @@ describe('checkAddress', () => {
 
   it('refuses nobody without a throttle, or with one that cannot tell', () => {
     for (const throttle of [undefined, { spend: () => expect.fail('spend') }]) {
-      createLoginOf(withDefaults({ throttle })).checkAddress('192.0.2.1')
+      createAuthentication(withDefaults({ throttle })).checkAddress('192.0.2.1')
     }
   })
 })

@@ -4,6 +4,7 @@ import {
   keysAnswer,
   refusalAnswer,
   tokenAnswer,
+  tokenResult,
   withAllHeaders,
 } from '../../../../src/http/shared/answers.js'
 import { AuthError } from '../../../../src/shared/errors.js'
@@ -20,7 +21,7 @@ it('has the token call and the key set at their documented paths and methods', (
 })
 
 it('responds to a login with two members, and keeps them out of caches', () => {
-  expect(tokenAnswer('a.b.c', new Date('2030-01-01'))).toEqual({
+  expect(tokenAnswer(JSON.stringify(tokenResult('a.b.c', new Date('2030-01-01'))))).toEqual({
     status: 200,
     headers: { ...NO_STORE, 'Content-Type': 'application/json; charset=utf-8' },
     body: '{"authenticationToken":"a.b.c","expiration":"2030-01-01T00:00:00.000Z"}',

@@ -211,16 +211,17 @@ describe('BearerStrategy', () => {
 })
 
 describe('LoginStrategy', () => {
-  const options = { tokens, accounts, passwords, throttle: false as const }
+  const options = { accounts, passwords, throttle: false as const }
   const logIn = (app: Express, body: object = { email: alice.email, password: PASSWORD }) =>
     request(app).post('/').send(body)
 
-  it('sets req.user to the account without its password hash, and req.authInfo.asOf', async () => {
+  it('sets req.user to the account without its password hash, and req.authInfo.subject to what issue needs', async () => {
     const { body, status } = await logIn(appOf(new LoginStrategy(options)))
     expect(status).toBe(200)
     expect(body.user).toMatchObject({ id: alice.id })
     expect(body.user).not.toHaveProperty('passwordHash')
-    expect(new Date(body.info.asOf).getTime()).toBeGreaterThan(0)
+    expect(body.info.subject).toMatchObject({ accountId: alice.id, scopes: alice.scopes })
+    expect(new Date(body.info.subject.issuedAt).getTime()).toBeGreaterThan(0)
   })
 
   it('fails with 403 for invalid credentials and with 400 for a malformed body', async () => {
@@ -271,7 +272,7 @@ describe('LoginStrategy', () => {
   })
 
   it('takes the options of tokenRouter, and names itself in its errors', () => {
-    expectMisuse(() => new LoginStrategy({ tokens } as never), 'LoginStrategy: option "accounts" must be')
+    expectMisuse(() => new LoginStrategy({} as never), 'LoginStrategy: option "accounts" must be')
     expectMisuse(() => new LoginStrategy({ ...options, path: '/x' } as never), 'LoginStrategy: unknown option "path"')
   })
 })
@@ -296,7 +297,7 @@ describe('a custom callback that throws', () => {
     ['BearerStrategy, with a valid token', () => new BearerStrategy({ tokens }), bearerOf()],
     ['BearerStrategy, with an async verify', () => new BearerStrategy({ tokens }, verify), bearerOf()],
     ['BearerStrategy, with a verify that takes time', later, bearerOf()],
-    ['LoginStrategy', () => new LoginStrategy({ tokens, accounts, passwords, throttle: false }), undefined],
+    ['LoginStrategy', () => new LoginStrategy({ accounts, passwords, throttle: false }), undefined],
   ]
 
   describe.each(EXPRESS)('on %s', (_express, version) => {
@@ -346,7 +347,7 @@ describe('in Nest', () => {
     }
     class Login extends PassportStrategy(LoginStrategy, 'nest-login') {
       constructor() {
-        super({ tokens, accounts, passwords, throttle: false })
+        super({ accounts, passwords, throttle: false })
       }
       async validate(user: { id: string }) {
         return { validated: user.id }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ErrorRequestHandler, Request, RequestHandler } from 'express'
+import type { AccountLookup, AccountStore } from 'express-token-endpoint'
 import request from 'supertest'
 import { describe, expect, it, vi } from 'vitest'
 import {
@@ -219,7 +220,7 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
         return this.#accounts.findByEmail(email)
       }
     }
-    it.each<[string, Options['accounts']]>([
+    it.each<[string, AccountLookup | AccountStore]>([
       ['a function', known],
       ['an async function', async (email) => known(email) ?? undefined],
       ['a store', { findByEmail: known }],

@@ -1,0 +1,39 @@
+import type { ErrorRequestHandler } from 'express'
+import { isAuthError } from '../shared/errors.js'
+import { optional, readOptions, text } from '../shared/options.js'
+import { REFUSALS } from '../shared/refusals.js'
+import { own } from '../shared/values.js'
+import { type HeaderName, refusalAnswer } from './shared/answers.js'
+import { sendAnswer } from './shared/send-answer.js'
+
+/** The options of `authErrors`. */
+export interface AuthErrorsOptions {
+  /** The `realm` of challenges (RFC 9110 section 11.5), usually the issuer. Default: that of the guard that refused, or an empty realm. */
+  realm?: string | undefined
+}
+
+const schema = { realm: optional(text('a non-empty string'), '') }
+
+/** The headers that a guard or a router knows better: a guard has its realm. */
+const OWN_HEADERS: readonly HeaderName[] = ['Allow', 'Retry-After', 'WWW-Authenticate']
+
+/**
+ * Creates an Express error handler that sends an `AuthError` as the routers and the guard do: its status, its headers and problem details
+ * (RFC 9457). Use it after routes of your own that call `logIn`, `issue`, `verify` or `authenticate`, and with `forwardErrors`. Passes
+ * every other error on.
+ * @throws TypeError naming the option that is not valid
+ */
+export function authErrors(options?: AuthErrorsOptions): ErrorRequestHandler {
+  const { realm } = readOptions<AuthErrorsOptions, typeof schema>('authErrors', options, schema)
+  return function sendAuthError(error, _req, res, next) {
+    if (!isAuthError(error) || res.headersSent) {
+      next(error)
+      return
+    }
+    const { headers, ...answer } = refusalAnswer(REFUSALS[error.code].by[0], error, realm)
+    const known = OWN_HEADERS.map((name) => [name, own(error.headers, name) ?? own(headers, name)] as const)
+    const sent = known.filter(([, value]) => value !== undefined)
+    const closes = own(error.headers, 'Connection') === 'close'
+    sendAnswer(res, { ...answer, headers: { ...headers, ...Object.fromEntries(sent) } }, closes)
+  }
+}

@@ -1,0 +1,90 @@
+import { type AccountLookup, type AccountStore, storeOf } from '../../accounts/account.js'
+import { createPasswords, type Passwords } from '../../accounts/passwords/passwords.js'
+import { createThrottle, type Throttle } from '../../accounts/throttle/throttle.js'
+import {
+  aliasesOf,
+  bool,
+  type Check,
+  type Checked,
+  type Clock,
+  clockOption,
+  InvalidOption,
+  isPlainObject,
+  optional,
+  readOptions,
+  withMethods,
+} from '../../shared/options.js'
+import { type HostOptions, hostSchema } from '../shared/host-options.js'
+
+/** The options of `createLogin`. */
+export interface LoginOptions extends Pick<HostOptions, 'timeout' | 'onEvent'> {
+  /** Finds an account by its e-mail address: a function, or a store. */
+  accounts: AccountLookup | AccountStore
+  /** Checks passwords. Default: `createPasswords()`. */
+  passwords?: Passwords | undefined
+  /** The failed-login limits. Default: `createThrottle()`, in this process's memory. `false` turns them off. */
+  throttle?: Throttle | false | undefined
+  /** Adds the e-mail address, as the client sent it, to the events of logins. It is personal data. Default false. */
+  emailInEvents?: boolean | undefined
+  /** The current time, for tests. Default: `Date.now`. */
+  clock?: Clock | undefined
+}
+
+const accountsOption: Check<AccountStore> = (value) => {
+  if (typeof value !== 'function' && !(isPlainObject(value) && typeof value['findByEmail'] === 'function')) {
+    throw new InvalidOption('a function (email) => account, or a store with "findByEmail"')
+  }
+  return storeOf(value as AccountLookup | AccountStore)
+}
+
+const PASSWORDS = ['what createPasswords() returned', 'Pass hashers to createPasswords({ hashers: [...] })'] as const
+const passwordsObject = withMethods<Passwords>(PASSWORDS[0], ['verify', 'hash'], () => PASSWORDS[1])
+const passwordsOption: Check<Passwords> = (value) => {
+  const passwords = passwordsObject(value)
+  if ('accepts' in passwords) throw new InvalidOption(...PASSWORDS)
+  return passwords
+}
+
+const throttleObject = withMethods<Throttle>(
+  'what createThrottle() returned, or false',
+  ['spend'],
+  () => 'Pass the object to createThrottle() first',
+)
+const throttleOption: Check<Throttle | false> = (value) => value !== false && throttleObject(value)
+
+export const loginSchema = {
+  accounts: accountsOption,
+  passwords: optional(passwordsOption),
+  throttle: optional(throttleOption),
+  timeout: hostSchema.timeout,
+  onEvent: hostSchema.onEvent,
+  emailInEvents: optional(bool, false),
+  clock: clockOption,
+}
+
+/** Names of these options in other packages. */
+export const loginAliases = {
+  accounts: 'account findAccount findByEmail store users',
+  passwords: 'hashers',
+  throttle: 'limiter rateLimit',
+}
+
+/**
+ * Reads the options of `createLogin`.
+ * @throws TypeError naming the option that is not valid
+ */
+export function readLoginOptions(options: LoginOptions): LoginSettings {
+  const aliases = aliasesOf(loginAliases)
+  return settingsOf(readOptions<LoginOptions, typeof loginSchema>('createLogin', options, loginSchema, aliases))
+}
+
+/** Creates the defaults, which cost memory. */
+export function settingsOf(read: Checked<typeof loginSchema>): LoginSettings {
+  const { passwords = createPasswords(), throttle = createThrottle() } = read
+  return { ...read, passwords, throttle: throttle || undefined }
+}
+
+export interface LoginSettings extends Checked<Omit<typeof loginSchema, 'passwords' | 'throttle'>> {
+  passwords: Passwords
+  throttle: Throttle | undefined
+}

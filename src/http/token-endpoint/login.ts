@@ -1,0 +1,167 @@
+import type { IncomingMessage } from 'node:http'
+import { type Credentials, createAuthentication, type LoggedIn, type LoginContext } from '../../accounts/login.js'
+import { clientNetwork } from '../../accounts/throttle/client-network.js'
+import { brand, brandOf } from '../../shared/brand.js'
+import type { AuthError } from '../../shared/errors.js'
+import { type Emit, type EventSubject, emitter, refusalEvent } from '../../shared/events.js'
+import { describe, isPlainObject, must, optional, readOptions, text } from '../../shared/options.js'
+import { LOGIN, tracePromise } from '../../shared/tracing.js'
+import { memberOf } from '../../shared/values.js'
+import type { TokenSubject } from '../../tokens/jwt/issue-token.js'
+import { disconnectSignal, NEVER } from '../shared/disconnect-signal.js'
+import { toRequestUser } from '../shared/request-user.js'
+import { asRefusal } from '../shared/send-answer.js'
+import { addressOf, sourceOf } from '../shared/source.js'
+import { credentialsIn, LONGEST_CREDENTIALS } from './credentials.js'
+import { type LoginOptions, type LoginSettings, readLoginOptions } from './login-options.js'
+
+/** The client that signs in, where there is no request. */
+export interface LoginOrigin {
+  /** The client's address, for the failed-login limits. All logins without an address count as one client network. */
+  address?: string | undefined
+  /** Aborts when the client has disconnected. The login then ends with `client_closed_request`. Default: never. */
+  signal?: AbortSignal | undefined
+}
+
+/** A successful login: who signed in, and what `issue` needs. */
+export interface LoginResult {
+  /** The account without its password hash. */
+  account: object
+  /** The account's id, scopes, claims and lifetime, and the time just before the account was looked up. */
+  subject: TokenSubject
+}
+
+/**
+ * Authenticates credentials. Returned by `createLogin`.
+ * @param credentials the e-mail address and the password, as the client sent them. Other members are ignored
+ * @param origin the request, or the client's address. Default: a client without an address
+ * @throws AuthError `invalid_body` when the credentials are not two texts; `invalid_credentials`, `too_many_attempts`, `overloaded`,
+ * `client_closed_request`, or `unavailable` when a dependency fails
+ */
+export type Login = (credentials: Credentials, origin?: IncomingMessage | LoginOrigin) => Promise<LoginResult>
+
+/**
+ * Creates the login as a function, for routes of your own: a second factor, GraphQL, a WebSocket. `tokenRouter({ tokens, logIn })` calls
+ * the same function, so all of them share the failed-login limits and the queue.
+ * @throws TypeError naming the option that is not valid
+ */
+export function createLogin(options: LoginOptions): Login {
+  return loginOf(readLoginOptions(options))
+}
+
+/** A login as the routes of this package call it. */
+export interface LoginDoor {
+  /** Reports to the observer of the login. Undefined when it has none. */
+  emit: Emit | undefined
+  /** Refuses a client whose address is known to have reached its limit. */
+  checkAddress(address: string | undefined): Promise<unknown> | undefined
+  /**
+   * @param emit reports refusals, and failures of dependencies that do not end the login
+   * @param subject the client of these events
+   */
+  logIn(credentials: Credentials, req: IncomingMessage, emit: Emit, subject: EventSubject): Promise<LoginResult>
+}
+
+export function loginOf(settings: LoginSettings): Login {
+  const { accounts: store, onEvent, emailInEvents } = settings
+  const authenticate = createAuthentication({ ...settings, store })
+  const emit = onEvent && emitter(onEvent)
+  const warn = emitter()
+
+  async function logIn(
+    given: unknown,
+    origin: Origin,
+    observer: Emit | undefined,
+    subject: EventSubject = { address: origin.address },
+  ): Promise<LoginResult> {
+    const dependencyFailed: LoginContext['dependencyFailed'] = (dependency, error) =>
+      (observer ?? warn)(subject, { type: 'dependency.failed', dependency, refused: false, error })
+    const run = async () => {
+      const credentials = credentialsIn(given, LONGEST_CREDENTIALS)
+      if (emailInEvents) subject.email = credentials.email
+      return resultOf(await authenticate(credentials, { ...origin, dependencyFailed }))
+    }
+    try {
+      return await tracePromise(LOGIN, run, {}, (result) => ({ accountId: result.subject.accountId }))
+    } catch (thrown) {
+      const error = asRefusal('token', thrown)
+      if (observer) reportOnce(observer, subject, error)
+      else warn(subject, refusalEvent('token', error))
+      throw error
+    }
+  }
+
+  const door: LoginDoor = {
+    emit,
+    checkAddress: authenticate.checkAddress,
+    logIn: (credentials, req, observer, subject) => logIn(credentials, originOfRequest(req), emit ?? observer, subject),
+  }
+  const login: Login = async (credentials, origin) => logIn(credentials, originOf(origin), emit)
+  return brand('Login', login, door)
+}
+
+/** Returns how to call a login: one of this package, or a function of the host around it. */
+export function doorOf(login: Login): LoginDoor {
+  const door = brandOf('Login', login) as LoginDoor | undefined
+  return (
+    door ?? {
+      emit: undefined,
+      checkAddress: () => undefined,
+      logIn: async (credentials, req) => readResult(await login(credentials, req)),
+    }
+  )
+}
+
+/** Refusals that an observer of the host has received. */
+const reported = new WeakSet<AuthError>()
+
+/** Reports a refusal once: a login, and the route that calls it, may both have an observer. */
+export function reportOnce(emit: Emit, subject: EventSubject, error: AuthError): void {
+  if (reported.has(error)) return
+  reported.add(error)
+  emit(subject, refusalEvent('token', error))
+}
+
+function resultOf({ asOf, ...found }: LoggedIn): LoginResult {
+  const { id: accountId, scopes = [], claims = {}, lifetime } = found.account
+  const subject = { accountId, scopes: scopes ?? [], claims: claims ?? {}, lifetime, issuedAt: asOf }
+  return { account: toRequestUser(found), subject }
+}
+
+/** @throws TypeError when a function of the host did not return what a login returns */
+function readResult(result: unknown): LoginResult {
+  const [account, subject] = isPlainObject(result) ? [memberOf(result, 'account'), memberOf(result, 'subject')] : []
+  if (!isPlainObject(account) || !isPlainObject(subject)) {
+    throw new TypeError(
+      `logIn: must return { account, subject }, as createLogin() does, but returned ${describe(result)}`,
+    )
+  }
+  return { account, subject: subject as unknown as TokenSubject }
+}
+
+type Origin = Omit<LoginContext, 'dependencyFailed'>
+
+const isSignal = (value: unknown) => isPlainObject(value) && typeof value['aborted'] === 'boolean'
+
+const originSchema = {
+  address: optional(text('the address of a client')),
+  signal: optional(must<AbortSignal>('an AbortSignal', isSignal), NEVER),
+}
+
+const isRequest = (origin: object): origin is IncomingMessage => isPlainObject(memberOf(origin, 'headers'))
+
+function originOf(origin: IncomingMessage | LoginOrigin = {}): Origin {
+  if (isPlainObject(origin) && isRequest(origin)) return originOfRequest(origin)
+  const { address, signal } = readOptions<LoginOrigin, typeof originSchema>(
+    'logIn',
+    origin as LoginOrigin,
+    originSchema,
+  )
+  return { address, signal, source: { network: clientNetwork(address), connection: undefined } }
+}
+
+const originOfRequest = (req: IncomingMessage): Origin => ({
+  address: addressOf(req),
+  source: sourceOf(req),
+  signal: disconnectSignal(req.socket),
+})

@@ -1,0 +1,31 @@
+import type { Credentials } from '../../accounts/login.js'
+import { TOKEN_CALLS } from '../shared/limits.js'
+import { addressOf, sourceOf } from '../shared/source.js'
+import { createTurnQueue } from '../shared/turn-queue.js'
+import { credentialsIn, type FieldNames } from './credentials.js'
+import type { LoginDoor } from './login.js'
+import { type BodyLimits, type BodyRequest, loadBodyReader, readBody } from './request-body.js'
+
+/** A login waits here before its body is parsed. */
+const waitForTurn = createTurnQueue(TOKEN_CALLS)
+
+interface CredentialsReader extends BodyLimits {
+  fields: FieldNames
+  door: LoginDoor
+}
+
+/**
+ * Creates the reader of a request's credentials. It refuses a client whose address has reached its limit before it reads the body.
+ * @returns a function that rejects with an `AuthError`
+ */
+export function createCredentialsReader({ door, fields, ...limits }: CredentialsReader) {
+  loadBodyReader()
+  return async (req: BodyRequest): Promise<Credentials> => {
+    const source = sourceOf(req)
+    // Nothing is awaited before the body is read, because a listener of the host may already make it flow.
+    const checked = door.checkAddress(addressOf(req))
+    const [parseBody] = await Promise.all([readBody(req, limits), checked])
+    await waitForTurn(() => source)
+    return credentialsIn(parseBody(), limits.bodyLimit, fields)
+  }
+}
