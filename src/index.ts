@@ -60,7 +60,15 @@ export type { AuthErrorCode, Dependency, LimitName, LoginRefusal, TokenRefusal }
 export type { Algorithm, KeyPairAlgorithm, SecretAlgorithm } from './tokens/algorithms/algorithms.js'
 export type { IssuedToken, TokenSubject } from './tokens/jwt/issue-token.js'
 export type { KeyMaterial, SecretMaterial } from './tokens/keys/key-material.js'
-export type { PrivateTokenKey, PublicJwk, PublicTokenKey, SecretTokenKey, TokenKey } from './tokens/keys/key-ring.js'
+export type {
+  HostSign,
+  PrivateTokenKey,
+  PublicJwk,
+  PublicTokenKey,
+  RemoteSigningKey,
+  SecretTokenKey,
+  TokenKey,
+} from './tokens/keys/key-ring.js'
 export { type RemoteKeys, remoteKeys } from './tokens/keys/remote-keys.js'
 export type { RemoteKeysOptions } from './tokens/keys/remote-keys-options.js'
 export type { TokenIssuerOptions, TokenVerifierOptions } from './tokens/token-options.js'

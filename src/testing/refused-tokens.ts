@@ -1,5 +1,6 @@
 import type { TokenSubject } from '../tokens/jwt/issue-token.js'
 import { type IssuerSettings, issuerOf, type TokenIssuer } from '../tokens/tokens.js'
+import { issueNow } from './issue-now.js'
 
 /**
  * Functions that make tokens with one fault each. Guards refuse them with `401` and `error="invalid_token"`. The event has the
@@ -39,18 +40,19 @@ export function refusedTokens(
   const foreignKey = like({ issuer, keys: otherKey })
   const otherAudience = like({ audience: `${tokens.audience}/another-audience` })
 
-  const at = (ms: number, subject: TokenSubject) => tokens.issue({ ...subject, issuedAt: new Date(clock() + ms) }).token
+  const at = (ms: number, subject: TokenSubject) =>
+    issueNow(tokens, { ...subject, issuedAt: new Date(clock() + ms) }).token
   const signed = (subject: TokenSubject) => {
-    const { token } = tokens.issue(subject)
+    const { token } = issueNow(tokens, subject)
     const end = token.lastIndexOf('.')
     return { parts: token.slice(0, end), signature: token.slice(end) }
   }
   return {
     expired: (subject) => at(-lifetime - MOST_TOLERANCE, subject),
     notYetValid: (subject) => at(2 * MOST_TOLERANCE, subject),
-    foreign: (subject) => foreign.issue(subject).token,
-    foreignKey: (subject) => foreignKey.issue(subject).token,
-    otherAudience: (subject) => otherAudience.issue(subject).token,
+    foreign: (subject) => issueNow(foreign, subject).token,
+    foreignKey: (subject) => issueNow(foreignKey, subject).token,
+    otherAudience: (subject) => issueNow(otherAudience, subject).token,
     forged: (subject) => signed(subject).parts + signed(subject).signature,
     malformed: (subject) => signed(subject).parts,
   }

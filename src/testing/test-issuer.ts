@@ -6,6 +6,7 @@ import type { IssuedToken, TokenSubject } from '../tokens/jwt/issue-token.js'
 import type { PrivateTokenKey } from '../tokens/keys/key-ring.js'
 import { issuerSchema, type TokenIssuerOptions, tokenAliases } from '../tokens/token-options.js'
 import { issuerOf, type TokenIssuer } from '../tokens/tokens.js'
+import { issueNow } from './issue-now.js'
 import { type RefusedTokens, refusedTokens } from './refused-tokens.js'
 import { type TestClock, testClock } from './test-clock.js'
 import { testsOnly } from './tests-only.js'
@@ -110,7 +111,7 @@ export function createTestIssuer(options?: TestIssuerOptions): TestIssuer {
   const tokens = issuerOf(caller, settings)
 
   function issue(account: TestAccount): TestToken {
-    const issued = tokens.issue(subjectOf(account))
+    const issued = issueNow(tokens, subjectOf(account))
     return { ...issued, headers: headersOf(issued.token) }
   }
 

@@ -1,4 +1,5 @@
 import { brand, brandOf } from '../shared/brand.js'
+import type { IssuedToken, TokenSubject } from './jwt/issue-token.js'
 import type { VerifiedToken } from './verified-token.js'
 
 /** Verifies without waiting. The guard uses it before it waits for `verify`. */
@@ -14,6 +15,8 @@ export interface SyncVerifier {
    * @throws AuthError `invalid_token`
    */
   verifySync(token: string): VerifiedToken | undefined
+  /** Issues a token without waiting, with a key in memory. Undefined for a verifier. */
+  readonly issueNow?: ((subject: TokenSubject) => IssuedToken | Promise<IssuedToken>) | undefined
 }
 
 interface Mark {

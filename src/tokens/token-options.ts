@@ -1,3 +1,4 @@
+import { timeoutOption } from '../shared/host/host-call.js'
 import {
   aliasesOf,
   type Check,
@@ -11,7 +12,7 @@ import {
   tokenAge,
 } from '../shared/options.js'
 import { baseUrl } from '../shared/web-url.js'
-import type { PrivateTokenKey, PublicTokenKey, SecretTokenKey } from './keys/key-ring.js'
+import type { PrivateTokenKey, PublicTokenKey, RemoteSigningKey, SecretTokenKey } from './keys/key-ring.js'
 import type { RemoteKeys } from './keys/remote-keys.js'
 
 /** The options of `createTokenVerifier`. */
@@ -40,11 +41,18 @@ export interface TokenVerifierOptions {
 /** The options of `createTokenIssuer`. */
 export interface TokenIssuerOptions extends Omit<TokenVerifierOptions, 'keys'> {
   /** One key, or a list: all secrets or all key pairs. The first key signs, all keys verify. */
-  keys: SecretTokenKey | PrivateTokenKey | readonly SecretTokenKey[] | readonly (PrivateTokenKey | PublicTokenKey)[]
+  keys:
+    | SecretTokenKey
+    | PrivateTokenKey
+    | RemoteSigningKey
+    | readonly SecretTokenKey[]
+    | readonly (PrivateTokenKey | PublicTokenKey | RemoteSigningKey)[]
   /** The client that tokens are issued to (`client_id`; RFC 9068 section 2.2). A non-empty string. Default: the issuer. */
   clientId?: string | undefined
   /** The lifetime of a token: `exp` minus `iat`. Default one hour; one second to 366 days. */
   lifetime?: Duration | undefined
+  /** The time limit for `sign` of a key. Default 5 s. 1 ms to 1 min. */
+  timeout?: Duration | undefined
 }
 
 const tokenCount = integer(1, 10_000_000, 'a number of tokens, or false')
@@ -63,6 +71,7 @@ export const issuerSchema = {
   ...verifierSchema,
   clientId: optional(text('a non-empty string')),
   lifetime: optional(tokenAge, 3_600_000),
+  timeout: timeoutOption,
 }
 
 /** Names of these options in other packages. */

@@ -3,11 +3,12 @@ import { type Checked, isPlainObject, readOptions } from '../shared/options.js'
 import { traceSync, VERIFY } from '../shared/tracing.js'
 import { memberOf } from '../shared/values.js'
 import { hrefOf } from '../shared/web-url.js'
-import { type IssuedToken, issueToken, type TokenSubject } from './jwt/issue-token.js'
+import { type IssuedToken, issueToken, type TokenSubject, TYP } from './jwt/issue-token.js'
+import { createSigner } from './jwt/signature.js'
 import { assertTokenText, type Verification, verifyToken } from './jwt/verify-token.js'
 import { type KeySource, type PublicJwk, readKeys } from './keys/key-ring.js'
 import { isRemoteKeys, retryUnknownKey, unlessUnknownKey } from './keys/remote-keys.js'
-import { withSyncVerifier } from './sync-verifier.js'
+import { type SyncVerifier, withSyncVerifier } from './sync-verifier.js'
 import {
   issuerSchema,
   type TokenIssuerOptions,
@@ -36,9 +37,10 @@ export interface TokenVerifier {
 export interface TokenIssuer extends TokenVerifier {
   /**
    * Issues a token. Its times are whole seconds; two tokens are never the same.
-   * @throws TypeError when the account id, the scopes or the claims are not valid
+   * @throws TypeError when the account id, the scopes or the claims are not valid; AuthError `unavailable` when the key's `sign` fails, and
+   * `overloaded` when too many of its signatures are under way
    */
-  issue(subject: TokenSubject): IssuedToken
+  issue(subject: TokenSubject): Promise<IssuedToken>
   /** The current time, by the issuer's `clock`. */
   now(): Date
   /** The public keys as a JWK set (RFC 7517 section 5), without secrets. */
@@ -69,14 +71,15 @@ export function issuerOf(caller: string, read: IssuerSettings): TokenIssuer {
     throw misuse(`${caller}: option "keys" ${says}`, PAGE.keys)
   }
   const ring = readKeys(caller, read.keys)
-  const { signingKey } = ring.first
-  if (!signingKey) {
-    const says = 'must be a "privateKey" or a "secret", but is a "publicKey". To verify only, use createTokenVerifier'
+  if (!ring.first.signingKey && !ring.first.sign) {
+    const says =
+      'must be a "privateKey", a "secret" or a "publicKey" with "sign". To verify only, use createTokenVerifier'
     throw misuse(`${caller}: the first of "keys" signs, so it ${says}`, PAGE.keys)
   }
-  const signer = { ...read, audience, clientId, ring, signingKey }
-  return withVerifier(signer, ring, {
-    issue: (subject: TokenSubject) => issueToken(signer, subject),
+  const issuing = { ...read, audience, clientId, sign: createSigner(ring.first, TYP, read.timeout) }
+  const issueNow = (subject: TokenSubject) => issueToken(issuing, subject)
+  return withVerifier(read, ring, issueNow, {
+    issue: async (subject: TokenSubject) => issueNow(subject),
     now: () => new Date(read.clock()),
     jwks: () => ({ keys: ring.publicJwks() }),
   })
@@ -101,7 +104,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
   if ([read.keys].flat().some(hasPrivateKey)) {
     throw wrong('hold no "privateKey": a verifier signs nothing. Give the "publicKey"')
   }
-  return withVerifier(read, isRemoteKeys(read.keys) ? read.keys : readKeys(caller, read.keys), {})
+  return withVerifier(read, isRemoteKeys(read.keys) ? read.keys : readKeys(caller, read.keys), undefined, {})
 }
 
 const hasRemoteKeys = (keys: unknown) => [keys].flat().some(isRemoteKeys)
@@ -112,6 +115,7 @@ const factsOf = ({ token }: Verification) => ({ accountId: token.accountId, toke
 function withVerifier<T extends object>(
   { issuer, audience = issuer, clock, clockTolerance: tolerance, cache }: Checked<typeof verifierSchema>,
   keys: KeySource,
+  issueNow: SyncVerifier['issueNow'],
   object: T,
 ): Readonly<TokenVerifier & T> {
   const { add, fromCache } = cache === false ? NO_CACHE : verifiedCache(cache, keys, clock)
@@ -128,5 +132,5 @@ function withVerifier<T extends object>(
   const verify = (text: string) => retryUnknownKey(keys, () => verifyHere(text))
   const verifySync = (text: string) => unlessUnknownKey(keys, () => verifyNew(text))
   const verifier = { issuer, audience, verify, ...object }
-  return Object.freeze(withSyncVerifier(verifier, { fromCache, now: clock, tolerance, verifySync }))
+  return Object.freeze(withSyncVerifier(verifier, { fromCache, now: clock, tolerance, verifySync, issueNow }))
 }

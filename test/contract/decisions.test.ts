@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
+import { issueNow } from '../support/fixtures.js'
 import {
   asForm,
   asJson,
@@ -54,7 +55,7 @@ describe.each(EXPRESS)('the decisions about the specification’s open points, o
     return (await listen(app)).port
   }
 
-  const tokenFor = (accountId = ACCOUNTS.alice.id) => makeIssuer().issue({ accountId }).token
+  const tokenFor = (accountId = ACCOUNTS.alice.id) => issueNow(makeIssuer(), { accountId }).token
   const guarded = (token: string, path = '/guarded'): Sent => ({
     method: 'GET',
     path,
@@ -250,7 +251,7 @@ describe.each(EXPRESS)('the decisions about the specification’s open points, o
       const clock = frozenClock()
       const tokens = makeIssuer({ clock, ...(clockTolerance !== undefined && { clockTolerance }) })
       const port = await start({ tokens })
-      const { token } = tokens.issue({ accountId: 'acc-1' })
+      const { token } = issueNow(tokens, { accountId: 'acc-1' })
       clock.advance((3600 + extra) * 1000 - 1)
       expect((await get(port, token)).status).toBe(200)
       clock.advance(1)

@@ -1,12 +1,12 @@
 import express from 'express'
 import { requireBearer } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
-import { ISSUER, makeIssuer } from '../support/fixtures.js'
+import { ISSUER, issueNow, makeIssuer } from '../support/fixtures.js'
 import { type Answer, asForm, expectProblem, expectUncached, send } from '../support/host.js'
 import { listen, sendBytes } from '../support/http.js'
 
 const tokens = makeIssuer()
-const TOKEN = tokens.issue({ accountId: 'acc-1', scopes: ['reports:read'] }).token
+const TOKEN = issueNow(tokens, { accountId: 'acc-1', scopes: ['reports:read'] }).token
 
 /** Replaces `TOKEN` in a row with a valid token. */
 const fill = (row?: string) => row?.replaceAll('TOKEN', TOKEN)

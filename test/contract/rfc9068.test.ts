@@ -3,7 +3,7 @@ import { createTokenIssuer, jwksRouter } from 'express-token-endpoint'
 import jwt from 'jsonwebtoken'
 import { allowInsecureRequests, validateJwtAccessToken } from 'oauth4webapi'
 import { describe, expect, it } from 'vitest'
-import { decodePayload, ISSUER, signingKey } from '../support/fixtures.js'
+import { decodePayload, ISSUER, issueNow, signingKey } from '../support/fixtures.js'
 import { listen } from '../support/http.js'
 import { pairOf } from '../support/keys.js'
 import { headerOf } from '../support/tokens.js'
@@ -21,7 +21,7 @@ describe.each(['RS256', 'ES256', 'PS256'] as const)('a resource server with oaut
   }
 
   it('accepts our tokens', async () => {
-    const { token, id } = tokens.issue(subject)
+    const { token, id } = issueNow(tokens, subject)
     expect(await validate(token)).toMatchObject({
       sub: 'acc-1',
       client_id: 'clearing-house',
@@ -34,7 +34,7 @@ describe.each(['RS256', 'ES256', 'PS256'] as const)('a resource server with oaut
   it.each(['client_id', 'jti', 'sub', 'iat', 'exp'])(
     'refuses one without %s, as our own verifier does',
     async (name) => {
-      const { token } = tokens.issue(subject)
+      const { token } = issueNow(tokens, subject)
       const claims = JSON.stringify({ ...decodePayload(token), [name]: undefined })
       const header = headerOf(token) as unknown as jwt.JwtHeader
       const lacking = jwt.sign(claims, pairOf(alg).privateKey, { algorithm: alg, header })

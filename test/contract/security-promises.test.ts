@@ -18,7 +18,7 @@ import { createTurnQueue } from '../../src/http/shared/turn-queue.js'
 import { MOST_SIGNS } from '../../src/http/token-endpoint/json.js'
 import { MOST_FIELDS } from '../../src/http/token-endpoint/request-body.js'
 import { settled, statuses } from '../support/concurrency.js'
-import { ACCOUNTS, countingHasher, fastPasswords, makeIssuer, makeStore } from '../support/fixtures.js'
+import { ACCOUNTS, countingHasher, fastPasswords, issueNow, makeIssuer, makeStore } from '../support/fixtures.js'
 import { sendEndlessly } from '../support/host.js'
 import { bearer, client, flood, listen, login, sendBytes, TOKEN_PATH } from '../support/http.js'
 
@@ -218,7 +218,7 @@ describe('the page on security promises', () => {
     const tokens = makeIssuer()
     const app = express().use(requireBearer({ tokens, optional: true }), (_req, res) => void res.end('admitted'))
     const { port } = await listen(app)
-    const authorization = `Authorization: Bearer ${tokens.issue({ accountId: 'acc-1' }).token}`
+    const authorization = `Authorization: Bearer ${issueNow(tokens, { accountId: 'acc-1' }).token}`
     const ask = async (...more: string[]) => {
       const head = ['GET / HTTP/1.1', 'Host: x', 'Connection: close', ...more]
       return (await sendBytes(port, `${head.join('\r\n')}\r\n\r\n`)).slice(9, 12)
@@ -242,7 +242,7 @@ describe('the page on security promises', () => {
 
   it('invalid return values: of an account store, a revocation check, a custom verifier and a clock', async () => {
     const tokens = makeIssuer()
-    const { token } = tokens.issue({ accountId: 'acc-1' })
+    const { token } = issueNow(tokens, { accountId: 'acc-1' })
     const invalid: Partial<RequireBearerOptions>[] = [
       { accounts: { ...makeStore(), findById: () => ({ id: 'acc-1' }) as never } },
       { isRevoked: () => undefined as never },
@@ -273,7 +273,7 @@ describe('the page on security promises', () => {
     const later: (() => unknown)[] = [
       () => early.bearer('acc-1'),
       () => early.refused.forged('acc-1'),
-      () => early.tokens.issue({ accountId: 'acc-1', issuedAt: new Date() }),
+      () => issueNow(early.tokens, { accountId: 'acc-1', issuedAt: new Date() }),
       () => early.tokens.verify(token),
       () => verify('x', stored),
       () => hash('x'),

@@ -7,7 +7,7 @@ import {
   tokenRouter,
   type VerifiedToken,
 } from 'express-token-endpoint'
-import { ACCOUNTS, fastPasswords, makeIssuer, makeStore } from '../support/fixtures.js'
+import { ACCOUNTS, fastPasswords, issueNow, makeIssuer, makeStore } from '../support/fixtures.js'
 
 const HOW_TO_GET_HOSTS = 'Install them: npm ci --prefix test/hosts --ignore-scripts'
 
@@ -47,9 +47,9 @@ export function makeKit() {
     forwarding: requireBearer({ tokens, accounts, scope: SCOPE, forwardErrors: 'all' }),
     /** Tokens that need no login. */
     issued: {
-      alice: tokens.issue({ accountId: alice.id, scopes: alice.scopes }).token,
-      bob: tokens.issue({ accountId: bob.id }).token,
-      forged: tokens.issue({ accountId: alice.id, scopes: alice.scopes }).token.replace(/[^.]+$/, 'A'.repeat(43)),
+      alice: issueNow(tokens, { accountId: alice.id, scopes: alice.scopes }).token,
+      bob: issueNow(tokens, { accountId: bob.id }).token,
+      forged: issueNow(tokens, { accountId: alice.id, scopes: alice.scopes }).token.replace(/[^.]+$/, 'A'.repeat(43)),
     },
   }
 }

@@ -5,6 +5,7 @@ import type { RequestHandler } from 'express'
 import httpMocks from 'node-mocks-http'
 import serverlessHttp from 'serverless-http'
 import { describe, expect, it } from 'vitest'
+import { issueNow } from '../support/fixtures.js'
 import { packageOn } from '../support/host.js'
 import { EXPRESS, TOKEN_PATH } from '../support/http.js'
 
@@ -42,7 +43,7 @@ describe.each(EXPRESS)('on %s', async (_, express) => {
   const guard = requireBearer({ tokens })
   const router = tokenRouter({ tokens, accounts: makeStore(), passwords: fastPasswords() })
   const credentials = (password = PASSWORD) => ({ email: ACCOUNTS.alice.email, password })
-  const { token } = tokens.issue({ accountId: 'acc-1' })
+  const { token } = issueNow(tokens, { accountId: 'acc-1' })
 
   function makeApp() {
     const app = express()

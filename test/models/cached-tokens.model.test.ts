@@ -15,7 +15,7 @@ import {
 } from 'express-token-endpoint'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ISSUER, signingKey } from '../support/fixtures.js'
+import { ISSUER, issueNow, signingKey } from '../support/fixtures.js'
 import { pairOf } from '../support/keys.js'
 import { command, type Respond, runModel, settle, TIME_LIMIT, type World } from './world.js'
 
@@ -283,7 +283,7 @@ const HOST: HostBehaviour[] = [...Array(9).fill('works'), 'fails', 'hangs', 'ret
 const MOST_TOKENS = 5
 
 function issue({ tokens, world }: Kit, key: KeyName, accountId: string, lifetime: string): Token {
-  const { token: text, id, expiresAt } = (issuers.get(key) as TokenIssuer).issue({ accountId, lifetime })
+  const { token: text, id, expiresAt } = issueNow(issuers.get(key) as TokenIssuer, { accountId, lifetime })
   const issuedAt = Math.floor(world.wall() / SECOND) * SECOND
   // Few tokens, so that many requests are for a cached one.
   if (tokens.length === MOST_TOKENS) tokens.shift()

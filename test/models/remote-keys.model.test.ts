@@ -10,7 +10,7 @@ import {
 } from 'express-token-endpoint'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { forge, ISSUER, signingKey } from '../support/fixtures.js'
+import { forge, ISSUER, issueNow, signingKey } from '../support/fixtures.js'
 import { command, type Respond, runModel, startWorld, TIME_LIMIT, type World } from './world.js'
 
 const URL_OF_KEYS = 'https://keys.example.com/jwks.json'
@@ -64,7 +64,7 @@ function signTokens(): readonly Token[] {
   const clock = () => seconds * 1000
   const signed = KEYS.map((key): Token => {
     const issuer = createTokenIssuer({ issuer: ISSUER, keys: privateKey(key), lifetime: '300 days', clock })
-    return { text: issuer.issue({ accountId: 'acc-1' }).token, key }
+    return { text: issueNow(issuer, { accountId: 'acc-1' }).token, key }
   })
   const payload = {
     ...{ iss: ISSUER, aud: ISSUER, sub: 'acc-1', client_id: ISSUER, jti: 'forged' },

@@ -11,7 +11,7 @@ import { type Packed, pack, tempFolder } from '../contract/packed/pack.js'
 import { WIRE_ENV, wireTests } from '../contract/packed/wire.js'
 import { readPage } from '../support/documents/pages.js'
 import { rejectionOf } from '../support/failures.js'
-import { ACCOUNTS, makeIssuer, PASSWORD, SECRET } from '../support/fixtures.js'
+import { ACCOUNTS, issueNow, makeIssuer, PASSWORD, SECRET } from '../support/fixtures.js'
 import { bearer, sendBytes } from '../support/http.js'
 import { send } from '../support/plain-js/http-client.mjs'
 import { ONLY_EXPRESS } from '../support/runner/only-express.js'
@@ -81,7 +81,7 @@ const DIFFERENCES: Record<string, () => void> = {
       const command = { ...runtime, args: withoutNative }
       const { port, stop } = await start(inProject('wire/verifier.mjs'), { command })
       onTestFinished(stop)
-      const { token } = makeIssuer({ keys: { alg: 'HS256', secret: SECRET } }).issue({ accountId: 'acc-1' })
+      const { token } = issueNow(makeIssuer({ keys: { alg: 'HS256', secret: SECRET } }), { accountId: 'acc-1' })
       expect(await send(port, bearer(token, '/me'))).toMatchObject({ status: 200, body: '{"account":"acc-1"}' })
     })
   },

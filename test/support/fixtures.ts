@@ -95,4 +95,5 @@ export function makeStore(accounts: MemoryAccount[] = Object.values(ACCOUNTS)): 
   return memoryAccounts(accounts)
 }
 
+export { issueNow } from '../../src/testing/issue-now.js'
 export type { Account }

@@ -1,5 +1,5 @@
 import type { TokenIssuer } from 'express-token-endpoint'
-import { forge, frozenClock, goodParts, makeIssuer } from './fixtures.js'
+import { forge, frozenClock, goodParts, issueNow, makeIssuer } from './fixtures.js'
 
 type Members = Record<string, unknown>
 
@@ -33,4 +33,4 @@ export {
 } from './plain-js/token-forger.mjs'
 
 /** Issues a token for Alice's account. */
-export const someToken = (issuer: TokenIssuer) => issuer.issue({ accountId: 'acc-1' }).token
+export const someToken = (issuer: TokenIssuer) => issueNow(issuer, { accountId: 'acc-1' }).token

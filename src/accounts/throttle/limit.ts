@@ -1,4 +1,5 @@
 import { AuthError } from '../../shared/errors.js'
+import { lruCache } from '../../shared/on-first-use.cjs'
 import {
   type Check,
   type Duration,
@@ -10,7 +11,6 @@ import {
 } from '../../shared/options.js'
 import type { LimitName } from '../../shared/refusals.js'
 import { bare } from '../../shared/values.js'
-import { lruCache } from '../on-first-use.cjs'
 import type { Counted, Entered, SharedLimit, Size } from './shared-limit.js'
 import type { StoreFailed } from './shared-store.js'
 

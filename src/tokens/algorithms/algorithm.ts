@@ -3,6 +3,8 @@ import type { KeyObjects } from './new-key-pair.js'
 
 /** Creates and checks signatures. */
 interface SignatureScheme {
+  /** True for an algorithm of RFC 7518: jsonwebtoken knows no other. */
+  readonly isJwa: boolean
   sign(signed: string, key: KeyObject): Buffer
   verify(signed: string, signature: Uint8Array, key: KeyObject): boolean
 }
@@ -39,6 +41,7 @@ export interface PairAlgorithmRow extends SignatureScheme {
 export function keyPair(hash: string | null, options: object): SignatureScheme {
   const input = (key: KeyObject) => ({ __proto__: null, key, ...options }) as SignKeyObjectInput
   return {
+    isJwa: hash !== null,
     sign: (signed, key) => sign(hash, Buffer.from(signed), input(key)),
     verify: (signed, signature, key) => verify(hash, Buffer.from(signed), input(key), signature),
   }

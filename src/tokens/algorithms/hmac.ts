@@ -10,6 +10,7 @@ function hmac(hash: string, minBytes: number): SecretAlgorithmRow {
   return {
     kind: 'secret',
     minBytes,
+    isJwa: true,
     sign: macOf,
     verify(signed, signature, key) {
       const mac = macOf(signed, key)

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { misuse } from '../../shared/misuse.js'
 import { type Duration, isPlainObject, isScopeList, named, optional, tokenAge } from '../../shared/options.js'
-import { isValidDate, memberOf } from '../../shared/values.js'
+import { isThenable, isValidDate, memberOf } from '../../shared/values.js'
 import { warnOnce } from '../../shared/warnings.js'
-import type { KeyRing } from '../keys/key-ring.js'
 import { privateClaims } from '../verified-token.js'
-import { signCompact } from './signature.js'
+import type { Signer } from './signature.js'
 
 /** The media type of a JWT access token, in its `typ` header (RFC 9068 section 2.1). */
 export const TYP = 'at+jwt'
@@ -41,32 +40,32 @@ export interface IssuedToken {
 }
 
 /** The values that tokens are issued with. */
-export interface Signer {
+export interface Issuing {
   issuer: string
   audience: string
   clientId: string
   clock: () => number
   /** The lifetime of a token, in milliseconds. */
   lifetime: number
-  ring: KeyRing
-  signingKey: NonNullable<KeyRing['first']['signingKey']>
+  sign: Signer
 }
 
-export function issueToken(signer: Signer, subject: TokenSubject): IssuedToken {
+/** Issues a token: at once with a key in memory. */
+export function issueToken(issuing: Issuing, subject: TokenSubject): IssuedToken | Promise<IssuedToken> {
   const accountId = memberOf(subject, 'accountId')
   const given = memberOf(subject, 'scopes') ?? []
   const scopes: unknown = Array.isArray(given) ? [...given] : given
   const claims = memberOf(subject, 'claims') ?? {}
-  const now = new Date(signer.clock())
+  const now = new Date(issuing.clock())
   const issuedAt = memberOf(subject, 'issuedAt') ?? now
   if (typeof accountId !== 'string' || accountId === '')
     throw misuse('issue: "accountId" must be a non-empty string. Pass { accountId }')
   if (!isScopeList(scopes)) throw misuse('issue: "scopes" must be an array of scope tokens (RFC 6749 section 3.3)')
   if (!isPlainObject(claims)) throw misuse('issue: "claims" must be an object')
   if (!isValidDate(issuedAt)) throw misuse('issue: "issuedAt" must be a valid Date')
-  const { issuer, audience, clientId, ring, signingKey } = signer
+  const { issuer, audience, clientId, sign } = issuing
   const iat = Math.floor(issuedAt.getTime() / 1000)
-  const exp = iat + Math.floor(lifetimeOf(subject, signer.lifetime) / 1000)
+  const exp = iat + Math.floor(lifetimeOf(subject, issuing.lifetime) / 1000)
   const id = randomUUID()
   const registered = {
     iss: issuer,
@@ -78,10 +77,12 @@ export function issueToken(signer: Signer, subject: TokenSubject): IssuedToken {
     jti: id,
     ...(scopes.length > 0 && { scope: scopes.join(' ') }),
   }
-  const { alg, kid } = ring.first
-  const token = signCompact({ alg, typ: TYP, kid }, { ...privateClaims(claims), ...registered }, signingKey)
-  if (token.length > LONG_TOKEN) warnOnce('longToken')
-  return { token, expiresAt: new Date(exp * 1000), id }
+  const issued = (token: string): IssuedToken => {
+    if (token.length > LONG_TOKEN) warnOnce('longToken')
+    return { token, expiresAt: new Date(exp * 1000), id }
+  }
+  const token = sign({ ...privateClaims(claims), ...registered })
+  return isThenable(token) ? token.then(issued) : issued(token)
 }
 
 /** Returns the lifetime of a token in milliseconds, never longer than the issuer's. */

@@ -1,16 +1,76 @@
 import type { KeyObject } from 'node:crypto'
+import { isUint8Array } from 'node:util/types'
+import { AuthError } from '../../shared/errors.js'
+import { callHost } from '../../shared/host/host-call.js'
+import { jsonwebtoken } from '../../shared/on-first-use.cjs'
+import { bare } from '../../shared/values.js'
+import type { PairAlgorithmRow } from '../algorithms/algorithm.js'
 import { ALGORITHMS, type Algorithm } from '../algorithms/algorithms.js'
-import type { VerificationKey } from '../keys/key-ring.js'
+import type { HostSign, SigningKey, VerificationKey } from '../keys/key-ring.js'
 import type { CompactToken } from './compact-jws.js'
 
+interface Header {
+  alg: Algorithm
+  [member: string]: unknown
+}
+
+/** Signs a payload: at once with a key in memory, and later with a function of the host. */
+export type Signer = (payload: object) => string | Promise<string>
+
+/** jsonwebtoken writes a header in Latin-1, so other texts would change. */
+const ASCII = /^[\x20-\x7e]+$/
+
+/**
+ * Creates the signer of a key: jsonwebtoken for every key in memory whose algorithm it knows.
+ * @param timeout the time limit of a host's `sign`, in milliseconds
+ */
+export function createSigner({ alg, kid, key, signingKey, sign }: SigningKey, typ: string, timeout: number): Signer {
+  const header = { alg, typ, kid }
+  if (sign) return createHostSigner({ alg, kid, key }, header, sign, timeout)
+  const secret = signingKey as KeyObject
+  if (!ALGORITHMS[alg].isJwa || !ASCII.test(kid)) return (payload) => signCompact(header, payload, secret)
+  const { sign: signJwt } = jsonwebtoken()
+  const options = bare({ algorithm: alg as 'HS256', header })
+  // As text, because the package changes the members of an object.
+  return (payload) => signJwt(JSON.stringify(payload), secret, options)
+}
+
+/** The most signatures of one key that a host's `sign` may have under way. */
+const MOST_PENDING = 1024
+
+function createHostSigner(verifying: VerificationKey, header: Header, sign: HostSign, timeout: number): Signer {
+  const { normalize, verify } = ALGORITHMS[verifying.alg] as PairAlgorithmRow
+  let pending = 0
+  return async (payload) => {
+    if (pending >= MOST_PENDING) throw new AuthError('overloaded')
+    const signed = signingInput(header, payload)
+    const call = async () => {
+      const made: unknown = await sign(Buffer.from(signed))
+      if (!isUint8Array(made)) throw new TypeError('sign: must return the signature as a Uint8Array')
+      const signature = normalize?.(Buffer.from(made)) ?? Buffer.from(made)
+      // A signature of another key, or over other bytes, would issue tokens that nobody accepts.
+      if (!verify(signed, signature, verifying.key))
+        throw new TypeError('sign: "publicKey" does not verify the signature')
+      return signature
+    }
+    pending++
+    try {
+      const signature = await callHost('keys', call, { timeout })
+      return `${signed}.${signature.toString('base64url')}`
+    } finally {
+      pending--
+    }
+  }
+}
+
+/** Returns the JWS signing input (RFC 7515 section 5.1). */
+function signingInput(header: Header, payload: object): string {
+  return [header, payload].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
+}
+
 /** Signs a header and a payload as a JWS in compact form (RFC 7515 section 7.1). */
-export function signCompact(
-  header: { alg: Algorithm; [member: string]: unknown },
-  payload: object,
-  key: KeyObject,
-): string {
-  const head = Buffer.from(JSON.stringify(header)).toString('base64url')
-  const signed = `${head}.${Buffer.from(JSON.stringify(payload)).toString('base64url')}`
+export function signCompact(header: Header, payload: object, key: KeyObject): string {
+  const signed = signingInput(header, payload)
   return `${signed}.${ALGORITHMS[header.alg].sign(signed, key).toString('base64url')}`
 }
 

@@ -4,6 +4,7 @@ import { misuse, PAGE } from '../../shared/misuse.js'
 import {
   describe,
   describeSecret,
+  func,
   isPlainObject,
   must,
   named,
@@ -18,7 +19,7 @@ import { type KeyMaterial, kidOfJwk, MATERIALS, type SecretMaterial, thumbprint 
  * One key. The type allows `undefined` as material, so that `process.env.NAME` compiles. A variable that is not set throws a
  * `TypeError`.
  */
-export type TokenKey = SecretTokenKey | PrivateTokenKey | PublicTokenKey
+export type TokenKey = SecretTokenKey | PrivateTokenKey | PublicTokenKey | RemoteSigningKey
 
 /** A secret, which signs and verifies. Everyone who has the secret can issue tokens. */
 export interface SecretTokenKey {
@@ -62,6 +63,22 @@ export interface PublicTokenKey {
   secret?: undefined
 }
 
+/**
+ * Signs bytes with a key that is elsewhere, for example in a key management service.
+ * @param data the signing input of a token (RFC 7515 section 5.1)
+ * @returns the signature. An ECDSA signature may be in DER or as in RFC 7518 section 3.4
+ */
+export type HostSign = (data: Uint8Array) => Uint8Array | Promise<Uint8Array>
+
+/** A key pair whose private key signs elsewhere: in a key management service or in an HSM. */
+export interface RemoteSigningKey extends PublicTokenKey {
+  /**
+   * Signs the tokens. Each signature is verified with `publicKey` before its token is sent. A failure, a wrong signature and one that takes
+   * longer than `timeout` are a `503` with the dependency `keys`.
+   */
+  sign: HostSign
+}
+
 /** A public key in a JWK set (RFC 7517). */
 export interface PublicJwk extends Exclude<KeyMaterial, string | KeyObject> {
   /** The key id in the token's header (section 4.5). */
@@ -96,8 +113,14 @@ export interface KeyRing extends KeySource {
 }
 
 interface ParsedKey extends VerificationKey {
+  /** The key in memory that signs, if there is one. */
   readonly signingKey: KeyObject | undefined
+  /** The function of the host that signs, if there is one. */
+  readonly sign: HostSign | undefined
 }
+
+/** A key that can sign. */
+export type SigningKey = ParsedKey
 
 const wrong = (name: string, says: string) => misuse(`${name} ${says}`, PAGE.keys)
 
@@ -145,6 +168,7 @@ const schema = {
   privateKey: anything,
   publicKey: anything,
   kid: optional(text('a non-empty string')),
+  sign: optional(func<HostSign>('a function (data) => signature')),
 }
 
 const FIELDS = ['secret', 'privateKey', 'publicKey'] as const
@@ -166,6 +190,8 @@ function readKey(name: string, entry: unknown): ParsedKey {
     const wanted = kind === 'secret' ? '"secret"' : '"privateKey" (signs and verifies) or "publicKey" (verifies)'
     throw wrong(name, `must have ${wanted} for ${alg}, but has ${fields.join(' and ') || 'no key material'}`)
   }
+  const { sign } = options
+  if (sign && field !== 'publicKey') throw wrong(name, 'must have "publicKey" beside "sign", and no other key material')
   const material = options[field]
   if (material === undefined) throw wrong(`${name}.${field}`, 'is missing. Is an environment variable not set?')
   const parsed = named(`${name}.${field}`, MATERIALS[field](alg), material, PAGE.keys, describeSecret)
@@ -175,5 +201,6 @@ function readKey(name: string, entry: unknown): ParsedKey {
     kid: options.kid ?? kidOfJwk(material) ?? thumbprint(verifying),
     key: verifying,
     signingKey: parsed.type === 'public' ? undefined : parsed,
+    sign,
   }
 }

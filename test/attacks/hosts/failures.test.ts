@@ -14,7 +14,15 @@ import {
 } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { all, deferred, settled, statuses, until } from '../../support/concurrency.js'
-import { ACCOUNTS, countingHasher, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../../support/fixtures.js'
+import {
+  ACCOUNTS,
+  countingHasher,
+  fastPasswords,
+  issueNow,
+  makeIssuer,
+  makeStore,
+  PASSWORD,
+} from '../../support/fixtures.js'
 import { asJson, expectUnavailable, unhandledRejections } from '../../support/host.js'
 import { bearer, client, listen, login } from '../../support/http.js'
 import {
@@ -66,7 +74,7 @@ async function start(options: Partial<TokenRouterOptions> = {}, guard: Partial<R
     res.status(error.status).end()
   }) satisfies express.ErrorRequestHandler)
   const send = client((await listen(app)).port)
-  const ask = () => send(bearer(tokens.issue({ accountId: alice.id }).token, '/in'))
+  const ask = () => send(bearer(issueNow(tokens, { accountId: alice.id }).token, '/in'))
   return { app, send, parts, store, events, forwarded, hasher, unhandled, handled: () => handled, ask }
 }
 
@@ -259,7 +267,7 @@ describe('what throws outside of the package’s own code goes to the host’s e
       res.writeHead(599).end()
     }) satisfies express.ErrorRequestHandler)
     const send = client((await listen(app)).port)
-    const { token } = tokens.issue({ accountId: 'acc-1' })
+    const { token } = issueNow(tokens, { accountId: 'acc-1' })
     return { send, token, outcome: () => ({ errors, unhandled }), types: () => events.map(({ type }) => type) }
   }
   // Express calls `trust proxy` only for a forwarded request.

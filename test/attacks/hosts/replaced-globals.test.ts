@@ -4,12 +4,12 @@ import express from 'express'
 import { authOf, requireBearer } from 'express-token-endpoint'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { settled } from '../../support/concurrency.js'
-import { ACCOUNTS, makeIssuer, makeStore } from '../../support/fixtures.js'
+import { ACCOUNTS, issueNow, makeIssuer, makeStore } from '../../support/fixtures.js'
 import { unhandledRejections } from '../../support/host.js'
 import { bearer, client, listen } from '../../support/http.js'
 
 const tokens = makeIssuer()
-const { token } = tokens.issue({ accountId: ACCOUNTS.alice.id, scopes: ['reports:read'] })
+const { token } = issueNow(tokens, { accountId: ACCOUNTS.alice.id, scopes: ['reports:read'] })
 const accounts = makeStore()
 
 /** Guards of every kind: those that ask the host are asynchronous for every token. */

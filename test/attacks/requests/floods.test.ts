@@ -3,7 +3,7 @@ import express from 'express'
 import { type AuthEvent, type RequireBearerOptions, requireBearer, tokenRouter } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { statuses, until } from '../../support/concurrency.js'
-import { ACCOUNTS, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../../support/fixtures.js'
+import { ACCOUNTS, fastPasswords, issueNow, makeIssuer, makeStore, PASSWORD } from '../../support/fixtures.js'
 import { bearer, client, flood, listen, login } from '../../support/http.js'
 import { hang } from '../../support/invalid-results.js'
 import { requestText } from '../../support/plain-js/http-client.mjs'
@@ -50,7 +50,7 @@ it.each<[string, (asked: () => Promise<never>) => Partial<RequireBearerOptions>]
 ])('128 guarded requests of a connection wait for %s, and with one more all get 503', async (_, guard) => {
   const asked = vi.fn(hang)
   const { port } = await start(guard(asked))
-  const { token } = tokens.issue({ accountId: 'acc-1' })
+  const { token } = issueNow(tokens, { accountId: 'acc-1' })
   await tokens.verify(token)
   const text = requestText(bearer(token, '/in'))
   const socket = connect(port, '127.0.0.1')
@@ -69,7 +69,7 @@ it.each<[string, (asked: () => Promise<never>) => Partial<RequireBearerOptions>]
 
 it('a valid token that is not cached does not wait behind forged ones of another connection', async () => {
   const { port } = await start()
-  const { token } = tokens.issue({ accountId: 'acc-1' })
+  const { token } = issueNow(tokens, { accountId: 'acc-1' })
   const ended: string[] = []
   const forged = (i: number) => bearer(`${token.slice(0, -6)}${String(i).padStart(6, 'A')}`, '/in')
   const floods = flood(port, 100, forged, 1).finally(() => ended.push('forged'))

@@ -13,6 +13,7 @@ import {
   fastPasswords,
   frozenClock,
   ISSUER,
+  issueNow,
   makeStore,
   PASSWORD,
   SECRET,
@@ -57,7 +58,7 @@ async function start(first: TokenKey) {
   return {
     clock,
     verdicts,
-    old: () => issuerOf([first]).issue({ accountId: 'acc-1' }).token,
+    old: () => issueNow(issuerOf([first]), { accountId: 'acc-1' }).token,
     /** Puts new keys into one process after the other. Clients log in meanwhile, and their tokens work at both processes. */
     async rollOut(keys: TokenKey[]): Promise<string[]> {
       const held: string[] = []

@@ -19,6 +19,7 @@ import {
   startBoth,
   tempDir,
 } from '../../example-app/support.js'
+import { issueNow } from '../../support/fixtures.js'
 import { NO_TERMINAL, onTerminal } from '../../support/services/terminal.js'
 
 const root = new URL('../../../', import.meta.url)
@@ -35,7 +36,7 @@ test('of the example app every row holds: two APIs, and another environment', as
   const other = await start({ DATA_DIR: otherDir })
   const keys = signingKey(dataDir)
   const yesterday = () => Date.now() - 86_400_000
-  const expired = createTokenIssuer({ issuer: url, keys, clock: yesterday }).issue({ accountId: 'x' }).token
+  const expired = issueNow(createTokenIssuer({ issuer: url, keys, clock: yesterday }), { accountId: 'x' }).token
   const guarded = [NORTH, SOUTH, reporting + REPORT].flatMap((path) => ['--guarded', path])
   // The example has no route that needs a recent sign-in. It signs with a key pair and sets no cookie. Without --guesses, nothing is guessed.
   const skipped = ['--skip', 'recent-accepted', '--skip', 'recent-refused']

@@ -21,14 +21,14 @@ import {
 import { cli } from '../../support/cli.js'
 import { readPage } from '../../support/documents/pages.js'
 import { rejectionOf } from '../../support/failures.js'
-import { ACCOUNTS, PASSWORD } from '../../support/fixtures.js'
+import { ACCOUNTS, issueNow, PASSWORD } from '../../support/fixtures.js'
 import { listen, TOKEN_PATH } from '../../support/http.js'
 
 const { email } = ACCOUNTS.alice
 const env = { CHECK_PASSWORD: PASSWORD }
 const argsFor = (url: string, ...more: string[]) => ['check', url, '--email', email, '--guarded', STATEMENTS, ...more]
 const sound = async () => (await listen(appOf(soundParts()))).url
-const issued = (options?: Parameters<typeof issuerOf>[0]) => issuerOf(options).issue({ accountId: 'acc-1' }).token
+const issued = (options?: Parameters<typeof issuerOf>[0]) => issueNow(issuerOf(options), { accountId: 'acc-1' }).token
 const yesterday = () => Date.now() - 86_400_000
 
 async function listeningOn(server: Server): Promise<string> {

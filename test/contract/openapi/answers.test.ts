@@ -1,6 +1,7 @@
 import { guardedOperation, openApiDocument } from 'express-token-endpoint/openapi'
 import { describe, expect, it, vi } from 'vitest'
 import { documented } from '../../support/documents/documented.js'
+import { issueNow } from '../../support/fixtures.js'
 import {
   asJson,
   FORM_TYPE,
@@ -110,9 +111,9 @@ describe.each(EXPRESS)('every answer is the documented one, on %s', async (_, ex
 
   describe('the guard', () => {
     const bearer = (token: string): Sent => ({ headers: { Authorization: `Bearer ${token}` } })
-    const tokenWith = (scopes: string[]) => makeIssuer().issue({ accountId: 'acc-1', scopes }).token
+    const tokenWith = (scopes: string[]) => issueNow(makeIssuer(), { accountId: 'acc-1', scopes }).token
     const issuedAt = new Date(Date.now() - 600_000)
-    const old = makeIssuer().issue({ accountId: 'acc-1', scopes: ['reports:read'], issuedAt }).token
+    const old = issueNow(makeIssuer(), { accountId: 'acc-1', scopes: ['reports:read'], issuedAt }).token
     const good = bearer(tokenWith(['reports:read']))
     const { header, payload } = goodParts(Math.floor(Date.now() / 1000) - 7200)
 

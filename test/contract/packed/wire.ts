@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { ALGORITHMS, ISSUER, makeIssuer, PASSWORD, signingKey } from '../../support/fixtures.js'
+import { ALGORITHMS, ISSUER, issueNow, makeIssuer, PASSWORD, signingKey } from '../../support/fixtures.js'
 import {
   asForm,
   asJson,
@@ -25,9 +25,9 @@ const ISSUER_KEYS = (['RS256', 'PS256', 'ES256'] as const).map((alg) => signingK
 
 const tokens = makeIssuer({ keys: ISSUER_KEYS })
 const twoHoursAgo = makeIssuer({ keys: ISSUER_KEYS, clock: () => Date.now() - 7_200_000 })
-const expired = () => twoHoursAgo.issue({ accountId: 'acc-1' }).token
+const expired = () => issueNow(twoHoursAgo, { accountId: 'acc-1' }).token
 
-const { token: unknown } = makeIssuer({ keys: signingKey('ES256', 'other') }).issue({ accountId: 'acc-1' })
+const { token: unknown } = issueNow(makeIssuer({ keys: signingKey('ES256', 'other') }), { accountId: 'acc-1' })
 
 const HEAD = `POST ${TOKEN_PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`
 const realm = `Bearer realm="${ISSUER}"`
@@ -192,7 +192,7 @@ export function wireTests(startHost: () => Promise<Started | undefined>): () => 
 
   it.each(ALGORITHMS)('signs and verifies with %s', async (alg) => {
     const issuer = makeIssuer({ keys: signingKey(alg) })
-    const { token: here } = issuer.issue({ accountId: 'acc-1' })
+    const { token: here } = issueNow(issuer, { accountId: 'acc-1' })
     expect((await get(`/me/${alg}`, `Bearer ${here}`)).status).toBe(200)
     expect((await get(`/me/${alg}`, `Bearer ${here.slice(0, -8)}AAAAAAAA`)).status).toBe(401)
     const { token: there } = JSON.parse((await get(`/token/${alg}`)).body)

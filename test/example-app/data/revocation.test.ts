@@ -1,6 +1,7 @@
 import { createTokenIssuer } from 'express-token-endpoint'
 import { describe, expect, test } from 'vitest'
 import { databaseRevocation } from '../../../example-app/data/revocation.js'
+import { issueNow } from '../../support/fixtures.js'
 import { DATABASES } from './databases/databases.js'
 
 const SECONDS = 1000
@@ -13,7 +14,7 @@ for (const { name, skip, use } of DATABASES) {
     const token = (lifetime = 3600 * SECONDS) => {
       const issuedAt = new Date(Date.now() + lifetime - 3600 * SECONDS)
       const issuer = createTokenIssuer({ issuer: 'http://localhost', keys: { alg: 'HS256', secret: 'x'.repeat(32) } })
-      const { id, expiresAt } = issuer.issue({ accountId: 'acc-1', issuedAt })
+      const { id, expiresAt } = issueNow(issuer, { accountId: 'acc-1', issuedAt })
       return { id, expiresAt } as Parameters<ReturnType<typeof databaseRevocation>['revoke']>[0]
     }
 

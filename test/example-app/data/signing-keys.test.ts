@@ -13,6 +13,7 @@ import {
   tokenKeys,
 } from '../../../example-app/data/signing-keys.js'
 import { newKeyPair } from '../../../src/tokens/algorithms/new-key-pair.js'
+import { issueNow } from '../../support/fixtures.js'
 import { tempDir } from '../support.js'
 
 const FILE = 'signing-key.pem'
@@ -73,7 +74,7 @@ describe('several keys', () => {
   const kidOfSigning = (dataDir: string) => signingKey(dataDir).kid ?? ''
   /** The kid in a new token's header. */
   const signs = (dataDir: string) => {
-    const [header = ''] = issuerOf(dataDir).issue({ accountId: 'acc-1' }).token.split('.')
+    const [header = ''] = issueNow(issuerOf(dataDir), { accountId: 'acc-1' }).token.split('.')
     return JSON.parse(Buffer.from(header, 'base64url').toString()).kid
   }
 
@@ -114,7 +115,7 @@ describe('several keys', () => {
   test('a promoted key signs, and the previous signing key verifies', async () => {
     const dataDir = await tempDir()
     const first = kidOfSigning(dataDir)
-    const { token } = issuerOf(dataDir).issue({ accountId: 'acc-1' })
+    const { token } = issueNow(issuerOf(dataDir), { accountId: 'acc-1' })
     const added = addKey(dataDir)
     promoteKey(dataDir, added)
     expect(states(dataDir)).toEqual([
@@ -133,7 +134,7 @@ describe('several keys', () => {
   test('the tokens of a removed key are refused', async () => {
     const dataDir = await tempDir()
     const first = kidOfSigning(dataDir)
-    const { token } = issuerOf(dataDir).issue({ accountId: 'acc-1' })
+    const { token } = issueNow(issuerOf(dataDir), { accountId: 'acc-1' })
     const added = addKey(dataDir)
     promoteKey(dataDir, added)
     removeKey(dataDir, first)

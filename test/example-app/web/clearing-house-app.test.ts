@@ -10,6 +10,7 @@ import { signingKey } from '../../../example-app/data/signing-keys.js'
 import { createStatements } from '../../../example-app/data/statements.js'
 import { Outage } from '../../../example-app/errors.js'
 import { type ClearingHouseDependencies, createClearingHouseApp } from '../../../example-app/web/clearing-house-app.js'
+import { issueNow } from '../../support/fixtures.js'
 import { ALICE, BOB, FOLDER, NORTH, SIGN_OUT_PATH, SOUTH, TOKEN_PATH, tempDir } from '../support.js'
 
 const PROBLEM = /^application\/problem\+json/
@@ -89,7 +90,7 @@ test('one token works for both clearing houses, each with its own statements', a
 test('an account sees its own statements only', async () => {
   const { accounts, tokens, get } = await makeApp()
   const id = await accounts.add({ email: 'carol@example.com', passwordHash: 'none', scopes: [] })
-  const { token } = tokens.issue({ accountId: id ?? '', scopes: ['statements:read'] })
+  const { token } = issueNow(tokens, { accountId: id ?? '', scopes: ['statements:read'] })
   const { body } = await get(NORTH, token).expect(200)
   expect(body.statements).toEqual([])
 })
@@ -106,7 +107,7 @@ test('the token of a deleted account, and a token issued before a password chang
   const token = await tokenOf(ALICE)
   await accounts.setPasswordHash(ALICE.email, 'another')
   await get(NORTH, token).expect(401)
-  await get(NORTH, tokens.issue({ accountId: 'gone', scopes: ['statements:read'] }).token).expect(401)
+  await get(NORTH, issueNow(tokens, { accountId: 'gone', scopes: ['statements:read'] }).token).expect(401)
 })
 
 test.each(['east', '%27', '%00', '%F0%9F%8F%A0'].map((house) => `/api/v2013/houses/${house}/statements`))(

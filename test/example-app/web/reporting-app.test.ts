@@ -9,6 +9,7 @@ import { databaseRevocation } from '../../../example-app/data/revocation.js'
 import { Outage } from '../../../example-app/errors.js'
 import { createReportingApp, type ReportingDependencies } from '../../../example-app/web/reporting-app.js'
 import { newKeyPair } from '../../../src/tokens/algorithms/new-key-pair.js'
+import { issueNow } from '../../support/fixtures.js'
 import { answering, startSource } from '../../support/jwks-source.js'
 import { ALICE, BOB, REPORT, tempDir } from '../support.js'
 
@@ -48,7 +49,7 @@ async function makeApp(overrides: Partial<ReportingDependencies> = {}) {
     ...overrides,
   })
   const idOf = async ({ email }: { email: string }) => (await accounts.findByEmail(email))?.id ?? ''
-  const issue = async (scopes = SCOPES, from = issuer) => from.issue({ accountId: await idOf(ALICE), scopes }).token
+  const issue = async (scopes = SCOPES, from = issuer) => issueNow(from, { accountId: await idOf(ALICE), scopes }).token
   const get = (token: string, query = '') =>
     request(app)
       .get(REPORT + query)
@@ -118,8 +119,8 @@ describe('refusals', () => {
     await get(other).expect(200)
     await accounts.setPasswordHash(ALICE.email, 'another')
     await get(other).expect(401)
-    await get(issuer.issue({ accountId: await idOf(BOB), scopes: SCOPES }).token).expect(200)
-    await get(issuer.issue({ accountId: 'gone', scopes: SCOPES }).token).expect(401)
+    await get(issueNow(issuer, { accountId: await idOf(BOB), scopes: SCOPES }).token).expect(200)
+    await get(issueNow(issuer, { accountId: 'gone', scopes: SCOPES }).token).expect(401)
   })
 
   test('an unreachable store of revoked tokens: 503', async () => {

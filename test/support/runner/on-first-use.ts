@@ -1,6 +1,7 @@
 import bytesPackage from 'bytes'
 import * as contentTypePackage from 'content-type'
 import expressPackage from 'express'
+import jsonwebtokenPackage from 'jsonwebtoken'
 import * as lruCachePackage from 'lru-cache'
 import rawBodyPackage from 'raw-body'
 
@@ -8,6 +9,7 @@ import rawBodyPackage from 'raw-body'
 export const bytes = () => bytesPackage
 export const contentType = () => contentTypePackage
 export const express = () => expressPackage
+export const jsonwebtoken = () => jsonwebtokenPackage
 export const lruCache = () => lruCachePackage
 export const rawBody = () => rawBodyPackage
 export { promisify } from 'node:util'

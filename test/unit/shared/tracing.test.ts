@@ -10,7 +10,16 @@ import {
   tokenRouter,
 } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { ACCOUNTS, fastPasswords, ISSUER, makeIssuer, makeStore, PASSWORD, signingKey } from '../../support/fixtures.js'
+import {
+  ACCOUNTS,
+  fastPasswords,
+  ISSUER,
+  issueNow,
+  makeIssuer,
+  makeStore,
+  PASSWORD,
+  signingKey,
+} from '../../support/fixtures.js'
 import { asJson, GOOD, send } from '../../support/host.js'
 import { listen } from '../../support/http.js'
 
@@ -83,7 +92,7 @@ describe('the channel of verifications', () => {
   it('publishes each verification, and nothing for a cached token', async () => {
     const messages = messagesOf('verify')
     const { tokens, me } = await api()
-    const { token, id } = tokens.issue({ accountId: 'acc-1' })
+    const { token, id } = issueNow(tokens, { accountId: 'acc-1' })
     for (let i = 0; i < 3; i++) expect((await me(token)).status).toBe(200)
     expect(stepsOf(messages)).toBe('start end')
     expect(messages[1]?.context).toMatchObject({ accountId: 'acc-1', tokenId: id })
@@ -98,7 +107,7 @@ describe('the channel of keys', () => {
     const messages = messagesOf('keys')
     const { tokens, url } = await api()
     const keys = (path: string) => remoteKeys(url + path, { onError: () => {} })
-    const { token } = tokens.issue({ accountId: 'acc-1' })
+    const { token } = issueNow(tokens, { accountId: 'acc-1' })
     await createTokenVerifier({ issuer: ISSUER, keys: keys('/.well-known/jwks.json?secret=1') }).verify(token)
     expect(stepsOf(messages)).toBe('start end asyncStart asyncEnd')
     expect(messages[3]?.context).toMatchObject({ url: `${url}/.well-known/jwks.json` })
@@ -118,7 +127,7 @@ it('no message holds a token, a password, a hash or an e-mail address', async ()
   await me(authenticationToken)
   await me(`${authenticationToken}x`)
   const verifier = createTokenVerifier({ issuer: ISSUER, keys: remoteKeys(`${url}/.well-known/jwks.json`) })
-  await verifier.verify(tokens.issue({ accountId: 'acc-1' }).token)
+  await verifier.verify(issueNow(tokens, { accountId: 'acc-1' }).token)
   for (const messages of all) expect(messages).not.toEqual([])
   const shown = JSON.stringify(all, (_, value) => (value instanceof Error ? { ...value, text: value.message } : value))
   for (const secret of [...authenticationToken.split('.'), PASSWORD, GOOD.email, 'plain:'])

@@ -4,6 +4,7 @@ import { createTokenIssuer } from 'express-token-endpoint'
 import express4 from 'express4'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { root } from '../../support/documents/repository.js'
+import { issueNow } from '../../support/fixtures.js'
 import { type AnyExpress, asJson, GOOD, packageOn, send } from '../../support/host.js'
 import { listen } from '../../support/http.js'
 
@@ -52,7 +53,7 @@ it('a long token is a warning, once, without the token', () => {
     issuer: 'https://api.example.com',
     keys: { alg: 'HS256', secret: 's'.repeat(32) },
   })
-  const issue = (length: number) => tokens.issue({ accountId: 'acc-1', claims: { text: 'x'.repeat(length) } }).token
+  const issue = (length: number) => issueNow(tokens, { accountId: 'acc-1', claims: { text: 'x'.repeat(length) } }).token
   expect(issue(2500).length).toBeLessThan(4096)
   expect(messages()).toEqual([])
   expect(issue(4000).length).toBeGreaterThan(4096)

@@ -1,6 +1,7 @@
 import express from 'express'
 import { describe, expect, it, vi } from 'vitest'
 import { AuthError } from '../../../src/shared/errors.js'
+import { issueNow } from '../../support/fixtures.js'
 import { listen } from '../../support/http.js'
 import { startSource } from '../../support/jwks-source.js'
 
@@ -28,13 +29,13 @@ describe('two copies of the package in one process', async () => {
   })
 
   it('recognise each other’s verified tokens', async () => {
-    const auth = await issuer.verify(issuer.issue(subject).token)
+    const auth = await issuer.verify(issueNow(issuer, subject).token)
     expect([one.isVerifiedToken(auth), two.isVerifiedToken(auth)]).toEqual([true, true])
     expect(two.authOf({ auth, method: 'GET', baseUrl: '', path: '/' })).toBe(auth)
   })
 
   it('recognise each other’s verifiers', async () => {
-    const { token } = issuer.issue(subject)
+    const { token } = issueNow(issuer, subject)
     const path = two.syncVerifierOf(issuer)
     expect(path?.verifySync(token)).toMatchObject({ accountId: 'acc-1' })
     expect(path?.fromCache(token)).toBe(await issuer.verify(token))
@@ -48,7 +49,7 @@ describe('two copies of the package in one process', async () => {
       res.json({ accountId: two.authOf(req).accountId, again: one.authOf(req).accountId })
     })
     const { url } = await listen(app)
-    const headers = { Authorization: `Bearer ${issuer.issue(subject).token}` }
+    const headers = { Authorization: `Bearer ${issueNow(issuer, subject).token}` }
     for (let i = 0; i < 2; i++) {
       const answer = await fetch(url, { headers })
       expect(answer.status).toBe(200)
@@ -61,14 +62,14 @@ describe('two copies of the package in one process', async () => {
     const keys = one.remoteKeys(source.url, { onError: () => {} })
     expect([one.isRemoteKeys(keys), two.isRemoteKeys(keys)]).toEqual([true, true])
     const verifier = two.createTokenVerifier({ issuer: one.ISSUER, keys })
-    expect(await verifier.verify(issuer.issue(subject).token)).toMatchObject({ accountId: 'acc-1' })
+    expect(await verifier.verify(issueNow(issuer, subject).token)).toMatchObject({ accountId: 'acc-1' })
     expect(source.requests()).toBe(1)
   })
 
   it('cannot tell about a token while the other’s remote keys are not to be had', async () => {
     const source = await startSource('no set')
     const verifier = two.createTokenVerifier({ issuer: one.ISSUER, keys: one.remoteKeys(source.url, { onError() {} }) })
-    await expect(verifier.verify(issuer.issue(subject).token)).rejects.toMatchObject({
+    await expect(verifier.verify(issueNow(issuer, subject).token)).rejects.toMatchObject({
       code: 'unavailable',
       dependency: 'keys',
     })
@@ -96,7 +97,7 @@ describe('what is not the package’s own', async () => {
     signingKey,
   } = await copy()
   const issuer = createTokenIssuer({ issuer: ISSUER, keys: signingKey('ES256') })
-  const verified = await issuer.verify(issuer.issue({ accountId: 'acc-1' }).token)
+  const verified = await issuer.verify(issueNow(issuer, { accountId: 'acc-1' }).token)
   const keys = remoteKeys('https://api.example.com/jwks.json')
   const mark = 'express-token-endpoint.VerifiedToken.1'
 

@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { isVerifiedToken, toVerifiedToken } from '../../../src/tokens/verified-token.js'
-import { forge, goodParts, ISSUER } from '../../support/fixtures.js'
+import { forge, goodParts, ISSUER, issueNow } from '../../support/fixtures.js'
 import { polluted } from '../../support/pollution.js'
 import { atFrozenMoment, partsOf } from '../../support/tokens.js'
 
@@ -10,7 +10,7 @@ const { now, issuer, forged } = atFrozenMoment()
 
 describe('a verified token', () => {
   it('tells what the token says', async () => {
-    const { token, id } = issuer.issue({ accountId: 'acc-1', scopes: ['a', 'b'], claims: { tenant: 'north' } })
+    const { token, id } = issueNow(issuer, { accountId: 'acc-1', scopes: ['a', 'b'], claims: { tenant: 'north' } })
     expect({ ...(await issuer.verify(token)) }).toEqual({
       id,
       accountId: 'acc-1',
@@ -40,7 +40,7 @@ describe('a verified token', () => {
 
   it('cannot be changed, however deep', async () => {
     const claims = { list: [{ n: 1 }], nested: { deep: { n: 1 } } }
-    const verified = await issuer.verify(issuer.issue({ accountId: 'acc-1', scopes: ['a'], claims }).token)
+    const verified = await issuer.verify(issueNow(issuer, { accountId: 'acc-1', scopes: ['a'], claims }).token)
     const read = verified.claims as typeof claims
     const parts = [verified, verified.scopes, read, read.list, read.list[0], read.nested, read.nested.deep]
     expect(parts.map((part) => Object.isFrozen(part))).toEqual(parts.map(() => true))

@@ -1,7 +1,7 @@
 import crypto from 'node:crypto'
 import { misuse } from '../../../shared/misuse.js'
+import { promisify } from '../../../shared/on-first-use.cjs'
 import { bare } from '../../../shared/values.js'
-import { promisify } from '../../on-first-use.cjs'
 import { fromBase64, notAccepted } from './stored-key.js'
 
 /** A stored hash in PHC string format: memory in KiB, passes, lanes, salt and tag. */

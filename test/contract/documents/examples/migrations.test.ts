@@ -2,6 +2,7 @@ import type express from 'express'
 import request from 'supertest'
 import { describe, expect, it } from 'vitest'
 import { get, type Host, startExamples, tokenFrom } from '../../../support/documents/examples.js'
+import { issueNow } from '../../../support/fixtures.js'
 import { listen } from '../../../support/http.js'
 
 const { run } = startExamples(import.meta.url)
@@ -28,10 +29,10 @@ describe('the pages on migration', () => {
     '%s: req.user is the account of the token',
     async (name) => {
       const { app, tokens } = await run<Host>(name)
-      const { body } = await get(app, '/me', tokens.issue({ accountId: 'acc-1' }).token).expect(200)
+      const { body } = await get(app, '/me', issueNow(tokens, { accountId: 'acc-1' }).token).expect(200)
       expect(body).toMatchObject({ id: 'acc-1', email: 'alice@example.com' })
       if (name !== 'before-passport-jwt') expect(body).not.toHaveProperty('passwordHash')
-      await get(app, '/me', tokens.issue({ accountId: 'gone' }).token).expect(401)
+      await get(app, '/me', issueNow(tokens, { accountId: 'gone' }).token).expect(401)
       await request(app).get('/me').expect(401)
     },
   )
@@ -48,7 +49,7 @@ describe('the pages on migration', () => {
   it.each(OAUTH2)('%s: asks for the scope, and responds with %i without a key set', async (name, status) => {
     const { app: keys, tokens } = await run<Host>('jwks', name)
     const { url } = await listen(keys)
-    const token = (scopes: string[]) => tokens.issue({ accountId: 'acc-1', scopes }).token
+    const token = (scopes: string[]) => issueNow(tokens, { accountId: 'acc-1', scopes }).token
     process.env['JWKS_URL'] = `${url}/.well-known/jwks.json`
     const { app } = await run<App>(name)
     await get(app, '/reports', token(['reports:read'])).expect(200, { account: 'acc-1' })

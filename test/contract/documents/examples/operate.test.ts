@@ -9,7 +9,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { newKeyPair } from '../../../../src/tokens/algorithms/new-key-pair.js'
 import { get, type Host, signIn, startExamples } from '../../../support/documents/examples.js'
 import { root } from '../../../support/documents/repository.js'
-import { makeIssuer, SECRET } from '../../../support/fixtures.js'
+import { issueNow, makeIssuer, SECRET } from '../../../support/fixtures.js'
 import { freePort } from '../../../support/services/servers/free-port.mjs'
 
 const { run, fileOf, folder } = startExamples(import.meta.url)
@@ -21,7 +21,7 @@ describe('the page on keys', () => {
   const expectSameKey = async (name: string, again?: string) => {
     const { tokens } = await run<{ tokens: TokenIssuer }>(name, again)
     const issuer = makeIssuer({ keys: { alg: 'ES256', privateKey } })
-    expect(await tokens.verify(issuer.issue({ accountId: 'acc-1' }).token)).toMatchObject({ accountId: 'acc-1' })
+    expect(await tokens.verify(issueNow(issuer, { accountId: 'acc-1' }).token)).toMatchObject({ accountId: 'acc-1' })
   }
 
   it('key-from-env: reads a PEM with real line ends, and one on a single line', async () => {
@@ -47,15 +47,15 @@ describe('the page on keys', () => {
     process.env['OLD_TOKEN_SECRET'] = `old ${SECRET}`
     const { tokens } = await run<{ tokens: TokenIssuer }>('rotation-secrets')
     const old = makeIssuer({ keys: { alg: 'HS256', secret: `old ${SECRET}` } })
-    expect(await tokens.verify(old.issue({ accountId: 'acc-1' }).token)).toMatchObject({ accountId: 'acc-1' })
-    await expect(old.verify(tokens.issue({ accountId: 'acc-1' }).token)).rejects.toThrow(AuthError)
+    expect(await tokens.verify(issueNow(old, { accountId: 'acc-1' }).token)).toMatchObject({ accountId: 'acc-1' })
+    await expect(old.verify(issueNow(tokens, { accountId: 'acc-1' }).token)).rejects.toThrow(AuthError)
   })
 })
 
 describe('the page on other services', () => {
   it('remote-guard: admits a token with the scope', async () => {
     const { app, tokens } = await run<Host>('remote-guard')
-    const token = (scopes: string[]) => tokens.issue({ accountId: 'acc-1', scopes }).token
+    const token = (scopes: string[]) => issueNow(tokens, { accountId: 'acc-1', scopes }).token
     await get(app, '/reports', token(['reports:read'])).expect(200, { account: 'acc-1' })
     await get(app, '/reports', token([])).expect(403)
   })
@@ -63,7 +63,7 @@ describe('the page on other services', () => {
   it('fixed-key: verifies with a public key, and cannot issue', async () => {
     process.env['TOKEN_PUBLIC_KEY'] = publicKey.export({ type: 'spki', format: 'pem' }) as string
     const { tokens } = await run<{ tokens: TokenVerifier }>('fixed-key')
-    const { token } = makeIssuer({ keys: { alg: 'ES256', privateKey } }).issue({ accountId: 'acc-1' })
+    const { token } = issueNow(makeIssuer({ keys: { alg: 'ES256', privateKey } }), { accountId: 'acc-1' })
     expect(await tokens.verify(token)).toMatchObject({ accountId: 'acc-1' })
     expect(tokens).not.toHaveProperty('issue')
   })
@@ -71,7 +71,7 @@ describe('the page on other services', () => {
   it('verify-text: returns the account, and nothing for an invalid token', async () => {
     type AccountOf = (text: string) => Promise<string | undefined>
     const { accountOf, tokens } = await run<{ accountOf: AccountOf; tokens: TokenIssuer }>('verify-text')
-    expect(await accountOf(tokens.issue({ accountId: 'acc-1' }).token)).toBe('acc-1')
+    expect(await accountOf(issueNow(tokens, { accountId: 'acc-1' }).token)).toBe('acc-1')
     expect(await accountOf('x.y.z')).toBeUndefined()
   })
 })
@@ -82,14 +82,14 @@ describe('the page on other hosts', () => {
     const { body } = await signIn(app, '/login').expect(200)
     expect(Object.keys(body)).toEqual(['authenticationToken', 'expiration'])
     await get(app, '/statements', body.authenticationToken).expect(200, { account: 'acc-1' })
-    await get(app, '/statements', tokens.issue({ accountId: 'acc-1' }).token).expect(403)
+    await get(app, '/statements', issueNow(tokens, { accountId: 'acc-1' }).token).expect(403)
     const wrong = { email: 'alice@example.com', password: 'wrong' }
     await request(app).post('/login').send(wrong).expect(403, 'Forbidden')
   })
 
   it('plain-http: guards a server without Express', async () => {
     const { httpServer, tokens } = await run<{ httpServer: Server; tokens: TokenIssuer }>('plain-http')
-    const { token } = tokens.issue({ accountId: 'acc-1' })
+    const { token } = issueNow(tokens, { accountId: 'acc-1' })
     await request(httpServer).get('/').auth(token, { type: 'bearer' }).expect(200, { account: 'acc-1' })
     const refused = await request(httpServer).get('/').expect(401)
     expect(refused.headers['www-authenticate']).toContain('Bearer realm=')
@@ -121,7 +121,7 @@ describe('the page on deployment', () => {
     onTestFinished(() => void httpServer.close())
     const early: unknown[] = []
     httpServer.prependListener('request', (req, res) => early.push(...[req, res].map(Object.getPrototypeOf)))
-    const { token } = tokens.issue({ accountId: 'acc-1' })
+    const { token } = issueNow(tokens, { accountId: 'acc-1' })
     await request(httpServer).get('/').auth(token, { type: 'bearer' }).expect(200, 'admitted')
     expect(early[0]).toBe(app.request)
     expect(early[1]).toBe(app.response)

@@ -4,7 +4,7 @@ import type { OpenApiDocument } from 'express-token-endpoint/openapi'
 import request from 'supertest'
 import { describe, expect, it } from 'vitest'
 import { get, type Host, startExamples, tokenFrom } from '../../../support/documents/examples.js'
-import { makeIssuer } from '../../../support/fixtures.js'
+import { issueNow, makeIssuer } from '../../../support/fixtures.js'
 import { listen, TOKEN_PATH } from '../../../support/http.js'
 
 const { run } = startExamples(import.meta.url)
@@ -20,11 +20,11 @@ describe('the pages on routes', () => {
   it('guard: takes a token of the issuer that has the private key', async () => {
     const { app } = await run<{ app: express.Express }>('guard')
     const issuer = makeIssuer({ keys: { alg: 'ES256', privateKey: process.env['TOKEN_KEY'] } })
-    const { token } = issuer.issue({ accountId: 'acc-1', scopes: ['reports:read'] })
+    const { token } = issueNow(issuer, { accountId: 'acc-1', scopes: ['reports:read'] })
     const { body } = await get(app, '/reports/daily', token).expect(200)
     expect(body).toMatchObject({ accountId: 'acc-1', scopes: ['reports:read'] })
     await request(app).get('/prices').expect(200, { discount: 0 })
-    const poor = issuer.issue({ accountId: 'acc-1' }).token
+    const poor = issueNow(issuer, { accountId: 'acc-1' }).token
     await get(app, '/reports/daily', poor).expect(403)
     await get(app, '/prices', poor).expect(200, { discount: 10 })
   })
@@ -42,14 +42,14 @@ describe('the pages on routes', () => {
     await get(app, '/statements', token).expect(200, { statementsOf: 'acc-1' })
     await request(app).post('/statements').auth(token, { type: 'bearer' }).expect(403)
     await get(app, '/totals', token).expect(403)
-    const admin = tokens.issue({ accountId: 'acc-1', scopes: ['admin'] }).token
+    const admin = issueNow(tokens, { accountId: 'acc-1', scopes: ['admin'] }).token
     await get(app, '/totals', admin).expect(200)
   })
 
   it('step-up: needs a sign-in of the last five minutes', async () => {
     const { app, tokens } = await run<Host>('step-up')
     const token = (ago: number) =>
-      tokens.issue({ accountId: 'acc-1', scopes: ['payments:write'], issuedAt: new Date(Date.now() - ago) }).token
+      issueNow(tokens, { accountId: 'acc-1', scopes: ['payments:write'], issuedAt: new Date(Date.now() - ago) }).token
     const pay = (text: string) => request(app).post('/payments').auth(text, { type: 'bearer' })
     await pay(token(0)).expect(201, { by: 'acc-1' })
     const refused = await pay(token(600_000)).expect(401)

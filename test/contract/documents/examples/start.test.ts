@@ -3,7 +3,7 @@ import type { TokenVerifier } from 'express-token-endpoint'
 import request from 'supertest'
 import { describe, expect, it, vi } from 'vitest'
 import { get, type Host, startExamples, tokenFrom } from '../../../support/documents/examples.js'
-import { makeIssuer, signingKey } from '../../../support/fixtures.js'
+import { issueNow, makeIssuer, signingKey } from '../../../support/fixtures.js'
 import { TOKEN_PATH } from '../../../support/http.js'
 
 const { run } = startExamples(import.meta.url)
@@ -22,14 +22,14 @@ describe('the README', () => {
 
   it('readme-guards: responds as the table below the block says', async () => {
     const { app, tokens } = await run<Host>('readme-guards')
-    const token = tokens.issue({ accountId: 'acc-1', scopes: ['reports:read'] }).token
+    const token = issueNow(tokens, { accountId: 'acc-1', scopes: ['reports:read'] }).token
     const { body } = await get(app, '/reports', token).expect(200)
     expect(body).toMatchObject({ accountId: 'acc-1', scopes: ['reports:read'] })
     await request(app).get('/prices').expect(200, { discount: 0 })
     await get(app, '/prices', token).expect(200, { discount: 10 })
     const challenge = async (status: number, authorization: Record<string, string>) =>
       (await request(app).get('/reports').set(authorization).expect(status)).headers['www-authenticate']
-    const poor = tokens.issue({ accountId: 'acc-1' }).token
+    const poor = issueNow(tokens, { accountId: 'acc-1' }).token
     expect(await challenge(401, {})).toMatch(/^Bearer realm="[^"]+"$/)
     expect(await challenge(401, { Authorization: 'Bearer a.b.c' })).toContain('error="invalid_token"')
     expect(await challenge(403, { Authorization: `Bearer ${poor}` })).toContain('error="insufficient_scope"')
@@ -45,7 +45,7 @@ describe('the README', () => {
     const issuer = makeIssuer({ issuer: 'https://api.example.com', keys: signingKey('ES256') })
     const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => Response.json(issuer.jwks()))
     const { app } = await run<{ app: express.Express; verifier: TokenVerifier }>('readme-verifier')
-    await get(app, '/totals', issuer.issue({ accountId: 'acc-1' }).token).expect(200, { account: 'acc-1' })
+    await get(app, '/totals', issueNow(issuer, { accountId: 'acc-1' }).token).expect(200, { account: 'acc-1' })
     expect(String(fetched.mock.calls[0]?.[0])).toBe('https://api.example.com/.well-known/jwks.json')
   })
 

@@ -6,7 +6,7 @@ import type { Knex } from 'knex'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { get, signIn, startExamples } from '../../../support/documents/examples.js'
-import { makeIssuer } from '../../../support/fixtures.js'
+import { issueNow, makeIssuer } from '../../../support/fixtures.js'
 import { TOKEN_PATH } from '../../../support/http.js'
 import { NO_POSTGRES, startPostgres } from '../../../support/services/postgres.js'
 import { NO_REDIS, startRedis } from '../../../support/services/redis.js'
@@ -36,7 +36,7 @@ describe.skipIf(NO_POSTGRES)('the pages on accounts, with PostgreSQL', () => {
     const tokens = makeIssuer()
     const app = express().use(tokenRouter({ tokens, accounts, passwords }))
     app.get('/me', requireBearer({ tokens, accounts }), (req, res) => void res.json(req.user))
-    const { token } = tokens.issue({ accountId: 'acc-1', issuedAt: new Date(Date.now() - 60_000) })
+    const { token } = issueNow(tokens, { accountId: 'acc-1', issuedAt: new Date(Date.now() - 60_000) })
     await signIn(app).expect(200)
     await get(app, '/me', token).expect(200)
     await changePassword('acc-1', 'new secret')
@@ -71,7 +71,7 @@ describe.skipIf(NO_REDIS)('the pages on tokens, with Redis', () => {
     }
     const { app, redis, tokens } = await run<Block>('redis-revocation')
     onTestFinished(() => redis.disconnect())
-    const { token, id, expiresAt } = tokens.issue({ accountId: 'acc-1' })
+    const { token, id, expiresAt } = issueNow(tokens, { accountId: 'acc-1' })
     const signOut = () => request(app).post('/sign-out').auth(token, { type: 'bearer' })
     await signOut().expect(204)
     await signOut().expect(401)

@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { statuses } from '../../../support/concurrency.js'
 import { oldKeys, startExamples } from '../../../support/documents/examples.js'
 import { readPage } from '../../../support/documents/pages.js'
-import { fastPasswords, makeIssuer, makeStore } from '../../../support/fixtures.js'
+import { fastPasswords, issueNow, makeIssuer, makeStore } from '../../../support/fixtures.js'
 import { listen, login, TOKEN_PATH } from '../../../support/http.js'
 import { type Answer, send } from '../../../support/plain-js/http-client.mjs'
 
@@ -18,12 +18,12 @@ describe('the pages on tokens', () => {
     const { app, tokens } = await run<{ app: express.Express; tokens: TokenIssuer }>('jwks')
     process.env['JWKS_URL'] = `${(await listen(app)).url}/.well-known/jwks.json`
     const { tokens: verifier } = await run<{ tokens: TokenVerifier }>('remote-keys')
-    expect(await verifier.verify(tokens.issue({ accountId: 'acc-1' }).token)).toMatchObject({ accountId: 'acc-1' })
+    expect(await verifier.verify(issueNow(tokens, { accountId: 'acc-1' }).token)).toMatchObject({ accountId: 'acc-1' })
   })
 
   it('account-check: refuses a token after sign-out', async () => {
     const { app, tokens } = await run<{ app: express.Express; tokens: TokenIssuer }>('account-check')
-    const { token } = tokens.issue({ accountId: 'acc-1' })
+    const { token } = issueNow(tokens, { accountId: 'acc-1' })
     await request(app).post('/sign-out').auth(token, { type: 'bearer' }).expect(204)
     await request(app).post('/sign-out').auth(token, { type: 'bearer' }).expect(401)
   })
@@ -31,8 +31,8 @@ describe('the pages on tokens', () => {
   it('rotation: signs with the new key, and takes the tokens of the old one', async () => {
     const { tokens } = await run<{ tokens: TokenIssuer }>('rotation')
     const old = makeIssuer({ keys: { alg: 'ES256', privateKey: oldKeys.privateKey } })
-    expect(await tokens.verify(old.issue({ accountId: 'acc-1' }).token)).toMatchObject({ accountId: 'acc-1' })
-    await expect(old.verify(tokens.issue({ accountId: 'acc-1' }).token)).rejects.toThrow(AuthError)
+    expect(await tokens.verify(issueNow(old, { accountId: 'acc-1' }).token)).toMatchObject({ accountId: 'acc-1' })
+    await expect(old.verify(issueNow(tokens, { accountId: 'acc-1' }).token)).rejects.toThrow(AuthError)
   })
 
   it('tracing: makes a span of each login and of each verification', async () => {
@@ -51,7 +51,7 @@ describe('the pages on tokens', () => {
     const tokens = makeIssuer()
     const app = express().use(tokenRouter({ tokens, accounts: makeStore(), passwords: fastPasswords() }))
     await request(app).post(TOKEN_PATH).send({ email: 'nobody@example.com', password: 'x' }).expect(403)
-    await tokens.verify(tokens.issue({ accountId: 'acc-1' }).token)
+    await tokens.verify(issueNow(tokens, { accountId: 'acc-1' }).token)
     await expect(tokens.verify('a.b.c')).rejects.toThrow(AuthError)
     expect(spans).toEqual([
       { name: 'auth.login', ended: true, message: 'invalid_credentials' },

@@ -11,7 +11,7 @@ import { clearingHouseDocument, reportingDocument } from '../../../../example-ap
 import { createReportingApp } from '../../../../example-app/web/reporting-app.js'
 import { documented } from '../../../support/documents/documented.js'
 import { complaintsOf } from '../../../support/documents/lint.js'
-import { fastPasswords, makeIssuer, makeStore, signingKey } from '../../../support/fixtures.js'
+import { fastPasswords, issueNow, makeIssuer, makeStore, signingKey } from '../../../support/fixtures.js'
 import { type Sent, send } from '../../../support/host.js'
 import { listen } from '../../../support/http.js'
 import { FOLDER, NORTH, REPORT, SIGN_OUT_PATH } from '../../support.js'
@@ -32,7 +32,7 @@ const REPORTING = { reports: { dailyTotals: async () => [] }, isRevoked: async (
 
 const HOUSE = { id: 'north', name: 'North' }
 const bearer = (...scopes: string[]): Sent => ({
-  headers: { Authorization: `Bearer ${tokens.issue({ accountId: 'acc-1', scopes }).token}` },
+  headers: { Authorization: `Bearer ${issueNow(tokens, { accountId: 'acc-1', scopes }).token}` },
 })
 
 describe('the responses of the clearing-house API match its document', () => {

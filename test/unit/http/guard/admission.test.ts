@@ -5,11 +5,11 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { withSyncVerifier } from '../../../../src/tokens/sync-verifier.js'
 import { deferred, settled } from '../../../support/concurrency.js'
 import { expectMisuse, fatalErrors } from '../../../support/failures.js'
-import { ACCOUNTS, makeIssuer, makeStore } from '../../../support/fixtures.js'
+import { ACCOUNTS, issueNow, makeIssuer, makeStore } from '../../../support/fixtures.js'
 
 const tokens = makeIssuer()
 const accountId = ACCOUNTS.alice.id
-const newToken = () => tokens.issue({ accountId }).token
+const newToken = () => issueNow(tokens, { accountId }).token
 
 const requestOf = (token: string | undefined, members: object = {}) => {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
@@ -115,7 +115,7 @@ describe('an expired token', () => {
     for (const tolerance of [0, 2]) {
       const issuer = makeIssuer({ lifetime: '1s', clockTolerance: tolerance, clock: Date.now })
       vi.setSystemTime(Math.ceil(Date.now() / 1000) * 1000)
-      const { token, id } = issuer.issue({ accountId })
+      const { token, id } = issueNow(issuer, { accountId })
       vi.advanceTimersByTime((1 + tolerance) * 1000 - 51)
       const inTime = reasonFor({ tokens: issuer, ...slow }, requestOf(token))
       await vi.advanceTimersByTimeAsync(50)

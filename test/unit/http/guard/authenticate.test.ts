@@ -9,13 +9,13 @@ import {
 } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { refusalOf } from '../../../support/failures.js'
-import { ACCOUNTS, makeIssuer, makeStore } from '../../../support/fixtures.js'
+import { ACCOUNTS, issueNow, makeIssuer, makeStore } from '../../../support/fixtures.js'
 import { type Answer, type Sent, send } from '../../../support/host.js'
 import { listen } from '../../../support/http.js'
 
 const tokens = makeIssuer()
-const { token } = tokens.issue({ accountId: ACCOUNTS.alice.id, scopes: ['a'] })
-const past = tokens.issue({ accountId: ACCOUNTS.alice.id, issuedAt: new Date(Date.now() - 7_200_000) }).token
+const { token } = issueNow(tokens, { accountId: ACCOUNTS.alice.id, scopes: ['a'] })
+const past = issueNow(tokens, { accountId: ACCOUNTS.alice.id, issuedAt: new Date(Date.now() - 7_200_000) }).token
 
 const get = (headers: Sent['headers'] = {}, path = '/'): Sent => ({ method: 'GET', path, headers })
 const bearer = (text: string, path?: string) => get({ Authorization: `Bearer ${text}` }, path)

@@ -2,7 +2,7 @@ import { type AuthError, type CloseWhenEndedOptions, closeWhenEnded, type Verifi
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { deferred, settled } from '../../../support/concurrency.js'
 import { expectMisuse, fatalErrors } from '../../../support/failures.js'
-import { ACCOUNTS, frozenClock, makeIssuer, makeStore } from '../../../support/fixtures.js'
+import { ACCOUNTS, frozenClock, issueNow, makeIssuer, makeStore } from '../../../support/fixtures.js'
 
 /** The ticks of the timer. The test makes them. */
 const ticks = vi.hoisted(() => new Set<() => void>())
@@ -28,7 +28,7 @@ async function clocked() {
   let now = start
   const clock = () => now
   const issuer = makeIssuer({ clock })
-  const auth: VerifiedToken = await issuer.verify(issuer.issue({ accountId: ACCOUNTS.alice.id }).token)
+  const auth: VerifiedToken = await issuer.verify(issueNow(issuer, { accountId: ACCOUNTS.alice.id }).token)
   /** Moves the clock, and makes a tick of the timer. Lets the checks end. */
   const pass = async (ms: number) => {
     now += ms

@@ -3,10 +3,10 @@ import { connect, constants, createServer, type Http2ServerRequest, type Http2Se
 import type { AddressInfo } from 'node:net'
 import { type RequireBearerOptions, requireBearer } from 'express-token-endpoint'
 import { expect, it, onTestFinished } from 'vitest'
-import { makeIssuer } from '../../../support/fixtures.js'
+import { issueNow, makeIssuer } from '../../../support/fixtures.js'
 
 const tokens = makeIssuer()
-const authorization = `Bearer ${tokens.issue({ accountId: 'acc-1' }).token}`
+const authorization = `Bearer ${issueNow(tokens, { accountId: 'acc-1' }).token}`
 
 /** Starts a server of HTTP/2 with the guard. Returns a function that connects to it. */
 async function start(
@@ -66,7 +66,7 @@ it('counts the calls of streams that the client has reset', async () => {
   await once(session, 'connect')
   // Each token is a new one, so that most of them wait for their verification while their stream ends.
   for (let i = 0; i < 200; i++) {
-    const { token } = tokens.issue({ accountId: `acc-${i}` })
+    const { token } = issueNow(tokens, { accountId: `acc-${i}` })
     const stream = session.request({ ':path': '/', ':method': 'POST', authorization: `Bearer ${token}` })
     stream.on('error', () => {}).end()
     setImmediate(() => stream.close(constants.NGHTTP2_CANCEL))

@@ -16,6 +16,7 @@ import {
   frozenClock,
   goodParts,
   ISSUER,
+  issueNow,
   makeIssuer,
   makeStore,
   SECRET,
@@ -29,7 +30,7 @@ type Options = Parameters<typeof requireBearer>[0]
 
 const tokens = makeIssuer()
 const tokenOf = (accountId: string = ACCOUNTS.alice.id, scopes: readonly string[] = [], issuer: TokenIssuer = tokens) =>
-  issuer.issue({ accountId, scopes }).token
+  issueNow(issuer, { accountId, scopes }).token
 
 /** Starts an app with these handlers. Returns a function that sends a request with the value of an `Authorization` header. */
 async function start(...handlers: RequestHandler[]) {
@@ -79,7 +80,11 @@ describe('req.auth', () => {
     const clock = frozenClock()
     const issuer = makeIssuer({ clock })
     const { ask, seen } = await guarded({ tokens: issuer })
-    const { token, id } = issuer.issue({ accountId: 'a', scopes: ['x', 'y'], claims: { tenant: { name: 'north' } } })
+    const { token, id } = issueNow(issuer, {
+      accountId: 'a',
+      scopes: ['x', 'y'],
+      claims: { tenant: { name: 'north' } },
+    })
     expect((await ask(token)).status).toBe(200)
     const auth = seen[0]?.auth
     expect(auth).toEqual({
@@ -285,7 +290,7 @@ describe('isRevoked', () => {
   it('is asked about the verified token, and only about one', async () => {
     const isRevoked = vi.fn(() => false)
     const { ask } = await guarded({ isRevoked })
-    const { token, id } = tokens.issue({ accountId: 'acc-1' })
+    const { token, id } = issueNow(tokens, { accountId: 'acc-1' })
     for (const one of [token, 'x.y.z', undefined]) await ask(one)
     expect(isRevoked.mock.calls).toEqual([[expect.objectContaining({ id, accountId: 'acc-1' })]])
   })

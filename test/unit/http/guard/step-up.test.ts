@@ -3,7 +3,7 @@ import { type Duration, requireBearer, type TokenIssuer } from 'express-token-en
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { expectMisuse } from '../../../support/failures.js'
-import { frozenClock, ISSUER, makeIssuer } from '../../../support/fixtures.js'
+import { frozenClock, ISSUER, issueNow, makeIssuer } from '../../../support/fixtures.js'
 import { expectProblem, send } from '../../../support/host.js'
 import { listen } from '../../../support/http.js'
 
@@ -30,7 +30,7 @@ describe('signedInWithin (RFC 9470)', () => {
     let now = start
     const tokens = makeIssuer({ clock: () => now })
     const ask = await guarded(tokens, { signedInWithin: '5m' })
-    const { token } = tokens.issue({ accountId: 'acc-1' })
+    const { token } = issueNow(tokens, { accountId: 'acc-1' })
     expect((await ask(token)).status).toBe(200)
     now += age
     expect((await ask(token)).status).toBe(status)
@@ -39,7 +39,7 @@ describe('signedInWithin (RFC 9470)', () => {
   it('refuses with a challenge that names the time', async () => {
     const tokens = makeIssuer()
     const ask = await guarded(tokens, { signedInWithin: '5m' })
-    const { token } = tokens.issue({ accountId: 'acc-1', issuedAt: new Date(Date.now() - 10 * MINUTE) })
+    const { token } = issueNow(tokens, { accountId: 'acc-1', issuedAt: new Date(Date.now() - 10 * MINUTE) })
     const answer = await ask(token)
     expectProblem(answer, 401, 'insufficient_user_authentication', 'Unauthorized')
     expect(answer.headers['www-authenticate']).toBe(
@@ -50,7 +50,7 @@ describe('signedInWithin (RFC 9470)', () => {
   it('needs a token, and a missing scope comes first', async () => {
     const tokens = makeIssuer()
     const ask = await guarded(tokens, { signedInWithin: 60, scope: 'a' })
-    const old = tokens.issue({ accountId: 'acc-1', issuedAt: new Date(Date.now() - 10 * MINUTE) }).token
+    const old = issueNow(tokens, { accountId: 'acc-1', issuedAt: new Date(Date.now() - 10 * MINUTE) }).token
     expectProblem(await ask(), 401, 'missing_token', 'Unauthorized')
     expectProblem(await ask(old), 403, 'insufficient_scope', 'Forbidden')
   })
@@ -65,7 +65,7 @@ describe('scope and anyScope', () => {
     await fc.assert(
       fc.asyncProperty(names, names, names, async (scope, anyScope, own) => {
         const guard = requireBearer({ tokens, ...unlessEmpty('scope', scope), ...unlessEmpty('anyScope', anyScope) })
-        const { token } = tokens.issue({ accountId: 'acc-1', scopes: own })
+        const { token } = issueNow(tokens, { accountId: 'acc-1', scopes: own })
         const req = { headers: { authorization: `Bearer ${token}` }, rawHeaders: [], url: '/', socket: {} } as never
         const admitted = await guard.authenticate(req).then(
           () => true,
@@ -80,7 +80,7 @@ describe('scope and anyScope', () => {
   it('anyScope refuses with a challenge that lists the scopes', async () => {
     const tokens = makeIssuer()
     const ask = await guarded(tokens, { anyScope: ['totals:read', 'admin'] })
-    const answer = await ask(tokens.issue({ accountId: 'acc-1', scopes: ['other'] }).token)
+    const answer = await ask(issueNow(tokens, { accountId: 'acc-1', scopes: ['other'] }).token)
     expectProblem(answer, 403, 'insufficient_scope', 'Forbidden')
     expect(answer.headers['www-authenticate']).toContain('scope="totals:read admin"')
   })
@@ -97,13 +97,13 @@ describe('the lifetime of a token', () => {
     ['366 days', 3600],
   ])('%j becomes %i seconds, never more than the issuer’s', async (lifetime, expected) => {
     const tokens = makeIssuer()
-    const { token, expiresAt } = tokens.issue({ accountId: 'acc-1', lifetime })
+    const { token, expiresAt } = issueNow(tokens, { accountId: 'acc-1', lifetime })
     const verified = await tokens.verify(token)
     expect(verified.expiresAt).toEqual(expiresAt)
     expect((expiresAt.getTime() - verified.issuedAt.getTime()) / 1000).toBe(expected)
   })
 
   it.each(['0s', 'soon', 90_000])('%j is misuse', (lifetime) => {
-    expectMisuse(() => makeIssuer().issue({ accountId: 'a', lifetime }), /^issue: "lifetime" must be/)
+    expectMisuse(() => issueNow(makeIssuer(), { accountId: 'a', lifetime }), /^issue: "lifetime" must be/)
   })
 })

@@ -1,3 +1,4 @@
+import { issueNow } from '../../../support/fixtures.js'
 import 'reflect-metadata'
 import { createRequire } from 'node:module'
 import { PassportStrategy } from '@nestjs/passport'
@@ -23,7 +24,7 @@ const { alice } = ACCOUNTS
 const tokens = makeIssuer()
 const accounts = makeStore()
 const passwords = fastPasswords()
-const bearerOf = (accountId = alice.id, scopes = ['a']) => `Bearer ${tokens.issue({ accountId, scopes }).token}`
+const bearerOf = (accountId = alice.id, scopes = ['a']) => `Bearer ${issueNow(tokens, { accountId, scopes }).token}`
 
 const onError: ErrorRequestHandler = ({ status = 500, headers = {}, code, message }, _req, res, _next) => {
   res.status(status).set(headers).json({ code, message })

@@ -7,7 +7,7 @@ import {
 } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { expectInvalidToken } from '../../../support/failures.js'
-import { ALGORITHMS, ISSUER, signingKey } from '../../../support/fixtures.js'
+import { ALGORITHMS, ISSUER, issueNow, signingKey } from '../../../support/fixtures.js'
 import { headerOf, partsOf, someToken } from '../../../support/tokens.js'
 
 /** Returns the public keys for a verifier: the issuer's JWK set. */
@@ -23,7 +23,7 @@ describe.each(ALGORITHMS)('%s', (alg) => {
   const verifier = createTokenVerifier({ issuer: ISSUER, keys: verifierKeys(keys) })
 
   it('signs what its issuer and a verifier without the signing key both verify', async () => {
-    const { token, id } = issuer.issue({ accountId: 'acc-1' })
+    const { token, id } = issueNow(issuer, { accountId: 'acc-1' })
     expect(headerOf(token)['alg']).toBe(alg)
     expect(await issuer.verify(token)).toMatchObject({ id, accountId: 'acc-1' })
     expect(await verifier.verify(token)).toMatchObject({ id, accountId: 'acc-1' })

@@ -2,7 +2,7 @@ import { AuthError, createTokenIssuer } from 'express-token-endpoint'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { rejectionOf } from '../../../support/failures.js'
-import { ISSUER, signingKey } from '../../../support/fixtures.js'
+import { ISSUER, issueNow, signingKey } from '../../../support/fixtures.js'
 import { atFrozenMoment, signParts, someToken } from '../../../support/tokens.js'
 
 const { issuer: hs256, withPayload, withHeader, forged } = atFrozenMoment()
@@ -70,7 +70,7 @@ it('what is issued is what is verified, whatever the account is', async () => {
   })
   await fc.assert(
     fc.asyncProperty(subjects, async (subject) => {
-      const { token, id } = hs256.issue(subject)
+      const { token, id } = issueNow(hs256, subject)
       const kept = Object.entries(subject.claims).filter(([name]) => !REGISTERED.includes(name))
       const verified = await hs256.verify(token)
       expect(verified).toMatchObject({ id, accountId: subject.accountId, scopes: subject.scopes })

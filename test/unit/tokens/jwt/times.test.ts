@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { expectInvalidToken, expectMisuse, rejectionOf } from '../../../support/failures.js'
-import { decodePayload, frozenClock, makeIssuer } from '../../../support/fixtures.js'
+import { decodePayload, frozenClock, issueNow, makeIssuer } from '../../../support/fixtures.js'
 import { atFrozenMoment, someToken } from '../../../support/tokens.js'
 
 describe('expiry', () => {
@@ -62,7 +62,10 @@ describe('the clock', () => {
   })
 
   it.each([new Date(Number.NaN), new Date('later')])('issues nothing as of a moment that is none', (issuedAt) => {
-    expectMisuse(() => makeIssuer().issue({ accountId: 'acc-1', issuedAt }), 'issue: "issuedAt" must be a valid Date')
+    expectMisuse(
+      () => issueNow(makeIssuer(), { accountId: 'acc-1', issuedAt }),
+      'issue: "issuedAt" must be a valid Date',
+    )
   })
 
   it.each([-5000, 1e300])('issues nothing at a time that no token can hold: %d', (time) => {

@@ -1,6 +1,7 @@
 /*
- * Packages that only logins and waiting requests need. See `src/http/on-first-use.cjs`.
+ * Packages that a service that only verifies tokens never loads. See `src/http/on-first-use.cjs`.
  */
+exports.jsonwebtoken = () => require('jsonwebtoken')
 exports.lruCache = () => require('lru-cache')
 
 // An import of node:util reads each of its exports, which loads further modules of Node.

@@ -1,3 +1,6 @@
+/** Returns jsonwebtoken, which signs tokens. */
+export function jsonwebtoken(): typeof import('jsonwebtoken')
+
 /** Returns lru-cache, which holds the counts of the failed-login limits. */
 export function lruCache(): typeof import('lru-cache')
 
