@@ -72,5 +72,11 @@ export type {
 export { type RemoteKeys, remoteKeys } from './tokens/keys/remote-keys.js'
 export type { RemoteKeysOptions } from './tokens/keys/remote-keys-options.js'
 export type { TokenIssuerOptions, TokenVerifierOptions } from './tokens/token-options.js'
-export { createTokenIssuer, createTokenVerifier, type TokenIssuer, type TokenVerifier } from './tokens/tokens.js'
+export {
+  createTokenIssuer,
+  createTokenVerifier,
+  type KeyVerifier,
+  type TokenIssuer,
+  type TokenVerifier,
+} from './tokens/tokens.js'
 export type { VerifiedToken } from './tokens/verified-token.js'

@@ -21,18 +21,18 @@ const issuerObject = withMethods<Pick<TokenIssuer, 'jwks'>>(ISSUER, ['jwks'], (v
   isPlainObject(value) && 'verify' in value ? 'A verifier publishes no keys. Pass the issuer' : '',
 )
 
-const jwkSet: Check<string> = (value) => {
-  const { keys } = issuerObject(value).jwks()
-  if (keys.length === 0) {
+const publisher: Check<JwksRouterOptions['tokens']> = (value) => {
+  const tokens = issuerObject(value)
+  if (tokens.jwks().keys.length === 0) {
     throw new InvalidOption(
       `${ISSUER}, with RS, PS or ES keys`,
       'An HS secret also signs tokens, so it is never published. Give the issuer a key pair',
     )
   }
-  return JSON.stringify({ keys })
+  return tokens
 }
 
-const schema = { tokens: jwkSet, path: optional(plainPath, ENDPOINTS.keys.path) }
+const schema = { tokens: publisher, path: optional(plainPath, ENDPOINTS.keys.path) }
 
 const aliases = { issuer: 'tokens', tokenIssuer: 'tokens', keys: 'tokens', jwks: 'tokens', url: 'path' }
 
@@ -47,15 +47,14 @@ const aliases = { issuer: 'tokens', tokenIssuer: 'tokens', keys: 'tokens', jwks:
  * @throws TypeError naming the option that is not valid, and for an issuer that has only secrets
  */
 export function jwksRouter(options: JwksRouterOptions): Router {
-  const { tokens: body, path } = readOptions<JwksRouterOptions, typeof schema>('jwksRouter', options, schema, aliases)
-  const { headers } = keysAnswer(body)
-  const bytes = Buffer.from(body)
+  const { tokens, path } = readOptions<JwksRouterOptions, typeof schema>('jwksRouter', options, schema, aliases)
+  const { headers } = keysAnswer('')
 
   const router = express().Router({ caseSensitive: true, strict: true })
   router.get(path, function jwksEndpoint(_req, res) {
     setHeaders(res, headers)
     // As bytes: Express adds a charset to text, which the media type does not have.
-    res.send(bytes)
+    res.send(Buffer.from(JSON.stringify(tokens.jwks())))
   })
   router.all(path, function jwksMethodNotAllowed(req, res) {
     sendAnswer(res, refusalAnswer('keys', new AuthError('method_not_allowed')), hasUnreadBody(req, 0))

@@ -6,7 +6,7 @@ import { hrefOf } from '../shared/web-url.js'
 import { type IssuedToken, issueToken, type TokenSubject, TYP } from './jwt/issue-token.js'
 import { createSigner } from './jwt/signature.js'
 import { assertTokenText, type Verification, verifyToken } from './jwt/verify-token.js'
-import { type KeySource, type PublicJwk, readKeys } from './keys/key-ring.js'
+import { holdKeys, type KeyRing, type KeySource, type PublicJwk, readKeys } from './keys/key-ring.js'
 import { isRemoteKeys, retryUnknownKey, unlessUnknownKey } from './keys/remote-keys.js'
 import { type SyncVerifier, withSyncVerifier } from './sync-verifier.js'
 import {
@@ -41,6 +41,12 @@ export interface TokenIssuer extends TokenVerifier {
    * `overloaded` when too many of its signatures are under way
    */
   issue(subject: TokenSubject): Promise<IssuedToken>
+  /**
+   * Replaces the keys while the process runs, for example after one has leaked. The first key signs from now on. Tokens of a key that is
+   * gone are refused at once, and tokens of the other keys stay valid.
+   * @throws TypeError that names the invalid key; the previous keys then stay
+   */
+  replaceKeys(keys: TokenIssuerOptions['keys']): void
   /** The current time, by the issuer's `clock`. */
   now(): Date
   /** The public keys as a JWK set (RFC 7517 section 5), without secrets. */
@@ -66,45 +72,67 @@ export type IssuerSettings = Checked<typeof issuerSchema>
 /** @throws TypeError naming the key that is not valid */
 export function issuerOf(caller: string, read: IssuerSettings): TokenIssuer {
   const { issuer, audience = issuer, clientId = issuer } = read
-  if (hasRemoteKeys(read.keys)) {
-    const says = 'must hold a key that signs, but remoteKeys() are public ones. To verify only, use createTokenVerifier'
-    throw misuse(`${caller}: option "keys" ${says}`, PAGE.keys)
+  function readRing(value: unknown, held?: KeyRing): KeyRing {
+    if (hasRemoteKeys(value)) {
+      const says =
+        'must hold a key that signs, but remoteKeys() are public ones. To verify only, use createTokenVerifier'
+      throw misuse(`${caller}: option "keys" ${says}`, PAGE.keys)
+    }
+    const ring = readKeys(caller, value, held)
+    if (!ring.first.signingKey && !ring.first.sign) {
+      const says =
+        'must be a "privateKey", a "secret" or a "publicKey" with "sign". To verify only, use createTokenVerifier'
+      throw misuse(`${caller}: the first of "keys" signs, so it ${says}`, PAGE.keys)
+    }
+    return ring
   }
-  const ring = readKeys(caller, read.keys)
-  if (!ring.first.signingKey && !ring.first.sign) {
-    const says =
-      'must be a "privateKey", a "secret" or a "publicKey" with "sign". To verify only, use createTokenVerifier'
-    throw misuse(`${caller}: the first of "keys" signs, so it ${says}`, PAGE.keys)
-  }
-  const issuing = { ...read, audience, clientId, sign: createSigner(ring.first, TYP, read.timeout) }
+  const keys = holdKeys(readRing, read.keys)
+  const currentSigner = () => createSigner(keys.current().first, TYP, read.timeout)
+  const issuing = { ...read, audience, clientId, sign: currentSigner() }
   const issueNow = (subject: TokenSubject) => issueToken(issuing, subject)
-  return withVerifier(read, ring, issueNow, {
+  return withVerifier(read, keys, issueNow, {
     issue: async (subject: TokenSubject) => issueNow(subject),
+    replaceKeys(value: unknown) {
+      keys.replace(value)
+      issuing.sign = currentSigner()
+    },
     now: () => new Date(read.clock()),
-    jwks: () => ({ keys: ring.publicJwks() }),
+    jwks: () => ({ keys: keys.current().publicJwks() }),
   })
+}
+
+/** A verifier whose keys are in this process, or `remoteKeys`. Returned by `createTokenVerifier`. */
+export interface KeyVerifier extends TokenVerifier {
+  /**
+   * Replaces the keys while the process runs. Tokens of a key that is gone are refused at once, and tokens of the other keys stay valid.
+   * @throws TypeError that names the invalid key; the previous keys then stay
+   */
+  replaceKeys(keys: TokenVerifierOptions['keys']): void
 }
 
 /**
  * Creates a verifier, for a service that holds no signing key.
  * @throws TypeError naming the option that is not valid
  */
-export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
+export function createTokenVerifier(options: TokenVerifierOptions): KeyVerifier {
   const caller = 'createTokenVerifier'
   const read = readOptions<TokenVerifierOptions, typeof verifierSchema>(caller, options, verifierSchema, tokenAliases)
   const wrong = (says: string) => misuse(`${caller}: option "keys" must ${says}`, PAGE.keys)
-  if (Array.isArray(read.keys) && hasRemoteKeys(read.keys)) {
-    throw wrong('be remoteKeys() without other keys, or a list of keys without it')
-  }
-  const url = hrefOf(read.keys)
-  if (typeof url === 'string' && /^https?:/i.test(url)) {
-    throw wrong('hold keys, but is a URL. Did you mean remoteKeys(url)?')
-  }
   const hasPrivateKey = (key: unknown) => isPlainObject(key) && memberOf(key, 'privateKey') !== undefined
-  if ([read.keys].flat().some(hasPrivateKey)) {
-    throw wrong('hold no "privateKey": a verifier signs nothing. Give the "publicKey"')
+  function readSource(value: unknown, held?: KeySource): KeySource {
+    if (isRemoteKeys(value)) return value
+    if (hasRemoteKeys(value)) throw wrong('be remoteKeys() without other keys, or a list of keys without it')
+    const url = hrefOf(value)
+    if (typeof url === 'string' && /^https?:/i.test(url)) {
+      throw wrong('hold keys, but is a URL. Did you mean remoteKeys(url)?')
+    }
+    if ([value].flat().some(hasPrivateKey)) {
+      throw wrong('hold no "privateKey": a verifier signs nothing. Give the "publicKey"')
+    }
+    return readKeys(caller, value, held)
   }
-  return withVerifier(read, isRemoteKeys(read.keys) ? read.keys : readKeys(caller, read.keys), undefined, {})
+  const keys = holdKeys(readSource, read.keys)
+  return withVerifier(read, keys, undefined, { replaceKeys: keys.replace })
 }
 
 const hasRemoteKeys = (keys: unknown) => [keys].flat().some(isRemoteKeys)

@@ -103,7 +103,7 @@ export interface KeySource {
    * Fetches remote keys after `find` has found nothing. Call `find` again when the promise resolves. Resolves with an error when
    * the fetch failed, so that an unknown key may exist.
    */
-  renew?(): Promise<Error | undefined>
+  readonly renew?: (() => Promise<Error | undefined>) | undefined
 }
 
 export interface KeyRing extends KeySource {
@@ -126,9 +126,10 @@ const wrong = (name: string, says: string) => misuse(`${name} ${says}`, PAGE.key
 
 /**
  * Reads the `keys` option: one key or a list of keys.
+ * @param held the previous keys. An unchanged key remains the same object, so that cached tokens of the key remain valid
  * @throws TypeError that names the key by its index in the list, and never shows key material
  */
-export function readKeys(caller: string, value: unknown): KeyRing {
+export function readKeys(caller: string, value: unknown, held?: KeySource): KeyRing {
   const name = `${caller}: option "keys"`
   const keys = Array.isArray(value)
     ? value.map((entry, i) => readKey(`${caller}: option "keys[${i}]"`, entry))
@@ -139,7 +140,7 @@ export function readKeys(caller: string, value: unknown): KeyRing {
   if (keys.some(({ key }) => key.type !== first.key.type)) {
     throw wrong(name, 'must be all secrets or all key pairs, but mixes HS algorithms with algorithms of key pairs')
   }
-  const byKid = new Map(keys.map((key) => [key.kid, key]))
+  const byKid = new Map(keys.map((key) => [key.kid, unchanged(key, held?.find(key.kid))]))
   if (byKid.size < keys.length) throw wrong(name, 'must not hold one "kid" twice. Is the same key listed twice?')
   // Not KeyObject.equals, which leaves an error in OpenSSL for keys of different kinds, so that Node then refuses the next PEM.
   const uses = keys.map(({ key, alg }) => [thumbprint(key), alg] as const)
@@ -147,13 +148,36 @@ export function readKeys(caller: string, value: unknown): KeyRing {
   if (uses.some(([print, alg]) => algorithms.get(print) !== alg)) {
     throw wrong(name, 'must not use one key with two algorithms (RFC 8725 section 3.1). Create a key for each')
   }
+  const published = keys
+    .filter(({ key }) => key.type === 'public')
+    .map(({ kid, alg, key }): PublicJwk => ({ ...key.export({ format: 'jwk' }), kid, alg, use: 'sig' }))
+  return { first, find: (kid) => byKid.get(kid), publicJwks: () => structuredClone(published) }
+}
+
+/** Returns the known key when it is the same key. */
+function unchanged(key: VerificationKey, known: VerificationKey | undefined): VerificationKey {
+  return known?.alg === key.alg && known.key.equals(key.key) ? known : key
+}
+
+/** Keys that the host can replace while the process runs. */
+export interface KeyHolder<T extends KeySource> extends KeySource {
+  current(): T
+  /** @throws TypeError for an invalid key; the previous keys then stay */
+  replace(value: unknown): void
+}
+
+/** Holds what a function reads from the `keys` option. The function receives the previous keys too. */
+export function holdKeys<T extends KeySource>(read: (value: unknown, held?: T) => T, value: unknown): KeyHolder<T> {
+  let keys = read(value)
   return {
-    first,
-    find: (kid) => byKid.get(kid),
-    publicJwks: () =>
-      keys
-        .filter(({ key }) => key.type === 'public')
-        .map(({ kid, alg, key }) => ({ ...key.export({ format: 'jwk' }), kid, alg, use: 'sig' })),
+    find: (kid) => keys.find(kid),
+    get renew() {
+      return keys.renew
+    },
+    current: () => keys,
+    replace(next) {
+      keys = read(next, keys)
+    },
   }
 }
 

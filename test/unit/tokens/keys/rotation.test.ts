@@ -2,10 +2,11 @@ import {
   createTokenIssuer,
   createTokenVerifier,
   type KeyPairAlgorithm,
+  type PrivateTokenKey,
   type TokenIssuerOptions,
 } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
-import { expectInvalidToken } from '../../../support/failures.js'
+import { expectInvalidToken, expectMisuse } from '../../../support/failures.js'
 import { ALGORITHMS, ISSUER, SECRET, signingKey } from '../../../support/fixtures.js'
 import { pairOf } from '../../../support/keys.js'
 import { headerOf, someToken } from '../../../support/tokens.js'
@@ -95,5 +96,63 @@ describe('jwks', () => {
     issuer.jwks().keys.length = 0
     Object.assign(issuer.jwks().keys[0] as object, { d: 'evil' })
     expect(issuer.jwks()).toEqual(before)
+  })
+})
+
+describe('replaceKeys', () => {
+  const [leaked, other, fresh] = ['leaked', 'other', 'fresh'].map((name) => signingKey('ES256', name)) as [
+    PrivateTokenKey,
+    PrivateTokenKey,
+    PrivateTokenKey,
+  ]
+  const publicOf = (keys: PrivateTokenKey[]) =>
+    issuerOf(keys)
+      .jwks()
+      .keys.map((publicKey) => ({ alg: 'ES256', publicKey }) as const)
+
+  it.each([
+    ['an issuer', (keys: PrivateTokenKey[]) => issuerOf(keys), (keys: PrivateTokenKey[]) => keys],
+    [
+      'a verifier',
+      (keys: PrivateTokenKey[]) => createTokenVerifier({ issuer: ISSUER, keys: publicOf(keys) }),
+      publicOf,
+    ],
+  ] as const)(
+    '%s refuses the tokens of a leaked key at once, and keeps those of the others cached',
+    async (_what, create, form) => {
+      const verifier = create([leaked, other])
+      const [bad, good, later] = [leaked, other, fresh].map((key) => someToken(issuerOf(key))) as [
+        string,
+        string,
+        string,
+      ]
+      const before = await verifier.verify(good)
+      await verifier.verify(bad)
+      verifier.replaceKeys(form([fresh, other]) as never)
+      await expectInvalidToken(verifier.verify(bad), 'unknown_key')
+      expect(await verifier.verify(good)).toBe(before)
+      expect(await verifier.verify(later)).toMatchObject({ accountId: 'acc-1' })
+    },
+  )
+
+  it('an issuer signs with the new first key, and publishes the new keys', async () => {
+    const issuer = issuerOf([leaked, other])
+    issuer.replaceKeys([fresh, other])
+    const [first, second] = issuer.jwks().keys
+    expect(headerOf(someToken(issuer))['kid']).toBe(first?.kid)
+    expect([first?.kid, second?.kid]).toEqual([fresh, other].map((key) => issuerOf(key).jwks().keys[0]?.kid))
+    expect(await issuer.verify(someToken(issuer))).toMatchObject({ accountId: 'acc-1' })
+  })
+
+  it.each<[string, unknown]>([
+    ['none', []],
+    ['a public key first', publicOf([fresh])],
+    ['no key', undefined],
+  ])('refuses %s, and the previous keys stay', async (_what, keys) => {
+    const issuer = issuerOf([leaked, other])
+    const token = someToken(issuer)
+    expectMisuse(() => issuer.replaceKeys(keys as never), /^createTokenIssuer: /)
+    expect(await issuer.verify(token)).toMatchObject({ accountId: 'acc-1' })
+    expect(headerOf(someToken(issuer))['kid']).toBe(headerOf(token)['kid'])
   })
 })
