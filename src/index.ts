@@ -44,7 +44,7 @@ export type {
   TokenRouterOptions,
 } from './http/token-endpoint/options.js'
 export { tokenRouter } from './http/token-endpoint/token-router.js'
-export { AuthError, type Problem } from './shared/errors.js'
+export { type AnyAuthError, AuthError, isAuthError, type Problem } from './shared/errors.js'
 export type {
   AuthEvent,
   AuthObserver,
@@ -79,4 +79,4 @@ export {
   type TokenIssuer,
   type TokenVerifier,
 } from './tokens/tokens.js'
-export type { VerifiedToken } from './tokens/verified-token.js'
+export { type ClaimsCheck, claimsOf, type PrivateClaims, type VerifiedToken } from './tokens/verified-token.js'

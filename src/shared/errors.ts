@@ -141,7 +141,25 @@ function copyOf(error: AuthError, details: AuthErrorDetails, headers: AuthError[
   return Object.assign(copy, { headers, stack: error.stack })
 }
 
-/** Returns whether a value is an `AuthError` with a code that this copy of the package knows. */
-export function isAuthError(value: unknown): value is AuthError {
+/** The members that a refusal with one of these codes always has, or may have. */
+interface Facts {
+  invalid_credentials: { readonly reason?: LoginRefusal }
+  too_many_attempts: { readonly limit?: LimitName }
+  invalid_token: { readonly reason?: TokenRefusal }
+  insufficient_scope: { readonly scope: readonly string[] }
+  insufficient_user_authentication: { readonly maxAge: number }
+  unavailable: { readonly dependency?: Dependency }
+}
+
+/** An `AuthError` whose other members follow from its `code`. */
+export type AnyAuthError = {
+  [C in AuthErrorCode]: AuthError & { readonly code: C } & (C extends keyof Facts ? Facts[C] : unknown)
+}[AuthErrorCode]
+
+/**
+ * Returns whether a value is an `AuthError`, also of another copy of the package. After a comparison of its `code`, the compiler knows its
+ * other members.
+ */
+export function isAuthError(value: unknown): value is AnyAuthError {
   return hasBrand('AuthError', value) && Object.hasOwn(REFUSALS, (value as AuthError).code)
 }

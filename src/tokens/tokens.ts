@@ -17,7 +17,7 @@ import {
   verifierSchema,
 } from './token-options.js'
 import { NO_CACHE, verifiedCache } from './verified-cache.js'
-import type { VerifiedToken } from './verified-token.js'
+import type { PrivateClaims, VerifiedToken } from './verified-token.js'
 
 /** Verifies the tokens of one environment. Returned by `createTokenVerifier`. */
 export interface TokenVerifier {
@@ -33,8 +33,19 @@ export interface TokenVerifier {
   verify(token: string): Promise<VerifiedToken>
 }
 
+/** A verifier of this package, which types the private claims. */
+interface TypedVerifier extends TokenVerifier {
+  /**
+   * Verifies a token's text: algorithm, key, signature, environment, times (RFC 7519 section 7.2, RFC 8725, RFC 9068 section 4).
+   * The type `C` of its private claims is not checked: `claimsOf` does that.
+   * @throws AuthError `invalid_token`, with a `reason`, when the token is refused; `unavailable` when its key may be among remote keys
+   * that cannot be fetched
+   */
+  verify<C = PrivateClaims>(token: string): Promise<VerifiedToken<C>>
+}
+
 /** Issues the tokens of one environment, and verifies them. Returned by `createTokenIssuer`. */
-export interface TokenIssuer extends TokenVerifier {
+export interface TokenIssuer extends TypedVerifier {
   /**
    * Issues a token. Its times are whole seconds; two tokens are never the same.
    * @throws TypeError when the account id, the scopes or the claims are not valid; AuthError `unavailable` when the key's `sign` fails, and
@@ -102,7 +113,7 @@ export function issuerOf(caller: string, read: IssuerSettings): TokenIssuer {
 }
 
 /** A verifier whose keys are in this process, or `remoteKeys`. Returned by `createTokenVerifier`. */
-export interface KeyVerifier extends TokenVerifier {
+export interface KeyVerifier extends TypedVerifier {
   /**
    * Replaces the keys while the process runs. Tokens of a key that is gone are refused at once, and tokens of the other keys stay valid.
    * @throws TypeError that names the invalid key; the previous keys then stay
@@ -145,7 +156,7 @@ function withVerifier<T extends object>(
   keys: KeySource,
   issueNow: SyncVerifier['issueNow'],
   object: T,
-): Readonly<TokenVerifier & T> {
+): Readonly<TypedVerifier & T> {
   const { add, fromCache } = cache === false ? NO_CACHE : verifiedCache(cache, keys, clock)
   function verifyNew(text: string): VerifiedToken {
     const expected = { issuer, audience, now: clock(), tolerance }
@@ -157,7 +168,7 @@ function withVerifier<T extends object>(
     assertTokenText(text)
     return fromCache(text) ?? verifyNew(text)
   }
-  const verify = (text: string) => retryUnknownKey(keys, () => verifyHere(text))
+  const verify = <C>(text: string) => retryUnknownKey(keys, () => verifyHere(text)) as Promise<VerifiedToken<C>>
   const verifySync = (text: string) => unlessUnknownKey(keys, () => verifyNew(text))
   const verifier = { issuer, audience, verify, ...object }
   return Object.freeze(withSyncVerifier(verifier, { fromCache, now: clock, tolerance, verifySync, issueNow }))

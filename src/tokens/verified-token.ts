@@ -1,9 +1,16 @@
 import { brand, hasBrand } from '../shared/brand.js'
+import { AuthError } from '../shared/errors.js'
 import { isPlainObject, isScopeList, LAST_MOMENT } from '../shared/options.js'
 import { bare, isThenable, isValidDate, memberOf } from '../shared/values.js'
 
-/** A verified token. Frozen, shared between requests, and without the token's text. */
-export interface VerifiedToken {
+/** Private claims, as JSON values. */
+export type PrivateClaims = Readonly<Record<string, unknown>>
+
+/** Returns whether the private claims of a token have a type. */
+export type ClaimsCheck<C> = (claims: PrivateClaims) => claims is PrivateClaims & C
+
+/** A verified token. Frozen, shared between requests, and without the token's text. `C` is the type of its private claims. */
+export interface VerifiedToken<C = PrivateClaims> {
   /** The token's id (`jti`), the key for a denylist. */
   readonly id: string
   /** The account that the token was issued to (`sub`). */
@@ -19,7 +26,7 @@ export interface VerifiedToken {
   /** The expiration (`exp`), to the second. The token is refused from this time on. */
   readonly expiresAt: Date
   /** The account's private claims. */
-  readonly claims: Readonly<Record<string, unknown>>
+  readonly claims: C
 }
 
 /** Claims that only the issuer writes (RFC 7519 section 4.1, RFC 9068 section 2.2). Private claims cannot overwrite them. */
@@ -36,6 +43,17 @@ export function privateClaims(claims: Claims): Claims {
 }
 
 type Claims = VerifiedToken['claims']
+
+/**
+ * Returns the private claims of a verified token, with the type that a check promises. Use it as the way to earn the type `C` of
+ * `authOf<C>()` and `verify<C>()`, which do not check it.
+ * @throws AuthError `invalid_token` with the reason `claims` when the check does not return true
+ */
+export function claimsOf<C>(auth: VerifiedToken<unknown>, check: ClaimsCheck<C>): PrivateClaims & C {
+  const claims = auth.claims as PrivateClaims
+  if (check(claims)) return claims
+  throw new AuthError('invalid_token', { reason: 'claims', accountId: auth.accountId, tokenId: auth.id })
+}
 
 /** Returns whether a value is a token that this package has verified, in this copy or in another copy of it. */
 export function isVerifiedToken(value: unknown): value is VerifiedToken {

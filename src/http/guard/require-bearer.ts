@@ -3,7 +3,7 @@ import type { AuthError } from '../../shared/errors.js'
 import { throwLater } from '../../shared/host/throw-later.js'
 import { misuse, PAGE } from '../../shared/misuse.js'
 import { isThenable, memberOf } from '../../shared/values.js'
-import { isVerifiedToken, type VerifiedToken } from '../../tokens/verified-token.js'
+import { isVerifiedToken, type PrivateClaims, type VerifiedToken } from '../../tokens/verified-token.js'
 import { refusalAnswer, withAllHeaders } from '../shared/answers.js'
 import { hasUnreadBody } from '../shared/close-after-answer.js'
 import { assertHeaderLines } from '../shared/header-lines.js'
@@ -157,10 +157,11 @@ export interface AuthenticatedRequest {
 
 /**
  * Returns the verified token of a guarded request, `req.auth`.
+ * The type `C` of its private claims is not checked: `claimsOf` does that.
  * @throws TypeError naming the route when no guard has admitted the request, so the result is never undefined
  */
-export function authOf(req: AuthenticatedRequest): VerifiedToken {
-  if (isVerifiedToken(req.auth)) return req.auth
+export function authOf<C = PrivateClaims>(req: AuthenticatedRequest): VerifiedToken<C> {
+  if (isVerifiedToken(req.auth)) return req.auth as VerifiedToken<C>
   // The query of the URL may hold secrets.
   const route = `${req.method} ${req.baseUrl ?? ''}${req.path ?? req.url?.replace(/\?.*/s, '')}`
   throw misuse(

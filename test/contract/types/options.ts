@@ -2,10 +2,14 @@ import {
   type AccountLookup,
   type AccountStore,
   argon2id,
+  claimsOf,
+  createLogin,
   createThrottle,
   createTokenIssuer,
   createTokenVerifier,
+  isAuthError,
   jwksRouter,
+  type PrivateClaims,
   type PrivateTokenKey,
   type PublicTokenKey,
   type RemoteKeys,
@@ -13,6 +17,7 @@ import {
   requireBearer,
   type SecretTokenKey,
   tokenRouter,
+  type VerifiedToken,
 } from 'express-token-endpoint'
 
 // Only the compiler reads this file. Two options that exclude each other must not compile together.
@@ -82,3 +87,36 @@ tokenRouter({ tokens, accounts: store, throttle: createThrottle({ spraying: { ke
 tokenRouter({ tokens, accounts: lookup, throttle: true })
 // @ts-expect-error -- a hasher is not passwords
 tokenRouter({ tokens, accounts: lookup, passwords: argon2id() })
+
+// Claims have the type that the host names, or earn it with a check.
+interface Claims {
+  tenant: string
+}
+const hasTenant = (claims: PrivateClaims): claims is PrivateClaims & Claims => typeof claims['tenant'] === 'string'
+const verified: VerifiedToken<Claims> = await tokens.verify<Claims>('a.b.c')
+verified.claims.tenant.trim()
+const tenant: string = claimsOf(await tokens.verify('a.b.c'), hasTenant).tenant
+// @ts-expect-error -- unchecked claims are unknown
+tenant.concat((await tokens.verify('a.b.c')).claims['tenant'])
+
+// The code of an error determines its other members.
+const thrown: unknown = tenant
+if (isAuthError(thrown)) {
+  if (thrown.code === 'insufficient_scope') thrown.scope.join(' ')
+  // @ts-expect-error -- other refusals may have none
+  thrown.scope.join(' ')
+}
+
+// A login is a function, which the router takes instead of accounts.
+const logIn = createLogin({ accounts: store })
+tokenRouter({ tokens, logIn })
+tokenRouter({ tokens, logIn: async (credentials, req) => logIn(credentials, req) })
+tokenRouter({
+  tokens,
+  accounts: store,
+  fields: { email: 'username' },
+  respond: ({ token }) => ({ access_token: token }),
+})
+// @ts-expect-error -- a response is an object
+tokenRouter({ tokens, accounts: store, respond: ({ token }) => token })
+createTokenIssuer({ issuer, keys: { alg: 'ES256', publicKey: '', sign: async (data) => data } })

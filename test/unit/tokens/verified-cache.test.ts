@@ -320,7 +320,7 @@ describe('the guard, on a token’s first time', () => {
   })
 
   it('asks verify when it cannot be told at once', async () => {
-    const verifyLater = vi.fn(issuer.verify)
+    const verifyLater = vi.fn((text: string) => issuer.verify(text))
     const never: SyncVerifier = { fromCache: () => undefined, verifySync: () => undefined, now: Date.now, tolerance: 0 }
     const { next, req } = call(withSyncVerifier({ ...issuer, verify: verifyLater }, never))
     expect(next).not.toHaveBeenCalled()

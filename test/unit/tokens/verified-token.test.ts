@@ -1,7 +1,8 @@
 import { inspect } from 'node:util'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { isVerifiedToken, toVerifiedToken } from '../../../src/tokens/verified-token.js'
+import { claimsOf, isVerifiedToken, type PrivateClaims, toVerifiedToken } from '../../../src/tokens/verified-token.js'
+import { thrownBy } from '../../support/failures.js'
 import { forge, goodParts, ISSUER, issueNow } from '../../support/fixtures.js'
 import { polluted } from '../../support/pollution.js'
 import { atFrozenMoment, partsOf } from '../../support/tokens.js'
@@ -228,5 +229,21 @@ describe('toVerifiedToken', () => {
     const isOptional = ['issuer', 'audience', 'expiresAt', 'claims'].includes(name)
     if (isOptional) expect(token?.[0]?.[name as 'issuer']).not.toEqual(value)
     else expect(token).toBeUndefined()
+  })
+})
+
+describe('claimsOf', () => {
+  const hasTenant = (claims: PrivateClaims): claims is PrivateClaims & { tenant: string } =>
+    typeof claims['tenant'] === 'string'
+
+  it('returns the claims when the check holds, and refuses the token when not', async () => {
+    const good = await issuer.verify(forged({ payload: { tenant: 'north' } }))
+    expect(claimsOf(good, hasTenant)).toBe(good.claims)
+    const bad = await issuer.verify(forged({ payload: { tenant: 7 } }))
+    expect(thrownBy(() => claimsOf(bad, hasTenant))).toMatchObject({
+      code: 'invalid_token',
+      reason: 'claims',
+      accountId: bad.accountId,
+    })
   })
 })

@@ -1,0 +1,304 @@
+import type { ErrorRequestHandler } from 'express'
+import {
+  type AuthEvent,
+  authErrors,
+  createLogin,
+  createThrottle,
+  type Login,
+  tokenRouter,
+} from 'express-token-endpoint'
+import request from 'supertest'
+import { describe, expect, it, vi } from 'vitest'
+import { expectMisuse, rejectionOf } from '../../../support/failures.js'
+import {
+  ACCOUNTS,
+  countingHasher,
+  fastPasswords,
+  frozenClock,
+  makeIssuer,
+  makeStore,
+  PASSWORD,
+} from '../../../support/fixtures.js'
+import { EXPRESS, TOKEN_PATH } from '../../../support/http.js'
+
+const { alice } = ACCOUNTS
+const GOOD = { email: alice.email, password: PASSWORD }
+const WRONG = { ...GOOD, password: 'wrong' }
+const tokens = makeIssuer()
+
+const loginWith = (options: object = {}) =>
+  createLogin({ accounts: makeStore(), passwords: fastPasswords(), throttle: false, ...options })
+
+describe('logIn', () => {
+  it('returns the account without its hash, and what issue needs', async () => {
+    const clock = frozenClock()
+    const { account, subject } = await loginWith({ clock })(GOOD)
+    expect(account).toEqual({ id: alice.id, email: alice.email, scopes: alice.scopes })
+    expect(subject).toMatchObject({
+      accountId: alice.id,
+      scopes: alice.scopes,
+      claims: {},
+      issuedAt: new Date(clock()),
+    })
+    const { token } = await tokens.issue({ ...subject, issuedAt: undefined })
+    expect(await tokens.verify(token)).toMatchObject({ accountId: alice.id, scopes: alice.scopes })
+  })
+
+  it.each<[string, unknown]>([
+    ['a query of a database', { email: { $ne: 1 }, password: { $ne: 1 } }],
+    ['a list', { email: [alice.email], password: PASSWORD }],
+    ['no password', { email: alice.email }],
+    ['inherited credentials', Object.create(GOOD)],
+    ['nothing', undefined],
+    ['half of a character', { ...GOOD, password: '\ud800' }],
+  ])('refuses %s with 400, before the store', async (_what, credentials) => {
+    const accounts = vi.fn()
+    const error = await rejectionOf(loginWith({ accounts })(credentials as never))
+    expect(error).toMatchObject({ name: 'AuthError', code: 'invalid_body', status: 400 })
+    expect(accounts).not.toHaveBeenCalled()
+  })
+
+  it('refuses credentials of more than a million characters with 413', async () => {
+    const error = await rejectionOf(loginWith()({ ...GOOD, password: 'x'.repeat(1_048_577) }))
+    expect(error).toMatchObject({ code: 'body_too_large' })
+  })
+
+  it('does the same work for an unknown account', async () => {
+    const hasher = countingHasher()
+    const logIn = loginWith({ passwords: fastPasswords(hasher) })
+    for (const credentials of [WRONG, { ...WRONG, email: 'nobody@example.com' }]) {
+      expect(await rejectionOf(logIn(credentials))).toMatchObject({ code: 'invalid_credentials' })
+    }
+    expect(hasher.asked).toHaveLength(2)
+  })
+
+  it('counts failures by the address: of a request, of the origin, and of all that have none', async () => {
+    const budgets = { address: { points: 2, duration: '1h' } }
+    const logIn = loginWith({ throttle: createThrottle({ budgets }) })
+    const codeOf = async (origin?: Parameters<Login>[1]) =>
+      ((await rejectionOf(logIn(WRONG, origin))) as { code: string }).code
+    const requestFrom = (ip: string) => ({ ip, headers: {}, socket: undefined }) as never
+    const [failed, limited] = ['invalid_credentials', 'too_many_attempts']
+    for (const origin of [requestFrom('203.0.113.1'), { address: '203.0.113.2' }, undefined]) {
+      expect([await codeOf(origin), await codeOf(origin), await codeOf(origin)]).toEqual([failed, failed, limited])
+    }
+    expect([await codeOf({ address: '203.0.113.1' }), await codeOf({})]).toEqual([limited, limited])
+  })
+
+  it('ends when the client has disconnected', async () => {
+    const accounts = vi.fn()
+    const error = await rejectionOf(loginWith({ accounts })(GOOD, { signal: AbortSignal.abort() }))
+    expect(error).toMatchObject({ code: 'client_closed_request' })
+    expect(accounts).not.toHaveBeenCalled()
+  })
+
+  it('rejects with 503 when a dependency fails, and reports each failure once', async () => {
+    const events: AuthEvent[] = []
+    const accounts = () => Promise.reject(new Error('down'))
+    const error = await rejectionOf(loginWith({ accounts, onEvent: (event: AuthEvent) => events.push(event) })(GOOD))
+    expect(error).toMatchObject({ code: 'unavailable', dependency: 'accounts' })
+    expect(events).toMatchObject([{ type: 'dependency.failed', dependency: 'accounts', refused: true }])
+  })
+
+  it.each<[string, object, RegExp]>([
+    ['without accounts', { accounts: undefined }, /^createLogin: option "accounts" must be/],
+    ['with tokens', { tokens }, /^createLogin: unknown option "tokens"/],
+    ['with a hasher for passwords', { passwords: countingHasher() }, /^createLogin: option "passwords" must be/],
+  ])('createLogin %s is a TypeError', (_what, options, says) => {
+    expectMisuse(() => loginWith(options), says)
+  })
+
+  it('an origin that is neither a request nor an address is a TypeError', async () => {
+    for (const origin of ['203.0.113.1', { ip: '203.0.113.1' }, { address: 7 }, { signal: {} }]) {
+      expect(await rejectionOf(loginWith()(GOOD, origin as never))).toBeInstanceOf(TypeError)
+    }
+  })
+})
+
+describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
+  const appOf = (options: object) => express().use(tokenRouter({ tokens, ...options }))
+  const post = (app: ReturnType<typeof appOf>, body: object = GOOD) => request(app).post(TOKEN_PATH).send(body)
+
+  it('shares the limits with the function', async () => {
+    const throttle = createThrottle({ budgets: { account: { points: 2, duration: '1h' } } })
+    const logIn = loginWith({ throttle })
+    const app = appOf({ logIn })
+    await rejectionOf(logIn(WRONG))
+    await post(app, WRONG).expect(403)
+    await post(app).expect(429)
+    expect(await rejectionOf(logIn(GOOD))).toMatchObject({ code: 'too_many_attempts' })
+  })
+
+  it.each([
+    ['at the login', true, false],
+    ['at the router', false, true],
+    ['at both', true, true],
+  ])('reports one event for each request to the observer %s', async (_where, atLogin, atRouter) => {
+    const types: string[] = []
+    const onEvent = ({ type }: AuthEvent) => types.push(type)
+    const app = appOf({ logIn: loginWith(atLogin ? { onEvent } : {}), ...(atRouter && { onEvent }) })
+    await post(app).expect(200)
+    await post(app, WRONG).expect(403)
+    await post(app, {}).expect(400)
+    expect(types).toEqual(['token.issued', 'token.refused', 'token.refused'])
+  })
+
+  it('calls a function of the host around the login, with the request', async () => {
+    const inner = loginWith()
+    const types: string[] = []
+    const logIn: Login = async (credentials, req) => {
+      const result = await inner(credentials, req)
+      return { ...result, subject: { ...result.subject, scopes: ['reports:read', 'extra'] } }
+    }
+    const app = appOf({ logIn, onEvent: ({ type }: AuthEvent) => types.push(type) })
+    const { body } = await post(app).expect(200)
+    expect(await tokens.verify(body.authenticationToken)).toMatchObject({ scopes: ['reports:read', 'extra'] })
+    await post(app, WRONG).expect(403)
+    expect(types).toEqual(['token.issued', 'token.refused'])
+  })
+
+  it.each<[string, Login]>([
+    [
+      'throws',
+      () => {
+        throw new Error('bug')
+      },
+    ],
+    ['returns nothing', (async () => {}) as never],
+    ['returns only an account', (async () => ({ account: {} })) as never],
+    ['returns a subject without an id', (async () => ({ account: {}, subject: {} })) as never],
+  ])('a function of the host that %s is a 503, and no token', async (_what, logIn) => {
+    const events: AuthEvent[] = []
+    await post(appOf({ logIn, onEvent: (event: AuthEvent) => events.push(event) })).expect(503)
+    expect(events).toMatchObject([{ type: 'dependency.failed', dependency: 'internal', refused: true }])
+  })
+
+  it.each<[string, object, RegExp]>([
+    ['accounts', { accounts: makeStore() }, /^tokenRouter: option "accounts" belongs to createLogin\(\)/],
+    ['passwords', { passwords: fastPasswords() }, /^tokenRouter: option "passwords" belongs/],
+    ['throttle', { throttle: false }, /^tokenRouter: option "throttle" belongs/],
+  ])('%s beside logIn is a TypeError', (_what, options, says) => {
+    expectMisuse(() => appOf({ logIn: loginWith(), ...options }), says)
+  })
+
+  describe('fields', () => {
+    it('have the names that clients send', async () => {
+      const app = appOf({ logIn: loginWith(), fields: { email: 'username' } })
+      await post(app, { username: alice.email, password: PASSWORD }).expect(200)
+      await request(app).post(TOKEN_PATH).type('form').send({ username: alice.email, password: PASSWORD }).expect(200)
+      const { body } = await post(app).expect(400)
+      expect(body.detail).toBe('The request body must hold "username" and "password", each once and each a string.')
+    })
+
+    it.each<[unknown]>([
+      [{}],
+      [{ email: 'a', password: 'a' }],
+      [{ email: '' }],
+      [{ name: 'a' }],
+      ['username'],
+      [{ email: 'password' }],
+    ])('%j is a TypeError, unless each name differs', (fields) => {
+      const create = () => appOf({ logIn: loginWith(), fields })
+      if (JSON.stringify(fields) === '{}') expect(create).not.toThrow()
+      else expectMisuse(create, /^tokenRouter: option "fields" must be/)
+    })
+  })
+
+  describe('respond', () => {
+    const respondWith = (respond: unknown, more: object = {}) => post(appOf({ logIn: loginWith(), respond, ...more }))
+
+    it('returns the JSON of the response, later too; status and headers stay', async () => {
+      const { headers, body } = await respondWith(async ({ token, expiresAt, account, req }: never) => ({
+        access_token: token,
+        until: expiresAt,
+        name: (account as typeof alice).email,
+        path: (req as { path: string }).path,
+      })).expect(200)
+      expect(await tokens.verify(body.access_token)).toMatchObject({
+        accountId: alice.id,
+        expiresAt: new Date(body.until),
+      })
+      expect(body).toMatchObject({ name: alice.email, path: TOKEN_PATH })
+      expect(headers).toMatchObject({ 'cache-control': 'no-store', 'content-type': 'application/json; charset=utf-8' })
+      expect(JSON.stringify(body)).not.toContain('plain:')
+    })
+
+    const circular: Record<string, unknown> = {}
+    circular['self'] = circular
+    it.each<[string, () => unknown]>([
+      [
+        'throws',
+        () => {
+          throw new Error('bug')
+        },
+      ],
+      ['rejects', () => Promise.reject(new Error('bug'))],
+      ['never ends', () => new Promise(() => {})],
+      ['returns nothing', () => undefined],
+      ['returns text', () => '{}'],
+      ['returns a list', () => [1]],
+      ['returns what is not JSON', () => circular],
+      ['returns an object that becomes nothing', () => ({ toJSON: () => undefined })],
+    ])('that %s is a 503 and a reported failure, and no token is sent', async (_what, respond) => {
+      const events: AuthEvent[] = []
+      const { body } = await respondWith(respond, {
+        timeout: '30ms',
+        onEvent: (e: AuthEvent) => events.push(e),
+      }).expect(503)
+      expect(body).toMatchObject({ code: 'unavailable' })
+      expect(events).toMatchObject([{ type: 'dependency.failed', dependency: 'internal', refused: true }])
+    })
+  })
+
+  it.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['text', 'a.b.c'],
+    ['a token without its expiration', { token: 'a.b.c', id: 'x' }],
+    ['an invalid expiration', { token: 'a.b.c', id: 'x', expiresAt: new Date(Number.NaN) }],
+    ['a token without an id', { token: 'a.b.c', expiresAt: new Date() }],
+  ])('an issuer of the host whose issue returns %s is a 503 with a clear error', async (_what, issued) => {
+    const events: AuthEvent[] = []
+    const own = { ...tokens, issue: () => issued }
+    await post(appOf({ tokens: own, logIn: loginWith(), onEvent: (event: AuthEvent) => events.push(event) })).expect(
+      503,
+    )
+    const error = expect.objectContaining({ message: expect.stringMatching(/^tokens\.issue\(\) must return \{ token/) })
+    expect(events).toMatchObject([{ dependency: 'internal', error }])
+  })
+
+  describe('authErrors', () => {
+    it('sends the refusals of routes of the host as the router does', async () => {
+      const logIn = loginWith({ throttle: createThrottle({ budgets: { account: { points: 1, duration: '1h' } } }) })
+      const app = express().use(express.json())
+      app.post('/own', (req, res, next) => void logIn(req.body, req).then(({ account }) => res.json(account), next))
+      app.get(
+        '/own',
+        (req, res, next) => void tokens.verify(req.headers.authorization ?? '').then(() => res.end(), next),
+      )
+      app.use(authErrors({ realm: 'own' }))
+      await request(app).post('/own').send(GOOD).expect(200)
+      const wrong = await request(app).post('/own').send(WRONG).expect(403)
+      expect([wrong.text, wrong.headers['cache-control']]).toEqual(['', 'no-store'])
+      const limited = await request(app).post('/own').send(GOOD).expect(429)
+      expect(limited.body).toMatchObject({ code: 'too_many_attempts', status: 429 })
+      expect(Number(limited.headers['retry-after'])).toBeGreaterThan(0)
+      await request(app).post('/own').send({}).expect(400).expect('Content-Type', 'application/problem+json')
+      const { headers } = await request(app).get('/own').expect(401)
+      expect(headers['www-authenticate']).toBe(
+        'Bearer realm="own", error="invalid_token", error_description="The access token is not valid."',
+      )
+    })
+
+    it('keeps the headers of forwarded refusals, and passes other errors on', async () => {
+      const app = appOf({ logIn: loginWith(), forwardErrors: 'all' }).use(authErrors())
+      app.get('/bug', () => {
+        throw new Error('bug')
+      })
+      const onError: ErrorRequestHandler = (_error, _req, res, _next) => void res.status(500).send('own')
+      app.use(onError)
+      await request(app).put(TOKEN_PATH).expect(405).expect('Allow', 'POST')
+      await post(app, WRONG).expect(403)
+      await request(app).get('/bug').expect(500, 'own')
+    })
+  })
+})
