@@ -12,8 +12,7 @@ import { rejectionOf } from '../support/failures.js'
 import { ACCOUNTS, makeIssuer, PASSWORD, SECRET } from '../support/fixtures.js'
 import { bearer, sendBytes } from '../support/http.js'
 import { send } from '../support/plain-js/http-client.mjs'
-import { ONLY_EXPRESS } from '../support/runner/only-express.js'
-import { ONLY_RUNTIME } from '../support/runner/only-runtime.js'
+import { ONLY_EXPRESS, ONLY_RUNTIME } from '../support/runner/only.js'
 
 const runtime = ONLY_RUNTIME ?? expect.fail('`npm run test:matrix -- bun` sets TEST_RUNTIME')
 const CONSUMERS = fileURLToPath(new URL('../contract/packed/consumers', import.meta.url))

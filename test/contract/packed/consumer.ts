@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { expect, onTestFinished } from 'vitest'
 import { ACCOUNTS, PASSWORD, SECRET } from '../../support/fixtures.js'
 import { TOKEN_PATH } from '../../support/http.js'
-import type { Runtime } from '../../support/runner/only-runtime.js'
+import type { Runtime } from '../../support/runner/only.js'
 
 /** The environment of a consumer. */
 export const CONSUMER_ENV = { EMAIL: ACCOUNTS.alice.email, PASSWORD, TOKEN_SECRET: SECRET }

@@ -7,7 +7,7 @@ import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/co
 import { publint } from 'publint'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { shippedPages } from '../../support/documents/pages.js'
-import { ONLY_EXPRESS } from '../../support/runner/only-express.js'
+import { ONLY_EXPRESS } from '../../support/runner/only.js'
 import { expectWorks, start } from './consumer.js'
 import {
   install,
