@@ -5,8 +5,8 @@ import { CONTEXTS } from '../../support/documents/contexts.js'
 import { examples, pagesBelow, readPage, shippedPages } from '../../support/documents/pages.js'
 import { documents, filesBelow, root } from '../../support/documents/repository.js'
 
-/** Pages whose blocks are files. A test follows such a page from its first to its last command. */
-const FOLLOWED = ['README.md', 'docs/tutorial.md']
+/** The page whose blocks are files. A test follows it from its first to its last command. */
+const FOLLOWED = 'docs/tutorial.md'
 
 const readme = readPage('README.md')
 const duplicates = (names: readonly unknown[]) => names.filter((name, index) => names.indexOf(name) !== index)
@@ -81,22 +81,15 @@ describe('each block of TypeScript or JavaScript', () => {
     expect(duplicates(names)).toEqual([])
   })
 
-  it('has a context, or belongs to a page that a test follows', () => {
-    const others = examples().filter(({ page }) => !FOLLOWED.includes(page))
-    const followed = names.filter((name) => !others.some((block) => block.name === name))
-    expect(Object.keys(CONTEXTS).filter((name) => !names.includes(name))).toEqual([])
-    expect(others.map(({ name }) => name).filter((name) => !((name as string) in CONTEXTS))).toEqual([])
-    expect(followed.length).toBeGreaterThan(3)
-  })
-
-  it('is run by a test', () => {
-    const tests = ['test/contract/documents/examples', 'test/hosts/documents', 'test/languages']
+  it('is run by a test, or belongs to the page that a test follows', () => {
+    const run = examples().filter(({ page, name = '' }) => page !== FOLLOWED || name in CONTEXTS)
+    const code = ['test/contract/documents/examples', 'test/hosts/documents', 'test/languages', 'test/contract/types']
       .flatMap(filesBelow)
       .filter((file) => /\.test\.m?[jt]s$/.test(file))
-    const code = tests.map((file) => readFileSync(root + file, 'utf8')).join('\n')
-    const types = new Set(['account-user']) // This block only declares types. Its test is `contract/types/types.test.ts`.
-    const unused = Object.keys(CONTEXTS).filter((name) => !types.has(name) && !code.includes(`'${name}'`))
-    expect(unused).toEqual([])
+      .map((file) => readFileSync(root + file, 'utf8'))
+      .join('\n')
+    expect(run.filter(({ name }) => !code.includes(`'${name}'`))).toEqual([])
+    expect(Object.keys(CONTEXTS).filter((name) => !names.includes(name))).toEqual([])
   })
 })
 
