@@ -1,19 +1,20 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { posix } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
-import { filesBelow, isSource } from '../support/documents/repository.js'
+import { filesBelow, isSource, root } from '../support/documents/repository.js'
 
-const SRC = fileURLToPath(new URL('../../src', import.meta.url))
+const SRC = `${root}src`
 
 const parse = (file: string) =>
   ts.createSourceFile(file, readFileSync(`${SRC}/${file}`, 'utf8'), ts.ScriptTarget.Latest, true)
 
-const FILES = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-  .map((file) => file.replaceAll('\\', '/'))
+const FILES = filesBelow('src')
   .filter((file) => /\.(ts|cjs)$/.test(file))
+  .map((file) => file.replace('src/', ''))
   .sort()
 
 /** Returns all imports of a file: by `import`, `export … from`, `import()`, `require()` or in a type. */
@@ -151,11 +152,10 @@ describe('the layers of src', () => {
   })
 
   it('every package that is imported is a dependency, and every dependency is imported', () => {
-    const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
-    const { dependencies, peerDependencies } = JSON.parse(text) as Record<string, Record<string, string>>
+    const { dependencies, peerDependencies } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
     const node = (name: string) => name.startsWith('node:') || builtinModules.includes(name)
     const imported = new Set(FOREIGN.map(({ to }) => to).filter((name) => !node(name)))
-    const declared = [...Object.keys(dependencies ?? {}), ...Object.keys(peerDependencies ?? {})]
+    const declared = Object.keys({ ...dependencies, ...peerDependencies })
     expect([...imported].sort()).toEqual(declared.filter((name) => !name.startsWith('@types/')).sort())
   })
 })
@@ -205,5 +205,34 @@ describe('folders', () => {
   it(`hold at most ${MOST} source files each`, () => {
     expect(folders.size).toBeGreaterThan(50)
     expect([...folders].filter(([, files]) => files > MOST)).toEqual([])
+  })
+})
+
+describe('the map of src', () => {
+  const map = readFileSync(`${SRC}/README.md`, 'utf8')
+
+  it('states how many functions a login and a guarded request run', async () => {
+    const script = `${root}test/performance/programs/functions.mjs`
+    const { stdout } = await promisify(execFile)(process.execPath, ['--no-lazy-feedback-allocation', script])
+    const flows: Record<string, string[]>[] = Object.values(JSON.parse(stdout))
+    const [login, first, cached] = flows.map((files) => Object.values(files).flat().length)
+    const stated = [...map.matchAll(/runs (\d+) functions|a cached token (\d+)/g)].map(([, one, other]) =>
+      Number(one ?? other),
+    )
+    expect(stated).toEqual([login, first, cached])
+    // The list names modules of src, not the few files that the build makes of them.
+    expect(Object.keys(flows[0] ?? {}).length).toBeGreaterThan(20)
+    // Limits, so that the flows stay readable.
+    expect([Number(login) < 109, Number(first) < 60, Number(cached) < 18]).toEqual([true, true, true])
+  })
+
+  it('every file and function of the two flows exists', () => {
+    const flows = map.slice(map.indexOf('## A login'), map.indexOf('## Where do I add'))
+    const names = [...flows.matchAll(/`([\w/-]+\.ts)`(?: `(\w+)`)?/g)]
+    expect(names.length).toBeGreaterThan(15)
+    for (const [, file = '', name] of names) {
+      expect(existsSync(`${SRC}/${file}`), file).toBe(true)
+      if (name) expect(readFileSync(`${SRC}/${file}`, 'utf8'), `${file} ${name}`).toMatch(new RegExp(`\\b${name}\\b`))
+    }
   })
 })
