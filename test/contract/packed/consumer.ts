@@ -5,7 +5,8 @@ import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { expect, onTestFinished } from 'vitest'
 import { ACCOUNTS, PASSWORD, SECRET } from '../../support/fixtures.js'
-import { TOKEN_PATH } from '../../support/http.js'
+import { asJson, expectForbidden, expectToken, GOOD, send } from '../../support/host.js'
+import { bearer } from '../../support/http.js'
 import type { Runtime } from '../../support/runner/only.js'
 
 /** The environment of a consumer. */
@@ -45,26 +46,14 @@ export async function start(program: string, { command = NODE, env = {} } = {}):
  * it does so with the package's own client.
  */
 export async function expectWorks(program: string, command = NODE): Promise<void> {
-  const { url, stop } = await start(program, { command })
+  const { url, port, stop } = await start(program, { command })
   onTestFinished(stop)
-  const login = (password: string) =>
-    fetch(url + TOKEN_PATH, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ email: ACCOUNTS.alice.email, password }),
-    })
-  const me = (headers: Record<string, string>) => fetch(`${url}/me`, { headers })
-
-  const wrong = await login('not this one')
-  expect([wrong.status, await wrong.text()]).toEqual([403, ''])
-  const right = await login(PASSWORD)
-  expect(right.status).toBe(200)
-  const { authenticationToken } = (await right.json()) as { authenticationToken: string }
-
-  const guarded = await me({ Authorization: `Bearer ${authenticationToken}` })
-  expect([guarded.status, await guarded.json()]).toEqual([200, expect.objectContaining({ account: 'acc-1' })])
-  expect((await me({})).status).toBe(401)
-  expect((await me({ Authorization: `Bearer ${authenticationToken}x` })).status).toBe(401)
+  expectForbidden(await send(port, asJson({ ...GOOD, password: 'not this one' })))
+  const { authenticationToken: token } = expectToken(await send(port, asJson(GOOD)))
+  const guarded = await send(port, bearer(token, '/me'))
+  expect([guarded.status, JSON.parse(guarded.body)]).toEqual([200, expect.objectContaining({ account: 'acc-1' })])
+  expect((await send(port, { method: 'GET', path: '/me' })).status).toBe(401)
+  expect((await send(port, bearer(`${token}x`, '/me'))).status).toBe(401)
 
   const client = program.replace(/main(?=\.\w+$)/, 'client')
   const { stdout } = await promisify(execFile)(command.program, [...command.args, client, url], {
