@@ -1,5 +1,4 @@
 import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
@@ -8,6 +7,7 @@ import { ACCOUNTS, PASSWORD, SECRET } from '../../support/fixtures.js'
 import { asJson, expectForbidden, expectToken, GOOD, send } from '../../support/host.js'
 import { bearer } from '../../support/http.js'
 import type { Runtime } from '../../support/runner/only.js'
+import { end } from '../../support/services/servers/children.mjs'
 
 /** The environment of a consumer. */
 export const CONSUMER_ENV = { EMAIL: ACCOUNTS.alice.email, PASSWORD, TOKEN_SECRET: SECRET }
@@ -30,11 +30,7 @@ export async function start(program: string, { command = NODE, env = {} } = {}):
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const errors = text(child.stderr)
-  async function stop(): Promise<void> {
-    if (child.exitCode !== null || child.signalCode !== null) return
-    child.kill('SIGKILL')
-    await once(child, 'exit')
-  }
+  const stop = () => end(child, 'SIGKILL')
   for await (const port of createInterface({ input: child.stdout })) {
     return { url: `http://127.0.0.1:${port}`, port: Number(port), stop }
   }
