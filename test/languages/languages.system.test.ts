@@ -1,12 +1,10 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { createTokenVerifier, remoteKeys } from 'express-token-endpoint'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listen } from '../support/http.js'
-import { line, PAGES, pathOf, programsIn, withPrograms, withRows } from './guide.js'
-import { findLibraries, type Library } from './libraries.js'
-import { app, INVALID, type InvalidName, ISSUER, makeTokens } from './tokens.js'
-import { startIssuer, type Verdict, verdictsOf } from './verdicts.js'
+import { findLibraries, type Library, type Mode, type Verdict, verdictsOf } from './libraries.js'
+import { app, INVALID, ISSUER, makeTokens, startIssuer } from './tokens.js'
 
 // `npm run languages` sets this variable. It also runs the languages with large packages, and writes the guides.
 const UPDATE = process.env['UPDATE_LANGUAGES'] === '1'
@@ -16,7 +14,7 @@ for (const message of missing) {
   process.stdout.write(`Tests with other libraries are skipped. ${message}\n`)
 }
 
-const INVALID_NAMES = Object.keys(INVALID) as InvalidName[]
+const INVALID_NAMES = Object.keys(INVALID)
 
 let tokens: Awaited<ReturnType<typeof makeTokens>>
 let issuer: Awaited<ReturnType<typeof startIssuer>>
@@ -29,12 +27,13 @@ afterAll(() => issuer.stop())
 const running = new Map<string, Promise<Record<string, Verdict>>>()
 
 /** Runs a program once, with all valid tokens before and after all invalid tokens. */
-function run({ name, programs }: Library, mode: 'default' | 'strict') {
+function run(library: Library, mode: Mode) {
+  const key = `${library.name} ${mode}`
   const { valid, invalid, lacking } = tokens
   const later = { 'ES256 later': valid.ES256, 'RS256 later': valid.RS256 }
-  const known = running.get(`${name} ${mode}`)
-  const verdicts = known ?? verdictsOf(programs[mode], { ...valid, ...invalid, ...lacking, ...later }, issuer.env)
-  running.set(`${name} ${mode}`, verdicts)
+  const verdicts =
+    running.get(key) ?? verdictsOf(library, mode, { ...valid, ...invalid, ...lacking, ...later }, issuer.env)
+  running.set(key, verdicts)
   return verdicts
 }
 
@@ -67,6 +66,52 @@ it('this package refuses each invalid token, and accepts the valid tokens', asyn
   expect(accepted(verdicts)).toEqual(Object.keys(tokens.valid))
 })
 
+/** The pages with the strict programs. The second has the table. */
+const PAGES = ['other-npm-packages', 'other-languages', 'go-and-perl'] as const
+
+const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+const pathOf = (page: string) => fileOf(`../../docs/guides/${page}.md`)
+const textOf = (page: string) => readFileSync(pathOf(page), 'utf8')
+
+/** A block with a program of this folder: one of JavaScript has the name of an example. */
+const PROGRAM = /^<!-- (example|program): (\S+) -->\n```(\w+)\n([\s\S]*?)^```$/gm
+
+/** Returns the path of a block's program below this folder. Undefined for an example of another kind. */
+function programOf(kind: string, name: string): string | undefined {
+  const path = kind === 'example' ? `javascript/${name}.mjs` : name
+  return kind === 'program' || existsSync(fileOf(path)) ? path : undefined
+}
+
+/** Returns the paths of the programs that a page shows. */
+const programsIn = (text: string): string[] =>
+  [...text.matchAll(PROGRAM)].flatMap(([, kind = '', name = '']) => programOf(kind, name) ?? [])
+
+/** Replaces the programs of a page with their files. */
+const withPrograms = (text: string): string =>
+  text.replace(PROGRAM, (block, kind: string, name: string, language: string) => {
+    const path = programOf(kind, name)
+    return path === undefined
+      ? block
+      : `<!-- ${kind}: ${name} -->\n\`\`\`${language}\n${readFileSync(fileOf(path), 'utf8')}\`\`\``
+  })
+
+const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+
+const HEAD = line(['library', 'language', ...Object.values(INVALID).map(([column]) => column), 'strict'])
+const TABLE = /(?<=<!-- libraries -->\n)[\s\S]*?(?=<!-- \/libraries -->)/
+
+/** Replaces the rows of the measured libraries, and keeps the other rows. */
+const withRows = (text: string, rows: Readonly<Record<string, string>>): string =>
+  text.replace(TABLE, (table) => {
+    const known = table.trim().split('\n').slice(2)
+    const kept = known.map((row): [string, string] => [
+      row.slice(2, row.lastIndexOf(' ', row.indexOf(' |', 2) - 1)),
+      row,
+    ])
+    const all = Object.values({ ...Object.fromEntries(kept), ...rows })
+    return [HEAD, HEAD.replaceAll(/[^|]+/g, ' --- '), ...all, ''].join('\n')
+  })
+
 describe('the guides', () => {
   // The names of the blocks, which the test of all pages looks for.
   const blocks = [
@@ -76,7 +121,6 @@ describe('the guides', () => {
     'jsonwebtoken-strict',
     'aws-jwt-verify-strict',
   ]
-  const textOf = (page: string) => readFileSync(pathOf(page), 'utf8')
 
   /** Returns a row of the table. It depends on the installed version, so no test expects it. */
   async function rowOf(library: Library): Promise<[name: string, row: string]> {
@@ -105,8 +149,7 @@ describe('the guides', () => {
   })
 
   it('show the strict program of each library, with what it imports', () => {
-    const here = fileURLToPath(new URL('.', import.meta.url))
-    const files = readdirSync(here, { recursive: true, encoding: 'utf8' })
+    const files = readdirSync(fileOf('.'), { recursive: true, encoding: 'utf8' })
     const programs = files.filter((file) => /[_-]strict\.|fetch_keys\./.test(file))
     expect(PAGES.flatMap((page) => programsIn(textOf(page))).sort()).toEqual(programs.sort())
     expect(programs).toEqual(expect.arrayContaining(blocks.map((name) => `javascript/${name}.mjs`)))

@@ -1,21 +1,20 @@
-import { spawnSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 
-type Mode = 'default' | 'strict'
+/** A program has the fewest options, or is strict. */
+export type Mode = 'default' | 'strict'
 
-/** A library with two programs that verify tokens: one with the fewest options, and a strict one. */
+/** A library, with the programs that verify tokens with it. */
 export interface Library {
   name: string
   language: string
   /** The installed version. */
   version: string
-  programs: Record<Mode, Program>
-}
-
-/** A program that reads tokens and prints verdicts. */
-export interface Program {
-  command: readonly string[]
+  /** The folder of the programs. */
   folder: string
+  /** Returns the command that reads tokens and prints verdicts. */
+  command: (mode: Mode) => readonly string[]
 }
 
 interface Language {
@@ -50,7 +49,7 @@ const LANGUAGES: readonly Language[] = [
       'for (const one of process.argv.slice(1)) console.log(require(one).version)',
       ...NPM.map((name) => `${MODULES}${name}/package.json`),
     ],
-    command: (runtime, mode, prefix) => [runtime, 'run.mjs', `./${prefix}-${mode}.mjs`],
+    command: (runtime, mode, prefix) => [runtime, 'run.mjs', prefix, mode],
     libraries: NPM.map((name) => [name, name]),
   },
   {
@@ -60,7 +59,7 @@ const LANGUAGES: readonly Language[] = [
     // Another Python may be first on the path, without the packages of Debian.
     runtimes: ['python3', '/usr/bin/python3'],
     probe: ['-c', 'import jwt, authlib, jose\nfor one in jwt, authlib, jose: print(one.__version__)'],
-    command: (runtime, mode, prefix) => [runtime, 'run.py', `${prefix}_${mode}`],
+    command: (runtime, mode, prefix) => [runtime, 'run.py', prefix, mode],
     libraries: [
       ['PyJWT', 'pyjwt'],
       ['Authlib', 'authlib'],
@@ -76,7 +75,7 @@ const LANGUAGES: readonly Language[] = [
       '-e',
       "require 'jwt'; require 'json/jwt'; %w[jwt json-jwt].each { |one| puts Gem.loaded_specs[one].version }",
     ],
-    command: (runtime, mode, prefix) => [runtime, 'run.rb', `${prefix}_${mode}`],
+    command: (runtime, mode, prefix) => [runtime, 'run.rb', prefix, mode],
     libraries: [
       ['ruby-jwt', 'ruby_jwt'],
       ['json-jwt', 'json_jwt'],
@@ -115,14 +114,13 @@ function installed({ name: language, folder, runtimes, probe, command, libraries
     const { status, stdout } = spawnSync(runtime, probe, { encoding: 'utf8' })
     if (status !== 0) continue
     const versions = stdout.trim().split('\n')
-    return libraries.map(([name, prefix], at) => {
-      const program = (mode: Mode): Program => ({
-        folder: fileURLToPath(new URL(folder, import.meta.url)),
-        command: command(runtime, mode, prefix),
-      })
-      const programs = { default: program('default'), strict: program('strict') }
-      return { name, language, version: versions[at] as string, programs }
-    })
+    return libraries.map(([name, prefix], at) => ({
+      name,
+      language,
+      version: versions[at] as string,
+      folder: fileURLToPath(new URL(folder, import.meta.url)),
+      command: (mode) => command(runtime, mode, prefix),
+    }))
   }
   return undefined
 }
@@ -142,4 +140,33 @@ export function findLibraries({ large }: { large: boolean }): { libraries: Libra
       installed(language) ? [] : [`A library for ${language.name} is missing. Install it: ${language.install}`],
     ),
   }
+}
+
+/** The verdict of a program on one token. */
+export interface Verdict {
+  accepted: boolean
+  sub?: string
+  scope?: string
+  /** The error of a refusal. */
+  why?: string
+}
+
+/** Runs a library's program with some tokens, and returns its verdict on each of them. */
+export async function verdictsOf(
+  { command, folder }: Library,
+  mode: Mode,
+  tokens: Readonly<Record<string, string>>,
+  env: NodeJS.ProcessEnv,
+): Promise<Record<string, Verdict>> {
+  const names = Object.keys(tokens)
+  const [runtime = '', ...args] = command(mode)
+  const running = promisify(execFile)(runtime, args, { cwd: folder, env })
+  running.child.stdin?.end(
+    Object.values(tokens)
+      .map((token) => `${JSON.stringify({ token })}\n`)
+      .join(''),
+  )
+  const lines = (await running).stdout.trim().split('\n')
+  if (lines.length !== names.length) throw new Error(`${args.join(' ')} printed ${lines.length} verdicts`)
+  return Object.fromEntries(lines.map((text, at) => [names[at], JSON.parse(text)]))
 }

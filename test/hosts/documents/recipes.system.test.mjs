@@ -1,8 +1,7 @@
 import { once } from 'node:events'
 import passport from 'passport'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { get, signIn } from '../../contract/documents/examples/sign-in.js'
-import { startExamples } from '../../support/documents/examples.js'
+import { get, signIn, startExamples } from '../../support/documents/examples.js'
 import { start } from '../expect-host.js'
 import { NO_HOSTS } from '../kit.js'
 

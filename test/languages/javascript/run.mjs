@@ -1,7 +1,11 @@
-// Loads a program of this folder, and verifies the tokens that it reads as lines of JSON. Prints a verdict for each of them.
+// Verifies the tokens that it reads as lines of JSON, by a library and in a mode. Prints a verdict for each of them.
 import { createInterface } from 'node:readline'
 
-const { verify } = await import(new URL(process.argv[2], import.meta.url))
+const [library, mode] = process.argv.slice(2)
+const { verify } =
+  mode === 'strict'
+    ? await import(`./${library}-strict.mjs`)
+    : { verify: (await import('./defaults.mjs')).defaults[library] }
 
 for await (const line of createInterface({ input: process.stdin })) {
   const verdict = await Promise.resolve()

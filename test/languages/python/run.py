@@ -1,14 +1,18 @@
-"""Loads a program of this folder, and verifies the tokens that it reads as lines of JSON. Prints a verdict for each of them."""
+"""Verifies the tokens that it reads as lines of JSON, by a library and in a mode. Prints a verdict for each of them."""
 
 import importlib
 import json
 import sys
 
-program = importlib.import_module(sys.argv[1])
+library, mode = sys.argv[1:]
+if mode == "strict":
+    verify = importlib.import_module(f"{library}_strict").verify
+else:
+    verify = getattr(importlib.import_module("defaults"), library)
 
 for line in sys.stdin:
     try:
-        claims = program.verify(json.loads(line)["token"])
+        claims = verify(json.loads(line)["token"])
         verdict = {"accepted": True, "sub": claims["sub"], "scope": claims["scope"]}
     except Exception as error:
         verdict = {"accepted": False, "why": f"{type(error).__name__}: {error}"}

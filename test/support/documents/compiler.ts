@@ -1,19 +1,27 @@
-import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
+import { root } from './repository.js'
 
-const root = fileURLToPath(new URL('../../..', import.meta.url))
+const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile)
+
+/** The options of this project. */
+export const { options: strictest } = ts.parseJsonConfigFileContent(config, ts.sys, root)
+
+/** Files of packages, which are parsed once. */
+const parsed = new Map<string, ts.SourceFile | undefined>()
 
 /**
- * Compiles files with the options of this project.
- * @returns the errors as text, empty when there are none
+ * Compiles files.
+ * @param folder the folder that sees the packages of `types`
+ * @returns the errors as text with their places, empty when there are none
  */
-export function typeErrors(files: readonly string[]): string {
-  const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile)
-  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root)
-  const program = ts.createProgram(files, options)
-  return ts.formatDiagnostics(ts.getPreEmitDiagnostics(program), {
-    getCanonicalFileName: (file) => file,
-    getCurrentDirectory: () => root,
-    getNewLine: () => '\n',
-  })
+export function typeErrors(files: readonly string[], options = strictest, folder = root): string {
+  const host = ts.createCompilerHost(options)
+  host.getCurrentDirectory = () => folder
+  const { getSourceFile } = host
+  host.getSourceFile = (name, ...rest) => {
+    if (!name.startsWith(`${root}node_modules/`)) return getSourceFile(name, ...rest)
+    if (!parsed.has(name)) parsed.set(name, getSourceFile(name, ...rest))
+    return parsed.get(name)
+  }
+  return ts.formatDiagnostics(ts.getPreEmitDiagnostics(ts.createProgram(files, options, host)), host)
 }

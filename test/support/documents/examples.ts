@@ -4,9 +4,13 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import type express from 'express'
+import type { TokenIssuer } from 'express-token-endpoint'
+import request from 'supertest'
 import { afterAll, beforeAll } from 'vitest'
 import { newKeyPair } from '../../../src/tokens/keys/new-key-pair.js'
 import { SECRET } from '../fixtures.js'
+import { TOKEN_PATH } from '../http.js'
 import { CONTEXTS } from './contexts.js'
 import { type Block, examples } from './pages.js'
 import { root } from './repository.js'
@@ -56,8 +60,7 @@ export function startExamples(testUrl: string) {
     mkdirSync(folder, { recursive: true })
     for (const block of examples()) {
       const { name = '' } = block
-      const context = CONTEXTS[name]
-      if (context !== undefined) writeFileSync(fileOf(name), moduleOf(block, context))
+      writeFileSync(fileOf(name), moduleOf(block, CONTEXTS[name] ?? ''))
     }
     setEnvironment()
   })
@@ -76,3 +79,23 @@ export function startExamples(testUrl: string) {
     },
   }
 }
+
+/** The declarations of most blocks or their contexts. */
+export interface Host {
+  app: express.Express
+  tokens: TokenIssuer
+}
+
+/** Signs in with the account of the contexts. */
+export const signIn = (app: express.Express, path = TOKEN_PATH) =>
+  request(app).post(path).send({ email: 'alice@example.com', password: 'secret' })
+
+/** Signs in and returns the token. */
+export async function tokenFrom(app: express.Express, path?: string): Promise<string> {
+  const { body } = await signIn(app, path).expect(200)
+  return body.authenticationToken
+}
+
+/** Sends a request with a token. */
+export const get = (app: express.Express, path: string, token: string) =>
+  request(app).get(path).auth(token, { type: 'bearer' })

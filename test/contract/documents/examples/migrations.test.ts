@@ -1,9 +1,8 @@
 import type express from 'express'
 import request from 'supertest'
 import { describe, expect, it } from 'vitest'
-import { startExamples } from '../../../support/documents/examples.js'
+import { get, type Host, startExamples, tokenFrom } from '../../../support/documents/examples.js'
 import { listen } from '../../../support/http.js'
-import { get, type Host, tokenFrom } from './sign-in.js'
 
 const { run } = startExamples(import.meta.url)
 

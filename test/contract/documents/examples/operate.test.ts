@@ -7,11 +7,10 @@ import request from 'supertest'
 import ts from 'typescript'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { newKeyPair } from '../../../../src/tokens/keys/new-key-pair.js'
-import { startExamples } from '../../../support/documents/examples.js'
+import { get, type Host, signIn, startExamples } from '../../../support/documents/examples.js'
 import { root } from '../../../support/documents/repository.js'
 import { makeIssuer, SECRET } from '../../../support/fixtures.js'
 import { freePort } from '../../../support/services/servers/free-port.mjs'
-import { get, type Host, signIn } from './sign-in.js'
 
 const { run, fileOf, folder } = startExamples(import.meta.url)
 

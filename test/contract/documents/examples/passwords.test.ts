@@ -3,11 +3,10 @@ import express from 'express'
 import { memoryAccounts, type Passwords, tokenRouter } from 'express-token-endpoint'
 import request from 'supertest'
 import { describe, expect, it } from 'vitest'
-import { startExamples } from '../../../support/documents/examples.js'
+import { signIn, startExamples } from '../../../support/documents/examples.js'
 import { rejectionOf } from '../../../support/failures.js'
 import { makeIssuer } from '../../../support/fixtures.js'
 import { TOKEN_PATH } from '../../../support/http.js'
-import { signIn } from './sign-in.js'
 
 const { run } = startExamples(import.meta.url)
 

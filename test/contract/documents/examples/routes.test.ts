@@ -3,10 +3,9 @@ import type express from 'express'
 import type { OpenApiDocument } from 'express-token-endpoint/openapi'
 import request from 'supertest'
 import { describe, expect, it } from 'vitest'
-import { startExamples } from '../../../support/documents/examples.js'
+import { get, type Host, startExamples, tokenFrom } from '../../../support/documents/examples.js'
 import { makeIssuer } from '../../../support/fixtures.js'
 import { listen, TOKEN_PATH } from '../../../support/http.js'
-import { get, type Host, tokenFrom } from './sign-in.js'
 
 const { run } = startExamples(import.meta.url)
 

@@ -2,10 +2,9 @@ import type express from 'express'
 import type { TokenVerifier } from 'express-token-endpoint'
 import request from 'supertest'
 import { describe, expect, it, vi } from 'vitest'
-import { startExamples } from '../../../support/documents/examples.js'
+import { get, type Host, startExamples, tokenFrom } from '../../../support/documents/examples.js'
 import { makeIssuer, signingKey } from '../../../support/fixtures.js'
 import { TOKEN_PATH } from '../../../support/http.js'
-import { get, type Host, tokenFrom } from './sign-in.js'
 
 const { run } = startExamples(import.meta.url)
 

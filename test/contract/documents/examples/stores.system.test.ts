@@ -5,12 +5,11 @@ import type { Redis } from 'ioredis'
 import type { Knex } from 'knex'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { startExamples } from '../../../support/documents/examples.js'
+import { get, signIn, startExamples } from '../../../support/documents/examples.js'
 import { makeIssuer } from '../../../support/fixtures.js'
 import { TOKEN_PATH } from '../../../support/http.js'
 import { NO_POSTGRES, startPostgres } from '../../../support/services/postgres.js'
 import { NO_REDIS, startRedis } from '../../../support/services/redis.js'
-import { get, signIn } from './sign-in.js'
 
 describe.skipIf(NO_POSTGRES)('the pages on accounts, with PostgreSQL', () => {
   const { run } = startExamples(import.meta.url)

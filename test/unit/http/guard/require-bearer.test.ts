@@ -23,7 +23,7 @@ import {
 import { type Answer, expectProblem, expectUnavailable, send } from '../../../support/host.js'
 import { listen } from '../../../support/http.js'
 import { hang, INVALID_BY_ID, INVALID_REVOKED } from '../../../support/invalid-results.js'
-import { ONLY_EXPRESS } from '../../../support/runner/only-express.js'
+import { ONLY_EXPRESS } from '../../../support/runner/only.js'
 
 type Options = Parameters<typeof requireBearer>[0]
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import fastifyJwt from '@fastify/jwt'
 import { verify } from '@node-rs/bcrypt'
 import Fastify from 'fastify'
-import { EMAIL, hashed, listening } from '../account.mjs'
+import { EMAIL, hashed, listening } from './account.mjs'
 
 const app = Fastify()
 await app.register(fastifyJwt, { secret: randomBytes(32).toString('hex'), sign: { expiresIn: '1h' } })

@@ -3,7 +3,7 @@ import { serve } from '@hono/node-server'
 import { verify } from '@node-rs/bcrypt'
 import { Hono } from 'hono'
 import { jwt, sign } from 'hono/jwt'
-import { EMAIL, hashed, listening } from '../account.mjs'
+import { EMAIL, hashed, listening } from './account.mjs'
 
 const secret = randomBytes(32).toString('hex')
 const users = [{ id: 1, email: EMAIL, password: await hashed() }]

@@ -4,7 +4,7 @@ import { betterAuth } from 'better-auth'
 import { memoryAdapter } from 'better-auth/adapters/memory'
 import { toNodeHandler } from 'better-auth/node'
 import { bearer, jwt } from 'better-auth/plugins'
-import { EMAIL, listening, PASSWORD } from '../account.mjs'
+import { EMAIL, listening, PASSWORD } from './account.mjs'
 
 // The sessions of better-auth, with its bearer plugin for clients without cookies.
 const server = createServer()

@@ -5,7 +5,9 @@ import jwt from 'jsonwebtoken'
 import passport from 'passport'
 import { ExtractJwt, Strategy as JwtStrategy } from 'passport-jwt'
 import { Strategy as LocalStrategy } from 'passport-local'
-import { EMAIL, hashed } from '../account.mjs'
+import { EMAIL, hashed, listening } from './account.mjs'
+
+export const MAPPING = { login: { path: '/login' }, token: { body: 'token' }, guarded: { path: '/profile' } }
 
 /** The usual Express tutorial, from the examples of passport-local, passport-jwt and jsonwebtoken. Its secret is random. */
 export async function createTutorial() {
@@ -41,4 +43,9 @@ export async function createTutorial() {
     res.json({ id: req.user.id, email: req.user.email })
   })
   return app
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const app = await createTutorial()
+  const server = app.listen(0, '127.0.0.1', () => listening(server.address().port))
 }

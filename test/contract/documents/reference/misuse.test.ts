@@ -1,0 +1,101 @@
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
+import {
+  argon2id,
+  authOf,
+  createPasswords,
+  createTokenIssuer,
+  createTokenVerifier,
+  jwksRouter,
+  memoryAccounts,
+  pbkdf2,
+  remoteKeys,
+  requireBearer,
+  tokenRouter,
+} from 'express-token-endpoint'
+import { createTokenClient, type TokenClient, type TokenClientOptions } from 'express-token-endpoint/client'
+import { BearerStrategy } from 'express-token-endpoint/passport'
+import { expect, it } from 'vitest'
+import { newKeyPair } from '../../../../src/tokens/keys/new-key-pair.js'
+import { readPage } from '../../../support/documents/pages.js'
+import { rejectionOf } from '../../../support/failures.js'
+import { ISSUER, makeIssuer, SECRET } from '../../../support/fixtures.js'
+
+const keys = { alg: 'HS256', secret: SECRET } as const
+const { publicKey } = newKeyPair({ curve: 'P-256' })
+const pem = '-----BEGIN PRIVATE KEY-----'
+const request = new IncomingMessage(new Socket())
+
+/** The misuse of the package in the order of the rows. */
+const OF_PACKAGE: readonly (() => unknown)[] = [
+  () => makeIssuer({ keys: { alg: 'HS256', secret: undefined } }),
+  () => makeIssuer({ keys: { alg: 'HS256', secret: 'secret' } }),
+  () => makeIssuer({ keys: { alg: 'HS256', secret: `${pem}\n${'A'.repeat(64)}\n` } }),
+  () => makeIssuer({ keys: { alg: 'ES256', privateKey: `${pem}\\n${'A'.repeat(64)}\\n` } }),
+  () => makeIssuer({ keys: { alg: 'ES256', privateKey: 'signing-key.pem' } }),
+  () => makeIssuer({ keys: { alg: 'ES256', publicKey } as never }),
+  () => makeIssuer({ keys: [keys, { alg: 'ES256', publicKey }] as never }),
+  () => createTokenIssuer({ issuer: 'api.example.com', keys }),
+  () => makeIssuer({ lifetime: 3_600_000 }),
+  () => tokenRouter({ tokens: createTokenVerifier({ issuer: ISSUER, keys }) as never, accounts: () => null }),
+  () => jwksRouter({ tokens: makeIssuer() }),
+  () => requireBearer({ tokens: makeIssuer(), scope: undefined as never }),
+  () => requireBearer({ tokens: makeIssuer() })({ headers: {} } as never, {} as never, () => {}),
+  () => new BearerStrategy({ tokens: makeIssuer() }).authenticate.call({} as never, request, { scope: 'admin' }),
+  () => requireBearer({ tokens: makeIssuer(), accounts: (() => null) as never }),
+  () => createPasswords({ hashers: [argon2id as never] }),
+  () => createPasswords({ hashers: [pbkdf2(), argon2id()] }),
+  () => requireBearer(request as never),
+  () => remoteKeys('http://api.example.com/jwks.json'),
+  () => requireBearer({ tokens: makeIssuer(), credentialsRequired: false } as never),
+  () => authOf({ method: 'GET', baseUrl: '', path: '/statements' }),
+  () => memoryAccounts([{ id: 'acc-1', email: 'a@b.c' } as never]),
+]
+
+const create = (options: object) =>
+  createTokenClient({
+    url: 'https://api.example.com',
+    credentials: () => ({ email: 'alice@example.com', password: 'secret' }),
+    ...options,
+  } as TokenClientOptions)
+
+/** The misuse of the client in the order of the rows. */
+const OF_CLIENT: readonly (() => unknown)[] = [
+  () => create({ credentials: { email: 'alice@example.com', password: 'secret' } }),
+  () => create({ credentials: () => ({ email: 'alice@example.com', password: undefined }) }).token(),
+  () => {
+    const api: TokenClient = create({ credentials: () => api.token() })
+    return api.token()
+  },
+  () => create({ retries: 3 }),
+  () => create({ timeout: '30s' }),
+  () => create({ path: 'https://api.example.com/token' }),
+  () => create({ origins: new Set(['https://reports.example.com']) }),
+  () => create({ timeout: 10_000 }),
+  () => create({ maxWait: 30_000 }),
+  () => create({ url: 'api.example.com' }),
+  () => create({}).fetch('https://reports.example.com/totals'),
+]
+
+/** Returns whether a message has the parts of a row in their order. `…` stands for what differs from case to case. */
+function fits(row: string, message = ''): boolean {
+  const parts = row.replace(/^`|`$/g, '').split(' … ')
+  return new RegExp(parts.map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('.*'), 's').test(message)
+}
+
+it.each([
+  ['docs/reference/misuse.md', '# Misuse', OF_PACKAGE],
+  ['docs/guides/client.md', '## Messages about misuse', OF_CLIENT],
+])('%s has the messages about misuse, row by row', async (path, heading, misuse) => {
+  const rows = readPage(path)
+    .tableIn(heading)
+    .map(([message = '']) => message)
+  const errors = (await Promise.all(misuse.map((run) => rejectionOf((async () => run())())))) as Error[]
+  expect(rows.filter((row, index) => !fits(row, errors[index]?.message))).toEqual([])
+  expect(rows).toHaveLength(errors.length)
+  expect(errors.filter((error) => !(error instanceof TypeError))).toEqual([])
+})
+
+it('a wrong option of the client names the page of the client', () => {
+  expect(() => create({ retries: 3 })).toThrow(/See express-token-endpoint\/docs\/guides\/client\.md$/)
+})
