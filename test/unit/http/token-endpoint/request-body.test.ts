@@ -4,9 +4,12 @@ import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import express from 'express'
 import { type TokenRouterOptions, tokenRouter } from 'express-token-endpoint'
+import fc from 'fast-check'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { credentialsIn } from '../../../../src/http/token-endpoint/credentials.js'
+import { MOST_SIGNS, parseUniqueJson } from '../../../../src/http/token-endpoint/json.js'
 import { type BodyRequest, readBody } from '../../../../src/http/token-endpoint/request-body.js'
-import { refusalOf } from '../../../support/failures.js'
+import { refusalOf, thrownBy } from '../../../support/failures.js'
 import { fastPasswords, makeIssuer, makeStore } from '../../../support/fixtures.js'
 import {
   asForm,
@@ -391,15 +394,6 @@ describe('readBody', () => {
   }
   const readByHost = (body: Buffer, type?: string) => read({ readableDidRead: true, body }, type)
 
-  it.each<[string, string, string | Buffer]>([
-    ['no JSON', 'application/json', '{'],
-    ['no form', FORM_BODY, 'email=%'],
-    ['no UTF-8', FORM_BODY, Buffer.from([0xff])],
-  ])('makes nothing of what is %s', async (_, type, body) => {
-    const parse = await readByHost(Buffer.from(body as string), type)
-    expect(parse).toThrow(expect.objectContaining({ code: 'invalid_body' }))
-  })
-
   it.each<[string, object]>([
     ['a request without a stream', {}],
     ['a stream that was read in part', { read: () => null, readableDidRead: true }],
@@ -425,4 +419,81 @@ describe('readBody', () => {
     const expected = { email: 'a b', password: 'c' }
     expect([parse(), parse(), body.toString()]).toEqual([expected, expected, 'email=a+b&password=c'])
   })
+})
+
+it('credentials may be as long together as a body may be, and no longer', () => {
+  const credentials = { email: 'a'.repeat(4), password: 'b'.repeat(6) }
+  expect(credentialsIn(credentials, 10)).toEqual(credentials)
+  expect(thrownBy(() => credentialsIn(credentials, 9))).toMatchObject({ code: 'body_too_large' })
+})
+
+describe('parseUniqueJson', () => {
+  const signsOf = (text: string) => text.replace(/"(?:[^"\\]|\\.)*"/g, '').match(/[{}[\]:,]/g)?.length ?? 0
+
+  it('parses whatever JSON.stringify writes', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 5 }), (text) => {
+        fc.pre(signsOf(text) <= MOST_SIGNS)
+        expect(parseUniqueJson(text)).toEqual(JSON.parse(text))
+      }),
+    )
+  })
+
+  it('rejects an object with a repeated member, wherever it is and however it is written', () => {
+    const escaped = (name: string) =>
+      JSON.stringify([...name].map((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')).replaceAll(
+        '\\\\',
+        '\\',
+      )
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary' }),
+        fc.jsonValue(),
+        fc.jsonValue(),
+        fc.boolean(),
+        fc.nat(3),
+        (name, one, two, isEscaped, depth) => {
+          const second = isEscaped && name.length === [...name].length ? escaped(name) : JSON.stringify(name)
+          const object = `{"other":0,${JSON.stringify(name)}:${JSON.stringify(one)} , ${second} : ${JSON.stringify(two)}}`
+          const text = name === 'other' ? object : `${'[{"x":'.repeat(depth)}${object}${'}]'.repeat(depth)}`
+          expect(() => parseUniqueJson(text)).toThrow(new SyntaxError('repeated member'))
+        },
+      ),
+    )
+  })
+
+  it.each([
+    '{"a":{"b":1},"b":{"a":2}}',
+    '[{"a":1},{"a":2}]',
+    '{"a":"\\"a\\":1,\\"a\\":2"}',
+    '{"a":["a","a",{"a":"a"}],"b":"{\\"a\\""}',
+    '{"":1,"a":""}',
+  ])('takes members of one name in different objects: %s', (text) => {
+    expect(parseUniqueJson(text)).toEqual(JSON.parse(text))
+  })
+
+  it.each(['', '{', '{"a":1,}', '{"a"', '"', '{"a":1}}', "{'a':1}"])('throws for what is not JSON: %j', (text) => {
+    expect(() => parseUniqueJson(text)).toThrow(SyntaxError)
+  })
+
+  it('takes a text of a megabyte, of escapes or of letters', () => {
+    for (const text of [
+      `{"a":"${'\\"'.repeat(500_000)}"}`,
+      `{"a":"${'x'.repeat(1_000_000)}"}`,
+      ' '.repeat(1_000_000) + 1,
+    ]) {
+      expect(JSON.stringify(parseUniqueJson(text))).toBe(JSON.stringify(JSON.parse(text)))
+    }
+  })
+
+  it.each(['[', ']', '{', '}', ',', ':', '[{}],', '{"a":', '{"a":1},'])(
+    'counts the signs %s, at most 400 of them, and never parses a text with more',
+    (signs) => {
+      const parse = vi.spyOn(JSON, 'parse')
+      onTestFinished(() => parse.mockRestore())
+      expect(() => parseUniqueJson(signs.repeat(401))).toThrow(new SyntaxError('too many values'))
+      expect(parse).not.toHaveBeenCalled()
+      expect(() => parseUniqueJson(signs.repeat(400 / signsOf(signs) - 1))).not.toThrow('too many values')
+    },
+  )
 })
