@@ -486,6 +486,13 @@ describe('parseUniqueJson', () => {
     }
   })
 
+  it('never parses a text of strings with nothing between them', () => {
+    const parse = vi.spyOn(JSON, 'parse')
+    onTestFinished(() => parse.mockRestore())
+    expect(() => parseUniqueJson('"a" "b"')).toThrow(new SyntaxError('too many values'))
+    expect(parse).not.toHaveBeenCalled()
+  })
+
   it.each(['[', ']', '{', '}', ',', ':', '[{}],', '{"a":', '{"a":1},'])(
     'counts the signs %s, at most 400 of them, and never parses a text with more',
     (signs) => {
