@@ -364,12 +364,6 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
         { ...headers, Connection: 'close' },
       ])
     })
-
-    it('into Express’s own error handler is a 503 with Retry-After', async () => {
-      const port = await serve({ accounts: () => Promise.reject(new Error('down')), forwardErrors: true })
-      const { status, headers } = await send(port, asJson(GOOD))
-      expect([status, headers['retry-after']]).toEqual([503, expect.stringMatching(/^[1-9]\d*$/)])
-    })
   })
 
   it.each<[string, Sent]>([
