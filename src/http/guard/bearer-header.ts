@@ -44,7 +44,8 @@ export function readBearer(req: IncomingMessage): string | undefined {
     return undefined
   }
   const { url } = req
-  if (url?.includes('?') && TOKEN_PARAMETER.test(url.slice(url.indexOf('?') + 1))) throw new AuthError('invalid_request')
+  if (url?.includes('?') && TOKEN_PARAMETER.test(url.slice(url.indexOf('?') + 1)))
+    throw new AuthError('invalid_request')
   return header.slice(start)
 }
 

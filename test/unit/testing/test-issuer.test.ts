@@ -104,10 +104,6 @@ const REASONS = {
 const FAULTS = Object.entries(REASONS) as [keyof typeof REASONS, TokenRefusal][]
 
 describe('refused', () => {
-  it('has these faults', () => {
-    expect(Object.keys(createTestIssuer().refused)).toEqual(Object.keys(REASONS))
-  })
-
   it.each(FAULTS)('%s: whatever the options, the account and the moment, for the reason %s', async (fault, reason) => {
     const options = fc.record(
       {

@@ -59,22 +59,6 @@ describe('the checks of all connections', () => {
     expect(started).toHaveLength(33)
   })
 
-  it('keeps the checks of an owner when a check that has ended long ago is removed', async () => {
-    const { started, ask, end } = checks()
-    const owner = {}
-    const removeFirst = ask(owner, 'first')
-    await end('first')
-    for (let i = 0; i < 33; i++) ask(owner, `check ${i}`)
-    removeFirst()
-    await end('check 0')
-    expect(started.at(-1)).toBe('check 32')
-    for (let i = 1; i < 33; i++) await end(`check ${i}`)
-    ask(owner, 'next')
-    removeFirst()
-    await end('next')
-    expect(started.at(-1)).toBe('next')
-  })
-
   it('starts checks that end at once in later turns of the event loop', async () => {
     let ended = 0
     const owner = {}
@@ -307,22 +291,6 @@ describe('with checks', () => {
     await goTo(2 * HOUR, MINUTE)
     expect(isRevoked).toHaveBeenCalledOnce()
     expect(close).not.toHaveBeenCalled()
-  })
-
-  it.each([HOUR, 2 * HOUR])('closes for the expiration after a failed check and a sleep until %i ms', async (end) => {
-    const { close, goTo } = await opened({ isRevoked: () => Promise.reject(new Error('down')) })
-    await goTo(40 * SECOND)
-    await goTo(end, end)
-    expect(reasonsOf(close)).toEqual(['expired'])
-  })
-
-  it('closes after the machine was asleep when the check then never ends', async () => {
-    const { close, goTo } = await opened({ isRevoked: never, timeout: '1ms' })
-    await goTo(30 * MINUTE, 30 * MINUTE)
-    await goTo(34 * MINUTE)
-    expect(close).not.toHaveBeenCalled()
-    await goTo(36 * MINUTE)
-    expect(reasonsOf(close)).toEqual(['unavailable'])
   })
 
   it('closes when a check has neither failed nor ended for keepFor', async () => {
