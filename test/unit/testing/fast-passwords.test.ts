@@ -52,11 +52,6 @@ describe('fast passwords', () => {
     expect(createPasswords({ hashers: [argon2id(), testHasher] }).needsRehash(stored)).toBe(true)
   })
 
-  it('are not for production', () => {
-    vi.stubEnv('NODE_ENV', 'production')
-    expectMisuse(() => fastPasswords(), 'fastPasswords: is only for tests, but NODE_ENV is "production"')
-  })
-
   it.each([
     [{ hashers: [] }, 'fastPasswords: unknown option "hashers". Known options: concurrency, queue'],
     [{ maxQueue: 1 }, 'fastPasswords: unknown option "maxQueue". Did you mean "queue"'],

@@ -183,11 +183,6 @@ describe('the issuer', () => {
     expectMisuse(() => createTestIssuer(options as never), says)
   })
 
-  it('is not for production', () => {
-    vi.stubEnv('NODE_ENV', 'production')
-    expectMisuse(() => createTestIssuer(), 'createTestIssuer: is only for tests, but NODE_ENV is "production"')
-  })
-
   it('can be neither changed nor, taken apart, lose anything', async () => {
     const kit = createTestIssuer()
     expect(Object.isFrozen(kit) && Object.isFrozen(kit.refused) && Object.isFrozen(kit.tokens)).toBe(true)

@@ -1,5 +1,3 @@
-import { once } from 'node:events'
-import { type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import express from 'express'
@@ -285,40 +283,6 @@ describe('a client that goes on sending gets its answer, and is cut off', () => 
     expect(answer).toMatch(/\r\nConnection: close\r\n/)
     expect(answer).toContain(`"status":${status}`)
     expect(answer.match(/HTTP\/1\.1 /g)).toHaveLength(1)
-  })
-
-  it.each([
-    ['in chunks', 413, head('POST', JSON_LINE, CHUNKED), `${CHUNK.repeat(12)}0\r\n\r\n`],
-    ['of a known length', 413, head('POST', JSON_LINE, 'Content-Length: 200000'), 'x'.repeat(200_000)],
-    ['of another type', 415, head('POST', CHUNKED), `${CHUNK.repeat(12)}0\r\n\r\n`],
-  ])(
-    'but a body %s that comes to its end soon is read to that end, so that the answer arrives',
-    async (_what, status, firstLines, body) => {
-      stopTimers()
-      const app = express()
-      const readToEnd = new Promise((resolve) => {
-        app.use((req, res, next) => {
-          res.once('finish', () => resolve(req.complete))
-          next()
-        })
-      })
-      app.use(router())
-      expect(await sendBytes((await listen(app)).port, firstLines + body)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
-      expect(await readToEnd).toBe(true)
-    },
-  )
-
-  it.each([
-    [10_240, 'keep-alive'],
-    [10_241, 'close'],
-  ])('and one that has yet to send %i bytes is answered with Connection: %s', async (length, connection) => {
-    const headers = { 'Content-Length': length, Connection: 'keep-alive' }
-    const req = request({ host: '127.0.0.1', port: await start(), method: 'PUT', path: TOKEN_PATH, headers })
-    req.on('error', () => {})
-    onTestFinished(() => void req.destroy())
-    req.flushHeaders()
-    const [res] = (await once(req, 'response')) as [IncomingMessage]
-    expect(res).toMatchObject({ statusCode: 405, headers: { connection } })
   })
 
   it('and a client that sends no more than it said keeps its connection', async () => {

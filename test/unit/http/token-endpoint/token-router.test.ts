@@ -302,19 +302,6 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       expectToken(await send(port, asJson(GOOD)))
       expect(events).toMatchObject([{ email: 'Nobody@Example.com' }, { email: GOOD.email }])
     })
-
-    it('is told no e-mail address, no password, no hash and no token', async () => {
-      const { port, events } = await observed()
-      const { authenticationToken } = expectToken(await send(port, asJson(GOOD)))
-      await send(port, as({ password: 'zebra' }))
-      await send(port, as({ email: 'zebra@example.com' }))
-      await send(port, { headers: JSON_TYPE, body: '{"password":"zebra"' })
-      expect(events).toHaveLength(4)
-      const told = JSON.stringify(events)
-      for (const secret of ['zebra', GOOD.email, GOOD.password, 'plain:', authenticationToken]) {
-        expect(told).not.toContain(secret)
-      }
-    })
   })
 
   describe('forwardErrors', () => {

@@ -418,12 +418,6 @@ describe('a store that breaks the contract', () => {
   })
 })
 
-it('makes no checks in production', () => {
-  vi.stubEnv('NODE_ENV', 'production')
-  onTestFinished(() => void vi.unstubAllEnvs())
-  expectMisuse(() => accountStoreContract({ store: makeStore(), existing: ALICE }), 'NODE_ENV is "production"')
-})
-
 describe('misuse', () => {
   it.each([
     [{ existing: undefined }, '"existing" must be an account that is in the store, { email, … }, but is missing'],
