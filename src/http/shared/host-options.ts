@@ -26,9 +26,11 @@ function forwarding(value: unknown): boolean | 'all' {
   throw new InvalidOption("true, false or 'all'")
 }
 
-/** Returns the option for each of the names that other packages have for it. */
-export function namedElsewhere(options: Readonly<Record<string, readonly string[]>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(options).flatMap(([option, names]) => names.map((name) => [name, option])))
+/** Creates aliases from a table: each option of this package, with its names in other packages. */
+export function aliasesOf(names: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(names).flatMap(([option, others]) => others.split(' ').map((other) => [other, option])),
+  )
 }
 
 export const hostSchema = {

@@ -13,7 +13,7 @@ import {
 import type { TokenIssuer } from '../../tokens/tokens.js'
 import { bytes } from '../on-first-use.cjs'
 import { ENDPOINTS } from '../shared/answers.js'
-import { type HostOptions, hostSchema, namedElsewhere } from '../shared/host-options.js'
+import { aliasesOf, type HostOptions, hostSchema } from '../shared/host-options.js'
 import { plainPath } from '../shared/mount-path.js'
 
 /** The options of `tokenRouter`. */
@@ -104,14 +104,14 @@ const schema = {
   ...hostSchema,
 }
 
-const aliases = namedElsewhere({
-  tokens: ['issuer', 'tokenIssuer'],
-  accounts: ['account', 'findAccount', 'findByEmail', 'store', 'users'],
-  path: ['url'],
-  passwords: ['hashers'],
-  throttle: ['limiter', 'rateLimit'],
-  bodyLimit: ['limit'],
-  allowedOrigins: ['origins', 'origin', 'cors'],
+const aliases = aliasesOf({
+  tokens: 'issuer tokenIssuer',
+  accounts: 'account findAccount findByEmail store users',
+  path: 'url',
+  passwords: 'hashers',
+  throttle: 'limiter rateLimit',
+  bodyLimit: 'limit',
+  allowedOrigins: 'origins origin cors',
 })
 
 /**
