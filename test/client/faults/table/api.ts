@@ -178,6 +178,24 @@ export const api: Fault[] = [
     mustGet(await call, 401)
     mustCall(server, 2)
   }),
+  ...(['signOut', 'close'] as const).map(
+    (end): Fault =>
+      fault(`${end}() while the owner decides on a step-up`, ['stepUp', end], async ({ server, start }) => {
+        let asked = 0
+        const client = start({
+          onStepUp() {
+            asked++
+            return new Promise<boolean>(() => {})
+          },
+        })
+        server.next.api.push(sends(401, { 'WWW-Authenticate': STEP_UP }))
+        const call = client.call('/x')
+        await eventually(() => asked === 1)
+        client[end]?.()
+        mustGet(await call, 401)
+        mustSignIn(server, 1)
+      }),
+  ),
   fault('a caller that aborts while the owner decides on a step-up', ['stepUp'], async ({ server, start, fails }) => {
     const controller = new AbortController()
     const client = start({

@@ -239,6 +239,10 @@ const FAULTS: Record<string, Fault[]> = {
     ['cannot take a NUL', 'findByEmail("\\u0000") failed with AssertionError: odd (only NUL)', refusing(/\0/)],
     ['cannot take half a surrogate pair', '"\\ud83d") failed with AssertionError: odd (half of', refusing(/\p{Cs}/u)],
     ['cannot take what is long', '(a long address)', refusing(/.{5000}/)],
+    ['cannot take a quote', '(a quote)', refusing(/'/)],
+    ['cannot take letters of other scripts', '(letters of other scripts)', refusing(/[^\0-\x7f]/)],
+    ['cannot take an empty text', 'odd (an empty string)', refusing(/^$/)],
+    ['looks for a regular expression', '(a regular expression)', finding((email) => email === '.*')],
     [
       'is an object with addresses for keys',
       '(a name that objects have)',
