@@ -1,21 +1,15 @@
 import { bearerError } from './challenge.js'
-import type { Settings } from './client-options.js'
-import type { TokenClient } from './client-types.js'
+import type { ClientSettings } from './client-options.js'
 import type { HeldToken } from './held-token.js'
 import { discard, send } from './send.js'
 import type { Session } from './session.js'
 import { until } from './sign-in/waiting.js'
 
-export interface ApiFetch {
-  readonly fetch: TokenClient['fetch']
-  /** @throws TypeError for a URL of an origin that must not get the token, and for a relative URL */
-  checkUrl(url: string | URL): URL
-}
-
 /** @param session returns the session in which a call begins */
-export function createApiFetch(settings: Settings, session: () => Session): ApiFetch {
+export function createApiFetch(settings: ClientSettings, session: () => Session) {
   const { base, origins, onStepUp } = settings
 
+  /** @throws TypeError for a URL of an origin that must not get the token, and for a relative URL */
   function checkUrl(url: string | URL): URL {
     const read = new URL(url)
     if (origins.has(read.origin)) return read

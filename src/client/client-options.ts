@@ -47,32 +47,20 @@ export interface TokenClientOptions {
   fetch?: typeof fetch | undefined
 }
 
-/** Checked options. Times are in milliseconds. */
-export interface Settings {
-  readonly base: string
-  readonly tokenUrl: string
-  readonly origins: ReadonlySet<string>
-  readonly credentials: TokenClientOptions['credentials']
-  readonly interactive: boolean
-  readonly timeout: number
-  readonly maxWait: number
-  readonly onStepUp: NonNullable<TokenClientOptions['onStepUp']>
-  readonly tabs: TabSharing
-  readonly fetch: typeof fetch
-}
-
 /** The defaults of the optional options. A given value must have the type of the default. */
-const DEFAULTS = {
+const DEFAULTS: {
+  readonly [K in keyof Omit<TokenClientOptions, 'url' | 'credentials'>]-?: NonNullable<TokenClientOptions[K]>
+} = {
   interactive: false,
   path: '/api/v2013/authentication/token',
-  origins: [] as readonly (string | URL)[],
+  origins: [],
   timeout: 10,
   maxWait: 30,
   onStepUp: () => false,
   tabs: () => NO_TABS,
   // Looks up the global for each call, because tools replace it.
-  fetch: (...call: Parameters<typeof fetch>) => fetch(...call),
-} satisfies Partial<TokenClientOptions>
+  fetch: (...call) => fetch(...call),
+}
 
 /** Throws an error that names this client's page. The table of all pages would be too large for browsers. */
 export function must(fits: unknown, text: string): asserts fits {
@@ -89,8 +77,11 @@ function secureUrl(value: unknown, index: number): URL {
   return url
 }
 
+/** Checked options. Times are in milliseconds. */
+export type ClientSettings = ReturnType<typeof readClientOptions>
+
 /** @throws TypeError that names the option and the expected value, but not the value itself */
-export function readClientOptions({ url, credentials, ...given }: TokenClientOptions): Settings {
+export function readClientOptions({ url, credentials, ...given }: TokenClientOptions) {
   must(typeof credentials === 'function', 'option "credentials" must be a function')
   const options: typeof DEFAULTS = Object.assign(Object.create(null), DEFAULTS)
   for (const [name, value] of Object.entries(given)) {

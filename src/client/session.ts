@@ -1,4 +1,4 @@
-import { must, type Settings } from './client-options.js'
+import { type ClientSettings, must } from './client-options.js'
 import type { SignInError, TokenRequest } from './client-types.js'
 import { type Grant, isToken } from './grant.js'
 import { type HeldToken, holdToken } from './held-token.js'
@@ -14,50 +14,20 @@ const NEW_MS = 20_000
 /** The number of tokens that a session keeps, to recognise the one that a caller passes as rejected. */
 const MOST_KNOWN = 16
 
-/**
- * The time from one sign-out to the next. A call belongs to the session in which it begins, so it never gets the token of the person
- * who signs in after the sign-out.
- */
-export interface Session {
-  /** Aborts at the end, with the error for the calls that wait. */
-  readonly over: AbortSignal
-  /** The newest token. */
-  held: HeldToken | undefined
-  /** The failure of the last sign-in. */
-  error: SignInError | undefined
-  /**
-   * Returns a token that works, after a sign-in if necessary.
-   * @param refused the token that must be replaced
-   * @throws TokenClientError, the error of `credentials`, or the reason of the caller's signal
-   */
-  get(request: TokenRequest, refused?: HeldToken): Promise<HeldToken>
-  /**
-   * Notes that an API refused a token.
-   * @returns whether to get another token. False for up to 20 s after a new token that was refused too
-   */
-  refuse(token: HeldToken, isInvalid: boolean): boolean
-  /** Takes a token of another tab, unless it is older than the held one. */
-  adopt(grant: Grant): void
-  /** Notes that the server refused the credentials of another tab. */
-  refuseCredentials(): void
-  /**
-   * Deletes the token, and ends a running sign-in.
-   * @returns whether there was anything to end
-   */
-  end(reason: TokenClientError): boolean
-}
-
 /** A sign-in that all callers share. */
 interface Running {
   readonly result: Promise<HeldToken>
   readonly stop: AbortController
 }
 
+export type Session = ReturnType<typeof openSession>
+
 /**
- * Begins a session.
+ * Begins a session: the time from one sign-out to the next. A call belongs to the session in which it begins, so it never gets the
+ * token of the person who signs in after the sign-out.
  * @param changed called after each sign-in and failed sign-in
  */
-export function openSession({ interactive }: Settings, signIn: SignIn, link: TabLink, changed: () => void): Session {
+export function openSession({ interactive }: ClientSettings, signIn: SignIn, link: TabLink, changed: () => void) {
   const over = new AbortController()
   let known: string[] = []
   let refusals: Refusals = {}
@@ -68,6 +38,11 @@ export function openSession({ interactive }: Settings, signIn: SignIn, link: Tab
   let useless = 0
   let resumeAt = 0
 
+  /**
+   * Returns a token that works, after a sign-in if necessary.
+   * @param refused the token that must be replaced
+   * @throws TokenClientError, the error of `credentials`, or the reason of the caller's signal
+   */
   async function get({ signal, rejected }: TokenRequest, refused?: HeldToken): Promise<HeldToken> {
     if (signal?.aborted) throw signal.reason
     over.signal.throwIfAborted()
@@ -137,6 +112,10 @@ export function openSession({ interactive }: Settings, signIn: SignIn, link: Tab
     return held
   }
 
+  /**
+   * Notes that an API refused a token.
+   * @returns whether to get another token. False for up to 20 s after a new token that was refused too
+   */
   function refuse(token: HeldToken, isInvalid: boolean): boolean {
     if (token !== session.held) return true
     if (token.isReplacement) {
@@ -151,13 +130,17 @@ export function openSession({ interactive }: Settings, signIn: SignIn, link: Tab
     return true
   }
 
-  const session: Session = {
-    over: over.signal,
-    held: undefined,
-    error: undefined,
+  const session = {
+    /** Aborts at the end, with the error for the calls that wait. */
+    over: over.signal as AbortSignal,
+    /** The newest token. */
+    held: undefined as HeldToken | undefined,
+    /** The failure of the last sign-in. */
+    error: undefined as SignInError | undefined,
     get,
     refuse,
-    adopt(grant) {
+    /** Takes a token of another tab, unless it is older than the held one. */
+    adopt(grant: Grant): void {
       const { held } = session
       // A client that has not begun takes no token.
       const isWanted = held ? held.isOld() && grant.receivedAt > held.grant.receivedAt : running
@@ -166,10 +149,15 @@ export function openSession({ interactive }: Settings, signIn: SignIn, link: Tab
       hold(grant)
       running?.stop.abort()
     },
-    refuseCredentials() {
+    /** Notes that the server refused the credentials of another tab. */
+    refuseCredentials(): void {
       if (!interactive) refusals.final ??= new TokenClientError('refused')
     },
-    end(reason) {
+    /**
+     * Deletes the token, and ends a running sign-in.
+     * @returns whether there was anything to end
+     */
+    end(reason: TokenClientError): boolean {
       const isNews = Boolean(running || session.held || session.error)
       over.abort(reason)
       running?.stop.abort(reason)

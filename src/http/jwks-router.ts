@@ -4,7 +4,7 @@ import { type Check, InvalidOption, isPlainObject, optional, readOptions, withMe
 import type { TokenIssuer } from '../tokens/tokens.js'
 import { express } from './on-first-use.cjs'
 import { ENDPOINTS, keysAnswer, refusalAnswer } from './shared/answers.js'
-import { answerThenClose, hasUnreadBody } from './shared/close-after-answer.js'
+import { hasUnreadBody } from './shared/close-after-answer.js'
 import { plainPath } from './shared/mount-path.js'
 import { sendAnswer, setHeaders } from './shared/send-answer.js'
 
@@ -58,8 +58,7 @@ export function jwksRouter(options: JwksRouterOptions): Router {
     res.send(bytes)
   })
   router.all(path, function jwksMethodNotAllowed(req, res) {
-    const refusal = refusalAnswer('keys', new AuthError('method_not_allowed'))
-    sendAnswer(res, refusal, hasUnreadBody(req, 0) ? answerThenClose : undefined)
+    sendAnswer(res, refusalAnswer('keys', new AuthError('method_not_allowed')), hasUnreadBody(req, 0))
   })
   return router
 }

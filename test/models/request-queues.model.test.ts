@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers'
 import type { AuthError } from 'express-token-endpoint'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createHostCallLimit, type LimitHostCalls } from '../../src/http/shared/host-call-limit.js'
+import { createHostCallLimit } from '../../src/http/shared/host-call-limit.js'
 import { createTurnQueue, type WaitForTurn } from '../../src/http/shared/turn-queue.js'
 import type { Source } from '../../src/shared/queues/fair-queue.js'
 import { createRounds } from './rounds.js'
@@ -30,7 +30,7 @@ interface HostCall {
 
 interface LimitKit {
   readonly world: World
-  readonly limit: LimitHostCalls
+  readonly limit: ReturnType<typeof createHostCallLimit>
   running: HostCall[]
   readonly responses: string[]
   asked: number

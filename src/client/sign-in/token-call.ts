@@ -1,4 +1,4 @@
-import type { Credentials, Settings } from '../client-options.js'
+import type { ClientSettings, Credentials } from '../client-options.js'
 import { type Grant, isToken } from '../grant.js'
 import { discard } from '../send.js'
 import { TokenClientError } from '../token-client-error.js'
@@ -18,7 +18,7 @@ const LONGEST_RESPONSE = 65_536
  * @throws TokenClientError
  */
 export async function callTokenEndpoint(
-  { fetch, tokenUrl }: Settings,
+  { fetch, tokenUrl }: ClientSettings,
   { email, password }: Credentials,
   signal: AbortSignal,
 ): Promise<Grant> {

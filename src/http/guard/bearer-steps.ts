@@ -25,17 +25,6 @@ export interface Admission {
   readonly user: object | undefined
 }
 
-/** The guard's steps, for the middleware and for the Passport strategy. */
-export interface BearerSteps {
-  /**
-   * Runs the guard's steps for one request: at once for a cached token without further checks, otherwise with a promise. Throws or
-   * rejects with an `AuthError` for a refusal.
-   */
-  check(req: IncomingMessage): Admission | Promise<Admission>
-  /** Returns the refusal that was thrown, and reports it to the host's observer. */
-  refuse(thrown: unknown, req: IncomingMessage): AuthError
-}
-
 /** A request with a token that is not cached waits here for its verification. */
 const waitForTurn = createTurnQueue(GUARDED_REQUESTS)
 
@@ -53,8 +42,10 @@ function isRecent(time: number, span: number, now: number): boolean {
   return now - time <= span && time - now <= MOST_AHEAD
 }
 
-/** Creates the guard's steps: identify → authorize → ask the host. */
-export function createBearerSteps(settings: BearerSettings): BearerSteps {
+export type BearerSteps = ReturnType<typeof createBearerSteps>
+
+/** Creates the guard's steps, for the middleware and for the Passport strategy: identify → authorize → ask the host. */
+export function createBearerSteps(settings: BearerSettings) {
   const { tokens, scope, anyScope, signedInWithin, optional, timeout } = settings
   const asksHost = settings.isRevoked !== undefined || settings.accounts !== undefined
   const sync = syncVerifierOf(tokens)
@@ -127,13 +118,18 @@ export function createBearerSteps(settings: BearerSettings): BearerSteps {
   }
 
   return {
-    check: function checkBearer(req) {
+    /**
+     * Runs the guard's steps for one request: at once for a cached token without further checks, otherwise with a promise. Throws or
+     * rejects with an `AuthError` for a refusal.
+     */
+    check: function checkBearer(req: IncomingMessage): Admission | Promise<Admission> {
       const auth = identify(req)
       if (isThenable(auth)) return checkLater(req, auth)
       authorize(auth)
       return auth && asksHost ? askHostLater(sourceOf(req), auth) : { auth, user: undefined }
     },
-    refuse(thrown, req) {
+    /** Returns the refusal that was thrown, and reports it to the host's observer. */
+    refuse(thrown: unknown, req: IncomingMessage): AuthError {
       const error = asRefusal('guard', thrown)
       emit({ address: addressOf(req) }, refusalEvent('guard', error))
       return error

@@ -113,14 +113,11 @@ export function closeWhenEnded(
   }
 
   const stopLooking = everySecond(() => {
-    let time: number
     try {
-      time = now()
+      lookAt(now())
     } catch (cause) {
       end(new AuthError('unavailable', { dependency: 'internal', cause }))
-      return
     }
-    lookAt(time)
   })
   return cancel
 }

@@ -24,20 +24,14 @@ export function everySecond(look: () => void): () => void {
   }
 }
 
-function lookAtAll(): void {
+async function lookAtAll(): Promise<void> {
   if (isLooking) return
   isLooking = true
-  continueWith(connections.values())
-}
-
-function continueWith(rest: Iterator<() => void>): void {
-  for (let i = 0; i < PER_TURN; i++) {
-    const { value: look, done } = rest.next()
-    if (done) {
-      isLooking = false
-      return
-    }
+  let looked = 0
+  for (const look of connections) {
     look()
+    looked++
+    if (looked % PER_TURN === 0) await new Promise((nextTurn) => setImmediate(nextTurn))
   }
-  setImmediate(continueWith, rest)
+  isLooking = false
 }

@@ -17,7 +17,7 @@ import {
 } from '../../shared/options.js'
 import { memberOf } from '../../shared/values.js'
 import type { TokenVerifier } from '../../tokens/tokens.js'
-import { type HostOptions, hostSchema } from '../shared/host-options.js'
+import { aliasesOf, type HostOptions, hostSchema } from '../shared/host-options.js'
 import type { FindById, RevocationCheck } from './account-check.js'
 
 /** The options of `requireBearer`. */
@@ -87,27 +87,15 @@ const schema = {
   ...hostSchema,
 }
 
-const aliases = {
-  issuer: 'tokens',
-  verifier: 'tokens',
-  scopes: 'scope',
-  requiredScopes: 'scope',
-  scopeIncludesAny: 'anyScope',
-  anyScopes: 'anyScope',
-  maxAge: 'signedInWithin',
-  max_age: 'signedInWithin',
-  account: 'accounts',
-  store: 'accounts',
-  revoked: 'isRevoked',
-  secret: 'tokens',
-  secretOrKey: 'tokens',
-  algorithms: 'tokens',
-  audience: 'tokens',
-  jwtFromRequest: 'tokens',
-  credentialsRequired: 'optional',
-  required: 'optional',
-  authRequired: 'optional',
-}
+const aliases = aliasesOf({
+  tokens: 'issuer verifier secret secretOrKey algorithms audience jwtFromRequest',
+  scope: 'scopes requiredScopes',
+  anyScope: 'scopeIncludesAny anyScopes',
+  signedInWithin: 'maxAge max_age',
+  accounts: 'account store',
+  isRevoked: 'revoked',
+  optional: 'credentialsRequired required authRequired',
+})
 
 /** The options of `BearerStrategy`: those of `requireBearer` without `forwardErrors`, because Passport has its own error handling. */
 export type BearerStrategyOptions = Omit<RequireBearerOptions, 'forwardErrors'>

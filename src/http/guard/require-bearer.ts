@@ -5,7 +5,7 @@ import { misuse, PAGE } from '../../shared/misuse.js'
 import { isThenable, memberOf } from '../../shared/values.js'
 import { isVerifiedToken, type VerifiedToken } from '../../tokens/verified-token.js'
 import { refusalAnswer, withAllHeaders } from '../shared/answers.js'
-import { answerThenClose, hasUnreadBody } from '../shared/close-after-answer.js'
+import { hasUnreadBody } from '../shared/close-after-answer.js'
 import { assertHeaderLines } from '../shared/header-lines.js'
 import { sendAnswer } from '../shared/send-answer.js'
 import { type Admission, createBearerSteps } from './bearer-steps.js'
@@ -86,7 +86,7 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
     const error = refusalOf(thrown, req)
     const forwards = forwardErrors === 'all' || (forwardErrors && error.code === 'unavailable')
     if (forwards) next(forHost(error, req))
-    else sendAnswer(res, refusalAnswer('guard', error, realm), hasToClose(req) ? answerThenClose : undefined)
+    else sendAnswer(res, refusalAnswer('guard', error, realm), hasToClose(req))
   }
 
   async function finishLater(

@@ -1,6 +1,5 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { bare } from '../../shared/values.js'
-import type { Finish } from './send-answer.js'
 import { http2StreamOf } from './source.js'
 
 /** The limits for draining an unread body. */
@@ -19,12 +18,13 @@ export function hasUnreadBody(req: IncomingMessage, limit: number): boolean {
 }
 
 /**
- * Sends a response, drains what still arrives, and closes the connection. Closing at once would reset the connection before the
- * client has read the response. Nothing is read after the limits, also while an earlier response of the connection is unfinished.
+ * Ends a response with its body, drains what still arrives, and closes the connection. Closing at once would reset the connection
+ * before the client has read the response. Nothing is read after the limits, also while an earlier response of the connection is
+ * unfinished.
  *
  * In HTTP/2, the request's stream is closed after the response (RFC 9113 section 8.1), and the connection stays open.
  */
-export const answerThenClose: Finish = (res, body) => {
+export function endThenClose(res: ServerResponse, body: string): void {
   const { req } = res
   const stream = http2StreamOf(req)
   if (stream) {

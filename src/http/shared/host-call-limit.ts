@@ -1,12 +1,6 @@
 import { AuthError } from '../../shared/errors.js'
 import type { QueueLimits, Source } from '../../shared/queues/fair-queue.js'
 
-/**
- * Runs a task that counts against a limit until it has settled.
- * @throws AuthError `overloaded` when a limit is reached; what the task rejects with
- */
-export type LimitHostCalls = <T>(source: Source, task: () => PromiseLike<T>) => Promise<T>
-
 /** A request that waits for its task. `end` is removed after the task, because Node may collect this object much later than the request. */
 interface Wait {
   /** Ends the wait. The task continues. */
@@ -18,7 +12,7 @@ interface Wait {
  * network may have at most as many as are still free. When a connection exceeds its limit, all its requests get their response at
  * once, because responses leave a connection in order and later ones would stay in memory. Their tasks continue, and still count.
  */
-export function createHostCallLimit({ total, perNetwork, perConnection }: QueueLimits): LimitHostCalls {
+export function createHostCallLimit({ total, perNetwork, perConnection }: QueueLimits) {
   let held = 0
   const networks = new Map<string, number>()
   const connections = new WeakMap<object, Set<Wait>>()
@@ -48,23 +42,22 @@ export function createHostCallLimit({ total, perNetwork, perConnection }: QueueL
     const ofNetwork = (networks.get(network) ?? 0) - 1
     if (ofNetwork > 0) networks.set(network, ofNetwork)
     else networks.delete(network)
-    const ofConnection = connection && connections.get(connection)
-    ofConnection?.delete(wait)
+    if (connection) connections.get(connection)?.delete(wait)
   }
 
-  return (source, task) =>
+  /**
+   * Runs a task that counts against the limit until it has settled.
+   * @throws AuthError `overloaded` when a limit is reached; what the task rejects with
+   */
+  return <T>(source: Source, task: () => PromiseLike<T>): Promise<T> =>
     new Promise((resolve, reject) => {
       const overloaded = () => reject(new AuthError('overloaded'))
       const wait: Wait = { end: overloaded }
       if (!enter(source, wait)) return overloaded()
       const run = async () => task()
-      /** Leaves first, because the request may enter again for its next task. */
-      const leaving =
-        <A>(settle: (outcome: A) => void) =>
-        (outcome: A) => {
-          leave(source, wait)
-          settle(outcome)
-        }
-      run().then(leaving(resolve), leaving(reject))
+      // Leaves first, because the request may enter again for its next task.
+      run()
+        .finally(() => leave(source, wait))
+        .then(resolve, reject)
     })
 }

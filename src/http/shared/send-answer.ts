@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { AuthError, isAuthError } from '../../shared/errors.js'
 import { type Part, REFUSALS } from '../../shared/refusals.js'
 import type { Answer } from './answers.js'
+import { endThenClose } from './close-after-answer.js'
 
 /**
  * Returns the refusal that was thrown. Any other error becomes a `503`, with the error as the cause: the observer receives it, the
@@ -12,20 +13,20 @@ export function asRefusal(part: Part, thrown: unknown): AuthError {
   return new AuthError('unavailable', { dependency: 'internal', cause: thrown })
 }
 
-/** Sends the body of a response, and ends the response. */
-export type Finish = (res: ServerResponse, body: string) => void
-
 /** Sets headers unchanged. Express's `res.set` would add a charset to media types that have none. */
 export function setHeaders(res: ServerResponse, headers: Answer['headers']): void {
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
 }
 
-/** Sends a response, unless the headers of another response have been sent. */
-export function sendAnswer(res: ServerResponse, { status, headers, body }: Answer, finish?: Finish): void {
+/**
+ * Sends a response, unless the headers of another response have been sent.
+ * @param closes whether to close the connection after the response
+ */
+export function sendAnswer(res: ServerResponse, { status, headers, body }: Answer, closes = false): void {
   if (res.headersSent) return
   res.statusCode = status
   setHeaders(res, headers)
   res.setHeader('Content-Length', Buffer.byteLength(body))
-  if (finish) finish(res, body)
+  if (closes) endThenClose(res, body)
   else res.end(body)
 }

@@ -12,7 +12,7 @@ import {
 } from '../guard/options.js'
 import { refusalAnswer } from '../shared/answers.js'
 import { assertHeaderLines } from '../shared/header-lines.js'
-import { type Done, failOrError, outcomeOf, type PassportActions, succeed } from './passport-actions.js'
+import { type Done, outcomeOf, type PassportActions } from './passport-actions.js'
 
 /** Changes the user of a verified token, and calls `done` with the new user. */
 export type BearerVerify = (user: object, auth: VerifiedToken, done: Done) => unknown
@@ -71,12 +71,12 @@ export class BearerStrategy {
 
     function refused(thrown: unknown): void {
       const error = refuse(thrown, req)
-      failOrError(outcome, error, refusalAnswer('guard', error, realm).headers['WWW-Authenticate'])
+      outcome.refuse(error, refusalAnswer('guard', error, realm).headers['WWW-Authenticate'])
     }
 
     function admitted({ auth, user = auth }: Admission): void {
       verified = auth
-      if (auth && user) succeed(outcome, user, auth, verify && ((done) => verify(user, auth, done)))
+      if (auth && user) outcome.succeed(user, auth, verify && ((done) => verify(user, auth, done)))
       else if (optional) outcome.pass()
       else refused(new AuthError('missing_token'))
     }

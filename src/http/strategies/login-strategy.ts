@@ -5,7 +5,7 @@ import { toRequestUser } from '../shared/request-user.js'
 import { addressOf } from '../shared/source.js'
 import { createLoginSteps, type LoginSteps } from '../token-endpoint/login-steps.js'
 import { type LoginStrategyOptions, readLoginOptions } from '../token-endpoint/options.js'
-import { type Done, failOrError, outcomeOf, type PassportActions, succeed } from './passport-actions.js'
+import { type Done, outcomeOf, type PassportActions } from './passport-actions.js'
 
 /** Changes the user of a login, and calls `done` with the new user. */
 export type LoginVerify = (user: object, done: Done) => unknown
@@ -46,8 +46,8 @@ export class LoginStrategy {
     logIn(req, subject)
       .then(({ asOf, ...found }) => ({ asOf, user: toRequestUser(found) }))
       .then(
-        ({ asOf, user }) => succeed(outcome, user, { asOf }, verify && ((done) => verify(user, done))),
-        (thrown: unknown) => failOrError(outcome, refuse(thrown, subject)),
+        ({ asOf, user }) => outcome.succeed(user, { asOf }, verify && ((done) => verify(user, done))),
+        (thrown: unknown) => outcome.refuse(refuse(thrown, subject)),
       )
       .catch(throwLater)
   }

@@ -16,29 +16,17 @@ export interface PassportActions {
 /** Ends a strategy's verify callback: with an error, or with the user for `req.user`. Without a user the authentication fails. */
 export type Done = (error: unknown, user?: unknown, info?: object) => void
 
-/** The actions of one request. */
-export interface Outcome extends PassportActions {
-  /** Reports an error that the host's code threw: as the action, or after an action directly to Express. */
-  thrown(error: unknown): void
-}
-
 /** The statuses of refused credentials. Passport tries the next strategy after them. */
 const REFUSED_CREDENTIALS = new Set([400, 401, 403])
 
-/** Reports a refusal: a failure for refused credentials, an error for everything else, for example a dependency that is down. */
-export function failOrError(actions: PassportActions, error: AuthError, challenge?: string): void {
-  if (REFUSED_CREDENTIALS.has(error.status)) actions.fail(challenge, error.status)
-  else actions.error(error)
-}
-
 /**
- * Returns the actions of a request. Only the first action counts, because a verify callback may call `done` twice. Express receives
- * what an action throws, as if the action were called before `authenticate` returns. Without Express, the action throws.
+ * Returns the ways to end a request. Only the first one counts, because a verify callback may call `done` twice. Express receives what
+ * an action throws, as if the action were called before `authenticate` returns. Without Express, the action throws.
  *
  * Call it when `authenticate` is called: Passport replaces the actions of a strategy that is passed as an object for the next request.
  * @param admit called before `success`
  */
-export function outcomeOf(strategy: PassportActions, req: { next?: unknown }, admit: () => void = () => {}): Outcome {
+export function outcomeOf(strategy: PassportActions, req: { next?: unknown }, admit: () => void = () => {}) {
   const { success, fail, pass, error } = strategy
   // Express's own functions, such as `res.render`, use this member too.
   const { next } = req
@@ -49,42 +37,46 @@ export function outcomeOf(strategy: PassportActions, req: { next?: unknown }, ad
     next(thrown)
   }
 
-  const first =
-    <A extends unknown[]>(act: (...args: A) => void) =>
-    (...args: A) => {
-      if (taken) return
-      taken = true
-      try {
-        act(...args)
-      } catch (thrown) {
-        toExpress(thrown)
-      }
+  function act(action: () => void): void {
+    if (taken) return
+    taken = true
+    try {
+      action()
+    } catch (thrown) {
+      toExpress(thrown)
     }
+  }
 
-  const report = first(error)
-  return {
-    success: first((user, info) => {
+  function admitted(user: unknown, info: object): void {
+    act(() => {
       admit()
       success(user, info)
-    }),
-    fail: first(fail),
-    pass: first(pass),
-    error: report,
-    thrown: (thrown) => (taken ? toExpress(thrown) : report(thrown)),
+    })
   }
-}
 
-/** Reports success with a user, after the verify callback where there is one. */
-export function succeed(outcome: Outcome, user: object, info: object, verify?: (done: Done) => unknown): void {
-  if (!verify) {
-    outcome.success(user, info)
-    return
+  return {
+    pass: () => act(pass),
+    /** Reports a refusal: a failure for refused credentials, an error for everything else, for example a dependency that is down. */
+    refuse(refusal: AuthError, challenge?: string): void {
+      const { status } = refusal
+      act(() => (REFUSED_CREDENTIALS.has(status) ? fail(challenge, status) : error(refusal)))
+    },
+    /** Reports success with a user, after the verify callback where there is one. */
+    succeed(user: object, info: object, verify?: (done: Done) => unknown): void {
+      if (!verify) {
+        admitted(user, info)
+        return
+      }
+      const done: Done = (failure, changed, changedInfo = info) => {
+        if (failure) act(() => error(failure))
+        else if (changed) admitted(changed, changedInfo)
+        else act(() => fail(undefined, 401))
+      }
+      const verified = async () => verify(done)
+      // What the callback throws after its end goes directly to Express.
+      verified()
+        .catch((thrown) => (taken ? toExpress(thrown) : act(() => error(thrown))))
+        .catch(throwLater)
+    },
   }
-  const done: Done = (error, changed, changedInfo = info) => {
-    if (error) outcome.error(error)
-    else if (changed) outcome.success(changed, changedInfo)
-    else outcome.fail(undefined, 401)
-  }
-  const verified = async () => verify(done)
-  verified().catch(outcome.thrown).catch(throwLater)
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { createLogin, type LoggedIn, type LoginContext } from '../../accounts/login.js'
 import { loadAddresses } from '../../accounts/throttle/client-network.js'
 import type { AuthError } from '../../shared/errors.js'
-import { type Emit, type EventSubject, emitter, refusalEvent } from '../../shared/events.js'
+import { type EventSubject, emitter, refusalEvent } from '../../shared/events.js'
 import { LOGIN, tracePromise } from '../../shared/tracing.js'
 import { disconnectSignal } from '../shared/disconnect-signal.js'
 import { TOKEN_CALLS } from '../shared/limits.js'
@@ -13,19 +13,13 @@ import { credentialsIn } from './credentials.js'
 import type { LoginSettings } from './options.js'
 import { loadBodyReader, readBody } from './request-body.js'
 
-/** The steps of a login, for the router and for Passport. */
-export interface LoginSteps {
-  logIn(req: IncomingMessage, subject: EventSubject): Promise<LoggedIn>
-  /** Returns the refusal that was thrown, and reports it to the host's observer. */
-  refuse(thrown: unknown, subject: EventSubject): AuthError
-  emit: Emit
-}
-
 /** A login waits here before its body is parsed. */
 const waitForTurn = createTurnQueue(TOKEN_CALLS)
 
-/** Creates the steps of a login. */
-export function createLoginSteps(settings: LoginSettings): LoginSteps {
+export type LoginSteps = ReturnType<typeof createLoginSteps>
+
+/** Creates the steps of a login, for the router and for Passport. */
+export function createLoginSteps(settings: LoginSettings) {
   const { tokens, accounts, passwords, throttle, timeout, emailInEvents, onEvent } = settings
   loadBodyReader()
   loadAddresses()
@@ -46,14 +40,15 @@ export function createLoginSteps(settings: LoginSettings): LoginSteps {
   }
   return {
     emit,
-    logIn: (req, subject) =>
+    logIn: (req: IncomingMessage, subject: EventSubject) =>
       tracePromise(
         LOGIN,
         () => logIn(req, subject),
         {},
         ({ account }) => ({ accountId: account.id }),
       ),
-    refuse(thrown, subject) {
+    /** Returns the refusal that was thrown, and reports it to the host's observer. */
+    refuse(thrown: unknown, subject: EventSubject): AuthError {
       const error = asRefusal('token', thrown)
       emit(subject, refusalEvent('token', error))
       return error

@@ -13,7 +13,7 @@ import {
 import type { TokenIssuer } from '../../tokens/tokens.js'
 import { bytes } from '../on-first-use.cjs'
 import { ENDPOINTS } from '../shared/answers.js'
-import { type HostOptions, hostSchema } from '../shared/host-options.js'
+import { aliasesOf, type HostOptions, hostSchema } from '../shared/host-options.js'
 import { plainPath } from '../shared/mount-path.js'
 
 /** The options of `tokenRouter`. */
@@ -104,23 +104,15 @@ const schema = {
   ...hostSchema,
 }
 
-const aliases = {
-  issuer: 'tokens',
-  tokenIssuer: 'tokens',
-  account: 'accounts',
-  findAccount: 'accounts',
-  findByEmail: 'accounts',
-  store: 'accounts',
-  users: 'accounts',
-  hashers: 'passwords',
-  limiter: 'throttle',
-  rateLimit: 'throttle',
-  limit: 'bodyLimit',
-  origins: 'allowedOrigins',
-  origin: 'allowedOrigins',
-  cors: 'allowedOrigins',
-  url: 'path',
-}
+const aliases = aliasesOf({
+  tokens: 'issuer tokenIssuer',
+  accounts: 'account findAccount findByEmail store users',
+  path: 'url',
+  passwords: 'hashers',
+  throttle: 'limiter rateLimit',
+  bodyLimit: 'limit',
+  allowedOrigins: 'origins origin cors',
+})
 
 /**
  * The options of `LoginStrategy`: those of `tokenRouter` without `path` and `forwardErrors`, because Passport has its own routes and

@@ -4,7 +4,7 @@ import type { EventSubject } from '../../shared/events.js'
 import { warnOnce } from '../../shared/warnings.js'
 import { express } from '../on-first-use.cjs'
 import { type Answer, refusalAnswer, tokenAnswer, withAllHeaders } from '../shared/answers.js'
-import { answerThenClose, hasUnreadBody } from '../shared/close-after-answer.js'
+import { hasUnreadBody } from '../shared/close-after-answer.js'
 import { sendAnswer } from '../shared/send-answer.js'
 import { addressOf } from '../shared/source.js'
 import { createLoginSteps } from './login-steps.js'
@@ -39,7 +39,7 @@ export function tokenRouter(options: TokenRouterOptions): Router {
     const closes = hasUnreadBody(req, bodyLimit)
     if (forwardErrors === 'all') next(withAllHeaders('token', error, closes))
     else if (forwardErrors && error.code === 'unavailable') next(error)
-    else sendAnswer(res, refusalAnswer('token', error), closes ? answerThenClose : undefined)
+    else sendAnswer(res, refusalAnswer('token', error), closes)
   }
 
   const router = express().Router({ caseSensitive: true, strict: true })

@@ -1,6 +1,5 @@
 /** Returns addresses that no account has, each with its description. Anyone can send them to the token endpoint. */
 export function oddAddresses(known: string): [string, string][] {
-  const [first = '', ...rest] = [...known]
   const addresses: [string, string][] = [
     ['an empty string', ''],
     ['a long address', `${'a'.repeat(9000)}@nobody.invalid`],
@@ -9,7 +8,7 @@ export function oddAddresses(known: string): [string, string][] {
     ['SQL in double quotes', '" OR ""="'],
     ['a backslash', '\\'],
     ['a pattern for all', '%'],
-    ['a pattern for one letter', `_${rest.join('')}`],
+    ['a pattern for one letter', known.replace(/./su, '_')],
     ['a shell’s pattern', '*'],
     ['a regular expression', '.*'],
     ['an LDAP filter', '*)(uid=*))(|(uid=*'],
@@ -28,33 +27,16 @@ export function oddAddresses(known: string): [string, string][] {
     ['half of a surrogate pair after a known address', `${known}\ud83d`],
     ['the other half before a known address', `\ude00${known}`],
   ]
-  return first === '_' ? addresses.filter(([, address]) => address !== known) : addresses
+  return addresses.filter(([, address]) => address !== known)
 }
 
 const ACCENTS: Readonly<Record<string, string>> = { a: 'á', e: 'é', i: 'í', o: 'ó', u: 'ú' }
 
-/** Letters that some collations treat as equal. */
-const SAME_LETTERS: readonly [string, string][] = [
-  ['i', 'İ'],
-  ['i', 'ı'],
-  ['k', '\u212a'],
-  ['s', 'ſ'],
-  ['s', 'ß'],
-  ['ss', 'ß'],
-  ['o', 'ø'],
-  ['d', 'đ'],
-  ['l', 'ł'],
-  ['h', 'ħ'],
-  ['fi', 'ﬁ'],
-  ['ae', 'æ'],
-  ['oe', 'œ'],
-  ['ae', 'ä'],
-  ['oe', 'ö'],
-  ['ue', 'ü'],
-  ['aa', 'å'],
-  ['y', 'ü'],
-  ['th', 'þ'],
-]
+/** Letters that some collations treat as equal, in pairs. */
+const SAME_LETTERS =
+  'i İ, i ı, k \u212a, s ſ, s ß, ss ß, o ø, d đ, l ł, h ħ, fi ﬁ, ae æ, oe œ, ae ä, oe ö, ue ü, aa å, y ü, th þ'
+    .split(', ')
+    .map((pair) => pair.split(' ') as [string, string])
 
 /** Characters that some collations ignore. */
 const IGNORED: readonly [string, string][] = [
@@ -78,9 +60,8 @@ const IGNORED: readonly [string, string][] = [
 
 /** Returns other spellings of an address, each with its difference. Some stores treat them as the address itself. */
 export function otherSpellings(email: string): [string, string][] {
-  const [first = '', ...rest] = [...email]
   const [local = '', domain = ''] = email.split(/@(?=[^@]*$)/)
-  const inside = (text: string) => first + text + rest.join('')
+  const inside = (text: string) => email.replace(/./su, `$&${text}`)
   const all: [string, string][] = [
     ['in capitals', email.toUpperCase()],
     ['in lower case', email.toLowerCase()],
@@ -138,22 +119,17 @@ export function otherHashes(hash: string): [string, string][] {
   return all.filter(([, from]) => from !== hash)
 }
 
-const KINDS: [RegExp, string][] = [
-  [/\d/, '0123456789'],
-  [/[a-f]/, 'abcdef'],
-  [/[A-F]/, 'ABCDEF'],
-  [/[g-z]/, 'ghijklmnopqrstuvwxyz'],
-  [/[G-Z]/, 'GHIJKLMNOPQRSTUVWXYZ'],
-]
+/** Columns of hexadecimal numbers have no other letters. */
+const KINDS = ['0123456789', 'abcdef', 'ABCDEF', 'ghijklmnopqrstuvwxyz', 'GHIJKLMNOPQRSTUVWXYZ']
 
 /** Returns texts that differ only in the last letter or digit, so that they fit the same column, for example of UUIDs. */
 export function others(text: string, count: number): string[] {
   const at = text.search(/[a-z\d][^a-z\d]*$/i)
-  const last = text[at] ?? ''
-  const [, kind = ''] = KINDS.find(([pattern]) => pattern.test(last)) ?? []
-  const next = [...kind].filter((one) => one !== last)
-  if (next.length === 0) return Array.from({ length: count }, (_, index) => `${text}${index}`)
-  return next.slice(0, count).map((one) => text.slice(0, at) + one + text.slice(at + 1))
+  const last = text.charAt(at)
+  const kind = KINDS.find((characters) => last && characters.includes(last))
+  if (!kind) return Array.from({ length: count }, (_, index) => `${text}${index}`)
+  const next = [...kind].filter((one) => one !== last).slice(0, count)
+  return next.map((one) => text.slice(0, at) + one + text.slice(at + 1))
 }
 
 export const another = (text: string) => others(text, 1)[0] as string

@@ -3,31 +3,26 @@ import { withDeadline } from '../../shared/host/host-call.js'
 import { misuse, PAGE } from '../../shared/misuse.js'
 import { describe, isPlainObject } from '../../shared/options.js'
 
-/** The methods of a store, each with a timeout and a check of its return type. */
-export interface StoreProbe {
-  findByEmail(email: string): Promise<Account | undefined>
-  findById?: ((id: string) => Promise<Account | undefined>) | undefined
-  replacePasswordHash?: ((id: string, from: string, to: string) => Promise<boolean>) | undefined
-}
-
 /** The time limit for a call of the store, in milliseconds. */
 const TIMEOUT_MS = 5000
 
-/** @throws TypeError when the value is not a store */
-export function probe(store: AccountStore): StoreProbe {
+export type StoreProbe = ReturnType<typeof probe>
+
+/**
+ * Returns the methods of a store, each with a timeout and a check of its return type.
+ * @throws TypeError when the value is not a store
+ */
+export function probe(store: AccountStore) {
   checkStore(store)
   return {
-    findByEmail: (email) => accountFrom(`findByEmail(${shown(email)})`, () => store.findByEmail(email)),
-    findById: store.findById && ((id) => accountFrom(`findById(${shown(id)})`, () => store.findById?.(id))),
-    replacePasswordHash:
-      store.replacePasswordHash &&
-      (async (id, from, to) => {
-        const done: unknown = await answerOf('replacePasswordHash', () => store.replacePasswordHash?.(id, from, to))
-        if (typeof done !== 'boolean') {
-          throw new Error(`replacePasswordHash must return true or false, but the result is ${describe(done)}`)
-        }
-        return done
-      }),
+    has: (method: keyof AccountStore) => store[method] !== undefined,
+    findByEmail: (email: string) => accountFrom(`findByEmail(${shown(email)})`, () => store.findByEmail(email)),
+    findById: (id: string) => accountFrom(`findById(${shown(id)})`, () => store.findById?.(id)),
+    async replacePasswordHash(id: string, from: string, to: string): Promise<boolean> {
+      const done: unknown = await answerOf('replacePasswordHash', () => store.replacePasswordHash?.(id, from, to))
+      if (typeof done === 'boolean') return done
+      throw new Error(`replacePasswordHash must return true or false, but the result is ${describe(done)}`)
+    },
   }
 }
 
