@@ -142,6 +142,7 @@ it.each([
   ['bytes', Buffer.from(forged())],
   ['a String object', Object(forged())],
   ['an object that reads as a token', { toString: () => forged(), split: () => forged().split('.') }],
-])('verify refuses %s', async (_, value) => {
+])('verify refuses %s, also of a token that it has cached', async (_, value) => {
+  await issuer.verify(forged())
   await expectInvalidToken(issuer.verify(value as never), 'malformed')
 })
