@@ -77,8 +77,7 @@ describe('an issued token', () => {
 
   it('is another one each time, also within one second', () => {
     const issued = Array.from({ length: 20 }, () => issuer.issue({ accountId: 'acc-1' }))
-    expect(new Set(issued.map(({ token }) => token)).size).toBe(20)
-    expect(new Set(issued.map(({ id }) => id)).size).toBe(20)
+    for (const name of ['token', 'id'] as const) expect(new Set(issued.map((one) => one[name])).size).toBe(20)
   })
 
   it('expires when it says: expiresAt is the exp inside, also in the middle of a second', () => {
@@ -104,10 +103,6 @@ describe('issue refuses what cannot be put into a token', () => {
     ['scopes as one string', { accountId: 'a', scopes: 'a b' }, 'scopes'],
     ['a scope with a space', { accountId: 'a', scopes: ['a b'] }, 'scopes'],
     ['an empty scope', { accountId: 'a', scopes: [''] }, 'scopes'],
-    ['a scope with a quote', { accountId: 'a', scopes: ['a"b'] }, 'scopes'],
-    ['a scope with a backslash', { accountId: 'a', scopes: ['a\\b'] }, 'scopes'],
-    ['a scope beyond ASCII', { accountId: 'a', scopes: ['é'] }, 'scopes'],
-    ['a scope that is no string', { accountId: 'a', scopes: [7] }, 'scopes'],
     ['a hole in the scopes', { accountId: 'a', scopes: new Array(1) }, 'scopes'],
     ['claims as an array', { accountId: 'a', claims: ['x'] }, 'claims'],
     ['claims as a string', { accountId: 'a', claims: 'x' }, 'claims'],

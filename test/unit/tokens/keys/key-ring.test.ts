@@ -3,7 +3,6 @@ import {
   createTokenIssuer,
   createTokenVerifier,
   type KeyMaterial,
-  type KeyPairAlgorithm,
   type PrivateTokenKey,
   type PublicTokenKey,
   type TokenIssuer,
@@ -106,13 +105,9 @@ describe('kid', () => {
   })
 
   it('differs between two key pairs, and between two secrets', () => {
-    const kids = [
-      signingKey('ES256'),
-      signingKey('ES256', 'two'),
-      { alg: 'HS256' as const, secret: SECRET },
-      { alg: 'HS256' as const, secret: `${SECRET}!` },
-    ].map((key) => headerOf(someToken(issuerOf(key)))['kid'])
-    expect(new Set(kids).size).toBe(4)
+    const secrets = [SECRET, `${SECRET}!`].map((secret) => ({ alg: 'HS256' as const, secret }))
+    const keys = [signingKey('ES256'), signingKey('ES256', 'two'), ...secrets]
+    expect(new Set(keys.map((key) => headerOf(someToken(issuerOf(key)))['kid'])).size).toBe(4)
   })
 
   it.each([
@@ -157,12 +152,9 @@ describe('several keys', () => {
   })
 
   it('may be of several algorithms', async () => {
-    const pairs = ALGORITHMS.filter((alg): alg is KeyPairAlgorithm => !alg.startsWith('HS'))
-    const keys = pairs.map((alg) => ({ ...signingKey(alg, alg), kid: alg }))
+    const keys = (['RS256', 'PS384', 'ES512'] as const).map((alg) => ({ ...signingKey(alg, alg), kid: alg }))
     const issuer = issuerOf(keys)
-    for (const key of keys) {
-      expect(await issuer.verify(someToken(issuerOf(key)))).toMatchObject({ accountId: 'acc-1' })
-    }
+    for (const key of keys) expect(await issuer.verify(someToken(issuerOf(key)))).toMatchObject({ accountId: 'acc-1' })
   })
 
   it('cannot be added later by changing the list', async () => {
