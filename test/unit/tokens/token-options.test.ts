@@ -25,7 +25,7 @@ describe.each(MAKERS)('%s', (caller, create) => {
     ...'/api https:// https:/api.example.com https:api.example.com //api.example.com file:///etc'.split(' '),
     ...'ftp://api.example.com urn:example:api javascript:alert(1) https://api.example.com:99999'.split(' '),
     ...'https://user@api.example.com https://user:hunter2@api.example.com https://:hunter2@api.example.com'.split(' '),
-    ...['?a=1', '?', '#a', '/#', ' ', '/a b', '\n', '\\a', '/? ', '/#\t'].map((end) => ISSUER + end),
+    ...['?a=1', '?', '?#', '#a', '/#', '/a?b#c', ' ', '/a b', '\n', '\\a', '/? ', '/#\t'].map((end) => ISSUER + end),
     ...[` ${ISSUER}`, 'https://a b', 'https://api.exam\nple.com', '', null, 7, new URL(ISSUER), [ISSUER]],
   ])('refuses an issuer that is no base URL, and guesses nothing: %j', (issuer) => {
     const says = `option "issuer" must be an absolute http or https URL without query and fragment, like '${ISSUER}', but is`
