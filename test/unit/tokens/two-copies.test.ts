@@ -54,6 +54,7 @@ describe('two copies of the package in one process', async () => {
       expect(answer.status).toBe(200)
       expect(await answer.json()).toEqual({ accountId: 'acc-1', again: 'acc-1' })
     }
+    expect((await fetch(url, { headers: { Authorization: 'Bearer a.b.c' } })).status).toBe(401)
   })
 
   it('verify with each other’s remote keys', async () => {
