@@ -1,6 +1,6 @@
 import { ENDPOINTS, keysAnswer, REQUEST_TYPES, tokenAnswer } from '../http/shared/answers.js'
 import { plainPath } from '../http/shared/mount-path.js'
-import { type Check, InvalidOption, isPlainObject, optional, readOptions, text } from '../shared/options.js'
+import { aliasesOf, type Check, isPlainObject, must, optional, readOptions, text } from '../shared/options.js'
 import { baseUrl } from '../shared/web-url.js'
 import { guardComponents, schemeName } from './guarded-operation.js'
 import { headerOf } from './headers.js'
@@ -38,12 +38,10 @@ const pathOr =
   (value) =>
     typeof value === 'boolean' && Object.hasOwn(other, String(value)) ? other[String(value)] : plainPath(value)
 
-const pathItems: Check<Record<string, PathItem>> = (value) => {
-  if (isPlainObject(value) && Object.keys(value).every((path) => path.startsWith('/'))) {
-    return value as Record<string, PathItem>
-  }
-  throw new InvalidOption("an object of path items, like { '/statements': { get: guardedOperation(…) } }")
-}
+const pathItems = must<Record<string, PathItem>>(
+  "an object of path items, like { '/statements': { get: guardedOperation(…) } }",
+  (value) => isPlainObject(value) && Object.keys(value).every((path) => path.startsWith('/')),
+)
 
 const schema = {
   title: optional(nonEmpty, 'Token endpoint'),
@@ -55,18 +53,13 @@ const schema = {
   paths: optional(pathItems),
 }
 
-const aliases = {
-  issuer: 'servers',
-  server: 'servers',
-  url: 'servers',
-  baseUrl: 'servers',
-  name: 'title',
-  prefix: 'path',
-  tokenPath: 'path',
-  jwksPath: 'jwks',
-  keys: 'jwks',
-  scheme: 'schemeName',
-}
+const aliases = aliasesOf({
+  servers: 'issuer server url baseUrl',
+  title: 'name',
+  path: 'prefix tokenPath',
+  jwks: 'jwksPath keys',
+  schemeName: 'scheme',
+})
 
 const TAG = { name: 'Authentication', description: 'Tokens, and the keys that verify them.' }
 

@@ -20,19 +20,14 @@ export function codesOf(part?: Part): AuthErrorCode[] {
 
 /** Returns a part's refusals by status. They are made from real responses. */
 export function refusalResponses(part: Part): Record<string, Response> {
-  const responses: Record<string, Response> = {}
-  for (const code of codesOf(part)) {
-    const { status } = REFUSALS[code]
-    responses[status] ??= responseOf(
-      part,
-      codesOf(part).filter((other) => REFUSALS[other].status === status),
-    )
-  }
-  return responses
+  const codes = codesOf(part)
+  const statuses = [...new Set(codes.map((code) => REFUSALS[code].status))]
+  const codesWith = (status: number) => codes.filter((code) => REFUSALS[code].status === status)
+  return Object.fromEntries(statuses.map((status) => [status, responseOf(part, status, codesWith(status))]))
 }
 
 /** Describes a part's refusals that share one status. */
-function responseOf(part: Part, codes: readonly AuthErrorCode[]): Response {
+function responseOf(part: Part, status: number, codes: readonly AuthErrorCode[]): Response {
   const samples = codes.flatMap((code) =>
     Object.entries(SAMPLES[code] ?? { [code]: {} }).map(([name, details]) => ({
       name,
@@ -40,12 +35,12 @@ function responseOf(part: Part, codes: readonly AuthErrorCode[]): Response {
     })),
   )
   const answers = samples.map(({ answer }) => answer)
-  const examples = samples.map(({ name, answer }): [string, Example] => [name, exampleOf(answer)])
+  const examples = samples.map(({ name, answer: { body } }) => [name, { value: body && JSON.parse(body) }])
   const schema = {
     allOf: [{ $ref: '#/components/schemas/AuthProblem' }],
     type: 'object',
     required: ['status', 'code'],
-    properties: { status: { enum: [...new Set(answers.map(({ status }) => status))] }, code: { enum: codes } },
+    properties: { status: { enum: [status] }, code: { enum: codes } },
   }
   const description = codes.map(descriptionOf).join('\n\n')
   return { description, ...messageOf(answers, schema, Object.fromEntries(examples)) }
@@ -55,10 +50,6 @@ function descriptionOf(code: AuthErrorCode): string {
   const { message, empty } = REFUSALS[code]
   // In Markdown, text in angle brackets is HTML.
   return `\`${code}\`: ${message.replaceAll('<', '\\<')}${empty ? ' The body is empty.' : ''}`
-}
-
-function exampleOf({ body }: Answer): Example {
-  return { value: body && JSON.parse(body) }
 }
 
 /**

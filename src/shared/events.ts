@@ -146,11 +146,6 @@ export function refusalEvent(part: 'token' | 'guard', error: AuthError): Told<Au
     return { type: 'dependency.failed', dependency, refused: true, ...(accountId && { accountId }), error: error.cause }
   }
   const type = part === 'guard' ? 'bearer.refused' : (TOKEN_EVENTS[code] ?? 'token.refused')
-  const about = {
-    ...(reason && { reason }),
-    ...(accountId && { accountId }),
-    ...(tokenId && { tokenId }),
-    ...(limit && { limit }),
-  }
-  return { type, code, ...about } as Told<AuthEvent>
+  const about = Object.entries({ reason, accountId, tokenId, limit }).filter(([, fact]) => fact)
+  return { type, code, ...Object.fromEntries(about) } as Told<AuthEvent>
 }

@@ -21,10 +21,18 @@ export class InvalidOption extends Error {
   }
 }
 
-type Checked<R> = { [K in keyof R]: R[K] extends Check<infer T> ? T : never }
+/** The values that the checks of a table return. */
+export type Checked<R> = { [K in keyof R]: R[K] extends Check<infer T> ? T : never }
 
 /** Option names of other packages, each with this package's name for the option. */
 type Aliases = Readonly<Record<string, string>>
+
+/** Creates aliases from a table: each option of this package, with its names in other packages. */
+export function aliasesOf(names: Readonly<Record<string, string>>): Aliases {
+  return Object.fromEntries(
+    Object.entries(names).flatMap(([option, others]) => others.split(' ').map((other) => [other, option])),
+  )
+}
 
 /**
  * Reads an options object with a table of checks. The compiler ensures that the table has a row for every option.
@@ -97,18 +105,19 @@ export function optional<T, F = undefined>(check: Check<T>, fallback?: F): Check
   return (value) => (value === undefined ? (fallback as F) : check(value))
 }
 
-export function bool(value: unknown): boolean {
-  if (typeof value !== 'boolean') throw new InvalidOption('true or false')
-  return value
-}
-
-/** Creates a check for functions. The compiler checks their signature. */
-export function func<F extends (...args: never[]) => unknown>(what: string): Check<F> {
+/** Creates a check that returns a fitting value unchanged. */
+export function must<T>(what: string, fits: (value: unknown) => boolean, hint?: (value: unknown) => string): Check<T> {
   return (value) => {
-    if (typeof value !== 'function') throw new InvalidOption(what)
-    return value as F
+    if (!fits(value)) throw new InvalidOption(what, hint?.(value))
+    return value as T
   }
 }
+
+export const bool = must<boolean>('true or false', (value) => typeof value === 'boolean')
+
+/** Creates a check for functions. The compiler checks their signature. */
+export const func = <F extends (...args: never[]) => unknown>(what: string) =>
+  must<F>(what, (value) => typeof value === 'function')
 
 /** Creates a check for objects with certain methods. The compiler checks the signatures of the methods. */
 export function withMethods<T>(
@@ -116,28 +125,18 @@ export function withMethods<T>(
   methods: readonly (keyof T & string)[],
   hint?: (value: unknown) => string,
 ): Check<T> {
-  return (value) => {
-    const fits = isPlainObject(value) && methods.every((method) => typeof memberOf(value, method) === 'function')
-    if (!fits) throw new InvalidOption(what, hint?.(value))
-    return value as T
-  }
+  const hasMethod = (value: object) => (method: string) => typeof memberOf(value, method) === 'function'
+  return must(what, (value) => isPlainObject(value) && methods.every(hasMethod(value)), hint)
 }
 
-export function text(what: string, grammar = /./s): Check<string> {
-  return (value) => {
-    if (typeof value !== 'string' || !grammar.test(value)) throw new InvalidOption(what)
-    return value
-  }
-}
+export const text = (what: string, grammar = /./s) =>
+  must<string>(what, (value) => typeof value === 'string' && grammar.test(value))
 
-export function integer(min: number, max: number, what: string): Check<number> {
-  return (value) => {
-    if (!Number.isInteger(value) || (value as number) < min || (value as number) > max) {
-      throw new InvalidOption(`${what}, a whole number from ${min} to ${max}`)
-    }
-    return value as number
-  }
-}
+export const integer = (min: number, max: number, what: string) =>
+  must<number>(
+    `${what}, a whole number from ${min} to ${max}`,
+    (value) => Number.isInteger(value) && Number(value) >= min && Number(value) <= max,
+  )
 
 /** The largest number of seconds. Larger numbers are probably meant as milliseconds. */
 const LONGEST_NUMBER = 86_400

@@ -1,5 +1,6 @@
 import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
 import { isAuthError, withoutCause } from './errors.js'
+import { bare } from './values.js'
 
 /*
  * The tracing channels of Node's diagnostics_channel. Their messages hold no token, password, hash or e-mail address.
@@ -16,25 +17,27 @@ export const FETCH_KEYS = tracingChannel<unknown, object>('express-token-endpoin
 
 type Channel = TracingChannel<unknown, object>
 
+/** A message of a channel. Node sets `result`, which may hold a token, and `error`, whose cause is the host's own error. */
+class Message {
+  set result(_: unknown) {}
+  set error(error: unknown) {
+    const value = isAuthError(error) ? withoutCause(error) : error
+    Object.defineProperty(this, 'error', bare({ value, enumerable: true }))
+  }
+}
+
 /**
  * Runs a function, and publishes its start, its end and its error. The result itself is not published.
  * @param facts returns the members of the last message
  */
 export function traceSync<T>(channel: Channel, run: () => T, facts: (result: T) => object): T {
   if (!channel.hasSubscribers) return run()
-  const context = {}
-  const results: T[] = []
-  channel.traceSync(() => {
+  const message = new Message()
+  return channel.traceSync(() => {
     const result = run()
-    results.push(result)
-    Object.assign(context, facts(result))
-  }, context)
-  return results[0] as T
-}
-
-/** Throws an error for subscribers, without the host's own error. */
-function hideCause(error: unknown): never {
-  throw isAuthError(error) ? withoutCause(error) : error
+    Object.assign(message, facts(result))
+    return result
+  }, message)
 }
 
 /**
@@ -46,14 +49,13 @@ export async function tracePromise<T>(
   channel: Channel,
   run: () => Promise<T>,
   context: object,
-  facts: (result: T) => object,
+  facts?: (result: T) => object,
 ): Promise<T> {
   if (!channel.hasSubscribers) return run()
-  let outcome: Promise<T> | undefined
-  const traced = channel.tracePromise(async () => {
-    outcome = run()
-    Object.assign(context, facts(await outcome.catch(hideCause)))
-  }, context)
-  await traced.catch(() => {})
-  return outcome as Promise<T>
+  const message = Object.assign(new Message(), context)
+  return channel.tracePromise(async () => {
+    const result = await run()
+    Object.assign(message, facts?.(result))
+    return result
+  }, message)
 }

@@ -32,11 +32,14 @@ export function bare<T extends object>(members: T): T {
   return Object.assign(Object.create(null), members)
 }
 
-/** Parses JSON. Returns undefined for text that is not JSON. */
-export function parseJson(text: string): unknown {
+/** Returns the result of a function, or undefined when it throws. */
+export function attempt<T>(run: () => T): T | undefined {
   try {
-    return JSON.parse(text)
+    return run()
   } catch {
     return undefined
   }
 }
+
+/** Parses JSON. Returns undefined for text that is not JSON. */
+export const parseJson = (text: string): unknown => attempt(() => JSON.parse(text))

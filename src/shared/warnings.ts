@@ -1,17 +1,13 @@
 import { warn } from './events.js'
-import { PAGE, type Page } from './misuse.js'
+import { PAGE } from './misuse.js'
 
 /** The warnings that a process emits once, each for a likely mistake that no option reveals. */
 const WARNINGS = {
-  trustProxy: {
-    text: 'A request has the header X-Forwarded-For, but "trust proxy" is not set. If the app runs behind a proxy, all its users share one address and its failed-login limits. Set "trust proxy". If not, a client sent the header itself, and nothing is wrong',
-    page: PAGE.proxy,
-  },
-  longToken: {
-    text: 'A token is longer than 4,096 characters. By default nginx refuses a header line of more than 8 kB, and Node refuses headers of more than 16 kB in total. Put fewer claims and scopes into accounts',
-    page: PAGE.proxy,
-  },
-} as const satisfies Record<string, { text: string; page: Page }>
+  trustProxy:
+    'A request has the header X-Forwarded-For, but "trust proxy" is not set. If the app runs behind a proxy, all its users share one address and its failed-login limits. Set "trust proxy". If not, a client sent the header itself, and nothing is wrong',
+  longToken:
+    'A token is longer than 4,096 characters. By default nginx refuses a header line of more than 8 kB, and Node refuses headers of more than 16 kB in total. Put fewer claims and scopes into accounts',
+}
 
 const emitted = new Set<string>()
 
@@ -19,6 +15,5 @@ const emitted = new Set<string>()
 export function warnOnce(name: keyof typeof WARNINGS): void {
   if (emitted.has(name)) return
   emitted.add(name)
-  const { text, page } = WARNINGS[name]
-  warn(`${text}. See ${page}`)
+  warn(`${WARNINGS[name]}. See ${PAGE.proxy}`)
 }

@@ -1,4 +1,5 @@
 import {
+  aliasesOf,
   type Check,
   type Clock,
   clockOption,
@@ -46,8 +47,8 @@ export interface TokenIssuerOptions extends Omit<TokenVerifierOptions, 'keys'> {
   lifetime?: Duration | undefined
 }
 
-const cacheSize: Check<number | false> = (value) =>
-  value === false ? false : integer(1, 10_000_000, 'a number of tokens, or false')(value)
+const tokenCount = integer(1, 10_000_000, 'a number of tokens, or false')
+const cacheSize: Check<number | false> = (value) => (value === false ? false : tokenCount(value))
 
 export const verifierSchema = {
   issuer: baseUrl,
@@ -65,27 +66,12 @@ export const issuerSchema = {
 }
 
 /** Names of these options in other packages. */
-export const tokenAliases = {
-  secret: 'keys',
-  secretOrKey: 'keys',
-  key: 'keys',
-  privateKey: 'keys',
-  publicKey: 'keys',
-  algorithm: 'keys',
-  algorithms: 'keys',
-  jwks: 'keys',
-  jwksUri: 'keys',
-  iss: 'issuer',
-  issuerBaseURL: 'issuer',
-  baseUrl: 'issuer',
-  aud: 'audience',
-  expiresIn: 'lifetime',
-  expiration: 'lifetime',
-  exp: 'lifetime',
-  ttl: 'lifetime',
-  maxAge: 'lifetime',
-  leeway: 'clockTolerance',
-  skew: 'clockTolerance',
-  now: 'clock',
-  cacheSize: 'cache',
-}
+export const tokenAliases = aliasesOf({
+  keys: 'secret secretOrKey key privateKey publicKey algorithm algorithms jwks jwksUri',
+  issuer: 'iss issuerBaseURL baseUrl',
+  audience: 'aud',
+  lifetime: 'expiresIn expiration exp ttl maxAge',
+  clockTolerance: 'leeway skew',
+  clock: 'now',
+  cache: 'cacheSize',
+})

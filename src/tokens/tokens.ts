@@ -1,5 +1,5 @@
 import { misuse, PAGE } from '../shared/misuse.js'
-import { isPlainObject, readOptions } from '../shared/options.js'
+import { type Checked, isPlainObject, readOptions } from '../shared/options.js'
 import { traceSync, VERIFY } from '../shared/tracing.js'
 import { memberOf } from '../shared/values.js'
 import { hrefOf } from '../shared/web-url.js'
@@ -7,7 +7,7 @@ import { type IssuedToken, issueToken, type TokenSubject } from './jwt/issue-tok
 import { assertTokenText, type Verification, verifyToken } from './jwt/verify-token.js'
 import { type KeySource, type PublicJwk, readKeys } from './keys/key-ring.js'
 import { isRemoteKeys, retryUnknownKey, unlessUnknownKey } from './keys/remote-keys.js'
-import { type SyncVerifier, withSyncVerifier } from './sync-verifier.js'
+import { withSyncVerifier } from './sync-verifier.js'
 import {
   issuerSchema,
   type TokenIssuerOptions,
@@ -54,45 +54,32 @@ export interface TokenIssuer extends TokenVerifier {
  */
 export function createTokenIssuer(options: TokenIssuerOptions): TokenIssuer {
   const caller = 'createTokenIssuer'
-  return issuerOf(
-    caller,
-    readOptions<TokenIssuerOptions, typeof issuerSchema>(caller, options, issuerSchema, tokenAliases),
-  )
+  const read = readOptions<TokenIssuerOptions, typeof issuerSchema>(caller, options, issuerSchema, tokenAliases)
+  return issuerOf(caller, read)
 }
 
 /** The options of an issuer after {@link issuerSchema}: times in milliseconds, the keys still unread. */
-export interface IssuerSettings extends Omit<VerifierSettings, 'audience' | 'keys'> {
-  audience: string | undefined
-  clientId: string | undefined
-  keys: unknown
-  lifetime: number
-}
+export type IssuerSettings = Checked<typeof issuerSchema>
 
 /** @throws TypeError naming the key that is not valid */
 export function issuerOf(caller: string, read: IssuerSettings): TokenIssuer {
+  const { issuer, audience = issuer, clientId = issuer } = read
   if (hasRemoteKeys(read.keys)) {
-    throw misuse(
-      `${caller}: option "keys" must hold a key that signs, but remoteKeys() are public ones. To verify only, use createTokenVerifier`,
-      PAGE.keys,
-    )
+    const says = 'must hold a key that signs, but remoteKeys() are public ones. To verify only, use createTokenVerifier'
+    throw misuse(`${caller}: option "keys" ${says}`, PAGE.keys)
   }
   const ring = readKeys(caller, read.keys)
   const { signingKey } = ring.first
   if (!signingKey) {
-    throw misuse(
-      `${caller}: the first of "keys" signs, so it must be a "privateKey" or a "secret", but is a "publicKey". To verify only, use createTokenVerifier`,
-      PAGE.keys,
-    )
+    const says = 'must be a "privateKey" or a "secret", but is a "publicKey". To verify only, use createTokenVerifier'
+    throw misuse(`${caller}: the first of "keys" signs, so it ${says}`, PAGE.keys)
   }
-  const environment = { ...read, audience: read.audience ?? read.issuer, clientId: read.clientId ?? read.issuer }
-  const { verifier, sync } = verifierOf({ ...environment, keys: ring })
-  const issuer = {
-    ...verifier,
-    issue: (subject: TokenSubject) => issueToken({ ...environment, ring, signingKey }, subject),
+  const signer = { ...read, audience, clientId, ring, signingKey }
+  return withVerifier(signer, ring, {
+    issue: (subject: TokenSubject) => issueToken(signer, subject),
     now: () => new Date(read.clock()),
     jwks: () => ({ keys: ring.publicJwks() }),
-  }
-  return Object.freeze(withSyncVerifier(issuer, sync))
+  })
 }
 
 /**
@@ -102,46 +89,31 @@ export function issuerOf(caller: string, read: IssuerSettings): TokenIssuer {
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
   const caller = 'createTokenVerifier'
   const read = readOptions<TokenVerifierOptions, typeof verifierSchema>(caller, options, verifierSchema, tokenAliases)
+  const wrong = (says: string) => misuse(`${caller}: option "keys" must ${says}`, PAGE.keys)
   if (Array.isArray(read.keys) && hasRemoteKeys(read.keys)) {
-    throw misuse(
-      `${caller}: option "keys" must be remoteKeys() without other keys, or a list of keys without it`,
-      PAGE.keys,
-    )
+    throw wrong('be remoteKeys() without other keys, or a list of keys without it')
   }
   const url = hrefOf(read.keys)
   if (typeof url === 'string' && /^https?:/i.test(url)) {
-    throw misuse(`${caller}: option "keys" must hold keys, but is a URL. Did you mean remoteKeys(url)?`, PAGE.keys)
+    throw wrong('hold keys, but is a URL. Did you mean remoteKeys(url)?')
   }
-  for (const key of [read.keys].flat()) {
-    if (isPlainObject(key) && memberOf(key, 'privateKey') !== undefined) {
-      throw misuse(
-        `${caller}: option "keys" must hold no "privateKey": a verifier signs nothing. Give the "publicKey"`,
-        PAGE.keys,
-      )
-    }
+  const hasPrivateKey = (key: unknown) => isPlainObject(key) && memberOf(key, 'privateKey') !== undefined
+  if ([read.keys].flat().some(hasPrivateKey)) {
+    throw wrong('hold no "privateKey": a verifier signs nothing. Give the "publicKey"')
   }
-  const keys = isRemoteKeys(read.keys) ? read.keys : readKeys(caller, read.keys)
-  const { verifier, sync } = verifierOf({ ...read, audience: read.audience ?? read.issuer, keys })
-  return Object.freeze(withSyncVerifier(verifier, sync))
+  return withVerifier(read, isRemoteKeys(read.keys) ? read.keys : readKeys(caller, read.keys), {})
 }
 
 const hasRemoteKeys = (keys: unknown) => [keys].flat().some(isRemoteKeys)
 
-interface VerifierSettings {
-  issuer: string
-  audience: string
-  keys: KeySource
-  clock: () => number
-  clockTolerance: number
-  cache: number | false
-}
-
 const factsOf = ({ token }: Verification) => ({ accountId: token.accountId, tokenId: token.id })
 
-function verifierOf({ issuer, audience, keys, clock, clockTolerance: tolerance, cache }: VerifierSettings): {
-  verifier: TokenVerifier
-  sync: SyncVerifier
-} {
+/** Adds the members of a verifier to an object, and freezes it. */
+function withVerifier<T extends object>(
+  { issuer, audience = issuer, clock, clockTolerance: tolerance, cache }: Checked<typeof verifierSchema>,
+  keys: KeySource,
+  object: T,
+): Readonly<TokenVerifier & T> {
   const { add, fromCache } = cache === false ? NO_CACHE : verifiedCache(cache, keys, clock)
   function verifyNew(text: string): VerifiedToken {
     const expected = { issuer, audience, now: clock(), tolerance }
@@ -153,8 +125,8 @@ function verifierOf({ issuer, audience, keys, clock, clockTolerance: tolerance, 
     assertTokenText(text)
     return fromCache(text) ?? verifyNew(text)
   }
-  return {
-    verifier: { issuer, audience, verify: (text) => retryUnknownKey(keys, () => verifyHere(text)) },
-    sync: { fromCache, now: clock, tolerance, verifySync: (text) => unlessUnknownKey(keys, () => verifyNew(text)) },
-  }
+  const verify = (text: string) => retryUnknownKey(keys, () => verifyHere(text))
+  const verifySync = (text: string) => unlessUnknownKey(keys, () => verifyNew(text))
+  const verifier = { issuer, audience, verify, ...object }
+  return Object.freeze(withSyncVerifier(verifier, { fromCache, now: clock, tolerance, verifySync }))
 }

@@ -36,9 +36,7 @@ export function verifiedCache(size: number, keys: KeySource, clock: () => number
   }
 
   return {
-    add(text, { token, key, notBefore, notAfter }) {
-      keep(text.slice(-KEY_LENGTH), { text, token, key, notBefore, notAfter })
-    },
+    add: (text, verification) => keep(text.slice(-KEY_LENGTH), { text, ...verification }),
     fromCache(text) {
       const id = text.slice(-KEY_LENGTH)
       const found = recent.get(id)

@@ -25,45 +25,21 @@ export interface VerifiedToken {
 /** Claims that only the issuer writes (RFC 7519 section 4.1, RFC 9068 section 2.2). Private claims cannot overwrite them. */
 const REGISTERED: ReadonlySet<string> = new Set(['iss', 'aud', 'sub', 'client_id', 'iat', 'nbf', 'exp', 'jti', 'scope'])
 
-export const isRegistered = (claim: string): boolean => REGISTERED.has(claim)
+const NO_CLAIMS = {}
 
-/** A token's payload. */
-export type Payload = Readonly<Record<string, unknown>>
-
-/** The registered claims of a payload, each of the right type. */
-export interface Claims {
-  iss: string
-  aud: string
-  sub: string
-  jti: string
-  iat: number
-  exp: number
-  nbf: number | undefined
-  scope: string | undefined
+/** Returns the claims that the issuer does not write itself. Omits functions, because a `toJSON` could replace the whole payload. */
+export function privateClaims(claims: Claims): Claims {
+  const isPrivate = (name: string, value: unknown) => !REGISTERED.has(name) && typeof value !== 'function'
+  const entries = Object.entries(claims).filter(([name, value]) => isPrivate(name, value))
+  // Most tokens have no private claims, so cached tokens share one object.
+  return entries.length === 0 ? NO_CLAIMS : Object.fromEntries(entries)
 }
+
+type Claims = VerifiedToken['claims']
 
 /** Returns whether a value is a token that this package has verified, in this copy or in another copy of it. */
 export function isVerifiedToken(value: unknown): value is VerifiedToken {
   return hasBrand('VerifiedToken', value)
-}
-
-/** Creates the verified token of a payload with valid claims. */
-export function describeToken(
-  claims: Claims,
-  payload: Payload,
-  { issuer, audience }: Pick<VerifiedToken, 'issuer' | 'audience'>,
-): VerifiedToken {
-  const { sub, jti, iat, exp, scope } = claims
-  return new Verified({
-    id: jti,
-    accountId: sub,
-    issuer,
-    audience,
-    scopes: scope === undefined ? [] : scope.split(' '),
-    iat,
-    exp,
-    claims: deepFreeze(privateClaims(payload)),
-  })
 }
 
 /**
@@ -87,18 +63,9 @@ export function toVerifiedToken(value: unknown): VerifiedToken | undefined {
   const claims = copyClaims(memberOf(value, 'claims') ?? {})
   if (typeof id !== 'string' || id === '' || typeof accountId !== 'string' || accountId === '') return undefined
   if (typeof issuer !== 'string' || typeof audience !== 'string' || !isScopeList(scopes)) return undefined
-  if (!isValidDate(issuedAt) || !isValidDate(expiresAt)) return undefined
-  if (!claims) return undefined
-  return new Verified({
-    id,
-    accountId,
-    issuer,
-    audience,
-    scopes,
-    iat: issuedAt.getTime() / 1000,
-    exp: expiresAt.getTime() / 1000,
-    claims,
-  })
+  if (!isValidDate(issuedAt) || !isValidDate(expiresAt) || !claims) return undefined
+  const [iat, exp] = [issuedAt.getTime() / 1000, expiresAt.getTime() / 1000]
+  return new Verified({ id, accountId, issuer, audience, scopes, iat, exp, claims })
 }
 
 /** The members of a token. Times are in seconds, because whole numbers of this size need no extra memory. */
@@ -107,7 +74,7 @@ interface Members extends Omit<VerifiedToken, 'issuedAt' | 'expiresAt'> {
   exp: number
 }
 
-class Verified implements VerifiedToken {
+export class Verified implements VerifiedToken {
   readonly id: string
   readonly accountId: string
   readonly issuer: string
@@ -143,7 +110,7 @@ class Verified implements VerifiedToken {
     this.#exp = exp
     Object.defineProperty(this, 'issuedAt', Verified.#issuedAt)
     Object.defineProperty(this, 'expiresAt', Verified.#expiresAt)
-    this.claims = claims
+    this.claims = deepFreeze(claims)
     Object.freeze(brand('VerifiedToken', this))
   }
 
@@ -157,23 +124,14 @@ class Verified implements VerifiedToken {
 /** Rounds: another verifier's times may have milliseconds, and a fraction of a second is not exact. */
 const dateOf = (seconds: number) => new Date(Math.round(seconds * 1000))
 
-const NO_CLAIMS = Object.freeze({})
-
-function privateClaims(payload: Payload): Readonly<Record<string, unknown>> {
-  const names = Object.keys(payload).filter((name) => !isRegistered(name))
-  // Most tokens have no private claims, so cached tokens share one object.
-  if (names.length === 0) return NO_CLAIMS
-  return Object.fromEntries(names.map((name) => [name, payload[name]]))
-}
-
 /**
  * Copies claims as a token would hold them, because a verifier that caches would share nested objects between requests. Returns undefined
  * for a value that is not an object.
  */
-function copyClaims(claims: unknown): Payload | undefined {
+function copyClaims(claims: unknown): Claims | undefined {
   if (!isPlainObject(claims) || isThenable(claims)) return undefined
   const copy: unknown = JSON.parse(JSON.stringify(claims))
-  return isPlainObject(copy) ? deepFreeze(copy) : undefined
+  return isPlainObject(copy) ? copy : undefined
 }
 
 /** Freezes level by level, because claims may be nested deeper than the stack. */

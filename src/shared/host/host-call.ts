@@ -7,16 +7,13 @@ import { bare } from '../values.js'
 /** The `timeout` option: how long a call of a host's function may take. Default 5 s. */
 export const timeoutOption = optional(duration(1, 60_000), 5000)
 
-interface HostCallOptions<T> extends LateResult<T> {
+interface HostCallOptions<T> {
   /** The time limit, in milliseconds. Default: none, for a function that has its own. */
   timeout?: number | undefined
   /** Codes of this package's own refusals that the function may reject with. Such a refusal is passed on unchanged. */
   passThrough?: readonly AuthErrorCode[]
   /** The account that the call is about, for the event of a failure. */
   about?: { accountId: string } | undefined
-}
-
-interface LateResult<T> {
   /** Called with a result that comes after the time limit, to release what it holds. */
   late?: ((result: T) => void) | undefined
 }
@@ -46,7 +43,7 @@ export async function callHost<T>(
 export async function withDeadline<T>(
   timeout: number | undefined,
   fn: () => T | PromiseLike<T>,
-  late?: LateResult<T>['late'],
+  late?: (result: T) => void,
 ): Promise<T> {
   const result = fn()
   if (timeout === undefined) return result

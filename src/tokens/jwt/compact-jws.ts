@@ -1,13 +1,16 @@
 import { isUtf8 } from 'node:buffer'
 import { isPlainObject } from '../../shared/options.js'
-import { own, parseJson } from '../../shared/values.js'
+import { bare, parseJson } from '../../shared/values.js'
 
-/** A token before its signature is checked. Its payload must not be read before. */
-export interface CompactToken {
+interface Header {
   readonly alg: unknown
   readonly kid: unknown
   readonly typ: unknown
-  readonly critical: boolean
+  readonly crit: unknown
+}
+
+/** A token before its signature is checked. Its payload must not be read before. */
+export interface CompactToken extends Header {
   readonly payload: Buffer
   /** The signed text: header and payload in base64url (RFC 7515 section 5.1). */
   readonly signed: string
@@ -27,11 +30,8 @@ export function readCompact(token: string): CompactToken | undefined {
   const payload = canonicalBytes(payloadPart)
   const signature = canonicalBytes(signaturePart)
   if (!header || !payload || !isUtf8(payload) || !signature) return undefined
-  const { alg, kid, typ, critical } = header
-  return { alg, kid, typ, critical, payload, signed: token.slice(0, -signaturePart.length - 1), signature }
+  return { ...header, payload, signed: token.slice(0, -signaturePart.length - 1), signature }
 }
-
-type Header = Pick<CompactToken, 'alg' | 'kid' | 'typ' | 'critical'>
 
 /** The last header and its text. The tokens of one key have the same header, so most of them need no parsing. */
 let last: { readonly part: string; readonly header: Header } | undefined
@@ -41,14 +41,9 @@ function readHeader(part: string): Header | undefined {
   const bytes = canonicalBytes(part)
   const members = bytes && isUtf8(bytes) ? parseJson(bytes.toString()) : undefined
   if (!isPlainObject(members)) return undefined
-  const header = {
-    alg: own(members, 'alg'),
-    kid: own(members, 'kid'),
-    typ: own(members, 'typ'),
-    critical: Object.hasOwn(members, 'crit'),
-  }
-  last = { part, header }
-  return header
+  const { alg, kid, typ, crit } = bare(members)
+  last = { part, header: { alg, kid, typ, crit } }
+  return last.header
 }
 
 function canonicalBytes(part: string): Buffer | undefined {

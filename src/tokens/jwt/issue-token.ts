@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { misuse } from '../../shared/misuse.js'
-import { type Duration, isPlainObject, isScopeList, named, tokenAge } from '../../shared/options.js'
+import { type Duration, isPlainObject, isScopeList, named, optional, tokenAge } from '../../shared/options.js'
 import { isValidDate, memberOf } from '../../shared/values.js'
 import { warnOnce } from '../../shared/warnings.js'
 import type { KeyRing } from '../keys/key-ring.js'
-import { isRegistered } from '../verified-token.js'
+import { privateClaims } from '../verified-token.js'
 import { signCompact } from './signature.js'
 
 /** The media type of a JWT access token, in its `typ` header (RFC 9068 section 2.1). */
@@ -63,10 +63,10 @@ export function issueToken(signer: Signer, subject: TokenSubject): IssuedToken {
     throw misuse('issue: "accountId" must be a non-empty string. Pass { accountId }')
   if (!isScopeList(scopes)) throw misuse('issue: "scopes" must be an array of scope tokens (RFC 6749 section 3.3)')
   if (!isPlainObject(claims)) throw misuse('issue: "claims" must be an object')
-  const { issuer, audience, clientId, ring, signingKey } = signer
   if (!isValidDate(issuedAt)) throw misuse('issue: "issuedAt" must be a valid Date')
+  const { issuer, audience, clientId, ring, signingKey } = signer
   const iat = Math.floor(issuedAt.getTime() / 1000)
-  const exp = iat + Math.floor(lifetimeOf(subject, signer) / 1000)
+  const exp = iat + Math.floor(lifetimeOf(subject, signer.lifetime) / 1000)
   const id = randomUUID()
   const registered = {
     iss: issuer,
@@ -79,19 +79,13 @@ export function issueToken(signer: Signer, subject: TokenSubject): IssuedToken {
     ...(scopes.length > 0 && { scope: scopes.join(' ') }),
   }
   const { alg, kid } = ring.first
-  const payload = Object.fromEntries([...privateClaims(claims), ...Object.entries(registered)])
-  const token = signCompact({ alg, typ: TYP, kid }, payload, signingKey)
+  const token = signCompact({ alg, typ: TYP, kid }, { ...privateClaims(claims), ...registered }, signingKey)
   if (token.length > LONG_TOKEN) warnOnce('longToken')
   return { token, expiresAt: new Date(exp * 1000), id }
 }
 
 /** Returns the lifetime of a token in milliseconds, never longer than the issuer's. */
-function lifetimeOf(subject: TokenSubject, signer: Signer): number {
-  const own = memberOf(subject, 'lifetime') ?? undefined
-  return own === undefined ? signer.lifetime : Math.min(signer.lifetime, named('issue: "lifetime"', tokenAge, own))
-}
-
-/** Returns the claims that go into a token: JSON values whose names are not registered claims. */
-function privateClaims(claims: Readonly<Record<string, unknown>>): [string, unknown][] {
-  return Object.entries(claims).filter(([name, value]) => !isRegistered(name) && typeof value !== 'function')
+function lifetimeOf(subject: TokenSubject, longest: number): number {
+  const given = memberOf(subject, 'lifetime') ?? undefined
+  return Math.min(longest, named('issue: "lifetime"', optional(tokenAge, longest), given))
 }

@@ -3,20 +3,15 @@ import { isPlainObject } from '../../shared/options.js'
 import type { TokenRefusal } from '../../shared/refusals.js'
 import { own, parseJson } from '../../shared/values.js'
 import type { KeySource, VerificationKey } from '../keys/key-ring.js'
-import type { VerifiedToken } from '../verified-token.js'
-import { type Expectation, readClaims } from './claims.js'
+import { type AcceptedClaims, type Expectation, readClaims } from './claims.js'
 import { type CompactToken, readCompact } from './compact-jws.js'
 import { TYP } from './issue-token.js'
 import { isSignedBy } from './signature.js'
 
 /** A verified token, and the conditions for its use from the cache. */
-export interface Verification {
-  readonly token: VerifiedToken
+export interface Verification extends AcceptedClaims {
   /** The key that verified it. */
   readonly key: VerificationKey
-  /** The time in which the token is valid: milliseconds since the epoch, tolerance included. */
-  readonly notBefore: number
-  readonly notAfter: number
 }
 
 /** The longest token. Node's default limit for all headers of a request is 16 kB. */
@@ -46,8 +41,8 @@ export function verifyToken(text: string, keys: KeySource, expected: Expectation
 }
 
 /** Returns the key that the token names. */
-function keyOf({ alg, kid, typ, critical }: CompactToken, keys: KeySource): VerificationKey {
-  if (critical) throw refusal('critical_header')
+function keyOf({ alg, kid, typ, crit }: CompactToken, keys: KeySource): VerificationKey {
+  if (crit !== undefined) throw refusal('critical_header')
   if (typ !== TYP) throw refusal('type')
   const key = typeof kid === 'string' ? keys.find(kid) : undefined
   if (!key) throw refusal('unknown_key')

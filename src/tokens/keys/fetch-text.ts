@@ -1,18 +1,13 @@
 import { withDeadline } from '../../shared/host/host-call.js'
 
-export interface FetchLimits {
-  /** The time limit in milliseconds, until the last byte. */
-  timeout: number
-  /** The longest body in bytes. */
-  sizeLimit: number
-}
-
 /**
  * Fetches a small text. Does not follow redirects, because a redirect could point to any server. Aborts the request when the call
  * ends.
+ * @param timeout the time limit in milliseconds, until the last byte
+ * @param sizeLimit the longest body in bytes
  * @throws Error unless the response is a `200` in UTF-8, without a content coding, within both limits
  */
-export function fetchText(url: string, { timeout, sizeLimit }: FetchLimits): Promise<string> {
+export function fetchText(url: string, timeout: number, sizeLimit: number): Promise<string> {
   const over = new AbortController()
   return withDeadline(timeout, () => get(url, sizeLimit, over.signal)).finally(() => over.abort())
 }
@@ -28,8 +23,8 @@ async function get(url: string, sizeLimit: number, signal: AbortSignal): Promise
   const response = await fetch(url, { signal, redirect: 'manual', headers: HEADERS })
   if (response.status !== 200) throw new Error(`the status was ${response.status}, not 200`)
   // The limit counts bytes after decompression, and any number of compressed bytes can become none.
-  if ((response.headers.get('content-encoding') ?? 'identity') !== 'identity')
-    throw new Error('the response is compressed')
+  const coding = response.headers.get('content-encoding') ?? 'identity'
+  if (coding !== 'identity') throw new Error('the response is compressed')
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of response.body ?? []) {

@@ -1,5 +1,5 @@
 import { isPlainObject } from '../../shared/options.js'
-import { own } from '../../shared/values.js'
+import { attempt, own, parseJson } from '../../shared/values.js'
 import { ALGORITHMS, KEY_PAIR_ALGORITHMS, type KeyPairAlgorithm } from './algorithms.js'
 import { kidOfJwk, MATERIALS, thumbprint } from './key-material.js'
 import type { VerificationKey } from './key-ring.js'
@@ -41,12 +41,8 @@ export function readJwkSet(text: string, allowed = KEY_PAIR_ALGORITHMS, held: Ke
 }
 
 function membersOf(text: string): unknown[] {
-  let set: unknown
-  try {
-    set = JSON.parse(text)
-  } catch {
-    throw new Error('the response is not JSON')
-  }
+  const set = parseJson(text)
+  if (set === undefined) throw new Error('the response is not JSON')
   const keys = isPlainObject(set) ? own(set, 'keys') : undefined
   if (!Array.isArray(keys)) throw new Error('the response is not a JWK set')
   return keys
@@ -57,16 +53,8 @@ function readJwk(jwk: unknown, allowed: readonly KeyPairAlgorithm[]): Verificati
   if (!isPlainObject(jwk) || kid === undefined) return undefined
   const named = own(jwk, 'alg')
   for (const alg of named === undefined ? unnamed(allowed) : allowed.filter((one) => one === named)) {
-    const key = publicKeyOf(alg, jwk)
+    const key = attempt(() => MATERIALS.publicKey(alg, ALGORITHMS[alg])(jwk))
     if (key) return Object.freeze({ kid, alg, key })
   }
   return undefined
-}
-
-function publicKeyOf(alg: KeyPairAlgorithm, jwk: object): VerificationKey['key'] | undefined {
-  try {
-    return MATERIALS.publicKey(alg, ALGORITHMS[alg])(jwk)
-  } catch {
-    return undefined
-  }
 }

@@ -10,7 +10,7 @@ import {
 } from 'node:crypto'
 import { isKeyObject, isUint8Array } from 'node:util/types'
 import { type Check, InvalidOption, isPlainObject } from '../../shared/options.js'
-import { bare, memberOf } from '../../shared/values.js'
+import { attempt, bare, memberOf } from '../../shared/values.js'
 import type { Algorithm, KeyKind } from './algorithms.js'
 import { keyPairIn } from './key-pair-in.js'
 
@@ -34,12 +34,8 @@ export const MATERIALS: Record<
     const key = isKeyObject(value) ? value : secretOf(value)
     if (key?.type !== 'secret') throw new InvalidOption(what)
     const found = keyPairIn(key.export())
-    if (found) {
-      throw new InvalidOption(
-        what,
-        `This is a ${found}. Did you mean "privateKey" or "publicKey", with an RS, PS or ES algorithm?`,
-      )
-    }
+    const meant = '"privateKey" or "publicKey", with an RS, PS or ES algorithm'
+    if (found) throw new InvalidOption(what, `This is a ${found}. Did you mean ${meant}?`)
     if ((key.symmetricKeySize ?? 0) < bytes) {
       throw new InvalidOption(what, `Create a secret with: npx express-token-endpoint keygen --alg ${alg}`)
     }
@@ -85,12 +81,8 @@ function keyOf(
   create: (key: string | JsonWebKeyInput) => KeyObject,
 ): KeyObject | undefined {
   if (isKeyObject(value)) return value.type === type ? value : undefined
-  try {
-    if (typeof value === 'string') return create(value)
-    return isJwk(value) ? create(bare({ key: value, format: 'jwk' as const })) : undefined
-  } catch {
-    return undefined
-  }
+  if (typeof value === 'string') return attempt(() => create(value))
+  return isJwk(value) ? attempt(() => create(bare({ key: value, format: 'jwk' as const }))) : undefined
 }
 
 /** Returns the likely mistake in text that is not a key. Shows none of the text. */
@@ -115,11 +107,10 @@ function fitting(alg: Algorithm, kind: KeyKind, value: unknown, key: KeyObject |
     throw new InvalidOption(what, `This is a key of type ${key.asymmetricKeyType}${size}${curve}`)
   }
   if (isJwk(value)) {
-    if (value['alg'] !== undefined && value['alg'] !== alg) throw new InvalidOption(what, 'The JWK has another "alg"')
-    if (value['use'] !== undefined && value['use'] !== 'sig')
-      throw new InvalidOption(what, 'The "use" of the JWK is not "sig"')
     const operation = key.type === 'private' ? 'sign' : 'verify'
-    const operations = value['key_ops'] === undefined ? [operation] : value['key_ops']
+    const { alg: named = alg, use = 'sig', key_ops: operations = [operation] } = value
+    if (named !== alg) throw new InvalidOption(what, 'The JWK has another "alg"')
+    if (use !== 'sig') throw new InvalidOption(what, 'The "use" of the JWK is not "sig"')
     if (!Array.isArray(operations) || !operations.includes(operation)) {
       throw new InvalidOption(what, `The "key_ops" of the JWK do not include "${operation}"`)
     }

@@ -1,4 +1,5 @@
 import { createPrivateKey, createPublicKey, ECDH, X509Certificate } from 'node:crypto'
+import { attempt } from '../../shared/values.js'
 
 /** The start of PEM text, plain or in base64, and of a public key in the format of RFC 4716. */
 const PEM = /-----BEGIN|LS0tLS1CRUdJTi|---- BEGIN SSH2/
@@ -36,9 +37,9 @@ function formatOf(bytes: Buffer): string | undefined {
   if (PEM.test(text)) return 'PEM'
   if (JWK.test(text)) return 'JWK'
   if (SSH_LINE.test(text) || SSH_BYTES.test(bytes.toString('latin1'))) return 'key of SSH'
-  if (bytes[0] === SEQUENCE && DER_READERS.some((read) => succeeds(() => read(bytes)))) return 'key in DER'
+  if (bytes[0] === SEQUENCE && DER_READERS.some((read) => attempt(() => read(bytes)))) return 'key in DER'
   const curve = CURVES[bytes.length]
-  return curve && succeeds(() => ECDH.convertKey(bytes, curve)) ? 'point of an EC key' : undefined
+  return curve && attempt(() => ECDH.convertKey(bytes, curve)) ? 'point of an EC key' : undefined
 }
 
 /** The first byte of a structure in DER (ITU-T X.690 section 8.9). Most secrets begin otherwise, and need no reader. */
@@ -53,12 +54,3 @@ const DER_READERS: readonly ((key: Buffer) => unknown)[] = [
   (key) => createPrivateKey({ key, format: 'der', type: 'sec1' }),
   (key) => new X509Certificate(key),
 ]
-
-function succeeds(read: () => unknown): boolean {
-  try {
-    read()
-    return true
-  } catch {
-    return false
-  }
-}

@@ -2,11 +2,10 @@ import { createPublicKey, type KeyObject } from 'node:crypto'
 import { isKeyObject } from 'node:util/types'
 import { misuse, PAGE } from '../../shared/misuse.js'
 import {
-  type Check,
   describe,
   describeSecret,
-  InvalidOption,
   isPlainObject,
+  must,
   named,
   optional,
   readOptions,
@@ -92,7 +91,7 @@ export interface KeySource {
 
 export interface KeyRing extends KeySource {
   /** The first key of the list, which signs. */
-  readonly first: VerificationKey & { readonly signingKey: KeyObject | undefined }
+  readonly first: ParsedKey
   publicJwks(): PublicJwk[]
 }
 
@@ -100,36 +99,30 @@ interface ParsedKey extends VerificationKey {
   readonly signingKey: KeyObject | undefined
 }
 
+const wrong = (name: string, says: string) => misuse(`${name} ${says}`, PAGE.keys)
+
 /**
  * Reads the `keys` option: one key or a list of keys.
  * @throws TypeError that names the key by its index in the list, and never shows key material
  */
 export function readKeys(caller: string, value: unknown): KeyRing {
-  const list = Array.isArray(value) ? value : [value]
-  const keys = list.map((entry, i) =>
-    readKey(Array.isArray(value) ? `${caller}: option "keys[${i}]"` : `${caller}: option "keys"`, entry),
-  )
+  const name = `${caller}: option "keys"`
+  const keys = Array.isArray(value)
+    ? value.map((entry, i) => readKey(`${caller}: option "keys[${i}]"`, entry))
+    : [readKey(name, value)]
   const [first] = keys
-  if (!first) throw misuse(`${caller}: option "keys" must hold at least one key, but is an empty array`, PAGE.keys)
+  if (!first) throw wrong(name, 'must hold at least one key, but is an empty array')
   // A public key that is used as an HMAC secret is the classic way to forge a token (RFC 8725 section 2.1).
-  if (new Set(keys.map(({ key }) => key.type)).size > 1) {
-    throw misuse(
-      `${caller}: option "keys" must be all secrets or all key pairs, but mixes HS algorithms with RS, PS or ES algorithms`,
-      PAGE.keys,
-    )
+  if (keys.some(({ key }) => key.type !== first.key.type)) {
+    throw wrong(name, 'must be all secrets or all key pairs, but mixes HS algorithms with RS, PS or ES algorithms')
   }
   const byKid = new Map(keys.map((key) => [key.kid, key]))
-  if (byKid.size < keys.length) {
-    throw misuse(`${caller}: option "keys" must not hold one "kid" twice. Is the same key listed twice?`, PAGE.keys)
-  }
+  if (byKid.size < keys.length) throw wrong(name, 'must not hold one "kid" twice. Is the same key listed twice?')
   // Not KeyObject.equals, which leaves an error in OpenSSL for keys of different kinds, so that Node then refuses the next PEM.
   const uses = keys.map(({ key, alg }) => [thumbprint(key), alg] as const)
   const algorithms = new Map(uses)
   if (uses.some(([print, alg]) => algorithms.get(print) !== alg)) {
-    throw misuse(
-      `${caller}: option "keys" must not use one key with two algorithms (RFC 8725 section 3.1). Create a key for each`,
-      PAGE.keys,
-    )
+    throw wrong(name, 'must not use one key with two algorithms (RFC 8725 section 3.1). Create a key for each')
   }
   return {
     first,
@@ -141,34 +134,28 @@ export function readKeys(caller: string, value: unknown): KeyRing {
   }
 }
 
-const algorithm: Check<Algorithm> = (value) => {
-  if (typeof value !== 'string' || !Object.hasOwn(ALGORITHMS, value)) {
-    throw new InvalidOption(`one of ${Object.keys(ALGORITHMS).join(', ')}`)
-  }
-  return value as Algorithm
+const anything = (value: unknown) => value
+
+const schema = {
+  alg: must<Algorithm>(
+    `one of ${Object.keys(ALGORITHMS).join(', ')}`,
+    (value) => typeof value === 'string' && Object.hasOwn(ALGORITHMS, value),
+  ),
+  secret: anything,
+  privateKey: anything,
+  publicKey: anything,
+  kid: optional(text('a non-empty string')),
 }
-
-const anything: Check<unknown> = (value) => value
-
-type AnyKeyOptions = { alg?: unknown; secret?: unknown; privateKey?: unknown; publicKey?: unknown; kid?: unknown }
 
 const FIELDS = ['secret', 'privateKey', 'publicKey'] as const
 
 function readKey(name: string, entry: unknown): ParsedKey {
   if (!isPlainObject(entry) || isKeyObject(entry)) {
-    throw misuse(
-      `${name} must be { alg, secret }, { alg, privateKey } or { alg, publicKey }, but is ${describe(entry)}`,
-      PAGE.keys,
-    )
+    const forms = '{ alg, secret }, { alg, privateKey } or { alg, publicKey }'
+    throw wrong(name, `must be ${forms}, but is ${describe(entry)}`)
   }
-  const options = readOptions<AnyKeyOptions, Record<keyof AnyKeyOptions, Check<unknown>>>(name, entry, {
-    alg: algorithm,
-    secret: anything,
-    privateKey: anything,
-    publicKey: anything,
-    kid: optional(text('a non-empty string')),
-  })
-  const alg = options.alg as Algorithm
+  const options = readOptions<{ [field in keyof typeof schema]?: unknown }, typeof schema>(name, entry, schema)
+  const { alg } = options
   const kind = ALGORITHMS[alg]
   const mentioned = FIELDS.filter((field) => Object.hasOwn(entry, field))
   const given = FIELDS.filter((field) => options[field] !== undefined)
@@ -177,20 +164,15 @@ function readKey(name: string, entry: unknown): ParsedKey {
   const [field] = fields
   if (fields.length !== 1 || !field || (field === 'secret') !== (kind.kind === 'secret')) {
     const wanted = kind.kind === 'secret' ? '"secret"' : '"privateKey" (signs and verifies) or "publicKey" (verifies)'
-    throw misuse(
-      `${name} must have ${wanted} for ${alg}, but has ${fields.join(' and ') || 'no key material'}`,
-      PAGE.keys,
-    )
+    throw wrong(name, `must have ${wanted} for ${alg}, but has ${fields.join(' and ') || 'no key material'}`)
   }
   const material = options[field]
-  if (material === undefined) {
-    throw misuse(`${name}.${field} is missing. Is an environment variable not set?`, PAGE.keys)
-  }
+  if (material === undefined) throw wrong(`${name}.${field}`, 'is missing. Is an environment variable not set?')
   const parsed = named(`${name}.${field}`, MATERIALS[field](alg, kind), material, PAGE.keys, describeSecret)
   const verifying = parsed.type === 'private' ? createPublicKey(parsed) : parsed
   return {
     alg,
-    kid: (options.kid as string | undefined) ?? kidOfJwk(material) ?? thumbprint(verifying),
+    kid: options.kid ?? kidOfJwk(material) ?? thumbprint(verifying),
     key: verifying,
     signingKey: parsed.type === 'public' ? undefined : parsed,
   }

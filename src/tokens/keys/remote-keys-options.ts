@@ -1,6 +1,7 @@
 import { timeoutOption } from '../../shared/host/host-call.js'
 import { misuse } from '../../shared/misuse.js'
 import {
+  aliasesOf,
   type Check,
   type Clock,
   clockOption,
@@ -88,23 +89,16 @@ const schema = {
   clock: clockOption,
 }
 
-const aliases = {
-  algorithm: 'algorithms',
-  algs: 'algorithms',
-  timeoutDuration: 'timeout',
-  requestTimeout: 'timeout',
-  bodyLimit: 'sizeLimit',
-  limit: 'sizeLimit',
-  maxBytes: 'sizeLimit',
-  cooldownDuration: 'cooldown',
-  coolDown: 'cooldown',
-  cacheMaxAge: 'maxAge',
-  ttl: 'maxAge',
-  cacheMaxAgeFallback: 'keepFor',
-  staleIfError: 'keepFor',
-  onEvent: 'onError',
-  now: 'clock',
-}
+const aliases = aliasesOf({
+  algorithms: 'algorithm algs',
+  timeout: 'timeoutDuration requestTimeout',
+  sizeLimit: 'bodyLimit limit maxBytes',
+  cooldown: 'cooldownDuration coolDown',
+  maxAge: 'cacheMaxAge ttl',
+  keepFor: 'cacheMaxAgeFallback staleIfError',
+  onError: 'onEvent',
+  clock: 'now',
+})
 
 /**
  * Reads the URL and the options of `remoteKeys`.

@@ -43,7 +43,7 @@ export function isRemoteKeys(value: unknown): value is RemoteKeys & KeySource {
  */
 export function remoteKeys(url: string | URL | undefined, options: RemoteKeysOptions = {}): RemoteKeys {
   const read = readRemoteKeysOptions(url, options)
-  const { href, location, algorithms, cooldown, maxAge, keepFor } = read
+  const { href, location, algorithms, timeout, sizeLimit, cooldown, maxAge, keepFor } = read
   // Otherwise each step back would fetch the keys again.
   const clock = steadyClock(read.clock)
   const report = reporter(read.onError)
@@ -70,12 +70,8 @@ export function remoteKeys(url: string | URL | undefined, options: RemoteKeysOpt
 
   async function fetchSet(now: number): Promise<void> {
     try {
-      const text = await tracePromise(
-        FETCH_KEYS,
-        () => fetchText(href, read),
-        { url: location },
-        () => ({}),
-      )
+      const fetchKeys = () => fetchText(href, timeout, sizeLimit)
+      const text = await tracePromise(FETCH_KEYS, fetchKeys, { url: location })
       keys = readJwkSet(text, algorithms, keys)
       heardAt = now
       failure = undefined

@@ -1,19 +1,17 @@
-// The saved cases: a file for each subject, with one case on each line.
+// The saved cases: on each line, the name of a subject and a case.
 import { readFileSync, writeFileSync } from 'node:fs'
 
-const fileOf = ({ name }) => new URL(`./corpus/${name}.jsonl`, import.meta.url)
+const FILE = new URL('./corpus.jsonl', import.meta.url)
+
+const linesOf = ({ name }, text) => text.split('\n').filter((line) => line.startsWith(`["${name}",`))
 
 /** Returns the saved cases of a subject. */
-export const readCorpus = (subject) =>
-  readFileSync(fileOf(subject), 'utf8')
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line))
+export const readCorpus = (subject) => linesOf(subject, readFileSync(FILE, 'utf8')).map((line) => JSON.parse(line)[1])
 
 /** Saves the fewest short cases that together have all features of the given entries. */
 export function saveCorpus(subject, entries) {
   const sorted = entries
-    .map(({ one, features }) => ({ line: JSON.stringify(one), features }))
+    .map(({ one, features }) => ({ line: JSON.stringify([subject.name, one]), features }))
     .sort((a, b) => a.line.length - b.line.length)
   const missing = new Set(sorted.flatMap(({ features }) => features))
   const lines = new Set()
@@ -30,6 +28,9 @@ export function saveCorpus(subject, entries) {
     lines.add(best.line)
     for (const feature of best.features) missing.delete(feature)
   }
-  writeFileSync(fileOf(subject), `${[...lines].sort().join('\n')}\n`)
+  const saved = readFileSync(FILE, 'utf8')
+  const old = new Set(linesOf(subject, saved))
+  const others = saved.split('\n').filter((line) => line !== '' && !old.has(line))
+  writeFileSync(FILE, `${[...others, ...[...lines].sort()].join('\n')}\n`)
   return lines.size
 }

@@ -3,8 +3,7 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { compare } from './compare.mjs'
 import { readCorpus } from './corpus.mjs'
-import { createPool, mutant } from './evolve.mjs'
-import { random } from './random.mjs'
+import { createPool, mutant, random } from './evolve.mjs'
 import { SUBJECTS } from './subjects/index.mjs'
 
 /** The same cases in each run. `npm run fuzz` searches, and `SEED=123 npm run test:only -- differential` tests other cases. */

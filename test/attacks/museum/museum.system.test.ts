@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, it, vi } from 'vitest'
-import { type Exhibit, expectAdmitted } from './exhibit.js'
+import { type Exhibit, expectAdmitted, NO_PACKAGES } from './exhibit.js'
 import { EXHIBITS } from './exhibits/index.js'
-import { NO_PACKAGES } from './packages.js'
 
 // An exhibit may move the clock between two requests.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))

@@ -12,7 +12,7 @@ import { fastPasswords, makeIssuer, makeStore } from '../../support/fixtures.js'
 import { listen } from '../../support/http.js'
 import { send } from '../../support/plain-js/http-client.mjs'
 import type { Ours } from './exhibit.js'
-import { ISSUER, RSA, SECRET } from './tokens.js'
+import { ISSUER, RSA, SECRET, validPair, validSecret } from './tokens.js'
 
 type OnEvent = (event: AuthEvent) => void
 
@@ -47,8 +47,12 @@ export function guardWith(keys: TokenVerifierOptions['keys'], options: Partial<R
 }
 
 export const SECRET_KEY = { alg: 'HS256', secret: SECRET, kid: 'k1' } as const
-export const ourSecretGuard = guardWith(SECRET_KEY)
-export const ourPairGuard = guardWith({ alg: 'RS256', publicKey: RSA.publicKey, kid: 'k1' })
+/** Our guard with a secret, and with a public key, each with a valid request. */
+export const bySecret = { control: validSecret, ours: guardWith(SECRET_KEY) }
+export const byPair = {
+  control: validPair,
+  ours: guardWith({ alg: 'RS256', publicKey: RSA.publicKey, kid: 'k1' }),
+}
 
 /** Returns our login endpoint behind one proxy. */
 export function loginWith(options: Partial<TokenRouterOptions> = {}, admits?: number[]) {

@@ -1,5 +1,6 @@
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
+import { isExposed, withoutEndSlashes } from '../../../src/shared/urls.js'
 import { baseUrl, hrefOf } from '../../../src/shared/web-url.js'
 
 const TEXT = 'https://api.example.com/path'
@@ -32,12 +33,30 @@ describe('a base URL', () => {
     ['https://api.example.com/a//b//', 'https://api.example.com/a//b'],
     ['HTTP://LOCALHOST:80/A', 'http://localhost/A'],
   ])('%s is %s', (value, expected) => expect(baseUrl(value)).toBe(expected))
+})
 
-  it.each(['?', '#', '?#', '?a', '#a', '/a?b#c'])('with %s is refused', (end) => {
-    expect(() => baseUrl(`https://api.example.com${end}`)).toThrow(/absolute http or https URL/)
-  })
+it.each([
+  ...['https://api.example.com', 'https://192.0.2.1', 'http://localhost', 'http://LOCALHOST:3000/a'],
+  ...['http://127.0.0.1:3000', 'http://127.1', 'http://127.10.200.254', 'http://[::1]:3000'],
+])('nobody else reads the traffic to %s', (url) => {
+  expect(isExposed(new URL(url))).toBe(false)
+})
 
-  it.each(['https://user@api.example.com', 'https://:secret@api.example.com'])('%s is refused', (value) => {
-    expect(() => baseUrl(value)).toThrow(/absolute http or https URL/)
-  })
+it.each([
+  ...['http://api.example.com', 'http://localhost.example.com', 'http://notlocalhost', 'http://128.0.0.1'],
+  ...['http://127.0.0.1.example.com', 'http://a127.0.0.1.example.com', 'http://127.example.com', 'http://127.a.b.c'],
+  ...['http://192.0.2.1', 'http://[::2]'],
+])('others can read the traffic to %s', (url) => {
+  expect(isExposed(new URL(url))).toBe(true)
+})
+
+it.each([
+  ['', ''],
+  ['/', ''],
+  ['///', ''],
+  ['a//b', 'a//b'],
+  ['/a//b///', '/a//b'],
+  [`a${'/'.repeat(1_000_000)}b`, `a${'/'.repeat(1_000_000)}b`],
+])('removes only the slashes at the end, also among a million others (row %#)', (text, expected) => {
+  expect(withoutEndSlashes(text)).toBe(expected)
 })

@@ -1,15 +1,9 @@
 import type { Exhibit } from '../exhibit.js'
-import { ALGORITHMS } from './algorithms.js'
-import { CACHE } from './cache.js'
 import { CLAIMS } from './claims.js'
-import { ENUMERATION } from './enumeration.js'
-import { KEYS } from './keys.js'
-import { LOGIC } from './logic.js'
-import { LOGIN } from './login.js'
-import { PARSING } from './parsing.js'
-import { REMOTE_KEYS } from './remote-keys.js'
-import { THROTTLE } from './throttle.js'
-import { UNSIGNED } from './unsigned.js'
+import { CACHE, LOGIC } from './guards.js'
+import { KEYS, REMOTE_KEYS } from './keys.js'
+import { ENUMERATION, LOGIN, THROTTLE } from './logins.js'
+import { ALGORITHMS, PARSING, UNSIGNED } from './signatures.js'
 
 /** The exhibits by family. */
 export const HALLS: Record<string, Exhibit[]> = {

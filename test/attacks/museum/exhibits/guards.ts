@@ -1,11 +1,17 @@
-import express from 'express'
-import { requireBearer, tokenRouter } from 'express-token-endpoint'
+import express, { type RequestHandler } from 'express'
+import {
+  authOf,
+  createTokenVerifier,
+  type RequireBearerOptions,
+  requireBearer,
+  tokenRouter,
+} from 'express-token-endpoint'
 import { ACCOUNTS, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../../../support/fixtures.js'
 import { bearer, login, type Sent, TOKEN_PATH } from '../../../support/plain-js/http-client.mjs'
-import type { Exhibit, Guard } from '../exhibit.js'
-import { guardWith, ourSecretGuard, SECRET_KEY, serve } from '../ours.js'
-import { load } from '../packages.js'
-import { isFresh, open, present, token, tokenOf, validSecret } from '../tokens.js'
+import { decodePayload, encode, partsOf } from '../../../support/plain-js/token-forger.mjs'
+import { type Exhibit, type Guard, guardOf, load } from '../exhibit.js'
+import { bySecret, guardWith, SECRET_KEY, serve } from '../ours.js'
+import { ISSUER, isFresh, open, present, SECRET, token, tokenOf, validSecret } from '../tokens.js'
 
 const ATTACKER_SECRET = 'a secret of the attacker'
 const NO_TOKEN: Sent = { method: 'GET', path: '/' }
@@ -67,7 +73,7 @@ export const LOGIC: Exhibit[] = [
     id: 'CVE-2016-10525',
     fault: 'Where a token is optional, a request without a token counts as authenticated.',
     installed: 'hapi-auth-jwt2-5.1.1',
-    faulty: () => {
+    faulty: (library) => {
       type Scheme = (server: object, options: object) => { authenticate(request: object, reply: unknown): void }
       let scheme: Scheme | undefined
       const auth = {
@@ -75,7 +81,7 @@ export const LOGIC: Exhibit[] = [
           scheme = made
         },
       }
-      load('hapi-auth-jwt2-5.1.1').register({ auth }, {}, () => {})
+      library.register({ auth }, {}, () => {})
       const validateFunc = (_claims: unknown, _request: unknown, done: (e: null, valid: boolean) => void) =>
         done(null, true)
       const made = scheme?.({}, { key: SECRET_KEY.secret, validateFunc })
@@ -111,8 +117,7 @@ export const LOGIC: Exhibit[] = [
       return verdictOf(depth >= 5 || isValid(request))
     },
     attack: () => [{ ...NO_TOKEN, headers: { 'X-Middleware-Subrequest': Array(5).fill('middleware').join(':') } }],
-    control: validSecret,
-    ours: ourSecretGuard,
+    ...bySecret,
     refusal: 'missing_token',
   },
   {
@@ -125,8 +130,7 @@ export const LOGIC: Exhibit[] = [
     attack: () => [
       { path: '/', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ userId: 'acc-1' }) },
     ],
-    control: validSecret,
-    ours: ourSecretGuard,
+    ...bySecret,
     refusal: 'missing_token',
   },
   {
@@ -137,8 +141,7 @@ export const LOGIC: Exhibit[] = [
       return verdictOf(isValid(fromQuery ? bearer(fromQuery, '/') : request))
     },
     attack: (typ) => [{ ...NO_TOKEN, path: `/?token=${token(typ)}` }],
-    control: validSecret,
-    ours: ourSecretGuard,
+    ...bySecret,
     refusal: 'missing_token',
   },
   {
@@ -155,5 +158,127 @@ export const LOGIC: Exhibit[] = [
     control: (typ) => [withCookie(SIGN_IN, 'sid=own'), withCookie(bearer(token(typ), '/'), 'sid=own')],
     ours: ourSessionless,
     refusal: 'missing_token',
+  },
+]
+
+/** The last characters of a token are the key of the cache. */
+const KEY = 20
+
+/** Presents a valid token to a route, and then to the guarded route. */
+const endedBy = (method: string, path: string) => (typ: string) => {
+  const text = token(typ)
+  return [{ wait: 5000 }, { ...bearer(text, path), method }, bearer(text, '/')]
+}
+
+/** A guard that checks only the token, and a route that ends access but that the guard does not know. */
+const onlyTheToken = (isEnded: (request: Sent, ended: Map<unknown, number>) => boolean, end: string): Guard => {
+  const ended = new Map<unknown, number>()
+  return (request) => {
+    const { sub } = open(tokenOf(request)).payload
+    if (request.path === end) ended.set(sub, Date.now())
+    return isFresh(tokenOf(request)) && !isEnded(request, ended) ? 'admitted' : 'refused'
+  }
+}
+
+/** Our guard with a check on every request, and a route that ends access. */
+const ourCheck = (path: string, made: () => { options: Partial<RequireBearerOptions>; end: RequestHandler }) => () =>
+  serve((onEvent) => {
+    const { options, end } = made()
+    const tokens = createTokenVerifier({ issuer: ISSUER, keys: SECRET_KEY, clock: () => Date.now() })
+    const guard = requireBearer({ tokens, onEvent, ...options })
+    return express()
+      .all(path, guard, end)
+      .get('/', guard, (_req, res) => void res.sendStatus(200))
+  })
+
+/** A token that was valid before must not stand for another one, nor for itself for ever. */
+export const CACHE: Exhibit[] = [
+  {
+    id: 'CVE-2026-35039',
+    fault: 'Two tokens can have one key in the cache, which returns the claims of the other token.',
+    installed: 'fast-jwt-6.1.0',
+    faulty: (library) => {
+      const cacheKeyBuilder = (text: string) => text.slice(-KEY)
+      return guardOf(library.createVerifier({ key: SECRET, cache: true, cacheKeyBuilder }))
+    },
+    attack: (typ) => {
+      const text = token(typ)
+      const { header, signature } = partsOf(text)
+      return present(text, `${header}.${encode({ ...decodePayload(text), sub: 'acc-2' })}.${signature}`)
+    },
+    ...bySecret,
+    refusal: 'invalid_token: signature',
+  },
+  {
+    id: 'CVE-2026-107719',
+    fault: 'The cache admits an expired token that has no `iat`.',
+    installed: 'fast-jwt-6.2.4',
+    faulty: (library) => guardOf(library.createVerifier({ key: SECRET, cache: true })),
+    attack: (typ) => {
+      const exp = Math.floor(Date.now() / 1000) + 60
+      const [request] = present(token(typ, { payload: { iat: undefined, exp } }))
+      return request ? [request, { wait: 120_000 }, request] : []
+    },
+    ...bySecret,
+    refusal: 'invalid_token: claims',
+  },
+  {
+    id: 'CVE-2025-53826',
+    fault: 'A token works after its owner signed out.',
+    faulty: () => onlyTheToken(() => false, '/logout'),
+    attack: endedBy('POST', '/logout'),
+    control: validSecret,
+    ours: ourCheck('/logout', () => {
+      const revoked = new Set<string>()
+      return {
+        options: { isRevoked: ({ id }) => revoked.has(id) },
+        end: (req, res) => {
+          revoked.add(authOf(req).id)
+          res.sendStatus(204)
+        },
+      }
+    }),
+    refusal: 'invalid_token: revoked',
+  },
+  {
+    id: 'CVE-2026-35594',
+    fault: 'A token works after its owner was deleted, because only its claims are read.',
+    faulty: () => onlyTheToken(() => false, '/account'),
+    attack: endedBy('DELETE', '/account'),
+    control: validSecret,
+    ours: ourCheck('/account', () => {
+      const accounts = new Map([[ACCOUNTS.alice.id, ACCOUNTS.alice]])
+      const findById = (id: string) => accounts.get(id)
+      return {
+        options: { accounts: { findByEmail: () => undefined, findById } },
+        end: (req, res) => {
+          accounts.delete(authOf(req).accountId)
+          res.sendStatus(204)
+        },
+      }
+    }),
+    refusal: 'invalid_token: unknown_account',
+  },
+  {
+    id: 'CVE-2020-26892',
+    fault: 'A revocation is compared with the current time instead of the time of issue.',
+    faulty: () =>
+      onlyTheToken((request, ended) => {
+        const since = ended.get(open(tokenOf(request)).payload['sub'])
+        return since !== undefined && since > Date.now()
+      }, '/password'),
+    attack: endedBy('POST', '/password'),
+    control: validSecret,
+    ours: ourCheck('/password', () => {
+      let account: typeof ACCOUNTS.alice & { tokensValidAfter?: Date } = ACCOUNTS.alice
+      return {
+        options: { accounts: { findByEmail: () => undefined, findById: () => account } },
+        end: (_req, res) => {
+          account = { ...account, tokensValidAfter: new Date() }
+          res.sendStatus(204)
+        },
+      }
+    }),
+    refusal: 'invalid_token: superseded',
   },
 ]

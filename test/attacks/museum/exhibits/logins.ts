@@ -1,0 +1,318 @@
+import { isDeepStrictEqual } from 'node:util'
+import { hashSync, verifySync } from '@node-rs/bcrypt'
+import express from 'express'
+import { type AuthEvent, bcrypt, createPasswords, tokenRouter } from 'express-token-endpoint'
+import { deferred } from '../../../support/concurrency.js'
+import { ACCOUNTS, countingHasher, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../../../support/fixtures.js'
+import { listen } from '../../../support/http.js'
+import { JSON_TYPE, login, type Sent, send } from '../../../support/plain-js/http-client.mjs'
+import type { Exhibit, Guard, Ours, Step } from '../exhibit.js'
+import { loginWith, serve } from '../ours.js'
+
+const ALICE = ACCOUNTS.alice.email
+const ATTACKER = 'attacker@example.com'
+
+interface Body {
+  email: unknown
+  password: unknown
+}
+
+/** Makes an endpoint of a function that decides about a parsed body. */
+const endpoint =
+  (admits: (body: Body) => boolean): Guard =>
+  (request) =>
+    admits(JSON.parse(String(request.body))) ? 'admitted' : 'refused'
+
+const logsIn = ({ email, password }: Body) => email === ALICE && password === PASSWORD
+
+/** Sends a body to the token endpoint. */
+const body = (email: unknown, password: unknown): Step[] => {
+  const sent: Sent = { ...login('', ''), headers: { ...JSON_TYPE }, body: JSON.stringify({ email, password }) }
+  return [sent]
+}
+
+/** Compares a stored value as a document database does, with operators in the query. */
+function matches(stored: string, query: unknown): boolean {
+  if (typeof query !== 'object' || query === null) return stored === query
+  const { $gt, $regex } = query as { $gt?: string; $regex?: string }
+  return ($gt !== undefined && stored > $gt) || ($regex !== undefined && new RegExp($regex).test(stored))
+}
+
+const queried = () => endpoint(({ email, password }) => matches(ALICE, email) && matches(PASSWORD, password))
+
+const LONG = 'p'.repeat(72)
+const LONG_HASH = hashSync(LONG, 4)
+
+const ordinary = { control: () => body(ALICE, PASSWORD), ours: loginWith() }
+
+/** A login must take an e-mail address and a password as text, and compare all of it. */
+export const LOGIN: Exhibit[] = [
+  {
+    id: 'CVE-2019-18818',
+    fault: 'An object instead of a code is a query that matches any code.',
+    faulty: queried,
+    ...ordinary,
+    attack: () => body(ALICE, { $gt: '' }),
+    refusal: 'invalid_body',
+  },
+  {
+    id: 'CVE-2021-22911',
+    fault: 'A regular expression in the query finds a secret one character after the other.',
+    faulty: queried,
+    ...ordinary,
+    attack: () => body(ALICE, { $regex: `^${PASSWORD[0]}` }),
+    refusal: 'invalid_body',
+  },
+  {
+    id: 'CVE-2023-7028',
+    fault: 'Of an array of addresses, one finds the account and all get the reset link.',
+    faulty: () =>
+      endpoint((given) => {
+        const addresses = [given.email].flat()
+        return logsIn(given) || (addresses.includes(ALICE) && addresses.includes(ATTACKER))
+      }),
+    ...ordinary,
+    attack: () => body([ALICE, ATTACKER], 'x'),
+    refusal: 'invalid_body',
+  },
+  {
+    id: 'CVE-2022-35924',
+    fault: 'A text with two addresses finds one account, and both addresses get the link.',
+    faulty: () =>
+      endpoint((given) => {
+        const addresses = String(given.email).split(',')
+        return logsIn(given) || (addresses.includes(ALICE) && addresses.includes(ATTACKER))
+      }),
+    ...ordinary,
+    attack: () => body(`${ATTACKER},${ALICE}`, 'x'),
+    refusal: 'invalid_credentials: unknown_account',
+  },
+  {
+    id: 'CVE-2019-19844',
+    fault: 'An address that equals another one in upper case finds its account, and gets the reset link.',
+    faulty: () => endpoint((given) => logsIn(given) || String(given.email).toUpperCase() === ALICE.toUpperCase()),
+    ...ordinary,
+    // The dotless i becomes the capital letter of i.
+    attack: () => body(ALICE.replace('i', 'ı'), 'x'),
+    refusal: 'invalid_credentials: unknown_account',
+  },
+  {
+    id: 'CVE-2019-16109',
+    fault: 'A blank token matches a record with a blank token.',
+    faulty: () => {
+      const stored: Record<string, string> = { [ALICE]: PASSWORD, [ACCOUNTS.passwordless.email]: '' }
+      return endpoint(({ email, password }) => stored[String(email)] === password)
+    },
+    ...ordinary,
+    attack: () => body(ACCOUNTS.passwordless.email, ''),
+    refusal: 'invalid_credentials: no_password',
+  },
+  {
+    id: 'CVE-2025-22228',
+    fault: 'bcrypt compares the first 72 bytes of a password.',
+    faulty: () => endpoint(({ password }) => verifySync(String(password), LONG_HASH)),
+    attack: () => body(ALICE, `${LONG} and any other text`),
+    control: () => body(ALICE, LONG),
+    ours: loginWith({
+      accounts: makeStore([{ ...ACCOUNTS.alice, passwordHash: LONG_HASH }]),
+      passwords: createPasswords({ hashers: [bcrypt({ cost: 4 })] }),
+    }),
+    refusal: 'invalid_credentials: wrong_password',
+  },
+]
+
+/** The observable part of a login. `hashed` stands for the time that it takes. */
+interface Observed {
+  status: number
+  body: string
+  hashed: number
+}
+
+/** Makes a guard of a login. It admits a valid login, and a request that shows that the address has an account. */
+const oracle =
+  (attempt: (request: Sent) => Observed | Promise<Observed>): Guard =>
+  async (request) => {
+    const seen = await attempt(request)
+    if (seen.status === 200) return 'admitted'
+    const { password } = JSON.parse(String(request.body))
+    return isDeepStrictEqual(seen, await attempt(login('nobody@example.com', password))) ? 'refused' : 'admitted'
+  }
+
+type Known = { passwordHash: string | null; disabled?: boolean }
+
+/** A model of a login that returns at its first reason to refuse. */
+const eager = (refusalOf: (account: Known | undefined) => string | undefined) =>
+  oracle((request) => {
+    const { email, password } = JSON.parse(String(request.body))
+    const account: Known | undefined = Object.values(ACCOUNTS).find((one) => one.email === email)
+    const early = refusalOf(account)
+    if (early !== undefined) return { status: 403, body: early, hashed: 0 }
+    const isRight = account?.passwordHash === `plain:${password}` && !account.disabled
+    return { status: isRight ? 200 : 403, body: '', hashed: 1 }
+  })
+
+async function ourOracle(): Promise<Ours> {
+  const refusals: string[] = []
+  const hasher = countingHasher()
+  const parts = { tokens: makeIssuer(), accounts: makeStore(), passwords: fastPasswords(hasher) }
+  const onEvent = (event: AuthEvent) => 'code' in event && refusals.push(event.code)
+  const { port } = await listen(
+    express()
+      .set('trust proxy', 1)
+      .use(tokenRouter({ ...parts, onEvent })),
+  )
+  const attempt = async (request: Sent) => {
+    const before = hasher.asked.length
+    const { status, body } = await send(port, request)
+    return { status, body, hashed: hasher.asked.length - before }
+  }
+  return { guard: oracle(attempt), refusals }
+}
+
+const looking = {
+  control: () => [login(ACCOUNTS.alice.email, PASSWORD)],
+  ours: ourOracle,
+  refusal: 'invalid_credentials',
+}
+
+/** A refused login must not show whether the address has an account: not in its response, and not in its work. */
+export const ENUMERATION: Exhibit[] = [
+  {
+    id: 'CVE-2018-6188',
+    fault: 'A login with a wrong password tells that an account is inactive.',
+    faulty: () => eager((account) => (account?.disabled ? 'This account is inactive.' : undefined)),
+    attack: () => [login(ACCOUNTS.disabled.email, 'wrong')],
+    ...looking,
+  },
+  {
+    id: 'CVE-2021-29621',
+    fault: 'A password is hashed only when the account exists, which takes longer.',
+    faulty: () => eager((account) => (account ? undefined : '')),
+    attack: () => [login(ACCOUNTS.alice.email, 'wrong')],
+    ...looking,
+  },
+  {
+    id: 'CVE-2024-39329',
+    fault: 'An account without a usable password is refused sooner than an unknown one.',
+    faulty: () => eager((account) => (account?.passwordHash === null ? '' : undefined)),
+    attack: () => [login(ACCOUNTS.passwordless.email, 'wrong')],
+    ...looking,
+  },
+]
+
+const LIMIT = 10
+const address = ({ headers = {} }: Sent) => String(headers['X-Forwarded-For'])
+
+/** A model of a login that checks at most ten passwords for one key. A checked password counts as admitted. */
+const limitedBy = (keyOf: (request: Sent) => string): Guard => {
+  const counts = new Map<string, number>()
+  return (request) => {
+    const count = counts.get(keyOf(request)) ?? 0
+    counts.set(keyOf(request), count + 1)
+    return count < LIMIT ? 'admitted' : 'refused'
+  }
+}
+
+/** A model of a login that reads the count before it checks the password, and writes it afterwards. */
+const countedAfterwards = (): Guard => {
+  let count = 0
+  return async () => {
+    const read = count
+    await Promise.resolve()
+    count = read + 1
+    return read < LIMIT ? 'admitted' : 'refused'
+  }
+}
+
+/** Guesses a password one time more than the limit allows. */
+const guesses = (guess: (i: number) => Sent) => () => Array.from({ length: LIMIT + 1 }, (_, i) => guess(i))
+
+/** The statuses of a login whose password was checked. */
+const CHECKED = [200, 403]
+
+const limited = {
+  control: () => [login(ALICE, PASSWORD)],
+  ours: loginWith({}, CHECKED),
+  refusal: 'too_many_attempts',
+}
+
+/** Returns our endpoint with a store that finds no account for Alice until ten guesses have arrived. The eleventh one waits for them. */
+const ourSimultaneous = () =>
+  serve((onEvent) => {
+    const { promise, resolve } = deferred<void>()
+    let arrived = 0
+    const arrive = () => {
+      arrived++
+      if (arrived === LIMIT) resolve()
+    }
+    const store = makeStore()
+    const accounts = async (email: string) => {
+      if (email === ALICE) {
+        arrive()
+        await promise
+      }
+      return store.findByEmail(email)
+    }
+    const parts = { tokens: makeIssuer(), passwords: fastPasswords() }
+    return express()
+      .set('trust proxy', 1)
+      .use(tokenRouter({ ...parts, accounts, onEvent }))
+  }, CHECKED)
+
+const simultaneous = {
+  together: true as const,
+  control: () => [login(ACCOUNTS.bob.email, PASSWORD)],
+  ours: ourSimultaneous,
+  refusal: 'too_many_attempts',
+}
+
+/** The eleventh password must not be checked, even if the request looks different. */
+export const THROTTLE: Exhibit[] = [
+  {
+    id: 'CVE-2019-5421',
+    fault: 'Simultaneous failures overwrite each other in the count.',
+    faulty: countedAfterwards,
+    attack: guesses(() => login(ALICE, 'guess')),
+    ...simultaneous,
+  },
+  {
+    id: 'CVE-2024-4629',
+    fault: 'Simultaneous logins pass the brute-force protection before it has counted them.',
+    faulty: countedAfterwards,
+    attack: guesses((i) => login(ALICE, `guess ${i}`)),
+    ...simultaneous,
+  },
+  {
+    id: 'CVE-2023-38507',
+    fault: 'Another spelling of the path has its own limit.',
+    faulty: () => limitedBy((request) => `${request.path} ${address(request)}`),
+    attack: guesses((i) => login(ALICE, 'guess', '192.0.2.1', i < LIMIT ? '/auth/token' : '/AUTH/token')),
+    control: () => [login(ALICE, PASSWORD, '192.0.2.1', '/auth/token')],
+    ours: () =>
+      serve((onEvent) => {
+        const parts = { tokens: makeIssuer(), accounts: makeStore(), passwords: fastPasswords() }
+        // Express ignores the letter case of the path of a mounted router.
+        return express()
+          .set('trust proxy', 1)
+          .use('/auth', tokenRouter({ ...parts, onEvent, path: '/token' }))
+      }, CHECKED),
+    refusal: 'too_many_attempts',
+  },
+  {
+    id: 'CVE-2025-64526',
+    fault: 'The limit belongs to a member of the body that the login does not use.',
+    faulty: () => limitedBy((request) => `${JSON.parse(String(request.body)).username} ${address(request)}`),
+    attack: guesses((i) => {
+      const sent = login(ALICE, 'guess')
+      return { ...sent, body: JSON.stringify({ ...JSON.parse(sent.body), username: `user ${i}` }) }
+    }),
+    ...limited,
+  },
+  {
+    id: 'CVE-2026-45364',
+    fault: 'Each IPv6 address has its own limit, and a subscriber has 2^64 of them.',
+    faulty: () => limitedBy(address),
+    attack: guesses((i) => login(ALICE, 'guess', `2001:db8:1:2::${i + 1}`)),
+    ...limited,
+  },
+]
