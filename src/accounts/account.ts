@@ -1,6 +1,6 @@
 import { misuse, PAGE } from '../shared/misuse.js'
 import { type Duration, describe, isPlainObject, isScopeList, named, tokenAge } from '../shared/options.js'
-import { bare, isValidDate, memberOf } from '../shared/values.js'
+import { isValidDate, memberOf } from '../shared/values.js'
 
 /** An account, as the host's store returns it. */
 export interface Account {
@@ -60,6 +60,8 @@ export interface FoundAccount {
   original: object
 }
 
+const MEMBERS = ['id', 'passwordHash', 'disabled', 'scopes', 'claims', 'tokensValidAfter', 'lifetime']
+
 /**
  * Reads what a store returned: checks an account and copies its members. The copy inherits nothing, and omits other members and null
  * values. Each member is read once, so the copy holds exactly the values that were checked.
@@ -68,14 +70,13 @@ export interface FoundAccount {
 export function readAccount(original: unknown): FoundAccount | undefined {
   if (original === undefined || original === null) return undefined
   if (!isPlainObject(original)) throw wrong('must be an object, null or undefined', original)
-  const id = memberOf(original, 'id')
-  const passwordHash = memberOf(original, 'passwordHash')
-  const disabled = memberOf(original, 'disabled') ?? undefined
-  const given = memberOf(original, 'scopes') ?? undefined
-  const scopes: unknown = Array.isArray(given) ? [...given] : given
-  const claims = memberOf(original, 'claims') ?? undefined
-  const tokensValidAfter = memberOf(original, 'tokensValidAfter') ?? undefined
-  const ownLifetime = memberOf(original, 'lifetime') ?? undefined
+  const account: Record<string, unknown> = Object.create(null)
+  for (const name of MEMBERS) {
+    const value = memberOf(original, name)
+    const isAbsent = value === undefined || (value === null && name !== 'passwordHash')
+    if (!isAbsent) account[name] = Array.isArray(value) ? [...value] : value
+  }
+  const { id, passwordHash, disabled, scopes, claims, tokensValidAfter, lifetime } = account
   if (typeof id !== 'string' || id === '') throw wrong('"id" must be a non-empty string', id)
   if (passwordHash !== null && typeof passwordHash !== 'string') {
     throw wrong('"passwordHash" must be a string, or null for an account without a password', passwordHash)
@@ -86,17 +87,8 @@ export function readAccount(original: unknown): FoundAccount | undefined {
   if (tokensValidAfter !== undefined && !isValidDate(tokensValidAfter)) {
     throw wrong('"tokensValidAfter" must be a valid Date', tokensValidAfter)
   }
-  if (ownLifetime !== undefined) named('account: "lifetime"', tokenAge, ownLifetime, PAGE.accounts)
-  const account: Account = bare({
-    id,
-    passwordHash,
-    ...(disabled !== undefined && { disabled }),
-    ...(scopes !== undefined && { scopes }),
-    ...(claims !== undefined && { claims }),
-    ...(tokensValidAfter !== undefined && { tokensValidAfter }),
-    ...(ownLifetime !== undefined && { lifetime: ownLifetime as Duration }),
-  })
-  return { account, original }
+  if (lifetime !== undefined) named('account: "lifetime"', tokenAge, lifetime, PAGE.accounts)
+  return { account: account as unknown as Account, original }
 }
 
 function wrong(what: string, value: unknown): TypeError {
