@@ -42,13 +42,6 @@ function digitsOf(address: string): string {
   const [head = '', tail = ''] = new URL(`http://[${address}]`).hostname
     .slice(1, -1)
     .split('::')
-    .map(
-      (part) =>
-        part &&
-        part
-          .split(':')
-          .map((group) => group.padStart(4, '0'))
-          .join(''),
-    )
+    .map((part) => (part.match(/[\da-f]+/g) ?? []).map((group) => group.padStart(4, '0')).join(''))
   return head.padEnd(32 - tail.length, '0') + tail
 }
