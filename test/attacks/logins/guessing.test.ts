@@ -1,10 +1,25 @@
 import express from 'express'
-import { createPasswords, type TokenRouterOptions, tokenRouter } from 'express-token-endpoint'
+import {
+  createPasswords,
+  type MemoryAccount,
+  requireBearer,
+  type TokenRouterOptions,
+  tokenRouter,
+} from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { all, deferred, statuses, until } from '../../support/concurrency.js'
-import { ACCOUNTS, countingHasher, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../../support/fixtures.js'
+import {
+  ACCOUNTS,
+  countingHasher,
+  decodePayload,
+  fastPasswords,
+  frozenClock,
+  makeIssuer,
+  makeStore,
+  PASSWORD,
+} from '../../support/fixtures.js'
 import type { Answer } from '../../support/host.js'
-import { client, flood, listen, login } from '../../support/http.js'
+import { bearer, client, flood, listen, login } from '../../support/http.js'
 
 const ALICE = ACCOUNTS.alice.email
 const ATTACKER = '203.0.113.9'
@@ -109,3 +124,37 @@ describe('wrong guesses spread out', () => {
     expect(await send(login(ALICE, PASSWORD, another))).toMatchObject({ status: 200 })
   })
 })
+
+it.each(['in the look-up', 'in the check'])(
+  'a login under way while the password is changed gets no token that outlives the change: %s',
+  async (where) => {
+    const clock = frozenClock()
+    const before = clock.seconds()
+    const tokens = makeIssuer({ clock })
+    const account: MemoryAccount = { ...ACCOUNTS.alice }
+    /** Changes the password 2 s after the login starts. The login ends 1 s later. */
+    const change = () => {
+      clock.advance(2000)
+      account.tokensValidAfter = new Date(clock())
+      clock.advance(1000)
+    }
+    const hasher = countingHasher()
+    const verify = (password: string, hash: string) => {
+      if (where === 'in the check') change()
+      return hasher.verify(password, hash)
+    }
+    const findByEmail = () => {
+      const found = { ...account }
+      if (where === 'in the look-up') change()
+      return found
+    }
+    const accounts = { findByEmail, findById: () => ({ ...account }) }
+    const app = express().use(tokenRouter({ tokens, accounts, passwords: fastPasswords({ ...hasher, verify }) }))
+    app.use(requireBearer({ tokens, accounts }))
+    const send = client((await listen(app)).port)
+    const { authenticationToken } = JSON.parse((await send(login(ALICE, PASSWORD))).body)
+    expect(clock.seconds()).toBe(before + 3)
+    expect(decodePayload(authenticationToken)).toMatchObject({ iat: before, exp: before + 3600 })
+    expect(await send(bearer(authenticationToken, '/'))).toMatchObject({ status: 401 })
+  },
+)
