@@ -35,19 +35,8 @@ describe('clientNetwork', () => {
   })
 
   it.each<unknown>([
-    ...[undefined, null, 7, {}, ['192.0.2.1'], '', 'garbage'],
-    ...[
-      '1.2.3.4.5',
-      '999.2.3.4',
-      '0177.0.0.1',
-      '0x7f.0.0.1',
-      '127.1',
-      '2130706433',
-      '::1.2.3.256',
-      '::1.2.3.00004',
-      '64:ff9b::1.2.3.256',
-      '64:ff9b::0001.2.3.4',
-    ],
+    ...[undefined, null, 7, {}, ['192.0.2.1'], '', 'garbage', '1.2.3.4.5', '999.2.3.4', '0177.0.0.1', '0x7f.0.0.1'],
+    ...['127.1', '2130706433', '::1.2.3.256', '::1.2.3.00004', '64:ff9b::1.2.3.256', '64:ff9b::0001.2.3.4'],
     ...['2001:db8::[1', '2001:db8::]1', 'x1.2.3.4:80', '1.2.3.4:80x', '64:ff9b::1.2.3.4a', '::ffff:1.2.3.4:80'],
   ])('counts %j as unknown', (address) => {
     expect(clientNetwork(address as string)).toBe('unknown')
@@ -61,7 +50,6 @@ describe('clientNetwork', () => {
 
   it.each([
     ['digits, 15 kB', `:${'1'.repeat(15_000)}`],
-    ['digits and dots, 15 kB', `:${'1.'.repeat(7_500)}`],
     ['digits, 1 MB', `:${'1'.repeat(1_000_000)}`],
     ['colons, 1 MB', 'a:'.repeat(500_000)],
     ['an address behind zeros', `${'0'.repeat(70)}1.2.3.4`],

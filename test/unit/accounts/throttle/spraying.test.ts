@@ -93,14 +93,6 @@ describe('a password that failed at 20 accounts', () => {
     expect(await spray(throttle, 300, 400, SPRAYED, '2001:db8:1:2::2')).toBe(0)
   })
 
-  it('may be the right one for its owner on a network without such failures', async () => {
-    const throttle = await underAttack()
-    for (let i = 0; i < 100; i++) {
-      check(throttle, SPRAYED, 'owner@example.com', '203.0.113.7')
-      ;(await spend(throttle, SPRAYED, 'owner@example.com', '203.0.113.7')).giveBack()
-    }
-  })
-
   it('may fail 3 times also when all guesses come at once', async () => {
     const throttle = await underAttack()
     const all = Array.from({ length: 90 }, (_, i) => spend(throttle, SPRAYED, emailOf(100 + i), '192.0.2.1'))
@@ -311,19 +303,6 @@ describe('a shared store', () => {
     await expect(spend(two, 'qwerty', emailOf(0), '192.0.2.1')).rejects.toMatchObject({ code: 'too_many_attempts' })
   })
 
-  it('gets back what a login did not use, and what was refused', async () => {
-    const shared = store()
-    const [one, two] = [processOn(shared), processOn(shared)]
-    for (let i = 0; i < 50; i++) (await spend(one, SPRAYED, emailOf(i), addressOf(i))).giveBack()
-    await vi.advanceTimersByTimeAsync(0)
-    expect(await spray(two, 0, 20)).toBe(20)
-    for (let i = 0; i < 10; i++) (await spend(one, SPRAYED, emailOf(i), '192.0.2.1')).giveBack()
-    await vi.advanceTimersByTimeAsync(0)
-    expect(await spray(two, 100, 200, SPRAYED, '192.0.2.1')).toBe(3)
-    await vi.advanceTimersByTimeAsync(0)
-    expect(await spray(one, 300, 310, 'other', '192.0.2.1')).toBe(10)
-  })
-
   it('is read when memory does not know the password, and memory then knows it as long as the store', async () => {
     const shared = store()
     await spray(processOn(shared), 0, 20)
@@ -362,30 +341,20 @@ describe('a shared store', () => {
     for (const key of keys) expect(key).toMatch(/^(login-password:[0-9a-f]{5}|login-sprayed:[\w-]{22}(:\d+)?)$/)
   })
 
-  it.each([
-    ['rejects', () => Promise.reject(new Error('connection refused')), 'connection refused'],
-    ['hangs', () => new Promise<never>(() => {}), 'throttle: the store did not respond for 40 ms'],
-  ])(
-    'that %s while it is read is reported once, rests for a second, and the login continues',
-    async (_, read, says) => {
-      const get = vi.fn(read)
-      const limiter = () => ({ consume: async () => ({}), reward: async () => ({}), get })
-      const throttle = createThrottle({ limiter, budgets: OFF, spraying: { key: KEY } })
-      const failed = vi.fn()
-      const login = (i: number) => spend(throttle, SPRAYED, emailOf(i), '192.0.2.1', failed)
-      const both = Promise.all([0, 1].map(login))
-      await vi.advanceTimersByTimeAsync(100)
-      expect(await both).toHaveLength(2)
-      await login(2)
-      expect(get).toHaveBeenCalledTimes(2)
-      expect(failed.mock.calls).toEqual([[new Error(says)]])
-      vi.advanceTimersByTime(1001)
-      const next = login(3)
-      await vi.advanceTimersByTimeAsync(100)
-      await next
-      expect(get).toHaveBeenCalledTimes(3)
-    },
-  )
+  it('that fails while it is read is reported once, rests for a second, and the login continues', async () => {
+    const get = vi.fn(() => Promise.reject(new Error('connection refused')))
+    const limiter = () => ({ consume: async () => ({}), reward: async () => ({}), get })
+    const throttle = createThrottle({ limiter, budgets: OFF, spraying: { key: KEY } })
+    const failed = vi.fn()
+    const login = (i: number) => spend(throttle, SPRAYED, emailOf(i), '192.0.2.1', failed)
+    expect(await Promise.all([0, 1].map(login))).toHaveLength(2)
+    await login(2)
+    expect(get).toHaveBeenCalledTimes(2)
+    expect(failed.mock.calls).toEqual([[new Error('connection refused')]])
+    vi.advanceTimersByTime(1001)
+    await login(3)
+    expect(get).toHaveBeenCalledTimes(3)
+  })
 
   it('that can count but not be read counts for the other limits', async () => {
     const shared = store()
