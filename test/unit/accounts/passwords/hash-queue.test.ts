@@ -301,28 +301,6 @@ describe('the hash queue', () => {
       expect(vi.getTimerCount()).toBe(0)
     })
 
-    it('says overloaded to a task whose turn does not come in time, and never runs it', async () => {
-      const queue = createHashQueue(1, 10)
-      const started: string[] = []
-      const [first, late] = [task('first', started), task('late', started)]
-      const running = run(queue, first.run)
-      const refused = expect(run(queue, late.run, { timeout: 1000 })).rejects.toMatchObject({ code: 'overloaded' })
-      await vi.advanceTimersByTimeAsync(1000)
-      await refused
-      expect(queue.load()).toEqual({ active: 1, waiting: 0 })
-      first.finish()
-      await running
-      expect(started).toEqual(['first'])
-    })
-
-    it('starts no thread for a login that comes too late, also while a thread is free', async () => {
-      const queue = createHashQueue(1, 10)
-      const slot = await queue.acquire({ timeout: 1000 })
-      for (const timeout of [0, -1]) await expect(slot.start({ timeout })).rejects.toMatchObject({ code: 'overloaded' })
-      slot.leave()
-      expect(queue.load()).toEqual({ active: 0, waiting: 0 })
-    })
-
     it('says overloaded to a login that waits too long for a slot', async () => {
       const queue = createHashQueue(1, 1000)
       for (let i = 0; i < 32; i++) await queue.acquire()
