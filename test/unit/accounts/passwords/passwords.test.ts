@@ -78,6 +78,13 @@ describe('several hashers', () => {
     expect(() => passwords.needsRehash(hash)).toThrow('of no format')
   })
 
+  it('cannot be added later by changing the list', async () => {
+    const hashers: Hasher[] = [first]
+    const made = createPasswords({ hashers })
+    hashers.push(second)
+    expect(await rejectionOf(made.verify('x', 'old:x'))).toBeInstanceOf(Error)
+  })
+
   it('are argon2id and bcrypt unless set', async () => {
     const made = createPasswords()
     expect(await made.verify(PASSWORD, await cheap.hash(PASSWORD))).toBe(true)
@@ -118,6 +125,16 @@ describe('a slot', () => {
     const failed = rejectionOf(slot.hash(PASSWORD))
     await vi.advanceTimersByTimeAsync(20)
     expect(await failed).toMatchObject({ message: 'no result within 20 ms' })
+  })
+
+  it.each([true, false])('of an external service frees its thread after the time limit: %s', async (external) => {
+    const hasher = { ...countingHasher(), verify: hung, external }
+    const passwords = createPasswords({ hashers: [hasher], concurrency: 1 })
+    const slot = await passwords.reserve({ timeout: 20 })
+    const failed = rejectionOf(slot.verify('x', 'plain:x'))
+    await vi.advanceTimersByTimeAsync(20)
+    await failed
+    expect(passwords.load().active).toBe(external ? 0 : 1)
   })
 
   it('checks a password while its time is not over, and not after: a slow look-up counts', async () => {

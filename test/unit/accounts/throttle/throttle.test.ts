@@ -213,18 +213,9 @@ describe('budgets that are set', () => {
     ['no points', oneOf('pair', { duration: 1 }), 'createThrottle: option "budgets.pair": option "points" must be'],
     ['no points for an address', oneOf('address', { duration: 1 }), '"budgets.address": option "points" must be'],
     ['no points for an account', oneOf('account', { duration: 1 }), '"budgets.account": option "points" must be'],
-    [
-      'no points at all',
-      oneOf('pair', { points: 0, duration: 1 }),
-      'a number of failures, a whole number from 1 to 1000000',
-    ],
-    ['a time without a unit', oneOf('pair', { points: 1, duration: '900' }), '"duration" must be'],
+    ['no points at all', oneOf('pair', { points: 0, duration: 1 }), 'a whole number from 1 to 1000000'],
     ['a limiter that is no function', { limiter: {} }, 'option "limiter" must be a function (options) => limiter'],
-    [
-      'a factory that returns no limiter',
-      { limiter: silent },
-      'what "limiter" returned must be a rate-limiter-flexible',
-    ],
+    ['a factory that returns no limiter', { limiter: silent }, 'returned must be a rate-limiter-flexible'],
     ['a limiter without reward', { limiter: () => ({ consume() {} }) }, 'It has "consume" and "reward"'],
     ['a limiter without consume', { limiter: () => ({ reward() {} }) }, 'It has "consume" and "reward"'],
   ])('are a TypeError that names the mistake: %s', (_, options, message) => {
@@ -290,19 +281,6 @@ describe('a shared store', () => {
       { keyPrefix: 'login-pair', points: 10, duration: 900 },
       { keyPrefix: 'login-account', points: 100, duration: 3600 },
     ])
-  })
-
-  it('counts for two processes together, and both know how long a window lasts', async () => {
-    const { one, two } = twoProcesses({})
-    expect(await guesses(one, 7)).toBe(7)
-    vi.advanceTimersByTime(5 * MINUTE)
-    expect(await guesses(two, 7)).toBe(3)
-    for (const { spend } of [one, two]) {
-      await expect(spend(...ALICE)).rejects.toMatchObject({ limit: 'pair', headers: { 'Retry-After': '600' } })
-    }
-    expect(await guesses(two, 1, undefined, () => '203.0.113.7')).toBe(1)
-    vi.advanceTimersByTime(10 * MINUTE + 1)
-    expect((await guesses(one, 7)) + (await guesses(two, 7))).toBe(10)
   })
 
   it('counts guesses made all at once, in all processes together', async () => {
@@ -405,13 +383,6 @@ describe('a shared store', () => {
     await guess()
     expect(store.calls.slice(asked).filter((call) => call.startsWith('penalty'))).toHaveLength(3)
     expect(failed).toHaveBeenCalledOnce()
-  })
-
-  it('that fails leaves the limits as this process has seen them, neither open nor closed', async () => {
-    const { store, one } = twoProcesses({})
-    expect(await guesses(one, 6)).toBe(6)
-    store.mode = 'down'
-    expect(await guesses(one, 100)).toBe(4)
   })
 
   it('that hangs holds a login up for 40 ms, all three limits together, and the next ones not at all', async () => {

@@ -238,15 +238,8 @@ describe('every byte counts', () => {
 })
 
 describe('argon2id with the engine of Node', () => {
-  interface Parameters {
-    secret?: Buffer
-    message: string
-    nonce: Buffer
-    memory: number
-    passes: number
-    parallelism: number
-    tagLength: number
-  }
+  type Costs = Record<'memory' | 'passes' | 'parallelism' | 'tagLength', number>
+  type Parameters = Costs & { message: string; nonce: Buffer; secret?: Buffer }
 
   /** Computes what `crypto.argon2` computes, for a Node that has none. */
   function standIn(algorithm: string, parameters: Parameters, done: (error: Error | null, tag?: Buffer) => void) {
