@@ -276,10 +276,12 @@ describe('a shared store', () => {
   it('is given the options of a limiter for each budget', () => {
     const store = sharedStore()
     createThrottle({ limiter: store.limiter })
+    createThrottle({ limiter: store.limiter, budgets: { ...PAIR, pair: { points: 3, duration: '1500 ms' } } })
     expect(store.made).toEqual([
       { keyPrefix: 'login-address', points: 100, duration: 3600 },
       { keyPrefix: 'login-pair', points: 10, duration: 900 },
       { keyPrefix: 'login-account', points: 100, duration: 3600 },
+      { keyPrefix: 'login-pair', points: 3, duration: 2 },
     ])
   })
 
