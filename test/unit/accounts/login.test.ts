@@ -14,7 +14,6 @@ import type { Attempt } from '../../../src/accounts/throttle/attempt.js'
 import { settled } from '../../support/concurrency.js'
 import { refusalOf } from '../../support/failures.js'
 import { ACCOUNTS, countingHasher, fastPasswords, makeStore, PASSWORD } from '../../support/fixtures.js'
-import { unhandledRejections } from '../../support/host.js'
 import { NOT_TRUE } from '../../support/invalid-results.js'
 
 const { alice, disabled, passwordless } = ACCOUNTS
@@ -56,7 +55,7 @@ function bare({ hash, verify, needsRehash }: Required<Passwords> = fastPasswords
 
 const never = () => new Promise<never>(() => {})
 const cause = new Error('down')
-const reject = () => Promise.reject(cause)
+const reject = (_?: unknown) => Promise.reject(cause)
 const throwing = (error: unknown) => () => {
   throw error
 }
@@ -83,10 +82,12 @@ interface Changes {
   attempt?: Partial<Attempt>
   slot?: object
   passwords?: Partial<Passwords>
+  /** When the client disconnects. */
+  client?: AbortController
 }
 
 /** Runs a login whose parts note their calls. */
-async function run({ email = alice.email, password = PASSWORD, ...changes }: Changes) {
+async function run({ email = alice.email, password = PASSWORD, client = new AbortController(), ...changes }: Changes) {
   vi.useFakeTimers()
   const calls: string[] = []
   const real = fastPasswords()
@@ -110,7 +111,8 @@ async function run({ email = alice.email, password = PASSWORD, ...changes }: Cha
   const throttle: Throttle = { attempt: () => attempt, spend: () => expect.fail('spend') }
   const failed = vi.fn()
   const login = createLogin({ store, passwords, throttle, timeout: 250 })
-  const ended = login({ email, password }, context(failed)).catch((error) => error)
+  const from = { ...context(failed), signal: client.signal }
+  const ended = login({ email, password }, from).catch((error) => error)
   await vi.advanceTimersByTimeAsync(250)
   return { outcome: await ended, calls, names: calls.map((call) => call.split(' ')[0]), told: failed.mock.calls }
 }
@@ -119,6 +121,7 @@ const CHECKED = ['check', 'begin', 'findByEmail', 'start', 'count', 'verify']
 const unavailable = (dependency: string, error: unknown = cause) =>
   expect.objectContaining({ code: 'unavailable', dependency, cause: error })
 const CHECK_FAILED = expect.objectContaining({ dependency: 'passwords', cause, accountId: alice.id })
+const GONE = expect.objectContaining({ code: 'client_closed_request', status: 499 })
 const OVERLOADED = new AuthError('overloaded')
 const TOO_MANY = new AuthError('too_many_attempts')
 const hung = new Error('no result within 250 ms')
@@ -188,6 +191,33 @@ describe('a login', () => {
     const { outcome, names } = await run(changes)
     expect(outcome).toEqual(error)
     expect(names).toEqual(expected)
+  })
+
+  it.each<[string, (leave: () => void) => Changes, string[], unknown]>([
+    ['at once', (leave) => ({ passwords: leave() as never }), [], GONE],
+    [
+      'during the look-up',
+      (leave) => ({ store: { findByEmail: async () => leave() } }),
+      [...LOOKED_UP, 'giveBack address', 'leave'],
+      GONE,
+    ],
+    [
+      'during a look-up that fails',
+      (leave) => ({ store: { findByEmail: () => reject(leave()) } }),
+      [...LOOKED_UP, 'giveBack', 'leave'],
+      unavailable('accounts'),
+    ],
+    [
+      'during the wait for a thread',
+      () => ({ slot: { start: throwing(new AuthError('client_closed_request')) } }),
+      [...LOOKED_UP, 'start', 'giveBack address', 'leave'],
+      GONE,
+    ],
+  ])('counts against the address only when its client disconnects: %s', async (_, changes, expected, error) => {
+    const client = new AbortController()
+    const { outcome, calls } = await run({ client, ...changes(() => client.abort()) })
+    expect(outcome).toEqual(error)
+    expect(calls.map((call) => call.replace(` ${alice.email}`, ''))).toEqual(expected)
   })
 
   const outdated = { needsRehash: () => true }
@@ -346,67 +376,6 @@ describe('a throttle of a host that only has spend', () => {
     const failed = vi.fn()
     expect(await createLogin({ throttle: { spend } })(CREDENTIALS, context(failed))).toEqual(accountOf(alice))
     expect(failed.mock.calls).toEqual([['throttle', cause]])
-  })
-})
-
-describe('a client that hangs up', () => {
-  const PAIR = { address: { points: 3, duration: '1h' }, pair: { points: 2, duration: '1h' }, account: false } as const
-
-  /** Creates a login whose look-ups end when the test says so. */
-  function slow(parts: Partial<LoginParts> = {}) {
-    const lookUps: { resolve(account: typeof alice): void; reject(error: Error): void }[] = []
-    const findByEmail = vi.fn(() => new Promise<typeof alice>((resolve, reject) => lookUps.push({ resolve, reject })))
-    const login = createLogin({ store: { findByEmail }, ...parts })
-    /** Disconnects when the store is called. */
-    const hangUp = async (client = new AbortController()) => {
-      const refused = refusalOf(login(CREDENTIALS, { ...context(), signal: client.signal }))
-      await settled()
-      client.abort()
-      return { refused }
-    }
-    return { hangUp, findByEmail, lookUps }
-  }
-
-  it.each([
-    ['the look-up', true, true],
-    ['the look-up, with passwords that have no queue', true, false],
-    ['the wait for a thread', false, true],
-  ])('during %s counts against its address only', async (_, isFree, hasQueue) => {
-    const throttle = createThrottle({ budgets: PAIR })
-    const hasher = countingHasher()
-    const verify = vi.fn(isFree ? hasher.verify : never)
-    const passwords = createPasswords({ hashers: [{ ...hasher, verify }], concurrency: 1 })
-    if (!isFree) void passwords.verify('x', alice.passwordHash)
-    const { hangUp, lookUps } = slow({ throttle, passwords: hasQueue ? passwords : bare(passwords) })
-    for (let i = 0; i < 3; i++) {
-      const { refused } = await hangUp()
-      lookUps.shift()?.resolve(alice)
-      expect(await refused).toMatchObject({ code: 'client_closed_request' })
-    }
-    expect(verify).toHaveBeenCalledTimes(isFree ? 0 : 1)
-    expect(() => throttle.checkAddress('192.0.2.1')).toThrow(expect.objectContaining({ limit: 'address' }))
-    expect(await throttle.spend(alice.email, '192.0.2.2', () => {})).toHaveProperty('giveBack')
-  })
-
-  it('during the look-up leaves nothing unhandled when that fails later, and an event tells of the store', async () => {
-    const rejections = unhandledRejections()
-    const { hangUp, lookUps } = slow()
-    const { refused } = await hangUp()
-    lookUps[0]?.reject(cause)
-    expect(await refused).toMatchObject({ code: 'unavailable', dependency: 'accounts' })
-    await settled()
-    expect(rejections).toEqual([])
-  })
-
-  it('before anything is done has nothing done', async () => {
-    const throttle = { spend: vi.fn() }
-    const { hangUp, findByEmail } = slow({ throttle })
-    const client = new AbortController()
-    client.abort()
-    const { refused } = await hangUp(client)
-    expect(await refused).toMatchObject({ code: 'client_closed_request', status: 499, headers: {} })
-    expect(throttle.spend).not.toHaveBeenCalled()
-    expect(findByEmail).not.toHaveBeenCalled()
   })
 })
 
