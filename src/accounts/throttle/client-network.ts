@@ -14,7 +14,7 @@ const MAPPED = /^::ffff:/i
 const WITH_PORT = /^(\d+\.\d+\.\d+\.\d+|\[[\da-f:.]+\]):\d+$/i
 
 /**
- * How IPv6 addresses begin that carry an IPv4 address in their next 32 bits: ::ffff:0:0/96, ::ffff:0:0:0/96, 64:ff9b::/96 and 2002::/16
+ * The beginnings of IPv6 addresses with an IPv4 address in the next 32 bits: ::ffff:0:0/96, ::ffff:0:0:0/96, 64:ff9b::/96 and 2002::/16
  * (RFC 4291, RFC 6145, RFC 6052, RFC 3056).
  */
 const CARRIERS = ['ffff'.padStart(24, '0'), 'ffff0000'.padStart(24, '0'), '0064ff9b'.padEnd(24, '0'), '2002']

@@ -82,7 +82,7 @@ interface Changes {
   attempt?: Partial<Attempt>
   slot?: object
   passwords?: Partial<Passwords>
-  /** When the client disconnects. */
+  /** Aborted when the client disconnects. */
   client?: AbortController
 }
 
