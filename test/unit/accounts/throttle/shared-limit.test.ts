@@ -180,11 +180,14 @@ describe('a limiter that breaks its contract', () => {
     expect(counted).toMatchObject({ msBeforeNext: waited })
   })
 
-  it.each([null, '10', { consumedPoints: '10' }, { consumedPoints: Number.NaN }])(
-    'has no failures when get returns %j',
-    async (result) => {
-      const { read } = processWith({ consume: async () => RESULT, reward: async () => {}, get: async () => result })
-      expect(await read('alice', neverFails)).toMatchObject({ points: 0 })
-    },
-  )
+  it.each([
+    [null, 0],
+    ['10', 0],
+    [{ consumedPoints: '10' }, 0],
+    [{ consumedPoints: Number.NaN }, 0],
+    [{ consumedPoints: 20 }, 20],
+  ])('has as many failures as get says, for a window: %j', async (result, points) => {
+    const { read } = processWith({ consume: async () => RESULT, reward: async () => {}, get: async () => result })
+    expect(await read('alice', neverFails)).toEqual({ points, msBeforeNext: 900_000 })
+  })
 })
