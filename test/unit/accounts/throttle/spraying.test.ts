@@ -303,6 +303,15 @@ describe('a shared store', () => {
     await expect(spend(two, 'qwerty', emailOf(0), '192.0.2.1')).rejects.toMatchObject({ code: 'too_many_attempts' })
   })
 
+  it('lets 3 guesses of a password that only another process knows pass at once', async () => {
+    const shared = store()
+    await spray(processOn(shared), 0, 20)
+    const restarted = processOn(shared)
+    const all = Array.from({ length: 9 }, (_, i) => spend(restarted, SPRAYED, emailOf(100 + i), '192.0.2.1'))
+    const results = await Promise.allSettled(all)
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(3)
+  })
+
   it('is read when memory does not know the password, and memory then knows it as long as the store', async () => {
     const shared = store()
     await spray(processOn(shared), 0, 20)

@@ -366,6 +366,14 @@ describe('a shared store', () => {
     expect(store.calls).toHaveLength(length)
   })
 
+  it('that knows of a reached limit refuses for its window, also where another limit is full', async () => {
+    const size = (points: number) => ({ points, duration: '1h' })
+    const { one, two } = twoProcesses({ address: size(2), pair: size(1), account: false })
+    expect(await guesses(one, 1)).toBe(1)
+    await one.spend(bob(), ALICE[1], silent)
+    await expect(two.spend(...ALICE)).rejects.toMatchObject({ code: 'too_many_attempts', limit: 'pair' })
+  })
+
   it('that fails is told of once, rests for a second, and is used again when it is back', async () => {
     const { store, one } = twoProcesses({})
     const failed = vi.fn()
