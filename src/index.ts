@@ -1,9 +1,10 @@
-export type {
-  Account,
-  AccountLookup,
-  AccountStore,
+export {
+  type Account,
+  type AccountLookup,
+  type AccountStore,
+  type MemoryAccount,
+  memoryAccounts,
 } from './accounts/account.js'
-export { type MemoryAccount, memoryAccounts } from './accounts/memory-accounts.js'
 export type { HashQueueLoad } from './accounts/passwords/hash-queue.js'
 export { type Argon2idOptions, argon2id } from './accounts/passwords/hashers/argon2id.js'
 export { type BcryptOptions, bcrypt } from './accounts/passwords/hashers/bcrypt.js'
@@ -17,7 +18,7 @@ export {
   type PasswordsOptions,
   type PasswordsSlot,
 } from './accounts/passwords/passwords.js'
-export type { Budget } from './accounts/throttle/budget-option.js'
+export type { Budget } from './accounts/throttle/limit.js'
 export type { Limiter, LimiterOptions } from './accounts/throttle/shared-limit.js'
 export type { Spraying } from './accounts/throttle/spraying.js'
 export { createThrottle, type Throttle, type ThrottleOptions } from './accounts/throttle/throttle.js'

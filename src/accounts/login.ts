@@ -6,7 +6,7 @@ import type { Dependency, LoginRefusal } from '../shared/refusals.js'
 import { isThenable } from '../shared/values.js'
 import { type Account, type AccountStore, type FoundAccount, readAccount } from './account.js'
 import type { Passwords, PasswordsSlot } from './passwords/passwords.js'
-import { isTooLong } from './throttle/account-key.js'
+import { LONGEST_EMAIL } from './throttle/account-key.js'
 import type { Attempt, Spent } from './throttle/attempt.js'
 import type { Throttle } from './throttle/throttle.js'
 
@@ -22,8 +22,7 @@ interface LoginParts {
   throttle: Throttle | undefined
   /** The time limit for the wait in the queue, for the look-up and for the password check, each in milliseconds. */
   timeout: number
-  /** Default: the process's clock. */
-  clock?: { now(): Date }
+  clock: { now(): Date }
 }
 
 /** The origin of a login, and a callback for failures that do not end the login. */
@@ -42,37 +41,15 @@ export interface LoggedIn extends FoundAccount {
   asOf: Date
 }
 
-/** Authenticates credentials. */
-export interface Login {
-  (credentials: Credentials, context: LoginContext): Promise<LoggedIn>
-  /**
-   * Refuses a client whose address is known to have reached its failed-login limit. Call it before the body is read.
-   * @returns a promise where the host's own throttle returns one
-   * @throws AuthError `too_many_attempts`
-   */
-  checkAddress(address: string | undefined): Promise<unknown> | undefined
-}
-
 /** Refusals of a queue slot and of the failed-login limits: the password was not checked. */
 const NOT_CHECKED = ['client_closed_request', 'overloaded', 'too_many_attempts'] as const
 
-const SYSTEM_CLOCK = { now: () => new Date() }
-
 /**
- * Creates the login: credentials → account. Its steps, in this order:
- *
- * 1. refuse at once when a failed-login limit is known to be reached
- * 2. wait for a queue slot, and for room in the limits
- * 3. look the account up
- * 4. wait for a hashing thread, and count the attempt for all processes
- * 5. check the password: one look-up and one check for every request
- * 6. end the attempt: a failed login becomes a failure
- * 7. replace an outdated hash
- *
- * Rejects with an `AuthError`: `too_many_attempts`, `overloaded`, `invalid_credentials`, `client_closed_request`, or `unavailable`
+ * Creates the login: credentials → account, with one look-up and one password check for every request. `src/README.md` lists its seven
+ * steps. Rejects with an `AuthError`: `too_many_attempts`, `overloaded`, `invalid_credentials`, `client_closed_request`, or `unavailable`
  * when the store, the password check or the throttle fails.
  */
-export function createLogin({ store, passwords, throttle, timeout, clock = SYSTEM_CLOCK }: LoginParts): Login {
+export function createLogin({ store, passwords, throttle, timeout, clock }: LoginParts) {
   const throttling = { timeout, passThrough: NOT_CHECKED }
 
   async function check(
@@ -83,8 +60,8 @@ export function createLogin({ store, passwords, throttle, timeout, clock = SYSTE
   ): Promise<LoggedIn> {
     const asOf = clock.now()
     // No account has an address that is too long or has a zero character, and a database may fail on such an address.
-    const lookUp = async () =>
-      email.includes('\0') || isTooLong(email) ? undefined : readAccount(await store.findByEmail(email))
+    const isAddress = email.length <= LONGEST_EMAIL && !email.includes('\0')
+    const lookUp = async () => (isAddress ? readAccount(await store.findByEmail(email)) : undefined)
     // Not ended when the client disconnects: the look-up keeps its slot while it runs.
     const found = await callHost('accounts', lookUp, { timeout })
     if (signal.aborted) throw new AuthError('client_closed_request')
@@ -101,7 +78,8 @@ export function createLogin({ store, passwords, throttle, timeout, clock = SYSTE
   }
 
   async function rehash({ id, passwordHash }: Account, password: string, slot: PasswordsSlot): Promise<void> {
-    if (!store.replacePasswordHash || passwordHash === null || !passwords.needsRehash?.(passwordHash)) return
+    if (!store.replacePasswordHash || passwordHash === null) return
+    if (!(await callHost('passwords', () => passwords.needsRehash?.(passwordHash)))) return
     const replacement = await callHost('passwords', () => slot.hash(password))
     await callHost('accounts', () => store.replacePasswordHash?.(id, passwordHash, replacement), { timeout })
   }
@@ -113,11 +91,10 @@ export function createLogin({ store, passwords, throttle, timeout, clock = SYSTE
     { address, dependencyFailed }: LoginContext,
   ): Promise<Attempt> {
     const digest = await limits.digestPassword?.(password)
-    const storeFailed = (error: unknown) => dependencyFailed('throttle', error)
-    const attempt = limits.attempt?.(email, address, storeFailed, digest)
-    if (attempt) await attempt.check()
-    else await limits.check?.(email, address, digest)
-    return attempt ?? attemptOf(() => limits.spend(email, address, storeFailed, digest))
+    const login = [email, address, (error: unknown) => dependencyFailed('throttle', error), digest] as const
+    const attempt = limits.attempt?.(...login) ?? attemptOf(limits, login)
+    await attempt.check()
+    return attempt
   }
 
   async function logIn(credentials: Credentials, context: LoginContext): Promise<LoggedIn> {
@@ -143,8 +120,8 @@ export function createLogin({ store, passwords, throttle, timeout, clock = SYSTE
       if (!admit()) throw new AuthError('overloaded')
       const loggedIn = await check(credentials, slot, attempt, signal)
       tell(giveBack, attempt)
-      await rehash(loggedIn.account, credentials.password, slot).catch((error: unknown) =>
-        dependencyFailed(...failureOf(error)),
+      await rehash(loggedIn.account, credentials.password, slot).catch(({ dependency, cause }: AuthError) =>
+        dependencyFailed(dependency as Dependency, cause),
       )
       return loggedIn
     } catch (error) {
@@ -158,6 +135,11 @@ export function createLogin({ store, passwords, throttle, timeout, clock = SYSTE
     }
   }
 
+  /**
+   * Refuses a client whose address is known to have reached its failed-login limit. Call it before the body is read.
+   * @returns a promise where the host's own throttle returns one
+   * @throws AuthError `too_many_attempts`
+   */
   function checkAddress(address: string | undefined): Promise<unknown> | undefined {
     const checked: unknown = throttle?.checkAddress?.(address)
     return isThenable(checked) ? callHost('throttle', () => checked, throttling) : undefined
@@ -167,13 +149,14 @@ export function createLogin({ store, passwords, throttle, timeout, clock = SYSTE
 }
 
 /** Creates the attempt of a host's own throttle, which counts it before the password is checked. */
-function attemptOf(spend: () => Promise<Spent>): Attempt {
+function attemptOf(limits: Throttle, login: Readonly<Parameters<Throttle['spend']>>): Attempt {
+  const [email, address, , digest] = login
   let spent: Spent | undefined
   return {
-    check() {},
+    check: () => limits.check?.(email, address, digest),
     begin: () => true,
     async count() {
-      spent = await spend()
+      spent = await limits.spend(...login)
     },
     giveBack: (except) => spent?.giveBack(except),
     failed: () => spent?.failed?.(),
@@ -192,12 +175,6 @@ function withoutQueue(passwords: Passwords, timeout: number): PasswordsSlot {
     verify: (password, hash) => withDeadline(timeout, () => passwords.verify(password, hash)),
     leave() {},
   }
-}
-
-/** Returns the dependency that failed, and the cause. */
-function failureOf(error: unknown): [Dependency, unknown] {
-  const dependency = isAuthError(error) && error.dependency
-  return dependency ? [dependency, error.cause] : ['passwords', error]
 }
 
 function refusalOf(account: Account | undefined, matches: boolean): LoginRefusal | undefined {

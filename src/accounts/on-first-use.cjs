@@ -1,7 +1,4 @@
-/*
- * Packages that only logins and waiting requests need. See `src/http/on-first-use.cjs`.
- */
-exports.ipaddr = () => require('ipaddr.js')
+// A package that only logins need. See `src/http/on-first-use.cjs`.
 exports.lruCache = () => require('lru-cache')
 
 // An import of node:util reads each of its exports, which loads further modules of Node.

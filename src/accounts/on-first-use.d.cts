@@ -1,6 +1,3 @@
-/** Returns ipaddr.js, which reads the address of a client. */
-export function ipaddr(): typeof import('ipaddr.js')
-
 /** Returns lru-cache, which holds the counts of the failed-login limits. */
 export function lruCache(): typeof import('lru-cache')
 

@@ -128,7 +128,7 @@ describe('the layers of src', () => {
   it('HTTP is spoken in http/ alone, and to a running app by one file of the command', () => {
     const web = /^(node:)?(http|https|http2|net|tls)$/
     const speaking = FOREIGN.filter(({ from, to }) => web.test(to) && roomOf(from) !== 'http')
-    // `fetch` would join two Authorization headers into one, and the check sends two. The throttle takes only `isIPv4` from `net`.
+    // `fetch` would join two Authorization headers into one, and the check sends two. The throttle takes only `isIPv4` and `isIPv6` from `net`.
     const expected = new Set(['cli/check/probe/send.ts', 'accounts/throttle/client-network.ts'])
     expect(new Set(speaking.map(({ from }) => from))).toEqual(expected)
   })

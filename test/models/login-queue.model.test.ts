@@ -1,7 +1,7 @@
 import { type AuthError, createPasswords, type Hasher } from 'express-token-endpoint'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createLogin, type Login } from '../../src/accounts/login.js'
+import { createLogin } from '../../src/accounts/login.js'
 import type { Throttle } from '../../src/accounts/throttle/throttle.js'
 import { createRounds } from './rounds.js'
 import { command, runModel, settle, TIME_LIMIT, type World } from './world.js'
@@ -13,12 +13,11 @@ const LONGEST_HASH = 12 * TIMEOUT
 /** Logins of one limit that may be under way at a time. */
 const ROOM = 2
 
-/** The course of a login. */
+/** The course of a login. A `limit` leaves room for two attempts under way, and `wide` leaves room for all. */
 interface Plan {
   readonly lookUp: 'ends' | 'fails' | 'hangs'
   readonly hash: 'ends' | 'fails' | 'hangs'
   readonly account: 'right password' | 'wrong password' | 'unknown'
-  /** A failed-login limit that leaves room for two attempts under way, or `wide` for one that leaves room for all. */
   readonly limit: 'one' | 'other' | 'wide'
 }
 
@@ -144,7 +143,7 @@ function create(world: World, concurrency: number, queue: number): Kit {
     },
     spend: () => Promise.reject(new Error('not used')),
   }
-  const login: Login = createLogin({ store, passwords, throttle, timeout: TIMEOUT })
+  const login = createLogin({ store, passwords, throttle, timeout: TIMEOUT, clock: { now: () => new Date() } })
 
   const isWithin = (span: number, since = 0) => world.steady() - since < span
   const keepsThread = ({ isHashed, hashAt }: OneLogin) => isHashed && isWithin(LONGEST_HASH, hashAt)

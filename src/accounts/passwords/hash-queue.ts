@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { AuthError } from '../../shared/errors.js'
 import { withDeadline } from '../../shared/host/host-call.js'
-import { createFairQueue, type QueueLimits, type QueueSlot, type Source } from '../../shared/queues/fair-queue.js'
+import { createFairQueue, type QueueLimits, type Source } from '../../shared/queues/fair-queue.js'
 
 /** The load of the password checks, for metrics. */
 export interface HashQueueLoad {
@@ -29,33 +29,6 @@ export interface SlotRequest {
   admit?: (() => boolean) | undefined
 }
 
-/** A login's slot, held from before the look-up until the work is done. */
-export interface HashSlot {
-  /**
-   * Waits for a hashing thread, for the next `run`.
-   * @param limits default: those of the request, with the rest of its time
-   * @throws AuthError `client_closed_request`, or `overloaded` after the timeout
-   */
-  start(limits?: Pick<SlotRequest, 'signal' | 'timeout'>): Promise<void>
-  /**
-   * Runs a task on the thread of `start`. The thread is free when the task has ended, which may be after the time limit, and at the
-   * latest after 12 time limits.
-   * @param external true when another service does the work, so that it needs no thread after the time limit
-   * @throws Error when the task takes longer than the timeout of the request
-   */
-  run<T>(task: () => T | Promise<T>, external?: boolean): Promise<T>
-  leave(): void
-}
-
-export interface HashQueue {
-  /**
-   * Waits for a slot.
-   * @throws AuthError `overloaded` when the queue is full or the wait is too long, `client_closed_request`; what `admit` throws
-   */
-  acquire(request?: SlotRequest): Promise<HashSlot>
-  load(): HashQueueLoad
-}
-
 /** Returns one less than libuv's threads, so that one thread is free for files and DNS. Returns at most the number of cores. */
 export function defaultConcurrency(): number {
   const threads = Number(process.env['UV_THREADPOOL_SIZE']) || 4
@@ -74,7 +47,7 @@ const MOST_TIMEOUTS = 12
 const NOWHERE: Source = { network: 'unknown', connection: undefined }
 
 /** Limits how many passwords are hashed at a time and how many logins wait, and shares the wait between client networks. */
-export function createHashQueue(concurrency: number, queue: number): HashQueue {
+export function createHashQueue(concurrency: number, queue: number) {
   const most = Math.min(concurrency * SLOTS_PER_THREAD, concurrency + queue)
   /** A login may wait for others of its account while slots are free, so the room depends on the slots that are held. */
   const limits = {
@@ -86,78 +59,84 @@ export function createHashQueue(concurrency: number, queue: number): HashQueue {
     },
     perConnection: PER_CONNECTION,
   }
-  const slots = createGate(most, limits)
+  const slots: Gate = createGate(most, limits)
   const threads = createGate(concurrency, { total: most, perNetwork: most, perConnection: most })
 
-  return {
-    async acquire(request = {}) {
-      const { source, signal, timeout } = request
-      const since = performance.now()
-      await slots.enter(request)
-      /** The login, and tasks that have not ended after their time limit. */
-      let users = 1
-      let hasThread = false
-      let hasLeft = false
+  /**
+   * Waits for a slot, which a login holds from before the look-up until its work is done.
+   * @throws AuthError `overloaded` when the queue is full or the wait is too long, `client_closed_request`; what `admit` throws
+   */
+  async function acquire(request: SlotRequest = {}) {
+    const { source, signal, timeout } = request
+    const since = performance.now()
+    await slots.enter(request)
+    /** The login, and tasks that have not ended after their time limit. */
+    let users = 1
+    let hasThread = false
+    let hasLeft = false
 
-      function release(): void {
-        users--
-        // The login may end before its task, which makes room for others of its account.
-        slots.leave(users === 0 ? 1 : 0)
-      }
+    function release(): void {
+      users--
+      // The login may end before its task, which makes room for others of its account.
+      slots.leave(users === 0 ? 1 : 0)
+    }
 
-      return {
-        async start(limits = { signal, timeout: timeout && Math.ceil(since + timeout - performance.now()) }) {
-          if (hasThread) return
-          await threads.enter({ source, ...limits })
-          hasThread = true
-        },
-        run(task, external = false) {
-          hasThread = false
-          users++
-          const done = Promise.resolve().then(task)
-          const result = () => done
-          const end = () => {
-            threads.leave()
-            release()
-          }
-          withDeadline(timeout && timeout * (external ? 1 : MOST_TIMEOUTS), result).then(end, end)
-          return withDeadline(timeout, result)
-        },
-        leave() {
-          if (hasLeft) return
-          hasLeft = true
-          if (hasThread) threads.leave()
-          release()
-        },
+    /**
+     * Waits for a hashing thread, for the next `run`.
+     * @param limits default: those of the request, with the rest of its time
+     * @throws AuthError `client_closed_request`, or `overloaded` after the timeout
+     */
+    async function start(
+      limits: SlotRequest = { signal, timeout: timeout && Math.ceil(since + timeout - performance.now()) },
+    ): Promise<void> {
+      if (hasThread) return
+      await threads.enter({ source, ...limits })
+      hasThread = true
+    }
+
+    /**
+     * Runs a task on the thread of `start`. The thread is free when the task has ended, which may be after the time limit, and at the
+     * latest after 12 time limits.
+     * @param external true when another service does the work, so that it needs no thread after the time limit
+     * @throws Error when the task takes longer than the timeout of the request
+     */
+    function run<T>(task: () => T | Promise<T>, external = false): Promise<T> {
+      hasThread = false
+      users++
+      const done = Promise.resolve().then(task)
+      const result = () => done
+      const end = () => {
+        threads.leave()
+        release()
       }
-    },
-    load: () => ({ active: threads.held, waiting: slots.waiting + slots.held - threads.held }),
+      withDeadline(timeout && timeout * (external ? 1 : MOST_TIMEOUTS), result).then(end, end)
+      return withDeadline(timeout, result)
+    }
+
+    function leave(): void {
+      if (hasLeft) return
+      hasLeft = true
+      if (hasThread) threads.leave()
+      release()
+    }
+
+    return { start, run, leave }
   }
+
+  const load = (): HashQueueLoad => ({ active: threads.held, waiting: slots.waiting + slots.held - threads.held })
+
+  return { acquire, load }
 }
 
-/** A waiting login. The queue calls `admit` and `start` when there is room, or `drop` to enforce its limits. */
-interface WaitingLogin {
-  admit(): boolean
-  start(): void
-  drop(): void
-}
+type Gate = ReturnType<typeof createGate>
 
-/** Room for some logins at a time. The others wait in a fair queue. */
-interface Gate {
-  enter(request: SlotRequest): Promise<void>
-  /** Frees some places, or none, and lets waiting logins enter that may enter by now. Default: one place. */
-  leave(places?: number): void
-  readonly held: number
-  readonly waiting: number
-}
-
-function createGate(most: number, limits: QueueLimits): Gate {
-  const queue = createFairQueue<WaitingLogin>(limits, ({ drop }) => drop())
+/** Creates room for some logins at a time. The others wait in a fair queue. */
+function createGate(most: number, limits: QueueLimits) {
+  const queue = createFairQueue<{ admit(): boolean; start(): void; drop(): void }>(limits, ({ drop }) => drop())
   let held = 0
 
   function wait({ source = NOWHERE, signal, timeout, admit }: SlotRequest): Promise<void> {
     return new Promise((resolve, reject) => {
-      let slot: QueueSlot<WaitingLogin> | undefined
       const settle = (end: () => void) => {
         if (slot) queue.remove(slot)
         clearTimeout(timer)
@@ -177,14 +156,14 @@ function createGate(most: number, limits: QueueLimits): Gate {
       }
       const timer = timeout === undefined ? undefined : setTimeout(overloaded, timeout)
       signal?.addEventListener('abort', disconnect)
-      slot = queue.add(source, { admit: admitOrFail, start: () => settle(resolve), drop: overloaded })
+      const slot = queue.add(source, { admit: admitOrFail, start: () => settle(resolve), drop: overloaded })
       // Without others, nobody would call this login when there is room for it.
       if (!slot || held === 0) overloaded()
     })
   }
 
   return {
-    async enter(request) {
+    async enter(request: SlotRequest): Promise<void> {
       const { signal, timeout, admit } = request
       if (signal?.aborted) throw new AuthError('client_closed_request')
       // A slow look-up may have used up the time, also while there is room.
@@ -192,7 +171,8 @@ function createGate(most: number, limits: QueueLimits): Gate {
       if (held < most && (admit?.() ?? true)) held++
       else await wait(request)
     },
-    leave(places = 1) {
+    /** Frees some places, or none, and lets waiting logins enter that may enter by now. */
+    leave(places = 1): void {
       held -= places
       while (held < most && queue.size > 0) {
         const next = queue.take((waiter) => waiter.admit())

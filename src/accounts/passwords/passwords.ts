@@ -75,9 +75,9 @@ export interface PasswordsSlot {
   leave(): void
 }
 
-type FirstHasher = Hasher & Required<Pick<Hasher, 'hash'>>
+type HasherList = readonly [Hasher & Required<Pick<Hasher, 'hash'>>, ...Hasher[]]
 
-const hasherList: Check<readonly [FirstHasher, ...Hasher[]]> = (value) => {
+const hasherList: Check<HasherList> = (value) => {
   if (!Array.isArray(value) || value.length === 0 || !value.every(isHasher)) {
     const uncalled = Array.isArray(value) && value.some((hasher) => typeof hasher === 'function')
     const hint = uncalled ? 'Are the brackets of argon2id() missing?' : 'A hasher has "accepts" and "verify"'
@@ -92,7 +92,7 @@ const hasherList: Check<readonly [FirstHasher, ...Hasher[]]> = (value) => {
   if (!value.every(({ external }) => external === undefined || typeof external === 'boolean')) {
     throw new InvalidOption('an array of hashers whose "external" is true or false')
   }
-  return [...value] as unknown as readonly [FirstHasher, ...Hasher[]]
+  return [...value] as unknown as HasherList
 }
 
 function isHasher(value: unknown): boolean {
@@ -116,23 +116,53 @@ const schema = { hashers: optional(hasherList), ...queueSchema }
  */
 export function createPasswords(options?: PasswordsOptions): Required<Passwords> {
   const read = readOptions<PasswordsOptions, typeof schema>('createPasswords', options, schema, queueAliases)
-  const { hashers, concurrency, queue } = read
-  const hashQueue = createHashQueue(concurrency, queue)
-  const work = passwordWork(hashers ?? [argon2id(), bcrypt()])
+  const hashers: HasherList = read.hashers ?? [argon2id(), bcrypt()]
+  const [first] = hashers
+  const { acquire, load } = createHashQueue(read.concurrency, read.queue)
+
+  const makeHash = async (password: string) => first.hash(password)
+
+  /** A hash of a random password. It is made before the first login, and again after a failure. */
+  let decoy: Promise<string> | undefined
+  function decoyHash(): Promise<string> {
+    decoy ??= makeHash(randomBytes(32).toString('base64'))
+    decoy.catch(() => {
+      decoy = undefined
+    })
+    return decoy
+  }
+  decoyHash()
+
+  /** Returns the hasher for a stored hash. Without a hash, the first one does the same work. */
+  function hasherOf(hash: string | null | undefined): Hasher {
+    if (typeof hash !== 'string') return first
+    for (const hasher of hashers) if (hasher.accepts(hash)) return hasher
+    throw misuse(
+      'passwords: a stored hash is of no format that a hasher accepts, or its cost is above the limit. By default, $argon2id$… and $2b$… are accepted. For other formats, give createPasswords() a hasher, like pbkdf2() or scrypt()',
+      PAGE.hashes,
+    )
+  }
 
   async function reserve(request: SlotRequest = {}): Promise<PasswordsSlot> {
-    const { start, run, leave } = await hashQueue.acquire(request)
+    const { start, run, leave } = await acquire(request)
     return {
       start,
       async hash(password) {
+        if (typeof password !== 'string' || !password.isWellFormed()) {
+          throw misuse('passwords: a password must be a well-formed Unicode string')
+        }
         // A new hash is worth making although the client has disconnected.
         await start({ timeout: request.timeout })
-        return run(() => work.hash(password))
+        return run(() => makeHash(password))
       },
       async verify(password, hash) {
-        const hasher = work.hasherOf(hash)
+        const hasher = hasherOf(hash)
+        const isStored = typeof hash === 'string'
         await start()
-        return run(() => work.verify(hasher, password, hash), hasher.external)
+        const check = async () => hasher.verify(password, isStored ? hash : await decoyHash())
+        const matches = await run(check, hasher.external)
+        // All lone surrogates are encoded as the same character, so two passwords would be equal.
+        return matches === true && isStored && password.isWellFormed()
       },
       leave,
     }
@@ -150,62 +180,12 @@ export function createPasswords(options?: PasswordsOptions): Required<Passwords>
   return {
     hash: (password) => inSlot((slot) => slot.hash(password)),
     verify: (password, hash) => inSlot((slot) => slot.verify(password, hash)),
-    needsRehash: work.needsRehash,
-    reserve,
-    load: hashQueue.load,
-  }
-}
-
-/** Returns the work itself, without a queue. */
-function passwordWork(hashers: readonly [FirstHasher, ...Hasher[]]) {
-  const [first] = hashers
-  const decoy = decoyOf(first)
-
-  /** Returns the hasher for a stored hash. Without a hash, the first one does the same work. */
-  function hasherOf(hash: string | null | undefined): Hasher {
-    if (typeof hash !== 'string') return first
-    for (const hasher of hashers) if (hasher.accepts(hash)) return hasher
-    throw misuse(
-      'passwords: a stored hash is of no format that a hasher accepts, or its cost is above the limit. By default, $argon2id$… and $2b$… are accepted. For other formats, give createPasswords() a hasher, like pbkdf2() or scrypt()',
-      PAGE.hashes,
-    )
-  }
-
-  return {
-    async hash(password: string): Promise<string> {
-      if (typeof password !== 'string' || !password.isWellFormed()) {
-        throw misuse('passwords: a password must be a well-formed Unicode string')
-      }
-      return first.hash(password)
-    },
-    hasherOf,
-    async verify(hasher: Hasher, password: string, hash: string | null | undefined): Promise<boolean> {
-      if (typeof hash !== 'string') {
-        await first.verify(password, await decoy())
-        return false
-      }
-      // All lone surrogates are encoded as the same character, so two passwords would be equal.
-      return (await hasher.verify(password, hash)) === true && password.isWellFormed()
-    },
-    needsRehash(hash: string): boolean {
+    needsRehash(hash) {
       const hasher = hasherOf(hash)
       if (hasher.external || first.external) return false
       return hasher !== first || first.outdated?.(hash) === true
     },
+    reserve,
+    load,
   }
-}
-
-/** Returns a function for a hash of a random password. The hash is made before the first login, and again after a failure. */
-function decoyOf(hasher: FirstHasher): () => Promise<string> {
-  let pending: Promise<string> | undefined
-  const make = async () => hasher.hash(randomBytes(32).toString('base64'))
-  const decoy = () => {
-    pending ??= make().catch((error: unknown) => {
-      pending = undefined
-      throw error
-    })
-    return pending
-  }
-  decoy().catch(() => {})
-  return decoy
 }

@@ -1,10 +1,5 @@
-/** The longest e-mail address, in UTF-16 code units: 64 + 1 + 255 (RFC 5321 section 4.5.3.1). */
+/** The longest e-mail address, in UTF-16 code units: 64 + 1 + 255 (RFC 5321 section 4.5.3.1). No account has a longer one. */
 export const LONGEST_EMAIL = 320
-
-/** Returns whether a text is too long to be an e-mail address. No account has such an address. */
-export function isTooLong(email: string): boolean {
-  return email.length > LONGEST_EMAIL
-}
 
 /** The key of every text that is too long. Other keys have no lower-case ASCII letters. */
 const TOO_LONG = 'too long'
@@ -20,7 +15,7 @@ const IGNORED = /[\p{DI}\p{Cf}\p{Cc}\p{M}\s·\u06de]/gu
  * share one key, because otherwise each spelling would have its own failed-login limit.
  */
 export function accountKey(email: string): string {
-  if (isTooLong(email)) return TOO_LONG
+  if (email.length > LONGEST_EMAIL) return TOO_LONG
   return (
     email
       .normalize('NFKD')
@@ -65,7 +60,8 @@ function asciiOf(character: string): string {
 }
 
 function searchAscii(character: string): string | undefined {
-  const { compare, sorted } = weakest()
+  collation ??= rootCollation()
+  const { compare, sorted } = collation
   if (compare(character, LAST) > 0) return undefined
   let text = ''
   while (compare(character, text) !== 0) {
@@ -83,19 +79,11 @@ function searchAscii(character: string): string | undefined {
   return text
 }
 
-interface Collation {
-  compare(one: string, other: string): number
-  /** The characters of `ASCII`, in the collation's order. */
-  sorted: readonly string[]
-}
+/** Created for the first address that needs it, because few do. */
+let collation: ReturnType<typeof rootCollation> | undefined
 
-let made: Collation | undefined
-
-/** Returns the collation. Creates it on the first call, because few addresses need it. */
-function weakest(): Collation {
-  if (made) return made
-  // The collation for English is the root collation, which stores use by default.
+/** Returns the collation for English, which is the root collation that stores use by default, and the characters of `ASCII` in its order. */
+function rootCollation() {
   const { compare } = new Intl.Collator('en', { sensitivity: 'base' })
-  made = { compare, sorted: [...ASCII].sort(compare) }
-  return made
+  return { compare, sorted: [...ASCII].sort(compare) }
 }

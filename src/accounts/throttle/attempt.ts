@@ -1,11 +1,13 @@
+import { hash } from 'node:crypto'
 import { AuthError } from '../../shared/errors.js'
 import { tell } from '../../shared/events.js'
 import type { LimitName } from '../../shared/refusals.js'
+import { accountKey } from './account-key.js'
+import { clientNetwork } from './client-network.js'
 import { countFailure, type Limit } from './limit.js'
 import type { Entered } from './shared-limit.js'
 import type { StoreFailed } from './shared-store.js'
 import type { SprayLimit } from './spraying.js'
-import { type KeyOf, throttleKeys } from './throttle-keys.js'
 
 /**
  * One counted attempt.
@@ -41,17 +43,35 @@ export interface Attempt extends Spent {
   count?: (() => Promise<void>) | undefined
 }
 
-interface Attempts {
-  checkAddress(address: string | undefined): void
-  attempt(email: string, address: string | undefined, storeFailed: StoreFailed, digest?: string): Attempt
+/**
+ * Returns a function that makes the key of each limit. The keys have one length and hold no address in clear text, because a shared
+ * store must not list e-mail addresses. A key is made when it is first needed, so a client address that has reached its own limit
+ * costs no normalisation of the e-mail address.
+ */
+export function throttleKeys(email: string, address: string | undefined) {
+  const network = clientNetwork(address)
+  const keys = new Map<LimitName, string>()
+  let account: string | undefined
+
+  function textOf(name: LimitName): string {
+    if (name === 'address' || name === 'spraying') return network
+    account ??= accountKey(email)
+    return name === 'pair' ? `${network} ${account}` : account
+  }
+
+  return function keyOf(name: LimitName): string {
+    const key = keys.get(name) ?? hash('sha256', textOf(name), 'base64url').slice(0, 22)
+    keys.set(name, key)
+    return key
+  }
 }
 
 /** Creates attempts at all limits together. An attempt that one limit refuses counts nowhere. */
-export function createAttempts(limits: readonly Limit[], spray: SprayLimit | undefined): Attempts {
+export function createAttempts(limits: readonly Limit[], spray: SprayLimit | undefined) {
   const byAddress = limits.filter(({ name }) => name === 'address')
   const needsCount = spray !== undefined || limits.some(({ shared }) => shared !== undefined)
 
-  function refuse(reached: readonly Limit[], keyOf: KeyOf): void {
+  function refuse(reached: readonly Limit[], keyOf: (name: LimitName) => string): void {
     for (const limit of reached) {
       const refusal = limit.reached(keyOf(limit.name))
       if (refusal) throw refusal
@@ -136,5 +156,7 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
     }
   }
 
-  return { checkAddress: (address) => refuse(byAddress, throttleKeys('', address)), attempt }
+  const checkAddress = (address: string | undefined) => refuse(byAddress, throttleKeys('', address))
+
+  return { checkAddress, attempt }
 }

@@ -1,5 +1,5 @@
-import { isIPv4 } from 'node:net'
-import { ipaddr } from '../on-first-use.cjs'
+import { isIPv4, isIPv6 } from 'node:net'
+import { URL } from 'node:url'
 
 /**
  * The longest text that can be an IP address. An IPv6 address that ends in the dotted form has 45 characters, brackets have 2, and
@@ -14,47 +14,10 @@ const MAPPED = /^::ffff:/i
 const WITH_PORT = /^(\d+\.\d+\.\d+\.\d+|\[[\da-f:.]+\]):\d+$/i
 
 /**
- * An IPv6 address may end in the dotted form (RFC 4291 section 2.2). ipaddr.js reads `::1.2.3.4` as the mapped `::ffff:1.2.3.4`, so
- * the end is rewritten in hexadecimal.
+ * The beginnings of IPv6 addresses with an IPv4 address in the next 32 bits: ::ffff:0:0/96, ::ffff:0:0:0/96, 64:ff9b::/96 and 2002::/16
+ * (RFC 4291, RFC 6145, RFC 6052, RFC 3056).
  */
-const DOTTED_TAIL = /:(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/
-
-function hexTail(tail: string, ...groups: string[]): string {
-  const [a = 0, b = 0, c = 0, d = 0] = groups.map(Number)
-  if (Math.max(a, b, c, d) > 255) return tail
-  return `:${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`
-}
-
-/**
- * The IPv6 ranges that carry an IPv4 address (RFC 4291, RFC 6052, RFC 6145, RFC 3056), and the index of the part where the
- * address starts. They are written out because ipaddr.js's `rfc6052` includes 64:ff9b:1::/48, where the address may start elsewhere.
- */
-const CARRIERS = [
-  { range: '::ffff:0:0/96', start: 6 },
-  { range: '64:ff9b::/96', start: 6 },
-  { range: '::ffff:0:0:0/96', start: 6 },
-  { range: '2002::/16', start: 1 },
-]
-
-type Ipaddr = ReturnType<typeof ipaddr>
-interface Addresses {
-  library: Ipaddr
-  carriers: { range: [InstanceType<Ipaddr['IPv6']>, number]; start: number }[]
-}
-let loaded: Addresses | undefined
-
-/**
- * Loads ipaddr.js, which the first address would otherwise wait for.
- * @internal
- */
-export function loadAddresses(): Addresses {
-  loaded ??= addresses(ipaddr())
-  return loaded
-}
-
-function addresses(library: Ipaddr): Addresses {
-  return { library, carriers: CARRIERS.map(({ range, start }) => ({ range: library.IPv6.parseCIDR(range), start })) }
-}
+const CARRIERS = ['ffff'.padStart(24, '0'), 'ffff0000'.padStart(24, '0'), '0064ff9b'.padEnd(24, '0'), '2002']
 
 /**
  * Returns the network of a client's address. It is the /64 of an IPv6 address, because a subscriber has at least a /64. It is the
@@ -65,16 +28,20 @@ export function clientNetwork(address: string | undefined): string {
   if (typeof address !== 'string' || address.length > LONGEST_ADDRESS) return 'unknown'
   const usual = address.replace(MAPPED, '')
   if (isIPv4(usual)) return usual
-  const written = (WITH_PORT.exec(address)?.[1] ?? address).replace(/^\[|\]$/g, '').replace(/%.*/s, '')
-  const bare = written.replace(DOTTED_TAIL, hexTail)
-  // ipaddr.js reads octal and hexadecimal numbers in a dotted tail. No proxy writes them, and they are not valid addresses.
-  if (bare.includes(':') && bare.includes('.')) return 'unknown'
-  const { library, carriers } = loadAddresses()
-  if (!library.isValid(bare)) return 'unknown'
-  const parsed = library.parse(bare)
-  if (!(parsed instanceof library.IPv6)) return parsed.toString()
-  const carrier = carriers.find(({ range }) => parsed.match(range))
-  if (!carrier) return `${parsed.parts.slice(0, 4).join(':')}/64`
-  const carried = parsed.parts.slice(carrier.start, carrier.start + 2).flatMap((part) => [part >> 8, part & 255])
-  return carried.join('.')
+  const bare = (WITH_PORT.exec(address)?.[1] ?? address).replace(/^\[|\]$/g, '').replace(/%.*/s, '')
+  if (isIPv4(bare)) return bare
+  if (!isIPv6(bare)) return 'unknown'
+  const digits = digitsOf(bare)
+  const carrier = CARRIERS.find((start) => digits.startsWith(start))
+  if (carrier === undefined) return `${digits.slice(0, 16)}/64`
+  return Buffer.from(digits.slice(carrier.length, carrier.length + 8), 'hex').join('.')
+}
+
+/** Returns the 32 hexadecimal digits of an IPv6 address. A URL spells an address in one way, without the dotted form. */
+function digitsOf(address: string): string {
+  const [head = '', tail = ''] = new URL(`http://[${address}]`).hostname
+    .slice(1, -1)
+    .split('::')
+    .map((part) => (part.match(/[\da-f]+/g) ?? []).map((group) => group.padStart(4, '0')).join(''))
+  return head.padEnd(32 - tail.length, '0') + tail
 }

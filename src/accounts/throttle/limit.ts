@@ -1,57 +1,68 @@
 import { AuthError } from '../../shared/errors.js'
+import {
+  type Check,
+  type Duration,
+  duration as durationOption,
+  InvalidOption,
+  integer,
+  isPlainObject,
+  readOptions,
+} from '../../shared/options.js'
 import type { LimitName } from '../../shared/refusals.js'
 import { bare } from '../../shared/values.js'
 import { lruCache } from '../on-first-use.cjs'
-import type { Counted, Entered, LimiterOptions, SharedLimit } from './shared-limit.js'
+import type { Counted, Entered, SharedLimit, Size } from './shared-limit.js'
 import type { StoreFailed } from './shared-store.js'
 
-/** The most keys of one limit. With more keys, the least recently used key is dropped. */
-const MOST_KEYS = 30_000
+/** A failed-login limit, as set with the options `budgets` and `spraying`. */
+export interface Budget {
+  /** The number of failures that are allowed: 1 to 1,000,000. */
+  points: number
+  /** The length of the window: a second to 366 days, rounded up to whole seconds. */
+  duration: Duration
+}
+
+const schema = {
+  points: integer(1, 1_000_000, 'a number of failures'),
+  duration: durationOption(1000, 366 * 86_400_000),
+}
+
+/** Creates a check for a limit. `name` is the caller and the option, for messages. */
+export function budgetOption(name: string, what = '{ points, duration }'): Check<Size> {
+  return (value) => {
+    if (!isPlainObject(value)) throw new InvalidOption(what)
+    const { points, duration } = readOptions<Budget, typeof schema>(name, value as unknown as Budget, schema)
+    return { points, duration: Math.ceil(duration / 1000) }
+  }
+}
 
 /** Options without a prototype, because lru-cache would read a `ttl` or a `start` from a polluted prototype and forget the failures. */
 const OPTIONS = bare({})
 
-/**
- * One failed-login limit in this process's memory. Memory refuses without a round trip, and continues while the shared store is down.
- * An attempt begins only where failures and attempts under way leave room, so simultaneous guesses never exceed the limit.
- */
-export interface Limit {
-  readonly name: LimitName
-  /** The same limit in the shared store, if there is one. */
-  readonly shared: SharedLimit | undefined
-  /** Returns the refusal if failures reach the limit. */
-  reached(key: string): AuthError | undefined
-  /** Begins an attempt. Returns false when failures and attempts under way leave no room. */
-  begin(key: string): boolean
-  /** Ends an attempt. */
-  end(key: string): void
-  /** Counts a failure. The first one begins the window. */
-  fail(key: string): void
-  /** Learns a count of the store. Returns the refusal if the count and the attempts under way in all processes leave no room. */
-  learn(key: string, counted: Counted | undefined, underWay?: number): AuthError | undefined
-}
+const NOTHING: Counted = { points: 0, msBeforeNext: 0 }
+
+export type Limit = ReturnType<typeof createLimit>
 
 /**
- * Creates a limit with a bounded number of keys and a monotonic clock. The memory limiter of rate-limiter-flexible has a timer for each of
- * any number of keys, and uses the wall clock.
- * @param mostKeys the most keys, in slots that are allocated when they are needed. Default: 30,000
+ * Creates one failed-login limit in this process's memory. Memory refuses without a round trip, and continues while the shared store is
+ * down. An attempt begins only where failures and attempts under way leave room, so simultaneous guesses never exceed the limit.
+ *
+ * It has a bounded number of keys and a monotonic clock. The memory limiter of rate-limiter-flexible has a timer for each of any number
+ * of keys, and uses the wall clock.
+ * @param shared the same limit in the shared store, if there is one
+ * @param mostKeys with more keys, the least recently used key is dropped
  */
-export function createLimit(
-  name: LimitName,
-  { points, duration }: Pick<LimiterOptions, 'points' | 'duration'>,
-  shared?: SharedLimit,
-  mostKeys?: number,
-): Limit {
+export function createLimit(name: LimitName, { points, duration }: Size, shared?: SharedLimit, mostKeys = 30_000) {
   const perf = { now: () => performance.now() }
   const { LRUCache } = lruCache()
-  // With `max`, lru-cache allocates all slots at once. With `maxSize`, it grows.
-  const bound = mostKeys === undefined ? { max: MOST_KEYS } : { maxSize: mostKeys, sizeCalculation: () => 1 }
   const failures = new LRUCache<string, { count: number }>(
-    bare({ ...bound, ttl: duration * 1000, ttlResolution: 0, perf }),
+    // With `max`, lru-cache would allocate all slots at once. With `maxSize`, it grows.
+    bare({ maxSize: mostKeys, sizeCalculation: () => 1, ttl: duration * 1000, ttlResolution: 0, perf }),
   )
   const underWay = new Map<string, number>()
   const countOf = (key: string) => failures.get(key, OPTIONS)?.count ?? 0
 
+  /** Returns the refusal if failures reach the limit. */
   function reached(key: string): AuthError | undefined {
     if (countOf(key) < points) return undefined
     const retryAfter = Math.max(1, Math.ceil(failures.getRemainingTTL(key) / 1000))
@@ -62,24 +73,27 @@ export function createLimit(
     name,
     shared,
     reached,
-    begin(key) {
+    /** Begins an attempt. Returns false when failures and attempts under way leave no room. */
+    begin(key: string): boolean {
       const others = underWay.get(key) ?? 0
       if (countOf(key) + others >= points) return false
       underWay.set(key, others + 1)
       return true
     },
-    end(key) {
+    /** Ends an attempt. */
+    end(key: string): void {
       const others = (underWay.get(key) ?? 0) - 1
       if (others > 0) underWay.set(key, others)
       else underWay.delete(key)
     },
-    fail(key) {
+    /** Counts a failure. The first one begins the window. */
+    fail(key: string): void {
       const known = failures.get(key, OPTIONS)
       if (known) known.count++
       else failures.set(key, { count: 1 }, OPTIONS)
     },
-    learn(key, counted, others = 0) {
-      const { points: inStore, msBeforeNext } = counted ?? { points: 0, msBeforeNext: 0 }
+    /** Learns a count of the store. Returns the refusal if the count and the attempts under way in all processes leave no room. */
+    learn(key: string, { points: inStore, msBeforeNext }: Counted = NOTHING, others = 0): AuthError | undefined {
       const isKnown = reached(key) && failures.getRemainingTTL(key) >= msBeforeNext
       // For lru-cache, 0 means without end.
       if (inStore >= points && !isKnown) failures.set(key, { count: points }, bare({ ttl: Math.max(1, msBeforeNext) }))

@@ -11,6 +11,9 @@ export interface LimiterOptions {
   duration: number
 }
 
+/** The failures that are allowed, and the length of the window in seconds. */
+export type Size = Pick<LimiterOptions, 'points' | 'duration'>
+
 /**
  * The methods of a rate-limiter-flexible limiter. While they fail or hang, the limit continues in this process's memory. Results are
  * objects with `consumedPoints`, the count after the call, and `msBeforeNext`, the time until the window ends.
@@ -46,16 +49,6 @@ export interface Entered {
   leave(): void
 }
 
-/** A failed-login limit on a shared store. Where the store fails or rests, the methods return undefined. */
-export interface SharedLimit {
-  /** Counts an attempt as under way. */
-  enter(key: string, storeFailed: StoreFailed): Promise<Entered | undefined>
-  /** Reads the failures. Call it after `enter`: an attempt that fails is counted as a failure before it leaves. */
-  read(key: string, storeFailed: StoreFailed): Promise<Counted | undefined>
-  /** Counts a failure. The attempt leaves after that. */
-  fail(key: string, storeFailed: StoreFailed, entered?: Entered): Promise<Counted | undefined>
-}
-
 /**
  * Attempts under way are counted in periods, so that those of a process that has ended disappear. Each attempt reads its own period and
  * the nearer neighbour. So it sees all attempts of the last two minutes, also where clocks differ. An attempt takes at most a minute,
@@ -89,37 +82,39 @@ async function repeated<T>(call: () => Promise<T>, first = call()): Promise<T> {
   return answer
 }
 
-/** Creates a failed-login limit on a shared store. */
-export function sharedLimit(
-  limiter: Limiter,
-  { counting, reading }: SharedStore,
-  { points, duration }: LimiterOptions,
-): SharedLimit {
+export type SharedLimit = ReturnType<typeof sharedLimit>
+
+/** Creates a failed-login limit on a shared store. Where the store fails or rests, the methods return undefined. */
+export function sharedLimit(limiter: Limiter, { counting, reading }: SharedStore, { points, duration }: Size) {
   const windowMs = duration * 1000
   const get = memberOf(limiter, 'get') as Limiter['get']
   const penalty = (memberOf(limiter, 'penalty') as Limiter['penalty']) ?? limiter.consume
 
   /** Reads a result. Returns a count of 0 for everything else. */
   function countedIn(result: unknown): Counted {
-    const ms = numberOf(result, 'msBeforeNext')
+    const ms = numberOf(result, 'msBeforeNext') ?? windowMs
     return {
       points: numberOf(result, 'consumedPoints') || 0,
       msBeforeNext: ms >= 0 ? Math.min(ms, windowMs) : windowMs,
     }
   }
 
-  /** Makes a call. A refusal means that the limit is reached, also when it states a lower count. */
+  /**
+   * Makes a call. A rejection with a time is a refusal, also an `Error`, because refusing a login is safer than continuing without the
+   * shared limit. A refusal means that the limit is reached, also when it states a lower count.
+   */
   async function count(call: () => Promise<unknown>): Promise<Counted> {
     try {
       return countedIn(await call())
     } catch (outcome) {
-      if (!isExhausted(outcome)) throw outcome
+      if (numberOf(outcome, 'msBeforeNext') === undefined) throw outcome
       const counted = countedIn(outcome)
       return { ...counted, points: Math.max(counted.points, points + 1) }
     }
   }
 
-  async function readKey(key: string, storeFailed: StoreFailed): Promise<Counted | undefined> {
+  /** Reads the failures. Call it after `enter`: an attempt that fails is counted as a failure before it leaves. */
+  async function read(key: string, storeFailed: StoreFailed): Promise<Counted | undefined> {
     if (!get || reading.rests()) return undefined
     return reading.answerOf(
       count(async () => get.call(limiter, key)),
@@ -128,58 +123,42 @@ export function sharedLimit(
   }
 
   return {
-    async enter(key, storeFailed) {
+    read,
+    /** Counts an attempt as under way. */
+    async enter(key: string, storeFailed: StoreFailed): Promise<Entered | undefined> {
       if (counting.rests()) return undefined
       const { own, neighbour } = periodsOf(key)
       const entering = count(async () => penalty.call(limiter, own, 1, bare({ customDuration: PERIOD_ENDS })))
       const [inOwn, nearby] = await Promise.all([
         counting.answerOf(entering, storeFailed),
-        readKey(neighbour, storeFailed),
+        read(neighbour, storeFailed),
       ])
       return {
         // A refund that was sent twice must not let another attempt pass.
         underWay: Math.max(inOwn?.points ?? 0, 1) + Math.max(nearby?.points ?? 0, 0),
         leave() {
           // The count may arrive after the login has continued without it. An attempt that was not counted is not taken back.
-          entering.then(
-            () => repeated(async () => limiter.reward(own)).catch(() => {}),
-            () => {},
-          )
+          entering.then(() => repeated(async () => limiter.reward(own))).catch(() => {})
         },
       }
     },
-    read: readKey,
-    async fail(key, storeFailed, entered) {
+    /** Counts a failure. The attempt leaves after that. */
+    async fail(key: string, storeFailed: StoreFailed, entered?: Entered): Promise<Counted | undefined> {
       if (counting.rests() && !entered) return undefined
       const failing = () => count(async () => limiter.consume(key))
       const first = failing()
       const counted = entered ? repeated(failing, first) : first
-      counted.then(
-        () => entered?.leave(),
-        () => {},
-      )
+      counted.then(() => entered?.leave()).catch(() => {})
       return counting.answerOf(first, storeFailed)
     },
   }
 }
 
-/**
- * Returns whether a limiter refused because the limit is reached. The refusal may be an `Error`, because refusing a login is safer
- * than continuing without the shared limit.
- */
-function isExhausted(outcome: unknown): boolean {
-  return typeof propertyOf(outcome, 'msBeforeNext') === 'number'
-}
-
-/** Reads a number from the result of a limiter. Returns NaN, which compares as false, for everything else. */
-function numberOf(value: unknown, name: string): number {
-  const number = propertyOf(value, name)
-  return typeof number === 'number' ? number : Number.NaN
-}
-
-function propertyOf(value: unknown, name: string): unknown {
+/** Reads a number from what a limiter returned or threw. */
+function numberOf(value: unknown, name: string): number | undefined {
   try {
-    return memberOf(value as object, name)
+    const number = memberOf(value as object, name)
+    return typeof number === 'number' ? number : undefined
   } catch {
     return undefined
   }

@@ -1,8 +1,8 @@
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import { isUint8Array } from 'node:util/types'
 import { type Check, InvalidOption, isPlainObject, optional, readOptions } from '../../shared/options.js'
-import { type Budget, budgetOption, type Size } from './budget-option.js'
-import { countFailure, type Limit } from './limit.js'
+import { type Budget, budgetOption, countFailure, createLimit, type Limit } from './limit.js'
+import type { Size } from './shared-limit.js'
 import type { StoreFailed } from './shared-store.js'
 
 /** The limit on guesses of one password at many accounts. */
@@ -18,7 +18,7 @@ export interface Spraying {
   address?: Budget | undefined
 }
 
-const DAY = 86_400_000
+const DAY = 86_400
 const KEY_BYTES = 32
 
 const keyOption: Check<string | Uint8Array> = (value) => {
@@ -42,68 +42,55 @@ const schema = {
 
 const aliases = { secret: 'key', ip: 'address', network: 'address', digest: 'password' }
 
-export interface SprayingSettings {
-  key: string | Uint8Array | undefined
-  password: Size
-  address: Size
-}
-
 /** Reads the `spraying` option. Returns undefined when the limit is off. */
-export function sprayingOption(value: unknown): SprayingSettings | undefined {
+export function sprayingOption(value: unknown) {
   if (value === undefined || value === false) return undefined
   if (value !== true && !isPlainObject(value)) throw new InvalidOption('{ key, password, address }, true or false')
   return readOptions<Spraying, typeof schema>(OPTION, value === true ? {} : value, schema, aliases)
 }
 
-export interface SprayLimit {
-  /** Failures with sprayed passwords, by client network. */
-  readonly networks: Limit
-  /** Returns a keyed digest of 20 bits. One password in 1,048,576 has the same digest, so a digest does not reveal the password. */
-  digest(password: string): string
-  /** Returns whether memory knows that a password is a sprayed one. */
-  isSprayed(digest: string | undefined): boolean
-  /** Reads from the shared store whether a password is a sprayed one. Writes nothing, because the password may be the right one. */
-  learn(digest: string | undefined, storeFailed: StoreFailed): Promise<boolean>
-  /** Counts a failure with a password that was not a sprayed one when it was checked. */
-  fail(digest: string | undefined, account: string, network: string, storeFailed: StoreFailed): Promise<void>
-}
+/** An attacker has more networks than the other limits hold. */
+const MOST_NETWORKS = 250_000
 
-interface SprayParts {
-  key: string | Uint8Array | undefined
-  /** Failures by password digest. A limit that is reached refuses nobody: it only tells that the password is a sprayed one. */
-  passwords: Limit
-  networks: Limit
-  /** One failure for each account and password digest, so that a repeated guess counts once. */
-  guesses: Limit
-  /** The number of failures after which a password is a sprayed one. */
-  points: number
-}
+export type SprayLimit = ReturnType<typeof sprayLimit>
 
 /**
  * Creates the limit. A password that has failed at many accounts is a sprayed one, and each client network may fail with sprayed
  * passwords only a few times. Nothing depends on whether the account exists or has logged in before, because the response would
  * reveal it.
+ * @param limit creates one limit, which is shared if there is a shared store
  */
-export function sprayLimit({
-  key = randomBytes(KEY_BYTES),
-  passwords,
-  networks,
-  guesses,
-  points,
-}: SprayParts): SprayLimit {
+export function sprayLimit(
+  { key = randomBytes(KEY_BYTES), password, address }: NonNullable<ReturnType<typeof sprayingOption>>,
+  limit: (prefix: string, size: Size, mostKeys?: number) => Limit,
+) {
+  /**
+   * Failures by password digest. Reaching the limit refuses nobody: it only tells that the password is a sprayed one. Failures with
+   * such a password come often, so its key is never the least recently used one.
+   */
+  const passwords = limit('password', password)
+  /** Failures with sprayed passwords, by client network. */
+  const networks = limit('sprayed', address, MOST_NETWORKS)
+  /** One failure for each account and password digest, so that a repeated guess counts once. */
+  const guesses = createLimit('spraying', { ...password, points: 1 })
   // A derived key, so that a host that passes its token secret reveals no digest that is made with the secret itself.
   const derived = Buffer.from(hkdfSync('sha256', key, '', 'express-token-endpoint: spraying', KEY_BYTES))
+
+  /** Returns whether memory knows that a password is a sprayed one. */
   const isSprayed = (digest: string | undefined) => digest !== undefined && passwords.reached(digest) !== undefined
 
   return {
     networks,
-    digest: (password) => createHmac('sha256', derived).update(password).digest('hex').slice(0, 5),
     isSprayed,
-    async learn(digest, storeFailed) {
+    /** Returns a keyed digest of 20 bits. One password in 1,048,576 has the same digest, so a digest does not reveal the password. */
+    digest: (text: string) => createHmac('sha256', derived).update(text).digest('hex').slice(0, 5),
+    /** Reads from the shared store whether a password is a sprayed one. Writes nothing, because the password may be the right one. */
+    async learn(digest: string | undefined, storeFailed: StoreFailed): Promise<boolean> {
       if (digest !== undefined) passwords.learn(digest, await passwords.shared?.read(digest, storeFailed))
       return isSprayed(digest)
     },
-    async fail(digest, account, network, storeFailed) {
+    /** Counts a failure with a password that was not a sprayed one when it was checked. */
+    async fail(digest: string | undefined, account: string, network: string, storeFailed: StoreFailed): Promise<void> {
       const guess = `${digest} ${account}`
       // A repeated guess is not counted again, so only guesses at different accounts make a password a sprayed one.
       if (digest === undefined || guesses.reached(guess)) return
@@ -111,7 +98,7 @@ export function sprayLimit({
       const meanwhile = isSprayed(digest)
       const counted = meanwhile ? undefined : await countFailure(passwords, digest, storeFailed)
       // Meanwhile the password has become a sprayed one, perhaps in another process.
-      if (meanwhile || (counted && counted.points > points)) await countFailure(networks, network, storeFailed)
+      if (meanwhile || (counted && counted.points > password.points)) await countFailure(networks, network, storeFailed)
     },
   }
 }

@@ -4,9 +4,8 @@ import { type Check, func, InvalidOption, named, optional, readOptions, withMeth
 import type { LimitName } from '../../shared/refusals.js'
 import { memberOf } from '../../shared/values.js'
 import { type Attempt, createAttempts, type Spent } from './attempt.js'
-import { type Budget, budgetOption, type Size } from './budget-option.js'
-import { createLimit, type Limit } from './limit.js'
-import { type Limiter, type LimiterOptions, sharedLimit } from './shared-limit.js'
+import { type Budget, budgetOption, createLimit, type Limit } from './limit.js'
+import { type Limiter, type LimiterOptions, type Size, sharedLimit } from './shared-limit.js'
 import { sharedStore } from './shared-store.js'
 import { type Spraying, sprayingOption, sprayLimit } from './spraying.js'
 
@@ -78,34 +77,36 @@ export interface Throttle {
   ): Promise<Spent>
 }
 
+const caller = 'createThrottle'
+
 function budget(name: string, fallback: Size) {
-  const size = budgetOption(`createThrottle: option "budgets.${name}"`, '{ points, duration } or false')
+  const size = budgetOption(`${caller}: option "budgets.${name}"`, '{ points, duration } or false')
   const check: Check<Size | false> = (value) => value !== false && size(value)
   return optional(check, fallback)
 }
 
-const HOUR = 3_600_000
+const HOUR = 3600
 
-const schema = {
-  limiter: optional(func<(options: LimiterOptions) => Limiter>('a function (options) => limiter')),
-  budgets: optional((value: unknown) => value),
-  spraying: sprayingOption,
-}
-
+/** The limits, in the order of their precedence. When several limits are reached, the first one is named and tells how long to wait. */
 const budgetsSchema = {
   address: budget('address', { points: 100, duration: HOUR }),
   pair: budget('pair', { points: 10, duration: HOUR / 4 }),
   account: budget('account', { points: 100, duration: HOUR }),
 }
 
-/** The order of the limits. When several limits are reached, the first one is named and tells how long to wait. */
-const ORDER = ['address', 'pair', 'account'] as const
+const budgetAliases = { ip: 'address', email: 'account', user: 'account', password: 'spraying' }
 
-/**
- * The most keys of the limits on spraying. An attacker has more networks than the other limits hold. Failures with a sprayed password
- * come often, so its key is never the least recently used one.
- */
-const MOST_SPRAYING_KEYS = { networks: 250_000, passwords: 30_000, guesses: 30_000 }
+const schema = {
+  limiter: optional(func<(options: LimiterOptions) => Limiter>('a function (options) => limiter')),
+  budgets: (value: unknown) =>
+    readOptions<Budgets, typeof budgetsSchema>(
+      `${caller}: option "budgets"`,
+      value as Budgets,
+      budgetsSchema,
+      budgetAliases,
+    ),
+  spraying: sprayingOption,
+}
 
 /**
  * Creates failed-login limits (OWASP ASVS 5, 6.3.1). Share one object between all token routers of a process, because two objects
@@ -113,45 +114,22 @@ const MOST_SPRAYING_KEYS = { networks: 250_000, passwords: 30_000, guesses: 30_0
  * @throws TypeError that names the invalid option
  */
 export function createThrottle(options?: ThrottleOptions): Required<Throttle> {
-  const caller = 'createThrottle'
-  const {
-    limiter: factory,
-    budgets,
-    spraying,
-  } = readOptions<ThrottleOptions, typeof schema>(caller, options, schema, { store: 'limiter' })
-  const sizes = readOptions<Budgets, typeof budgetsSchema>(
-    `${caller}: option "budgets"`,
-    budgets as Budgets | undefined,
-    budgetsSchema,
-    { ip: 'address', email: 'account', user: 'account', password: 'spraying' },
-  )
+  const read = readOptions<ThrottleOptions, typeof schema>(caller, options, schema, { store: 'limiter' })
+  const { limiter: factory, budgets, spraying } = read
   if (factory && spraying && spraying.key === undefined) {
     throw misuse(`${caller}: option "spraying" needs a "key" with "limiter", because all processes need the same key`)
   }
   const store = sharedStore()
-  function limit(name: LimitName, prefix: string, { points, duration }: Size, mostKeys?: number): Limit {
-    const options = { keyPrefix: `login-${prefix}`, points, duration: Math.ceil(duration / 1000) }
+  function limit(name: LimitName, prefix: string, size: Size, mostKeys?: number): Limit {
+    const options = { keyPrefix: `login-${prefix}`, ...size }
     const limiter = factory && named(`${caller}: what "limiter" returned`, limiterCheck, factory({ ...options }))
-    return createLimit(name, options, limiter && sharedLimit(limiter, store, options), mostKeys)
+    return createLimit(name, size, limiter && sharedLimit(limiter, store, size), mostKeys)
   }
-  const limits = ORDER.flatMap((name) => {
-    const size = sizes[name]
+  const limits = (Object.keys(budgetsSchema) as (keyof Budgets)[]).flatMap((name) => {
+    const size = budgets[name]
     return size ? [limit(name, name, size)] : []
   })
-  const spray =
-    spraying &&
-    sprayLimit({
-      key: spraying.key,
-      passwords: limit('spraying', 'password', spraying.password, MOST_SPRAYING_KEYS.passwords),
-      networks: limit('spraying', 'sprayed', spraying.address, MOST_SPRAYING_KEYS.networks),
-      guesses: createLimit(
-        'spraying',
-        { points: 1, duration: Math.ceil(spraying.password.duration / 1000) },
-        undefined,
-        MOST_SPRAYING_KEYS.guesses,
-      ),
-      points: spraying.password.points,
-    })
+  const spray = spraying && sprayLimit(spraying, (...one) => limit('spraying', ...one))
   const { checkAddress, attempt } = createAttempts(limits, spray)
 
   return {

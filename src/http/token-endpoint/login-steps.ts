@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
 import { createLogin, type LoggedIn, type LoginContext } from '../../accounts/login.js'
-import { loadAddresses } from '../../accounts/throttle/client-network.js'
 import type { AuthError } from '../../shared/errors.js'
 import { type EventSubject, emitter, refusalEvent } from '../../shared/events.js'
 import { LOGIN, tracePromise } from '../../shared/tracing.js'
@@ -22,7 +21,6 @@ export type LoginSteps = ReturnType<typeof createLoginSteps>
 export function createLoginSteps(settings: LoginSettings) {
   const { tokens, accounts, passwords, throttle, timeout, emailInEvents, onEvent } = settings
   loadBodyReader()
-  loadAddresses()
   const login = createLogin({ store: accounts, passwords, throttle, timeout, clock: tokens })
   const emit = emitter(onEvent)
   const logIn = async (req: IncomingMessage, subject: EventSubject): Promise<LoggedIn> => {

@@ -1,4 +1,4 @@
-import { type Account, type AccountStore, checkAccount } from '../../accounts/account.js'
+import { type Account, type AccountStore, readAccount } from '../../accounts/account.js'
 import { withDeadline } from '../../shared/host/host-call.js'
 import { misuse, PAGE } from '../../shared/misuse.js'
 import { describe, isPlainObject } from '../../shared/options.js'
@@ -42,7 +42,7 @@ function checkStore(store: unknown): void {
 async function accountFrom(call: string, question: () => unknown): Promise<Account | undefined> {
   const answer = await answerOf(call, question)
   try {
-    return checkAccount(answer)
+    return readAccount(answer)?.account
   } catch (error) {
     throw new Error(`${call} returned an invalid account: ${(error as Error).message}`, { cause: error })
   }

@@ -1,7 +1,6 @@
 import bytesPackage from 'bytes'
 import * as contentTypePackage from 'content-type'
 import expressPackage from 'express'
-import ipaddrPackage from 'ipaddr.js'
 import * as lruCachePackage from 'lru-cache'
 import rawBodyPackage from 'raw-body'
 
@@ -9,7 +8,6 @@ import rawBodyPackage from 'raw-body'
 export const bytes = () => bytesPackage
 export const contentType = () => contentTypePackage
 export const express = () => expressPackage
-export const ipaddr = () => ipaddrPackage
 export const lruCache = () => lruCachePackage
 export const rawBody = () => rawBodyPackage
 export { promisify } from 'node:util'

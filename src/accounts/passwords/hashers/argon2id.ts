@@ -4,7 +4,7 @@ import { integer, optional, readOptions, text } from '../../../shared/options.js
 import { bare } from '../../../shared/values.js'
 import type { Hasher } from './hasher.js'
 import { nativeModule } from './native-module.js'
-import { ARGON2ID, type Argon2Costs, nodeArgon2 } from './node-argon2.js'
+import { costsOf, nodeArgon2 } from './node-argon2.js'
 
 const nodeRs = nativeModule<typeof Argon2>('@node-rs/argon2')
 
@@ -34,7 +34,7 @@ const DEFAULTS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 /** The highest costs of any hash. With higher costs, one login could stop the process. */
 const MOST = { memoryCost: 1_048_576, timeCost: 64, parallelism: 64 }
 
-const argon2idSchema = {
+const schema = {
   memoryCost: optional(integer(8, MOST.memoryCost, 'KiB of memory'), DEFAULTS.memoryCost),
   timeCost: optional(integer(1, MOST.timeCost, 'a number of passes'), DEFAULTS.timeCost),
   parallelism: optional(integer(1, MOST.parallelism, 'a number of lanes'), DEFAULTS.parallelism),
@@ -42,23 +42,16 @@ const argon2idSchema = {
   engine: optional(text("'native' or 'node'", /^(native|node)$/)),
 }
 
+const aliases = { m: 'memoryCost', t: 'timeCost', p: 'parallelism', iterations: 'timeCost' }
+
 /**
  * Creates a hasher for Argon2id (RFC 9106), in PHC string format.
  * @throws TypeError for costs out of range, and for the engine `'node'` on a Node without `crypto.argon2`
  */
 export function argon2id(options?: Argon2idOptions): Required<Omit<Hasher, 'external'>> {
-  const { engine, costLimit, ...read } = readOptions<Argon2idOptions, typeof argon2idSchema>(
-    'argon2id',
-    options,
-    argon2idSchema,
-    {
-      m: 'memoryCost',
-      t: 'timeCost',
-      p: 'parallelism',
-      iterations: 'timeCost',
-    },
-  )
-  const costs = bare(read)
+  const read = readOptions<Argon2idOptions, typeof schema>('argon2id', options, schema, aliases)
+  const { engine, costLimit, ...rest } = read
+  const costs = bare(rest)
   if (costs.memoryCost < 8 * costs.parallelism) {
     throw misuse('argon2id: option "memoryCost" must be at least 8 KiB for each of "parallelism" (RFC 9106)')
   }
@@ -83,10 +76,4 @@ export function argon2id(options?: Argon2idOptions): Required<Omit<Hasher, 'exte
       return memoryCost !== costs.memoryCost || timeCost !== costs.timeCost || parallelism !== costs.parallelism
     },
   }
-}
-
-/** Returns the costs of a stored hash, which are NaN for any other text. */
-function costsOf(hash: string): Argon2Costs {
-  const [, memoryCost, timeCost, parallelism] = ARGON2ID.exec(hash) ?? []
-  return { memoryCost: Number(memoryCost), timeCost: Number(timeCost), parallelism: Number(parallelism) }
 }

@@ -1,8 +1,8 @@
 import { createCipheriv } from 'node:crypto'
 import { type Check, InvalidOption, integer, readOptions } from '../../../shared/options.js'
 import type { Hasher } from './hasher.js'
-import { deriveScrypt } from './scrypt-key.js'
-import { fromBase64, groupsOf, isStoredKey, notAccepted } from './stored-key.js'
+import { deriveScrypt } from './scrypt.js'
+import { fromBase64, keyHasher } from './stored-key.js'
 
 /** The options of `firebaseScrypt`: the password hash parameters of the Firebase project, as its console shows them. */
 export interface FirebaseScryptOptions {
@@ -58,30 +58,18 @@ const ZERO_IV = Buffer.alloc(16)
  * @throws TypeError that names the invalid option, without its value; `verify` rejects with an Error for a hash that `accepts` refuses
  */
 export function firebaseScrypt(options: FirebaseScryptOptions): Pick<Hasher, 'accepts' | 'verify'> {
-  const { signerKey, saltSeparator, rounds, memCost } = readOptions<FirebaseScryptOptions, typeof schema>(
-    'firebaseScrypt',
-    options,
-    schema,
-    aliases,
-  )
+  const read = readOptions<FirebaseScryptOptions, typeof schema>('firebaseScrypt', options, schema, aliases)
+  const { signerKey, saltSeparator, rounds, memCost } = read
   const costs = { N: 2 ** memCost, r: rounds, p: 1 }
 
   function parse(hash: string) {
-    const groups = groupsOf<[salt: string, hash: string]>(FIREBASE, hash)
-    if (!groups) return undefined
-    const [salt, encrypted] = groups.map(fromEither)
-    return salt && encrypted?.length === signerKey.length ? { salt, encrypted } : undefined
+    const [salt, key] = FIREBASE.exec(hash)?.slice(1).map(fromEither) ?? []
+    return salt && key?.length === signerKey.length ? { salt, key } : undefined
   }
 
-  return {
-    accepts: (hash) => parse(hash) !== undefined,
-    async verify(password, hash) {
-      const stored = parse(hash)
-      if (!stored) throw notAccepted('firebaseScrypt')
-      const key = await deriveScrypt(password, Buffer.concat([stored.salt, saltSeparator]), 32, costs)
-      // Firebase's hash is the signer key, encrypted with the key that is derived from the password.
-      const encrypted = createCipheriv('aes-256-ctr', key, ZERO_IV).update(signerKey)
-      return isStoredKey(password, encrypted, stored.encrypted)
-    },
-  }
+  return keyHasher('firebaseScrypt', parse, async (password, { salt }) => {
+    const derived = await deriveScrypt(password, Buffer.concat([salt, saltSeparator]), 32, costs)
+    // Firebase's hash is the signer key, encrypted with the key that is derived from the password.
+    return createCipheriv('aes-256-ctr', derived, ZERO_IV).update(signerKey)
+  })
 }

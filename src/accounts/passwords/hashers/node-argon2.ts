@@ -2,10 +2,10 @@ import crypto from 'node:crypto'
 import { misuse } from '../../../shared/misuse.js'
 import { bare } from '../../../shared/values.js'
 import { promisify } from '../../on-first-use.cjs'
-import { fromBase64, groupsOf, notAccepted } from './stored-key.js'
+import { fromBase64, notAccepted } from './stored-key.js'
 
 /** A stored hash in PHC string format: memory in KiB, passes, lanes, salt and tag. */
-export const ARGON2ID =
+const ARGON2ID =
   /^\$argon2id\$v=19\$m=([1-9]\d{0,9}),t=([1-9]\d{0,9}),p=([1-9]\d{0,2})\$([A-Za-z0-9+/]{11,})\$([A-Za-z0-9+/]{16,})$/
 
 /** The costs of Argon2id (RFC 9106 section 3.1): memory in KiB, passes and lanes. */
@@ -15,23 +15,16 @@ export interface Argon2Costs {
   parallelism: number
 }
 
-/** The functions of `@node-rs/argon2` that the hasher calls. */
-export interface Argon2Engine {
-  hash(password: string, costs: Argon2Costs): Promise<string>
-  verify(hash: string, password: string): Promise<boolean>
+/** Returns the costs of a stored hash, which are NaN for any other text. */
+export function costsOf(hash: string): Argon2Costs {
+  const [, memoryCost, timeCost, parallelism] = ARGON2ID.exec(hash) ?? []
+  return { memoryCost: Number(memoryCost), timeCost: Number(timeCost), parallelism: Number(parallelism) }
 }
 
 /** The function `crypto.argon2` of Node 24.7. The installed types describe an older Node. */
 type NodeArgon2 = (
   algorithm: 'argon2id',
-  parameters: {
-    message: string
-    nonce: Uint8Array
-    memory: number
-    passes: number
-    parallelism: number
-    tagLength: number
-  },
+  parameters: object,
   callback: (error: Error | null, tag: Buffer) => void,
 ) => void
 
@@ -40,10 +33,11 @@ const SALT_BYTES = 16
 const TAG_BYTES = 32
 
 /**
- * Creates an engine that needs no native module. It runs on libuv's thread pool.
+ * Creates an engine with the functions of `@node-rs/argon2` that the hasher calls. It needs no native module, and runs on libuv's thread
+ * pool.
  * @throws TypeError when this Node has no `crypto.argon2`
  */
-export function nodeArgon2(): Argon2Engine {
+export function nodeArgon2() {
   const { argon2 } = crypto as { argon2?: NodeArgon2 }
   if (typeof argon2 !== 'function') {
     throw misuse(
@@ -51,35 +45,24 @@ export function nodeArgon2(): Argon2Engine {
     )
   }
   const derive = promisify(argon2)
-  const tagOf = (message: string, nonce: Uint8Array, tagLength: number, costs: Argon2Costs) =>
-    derive(
-      'argon2id',
-      bare({
-        message,
-        nonce,
-        tagLength,
-        memory: costs.memoryCost,
-        passes: costs.timeCost,
-        parallelism: costs.parallelism,
-      }),
-    )
+  const tagOf = (
+    message: string,
+    nonce: Uint8Array,
+    tagLength: number,
+    { memoryCost: memory, timeCost: passes, parallelism }: Argon2Costs,
+  ) => derive('argon2id', bare({ message, nonce, tagLength, memory, passes, parallelism }))
 
   return {
-    async hash(password, costs) {
+    async hash(password: string, costs: Argon2Costs): Promise<string> {
       const salt = crypto.randomBytes(SALT_BYTES)
       const tag = await tagOf(password, salt, TAG_BYTES, costs)
       const { memoryCost, timeCost, parallelism } = costs
       return `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${toBase64(salt)}$${toBase64(tag)}`
     },
-    async verify(hash, password) {
-      const groups = groupsOf<[m: string, t: string, p: string, salt: string, tag: string]>(ARGON2ID, hash)
-      if (!groups) throw notAccepted('argon2id')
-      const [m, t, p, saltText, tagText] = groups
-      const salt = fromBase64(saltText)
-      const tag = fromBase64(tagText)
+    async verify(hash: string, password: string): Promise<boolean> {
+      const [salt, tag] = hash.split('$').slice(4).map(fromBase64)
       if (!salt || !tag) throw notAccepted('argon2id')
-      const costs = { memoryCost: Number(m), timeCost: Number(t), parallelism: Number(p) }
-      return crypto.timingSafeEqual(await tagOf(password, salt, tag.length, costs), tag)
+      return crypto.timingSafeEqual(await tagOf(password, salt, tag.length, costsOf(hash)), tag)
     },
   }
 }

@@ -1,42 +1,33 @@
+import { scrypt as derive, type ScryptOptions } from 'node:crypto'
+import { bare } from '../../../shared/values.js'
+import { promisify } from '../../on-first-use.cjs'
 import type { Hasher } from './hasher.js'
-import { deriveScrypt, type ScryptCosts } from './scrypt-key.js'
-import { fromBase64, groupsOf, isStoredKey, notAccepted } from './stored-key.js'
+import { fromBase64, keyHasher } from './stored-key.js'
 
 /** The highest costs of a stored hash: 256 MiB, and about 3 s. OWASP's parameters need at most 128 MiB and 1/8 of the work. */
 const MOST = { memory: 256 * 1024 * 1024, work: 2 ** 23 }
 
-/** Log2 of N, r, p, salt and key (16 to 64 bytes), as passlib and other PHC libraries write them. */
-const PHC = /^\$scrypt\$ln=([1-9]\d?),r=([1-9]\d?),p=([1-9]\d?)\$([A-Za-z0-9+/]{2,172})\$([A-Za-z0-9+/]{22,86})$/
+/** Log2 of N, the salt in base64, and a key of 16 to 64 bytes, as passlib and other PHC libraries write them. */
+const PHC =
+  /^\$scrypt\$ln=(?<ln>[1-9]\d?),r=(?<r>[1-9]\d?),p=(?<p>[1-9]\d?)\$(?<salt>[A-Za-z0-9+/]{2,172})\$(?<key>[A-Za-z0-9+/]{22,86})$/
 
-/** N, salt, r, p and key (64 bytes), as Django writes them. */
-const DJANGO = /^scrypt\$([1-9]\d{0,6})\$([!-#%-~]{1,128})\$([1-9]\d?)\$([1-9]\d?)\$([A-Za-z0-9+/]{86}==)$/
+/** N, the salt as it is, and a key of 64 bytes, as Django writes them. */
+const DJANGO =
+  /^scrypt\$(?<N>[1-9]\d{0,6})\$(?<salt>[!-#%-~]{1,128})\$(?<r>[1-9]\d?)\$(?<p>[1-9]\d?)\$(?<key>[A-Za-z0-9+/]{86}==)$/
 
-interface StoredScrypt {
-  costs: ScryptCosts
-  salt: Buffer | string
-  key: Buffer
-}
+type Groups = Record<'ln' | 'N' | 'r' | 'p' | 'salt' | 'key', string>
 
-function parse(hash: string): StoredScrypt | undefined {
-  const stored = parsePhc(hash) ?? parseDjango(hash)
-  return stored && affordable(stored.costs) ? stored : undefined
-}
+/** The costs of scrypt (RFC 7914 section 2): rows of the memory, 128-byte blocks of a row, and passes. */
+type ScryptCosts = Record<'N' | 'r' | 'p', number>
 
-function parsePhc(hash: string): StoredScrypt | undefined {
-  const groups = groupsOf<[ln: string, r: string, p: string, salt: string, key: string]>(PHC, hash)
+function parse(hash: string) {
+  const phc = PHC.exec(hash)?.groups
+  const groups = (phc ?? DJANGO.exec(hash)?.groups) as Groups | undefined
   if (!groups) return undefined
-  const [log2N, r, p, saltText, keyText] = groups
-  const salt = fromBase64(saltText)
-  const key = fromBase64(keyText)
-  return salt && key ? { costs: { N: 2 ** Number(log2N), r: Number(r), p: Number(p) }, salt, key } : undefined
-}
-
-function parseDjango(hash: string): StoredScrypt | undefined {
-  const groups = groupsOf<[N: string, salt: string, r: string, p: string, key: string]>(DJANGO, hash)
-  if (!groups) return undefined
-  const [N, salt, r, p, keyText] = groups
-  const key = fromBase64(keyText)
-  return key && { costs: { N: Number(N), r: Number(r), p: Number(p) }, salt, key }
+  const costs = { N: phc ? 2 ** Number(groups.ln) : Number(groups.N), r: Number(groups.r), p: Number(groups.p) }
+  const salt = phc ? fromBase64(groups.salt) : groups.salt
+  const key = fromBase64(groups.key)
+  return salt && key && affordable(costs) ? { costs, salt, key } : undefined
 }
 
 /** Returns whether scrypt takes the costs (RFC 7914 section 2: N is a power of 2, above 1 and below 2^(16r)) within the limits. */
@@ -44,6 +35,12 @@ function affordable({ N, r, p }: ScryptCosts): boolean {
   const log2N = Math.log2(N)
   const valid = Number.isInteger(log2N) && log2N >= 1 && log2N < 16 * r
   return valid && 128 * N * r <= MOST.memory && N * r * p <= MOST.work
+}
+
+/** Derives a key. The memory that it may take is what the costs need, because Node's default of 32 MiB is less than OWASP's costs. */
+export function deriveScrypt(password: string, salt: Buffer | string, bytes: number, { N, r, p }: ScryptCosts) {
+  const options: ScryptOptions = { N, r, p, maxmem: 128 * r * (N + p + 2) }
+  return promisify<string, Buffer | string, number, ScryptOptions, Buffer>(derive)(password, salt, bytes, bare(options))
 }
 
 /**
@@ -54,13 +51,5 @@ function affordable({ N, r, p }: ScryptCosts): boolean {
  * @throws nothing; `verify` rejects with an Error for a hash that `accepts` refuses
  */
 export function scrypt(): Pick<Hasher, 'accepts' | 'verify'> {
-  return {
-    accepts: (hash) => parse(hash) !== undefined,
-    async verify(password, hash) {
-      const stored = parse(hash)
-      if (!stored) throw notAccepted('scrypt')
-      const { costs, salt, key } = stored
-      return isStoredKey(password, await deriveScrypt(password, salt, key.length, costs), key)
-    },
-  }
+  return keyHasher('scrypt', parse, (password, { costs, salt, key }) => deriveScrypt(password, salt, key.length, costs))
 }

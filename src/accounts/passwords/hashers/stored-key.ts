@@ -1,9 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-
-/** Returns the groups of a match. Each group of the pattern must take part in every match. */
-export function groupsOf<Groups extends string[]>(pattern: RegExp, text: string): Groups | undefined {
-  return pattern.exec(text)?.slice(1) as Groups | undefined
-}
+import type { Hasher } from './hasher.js'
 
 /**
  * Decodes base64 with or without padding. Returns undefined for text that no encoder writes, so that each value has one spelling.
@@ -16,11 +12,22 @@ export function fromBase64(text: string): Buffer | undefined {
 }
 
 /**
- * Returns whether a derived key is the stored one, in constant time. HMAC (RFC 2104) fills a short password with NULs, and PBKDF2 and
- * scrypt begin with HMAC: `ab` and `ab\0` have the same key. A password that ends with NUL therefore never matches.
+ * Creates a hasher that compares the stored key with a derived one, in constant time. HMAC (RFC 2104) fills a short password with
+ * NULs, and PBKDF2 and scrypt begin with HMAC: `ab` and `ab\0` have the same key. A password that ends with NUL therefore never matches.
  */
-export function isStoredKey(password: string, derived: Uint8Array, stored: Uint8Array): boolean {
-  return timingSafeEqual(derived, stored) && !password.endsWith('\0')
+export function keyHasher<Stored extends { key: Buffer }>(
+  name: string,
+  parse: (hash: string) => Stored | undefined,
+  derive: (password: string, stored: Stored) => Promise<Buffer>,
+): Pick<Hasher, 'accepts' | 'verify'> {
+  return {
+    accepts: (hash) => parse(hash) !== undefined,
+    async verify(password, hash) {
+      const stored = parse(hash)
+      if (!stored) throw notAccepted(name)
+      return timingSafeEqual(await derive(password, stored), stored.key) && !password.endsWith('\0')
+    },
+  }
 }
 
 /** Creates the error for a hash that a hasher does not accept, but was called with. It contains nothing of the hash. */

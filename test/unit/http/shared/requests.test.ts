@@ -17,7 +17,7 @@ describe('where a request comes from', () => {
 
   it.each([
     ['the address that Express reads', { ip: '192.0.2.1', socket }, '192.0.2.1', '192.0.2.1'],
-    ['the address of the connection, without Express', { socket }, '2001:db8:0:1::5', '8193:3512:0:1/64'],
+    ['the address of the connection, without Express', { socket }, '2001:db8:0:1::5', '20010db800000001/64'],
     ['unknown, without a connection', { socket: null }, undefined, 'unknown'],
   ])('is %s', (_, members, address, network) => {
     expect(addressOf(request(members))).toBe(address)
