@@ -73,7 +73,7 @@ export function outcomeOf(strategy: PassportActions, req: { next?: unknown }, ad
         else act(() => fail(undefined, 401))
       }
       const verified = async () => verify(done)
-      // What the callback throws after its end goes directly to Express.
+      // Express receives an error that the callback throws after its end.
       verified()
         .catch((thrown) => (taken ? toExpress(thrown) : act(() => error(thrown))))
         .catch(throwLater)

@@ -64,8 +64,6 @@ describe('a cached token', () => {
   })
 })
 
-describe('new tokens', () => {})
-
 it.each([
   [60_000, 'admitted'],
   [60_001, 'insufficient_user_authentication'],
