@@ -28,9 +28,6 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, readonly st
   'test/attacks/hosts/prototype-pollution.test.ts': {
     'or on a polluted `Object.prototype`': ['a forged token is not anonymous on an optional guard'],
   },
-  'test/attacks/hosts/failures.test.ts': {
-    'An invalid account is a `503`, and so is an invalid return value': ['%s: 503, and then service goes on'],
-  },
   'test/unit/http/guard/admission.test.ts': {
     'The guard checks the expiration of every token, also of a token that a custom verifier returned': ['from 1970'],
   },
@@ -62,6 +59,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, readonly st
   },
   'test/attacks/hosts/failures.test.ts': {
     'A password check that does not return `true` refuses the login': ['has not said true: 403'],
+    'An invalid account is a `503`, and so is an invalid return value': ['%s: 503, and then service goes on'],
   },
   'test/unit/http/guard/http2.test.ts': {
     'A connection of HTTP/2 is one connection': ['holds 128 calls of one connection'],
