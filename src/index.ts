@@ -1,10 +1,11 @@
-export type {
-  Account,
-  AccountLookup,
-  AccountStore,
+export {
+  type Account,
+  type AccountLookup,
+  type AccountStore,
+  type MemoryAccount,
+  memoryAccounts,
 } from './accounts/account.js'
 export type { Credentials } from './accounts/login.js'
-export { type MemoryAccount, memoryAccounts } from './accounts/memory-accounts.js'
 export type { HashQueueLoad } from './accounts/passwords/hash-queue.js'
 export { type Argon2idOptions, argon2id } from './accounts/passwords/hashers/argon2id.js'
 export { type BcryptOptions, bcrypt } from './accounts/passwords/hashers/bcrypt.js'

@@ -1,8 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
-import { ONLY_EXPRESS } from './support/runner/only-express.js'
-import { ONLY_RUNTIME } from './support/runner/only-runtime.js'
+import { ONLY_EXPRESS, ONLY_RUNTIME } from './support/runner/only.js'
 
 const source = (entry: string) => fileURLToPath(new URL(`../src/${entry}.ts`, import.meta.url))
 
@@ -54,7 +53,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Many tests wait for servers and timers. One worker more than the machine has cores keeps the cores busy.
     maxWorkers: availableParallelism() + 1,
-    reporters: ['default', './test/support/runner/count-reporter.ts'],
+    reporters: ['default', './test/support/runner/counts.mjs'],
     coverage: {
       include: ['src/**/*.ts'],
       reporter: ['text-summary'],

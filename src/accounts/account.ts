@@ -1,6 +1,6 @@
 import { misuse, PAGE } from '../shared/misuse.js'
 import { type Duration, describe, isPlainObject, isScopeList, named, tokenAge } from '../shared/options.js'
-import { bare, isValidDate, memberOf } from '../shared/values.js'
+import { isValidDate, memberOf } from '../shared/values.js'
 
 /** An account, as the host's store returns it. */
 export interface Account {
@@ -60,6 +60,8 @@ export interface FoundAccount {
   original: object
 }
 
+const MEMBERS = ['id', 'passwordHash', 'disabled', 'scopes', 'claims', 'tokensValidAfter', 'lifetime']
+
 /**
  * Reads what a store returned: checks an account and copies its members. The copy inherits nothing, and omits other members and null
  * values. Each member is read once, so the copy holds exactly the values that were checked.
@@ -68,14 +70,13 @@ export interface FoundAccount {
 export function readAccount(original: unknown): FoundAccount | undefined {
   if (original === undefined || original === null) return undefined
   if (!isPlainObject(original)) throw wrong('must be an object, null or undefined', original)
-  const id = memberOf(original, 'id')
-  const passwordHash = memberOf(original, 'passwordHash')
-  const disabled = memberOf(original, 'disabled') ?? undefined
-  const given = memberOf(original, 'scopes') ?? undefined
-  const scopes: unknown = Array.isArray(given) ? [...given] : given
-  const claims = memberOf(original, 'claims') ?? undefined
-  const tokensValidAfter = memberOf(original, 'tokensValidAfter') ?? undefined
-  const ownLifetime = memberOf(original, 'lifetime') ?? undefined
+  const account: Record<string, unknown> = Object.create(null)
+  for (const name of MEMBERS) {
+    const value = memberOf(original, name)
+    const isAbsent = value === undefined || (value === null && name !== 'passwordHash')
+    if (!isAbsent) account[name] = Array.isArray(value) ? [...value] : value
+  }
+  const { id, passwordHash, disabled, scopes, claims, tokensValidAfter, lifetime } = account
   if (typeof id !== 'string' || id === '') throw wrong('"id" must be a non-empty string', id)
   if (passwordHash !== null && typeof passwordHash !== 'string') {
     throw wrong('"passwordHash" must be a string, or null for an account without a password', passwordHash)
@@ -86,19 +87,46 @@ export function readAccount(original: unknown): FoundAccount | undefined {
   if (tokensValidAfter !== undefined && !isValidDate(tokensValidAfter)) {
     throw wrong('"tokensValidAfter" must be a valid Date', tokensValidAfter)
   }
-  if (ownLifetime !== undefined) named('account: "lifetime"', tokenAge, ownLifetime, PAGE.accounts)
-  const account: Account = bare({
-    id,
-    passwordHash,
-    ...(disabled !== undefined && { disabled }),
-    ...(scopes !== undefined && { scopes }),
-    ...(claims !== undefined && { claims }),
-    ...(tokensValidAfter !== undefined && { tokensValidAfter }),
-    ...(ownLifetime !== undefined && { lifetime: ownLifetime as Duration }),
-  })
-  return { account, original }
+  if (lifetime !== undefined) named('account: "lifetime"', tokenAge, lifetime, PAGE.accounts)
+  return { account: account as unknown as Account, original }
 }
 
 function wrong(what: string, value: unknown): TypeError {
   return misuse(`account: ${what}, but is ${describe(value)}`, PAGE.accounts)
+}
+
+/** An account with its e-mail address. */
+export type MemoryAccount = Account & {
+  /** The e-mail address, compared exactly. */
+  email: string
+}
+
+/**
+ * Creates an account store for tests and demos. It compares addresses exactly, including letter case.
+ * @throws TypeError when an account is invalid, or when two accounts share an id or an address
+ */
+export function memoryAccounts(accounts: Iterable<MemoryAccount>): Required<AccountStore> {
+  const byEmail = new Map<string, MemoryAccount>()
+  const byId = new Map<string, MemoryAccount>()
+  for (const account of accounts) {
+    if (typeof account?.email !== 'string') throw misuse('memoryAccounts: each account needs an "email"', PAGE.accounts)
+    readAccount(account)
+    if (byEmail.has(account.email) || byId.has(account.id)) {
+      throw misuse('memoryAccounts: two accounts share an id or an e-mail address', PAGE.accounts)
+    }
+    byEmail.set(account.email, account)
+    byId.set(account.id, account)
+  }
+  return {
+    findByEmail: (email) => byEmail.get(email),
+    findById: (id) => byId.get(id),
+    async replacePasswordHash(id, from, to) {
+      const account = byId.get(id)
+      if (account?.passwordHash !== from) return false
+      const replaced = { ...account, passwordHash: to }
+      byId.set(id, replaced)
+      byEmail.set(account.email, replaced)
+      return true
+    },
+  }
 }

@@ -21,7 +21,7 @@ export function codesOf(part?: Part): AuthErrorCode[] {
 /** Returns a part's refusals by status. They are made from real responses. */
 export function refusalResponses(part: Part): Record<string, Response> {
   const codes = codesOf(part)
-  const statuses = codes.map((code) => REFUSALS[code].status)
+  const statuses = [...new Set(codes.map((code) => REFUSALS[code].status))]
   const codesWith = (status: number) => codes.filter((code) => REFUSALS[code].status === status)
   return Object.fromEntries(statuses.map((status) => [status, responseOf(part, status, codesWith(status))]))
 }

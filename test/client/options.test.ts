@@ -312,20 +312,6 @@ it('an error of another client in credentials is not a refusal of this endpoint'
   expect(await api.token()).toBe('T')
 })
 
-describe('a token that another API rejects after a sign-out', () => {
-  it.each(['nobody', 'another person'])('is not replaced while %s is signed in', async (who) => {
-    const { api, issued } = numbered()
-    const rejected = await api.token()
-    api.signOut()
-    if (who === 'another person') await api.token()
-    const before = issued()
-    const error = { code: 'signed_out', name: 'AbortError' }
-    await expect(api.token({ rejected })).rejects.toMatchObject(error)
-    await expect(api.headers({ rejected })).rejects.toMatchObject(error)
-    expect(issued()).toBe(before)
-  })
-})
-
 describe('events of the page', () => {
   /** Replaces the global function that a page adds its listeners with. Returns a function that calls them. */
   function fakePage() {
@@ -375,32 +361,6 @@ describe('events of the page', () => {
   })
 })
 
-describe('a call that nobody waits for', () => {
-  const later = () => new Response('', { status: 503, headers: { 'Retry-After': '1' } })
-
-  it('signs in no more when its caller has given up', async () => {
-    fakeTimers()
-    let calls = 0
-    const { api } = recorder({
-      fetch: async () => {
-        calls++
-        return later()
-      },
-    })
-    const controller = new AbortController()
-    const waiting = expect(api.token({ signal: controller.signal })).rejects.toBe('late')
-    await vi.advanceTimersByTimeAsync(0)
-    controller.abort('late')
-    await waiting
-    await vi.advanceTimersByTimeAsync(60_000)
-    expect(calls).toBe(1)
-    const patient = expect(api.token()).rejects.toMatchObject({ code: 'try_later' })
-    await vi.advanceTimersByTimeAsync(60_000)
-    await patient
-    expect(calls).toBeGreaterThan(10)
-  })
-})
-
 describe('token()', () => {
   it('returns another token for a rejected one, once for all', async () => {
     const { api } = numbered()
@@ -408,16 +368,5 @@ describe('token()', () => {
     const calls = [api.token({ rejected }), api.token({ rejected }), api.token()]
     expect(await Promise.all(calls)).toEqual(['T2', 'T2', 'T2'])
     expect(await api.token({ rejected })).toBe('T2')
-  })
-
-  it('returns the same token for a while when new tokens are rejected again and again', async () => {
-    const { api, issued } = numbered()
-    vi.spyOn(Math, 'random').mockReturnValue(0.5)
-    onTestFinished(() => void vi.restoreAllMocks())
-    const first = await api.token()
-    const second = await api.token({ rejected: first })
-    const third = await api.token({ rejected: second })
-    expect(await api.token({ rejected: third })).toBe(third)
-    expect(issued()).toBe(3)
   })
 })

@@ -1,39 +1,24 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { posix } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
-import { filesBelow, isSource } from '../support/documents/repository.js'
+import { filesBelow, isSource, root } from '../support/documents/repository.js'
 
-const SRC = fileURLToPath(new URL('../../src', import.meta.url))
+const SRC = `${root}src`
 
-const parse = (file: string) =>
-  ts.createSourceFile(file, readFileSync(`${SRC}/${file}`, 'utf8'), ts.ScriptTarget.Latest, true)
+const read = (file: string) => readFileSync(`${SRC}/${file}`, 'utf8')
 
-const FILES = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-  .map((file) => file.replaceAll('\\', '/'))
+const FILES = filesBelow('src')
   .filter((file) => /\.(ts|cjs)$/.test(file))
+  .map((file) => file.replace('src/', ''))
   .sort()
 
 /** Returns all imports of a file: by `import`, `export … from`, `import()`, `require()` or in a type. */
-function importsOf(file: string): string[] {
-  const found: string[] = []
-  const visit = (node: ts.Node): void => {
-    const named =
-      ts.isImportDeclaration(node) || ts.isExportDeclaration(node)
-        ? node.moduleSpecifier
-        : ts.isCallExpression(node) && /^(import|require)$/.test(node.expression.getText())
-          ? node.arguments[0]
-          : ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)
-            ? node.argument.literal
-            : undefined
-    if (named && ts.isStringLiteralLike(named)) found.push(named.text)
-    ts.forEachChild(node, visit)
-  }
-  visit(parse(file))
-  return found
-}
+const importsOf = (file: string) =>
+  ts.preProcessFile(read(file), true, true).importedFiles.map(({ fileName }) => fileName)
 
 interface Import {
   from: string
@@ -71,6 +56,18 @@ const FLOORS = [
 ]
 const floorOf = (file: string) => FLOORS.findIndex((floor) => floor.includes(roomOf(file)))
 
+type Edge = readonly [from: string, to: string]
+
+/** Returns the nodes of a graph that a node leads to, directly or not. */
+function reach(edges: readonly Edge[], node: string, seen = new Set<string>()): Set<string> {
+  for (const [from, to] of edges) if (from === node && !seen.has(to)) reach(edges, to, seen.add(to))
+  return seen
+}
+
+/** Returns the nodes of a graph that lead back to themselves. */
+const circlesIn = (edges: readonly Edge[]) =>
+  [...new Set(edges.map(([from]) => from))].filter((node) => reach(edges, node).has(node))
+
 describe('the layers of src', () => {
   it('reads imports of files, of packages and of Node', () => {
     const some = [
@@ -91,15 +88,6 @@ describe('the layers of src', () => {
     expect(show(OWN.filter((one) => !inRoom(one) && floorOf(one.from) >= floorOf(one.to)))).toEqual([])
   })
 
-  /** Returns the nodes of a graph that lead back to themselves. */
-  const circlesIn = (edges: readonly (readonly [from: string, to: string])[]) => {
-    const reach = (node: string, seen = new Set<string>()): Set<string> => {
-      for (const [from, to] of edges) if (from === node && !seen.has(to)) reach(to, seen.add(to))
-      return seen
-    }
-    return [...new Set(edges.map(([from]) => from))].filter((node) => reach(node).has(node))
-  }
-
   it('nothing imports itself, by whatever detour', () => {
     expect(circlesIn(OWN.map(({ from, to }) => [from, to]))).toEqual([])
   })
@@ -111,7 +99,7 @@ describe('the layers of src', () => {
       const prefix = folder === '.' ? '' : `${folder}/`
       const childOf = (file: string) => file.startsWith(prefix) && `${prefix}${file.slice(prefix.length).split('/')[0]}`
       const edges = OWN.map(({ from, to }) => [childOf(from), childOf(to)] as const)
-      return circlesIn(edges.filter((edge): edge is [string, string] => edge.every(Boolean) && edge[0] !== edge[1]))
+      return circlesIn(edges.filter((edge): edge is Edge => edge.every(Boolean) && edge[0] !== edge[1]))
     })
     expect(circles).toEqual([])
   })
@@ -133,7 +121,7 @@ describe('the layers of src', () => {
   })
 
   it('key pairs are created in one file, because Node 20 can block while it exports a key that it has generated', () => {
-    const creating = FILES.filter((file) => readFileSync(`${SRC}/${file}`, 'utf8').includes('generateKeyPair'))
+    const creating = FILES.filter((file) => read(file).includes('generateKeyPair'))
     expect(creating).toEqual(['tokens/algorithms/new-key-pair.ts'])
   })
 
@@ -146,31 +134,32 @@ describe('the layers of src', () => {
   })
 
   it('one file of the server alone fetches anything from anywhere', () => {
-    const fetches = (file: string) => /\bfetch\(/.test(readFileSync(`${SRC}/${file}`, 'utf8'))
+    const fetches = (file: string) => /\bfetch\(/.test(read(file))
     expect(FILES.filter((file) => fetches(file) && roomOf(file) !== 'client')).toEqual(['tokens/keys/fetch-text.ts'])
   })
 
   it('every package that is imported is a dependency, and every dependency is imported', () => {
-    const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
-    const { dependencies, peerDependencies } = JSON.parse(text) as Record<string, Record<string, string>>
+    const { dependencies, peerDependencies } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
     const node = (name: string) => name.startsWith('node:') || builtinModules.includes(name)
     const imported = new Set(FOREIGN.map(({ to }) => to).filter((name) => !node(name)))
-    const declared = [...Object.keys(dependencies ?? {}), ...Object.keys(peerDependencies ?? {})]
+    const declared = Object.keys({ ...dependencies, ...peerDependencies })
     expect([...imported].sort()).toEqual(declared.filter((name) => !name.startsWith('@types/')).sort())
   })
 })
 
-/** Returns the files and packages that a file imports, directly or not. */
-function reach(file: string, seen = new Set<string>()): Set<string> {
-  for (const { from, to } of IMPORTS) if (from === file && !seen.has(to)) reach(to, seen.add(to))
-  return seen
-}
-
 describe('the entries', () => {
+  const reached = (entry: string) => [
+    ...reach(
+      IMPORTS.map(({ from, to }) => [from, to]),
+      entry,
+    ),
+  ]
+
   it.each(['index.ts', 'client.ts', 'openapi.ts', 'passport.ts', 'testing.ts'])(
     '%s is only exports by name',
     (entry) => {
-      const others = parse(entry).statements.filter(
+      const { statements } = ts.createSourceFile(entry, read(entry), ts.ScriptTarget.Latest, true)
+      const others = statements.filter(
         (one) => !(ts.isExportDeclaration(one) && one.exportClause && ts.isNamedExports(one.exportClause)),
       )
       expect(others.map((statement) => statement.getText())).toEqual([])
@@ -183,16 +172,16 @@ describe('the entries', () => {
   })
 
   it('testing.ts needs nothing of a server', () => {
-    expect([...reach('testing.ts')].filter((to) => /^(express|passport)|^http\//.test(to))).toEqual([])
+    expect(reached('testing.ts').filter((to) => /^(express|passport)|^http\//.test(to))).toEqual([])
   })
 
   it('client.ts needs nothing that a browser lacks', () => {
-    expect([...reach('client.ts')].filter((to) => !to.startsWith('client/'))).toEqual(['shared/urls.ts'])
+    expect(reached('client.ts').filter((to) => !to.startsWith('client/'))).toEqual(['shared/urls.ts'])
   })
 
   it('openapi.ts needs only what is said on the wire', () => {
-    const reached = [...reach('openapi.ts')].filter((to) => !/^(openapi|shared)\//.test(to)).sort()
-    expect(reached).toEqual(['http/shared/answers.ts', 'http/shared/mount-path.ts', 'ms', 'node:util'])
+    const others = reached('openapi.ts').filter((to) => !/^(openapi|shared)\//.test(to))
+    expect(others.sort()).toEqual(['http/shared/answers.ts', 'http/shared/mount-path.ts', 'ms', 'node:util'])
   })
 })
 
@@ -205,5 +194,34 @@ describe('folders', () => {
   it(`hold at most ${MOST} source files each`, () => {
     expect(folders.size).toBeGreaterThan(50)
     expect([...folders].filter(([, files]) => files > MOST)).toEqual([])
+  })
+})
+
+describe('the map of src', () => {
+  const map = read('README.md')
+
+  it('states how many functions a login and a guarded request run', async () => {
+    const script = `${root}test/performance/programs/functions.mjs`
+    const { stdout } = await promisify(execFile)(process.execPath, ['--no-lazy-feedback-allocation', script])
+    const flows: Record<string, string[]>[] = Object.values(JSON.parse(stdout))
+    const [login, first, cached] = flows.map((files) => Object.values(files).flat().length)
+    const stated = [...map.matchAll(/runs (\d+) functions|a cached token (\d+)/g)].map(([, one, other]) =>
+      Number(one ?? other),
+    )
+    expect(stated).toEqual([login, first, cached])
+    // The list names modules of src, not the few files that the build makes of them.
+    expect(Object.keys(flows[0] ?? {}).length).toBeGreaterThan(20)
+    // Limits, so that the flows stay readable.
+    expect([Number(login) < 110, Number(first) < 60, Number(cached) < 18]).toEqual([true, true, true])
+  })
+
+  it('every file and function of the two flows exists', () => {
+    const flows = map.slice(map.indexOf('## A login'), map.indexOf('## Where do I add'))
+    const names = [...flows.matchAll(/`([\w/-]+\.ts)`(?: `(\w+)`)?/g)]
+    expect(names.length).toBeGreaterThan(15)
+    for (const [, file = '', name] of names) {
+      expect(existsSync(`${SRC}/${file}`), file).toBe(true)
+      if (name) expect(read(file), `${file} ${name}`).toMatch(new RegExp(`\\b${name}\\b`))
+    }
   })
 })

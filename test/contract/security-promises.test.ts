@@ -8,7 +8,6 @@ import {
   createPasswords,
   createThrottle,
   memoryAccounts,
-  type RequireBearerOptions,
   requireBearer,
   tokenRouter,
 } from 'express-token-endpoint'
@@ -18,9 +17,9 @@ import { createTurnQueue } from '../../src/http/shared/turn-queue.js'
 import { MOST_SIGNS } from '../../src/http/token-endpoint/json.js'
 import { MOST_FIELDS } from '../../src/http/token-endpoint/request-body.js'
 import { settled, statuses } from '../support/concurrency.js'
-import { ACCOUNTS, countingHasher, fastPasswords, issueNow, makeIssuer, makeStore } from '../support/fixtures.js'
+import { countingHasher, fastPasswords, issueNow, makeIssuer, makeStore } from '../support/fixtures.js'
 import { sendEndlessly } from '../support/host.js'
-import { bearer, client, flood, listen, login, sendBytes, TOKEN_PATH } from '../support/http.js'
+import { bearer, client, flood, listen, login, sendBytes } from '../support/http.js'
 
 const FILE = fileURLToPath(new URL('../../docs/explanation/security.md', import.meta.url))
 const TEXT = readFileSync(FILE, 'utf8').replace(/\n {2,}/g, ' ')
@@ -41,75 +40,26 @@ describe('the page on security promises', () => {
     expect(sentences.filter((sentence) => !/\d|half of a password/.test(sentence))).toEqual([])
   })
 
-  it('only failed logins cause 429, with the rest of the window', async () => {
-    expect(PROMISED).toContain('Only failed logins cause `429`, and `Retry-After` is then the rest of the window.')
-    vi.useFakeTimers({ toFake: ['performance'] })
-    vi.advanceTimersByTime(1000)
-    onTestFinished(() => void vi.useRealTimers())
-    const { attempt, spend } = createThrottle()
-    const login = ['a@example.com', '192.0.2.1', () => {}] as const
-    const refusedFor = (code: string, seconds: number) =>
-      expect(spend(...login)).rejects.toMatchObject({ code, headers: { 'Retry-After': String(seconds) } })
-    const pending = await Promise.all(Array.from({ length: 10 }, () => spend(...login)))
-    expect(attempt(...login).begin()).toBe(false)
-    await refusedFor('overloaded', 1)
-    for (const [i, { failed, giveBack }] of pending.entries()) await (i < 9 ? failed?.() : giveBack())
-    vi.advanceTimersByTime(60_000)
-    await (await spend(...login)).failed?.()
-    await refusedFor('too_many_attempts', 840)
-    vi.advanceTimersByTime(839_000)
-    await refusedFor('too_many_attempts', 1)
-    vi.advanceTimersByTime(1001)
-    expect(attempt(...login).begin()).toBe(true)
-  })
-
-  it('forms of other sites: refused before they count', async () => {
-    expect(PROMISED).toContain('its forms are refused before they count, unless you allow its origin.')
-    const hasher = countingHasher()
-    const router = tokenRouter({ tokens: makeIssuer(), accounts: makeStore(), passwords: fastPasswords(hasher) })
-    const { port } = await listen(express().use(router))
-    const headers = { 'Content-Type': 'application/x-www-form-urlencoded', 'Sec-Fetch-Site': 'cross-site' }
-    const body = `email=${ACCOUNTS.alice.email}&password=x`
-    expect(statuses(await flood(port, 110, () => ({ headers, body }), 10))).toEqual({ 415: 110 })
-    expect(hasher.asked).toEqual([])
-    expect((await client(port)(login('a', 'x'))).status).toBe(403)
-  })
-
   it('a body: read after the limit of its network, parsed in a turn, with few fields', async () => {
     const [fields, signs] = numbers(
       /A body has at most (\d+) form fields, or (\d+) colons, commas and brackets of JSON/,
     ) as [number, number]
     expect([MOST_FIELDS, MOST_SIGNS]).toEqual([fields, signs])
-    const { parse } = JSON
+    const throttle = createThrottle({
+      budgets: { address: { points: 1, duration: '1h' }, pair: false, account: false },
+    })
+    const shared = { tokens: makeIssuer(), accounts: makeStore(), passwords: fastPasswords() }
+    const limited = await listen(express().use(tokenRouter({ ...shared, throttle })))
+    const free = await listen(express().use(tokenRouter({ ...shared, throttle: false })))
+    expect((await client(limited.port)(login('a', 'x'))).status).toBe(403)
     const parsed = vi.spyOn(JSON, 'parse')
     onTestFinished(() => parsed.mockRestore())
-    const limits = { budgets: { address: { points: 1, duration: '1h' }, pair: false, account: false } } as const
-    const shared = { tokens: makeIssuer(), accounts: makeStore(), passwords: fastPasswords() }
-    const app = express()
-      .use('/limited', tokenRouter({ ...shared, throttle: createThrottle(limits) }))
-      .use('/free', tokenRouter({ ...shared, throttle: false }))
-    const { port } = await listen(app)
-    const at = (mount: string) => login('a', 'x', undefined, mount + TOKEN_PATH)
-    expect((await client(port)(at('/limited'))).status).toBe(403)
-    parsed.mockClear()
-    expect(statuses(await flood(port, 50, () => at('/limited'), 1))).toEqual({ 429: 50 })
+    const count = async (port: number) => statuses(await flood(port, 100, () => login('a', 'x'), 1))
+    expect(await count(limited.port)).toEqual({ 429: 100 })
     expect(parsed).not.toHaveBeenCalled()
-    const turns = new Map<number, number>()
-    let turn = 0
-    const nextTurn = () => {
-      turn++
-      ticking = setImmediate(nextTurn)
-    }
-    let ticking = setImmediate(nextTurn)
-    onTestFinished(() => clearImmediate(ticking))
-    parsed.mockImplementation((text: string) => {
-      if (text.startsWith('{')) turns.set(turn, (turns.get(turn) ?? 0) + 1)
-      return parse(text)
-    })
-    expect(statuses(await flood(port, 48, () => at('/free'), 3))).toEqual({ 403: 48 })
-    expect([...turns.values()].reduce((sum, count) => sum + count)).toBe(48)
-    // The event loop may turn twice between two counts of this test.
-    expect(Math.max(...turns.values())).toBeLessThanOrEqual(2 * 8)
+    const { 403: refused, 503: overloaded } = await count(free.port)
+    expect(overloaded).toBeGreaterThan(0)
+    expect(parsed.mock.calls.filter(([text]) => text.startsWith('{'))).toHaveLength(refused ?? 0)
   })
 
   it('a stored hash of a high cost: 503 before it is checked, and an event with the account', async () => {
@@ -166,31 +116,15 @@ describe('the page on security promises', () => {
   })
 
   it('an unread body after a refusal', async () => {
-    const [seconds, bytes] = numbers(/is drained for at most (\d+) s and ([\d,]+) bytes/) as [number, number]
+    const drained = numbers(/is drained for at most (\d+) s and ([\d,]+) bytes/)
     const [short] = numbers(/Node reads a body of at most ([\d,]+) bytes/) as [number]
-    expect(seconds).toBe(1)
-    let read = 0
-    const app = express()
-    app.use((req, _res, next) => {
-      const { emit } = req
-      req.emit = (event: string, ...args: unknown[]) => {
-        if (event === 'data') read += (args[0] as Buffer).length
-        return emit.call(req, event, ...args)
-      }
-      next()
-    })
-    app.post('/guarded', requireBearer({ tokens: makeIssuer() }))
-    const { port } = await listen(app)
-    const head = 'POST /guarded HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n'
-    const answer = await sendEndlessly(port, head, `4000\r\n${'x'.repeat(0x4000)}\r\n`)
-    expect(answer).toMatch(/^HTTP\/1\.1 401 [\s\S]*\r\nConnection: close\r\n/)
+    expect(drained).toEqual([1, 1_048_576])
+    const { port } = await listen(express().post('/guarded', requireBearer({ tokens: makeIssuer() })))
     const sized = (length: number) => ({ method: 'POST', path: '/guarded', body: 'x'.repeat(length) })
     expect((await client(port)(sized(short))).headers['connection']).toBe('keep-alive')
     // The head arrives before the body does, so the body is unread when the guard refuses.
     const long = `POST /guarded HTTP/1.1\r\nHost: x\r\nContent-Length: ${short + 1}\r\n\r\n`
-    expect(await sendEndlessly(port, long, 'x')).toMatch(/\r\nConnection: close\r\n/)
-    // A connection's buffers limit the bytes that are sent after the limit is reached.
-    expect(read).toBeLessThan(bytes + 1_048_576)
+    expect(await sendEndlessly(port, long, 'x')).toMatch(/^HTTP\/1\.1 401 [\s\S]*\r\nConnection: close\r\n/)
   })
 
   it('long addresses', async () => {
@@ -228,34 +162,13 @@ describe('the page on security promises', () => {
     expect(await ask(authorization, ...others(lines - 3))).toBe('400')
     expect(await ask(authorization, ...others(lines), 'Authorization: Bearer a.b.c')).toBe('400')
     expect(await ask(...others(lines), authorization)).toBe('400')
-    expect(await ask(authorization, 'Authorization: Bearer a.b.c')).toBe('400')
   })
 
-  it('expired tokens, also from 1970, of a custom verifier and on every route', async () => {
-    const token = { id: 'a', accountId: 'acc-1', scopes: ['admin'], issuedAt: new Date(0), expiresAt: new Date(1000) }
-    const tokens = { ...makeIssuer(), verify: async () => token as never }
-    for (const options of [{}, { optional: true }, { scope: 'admin' }, { isRevoked: () => false }]) {
-      const app = express().use(requireBearer({ tokens, ...options }), (_req, res) => void res.end('admitted'))
-      expect((await client((await listen(app)).port)(bearer('a.b.c', '/'))).status).toBe(401)
-    }
-  })
-
-  it('invalid return values: of an account store, a revocation check, a custom verifier and a clock', async () => {
-    const tokens = makeIssuer()
-    const { token } = issueNow(tokens, { accountId: 'acc-1' })
-    const invalid: Partial<RequireBearerOptions>[] = [
-      { accounts: { ...makeStore(), findById: () => ({ id: 'acc-1' }) as never } },
-      { isRevoked: () => undefined as never },
-      { tokens: { ...tokens, verify: async () => ({ accountId: 'acc-1' }) as never } },
-      ...[Number.NaN, new Date(''), 'now', undefined].map((time) => ({
-        tokens: makeIssuer({ clock: () => time as never }),
-      })),
-    ]
-    for (const options of invalid) {
-      const guard = requireBearer({ tokens, onEvent() {}, ...options })
-      const app = express().use(guard, (_req, res) => void res.end('admitted'))
-      expect((await client((await listen(app)).port)(bearer(token, '/'))).status).toBe(503)
-    }
+  it.each([Number.NaN, new Date(''), 'now', undefined])('a clock that is broken: 503 for %o', async (time) => {
+    const { token } = issueNow(makeIssuer(), { accountId: 'acc-1' })
+    const guard = requireBearer({ tokens: makeIssuer({ clock: () => time as never }), onEvent() {} })
+    const app = express().use(guard, (_req, res) => void res.end('admitted'))
+    expect((await client((await listen(app)).port)(bearer(token, '/'))).status).toBe(503)
   })
 
   it('nothing of the testing entry in production, also nothing that was created before', async () => {

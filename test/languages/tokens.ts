@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
+import { type KeyObject, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:https'
@@ -19,6 +19,7 @@ import { encode, headerOf, partsOf } from '../support/tokens.js'
 export const ISSUER = 'https://api.example.com'
 
 const KEYS = { ES256: signingKey('ES256', 'languages'), RS256: signingKey('RS256', 'languages') }
+const PAIR = pairOf('ES256', 'languages')
 const issuers = {
   ES256: createTokenIssuer({ issuer: ISSUER, keys: [KEYS.ES256, KEYS.RS256] }),
   RS256: createTokenIssuer({ issuer: ISSUER, keys: [KEYS.RS256, KEYS.ES256] }),
@@ -71,54 +72,61 @@ export async function startIssuer() {
   }
 }
 
-/** The 12 invalid tokens, in the order of the table, and the head of their column. */
-export const INVALID = {
-  'no signature (`alg: none`)': 'none',
-  'HS256, signed with the public key': 'HS256',
-  'another issuer': '`iss`',
-  'another audience': '`aud`',
-  expired: '`exp`',
-  'not yet valid': '`nbf`',
-  'another type (`typ: JWT`), for example an ID token': '`typ`',
-  'without `exp`': 'no `exp`',
-  'signed with a key that is not in the key set': '`kid`',
-  'a changed payload': 'payload',
-  'an unknown critical header (`crit`)': '`crit`',
-  'without `aud`': 'no `aud`',
-} as const
-
-export type InvalidName = keyof typeof INVALID
-
 type Members = Record<string, unknown>
+
+/** A token that the endpoint returned, and a function that signs it again with changes. */
+interface Valid {
+  token: string
+  header: Members
+  payload: Members
+  signed: (changes: { header?: Members; payload?: Members }, key?: KeyObject) => string
+}
+
+const OTHER = 'https://other.example.com'
+const seconds = Math.floor(Date.now() / 1000)
+
+/** The 12 invalid tokens in the order of the table: the head of the column, and how the token is made. */
+export const INVALID: Readonly<Record<string, readonly [column: string, make: (valid: Valid) => string]>> = {
+  'no signature (`alg: none`)': [
+    'none',
+    ({ token, header }) => `${encode({ ...header, alg: 'none' })}.${partsOf(token).payload}.`,
+  ],
+  'HS256, signed with the public key': [
+    'HS256',
+    ({ header, payload }) => forge({ ...header, alg: 'HS256' }, payload, publicPem(PAIR.publicKey)),
+  ],
+  'another issuer': ['`iss`', ({ signed }) => signed({ payload: { iss: OTHER } })],
+  'another audience': ['`aud`', ({ signed }) => signed({ payload: { aud: OTHER } })],
+  expired: ['`exp`', ({ signed }) => signed({ payload: { iat: seconds - 7200, exp: seconds - 3600 } })],
+  'not yet valid': ['`nbf`', ({ signed }) => signed({ payload: { nbf: seconds + 1800 } })],
+  'another type (`typ: JWT`), for example an ID token': ['`typ`', ({ signed }) => signed({ header: { typ: 'JWT' } })],
+  'without `exp`': ['no `exp`', ({ signed }) => signed({ payload: { exp: undefined } })],
+  'signed with a key that is not in the key set': [
+    '`kid`',
+    ({ signed }) => signed({ header: { kid: randomUUID() } }, pairOf('ES256', 'stranger').privateKey),
+  ],
+  'a changed payload': [
+    'payload',
+    ({ token, payload }) => {
+      const { header, signature } = partsOf(token)
+      return `${header}.${encode({ ...payload, sub: 'acc-2' })}.${signature}`
+    },
+  ],
+  'an unknown critical header (`crit`)': [
+    '`crit`',
+    ({ signed }) => signed({ header: { crit: ['policy'], policy: 'none' } }),
+  ],
+  'without `aud`': ['no `aud`', ({ signed }) => signed({ payload: { aud: undefined } })],
+}
 
 /** Signs in, and creates the invalid tokens from the token that the endpoint returned. */
 export async function makeTokens() {
   const token = await tokenOf('ES256')
-  const header = headerOf(token)
-  const payload = decodePayload(token)
-  const { privateKey, publicKey } = pairOf('ES256', 'languages')
-  const signed = (changes: { header?: Members; payload?: Members }, key = privateKey) =>
+  const [header, payload] = [headerOf(token), decodePayload(token)]
+  const signed: Valid['signed'] = (changes, key = PAIR.privateKey) =>
     forge({ ...header, ...changes.header }, { ...payload, ...changes.payload }, key, 'ES256')
-  const seconds = Math.floor(Date.now() / 1000)
-  const parts = partsOf(token)
-
-  const invalid: Record<InvalidName, string> = {
-    'no signature (`alg: none`)': `${encode({ ...header, alg: 'none' })}.${parts.payload}.`,
-    'HS256, signed with the public key': forge({ ...header, alg: 'HS256' }, payload, publicPem(publicKey)),
-    'another issuer': signed({ payload: { iss: 'https://other.example.com' } }),
-    'another audience': signed({ payload: { aud: 'https://other.example.com' } }),
-    expired: signed({ payload: { iat: seconds - 7200, exp: seconds - 3600 } }),
-    'not yet valid': signed({ payload: { nbf: seconds + 1800 } }),
-    'another type (`typ: JWT`), for example an ID token': signed({ header: { typ: 'JWT' } }),
-    'without `exp`': signed({ payload: { exp: undefined } }),
-    'signed with a key that is not in the key set': signed(
-      { header: { kid: randomUUID() } },
-      pairOf('ES256', 'stranger').privateKey,
-    ),
-    'a changed payload': `${parts.header}.${encode({ ...payload, sub: 'acc-2' })}.${parts.signature}`,
-    'an unknown critical header (`crit`)': signed({ header: { crit: ['policy'], policy: 'none' } }),
-    'without `aud`': signed({ payload: { aud: undefined } }),
-  }
+  const made = Object.entries(INVALID).map(([name, [, make]]) => [name, make({ token, header, payload, signed })])
+  const invalid: Record<string, string> = Object.fromEntries(made)
   /** Tokens without a claim that RFC 9068 demands. `exp` and `aud` are in the table. */
   const lacking = Object.fromEntries(
     ['iss', 'iat', 'sub', 'client_id', 'jti'].map((name) => [name, signed({ payload: { [name]: undefined } })]),

@@ -38,31 +38,28 @@ interface Guess {
   calledAt: number
   /** The responses of the store while the login waited: failures, and attempts under way in two periods. */
   readonly told: Record<LimitName, { failures: number; underWay: number }>
-  /** The number of these responses. */
   responses: number
-  /** True after a response so late that the login may have continued without it. */
+  /** A response was so late that the login may have continued without it. */
   isUnsure: boolean
-  /** True when the login has heard each response, so that the store knows of the attempt. */
+  /** The login has heard each response, so that the store knows of the attempt. */
   isCounted: boolean
-  /** True when a call was lost, so that the store may never know that the attempt has ended. */
+  /** A call was lost, so that the store may never know that the attempt has ended. */
   isLost: boolean
   endedAt?: number
 }
 
-/** A count in the store, until its window ends. */
+/** A count in the store, until its window ends, and the logins that were counted. */
 interface Counter {
   readonly name: LimitName
   readonly endsAt: number
   count: number
-  /** The logins that were counted. */
   readonly guesses: Guess[]
 }
 
-/** The failures that a process knows of one key. */
+/** The failures that a process knows of one key, and the time until which a response of the store may have changed the count, or not. */
 interface Known {
   failures: number
   endsAt: number
-  /** The time until which a response of the store may have changed the count, or not. */
   unsureUntil: number
 }
 
@@ -111,14 +108,15 @@ function create(world: World, respond: Respond): Kit {
   }
 
   /** Notes in the model of a process's memory that the store has reached a limit. */
-  function learn({ process }: Guess, key: string, wait: number, isHeard: boolean): void {
+  function learn({ process }: Guess, name: LimitName, key: string, wait: number, isHeard: boolean): void {
     const now = world.steady()
     const known = process.memory.get(key)
-    const isReached = known && now <= known.endsAt && known.failures >= LIMITS[key.split(' ')[0] as LimitName].points
+    const failures = LIMITS[name].points
+    const isReached = known && now <= known.endsAt && known.failures >= failures
     if (isReached && known.endsAt - now >= wait) return
     const endsAt = now + Math.max(1, wait)
     const unsureUntil = isHeard ? (known?.unsureUntil ?? 0) : Math.max(endsAt, known?.endsAt ?? 0)
-    process.memory.set(key, { failures: LIMITS[key.split(' ')[0] as LimitName].points, endsAt, unsureUntil })
+    process.memory.set(key, { failures, endsAt, unsureUntil })
   }
 
   /** Creates a limiter like those of rate-limiter-flexible. */
@@ -127,12 +125,7 @@ function create(world: World, respond: Respond): Kit {
     const { points, duration } = LIMITS[name]
 
     /** Makes a call, which the store may lose, fail or execute without a response. */
-    async function call(
-      by: number,
-      key: string,
-      isAwaited: boolean,
-      seconds: number = duration,
-    ): Promise<Counter | null> {
+    async function call(by: number, key: string, seconds: number = duration): Promise<Counter | null> {
       const guess = calling.getStore() as Guess
       const { process } = guess
       const slot = key.split(':')[1]
@@ -142,7 +135,7 @@ function create(world: World, respond: Respond): Kit {
       // Nobody waits for a call that is repeated because the connection broke.
       const isRepeated = by > 0 && guess.calls.has(own)
       if (by > 0) guess.calls.add(own)
-      if (isAwaited) guess.calledAt = startedAt
+      if (by >= 0) guess.calledAt = startedAt
       await respond('store is called')
       const { behaviour } = store
       guess.isLost ||= behaviour === 'loses calls' || (behaviour === 'counts, but hangs' && by > 0)
@@ -169,7 +162,7 @@ function create(world: World, respond: Respond): Kit {
         else guess.told[name].failures = count
       }
       if (!slot && count >= points && by >= 0 && found && !isRepeated) {
-        learn(guess, own, Math.max(0, found.endsAt - world.steady()), isHeard)
+        learn(guess, name, own, Math.max(0, found.endsAt - world.steady()), isHeard)
       }
       return found && { ...found, count }
     }
@@ -178,17 +171,17 @@ function create(world: World, respond: Respond): Kit {
       counter && { consumedPoints: counter.count, msBeforeNext: Math.max(0, counter.endsAt - world.steady()) }
     return {
       async consume(key) {
-        const counted = await call(1, key, true)
+        const counted = await call(1, key)
         if (counted && counted.count > points) throw result(counted)
         return result(counted)
       },
       async penalty(key, _, { customDuration }) {
         const { process } = calling.getStore() as Guess
         world.must(world.steady() >= process.restsUntil, 'a failed store is not called for a second')
-        return result(await call(1, key, true, customDuration))
+        return result(await call(1, key, customDuration))
       },
-      reward: async (key) => result(await call(-1, key, false)),
-      get: async (key) => result(await call(0, key, true)),
+      reward: async (key) => result(await call(-1, key)),
+      get: async (key) => result(await call(0, key)),
     }
   }
 
@@ -294,22 +287,18 @@ function create(world: World, respond: Respond): Kit {
           },
           ({ code, headers }: AuthError) => {
             // Meanwhile memory may have learned of failures.
-            const codes = [
-              expected === 'unsure' ? code : expected?.code,
-              refusalOfStore(guess),
-              refusalOfStore(guess, process.memory),
-            ]
+            const inMemory = expected === 'unsure' ? code : expected?.code
+            const codes = [inMemory, refusalOfStore(guess), refusalOfStore(guess, process.memory)]
             world.must(/^(too_many_attempts|overloaded)$/.test(code), 'a failure of the store refuses no login')
             world.must(
               codes.includes(code) || process.failures !== failures,
               'a login is refused only by a limit that is used up',
             )
-            if (typeof expected === 'object') {
-              const { retryAfter } = expected
-              world.must(headers['Retry-After'] === String(retryAfter), 'Retry-After is the rest of the window')
-            } else if (code === 'overloaded') {
-              world.must(headers['Retry-After'] === '1', 'attempts under way refuse for a second only')
-            }
+            const wait = typeof expected === 'object' ? expected.retryAfter : code === 'overloaded' ? 1 : undefined
+            world.must(
+              wait === undefined || headers['Retry-After'] === String(wait),
+              'Retry-After is the rest of the window, and a second where attempts under way refuse',
+            )
             guess.state = 'is refused'
           },
         )

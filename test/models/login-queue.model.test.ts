@@ -13,12 +13,11 @@ const LONGEST_HASH = 12 * TIMEOUT
 /** Logins of one limit that may be under way at a time. */
 const ROOM = 2
 
-/** The course of a login. */
+/** The course of a login. A `limit` leaves room for two attempts under way, and `wide` leaves room for all. */
 interface Plan {
   readonly lookUp: 'ends' | 'fails' | 'hangs'
   readonly hash: 'ends' | 'fails' | 'hangs'
   readonly account: 'right password' | 'wrong password' | 'unknown'
-  /** A failed-login limit that leaves room for two attempts under way, or `wide` for one that leaves room for all. */
   readonly limit: 'one' | 'other' | 'wide'
 }
 

@@ -9,7 +9,7 @@ export const ROOMS = {
     tests: [
       'test/unit/tokens/jwt/*.test.ts',
       'test/unit/tokens/algorithms/*.test.ts',
-      'test/unit/tokens/{environment,tokens,verified-token}.test.ts',
+      'test/unit/tokens/{tokens,verified-token}.test.ts',
       'test/contract/rfc9068.test.ts',
     ],
   },
@@ -17,7 +17,7 @@ export const ROOMS = {
     mutate: ['src/tokens/*.ts'],
     tests: [
       'test/unit/tokens/*.test.ts',
-      'test/unit/tokens/jwt/times.test.ts',
+      'test/unit/tokens/jwt/claims.test.ts',
       'test/unit/tokens/keys/keys-misuse.test.ts',
       'test/unit/shared/tracing.test.ts',
     ],

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { stripVTControlCharacters } from 'node:util'
 import { main } from '../../src/cli/main.js'
 
-export interface Ran {
+interface Ran {
   code: number
   stdout: string
   stderr: string
@@ -28,5 +28,23 @@ export async function cli(args: readonly string[], { env = {}, input = '' }: Wor
   } finally {
     stdout.end()
     stderr.end()
+  }
+}
+
+interface Row {
+  id: string
+  verdict: string
+  detail?: string
+}
+
+/** Runs `check` with `--json`. Returns its report too. */
+export async function checkReport(args: readonly string[], world: World) {
+  const ran = await cli(['check', ...args, '--json'], world)
+  const report: { url: string; holds: boolean; counts: Record<string, number>; rows: Row[] } = JSON.parse(ran.stdout)
+  return {
+    ...ran,
+    ...report,
+    rowOf: (id: string) => report.rows.find((row) => row.id === id),
+    fails: report.rows.filter(({ verdict }) => verdict === 'fails'),
   }
 }

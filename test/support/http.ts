@@ -5,7 +5,7 @@ import express, { type Express } from 'express'
 import express4 from 'express4'
 import { onTestFinished } from 'vitest'
 import { createClient, type Send } from './plain-js/http-client.mjs'
-import { ONLY_EXPRESS } from './runner/only-express.js'
+import { ONLY_EXPRESS } from './runner/only.js'
 
 export { bearer, flood, login, type Send, sendBytes, TOKEN_PATH } from './plain-js/http-client.mjs'
 

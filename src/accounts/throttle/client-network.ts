@@ -13,8 +13,11 @@ const MAPPED = /^::ffff:/i
 /** Some proxies write the port into X-Forwarded-For. */
 const WITH_PORT = /^(\d+\.\d+\.\d+\.\d+|\[[\da-f:.]+\]):\d+$/i
 
-/** How IPv6 addresses begin that carry an IPv4 address in their next two groups (RFC 4291, RFC 6052, RFC 6145, RFC 3056). */
-const CARRIERS = ['0:0:0:0:0:ffff:', '64:ff9b:0:0:0:0:', '0:0:0:0:ffff:0:', '2002:']
+/**
+ * The beginnings of IPv6 addresses with an IPv4 address in the next 32 bits: ::ffff:0:0/96, ::ffff:0:0:0/96, 64:ff9b::/96 and 2002::/16
+ * (RFC 4291, RFC 6145, RFC 6052, RFC 3056).
+ */
+const CARRIERS = ['ffff'.padStart(24, '0'), 'ffff0000'.padStart(24, '0'), '0064ff9b'.padEnd(24, '0'), '2002']
 
 /**
  * Returns the network of a client's address. It is the /64 of an IPv6 address, because a subscriber has at least a /64. It is the
@@ -28,25 +31,17 @@ export function clientNetwork(address: string | undefined): string {
   const bare = (WITH_PORT.exec(address)?.[1] ?? address).replace(/^\[|\]$/g, '').replace(/%.*/s, '')
   if (isIPv4(bare)) return bare
   if (!isIPv6(bare)) return 'unknown'
-  const groups = groupsOf(bare)
-  const carrier = CARRIERS.find((start) => groups.join(':').startsWith(start))
-  if (!carrier) return `${groups.slice(0, 4).join(':')}/64`
-  const at = carrier.split(':').length - 1
-  const carried = Buffer.from(
-    groups
-      .slice(at, at + 2)
-      .map((group) => group.padStart(4, '0'))
-      .join(''),
-    'hex',
-  )
-  return carried.join('.')
+  const digits = digitsOf(bare)
+  const carrier = CARRIERS.find((start) => digits.startsWith(start))
+  if (carrier === undefined) return `${digits.slice(0, 16)}/64`
+  return Buffer.from(digits.slice(carrier.length, carrier.length + 8), 'hex').join('.')
 }
 
-/** Returns the eight groups of an IPv6 address. A URL spells them in one way, without the dotted form. */
-function groupsOf(address: string): string[] {
-  const [head = [], tail = []] = new URL(`http://[${address}]`).hostname
+/** Returns the 32 hexadecimal digits of an IPv6 address. A URL spells an address in one way, without the dotted form. */
+function digitsOf(address: string): string {
+  const [head = '', tail = ''] = new URL(`http://[${address}]`).hostname
     .slice(1, -1)
     .split('::')
-    .map((part) => part.split(':').filter(Boolean))
-  return [...head, ...Array<string>(8 - head.length - tail.length).fill('0'), ...tail]
+    .map((part) => (part.match(/[\da-f]+/g) ?? []).map((group) => group.padStart(4, '0')).join(''))
+  return head.padEnd(32 - tail.length, '0') + tail
 }

@@ -87,7 +87,7 @@ function budget(name: string, fallback: Size) {
 
 const HOUR = 3600
 
-/** In the order of their precedence. When several limits are reached, the first one is named and tells how long to wait. */
+/** The limits, in the order of their precedence. When several limits are reached, the first one is named and tells how long to wait. */
 const budgetsSchema = {
   address: budget('address', { points: 100, duration: HOUR }),
   pair: budget('pair', { points: 10, duration: HOUR / 4 }),

@@ -18,21 +18,10 @@ export interface Refusals {
   isSecond?: boolean
 }
 
-/** Signs in. Waits as long as the server asks, also after a sign-out. */
-export interface SignIn {
-  /**
-   * @param isAwaited returns whether a call waits. Otherwise the endpoint is called once at most
-   * @throws TokenClientError, or the error of `credentials`
-   */
-  run(refusals: Refusals, signal: AbortSignal, isAwaited: () => boolean): Promise<Grant>
-  /** True while `credentials` begins. A call of this client would wait for itself. */
-  isAsking: boolean
-  /** Ends the wait after a failure of the network, because the machine is online again. */
-  goOnline(): void
-}
+export type SignIn = ReturnType<typeof createSignIn>
 
-/** Creates the sign-in of one client. */
-export function createSignIn(settings: ClientSettings, link: TabLink): SignIn {
+/** Creates the sign-in of one client. It waits as long as the server asked, also after a sign-out. */
+export function createSignIn(settings: ClientSettings, link: TabLink) {
   const { credentials, interactive, timeout, maxWait } = settings
   /** The last failure, and the time for which nobody calls the endpoint again. */
   let failure: TokenClientError | undefined
@@ -40,6 +29,10 @@ export function createSignIn(settings: ClientSettings, link: TabLink): SignIn {
   let pause = startCountdown(0)
   let wake = () => {}
 
+  /**
+   * @param isAwaited returns whether a call waits. Otherwise the endpoint is called once at most
+   * @throws TokenClientError, or the error of `credentials`
+   */
   async function run(refusals: Refusals, signal: AbortSignal, isAwaited: () => boolean): Promise<Grant> {
     /** Kept while the client waits, so that a person types once. */
     let given: Credentials | undefined
@@ -117,10 +110,12 @@ export function createSignIn(settings: ClientSettings, link: TabLink): SignIn {
     return { email, password }
   }
 
-  const signIn: SignIn = {
+  const signIn = {
     run,
+    /** True while `credentials` begins. A call of this client would wait for itself. */
     isAsking: false,
-    goOnline() {
+    /** Ends the wait after a failure of the network, because the machine is online again. */
+    goOnline(): void {
       if (failure?.code !== 'unreachable') return
       pause = startCountdown(0)
       wake()

@@ -43,15 +43,13 @@ export function readBearer(req: IncomingMessage): string | undefined {
     if (AUTH_SCHEME.exec(header)?.[0].toLowerCase() === 'bearer') throw new AuthError('invalid_request')
     return undefined
   }
-  if (req.url?.includes('?') && hasTokenInQuery(req.url)) throw new AuthError('invalid_request')
+  const { url } = req
+  if (url?.includes('?') && TOKEN_PARAMETER.test(url.slice(url.indexOf('?') + 1)))
+    throw new AuthError('invalid_request')
   return header.slice(start)
 }
 
 /** @throws AuthError `invalid_request` when the text is not a `b64token` (RFC 6750 section 2.1) */
 export function assertB64Token(text: string): void {
   if (!B64TOKEN.test(text)) throw new AuthError('invalid_request')
-}
-
-function hasTokenInQuery(url: string): boolean {
-  return TOKEN_PARAMETER.test(url.slice(url.indexOf('?') + 1))
 }

@@ -1,6 +1,7 @@
 import type { AccountStore } from '../../accounts/account.js'
 import { misuse, PAGE } from '../../shared/misuse.js'
 import {
+  aliasesOf,
   bool,
   type Check,
   type Duration,
@@ -17,7 +18,7 @@ import {
 } from '../../shared/options.js'
 import { memberOf } from '../../shared/values.js'
 import type { TokenVerifier } from '../../tokens/tokens.js'
-import { type HostOptions, hostSchema, namedElsewhere } from '../shared/host-options.js'
+import { type HostOptions, hostSchema } from '../shared/host-options.js'
 import type { FindById, RevocationCheck } from './account-check.js'
 
 /** The options of `requireBearer`. */
@@ -87,14 +88,14 @@ const schema = {
   ...hostSchema,
 }
 
-const aliases = namedElsewhere({
-  tokens: ['issuer', 'verifier', 'secret', 'secretOrKey', 'algorithms', 'audience', 'jwtFromRequest'],
-  scope: ['scopes', 'requiredScopes'],
-  anyScope: ['scopeIncludesAny', 'anyScopes'],
-  signedInWithin: ['maxAge', 'max_age'],
-  accounts: ['account', 'store'],
-  isRevoked: ['revoked'],
-  optional: ['credentialsRequired', 'required', 'authRequired'],
+const aliases = aliasesOf({
+  tokens: 'issuer verifier secret secretOrKey algorithms audience jwtFromRequest',
+  scope: 'scopes requiredScopes',
+  anyScope: 'scopeIncludesAny anyScopes',
+  signedInWithin: 'maxAge max_age',
+  accounts: 'account store',
+  isRevoked: 'revoked',
+  optional: 'credentialsRequired required authRequired',
 })
 
 /** The options of `BearerStrategy`: those of `requireBearer` without `forwardErrors`, because Passport has its own error handling. */

@@ -18,8 +18,9 @@ export function hasUnreadBody(req: IncomingMessage, limit: number): boolean {
 }
 
 /**
- * Ends a response with its body, drains what still arrives, and closes the connection. Closing at once would reset the connection before the
- * client has read the response. Nothing is read after the limits, also while an earlier response of the connection is unfinished.
+ * Ends a response with its body, drains what still arrives, and closes the connection. Closing at once would reset the connection
+ * before the client has read the response. Nothing is read after the limits, also while an earlier response of the connection is
+ * unfinished.
  *
  * In HTTP/2, the request's stream is closed after the response (RFC 9113 section 8.1), and the connection stays open.
  */

@@ -26,11 +26,6 @@ function forwarding(value: unknown): boolean | 'all' {
   throw new InvalidOption("true, false or 'all'")
 }
 
-/** Returns the option for each of the names that other packages have for it. */
-export function namedElsewhere(options: Readonly<Record<string, readonly string[]>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(options).flatMap(([option, names]) => names.map((name) => [name, option])))
-}
-
 export const hostSchema = {
   timeout: timeoutOption,
   onEvent: optional(func<AuthObserver>('a function')),

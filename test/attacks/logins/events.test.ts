@@ -34,49 +34,37 @@ function spent() {
 
 const failing = () => expect.fail('the database is away')
 const unread = (change: object): Sent => ({ headers: JSON_TYPE, body: '{"email":', ...change })
-const outdated = { ...countingHasher('plain:'), outdated: () => true }
-const throttle = { spend: async (_: string, __: unknown, failed: (error: unknown) => unknown) => failed('away') }
+const storeFails = {
+  throttle: { spend: async (_: string, __: unknown, failed: (error: unknown) => unknown) => failed('away') },
+}
 // The queue has enough slots for all logins, because a login without a slot fails as overloaded.
-const roomy = () => createPasswords({ hashers: [countingHasher()], concurrency: 4 })
-const withOutdated = () => createPasswords({ hashers: [outdated] })
+const hanging = () => ({
+  accounts: hang,
+  timeout: '20ms',
+  passwords: createPasswords({ hashers: [countingHasher()], concurrency: 4 }),
+})
+const notStoring = () => ({
+  accounts: { ...makeStore(), replacePasswordHash: failing },
+  passwords: createPasswords({ hashers: [{ ...countingHasher(), outdated: () => true }] }),
+})
+const [REFUSED, FAILED] = ['token.refused', 'dependency.failed']
 
 /** Each has its request, its status (0 for a client that leaves), its event, an event in addition, and its options. */
 const KINDS: [kind: string, sent: Sent, status: number, ends: string, beside?: string, options?: () => object][] = [
   ['good', good, 200, 'token.issued'],
-  ['wrong password', wrong, 403, 'token.refused invalid_credentials'],
-  ['unknown e-mail', login('nobody@example.com', GUESS), 403, 'token.refused invalid_credentials'],
-  ['malformed', unread({}), 400, 'token.refused invalid_body'],
-  ['another method', unread({ method: 'PUT' }), 405, 'token.refused method_not_allowed'],
-  ['another type', unread({ headers: { 'Content-Type': 'text/plain' } }), 415, 'token.refused unsupported_media_type'],
-  ['too large', unread({ body: 'x'.repeat(10_241) }), 413, 'token.refused body_too_large'],
+  ['wrong password', wrong, 403, `${REFUSED} invalid_credentials`],
+  ['unknown e-mail', login('nobody@example.com', GUESS), 403, `${REFUSED} invalid_credentials`],
+  ['malformed', unread({}), 400, `${REFUSED} invalid_body`],
+  ['another method', unread({ method: 'PUT' }), 405, `${REFUSED} method_not_allowed`],
+  ['another type', unread({ headers: { 'Content-Type': 'text/plain' } }), 415, `${REFUSED} unsupported_media_type`],
+  ['too large', unread({ body: 'x'.repeat(10_241) }), 413, `${REFUSED} body_too_large`],
   ['throttled', wrong, 429, 'token.throttled too_many_attempts', '', spent],
   ['overloaded', good, 503, 'token.overloaded overloaded', '', () => busy(0)],
-  ['store failing', good, 503, 'dependency.failed accounts', '', () => ({ accounts: failing })],
-  [
-    'store hanging',
-    good,
-    503,
-    'dependency.failed accounts',
-    '',
-    () => ({ accounts: hang, timeout: '20ms', passwords: roomy() }),
-  ],
-  [
-    'new hash not stored',
-    good,
-    200,
-    'token.issued',
-    'dependency.failed accounts',
-    () => ({ accounts: { ...makeStore(), replacePasswordHash: failing }, passwords: withOutdated() }),
-  ],
-  [
-    'throttle’s store failing',
-    wrong,
-    403,
-    'token.refused invalid_credentials',
-    'dependency.failed throttle',
-    () => ({ throttle }),
-  ],
-  ['client gone while it waits', good, 0, 'token.refused client_closed_request', '', () => busy(1000)],
+  ['store failing', good, 503, `${FAILED} accounts`, '', () => ({ accounts: failing })],
+  ['store hanging', good, 503, `${FAILED} accounts`, '', hanging],
+  ['new hash not stored', good, 200, 'token.issued', `${FAILED} accounts`, notStoring],
+  ['shared store failing', wrong, 403, `${REFUSED} invalid_credentials`, `${FAILED} throttle`, () => storeFails],
+  ['client gone while it waits', good, 0, `${REFUSED} client_closed_request`, '', () => busy(1000)],
 ]
 
 const named = (event: AuthEvent) =>

@@ -1,12 +1,32 @@
 import express from 'express'
-import { createPasswords, type TokenRouterOptions, tokenRouter } from 'express-token-endpoint'
+import {
+  createPasswords,
+  createThrottle,
+  type MemoryAccount,
+  memoryAccounts,
+  requireBearer,
+  type TokenRouterOptions,
+  tokenRouter,
+} from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { all, deferred, statuses, until } from '../../support/concurrency.js'
-import { ACCOUNTS, countingHasher, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../../support/fixtures.js'
+import {
+  ACCOUNTS,
+  countingHasher,
+  decodePayload,
+  fastPasswords,
+  frozenClock,
+  makeIssuer,
+  makeStore,
+  PASSWORD,
+} from '../../support/fixtures.js'
 import type { Answer } from '../../support/host.js'
-import { client, flood, listen, login } from '../../support/http.js'
+import { bearer, client, flood, listen, login, sendBytes } from '../../support/http.js'
+import { FORM_TYPE, requestText, type Sent } from '../../support/plain-js/http-client.mjs'
 
-const ALICE = ACCOUNTS.alice.email
+const { alice, disabled, passwordless } = ACCOUNTS
+const ALICE = alice.email
+const NOBODY = 'nobody@example.com'
 const ATTACKER = '203.0.113.9'
 const OWNER = '198.51.100.7'
 
@@ -109,3 +129,90 @@ describe('wrong guesses spread out', () => {
     expect(await send(login(ALICE, PASSWORD, another))).toMatchObject({ status: 200 })
   })
 })
+
+/** Returns all bytes of a response but for its times. */
+async function bytesOf(port: number, sent: Sent): Promise<string> {
+  const bytes = await sendBytes(port, requestText({ ...sent, headers: { ...sent.headers, Connection: 'close' } }))
+  expect(bytes).toMatch(/\r\nDate: [^\r]+\r\n/)
+  return bytes.replace(/\r\n(Date|Retry-After): [^\r]+/g, '')
+}
+
+const asForm = (email: string, password: string): Sent => ({
+  headers: FORM_TYPE,
+  body: new URLSearchParams({ email, password }).toString(),
+})
+
+describe('refused logins cannot be told apart', () => {
+  it('the same answer, to the byte', async () => {
+    const { port } = await start({ throttle: false })
+    const none = await start({ accounts: memoryAccounts([]) })
+    const answers = new Set([await bytesOf(none.port, login(ALICE, 'wrong'))])
+    for (const [email, password] of [
+      [NOBODY, PASSWORD],
+      [NOBODY, ''],
+      ['', PASSWORD],
+      [`${ALICE}\0`, PASSWORD],
+      [ALICE, 'wrong'],
+      [ALICE, ''],
+      [ALICE, 'x'.repeat(5000)],
+      [disabled.email, PASSWORD],
+      [disabled.email, 'wrong'],
+      [passwordless.email, PASSWORD],
+      [passwordless.email, ''],
+    ] as const) {
+      answers.add(await bytesOf(port, login(email, password)))
+      answers.add(await bytesOf(port, asForm(email, password)))
+    }
+    expect([...answers]).toEqual([expect.stringMatching(/^HTTP\/1\.1 403 Forbidden\r\n(.+\r\n)+\r\n$/)])
+    expect(none.hasher.asked).toHaveLength(1)
+  })
+
+  it.each<[string, Partial<TokenRouterOptions>, string]>([
+    ['after ten wrong guesses', {}, 'guess'],
+    ['after a sprayed password, also for the right one', { throttle: createThrottle({ spraying: true }) }, PASSWORD],
+  ])('a 429 tells nothing about the account: the same bytes %s', async (_, options, password) => {
+    const { send, port } = await start(options)
+    if (options.throttle) await all(100, (i) => send(login(`${i}@example.com`, password, ATTACKER)))
+    const answers = new Set<string>()
+    for (const email of [ALICE, NOBODY, disabled.email, passwordless.email, '', '\0']) {
+      if (!options.throttle) await all(10, () => send(login(email, password, ATTACKER)))
+      answers.add(await bytesOf(port, login(email, password, ATTACKER)))
+    }
+    expect([...answers]).toEqual([expect.stringMatching(/^HTTP\/1\.1 429 Too Many Requests\r\n/)])
+    expect([...answers].join()).not.toContain('spraying')
+  })
+})
+
+it.each(['in the look-up', 'in the check'])(
+  'a login under way while the password is changed gets no token that outlives the change: %s',
+  async (where) => {
+    const clock = frozenClock()
+    const before = clock.seconds()
+    const tokens = makeIssuer({ clock })
+    const account: MemoryAccount = { ...alice }
+    /** Changes the password 2 s after the login starts. The login ends 1 s later. */
+    const change = () => {
+      clock.advance(2000)
+      account.tokensValidAfter = new Date(clock())
+      clock.advance(1000)
+    }
+    const hasher = countingHasher()
+    const verify = (password: string, hash: string) => {
+      if (where === 'in the check') change()
+      return hasher.verify(password, hash)
+    }
+    const findByEmail = () => {
+      const found = { ...account }
+      if (where === 'in the look-up') change()
+      return found
+    }
+    const accounts = { findByEmail, findById: () => ({ ...account }) }
+    const app = express().use(tokenRouter({ tokens, accounts, passwords: fastPasswords({ ...hasher, verify }) }))
+    app.use(requireBearer({ tokens, accounts }))
+    const send = client((await listen(app)).port)
+    const { authenticationToken } = JSON.parse((await send(login(ALICE, PASSWORD))).body)
+    expect(clock.seconds()).toBe(before + 3)
+    expect(decodePayload(authenticationToken)).toMatchObject({ iat: before, exp: before + 3600 })
+    expect(await send(bearer(authenticationToken, '/'))).toMatchObject({ status: 401 })
+  },
+)

@@ -1,4 +1,4 @@
-// A process for shared-store.test.ts. It runs the compiled package with failed-login limits in the given Redis.
+// A process for shared-store.system.test.ts. It runs the compiled package with failed-login limits in the given Redis.
 import { setTimeout } from 'node:timers/promises'
 import express from 'express'
 import { createPasswords, createThrottle, createTokenIssuer, memoryAccounts, tokenRouter } from 'express-token-endpoint'

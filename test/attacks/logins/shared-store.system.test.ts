@@ -1,7 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { Redis } from 'ioredis'
+import { RateLimiterRedis } from 'rate-limiter-flexible'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { type Limiter, sharedLimit } from '../../../src/accounts/throttle/shared-limit.js'
+import { sharedStore } from '../../../src/accounts/throttle/shared-store.js'
 import { all, statuses } from '../../support/concurrency.js'
 import { PASSWORD } from '../../support/fixtures.js'
 import type { Answer } from '../../support/host.js'
@@ -11,6 +15,10 @@ import { NO_REDIS, startRedis, type TestRedis } from '../../support/services/red
 const ALICE = 'alice@example.com'
 const SERVER = fileURLToPath(new URL('login-server.mjs', import.meta.url))
 const PATIENCE = 10_000
+
+const SETTINGS = { keyPrefix: 'login-pair', points: 10, duration: 900 }
+
+const processWith = (limiter: Limiter) => sharedLimit(limiter, sharedStore(), SETTINGS)
 
 interface Process {
   port: number
@@ -121,46 +129,10 @@ describe.skipIf(NO_REDIS)('two processes with their budgets on one Redis', () =>
     expect({ through, others }).toEqual({ through: hashes, others: {} })
   })
 
-  it('a burst from an address that may guess no more takes no places from the owner', async () => {
-    const { one, two } = await start()
-    await sharing(one, two)
-    const before = (await one.told()).hashes + (await two.told()).hashes
-    await looked(one, 10, '203.0.113.9')
-    let over = false
-    const bursts = Promise.all([one, two].map(({ port }) => flood(port, 1000, () => guess('203.0.113.9'), 2)))
-    const done = bursts.finally(() => {
-      over = true
-    })
-    const owner: Answer[] = []
-    while (!over) for (const { send } of [one, two]) owner.push(await send(login(ALICE, PASSWORD, '203.0.113.7')))
-    const { 403: through = 0, 429: throttled = 0, 503: overloaded = 0, ...others } = statuses((await done).flat())
-    expect(through + throttled + overloaded).toBe(2000)
-    expect(others).toEqual({})
-    expect(Object.keys(statuses(owner))).toEqual(['200'])
-    const { hashes, most } = await spentSince(before, one, two)
-    expect(hashes - owner.length).toBeLessThanOrEqual(most)
-  })
-
-  it('good logins made all at once cost nothing, and none of them gets 429', async () => {
-    const { one, two } = await start()
-    await sharing(one, two)
-    const address = freshAddress()
-    const answers = await all(300, (i) => (i % 2 ? one : two).send(login(ALICE, PASSWORD, address)))
-    const { 200: admitted = 0, 503: overloaded = 0, ...others } = statuses(answers)
-    expect([admitted + overloaded, others]).toEqual([300, {}])
-    expect(admitted).toBeGreaterThan(200)
-    expect(await one.send(login(ALICE, PASSWORD, address))).toMatchObject({ status: 200 })
-    const through = (await looked(one, 10, address)) + (await looked(two, 10, address))
-    const { most } = await spentSince(0, one, two)
-    expect(through).toBeGreaterThanOrEqual(10)
-    expect(through).toBeLessThanOrEqual(most)
-  })
-
-  const AWAY: [string, (redis: TestRedis) => unknown, (redis: TestRedis) => unknown][] = [
+  it.each<[string, (redis: TestRedis) => unknown, (redis: TestRedis) => unknown]>([
     ['killed and started anew, empty', (redis) => redis.kill(), (redis) => redis.start()],
     ['paused', (redis) => redis.process().kill('SIGSTOP'), (redis) => redis.process().kill('SIGCONT')],
-  ]
-  it.each(AWAY)(
+  ])(
     'Redis %s: each goes on with what it has seen, tells, and shares again',
     async (_, leave, comeBack) => {
       const { redis, one, two } = await start()
@@ -195,4 +167,29 @@ describe.skipIf(NO_REDIS)('two processes with their budgets on one Redis', () =>
     },
     30_000,
   )
+})
+
+describe.skipIf(NO_REDIS)('the limits on Redis', () => {
+  it.each([{}, { inMemoryBlockOnConsumed: 10 }])('three processes count together: %o', async (options) => {
+    const server = await startRedis()
+    const redis = new Redis(server.url)
+    onTestFinished(() => redis.disconnect())
+    // On a busy machine, a response may take longer than the store's time limit.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const processes = Array.from({ length: 3 }, () =>
+      processWith(new RateLimiterRedis({ ...SETTINGS, ...options, storeClient: redis })),
+    )
+    const entered = await all(60, (i) => (processes[i % 3] as (typeof processes)[0]).enter('alice', () => {}))
+    expect(entered.map((one) => one?.underWay).toSorted((a = 0, b = 0) => a - b)).toEqual(
+      Array.from({ length: 60 }, (_, i) => i + 1),
+    )
+    for (const one of entered) one?.leave()
+    for (let i = 0; i < 10; i++) await processes[i % 3]?.fail('alice', () => {})
+    for (const { read } of processes) expect(await read('alice', () => {})).toMatchObject({ points: 10 })
+    expect(Number(await redis.get('login-pair:alice'))).toBe(10)
+    for (const key of await redis.keys('login-pair:alice:*')) {
+      expect([await redis.get(key), Math.ceil((await redis.ttl(key)) / 10)]).toEqual(['0', 48])
+    }
+  })
 })

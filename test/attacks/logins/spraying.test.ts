@@ -5,7 +5,7 @@ import { defaultConcurrency } from '../../../src/accounts/passwords/hash-queue.j
 import { all, statuses } from '../../support/concurrency.js'
 import { ACCOUNTS, countingHasher, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../../support/fixtures.js'
 import { client, listen, login } from '../../support/http.js'
-import { belowTheLimit, mostCommon, oneAfterTheOther, rotating, simulate } from './simulation.mjs'
+import { belowTheLimit, mostCommon, oneAfterTheOther, rotating, simulate } from './spray.mjs'
 
 const ALICE = ACCOUNTS.alice.email
 const SPRAYED = '123456'

@@ -28,7 +28,9 @@ export interface Exhibit {
   fault: string
   /** The vulnerable version in `packages/package.json` that the attack runs on. Otherwise `faulty` is a model of the fault. */
   installed?: string
-  faulty: (library: Library) => Guard
+  faulty?: (library: Library) => Guard
+  /** The faulty guard as a function that verifies a token: it throws or returns `false` for an invalid one. */
+  verifies?: (text: string, library: Library) => unknown
   ours: () => Promise<Ours>
   /** The `typ` that the faulty guard demands. Ours demands `at+jwt`. */
   typ?: string
@@ -63,9 +65,11 @@ export async function run(
 
 /** Expects that the faulty guard of an exhibit admits the attack and a valid request. */
 export async function expectAdmitted(exhibit: Exhibit): Promise<void> {
-  const { faulty, installed, typ } = exhibit
+  const { faulty, verifies, installed, typ } = exhibit
   for (const part of ['attack', 'control'] as const) {
-    expect(await run(exhibit, faulty(installed && load(installed)), { part, typ })).toBe('admitted')
+    const library = installed && load(installed)
+    const guard = faulty?.(library) ?? guardOf((text) => verifies?.(text, library) ?? true)
+    expect(await run(exhibit, guard, { part, typ })).toBe('admitted')
   }
 }
 
@@ -103,4 +107,10 @@ export function guardOfAny(...verifiers: ((token: string) => unknown)[]): Guard 
     for (const guard of guards) if ((await guard(request)) === 'admitted') return 'admitted'
     return 'refused'
   }
+}
+
+/** Returns the guard of a middleware of Hono in front of a route. */
+export function honoGuard({ Hono }: Library, middleware: unknown): Guard {
+  const app = new Hono().get('/', middleware, (c: { text(body: string): Response }) => c.text('in'))
+  return async ({ headers }) => ((await app.request('/', { headers })).status === 200 ? 'admitted' : 'refused')
 }

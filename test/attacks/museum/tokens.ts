@@ -61,6 +61,11 @@ export function open(text: string) {
   return { ...members, input: `${header}.${payload}`, signature: decode(signature) }
 }
 
+const SECRETS: Record<string, string> = { k1: SECRET }
+
+/** Returns the secret that a token names, if there is one. */
+export const secretFor = (text: string) => SECRETS[String(open(text).header['kid'])]
+
 /** Checks only the signature of a token. */
 export function isSigned(text: string, key: string | Buffer | KeyObject, alg: string): boolean {
   const { input, signature } = open(text)

@@ -1,5 +1,5 @@
 import { createTokenClient, type TokenClientOptions } from 'express-token-endpoint/client'
-import type { Maker } from './contestant.js'
+import type { Maker } from './fault.js'
 
 const read = async (response: Response) => ({ status: response.status, body: await response.text() })
 

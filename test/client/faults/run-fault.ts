@@ -1,8 +1,20 @@
 import { inspect } from 'node:util'
-import { moveClocks, restoreClocks } from './clocks.js'
-import type { Contestant, ContestantOptions, Maker } from './contestant.js'
-import { type Fault, must } from './fault.js'
+import { type Contestant, type ContestantOptions, type Fault, type Maker, must } from './fault.js'
 import { EMAIL, PASSWORD, startFaultServer } from './server.js'
+
+const real = { date: Date.now.bind(Date), steady: performance.now.bind(performance) }
+
+/** Moves the client's clocks. The clocks of the servers and the timers stay as they are. */
+export function moveClocks({ wall = 0, steady = 0 }: { wall?: number; steady?: number }): void {
+  const [date, now] = [Date.now, performance.now]
+  Date.now = () => date.call(Date) + wall
+  performance.now = () => now.call(performance) + steady
+}
+
+export function restoreClocks(): void {
+  Date.now = real.date
+  performance.now = real.steady
+}
 
 /**
  * Runs one fault against one client. No object and no error of our client may show a secret at any fault.

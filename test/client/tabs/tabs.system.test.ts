@@ -256,12 +256,6 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
     expect(pages.map((text) => pages.indexOf(text))).toEqual([0, 0, 2, 0])
   })
 
-  it('tabs that do not share sign in for themselves', async () => {
-    const [server, ...tabs] = await openTabs(2, false)
-    await Promise.all(tabs.map(call))
-    expect(server.seen.token).toHaveLength(2)
-  })
-
   it('nothing is stored', async () => {
     const [, one] = await openTabs(1)
     await call(one)

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
@@ -170,4 +170,13 @@ function filesOf(program, entry, seen = new Set([entry])) {
     if (file && !seen.has(file)) filesOf(program, file, seen.add(file))
   }
   return [...seen]
+}
+
+// `npm run api:report`: accepts the public types of `src`. Commit what it writes.
+if (process.argv[1] === import.meta.filename) {
+  const reports = apiReports()
+  for (const [file, text] of reports) writeFileSync(join(REPORTS, file), text)
+  for (const file of readdirSync(REPORTS)) {
+    if (file.endsWith('.api.md') && !reports.has(file)) rmSync(join(REPORTS, file))
+  }
 }

@@ -20,7 +20,7 @@ import {
   tempDir,
 } from '../../example-app/support.js'
 import { issueNow } from '../../support/fixtures.js'
-import { NO_TERMINAL, onTerminal } from '../../support/services/terminal.js'
+import { isMissing } from '../../support/services/missing.js'
 
 const root = new URL('../../../', import.meta.url)
 const { bin } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
@@ -85,6 +85,35 @@ test('exit statuses reach the shell', async () => {
   expect(await run(['hash', 'x'])).toMatchObject({ code: 2, stdout: '' })
   expect(await run(['hash'], {}, 'correct horse')).toMatchObject({ code: 0, stderr: '' })
 })
+
+const SCRIPT = '/usr/bin/script'
+const NO_TERMINAL = isMissing(
+  process.platform === 'linux' && existsSync(SCRIPT),
+  'script(1) of util-linux',
+  'apt-get install bsdutils',
+)
+
+/** Runs a Node program on its own terminal. Types or calls the next reply when the output ends with a question. */
+async function onTerminal(
+  program: readonly string[],
+  question: RegExp,
+  answers: readonly (string | ((shown: string) => void))[],
+  env: Record<string, string> = {},
+): Promise<{ code: number; shown: string }> {
+  const line = [process.execPath, ...program].map((word) => `'${word}'`).join(' ')
+  const child = launch(SCRIPT, ['--quiet', '--return', '--command', line, '/dev/null'], { TERM: 'xterm', ...env })
+  const left = [...answers]
+  let shown = ''
+  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+    shown += chunk
+    if (!question.test(shown)) return
+    const reply = left.shift()
+    if (typeof reply === 'function') reply(shown)
+    else if (reply !== undefined) child.stdin?.write(`${reply}\r`)
+  })
+  const [code] = (await once(child, 'close')) as [number]
+  return { code, shown }
+}
 
 describe.skipIf(NO_TERMINAL)('on a terminal', () => {
   const typing = (args: readonly string[], answers: readonly string[], env?: Env) =>

@@ -7,7 +7,7 @@ import { ROWS } from '../../../src/cli/check/rows.js'
 import { MAPPING as API_MAPPING, createApp, HERE, USER } from '../../faults/apps/mapped.mjs'
 import { EMAIL, PASSWORD } from '../../stacks/account.mjs'
 import { createTutorial, MAPPING } from '../../stacks/express-tutorial.mjs'
-import { cli } from '../../support/cli.js'
+import { checkReport, cli } from '../../support/cli.js'
 import { listen } from '../../support/http.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'check-'))
@@ -18,89 +18,79 @@ let tutorial: express.Express
 beforeAll(async () => {
   tutorial = await createTutorial()
 })
-const runWith = async (mapping: string, ...more: string[]) => {
-  const { url } = await listen(tutorial)
-  return cli(['check', url, '--email', EMAIL, '--mapping', mapping, ...more], { env })
+/** Writes a mapping and returns its path. */
+function mappingOf(mapping: object): string {
+  const file = join(folder, 'mapping.json')
+  writeFileSync(file, JSON.stringify(mapping))
+  return file
 }
-const run = (...more: string[]) => runWith(mappingOf('tutorial.json', MAPPING), ...more)
 
-interface Row {
-  id: string
-  verdict: string
-  detail?: string
-}
-const rowsOf = (stdout: string) => (JSON.parse(stdout) as { rows: Row[] }).rows
-const failing = (rows: Row[]) => rows.filter(({ verdict }) => verdict === 'fails').map(({ id }) => id)
+const runWith = async (mapping: string, ...more: string[]) =>
+  cli(['check', (await listen(tutorial)).url, '--email', EMAIL, '--mapping', mapping, ...more], { env })
+const run = (...more: string[]) => runWith(mappingOf(MAPPING), ...more)
+const reportOn = async (app: express.Express, mapping: string) =>
+  checkReport([(await listen(app)).url, '--email', EMAIL, '--mapping', mapping], { env })
+
+const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id)
 
 test('the usual Express tutorial: every row has a verdict, and every skipped row a reason', async () => {
-  const { code, stdout, stderr } = await run('--format', 'json')
-  const rows = rowsOf(stdout)
+  const { code, stderr, rows, rowOf, fails } = await reportOn(tutorial, mappingOf(MAPPING))
   expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
-  expect(rows.map(({ id }) => id)).toEqual(ROWS.map(({ id }) => id))
+  expect(idsOf(rows)).toEqual(idsOf(ROWS))
   expect(rows.filter(({ verdict, detail }) => verdict === 'skipped' && !detail)).toEqual([])
   // As usual: no Cache-Control, one token a second, credentials from the query, and a challenge without a scheme.
-  expect(failing(rows)).toEqual(expect.arrayContaining(['not-cached', 'query-ignored', 'challenge']))
+  expect(idsOf(fails)).toEqual(expect.arrayContaining(['not-cached', 'query-ignored', 'challenge']))
   for (const id of ['login', 'wrong-password', 'same-refusal', 'guarded', 'token-accepted', 'alg-none', 'tampered']) {
-    expect(rows.find((row) => row.id === id)).toMatchObject({ verdict: 'holds' })
+    expect(rowOf(id)).toMatchObject({ verdict: 'holds' })
   }
   const own = ROWS.filter(({ ownOnly }) => ownOnly)
   expect(own.length).toBeGreaterThan(10)
   for (const { id, ownOnly } of own) {
-    expect(rows.find((row) => row.id === id)).toMatchObject({ verdict: 'skipped', detail: ownOnly })
+    expect(rowOf(id)).toMatchObject({ verdict: 'skipped', detail: ownOnly })
   }
 })
 
 test('a login that Node cannot send is reported in one line', async () => {
-  const mapping = mappingOf('trailer.json', { ...MAPPING, login: { ...MAPPING.login, headers: { Trailer: 'x' } } })
+  const mapping = mappingOf({ ...MAPPING, login: { ...MAPPING.login, headers: { Trailer: 'x' } } })
   const { code, stdout, stderr } = await runWith(mapping)
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toBe('express-token-endpoint: The login cannot be sent: ERR_HTTP_TRAILER_INVALID\n')
 })
 
 describe('an API without faults', () => {
-  const check = async (app: express.Express, ...more: string[]) => {
-    const { url } = await listen(app)
-    const args = ['check', url, '--email', USER.email, '--mapping', API_MAPPING, '--format', 'json', ...more]
-    const ran = await cli(args, { env: { CHECK_PASSWORD: USER.password } })
-    return { ...ran, rows: rowsOf(ran.stdout) }
+  const check = async (app: express.Express, guesses: string) => {
+    const args = [(await listen(app)).url, '--email', USER.email, '--mapping', API_MAPPING, '--guesses', guesses]
+    return checkReport(args, { env: { CHECK_PASSWORD: USER.password } })
   }
 
   test('passes, with a limit on guesses', async () => {
-    const { code, rows } = await check(createApp(HERE), '--guesses', '30')
-    expect({ code, fails: failing(rows) }).toEqual({ code: 0, fails: [] })
-    expect(rows.find(({ id }) => id === 'guessing')?.verdict).toBe('holds')
+    const { code, fails, rowOf } = await check(createApp(HERE), '30')
+    expect({ code, fails }).toEqual({ code: 0, fails: [] })
+    expect(rowOf('guessing')?.verdict).toBe('holds')
   })
 
   test('without a limit on guesses, only that row fails', async () => {
-    const { rows } = await check(createApp(HERE, Number.POSITIVE_INFINITY), '--guesses', '5')
-    expect(failing(rows)).toEqual(['guessing'])
+    const { fails } = await check(createApp(HERE, Number.POSITIVE_INFINITY), '5')
+    expect(idsOf(fails)).toEqual(['guessing'])
   })
 })
-
-/** Writes a mapping and returns its path. */
-function mappingOf(name: string, mapping: object): string {
-  const file = join(folder, name)
-  writeFileSync(file, JSON.stringify(mapping))
-  return file
-}
 
 test.each([
   ['', 'fails', 'HttpOnly is missing'],
   ['; HttpOnly; SameSite=Lax', 'holds', undefined],
 ])('a token in a cookie must have flags: with "%s", the row %s', async (flags, verdict, detail) => {
   const guarded = { path: '/me', cookie: 'sid' }
-  const mapping = mappingOf('cookie.json', { login: { path: '/in', type: 'form' }, token: { cookie: 'sid' }, guarded })
+  const mapping = mappingOf({ login: { path: '/in', type: 'form' }, token: { cookie: 'sid' }, guarded })
   const app = express()
   app.post('/in', (_req, res) => void res.set('Set-Cookie', `sid=opaque-and-long-enough${flags}`).end())
   app.get('/me', (req, res) => void res.sendStatus(req.headers.cookie === 'sid=opaque-and-long-enough' ? 200 : 401))
-  const { url } = await listen(app)
-  const rows = rowsOf((await cli(['check', url, '--email', EMAIL, '--mapping', mapping, '--json'], { env })).stdout)
-  expect(rows.find(({ id }) => id === 'token-accepted')?.verdict).toBe('holds')
-  expect(rows.find(({ id }) => id === 'cookie-flags')).toMatchObject({ verdict, ...(detail && { detail }) })
+  const { rowOf } = await reportOn(app, mapping)
+  expect(rowOf('token-accepted')?.verdict).toBe('holds')
+  expect(rowOf('cookie-flags')).toMatchObject({ verdict, ...(detail && { detail }) })
 })
 
 test('no secret of the mapping, no password and no token is printed, in any format', async () => {
-  const mapping = mappingOf('secret.json', {
+  const mapping = mappingOf({
     login: { path: '/in', fields: { client_secret: { env: 'CLIENT_SECRET' } } },
     token: { body: 'token' },
     expiration: { body: 'refresh', form: 'iso' },
@@ -156,10 +146,8 @@ describe('a mapping that does not fit the API: the first row names the member', 
       'the response has no text in the body at ?[2J?token. Is "token" of the mapping right?',
     ],
   ])('%j', async (mapping, detail) => {
-    const file = mappingOf('unfit.json', mapping)
-    const { url } = await listen(shop)
-    const { stdout } = await cli(['check', url, '--email', EMAIL, '--mapping', file, '--json'], { env })
-    expect(rowsOf(stdout)[0]).toMatchObject({ id: 'login', verdict: 'fails', detail })
+    const { rows } = await reportOn(shop, mappingOf(mapping))
+    expect(rows[0]).toMatchObject({ id: 'login', verdict: 'fails', detail })
   })
 })
 
@@ -179,7 +167,7 @@ test('--output writes the report into a file, and prints the counts', async () =
   const { code, stdout, stderr } = await run('--format', 'json', '--output', file)
   expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
   expect(stdout).toMatch(/^http:\S+: \d+ hold, \d+ do not, \d+ skipped\n$/)
-  expect(rowsOf(readFileSync(file, 'utf8'))).toHaveLength(ROWS.length)
+  expect(JSON.parse(readFileSync(file, 'utf8')).rows).toHaveLength(ROWS.length)
 })
 
 test('a check that stops removes the report of an earlier check, but no link, such as /dev/stdout', async () => {

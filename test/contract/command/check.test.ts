@@ -18,7 +18,7 @@ import {
   soundParts,
   THERE,
 } from '../../faults/apps/own.mjs'
-import { cli } from '../../support/cli.js'
+import { checkReport, cli } from '../../support/cli.js'
 import { readPage } from '../../support/documents/pages.js'
 import { rejectionOf } from '../../support/failures.js'
 import { ACCOUNTS, issueNow, PASSWORD } from '../../support/fixtures.js'
@@ -27,6 +27,9 @@ import { listen, TOKEN_PATH } from '../../support/http.js'
 const { email } = ACCOUNTS.alice
 const env = { CHECK_PASSWORD: PASSWORD }
 const argsFor = (url: string, ...more: string[]) => ['check', url, '--email', email, '--guarded', STATEMENTS, ...more]
+const reportOn = (url: string, more: readonly string[] = [], variables: Record<string, string> = env) =>
+  checkReport([url, '--email', email, '--guarded', STATEMENTS, ...more], { env: variables })
+const checkApp = async (app: express.Express, ...more: string[]) => reportOn((await listen(app)).url, more)
 const sound = async () => (await listen(appOf(soundParts()))).url
 const issued = (options?: Parameters<typeof issuerOf>[0]) => issueNow(issuerOf(options), { accountId: 'acc-1' }).token
 const yesterday = () => Date.now() - 86_400_000
@@ -36,22 +39,6 @@ async function listeningOn(server: Server): Promise<string> {
   await once(server.listen(0, '127.0.0.1'), 'listening')
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
-
-interface Row {
-  id: string
-  verdict: string
-  detail?: string
-}
-
-/** Checks a URL with `--json`, and returns the report. */
-async function reportOn(url: string, more: readonly string[] = [], variables: Record<string, string> = env) {
-  const { code, stdout } = await cli(argsFor(url, '--json', ...more), { env: variables })
-  const report: { holds: boolean; rows: Row[] } = JSON.parse(stdout)
-  const rowOf = (id: string) => report.rows.find((row) => row.id === id)
-  return { ...report, code, rowOf, fails: report.rows.filter(({ verdict }) => verdict === 'fails') }
-}
-
-const checkApp = async (app: express.Express, ...more: string[]) => reportOn((await listen(app)).url, more)
 
 function routerParts() {
   const { tokens, accounts, passwords } = soundParts()
@@ -74,9 +61,10 @@ test('each row has its verdict, its name, what holds, and its source; below it, 
   expect(lines.at(-2)).toBe(`${url}/: ${ROWS.length - 9} hold, 1 does not, 8 skipped`)
   for (const { id } of ROWS) expect(lines.filter((line) => line.split(/ +/)[1] === id)).toHaveLength(1)
 })
+
 test('--json is one object with every row', async () => {
   const url = await sound()
-  const { code, stdout, stderr } = await cli(argsFor(url, '--json'), { env })
+  const { code, stdout, stderr } = await reportOn(url)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(JSON.parse(stdout)).toEqual({
     url: `${url}/`,
@@ -172,10 +160,9 @@ test('a header that no two answers share tells nothing of an account', async () 
 test('it makes two failed logins at the account: no budget is spent by it', async () => {
   const throttle = createThrottle({ budgets: { pair: { points: 3, duration: '1h' } } })
   const { url } = await listen(express().use(tokenRouter({ ...routerParts(), throttle })))
-  const { stdout } = await cli(['check', url, '--email', email, '--json'], { env })
-  const { counts } = JSON.parse(stdout)
-  expect(counts.fails).toBe(0)
-  expect(counts.holds).toBeGreaterThan(20)
+  const { counts } = await checkReport([url, '--email', email], { env })
+  expect(counts['fails']).toBe(0)
+  expect(counts['holds']).toBeGreaterThan(20)
   // In the second run, the fourth failed login exceeds the limit, and the command says so.
   const again = await cli(['check', url, '--email', email], { env })
   expect(again.stdout).toContain('found: 429: a failed-login limit is used up. Try again later')
@@ -208,12 +195,9 @@ test('a row that is to be skipped is not judged', async () => {
 })
 
 test('without --guarded, what is about it is skipped', async () => {
-  const { code, stdout } = await cli(['check', await sound(), '--email', email, '--json'], { env })
-  const skipped = JSON.parse(stdout).rows.filter(
-    ({ detail }: { detail?: string }) => detail === 'no --guarded PATH was given',
-  )
+  const { code, rows } = await checkReport([await sound(), '--email', email], { env })
   expect(code).toBe(0)
-  expect(skipped.length).toBeGreaterThan(10)
+  expect(rows.filter(({ detail }) => detail === 'no --guarded PATH was given').length).toBeGreaterThan(10)
 })
 
 describe('a refused login', () => {
@@ -244,11 +228,10 @@ test('paths of its own, below a prefix; and a guarded URL elsewhere', async () =
   const app = express().use('/api', tokenRouter({ ...routerParts(), path: '/token' }))
   const { url } = await listen(app)
   const elsewhere = `${await sound()}${STATEMENTS}?page=1`
-  const args = ['check', `${url}/api/`, '--path', '/token', '--email', email, '--guarded', elsewhere, '--json']
-  const { code, stdout } = await cli(args, { env })
-  const { counts, rows } = JSON.parse(stdout)
-  expect({ code, fails: counts.fails }).toEqual({ code: 0, fails: 0 })
-  expect(rows.find(({ id }: { id: string }) => id === 'query-token').verdict).toBe('holds')
+  const args = [`${url}/api/`, '--path', '/token', '--email', email, '--guarded', elsewhere]
+  const { code, fails, rowOf } = await checkReport(args, { env })
+  expect({ code, fails }).toEqual({ code: 0, fails: [] })
+  expect(rowOf('query-token')?.verdict).toBe('holds')
 })
 
 test.each([

@@ -1,28 +1,39 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { CONTEXTS } from '../../support/documents/contexts.js'
 import { examples, pagesBelow, readPage, shippedPages } from '../../support/documents/pages.js'
-import { filesBelow, root } from '../../support/documents/repository.js'
+import { documents, filesBelow, root } from '../../support/documents/repository.js'
 
-const MOST_LINES = 250
-
-/** Pages whose blocks are files. A test follows such a page from its first to its last command. */
-const FOLLOWED = ['README.md', 'docs/tutorial.md']
+/** The page whose blocks are files. A test follows it from its first to its last command. */
+const FOLLOWED = 'docs/tutorial.md'
 
 const readme = readPage('README.md')
 const duplicates = (names: readonly unknown[]) => names.filter((name, index) => names.indexOf(name) !== index)
 
+const PAGES = documents().map(readPage)
+const SHIPPED = new Set([...shippedPages(), 'LICENSE'])
+
+/** Returns whether a link leads to the web. */
+const isWeb = (target: string) => /^[a-z]+:/.test(target)
+
+/** Returns the file and the anchor that a link of a page leads to. */
+function targetOf(page: string, link: string): { file: string; anchor: string | undefined } {
+  const [path = '', anchor] = link.split('#')
+  return { file: path === '' ? page : posix.join(posix.dirname(page), path), anchor }
+}
+
+const anchorsOf = (file: string) => readPage(file).headings.map(({ anchor }) => anchor)
+
 describe('each page', () => {
   it.each(['README.md', ...pagesBelow('docs')])('%s has at most 250 lines, one title and a text below it', (path) => {
     const { text, headings } = readPage(path)
-    expect(text.split('\n').length - 1).toBeLessThanOrEqual(MOST_LINES)
+    expect(text.split('\n').length - 1).toBeLessThanOrEqual(250)
     expect(headings.filter(({ level }) => level === 1)).toHaveLength(1)
     expect(text).toMatch(/^# .+\n\n\S/)
   })
 
-  it.each(shippedPages())('%s has headings that differ', (path) => {
-    if (path === 'CHANGELOG.md') return
+  it.each(shippedPages().filter((path) => path !== 'CHANGELOG.md'))('%s has headings that differ', (path) => {
     expect(duplicates(readPage(path).headings.map(({ anchor }) => anchor))).toEqual([])
   })
 
@@ -31,14 +42,35 @@ describe('each page', () => {
     const visit = (path: string): void => {
       if (seen.has(path) || !path.endsWith('.md')) return
       seen.add(path)
-      for (const link of readPage(path).links) {
-        const [file = ''] = link.split('#')
-        if (file !== '' && !/^[a-z]+:/.test(file)) visit(posix.join(posix.dirname(path), file))
-      }
+      for (const link of readPage(path).links) if (!isWeb(link)) visit(targetOf(path, link).file)
     }
     visit('docs/README.md')
     expect(pagesBelow('docs').filter((path) => !seen.has(path))).toEqual([])
   })
+})
+
+describe('the links of', () => {
+  it.each(PAGES)('$path lead to files and to headings', ({ path, links }) => {
+    const local = links.filter((link) => !isWeb(link)).map((link) => ({ link, ...targetOf(path, link) }))
+    expect(local.filter(({ file }) => !existsSync(root + file))).toEqual([])
+    const toHeadings = local.filter(({ anchor }) => anchor !== undefined)
+    const unclear = toHeadings.filter(
+      ({ file, anchor }) => anchorsOf(file).filter((one) => one === anchor).length !== 1,
+    )
+    expect(unclear).toEqual([])
+  })
+
+  it.each(PAGES)('$path to the web are https', ({ links }) => {
+    expect(links.filter((link) => isWeb(link) && !link.startsWith('https://'))).toEqual([])
+  })
+
+  it.each(PAGES.filter(({ path }) => SHIPPED.has(path)))(
+    '$path lead to files of the package, to pictures or to evidence',
+    ({ path, links }) => {
+      const files = links.filter((link) => !isWeb(link)).map((link) => targetOf(path, link).file)
+      expect(files.filter((file) => !SHIPPED.has(file) && !/^docs\/(assets|evidence)\//.test(file))).toEqual([])
+    },
+  )
 })
 
 describe('each block of TypeScript or JavaScript', () => {
@@ -49,22 +81,15 @@ describe('each block of TypeScript or JavaScript', () => {
     expect(duplicates(names)).toEqual([])
   })
 
-  it('has a context, or belongs to a page that a test follows', () => {
-    const others = examples().filter(({ page }) => !FOLLOWED.includes(page))
-    const followed = names.filter((name) => !others.some((block) => block.name === name))
-    expect(Object.keys(CONTEXTS).filter((name) => !names.includes(name))).toEqual([])
-    expect(others.map(({ name }) => name).filter((name) => !((name as string) in CONTEXTS))).toEqual([])
-    expect(followed.length).toBeGreaterThan(3)
-  })
-
-  it('is run by a test', () => {
-    const tests = ['test/contract/documents/examples', 'test/hosts/documents', 'test/languages']
+  it('is run by a test, or belongs to the page that a test follows', () => {
+    const run = examples().filter(({ page, name = '' }) => page !== FOLLOWED || name in CONTEXTS)
+    const code = ['test/contract/documents/examples', 'test/hosts/documents', 'test/languages', 'test/contract/types']
       .flatMap(filesBelow)
       .filter((file) => /\.test\.m?[jt]s$/.test(file))
-    const code = tests.map((file) => readFileSync(root + file, 'utf8')).join('\n')
-    const types = new Set(['account-user']) // This block only declares types. Its test is `contract/types/types.test.ts`.
-    const unused = Object.keys(CONTEXTS).filter((name) => !types.has(name) && !code.includes(`'${name}'`))
-    expect(unused).toEqual([])
+      .map((file) => readFileSync(root + file, 'utf8'))
+      .join('\n')
+    expect(run.filter(({ name }) => !code.includes(`'${name}'`))).toEqual([])
+    expect(Object.keys(CONTEXTS).filter((name) => !names.includes(name))).toEqual([])
   })
 })
 

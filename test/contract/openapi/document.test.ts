@@ -2,6 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { guardedOperation, type OpenApiOptions, openApiDocument } from 'express-token-endpoint/openapi'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { messageOf } from '../../../src/openapi/responses.js'
 import { complaintsOf } from '../../support/documents/lint.js'
 import { expectMisuse } from '../../support/failures.js'
 import { TOKEN_PATH } from '../../support/http.js'
@@ -147,20 +148,18 @@ describe('openApiDocument', () => {
     expectMisuse(() => openApiDocument(options as OpenApiOptions), says)
   })
 
-  it.each([
-    ['issuer', 'servers'],
-    ['server', 'servers'],
-    ['url', 'servers'],
-    ['baseUrl', 'servers'],
-    ['name', 'title'],
-    ['prefix', 'path'],
-    ['tokenPath', 'path'],
-    ['jwksPath', 'jwks'],
-    ['keys', 'jwks'],
-    ['scheme', 'schemeName'],
-  ])('misuse: %s, which is called %s here', (name, meant) => {
-    const says = `openApiDocument: unknown option "${name}". Did you mean "${meant}"?`
-    expectMisuse(() => openApiDocument({ [name]: 'x' }), says)
+  const MEANT = {
+    servers: 'issuer server url baseUrl',
+    title: 'name',
+    path: 'prefix tokenPath',
+    jwks: 'jwksPath keys',
+    schemeName: 'scheme',
+  }
+  it.each(Object.entries(MEANT))('misuse: %s is meant by the names of other packages: %s', (meant, names) => {
+    for (const name of names.split(' ')) {
+      const says = `openApiDocument: unknown option "${name}". Did you mean "${meant}"?`
+      expectMisuse(() => openApiDocument({ [name]: 'x' }), says)
+    }
   })
 })
 
@@ -232,4 +231,22 @@ describe('guardedOperation', () => {
   ])('misuse: %j', (options, says) => {
     expectMisuse(() => guardedOperation(OK, options), says)
   })
+})
+
+/** Run this test with `--update` to accept a change of the document. Read the difference as a client would. */
+it('the document of both endpoints changes only with this file', async () => {
+  const document = openApiDocument({ jwks: true, servers: 'https://api.example.com' })
+  await expect(`${JSON.stringify(document, null, 2)}\n`).toMatchFileSnapshot('published.json')
+})
+
+it('requires a header that every response with the status has, and no other', () => {
+  const answers = [
+    { status: 503, headers: { Pragma: 'no-cache', 'Retry-After': '1' }, body: '' },
+    { status: 503, headers: { Pragma: 'no-cache' }, body: '' },
+  ]
+  const { headers = {}, content } = messageOf(answers, {})
+  expect(Object.keys(headers)).toEqual(['Pragma', 'Retry-After'])
+  expect(headers['Pragma']).toMatchObject({ required: true, schema: { enum: ['no-cache'] } })
+  expect(headers['Retry-After']).toMatchObject({ required: false })
+  expect(content).toBeUndefined()
 })

@@ -1,12 +1,13 @@
 import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { expect, onTestFinished } from 'vitest'
 import { ACCOUNTS, PASSWORD, SECRET } from '../../support/fixtures.js'
-import { TOKEN_PATH } from '../../support/http.js'
-import type { Runtime } from '../../support/runner/only-runtime.js'
+import { asJson, expectForbidden, expectToken, GOOD, send } from '../../support/host.js'
+import { bearer } from '../../support/http.js'
+import type { Runtime } from '../../support/runner/only.js'
+import { end } from '../../support/services/servers/children.mjs'
 
 /** The environment of a consumer. */
 export const CONSUMER_ENV = { EMAIL: ACCOUNTS.alice.email, PASSWORD, TOKEN_SECRET: SECRET }
@@ -29,11 +30,7 @@ export async function start(program: string, { command = NODE, env = {} } = {}):
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const errors = text(child.stderr)
-  async function stop(): Promise<void> {
-    if (child.exitCode !== null || child.signalCode !== null) return
-    child.kill('SIGKILL')
-    await once(child, 'exit')
-  }
+  const stop = () => end(child, 'SIGKILL')
   for await (const port of createInterface({ input: child.stdout })) {
     return { url: `http://127.0.0.1:${port}`, port: Number(port), stop }
   }
@@ -45,26 +42,14 @@ export async function start(program: string, { command = NODE, env = {} } = {}):
  * it does so with the package's own client.
  */
 export async function expectWorks(program: string, command = NODE): Promise<void> {
-  const { url, stop } = await start(program, { command })
+  const { url, port, stop } = await start(program, { command })
   onTestFinished(stop)
-  const login = (password: string) =>
-    fetch(url + TOKEN_PATH, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ email: ACCOUNTS.alice.email, password }),
-    })
-  const me = (headers: Record<string, string>) => fetch(`${url}/me`, { headers })
-
-  const wrong = await login('not this one')
-  expect([wrong.status, await wrong.text()]).toEqual([403, ''])
-  const right = await login(PASSWORD)
-  expect(right.status).toBe(200)
-  const { authenticationToken } = (await right.json()) as { authenticationToken: string }
-
-  const guarded = await me({ Authorization: `Bearer ${authenticationToken}` })
-  expect([guarded.status, await guarded.json()]).toEqual([200, expect.objectContaining({ account: 'acc-1' })])
-  expect((await me({})).status).toBe(401)
-  expect((await me({ Authorization: `Bearer ${authenticationToken}x` })).status).toBe(401)
+  expectForbidden(await send(port, asJson({ ...GOOD, password: 'not this one' })))
+  const { authenticationToken: token } = expectToken(await send(port, asJson(GOOD)))
+  const guarded = await send(port, bearer(token, '/me'))
+  expect([guarded.status, JSON.parse(guarded.body)]).toEqual([200, expect.objectContaining({ account: 'acc-1' })])
+  expect((await send(port, { method: 'GET', path: '/me' })).status).toBe(401)
+  expect((await send(port, bearer(`${token}x`, '/me'))).status).toBe(401)
 
   const client = program.replace(/main(?=\.\w+$)/, 'client')
   const { stdout } = await promisify(execFile)(command.program, [...command.args, client, url], {

@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process'
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, join, relative } from 'node:path'
+import { basename, join, posix, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { npm } from './npm.js'
+import ts from 'typescript'
+
+const runFile = promisify(execFile)
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
@@ -45,7 +47,7 @@ export async function tempFolder(name: string): Promise<{ folder: string; remove
 export async function pack(folder: string): Promise<Packed> {
   const given = process.env['TEST_TARBALL']
   const { tarball, printed } = given ? { tarball: given, printed: '' } : await packCopy(folder)
-  await promisify(execFile)('tar', ['-xzf', tarball, '-C', folder])
+  await runFile('tar', ['-xzf', tarball, '-C', folder])
   const unpacked = join(folder, 'package')
   const entries = await readdir(unpacked, { recursive: true, withFileTypes: true })
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
@@ -77,3 +79,64 @@ async function packCopy(folder: string): Promise<Pick<Packed, 'tarball' | 'print
   const start = answer.search(/^\[$/m)
   return { tarball: join(folder, JSON.parse(answer.slice(start))[0].filename), printed: answer.slice(0, start) }
 }
+
+/** Every file that package.json leads to. */
+function entryFiles({ exports, bin = {} }: Manifest): string[] {
+  const targets = Object.values(exports).flatMap((target) =>
+    typeof target === 'string' ? [target] : Object.values(target),
+  )
+  return [...targets, ...Object.values(bin)].map((path) => posix.normalize(path))
+}
+
+/** The entries that are code, as a host names them. */
+export function moduleNames({ exports }: Manifest): string[] {
+  const modules = Object.entries(exports).filter(([, target]) => typeof target !== 'string')
+  return modules.map(([subpath]) => posix.join('express-token-endpoint', subpath))
+}
+
+/** Returns the compiled modules and declarations that an entry is or imports directly or indirectly. */
+export function modulesOfEntries({ manifest, files }: Packed): Set<string> {
+  const seen = new Set<string>()
+  const visit = (file: string): void => {
+    if (seen.has(file)) return
+    seen.add(file)
+    const ending = file.endsWith('.d.ts') ? '.d.ts' : '.js'
+    for (const { fileName } of ts.preProcessFile(files.get(file) ?? '').importedFiles) {
+      if (fileName.startsWith('.')) visit(posix.join(posix.dirname(file), fileName.replace(/\.js$/, ending)))
+    }
+  }
+  for (const file of entryFiles(manifest)) if (isModule(file)) visit(file)
+  return seen
+}
+
+export const isModule = (file: string) => /\.(c?js|d\.ts)$/.test(file)
+
+/** Short pauses between attempts, because npm's own pauses are at least 10 s. */
+const RETRIES = ['--fetch-retry-mintimeout=500', '--fetch-retry-maxtimeout=2000']
+
+const HOW_TO_GET_IT = 'go online once; what npm has fetched then stays in its cache'
+
+/** Runs npm in a folder, and gives what it prints. */
+export async function npm(folder: string, ...args: string[]): Promise<string> {
+  const { stdout } = await runFile('npm', args, { cwd: folder, maxBuffer: 1e8, shell: process.platform === 'win32' })
+  return stdout
+}
+
+/** Installs packages into a folder. Returns false when that failed because the registry is unreachable. */
+export async function install(folder: string, packages: readonly string[]): Promise<boolean> {
+  try {
+    await npm(folder, 'install', '--prefer-offline', '--no-audit', '--no-fund', ...RETRIES, ...packages)
+    return true
+  } catch (error) {
+    // By its own words the failure may be another one: to npm, a peer that it cannot fetch is a conflict.
+    if (process.env['REQUIRE_SERVICES'] || (await isThere(folder))) throw error
+    process.stdout.write(`Packed consumers are skipped: npm's registry is not there. To get it: ${HOW_TO_GET_IT}\n`)
+    return false
+  }
+}
+
+const isThere = (folder: string) =>
+  npm(folder, 'ping', ...RETRIES).then(
+    () => true,
+    () => false,
+  )

@@ -7,11 +7,19 @@ import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/co
 import { publint } from 'publint'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { shippedPages } from '../../support/documents/pages.js'
-import { ONLY_EXPRESS } from '../../support/runner/only-express.js'
+import { ONLY_EXPRESS } from '../../support/runner/only.js'
 import { expectWorks, start } from './consumer.js'
-import { isModule, moduleNames, modulesOfEntries } from './entries.js'
-import { install, npm } from './npm.js'
-import { type Manifest, type Packed, pack, tempFolder } from './pack.js'
+import {
+  install,
+  isModule,
+  type Manifest,
+  moduleNames,
+  modulesOfEntries,
+  npm,
+  type Packed,
+  pack,
+  tempFolder,
+} from './pack.js'
 import { WIRE_ENV, wireTests } from './wire.js'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))

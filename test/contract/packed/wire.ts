@@ -84,12 +84,10 @@ export function wireTests(startHost: () => Promise<Started | undefined>): () => 
     })
 
     it.each<[number, string, Sent]>([
-      [400, 'malformed JSON', { headers: JSON_TYPE, body: '{' }],
       [400, 'text that is not UTF-8', { headers: FORM_TYPE, body: 'email=%ff&password=x' }],
       [400, 'no body', { headers: JSON_TYPE }],
       [405, 'another method', { method: 'PUT', headers: JSON_TYPE, body: GOOD_JSON }],
       [413, 'a long body', asJson({ ...GOOD, password: 'x'.repeat(1_000_000) })],
-      [415, 'no type', { body: GOOD_JSON }],
       [415, 'a content coding', { headers: { ...JSON_TYPE, 'Content-Encoding': 'gzip' }, body: GOOD_JSON }],
     ])('%i: %s', async (status, _what, sent) => {
       const answer = await send(host.port, sent)
@@ -152,9 +150,7 @@ export function wireTests(startHost: () => Promise<Started | undefined>): () => 
       [401, 'no token', '/me', '', realm],
       [401, 'a changed token', '/me', () => `Bearer ${token}x`, `${realm}, error="invalid_token"`],
       [401, 'an expired token', '/me', () => `Bearer ${expired()}`, `${realm}, error="invalid_token"`],
-      [401, 'an expired token that is optional', '/optional', () => `Bearer ${expired()}`, 'error="invalid_token"'],
       [401, 'an unknown key of remote keys', '/remote', `Bearer ${unknown}`, 'error="invalid_token"'],
-      [400, 'two words', '/me', 'Bearer a b', 'error="invalid_request"'],
       [400, 'letters beyond ASCII', '/me', 'Bearer ä', 'error="invalid_request"'],
       [400, 'a token in the query too', '/me?access_token=x', () => `Bearer ${token}`, 'error="invalid_request"'],
       [403, 'a scope that the token does not have', '/admin', () => `Bearer ${token}`, 'scope="admin"'],

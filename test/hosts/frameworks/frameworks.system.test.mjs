@@ -19,7 +19,7 @@ describe.skipIf(NO_HOSTS)('Nest', () => {
 
 describe.skipIf(NO_HOSTS)('Fastify', () => {
   it.each(['withExpress', 'withHook'])('%s', async (name) => {
-    const hosts = await import('./fastify.mjs')
+    const hosts = await import('./apps.mjs')
     const { url } = await run(hosts[name])
     await expectHost(url)
   })
@@ -27,33 +27,33 @@ describe.skipIf(NO_HOSTS)('Fastify', () => {
 
 describe.skipIf(NO_HOSTS)('Express apps', () => {
   it.each(['generated', 'generatedWithErrorHandler'])('%s', async (name) => {
-    const hosts = await import('./express-apps.mjs')
+    const hosts = await import('./apps.mjs')
     const { url } = await run(hosts[name])
     await expectHost(url)
   })
 
   it('Express sends the headers of a forwarded refusal without an error handler of the app', async () => {
-    const { withoutErrorHandler } = await import('./express-apps.mjs')
+    const { withoutErrorHandler } = await import('./apps.mjs')
     const { url } = await run(withoutErrorHandler)
     await expectHost(url, false)
   })
 
   it('json-server, on Express 4 with the router of Express 5', async () => {
-    const { jsonServer } = await import('./express-apps.mjs')
+    const { jsonServer } = await import('./apps.mjs')
     const { url, versions } = await run(jsonServer)
     expect(versions).toEqual([expect.stringMatching(/^\^4\./), expect.stringMatching(/^5\./)])
     await expectHost(url)
   })
 
   it('express-openapi-validator finds no response that the document does not describe', async () => {
-    const { openApiValidator } = await import('./express-apps.mjs')
+    const { openApiValidator } = await import('./apps.mjs')
     const { url, invalid } = await run(openApiValidator)
     await expectHost(url)
     expect(invalid).toEqual([])
   })
 
   it('accounts are documents of Mongoose', async () => {
-    const { withDocuments } = await import('./mongoose.mjs')
+    const { withDocuments } = await import('./apps.mjs')
     const { url, kit } = await run(withDocuments)
     await expectHost(url)
     const headers = { Authorization: `Bearer ${kit.issued.alice}` }

@@ -44,7 +44,7 @@ const REVOKED = { code: 4401, reason: 'invalid_token' }
 
 describe.skipIf(NO_HOSTS)('WebSockets', () => {
   it('ws takes the token from the first message', async () => {
-    const { url, kit } = await run((await import('./ws.mjs')).withFirstMessage)
+    const { url, kit } = await run((await import('./servers.mjs')).withFirstMessage)
     await expectSockets({
       kit,
       open: (token) => openWebSocket(url, undefined, token ?? ''),
@@ -54,7 +54,7 @@ describe.skipIf(NO_HOSTS)('WebSockets', () => {
   })
 
   it('express-ws closes with a code', async () => {
-    const { url, kit } = await run((await import('./express-ws.mjs')).withAuthenticate)
+    const { url, kit } = await run((await import('./servers.mjs')).withAuthenticate)
     await expectSockets({
       kit,
       open: (token) => openWebSocket(url, token),
@@ -64,7 +64,7 @@ describe.skipIf(NO_HOSTS)('WebSockets', () => {
   })
 
   it('express-ws closes without a code after the guard', async () => {
-    const { url, kit } = await run((await import('./express-ws.mjs')).withGuard)
+    const { url, kit } = await run((await import('./servers.mjs')).withGuard)
     await expectSockets({
       kit,
       open: (token) => openWebSocket(url, token),
@@ -95,7 +95,7 @@ describe.skipIf(NO_HOSTS)('Socket.IO', () => {
     ['the header of a WebSocket', asHeader, 'websocket'],
     ['auth, as browsers do', asAuth, 'websocket'],
   ])('a middleware takes the token from %s', async (_, credentials, transport) => {
-    const { url, kit } = await run((await import('./socket-io.mjs')).withMiddleware)
+    const { url, kit } = await run((await import('./servers.mjs')).withMiddleware)
     await expectSockets({
       kit,
       open: (token) => openSocketIo(url, { transports: [transport], ...credentials(token) }),
@@ -107,7 +107,7 @@ describe.skipIf(NO_HOSTS)('Socket.IO', () => {
   })
 
   it.each(['polling', 'websocket'])('the guard is a middleware of Engine.IO, with %s', async (transport) => {
-    const { url, kit } = await run((await import('./socket-io.mjs')).withEngineMiddleware)
+    const { url, kit } = await run((await import('./servers.mjs')).withEngineMiddleware)
     await expectSockets({
       kit,
       open: (token) => openSocketIo(url, { transports: [transport], ...asHeader(token) }),

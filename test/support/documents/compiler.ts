@@ -11,7 +11,7 @@ const parsed = new Map<string, ts.SourceFile | undefined>()
 
 /**
  * Compiles files.
- * @param folder where the packages of `types` are
+ * @param folder the folder that sees the packages of `types`
  * @returns the errors as text with their places, empty when there are none
  */
 export function typeErrors(files: readonly string[], options = strictest, folder = root): string {

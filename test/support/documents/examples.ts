@@ -60,8 +60,7 @@ export function startExamples(testUrl: string) {
     mkdirSync(folder, { recursive: true })
     for (const block of examples()) {
       const { name = '' } = block
-      const context = CONTEXTS[name]
-      if (context !== undefined) writeFileSync(fileOf(name), moduleOf(block, context))
+      writeFileSync(fileOf(name), moduleOf(block, CONTEXTS[name] ?? ''))
     }
     setEnvironment()
   })

@@ -3,6 +3,24 @@
 import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
 
+/**
+ * @typedef {object} Sent A request. By default a POST to {@link TOKEN_PATH}
+ * @property {string} [method]
+ * @property {string} [path]
+ * @property {import('node:http').OutgoingHttpHeaders} [headers]
+ * @property {string | Uint8Array} [body]
+ * @property {AbortSignal} [signal] aborting it closes the connection
+ *
+ * @typedef {object} Answer
+ * @property {number} status
+ * @property {import('node:http').IncomingHttpHeaders} headers
+ * @property {string[]} rawHeaders names and values in turn, as the server sent them
+ * @property {string} body
+ *
+ * @typedef {Answer & { ms: number }} TimedAnswer A response, and the milliseconds from its request to its end
+ * @typedef {(sent: Sent) => Promise<TimedAnswer>} Send
+ */
+
 /** The path of the token endpoint in the specification. */
 export const TOKEN_PATH = '/api/v2013/authentication/token'
 export const JSON_TYPE = { 'Content-Type': 'application/json' }
@@ -46,12 +64,18 @@ function exchange(port, sent, agent) {
   })
 }
 
-/** Sends one request on its own connection, unchanged down to the bytes of its body. */
+/**
+ * Sends one request on its own connection, unchanged down to the bytes of its body.
+ * @type {(port: number, sent: Sent) => Promise<TimedAnswer>}
+ */
 export const send = (port, sent) => exchange(port, sent, false)
 
 /**
  * Creates a client with at most `connections` connections. Further requests wait.
- * @param options `keepAlive: false` opens a connection for each request. `localAddress` is the client's own address.
+ * @param {number} port
+ * @param {{ connections?: number, keepAlive?: boolean, localAddress?: string }} options `keepAlive: false` opens a connection for
+ *   each request. `localAddress` is the client's own address
+ * @returns {{ send: Send, close: () => void }}
  */
 export function createClient(port, { connections = 50, keepAlive = true, localAddress } = {}) {
   const agent = new Agent({ keepAlive, maxSockets: connections, localAddress })
@@ -96,6 +120,8 @@ async function collect(socket) {
 /**
  * Sends `count` pipelined requests on a few connections, as fast as the server reads them. Returns the responses in the order of
  * the requests. Rejects when the server closes a connection before all its responses arrived.
+ * @param {(i: number) => Sent} requestOf
+ * @returns {Promise<Answer[]>}
  */
 export async function flood(port, count, requestOf, connections = 8) {
   const share = Math.ceil(count / connections)

@@ -2,6 +2,11 @@
 // loader import this file too.
 import { constants, createHmac, sign } from 'node:crypto'
 
+/**
+ * @typedef {Record<string, unknown>} Json
+ * @typedef {string | Uint8Array | import('node:crypto').KeyObject} SigningKey
+ */
+
 /** The issuer and the secret of `makeIssuer()`. */
 export const ISSUER = 'https://api.example.com'
 export const SECRET = 'test-secret-test-secret-test-secret-test-secret-test-secret-test'
@@ -21,7 +26,9 @@ export function partsOf(token) {
   return { header, payload, signature }
 }
 
+/** @type {(token: string) => Json} */
 export const headerOf = (token) => JSON.parse(decode(partsOf(token).header))
+/** @type {(token: string) => Json} */
 export const decodePayload = (token) => JSON.parse(decode(partsOf(token).payload))
 
 const PSS = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }
@@ -29,7 +36,7 @@ const SIGNING = { R: {}, P: PSS, E: { dsaEncoding: 'ieee-p1363' } }
 
 /**
  * Signs a signing input with an algorithm. The key may belong to another algorithm.
- * @param key a private key, or the text or bytes of an HMAC secret
+ * @param {SigningKey} key a private key, or the text or bytes of an HMAC secret
  */
 export function signatureOf(input, key = SECRET, alg = 'HS256') {
   const hash = alg === 'Ed25519' ? null : `sha${alg.slice(2)}`
@@ -44,10 +51,16 @@ export function signParts(header, payload, key, alg) {
   return `${input}.${encode(signatureOf(input, key, alg))}`
 }
 
-/** Creates a signed token with any header and payload. Text and bytes are used unchanged, other values as JSON. */
+/**
+ * Creates a signed token with any header and payload. Text and bytes are used unchanged, other values as JSON.
+ * @type {(header: unknown, payload: unknown, key?: SigningKey, alg?: string) => string}
+ */
 export const forge = (header, payload, key, alg) => signParts(encode(header), encode(payload), key, alg)
 
-/** Returns the header and the payload of a valid token of `makeIssuer()`. */
+/**
+ * Returns the header and the payload of a valid token of `makeIssuer()`.
+ * @returns {{ header: Json, payload: Json }}
+ */
 export function goodParts(seconds = Math.floor(Date.now() / 1000)) {
   return {
     header: { alg: 'HS256', typ: 'at+jwt', kid: 'k1' },

@@ -1,12 +1,13 @@
 import { runInNewContext } from 'node:vm'
-import type { Account } from 'express-token-endpoint'
+import { type Account, memoryAccounts } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { readAccount, storeOf } from '../../../src/accounts/account.js'
 import { expectMisuse } from '../../support/failures.js'
-import { makeStore } from '../../support/fixtures.js'
+import { ACCOUNTS, makeStore } from '../../support/fixtures.js'
 import { INVALID_ACCOUNTS } from '../../support/invalid-results.js'
 import { outcomeOf, polluted } from '../../support/pollution.js'
 
+const { alice, bob } = ACCOUNTS
 const least: Account = { id: 'acc-1', passwordHash: 'plain:x' }
 const all = {
   id: 'acc-1',
@@ -87,4 +88,51 @@ it('storeOf makes a store of a look-up, and leaves a store as it is', () => {
   expect(storeOf(lookup)).toEqual({ findByEmail: lookup })
   const store = makeStore()
   expect(storeOf(store)).toBe(store)
+})
+
+describe('memoryAccounts', () => {
+  it('takes any iterable, and finds by e-mail and by id', async () => {
+    const store = memoryAccounts(new Set([alice]))
+    expect([await store.findByEmail(alice.email), await store.findById(alice.id)]).toEqual([alice, alice])
+  })
+
+  it.each(['nobody@example.com', '', 'ALICE@example.com', 'alice@example.com ', '__proto__'])(
+    'finds nobody by %j',
+    async (text) => {
+      expect(await makeStore().findByEmail(text)).toBeUndefined()
+      expect(await makeStore().findById(text)).toBeUndefined()
+    },
+  )
+
+  it.each<[unknown, string]>([
+    [{ ...bob, id: alice.id }, 'memoryAccounts: two accounts share'],
+    [{ ...bob, email: alice.email }, 'memoryAccounts: two accounts share'],
+    [{ ...bob, id: '' }, 'account: "id" must be a non-empty string'],
+    [null, 'memoryAccounts: each account needs an "email"'],
+    [{ ...bob, email: 7 }, 'memoryAccounts: each account needs an "email"'],
+  ])('refuses %j', (account, says) => {
+    expectMisuse(() => memoryAccounts([alice, account as never]), says)
+  })
+})
+
+describe('replacePasswordHash', () => {
+  it('replaces the hash for both look-ups, and changes no account that was given or handed out', async () => {
+    const given = { ...alice }
+    const store = memoryAccounts([given, bob])
+    const handedOut = await store.findById(alice.id)
+    expect(await store.replacePasswordHash(alice.id, alice.passwordHash, 'new:x')).toBe(true)
+    const replaced = { ...alice, passwordHash: 'new:x' }
+    expect([await store.findById(alice.id), await store.findByEmail(alice.email)]).toEqual([replaced, replaced])
+    expect([given, handedOut, await store.findById(bob.id)]).toEqual([alice, alice, bob])
+  })
+
+  it.each([
+    ['another hash', alice.id, 'plain:other'],
+    ['another account', 'acc-9', alice.passwordHash],
+    ['an account without a password', ACCOUNTS.passwordless.id, alice.passwordHash],
+  ])('replaces nothing for %s', async (_, id, from) => {
+    const store = makeStore()
+    expect(await store.replacePasswordHash(id, from, 'new:x')).toBe(false)
+    for (const account of Object.values(ACCOUNTS)) expect(await store.findById(account.id)).toEqual(account)
+  })
 })

@@ -1,10 +1,8 @@
-import { getEventListeners } from 'node:events'
 import {
   type AccountStore,
   AuthError,
   createPasswords,
   createThrottle,
-  type Hasher,
   type MemoryAccount,
   type Passwords,
   type Throttle,
@@ -16,10 +14,9 @@ import type { Attempt } from '../../../src/accounts/throttle/attempt.js'
 import { settled } from '../../support/concurrency.js'
 import { refusalOf } from '../../support/failures.js'
 import { ACCOUNTS, countingHasher, fastPasswords, makeStore, PASSWORD } from '../../support/fixtures.js'
-import { unhandledRejections } from '../../support/host.js'
-import { INVALID_ACCOUNTS, NOT_TRUE } from '../../support/invalid-results.js'
+import { NOT_TRUE } from '../../support/invalid-results.js'
 
-const { alice, bob, disabled, passwordless } = ACCOUNTS
+const { alice, disabled, passwordless } = ACCOUNTS
 const CREDENTIALS = { email: alice.email, password: PASSWORD }
 
 const context = (
@@ -58,50 +55,202 @@ function bare({ hash, verify, needsRehash }: Required<Passwords> = fastPasswords
 
 const never = () => new Promise<never>(() => {})
 const cause = new Error('down')
-const reject = () => Promise.reject(cause)
-const fail = () => {
-  throw cause
+const reject = (_?: unknown) => Promise.reject(cause)
+const throwing = (error: unknown) => () => {
+  throw error
 }
+const fail = throwing(cause)
 
 afterEach(() => void vi.useRealTimers())
 
-/** Creates a login whose dependencies record their calls in order. */
-function recorded(parts: { store?: Partial<AccountStore>; passwords?: Partial<Passwords>; timeout?: number } = {}) {
-  const calls: string[] = []
-  const hasher = countingHasher()
-  const store = { ...makeStore(), ...parts.store }
-  const passwords = { ...bare(fastPasswords(hasher)), ...parts.passwords }
-  const findByEmail = (email: string) => {
-    calls.push(`find ${email}`)
-    return store.findByEmail(email)
+/** Returns an object whose methods note their calls, and need their `this`. */
+function noting<T extends object>(calls: string[], methods: T): T {
+  const object: Record<string, unknown> = {}
+  for (const [name, run] of Object.entries(methods).filter(([, run]) => run !== undefined)) {
+    object[name] = function (this: unknown, ...args: unknown[]) {
+      calls.push(this === object ? [name, ...args].join(' ') : `${name} without this`)
+      return run(...args)
+    }
   }
-  const verify: Passwords['verify'] = (password, hash) => {
-    calls.push(`verify ${hash}`)
-    return passwords.verify(password, hash)
-  }
-  const login = createLogin({
-    ...parts,
-    store: { ...store, findByEmail },
-    passwords: { ...passwords, verify },
-  })
-  const rehashFailed = vi.fn()
-  const run = (email = alice.email, password = PASSWORD) => login({ email, password }, context(rehashFailed))
-  return { run, calls, hasher, rehashFailed }
+  return object as T
 }
 
-describe('a good login', () => {
-  it('gives the account, after one look-up and one verification', async () => {
-    const { run, calls, hasher, rehashFailed } = recorded()
-    expect(await run()).toEqual(accountOf(alice))
-    expect(calls).toEqual([`find ${alice.email}`, `verify ${alice.passwordHash}`])
-    expect(hasher.asked).toHaveLength(1)
-    expect(rehashFailed).not.toHaveBeenCalled()
+interface Changes {
+  email?: string
+  password?: string
+  store?: object
+  attempt?: Partial<Attempt>
+  slot?: object
+  passwords?: Partial<Passwords>
+  /** Aborted when the client disconnects. */
+  client?: AbortController
+}
+
+/** Runs a login whose parts note their calls. */
+async function run({ email = alice.email, password = PASSWORD, client = new AbortController(), ...changes }: Changes) {
+  vi.useFakeTimers()
+  const calls: string[] = []
+  const real = fastPasswords()
+  const store: AccountStore = noting(calls, { ...makeStore(), ...changes.store })
+  const attempt: Attempt = noting(calls, {
+    check() {},
+    begin: () => true,
+    async count() {},
+    giveBack() {},
+    failed() {},
+    ...changes.attempt,
+  })
+  const slot: PasswordsSlot = noting(calls, {
+    async start() {},
+    hash: real.hash,
+    verify: real.verify,
+    leave() {},
+    ...changes.slot,
+  })
+  const passwords = { ...bare(), reserve: async () => slot, ...changes.passwords }
+  const throttle: Throttle = { attempt: () => attempt, spend: () => expect.fail('spend') }
+  const failed = vi.fn()
+  const login = createLogin({ store, passwords, throttle, timeout: 250 })
+  const from = { ...context(failed), signal: client.signal }
+  const ended = login({ email, password }, from).catch((error) => error)
+  await vi.advanceTimersByTimeAsync(250)
+  return { outcome: await ended, calls, names: calls.map((call) => call.split(' ')[0]), told: failed.mock.calls }
+}
+
+const CHECKED = ['check', 'begin', 'findByEmail', 'start', 'count', 'verify']
+const unavailable = (dependency: string, error: unknown = cause) =>
+  expect.objectContaining({ code: 'unavailable', dependency, cause: error })
+const CHECK_FAILED = expect.objectContaining({ dependency: 'passwords', cause, accountId: alice.id })
+const GONE = expect.objectContaining({ code: 'client_closed_request', status: 499 })
+const OVERLOADED = new AuthError('overloaded')
+const TOO_MANY = new AuthError('too_many_attempts')
+const hung = new Error('no result within 250 ms')
+
+describe('a login', () => {
+  const DECOY_MATCHES = { verify: async () => true }
+  it.each<[string, Changes, reason: string, accountId?: string]>([
+    ['an unknown e-mail', { email: 'nobody@example.com' }, 'unknown_account'],
+    ['an empty e-mail', { email: '' }, 'unknown_account'],
+    ['an unknown e-mail, and a decoy that matches', { email: 'nobody@', slot: DECOY_MATCHES }, 'unknown_account'],
+    ['a wrong password', { password: 'wrong' }, 'wrong_password', alice.id],
+    ['an empty password', { password: '' }, 'wrong_password', alice.id],
+    ['a disabled account', { email: disabled.email }, 'account_disabled', disabled.id],
+    ['both', { email: disabled.email, password: 'wrong' }, 'wrong_password', disabled.id],
+    ['an account without a password', { email: passwordless.email }, 'no_password', passwordless.id],
+    ['a decoy that matches', { email: passwordless.email, slot: DECOY_MATCHES }, 'no_password', passwordless.id],
+    ...NOT_TRUE.map((answer): [string, Changes, string, string] => {
+      return [`a check that answers ${answer}`, { slot: { verify: async () => answer } }, 'wrong_password', alice.id]
+    }),
+  ])('fails after the same work, and has a reason for the logs: %s', async (_, changes, ...reason) => {
+    const { outcome, names } = await run({ ...changes, passwords: { needsRehash: () => true } })
+    const { code, reason: told, accountId } = outcome as AuthError
+    expect([code, told, accountId]).toEqual(['invalid_credentials', ...reason, ...(reason[1] ? [] : [undefined])])
+    expect(names).toEqual([...CHECKED, 'failed', 'leave'])
   })
 
-  it('leaves nothing at the client’s signal, which lasts as long as its connection', async () => {
-    const { signal } = new AbortController()
-    await createLogin({})(CREDENTIALS, { ...context(), signal })
-    expect(getEventListeners(signal, 'abort')).toEqual([])
+  const BEGUN = ['check', 'begin']
+  const LOOKED_UP = [...BEGUN, 'findByEmail']
+  it.each<[string, Changes, string[], unknown]>([
+    ['check refuses', { attempt: { check: throwing(TOO_MANY) } }, ['check'], TOO_MANY],
+    ['the queue has no room', { passwords: { reserve: throwing(OVERLOADED) } }, ['check', 'giveBack'], OVERLOADED],
+    ['begin refuses', { attempt: { begin: throwing(TOO_MANY) } }, [...BEGUN, 'giveBack', 'leave'], TOO_MANY],
+    ['a queue that never asks begin', { attempt: { begin: () => false } }, [...BEGUN, 'giveBack', 'leave'], OVERLOADED],
+    [
+      'the store throws',
+      { store: { findByEmail: fail } },
+      [...LOOKED_UP, 'giveBack', 'leave'],
+      unavailable('accounts'),
+    ],
+    [
+      'the store rejects',
+      { store: { findByEmail: reject } },
+      [...LOOKED_UP, 'giveBack', 'leave'],
+      unavailable('accounts'),
+    ],
+    [
+      'the store hangs',
+      { store: { findByEmail: never } },
+      [...LOOKED_UP, 'giveBack', 'leave'],
+      unavailable('accounts', hung),
+    ],
+    ...[TOO_MANY, OVERLOADED].map((error): [string, Changes, string[], unknown] => [
+      `count refuses: ${error.code}`,
+      { attempt: { count: throwing(error) as never } },
+      [...LOOKED_UP, 'start', 'count', 'giveBack', 'leave'],
+      error,
+    ]),
+    ['the check throws', { slot: { verify: fail } }, [...CHECKED, 'giveBack', 'leave'], CHECK_FAILED],
+    ['the check rejects', { slot: { verify: reject } }, [...CHECKED, 'giveBack', 'leave'], CHECK_FAILED],
+    [
+      'the failure cannot be counted',
+      { password: 'wrong', attempt: { failed: reject } },
+      [...CHECKED, 'failed', 'leave'],
+      unavailable('throttle'),
+    ],
+  ])('ends without more work: %s', async (_, changes, expected, error) => {
+    const { outcome, names } = await run(changes)
+    expect(outcome).toEqual(error)
+    expect(names).toEqual(expected)
+  })
+
+  it.each<[string, (leave: () => void) => Changes, string[], unknown]>([
+    ['at once', (leave) => ({ passwords: leave() as never }), [], GONE],
+    [
+      'during the look-up',
+      (leave) => ({ store: { findByEmail: async () => leave() } }),
+      [...LOOKED_UP, 'giveBack address', 'leave'],
+      GONE,
+    ],
+    [
+      'during a look-up that fails',
+      (leave) => ({ store: { findByEmail: () => reject(leave()) } }),
+      [...LOOKED_UP, 'giveBack', 'leave'],
+      unavailable('accounts'),
+    ],
+    [
+      'during the wait for a thread',
+      () => ({ slot: { start: throwing(new AuthError('client_closed_request')) } }),
+      [...LOOKED_UP, 'start', 'giveBack address', 'leave'],
+      GONE,
+    ],
+  ])('counts against the address only when its client disconnects: %s', async (_, changes, expected, error) => {
+    const client = new AbortController()
+    const { outcome, calls } = await run({ client, ...changes(() => client.abort()) })
+    expect(outcome).toEqual(error)
+    expect(calls.map((call) => call.replace(` ${alice.email}`, ''))).toEqual(expected)
+  })
+
+  const outdated = { needsRehash: () => true }
+  const REPLACED = ['hash', 'replacePasswordHash']
+  const ACCOUNTS_FAILED = [['accounts', cause]]
+  it.each<[string, Changes, string[], unknown[]]>([
+    ['the hash is of today', {}, [], []],
+    ['it is outdated', { passwords: outdated }, REPLACED, []],
+    ['the store cannot', { passwords: outdated, store: { replacePasswordHash: undefined } }, [], []],
+    ['the password checks cannot tell', { passwords: { needsRehash: undefined as never } }, [], []],
+    ['needsRehash throws', { passwords: { needsRehash: fail } }, [], [['passwords', cause]]],
+    ['hashing rejects', { passwords: outdated, slot: { hash: reject } }, ['hash'], [['passwords', cause]]],
+    ['hashing throws', { passwords: outdated, slot: { hash: fail } }, ['hash'], [['passwords', cause]]],
+    ['the store rejects', { passwords: outdated, store: { replacePasswordHash: reject } }, REPLACED, ACCOUNTS_FAILED],
+    ['the store throws', { passwords: outdated, store: { replacePasswordHash: fail } }, REPLACED, ACCOUNTS_FAILED],
+    ['the store hangs', { passwords: outdated, store: { replacePasswordHash: never } }, REPLACED, [['accounts', hung]]],
+  ])('with the right password replaces the hash if it can, and never fails: %s', async (_, changes, more, failures) => {
+    const { outcome, calls, names, told } = await run(changes)
+    expect(outcome).toEqual(accountOf(alice))
+    expect(names).toEqual([...CHECKED, 'giveBack', ...more, 'leave'])
+    expect(calls).toContain(`verify ${PASSWORD} ${alice.passwordHash}`)
+    if (more.length > 1) expect(calls.at(-2)).toMatch(`replacePasswordHash ${alice.id} ${alice.passwordHash} plain:`)
+    expect(told).toEqual(failures)
+  })
+
+  it.each([
+    ...[' Alice@Example.COM ', 'cafe\u0301@example.com', "' OR 1=1 --", '\ud800', 'a'.repeat(320)],
+    ...['\0', 'alice@example.com\0', 'a'.repeat(321)],
+  ])('asks the store for the e-mail as it was sent, unless it is too long or has a NUL: %j', async (email) => {
+    const { outcome, calls, names } = await run({ email })
+    expect(outcome).toMatchObject({ reason: 'unknown_account' })
+    expect(calls.includes(`findByEmail ${email}`)).toBe(!email.includes('\0') && email.length <= 320)
+    expect(names).toContain('verify')
   })
 
   it('says the time just before the look-up, which a later change of the account is compared with', async () => {
@@ -110,130 +259,57 @@ describe('a good login', () => {
       now = new Date(2000)
       return alice
     }
-    const parts = withDefaults({ store: { findByEmail } })
-    const login = createAuthentication({ ...parts, clock: () => now })
+    const login = createAuthentication(withDefaults({ store: { findByEmail }, clock: () => now }))
     expect((await login(CREDENTIALS, context())).asOf).toEqual(new Date(1000))
   })
 
-  it('is told when its throttle goes on without the shared store', async () => {
-    const spend: Throttle['spend'] = async (_email, _address, storeFailed) => {
-      storeFailed(cause)
-      return { giveBack() {} }
-    }
-    const failed = vi.fn()
-    expect(await createLogin({ throttle: { spend } })(CREDENTIALS, context(failed))).toEqual(accountOf(alice))
-    expect(failed.mock.calls).toEqual([['throttle', cause]])
-  })
-
-  it.each([null, undefined, false])('also when disabled is %s', async (flag) => {
-    const { run } = recorded({ store: { findByEmail: async () => ({ ...alice, disabled: flag }) } })
-    expect(await run()).toMatchObject({ id: alice.id })
-  })
-})
-
-describe('a bad login', () => {
-  const CASES = [
-    ['an unknown e-mail', 'nobody@example.com', PASSWORD, 'unknown_account', undefined],
-    ['an empty e-mail', '', PASSWORD, 'unknown_account', undefined],
-    ['a wrong password', alice.email, 'wrong', 'wrong_password', alice.id],
-    ['an empty password', alice.email, '', 'wrong_password', alice.id],
-    ['a disabled account', disabled.email, PASSWORD, 'account_disabled', disabled.id],
-    ['a disabled account and a wrong password', disabled.email, 'wrong', 'wrong_password', disabled.id],
-    ['an account without a password', passwordless.email, PASSWORD, 'no_password', passwordless.id],
-    ['an account without a password and an empty one', passwordless.email, '', 'no_password', passwordless.id],
-  ] as const
-
-  it.each(CASES)('costs the same work, changes no hash and has a reason for the logs: %s', async (...row) => {
-    const [, email, password, reason, accountId] = row
-    const replacePasswordHash = vi.fn(async () => true)
-    const passwords = { needsRehash: () => true }
-    const { run, calls, hasher } = recorded({ store: { replacePasswordHash }, passwords })
-    const error = await refusalOf(run(email, password))
-    expect(error).toMatchObject({ code: 'invalid_credentials', status: 403, reason, headers: {} })
-    expect([error.accountId, error.message]).toEqual([accountId, 'The e-mail address or the password is wrong.'])
-    expect(calls.map((call) => call.split(' ')[0])).toEqual(['find', 'verify'])
-    expect(hasher.asked).toHaveLength(1)
-    expect(replacePasswordHash).not.toHaveBeenCalled()
-  })
-
-  it.each(NOT_TRUE)('is what a check that answers %s makes', async (answer) => {
-    const { run } = recorded({ passwords: { verify: async () => answer as never } })
-    expect(await refusalOf(run())).toMatchObject({ code: 'invalid_credentials', reason: 'wrong_password' })
-  })
-
-  it('is what a check makes that finds a decoy good', async () => {
-    const { run } = recorded({ passwords: { verify: async () => true } })
-    expect(await refusalOf(run(passwordless.email))).toMatchObject({ reason: 'no_password' })
-    expect(await refusalOf(run('nobody@example.com'))).toMatchObject({ reason: 'unknown_account' })
-  })
-})
-
-describe('the e-mail address', () => {
-  it.each([' Alice@Example.COM ', 'cafe\u0301@example.com', "' OR 1=1 --", '\ud800', 'a'.repeat(320)])(
-    'reaches the store as it was sent: %j',
-    async (email) => {
-      const findByEmail = vi.fn(async () => null)
-      await refusalOf(recorded({ store: { findByEmail } }).run(email))
-      expect(findByEmail.mock.calls).toEqual([[email]])
-    },
-  )
-
-  it.each(['\0', 'alice@example.com\0', 'a'.repeat(321)])('is not asked of the store: %j', async (email) => {
-    const findByEmail = vi.fn(async () => alice)
-    const { run, hasher } = recorded({ store: { findByEmail } })
-    expect(await refusalOf(run(email))).toMatchObject({ code: 'invalid_credentials', reason: 'unknown_account' })
-    expect(findByEmail).not.toHaveBeenCalled()
-    expect(hasher.asked).toHaveLength(1)
-  })
-})
-
-describe('a dependency that fails is no refusal', () => {
-  const passwordsThat = (verify: () => unknown) => ({ passwords: { verify: verify as Passwords['verify'] } })
-  const storeThat = (findByEmail: () => unknown) => ({ store: { findByEmail: findByEmail as never } })
-
-  it.each([
-    ['a store throws', 'accounts', storeThat(fail)],
-    ['a store rejects', 'accounts', storeThat(reject)],
-    ['a check throws', 'passwords', passwordsThat(fail)],
-    ['a check rejects', 'passwords', passwordsThat(reject)],
-  ])('%s', async (_, dependency, parts) => {
-    const { run, calls } = recorded(parts)
-    const error = await refusalOf(run())
-    expect(error).toMatchObject({ code: 'unavailable', status: 503, dependency })
-    expect(error.cause).toBe(cause)
-    expect(calls).toHaveLength(dependency === 'accounts' ? 1 : 2)
-  })
-
-  it.each([
-    ['accounts', storeThat(never)],
-    ['passwords', passwordsThat(never)],
-  ])('and is given up when it does not answer: %s', async (dependency, parts) => {
-    vi.useFakeTimers()
-    const refused = refusalOf(recorded({ ...parts, timeout: 250 }).run())
-    await vi.advanceTimersByTimeAsync(250)
-    const error = await refused
-    expect(error).toMatchObject({ code: 'unavailable', dependency })
-    expect(error.cause).toMatchObject({ message: 'no result within 250 ms' })
-  })
-
-  it.each(INVALID_ACCOUNTS)('a store returns %s', async (_, answer) => {
-    const error = await refusalOf(recorded(storeThat(async () => answer)).run())
-    expect(error).toMatchObject({ code: 'unavailable', dependency: 'accounts' })
-    expect(error.cause).toBeInstanceOf(TypeError)
-    expect((error.cause as Error).message).toMatch(/^account: /)
-  })
-
-  it('a stored hash is of no known format', async () => {
-    const { run } = recorded(storeThat(async () => ({ ...alice, passwordHash: 'md5:x' })))
-    expect(await refusalOf(run())).toMatchObject({ code: 'unavailable', dependency: 'passwords' })
-  })
-})
-
-describe('a throttle', () => {
-  const refused = new AuthError('too_many_attempts', { limit: 'address', retryAfter: 7 })
-  const refuse = () => {
-    throw refused
+  /** Runs 40 logins at once, with room for two. */
+  function crowd(credentials: typeof CREDENTIALS) {
+    const throttle = createThrottle({ budgets: { pair: { points: 2, duration: '1h' } } })
+    const hasher = countingHasher()
+    const passwords = createPasswords({ hashers: [hasher], concurrency: 4 })
+    const login = createLogin({ passwords, throttle })
+    return { hasher, logins: Array.from({ length: 40 }, () => login(credentials)) }
   }
+
+  it('waits in the queue while others fill a limit, and a right login is never refused because of them', async () => {
+    expect(await Promise.all(crowd(CREDENTIALS).logins)).toEqual(Array(40).fill(accountOf(alice)))
+  })
+
+  it('waits in the queue while others fill a limit, and is refused when they have failed', async () => {
+    const { hasher, logins } = crowd({ ...CREDENTIALS, password: 'guess' })
+    const codes = (await Promise.all(logins.map(refusalOf))).map(({ code }) => code)
+    expect(codes.toSorted()).toEqual([...Array(2).fill('invalid_credentials'), ...Array(38).fill('too_many_attempts')])
+    expect(hasher.asked).toHaveLength(2)
+  })
+})
+
+describe('passwords of a host without a queue', () => {
+  it('refuse an attempt without room for a moment, and nothing is looked up', async () => {
+    const { outcome, names } = await run({
+      attempt: { begin: () => false },
+      passwords: { reserve: undefined as never },
+    })
+    expect(outcome).toMatchObject({ code: 'overloaded', headers: { 'Retry-After': '1' } })
+    expect(names).toEqual(['check', 'begin', 'giveBack'])
+  })
+
+  it.each<[string, Passwords, object]>([
+    ['a check', { ...bare(), verify: never }, unavailable('passwords', hung)],
+    ['a new hash', { ...bare(), needsRehash: () => true, hash: never }, accountOf(alice)],
+  ])('are given up when they do not answer: %s', async (_, passwords, expected) => {
+    vi.useFakeTimers()
+    const failed = vi.fn()
+    const login = createLogin({ passwords, timeout: 250 })
+    const ended = login(CREDENTIALS, context(failed)).catch((error) => error)
+    await vi.advanceTimersByTimeAsync(250)
+    expect(await ended).toEqual(expected)
+    expect(failed.mock.calls).toEqual('id' in expected ? [['passwords', hung]] : [])
+  })
+})
+
+describe('a throttle of a host that only has spend', () => {
+  const refused = new AuthError('too_many_attempts', { limit: 'address', retryAfter: 7 })
 
   /** Creates a login with a throttle, and returns what the throttle, the store and the hasher were called with. */
   function throttled({ digestPassword, check, spend = async () => ({ giveBack() {} }) }: Partial<Throttle>) {
@@ -258,278 +334,48 @@ describe('a throttle', () => {
     expect(throttle.spend.mock.calls).toEqual([[alice.email, '192.0.2.1', expect.any(Function), digest]])
   })
 
-  it('that refuses in check ends the login before anything is counted or looked up', async () => {
-    const { login, throttle, found } = throttled({ check: refuse })
-    expect(await refusalOf(login())).toBe(refused)
-    expect(throttle.spend).not.toHaveBeenCalled()
-    expect(found).not.toHaveBeenCalled()
-  })
-
-  it('that refuses in spend ends the login before the password is checked', async () => {
-    const { login, hasher } = throttled({ spend: async () => refuse() })
-    expect(await refusalOf(login())).toBe(refused)
+  it.each([
+    ['check', refused, 0, refused],
+    ['spend', refused, 1, refused],
+    ['digestPassword', cause, 0, unavailable('throttle')],
+    ['check', cause, 0, unavailable('throttle')],
+    ['spend', cause, 1, unavailable('throttle')],
+  ])('ends the login before the password is checked when its %s throws: %s', async (name, thrown, lookUps, error) => {
+    const { login, found, hasher } = throttled({ [name]: throwing(thrown) })
+    expect(await refusalOf(login())).toEqual(error)
+    expect(found).toHaveBeenCalledTimes(lookUps)
     expect(hasher.asked).toEqual([])
   })
 
-  it.each(['digestPassword', 'check', 'spend'])('whose %s fails is no refusal, and lets nobody in', async (name) => {
-    const { login, hasher } = throttled({ [name]: fail })
-    const error = await refusalOf(login())
-    expect(error).toMatchObject({ code: 'unavailable', dependency: 'throttle' })
-    expect(error.cause).toBe(cause)
-    expect(hasher.asked).toEqual([])
-  })
-})
-
-describe('a client that hangs up', () => {
-  const PAIR = { address: { points: 3, duration: '1h' }, pair: { points: 2, duration: '1h' }, account: false } as const
-
-  /** Creates a login whose look-ups end when the test says so. */
-  function slow(parts: Partial<LoginParts> = {}) {
-    const lookUps: { resolve(account: typeof alice): void; reject(error: Error): void }[] = []
-    const findByEmail = vi.fn(() => new Promise<typeof alice>((resolve, reject) => lookUps.push({ resolve, reject })))
-    const login = createLogin({ store: { findByEmail }, ...parts })
-    const attempt = ({ signal } = new AbortController()) => login(CREDENTIALS, { ...context(), signal })
-    /** Disconnects when the store is called. */
-    const hangUp = async () => {
-      const client = new AbortController()
-      const refused = refusalOf(attempt(client))
-      await settled()
-      client.abort()
-      return { refused }
-    }
-    const end = async () => {
-      lookUps.shift()?.resolve(alice)
-      await settled()
-    }
-    return { attempt, hangUp, findByEmail, lookUps, end }
-  }
-
-  it('during the look-up keeps its slot until the look-up ends, so that look-ups are limited', async () => {
-    const passwords = createPasswords({ hashers: [countingHasher()], concurrency: 1, queue: 100 })
-    const { attempt, hangUp, findByEmail, end } = slow({ passwords })
-    const gone = await Promise.all(Array.from({ length: 32 }, hangUp))
-    const owner = attempt()
-    await settled()
-    expect(findByEmail).toHaveBeenCalledTimes(32)
-    expect(passwords.load()).toEqual({ active: 0, waiting: 33 })
-    for (let i = 0; i < 33; i++) await end()
-    for (const { refused } of gone) {
-      expect(await refused).toMatchObject({ code: 'client_closed_request', status: 499, headers: {} })
-    }
-    expect(await owner).toEqual(accountOf(alice))
-    expect(passwords.load()).toEqual({ active: 0, waiting: 0 })
-  })
-
   it.each([
-    ['the look-up', true, true],
-    ['the look-up, with passwords that have no queue', true, false],
-    ['the wait for a thread', false, true],
-  ])('during %s counts against its address only', async (_, isFree, hasQueue) => {
-    const throttle = createThrottle({ budgets: PAIR })
-    const hasher = countingHasher()
-    const verify = vi.fn(isFree ? hasher.verify : never)
-    const passwords = createPasswords({ hashers: [{ ...hasher, verify }], concurrency: 1 })
-    if (!isFree) void passwords.verify('x', alice.passwordHash)
-    const { hangUp, end } = slow({ throttle, passwords: hasQueue ? passwords : bare(passwords) })
-    for (let i = 0; i < 3; i++) {
-      const { refused } = await hangUp()
-      await end()
-      expect(await refused).toMatchObject({ code: 'client_closed_request' })
-    }
-    expect(verify).toHaveBeenCalledTimes(isFree ? 0 : 1)
-    expect(() => throttle.checkAddress('192.0.2.1')).toThrow(expect.objectContaining({ limit: 'address' }))
-    expect(await throttle.spend(alice.email, '192.0.2.2', () => {})).toHaveProperty('giveBack')
-  })
-
-  it('during the look-up leaves nothing unhandled when that fails later, and an event tells of the store', async () => {
-    const rejections = unhandledRejections()
-    const { hangUp, lookUps } = slow()
-    const { refused } = await hangUp()
-    lookUps[0]?.reject(cause)
-    expect(await refused).toMatchObject({ code: 'unavailable', dependency: 'accounts' })
-    await settled()
-    expect(rejections).toEqual([])
-  })
-
-  it('before anything is done has nothing done', async () => {
-    const throttle = { spend: vi.fn() }
-    const { attempt, findByEmail } = slow({ throttle })
-    const client = new AbortController()
-    client.abort()
-    expect(await refusalOf(attempt(client))).toMatchObject({ code: 'client_closed_request' })
-    expect(throttle.spend).not.toHaveBeenCalled()
-    expect(findByEmail).not.toHaveBeenCalled()
-  })
-})
-
-describe('the attempt of a login', () => {
-  /** Creates an attempt that records its calls. */
-  function recordedAttempt(changes: Partial<Pick<Attempt, 'begin' | 'count'>> = {}) {
-    const calls: string[] = []
-    /** The members of a class need their `this`. */
-    class Recorded implements Attempt {
-      readonly #calls = calls
-      check() {
-        this.#calls.push('check')
-      }
-      begin() {
-        this.#calls.push('begin')
-        return changes.begin?.() ?? true
-      }
-      async count() {
-        this.#calls.push('count')
-        await changes.count?.()
-      }
-      giveBack(except?: 'address') {
-        this.#calls.push(except ? `giveBack but ${except}` : 'giveBack')
-      }
-      failed() {
-        this.#calls.push('failed')
-      }
-    }
-    const throttle: Throttle = { attempt: () => new Recorded(), spend: () => expect.fail('spend') }
-    return { calls, throttle }
-  }
-
-  it.each<[string, string[], object, Partial<LoginParts>]>([
-    ['right password', ['check', 'begin', 'count', 'giveBack'], accountOf(alice), {}],
-    [
-      'wrong password',
-      ['check', 'begin', 'count', 'failed'],
-      { code: 'invalid_credentials' },
-      { store: { findByEmail: () => null } },
-    ],
-    [
-      'store that fails',
-      ['check', 'begin', 'giveBack'],
-      { dependency: 'accounts' },
-      { store: { findByEmail: reject } },
-    ],
-    [
-      'check that fails',
-      ['check', 'begin', 'count', 'giveBack'],
-      { dependency: 'passwords', accountId: alice.id },
-      { passwords: { ...bare(), verify: reject } },
-    ],
-    [
-      'queue without room',
-      ['check', 'giveBack'],
-      { code: 'overloaded' },
-      { passwords: { ...bare(), reserve: () => Promise.reject(new AuthError('overloaded')) } },
-    ],
-  ])('ends as the login does: %s', async (_, expected, outcome, parts) => {
-    const { calls, throttle } = recordedAttempt()
-    expect(await createLogin({ throttle, ...parts })().catch((error) => error)).toMatchObject(outcome)
-    expect(calls).toEqual(expected)
-  })
-
-  it('counts after the look-up, when a thread is free, and before the password is checked', async () => {
-    const { calls, throttle } = recordedAttempt()
-    class Slot implements PasswordsSlot {
-      readonly #passwords = fastPasswords()
-      readonly hash = this.#passwords.hash
-      async start() {
-        calls.push('start')
-        await this.#passwords.load()
-      }
-      verify(password: string, hash: string) {
-        calls.push('verify')
-        return this.#passwords.verify(password, hash)
-      }
-      leave() {
-        calls.push('leave')
-      }
-    }
-    class Store implements AccountStore {
-      readonly #accounts = [alice]
-      findByEmail(email: string) {
-        calls.push('look-up')
-        return this.#accounts.find((account) => account.email === email)
-      }
-    }
-    const passwords = { ...bare(), reserve: async () => new Slot() }
-    await createLogin({ store: new Store(), passwords, throttle })()
-    expect(calls).toEqual(['check', 'begin', 'look-up', 'start', 'count', 'verify', 'giveBack', 'leave'])
-  })
-
-  it.each<[string, Passwords]>([
-    ['no queue', bare()],
-    [
-      'a queue that never asks whether a login may begin',
-      { ...bare(), reserve: async () => ({ ...bare(), leave() {} }) },
-    ],
-  ])('without room is a short 503, with passwords that have %s', async (_, passwords) => {
-    const { calls, throttle } = recordedAttempt({ begin: () => false })
-    const findByEmail = vi.fn(() => alice)
-    const refused = await refusalOf(createLogin({ store: { findByEmail }, passwords, throttle })())
-    expect(refused).toMatchObject({ code: 'overloaded', headers: { 'Retry-After': '1' } })
-    expect(calls).toEqual(['check', 'begin', 'giveBack'])
-    expect(findByEmail).not.toHaveBeenCalled()
-  })
-
-  it.each([
-    ['begin', 'too_many_attempts'],
-    ['count', 'too_many_attempts'],
-    ['count', 'overloaded'],
-  ] as const)(
-    'that %s refuses with %s leaves its slot and its thread, and no password is checked',
-    async (at, code) => {
-      const refusal = new AuthError(code)
-      const { calls, throttle } = recordedAttempt({
-        [at]: () => {
-          throw refusal
-        },
-      })
-      const hasher = countingHasher()
-      const passwords = fastPasswords(hasher)
-      expect(await refusalOf(createLogin({ passwords, throttle })())).toBe(refusal)
-      expect(calls.at(-1)).toBe('giveBack')
-      expect(hasher.asked).toEqual([])
-      expect(passwords.load()).toEqual({ active: 0, waiting: 0 })
-    },
-  )
-
-  /** Runs 40 logins at once, with room for two. */
-  function crowd(credentials: typeof CREDENTIALS) {
-    const throttle = createThrottle({ budgets: { pair: { points: 2, duration: '1h' } } })
-    const hasher = countingHasher()
-    const passwords = createPasswords({ hashers: [hasher], concurrency: 4 })
-    const login = createLogin({ passwords, throttle })
-    return { hasher, logins: Array.from({ length: 40 }, () => login(credentials)) }
-  }
-
-  it('waits in the queue while others fill a limit, and a right login is never refused because of them', async () => {
-    expect(await Promise.all(crowd(CREDENTIALS).logins)).toEqual(Array(40).fill(accountOf(alice)))
-  })
-
-  it('waits in the queue while others fill a limit, and is refused when they have failed', async () => {
-    const { hasher, logins } = crowd({ ...CREDENTIALS, password: 'guess' })
-    const codes = (await Promise.all(logins.map(refusalOf))).map(({ code }) => code)
-    expect(codes.toSorted()).toEqual([...Array(2).fill('invalid_credentials'), ...Array(38).fill('too_many_attempts')])
-    expect(hasher.asked).toHaveLength(2)
-  })
-
-  it.each([
-    ['a wrong password', alice.email, 'wrong', ['failed']],
-    ['an unknown address', 'nobody@example.com', PASSWORD, ['failed']],
-    ['a right password', alice.email, PASSWORD, ['giveBack undefined']],
-  ])('of a host that only has spend is told of the end before the login ends: %s', async (_, email, password, end) => {
+    ['a wrong password', 'wrong', ['failed']],
+    ['a right password', PASSWORD, ['giveBack undefined']],
+  ])('is told of the end before the login ends: %s', async (_, password, end) => {
     const told: string[] = []
     const failed = async () => {
       await settled()
       told.push('failed')
     }
     const giveBack = (except?: string) => void told.push(`giveBack ${except}`)
-    await createLogin({ throttle: { spend: async () => ({ giveBack, failed }) } })({ email, password }).catch(() => {})
+    await createLogin({ throttle: { spend: async () => ({ giveBack, failed }) } })({ ...CREDENTIALS, password }).catch(
+      () => {},
+    )
     expect(told).toEqual(end)
   })
 
-  it.each<[string, Awaited<ReturnType<Throttle['spend']>>['failed'], object]>([
-    ['absent', undefined, { code: 'invalid_credentials' }],
-    ['rejects', reject, { code: 'unavailable', dependency: 'throttle' }],
-  ])('ends a wrong login when `failed` of a host %s', async (_, failed, refusal) => {
-    const login = createLogin({ throttle: { spend: async () => ({ giveBack() {}, failed }) } })
-    await expect(login({ ...CREDENTIALS, password: 'wrong' })).rejects.toMatchObject(refusal)
+  it('needs no `failed`', async () => {
+    const { login } = throttled({})
+    expect(await refusalOf(login({ ...CREDENTIALS, password: 'wrong' }))).toMatchObject({ reason: 'wrong_password' })
+  })
+
+  it('tells when it goes on without the shared store', async () => {
+    const spend: Throttle['spend'] = async (_email, _address, storeFailed) => {
+      storeFailed(cause)
+      return { giveBack() {} }
+    }
+    const failed = vi.fn()
+    expect(await createLogin({ throttle: { spend } })(CREDENTIALS, context(failed))).toEqual(accountOf(alice))
+    expect(failed.mock.calls).toEqual([['throttle', cause]])
   })
 })
 
@@ -541,6 +387,10 @@ describe('checkAddress', () => {
     await (await throttle.spend(alice.email, '192.0.2.1', () => {})).failed?.()
     expect(() => checkAddress('192.0.2.1')).toThrow(expect.objectContaining({ limit: 'address' }))
     checkAddress('192.0.2.2')
+    // Nobody is refused without a throttle, or with one that cannot tell.
+    for (const other of [undefined, { spend: throttle.spend }]) {
+      createAuthentication(withDefaults({ throttle: other })).checkAddress('192.0.2.1')
+    }
   })
 
   it('waits for a throttle of the host, whose failure is no refusal', async () => {
@@ -552,69 +402,6 @@ describe('checkAddress', () => {
     await expect(checkOf(() => Promise.reject(refusal))).rejects.toBe(refusal)
     const failing = checkOf(() => Promise.reject(new Error('down')))
     await expect(failing).rejects.toMatchObject({ code: 'unavailable', dependency: 'throttle' })
-  })
-
-  it('refuses nobody without a throttle, or with one that cannot tell', () => {
-    for (const throttle of [undefined, { spend: () => expect.fail('spend') }]) {
-      createAuthentication(withDefaults({ throttle })).checkAddress('192.0.2.1')
-    }
-  })
-})
-
-describe('rehash on login', () => {
-  const old = { ...alice, passwordHash: `old:${PASSWORD}` }
-  const passwordsOf = (first: Hasher) => bare(createPasswords({ hashers: [first, countingHasher('old:')] }))
-  const passwords = passwordsOf(countingHasher('new:'))
-  const found = { findByEmail: async () => old }
-
-  it('swaps the hash that was verified for one of the first hasher', async () => {
-    const store = makeStore([old, bob])
-    const { run, rehashFailed } = recorded({ store, passwords })
-    expect(await run()).toMatchObject({ id: old.id })
-    expect(await store.findById(old.id)).toMatchObject({ passwordHash: `new:${PASSWORD}` })
-    expect(rehashFailed).not.toHaveBeenCalled()
-  })
-
-  it('is a compare and swap: it says which hash it replaces', async () => {
-    const replacePasswordHash = vi.fn(async () => false)
-    const { run, rehashFailed } = recorded({ store: { ...found, replacePasswordHash }, passwords })
-    expect(await run()).toEqual(accountOf(old))
-    expect(replacePasswordHash.mock.calls).toEqual([[old.id, old.passwordHash, `new:${PASSWORD}`]])
-    expect(rehashFailed).not.toHaveBeenCalled()
-  })
-
-  it.each<[string, boolean, AccountStore['findByEmail'], Passwords]>([
-    ['the hash is of today', true, async () => alice, bare()],
-    ['the store cannot', false, found.findByEmail, passwords],
-    ['the password checks cannot tell', true, found.findByEmail, { hash: passwords.hash, verify: passwords.verify }],
-  ])('does nothing when %s', async (_, canReplace, findByEmail, checks) => {
-    const replacePasswordHash = vi.fn(async () => true)
-    const hash = vi.fn(checks.hash)
-    const store = { findByEmail, ...(canReplace && { replacePasswordHash }) }
-    expect(await createLogin({ store, passwords: { ...checks, hash } })()).toMatchObject({ id: alice.id })
-    expect(hash).not.toHaveBeenCalled()
-    expect(replacePasswordHash).not.toHaveBeenCalled()
-  })
-
-  it.each<[string, { store?: Partial<AccountStore>; passwords?: Partial<Passwords> }, string]>([
-    ['hashing rejects', { passwords: { ...passwords, hash: reject } }, 'passwords'],
-    ['hashing throws', { passwords: { ...passwords, hash: fail } }, 'passwords'],
-    ['needsRehash throws', { passwords: { ...passwords, needsRehash: fail } }, 'passwords'],
-    ['the store rejects', { store: { replacePasswordHash: reject } }, 'accounts'],
-    ['the store throws', { store: { replacePasswordHash: fail } }, 'accounts'],
-  ])('never fails the login, and is told: %s', async (_, parts, dependency) => {
-    const { run, rehashFailed } = recorded({ passwords, ...parts, store: { ...found, ...parts.store } })
-    expect(await run()).toEqual(accountOf(old))
-    expect(rehashFailed.mock.calls).toEqual([[dependency, cause]])
-  })
-
-  it('never holds the login up for longer than the timeout', async () => {
-    vi.useFakeTimers()
-    const { run, rehashFailed } = recorded({ store: { ...found, replacePasswordHash: never }, passwords, timeout: 250 })
-    const account = run()
-    await vi.advanceTimersByTimeAsync(250)
-    expect(await account).toEqual(accountOf(old))
-    expect(rehashFailed.mock.calls).toEqual([['accounts', new Error('no result within 250 ms')]])
   })
 })
 

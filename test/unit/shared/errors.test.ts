@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http'
 import { AuthError, type AuthErrorCode } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { isAuthError, withHeaders, withoutCause } from '../../../src/shared/errors.js'
@@ -20,17 +21,8 @@ const STATUS: Record<AuthErrorCode, number> = {
   insufficient_scope: 403,
   unavailable: 503,
 }
-/** RFC 9110, and no name for 499, which nobody receives. */
-const TITLE: Record<number, string> = {
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  405: 'Method Not Allowed',
-  413: 'Payload Too Large',
-  415: 'Unsupported Media Type',
-  429: 'Too Many Requests',
-  503: 'Service Unavailable',
-}
+/** The names of the statuses. Later versions of Node have another name for 413, and 499 has none. */
+const TITLE: Record<number, string | undefined> = { ...STATUS_CODES, 413: 'Payload Too Large' }
 const codes = Object.entries(STATUS) as [AuthErrorCode, number][]
 
 describe('AuthError', () => {

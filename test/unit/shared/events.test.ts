@@ -38,9 +38,7 @@ describe('emitter', () => {
     fail('accounts', new Error('again'))
     fail('keys', 'gone')
     const type = 'ExpressTokenEndpointWarning'
-    const place = expect.stringMatching(
-      /^accounts failed: Error at .*events\.test\.ts:\d+:\d+\. Set onEvent to receive/,
-    )
+    const place = expect.stringMatching(/^accounts failed: Error at .*events\.test\.ts:\d+:\d+\. Set onEvent to/)
     expect(warned.mock.calls).toEqual([
       [place, type],
       ['keys failed: what was thrown is not an Error. Set onEvent to receive every failure', type],
@@ -74,6 +72,7 @@ describe('refusalEvent', () => {
   const about = { reason: 'revoked', accountId: 'acc-1', tokenId: 'j' } as const
   const failed = { type: 'dependency.failed', dependency: 'accounts', refused: true, error: cause }
   const unavailable = new AuthError('unavailable', { dependency: 'accounts', cause })
+  const spent = new AuthError('too_many_attempts', { limit: 'pair' })
 
   it.each([
     ['what is known', 'guard', new AuthError('invalid_token', about), { type: 'bearer.refused', ...about }],
@@ -82,12 +81,7 @@ describe('refusalEvent', () => {
     ['a flood of logins', 'token', new AuthError('overloaded'), { type: 'token.overloaded' }],
     ['a flood of requests', 'guard', new AuthError('overloaded'), { type: 'bearer.refused' }],
     ['a reached limit', 'token', new AuthError('too_many_attempts'), { type: 'token.throttled' }],
-    [
-      'which limit is reached',
-      'token',
-      new AuthError('too_many_attempts', { limit: 'pair' }),
-      { type: 'token.throttled', limit: 'pair' },
-    ],
+    ['which limit is reached', 'token', spent, { type: 'token.throttled', limit: 'pair' }],
   ] as const)('tells %s', (_, type, error, event) => {
     expect(refusalEvent(type, error)).toStrictEqual({ code: error.code, ...event })
   })

@@ -88,22 +88,6 @@ describe('readOptions', () => {
     const broken = { name: () => expect.fail('its own') }
     expect(() => readOptions<{ name: string }, typeof broken>('make', { name: 'x' }, broken)).toThrow('its own')
   })
-
-  it('gives an object or throws a TypeError, whatever it is given', () => {
-    const named = fc.dictionary(fc.constantFrom('size', 'name', 'strict', 'title', 'colour'), fc.anything())
-    fc.assert(
-      fc.property(fc.oneof(named, fc.anything()), (options) => {
-        try {
-          const { size, name, strict } = read(options)
-          expect(size >= 1 && size <= 9 && name.length > 0 && typeof strict === 'boolean').toBe(true)
-        } catch (error) {
-          expect(error).toBeInstanceOf(TypeError)
-          expect((error as Error).message).toMatch(/^make: /)
-        }
-      }),
-      { numRuns: 300 },
-    )
-  })
 })
 
 describe('named', () => {
@@ -225,21 +209,6 @@ describe('duration', () => {
     [61, ''],
   ])('says what the mistake behind %j is', (value, hint) => {
     expect((thrownBy(() => duration(0, 60_000)(value)) as InvalidOption).hint).toBe(hint)
-  })
-
-  it('gives a number in its bounds or says what it expected, whatever it is given', () => {
-    const value = fc.oneof(fc.anything(), fc.stringMatching(/^\d{1,20}(\.\d{1,3})? ?[a-z]{0,7}$/))
-    fc.assert(
-      fc.property(value, (given) => {
-        try {
-          const ms = duration(1, 60_000)(given)
-          expect(ms >= 1 && ms <= 60_000).toBe(true)
-        } catch (error) {
-          expect(error).toBeInstanceOf(InvalidOption)
-        }
-      }),
-      { numRuns: 300 },
-    )
   })
 })
 

@@ -49,10 +49,8 @@ it.each([1, 'loopback', true])('X-Forwarded-For with "trust proxy" %j is no warn
 })
 
 it('a long token is a warning, once, without the token', () => {
-  const tokens = createTokenIssuer({
-    issuer: 'https://api.example.com',
-    keys: { alg: 'HS256', secret: 's'.repeat(32) },
-  })
+  const keys = { alg: 'HS256', secret: 's'.repeat(32) } as const
+  const tokens = createTokenIssuer({ issuer: 'https://api.example.com', keys })
   const issue = (length: number) => issueNow(tokens, { accountId: 'acc-1', claims: { text: 'x'.repeat(length) } }).token
   expect(issue(2500).length).toBeLessThan(4096)
   expect(messages()).toEqual([])

@@ -1,55 +1,23 @@
-import express from 'express'
 import {
   type Account,
-  type AuthEvent,
-  authOf,
   createTokenIssuer,
   createTokenVerifier,
-  jwksRouter,
-  type MemoryAccount,
-  memoryAccounts,
-  type RequireBearerOptions,
   remoteKeys,
-  requireBearer,
   type TokenRefusal,
-  type TokenVerifier,
-  tokenRouter,
 } from 'express-token-endpoint'
-import {
-  createTestIssuer,
-  fastPasswords,
-  type TestIssuer,
-  type TestIssuerOptions,
-} from 'express-token-endpoint/testing'
+import { createTestIssuer, type TestIssuer, type TestIssuerOptions } from 'express-token-endpoint/testing'
 import fc from 'fast-check'
-import request from 'supertest'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { testClock } from '../../../src/testing/test-clock.js'
 import { syncVerifierOf } from '../../../src/tokens/sync-verifier.js'
 import { expectInvalidToken, expectMisuse } from '../../support/failures.js'
-import { ALGORITHMS, ISSUER, PASSWORD, SECRET, signingKey } from '../../support/fixtures.js'
-import { listen, TOKEN_PATH } from '../../support/http.js'
+import { ALGORITHMS, ISSUER, SECRET, signingKey } from '../../support/fixtures.js'
 
 const ALICE: Account = {
   id: 'acc-1',
   passwordHash: null,
   scopes: ['reports:read', 'reports:write'],
   claims: { plan: 'free' },
-}
-
-/** Creates an app with a guard for a verifier. Collects the events. */
-function createApp({ tokens, ...options }: Partial<RequireBearerOptions> & { tokens: TokenVerifier }) {
-  const events: AuthEvent[] = []
-  const app = express()
-  app.use(requireBearer({ tokens, onEvent: (event) => events.push(event), ...options }))
-  app.get('/me', (req, res) => void res.json(authOf(req)))
-  return { app, events }
-}
-
-/** Sends a request to a guard. Returns the response and the event. */
-async function outcome({ app, events }: ReturnType<typeof createApp>, headers: { Authorization: string }) {
-  const { status, headers: answer } = await request(app).get('/me').set(headers)
-  const [event] = events.splice(0)
-  return { status, challenge: answer['www-authenticate'], event }
 }
 
 const tokenOf = ({ Authorization }: { Authorization: string }) => Authorization.slice('Bearer '.length)
@@ -69,16 +37,8 @@ describe('bearer', () => {
     }
   })
 
-  it('fits the headers of fetch', async () => {
-    const { tokens, bearer } = createTestIssuer()
-    const { url } = await listen(createApp({ tokens }).app)
-    expect((await fetch(`${url}/me`, { headers: bearer(ALICE) })).status).toBe(200)
-    expect((await fetch(`${url}/me`, { headers: { ...bearer(ALICE), Accept: 'text/html' } })).status).toBe(200)
-  })
-
   it('lets any account in, whatever its id, scopes and claims', async () => {
     const { tokens, bearer } = createTestIssuer()
-    const { server } = await listen(createApp({ tokens }).app)
     const letter = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code))
     const scope = fc.string({ unit: letter.filter((one) => !/["\\]/.test(one)), minLength: 1 })
     const name = fc.string().map((text) => `x-${text}`)
@@ -89,8 +49,8 @@ describe('bearer', () => {
     })
     await fc.assert(
       fc.asyncProperty(account, async ({ id, scopes, claims }) => {
-        const { body } = await request(server).get('/me').set(bearer({ id, scopes, claims })).expect(200)
-        expect(body).toMatchObject(JSON.parse(JSON.stringify({ accountId: id, scopes, claims })))
+        const verified = await tokens.verify(tokenOf(bearer({ id, scopes, claims })))
+        expect(verified).toMatchObject(JSON.parse(JSON.stringify({ accountId: id, scopes, claims })))
       }),
       { numRuns: 50 },
     )
@@ -144,35 +104,28 @@ const REASONS = {
 const FAULTS = Object.entries(REASONS) as [keyof typeof REASONS, TokenRefusal][]
 
 describe('refused', () => {
-  it('has these faults', () => {
-    expect(Object.keys(createTestIssuer().refused)).toEqual(Object.keys(REASONS))
+  it.each(FAULTS)('%s: whatever the options, the account and the moment, for the reason %s', async (fault, reason) => {
+    const options = fc.record(
+      {
+        audience: fc.constantFrom('reports', ISSUER),
+        lifetime: fc.oneof(fc.double({ min: 1, max: 86_400, noNaN: true }), fc.constant('366 days')),
+        clockTolerance: fc.integer({ min: 0, max: 60 }),
+        keys: fc.constantFrom(...ALGORITHMS).map((alg) => signingKey(alg)),
+        issuer: fc.constantFrom(ISSUER, `${ISSUER}/`, 'http://localhost:3000/north'),
+      },
+      { requiredKeys: [] },
+    )
+    const moment = fc.date({ min: new Date('1972-01-01'), max: new Date('9998-12-31'), noInvalidDate: true })
+    await fc.assert(
+      fc.asyncProperty(options as fc.Arbitrary<TestIssuerOptions>, moment, async (given, at) => {
+        const { tokens, clock, refused, bearer } = createTestIssuer(given)
+        clock.set(at)
+        expect(await tokens.verify(tokenOf(bearer(ALICE)))).toMatchObject({ accountId: 'acc-1' })
+        await expectInvalidToken(tokens.verify(tokenOf(refused[fault](ALICE))), reason)
+      }),
+      { numRuns: 40 },
+    )
   })
-
-  it.each(FAULTS)(
-    '%s: by guards and verifiers, whatever the options, the account and the moment, for the reason %s',
-    async (fault, reason) => {
-      const options = fc.record(
-        {
-          audience: fc.constantFrom('reports', ISSUER),
-          lifetime: fc.oneof(fc.double({ min: 1, max: 86_400, noNaN: true }), fc.constant('366 days')),
-          clockTolerance: fc.integer({ min: 0, max: 60 }),
-          keys: fc.constantFrom(...ALGORITHMS).map((alg) => signingKey(alg)),
-          issuer: fc.constantFrom(ISSUER, `${ISSUER}/`, 'http://localhost:3000/north'),
-        },
-        { requiredKeys: [] },
-      )
-      const moment = fc.date({ min: new Date('1972-01-01'), max: new Date('9998-12-31'), noInvalidDate: true })
-      await fc.assert(
-        fc.asyncProperty(options as fc.Arbitrary<TestIssuerOptions>, moment, async (given, at) => {
-          const { tokens, clock, refused, bearer } = createTestIssuer(given)
-          clock.set(at)
-          expect(await tokens.verify(tokenOf(bearer(ALICE)))).toMatchObject({ accountId: 'acc-1' })
-          await expectInvalidToken(tokens.verify(tokenOf(refused[fault](ALICE))), reason)
-        }),
-        { numRuns: 40 },
-      )
-    },
-  )
 
   it('notYetValid: is good two minutes later', async () => {
     const { tokens, clock, refused } = createTestIssuer()
@@ -199,52 +152,12 @@ describe('refused', () => {
   })
 })
 
-it('a guard refuses a token that was revoked, by its id', async () => {
-  const { tokens, issue, bearer } = createTestIssuer()
-  const revoked = new Set<string>()
-  const app = createApp({ tokens, isRevoked: ({ id }) => revoked.has(id) })
-  const { headers, id } = issue(ALICE)
-  expect((await outcome(app, headers)).status).toBe(200)
-  revoked.add(id)
-  expect(await outcome(app, headers)).toMatchObject({ status: 401, event: { reason: 'revoked', tokenId: id } })
-  expect((await outcome(app, bearer(ALICE))).status).toBe(200)
-})
-
-it('a guard refuses a token from before the account was changed, but not one from after', async () => {
-  const { tokens, bearer, clock } = createTestIssuer()
-  clock.set('2030-01-01T12:00:00Z')
-  const alice: MemoryAccount = { ...ALICE, email: 'alice@example.com' }
-  const app = createApp({ tokens, accounts: memoryAccounts([alice]) })
-  const before = bearer(alice)
-  clock.advance('1s')
-  alice.tokensValidAfter = new Date(clock())
-  expect(await outcome(app, before)).toMatchObject({ status: 401, event: { reason: 'superseded' } })
-  expect((await outcome(app, bearer(alice))).status).toBe(200)
-})
-
 describe('the issuer', () => {
   it('is asked by guards as any other: by its quick path', () => {
     expect(syncVerifierOf(createTestIssuer().tokens)).toBeDefined()
     expect(Object.keys(createTestIssuer().tokens)).toEqual(
       Object.keys(createTokenIssuer({ issuer: ISSUER, keys: { alg: 'HS256', secret: SECRET } })),
     )
-  })
-
-  it('issues and verifies by the clock: a login, and its end', async () => {
-    const { tokens, clock } = createTestIssuer({ lifetime: '30m' })
-    const passwords = fastPasswords()
-    const alice = { ...ALICE, email: 'alice@example.com', passwordHash: await passwords.hash(PASSWORD) }
-    const { app } = createApp({ tokens })
-    const login = express().use(tokenRouter({ tokens, passwords, accounts: memoryAccounts([alice]) }))
-    clock.set('2030-01-01T12:00:00Z')
-    const { body } = await request(login).post(TOKEN_PATH).send({ email: alice.email, password: PASSWORD }).expect(200)
-    expect(body.expiration).toBe('2030-01-01T12:30:00.000Z')
-    const me = () => request(app).get('/me').auth(body.authenticationToken, { type: 'bearer' })
-    clock.advance('29m')
-    clock.advance('59.999s')
-    await me().expect(200)
-    clock.advance('1ms')
-    await me().expect(401)
   })
 
   it('has one key in a process, unless it is given one', async () => {
@@ -255,17 +168,6 @@ describe('the issuer', () => {
     const mine = createTestIssuer({ keys: signingKey('RS256') })
     expect(mine.tokens.jwks().keys).toMatchObject([{ alg: 'RS256' }])
     await expectInvalidToken(mine.tokens.verify(tokenOf(one.bearer('acc-1'))), 'unknown_key')
-  })
-
-  it('has its public keys followed by remoteKeys', async () => {
-    const { tokens, bearer, refused } = createTestIssuer({ issuer: ISSUER })
-    const { url } = await listen(express().use(jwksRouter({ tokens })))
-    const verifier = createTokenVerifier({ issuer: ISSUER, keys: remoteKeys(`${url}/.well-known/jwks.json`) })
-    const app = createApp({ tokens: verifier })
-    expect((await outcome(app, bearer(ALICE))).status).toBe(200)
-    for (const [fault, reason] of FAULTS) {
-      expect(await outcome(app, refused[fault](ALICE)), fault).toMatchObject({ status: 401, event: { reason } })
-    }
   })
 
   it.each([
@@ -279,11 +181,6 @@ describe('the issuer', () => {
     [{ clock: 'now' }, 'createTestIssuer: option "clock" must be'],
   ])('refuses options that cannot be used: %o', (options, says) => {
     expectMisuse(() => createTestIssuer(options as never), says)
-  })
-
-  it('is not for production', () => {
-    vi.stubEnv('NODE_ENV', 'production')
-    expectMisuse(() => createTestIssuer(), 'createTestIssuer: is only for tests, but NODE_ENV is "production"')
   })
 
   it('can be neither changed nor, taken apart, lose anything', async () => {
@@ -311,4 +208,92 @@ it('the clock runs with another clock that it is given', () => {
   expect(tokens.now()).toEqual(new Date('2030-01-01'))
   clock.advance('1h')
   expect(tokens.now()).toEqual(new Date('2030-01-01T01:00:00Z'))
+})
+
+const NOON = Date.parse('2030-01-01T12:00:00Z')
+
+/** Creates a test clock and its source. */
+function running(start = NOON) {
+  const source = { now: start }
+  return { source, clock: testClock(() => source.now) }
+}
+
+describe('a test clock', () => {
+  it('runs until it is set, then stands still, and runs again after a reset', () => {
+    const { source, clock } = running()
+    expect(clock()).toBe(NOON)
+    source.now += 5
+    expect(clock()).toBe(NOON + 5)
+    clock.set('2040-01-01')
+    source.now += 5
+    expect(clock()).toBe(Date.parse('2040-01-01'))
+    clock.reset()
+    expect(clock()).toBe(NOON + 10)
+  })
+
+  it('goes ahead and runs on', () => {
+    const { source, clock } = running()
+    clock.advance('1h')
+    source.now += 5
+    clock.advance(2)
+    expect(clock()).toBe(NOON + 3_602_005)
+    clock.reset()
+    expect(clock()).toBe(NOON + 5)
+  })
+
+  it('goes ahead and stands still, where it was set', () => {
+    const { source, clock } = running()
+    clock.advance('3 days')
+    clock.set(NOON)
+    clock.advance('15m')
+    source.now += 5
+    expect(clock()).toBe(NOON + 900_000)
+  })
+
+  it.each([new Date(NOON), NOON, '2030-01-01T12:00:00Z', '2030-01-01T12:00:00.000Z', '2030-01-01T14:00+02:00'])(
+    'is set by %j',
+    (moment) => {
+      const { clock } = running(0)
+      clock.set(moment)
+      expect(clock()).toBe(NOON)
+    },
+  )
+
+  it('is set by a Date from before a test runner made its own, and by one from after', () => {
+    const { clock } = running()
+    const real = new Date('2035-01-01')
+    vi.useFakeTimers({ toFake: ['Date'] })
+    clock.set(real)
+    expect(clock()).toBe(Date.parse('2035-01-01'))
+    clock.set(new Date('2036-01-01'))
+    expect(clock()).toBe(Date.parse('2036-01-01'))
+  })
+
+  it.each([
+    ['seconds', 1_893_456_000, 'Did you pass seconds?'],
+    ['a Date that is none', new Date('later'), 'but is an object'],
+    ['a word', 'tomorrow', 'but is a string of 8 characters'],
+    ['a moment without its time zone', '2030-01-01T12:00:00', 'clock.set: the moment must be a Date'],
+    ['a day that is none', '2030-13-01', 'clock.set: the moment must be a Date'],
+    ['a time before 1972', '1971-12-31', 'from 1972 to 9998'],
+    ['a time after 9998', Date.UTC(9999, 0), 'from 1972 to 9998'],
+    ['nothing', undefined, 'but is missing'],
+    ['NaN', Number.NaN, 'but is NaN'],
+  ])('is not set by %s, and goes on as it was', (_, moment, says) => {
+    const { clock } = running()
+    expectMisuse(() => clock.set(moment as never), says)
+    expect(clock()).toBe(NOON)
+  })
+
+  it.each([
+    ['milliseconds', 3_600_000, 'Did you pass milliseconds'],
+    ['a time without a unit', '60', 'needs a unit'],
+    ['a way back', -1, 'clock.advance: the time must be'],
+    ['nothing', undefined, 'but is missing'],
+    ['eleven years', '11 years', 'to 3660 days'],
+  ])('does not go ahead by %s', (_, time, says) => {
+    const { clock } = running()
+    expectMisuse(() => clock.advance(time as never), says)
+    expect(clock()).toBe(NOON)
+  })
 })

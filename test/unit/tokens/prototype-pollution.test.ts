@@ -1,5 +1,5 @@
 import { createTokenIssuer, createTokenVerifier } from 'express-token-endpoint'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { readJwkSet } from '../../../src/tokens/keys/jwk-set.js'
 import {
   decodePayload,
@@ -17,32 +17,26 @@ import { atFrozenMoment, headerOf } from '../../support/tokens.js'
 
 const { now, issuer, forged, clock } = atFrozenMoment()
 
-describe('a token that lacks a claim is refused, though every object inherits the claim', () => {
+describe('a token that lacks a member is refused, though every object inherits the member', () => {
   const { payload } = goodParts(now)
 
-  it.each(['iss', 'aud', 'sub', 'client_id', 'iat', 'exp', 'jti'])('%s', async (name) => {
-    const token = forged({ payload: { [name]: undefined } })
-    const { error } = await polluted({ [name]: payload[name] }, () => outcomeOf(() => issuer.verify(token)))
-    expect(error).toMatchObject({ code: 'invalid_token', reason: 'claims' })
+  it.each([
+    ...['iss', 'aud', 'sub', 'client_id', 'iat', 'exp', 'jti'].map((name) => ['payload', name, 'claims'] as const),
+    ['header', 'alg', 'algorithm'] as const,
+    ['header', 'typ', 'type'] as const,
+    ['header', 'kid', 'unknown_key'] as const,
+  ])('%s: %s', async (part, name, reason) => {
+    const token = forged({ [part]: { [name]: undefined } })
+    const inherited: Record<string, unknown> = { alg: 'HS256', typ: 'at+jwt', kid: 'k1', ...payload }
+    const { error } = await polluted({ [name]: inherited[name] }, () => outcomeOf(() => issuer.verify(token)))
+    expect(error).toMatchObject({ code: 'invalid_token', reason })
   })
 
-  it('all of them', async () => {
+  it('all claims', async () => {
     const token = forge(goodParts(now).header, {})
     const { error } = await polluted(payload, () => outcomeOf(() => issuer.verify(token)))
     expect(error).toMatchObject({ code: 'invalid_token', reason: 'claims' })
     expect(error).not.toHaveProperty('tokenId')
-  })
-})
-
-describe('a token that lacks a header member is refused, though every object inherits the member', () => {
-  it.each([
-    ['alg', 'HS256', 'algorithm'],
-    ['typ', 'at+jwt', 'type'],
-    ['kid', 'k1', 'unknown_key'],
-  ])('%s', async (name, value, reason) => {
-    const token = forged({ header: { [name]: undefined } })
-    const { error } = await polluted({ [name]: value }, () => outcomeOf(() => issuer.verify(token)))
-    expect(error).toMatchObject({ code: 'invalid_token', reason })
   })
 })
 
@@ -82,9 +76,7 @@ describe('issue', () => {
 
   it('takes what a class provides', () => {
     class Subject {
-      get accountId() {
-        return 'acc-1'
-      }
+      accountId = 'acc-1'
       get scopes() {
         return ['a']
       }
@@ -94,16 +86,12 @@ describe('issue', () => {
 
   it('reads each member once', () => {
     const reads: string[] = []
-    const subject = new Proxy(
-      { accountId: 'acc-1', scopes: ['a'], claims: {}, issuedAt: new Date(clock()) },
-      {
-        get(target, name, receiver) {
-          reads.push(String(name))
-          return Reflect.get(target, name, receiver)
-        },
-      },
-    )
-    issueNow(issuer, subject)
+    const members: Record<string, unknown> = { accountId: 'acc-1', scopes: ['a'], issuedAt: new Date(clock()) }
+    const get = (_: object, name: string) => {
+      reads.push(name)
+      return members[name]
+    }
+    issueNow(issuer, new Proxy({ accountId: '' }, { get } as object))
     expect(reads.sort()).toEqual(['accountId', 'claims', 'issuedAt', 'lifetime', 'scopes'])
   })
 })
@@ -154,21 +142,14 @@ describe('key entries', () => {
     expect((await polluted({ [name]: 'x' }, () => outcomeOf(verifierOf))).error).toBeUndefined()
   })
 
-  it('are read once', async () => {
-    const [one, two] = [SECRET, `two ${SECRET}`]
-    let reads = 0
-    const entry = {
-      alg: 'HS256' as const,
-      kid: 'k1',
-      get secret() {
-        return reads++ === 0 ? one : two
-      },
-    }
-    const tokens = createTokenIssuer({ issuer: ISSUER, keys: entry })
-    expect(reads).toBe(1)
-    expect(await makeIssuer().verify(issueNow(tokens, { accountId: 'acc-1' }).token)).toMatchObject({
-      accountId: 'acc-1',
+  it('are read once', () => {
+    const secret = vi.fn().mockReturnValueOnce(SECRET)
+    const entry = Object.defineProperty({ alg: 'HS256' as const, kid: 'k1' }, 'secret', {
+      get: secret,
+      enumerable: true,
     })
+    expect(() => createTokenIssuer({ issuer: ISSUER, keys: entry as never })).not.toThrow()
+    expect(secret).toHaveBeenCalledOnce()
   })
 })
 
@@ -178,15 +159,13 @@ describe('a JWK set', () => {
   const without = (members: Record<string, unknown>, name: string) =>
     Object.fromEntries(Object.entries(members).filter(([one]) => one !== name))
 
-  it.each(
-    Object.entries({ ES256: 'kty crv x y kid', RS256: 'kty n e alg kid' }).flatMap(([alg, names]) =>
-      names.split(' ').map((name) => [alg as 'ES256' | 'RS256', name] as const),
-    ),
-  )('has no %s key that lacks %s, though every object inherits it', async (alg, name) => {
+  it.each([
+    ...'kty crv x y kid'.split(' ').map((name) => ['ES256', name] as const),
+    ...'kty n e alg kid'.split(' ').map((name) => ['RS256', name] as const),
+  ])('has no %s key that lacks %s, though every object inherits it', async (alg, name) => {
     const whole: Record<string, unknown> = jwk(alg)
     const text = JSON.stringify({ keys: [without(whole, name)] })
-    const { value, error } = await polluted({ [name]: whole[name] }, () => outcomeOf(() => readJwkSet(text)))
-    expect(error).toBeUndefined()
+    const { value } = await polluted({ [name]: whole[name] }, () => outcomeOf(() => readJwkSet(text)))
     expect(value?.size).toBe(0)
   })
 
@@ -215,9 +194,8 @@ describe.each(['HS256', 'RS256', 'PS256', 'ES256'] as const)('a key of %s', (alg
     ...'padding saltLength dsaEncoding context format type passphrase'.split(' ').map((name) => ({ [name]: 'evil' })),
   ])('verifies all the same, and issues a valid token or none, while every object inherits %j', async (inherited) => {
     const { token } = issueNow(tokens, { accountId: 'acc-1' })
-    expect((await polluted(inherited, () => outcomeOf(() => tokens.verify(token)))).value).toMatchObject({
-      accountId: 'acc-1',
-    })
+    const verified = await polluted(inherited, () => outcomeOf(() => tokens.verify(token)))
+    expect(verified.value).toMatchObject({ accountId: 'acc-1' })
     const { value } = await polluted(inherited, () => outcomeOf(() => tokens.issue({ accountId: 'acc-1' })))
     if (value) expect(await tokens.verify(value.token)).toMatchObject({ accountId: 'acc-1' })
   })

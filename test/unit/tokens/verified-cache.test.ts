@@ -1,17 +1,17 @@
+import { createSecretKey } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { setImmediate as endOfTurn } from 'node:timers'
 import express from 'express'
-import { AuthError, requireBearer, type TokenVerifier, type VerifiedToken } from 'express-token-endpoint'
+import { AuthError, requireBearer, type TokenVerifier } from 'express-token-endpoint'
 import fc from 'fast-check'
 import request from 'supertest'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { GuardedRequest } from '../../../src/http/guard/require-bearer.js'
 import * as signature from '../../../src/tokens/jwt/signature.js'
 import { verifyToken } from '../../../src/tokens/jwt/verify-token.js'
-import { readKeys } from '../../../src/tokens/keys/key-ring.js'
+import { readKeys, type VerificationKey } from '../../../src/tokens/keys/key-ring.js'
 import { type SyncVerifier, syncVerifierOf, withSyncVerifier } from '../../../src/tokens/sync-verifier.js'
 import { verifiedCache } from '../../../src/tokens/verified-cache.js'
-import { thrownBy } from '../../support/failures.js'
 import {
   cachedOf,
   decodePayload,
@@ -92,17 +92,6 @@ describe('the cache of verified tokens', () => {
       expect(cachedOf(issuer, other)).toBeUndefined()
       await expect(issuer.verify(other)).rejects.toThrow(AuthError)
     }
-  })
-
-  it.each([
-    ['an array', (token: string) => [token]],
-    ['an object that becomes text', (token: string) => ({ toString: () => token })],
-    ['a String object', (token: string) => Object(token)],
-  ])('takes nothing but text for a token that it knows: %s', async (_, made) => {
-    const issuer = makeIssuer()
-    const { token } = issueNow(issuer, { accountId: 'acc-1' })
-    await issuer.verify(token)
-    await expect(issuer.verify(made(token) as string)).rejects.toMatchObject({ reason: 'malformed' })
   })
 
   /** Creates a cache, and a function that adds a verification under any text. */
@@ -189,19 +178,17 @@ describe('the cache of verified tokens', () => {
     expect(() => makeIssuer({ cache: cache as number })).toThrow(/option "cache" must be a number of tokens, or false/)
   })
 
-  it('forgets what a key verified that has left the set, or that another has taken the name of', () => {
-    const ring = readKeys('test', { alg: 'HS256', secret: SECRET, kid: 'k1' })
-    const { header, payload } = goodParts()
-    const text = forge(header, payload)
-    let keys = ring
-    const source = { find: (kid: string) => keys.find(kid) }
-    const cache = verifiedCache(10, source, Date.now)
-    cache.add(text, verifyToken(text, source, { issuer: ISSUER, audience: ISSUER, now: Date.now(), tolerance: 0 }))
-    expect(cache.fromCache(text)).toMatchObject({ id: 'jti-1' })
-    keys = readKeys('test', { alg: 'HS256', secret: SECRET, kid: 'k2' })
-    expect(cache.fromCache(text)).toBeUndefined()
-    keys = readKeys('test', { alg: 'HS256', secret: SECRET.toUpperCase(), kid: 'k1' })
-    expect(cache.fromCache(text)).toBeUndefined()
+  it.each([
+    ['has left the set', undefined],
+    ['has given its name to another', createSecretKey(Buffer.from(SECRET.toUpperCase()))],
+  ])('forgets what a key verified that %s', (_, key) => {
+    const { verification } = cacheOf(1)
+    let held: VerificationKey | undefined = verification.key
+    const { add, fromCache } = verifiedCache(10, { find: () => held }, Date.now)
+    add('a'.repeat(20), verification)
+    expect(fromCache('a'.repeat(20))).toBe(verification.token)
+    held = key && { ...verification.key, key }
+    expect(fromCache('a'.repeat(20))).toBeUndefined()
   })
 })
 
@@ -234,38 +221,6 @@ describe('a guard that knows the token', () => {
   it('still refuses a token in the query beside it', () => ask({}, '/?access_token=x').expect(400))
   it('still asks whether it was revoked', () => ask({ isRevoked: () => true }).expect(401))
   it('still looks the account up', () => ask({ accounts: { findById: () => null } }).expect(401))
-
-  it('asks about revocation at every request', async () => {
-    const isRevoked = vi.fn((_: VerifiedToken) => false)
-    await ask({ isRevoked }).expect(200)
-    await ask({ isRevoked }).expect(200)
-    expect(isRevoked).toHaveBeenCalledTimes(2)
-  })
-
-  it('looks the whole token up', async () => {
-    const recall = vi.fn(syncVerifier().fromCache)
-    const tokens = withSyncVerifier({ ...issuer }, { ...syncVerifier(), fromCache: recall })
-    await ask({ tokens }).expect(200)
-    expect(recall.mock.calls).toEqual([[token]])
-    recall.mockClear()
-    await ask({ tokens, isRevoked: () => false }).expect(200)
-    await ask({ tokens, accounts: { findById: () => ({ id: 'acc-1', passwordHash: null }) } }).expect(200)
-    expect(recall.mock.calls).toEqual([[token], [token]])
-  })
-
-  it.each([
-    ['a copy', (verify: TokenVerifier['verify']) => ({ ...issuer, verify })],
-    ['an heir', (verify: TokenVerifier['verify']) => Object.create(issuer, { verify: { value: verify } })],
-  ])('does not go round the verify of the host’s own: %s', async (_, made) => {
-    const revoked = vi.fn(() => Promise.reject(new AuthError('invalid_token', { reason: 'revoked' })))
-    await ask({ tokens: made(revoked) }).expect(401)
-    expect(revoked).toHaveBeenCalledOnce()
-  })
-
-  it('leaves alone a verifier that remembers nothing', async () => {
-    const { issuer: name, audience, verify: check } = issuer
-    await ask({ tokens: { issuer: name, audience, verify: check } }).expect(200, { id: 'acc-1' })
-  })
 })
 
 describe('the guard, on a token’s first time', () => {
@@ -273,9 +228,9 @@ describe('the guard, on a token’s first time', () => {
   const header = () => `Bearer ${issueNow(issuer, { accountId: 'acc-1' }).token}`
 
   /** Calls the guard as Express does. */
-  function call(tokens: TokenVerifier, more: object = {}) {
+  function call(tokens: TokenVerifier) {
     const authorization = header()
-    const req = { headers: { authorization, ...more }, rawHeaders: ['Authorization', authorization], url: '/' }
+    const req = { headers: { authorization }, rawHeaders: ['Authorization', authorization], url: '/' }
     const next = vi.fn()
     requireBearer({ tokens })(req as unknown as GuardedRequest, {} as ServerResponse, next)
     return { next, req: req as GuardedRequest }
@@ -287,15 +242,10 @@ describe('the guard, on a token’s first time', () => {
     expect(req.auth).toMatchObject({ accountId: 'acc-1' })
   })
 
-  it.each([
-    ['without a body', {}],
-    ['with an empty body', { 'content-length': '0' }],
-    ['with a body', { 'content-length': '2' }],
-    ['with a chunked body', { 'transfer-encoding': 'chunked' }],
-  ])('comes to eight in a turn, %s, so that the app goes on beside a flood of forged ones', async (_, more) => {
+  it('comes to eight in a turn, so that the app goes on beside a flood of forged ones', async () => {
     await new Promise(endOfTurn)
     verify.mockClear()
-    for (let i = 0; i < 20; i++) call(issuer, more)
+    for (let i = 0; i < 20; i++) call(issuer)
     const verified: number[] = []
     for (let turn = 0; turn < 4; turn++) {
       verified.push(verify.mock.calls.length)
@@ -311,12 +261,6 @@ describe('the guard, on a token’s first time', () => {
     const { next } = call(issuer)
     for (let turn = 0; turn < 5; turn++) await new Promise(endOfTurn)
     expect(next.mock.calls).toEqual([[]])
-  })
-
-  it('is told at once where the keys are at hand', () => {
-    const verifyNow = syncVerifierOf(issuer)?.verifySync as SyncVerifier['verifySync']
-    expect(verifyNow(header().slice(7))).toMatchObject({ accountId: 'acc-1' })
-    expect(thrownBy(() => verifyNow('x.y.z'))).toMatchObject({ code: 'invalid_token', reason: 'malformed' })
   })
 
   it('asks verify when it cannot be told at once', async () => {

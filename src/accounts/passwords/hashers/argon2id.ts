@@ -49,13 +49,9 @@ const aliases = { m: 'memoryCost', t: 'timeCost', p: 'parallelism', iterations: 
  * @throws TypeError for costs out of range, and for the engine `'node'` on a Node without `crypto.argon2`
  */
 export function argon2id(options?: Argon2idOptions): Required<Omit<Hasher, 'external'>> {
-  const { engine, costLimit, ...read } = readOptions<Argon2idOptions, typeof schema>(
-    'argon2id',
-    options,
-    schema,
-    aliases,
-  )
-  const costs = bare(read)
+  const read = readOptions<Argon2idOptions, typeof schema>('argon2id', options, schema, aliases)
+  const { engine, costLimit, ...rest } = read
+  const costs = bare(rest)
   if (costs.memoryCost < 8 * costs.parallelism) {
     throw misuse('argon2id: option "memoryCost" must be at least 8 KiB for each of "parallelism" (RFC 9106)')
   }

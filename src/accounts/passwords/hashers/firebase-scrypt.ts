@@ -2,7 +2,7 @@ import { createCipheriv } from 'node:crypto'
 import { type Check, InvalidOption, integer, readOptions } from '../../../shared/options.js'
 import type { Hasher } from './hasher.js'
 import { deriveScrypt } from './scrypt.js'
-import { fromBase64, groupsOf, keyHasher } from './stored-key.js'
+import { fromBase64, keyHasher } from './stored-key.js'
 
 /** The options of `firebaseScrypt`: the password hash parameters of the Firebase project, as its console shows them. */
 export interface FirebaseScryptOptions {
@@ -63,9 +63,7 @@ export function firebaseScrypt(options: FirebaseScryptOptions): Pick<Hasher, 'ac
   const costs = { N: 2 ** memCost, r: rounds, p: 1 }
 
   function parse(hash: string) {
-    const groups = groupsOf<[salt: string, hash: string]>(FIREBASE, hash)
-    if (!groups) return undefined
-    const [salt, key] = groups.map(fromEither)
+    const [salt, key] = FIREBASE.exec(hash)?.slice(1).map(fromEither) ?? []
     return salt && key?.length === signerKey.length ? { salt, key } : undefined
   }
 

@@ -1,7 +1,7 @@
 import { pbkdf2 as derive } from 'node:crypto'
 import { promisify } from '../../../shared/on-first-use.cjs'
 import type { Hasher } from './hasher.js'
-import { fromBase64, groupsOf, keyHasher } from './stored-key.js'
+import { fromBase64, keyHasher } from './stored-key.js'
 
 /** The most iterations of a stored hash: about 3 s. Django 6.0 makes hashes with 1,200,000. */
 const MOST_ITERATIONS = 10_000_000
@@ -9,15 +9,18 @@ const MOST_ITERATIONS = 10_000_000
 /** Bytes of Django's keys. */
 const KEY_BYTES = { sha1: 20, sha256: 32 }
 
-/** Name, iterations, salt and key. Django's salts have no `$`. */
-const DJANGO = /^pbkdf2_(sha1|sha256)\$([1-9]\d{0,7})\$([!-#%-~]{1,128})\$([A-Za-z0-9+/]{27,43}=)$/
+/** Django's salts have no `$`. */
+const DJANGO =
+  /^pbkdf2_(?<digest>sha1|sha256)\$(?<iterations>[1-9]\d{0,7})\$(?<salt>[!-#%-~]{1,128})\$(?<key>[A-Za-z0-9+/]{27,43}=)$/
+
+type Groups = { digest: keyof typeof KEY_BYTES } & Record<'iterations' | 'salt' | 'key', string>
 
 function parse(hash: string) {
-  const groups = groupsOf<[digest: keyof typeof KEY_BYTES, iterations: string, salt: string, key: string]>(DJANGO, hash)
+  const groups = DJANGO.exec(hash)?.groups as Groups | undefined
   if (!groups) return undefined
-  const [digest, count, salt, text] = groups
-  const iterations = Number(count)
-  const key = fromBase64(text)
+  const { digest, salt } = groups
+  const iterations = Number(groups.iterations)
+  const key = fromBase64(groups.key)
   const valid = iterations <= MOST_ITERATIONS && key?.length === KEY_BYTES[digest]
   return valid ? { digest, iterations, salt, key } : undefined
 }

@@ -1,11 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Hasher } from './hasher.js'
 
-/** Returns the groups of a match. Each group of the pattern must take part in every match. */
-export function groupsOf<Groups extends string[]>(pattern: RegExp, text: string): Groups | undefined {
-  return pattern.exec(text)?.slice(1) as Groups | undefined
-}
-
 /**
  * Decodes base64 with or without padding. Returns undefined for text that no encoder writes, so that each value has one spelling.
  * Node's decoder ignores invalid characters.

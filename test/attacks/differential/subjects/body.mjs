@@ -7,7 +7,7 @@ import { createPasswords, createTokenIssuer, tokenRouter } from 'express-token-e
 import fc from 'fast-check'
 import { createClient, TOKEN_PATH } from '../../../support/plain-js/http-client.mjs'
 import { byteString, edited, edits, jsonObject, jsonOf, own, pick, textOf, toBytes, utf8 } from '../bytes.mjs'
-import { verdictOf } from '../compare.mjs'
+import { classes, verdictOf } from '../compare.mjs'
 import { ISSUER, SECRET } from '../keys.mjs'
 
 const LIMIT = 10_240
@@ -167,41 +167,20 @@ function isMalformedForm(text) {
   })
 }
 
-const stricter = [
-  {
-    name: 'a repeated JSON member',
-    holds: ({ kind, text, json }) => kind === 'json' && json !== undefined && hasRepeatedMember(text),
+const stricter = classes({
+  'a repeated JSON member': ({ kind, text, json }) => kind === 'json' && json !== undefined && hasRepeatedMember(text),
+  'a repeated form field': ({ kind, text }) => kind === 'form' && text !== undefined && hasRepeatedField(text),
+  'malformed percent-encoding': ({ kind, text }) => kind === 'form' && text !== undefined && isMalformedForm(text),
+  'a body that is not UTF-8': ({ kind, text }) => kind !== 'other' && text === undefined,
+  'a lone surrogate': ({ json }) =>
+    [own(json, 'email'), own(json, 'password')].some((value) => typeof value === 'string' && !value.isWellFormed()),
+  'another type or charset': ({ kind, charset, coding }) =>
+    kind === 'other' || charset !== 'utf-8' || (coding !== null && coding.toLowerCase() !== 'identity'),
+  'an impossible e-mail address': ({ fields }) => {
+    const email = own(fields, 'email')
+    return typeof email === 'string' && (email.includes('\0') || email.length > 320)
   },
-  {
-    name: 'a repeated form field',
-    holds: ({ kind, text }) => kind === 'form' && text !== undefined && hasRepeatedField(text),
-  },
-  {
-    name: 'malformed percent-encoding',
-    holds: ({ kind, text }) => kind === 'form' && text !== undefined && isMalformedForm(text),
-  },
-  {
-    name: 'a body that is not UTF-8',
-    holds: ({ kind, text }) => kind !== 'other' && text === undefined,
-  },
-  {
-    name: 'a lone surrogate',
-    holds: ({ json }) =>
-      [own(json, 'email'), own(json, 'password')].some((value) => typeof value === 'string' && !value.isWellFormed()),
-  },
-  {
-    name: 'another type or charset',
-    holds: ({ kind, charset, coding }) =>
-      kind === 'other' || charset !== 'utf-8' || (coding !== null && coding.toLowerCase() !== 'identity'),
-  },
-  {
-    name: 'an impossible e-mail address',
-    holds: (input) => {
-      const email = own(input.fields, 'email')
-      return typeof email === 'string' && (email.includes('\0') || email.length > 320)
-    },
-  },
-]
+})
 
 const lenient = [
   {

@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import jsonwebtoken from 'jsonwebtoken'
 import { Strategy } from 'passport-http-bearer'
 import { byteString, edited, edits, pick } from '../bytes.mjs'
-import { verdictOf } from '../compare.mjs'
+import { classes, verdictOf } from '../compare.mjs'
 import { BY_ALG, ISSUER, jwkOf, KID, NOW } from '../keys.mjs'
 import { tokenOf, validateAccessToken, validHeader, validPayload } from './token.mjs'
 
@@ -81,24 +81,12 @@ function requestOf({ lines, query }) {
 const hasToken = (query) => Object.hasOwn(parse(query), 'access_token')
 const isBearer = ([first]) => /^bearer( |$)/i.test(first ?? '')
 
-const stricter = [
-  {
-    name: 'two Authorization headers',
-    holds: ({ lines }) => lines.length > 1,
-  },
-  {
-    name: 'a token in the query',
-    holds: ({ lines, query }) => isBearer(lines) && hasToken(query),
-  },
-  {
-    name: 'a token in the query only',
-    holds: ({ lines, query }) => !isBearer(lines) && hasToken(query),
-  },
-  {
-    name: 'a token with other characters',
-    holds: ({ lines }) => isBearer(lines) && !/^bearer +[\w.-]+$/i.test(lines[0]),
-  },
-]
+const stricter = classes({
+  'two Authorization headers': ({ lines }) => lines.length > 1,
+  'a token in the query': ({ lines, query }) => isBearer(lines) && hasToken(query),
+  'a token in the query only': ({ lines, query }) => !isBearer(lines) && hasToken(query),
+  'a token with other characters': ({ lines }) => isBearer(lines) && !/^bearer +[\w.-]+$/i.test(lines[0]),
+})
 
 const lenient = [
   {

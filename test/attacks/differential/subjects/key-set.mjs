@@ -8,7 +8,7 @@ import { createLocalJWKSet, jwtVerify } from 'jose'
 import jsonwebtoken from 'jsonwebtoken'
 import { JwksClient } from 'jwks-rsa'
 import { edited, edits, isObject, jsonObject, jsonOf, own, pick, textOf, toBytes } from '../bytes.mjs'
-import { verdictOf } from '../compare.mjs'
+import { classes, verdictOf } from '../compare.mjs'
 import { BY_ALG, ISSUER, jwkOf, KID, NOW, PAIRS } from '../keys.mjs'
 import { signed, validateAccessToken, validHeader, validPayload } from './token.mjs'
 
@@ -115,41 +115,18 @@ const faulty =
   ({ candidates, first }) =>
     !first && candidates.some(is)
 
-const stricter = [
-  {
-    name: 'a private key in a set',
-    holds: faulty(isPrivate),
-  },
-  {
-    name: 'a key for another use',
-    holds: faulty(hasOtherUse),
-  },
-  {
-    name: 'a key for other operations',
-    holds: faulty(hasOtherOperations),
-  },
-  {
-    name: 'a weak RSA key in a set',
-    holds: faulty(isWeak),
-  },
-  {
-    name: 'a key for another algorithm',
-    holds: ({ candidates, first, alg }) =>
-      (!first || candidates.length === 1) && candidates.some((jwk) => own(jwk, 'alg') !== undefined && jwk.alg !== alg),
-  },
-  {
-    name: 'an RSA key without an algorithm',
-    holds: faulty(namesNoAlgorithm),
-  },
-  {
-    name: 'a repeated key id',
-    holds: ({ candidates, first, signer }) => candidates.length > 1 && first !== undefined && !isKeyOf(signer, first),
-  },
-  {
-    name: 'a set that is not UTF-8',
-    holds: ({ text }) => text === undefined,
-  },
-]
+const stricter = classes({
+  'a private key in a set': faulty(isPrivate),
+  'a key for another use': faulty(hasOtherUse),
+  'a key for other operations': faulty(hasOtherOperations),
+  'a weak RSA key in a set': faulty(isWeak),
+  'a key for another algorithm': ({ candidates, first, alg }) =>
+    (!first || candidates.length === 1) && candidates.some((jwk) => own(jwk, 'alg') !== undefined && jwk.alg !== alg),
+  'an RSA key without an algorithm': faulty(namesNoAlgorithm),
+  'a repeated key id': ({ candidates, first, signer }) =>
+    candidates.length > 1 && first !== undefined && !isKeyOf(signer, first),
+  'a set that is not UTF-8': ({ text }) => text === undefined,
+})
 
 /** Returns whether a JWK is the key of a signer, for its algorithm. */
 function isKeyOf(signer, jwk) {

@@ -6,7 +6,7 @@ import { createVerifier } from 'fast-jwt'
 import { importPKCS8, importSPKI, importX509, jwtVerify } from 'jose'
 import jsonwebtoken from 'jsonwebtoken'
 import { byteString, edited, edits, pick, toBytes } from '../bytes.mjs'
-import { verdictOf } from '../compare.mjs'
+import { classes, verdictOf } from '../compare.mjs'
 import { ISSUER, KID, NOW, PAIRS } from '../keys.mjs'
 import { tokenSignedBy } from './key-set.mjs'
 import { validHeader, validPayload } from './token.mjs'
@@ -80,29 +80,15 @@ function isReadByNode(text) {
   }
 }
 
-const stricter = [
-  {
-    name: 'a private key as a public key',
-    holds: ({ signer, text }) => signer !== 'secret' && text.includes('PRIVATE KEY-----'),
-  },
-  {
-    name: 'a weak key or a key for another curve',
-    holds: ({ signer }) => ['RSA of 1024 bits', 'RSA with exponent 3', 'RSA-PSS', 'secp256k1'].includes(signer),
-  },
-  {
-    name: 'a PEM that Node cannot read',
-    holds: ({ signer, text }) => signer !== 'secret' && !isReadByNode(text),
-  },
-  {
-    name: 'a short secret',
-    holds: ({ signer, text }) => signer === 'secret' && Buffer.byteLength(text) < 32,
-  },
-  {
-    name: 'a key as a secret',
-    holds: ({ signer, text }) =>
-      signer === 'secret' && (/-----BEGIN|LS0tLS1CRUdJTi/.test(text.replaceAll('\0', '')) || isPublicJwk(text)),
-  },
-]
+const stricter = classes({
+  'a private key as a public key': ({ signer, text }) => signer !== 'secret' && text.includes('PRIVATE KEY-----'),
+  'a weak key or a key for another curve': ({ signer }) =>
+    ['RSA of 1024 bits', 'RSA with exponent 3', 'RSA-PSS', 'secp256k1'].includes(signer),
+  'a PEM that Node cannot read': ({ signer, text }) => signer !== 'secret' && !isReadByNode(text),
+  'a short secret': ({ signer, text }) => signer === 'secret' && Buffer.byteLength(text) < 32,
+  'a key as a secret': ({ signer, text }) =>
+    signer === 'secret' && (/-----BEGIN|LS0tLS1CRUdJTi/.test(text.replaceAll('\0', '')) || isPublicJwk(text)),
+})
 
 const lenient = [
   {

@@ -7,7 +7,7 @@ import { jwtVerify } from 'jose'
 import jsonwebtoken from 'jsonwebtoken'
 import * as oauth from 'oauth4webapi'
 import { byteString, edited, edits, isObject, jsonObject, jsonOf, own, pick, textOf, toBytes } from '../bytes.mjs'
-import { verdictOf } from '../compare.mjs'
+import { classes, verdictOf } from '../compare.mjs'
 import { BY_ALG, ISSUER, jwkOf, KID, NOW, PAIRS } from '../keys.mjs'
 
 const CLAIMS = ['iss', 'aud', 'sub', 'jti', 'client_id', 'iat', 'exp']
@@ -188,75 +188,34 @@ const claim =
     isObject(payload) && is(own(payload, name), payload)
 const header = (name, is) => (input) => isObject(input.header) && is(own(input.header, name), input)
 
-const stricter = [
-  {
-    name: 'another spelling of base64url',
-    holds: ({ parts, isCanonical }) => parts.length === 3 && !isCanonical,
-  },
-  {
-    name: 'bytes that are not UTF-8',
-    holds: ({ isCanonical, texts }) => isCanonical && texts.includes(undefined),
-  },
-  {
-    name: 'byte order mark',
-    holds: ({ texts }) => texts.some((text) => text?.startsWith('\ufeff')),
-  },
-  {
-    name: 'critical header',
-    holds: (input) => isObject(input.header) && Object.hasOwn(input.header, 'crit'),
-  },
-  {
-    name: 'another type',
-    holds: header('typ', (typ) => typ !== 'at+jwt'),
-  },
-  {
-    name: 'another key id',
-    holds: header('kid', (kid) => kid !== KID),
-  },
-  {
-    name: 'a claim that is missing or not a text',
-    holds: ({ payload }) =>
-      isObject(payload) &&
-      ['iss', 'aud', 'sub', 'jti', 'client_id'].some(
-        (name) => !Array.isArray(own(payload, name)) && !isText(own(payload, name)),
-      ),
-  },
-  {
-    name: 'a list of audiences',
-    holds: claim('aud', Array.isArray),
-  },
-  {
-    name: 'a claim that is a list',
-    holds: ({ payload }) => ['iss', 'sub', 'jti', 'client_id'].some((name) => Array.isArray(own(payload, name))),
-  },
-  {
-    name: 'a time that is not a whole second',
-    holds: ({ payload }) =>
-      isObject(payload) &&
-      ['iat', 'exp', 'nbf'].some(
-        (name) => !isTime(own(payload, name)) && (name !== 'nbf' || Object.hasOwn(payload, name)),
-      ),
-  },
-  {
-    name: 'an end before its start',
-    holds: ({ payload }) => own(payload, 'exp') <= own(payload, 'iat'),
-  },
-  {
-    name: 'issued in the future',
-    holds: claim('iat', (iat) => iat > NOW),
-  },
-  {
-    name: 'expired in this second',
-    holds: claim('exp', (exp) => exp === NOW),
-  },
-  {
-    name: 'a malformed scope',
-    holds: claim('scope', (scope, payload) => {
-      if (!Object.hasOwn(payload, 'scope')) return false
-      return typeof scope !== 'string' || !/^[!#-[\]-~]+( [!#-[\]-~]+)*$/.test(scope)
-    }),
-  },
-]
+const stricter = classes({
+  'another spelling of base64url': ({ parts, isCanonical }) => parts.length === 3 && !isCanonical,
+  'bytes that are not UTF-8': ({ isCanonical, texts }) => isCanonical && texts.includes(undefined),
+  'byte order mark': ({ texts }) => texts.some((text) => text?.startsWith('\ufeff')),
+  'critical header': (input) => isObject(input.header) && Object.hasOwn(input.header, 'crit'),
+  'another type': header('typ', (typ) => typ !== 'at+jwt'),
+  'another key id': header('kid', (kid) => kid !== KID),
+  'a claim that is missing or not a text': ({ payload }) =>
+    isObject(payload) &&
+    ['iss', 'aud', 'sub', 'jti', 'client_id'].some(
+      (name) => !Array.isArray(own(payload, name)) && !isText(own(payload, name)),
+    ),
+  'a list of audiences': claim('aud', Array.isArray),
+  'a claim that is a list': ({ payload }) =>
+    ['iss', 'sub', 'jti', 'client_id'].some((name) => Array.isArray(own(payload, name))),
+  'a time that is not a whole second': ({ payload }) =>
+    isObject(payload) &&
+    ['iat', 'exp', 'nbf'].some(
+      (name) => !isTime(own(payload, name)) && (name !== 'nbf' || Object.hasOwn(payload, name)),
+    ),
+  'an end before its start': ({ payload }) => own(payload, 'exp') <= own(payload, 'iat'),
+  'issued in the future': claim('iat', (iat) => iat > NOW),
+  'expired in this second': claim('exp', (exp) => exp === NOW),
+  'a malformed scope': claim('scope', (scope, payload) => {
+    if (!Object.hasOwn(payload, 'scope')) return false
+    return typeof scope !== 'string' || !/^[!#-[\]-~]+( [!#-[\]-~]+)*$/.test(scope)
+  }),
+})
 
 const lenient = [
   {

@@ -98,44 +98,6 @@ export const api: Fault[] = [
     }
     mustSignIn(server, 7)
   }),
-  fault('a load balancer with one server that refuses every token', async ({ server, start }) => {
-    let request = 0
-    server.always.api = (res, seen) =>
-      request++ % 2 ? res.writeHead(401, { 'WWW-Authenticate': INVALID_TOKEN }).end() : server.answerApi(res, seen)
-    const client = start()
-    for (let call = 0; call < 100; call++) await client.call('/x')
-    mustSignInAtMost(server, 10, 'for 100 calls')
-  }),
-  fault(
-    'an API that demands a newer sign-in for each request, and an owner who consents',
-    ['stepUp'],
-    async ({ server, start }) => {
-      let request = 0
-      server.always.api = (res, seen) =>
-        request++ % 2 ? server.answerApi(res, seen) : res.writeHead(401, { 'WWW-Authenticate': STEP_UP }).end()
-      const client = start({ onStepUp: () => true })
-      for (let call = 0; call < 50; call++) await client.call('/x')
-      mustSignInAtMost(server, 10, 'for 50 calls')
-    },
-  ),
-  ...[
-    `Negotiate, ${INVALID_TOKEN}`,
-    `Basic realm="x", ${INVALID_TOKEN}`,
-    `${INVALID_TOKEN}, DPoP error="use_dpop_nonce"`,
-    `BEARER error=invalid_token`,
-    `${BEARER}, error="invalid_token", error_description="Signature error=expired"`,
-  ].map(
-    (challenge): Fault =>
-      fault(
-        `the challenge ${challenge.replace(/ realm="https[^"]*",| error_description="The[^"]*"/g, '').replace(/,$/, '')}`,
-        async ({ server, signedIn }) => {
-          const client = await signedIn()
-          server.next.api.push(sends(401, { 'WWW-Authenticate': challenge }))
-          mustGet(await client.call('/x'), 200)
-          mustSignIn(server, 2)
-        },
-      ),
-  ),
   fault('a revoked token, and a sign-in that the server refuses', async ({ server, fails, signedIn }) => {
     const client = await signedIn()
     server.revoke()

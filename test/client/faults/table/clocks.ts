@@ -1,5 +1,5 @@
-import { moveClocks } from '../clocks.js'
 import { type Fault, fault, must, mustGet, mustSignIn, together } from '../fault.js'
+import { moveClocks } from '../run-fault.js'
 import type { FaultServer } from '../server.js'
 
 const HOUR = 3_600_000

@@ -34,12 +34,6 @@ export const origins: Fault[] = [
     mustKeep(other)
     mustSignIn(server, 1)
   }),
-  fault('a 308 of the API within its origin', async ({ server, signedIn }) => {
-    const client = await signedIn()
-    server.next.api.push(redirects(308, '/y'))
-    mustGet(await client.call('/x'), 200)
-    must(server.seen.api.at(-1)?.path === '/y', 'does not follow the redirect')
-  }),
   ...[302, 307].map((status) =>
     fault(`a ${status} of the token endpoint to another origin`, async ({ server, other, start, fails }) => {
       const [{ pathname }] = [new URL(`${other.url}/api/v2013/authentication/token`)]
@@ -69,16 +63,5 @@ export const origins: Fault[] = [
     mustKeep(other)
     must(other.seen.api.length === 0, 'calls another origin')
     mustCall(server, 5)
-  }),
-  fault('plain http to another machine', ['origins'], async ({ start }) => {
-    for (const options of [{ url: 'http://api.example.com' }, { origins: ['http://api.example.com'] }]) {
-      let isRefused = false
-      try {
-        start(options)
-      } catch (error) {
-        isRefused = error instanceof TypeError
-      }
-      must(isRefused, 'would send the password without encryption')
-    }
   }),
 ]

@@ -34,20 +34,6 @@ export const refusals: Fault[] = [
     for (let call = 0; call < 10; call++) await fails(client.call('/x'), 'refused')
     mustSignIn(server, 2)
   }),
-  fault(
-    'a person who mistypes the password before and after a sign-out',
-    ['person', 'signOut'],
-    async ({ server, start }) => {
-      const client = start({
-        interactive: true,
-        credentials: ({ refused }) => ({ email: EMAIL, password: refused ? PASSWORD : 'mistyped' }),
-      })
-      mustGet(await client.call('/x'), 200)
-      client.signOut?.()
-      mustGet(await client.call('/x'), 200)
-      mustSignIn(server, 4)
-    },
-  ),
   fault('a person who has to try again after a sign-out', ['person', 'signOut'], async ({ server, start, fails }) => {
     let password = 'forgotten'
     const client = start({
@@ -125,12 +111,6 @@ export const refusals: Fault[] = [
     await together(10, () => fails(client.call('/x'), 'refused'))
     await fails(client.call('/x'), 'refused')
     must(failures.length === 1, `reports the failure ${failures.length} times`)
-  }),
-  fault('400 from the token endpoint', async ({ server, start, fails }) => {
-    server.next.token.push(sends(400, { 'Content-Type': 'application/problem+json' }, '{"title":"Bad Request"}'))
-    const client = start()
-    await fails(client.call('/x'), 'unexpected')
-    mustSignIn(server, 1)
   }),
   fault('a refusal that arrives after a sign-out', ['signOut'], async ({ server, start, fails }) => {
     const { opened, open } = gate()

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** Reads the children of a process from `/proc`. */
@@ -12,4 +13,11 @@ export function childrenOf(parent) {
       return false
     }
   })
+}
+
+/** Sends a signal to a process that was perhaps never started or has ended, and waits for its end. */
+export async function end(child, signal) {
+  if (!child || child.exitCode !== null || child.signalCode !== null) return
+  child.kill(signal)
+  await once(child, 'exit')
 }

@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
-import { childrenOf } from './children.mjs'
+import { childrenOf, end } from './children.mjs'
 import { freePort } from './free-port.mjs'
 
 /** Debian's program is not on the path of every user. */
@@ -91,11 +91,7 @@ export async function nginxWith(site, ports) {
       }
     },
     async remove() {
-      if (child && child.exitCode === null && child.signalCode === null) {
-        const exited = once(child, 'exit')
-        child.kill('SIGTERM')
-        await exited
-      }
+      await end(child, 'SIGTERM')
       await rm(dir, { recursive: true, force: true })
     },
   }

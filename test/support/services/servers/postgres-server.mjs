@@ -1,13 +1,12 @@
 import { execFile, spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
-import { childrenOf } from './children.mjs'
+import { childrenOf, end } from './children.mjs'
 import { freePort } from './free-port.mjs'
 
 /** The folder of PostgreSQL's programs on Debian, where they are not on the path. The newest version is first. */
@@ -51,11 +50,8 @@ export async function postgresServer({ settings = [] } = {}) {
     },
     async kill() {
       server.resume()
-      if (!child || child.exitCode !== null || child.signalCode !== null) return
-      const exited = once(child, 'exit')
       // SIGKILL would leave its other processes, and then it does not start again at once.
-      child.kill('SIGQUIT')
-      await exited
+      await end(child, 'SIGQUIT')
     },
     pause() {
       paused = server.pids()

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
+import { end } from './children.mjs'
 import { freePort } from './free-port.mjs'
 
 export const HAS_REDIS = spawnSync('redis-server', ['--version']).status === 0
@@ -23,11 +23,6 @@ export async function redisServer({ dir, fsync = 'always' } = {}) {
         if (line.includes('Ready to accept connections')) break
       }
     },
-    async kill() {
-      if (!child || child.exitCode !== null || child.signalCode !== null) return
-      const exited = once(child, 'exit')
-      child.kill('SIGKILL')
-      await exited
-    },
+    kill: () => end(child, 'SIGKILL'),
   }
 }

@@ -26,12 +26,7 @@ describe('equal work', () => {
     await passwords.verify('b', undefined)
     expect(hash).toHaveBeenCalledOnce()
     expect(hasher.asked).toEqual([hash.mock.results[0]?.value, hash.mock.results[0]?.value])
-  })
-
-  it('nobody knows the decoy’s password: another one in each object, and long', () => {
-    const hasher = countingHasher()
-    const hash = vi.spyOn(hasher, 'hash')
-    passwordsOf(hasher)
+    // Nobody knows its password: it is long, and another one in each object.
     passwordsOf(hasher)
     const [one = '', other = ''] = hash.mock.calls.map(([password]) => password)
     expect(one).not.toBe(other)
@@ -132,6 +127,16 @@ describe('a slot', () => {
     expect(await failed).toMatchObject({ message: 'no result within 20 ms' })
   })
 
+  it.each([true, false])('of an external service frees its thread after the time limit: %s', async (external) => {
+    const hasher = { ...countingHasher(), verify: hung, external }
+    const passwords = createPasswords({ hashers: [hasher], concurrency: 1 })
+    const slot = await passwords.reserve({ timeout: 20 })
+    const failed = rejectionOf(slot.verify('x', 'plain:x'))
+    await vi.advanceTimersByTimeAsync(20)
+    await failed
+    expect(passwords.load().active).toBe(external ? 0 : 1)
+  })
+
   it('checks a password while its time is not over, and not after: a slow look-up counts', async () => {
     const passwords = passwordsOf(countingHasher())
     const [early, late] = [await passwords.reserve({ timeout: 1000 }), await passwords.reserve({ timeout: 1000 })]
@@ -191,31 +196,6 @@ describe('a hasher of the host’s', () => {
   it.each(NOT_TRUE)('matches only by true, not by %s', async (answer) => {
     const passwords = passwordsOf({ ...countingHasher(), verify: () => answer as never })
     expect(await passwords.verify(PASSWORD, `plain:${PASSWORD}`)).toBe(false)
-  })
-
-  it.each([
-    ['throws', () => expect.fail('directory down')],
-    ['rejects', () => Promise.reject(new Error('directory down'))],
-  ])('that %s fails the check', async (_, verify) => {
-    const passwords = passwordsOf({ ...countingHasher(), verify })
-    const error = await rejectionOf(passwords.verify(PASSWORD, `plain:${PASSWORD}`))
-    expect((error as Error).message).toContain('directory down')
-  })
-
-  it('may be an object of a class', async () => {
-    class Reversed implements Hasher {
-      readonly #mark = 'r:'
-      accepts = (hash: string) => hash.startsWith(this.#mark)
-      verify(password: string, hash: string) {
-        return hash === this.hash(password)
-      }
-      hash(password: string) {
-        return this.#mark + [...password].reverse().join('')
-      }
-    }
-    const passwords = passwordsOf(new Reversed())
-    expect(await passwords.verify('abc', await passwords.hash('abc'))).toBe(true)
-    expect(await passwords.verify('cba', 'r:cba')).toBe(false)
   })
 })
 

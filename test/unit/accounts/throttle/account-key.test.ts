@@ -15,35 +15,25 @@ describe('spellings that some store takes for the same address', () => {
   it.each([
     // Comes first, because Stryker runs only the first test that creates the collation.
     ['a letter in a negative circle (ICU, level 1)', `${SMITH}z`, `${SMITH}🅩`],
-    ['a control character (ICU)', SMITH, 'a.sm\u0001ith7@example.com'],
-    ['NUL (ICU)', SMITH, `${SMITH}\0`],
-    ['an Arabic tatweel (ICU, level 1)', SMITH, 'a.sm\u0640ith7@example.com'],
-    ['a Mongolian separator (ICU, level 1)', SMITH, 'a.sm\u180aith7@example.com'],
     ['white space around it (CHAR columns, PAD SPACE)', SMITH, ` \u00a0${SMITH}\t  `],
-    ['many accents (ICU, level 1)', SMITH, `a${'\u0301'.repeat(200)}.smith7@example.com`],
     ['a dotted capital I (lower())', SMITH, 'a.smİth7@example.com'],
     ['a dotless i (upper())', SMITH, 'a.smıth7@example.com'],
     ['a sharp s for s (utf8mb4_general_ci)', SMITH, 'a.ßmith7@example.com'],
-    ['a sharp s for ss (ICU, level 1)', `${SMITH}ss`, `${SMITH}ß`],
-    ['an interpunct after l (ICU, level 1)', `${SMITH}ll`, `${SMITH}l·l`],
     ['letters above (ICU, level 1)', SMITH, 'a.smit\u036a7@ex\u0363mpl\u0364.com'],
     ['an Arabic sign (utf8mb4_unicode_ci)', SMITH, 'a.sm\u06deith7@example.com'],
     ['Bengali signs (utf8mb4_unicode_ci)', `${SMITH}1234`, `${SMITH}\u09f4\u09f5\u09f6\u09f7`],
-    ['a curly quotation mark (ICU, level 1)', `${SMITH}'`, `${SMITH}’`],
   ])('%s', (_, plain, spelling) => {
     expect(accountKey(spelling)).toBe(accountKey(plain))
   })
 
   it('leaves different addresses different', () => {
+    const local = ['a.smith7', 'b.smith7', 'asmith7', 'a.smith8', 'a.smith', 'a+smith7', 'a-smith7']
     const all = [
-      ...[SMITH, 'b.smith7@example.com', 'asmith7@example.com', 'a.smith8@example.com', 'a.smith@example.com', ''],
-      ...[
-        'a+smith7@example.com',
-        'a-smith7@example.com',
-        'a.smith7@example.co',
-        '用户@例え.テスト',
-        '用戸@例え.テスト',
-      ],
+      ...local.map((name) => `${name}@example.com`),
+      '',
+      'a.smith7@example.co',
+      '用户@例え.テスト',
+      '用戸@例え.テスト',
     ]
     expect(new Set(all.map(accountKey)).size).toBe(all.length)
   })

@@ -124,7 +124,7 @@ describe('a limiter that breaks its contract', () => {
     [
       'reward returns a thenable without catch',
       async () => RESULT,
-      () => thenable((_, reject) => reject(new Error('down'))),
+      () => thenable((_, reject) => reject(new Error(''))),
     ],
     ['consume returns nothing', () => undefined, async () => {}],
     ['consume returns its result', () => RESULT, async () => {}],
@@ -138,28 +138,17 @@ describe('a limiter that breaks its contract', () => {
     expect(rejections).toEqual([])
   })
 
-  const WITH_GETTER = new (class {
-    get msBeforeNext() {
-      return 5000
-    }
-  })()
-  it.each<[string, unknown]>([
-    ['an object of another realm', runInNewContext('({ msBeforeNext: 5000 })')],
-    ['an object with a getter in its class', WITH_GETTER],
+  it.each<[string, unknown, number?]>([
     ['an Error with a time', Object.assign(new Error('too many'), { msBeforeNext: 5000 })],
     ['an Error of another realm with a time', runInNewContext('Object.assign(new Error(""), { msBeforeNext: 5000 })')],
     ['an object that inherits the time', Object.create({ msBeforeNext: 5000 })],
     ['a count of 0, as a limiter that blocks in memory', { msBeforeNext: 5000, consumedPoints: 0 }],
     ['a count as text', { msBeforeNext: 5000, consumedPoints: '7' }],
-  ])('has reached its limit when consume rejects with %s', async (_, outcome) => {
+    ['a higher count', { msBeforeNext: 5000, consumedPoints: 12 }, 12],
+  ])('has reached its limit when consume rejects with %s', async (_, outcome, points = 11) => {
     const { enter, fail } = processWith(refusing(outcome))
-    expect(await fail('alice', neverFails)).toEqual({ points: 11, msBeforeNext: 5000 })
-    expect(await enter('alice', neverFails)).toMatchObject({ underWay: 11 })
-  })
-
-  it('tells the count of a refusal', async () => {
-    const { fail } = processWith(refusing({ msBeforeNext: 5000, consumedPoints: 12 }))
-    expect(await fail('alice', neverFails)).toEqual({ points: 12, msBeforeNext: 5000 })
+    expect(await fail('alice', neverFails)).toEqual({ points, msBeforeNext: 5000 })
+    expect(await enter('alice', neverFails)).toMatchObject({ underWay: points })
   })
 
   it.each<[string, unknown]>([
@@ -191,11 +180,14 @@ describe('a limiter that breaks its contract', () => {
     expect(counted).toMatchObject({ msBeforeNext: waited })
   })
 
-  it.each([null, '10', { consumedPoints: '10' }, { consumedPoints: Number.NaN }])(
-    'has no failures when get returns %j',
-    async (result) => {
-      const { read } = processWith({ consume: async () => RESULT, reward: async () => {}, get: async () => result })
-      expect(await read('alice', neverFails)).toMatchObject({ points: 0 })
-    },
-  )
+  it.each([
+    [null, 0],
+    ['10', 0],
+    [{ consumedPoints: '10' }, 0],
+    [{ consumedPoints: Number.NaN }, 0],
+    [{ consumedPoints: 20 }, 20],
+  ])('has as many failures as get says, for a window: %j', async (result, points) => {
+    const { read } = processWith({ consume: async () => RESULT, reward: async () => {}, get: async () => result })
+    expect(await read('alice', neverFails)).toEqual({ points, msBeforeNext: 900_000 })
+  })
 })

@@ -1,4 +1,3 @@
-import { createHash, createHmac } from 'node:crypto'
 import { createThrottle, type Limiter, type LimiterOptions, type ThrottleOptions } from 'express-token-endpoint'
 import fc from 'fast-check'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
@@ -92,14 +91,6 @@ describe('a password that failed at 20 accounts', () => {
     expect(await spray(throttle, 200, 300, SPRAYED, '192.0.2.2')).toBe(3)
     expect(await spray(throttle, 300, 400, SPRAYED, '2001:db8:1:2::1')).toBe(3)
     expect(await spray(throttle, 300, 400, SPRAYED, '2001:db8:1:2::2')).toBe(0)
-  })
-
-  it('may be the right one for its owner on a network without such failures', async () => {
-    const throttle = await underAttack()
-    for (let i = 0; i < 100; i++) {
-      check(throttle, SPRAYED, 'owner@example.com', '203.0.113.7')
-      ;(await spend(throttle, SPRAYED, 'owner@example.com', '203.0.113.7')).giveBack()
-    }
   })
 
   it('may fail 3 times also when all guesses come at once', async () => {
@@ -200,12 +191,6 @@ describe('the digest of a password', () => {
     expect(new Set(all).size).toBe(4)
   })
 
-  it('is neither a plain digest nor one with the key itself', () => {
-    const [digest] = digests(KEY)(SPRAYED)
-    expect(createHash('sha256').update(SPRAYED).digest('hex')).not.toContain(digest)
-    expect(createHmac('sha256', KEY).update(SPRAYED).digest('hex').slice(0, 5)).not.toBe(digest)
-  })
-
   it('counts every byte of the password', () => {
     const forms = ['caf\u00e9', 'cafe\u0301', 'CAF\u00c9', 'caf\u00e9 ', ' caf\u00e9', 'caf\u00e9\0']
     expect(new Set(digests(KEY)(...forms)).size).toBe(forms.length)
@@ -281,35 +266,25 @@ it('any order of logins, failures and successes refuses exactly what the rule re
 
 describe('a shared store', () => {
   /** A store that stays for several processes, in memory. */
-  function store({ reads = true } = {}) {
+  function store() {
     const limiters = new Map<string, RateLimiterMemory>()
     const made: LimiterOptions[] = []
     const keys = new Set<string>()
-    let down = false
-    const limiter = (options: LimiterOptions): Limiter => {
+    const limiter = (options: LimiterOptions) => {
       made.push(options)
       const one = limiters.get(options.keyPrefix) ?? new RateLimiterMemory(options)
       limiters.set(options.keyPrefix, one)
-      const failing = async () => {
-        throw new Error('connection refused')
+      const count = (key: string) => {
+        keys.add(`${options.keyPrefix}:${key}`)
+        return one.consume(key)
       }
-      return {
-        consume(key) {
-          keys.add(`${options.keyPrefix}:${key}`)
-          return down ? failing() : one.consume(key)
-        },
-        reward: (key) => (down ? failing() : one.reward(key)),
-        ...(reads && { get: (key: string) => (down ? failing() : one.get(key)) }),
-      }
+      return { consume: count, reward: (key: string) => one.reward(key), get: (key: string) => one.get(key) }
     }
-    const fail = () => {
-      down = true
-    }
-    return { limiter, made, keys, fail }
+    return { limiter, made, keys }
   }
 
-  const processOn = ({ limiter }: { limiter: ThrottleOptions['limiter'] }, key = KEY) =>
-    createThrottle({ limiter, spraying: { key } })
+  const processOn = ({ limiter }: Required<Pick<ThrottleOptions, 'limiter'>>) =>
+    createThrottle({ limiter, spraying: { key: KEY } })
 
   it('has a limiter for passwords and one for networks', () => {
     const shared = store()
@@ -320,15 +295,6 @@ describe('a shared store', () => {
     ])
   })
 
-  it('counts for all processes together', async () => {
-    const shared = store()
-    const [one, two] = [processOn(shared), processOn(shared)]
-    expect((await spray(one, 0, 10)) + (await spray(two, 10, 20))).toBe(20)
-    expect(await spray(one, 100, 102, SPRAYED, '192.0.2.1')).toBe(2)
-    expect(await spray(two, 102, 200, SPRAYED, '192.0.2.1')).toBe(1)
-    expect(await spray(one, 200, 210, SPRAYED, '192.0.2.1')).toBe(0)
-  })
-
   it('refuses a password that only another process knows, on a network that has reached its limit', async () => {
     const shared = store()
     const [one, two] = [processOn(shared), processOn(shared)]
@@ -337,17 +303,13 @@ describe('a shared store', () => {
     await expect(spend(two, 'qwerty', emailOf(0), '192.0.2.1')).rejects.toMatchObject({ code: 'too_many_attempts' })
   })
 
-  it('gets back what a login did not use, and what was refused', async () => {
+  it('lets 3 guesses of a password that only another process knows pass at once', async () => {
     const shared = store()
-    const [one, two] = [processOn(shared), processOn(shared)]
-    for (let i = 0; i < 50; i++) (await spend(one, SPRAYED, emailOf(i), addressOf(i))).giveBack()
-    await vi.advanceTimersByTimeAsync(0)
-    expect(await spray(two, 0, 20)).toBe(20)
-    for (let i = 0; i < 10; i++) (await spend(one, SPRAYED, emailOf(i), '192.0.2.1')).giveBack()
-    await vi.advanceTimersByTimeAsync(0)
-    expect(await spray(two, 100, 200, SPRAYED, '192.0.2.1')).toBe(3)
-    await vi.advanceTimersByTimeAsync(0)
-    expect(await spray(one, 300, 310, 'other', '192.0.2.1')).toBe(10)
+    await spray(processOn(shared), 0, 20)
+    const restarted = processOn(shared)
+    const all = Array.from({ length: 9 }, (_, i) => spend(restarted, SPRAYED, emailOf(100 + i), '192.0.2.1'))
+    const results = await Promise.allSettled(all)
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(3)
   })
 
   it('is read when memory does not know the password, and memory then knows it as long as the store', async () => {
@@ -363,7 +325,8 @@ describe('a shared store', () => {
   })
 
   it('that cannot be read has not failed, and tells each process at its first failure', async () => {
-    const shared = store({ reads: false })
+    const { limiter } = store()
+    const shared = { limiter: (options: LimiterOptions): Limiter => ({ ...limiter(options), get: undefined as never }) }
     await spray(processOn(shared), 0, 20)
     const [restarted, again, failed] = [processOn(shared), processOn(shared), vi.fn()]
     await spend(restarted, 'other', emailOf(0), '192.0.2.2', failed)
@@ -387,69 +350,19 @@ describe('a shared store', () => {
     for (const key of keys) expect(key).toMatch(/^(login-password:[0-9a-f]{5}|login-sprayed:[\w-]{22}(:\d+)?)$/)
   })
 
-  it('that fails is reported, and memory continues with the failures of this process', async () => {
-    const shared = store()
-    const throttle = processOn(shared)
-    expect(await spray(throttle, 0, 20)).toBe(20)
-    expect(await spray(throttle, 100, 102, SPRAYED, '192.0.2.1')).toBe(2)
-    shared.fail()
-    const failed = vi.fn()
-    await guess(throttle, SPRAYED, emailOf(500), '192.0.2.1', failed)
-    expect(failed.mock.calls).toEqual([[new Error('connection refused')]])
-    expect(await spray(throttle, 501, 510, SPRAYED, '192.0.2.1')).toBe(0)
-  })
-
-  it.each([
-    ['rejects', () => Promise.reject(new Error('connection refused')), 'connection refused'],
-    ['hangs', () => new Promise<never>(() => {}), 'throttle: the store did not respond for 40 ms'],
-  ])(
-    'that %s while it is read is reported once, rests for a second, and the login continues',
-    async (_, read, says) => {
-      const get = vi.fn(read)
-      const limiter = () => ({ consume: async () => ({}), reward: async () => ({}), get })
-      const throttle = createThrottle({ limiter, budgets: OFF, spraying: { key: KEY } })
-      const failed = vi.fn()
-      const login = (i: number) => spend(throttle, SPRAYED, emailOf(i), '192.0.2.1', failed)
-      const both = Promise.all([0, 1].map(login))
-      await vi.advanceTimersByTimeAsync(100)
-      expect(await both).toHaveLength(2)
-      await login(2)
-      expect(get).toHaveBeenCalledTimes(2)
-      expect(failed.mock.calls).toEqual([[new Error(says)]])
-      vi.advanceTimersByTime(1001)
-      const next = login(3)
-      await vi.advanceTimersByTimeAsync(100)
-      await next
-      expect(get).toHaveBeenCalledTimes(3)
-    },
-  )
-
-  const unreadable = Object.defineProperty({}, 'consumedPoints', {
-    get() {
-      throw new Error('unreadable')
-    },
-  })
-
-  it.each<[string, unknown, number]>([
-    ['nothing', null, 0],
-    ['text', '20', 0],
-    ['unreadable', unreadable, 0],
-    ['a count as text', { consumedPoints: '20', msBeforeNext: 1000 }, 0],
-    ['one failure less', { consumedPoints: 19, msBeforeNext: 1000 }, 0],
-    ['20 failures', { consumedPoints: 20, msBeforeNext: 1000 }, 1000],
-    ['20 failures that end now', { consumedPoints: 20, msBeforeNext: 0 }, 1],
-    ['20 failures without an end', { consumedPoints: 20 }, DAY],
-    ['20 failures that end too late', { consumedPoints: 20, msBeforeNext: 2 * DAY }, DAY],
-  ])('whose first count is %s', async (_, count, wait) => {
-    const counts = [count]
-    const limiter = () => ({ async consume() {}, async reward() {}, get: async () => counts.shift() })
+  it('that fails while it is read is reported once, rests for a second, and the login continues', async () => {
+    const get = vi.fn(() => Promise.reject(new Error('connection refused')))
+    const limiter = () => ({ consume: async () => ({}), reward: async () => ({}), get })
     const throttle = createThrottle({ limiter, budgets: OFF, spraying: { key: KEY } })
-    const isSprayed = () => spray(throttle, 0, 4, SPRAYED, '192.0.2.1').then((passed) => passed < 4)
-    expect(await isSprayed()).toBe(wait > 0)
-    vi.advanceTimersByTime(Math.max(0, wait - 1))
-    expect(await isSprayed()).toBe(wait > 0)
-    vi.advanceTimersByTime(2)
-    expect(await isSprayed()).toBe(false)
+    const failed = vi.fn()
+    const login = (i: number) => spend(throttle, SPRAYED, emailOf(i), '192.0.2.1', failed)
+    expect(await Promise.all([0, 1].map(login))).toHaveLength(2)
+    await login(2)
+    expect(get).toHaveBeenCalledTimes(2)
+    expect(failed.mock.calls).toEqual([[new Error('connection refused')]])
+    vi.advanceTimersByTime(1001)
+    await login(3)
+    expect(get).toHaveBeenCalledTimes(3)
   })
 
   it('that can count but not be read counts for the other limits', async () => {
@@ -468,12 +381,10 @@ describe('a shared store', () => {
 
 describe('an invalid option', () => {
   const limiter = () => ({ consume() {}, reward() {} })
+  const unreadable = () => ({ ...limiter(), get: true })
+  const DAILY = { duration: '1d' }
   it.each<[string, unknown, string]>([
-    [
-      'a number',
-      { spraying: 1 },
-      'createThrottle: option "spraying" must be { key, password, address }, true or false',
-    ],
+    ['a number', { spraying: 1 }, 'option "spraying" must be { key, password, address }, true or false'],
     ['null', { spraying: null }, 'true or false, but is null'],
     ['a short key', { spraying: { key: 'x'.repeat(31) } }, 'option "key" must be text or bytes, at least 32 bytes'],
     ['a key that is a number', { spraying: { key: 1234567890 } }, 'keygen --alg HS256'],
@@ -483,21 +394,17 @@ describe('an invalid option', () => {
     ['a network', { spraying: { network: {} } }, 'unknown option "network". Did you mean "address"?'],
     ['a digest', { spraying: { digest: {} } }, 'unknown option "digest". Did you mean "password"?'],
     [
-      'no points of the address',
-      { spraying: { address: { duration: '1h' } } },
-      'createThrottle: option "spraying".address: option "points" must be a number of failures',
-    ],
-    [
       'no points',
-      { spraying: { password: { duration: '1h' } } },
-      'option "spraying".password: option "points" must be',
+      { spraying: { password: DAILY } },
+      'createThrottle: option "spraying".password: option "points" must',
     ],
+    ['no points of the address', { spraying: { address: DAILY } }, 'option "spraying".address: option "points" must'],
     ['a limit that is false', { spraying: { address: false } }, 'option "address" must be { points, duration }'],
     ['another name', { spray: true }, 'unknown option "spray". Did you mean "spraying"?'],
     [
       'a store whose get is no function',
-      { limiter: () => ({ ...limiter(), get: true }), spraying: { key: KEY } },
-      'what "limiter" returned must be a limiter whose "get" is a function, or missing',
+      { limiter: unreadable },
+      'must be a limiter whose "get" is a function, or missing',
     ],
     ['a store without a key', { limiter, spraying: true }, 'option "spraying" needs a "key" with "limiter"'],
   ])('is a TypeError that does not show the key: %s', (_, options, message) => {

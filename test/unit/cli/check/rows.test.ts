@@ -1,11 +1,16 @@
-import { describe, expect, it } from 'vitest'
+import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { describe, expect, it, test } from 'vitest'
 import { mustTellNothing } from '../../../../src/cli/check/probe/responses.js'
-import type { Received } from '../../../../src/cli/check/probe/send.js'
+import type { Received, Send, Sent } from '../../../../src/cli/check/probe/send.js'
+import { signIn } from '../../../../src/cli/check/probe/sign-in.js'
+import { FORMATS, type Format } from '../../../../src/cli/check/report/formats.js'
 import { bypassRows } from '../../../../src/cli/check/rows/bypass.js'
 import { guessedSecret } from '../../../../src/cli/check/rows/guessable-secrets.js'
 import { jwksRows } from '../../../../src/cli/check/rows/jwks.js'
 import { tokenRows } from '../../../../src/cli/check/rows/token.js'
 import { expirationOf, tokenAnswerRows } from '../../../../src/cli/check/rows/token-answer.js'
+import type { Result } from '../../../../src/cli/check/run.js'
 import { Fault, Unjudged } from '../../../../src/cli/check/verdict.js'
 import { OWN_WIRE, type Wire } from '../../../../src/cli/check/wire/wire.js'
 
@@ -156,5 +161,122 @@ describe('the search for internals of the server', () => {
     for (const body of ['\n'.repeat(1_000_000), '\n '.repeat(500_000), ' '.repeat(1_000_000)]) {
       expect(search(body)).not.toThrow()
     }
+  })
+})
+
+describe('a report', () => {
+  const URL_OF_APP = 'https://api.example.com/'
+  const row = { title: 'a wrong password gets 401', source: 'RFC 9110 section 11' }
+  const RESULTS: Result[] = [
+    { ...row, id: 'one', verdict: 'holds' },
+    { ...row, id: 'two', verdict: 'fails', detail: 'it gets <b>"200" & more</b>\u0000\ud800 it\'s' },
+    { ...row, id: 'three', verdict: 'skipped', detail: 'no --guarded PATH was given' },
+  ]
+
+  async function print(format: Format, results = RESULTS): Promise<string> {
+    const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
+    const report = FORMATS[format]({ env: {}, stdin, stdout, stderr })
+    for (const [index, result] of results.entries()) {
+      report.began(result.title, index, results.length)
+      report.ended(result)
+    }
+    report.done(URL_OF_APP, results)
+    stdout.end()
+    return text(stdout)
+  }
+
+  test('junit is the XML that CI systems read', async () => {
+    expect(await print('junit')).toBe(`<?xml version="1.0" encoding="UTF-8"?>
+<testsuites tests="3" failures="1" errors="0" skipped="1">
+  <testsuite name="express-token-endpoint check https://api.example.com/" tests="3" failures="1" errors="0" skipped="1">
+    <testcase classname="check.one" name="one: a wrong password gets 401"/>
+    <testcase classname="check.two" name="two: a wrong password gets 401"><failure type="two" message="it gets &lt;b&gt;&quot;200&quot; &amp; more&lt;/b&gt;?\ufffd it's">it gets &lt;b&gt;&quot;200&quot; &amp; more&lt;/b&gt;?\ufffd it's
+Source: RFC 9110 section 11</failure></testcase>
+    <testcase classname="check.three" name="three: a wrong password gets 401"><skipped message="no --guarded PATH was given"/></testcase>
+  </testsuite>
+</testsuites>
+`)
+  })
+
+  test('sarif has a rule and a result for each row', async () => {
+    const log = JSON.parse(await print('sarif'))
+    expect(Object.keys(log)).toEqual(['$schema', 'version', 'runs'])
+    expect(log.version).toBe('2.1.0')
+    const [run] = log.runs
+    const { name, rules } = run.tool.driver
+    expect({ name, ids: rules.map(({ id }: { id: string }) => id) }).toEqual({
+      name: 'express-token-endpoint check',
+      ids: ['one', 'two', 'three'],
+    })
+    expect(rules[0]).toMatchObject({
+      shortDescription: { text: 'A wrong password gets 401.' },
+      help: { text: expect.any(String) },
+    })
+    expect(run.invocations).toEqual([{ executionSuccessful: true, exitCode: 1 }])
+    expect(run.results).toMatchObject([
+      { ruleId: 'one', ruleIndex: 0, kind: 'pass', level: 'none' },
+      { ruleId: 'two', ruleIndex: 1, kind: 'fail', level: 'error', partialFingerprints: {} },
+      { ruleId: 'three', ruleIndex: 2, kind: 'notApplicable', level: 'none' },
+    ])
+    expect(run.results[2].message.text).toBe('no --guarded PATH was given')
+    expect(run.results[1].locations[0].physicalLocation.artifactLocation.uri).toEqual(expect.any(String))
+  })
+
+  test('text and json have every row', async () => {
+    expect(await print('text')).toContain('1 hold, 1 does not, 1 skipped')
+    expect(JSON.parse(await print('json'))).toMatchObject({ holds: false, counts: { holds: 1, fails: 1, skipped: 1 } })
+  })
+})
+
+describe('a sign-in at another environment', () => {
+  const credentials = { email: 'alice@example.com', password: 'hers' }
+  /** A URL that the client itself refuses, with a query, which its options cannot say. */
+  const token = new URL('http://api.example.com/token?house=north')
+  const environment = { token, guarded: [], credentials }
+
+  const result = { authenticationToken: 'a.b.c', expiration: '2100-01-01T00:00:00.000Z' }
+  const issued: Received = { status: 200, headers: {}, body: JSON.stringify(result), receivedAt: 0 }
+
+  /** Signs in. Returns what was sent, with the token or the error. */
+  async function signedIn(respond: () => Promise<Received>) {
+    const sent: [url: string, request: Sent | undefined][] = []
+    const send: Send = (url, request) => {
+      sent.push([url.href, request])
+      return respond()
+    }
+    return { sent, found: await signIn(environment, send, OWN_WIRE).catch((error) => error) }
+  }
+
+  test('sends the credentials once to the token URL, and over plain http too', async () => {
+    const { sent, found } = await signedIn(async () => issued)
+    expect(found).toBe('a.b.c')
+    expect(sent).toEqual([
+      [
+        token.href,
+        { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(credentials) },
+      ],
+    ])
+  })
+
+  test.each<[string, Partial<Received>]>([
+    ['invalid credentials', { status: 403, body: '' }],
+    ['a limit without a time', { status: 429 }],
+    ['a limit with a time', { status: 429, headers: { 'retry-after': '1' } }],
+    ['an overload', { status: 503 }],
+    ['a status that `Response` does not take', { status: 999 }],
+    ['no JSON', { body: 'hello' }],
+    ['a token that is none', { body: JSON.stringify({ ...result, authenticationToken: 'a b' }) }],
+    ['a token without an expiration', { body: JSON.stringify({ authenticationToken: 'a.b.c' }) }],
+  ])('%s: one request, and no token', async (_what, answer) => {
+    const { sent, found } = await signedIn(async () => ({ ...issued, ...answer }))
+    expect(found).toEqual(new Fault('the other environment gave no token'))
+    expect(sent).toHaveLength(1)
+  })
+
+  test('keeps the message of a server that does not respond', async () => {
+    const fault = new Fault('no response: connect ECONNREFUSED 127.0.0.1:9')
+    const { sent, found } = await signedIn(() => Promise.reject(fault))
+    expect(found).toBe(fault)
+    expect(sent).toHaveLength(1)
   })
 })

@@ -1,8 +1,77 @@
 import { type AuthError, type CloseWhenEndedOptions, closeWhenEnded, type VerifiedToken } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { runCheck } from '../../../../src/http/guard/check-slots.js'
 import { deferred, settled } from '../../../support/concurrency.js'
 import { expectMisuse, fatalErrors } from '../../../support/failures.js'
 import { ACCOUNTS, frozenClock, issueNow, makeIssuer, makeStore } from '../../../support/fixtures.js'
+
+describe('the checks of all connections', () => {
+  /** Checks that record their start, and end when the test says so. */
+  function checks() {
+    const started: string[] = []
+    const running = new Map<string, () => void>()
+    const ask = (owner: object, name: string) =>
+      runCheck(owner, () => {
+        const { promise, resolve } = deferred<void>()
+        started.push(name)
+        running.set(name, resolve)
+        return promise
+      })
+    /** Ends a check, and lets the next ones start. */
+    async function end(name: string) {
+      running.get(name)?.()
+      running.delete(name)
+      await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+    }
+    onTestFinished(async () => {
+      while (running.size > 0) for (const name of running.keys()) await end(name)
+    })
+    return { started, running, ask, end }
+  }
+
+  const names = (owner: string, from: number, to: number) =>
+    Array.from({ length: to - from }, (_, i) => `${owner} ${from + i}`)
+
+  it('runs at most 32 checks of one owner and 64 in total, and the others in the order in which they came', async () => {
+    const { started, running, ask, end } = checks()
+    const [slow, other, third] = [{}, {}, {}]
+    for (let i = 0; i < 40; i++) ask(slow, `slow ${i}`)
+    expect(started).toEqual(names('slow', 0, 32))
+    for (let i = 0; i < 40; i++) ask(other, `other ${i}`)
+    ask(third, 'third 0')
+    expect(started.slice(32)).toEqual(names('other', 0, 32))
+    for (const name of ['slow 0', 'slow 1', 'slow 2', 'third 0', 'other 0']) await end(name)
+    // The owners take turns.
+    expect(started.slice(64)).toEqual(['slow 32', 'third 0', 'slow 33', 'slow 34', 'other 32'])
+    expect(running.size).toBe(64)
+  })
+
+  it('keeps a check that was removed from starting, and counts one that runs until it ends', async () => {
+    const { started, ask, end } = checks()
+    const owner = {}
+    const removals = Array.from({ length: 35 }, (_, i) => ask(owner, `check ${i}`))
+    for (const remove of [removals[0], removals[32], removals[32]]) remove?.()
+    expect(started).toHaveLength(32)
+    await end('check 0')
+    expect(started.slice(32)).toEqual(['check 33'])
+    removals[34]?.()
+    await end('check 1')
+    expect(started).toHaveLength(33)
+  })
+
+  it('starts checks that end at once in later turns of the event loop', async () => {
+    let ended = 0
+    const owner = {}
+    for (let i = 0; i < 200; i++) runCheck(owner, async () => void ended++)
+    for (let i = 0; i < 1000; i++) await Promise.resolve()
+    expect(ended).toBe(32)
+    while (ended < 200) {
+      const before = ended
+      await new Promise((resolve) => setImmediate(resolve))
+      expect(ended - before).toBeLessThanOrEqual(32)
+    }
+  })
+})
 
 /** The ticks of the timer. The test makes them. */
 const ticks = vi.hoisted(() => new Set<() => void>())
@@ -224,34 +293,12 @@ describe('with checks', () => {
     expect(close).not.toHaveBeenCalled()
   })
 
-  it.each([HOUR, 2 * HOUR])('closes for the expiration after a failed check and a sleep until %i ms', async (end) => {
-    const { close, goTo } = await opened({ isRevoked: () => Promise.reject(new Error('down')) })
-    await goTo(40 * SECOND)
-    await goTo(end, end)
-    expect(reasonsOf(close)).toEqual(['expired'])
-  })
-
-  it('closes after the machine was asleep when the check then never ends', async () => {
-    const { close, goTo } = await opened({ isRevoked: never, timeout: '1ms' })
-    await goTo(30 * MINUTE, 30 * MINUTE)
-    await goTo(34 * MINUTE)
-    expect(close).not.toHaveBeenCalled()
-    await goTo(36 * MINUTE)
-    expect(reasonsOf(close)).toEqual(['unavailable'])
-  })
-
   it('closes when a check has neither failed nor ended for keepFor', async () => {
     const { close, goTo } = await opened({ isRevoked: never, every: '1s', keepFor: '2s', timeout: '1m' })
     await goTo(2 * SECOND, SECOND)
     expect(close).not.toHaveBeenCalled()
     await goTo(3 * SECOND, SECOND)
     expect(reasonsOf(close)).toEqual(['unavailable'])
-  })
-
-  it('closes at the expiration too', async () => {
-    const { close, goTo } = await opened({ isRevoked: () => false })
-    await goTo(HOUR)
-    expect(reasonsOf(close)).toEqual(['expired'])
   })
 })
 
@@ -308,15 +355,6 @@ describe('against slow stores, floods and clocks', () => {
     revoked = true
     await passSeconds(7, pass)
     expect(reasonsOf(close)).toEqual(['revoked'])
-  })
-
-  it('closes in time after the clock was set back', async () => {
-    const { pass, watch } = await clocked()
-    const { close } = watch()
-    await pass(HOUR - 9 * SECOND)
-    await pass(-24 * HOUR)
-    await passSeconds(12, pass)
-    expect(reasonsOf(close)).toEqual(['expired'])
   })
 })
 

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import express from 'express'
-import { createThrottle, type TokenRouterOptions, tokenRouter } from 'express-token-endpoint'
+import { type TokenRouterOptions, tokenRouter } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { assertOwnSite } from '../../../../src/http/token-endpoint/cross-site.js'
 import { countingHasher, fastPasswords, makeIssuer, makeStore } from '../../../support/fixtures.js'
-import { asForm, asJson, expectProblem, expectToken, GOOD, GOOD_FORM, send } from '../../../support/host.js'
+import { asForm, asJson, expectToken, GOOD, GOOD_FORM, send } from '../../../support/host.js'
 import { listen } from '../../../support/http.js'
 import { polluted } from '../../../support/pollution.js'
 
@@ -74,17 +74,6 @@ describe('a form of a browser', () => {
 
 describe('over HTTP', () => {
   const CROSS = { 'Sec-Fetch-Site': 'cross-site', Origin: OTHER }
-
-  it('forms of another site are refused before they count, and the visitor signs in', async () => {
-    const { port, hasher } = await start({ throttle: createThrottle() })
-    for (let i = 0; i < 110; i++) {
-      const answer = await send(port, form(CROSS, `email=${GOOD.email}&password=guess`))
-      expectProblem(answer, 415, 'cross_site_form', 'Unsupported Media Type')
-    }
-    expect(hasher.asked).toEqual([])
-    expectToken(await send(port, form({ 'Sec-Fetch-Site': 'same-origin' })))
-    expectToken(await send(port, form({})))
-  })
 
   it('JSON of another site is accepted, because the browser has asked the host first', async () => {
     const { port } = await start()

@@ -1,12 +1,13 @@
-import { once } from 'node:events'
-import { type IncomingMessage, METHODS, request } from 'node:http'
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import express from 'express'
 import { type TokenRouterOptions, tokenRouter } from 'express-token-endpoint'
+import fc from 'fast-check'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { credentialsIn } from '../../../../src/http/token-endpoint/credentials.js'
+import { MOST_SIGNS, parseUniqueJson } from '../../../../src/http/token-endpoint/json.js'
 import { type BodyRequest, readBody } from '../../../../src/http/token-endpoint/request-body.js'
-import { refusalOf } from '../../../support/failures.js'
+import { refusalOf, thrownBy } from '../../../support/failures.js'
 import { fastPasswords, makeIssuer, makeStore } from '../../../support/fixtures.js'
 import {
   asForm,
@@ -93,6 +94,7 @@ describe('accepted', () => {
     ['+ and %2B', 'email=a+b%2Bc&password=x', 'a b+c'],
     ['%26 and %3D', 'email=a%26b%3Dc&password=x', 'a&b=c'],
     ['a byte order mark, percent-encoded', 'email=%EF%BB%BFa&password=x', '\ufeffa'],
+    ['nothing', 'email&password=', ''],
   ])('a form whose values have %s in them', async (_what, body, email) => {
     const accounts = vi.fn((_email: string) => null)
     expectForbidden(await send(await start({ accounts }), asForm(body)))
@@ -109,23 +111,6 @@ describe('accepted', () => {
     const message = [...all, ...chunk(bytes.subarray(cut)), '0\r\n\r\n'].map((part) => Buffer.from(part))
     expect(await sendBytes(await start({ accounts }), Buffer.concat(message))).toMatch(/^HTTP\/1\.1 403 /)
     expect(accounts.mock.calls).toEqual([['é']])
-  })
-})
-
-describe('credentials that are strings, but nobody’s: 403', () => {
-  it.each([
-    { email: ' ', password: '\n' },
-    { ...GOOD, email: GOOD.email.toUpperCase() },
-    { ...GOOD, email: `${GOOD.email}\0` },
-    { email: '😀', password: '😀' },
-    { email: '\uffff', password: '\ufffe' },
-    { email: '__proto__', password: 'constructor' },
-  ])('%j', async (credentials) => {
-    expectForbidden(await send(await start(), asJson(credentials)))
-  })
-
-  it.each(['email=&password=', 'email&password'])('the form %s', async (text) => {
-    expectForbidden(await send(await start(), asForm(text)))
   })
 })
 
@@ -242,20 +227,6 @@ describe('not an encoding of ours: 415', () => {
 })
 
 describe('too large: 413', () => {
-  const OVER = `{"email":"x","password":"${'x'.repeat(10_240)}"}`
-
-  it.each<[string, Sent]>([
-    ['of JSON', { headers: JSON_TYPE, body: OVER }],
-    ['of a form', { headers: FORM_TYPE, body: `${GOOD_FORM}&x=${'x'.repeat(10_240)}` }],
-    ['of JSON in chunks', { headers: { ...JSON_TYPE, 'Transfer-Encoding': 'chunked' }, body: OVER }],
-    ['of a form in chunks', { headers: { ...FORM_TYPE, 'Transfer-Encoding': 'chunked' }, body: OVER }],
-    ['of malformed JSON', { headers: JSON_TYPE, body: 'x'.repeat(10_241) }],
-  ])('%s', async (_what, sent) => {
-    const accounts = vi.fn(() => null)
-    expectTooLarge(await send(await start({ accounts }), sent))
-    expect(accounts).not.toHaveBeenCalled()
-  })
-
   it('by its Content-Length, before any of it was sent', async () => {
     const head = `POST ${TOKEN_PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`
     expect(await sendBytes(await start(), `${head}Content-Length: 10241\r\n\r\n`)).toMatch(/^HTTP\/1\.1 413 /)
@@ -311,40 +282,6 @@ describe('a client that goes on sending gets its answer, and is cut off', () => 
     expect(answer.match(/HTTP\/1\.1 /g)).toHaveLength(1)
   })
 
-  it.each([
-    ['in chunks', 413, head('POST', JSON_LINE, CHUNKED), `${CHUNK.repeat(12)}0\r\n\r\n`],
-    ['of a known length', 413, head('POST', JSON_LINE, 'Content-Length: 200000'), 'x'.repeat(200_000)],
-    ['of another type', 415, head('POST', CHUNKED), `${CHUNK.repeat(12)}0\r\n\r\n`],
-  ])(
-    'but a body %s that comes to its end soon is read to that end, so that the answer arrives',
-    async (_what, status, firstLines, body) => {
-      stopTimers()
-      const app = express()
-      const readToEnd = new Promise((resolve) => {
-        app.use((req, res, next) => {
-          res.once('finish', () => resolve(req.complete))
-          next()
-        })
-      })
-      app.use(router())
-      expect(await sendBytes((await listen(app)).port, firstLines + body)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
-      expect(await readToEnd).toBe(true)
-    },
-  )
-
-  it.each([
-    [10_240, 'keep-alive'],
-    [10_241, 'close'],
-  ])('and one that has yet to send %i bytes is answered with Connection: %s', async (length, connection) => {
-    const headers = { 'Content-Length': length, Connection: 'keep-alive' }
-    const req = request({ host: '127.0.0.1', port: await start(), method: 'PUT', path: TOKEN_PATH, headers })
-    req.on('error', () => {})
-    onTestFinished(() => void req.destroy())
-    req.flushHeaders()
-    const [res] = (await once(req, 'response')) as [IncomingMessage]
-    expect(res).toMatchObject({ statusCode: 405, headers: { connection } })
-  })
-
   it('and a client that sends no more than it said keeps its connection', async () => {
     const port = await start()
     const one = (type: string, body: string, more = '') =>
@@ -354,23 +291,6 @@ describe('a client that goes on sending gets its answer, and is cut off', () => 
     expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 415', 'HTTP/1.1 400', 'HTTP/1.1 405', 'HTTP/1.1 200'])
   })
 })
-
-// A CONNECT never reaches an app, because Node treats it as a request to a proxy.
-it.each(METHODS.filter((method) => method !== 'POST' && method !== 'CONNECT'))(
-  'the method %s is refused, whatever X-HTTP-Method-Override says',
-  async (method) => {
-    const accounts = vi.fn(() => null)
-    const headers = { ...JSON_TYPE, 'X-HTTP-Method-Override': 'POST' }
-    const answer = await send(await start({ accounts }), {
-      method,
-      headers,
-      ...(method !== 'HEAD' && { body: GOOD_JSON }),
-    })
-    expect(answer).toMatchObject({ status: 405, headers: { allow: 'POST' } })
-    if (method === 'HEAD') expect(answer.body).toBe('')
-    expect(accounts).not.toHaveBeenCalled()
-  },
-)
 
 it('a client that gives up within its body harms nobody', async () => {
   const onEvent = vi.fn()
@@ -390,15 +310,6 @@ describe('readBody', () => {
     return readBody(all as unknown as BodyRequest, { bodyLimit: 100, allowedOrigins: new Set() })
   }
   const readByHost = (body: Buffer, type?: string) => read({ readableDidRead: true, body }, type)
-
-  it.each<[string, string, string | Buffer]>([
-    ['no JSON', 'application/json', '{'],
-    ['no form', FORM_BODY, 'email=%'],
-    ['no UTF-8', FORM_BODY, Buffer.from([0xff])],
-  ])('makes nothing of what is %s', async (_, type, body) => {
-    const parse = await readByHost(Buffer.from(body as string), type)
-    expect(parse).toThrow(expect.objectContaining({ code: 'invalid_body' }))
-  })
 
   it.each<[string, object]>([
     ['a request without a stream', {}],
@@ -425,4 +336,84 @@ describe('readBody', () => {
     const expected = { email: 'a b', password: 'c' }
     expect([parse(), parse(), body.toString()]).toEqual([expected, expected, 'email=a+b&password=c'])
   })
+})
+
+it('credentials may be as long together as a body may be, and no longer', () => {
+  const credentials = { email: 'a'.repeat(4), password: 'b'.repeat(6) }
+  expect(credentialsIn(credentials, 10)).toEqual(credentials)
+  expect(thrownBy(() => credentialsIn(credentials, 9))).toMatchObject({ code: 'body_too_large' })
+})
+
+describe('parseUniqueJson', () => {
+  const signsOf = (text: string) => text.replace(/"(?:[^"\\]|\\.)*"/g, '').match(/[{}[\]:,]/g)?.length ?? 0
+
+  it('parses whatever JSON.stringify writes', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 5 }), (text) => {
+        fc.pre(signsOf(text) <= MOST_SIGNS)
+        expect(parseUniqueJson(text)).toEqual(JSON.parse(text))
+      }),
+    )
+  })
+
+  it('rejects an object with a repeated member, wherever it is and however it is written', () => {
+    const escaped = (name: string) =>
+      JSON.stringify([...name].map((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')).replaceAll(
+        '\\\\',
+        '\\',
+      )
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary' }),
+        fc.jsonValue(),
+        fc.jsonValue(),
+        fc.boolean(),
+        fc.nat(3),
+        (name, one, two, isEscaped, depth) => {
+          const second = isEscaped && name.length === [...name].length ? escaped(name) : JSON.stringify(name)
+          const object = `{"other":0,${JSON.stringify(name)}:${JSON.stringify(one)} , ${second} : ${JSON.stringify(two)}}`
+          const text = name === 'other' ? object : `${'[{"x":'.repeat(depth)}${object}${'}]'.repeat(depth)}`
+          expect(() => parseUniqueJson(text)).toThrow(new SyntaxError('repeated member'))
+        },
+      ),
+    )
+  })
+
+  it.each([
+    '{"a":{"b":1},"b":{"a":2}}',
+    '[{"a":1},{"a":2}]',
+    '{"a":"\\"a\\":1,\\"a\\":2"}',
+    '{"a":["a","a",{"a":"a"}],"b":"{\\"a\\""}',
+    '{"":1,"a":""}',
+  ])('takes members of one name in different objects: %s', (text) => {
+    expect(parseUniqueJson(text)).toEqual(JSON.parse(text))
+  })
+
+  it('takes a text of a megabyte, of escapes or of letters', () => {
+    for (const text of [
+      `{"a":"${'\\"'.repeat(500_000)}"}`,
+      `{"a":"${'x'.repeat(1_000_000)}"}`,
+      ' '.repeat(1_000_000) + 1,
+    ]) {
+      expect(JSON.stringify(parseUniqueJson(text))).toBe(JSON.stringify(JSON.parse(text)))
+    }
+  })
+
+  it('never parses a text of strings with nothing between them', () => {
+    const parse = vi.spyOn(JSON, 'parse')
+    onTestFinished(() => parse.mockRestore())
+    expect(() => parseUniqueJson('"a" "b"')).toThrow(new SyntaxError('too many values'))
+    expect(parse).not.toHaveBeenCalled()
+  })
+
+  it.each(['[', ']', '{', '}', ',', ':', '[{}],', '{"a":', '{"a":1},'])(
+    'counts the signs %s, at most 400 of them, and never parses a text with more',
+    (signs) => {
+      const parse = vi.spyOn(JSON, 'parse')
+      onTestFinished(() => parse.mockRestore())
+      expect(() => parseUniqueJson(signs.repeat(401))).toThrow(new SyntaxError('too many values'))
+      expect(parse).not.toHaveBeenCalled()
+      expect(() => parseUniqueJson(signs.repeat(400 / signsOf(signs) - 1))).not.toThrow('too many values')
+    },
+  )
 })

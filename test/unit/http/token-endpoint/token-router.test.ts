@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import type { ErrorRequestHandler, Request, RequestHandler } from 'express'
 import type { AccountLookup, AccountStore } from 'express-token-endpoint'
 import request from 'supertest'
@@ -22,8 +21,7 @@ import {
   send,
   unhandledRejections,
 } from '../../../support/host.js'
-import { client, EXPRESS, listen, TOKEN_PATH } from '../../../support/http.js'
-import { hang, INVALID_BY_EMAIL, NOT_TRUE } from '../../../support/invalid-results.js'
+import { EXPRESS, listen, TOKEN_PATH } from '../../../support/http.js'
 
 const WRONG = asJson({ ...GOOD, password: 'wrong' })
 const CHUNKED = { ...JSON_TYPE, 'Transfer-Encoding': 'chunked' }
@@ -32,7 +30,7 @@ const typed = (type: string): Sent => ({ headers: { 'Content-Type': type }, body
 describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
   const { AuthError, authOf, createPasswords, createThrottle, requireBearer, tokenRouter, ...others } =
     await packageOn(express)
-  const { ACCOUNTS, countingHasher, fastPasswords, ISSUER, makeIssuer, makeStore, memoryAccounts } = others
+  const { ACCOUNTS, countingHasher, fastPasswords, makeIssuer, makeStore } = others
 
   type Options = Parameters<typeof tokenRouter>[0]
   type Events = Parameters<NonNullable<Options['onEvent']>>[0][]
@@ -150,37 +148,6 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       await request(app).post(TOKEN_PATH).send({}).expect(400)
     })
 
-    it('at a path of the host’s own, with every letter of it literal', async () => {
-      const app = express().use(router({ path: '/v1.0/~token_x-y' }))
-      await request(app).post('/v1.0/~token_x-y').send(GOOD).expect(200)
-      await request(app).post('/v1x0/~token_x-y').send(GOOD).expect(404)
-      await request(app).post(TOKEN_PATH).send(GOOD).expect(404)
-    })
-
-    it('twice in one app, with different issuers and accounts: the tokens stay apart', async () => {
-      const app = express()
-      const houses = ['north', 'south'] as const
-      for (const name of houses) {
-        const tokens = makeIssuer({ issuer: `${ISSUER}/${name}` })
-        const account = { ...ACCOUNTS.alice, id: name, email: `${name}@example.com` }
-        app.use(`/${name}`, router({ tokens, accounts: memoryAccounts([account]) }))
-        app.get(`/${name}/statements`, requireBearer({ tokens }), (req, res) => void res.json(authOf(req)))
-      }
-      const login = (house: string, name: string) =>
-        request(app)
-          .post(`/${house}${TOKEN_PATH}`)
-          .send({ ...GOOD, email: `${name}@example.com` })
-      for (const [house, other] of [houses, houses.toReversed()] as [string, string][]) {
-        await login(house, other).expect(403)
-        const { body } = await login(house, house).expect(200)
-        const ask = (name: string) =>
-          request(app).get(`/${name}/statements`).auth(body.authenticationToken, { type: 'bearer' })
-        const answer = await ask(house).expect(200)
-        expect(answer.body).toMatchObject({ accountId: house, issuer: `${ISSUER}/${house}` })
-        await ask(other).expect(401)
-      }
-    })
-
     it('has nothing of the host’s settings in its answers, and keeps the headers that the host has set', async () => {
       const app = express()
         .set('etag', 'strong')
@@ -245,63 +212,15 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       const minutes = (expiresAt.getTime() - issuedAt.getTime()) / 60_000
       expect({ scopes, claims, minutes }).toMatchObject(expected)
     })
-
-    it.each(INVALID_BY_EMAIL)('that %s: 503, never 403 and never 200', async (what, accounts) => {
-      const timeout = what.includes('hangs') ? '20ms' : '60s'
-      expectUnavailable(await send(await serve({ accounts: accounts as () => null, timeout }), asJson(GOOD)))
-    })
-
-    it('that chokes on a NUL, as databases do: is not asked for one, and the client is at fault', async () => {
-      const accounts = vi.fn((_email: string) => expect.fail('invalid byte sequence for encoding "UTF8": 0x00'))
-      const hasher = countingHasher()
-      const port = await serve({ accounts, passwords: fastPasswords(hasher) })
-      for (const email of ['\0', `${GOOD.email}\0`, `\0${GOOD.email}`])
-        expectForbidden(await send(port, asJson({ ...GOOD, email })))
-      expect(accounts).not.toHaveBeenCalled()
-      expect(hasher.asked).toHaveLength(3)
-    })
-
-    it('whose answer comes too late: it is dropped', async () => {
-      const rejections = unhandledRejections()
-      const late: (() => void)[] = []
-      const accounts = () =>
-        new Promise<null>((resolve, reject) =>
-          late.push(late.length ? () => reject(new Error('late')) : () => resolve(null)),
-        )
-      const port = await serve({ accounts, timeout: '20ms' })
-      for (let i = 0; i < 2; i++) expectUnavailable(await send(port, asJson(GOOD)))
-      expect(late).toHaveLength(2)
-      for (const answer of late) answer()
-      await new Promise(setImmediate)
-      expect(rejections).toEqual([])
-    })
   })
 
-  describe('passwords', () => {
-    const checkedBy = (verify: unknown) => ({ hash: async () => 'x', verify: verify as () => Promise<boolean> })
-
-    it.each<[string, () => unknown]>([
-      ['throws', () => expect.fail('down')],
-      ['rejects', () => Promise.reject(new Error('down'))],
-      ['hangs', hang],
-    ])('a check that %s: 503, for known and unknown e-mails alike', async (_what, verify) => {
-      const port = await serve({ passwords: checkedBy(verify), timeout: '20ms' })
-      expectUnavailable(await send(port, asJson(GOOD)))
-      expectUnavailable(await send(port, asJson({ ...GOOD, email: 'nobody@example.com' })))
-    })
-
-    it.each(NOT_TRUE)('a check that answers %j has not said true: 403', async (answer) => {
-      expectForbidden(await send(await serve({ passwords: checkedBy(async () => answer) }), asJson(GOOD)))
-    })
-
-    it('createPasswords() unless given', async () => {
-      const passwordHash = await createPasswords().hash(GOOD.password)
-      const port = await start(
-        tokenRouter({ tokens: makeIssuer(), accounts: () => ({ ...ACCOUNTS.alice, passwordHash }) }),
-      )
-      expectToken(await send(port, asJson(GOOD)))
-      expectForbidden(await send(port, WRONG))
-    })
+  it('passwords: createPasswords() unless given', async () => {
+    const passwordHash = await createPasswords().hash(GOOD.password)
+    const port = await start(
+      tokenRouter({ tokens: makeIssuer(), accounts: () => ({ ...ACCOUNTS.alice, passwordHash }) }),
+    )
+    expectToken(await send(port, asJson(GOOD)))
+    expectForbidden(await send(port, WRONG))
   })
 
   it.each<[string, number, Partial<Options>]>([
@@ -384,31 +303,6 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       expectToken(await send(port, asJson(GOOD)))
       expect(events).toMatchObject([{ email: 'Nobody@Example.com' }, { email: GOOD.email }])
     })
-
-    it('is told no e-mail address, no password, no hash and no token', async () => {
-      const { port, events } = await observed()
-      const { authenticationToken } = expectToken(await send(port, asJson(GOOD)))
-      await send(port, as({ password: 'zebra' }))
-      await send(port, as({ email: 'zebra@example.com' }))
-      await send(port, { headers: JSON_TYPE, body: '{"password":"zebra"' })
-      expect(events).toHaveLength(4)
-      const told = JSON.stringify(events)
-      for (const secret of ['zebra', GOOD.email, GOOD.password, 'plain:', authenticationToken]) {
-        expect(told).not.toContain(secret)
-      }
-    })
-
-    it.each<[string, () => unknown]>([
-      ['throws', () => expect.fail('observer')],
-      ['rejects', () => Promise.reject(new Error('observer'))],
-      ['hangs', hang],
-    ])('does no harm when it %s', async (_what, onEvent) => {
-      const rejections = unhandledRejections()
-      const port = await serve({ onEvent })
-      expectToken(await send(port, asJson(GOOD)))
-      expectForbidden(await send(port, WRONG))
-      expect(rejections).toEqual([])
-    })
   })
 
   describe('forwardErrors', () => {
@@ -458,18 +352,6 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
         { ...headers, Connection: 'close' },
       ])
     })
-
-    it('into Express’s own error handler is a 503 with Retry-After', async () => {
-      const port = await serve({ accounts: () => Promise.reject(new Error('down')), forwardErrors: true })
-      const { status, headers } = await send(port, asJson(GOOD))
-      expect([status, headers['retry-after']]).toEqual([503, expect.stringMatching(/^[1-9]\d*$/)])
-    })
-
-    it('without it, the host’s error handler is told of nothing', async () => {
-      const { port, errors } = await forwarding({ forwardErrors: false, accounts: hang, timeout: '20ms' })
-      expectUnavailable(await send(port, asJson(GOOD)))
-      expect(errors).toEqual([])
-    })
   })
 
   it.each<[string, Sent]>([
@@ -495,20 +377,6 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
     expect([...rejections, ...failed.mock.calls]).toEqual([])
   })
 
-  it('one connection keeps one listener, however many logins it brings', async () => {
-    const sockets = new Set<Socket>()
-    const listeners: number[] = []
-    const port = await start(({ socket }, res, next) => {
-      sockets.add(socket)
-      res.once('finish', () => listeners.push(socket.listenerCount('close')))
-      next()
-    }, router())
-    const sendKept = client(port, 1)
-    for (let i = 0; i < 3; i++) await sendKept(asJson(GOOD))
-    expect(sockets.size).toBe(1)
-    expect(new Set(listeners).size).toBe(1)
-  })
-
   it('a host that closes its connections, to shut down, has each answer ended with its last byte', async () => {
     let last: Request['res']
     const port = await start((_req, res, next) => {
@@ -523,14 +391,5 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       expect((await send(port, sent)).status).toBe(status)
       expect(last?.writableEnded).toBe(true)
     }
-  })
-
-  it('leaves the caller’s options alone, and takes undefined for absent', async () => {
-    const given = { tokens: makeIssuer(), accounts: makeStore(), passwords: fastPasswords() }
-    const absent = Object.fromEntries(
-      ['path', 'bodyLimit', 'timeout', 'onEvent', 'forwardErrors'].map((name) => [name, undefined]),
-    )
-    const options = Object.freeze({ ...given, ...absent }) as Options
-    expectToken(await send(await start(tokenRouter(options)), asJson(GOOD)))
   })
 })

@@ -68,87 +68,65 @@ const sources = fc.record({
   connection: fc.constantFrom(...CONNECTIONS),
 })
 
-type Real = { queue: FairQueue<Item>; dropped: Item[]; next: number }
+interface Real {
+  readonly queue: FairQueue<Item>
+  readonly dropped: Item[]
+  next: number
+}
 
-class Add implements fc.Command<Model, Real> {
-  readonly source: Source
-  constructor(source: Source) {
-    this.source = source
+function add(model: Model, real: Real, source: Source): void {
+  const { limits } = model
+  const item: Item = { id: real.next++, source }
+  const own = model.of(source.network).length
+  const slot = real.queue.add(source, item)
+  if (slot) item.slot = slot
+  const waiting = model.items.filter((one) => source.connection && one.source.connection === source.connection)
+  if (waiting.length >= limits.perConnection) {
+    expect(slot).toBeUndefined()
+    expect(real.dropped.splice(0)).toEqual(waiting)
+    for (const one of waiting) model.leave(one)
+    return
   }
-  check = () => true
-  run(model: Model, real: Real) {
-    const { limits } = model
-    const item: Item = { id: real.next++, source: this.source }
-    const own = model.of(this.source.network).length
-    const slot = real.queue.add(this.source, item)
-    const added = slot !== undefined
-    if (slot) item.slot = slot
-    const lane = model.items.filter(({ source }) => source.connection && source.connection === this.source.connection)
-    if (lane.length >= limits.perConnection) {
-      expect(added).toBe(false)
-      expect(real.dropped.splice(0)).toEqual(lane)
-      for (const one of lane) model.leave(one)
-      expect(real.queue.size).toBe(model.items.length)
-      return
-    }
-    const [dropped, ...more] = real.dropped.splice(0)
-    expect(more).toEqual([])
-    const isFull = model.items.length >= limits.total
-    const most = Math.max(0, ...model.networks.map((network) => model.of(network).length))
-    const fits = own < limits.perNetwork
-    expect(added).toBe(fits && (!isFull || most > own + 1))
-    // Drops the newest item of the largest connection of the largest network.
-    expect(dropped !== undefined).toBe(added && isFull)
-    if (dropped) {
-      const { network } = dropped.source
-      expect(model.of(network)).toHaveLength(most)
-      const longest = Math.max(
-        ...(model.connections.get(network) ?? []).map((connection) => model.lane({ network, connection }).length),
-      )
-      expect(model.lane(dropped.source)).toHaveLength(longest)
-      expect(model.lane(dropped.source).at(-1)).toBe(dropped)
-      model.leave(dropped)
-    }
-    if (added) {
-      model.items.push(item)
-      model.join(this.source)
-    }
-    expect(real.queue.size).toBe(model.items.length)
+  const [dropped, ...more] = real.dropped.splice(0)
+  expect(more).toEqual([])
+  const isFull = model.items.length >= limits.total
+  const most = Math.max(0, ...model.networks.map((network) => model.of(network).length))
+  expect(slot !== undefined).toBe(own < limits.perNetwork && (!isFull || most > own + 1))
+  // Drops the newest item of the largest connection of the largest network.
+  expect(dropped !== undefined).toBe(slot !== undefined && isFull)
+  if (dropped) {
+    const { network } = dropped.source
+    expect(model.of(network)).toHaveLength(most)
+    const connections = model.connections.get(network) ?? []
+    const lengths = connections.map((connection) => model.lane({ network, connection }).length)
+    expect(model.lane(dropped.source)).toHaveLength(Math.max(...lengths))
+    expect(model.lane(dropped.source).at(-1)).toBe(dropped)
+    model.leave(dropped)
   }
-  toString = () => `add(${this.source.network}, ${CONNECTIONS.indexOf(this.source.connection as object)})`
+  if (!slot) return
+  model.items.push(item)
+  model.join(source)
 }
 
 /** Takes the next item, or the next one whose id is a multiple. */
-class Take implements fc.Command<Model, Real> {
-  readonly multipleOf: number
-  constructor(multipleOf: number) {
-    this.multipleOf = multipleOf
-  }
-  check = () => true
-  run(model: Model, { queue }: Real) {
-    const fits = ({ id }: Item) => id % this.multipleOf === 0
-    expect(this.multipleOf === 1 ? queue.take() : queue.take(fits)).toBe(model.take(fits))
-    expect(queue.size).toBe(model.items.length)
-  }
-  toString = () => `take(${this.multipleOf})`
+function take(model: Model, { queue }: Real, multipleOf: number): void {
+  const fits = ({ id }: Item) => id % multipleOf === 0
+  expect(multipleOf === 1 ? queue.take() : queue.take(fits)).toBe(model.take(fits))
 }
 
-class Remove implements fc.Command<Model, Real> {
-  readonly at: number
-  constructor(at: number) {
-    this.at = at
-  }
-  check = (model: Model) => model.items.length > 0
-  run(model: Model, { queue }: Real) {
-    const item = model.items[this.at % model.items.length] as Item
-    const slot = item.slot as QueueSlot<Item>
-    expect(queue.remove(slot)).toBe(true)
-    expect(queue.remove(slot)).toBe(false)
-    model.leave(item)
-    expect(queue.size).toBe(model.items.length)
-  }
-  toString = () => `remove(${this.at})`
+function remove(model: Model, { queue }: Real, at: number): void {
+  const item = model.items[at % model.items.length]
+  if (!item) return
+  const slot = item.slot as QueueSlot<Item>
+  expect([queue.remove(slot), queue.remove(slot)]).toEqual([true, false])
+  model.leave(item)
 }
+
+const steps = fc.oneof(
+  sources.map((source) => (model: Model, real: Real) => add(model, real, source)),
+  fc.constantFrom(1, 1, 2, 5).map((multipleOf) => (model: Model, real: Real) => take(model, real, multipleOf)),
+  fc.nat(50).map((at) => (model: Model, real: Real) => remove(model, real, at)),
+)
 
 const limits = fc.record({
   total: fc.integer({ min: 0, max: 12 }),
@@ -158,19 +136,15 @@ const limits = fc.record({
 
 describe('the fair queue', () => {
   it('does what its model does, whatever is added, taken and removed', () => {
-    const commands = fc.commands(
-      [
-        sources.map((source) => new Add(source)),
-        fc.constantFrom(1, 1, 2, 5).map((n) => new Take(n)),
-        fc.nat(50).map((at) => new Remove(at)),
-      ],
-      { maxCommands: 200, size: '+1' },
-    )
     fc.assert(
-      fc.property(limits, commands, (given, run) => {
+      fc.property(limits, fc.array(steps, { maxLength: 200, size: '+1' }), (given, run) => {
         const dropped: Item[] = []
         const real = { queue: createFairQueue<Item>(given, (item) => dropped.push(item)), dropped, next: 0 }
-        fc.modelRun(() => ({ model: new Model(given), real }), run)
+        const model = new Model(given)
+        for (const step of run) {
+          step(model, real)
+          expect(real.queue.size).toBe(model.items.length)
+        }
       }),
       { numRuns: 500 },
     )

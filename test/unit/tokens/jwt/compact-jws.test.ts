@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { readCompact } from '../../../../src/tokens/jwt/compact-jws.js'
 import { expectInvalidToken } from '../../../support/failures.js'
@@ -42,23 +41,6 @@ describe('readCompact', () => {
   it('takes nothing from a prototype', () => {
     const header = part('{"__proto__":{"alg":"none","kid":"k1","typ":"at+jwt"}}')
     expect(readCompact(`${header}.${part('{}')}.AA`)).toMatchObject({ alg: undefined, kid: undefined, typ: undefined })
-  })
-
-  it('never throws, and reads only what it can spell the same way again', () => {
-    const piece = fc.oneof(
-      fc.string({ unit: 'binary' }),
-      fc.string({ unit: fc.constantFrom(...BASE64URL) }),
-      fc.json({ maxDepth: 1 }).map(part),
-      fc.uint8Array().map(part),
-    )
-    const spelling = fc.array(piece, { maxLength: 5 }).map((pieces) => pieces.join('.'))
-    fc.assert(
-      fc.property(fc.oneof(spelling, fc.string({ unit: 'binary' })), (text) => {
-        if (!readCompact(text)) return
-        expect(text.split('.').map((p) => part(Buffer.from(p, 'base64url')))).toEqual(text.split('.'))
-      }),
-      { numRuns: 200 },
-    )
   })
 })
 
@@ -142,6 +124,7 @@ it.each([
   ['bytes', Buffer.from(forged())],
   ['a String object', Object(forged())],
   ['an object that reads as a token', { toString: () => forged(), split: () => forged().split('.') }],
-])('verify refuses %s', async (_, value) => {
+])('verify refuses %s, also of a token that it has cached', async (_, value) => {
+  await issuer.verify(forged())
   await expectInvalidToken(issuer.verify(value as never), 'malformed')
 })

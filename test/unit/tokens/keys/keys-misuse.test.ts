@@ -21,16 +21,12 @@ describe('a secret shorter than its hash', () => {
   ] as const)('is refused: %s takes %i bytes', (alg, bytes) => {
     const short = SECRET.slice(0, bytes - 1)
     const says = new RegExp(`keys"\\.secret must be a secret of at least ${bytes} bytes`)
-    for (const secret of [short, Buffer.from(short), createSecretKey(Buffer.from(short))])
+    for (const secret of [short, Buffer.from(short), createSecretKey(Buffer.from(short))]) {
       expectMisuse(issuerOf({ alg, secret }), says, [short])
+      const hint = `Create a secret with: npx express-token-endpoint keygen --alg ${alg}`
+      expectMisuse(issuerOf({ alg, secret }), hint)
+    }
     expect(issuerOf({ alg, secret: SECRET.slice(0, bytes) })).not.toThrow()
-  })
-
-  it('is told how to make a longer one', () => {
-    expectMisuse(
-      issuerOf({ alg: 'HS256', secret: 'short' }),
-      'Create a secret with: npx express-token-endpoint keygen --alg HS256',
-    )
   })
 
   it.each([
@@ -60,8 +56,8 @@ describe('material of the wrong kind', () => {
     ['text that is no PEM', { alg: 'RS256', privateKey: SECRET }, /privateKey must be an RSA key/],
     ['a PEM cut short', { alg: 'RS256', privateKey: rsaPem.slice(0, 400) }, /privateKey must be an RSA key/],
     ['a JWK of nothing', { alg: 'RS256', privateKey: {} }, /privateKey must be an RSA key/],
-    ['a number', { alg: 'RS256', privateKey: 7 }, /privateKey must be an RSA key/],
-    ['null', { alg: 'RS256', privateKey: null }, /privateKey must be an RSA key/],
+    ['a number', { alg: 'RS256', privateKey: 7 }, /an RSA key .*, as PEM text, a JWK or a KeyObject, but is a number$/],
+    ['null', { alg: 'RS256', publicKey: null }, /an RSA key .*, as PEM text, a JWK or a KeyObject, but is null$/],
   ])('is refused: %s', (_, key, says) => {
     expectMisuse(issuerOf(key), says, [SECRET, ...rsaPem.split('\n').slice(1, 4)])
   })
@@ -74,7 +70,13 @@ describe('material of the wrong kind', () => {
   ])('a private key as publicKey is refused: %s', (_, publicKey) => {
     const { d = '' } = rsa.privateKey.export({ format: 'jwk' })
     const hides = [...rsaPem.split('\n').slice(1, 4), d]
-    expectMisuse(verifierOf({ alg: 'RS256', publicKey }), /keys"\.publicKey must be an RSA key/, hides)
+    const isText = typeof publicKey === 'string' || !('type' in publicKey)
+    const hint = isText ? '.*This is a private key. Did you mean "privateKey"\\?' : ''
+    expectMisuse(
+      verifierOf({ alg: 'RS256', publicKey }),
+      new RegExp(`keys"\\.publicKey must be an RSA key${hint}`),
+      hides,
+    )
   })
 
   it('an encrypted PEM is refused', () => {
@@ -91,12 +93,6 @@ describe('material of the wrong kind', () => {
   ])('says what text that is no private key probably is: %s', (_, privateKey, hint) => {
     const hides = privateKey.length > 60 ? [privateKey.slice(30, 60)] : []
     expectMisuse(issuerOf({ alg: 'RS256', privateKey }), hint, hides)
-  })
-
-  it('says what a private key as publicKey probably is', () => {
-    const says = 'This is a private key. Did you mean "privateKey"?'
-    for (const publicKey of [rsaPem, rsa.privateKey.export({ format: 'jwk' })])
-      expectMisuse(verifierOf({ alg: 'RS256', publicKey }), says)
   })
 })
 
@@ -247,12 +243,8 @@ describe('an RSA key that is weak though it is long', () => {
   const ones = (bytes: number) => Buffer.alloc(bytes, 0xff)
 
   it('for its public exponent of 3 signs nothing and verifies nothing', () => {
-    const { d = '' } = privateKey.export({ format: 'jwk' })
-    const hides = [d, ...privatePem(privateKey).split('\n').slice(1, 3)]
-    for (const key of [privateKey, privatePem(privateKey), privateKey.export({ format: 'jwk' })])
-      expectMisuse(issuerOf({ alg: 'RS256', privateKey: key }), says, hides)
-    for (const key of [publicKey, publicPem(publicKey), publicKey.export({ format: 'jwk' })])
-      expectMisuse(verifierOf({ alg: 'RS256', publicKey: key }), says)
+    expectMisuse(issuerOf({ alg: 'RS256', privateKey }), says, [privateKey.export({ format: 'jwk' }).d ?? ''])
+    expectMisuse(verifierOf({ alg: 'RS256', publicKey: publicPem(publicKey) }), says)
   })
 
   it.each([
@@ -270,16 +262,6 @@ describe('an RSA key that is weak though it is long', () => {
     expect(verifierOf({ alg: 'RS256', publicKey: jwkOf(ones(2048), 1, 0, 1) })).not.toThrow()
     expect(verifierOf({ alg: 'RS256', publicKey: jwkOf(ones(256), 1, 0, 3) })).not.toThrow()
   })
-})
-
-it.each([
-  [7, 'a number'],
-  [null, 'null'],
-  [{}, 'an object'],
-])('nothing is guessed about what is no key at all: %j', (material, told) => {
-  const says = new RegExp(`, as PEM text, a JWK or a KeyObject, but is ${told}$`)
-  expectMisuse(issuerOf({ alg: 'RS256', privateKey: material }), says)
-  expectMisuse(verifierOf({ alg: 'RS256', publicKey: material }), says)
 })
 
 /** The ways in which a PEM gets into a secret, after CVE-2026-34950: a library looked for PEM at the start only. */
@@ -398,24 +380,19 @@ describe('another form of a key pair as a secret', () => {
   })
 })
 
-describe('the "key_ops" of a JWK', () => {
-  const signing = rsa.privateKey.export({ format: 'jwk' })
-  const verifying = rsa.publicKey.export({ format: 'jwk' })
+describe.each([
+  ['privateKey', 'sign', rsa.privateKey.export({ format: 'jwk' }), 'verify'],
+  ['publicKey', 'verify', rsa.publicKey.export({ format: 'jwk' }), 'sign'],
+])('the "key_ops" of a JWK as %s must have "%s"', (field, operation, jwk, other) => {
+  const make = field === 'privateKey' ? issuerOf : verifierOf
 
-  it.each([[['encrypt']], [['verify']], [[]], ['sign'], [{ sign: true }]])('let no private key sign: %j', (key_ops) => {
-    const key = { alg: 'RS256', privateKey: { ...signing, key_ops } }
-    expectMisuse(issuerOf(key), /"key_ops" of the JWK do not include "sign"/, [signing.d as string])
+  it.each([[['encrypt']], [[other]], [[]], [operation], [{ [operation]: true }]])('and are not %j', (key_ops) => {
+    const says = `"key_ops" of the JWK do not include "${operation}"`
+    expectMisuse(make({ alg: 'RS256', [field]: { ...jwk, key_ops } }), says, jwk.d ? [jwk.d] : [])
   })
 
-  it.each([[['encrypt']], [['sign']], [[]], ['verify']])('let no public key verify: %j', (key_ops) => {
-    const key = { alg: 'RS256', publicKey: { ...verifying, key_ops } }
-    expectMisuse(verifierOf(key), /"key_ops" of the JWK do not include "verify"/)
-  })
-
-  it('are fine when they have the operation', () => {
-    expect(issuerOf({ alg: 'RS256', privateKey: { ...signing, key_ops: ['sign'] } })).not.toThrow()
-    expect(issuerOf({ alg: 'RS256', privateKey: { ...signing, key_ops: ['verify', 'sign'] } })).not.toThrow()
-    expect(verifierOf({ alg: 'RS256', publicKey: { ...verifying, key_ops: ['verify'] } })).not.toThrow()
+  it.each([[[operation]], [[other, operation]]])('and may be %j', (key_ops) => {
+    expect(make({ alg: 'RS256', [field]: { ...jwk, key_ops } })).not.toThrow()
   })
 })
 
@@ -424,15 +401,11 @@ describe('a verifier', () => {
     ['one key', signingKey('RS256')],
     ['a list', [{ alg: 'RS256', publicKey: rsa.publicKey }, signingKey('ES256')]],
   ])('holds no signing key: %s', (_, keys) => {
-    expectMisuse(
-      verifierOf(keys),
-      'createTokenVerifier: option "keys" must hold no "privateKey"',
-      rsaPem.split('\n').slice(1, 3),
-    )
+    const says = 'createTokenVerifier: option "keys" must hold no "privateKey"'
+    expectMisuse(verifierOf(keys), says, rsaPem.split('\n').slice(1, 3))
   })
 
   it('cannot issue', () => {
-    expect(verifierOf({ alg: 'RS256', publicKey: rsa.publicKey })()).not.toHaveProperty('issue')
     expect(verifierOf({ alg: 'HS256', secret: SECRET })()).not.toHaveProperty('issue')
   })
 })

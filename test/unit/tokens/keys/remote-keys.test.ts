@@ -15,7 +15,7 @@ import { newKeyPair } from '../../../../src/tokens/algorithms/new-key-pair.js'
 import { syncVerifierOf } from '../../../../src/tokens/sync-verifier.js'
 import { settled, tally } from '../../../support/concurrency.js'
 import { expectInvalidToken, expectMisuse, refusalOf } from '../../../support/failures.js'
-import { ALGORITHMS, cachedOf, frozenClock, ISSUER, makeIssuer, SECRET, signingKey } from '../../../support/fixtures.js'
+import { cachedOf, frozenClock, ISSUER, makeIssuer, signingKey } from '../../../support/fixtures.js'
 import { unhandledRejections } from '../../../support/host.js'
 import { answering, foreignUrl, startSource } from '../../../support/jwks-source.js'
 import { someToken } from '../../../support/tokens.js'
@@ -25,7 +25,6 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const COOLDOWN = 30 * SECOND
 const MAX_AGE = 10 * MINUTE
-const PUBLIC = ALGORITHMS.filter((alg) => !alg.startsWith('HS'))
 
 /** Creates a clock, issuers, and a verifier with a source of keys. By default, the source serves the set of the first issuer. */
 async function follow(options: RemoteKeysOptions & { serves?: unknown; query?: string } = {}) {
@@ -67,9 +66,10 @@ async function follow(options: RemoteKeysOptions & { serves?: unknown; query?: s
 const setOf = (...issuers: TokenIssuer[]) => ({ keys: issuers.flatMap((issuer) => issuer.jwks().keys) })
 
 describe('remote keys', () => {
-  it('are fetched when the first token comes, and then held', async () => {
-    const { source, passes, one, keys } = await follow()
+  it('are fetched when the first token comes that a key could save, and then held', async () => {
+    const { source, passes, one, keys, verifier } = await follow()
     expect(keys).toEqual({ url: source.url, find: expect.any(Function), renew: expect.any(Function) })
+    for (const token of ['', 'x', 'a.b.c']) await expectInvalidToken(verifier.verify(token), 'malformed')
     expect(source.requests()).toBe(0)
     for (let i = 0; i < 10; i++) await passes(one)
     expect(source.requests()).toBe(1)
@@ -85,41 +85,13 @@ describe('remote keys', () => {
     expect(source.requests()).toBe(1)
   })
 
-  it.each(PUBLIC)('verify %s by the algorithm of the key', async (alg) => {
-    const { source, passes, issuerOf } = await follow()
-    const issuer = issuerOf('one', alg)
-    source.serve(issuer.jwks())
-    await passes(issuer)
-  })
-
-  it('verify by no other algorithm, whatever the token says', async () => {
-    const { source, verifier, issuerOf } = await follow()
-    source.serve(issuerOf('one', 'PS256', 'k1').jwks())
-    await expectInvalidToken(verifier.verify(someToken(issuerOf('one', 'RS256', 'k1'))), 'algorithm')
-  })
-
-  it('are never an HMAC secret, nor used as one', async () => {
-    const k = Buffer.from(SECRET).toString('base64url')
-    const { verifier } = await follow({ serves: { keys: [{ kty: 'oct', alg: 'HS256', use: 'sig', kid: 'k1', k }] } })
-    await expectInvalidToken(verifier.verify(someToken(makeIssuer({ clock: frozenClock() }))), 'unknown_key')
-  })
-
-  it('are asked for nothing by a token that no key could save', async () => {
-    const { source, verifier } = await follow()
-    for (const token of ['', 'x', 'a.b.c']) await expectInvalidToken(verifier.verify(token), 'malformed')
-    expect(source.requests()).toBe(0)
-  })
-
   it('are asked for as the set that they are, past shared caches', async () => {
-    const seen: IncomingMessage['headers'][] = []
     const { one, source, passes } = await follow()
-    source.serve(((req, res) => {
-      seen.push(req.headers)
-      answering(one.jwks())(req, res)
-    }) as RequestListener)
+    const respond = vi.fn(answering(one.jwks()))
+    source.serve(respond)
     await passes(one)
-    expect(seen).toHaveLength(1)
-    expect(seen[0]).toMatchObject({
+    expect(respond).toHaveBeenCalledOnce()
+    expect(respond.mock.calls[0]?.[0].headers).toMatchObject({
       accept: 'application/jwk-set+json, application/json',
       'accept-encoding': 'identity',
       'cache-control': 'no-cache',
@@ -128,18 +100,7 @@ describe('remote keys', () => {
 })
 
 describe('how often the source is asked', () => {
-  it('once for any number of tokens at a time', async () => {
-    const { source, one, two, verifier } = await follow()
-    const release = source.hold()
-    const tokens = Array.from({ length: 50 }, (_, i) => verifier.verify(someToken(i % 2 ? one : two)))
-    const ended = Promise.allSettled(tokens)
-    await vi.waitFor(() => expect(source.requests()).toBe(1))
-    release()
-    expect((await ended).filter(({ status }) => status === 'fulfilled')).toHaveLength(25)
-    expect(source.requests()).toBe(1)
-  })
-
-  it('once in a cool-down for keys that are not there, however many tokens name them', async () => {
+  it('once in a cool-down for keys that are not there, however many tokens name them, so that a new key is found', async () => {
     const { source, clock, passes, one, two, unknown, issuerOf } = await follow()
     await passes(one)
     const garbage = Array.from({ length: 50 }, (_, i) => issuerOf('two', 'ES256', `garbage ${i}`))
@@ -148,19 +109,10 @@ describe('how often the source is asked', () => {
     clock.advance(COOLDOWN - 1)
     await unknown(two)
     expect(source.requests()).toBe(1)
-    clock.advance(1)
-    await Promise.all(garbage.map(unknown))
-    for (const issuer of garbage) await unknown(issuer)
-    expect(source.requests()).toBe(2)
-  })
-
-  it('so that a new key is found by the first token that names it', async () => {
-    const { source, clock, passes, one, two, unknown } = await follow()
-    await passes(one)
     source.serve(setOf(two, one))
-    await unknown(two)
-    clock.advance(COOLDOWN)
-    await passes(two)
+    clock.advance(1)
+    await Promise.all([...garbage.map(unknown), passes(two)])
+    for (const issuer of garbage) await unknown(issuer)
     await passes(one)
     expect(source.requests()).toBe(2)
   })
@@ -263,43 +215,25 @@ describe('requests that wait for a fetch', () => {
     return () => tally(ends)
   }
 
-  it('are at most 5,000; the others are told at once that there is no telling', async () => {
-    const { source, verifier, issuerOf, errors, passes, one } = await follow()
-    const release = source.hold()
-    const all = unknownTo(issuerOf).map((token) => verifier.verify(token))
-    const ends = watch(all)
-    const ended = Promise.allSettled(all)
+  it('are at most 5,000 for all verifiers of the keys, and anew for the next fetch; the others are told at once', async () => {
+    const { source, keys, clock, verifier, issuerOf, errors, passes, one } = await follow()
+    const verifiers = [verifier, createTokenVerifier({ issuer: ISSUER, keys, clock })]
+    const tokens = unknownTo(issuerOf)
     const crowded = expect.stringMatching(
       /^Error: remoteKeys: 5000 requests already wait for http:\/\/127\.0\.0\.1:\d+\/jwks\.json$/,
     )
-    await vi.waitFor(() => expect(Object.entries(ends())).toEqual([[crowded, 1000]]))
-    const late = await refusalOf(verifier.verify(someToken(one)))
-    expect(late).toMatchObject({ code: 'unavailable', status: 503, dependency: 'keys' })
-    expect(Object.values(ends())).toEqual([1000])
-    release()
-    await ended
-    expect(Object.entries(ends())).toEqual([
-      [crowded, 1000],
-      ['unknown_key', 5000],
-    ])
-    expect([source.requests(), errors.length]).toEqual([1, 0])
-    await passes(one)
-  })
-
-  it('are counted for all verifiers of the keys together, and anew for the next fetch', async () => {
-    const { source, keys, clock, issuerOf, passes, one } = await follow()
-    const verifiers = Array.from({ length: 4 }, () => createTokenVerifier({ issuer: ISSUER, keys, clock }))
-    const tokens = unknownTo(issuerOf)
     for (let fetches = 1; fetches <= 2; fetches++) {
       const release = source.hold()
-      const all = tokens.map((token, i) => verifiers[i % 4]?.verify(token) as Promise<unknown>)
+      const all = tokens.map((token, i) => verifiers[i % 2]?.verify(token) as Promise<unknown>)
       const ends = watch(all)
       const ended = Promise.allSettled(all)
-      await vi.waitFor(() => expect(Object.values(ends())).toEqual([1000]))
+      await vi.waitFor(() => expect(Object.entries(ends())).toEqual([[crowded, 1000]]))
+      const late = await refusalOf(verifier.verify(someToken(issuerOf('two', 'ES256', 'late'))))
+      expect(late).toMatchObject({ code: 'unavailable', status: 503, dependency: 'keys' })
       release()
       await ended
       expect(ends()).toMatchObject({ unknown_key: 5000 })
-      expect(source.requests()).toBe(fetches)
+      expect([source.requests(), errors.length]).toEqual([fetches, 0])
       clock.advance(COOLDOWN)
     }
     await passes(one)
@@ -630,36 +564,24 @@ describe('where remote keys may be', () => {
     'HTTPS://API.EXAMPLE.COM/jwks?p=1',
     new URL('https://api.example.com/jwks'),
     foreignUrl('https://api.example.com/jwks'),
-    'http://localhost/jwks',
     'http://LOCALHOST:3000/jwks',
-    'http://127.0.0.1:3000/jwks',
-    'http://127.255.0.9/jwks',
-    'http://[::1]:3000/jwks',
     'http://2130706433/jwks',
   ])('%s', (url) => {
     const parsed = new URL(url)
     expect(remoteKeys(url).url).toBe(parsed.origin + parsed.pathname)
   })
 
-  const ELSEWHERE = [
-    ...'http://api.example.com http://localhost.example.com http://127.0.0.1.example.com http://localhost.'.split(' '),
-    ...'http://0.0.0.0 http://10.0.0.1 http://128.0.0.1 http://[::] http://[::ffff:127.0.0.1]'.split(' '),
-    'http://localhost@example.com',
-  ]
   it.each<[unknown, string]>([
-    ...[...ELSEWHERE, new URL('http://example.com/')].map((url): [unknown, string] => [url, 'only for loopback']),
+    ['http://api.example.com', 'only for loopback'],
+    ['http://localhost@example.com', 'only for loopback'],
+    [new URL('http://example.com/'), 'only for loopback'],
     ['https://user:geheim@api.example.com/jwks', 'without user name, password'],
     ['https://geheim@api.example.com/jwks', 'without user name, password'],
     ['https://api.example.com/jwks#geheim', 'fragment'],
     ['api.example.com/jwks', 'Is "https://" missing\\?'],
     ['/jwks', 'an absolute https: URL'],
     ['', 'is an empty string'],
-    ['ftp://api.example.com/jwks', 'an absolute https: URL'],
     ['file:///etc/passwd', 'an absolute https: URL'],
-    ['data:application/json,{"keys":[]}', 'an absolute https: URL'],
-    ['https://', 'an absolute https: URL'],
-    ['https:\\\\api.example.com/jwks', 'an absolute https: URL'],
-    [' https://api.example.com/jwks', 'an absolute https: URL'],
     [undefined, 'is missing. Is an environment variable not set\\?'],
     [null, 'is null'],
     [{ href: 'https://api.example.com' }, 'is an object'],
@@ -674,17 +596,6 @@ describe('where remote keys may be', () => {
     url.href = 'https://example.invalid/'
     const verifier = createTokenVerifier({ issuer: ISSUER, keys, clock: frozenClock() })
     expect(await verifier.verify(someToken(one))).toMatchObject({ accountId: 'acc-1' })
-  })
-
-  it('is never read from a token', async () => {
-    const { source, verifier, two } = await follow()
-    const elsewhere = await startSource(two.jwks())
-    const [, payload, signature] = someToken(two).split('.')
-    const kid = two.jwks().keys[0]?.kid
-    const header = { alg: 'ES256', typ: 'at+jwt', kid, jku: elsewhere.url, x5u: elsewhere.url, jwk: two.jwks().keys[0] }
-    const token = [Buffer.from(JSON.stringify(header)).toString('base64url'), payload, signature].join('.')
-    await expectInvalidToken(verifier.verify(token), 'unknown_key')
-    expect([source.requests(), elsewhere.requests()]).toEqual([1, 0])
   })
 })
 
@@ -717,17 +628,17 @@ describe('misuse', () => {
   })
 
   const MEANT = {
-    algorithms: ['algorithm', 'algs'],
-    timeout: ['timeoutDuration', 'requestTimeout'],
-    sizeLimit: ['bodyLimit', 'limit', 'maxBytes'],
-    cooldown: ['cooldownDuration', 'coolDown'],
-    maxAge: ['cacheMaxAge', 'ttl'],
-    keepFor: ['cacheMaxAgeFallback', 'staleIfError'],
-    onError: ['onEvent'],
-    clock: ['now'],
+    algorithms: 'algorithm algs',
+    timeout: 'timeoutDuration requestTimeout',
+    sizeLimit: 'bodyLimit limit maxBytes',
+    cooldown: 'cooldownDuration coolDown',
+    maxAge: 'cacheMaxAge ttl',
+    keepFor: 'cacheMaxAgeFallback staleIfError',
+    onError: 'onEvent',
+    clock: 'now',
   }
-  it.each(Object.entries(MEANT))('of the options: %s is meant by the names of other packages %j', (meant, names) => {
-    for (const name of names) {
+  it.each(Object.entries(MEANT))('of the options: %s is meant by the names of other packages %s', (meant, names) => {
+    for (const name of names.split(' ')) {
       const says = `remoteKeys: unknown option "${name}". Did you mean "${meant}"?`
       expectMisuse(() => remoteKeys(URL_, { [name]: 1 }), says)
     }

@@ -1,5 +1,8 @@
-import { argon2id, bcrypt } from 'express-token-endpoint'
-import { describe, expect, it } from 'vitest'
+import crypto from 'node:crypto'
+import { hashRaw } from '@node-rs/argon2'
+import { argon2id, bcrypt, createPasswords } from 'express-token-endpoint'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectMisuse, rejectionOf } from '../../../../support/failures.js'
 import { outcomeOf, polluted } from '../../../../support/pollution.js'
 
@@ -22,27 +25,26 @@ describe('hashes that other software made', () => {
 })
 
 describe('new hashes', () => {
-  it('of argon2id have OWASP’s costs: 19456 KiB, 2 passes, 1 lane', async () => {
-    const hash = await argon2id().hash('x')
-    expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/)
-    expect(await argon2id().verify('x', hash)).toBe(true)
-  })
-
-  it('of argon2id have the costs that are set', async () => {
-    const hash = await argon2id({ memoryCost: 128, timeCost: 3, parallelism: 2 }).hash('x')
-    expect(hash).toMatch(/^\$argon2id\$v=19\$m=128,t=3,p=2\$/)
-  })
-
-  it('of bcrypt have the cost that is set, 12 unless', async () => {
-    expect(await cheap.bcrypt.hash('x')).toMatch(/^\$2b\$04\$[./\w]{53}$/)
-    expect(await bcrypt().hash('x')).toMatch(/^\$2b\$12\$/)
-  })
-
-  it.each(Object.entries(cheap))('of %s differ each time, and are its own', async (_, hasher) => {
+  it.each([
+    [
+      'argon2id have OWASP’s costs: 19456 KiB, 2 passes, 1 lane',
+      argon2id(),
+      /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/,
+    ],
+    [
+      'argon2id have the costs that are set',
+      argon2id({ memoryCost: 128, timeCost: 3, parallelism: 2 }),
+      /\$m=128,t=3,p=2\$/,
+    ],
+    ['bcrypt have a cost of 12', bcrypt(), /^\$2b\$12\$/],
+    ['bcrypt have the cost that is set', cheap.bcrypt, /^\$2b\$04\$[./\w]{53}$/],
+  ])('of %s, differ each time, and are its own', async (_, hasher, format) => {
     const hashes = await Promise.all([hasher.hash('x'), hasher.hash('x')])
     expect(hashes[0]).not.toBe(hashes[1])
-    expect(hashes.map((hash) => hasher.accepts(hash))).toEqual([true, true])
-    expect(hashes.map((hash) => hasher.outdated(hash))).toEqual([false, false])
+    for (const hash of hashes) {
+      expect(hash).toMatch(format)
+      expect([hasher.accepts(hash), hasher.outdated(hash), await hasher.verify('x', hash)]).toEqual([true, false, true])
+    }
   })
 })
 
@@ -190,34 +192,33 @@ describe('options', () => {
 })
 
 describe('every byte counts', () => {
-  it.each([
+  const TO_BOTH = [
     ['letter case', 'Password', 'password'],
     ['a space behind', 'password ', 'password'],
-    ['only spaces', '  ', ' '],
     ['nothing', ' ', ''],
     ['composed and decomposed letters', 'caf\u00e9', 'cafe\u0301'],
+    ['a NUL behind', 'password', 'password\0'],
+  ]
+  it.each([
+    ...TO_BOTH,
+    ['only spaces', '  ', ' '],
     ['compatibility forms', '\ufb01sh', 'fish'],
     ['the last of 5001', `${'x'.repeat(5000)}a`, `${'x'.repeat(5000)}b`],
-    ['a NUL behind', 'password\0', 'password'],
     ['what is behind a NUL', 'pass\0word', 'pass\0ward'],
     ['astral characters', '\u{1f511}', '\u{1f510}'],
-  ])('to argon2id: %s', async (_, one, other) => {
+  ])('to argon2id: %s', async (_, one = '', other = '') => {
     const hash = await cheap.argon2id.hash(one)
     expect(await cheap.argon2id.verify(one, hash)).toBe(true)
     expect(await cheap.argon2id.verify(other, hash)).toBe(false)
   })
 
   it.each([
-    ['letter case', 'Password', 'password'],
-    ['a space behind', 'password ', 'password'],
-    ['nothing', ' ', ''],
-    ['composed and decomposed letters', 'caf\u00e9', 'cafe\u0301'],
+    ...TO_BOTH,
     ['the 72nd byte', `${'x'.repeat(71)}a`, `${'x'.repeat(71)}b`],
     ['a byte behind the 72nd', 'x'.repeat(72), `${'x'.repeat(72)}y`],
     ['a byte of a letter behind the 72nd', 'é'.repeat(36), `${'é'.repeat(36)}é`],
-    ['a NUL behind', 'password', 'password\0'],
     ['repetition around a NUL', 'ab', 'ab\0ab\0ab\0ab'],
-  ])('to bcrypt: %s', async (_, one, other) => {
+  ])('to bcrypt: %s', async (_, one = '', other = '') => {
     const hash = await cheap.bcrypt.hash(one)
     expect(await cheap.bcrypt.verify(one, hash)).toBe(true)
     expect(await cheap.bcrypt.verify(other, hash)).toBe(false)
@@ -233,5 +234,105 @@ describe('every byte counts', () => {
     expect(error).toBeInstanceOf(RangeError)
     expect(error.message).toMatch(/at most 72 bytes and no NUL\. Use argon2id\(\)/)
     expect(error.message).not.toContain(password)
+  })
+})
+
+describe('argon2id with the engine of Node', () => {
+  type Costs = Record<'memory' | 'passes' | 'parallelism' | 'tagLength', number>
+  type Parameters = Costs & { message: string; nonce: Buffer; secret?: Buffer }
+
+  /** Computes what `crypto.argon2` computes, for a Node that has none. */
+  function standIn(algorithm: string, parameters: Parameters, done: (error: Error | null, tag?: Buffer) => void) {
+    if (algorithm !== 'argon2id') return done(new Error(`unknown algorithm: ${algorithm}`))
+    const { message, nonce, memory, passes, parallelism, tagLength, secret } = parameters
+    const costs = { memoryCost: memory, timeCost: passes, parallelism, outputLen: tagLength }
+    const options = Object.assign(Object.create(null), { ...costs, salt: nonce, secret })
+    hashRaw(message, options).then((tag) => done(null, tag), done)
+  }
+
+  const host = crypto as { argon2?: unknown }
+  const ofNode = host.argon2
+  beforeAll(() => {
+    host.argon2 ??= standIn
+  })
+  afterAll(() => {
+    if (!ofNode) delete host.argon2
+  })
+
+  const onNode = (options = {}) => argon2id({ memoryCost: 64, timeCost: 1, ...options, engine: 'node' })
+  const native = cheap.argon2id
+  const VECTOR = phc('m=256,t=2,p=1')
+
+  it.each([undefined, 'native', 'node'] as const)(
+    'is refused on a Node without it, which has the others: %s',
+    async (engine) => {
+      const { argon2 } = host
+      delete host.argon2
+      try {
+        const says = `argon2id: option "engine" must be 'native' on Node ${process.versions.node}, because crypto.argon2 is missing. Use Node 24.7 or newer for 'node'`
+        if (engine === 'node') expectMisuse(() => argon2id({ engine }), says)
+        else expect(await argon2id({ engine }).verify('password', VECTOR)).toBe(true)
+      } finally {
+        host.argon2 = argon2
+      }
+    },
+  )
+
+  it('checks the reference implementation’s test vector, whatever a polluted prototype has', async () => {
+    const members = { secret: Buffer.from('pepper'), associatedData: Buffer.from('data'), memory: 8 }
+    for (const [password, matches] of [
+      ['password', true],
+      ['Password', false],
+      ['', false],
+    ] as const) {
+      const { value } = await polluted(members, () => outcomeOf(() => onNode().verify(password, VECTOR)))
+      expect(value).toBe(matches)
+    }
+  })
+
+  it('makes hashes that differ each time, with OWASP’s costs or those that are set', async () => {
+    const hashes = await Promise.all([argon2id({ engine: 'node' }).hash('x'), argon2id({ engine: 'node' }).hash('x')])
+    for (const hash of hashes) expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/)
+    expect(hashes[0]).not.toBe(hashes[1])
+    expect(await onNode({ memoryCost: 128, timeCost: 3, parallelism: 2 }).hash('x')).toMatch(/\$m=128,t=3,p=2\$/)
+  })
+
+  it('and the native engine check each other’s hashes, with any password and costs', async () => {
+    const costs = fc.record({
+      memoryCost: fc.integer({ min: 32, max: 256 }),
+      timeCost: fc.integer({ min: 1, max: 3 }),
+      parallelism: fc.integer({ min: 1, max: 4 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'grapheme' }), costs, async (password, some) => {
+        const [made, other] = await Promise.all([onNode(some).hash(password), argon2id(some).hash(password)])
+        expect(await native.verify(password, made)).toBe(true)
+        expect(await onNode().verify(password, other)).toBe(true)
+        expect(await native.verify(`${password}\0`, made)).toBe(false)
+        expect(await onNode().verify(`${password}\0`, other)).toBe(false)
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  it.each([
+    ['bits behind the salt', VECTOR.replace('hbHQ$', 'hbHR$')],
+    ['bits behind the tag', `${VECTOR.slice(0, -1)}5`],
+    ['a salt that is no base64', VECTOR.replace('hbHQ$', 'hbHQAA$')],
+    ['too little memory for its lanes', VECTOR.replace('m=256,t=2,p=1', 'm=8,t=1,p=4'), /./],
+    ['another format', 'md5:x'],
+  ])(
+    'cannot check a hash with %s, nor can the native engine',
+    async (_, hash, says = /^argon2id: the stored hash is/) => {
+      const error = await rejectionOf(onNode().verify('password', hash) as Promise<boolean>)
+      expect(error).toMatchObject({ message: expect.stringMatching(says) })
+      expect(await rejectionOf(native.verify('password', hash) as Promise<boolean>)).toBeInstanceOf(Error)
+    },
+  )
+
+  it('is a first hasher', async () => {
+    const passwords = createPasswords({ hashers: [onNode()] })
+    const hash = await passwords.hash('x')
+    expect([await passwords.verify('x', hash), await passwords.verify('x', null)]).toEqual([true, false])
   })
 })

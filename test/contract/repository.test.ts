@@ -1,5 +1,116 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { manifest, parseYaml, read, yamlFiles } from './files.js'
+import { parseDocument } from 'yaml'
+import { filesBelow, root } from '../support/documents/repository.js'
+
+const read = (path: string) => readFileSync(`${root}${path}`, 'utf8')
+
+const manifest: {
+  version: string
+  engines: { node: string }
+  scripts: Record<string, string>
+  dependencies: Record<string, string>
+  devDependencies: Record<string, string>
+  peerDependencies: Record<string, string>
+} = JSON.parse(read('package.json'))
+
+const yamlFiles = (folder: string) => filesBelow(folder).filter((file) => /\.ya?ml$/.test(file))
+
+/**
+ * Parses a YAML file, in which each key may occur once.
+ * @throws Error for malformed YAML
+ */
+function parseYaml<T>(path: string): T {
+  const document = parseDocument(read(path), { strict: true, uniqueKeys: true })
+  const [problem] = [...document.errors, ...document.warnings]
+  if (problem) throw new Error(`${path}: ${problem.message}`)
+  return document.toJS()
+}
+
+it('.github has YAML files without mistakes', () => {
+  const files = yamlFiles('.github')
+  expect(files).toContain('.github/dependabot.yml')
+  for (const file of files) expect(parseYaml(file)).toEqual(expect.any(Object))
+})
+
+describe('Dependabot', () => {
+  interface Update {
+    'package-ecosystem': string
+    directory: string
+    ignore?: { 'dependency-name': string; versions: string[] }[]
+  }
+  const { updates } = parseYaml<{ updates: Update[] }>('.github/dependabot.yml')
+  const watched = (ecosystem: string) =>
+    updates.filter((update) => update['package-ecosystem'] === ecosystem).map(({ directory }) => directory)
+
+  it('watches all lock files and the workflows', () => {
+    expect(watched('npm')).toEqual([
+      '/',
+      '/test/performance/peers',
+      '/test/hosts',
+      '/test/contract/documents/pictures/renderer',
+    ])
+    for (const folder of watched('npm')) expect(existsSync(`${root}${folder}/package-lock.json`)).toBe(true)
+    expect(watched('github-actions')).toEqual(['/'])
+  })
+
+  it('ignores versions only of packages that are used, and only newer ones', () => {
+    const used = { ...manifest.dependencies, ...manifest.devDependencies }
+    for (const { 'dependency-name': name, versions } of updates.flatMap(({ ignore = [] }) => ignore)) {
+      expect(used).toHaveProperty([name])
+      const major = Number(/\d+/.exec(used[name]?.replace(/^npm:.*@/, '') ?? ''))
+      const [, ignored] = /^>=([\d.]+)$/.exec(versions.join()) ?? []
+      expect(Number.parseFloat(ignored ?? '')).toBeGreaterThan(major)
+    }
+  })
+})
+
+it('.node-version is the oldest Node that package.json supports', () => {
+  expect(manifest.engines.node).toMatch(`^${read('.node-version').trim()} || `)
+})
+
+it('CHANGELOG.md has a section for what is not released, and the version of package.json with its date', () => {
+  const [unreleased, newest] = read('CHANGELOG.md').match(/^## .*/gm) ?? []
+  expect(unreleased).toBe('## Unreleased')
+  expect(newest).toMatch(/^## \d+\.\d+\.\d+ - \d{4}-\d\d-\d\d$/)
+  expect(newest).toContain(`## ${manifest.version} - `)
+})
+
+interface Component {
+  name: string
+  version: string
+  hashes?: unknown[]
+}
+
+describe('the SBOM (node .ci/sbom.mjs)', () => {
+  const text = execFileSync(process.execPath, [`${root}.ci/sbom.mjs`], {
+    encoding: 'utf8',
+    maxBuffer: 1e8,
+    stdio: 'pipe',
+  })
+  const { bomFormat, components }: { bomFormat: string; components: Component[] } = JSON.parse(text)
+  const names = components.map(({ name }) => name)
+
+  it('is CycloneDX, and has all dependencies and Express', () => {
+    expect(bomFormat).toBe('CycloneDX')
+    expect(names).toEqual(expect.arrayContaining([...Object.keys(manifest.dependencies), 'express']))
+  })
+
+  it('has no development dependency', () => {
+    const development = Object.keys(manifest.devDependencies).filter((name) => name !== 'express')
+    expect(development.filter((name) => names.includes(name))).toEqual([])
+  })
+
+  it('has the versions of the lock file, with their hashes', () => {
+    const { packages }: { packages: Record<string, { version: string }> } = JSON.parse(read('package-lock.json'))
+    const locked = new Set(
+      Object.entries(packages).map(([path, { version }]) => `${path.replace(/.*node_modules\//, '')}@${version}`),
+    )
+    expect(components.filter(({ name, version }) => !locked.has(`${name}@${version}`))).toEqual([])
+    expect(components.filter(({ hashes = [] }) => hashes.length === 0)).toEqual([])
+  })
+})
 
 type Permissions = Record<string, string>
 
@@ -36,10 +147,6 @@ const STEPS = JOBS.flatMap(([job, { steps = [] }]) => steps.map((step) => ({ job
 const COMMANDS = STEPS.flatMap(({ run = '' }) => run.split('\n'))
 
 describe('workflows', () => {
-  it('are for tests, CodeQL and releases', () => {
-    expect(WORKFLOWS.map(([file]) => file).sort()).toEqual(['codeql.yml', 'release.yml', 'test.yml'])
-  })
-
   it('run npm scripts and files that exist', () => {
     const scripts = COMMANDS.flatMap((command) =>
       [...command.matchAll(/\bnpm run (?:--?\S+ )*(\S+)/g)].map(([, name]) => name),
@@ -144,8 +251,6 @@ describe('release.yml', () => {
   })
 
   it('runs nothing of the repository where it can publish', () => {
-    const able = JOBS.filter(([, { permissions }]) => permissions?.['id-token'])
-    expect(able.map(([name]) => name)).toEqual(['release.yml, stage'])
     expect(commandsOf('stage')).not.toMatch(/actions\/checkout|npm (ci|run|test)|npx|node /)
     expect(commandsOf('stage').match(/npm install .*/g)).toEqual([
       expect.stringMatching(/^npm install --global --ignore-scripts npm@\d+\.\d+\.\d+$/),
