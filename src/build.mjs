@@ -45,7 +45,7 @@ await build({
       name: 'on-first-use',
       resolveId: (id, importer) => (LATE.test(id) ? { id: resolve(importer, '..', id), external: true } : undefined),
       generateBundle() {
-        for (const fileName of ['shared/on-first-use.cjs', 'http/on-first-use.cjs']) {
+        for (const fileName of ['shared/packages/on-first-use.cjs', 'http/on-first-use.cjs']) {
           this.emitFile({ type: 'asset', fileName, source: readFileSync(here(fileName)) })
         }
       },

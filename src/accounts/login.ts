@@ -10,7 +10,7 @@ import { LONGEST_EMAIL } from './throttle/account-key.js'
 import type { Attempt, Spent } from './throttle/attempt.js'
 import type { Throttle } from './throttle/throttle.js'
 
-/** What a person signs in with. */
+/** The name and the password of an account. */
 export interface Credentials {
   /** The e-mail address, or another name of the account, as the client sent it. The store receives this text. */
   email: string

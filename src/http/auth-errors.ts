@@ -19,7 +19,7 @@ const OWN_HEADERS: readonly HeaderName[] = ['Allow', 'Retry-After', 'WWW-Authent
 
 /**
  * Creates an Express error handler that sends an `AuthError` as the routers and the guard do: its status, its headers and problem details
- * (RFC 9457). Use it after routes of your own that call `logIn`, `issue`, `verify` or `authenticate`, and with `forwardErrors`. Passes
+ * (RFC 9457). Use it after custom routes that call `logIn`, `issue`, `verify` or `authenticate`, and with `forwardErrors`. Passes
  * every other error on.
  * @throws TypeError naming the option that is not valid
  */

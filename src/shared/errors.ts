@@ -141,24 +141,24 @@ function copyOf(error: AuthError, details: AuthErrorDetails, headers: AuthError[
   return Object.assign(copy, { headers, stack: error.stack })
 }
 
-/** The members that a refusal with one of these codes always has, or may have. */
-interface Facts {
-  invalid_credentials: { readonly reason?: LoginRefusal }
-  too_many_attempts: { readonly limit?: LimitName }
-  invalid_token: { readonly reason?: TokenRefusal }
-  insufficient_scope: { readonly scope: readonly string[] }
-  insufficient_user_authentication: { readonly maxAge: number }
-  unavailable: { readonly dependency?: Dependency }
-}
+/**
+ * An `AuthError` with a code, and members that it always has.
+ * @inline
+ */
+type Coded<C extends AuthErrorCode, Always extends keyof AuthError = never> = C extends unknown
+  ? AuthError & Record<'code', C> & Required<Pick<AuthError, Always>>
+  : never
 
 /** An `AuthError` whose other members follow from its `code`. */
-export type AnyAuthError = {
-  [C in AuthErrorCode]: AuthError & { readonly code: C } & (C extends keyof Facts ? Facts[C] : unknown)
-}[AuthErrorCode]
+export type AnyAuthError =
+  | Coded<Exclude<AuthErrorCode, 'insufficient_scope' | 'insufficient_user_authentication'>>
+  | Coded<'insufficient_scope', 'scope'>
+  | Coded<'insufficient_user_authentication', 'maxAge'>
 
 /**
  * Returns whether a value is an `AuthError`, also of another copy of the package. After a comparison of its `code`, the compiler knows its
  * other members.
+ * @throws never
  */
 export function isAuthError(value: unknown): value is AnyAuthError {
   return hasBrand('AuthError', value) && Object.hasOwn(REFUSALS, (value as AuthError).code)

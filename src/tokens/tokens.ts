@@ -48,8 +48,8 @@ interface TypedVerifier extends TokenVerifier {
 export interface TokenIssuer extends TypedVerifier {
   /**
    * Issues a token. Its times are whole seconds; two tokens are never the same.
-   * @throws TypeError when the account id, the scopes or the claims are not valid; AuthError `unavailable` when the key's `sign` fails, and
-   * `overloaded` when too many of its signatures are under way
+   * @throws TypeError when the account id, the scopes or the claims are not valid. AuthError `unavailable` when `sign` of the key fails, and
+   * `overloaded` when 1,024 of its signatures are under way
    */
   issue(subject: TokenSubject): Promise<IssuedToken>
   /**

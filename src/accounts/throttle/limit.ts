@@ -1,5 +1,4 @@
 import { AuthError } from '../../shared/errors.js'
-import { lruCache } from '../../shared/on-first-use.cjs'
 import {
   type Check,
   type Duration,
@@ -9,6 +8,7 @@ import {
   isPlainObject,
   readOptions,
 } from '../../shared/options.js'
+import { lruCache } from '../../shared/packages/on-first-use.cjs'
 import type { LimitName } from '../../shared/refusals.js'
 import { bare } from '../../shared/values.js'
 import type { Counted, Entered, SharedLimit, Size } from './shared-limit.js'

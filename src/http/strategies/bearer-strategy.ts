@@ -27,7 +27,7 @@ import {
 /** Changes the user of a verified token, and calls `done` with the new user. */
 export type BearerVerify = (user: object, auth: VerifiedToken, done: Done) => unknown
 
-/** What the parent reads of a request: its header, and neither a body nor a query. */
+/** The view of a request for the parent: its header, and neither a body nor a query. */
 interface View {
   headers: { authorization: string | undefined }
   check(verified: Done): void

@@ -23,7 +23,7 @@ import {
 /** Changes the user of a login, and calls `done` with the new user. */
 export type LoginVerify = (user: object, done: Done) => unknown
 
-/** What the parent reads of a request: the checked credentials, and no query. */
+/** The view of a request for the parent: the checked credentials, and no query. */
 interface View {
   body: Credentials
   logIn(credentials: Credentials, verified: Done): void
@@ -55,7 +55,7 @@ export class LoginStrategy extends Local {
 
   /**
    * Reads the options once.
-   * @param options how the credentials are read, and either `accounts` with the options of `createLogin`, or `logIn`
+   * @param options the options of the body, and either `accounts` with the options of `createLogin`, or `logIn`
    * @param verify changes the user. Default: the user stays as it is.
    * @throws TypeError naming the option that is not valid
    */

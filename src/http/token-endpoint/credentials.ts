@@ -17,7 +17,8 @@ export const LONGEST_CREDENTIALS = 1_048_576
  * @throws AuthError `invalid_body` or `body_too_large`
  */
 export function credentialsIn(body: unknown, limit: number, fields = FIELDS): Credentials {
-  const [email, password] = [fields.email, fields.password].map((name) => textIn(body, name))
+  const email = textIn(body, fields.email)
+  const password = textIn(body, fields.password)
   if (email === undefined || password === undefined) {
     const message = `The request body must hold "${fields.email}" and "${fields.password}", each once and each a string.`
     throw new AuthError('invalid_body', { message })

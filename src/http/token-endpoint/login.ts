@@ -41,7 +41,7 @@ export interface LoginResult {
 export type Login = (credentials: Credentials, origin?: IncomingMessage | LoginOrigin) => Promise<LoginResult>
 
 /**
- * Creates the login as a function, for routes of your own: a second factor, GraphQL, a WebSocket. `tokenRouter({ tokens, logIn })` calls
+ * Creates the login as a function, for custom routes: a second factor, GraphQL, a WebSocket. `tokenRouter({ tokens, logIn })` calls
  * the same function, so all of them share the failed-login limits and the queue.
  * @throws TypeError naming the option that is not valid
  */

@@ -16,14 +16,14 @@ import {
 } from '../../shared/options.js'
 import type { TokenIssuer } from '../../tokens/tokens.js'
 import { bytes } from '../on-first-use.cjs'
-import { ENDPOINTS, tokenResult } from '../shared/answers.js'
+import { ENDPOINTS } from '../shared/answers.js'
 import { type HostOptions, hostSchema } from '../shared/host-options.js'
 import { plainPath } from '../shared/mount-path.js'
 import { FIELDS, type FieldNames, LONGEST_CREDENTIALS } from './credentials.js'
 import { doorOf, type Login, type LoginDoor, loginOf } from './login.js'
 import { type LoginOptions, loginAliases, loginSchema, settingsOf } from './login-options.js'
 
-/** How a request's credentials are read. */
+/** The options for reading the credentials of a request. */
 export interface CredentialsOptions {
   /** The longest request body: a number of bytes, or a string like `'10kb'`. Default 10 kB, at most 1 MB. A longer body causes a `413`. */
   bodyLimit?: number | string | undefined
@@ -48,8 +48,10 @@ export interface IssuedResponse {
   req: Request
 }
 
-/** How a login checks credentials: the options of `createLogin`, or its result. */
-export interface LoginChoice extends Partial<Omit<LoginOptions, 'clock'>> {
+/** The login of a route: the options of `createLogin`, or its result. */
+export interface LoginChoice extends Partial<Omit<LoginOptions, 'accounts' | 'clock'>> {
+  /** Finds an account by its e-mail address: a function, or a store. Default: the accounts of `logIn`. */
+  accounts?: LoginOptions['accounts'] | undefined
   /**
    * Authenticates the credentials: the result of `createLogin`, or a function around it. Pass either `logIn`, or `accounts`, `passwords`
    * and `throttle`. Default: a login with these options.
@@ -113,9 +115,6 @@ const fieldNames: Check<FieldNames> = (value) => {
 
 const isName = (value: unknown) => typeof value === 'string' && value !== ''
 
-/** The two members of the specification. */
-const specified = ({ token, expiresAt }: IssuedResponse) => tokenResult(token, expiresAt)
-
 const credentialsSchema = {
   bodyLimit: optional(byteSize, 10_240),
   allowedOrigins: optional(originList, new Set<string>()),
@@ -133,7 +132,7 @@ const choiceSchema = {
 const schema = {
   tokens: tokenIssuer,
   path: optional(plainPath, ENDPOINTS.token.path),
-  respond: optional(func<NonNullable<TokenRouterOptions['respond']>>('a function'), specified),
+  respond: optional(func<NonNullable<TokenRouterOptions['respond']>>('a function')),
   ...credentialsSchema,
   ...choiceSchema,
   ...hostSchema,

@@ -12,7 +12,7 @@ import { parseUniqueJson } from './json.js'
 /** A request whose body the host's own parser may have read before us. */
 export type BodyRequest = IncomingMessage & { body?: unknown }
 
-/** What a request body may be. */
+/** The limits of a request body. */
 export interface BodyLimits {
   /** The longest body, in bytes. */
   bodyLimit: number

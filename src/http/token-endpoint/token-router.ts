@@ -3,11 +3,11 @@ import { AuthError } from '../../shared/errors.js'
 import type { EventSubject } from '../../shared/events.js'
 import { callHost } from '../../shared/host/host-call.js'
 import { describe, isPlainObject } from '../../shared/options.js'
-import { isValidDate, memberOf } from '../../shared/values.js'
+import { isValidDate } from '../../shared/values.js'
 import { warnOnce } from '../../shared/warnings.js'
 import type { IssuedToken } from '../../tokens/jwt/issue-token.js'
 import { express } from '../on-first-use.cjs'
-import { type Answer, refusalAnswer, tokenAnswer, withAllHeaders } from '../shared/answers.js'
+import { type Answer, refusalAnswer, tokenAnswer, tokenResult, withAllHeaders } from '../shared/answers.js'
 import { hasUnreadBody } from '../shared/close-after-answer.js'
 import { asRefusal, sendAnswer } from '../shared/send-answer.js'
 import { addressOf } from '../shared/source.js'
@@ -34,8 +34,9 @@ export function tokenRouter(options: TokenRouterOptions): Router {
     if (emailInEvents) subject.email = credentials.email
     const { account, subject: owner } = await door.logIn(credentials, req, emit, subject)
     const { token, expiresAt, id: tokenId } = readIssued(await tokens.issue(owner))
-    const write = async () => textOf(await respond({ token, expiresAt, account, req }))
-    const answer = tokenAnswer(await callHost('internal', write, { timeout }))
+    const own = respond && (() => respond({ token, expiresAt, account, req }))
+    const body = own ? await callHost('internal', own, { timeout }) : tokenResult(token, expiresAt)
+    const answer = tokenAnswer(textOf(body))
     emit(subject, { type: 'token.issued', accountId: owner.accountId, tokenId, expiresAt })
     return answer
   }
@@ -68,10 +69,8 @@ export function tokenRouter(options: TokenRouterOptions): Router {
 }
 
 /** @throws TypeError when an issuer of the host did not return what `issue` returns */
-function readIssued(issued: unknown): IssuedToken {
-  const [token, expiresAt, id] = ['token', 'expiresAt', 'id'].map((name) =>
-    isPlainObject(issued) ? memberOf(issued, name) : undefined,
-  )
+function readIssued(issued: IssuedToken): IssuedToken {
+  const { token, expiresAt, id } = Object(issued) as IssuedToken
   if (typeof token !== 'string' || !isValidDate(expiresAt) || typeof id !== 'string') {
     throw new TypeError('tokens.issue() must return { token, expiresAt, id }: a text, a Date and a text')
   }

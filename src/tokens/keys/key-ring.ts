@@ -215,7 +215,7 @@ function readKey(name: string, entry: unknown): ParsedKey {
     throw wrong(name, `must have ${wanted} for ${alg}, but has ${fields.join(' and ') || 'no key material'}`)
   }
   const { sign } = options
-  if (sign && field !== 'publicKey') throw wrong(name, 'must have "publicKey" beside "sign", and no other key material')
+  if (sign && field !== 'publicKey') throw wrong(name, 'must have "publicKey" with "sign", and no other key material')
   const material = options[field]
   if (material === undefined) throw wrong(`${name}.${field}`, 'is missing. Is an environment variable not set?')
   const parsed = named(`${name}.${field}`, MATERIALS[field](alg), material, PAGE.keys, describeSecret)

@@ -60,6 +60,15 @@ const SERVER = `${HOST}
 
 /** The code that the reader of a block has already, by the name of the block. Other blocks need none. */
 export const CONTEXTS: Readonly<Record<string, string>> = {
+  // The login.
+  'own-response': HOST,
+  'own-route': HOST,
+  'own-scopes': `${HOST}
+    const permissionsOf = async (id: string) => ['orders:' + id]`,
+  kms: `import { createPrivateKey, sign } from 'node:crypto'
+    const key = () => createPrivateKey(process.env.TOKEN_KEY ?? '')
+    export const calls: string[] = []
+    const service = { sign: async (name: string, data: Uint8Array) => (calls.push(name), sign('sha256', data, key())) }`,
   // README and tutorial.
   'readme-guards': APP,
   'readme-lookup': `${APP}

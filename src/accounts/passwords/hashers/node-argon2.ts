@@ -1,6 +1,6 @@
 import crypto from 'node:crypto'
 import { misuse } from '../../../shared/misuse.js'
-import { promisify } from '../../../shared/on-first-use.cjs'
+import { promisify } from '../../../shared/packages/on-first-use.cjs'
 import { bare } from '../../../shared/values.js'
 import { fromBase64, notAccepted } from './stored-key.js'
 

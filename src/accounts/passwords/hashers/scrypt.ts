@@ -1,5 +1,5 @@
 import { scrypt as derive, type ScryptOptions } from 'node:crypto'
-import { promisify } from '../../../shared/on-first-use.cjs'
+import { promisify } from '../../../shared/packages/on-first-use.cjs'
 import { bare } from '../../../shared/values.js'
 import type { Hasher } from './hasher.js'
 import { fromBase64, keyHasher } from './stored-key.js'

@@ -3,7 +3,9 @@ import {
   AuthError,
   type AuthErrorCode,
   argon2id,
+  authErrors,
   bcrypt,
+  createLogin,
   createPasswords,
   createThrottle,
   createTokenIssuer,
@@ -34,7 +36,9 @@ const FUNCTIONS: Record<string, Make> = {
   'createTokenVerifier(options)': createTokenVerifier as Make,
   'jwksRouter(options)': jwksRouter as Make,
   'remoteKeys(url, options?)': (options) => remoteKeys(ISSUER, options),
+  'createLogin(options)': createLogin as Make,
   'tokenRouter(options)': tokenRouter as Make,
+  'authErrors(options?)': authErrors,
   'requireBearer(options)': requireBearer as Make,
   'createPasswords(options?)': createPasswords as Make,
   'argon2id(options?)': argon2id,
@@ -94,10 +98,12 @@ const inRows = ({ tableIn }: Page, heading: string, pattern = /^`(\w+)`$/) =>
 
 /** Returns the options in the rows below each heading with the name of a function. A row may have several. */
 function optionsOf(name: string): string[] {
-  const cells = ['docs/reference/options.md', 'docs/reference/passwords.md'].map(readPage).flatMap((page) => {
-    const { text, level = 0 } = page.headings.find((heading) => heading.text === `\`${name}\``) ?? {}
-    return text === undefined ? [] : inRows(page, `${'#'.repeat(level)} ${text}`, /^((?:`\w+`(?:, )?)+)$/)
-  })
+  const cells = ['docs/reference/options.md', 'docs/reference/login.md', 'docs/reference/passwords.md']
+    .map(readPage)
+    .flatMap((page) => {
+      const { text, level = 0 } = page.headings.find((heading) => heading.text === `\`${name}\``) ?? {}
+      return text === undefined ? [] : inRows(page, `${'#'.repeat(level)} ${text}`, /^((?:`\w+`(?:, )?)+)$/)
+    })
   return cells.flatMap((cell) => cell.match(/\w+/g) ?? [])
 }
 
