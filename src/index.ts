@@ -45,7 +45,7 @@ export type {
   TokenRouterOptions,
 } from './http/token-endpoint/options.js'
 export { tokenRouter } from './http/token-endpoint/token-router.js'
-export { type AnyAuthError, AuthError, isAuthError, type Problem } from './shared/errors.js'
+export { type AnyAuthError, AuthError, type AuthErrorOf, isAuthError, type Problem } from './shared/errors.js'
 export type {
   AuthEvent,
   AuthObserver,

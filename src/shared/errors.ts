@@ -141,19 +141,16 @@ function copyOf(error: AuthError, details: AuthErrorDetails, headers: AuthError[
   return Object.assign(copy, { headers, stack: error.stack })
 }
 
-/**
- * An `AuthError` with a code, and members that it always has.
- * @inline
- */
-type Coded<C extends AuthErrorCode, Always extends keyof AuthError = never> = C extends unknown
+/** An `AuthError` with one of these codes, and the members that it always has. */
+export type AuthErrorOf<C extends AuthErrorCode, Always extends keyof AuthError = never> = C extends unknown
   ? AuthError & Record<'code', C> & Required<Pick<AuthError, Always>>
   : never
 
 /** An `AuthError` whose other members follow from its `code`. */
 export type AnyAuthError =
-  | Coded<Exclude<AuthErrorCode, 'insufficient_scope' | 'insufficient_user_authentication'>>
-  | Coded<'insufficient_scope', 'scope'>
-  | Coded<'insufficient_user_authentication', 'maxAge'>
+  | AuthErrorOf<Exclude<AuthErrorCode, 'insufficient_scope' | 'insufficient_user_authentication'>>
+  | AuthErrorOf<'insufficient_scope', 'scope'>
+  | AuthErrorOf<'insufficient_user_authentication', 'maxAge'>
 
 /**
  * Returns whether a value is an `AuthError`, also of another copy of the package. After a comparison of its `code`, the compiler knows its
