@@ -127,7 +127,7 @@ async function readFirst(req, res, next) {
 }
 
 /** Puts another `Authorization` before the guard. */
-function rewrite(req, tokens) {
+async function rewrite(req, tokens) {
   const { authorization: given } = req.headers
   const changed = authorization(given, req)
   // Three words that are not a token get past no verifier, however credulous.
@@ -135,7 +135,7 @@ function rewrite(req, tokens) {
   const isAlone = req.headersDistinct.authorization?.length === 1
   const header =
     token && isAlone && believes(token, tokens.issuer)
-      ? `Bearer ${tokens.issue({ accountId: ACCOUNT.id }).token}`
+      ? `Bearer ${(await tokens.issue({ accountId: ACCOUNT.id })).token}`
       : changed
   if (header === undefined || header === given) return
   req.headers.authorization = header
@@ -152,8 +152,7 @@ export function appOf({ tokens, accounts, passwords, before: first, guards }) {
   const guarded = (list) => {
     const router = express.Router().use(
       (req, _res, next) => {
-        rewrite(req, tokens)
-        next()
+        rewrite(req, tokens).then(() => next(), next)
       },
       ...list,
     )
@@ -173,9 +172,9 @@ export const createApp = (issuer) => appOf(soundParts(issuerOf({ issuer })))
 export const OPTIONS = [
   ...['--email', ACCOUNT.email, '--guarded', STATEMENTS, '--guarded', REPORTS, '--recent', PASSWORD_CHANGE],
 ]
-const issue = (options, subject) => issuerOf(options).issue({ accountId: ACCOUNT.id, ...subject }).token
+const issue = async (options, subject) => (await issuerOf(options).issue({ accountId: ACCOUNT.id, ...subject })).token
 export const ENV = {
   CHECK_PASSWORD: PASSWORD,
-  CHECK_EXPIRED_TOKEN: issue({ clock: () => Date.now() - 365 * 86_400_000 }),
-  CHECK_OLD_TOKEN: issue({}, { issuedAt: new Date(Date.now() - 600_000) }),
+  CHECK_EXPIRED_TOKEN: await issue({ clock: () => Date.now() - 365 * 86_400_000 }),
+  CHECK_OLD_TOKEN: await issue({}, { issuedAt: new Date(Date.now() - 600_000) }),
 }

@@ -2,13 +2,14 @@ import { once } from 'node:events'
 import passport from 'passport'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { get, signIn, startExamples } from '../../support/documents/examples.js'
+import { issueNow } from '../../support/fixtures.js'
 import { start } from '../expect-host.js'
 import { NO_HOSTS } from '../kit.js'
 
 const { run } = startExamples(import.meta.url)
 
 const issue = (tokens, scopes = ['statements:read']) =>
-  tokens.issue({ accountId: 'acc-1', scopes, lifetime: '5m' }).token
+  issueNow(tokens, { accountId: 'acc-1', scopes, lifetime: '5m' }).token
 const bearer = (token) => ({ headers: { Authorization: `Bearer ${token}` } })
 const challenged = { 'www-authenticate': expect.stringContaining('Bearer realm=') }
 

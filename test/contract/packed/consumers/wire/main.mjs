@@ -47,7 +47,7 @@ app.get('/events', (_req, res) => res.json(events))
 app.get('/versions', (_req, res) => res.json(process.versions))
 for (const key of keys) {
   const own = createTokenIssuer({ issuer, keys: key })
-  app.get(`/token/${key.alg}`, (_req, res) => res.json(own.issue({ accountId: 'acc-1' })))
+  app.get(`/token/${key.alg}`, async (_req, res) => res.json(await own.issue({ accountId: 'acc-1' })))
   app.get(`/me/${key.alg}`, requireBearer({ tokens: own }), whoIsThere)
 }
 
