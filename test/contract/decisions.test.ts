@@ -125,15 +125,12 @@ describe.each(EXPRESS)('the decisions about the specification’s open points, o
     { email: ACCOUNTS.disabled.email, password: 'wrong' },
     { email: ACCOUNTS.passwordless.email, password: PASSWORD },
     { email: ACCOUNTS.passwordless.email, password: '' },
-  ])(
-    'unknown e-mail, wrong password, disabled account, account without a password: 403 after one verification (%j)',
-    async (credentials) => {
-      const hasher = countingHasher()
-      const port = await start({ passwords: fastPasswords(hasher) })
-      expectForbidden(await send(port, asJson(credentials)))
-      expect(hasher.asked).toHaveLength(1)
-    },
-  )
+  ])('a refused login gets the same 403 after one password verification (%j)', async (credentials) => {
+    const hasher = countingHasher()
+    const port = await start({ passwords: fastPasswords(hasher) })
+    expectForbidden(await send(port, asJson(credentials)))
+    expect(hasher.asked).toHaveLength(1)
+  })
 
   describe('a dependency that fails or hangs: 503', () => {
     const noPasswords = { hash: fail, verify: fail }
