@@ -1,26 +1,18 @@
-import { createPasswords } from 'express-token-endpoint'
 import request from 'supertest'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { createAccountStore } from '../../../example-app/data/account-store.js'
-import { openDatabase } from '../../../example-app/data/databases/database.js'
-import { addDemoData } from '../../../example-app/data/demo.js'
+import { describe, expect, test } from 'vitest'
 import { createReports } from '../../../example-app/data/reports.js'
-import { databaseRevocation } from '../../../example-app/data/revocation.js'
 import { Outage } from '../../../example-app/errors.js'
 import { createReportingApp, type ReportingDependencies } from '../../../example-app/web/reporting-app.js'
 import { makeIssuer } from '../../support/fixtures.js'
-import { ALICE, BOB, REPORT, tempDir } from '../support.js'
+import { openDemo } from '../data/databases/databases.js'
+import { ALICE, BOB, REPORT } from '../support.js'
 
 const SCOPES = ['reports:read']
 
 async function makeApp(overrides: Partial<ReportingDependencies> = {}) {
-  const db = await openDatabase({ dataDir: await tempDir(), databaseUrl: undefined }, () => {})
-  onTestFinished(() => db.destroy())
-  await addDemoData(db, createPasswords())
-  const accounts = createAccountStore(db)
+  const { db, accounts, revocation } = await openDemo()
   const issuer = makeIssuer()
   const logged: string[] = []
-  const revocation = databaseRevocation(db)
   const app = createReportingApp({
     url: 'https://reports.example.com',
     tokens: issuer,
