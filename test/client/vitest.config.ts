@@ -1,7 +1,7 @@
 import { defineConfig, mergeConfig } from 'vitest/config'
 import shared from '../vitest.config.js'
 
-// These runs take minutes, so they have their own commands and are not tests.
+// The comparison takes minutes, so it has its own command and is not a test.
 const { projects: _, reporters: __, ...test } = shared.test ?? {}
 export default mergeConfig(
   { ...shared, test },

@@ -17,7 +17,7 @@ async function loadedBy(code: string): Promise<{ packages: string[]; files: numb
     port1.on('message', (url) => urls.push(url))
     ${code}
     await import('data:text/javascript,"the last module"')
-    while (!urls.at(-1)?.includes('the last module')) await new Promise((resolve) => setImmediate(resolve))
+    while (!urls.some((url) => url.includes('the last module'))) await new Promise((resolve) => setImmediate(resolve))
     const files = [...urls, ...Object.keys(createRequire(${JSON.stringify(root)}).cache)].map((url) => url.replaceAll('\\\\', '/'))
     const packages = files.flatMap((file) => /.*node_modules\\/((?:@[^/]+\\/)?[^/]+)/.exec(file)?.[1] ?? [])
     const own = urls.filter((url) => /\\/dist\\//.test(url) && !url.includes('node_modules'))

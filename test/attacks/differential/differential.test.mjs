@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { compare } from './compare.mjs'
-import { readCorpus } from './corpus.mjs'
-import { createPool, mutant, random } from './evolve.mjs'
+import { mutant, random, readCorpus } from './mutants.mjs'
 import { SUBJECTS } from './subjects/index.mjs'
 
 /** The same cases in each run. `npm run fuzz` searches, and `SEED=123 npm run test:only -- differential` tests other cases. */
@@ -73,19 +72,6 @@ describe('the judgement', () => {
   ])('finds %s', async (_, value, ours, peer, findings) => {
     expect(await judged(value, ours, peer)).toEqual(findings)
   })
-})
-
-it('the mutants reach a text of three letters, because each right letter is a feature', () => {
-  const featuresOf = ({ text }) =>
-    [...'key'].flatMap((letter, i) => (text.startsWith('key'.slice(0, i)) && text[i] === letter ? [`letter ${i}`] : []))
-  const pool = createPool({ fixed: ['kind'] }, 1)
-  pool.add({ kind: 'a', text: 'xxx' }, ['start'])
-  for (let i = 0; i < 500_000 && !pool.entries.some(({ one }) => one.text.startsWith('key')); i++) {
-    const one = pool.next()
-    expect(one.kind).toBe('a')
-    pool.add(one, featuresOf(one))
-  }
-  expect(pool.entries.map(({ one }) => one.text.slice(0, 3))).toContain('key')
 })
 
 it('the page names each class, with its reason and its reference', () => {

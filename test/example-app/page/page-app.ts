@@ -1,23 +1,14 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import {
-  createPasswords,
-  createThrottle,
-  createTokenIssuer,
-  createTokenVerifier,
-  remoteKeys,
-} from 'express-token-endpoint'
+import { createThrottle, createTokenIssuer, createTokenVerifier, remoteKeys } from 'express-token-endpoint'
 import { onTestFinished } from 'vitest'
-import { createAccountStore } from '../../../example-app/data/account-store.js'
-import { openDatabase } from '../../../example-app/data/databases/database.js'
-import { addDemoData } from '../../../example-app/data/demo.js'
 import { createReports } from '../../../example-app/data/reports.js'
-import { databaseRevocation } from '../../../example-app/data/revocation.js'
 import { signingKey } from '../../../example-app/data/signing-keys.js'
 import { createStatements } from '../../../example-app/data/statements.js'
 import { createClearingHouseApp } from '../../../example-app/web/clearing-house-app.js'
 import { createReportingApp } from '../../../example-app/web/reporting-app.js'
+import { openDemo } from '../data/databases/databases.js'
 import { FOLDER, tempDir } from '../support.js'
 
 export interface PageAppOptions {
@@ -29,24 +20,18 @@ export interface PageAppOptions {
 
 /** Starts both APIs and their page in this process, with the demo accounts and a clock that tests can stop and move. */
 export async function startPageApp({ hasReporting = true, guesses = 10 }: PageAppOptions = {}) {
-  const dataDir = await tempDir()
-  const db = await openDatabase({ dataDir, databaseUrl: undefined }, () => {})
-  onTestFinished(() => db.destroy())
-  const passwords = createPasswords()
-  await addDemoData(db, passwords)
+  const { db, accounts, passwords, revocation } = await openDemo()
   let stoppedAt: number | undefined
   let ahead = 0
   const clock = () => (stoppedAt ?? Date.now()) + ahead
   const [clearingHouse, reporting] = [await serve(clock), await serve(clock)]
   const { url } = clearingHouse
-  const revocation = databaseRevocation(db)
-  const accounts = createAccountStore(db)
   const common = { accounts, checks: {}, log: () => {} }
 
   clearingHouse.run(
     createClearingHouseApp({
       ...common,
-      tokens: createTokenIssuer({ issuer: url, keys: signingKey(dataDir), lifetime: '1h', clock }),
+      tokens: createTokenIssuer({ issuer: url, keys: signingKey(await tempDir()), lifetime: '1h', clock }),
       statements: createStatements(db),
       passwords,
       throttle: createThrottle({ budgets: { pair: { points: guesses, duration: '15m' } } }),

@@ -1,55 +1,82 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { stopAll } from '../../performance/harness/processes.mjs'
-import { startSeveral } from '../../performance/several/apps.mjs'
-import { inTurn, report, signIn, startTraffic, statements, UP, untilTrue } from '../../performance/several/traffic.mjs'
-import { createClient } from '../../support/plain-js/http-client.mjs'
-import { NO_NGINX } from '../../support/services/nginx.js'
+import { startStores } from '../../performance/harness/stores.mjs'
+import { createClient, login } from '../../support/plain-js/http-client.mjs'
+import { NO_NGINX, startNginx } from '../../support/services/nginx.js'
 import { NO_POSTGRES } from '../../support/services/postgres.js'
 import { NO_REDIS } from '../../support/services/redis.js'
-
-const REMOTE_KEYS = { maxAge: '4s', cooldown: '1s', keepFor: '1m', timeout: '1s' }
+import { freePort } from '../../support/services/servers/free-port.mjs'
+import { NORTH, REPORT, start, tokenFrom } from '../support.js'
 
 describe.skipIf(NO_NGINX || NO_POSTGRES || NO_REDIS)('several processes behind nginx', { timeout: 120_000 }, () => {
   afterEach(stopAll)
-  const startProcesses = () => startSeveral({ node: process.execPath, size: 2, people: 4, reporting: REMOTE_KEYS })
+
+  /** Starts two processes of the clearing-house API and one of the reporting API behind nginx, and signs people in. */
+  async function startProcesses() {
+    const { env, people } = await startStores(3)
+    const ports = [await freePort(), await freePort(), await freePort()]
+    const nginx = await startNginx({ clearing_house: ports.slice(0, 2), reporting: [ports[2]] })
+    const house = `http://127.0.0.1:${nginx.ports.clearingHouse}`
+    const startOne = (i) => start(env, `clearing-house:${ports[i]}`)
+    const apis = [await startOne(0), await startOne(1)]
+    await start({ ...env, JWKS_URL: `${house}/.well-known/jwks.json` }, `reporting:${ports[2]}`)
+    const signedIn = []
+    for (const person of people) signedIn.push({ ...person, token: await tokenFrom(house, person) })
+    return { people: signedIn, ports, nginx, apis, startOne }
+  }
 
   test('replacing the processes one by one under load loses no request', async () => {
-    const { people, ports, apis, nginx, restart } = await startProcesses()
-    const person = inTurn(people.slice(0, -1))
-    const [house, reports] = [ports.clearingHouse, ports.reporting].map((port) => createClient(port).send)
-    const kinds = inTurn([
-      () => ({ ...statements(person()), send: house }),
-      () => ({ ...report(person()), send: reports }),
-      () => ({ ...signIn(person()), send: house }),
-    ])
-    let sent = 0
-    const next = () => ++sent && kinds()()
-    const traffic = startTraffic({ clients: 12, next, allowed: (kind) => UP[kind] })
-    for (let i = 0; i < 2; i++) {
-      const before = sent
-      await untilTrue('60 more requests', () => sent > before + 60)
-      await restart()
+    const { people, ports, nginx, apis, startOne } = await startProcesses()
+    const [house, reports] = [nginx.ports.clearingHouse, nginx.ports.reporting].map((port) => createClient(port).send)
+    const get = async (send, path, { token }) => {
+      const { body } = await send({ method: 'GET', path, headers: { Authorization: `Bearer ${token}` } })
+      return JSON.parse(body)
     }
-    const all = await traffic.stop()
-    const verdict = all.verdict('whole run', 'statements 200', 'report 200', 'login 200')
-    expect(verdict.holds, verdict.measured).toBe(true)
+    const calls = [
+      async (person) => expect((await get(house, NORTH, person)).statements).toEqual(person.statements),
+      async (person) => {
+        const total = (person.statements[0].amountCents / 100).toFixed(2)
+        expect((await get(reports, REPORT, person)).houses[0].days).toMatchObject([{ total }])
+      },
+      async ({ email, password }) => expect(await house(login(email, password))).toMatchObject({ status: 200 }),
+    ]
+    let sent = 0
+    let isOver = false
+    const wrong = []
+    const clients = Array.from({ length: 12 }, async () => {
+      while (!isOver) {
+        const call = sent++
+        await calls[call % 3](people[Math.floor(call / 3) % 3]).catch((error) => wrong.push(error))
+      }
+    })
+    const printed = []
+    for (const i of [0, 1, 0, 1]) {
+      const before = sent
+      await vi.waitFor(() => expect(sent).toBeGreaterThan(before + 30), 60_000)
+      apis[i].kill('SIGTERM')
+      expect(await apis[i].exit).toEqual({ code: 0, signal: null })
+      printed.push(apis[i].output())
+      apis[i] = await startOne(i)
+    }
+    isOver = true
+    await Promise.all(clients)
+    expect(wrong).toEqual([])
 
     const log = await nginx.accessLog()
-    for (const { port } of apis) expect(log).toContain(` 127.0.0.1:${port} `)
-    const wrong = log.split('\n').filter((line) => line !== '' && !line.startsWith('200 '))
-    expect(wrong).toEqual([])
-    const printed = [log, await nginx.errorLog(), ...apis.map((api) => api.log())].join('\n')
+    for (const port of ports) expect(log).toContain(` 127.0.0.1:${port} `)
+    expect(log.split('\n').filter((line) => line !== '' && !line.startsWith('200 '))).toEqual([])
+    const all = [log, await nginx.errorLog(), ...printed, ...apis.map(({ output }) => output())].join('\n')
     for (const { password, token } of people)
-      for (const secret of [password, ...token.split('.')]) expect(printed).not.toContain(secret)
+      for (const secret of [password, ...token.split('.')]) expect(all).not.toContain(secret)
   })
 
   test('a process sees the address of the client, and ignores a forged one', async () => {
-    const { people, ports, apis } = await startProcesses()
-    const { send } = createClient(ports.clearingHouse, { localAddress: '127.0.0.9' })
-    const { path } = statements(people[0]).request
+    const { nginx, apis } = await startProcesses()
+    const { send } = createClient(nginx.ports.clearingHouse, { localAddress: '127.0.0.9' })
     const headers = { 'X-Forwarded-For': '203.0.113.7' }
-    for (let i = 0; i < 2; i++) expect(await send({ method: 'GET', path, headers })).toMatchObject({ status: 401 })
-    const printed = () => apis.map((api) => api.log()).join('\n')
+    for (let i = 0; i < 2; i++)
+      expect(await send({ method: 'GET', path: NORTH, headers })).toMatchObject({ status: 401 })
+    const printed = () => apis.map(({ output }) => output()).join('\n')
     await vi.waitFor(() => expect(printed().match(/missing_token from=127\.0\.0\.9\n/g)).toHaveLength(2), 60_000)
     expect(printed()).not.toContain('203.0.113.7')
   })

@@ -1,37 +1,29 @@
-import { createPasswords, createThrottle, createTokenIssuer } from 'express-token-endpoint'
+import { createThrottle, createTokenIssuer } from 'express-token-endpoint'
 import type { Kysely } from 'kysely'
 import request from 'supertest'
-import { expect, onTestFinished, test } from 'vitest'
-import { createAccountStore } from '../../../example-app/data/account-store.js'
-import { openDatabase } from '../../../example-app/data/databases/database.js'
-import { addDemoData } from '../../../example-app/data/demo.js'
-import { databaseRevocation } from '../../../example-app/data/revocation.js'
+import { expect, test } from 'vitest'
 import { signingKey } from '../../../example-app/data/signing-keys.js'
 import { createStatements } from '../../../example-app/data/statements.js'
 import { Outage } from '../../../example-app/errors.js'
 import { type ClearingHouseDependencies, createClearingHouseApp } from '../../../example-app/web/clearing-house-app.js'
 import { issueNow } from '../../support/fixtures.js'
+import { openDemo } from '../data/databases/databases.js'
 import { ALICE, BOB, FOLDER, NORTH, SIGN_OUT_PATH, SOUTH, TOKEN_PATH, tempDir } from '../support.js'
 
 const PROBLEM = /^application\/problem\+json/
 
 async function makeApp(overrides: Partial<ClearingHouseDependencies> = {}) {
-  const dataDir = await tempDir()
-  const db = await openDatabase({ dataDir, databaseUrl: undefined }, () => {})
-  onTestFinished(() => db.destroy())
-  const passwords = createPasswords()
-  await addDemoData(db, passwords)
-  const accounts = createAccountStore(db)
-  const tokens = createTokenIssuer({ issuer: 'http://127.0.0.1:3000', keys: signingKey(dataDir) })
+  const { db, revocation, ...parts } = await openDemo()
+  const { accounts } = parts
+  const tokens = createTokenIssuer({ issuer: 'http://127.0.0.1:3000', keys: signingKey(await tempDir()) })
   const logged: string[] = []
   const log = (line: string) => void logged.push(line)
   const app = createClearingHouseApp({
+    ...parts,
     tokens,
-    accounts,
     statements: createStatements(db),
-    passwords,
     throttle: createThrottle(),
-    revocation: databaseRevocation(db),
+    revocation,
     page: { folder: FOLDER, reportingUrl: () => undefined },
     checks: {},
     log,

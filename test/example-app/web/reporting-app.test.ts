@@ -1,46 +1,21 @@
-import { createPasswords, createTokenIssuer, createTokenVerifier, remoteKeys } from 'express-token-endpoint'
 import request from 'supertest'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { createAccountStore } from '../../../example-app/data/account-store.js'
-import { openDatabase } from '../../../example-app/data/databases/database.js'
-import { addDemoData } from '../../../example-app/data/demo.js'
+import { describe, expect, test } from 'vitest'
 import { createReports } from '../../../example-app/data/reports.js'
-import { databaseRevocation } from '../../../example-app/data/revocation.js'
 import { Outage } from '../../../example-app/errors.js'
 import { createReportingApp, type ReportingDependencies } from '../../../example-app/web/reporting-app.js'
-import { newKeyPair } from '../../../src/tokens/algorithms/new-key-pair.js'
-import { issueNow } from '../../support/fixtures.js'
-import { answering, startSource } from '../../support/jwks-source.js'
-import { ALICE, BOB, REPORT, tempDir } from '../support.js'
+import { issueNow, makeIssuer } from '../../support/fixtures.js'
+import { openDemo } from '../data/databases/databases.js'
+import { ALICE, BOB, REPORT } from '../support.js'
 
-const ISSUER = 'http://127.0.0.1:3000'
-const MINUTE = 60_000
 const SCOPES = ['reports:read']
 
-const newKey = () => ({ alg: 'ES256', privateKey: newKeyPair('ec', { namedCurve: 'P-256' }).privateKey }) as const
-
-/** Creates the reporting API, and an issuer that publishes its keys on another server. */
 async function makeApp(overrides: Partial<ReportingDependencies> = {}) {
-  const db = await openDatabase({ dataDir: await tempDir(), databaseUrl: undefined }, () => {})
-  onTestFinished(() => db.destroy())
-  await addDemoData(db, createPasswords())
-  const accounts = createAccountStore(db)
-  const issuer = createTokenIssuer({ issuer: ISSUER, keys: newKey(), lifetime: '1 day' })
-  const source = await startSource(issuer.jwks())
-  let now = Date.now()
-  const errors: string[] = []
-  const keys = remoteKeys(source.url, {
-    clock: () => now,
-    cooldown: '30s',
-    maxAge: '10m',
-    keepFor: '1h',
-    onError: ({ message }) => errors.push(message),
-  })
+  const { db, accounts, revocation } = await openDemo()
+  const issuer = makeIssuer()
   const logged: string[] = []
-  const revocation = databaseRevocation(db)
   const app = createReportingApp({
     url: 'https://reports.example.com',
-    tokens: createTokenVerifier({ issuer: ISSUER, keys }),
+    tokens: issuer,
     accounts,
     reports: createReports(db),
     isRevoked: revocation.isRevoked,
@@ -49,15 +24,12 @@ async function makeApp(overrides: Partial<ReportingDependencies> = {}) {
     ...overrides,
   })
   const idOf = async ({ email }: { email: string }) => (await accounts.findByEmail(email))?.id ?? ''
-  const issue = async (scopes = SCOPES, from = issuer) => issueNow(from, { accountId: await idOf(ALICE), scopes }).token
+  const issue = async (scopes = SCOPES) => issueNow(issuer, { accountId: await idOf(ALICE), scopes }).token
   const get = (token: string, query = '') =>
     request(app)
       .get(REPORT + query)
       .set('Authorization', `Bearer ${token}`)
-  const pass = (time: number) => {
-    now += time
-  }
-  return { app, accounts, issuer, source, errors, logged, revocation, idOf, issue, get, pass }
+  return { app, accounts, issuer, logged, revocation, idOf, issue, get }
 }
 
 test('daily totals of the account, in both houses or in one house', async () => {
@@ -89,25 +61,15 @@ test('unknown house: 404; two houses: 400; both need a token', async () => {
 
 describe('refusals', () => {
   test('no token: 401; missing scope: 403', async () => {
-    const { app, issue, get, logged } = await makeApp()
+    const { app, issuer, issue, get, logged } = await makeApp()
     const without = await request(app).get(REPORT).expect(401)
-    expect(without.headers['www-authenticate']).toBe(`Bearer realm="${ISSUER}"`)
+    expect(without.headers['www-authenticate']).toBe(`Bearer realm="${issuer.issuer}"`)
     const { headers } = await get(await issue(['statements:read'])).expect(403)
     expect(headers['www-authenticate']).toMatch(/error="insufficient_scope".+scope="reports:read"/)
     expect(logged).toEqual([
       expect.stringMatching(/^bearer\.refused missing_token from=/),
       expect.stringMatching(/^bearer\.refused insufficient_scope account=/),
     ])
-  })
-
-  test('the token of another issuer with the same key: 401', async () => {
-    const key = newKey()
-    const [ours, theirs] = [ISSUER, 'http://127.0.0.1:4000'].map((issuer) => createTokenIssuer({ issuer, keys: key }))
-    const { issue, get, source } = await makeApp()
-    source.serve(ours?.jwks())
-    await get(await issue(SCOPES, ours)).expect(200)
-    await get(await issue(SCOPES, theirs)).expect(401)
-    await get(await issue(SCOPES, createTokenIssuer({ issuer: ISSUER, keys: newKey() }))).expect(401)
   })
 
   test('a revoked token, a changed password, a deleted account: 401', async () => {
@@ -127,44 +89,6 @@ describe('refusals', () => {
     const { issue, get, logged } = await makeApp({ isRevoked: () => Promise.reject(new Outage('Redis: it is down')) })
     await get(await issue()).expect(503)
     expect(logged).toEqual(['dependency.failed revocation: Redis: it is down'])
-  })
-})
-
-describe('while the issuer is down', () => {
-  test('cached keys verify; 503 when they are too old; recovery without a restart', async () => {
-    const { issue, get, source, pass, errors } = await makeApp()
-    const token = await issue()
-    await get(token).expect(200)
-    await source.stop()
-    for (let minute = 0; minute < 50; minute += 10) {
-      pass(10 * MINUTE)
-      await get(token).expect(200)
-    }
-    expect(errors).not.toEqual([])
-    pass(10 * MINUTE)
-    await get(token).expect(503).expect('Retry-After', /\d/)
-    await get(await issue()).expect(503)
-    await source.restart()
-    pass(MINUTE)
-    await get(token).expect(200)
-  })
-
-  test('503 before the first keys have arrived', async () => {
-    const { issue, get, source, pass, issuer } = await makeApp()
-    source.serve(answering('down', 500))
-    const token = await issue()
-    await get(token).expect(503)
-    source.serve(issuer.jwks())
-    pass(MINUTE)
-    await get(token).expect(200)
-  })
-
-  test('it stays ready while its own checks pass', async () => {
-    const { app, source } = await makeApp({ checks: { database: async () => true } })
-    await source.stop()
-    await request(app).get('/healthz').expect(200)
-    const { body } = await request(app).get('/readyz').expect(200)
-    expect(body).toEqual({ status: 'ok', checks: { database: 'ok' } })
   })
 })
 

@@ -1,7 +1,6 @@
 import { createServer } from 'node:http'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { checkGuard } from '../guards.mjs'
-import { startTraffic } from '../several/traffic.mjs'
 import { startLoadClient } from './load-client.mjs'
 import { inRounds, medianWithInterval, quantile, rowsOf } from './statistics.mjs'
 
@@ -90,21 +89,5 @@ describe('a guard is not measured', () => {
     ],
   ])('when it %s', async (fault, accepts) => {
     await expect(checkGuard('peer', accepts, samples)).rejects.toThrow(`peer: ${fault}`)
-  })
-})
-
-it('traffic notices each response that its phase does not allow, each wrong body and each broken connection', async () => {
-  const answers = [{ status: 200 }, { status: 503 }, { status: 200, body: 'other' }, new Error('closed')]
-  const send = async (answer) => {
-    if (answer instanceof Error) throw answer
-    return answer
-  }
-  const next = () => answers.length && { kind: 'k', request: answers.shift(), send, check: ({ body }) => body }
-  const all = await startTraffic({ clients: 1, next, allowed: () => [200], phase: 'up' }).over
-  expect(all.verdict('run', 'k 200')).toEqual({
-    what: 'run: wrong responses',
-    measured: '3 of 4, k 200: 2 (k: up: 503 instead of 200; k: up: other; k: up: closed)',
-    holds: false,
-    must: true,
   })
 })

@@ -31,6 +31,3 @@ export const atLeast = (what, ratio, limit) => ({
   measured: spread(ratio),
   holds: ratio.median >= limit,
 })
-
-/** A check that fails the run when it does not hold. */
-export const must = (what, measured, holds) => ({ what, measured, holds, must: true })

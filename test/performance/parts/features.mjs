@@ -2,7 +2,7 @@ import { bearer, login } from '../../support/plain-js/http-client.mjs'
 import { alternately } from '../harness/alternately.mjs'
 import { SERVER_CORE, start } from '../harness/processes.mjs'
 import { spread } from '../harness/report.mjs'
-import { startStores } from '../several/apps.mjs'
+import { startStores } from '../harness/stores.mjs'
 
 /**
  * The features of a host: routes of feature-server.mjs, with what each adds to its base. A feature without a base is a whole request.

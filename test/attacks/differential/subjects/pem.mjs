@@ -65,8 +65,15 @@ async function askOurs(alg, text, token) {
     .accountId
 }
 
-/** Returns whether a text holds a JWK of a key pair or a JWK set, also within other text. A text in UTF-16 has a NUL after each letter. */
-const isPublicJwk = (text) => /\bkty\\*["']?\s*:\s*\\*["'](?!oct)|"keys\\*"\s*:\s*\[/.test(text.replaceAll('\0', ''))
+/**
+ * Returns whether a text holds a PEM, a JWK of a key pair or a JWK set, also within other text. A text in UTF-16 has a NUL after each
+ * letter.
+ */
+const isKey = (text) =>
+  /-----BEGIN|LS0tLS1CRUdJTi|\bkty\\*["']?\s*:\s*\\*["'](?!oct)|"keys\\*"\s*:\s*\[/.test(text.replaceAll('\0', ''))
+
+/** Reads base64, without the characters that do not belong to it. */
+const decoded = (text) => Buffer.from(text, 'base64').toString()
 
 /** The strict form of a public key (RFC 7468 section 3). */
 const STRICT = /^-----BEGIN PUBLIC KEY-----\n([\w+/]{64}\n)*[\w+/]{1,64}={0,2}\n-----END PUBLIC KEY-----\n$/
@@ -86,8 +93,7 @@ const stricter = classes({
     ['RSA of 1024 bits', 'RSA with exponent 3', 'RSA-PSS', 'secp256k1'].includes(signer),
   'a PEM that Node cannot read': ({ signer, text }) => signer !== 'secret' && !isReadByNode(text),
   'a short secret': ({ signer, text }) => signer === 'secret' && Buffer.byteLength(text) < 32,
-  'a key as a secret': ({ signer, text }) =>
-    signer === 'secret' && (/-----BEGIN|LS0tLS1CRUdJTi/.test(text.replaceAll('\0', '')) || isPublicJwk(text)),
+  'a key as a secret': ({ signer, text }) => signer === 'secret' && [text, decoded(text)].some(isKey),
 })
 
 const lenient = [

@@ -55,11 +55,6 @@ Azure's policy accepts https only, so its requests are changed to http on their 
 cannot, for example OAuth 2.0 flows and refresh tokens.
 
 ${sections.join('\n')}
-## Ten minutes with short tokens
-
-\`npx vitest run --config test/client/vitest.config.ts soak\` lets 50 callers call an API for ten minutes, with tokens that live two seconds. On a machine with two cores, 297,675
-calls all got a 200, and the API refused no request. There were 312 sign-ins in 300 lifetimes, so 1.04 for each lifetime.
-
 ## See also
 
 - [Call the API with a client that renews its token](../guides/client.md)

@@ -1,6 +1,10 @@
+import { createPasswords } from 'express-token-endpoint'
 import { beforeAll, onTestFinished } from 'vitest'
+import { createAccountStore } from '../../../../example-app/data/account-store.js'
 import { openDatabase } from '../../../../example-app/data/databases/database.js'
 import type { Database } from '../../../../example-app/data/databases/schema.js'
+import { addDemoData } from '../../../../example-app/data/demo.js'
+import { databaseRevocation } from '../../../../example-app/data/revocation.js'
 import { NO_POSTGRES, startPostgres, type TestPostgres } from '../../../support/services/postgres.js'
 import { tempDir } from '../../support.js'
 
@@ -20,13 +24,21 @@ export function usePostgres(): () => Promise<string> {
   return () => server.createDatabase()
 }
 
-const opened = async (databaseUrl: string | undefined): Promise<Database> => {
+const opened = async (databaseUrl?: string): Promise<Database> => {
   const db = await openDatabase({ dataDir: await tempDir(), databaseUrl }, () => {})
   onTestFinished(() => db.destroy())
   return db
 }
 
-const SQLITE = { name: 'SQLite', skip: false, use: () => () => opened(undefined) }
+/** Opens a database of SQLite with the demo data. Returns it with the parts of the app that use it. */
+export async function openDemo() {
+  const db = await opened()
+  const passwords = createPasswords()
+  await addDemoData(db, passwords)
+  return { db, passwords, accounts: createAccountStore(db), revocation: databaseRevocation(db) }
+}
+
+const SQLITE = { name: 'SQLite', skip: false, use: () => () => opened() }
 
 /**
  * The databases of the example: only SQLite for `npm test`. Call `use` in a `describe`: it returns a function that opens an empty

@@ -1,4 +1,12 @@
-// Mutates cases that ran new code or had a new outcome. A mutant changes texts and numbers of a case, or takes them from another one.
+// The saved cases, and mutants of cases. A mutant changes texts and numbers of a case, or takes them from another one.
+import { readFileSync } from 'node:fs'
+
+/** Returns the saved cases of a subject. Each line has the name of a subject and a case. */
+export const readCorpus = ({ name }) =>
+  readFileSync(new URL('./corpus.jsonl', import.meta.url), 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith(`["${name}",`))
+    .map((line) => JSON.parse(line)[1])
 
 /** Creates a seeded generator (mulberry32). The same seed repeats a run. */
 export function random(seed) {
@@ -69,31 +77,4 @@ export function mutant(subject, one, other, r) {
     changed = withLeaf(changed, path, next)
   }
   return changed
-}
-
-/** The most cases of a pool. Above it, a new one replaces any other. */
-const MOST = 4000
-
-/**
- * Creates the pool of a subject: the cases with a feature that no earlier case had.
- * @param seed decides the mutants
- */
-export function createPool(subject, seed) {
-  const r = random(seed)
-  const seen = new Set()
-  const entries = []
-  return {
-    entries,
-    isNew: (features) => features.some((feature) => !seen.has(feature)),
-    add(one, features) {
-      const fresh = features.filter((feature) => !seen.has(feature))
-      if (fresh.length === 0) return
-      for (const feature of fresh) seen.add(feature)
-      const entry = { one, features: fresh }
-      if (entries.length < MOST) entries.push(entry)
-      else entries[r.below(MOST)] = entry
-    },
-    next: () => mutant(subject, r.pick(entries).one, r.pick(entries).one, r),
-    size: () => seen.size,
-  }
 }
