@@ -12,14 +12,19 @@ const MARKS = {
   RemoteKeys: Symbol.for('express-token-endpoint.RemoteKeys.1'),
   VerifiedToken: Symbol.for('express-token-endpoint.VerifiedToken.1'),
   Login: Symbol.for('express-token-endpoint.Login.1'),
-  SyncVerifier: Symbol.for('express-token-endpoint.SyncVerifier.5'),
+  SyncVerifier: Symbol.for('express-token-endpoint.SyncVerifier.6'),
 } as const
 
 export type Kind = keyof typeof MARKS
 
 /** Marks an object. The mark is not enumerable, so a copy made with a spread does not carry it. */
-export function brand<T extends object>(kind: Kind, object: T, value?: unknown): T {
-  return Object.defineProperty(object, MARKS[kind], bare({ value }))
+export function brand<T extends object>(kind: Kind, object: T): T {
+  return Object.defineProperty(object, MARKS[kind], bare({ value: true }))
+}
+
+/** Marks an object, and adds a value for `brandOf`. */
+export function brandWith<T extends object>(kind: Kind, object: T, value: object): T {
+  return Object.defineProperty(object, MARKS[kind], bare({ value: Object.freeze({ of: object, value }) }))
 }
 
 /** Returns whether an object carries the mark itself. An inherited mark does not count. */
@@ -28,7 +33,12 @@ export function hasBrand(kind: Kind, value: unknown): value is object {
   return isObject && Object.hasOwn(value, MARKS[kind])
 }
 
-/** Returns the value of an object's mark, or undefined without the mark. */
-export function brandOf(kind: Kind, value: unknown): unknown {
-  return hasBrand(kind, value) ? (value as { [mark: symbol]: unknown })[MARKS[kind]] : undefined
+/**
+ * Returns the value that `brandWith` added. A copy, an heir or a proxy of the object has none, because its own function must not be
+ * bypassed.
+ */
+export function brandOf(kind: Kind, object: object): unknown {
+  if (!hasBrand(kind, object)) return undefined
+  const mark = (object as { [mark: symbol]: unknown })[MARKS[kind]] as { of: object; value: object }
+  return mark.of === object ? mark.value : undefined
 }

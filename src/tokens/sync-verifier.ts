@@ -1,4 +1,4 @@
-import { brand, brandOf } from '../shared/brand.js'
+import { brandOf, brandWith } from '../shared/brand.js'
 import type { IssuedToken, TokenSubject } from './jwt/issue-token.js'
 import type { VerifiedToken } from './verified-token.js'
 
@@ -19,18 +19,9 @@ export interface SyncVerifier {
   readonly issueNow?: ((subject: TokenSubject) => IssuedToken | Promise<IssuedToken>) | undefined
 }
 
-interface Mark {
-  readonly of: object
-  readonly sync: SyncVerifier
-}
-
 /** Adds a sync verifier to a verifier that is not frozen yet. */
-export function withSyncVerifier<T extends object>(verifier: T, sync: SyncVerifier): T {
-  return brand('SyncVerifier', verifier, Object.freeze({ of: verifier, sync }))
-}
+export const withSyncVerifier = <T extends object>(verifier: T, sync: SyncVerifier): T =>
+  brandWith('SyncVerifier', verifier, sync)
 
-/** Returns a verifier's sync verifier. A copy, an heir or a proxy has none, because its own `verify` must not be bypassed. */
-export function syncVerifierOf(verifier: object): SyncVerifier | undefined {
-  const mark = brandOf('SyncVerifier', verifier) as Mark | undefined
-  return mark?.of === verifier ? mark.sync : undefined
-}
+/** Returns a verifier's sync verifier. */
+export const syncVerifierOf = (verifier: object) => brandOf('SyncVerifier', verifier) as SyncVerifier | undefined

@@ -51,7 +51,7 @@ type Claims = VerifiedToken['claims']
  */
 export function claimsOf<C>(auth: VerifiedToken<unknown>, check: ClaimsCheck<C>): PrivateClaims & C {
   const claims = auth.claims as PrivateClaims
-  if (check(claims)) return claims
+  if (check(claims) === true) return claims
   throw new AuthError('invalid_token', { reason: 'claims', accountId: auth.accountId, tokenId: auth.id })
 }
 

@@ -1,12 +1,11 @@
 import { Strategy } from 'passport-local'
 import type { Credentials } from '../../accounts/login.js'
 import { isAuthError } from '../../shared/errors.js'
-import type { Emit, EventSubject } from '../../shared/events.js'
+import type { EventSubject } from '../../shared/events.js'
 import { throwLater } from '../../shared/host/throw-later.js'
 import { bare } from '../../shared/values.js'
 import { asRefusal } from '../shared/send-answer.js'
 import { addressOf } from '../shared/source.js'
-import { type LoginDoor, reportOnce } from '../token-endpoint/login.js'
 import { type LoginStrategyOptions, readLoginStrategyOptions } from '../token-endpoint/options.js'
 import { createCredentialsReader } from '../token-endpoint/read-credentials.js'
 import type { BodyRequest } from '../token-endpoint/request-body.js'
@@ -23,17 +22,16 @@ import {
 /** Changes the user of a login, and calls `done` with the new user. */
 export type LoginVerify = (user: object, done: Done) => unknown
 
+type Settings = ReturnType<typeof readLoginStrategyOptions>
+
 /** The view of a request for the parent: the checked credentials, and no query. */
 interface View {
   body: Credentials
   logIn(credentials: Credentials, verified: Done): void
 }
 
-interface Parts {
+interface Parts extends Pick<Settings, 'door' | 'emit' | 'emailInEvents' | 'reportRefusal'> {
   readCredentials: (req: BodyRequest) => Promise<Credentials>
-  door: LoginDoor
-  emit: Emit
-  emailInEvents: boolean
   verify: LoginVerify | undefined
 }
 
@@ -61,8 +59,8 @@ export class LoginStrategy extends Local {
    */
   constructor(options: LoginStrategyOptions, verify?: LoginVerify) {
     super(FIELDS, ({ logIn }, email, password, verified) => logIn({ email, password }, verified))
-    const { door, emit, emailInEvents, ...settings } = readLoginStrategyOptions(options)
-    this.#parts = { readCredentials: createCredentialsReader({ door, ...settings }), door, emit, emailInEvents, verify }
+    const settings = readLoginStrategyOptions(options)
+    this.#parts = { ...settings, readCredentials: createCredentialsReader(settings), verify }
   }
 
   /** Passport calls `authenticate` of an heir of the strategy, and an heir has no private members. */
@@ -72,13 +70,13 @@ export class LoginStrategy extends Local {
 
   /** Called by Passport, which adds its actions to `this`. */
   override authenticate(this: PassportActions, req: BodyRequest & { next?: unknown }): void {
-    const { readCredentials, door, emit, emailInEvents, verify } = LoginStrategy.#of(this)
+    const { readCredentials, door, emit, emailInEvents, reportRefusal, verify } = LoginStrategy.#of(this)
     const outcome = outcomeOf(this, req)
     const subject: EventSubject = { address: addressOf(req) }
 
     function refused(thrown: unknown): void {
       const error = asRefusal('token', thrown)
-      reportOnce(emit, subject, error)
+      reportRefusal(subject, error)
       failOrError(outcome, error)
     }
 

@@ -1,10 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import { type Credentials, createAuthentication, type LoggedIn, type LoginContext } from '../../accounts/login.js'
 import { clientNetwork } from '../../accounts/throttle/client-network.js'
-import { brand, brandOf } from '../../shared/brand.js'
+import { brandOf, brandWith } from '../../shared/brand.js'
 import type { AuthError } from '../../shared/errors.js'
-import { type Emit, type EventSubject, emitter, refusalEvent } from '../../shared/events.js'
+import { type AuthObserver, type Emit, type EventSubject, emitter, refusalEvent } from '../../shared/events.js'
+import { callHost } from '../../shared/host/host-call.js'
 import { describe, isPlainObject, must, optional, readOptions, text } from '../../shared/options.js'
+import { type AuthErrorCode, REFUSALS } from '../../shared/refusals.js'
 import { LOGIN, tracePromise } from '../../shared/tracing.js'
 import { memberOf } from '../../shared/values.js'
 import type { TokenSubject } from '../../tokens/jwt/issue-token.js'
@@ -51,12 +53,12 @@ export function createLogin(options: LoginOptions): Login {
 
 /** A login as the routes of this package call it. */
 export interface LoginDoor {
-  /** Reports to the observer of the login. Undefined when it has none. */
-  emit: Emit | undefined
+  /** The observer of the login, which receives its refusals. */
+  onEvent: AuthObserver | undefined
   /** Refuses a client whose address is known to have reached its limit. */
   checkAddress(address: string | undefined): Promise<unknown> | undefined
   /**
-   * @param emit reports refusals, and failures of dependencies that do not end the login
+   * @param emit reports failures of dependencies that do not end the login, when the login has no observer. Refusals are the route's
    * @param subject the client of these events
    */
   logIn(credentials: Credentials, req: IncomingMessage, emit: Emit, subject: EventSubject): Promise<LoginResult>
@@ -65,17 +67,17 @@ export interface LoginDoor {
 export function loginOf(settings: LoginSettings): Login {
   const { accounts: store, onEvent, emailInEvents } = settings
   const authenticate = createAuthentication({ ...settings, store })
-  const emit = onEvent && emitter(onEvent)
+  const own = onEvent && emitter(onEvent)
   const warn = emitter()
 
   async function logIn(
     given: unknown,
     origin: Origin,
-    observer: Emit | undefined,
+    emit: Emit,
     subject: EventSubject = { address: origin.address },
   ): Promise<LoginResult> {
     const dependencyFailed: LoginContext['dependencyFailed'] = (dependency, error) =>
-      (observer ?? warn)(subject, { type: 'dependency.failed', dependency, refused: false, error })
+      emit(subject, { type: 'dependency.failed', dependency, refused: false, error })
     const run = async () => {
       const credentials = credentialsIn(given, LONGEST_CREDENTIALS)
       if (emailInEvents) subject.email = credentials.email
@@ -85,41 +87,49 @@ export function loginOf(settings: LoginSettings): Login {
       return await tracePromise(LOGIN, run, {}, (result) => ({ accountId: result.subject.accountId }))
     } catch (thrown) {
       const error = asRefusal('token', thrown)
-      if (observer) reportOnce(observer, subject, error)
-      else warn(subject, refusalEvent('token', error))
+      if (own || emit === warn) emit(subject, refusalEvent('token', error))
+      if (onEvent) reported.set(error, onEvent)
       throw error
     }
   }
 
   const door: LoginDoor = {
-    emit,
+    onEvent,
     checkAddress: authenticate.checkAddress,
-    logIn: (credentials, req, observer, subject) => logIn(credentials, originOfRequest(req), emit ?? observer, subject),
+    logIn: (credentials, req, emit, subject) => logIn(credentials, originOfRequest(req), own ?? emit, subject),
   }
-  const login: Login = async (credentials, origin) => logIn(credentials, originOf(origin), emit)
-  return brand('Login', login, door)
+  const login: Login = async (credentials, origin) => logIn(credentials, originOf(origin), own ?? warn)
+  return brandWith('Login', login, door)
 }
 
-/** Returns how to call a login: one of this package, or a function of the host around it. */
-export function doorOf(login: Login): LoginDoor {
+/** The refusals that a function of the host around a login may end with. */
+const LOGIN_CODES = Object.keys(REFUSALS) as AuthErrorCode[]
+
+/**
+ * Returns how to call a login: one of this package, or a function of the host around it.
+ * @param timeout how long the function of the host may take, in milliseconds
+ */
+export function doorOf(login: Login, timeout: number): LoginDoor {
   const door = brandOf('Login', login) as LoginDoor | undefined
+  const call = (credentials: Credentials, req: IncomingMessage) => () => login(credentials, req)
+  const options = { timeout, passThrough: LOGIN_CODES }
   return (
     door ?? {
-      emit: undefined,
+      onEvent: undefined,
       checkAddress: () => undefined,
-      logIn: async (credentials, req) => readResult(await login(credentials, req)),
+      logIn: async (credentials, req) => readResult(await callHost('internal', call(credentials, req), options)),
     }
   )
 }
 
-/** Refusals that an observer of the host has received. */
-const reported = new WeakSet<AuthError>()
+/** The observers of logins that have received a refusal. */
+const reported = new WeakMap<AuthError, AuthObserver>()
 
-/** Reports a refusal once: a login, and the route that calls it, may both have an observer. */
-export function reportOnce(emit: Emit, subject: EventSubject, error: AuthError): void {
-  if (reported.has(error)) return
-  reported.add(error)
-  emit(subject, refusalEvent('token', error))
+/** Reports the refusals of a route, except those that a login with the same observer has reported. */
+export function refusalReporter(emit: Emit, observer: AuthObserver | undefined) {
+  return (subject: EventSubject, error: AuthError): void => {
+    if (observer === undefined || reported.get(error) !== observer) emit(subject, refusalEvent('token', error))
+  }
 }
 
 function resultOf({ asOf, ...found }: LoggedIn): LoginResult {
@@ -148,7 +158,9 @@ const originSchema = {
   signal: optional(must<AbortSignal>('an AbortSignal', isSignal), NEVER),
 }
 
-const isRequest = (origin: object): origin is IncomingMessage => isPlainObject(memberOf(origin, 'headers'))
+/** An object with `headers` and an `address` is neither a request nor an origin, so that its address is not lost. */
+const isRequest = (origin: object): origin is IncomingMessage =>
+  isPlainObject(memberOf(origin, 'headers')) && memberOf(origin, 'address') === undefined
 
 function originOf(origin: IncomingMessage | LoginOrigin = {}): Origin {
   if (isPlainObject(origin) && isRequest(origin)) return originOfRequest(origin)

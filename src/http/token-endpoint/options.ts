@@ -20,7 +20,7 @@ import { ENDPOINTS } from '../shared/answers.js'
 import { type HostOptions, hostSchema } from '../shared/host-options.js'
 import { plainPath } from '../shared/mount-path.js'
 import { FIELDS, type FieldNames, LONGEST_CREDENTIALS } from './credentials.js'
-import { doorOf, type Login, type LoginDoor, loginOf } from './login.js'
+import { doorOf, type Login, type LoginDoor, loginOf, refusalReporter } from './login.js'
 import { type LoginOptions, loginAliases, loginSchema, settingsOf } from './login-options.js'
 
 /** The options for reading the credentials of a request. */
@@ -172,7 +172,11 @@ export function readLoginStrategyOptions(options: LoginStrategyOptions) {
 }
 
 /** Returns the login of the options, and the reporter of their events. A login and its route share an observer that one of them has. */
-function doorIn(caller: string, read: Checked<typeof strategySchema>, clock: Clock): { door: LoginDoor; emit: Emit } {
+function doorIn(
+  caller: string,
+  read: Checked<typeof strategySchema>,
+  clock: Clock,
+): { door: LoginDoor; emit: Emit; reportRefusal: ReturnType<typeof refusalReporter> } {
   const { logIn } = read
   const misplaced = logIn && (['accounts', 'passwords', 'throttle'] as const).find((name) => read[name] !== undefined)
   if (misplaced) throw misuse(`${caller}: option "${misplaced}" belongs to createLogin(), because "logIn" is given`)
@@ -180,6 +184,8 @@ function doorIn(caller: string, read: Checked<typeof strategySchema>, clock: Clo
     const accounts = named(`${caller}: option "accounts"`, loginSchema.accounts, read.accounts)
     return loginOf(settingsOf({ ...read, accounts, clock: () => Number(clock()) }))
   }
-  const door = doorOf(logIn ?? own())
-  return { door, emit: read.onEvent ? emitter(read.onEvent) : (door.emit ?? emitter()) }
+  const door = doorOf(logIn ?? own(), read.timeout)
+  const observer = read.onEvent ?? door.onEvent
+  const emit = emitter(observer)
+  return { door, emit, reportRefusal: refusalReporter(emit, observer) }
 }

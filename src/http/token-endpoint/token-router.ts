@@ -11,7 +11,6 @@ import { type Answer, refusalAnswer, tokenAnswer, tokenResult, withAllHeaders } 
 import { hasUnreadBody } from '../shared/close-after-answer.js'
 import { asRefusal, sendAnswer } from '../shared/send-answer.js'
 import { addressOf } from '../shared/source.js'
-import { reportOnce } from './login.js'
 import { readTokenRouterOptions, type TokenRouterOptions } from './options.js'
 import { createCredentialsReader } from './read-credentials.js'
 
@@ -26,16 +25,18 @@ const isUntrusted = ({ headers, app }: Request) =>
  */
 export function tokenRouter(options: TokenRouterOptions): Router {
   const settings = readTokenRouterOptions(options)
-  const { tokens, path, bodyLimit, forwardErrors, respond, timeout, emailInEvents, door, emit } = settings
+  const { tokens, path, bodyLimit, forwardErrors, respond, timeout, emailInEvents, door, emit, reportRefusal } =
+    settings
   const readCredentials = createCredentialsReader(settings)
+  const calls = { timeout, passThrough: ['unavailable'] } as const
 
   async function answerOf(req: Request, subject: EventSubject): Promise<Answer> {
     const credentials = await readCredentials(req)
     if (emailInEvents) subject.email = credentials.email
     const { account, subject: owner } = await door.logIn(credentials, req, emit, subject)
-    const { token, expiresAt, id: tokenId } = readIssued(await tokens.issue(owner))
+    const { token, expiresAt, id: tokenId } = readIssued(await callHost('internal', () => tokens.issue(owner), calls))
     const own = respond && (() => respond({ token, expiresAt, account, req }))
-    const body = own ? await callHost('internal', own, { timeout }) : tokenResult(token, expiresAt)
+    const body = own ? await callHost('internal', own, calls) : tokenResult(token, expiresAt)
     const answer = tokenAnswer(textOf(body))
     emit(subject, { type: 'token.issued', accountId: owner.accountId, tokenId, expiresAt })
     return answer
@@ -43,7 +44,7 @@ export function tokenRouter(options: TokenRouterOptions): Router {
 
   function refuse(thrown: unknown, subject: EventSubject, req: Request, res: Response, next: NextFunction): void {
     const error = asRefusal('token', thrown)
-    reportOnce(emit, subject, error)
+    reportRefusal(subject, error)
     const closes = hasUnreadBody(req, bodyLimit)
     if (forwardErrors === 'all') next(withAllHeaders('token', error, closes))
     else if (forwardErrors && error.code === 'unavailable') next(error)

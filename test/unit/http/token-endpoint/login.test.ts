@@ -1,5 +1,6 @@
 import type { ErrorRequestHandler } from 'express'
 import {
+  AuthError,
   type AuthEvent,
   authErrors,
   createLogin,
@@ -109,7 +110,13 @@ describe('logIn', () => {
   })
 
   it('an origin that is neither a request nor an address is a TypeError', async () => {
-    for (const origin of ['203.0.113.1', { ip: '203.0.113.1' }, { address: 7 }, { signal: {} }]) {
+    for (const origin of [
+      '203.0.113.1',
+      { ip: '203.0.113.1' },
+      { address: 7 },
+      { signal: {} },
+      { address: '1.2.3.4', headers: {} },
+    ]) {
       expect(await rejectionOf(loginWith()(GOOD, origin as never))).toBeInstanceOf(TypeError)
     }
   })
@@ -133,14 +140,75 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
     ['at the login', true, false],
     ['at the router', false, true],
     ['at both', true, true],
-  ])('reports one event for each request to the observer %s', async (_where, atLogin, atRouter) => {
-    const types: string[] = []
-    const onEvent = ({ type }: AuthEvent) => types.push(type)
-    const app = appOf({ logIn: loginWith(atLogin ? { onEvent } : {}), ...(atRouter && { onEvent }) })
-    await post(app).expect(200)
-    await post(app, WRONG).expect(403)
-    await post(app, {}).expect(400)
-    expect(types).toEqual(['token.issued', 'token.refused', 'token.refused'])
+  ])(
+    'reports one event for each request to the observer %s, also around a function',
+    async (_where, atLogin, atRouter) => {
+      const types: string[] = []
+      const onEvent = ({ type }: AuthEvent) => types.push(type)
+      const inner = loginWith(atLogin ? { onEvent } : {})
+      const app = appOf({ logIn: inner, ...(atRouter && { onEvent }) })
+      await post(app).expect(200)
+      await post(app, WRONG).expect(403)
+      await post(app, {}).expect(400)
+      expect(types.splice(0)).toEqual(['token.issued', 'token.refused', 'token.refused'])
+      const around: Login = (credentials, req) => inner(credentials, req)
+      await post(appOf({ logIn: around, onEvent }), WRONG).expect(403)
+      expect(types).toEqual(['token.refused'])
+    },
+  )
+
+  it('reports each refusal to both observers, the one of the login and the one of the router', async () => {
+    const [atLogin, atRouter] = [vi.fn(), vi.fn()]
+    const logIn = loginWith({ onEvent: atLogin })
+    await post(appOf({ logIn, onEvent: atRouter }), WRONG).expect(403)
+    expect([atLogin.mock.calls.length, atRouter.mock.calls.length]).toEqual([1, 1])
+  })
+
+  it('reports a refusal that a function of the host throws again and again each time', async () => {
+    const refusal = new AuthError('invalid_credentials')
+    const onEvent = vi.fn()
+    const app = appOf({ logIn: () => Promise.reject(refusal), onEvent })
+    for (let i = 0; i < 3; i++) await post(app).expect(403)
+    expect(onEvent).toHaveBeenCalledTimes(3)
+  })
+
+  it.each<[string, (inner: Login, own: () => void) => Login]>([
+    [
+      'a proxy',
+      (inner, own) =>
+        new Proxy(inner, {
+          apply(logIn, _this, [credentials, req]) {
+            own()
+            return logIn(credentials, req)
+          },
+        }),
+    ],
+    [
+      'a copy with its marks',
+      (inner, own) => {
+        const copy: Login = (credentials, req) => {
+          own()
+          return inner(credentials, req)
+        }
+        return Object.defineProperties(copy, Object.getOwnPropertyDescriptors(inner))
+      },
+    ],
+  ])('calls %s of the login, and not the login itself', async (_what, around) => {
+    const own = vi.fn()
+    await post(appOf({ logIn: around(loginWith(), own) })).expect(200)
+    expect(own).toHaveBeenCalledOnce()
+  })
+
+  it.each<[string, () => object]>([
+    ['a function around the login', () => ({ logIn: () => new Promise(() => {}) })],
+    [
+      'an issuer of the host',
+      () => ({ logIn: loginWith(), tokens: { ...tokens, issue: () => new Promise(() => {}) } }),
+    ],
+  ])('%s that never ends is a 503 after the timeout', async (_what, options) => {
+    const onEvent = vi.fn()
+    await post(appOf({ ...options(), timeout: '30ms', onEvent })).expect(503)
+    expect(onEvent.mock.calls).toMatchObject([[{ type: 'dependency.failed', dependency: 'internal', refused: true }]])
   })
 
   it('calls a function of the host around the login, with the request', async () => {
