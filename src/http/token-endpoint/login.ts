@@ -107,7 +107,7 @@ const LOGIN_CODES = Object.keys(REFUSALS) as AuthErrorCode[]
 
 /**
  * Returns how to call a login: one of this package, or a function of the host around it.
- * @param timeout how long the function of the host may take, in milliseconds
+ * @param timeout the time limit of a function of the host, in milliseconds
  */
 export function doorOf(login: Login, timeout: number): LoginDoor {
   const door = brandOf('Login', login) as LoginDoor | undefined

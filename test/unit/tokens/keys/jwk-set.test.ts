@@ -101,6 +101,20 @@ describe('a JWK set', () => {
     ['an RSA key of 1024 bits', { ...small, alg: 'RS256', kid: 'x', use: 'sig' }],
     ['an RSA key with the exponent 1', otherwise({ e: 'AQ' }, RSA)],
     ['an Ed25519 key with the old name EdDSA', { ...ed, alg: 'EdDSA', kid: 'x' }],
+    ...[
+      ['00', '00'],
+      ['01', '00'],
+      ['01', '80'],
+      ['c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03', '7a'],
+      ['26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc', '05'],
+      ['26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc', '85'],
+      [`ec${'ff'.repeat(30)}`, '7f'],
+      [`ed${'ff'.repeat(30)}`, 'ff'],
+      [`ee${'ff'.repeat(30)}`, '7f'],
+    ].map(([start, end]) => {
+      const x = Buffer.from(`${start?.padEnd(62, '0')}${end}`, 'hex').toString('base64url')
+      return [`an Ed25519 key of small order, ${x}`, { ...ed, x, kid: 'x' }] as const
+    }),
     ['an Ed448 key', { ...ed448, kid: 'x' }],
     ['a key on secp256k1', { ...k256, kid: 'x' }],
     ['a point that is not on the curve', otherwise({ x: EC['y'], y: EC['x'] })],
