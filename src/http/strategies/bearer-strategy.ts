@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { Strategy } from 'passport-http-bearer'
 import { AuthError } from '../../shared/errors.js'
 import { throwLater } from '../../shared/host/throw-later.js'
-import { attempt, isThenable } from '../../shared/values.js'
+import { attempt, bare, isThenable } from '../../shared/values.js'
 import type { VerifiedToken } from '../../tokens/verified-token.js'
 import { readBearer } from '../guard/bearer-header.js'
 import { type Admission, type BearerSteps, createBearerSteps } from '../guard/bearer-steps.js'
@@ -114,7 +114,7 @@ export class BearerStrategy extends Bearer {
 
     // The parent does not read a malformed header as RFC 6750 demands, so it receives none.
     const text = attempt(() => readBearer(req))
-    const view: View = { headers: { authorization: text && `Bearer ${text}` }, check: run }
+    const view: View = bare({ headers: bare({ authorization: text && `Bearer ${text}` }), check: run })
     const refuseUser = () => outcome.fail(undefined, 401)
     // The parent fails without a token, and when the verify callback has refused the user of a token.
     const fail = () => (verified ? refuseUser() : run(refuseUser))

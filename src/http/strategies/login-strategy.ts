@@ -99,7 +99,10 @@ export class LoginStrategy extends Local {
         // With a status, the parent refuses an empty text, which takes the same steps here as any other text.
         const fail = (_: unknown, status: unknown) =>
           status === undefined ? refuseUser() : logIn(credentials, (thrown) => (thrown ? error(thrown) : refuseUser()))
-        super.authenticate.call(withActions(this, { ...outcome, error, fail }), { body: bare(credentials), logIn })
+        super.authenticate.call(
+          withActions(this, { ...outcome, error, fail }),
+          bare({ body: bare(credentials), logIn }),
+        )
       }, refused)
       .catch(throwLater)
   }

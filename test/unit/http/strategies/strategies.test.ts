@@ -17,6 +17,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { expectMisuse, fatalErrors } from '../../../support/failures.js'
 import { ACCOUNTS, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../../../support/fixtures.js'
 import { EXPRESS } from '../../../support/http.js'
+import { polluted } from '../../../support/pollution.js'
 
 type Strategy = BearerStrategy | LoginStrategy
 
@@ -79,6 +80,23 @@ describe('BearerStrategy', () => {
     const app = appOf(new BearerStrategy({ tokens, optional: true }))
     expect((await ask(app)).body).toEqual({ user: null, info: null, auth: null })
     expect((await ask(app, 'Bearer x.y.z')).status).toBe(401)
+  })
+
+  it('shows its parent no token that a polluted prototype has', async () => {
+    const strategy = new BearerStrategy({ tokens })
+    const ended = (authorization: string | undefined) =>
+      new Promise<string>((resolve) => {
+        const ends = { success: () => resolve('success'), fail: () => resolve('fail'), error: () => resolve('error') }
+        const rawHeaders = authorization === undefined ? [] : ['Authorization', authorization]
+        const req = { method: 'GET', headers: { authorization }, rawHeaders, httpVersionMajor: 1 }
+        Object.assign(Object.create(strategy), ends).authenticate(req)
+      })
+    const access_token = bearerOf().slice(7)
+    const ends = await polluted({ query: { access_token }, authorization: `Bearer ${access_token}` }, async () => [
+      await ended(`Bearer ${access_token}`),
+      await ended(undefined),
+    ])
+    expect(ends).toEqual(['success', 'fail'])
   })
 
   it('hands a failing dependency to the error handler, with Retry-After', async () => {

@@ -113,7 +113,7 @@ describe('a JWK set', () => {
       [`ee${'ff'.repeat(30)}`, '7f'],
     ].map(([start, end]) => {
       const x = Buffer.from(`${start?.padEnd(62, '0')}${end}`, 'hex').toString('base64url')
-      return [`an Ed25519 key of small order, ${x}`, { ...ed, x, kid: 'x' }] as const
+      return [`an Ed25519 key of small order, ${x}`, { ...ed, x, kid: 'x' }] as [string, unknown]
     }),
     ['an Ed448 key', { ...ed448, kid: 'x' }],
     ['a key on secp256k1', { ...k256, kid: 'x' }],
