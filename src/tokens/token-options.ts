@@ -69,9 +69,7 @@ export const issuerSchema = {
 export const tokenAliases = aliasesOf({
   keys: 'secret secretOrKey key privateKey publicKey algorithm algorithms jwks jwksUri',
   issuer: 'iss issuerBaseURL baseUrl',
-  audience: 'aud',
   lifetime: 'expiresIn expiration exp ttl maxAge',
   clockTolerance: 'leeway skew',
   clock: 'now',
-  cache: 'cacheSize',
 })

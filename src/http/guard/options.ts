@@ -1,6 +1,7 @@
 import type { AccountStore } from '../../accounts/account.js'
 import { misuse, PAGE } from '../../shared/misuse.js'
 import {
+  aliasesOf,
   bool,
   type Check,
   type Duration,
@@ -17,7 +18,7 @@ import {
 } from '../../shared/options.js'
 import { memberOf } from '../../shared/values.js'
 import type { TokenVerifier } from '../../tokens/tokens.js'
-import { aliasesOf, type HostOptions, hostSchema } from '../shared/host-options.js'
+import { type HostOptions, hostSchema } from '../shared/host-options.js'
 import type { FindById, RevocationCheck } from './account-check.js'
 
 /** The options of `requireBearer`. */

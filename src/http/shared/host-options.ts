@@ -26,13 +26,6 @@ function forwarding(value: unknown): boolean | 'all' {
   throw new InvalidOption("true, false or 'all'")
 }
 
-/** Creates aliases from a table: each option of this package, with its names in other packages. */
-export function aliasesOf(names: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(names).flatMap(([option, others]) => others.split(' ').map((other) => [other, option])),
-  )
-}
-
 export const hostSchema = {
   timeout: timeoutOption,
   onEvent: optional(func<AuthObserver>('a function')),

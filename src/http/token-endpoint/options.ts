@@ -2,6 +2,7 @@ import { type AccountLookup, type AccountStore, storeOf } from '../../accounts/a
 import { createPasswords, type Passwords } from '../../accounts/passwords/passwords.js'
 import { createThrottle, type Throttle } from '../../accounts/throttle/throttle.js'
 import {
+  aliasesOf,
   bool,
   type Check,
   InvalidOption,
@@ -13,7 +14,7 @@ import {
 import type { TokenIssuer } from '../../tokens/tokens.js'
 import { bytes } from '../on-first-use.cjs'
 import { ENDPOINTS } from '../shared/answers.js'
-import { aliasesOf, type HostOptions, hostSchema } from '../shared/host-options.js'
+import { type HostOptions, hostSchema } from '../shared/host-options.js'
 import { plainPath } from '../shared/mount-path.js'
 
 /** The options of `tokenRouter`. */

@@ -112,7 +112,9 @@ describe('lifetime', () => {
     expectMisuse(() => createTokenIssuer(options), `unknown option "${name}". Did you mean "lifetime"?`)
   })
 
-  it('is not the verifier’s affair', () => {
+  it('is for an issuer only, as clientId is', () => {
+    const empty = () => createTokenIssuer({ issuer: ISSUER, keys, clientId: '' })
+    expectMisuse(empty, 'option "clientId" must be a non-empty string')
     const options = { issuer: ISSUER, keys, lifetime: '1h' }
     expectMisuse(() => createTokenVerifier(options), 'createTokenVerifier: unknown option "lifetime"')
   })

@@ -55,6 +55,10 @@ describe('the base URL', () => {
   })
 })
 
+it('now() is the time of the clock', () => {
+  expect(makeIssuer({ clock: () => 1000 }).now()).toEqual(new Date(1000))
+})
+
 it('an explicit audience is bound as it is', async () => {
   const issuer = makeIssuer({ audience: 'urn:statements/' })
   expect(await issuer.verify(someToken(issuer))).toMatchObject({ issuer: ISSUER, audience: 'urn:statements/' })

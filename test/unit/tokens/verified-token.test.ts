@@ -136,11 +136,11 @@ describe('toVerifiedToken', () => {
   })
 
   it('copies nested claims as JSON, so that no request changes those of another', () => {
-    const nested = { groups: ['a'], at: new Date(0), list: [{ n: 1 }], left: undefined }
+    const nested = { groups: ['a'], at: new Date(0), list: [{ n: 1 }], none: null, left: undefined }
     const given = { ...whole, claims: { nested } }
     const token = toVerifiedToken(given)
     nested.groups.push('admin')
-    const copy = { groups: ['a'], at: '1970-01-01T00:00:00.000Z', list: [{ n: 1 }] }
+    const copy = { groups: ['a'], at: '1970-01-01T00:00:00.000Z', list: [{ n: 1 }], none: null }
     expect(token?.claims).toEqual({ nested: copy })
     const frozen = token?.claims['nested'] as typeof copy
     expect(() => frozen.groups.push('admin')).toThrow(TypeError)

@@ -183,7 +183,11 @@ describe('a list of keys', () => {
       ],
       /"kid" twice/,
     ],
-    ['a public key first', [{ alg: 'RS256', publicKey: rsa.publicKey }, signingKey('ES256')], /first of "keys" signs/],
+    [
+      'a public key first',
+      [{ alg: 'RS256', publicKey: rsa.publicKey }, signingKey('ES256')],
+      /first of "keys" signs, so it must be a "privateKey" or a "secret"/,
+    ],
     ['a bad second', [hs256, { alg: 'HS256', secret: 'short' }], /option "keys\[1\]"\.secret must be/],
     ['a hole', [hs256, undefined], /option "keys\[1\]" must be \{ alg, secret \}/],
     ['a list inside', [[hs256]], /option "keys\[0\]" must be \{ alg, secret \}/],
