@@ -201,7 +201,10 @@ describe('a login', () => {
 
   it.each([
     ['limits', undefined],
-    ['a method for failures', { spend: async () => ({ giveBack() {} }) }],
+    [
+      'a method for failures',
+      { attempt: () => ({ check() {}, begin: () => true, giveBack() {} }), spend: () => expect.fail('spend') },
+    ],
   ])('refuses a wrong password without %s', async (_, throttle) => {
     const refused = refusalOf(createLogin({ throttle })({ ...CREDENTIALS, password: 'wrong' }))
     expect((await refused).code).toBe('invalid_credentials')
