@@ -126,7 +126,7 @@ export function createLogin({ store, passwords, throttle, timeout, clock }: Logi
       return loggedIn
     } catch (error) {
       const code = isAuthError(error) ? error.code : undefined
-      if (code === 'invalid_credentials') await callHost('throttle', () => attempt.failed(), throttling)
+      if (code === 'invalid_credentials') await callHost('throttle', () => attempt?.failed?.(), throttling)
       // An unchecked password is not a failed login. Disconnecting again and again still counts against the address.
       else tell(code === 'client_closed_request' ? giveBackButAddress : giveBack, attempt)
       throw error
