@@ -18,7 +18,7 @@ export const FETCH_KEYS = tracingChannel<unknown, object>('express-token-endpoin
 type Channel = TracingChannel<unknown, object>
 
 /** A message of a channel. Node sets `result`, which may hold a token, and `error`, whose cause is the host's own error. */
-class Message {
+class TraceMessage {
   set result(_: unknown) {}
   set error(error: unknown) {
     const value = isAuthError(error) ? withoutCause(error) : error
@@ -32,7 +32,7 @@ class Message {
  */
 export function traceSync<T>(channel: Channel, run: () => T, facts: (result: T) => object): T {
   if (!channel.hasSubscribers) return run()
-  const message = new Message()
+  const message = new TraceMessage()
   return channel.traceSync(() => {
     const result = run()
     Object.assign(message, facts(result))
@@ -52,7 +52,7 @@ export async function tracePromise<T>(
   facts?: (result: T) => object,
 ): Promise<T> {
   if (!channel.hasSubscribers) return run()
-  const message = Object.assign(new Message(), context)
+  const message = Object.assign(new TraceMessage(), context)
   return channel.tracePromise(async () => {
     const result = await run()
     Object.assign(message, facts?.(result))

@@ -39,9 +39,14 @@ function numbered() {
   return { api, issued: () => tokens.length }
 }
 
+/** Stops the clock, and gives every random delay half of its longest time. */
 function fakeTimers() {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] })
-  onTestFinished(() => void vi.useRealTimers())
+  vi.spyOn(Math, 'random').mockReturnValue(0.5)
+  onTestFinished(() => {
+    vi.useRealTimers()
+    vi.restoreAllMocks()
+  })
 }
 
 describe('options', () => {

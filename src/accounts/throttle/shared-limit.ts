@@ -1,4 +1,4 @@
-import { bare, memberOf } from '../../shared/values.js'
+import { attempt, bare, memberOf } from '../../shared/values.js'
 import type { SharedStore, StoreFailed } from './shared-store.js'
 
 /** The argument of the `limiter` option: options of a rate-limiter-flexible limiter. */
@@ -156,10 +156,6 @@ export function sharedLimit(limiter: Limiter, { counting, reading }: SharedStore
 
 /** Reads a number from what a limiter returned or threw. */
 function numberOf(value: unknown, name: string): number | undefined {
-  try {
-    const number = memberOf(value as object, name)
-    return typeof number === 'number' ? number : undefined
-  } catch {
-    return undefined
-  }
+  const number = attempt(() => memberOf(value as object, name))
+  return typeof number === 'number' ? number : undefined
 }

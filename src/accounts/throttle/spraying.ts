@@ -65,7 +65,7 @@ export function sprayLimit(
   limit: (prefix: string, size: Size, mostKeys?: number) => Limit,
 ) {
   /**
-   * Failures by password digest. Reaching the limit refuses nobody: it only tells that the password is a sprayed one. Failures with
+   * Failures by password digest. This limit refuses no login: when it is reached, the password is a sprayed one. Failures with
    * such a password come often, so its key is never the least recently used one.
    */
   const passwords = limit('password', password)

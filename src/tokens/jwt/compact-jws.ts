@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { isPlainObject } from '../../shared/options.js'
 import { bare, parseJson } from '../../shared/values.js'
 
-interface Header {
+interface JoseHeader {
   readonly alg: unknown
   readonly kid: unknown
   readonly typ: unknown
@@ -10,7 +10,7 @@ interface Header {
 }
 
 /** A token before its signature is checked. Its payload must not be read before. */
-export interface CompactToken extends Header {
+export interface CompactToken extends JoseHeader {
   readonly payload: Buffer
   /** The signed text: header and payload in base64url (RFC 7515 section 5.1). */
   readonly signed: string
@@ -34,9 +34,9 @@ export function readCompact(token: string): CompactToken | undefined {
 }
 
 /** The last header and its text. The tokens of one key have the same header, so most of them need no parsing. */
-let last: { readonly part: string; readonly header: Header } | undefined
+let last: { readonly part: string; readonly header: JoseHeader } | undefined
 
-function readHeader(part: string): Header | undefined {
+function readHeader(part: string): JoseHeader | undefined {
   if (part === last?.part) return last.header
   const bytes = canonicalBytes(part)
   const members = bytes && isUtf8(bytes) ? parseJson(bytes.toString()) : undefined

@@ -179,6 +179,12 @@ describe('a login', () => {
       [...LOOKED_UP, 'start', 'count', 'giveBack', 'leave'],
       error,
     ]),
+    [
+      'the hashing thread fails',
+      { slot: { start: reject } },
+      [...LOOKED_UP, 'start', 'giveBack', 'leave'],
+      CHECK_FAILED,
+    ],
     ['the check throws', { slot: { verify: fail } }, [...CHECKED, 'giveBack', 'leave'], CHECK_FAILED],
     ['the check rejects', { slot: { verify: reject } }, [...CHECKED, 'giveBack', 'leave'], CHECK_FAILED],
     [
@@ -191,6 +197,17 @@ describe('a login', () => {
     const { outcome, names } = await run(changes)
     expect(outcome).toEqual(error)
     expect(names).toEqual(expected)
+  })
+
+  it.each([
+    ['limits', undefined],
+    [
+      'a method for failures',
+      { attempt: () => ({ check() {}, begin: () => true, giveBack() {} }), spend: () => expect.fail('spend') },
+    ],
+  ])('refuses a wrong password without %s', async (_, throttle) => {
+    const refused = refusalOf(createLogin({ throttle })({ ...CREDENTIALS, password: 'wrong' }))
+    expect((await refused).code).toBe('invalid_credentials')
   })
 
   it.each<[string, (leave: () => void) => Changes, string[], unknown]>([

@@ -113,10 +113,8 @@ describe('lifetime', () => {
   })
 
   it('is for an issuer only, as clientId is', () => {
-    expectMisuse(
-      () => createTokenIssuer({ issuer: ISSUER, keys, clientId: '' }),
-      'option "clientId" must be a non-empty string',
-    )
+    const empty = () => createTokenIssuer({ issuer: ISSUER, keys, clientId: '' })
+    expectMisuse(empty, 'option "clientId" must be a non-empty string')
     const options = { issuer: ISSUER, keys, lifetime: '1h' }
     expectMisuse(() => createTokenVerifier(options), 'createTokenVerifier: unknown option "lifetime"')
   })

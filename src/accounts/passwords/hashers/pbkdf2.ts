@@ -13,10 +13,10 @@ const KEY_BYTES = { sha1: 20, sha256: 32 }
 const DJANGO =
   /^pbkdf2_(?<digest>sha1|sha256)\$(?<iterations>[1-9]\d{0,7})\$(?<salt>[!-#%-~]{1,128})\$(?<key>[A-Za-z0-9+/]{27,43}=)$/
 
-type Groups = { digest: keyof typeof KEY_BYTES } & Record<'iterations' | 'salt' | 'key', string>
+type Pbkdf2Groups = { digest: keyof typeof KEY_BYTES } & Record<'iterations' | 'salt' | 'key', string>
 
 function parse(hash: string) {
-  const groups = DJANGO.exec(hash)?.groups as Groups | undefined
+  const groups = DJANGO.exec(hash)?.groups as Pbkdf2Groups | undefined
   if (!groups) return undefined
   const { digest, salt } = groups
   const iterations = Number(groups.iterations)

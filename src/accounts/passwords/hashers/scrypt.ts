@@ -15,14 +15,14 @@ const PHC =
 const DJANGO =
   /^scrypt\$(?<N>[1-9]\d{0,6})\$(?<salt>[!-#%-~]{1,128})\$(?<r>[1-9]\d?)\$(?<p>[1-9]\d?)\$(?<key>[A-Za-z0-9+/]{86}==)$/
 
-type Groups = Record<'ln' | 'N' | 'r' | 'p' | 'salt' | 'key', string>
+type ScryptGroups = Record<'ln' | 'N' | 'r' | 'p' | 'salt' | 'key', string>
 
 /** The costs of scrypt (RFC 7914 section 2): rows of the memory, 128-byte blocks of a row, and passes. */
 type ScryptCosts = Record<'N' | 'r' | 'p', number>
 
 function parse(hash: string) {
   const phc = PHC.exec(hash)?.groups
-  const groups = (phc ?? DJANGO.exec(hash)?.groups) as Groups | undefined
+  const groups = (phc ?? DJANGO.exec(hash)?.groups) as ScryptGroups | undefined
   if (!groups) return undefined
   const costs = { N: phc ? 2 ** Number(groups.ln) : Number(groups.N), r: Number(groups.r), p: Number(groups.p) }
   const salt = phc ? fromBase64(groups.salt) : groups.salt
