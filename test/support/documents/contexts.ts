@@ -1,4 +1,8 @@
 import { ISSUER, SECRET } from '../fixtures.js'
+import { root } from './repository.js'
+
+/** The fake clients of key services. The real ones are large packages. */
+export const KEY_SERVICES = `${root}test/support/services/key-services.js`
 
 /** An issuer, and a store with an account, for a block that has neither; under a name that no block imports. */
 const HOST = `import * as library from 'express-token-endpoint'
@@ -65,10 +69,10 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
   'own-route': HOST,
   'own-scopes': `${HOST}
     const permissionsOf = async (id: string) => ['orders:' + id]`,
-  kms: `import { createPrivateKey, sign } from 'node:crypto'
-    const key = () => createPrivateKey(process.env.TOKEN_KEY ?? '')
-    export const calls: string[] = []
-    const service = { sign: async (name: string, data: Uint8Array) => (calls.push(name), sign('sha256', data, key())) }`,
+  kms: `import { publicKey, sign } from './kms-aws.js'`,
+  'kms-vault': `import { fetch } from '${KEY_SERVICES}'`,
+  'kms-pkcs11': `import { hsm, objects } from '${KEY_SERVICES}'
+    const { slot, session, privateObject, publicObject } = objects`,
   // README and tutorial.
   'readme-guards': APP,
   'readme-lookup': `${APP}

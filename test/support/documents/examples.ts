@@ -11,16 +11,21 @@ import { afterAll, beforeAll } from 'vitest'
 import { newKeyPair } from '../../../src/tokens/algorithms/new-key-pair.js'
 import { SECRET } from '../fixtures.js'
 import { TOKEN_PATH } from '../http.js'
-import { CONTEXTS } from './contexts.js'
+import { CONTEXTS, KEY_SERVICES } from './contexts.js'
 import { type Block, examples } from './pages.js'
 import { root } from './repository.js'
+
+/** Packages that are not installed, because they are large. */
+const KEY_CLIENTS = /(?<= from ')(@aws-sdk\/client-kms|@google-cloud\/kms|@azure\/[\w-]+|pkcs11js)(?=')/g
 
 /** Returns a block as a module, with its top-level names as exports. The module listens on no port. */
 export function moduleOf({ code }: Block, context: string): string {
   const names = [...code.matchAll(/^const (\w+)/gm)].map(([, variable = '']) => variable)
   const parts = [...code.matchAll(/^const \{ ([^}]+) \} =/gm)].flatMap(([, list = '']) => list.split(', '))
   const declared = [...names, ...parts.map((part) => part.replace(/^.*: /, ''))]
-  const runnable = code.replace(/^(?:const server = )?app\.listen\(3000.*\)\n/m, '')
+  const runnable = code
+    .replace(/^(?:const server = )?app\.listen\(3000.*\)\n/m, '')
+    .replaceAll(KEY_CLIENTS, KEY_SERVICES)
   return `${context}\n${runnable}\nexport { ${declared.filter((name) => name !== 'server').join(', ')} }\n`
 }
 

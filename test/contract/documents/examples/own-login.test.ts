@@ -42,14 +42,7 @@ describe('the page on own routes', () => {
   })
 })
 
-describe('the page on key services', () => {
-  it('kms: signs with the service', async () => {
-    const { tokens, calls } = await run<{ tokens: TokenIssuer; calls: string[] }>('kms')
-    const { token } = await tokens.issue({ accountId: 'acc-1' })
-    expect(await tokens.verify(token)).toMatchObject({ accountId: 'acc-1' })
-    expect(calls).toEqual(['tokens-2026'])
-  })
-
+describe('the page on keys', () => {
   it('replace-keys: refuses the tokens of the previous key', async () => {
     const { tokens, replaceKey } = await run<{ tokens: TokenIssuer; replaceKey: (pem: string) => void }>('replace-keys')
     const { token } = issueNow(tokens, { accountId: 'acc-1' })
