@@ -1,5 +1,5 @@
 import { type Express, Router } from 'express'
-import { authOf, type RevocationCheck, requireBearer } from 'express-token-endpoint'
+import { authErrors, authOf, type RevocationCheck } from 'express-token-endpoint'
 import type { Accounts } from '../data/account-store.js'
 import type { Reports } from '../data/reports.js'
 import { type BaseDependencies, createBaseApp } from './base-app.js'
@@ -7,6 +7,7 @@ import { allowPage } from './cross-origin.js'
 import { docsRouter } from './documents/docs-router.js'
 import { reportingDocument } from './documents/openapi.js'
 import { observer } from './log.js'
+import { passportGuard } from './passport-guard.js'
 import { sendProblem } from './problem.js'
 
 export interface ReportingDependencies extends BaseDependencies {
@@ -17,10 +18,10 @@ export interface ReportingDependencies extends BaseDependencies {
   isRevoked: RevocationCheck
 }
 
-/** Creates the online reporting API. It does not listen yet. */
+/** Creates the online reporting API, a Passport app. It does not listen yet. */
 export function createReportingApp(dependencies: ReportingDependencies): Express {
   const { url, tokens, accounts, reports, isRevoked, log } = dependencies
-  const guard = requireBearer({ tokens, accounts, isRevoked, scope: 'reports:read', onEvent: observer(log) })
+  const guard = passportGuard({ tokens, accounts, isRevoked, scope: 'reports:read', onEvent: observer(log) })
   const router = Router()
 
   router.get('/api/v2013/reports/daily-totals', guard, async (req, res) => {
@@ -30,6 +31,7 @@ export function createReportingApp(dependencies: ReportingDependencies): Express
     if (!houses) return sendProblem(res, 404, 'unknown_house')
     res.set('Cache-Control', 'no-store').json({ houses })
   })
+  router.use(authErrors({ realm: tokens.issuer }))
 
   return createBaseApp(dependencies, allowPage(tokens.issuer), docsRouter(reportingDocument(url)), router)
 }

@@ -1,3 +1,5 @@
+import express from 'express'
+import { requireBearer } from 'express-token-endpoint'
 import request from 'supertest'
 import { describe, expect, test } from 'vitest'
 import { createReports } from '../../../example-app/data/reports.js'
@@ -85,9 +87,33 @@ describe('refusals', () => {
     await get(issueNow(issuer, { accountId: 'gone', scopes: SCOPES }).token).expect(401)
   })
 
+  test('each has the response that requireBearer sends', async () => {
+    const { app, issuer, issue, accounts, revocation } = await makeApp()
+    const revoked = await issue()
+    await revocation.revoke(await issuer.verify(revoked))
+    const options = { tokens: issuer, accounts, scope: 'reports:read' }
+    const guarded = express().use(requireBearer({ ...options, isRevoked: revocation.isRevoked }))
+    const headers = ['www-authenticate', 'cache-control', 'pragma', 'content-type']
+    const sent = ['', 'Bearer', 'Basic x', 'Bearer x', `Bearer ${revoked}`, `Bearer ${await issue([])}`]
+    const statuses = await Promise.all(
+      sent.map(async (authorization) => {
+        const [got, wanted] = await Promise.all(
+          [app, guarded].map((api) => request(api).get(REPORT).set('Authorization', authorization)),
+        )
+        expect(got?.body).toEqual(wanted?.body)
+        for (const name of headers) expect(got?.headers[name]).toBe(wanted?.headers[name])
+        return got?.status
+      }),
+    )
+    expect(statuses).toEqual([401, 400, 401, 401, 401, 403])
+  })
+
   test('an unreachable store of revoked tokens: 503', async () => {
     const { issue, get, logged } = await makeApp({ isRevoked: () => Promise.reject(new Outage('Redis: it is down')) })
-    await get(await issue()).expect(503)
+    const { body } = await get(await issue())
+      .expect(503)
+      .expect('Retry-After', /^\d+$/)
+    expect(body).toMatchObject({ code: 'unavailable' })
     expect(logged).toEqual(['dependency.failed revocation: Redis: it is down'])
   })
 })
