@@ -8,12 +8,12 @@ import {
 } from 'express-token-endpoint'
 import request from 'supertest'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { startExamples } from '../../../support/documents/examples.js'
-import { fastPasswords, ISSUER, makeStore, signingKey } from '../../../support/fixtures.js'
-import { GOOD } from '../../../support/host.js'
-import { TOKEN_PATH } from '../../../support/http.js'
-import { hsm, SILENCE_MS, services } from '../../../support/services/key-services.js'
-import { headerOf } from '../../../support/tokens.js'
+import { startExamples } from '../../../../support/documents/examples.js'
+import { fastPasswords, ISSUER, makeStore, signingKey } from '../../../../support/fixtures.js'
+import { GOOD } from '../../../../support/host.js'
+import { TOKEN_PATH } from '../../../../support/http.js'
+import { hsm, SILENCE_MS, services } from '../../../../support/services/key-services.js'
+import { headerOf } from '../../../../support/tokens.js'
 
 const { run } = startExamples(import.meta.url)
 
