@@ -48,7 +48,7 @@ describe('a JWK set', () => {
     ['of RSA with key_ops', { ...RSA, kid: 'ES256', alg: 'RS256', key_ops: ['verify', 'encrypt'] }],
   ])('has keys %s', (_, jwk) => expect(namesIn(jwk, GOOD)).toEqual([`ES256 ${(jwk as Jwk)['alg']}`, 'good ES256']))
 
-  it.each(['ES256', 'ES384', 'ES512'] as const)('has EC keys without alg: the curve says %s', (alg) => {
+  it.each(['ES256', 'ES384', 'ES512', 'Ed25519'] as const)('has keys without alg: the curve says %s', (alg) => {
     expect(namesIn(without(jwkOf(alg), 'alg'), GOOD)).toEqual([`${alg} ${alg}`, 'good ES256'])
   })
 

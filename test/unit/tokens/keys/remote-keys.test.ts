@@ -85,6 +85,28 @@ describe('remote keys', () => {
     expect(source.requests()).toBe(1)
   })
 
+  // RFC 8037 section 2, RFC 9864 section 2.2, RFC 7517 section 5.
+  it.each([
+    ['verify by an Ed25519 key', { alg: 'Ed25519' }, true],
+    ['verify by an Ed25519 key without an alg', { alg: undefined }, true],
+    ['skip an Ed25519 key with the old alg EdDSA', { alg: 'EdDSA' }, false],
+  ])('%s, in a set with unknown types of keys', async (_, alg, isRead) => {
+    const { source, issuerOf, one, passes, unknown } = await follow()
+    const ed = issuerOf('one', 'Ed25519')
+    const strange = [
+      { kty: 'AKP', alg: 'ML-DSA-44', kid: 'pq', pub: 'AAAA' },
+      { kty: 'OKP', crv: 'X25519', kid: 'x', x: ed.jwks().keys[0]?.x },
+      { kty: 'OKP', crv: 'Ed448', alg: 'Ed448', kid: 'e', x: 'AAAA' },
+      { kty: 'new', kid: 'n' },
+      null,
+    ]
+    const published = ed.jwks().keys.map((jwk) => ({ ...jwk, ...alg }))
+    source.serve({ keys: [...strange, ...published, ...strange, ...one.jwks().keys] })
+    await (isRead ? passes(ed) : unknown(ed))
+    await passes(one)
+    expect(source.requests()).toBe(1)
+  })
+
   it('are asked for as the set that they are, past shared caches', async () => {
     const { one, source, passes } = await follow()
     const respond = vi.fn(answering(one.jwks()))
