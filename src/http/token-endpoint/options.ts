@@ -19,7 +19,8 @@ import { bytes } from '../on-first-use.cjs'
 import { ENDPOINTS } from '../shared/answers.js'
 import { type HostOptions, hostSchema } from '../shared/host-options.js'
 import { plainPath } from '../shared/mount-path.js'
-import { FIELDS, type FieldNames, LONGEST_CREDENTIALS } from './credentials.js'
+import { LONGEST_CREDENTIALS } from './credentials.js'
+import { type FieldNames, fieldsOption } from './field-names.js'
 import { doorOf, type Login, type LoginDoor, loginOf, refusalReporter } from './login.js'
 import { type LoginOptions, loginAliases, loginSchema, settingsOf } from './login-options.js'
 
@@ -104,21 +105,10 @@ const originList: Check<ReadonlySet<string>> = (value) => {
   throw new InvalidOption("an array of origins, like ['https://app.example.com']", hint)
 }
 
-const fieldNames: Check<FieldNames> = (value) => {
-  const names = { ...FIELDS, ...(isPlainObject(value) ? value : {}) }
-  const isValid = isPlainObject(value) && Object.keys(names).length === 2 && Object.values(names).every(isName)
-  if (!isValid || names.email === names.password) {
-    throw new InvalidOption("an object with the names of two members, like { email: 'username' }")
-  }
-  return names
-}
-
-const isName = (value: unknown) => typeof value === 'string' && value !== ''
-
 const credentialsSchema = {
   bodyLimit: optional(byteSize, 10_240),
   allowedOrigins: optional(originList, new Set<string>()),
-  fields: optional(fieldNames, FIELDS),
+  fields: fieldsOption,
 }
 
 const choiceSchema = {
