@@ -5,7 +5,6 @@ import {
   aliasesOf,
   type Check,
   type Checked,
-  type Clock,
   func,
   InvalidOption,
   isPlainObject,
@@ -145,7 +144,7 @@ const aliases = aliasesOf({
  */
 export function readTokenRouterOptions(options: TokenRouterOptions) {
   const read = readOptions<TokenRouterOptions, typeof schema>('tokenRouter', options, schema, aliases)
-  return { ...read, ...doorIn('tokenRouter', read, () => read.tokens.now()) }
+  return { ...read, ...doorIn('tokenRouter', read, () => Number(read.tokens.now())) }
 }
 
 const { timeout, onEvent } = hostSchema
@@ -165,14 +164,14 @@ export function readLoginStrategyOptions(options: LoginStrategyOptions) {
 function doorIn(
   caller: string,
   read: Checked<typeof strategySchema>,
-  clock: Clock,
+  clock: () => number,
 ): { door: LoginDoor; emit: Emit; reportRefusal: ReturnType<typeof refusalReporter> } {
   const { logIn } = read
   const misplaced = logIn && (['accounts', 'passwords', 'throttle'] as const).find((name) => read[name] !== undefined)
   if (misplaced) throw misuse(`${caller}: option "${misplaced}" belongs to createLogin(), because "logIn" is given`)
   const own = () => {
     const accounts = named(`${caller}: option "accounts"`, loginSchema.accounts, read.accounts)
-    return loginOf(settingsOf({ ...read, accounts, clock: () => Number(clock()) }))
+    return loginOf(settingsOf({ ...read, accounts, clock }))
   }
   const door = doorOf(logIn ?? own(), read.timeout)
   const observer = read.onEvent ?? door.onEvent
