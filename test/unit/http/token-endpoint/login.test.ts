@@ -1,15 +1,18 @@
+import { getEventListeners } from 'node:events'
 import type { ErrorRequestHandler } from 'express'
 import {
   AuthError,
   type AuthEvent,
   authErrors,
   createLogin,
+  createPasswords,
   createThrottle,
   type Login,
   tokenRouter,
 } from 'express-token-endpoint'
 import request from 'supertest'
 import { describe, expect, it, vi } from 'vitest'
+import { deferred } from '../../../support/concurrency.js'
 import { expectMisuse, rejectionOf } from '../../../support/failures.js'
 import {
   ACCOUNTS,
@@ -93,6 +96,24 @@ describe('logIn', () => {
     expect(accounts).not.toHaveBeenCalled()
   })
 
+  it('listens once to a signal that many logins share, and ends those that wait', async () => {
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    const { promise, resolve } = deferred<boolean>()
+    const hasher = { ...countingHasher(), verify: () => promise }
+    const controller = new AbortController()
+    const logIn = loginWith({ passwords: createPasswords({ hashers: [hasher], concurrency: 1, queue: 100 }) })
+    const logins = Array.from({ length: 60 }, () =>
+      logIn(GOOD, { signal: controller.signal }).catch(({ code }) => code),
+    )
+    expect(getEventListeners(controller.signal, 'abort')).toHaveLength(1)
+    controller.abort()
+    resolve(true)
+    const codes = await Promise.all(logins)
+    expect(codes.filter((code) => code === 'client_closed_request').length).toBeGreaterThan(20)
+    expect(warned).not.toHaveBeenCalled()
+    warned.mockRestore()
+  })
+
   it('rejects with 503 when a dependency fails, and reports each failure once', async () => {
     const events: AuthEvent[] = []
     const accounts = () => Promise.reject(new Error('down'))
@@ -115,6 +136,9 @@ describe('logIn', () => {
       { ip: '203.0.113.1' },
       { address: 7 },
       { signal: {} },
+      { signal: { aborted: false } },
+      { signal: 'abort' },
+      { signal: new AbortController() },
       { address: '1.2.3.4', headers: {} },
     ]) {
       expect(await rejectionOf(loginWith()(GOOD, origin as never))).toBeInstanceOf(TypeError)
