@@ -157,6 +157,7 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
     await rejectionOf(logIn(WRONG))
     await post(app, WRONG).expect(403)
     await post(app).expect(429)
+    await post(appOf({ logIn: (...call: Parameters<Login>) => logIn(...call) })).expect(429)
     expect(await rejectionOf(logIn(GOOD))).toMatchObject({ code: 'too_many_attempts' })
   })
 
@@ -379,6 +380,37 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
       expect(headers['www-authenticate']).toBe(
         'Bearer realm="own", error="invalid_token", error_description="The access token is not valid."',
       )
+    })
+
+    it.each<[string, unknown, object]>([
+      ['no headers', undefined, {}],
+      ['null for headers', null, {}],
+      ['a line break', { 'WWW-Authenticate': 'Bearer\r\nSet-Cookie: a=b', 'Retry-After': '1\n' }, {}],
+      ['a character that Node does not send', { 'WWW-Authenticate': 'Bearer realm="\u2028"' }, {}],
+      ['a number', { 'WWW-Authenticate': 7, 'Retry-After': 7, Connection: 7 }, {}],
+      ['a list', { 'WWW-Authenticate': ['Bearer'] }, {}],
+      ['inherited headers', Object.create({ 'WWW-Authenticate': 'Basic' }), {}],
+      ['its own challenge', { 'WWW-Authenticate': 'Basic', 'Retry-After': '7' }, { challenge: 'Basic', after: '7' }],
+    ])('sends a refusal of the host with %s, and only headers that can be sent', async (_what, headers, sent) => {
+      const app = express().get('/own', (_req, _res, next) => {
+        next(Object.assign(new AuthError('insufficient_scope', { scope: 'admin' as never }), { headers }))
+      })
+      const answer = await request(app.use(authErrors())).get('/own').expect(403)
+      const { 'www-authenticate': challenge, 'retry-after': after, 'set-cookie': cookie } = answer.headers
+      const usual = expect.stringMatching(/^Bearer realm="", error="insufficient_scope".*, scope="admin"$/)
+      expect({ challenge, after, cookie }).toEqual({ challenge: usual, after: undefined, cookie: undefined, ...sent })
+      expect(answer.body).toMatchObject({ code: 'insufficient_scope' })
+    })
+
+    it('passes a refusal on when a response has begun', async () => {
+      const onError = vi.fn<ErrorRequestHandler>((_error, _req, res, _next) => void res.end())
+      const refusal = new AuthError('invalid_credentials')
+      const app = express().get('/own', (_req, res, next) => {
+        res.write('begun')
+        next(refusal)
+      })
+      await request(app.use(authErrors(), onError)).get('/own').expect(200, 'begun')
+      expect(onError.mock.calls[0]?.[0]).toBe(refusal)
     })
 
     it('keeps the headers of forwarded refusals, and passes other errors on', async () => {
