@@ -2,8 +2,7 @@ import type { ErrorRequestHandler } from 'express'
 import { isAuthError } from '../shared/errors.js'
 import { optional, readOptions, text } from '../shared/options.js'
 import { REFUSALS } from '../shared/refusals.js'
-import { own } from '../shared/values.js'
-import { type HeaderName, refusalAnswer } from './shared/answers.js'
+import { type HeaderName, headerIn, refusalAnswer } from './shared/answers.js'
 import { sendAnswer } from './shared/send-answer.js'
 
 /** The options of `authErrors`. */
@@ -15,7 +14,7 @@ export interface AuthErrorsOptions {
 const schema = { realm: optional(text('a non-empty string'), '') }
 
 /** The headers that a guard or a router knows better: a guard has its realm. */
-const OWN_HEADERS: readonly HeaderName[] = ['Allow', 'Retry-After', 'WWW-Authenticate']
+const OWN_HEADERS: readonly HeaderName[] = ['Allow', 'WWW-Authenticate']
 
 /**
  * Creates an Express error handler that sends an `AuthError` as the routers and the guard do: its status, its headers and problem details
@@ -31,9 +30,8 @@ export function authErrors(options?: AuthErrorsOptions): ErrorRequestHandler {
       return
     }
     const { headers, ...answer } = refusalAnswer(REFUSALS[error.code].by[0], error, realm)
-    const known = OWN_HEADERS.map((name) => [name, own(error.headers, name) ?? own(headers, name)] as const)
-    const sent = known.filter(([, value]) => value !== undefined)
-    const closes = own(error.headers, 'Connection') === 'close'
-    sendAnswer(res, { ...answer, headers: { ...headers, ...Object.fromEntries(sent) } }, closes)
+    const known = OWN_HEADERS.map((name) => [name, headerIn(error, name)] as const)
+    const own = Object.fromEntries(known.filter(([, value]) => value !== undefined))
+    sendAnswer(res, { ...answer, headers: { ...headers, ...own } }, headerIn(error, 'Connection') === 'close')
   }
 }

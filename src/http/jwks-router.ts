@@ -10,7 +10,7 @@ import { sendAnswer, setHeaders } from './shared/send-answer.js'
 
 /** The options of `jwksRouter`. */
 export interface JwksRouterOptions {
-  /** The issuer whose public keys are published: the result of `createTokenIssuer`, with RS, PS or ES keys. */
+  /** The issuer whose public keys are published: the result of `createTokenIssuer`, with a key pair. */
   tokens: Pick<TokenIssuer, 'jwks'>
   /** The path of the set below the router's mount point, without patterns. Default `/.well-known/jwks.json`. */
   path?: string | undefined
@@ -25,7 +25,7 @@ const publisher: Check<JwksRouterOptions['tokens']> = (value) => {
   const tokens = issuerObject(value)
   if (tokens.jwks().keys.length === 0) {
     throw new InvalidOption(
-      `${ISSUER}, with RS, PS or ES keys`,
+      `${ISSUER}, with a key pair`,
       'An HS secret also signs tokens, so it is never published. Give the issuer a key pair',
     )
   }

@@ -1,12 +1,13 @@
 import { ENDPOINTS, keysAnswer, REQUEST_TYPES, tokenAnswer, tokenResult } from '../http/shared/answers.js'
 import { plainPath } from '../http/shared/mount-path.js'
+import { type FieldNames, fieldsOption } from '../http/token-endpoint/field-names.js'
 import { aliasesOf, type Check, isPlainObject, must, optional, readOptions, text } from '../shared/options.js'
 import { baseUrl } from '../shared/web-url.js'
 import { guardComponents, schemeName } from './guarded-operation.js'
 import { headerOf } from './headers.js'
 import { messageOf, refusalResponses } from './responses.js'
-import { AuthProblem, TokenCredentials, TokenKeySet, TokenResult } from './schemas.js'
-import type { OpenApiDocument, Operation, PathItem } from './types.js'
+import { AuthProblem, credentialsSchema, TokenKeySet, TokenResult } from './schemas.js'
+import type { OpenApiDocument, Operation, PathItem, Schema } from './types.js'
 
 /** The options of `openApiDocument`. */
 export interface OpenApiOptions {
@@ -21,6 +22,13 @@ export interface OpenApiOptions {
    * `/api/v2013/authentication/token`. Set `false` for a service that only verifies tokens.
    */
   path?: string | false | undefined
+  /** The `fields` option of `tokenRouter`. Default `{ email: 'email', password: 'password' }`. */
+  fields?: Partial<FieldNames> | undefined
+  /**
+   * The schema of the object that `respond` of `tokenRouter` returns, for example `{ type: 'object' }`. Default: `authenticationToken` and
+   * `expiration`.
+   */
+  tokenResponse?: Schema | undefined
   /** The whole path of `jwksRouter`, or `true` for `/.well-known/jwks.json`. Default false: the app has no `jwksRouter`. */
   jwks?: string | boolean | undefined
   /** The name of the bearer scheme in the document. Default `bearer`. */
@@ -48,6 +56,8 @@ const schema = {
   version: optional(nonEmpty, 'v2013'),
   servers: optional((value): string[] => (Array.isArray(value) ? value : [value]).map(baseUrl), []),
   path: optional(pathOr({ false: undefined }), ENDPOINTS.token.path),
+  fields: fieldsOption,
+  tokenResponse: optional(must<Schema>("a schema, like { type: 'object' }", isPlainObject)),
   jwks: optional(pathOr({ false: undefined, true: ENDPOINTS.keys.path })),
   schemeName,
   paths: optional(pathItems),
@@ -57,6 +67,7 @@ const aliases = aliasesOf({
   servers: 'issuer server url baseUrl',
   title: 'name',
   path: 'prefix tokenPath',
+  tokenResponse: 'respond response',
   jwks: 'jwksPath keys',
   schemeName: 'scheme',
 })
@@ -70,19 +81,20 @@ const TAG = { name: 'Authentication', description: 'Tokens, and the keys that ve
  */
 export function openApiDocument(options?: OpenApiOptions): OpenApiDocument {
   const read = readOptions<OpenApiOptions, typeof schema>('openApiDocument', options, schema, aliases)
-  const { title, version, servers, path, jwks } = read
+  const { title, version, servers, path, fields, tokenResponse, jwks } = read
+  const tokenSchemas = { TokenCredentials: credentialsSchema(fields), TokenResult: tokenResponse ?? TokenResult }
   const document: OpenApiDocument = {
     openapi: '3.1.0',
     info: { title, version },
     ...(servers.length > 0 && { servers: servers.map((url) => ({ url })) }),
     tags: path || jwks ? [TAG] : [],
     paths: {
-      ...(path && { [path]: { post: issueToken() } }),
+      ...(path && { [path]: { post: issueToken(tokenResponse === undefined) } }),
       ...(jwks && { [jwks]: { get: listKeys() } }),
       ...read.paths,
     },
     components: {
-      schemas: { ...(path && { TokenCredentials, TokenResult }), ...(jwks && { TokenKeySet }), AuthProblem },
+      schemas: { ...(path && tokenSchemas), ...(jwks && { TokenKeySet }), AuthProblem },
       responses: guardComponents(),
       securitySchemes: { [read.schemeName]: BEARER },
     },
@@ -112,10 +124,11 @@ const BEARER = {
   type: 'http',
   scheme: 'bearer',
   bearerFormat: 'JWT',
-  description: 'The `authenticationToken` from the response of the token endpoint (RFC 6750 section 2.1).',
+  description: 'The token from the response of the token endpoint (RFC 6750 section 2.1).',
 }
 
-function issueToken(): Operation {
+/** @param isOwn whether the response is that of this package, which has an example */
+function issueToken(isOwn: boolean): Operation {
   const credentials = { schema: { $ref: '#/components/schemas/TokenCredentials' } }
   const result = tokenResult('eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.e30.c2ln', new Date('2026-11-20T22:28:53.000Z'))
   const sample = tokenAnswer(JSON.stringify(result))
@@ -123,14 +136,14 @@ function issueToken(): Operation {
   return {
     operationId: 'issueToken',
     summary: 'Get a token',
-    description: 'Authenticates an account by e-mail address and password. The request has no realm.',
+    description: 'Authenticates an account by its password. The request has no realm.',
     tags: [TAG.name],
     security: [],
     requestBody: { required: true, content: Object.fromEntries(REQUEST_TYPES.map((type) => [type, credentials])) },
     responses: {
       200: {
-        description: 'The token and its expiration time.',
-        ...messageOf([sample], schema, { token: { value: JSON.parse(sample.body) } }),
+        description: isOwn ? 'The token and its expiration time.' : 'The token.',
+        ...messageOf([sample], schema, isOwn ? { token: { value: result } } : {}),
       },
       ...refusalResponses('token'),
     },

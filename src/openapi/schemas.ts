@@ -1,16 +1,19 @@
+import type { FieldNames } from '../http/token-endpoint/field-names.js'
 import { REFUSALS } from '../shared/refusals.js'
 import { codesOf } from './responses.js'
 import type { Schema } from './types.js'
 
-/** The request body. It accepts every string as an address, because the account store decides which addresses exist. */
-export const TokenCredentials: Schema = {
+const EMAIL = { type: 'string', description: 'Registered account e-mail address.', examples: ['alice@example.com'] }
+
+/** Returns the schema of the request body. It accepts every string as an address, because the account store decides which addresses exist. */
+export const credentialsSchema = ({ email, password }: FieldNames): Schema => ({
   type: 'object',
-  required: ['email', 'password'],
+  required: [email, password],
   properties: {
-    email: { type: 'string', description: 'Registered account e-mail address.', examples: ['alice@example.com'] },
-    password: { type: 'string', format: 'password', description: 'Account password. Every byte counts.' },
+    [email]: email === 'email' ? EMAIL : { type: 'string', description: 'Registered account.' },
+    [password]: { type: 'string', format: 'password', description: 'Account password. Every byte counts.' },
   },
-}
+})
 
 export const TokenResult: Schema = {
   type: 'object',
@@ -62,7 +65,7 @@ export const TokenKeySet: Schema = {
         type: 'object',
         required: ['kty', 'kid', 'alg', 'use'],
         properties: {
-          kty: { type: 'string', enum: ['RSA', 'EC'] },
+          kty: { type: 'string', enum: ['RSA', 'EC', 'OKP'] },
           kid: { type: 'string' },
           alg: { type: 'string' },
           use: { const: 'sig' },

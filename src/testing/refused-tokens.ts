@@ -38,18 +38,18 @@ export function refusedTokens(
   const issuer = `${tokens.issuer}/another-environment`
   const foreign = like({ issuer })
   const foreignKey = like({ issuer, keys: otherKey })
+  const later = like({ clock: () => clock() + 2 * MOST_TOLERANCE })
   const otherAudience = like({ audience: `${tokens.audience}/another-audience` })
 
-  const at = (ms: number, subject: TokenSubject) =>
-    issueNow(tokens, { ...subject, issuedAt: new Date(clock() + ms) }).token
+  const earlier = () => new Date(clock() - lifetime - MOST_TOLERANCE)
   const signed = (subject: TokenSubject) => {
     const { token } = issueNow(tokens, subject)
     const end = token.lastIndexOf('.')
     return { parts: token.slice(0, end), signature: token.slice(end) }
   }
   return {
-    expired: (subject) => at(-lifetime - MOST_TOLERANCE, subject),
-    notYetValid: (subject) => at(2 * MOST_TOLERANCE, subject),
+    expired: (subject) => issueNow(tokens, { ...subject, issuedAt: earlier() }).token,
+    notYetValid: (subject) => issueNow(later, subject).token,
     foreign: (subject) => issueNow(foreign, subject).token,
     foreignKey: (subject) => issueNow(foreignKey, subject).token,
     otherAudience: (subject) => issueNow(otherAudience, subject).token,

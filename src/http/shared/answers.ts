@@ -53,10 +53,18 @@ function refusalHeaders(part: Part, error: AuthError, realm: string): Answer['he
   return { ...NO_STORE, ...retryAfter(error), ...allowed(part, error.code), ...challenge(error, realm) }
 }
 
-/** Returns the `Retry-After` of a refusal. The refusal may be from the host's verifier, with any headers. */
-function retryAfter({ headers }: AuthError): Answer['headers'] {
-  const seconds = own(Object(headers) as AuthError['headers'], 'Retry-After')
-  return typeof seconds === 'string' && /^\d+$/.test(seconds) ? { 'Retry-After': seconds } : {}
+/** The characters that Node sends in a header (RFC 9110 section 5.5). */
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]+$/
+
+/** Returns a header of a refusal, if Node can send it. The refusal may be the host's, with any headers. */
+export function headerIn({ headers }: AuthError, name: HeaderName | 'Connection'): string | undefined {
+  const value: unknown = own(Object(headers) as AuthError['headers'], name)
+  return typeof value === 'string' && HEADER_VALUE.test(value) ? value : undefined
+}
+
+function retryAfter(error: AuthError): Answer['headers'] {
+  const seconds = headerIn(error, 'Retry-After')
+  return seconds && /^\d+$/.test(seconds) ? { 'Retry-After': seconds } : {}
 }
 
 /**
@@ -94,7 +102,7 @@ function challenge(refusal: AuthError, realm: string): Answer['headers'] {
   const parameters = {
     realm,
     ...(error && { error, error_description: message }),
-    ...(scope && { scope: scope.join(' ') }),
+    ...(scope && { scope: [scope].flat().join(' ') }),
     ...(maxAge !== undefined && { max_age: maxAge }),
   }
   const list = Object.entries(parameters).map(([name, value]) => `${name}=${quoted(value)}`)

@@ -96,9 +96,11 @@ export class LoginStrategy extends Local {
     readCredentials(req)
       .then((credentials) => {
         if (emailInEvents) subject.email = credentials.email
+        const verified: Done = (thrown, user, info) =>
+          thrown ? error(thrown) : user ? outcome.success(user, info) : refuseUser()
         // With a status, the parent refuses an empty text, which takes the same steps here as any other text.
         const fail = (_: unknown, status: unknown) =>
-          status === undefined ? refuseUser() : logIn(credentials, (thrown) => (thrown ? error(thrown) : refuseUser()))
+          status === undefined ? refuseUser() : logIn(credentials, verified)
         super.authenticate.call(
           withActions(this, { ...outcome, error, fail }),
           bare({ body: bare(credentials), logIn }),

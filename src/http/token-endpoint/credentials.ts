@@ -2,11 +2,7 @@ import type { Credentials } from '../../accounts/login.js'
 import { AuthError } from '../../shared/errors.js'
 import { isPlainObject } from '../../shared/options.js'
 import { own } from '../../shared/values.js'
-
-/** The names of the members that hold the credentials in a request body. */
-export type FieldNames = Readonly<Record<keyof Credentials, string>>
-
-export const FIELDS: FieldNames = { email: 'email', password: 'password' }
+import { FIELDS } from './field-names.js'
 
 /** The most characters of credentials: as many as the longest request body has bytes. */
 export const LONGEST_CREDENTIALS = 1_048_576

@@ -10,7 +10,7 @@ import { type AuthErrorCode, REFUSALS } from '../../shared/refusals.js'
 import { LOGIN, tracePromise } from '../../shared/tracing.js'
 import { memberOf } from '../../shared/values.js'
 import type { TokenSubject } from '../../tokens/jwt/issue-token.js'
-import { disconnectSignal, NEVER } from '../shared/disconnect-signal.js'
+import { disconnectSignal, followerOf, NEVER } from '../shared/disconnect-signal.js'
 import { toRequestUser } from '../shared/request-user.js'
 import { asRefusal } from '../shared/send-answer.js'
 import { addressOf, sourceOf } from '../shared/source.js'
@@ -151,11 +151,15 @@ function readResult(result: unknown): LoginResult {
 
 type Origin = Omit<LoginContext, 'dependencyFailed'>
 
-const isSignal = (value: unknown) => isPlainObject(value) && typeof value['aborted'] === 'boolean'
+const isSignal = (value: unknown) =>
+  isPlainObject(value) &&
+  typeof memberOf(value, 'aborted') === 'boolean' &&
+  typeof memberOf(value, 'addEventListener') === 'function'
+const signalOption = must<AbortSignal>('an AbortSignal', isSignal)
 
 const originSchema = {
   address: optional(text('the address of a client')),
-  signal: optional(must<AbortSignal>('an AbortSignal', isSignal), NEVER),
+  signal: optional((value) => followerOf(signalOption(value)), NEVER),
 }
 
 /** An object with `headers` and an `address` is neither a request nor an origin, so that its address is not lost. */

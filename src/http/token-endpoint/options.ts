@@ -5,7 +5,6 @@ import {
   aliasesOf,
   type Check,
   type Checked,
-  type Clock,
   func,
   InvalidOption,
   isPlainObject,
@@ -19,7 +18,8 @@ import { bytes } from '../on-first-use.cjs'
 import { ENDPOINTS } from '../shared/answers.js'
 import { type HostOptions, hostSchema } from '../shared/host-options.js'
 import { plainPath } from '../shared/mount-path.js'
-import { FIELDS, type FieldNames, LONGEST_CREDENTIALS } from './credentials.js'
+import { LONGEST_CREDENTIALS } from './credentials.js'
+import { type FieldNames, fieldsOption } from './field-names.js'
 import { doorOf, type Login, type LoginDoor, loginOf, refusalReporter } from './login.js'
 import { type LoginOptions, loginAliases, loginSchema, settingsOf } from './login-options.js'
 
@@ -104,21 +104,10 @@ const originList: Check<ReadonlySet<string>> = (value) => {
   throw new InvalidOption("an array of origins, like ['https://app.example.com']", hint)
 }
 
-const fieldNames: Check<FieldNames> = (value) => {
-  const names = { ...FIELDS, ...(isPlainObject(value) ? value : {}) }
-  const isValid = isPlainObject(value) && Object.keys(names).length === 2 && Object.values(names).every(isName)
-  if (!isValid || names.email === names.password) {
-    throw new InvalidOption("an object with the names of two members, like { email: 'username' }")
-  }
-  return names
-}
-
-const isName = (value: unknown) => typeof value === 'string' && value !== ''
-
 const credentialsSchema = {
   bodyLimit: optional(byteSize, 10_240),
   allowedOrigins: optional(originList, new Set<string>()),
-  fields: optional(fieldNames, FIELDS),
+  fields: fieldsOption,
 }
 
 const choiceSchema = {
@@ -155,7 +144,7 @@ const aliases = aliasesOf({
  */
 export function readTokenRouterOptions(options: TokenRouterOptions) {
   const read = readOptions<TokenRouterOptions, typeof schema>('tokenRouter', options, schema, aliases)
-  return { ...read, ...doorIn('tokenRouter', read, () => read.tokens.now()) }
+  return { ...read, ...doorIn('tokenRouter', read, () => Number(read.tokens.now())) }
 }
 
 const { timeout, onEvent } = hostSchema
@@ -175,14 +164,14 @@ export function readLoginStrategyOptions(options: LoginStrategyOptions) {
 function doorIn(
   caller: string,
   read: Checked<typeof strategySchema>,
-  clock: Clock,
+  clock: () => number,
 ): { door: LoginDoor; emit: Emit; reportRefusal: ReturnType<typeof refusalReporter> } {
   const { logIn } = read
   const misplaced = logIn && (['accounts', 'passwords', 'throttle'] as const).find((name) => read[name] !== undefined)
   if (misplaced) throw misuse(`${caller}: option "${misplaced}" belongs to createLogin(), because "logIn" is given`)
   const own = () => {
     const accounts = named(`${caller}: option "accounts"`, loginSchema.accounts, read.accounts)
-    return loginOf(settingsOf({ ...read, accounts, clock: () => Number(clock()) }))
+    return loginOf(settingsOf({ ...read, accounts, clock }))
   }
   const door = doorOf(logIn ?? own(), read.timeout)
   const observer = read.onEvent ?? door.onEvent

@@ -23,8 +23,8 @@ export interface TokenSubject {
   /** The token's lifetime, from 1 s. A longer one than the issuer's counts as the issuer's. Default: the issuer's. */
   lifetime?: Duration | null | undefined
   /**
-   * The time just before the account was looked up; becomes `iat`. Default: now. A password change during a login then ends the token
-   * too, by `tokensValidAfter`.
+   * The time just before the account was looked up; becomes `iat`, and the lifetime begins there. A later time than now counts as now.
+   * Default: now. A password change during a login then ends the token too, by `tokensValidAfter`.
    */
   issuedAt?: Date | undefined
 }
@@ -56,15 +56,15 @@ export function issueToken(issuing: Issuing, subject: TokenSubject): IssuedToken
   const given = memberOf(subject, 'scopes') ?? []
   const scopes: unknown = Array.isArray(given) ? [...given] : given
   const claims = memberOf(subject, 'claims') ?? {}
-  const now = new Date(issuing.clock())
-  const issuedAt = memberOf(subject, 'issuedAt') ?? now
+  const now = issuing.clock()
+  const issuedAt = memberOf(subject, 'issuedAt') ?? new Date(now)
   if (typeof accountId !== 'string' || accountId === '')
     throw misuse('issue: "accountId" must be a non-empty string. Pass { accountId }')
   if (!isScopeList(scopes)) throw misuse('issue: "scopes" must be an array of scope tokens (RFC 6749 section 3.3)')
   if (!isPlainObject(claims)) throw misuse('issue: "claims" must be an object')
   if (!isValidDate(issuedAt)) throw misuse('issue: "issuedAt" must be a valid Date')
   const { issuer, audience, clientId, sign } = issuing
-  const iat = Math.floor(issuedAt.getTime() / 1000)
+  const iat = Math.floor(Math.min(issuedAt.getTime(), now) / 1000)
   const exp = iat + Math.floor(lifetimeOf(subject, issuing.lifetime) / 1000)
   const id = randomUUID()
   const registered = {

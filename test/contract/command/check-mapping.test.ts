@@ -2,12 +2,21 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import express from 'express'
+import { type IssuedResponse, jwksRouter, requireBearer, tokenRouter } from 'express-token-endpoint'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ROWS } from '../../../src/cli/check/rows.js'
 import { MAPPING as API_MAPPING, createApp, HERE, USER } from '../../faults/apps/mapped.mjs'
 import { EMAIL, PASSWORD } from '../../stacks/account.mjs'
 import { createTutorial, MAPPING } from '../../stacks/express-tutorial.mjs'
 import { checkReport, cli } from '../../support/cli.js'
+import {
+  ACCOUNTS,
+  PASSWORD as ALICE,
+  fastPasswords,
+  makeIssuer,
+  makeStore,
+  signingKey,
+} from '../../support/fixtures.js'
 import { listen } from '../../support/http.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'check-'))
@@ -73,6 +82,24 @@ describe('an API without faults', () => {
     const { fails } = await check(createApp(HERE, Number.POSITIVE_INFINITY), '5')
     expect(idsOf(fails)).toEqual(['guessing'])
   })
+})
+
+test('a router of this package with its own names passes with the mapping of the guide', async () => {
+  const tokens = makeIssuer({ keys: signingKey('ES256') })
+  const app = express()
+  const respond = ({ token }: IssuedResponse) => ({ access_token: token, token_type: 'Bearer', expires_in: 3600 })
+  const fields = { email: 'username' }
+  app.use(tokenRouter({ tokens, accounts: makeStore(), passwords: fastPasswords(), path: '/login', fields, respond }))
+  app.use(jwksRouter({ tokens }))
+  app.get('/statements', requireBearer({ tokens }), (_req, res) => void res.json([]))
+  const guide = readFileSync(new URL('../../../docs/guides/check-another-api.md', import.meta.url), 'utf8')
+  const own = /own names.*?```json\n(.*?)```/s.exec(guide)?.[1] ?? ''
+  const args = [(await listen(app)).url, '--email', ACCOUNTS.alice.email, '--mapping', mappingOf(JSON.parse(own))]
+  const { code, fails, rowOf } = await checkReport(args, { env: { CHECK_PASSWORD: ALICE } })
+  expect({ code, fails }).toEqual({ code: 0, fails: [] })
+  for (const id of ['login', 'expiration-form', 'wrong-password', 'missing-member', 'token-accepted', 'jwks-public']) {
+    expect(rowOf(id)).toMatchObject({ verdict: 'holds' })
+  }
 })
 
 test.each([

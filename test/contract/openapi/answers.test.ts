@@ -39,7 +39,9 @@ describe.each(EXPRESS)('every answer is the documented one, on %s', async (_, ex
     const tokens = makeIssuer()
     const app = express().disable('x-powered-by')
     app.use(tokenRouter({ tokens, accounts: makeStore(), passwords: fastPasswords(), ...router }))
-    app.use(jwksRouter({ tokens: makeIssuer({ keys: [signingKey('ES256'), signingKey('RS256')] }) }))
+    app.use(
+      jwksRouter({ tokens: makeIssuer({ keys: [signingKey('ES256'), signingKey('RS256'), signingKey('Ed25519')] }) }),
+    )
     app.get('/guarded', requireBearer({ tokens, scope: 'reports:read', ...guard }), (req, res) => {
       // Does not use res.json, which adds an ETag.
       res.type('json').end(JSON.stringify({ account: authOf(req).accountId }))
@@ -107,6 +109,27 @@ describe.each(EXPRESS)('every answer is the documented one, on %s', async (_, ex
     it('503: the account store is down', async () => {
       expect((await login(await start({ accounts: fail }), asJson(GOOD))).status).toBe(503)
     })
+  })
+
+  it('the token call with own fields and an own response: what is documented is accepted and sent', async () => {
+    const fields = { email: 'username', password: 'pin' }
+    const properties = { access_token: { type: 'string' }, expires_in: { type: 'integer' } }
+    const tokenResponse = { type: 'object', required: Object.keys(properties), properties }
+    const own = openApiDocument({ path: '/login', fields, tokenResponse })
+    const respond = ({ token }: { token: string }) => ({ access_token: token, expires_in: 3600 })
+    const port = await start({ path: '/login', fields, respond })
+    const credentials = own.components.schemas['TokenCredentials'] as { required: [string, string]; properties: object }
+    const { required } = credentials
+    expect(Object.keys(credentials.properties)).toEqual(required)
+    for (const [body, status] of [
+      [{ [required[0]]: GOOD.email, [required[1]]: GOOD.password }, 200],
+      [GOOD, 400],
+    ] as const) {
+      const answer = await send(port, { method: 'POST', path: '/login', ...asJson(body) })
+      expect(answer.status).toBe(status)
+      documented(own).check('/login', 'post', answer)
+    }
+    expect(JSON.stringify(own)).not.toContain('authenticationToken')
   })
 
   describe('the guard', () => {

@@ -27,6 +27,7 @@ describe('openApiDocument', () => {
     {},
     { jwks: true, servers: 'https://api.example.com' },
     { path: false },
+    { path: '/login', fields: { email: 'username', password: 'pin' }, tokenResponse: { type: 'object' } },
     { title: 'A', version: '1', servers: ['https://a.example', 'https://b.example/v1'], path: '/t', jwks: '/keys' },
   ])('is a valid OpenAPI 3.1 document: %j', async (options) => {
     const document = openApiDocument(options)
@@ -141,6 +142,8 @@ describe('openApiDocument', () => {
     ['an empty title', { title: '' }, /option "title" must be a non-empty string/],
     ['a scheme that no reference can name', { schemeName: 'bearer token' }, /option "schemeName" must be a name/],
     ['an empty version', { version: '' }, /option "version" must be a non-empty string/],
+    ['fields of one name', { fields: { email: 'password' } }, /option "fields" must be an object with the names/],
+    ['a response that is no schema', { tokenResponse: () => ({}) }, /option "tokenResponse" must be a schema, like/],
     ['a list of paths', { paths: [] }, /option "paths" must be an object of path items, like/],
     ['a path without a slash', { paths: { own: {} } }, /option "paths" must be an object of path items, like/],
     ['no object', 'Statements', /^openApiDocument: expected an options object/],
@@ -152,6 +155,7 @@ describe('openApiDocument', () => {
     servers: 'issuer server url baseUrl',
     title: 'name',
     path: 'prefix tokenPath',
+    tokenResponse: 'respond response',
     jwks: 'jwksPath keys',
     schemeName: 'scheme',
   }

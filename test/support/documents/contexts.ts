@@ -134,6 +134,8 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
   'client-new-password': `const url = process.env.API_URL ?? ''
     const email = 'alice@example.com'
     const readPassword = async () => process.env.API_PASSWORD ?? ''`,
+  'client-other-names': `const url = process.env.API_URL ?? ''
+    const [email, password] = ['alice@example.com', 'secret']`,
   'client-sign-out': API,
   'client-timer': API,
   'readme-client': `const url = process.env.API_URL ?? ''

@@ -30,6 +30,19 @@ describe('the pages on clients', () => {
     },
   )
 
+  it('client-other-names: signs in at a router with other names, and renews near the end', async () => {
+    const respond = ({ token }: { token: string }) => ({ access_token: token, expires_in: 3600 })
+    const { logins, refusals } = await startApi({ path: '/login', fields: { email: 'username' }, respond })
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { api } = await run<Block>('client-other-names')
+    expect((await api.fetch('/statements')).status).toBe(200)
+    expect(api.state.expiresAt).toBe(Date.now() + 3_600_000)
+    vi.setSystemTime(Date.now() + 3_595_000)
+    await api.token()
+    expect([logins(), refusals()]).toEqual([2, 0])
+  })
+
   it('client-sign-out: revokes the token, and does not sign in for it', async () => {
     const { url, logins } = await startApi()
     const { api, signOut } = await run<Block & { signOut(): Promise<void> }>('client-sign-out')

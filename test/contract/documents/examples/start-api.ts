@@ -1,10 +1,10 @@
 import express from 'express'
-import { authOf, memoryAccounts, requireBearer, tokenRouter } from 'express-token-endpoint'
+import { authOf, memoryAccounts, requireBearer, type TokenRouterOptions, tokenRouter } from 'express-token-endpoint'
 import { fastPasswords, makeIssuer } from '../../../support/fixtures.js'
 import { listen } from '../../../support/http.js'
 
 /** Starts an API with the account of the contexts, for the blocks that call one. The blocks read its URL from the environment. */
-export async function startApi() {
+export async function startApi(router: Partial<TokenRouterOptions> = {}) {
   const issued: string[] = []
   let refusals = 0
   const revoked = new Set<string>()
@@ -18,6 +18,7 @@ export async function startApi() {
       tokens,
       accounts,
       passwords: fastPasswords(),
+      ...router,
       onEvent(event) {
         if (event.type === 'token.issued') issued.push(event.tokenId)
         if (event.type === 'token.refused') refusals++

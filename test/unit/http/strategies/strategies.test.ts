@@ -3,7 +3,7 @@ import 'reflect-metadata'
 import { createRequire } from 'node:module'
 import { PassportStrategy } from '@nestjs/passport'
 import express, { type ErrorRequestHandler, type Express } from 'express'
-import { authOf, createThrottle, type VerifiedToken } from 'express-token-endpoint'
+import { authOf, createThrottle, tokenRouter, type VerifiedToken } from 'express-token-endpoint'
 import {
   BearerStrategy,
   type BearerStrategyOptions,
@@ -252,6 +252,18 @@ describe('LoginStrategy', () => {
     const event = { type: 'token.refused', address: expect.stringMatching(/127\.0\.0\.1$/) }
     const codes = ['invalid_credentials', 'invalid_credentials', 'invalid_body']
     expect(onEvent.mock.calls).toMatchObject(codes.map((code) => [{ ...event, code }]))
+  })
+
+  it('takes an empty password like the router, whether it is right or not', async () => {
+    const store = makeStore([{ ...alice, passwordHash: 'plain:' }])
+    const verify: LoginVerify = (user, done) => done(null, (user as { id: string }).id === 'nobody' ? false : user)
+    const common = { ...options, accounts: store }
+    const router = express().use(tokenRouter({ ...common, tokens, path: '/' }))
+    for (const app of [router, appOf(new LoginStrategy(common)), appOf(new LoginStrategy(common, verify))]) {
+      expect((await logIn(app, { email: alice.email, password: '' })).status).toBe(200)
+      expect((await logIn(app, { email: alice.email, password: PASSWORD })).status).toBe(403)
+      expect((await logIn(app, { email: '', password: '' })).status).toBe(403)
+    }
   })
 
   it('hands a reached limit and a failing store to the error handler, with Retry-After', async () => {

@@ -1,15 +1,18 @@
+import { getEventListeners } from 'node:events'
 import type { ErrorRequestHandler } from 'express'
 import {
   AuthError,
   type AuthEvent,
   authErrors,
   createLogin,
+  createPasswords,
   createThrottle,
   type Login,
   tokenRouter,
 } from 'express-token-endpoint'
 import request from 'supertest'
 import { describe, expect, it, vi } from 'vitest'
+import { deferred } from '../../../support/concurrency.js'
 import { expectMisuse, rejectionOf } from '../../../support/failures.js'
 import {
   ACCOUNTS,
@@ -93,6 +96,24 @@ describe('logIn', () => {
     expect(accounts).not.toHaveBeenCalled()
   })
 
+  it('listens once to a signal that many logins share, and ends those that wait', async () => {
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    const { promise, resolve } = deferred<boolean>()
+    const hasher = { ...countingHasher(), verify: () => promise }
+    const controller = new AbortController()
+    const logIn = loginWith({ passwords: createPasswords({ hashers: [hasher], concurrency: 1, queue: 100 }) })
+    const logins = Array.from({ length: 60 }, () =>
+      logIn(GOOD, { signal: controller.signal }).catch(({ code }) => code),
+    )
+    expect(getEventListeners(controller.signal, 'abort')).toHaveLength(1)
+    controller.abort()
+    resolve(true)
+    const codes = await Promise.all(logins)
+    expect(codes.filter((code) => code === 'client_closed_request').length).toBeGreaterThan(20)
+    expect(warned).not.toHaveBeenCalled()
+    warned.mockRestore()
+  })
+
   it('rejects with 503 when a dependency fails, and reports each failure once', async () => {
     const events: AuthEvent[] = []
     const accounts = () => Promise.reject(new Error('down'))
@@ -115,6 +136,9 @@ describe('logIn', () => {
       { ip: '203.0.113.1' },
       { address: 7 },
       { signal: {} },
+      { signal: { aborted: false } },
+      { signal: 'abort' },
+      { signal: new AbortController() },
       { address: '1.2.3.4', headers: {} },
     ]) {
       expect(await rejectionOf(loginWith()(GOOD, origin as never))).toBeInstanceOf(TypeError)
@@ -133,6 +157,7 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
     await rejectionOf(logIn(WRONG))
     await post(app, WRONG).expect(403)
     await post(app).expect(429)
+    await post(appOf({ logIn: (...call: Parameters<Login>) => logIn(...call) })).expect(429)
     expect(await rejectionOf(logIn(GOOD))).toMatchObject({ code: 'too_many_attempts' })
   })
 
@@ -355,6 +380,37 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
       expect(headers['www-authenticate']).toBe(
         'Bearer realm="own", error="invalid_token", error_description="The access token is not valid."',
       )
+    })
+
+    it.each<[string, unknown, object]>([
+      ['no headers', undefined, {}],
+      ['null for headers', null, {}],
+      ['a line break', { 'WWW-Authenticate': 'Bearer\r\nSet-Cookie: a=b', 'Retry-After': '1\n' }, {}],
+      ['a character that Node does not send', { 'WWW-Authenticate': 'Bearer realm="\u2028"' }, {}],
+      ['a number', { 'WWW-Authenticate': 7, 'Retry-After': 7, Connection: 7 }, {}],
+      ['a list', { 'WWW-Authenticate': ['Bearer'] }, {}],
+      ['inherited headers', Object.create({ 'WWW-Authenticate': 'Basic' }), {}],
+      ['its own challenge', { 'WWW-Authenticate': 'Basic', 'Retry-After': '7' }, { challenge: 'Basic', after: '7' }],
+    ])('sends a refusal of the host with %s, and only headers that can be sent', async (_what, headers, sent) => {
+      const app = express().get('/own', (_req, _res, next) => {
+        next(Object.assign(new AuthError('insufficient_scope', { scope: 'admin' as never }), { headers }))
+      })
+      const answer = await request(app.use(authErrors())).get('/own').expect(403)
+      const { 'www-authenticate': challenge, 'retry-after': after, 'set-cookie': cookie } = answer.headers
+      const usual = expect.stringMatching(/^Bearer realm="", error="insufficient_scope".*, scope="admin"$/)
+      expect({ challenge, after, cookie }).toEqual({ challenge: usual, after: undefined, cookie: undefined, ...sent })
+      expect(answer.body).toMatchObject({ code: 'insufficient_scope' })
+    })
+
+    it('passes a refusal on when a response has begun', async () => {
+      const onError = vi.fn<ErrorRequestHandler>((_error, _req, res, _next) => void res.end())
+      const refusal = new AuthError('invalid_credentials')
+      const app = express().get('/own', (_req, res, next) => {
+        res.write('begun')
+        next(refusal)
+      })
+      await request(app.use(authErrors(), onError)).get('/own').expect(200, 'begun')
+      expect(onError.mock.calls[0]?.[0]).toBe(refusal)
     })
 
     it('keeps the headers of forwarded refusals, and passes other errors on', async () => {

@@ -73,12 +73,15 @@ describe.each(['iat', 'nbf'])('%s in the future', (name) => {
 })
 
 describe('the clock', () => {
-  it.each([new Date(Number.NaN), new Date('later')])('issues nothing as of a moment that is none', (issuedAt) => {
-    expectMisuse(
-      () => issueNow(makeIssuer(), { accountId: 'acc-1', issuedAt }),
-      'issue: "issuedAt" must be a valid Date',
-    )
-  })
+  it.each([new Date(Number.NaN), new Date('later'), 1234, '2026-11-23', true] as unknown as Date[])(
+    'issues nothing as of a moment that is none',
+    (issuedAt) => {
+      expectMisuse(
+        () => issueNow(makeIssuer(), { accountId: 'acc-1', issuedAt }),
+        'issue: "issuedAt" must be a valid Date',
+      )
+    },
+  )
 
   it('may be at the epoch', () => {
     expect(decodePayload(someToken(makeIssuer({ clock: () => 0 })))['iat']).toBe(0)

@@ -140,6 +140,11 @@ it('starts the lifetime at issuedAt, in whole seconds', () => {
   expect(expiresAt).toEqual(new Date((now + 3540) * 1000))
 })
 
+it.each([1, 3600, 9e9])('counts an issuedAt %i seconds ahead as now', (ahead) => {
+  const { token } = issueNow(issuer, { accountId: 'acc-1', issuedAt: new Date((now + ahead) * 1000) })
+  expect(decodePayload(token)).toMatchObject({ iat: now, exp: now + 3600 })
+})
+
 it('reads a list of scopes once, so that a list which changes is checked as it is written', () => {
   const values = ['a', 'b c']
   const scopes = Object.defineProperty(['a'], 0, { get: () => values.shift() })

@@ -1,10 +1,10 @@
 import { type KeyObject, sign } from 'node:crypto'
-import { createTokenIssuer, type HostSign } from 'express-token-endpoint'
+import { createTokenIssuer, createTokenVerifier, type HostSign } from 'express-token-endpoint'
 import jsonwebtoken from 'jsonwebtoken'
 import { describe, expect, it, vi } from 'vitest'
 import { PAIRS } from '../../../../src/tokens/algorithms/algorithms.js'
 import { deferred } from '../../../support/concurrency.js'
-import { expectMisuse, rejectionOf } from '../../../support/failures.js'
+import { expectInvalidToken, expectMisuse, rejectionOf } from '../../../support/failures.js'
 import { ALGORITHMS, ISSUER, issueNow, makeIssuer, SECRET, signingKey } from '../../../support/fixtures.js'
 import { headerOf } from '../../../support/tokens.js'
 
@@ -119,6 +119,22 @@ describe('a key that signs elsewhere', () => {
       for (const verifier of [before, after])
         expect(await verifier?.verify(token)).toMatchObject({ accountId: 'acc-1' })
     }
+  })
+
+  it('whose call is under way when the keys are replaced signs its own token, and the new key all others', async () => {
+    const { promise, resolve } = deferred<void>()
+    const issuer = issuerWith((data) => promise.then(() => inDer(data)))
+    const [old] = issuer.jwks().keys
+    const verifier = createTokenVerifier({ issuer: ISSUER, keys: { alg: ALG, publicKey: pair.publicKey } })
+    const pending = issuer.issue(subject)
+    issuer.replaceKeys(signingKey(ALG))
+    const { token } = await issuer.issue(subject)
+    expect(await issuer.verify(token)).toMatchObject({ accountId: 'acc-1' })
+    resolve()
+    const { token: late } = await pending
+    expect(headerOf(late)['kid']).toBe(old?.kid)
+    expect(await verifier.verify(late)).toMatchObject({ accountId: 'acc-1' })
+    await expectInvalidToken(issuer.verify(late), 'unknown_key')
   })
 
   it.each<[string, object]>([
