@@ -102,7 +102,7 @@ export function issuerOf(caller: string, read: IssuerSettings): TokenIssuer {
   const issuing = { ...read, audience, clientId, sign: currentSigner() }
   const issueNow = (subject: TokenSubject) => issueToken(issuing, subject)
   return withVerifier(read, keys, issueNow, {
-    issue: async (subject: TokenSubject) => issueNow(subject),
+    issue: async (subject: TokenSubject) => issueToken(issuing, subject),
     replaceKeys(value: unknown) {
       keys.replace(value)
       issuing.sign = currentSigner()

@@ -182,7 +182,7 @@ function doorIn(
   if (misplaced) throw misuse(`${caller}: option "${misplaced}" belongs to createLogin(), because "logIn" is given`)
   const own = () => {
     const accounts = named(`${caller}: option "accounts"`, loginSchema.accounts, read.accounts)
-    return loginOf(settingsOf({ ...read, accounts, clock: () => Number(clock()) }))
+    return loginOf(settingsOf({ ...read, accounts, clock }))
   }
   const door = doorOf(logIn ?? own(), read.timeout)
   const observer = read.onEvent ?? door.onEvent

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { misuse } from '../../shared/misuse.js'
-import { type Duration, isPlainObject, isScopeList, named, optional, tokenAge } from '../../shared/options.js'
+import { type Duration, isPlainObject, isScopeList, named, tokenAge } from '../../shared/options.js'
 import { isThenable, isValidDate, memberOf } from '../../shared/values.js'
 import { warnOnce } from '../../shared/warnings.js'
 import { privateClaims } from '../verified-token.js'
@@ -56,8 +56,7 @@ export function issueToken(issuing: Issuing, subject: TokenSubject): IssuedToken
   const given = memberOf(subject, 'scopes') ?? []
   const scopes: unknown = Array.isArray(given) ? [...given] : given
   const claims = memberOf(subject, 'claims') ?? {}
-  const now = new Date(issuing.clock())
-  const issuedAt = memberOf(subject, 'issuedAt') ?? now
+  const issuedAt = memberOf(subject, 'issuedAt') ?? new Date(issuing.clock())
   if (typeof accountId !== 'string' || accountId === '')
     throw misuse('issue: "accountId" must be a non-empty string. Pass { accountId }')
   if (!isScopeList(scopes)) throw misuse('issue: "scopes" must be an array of scope tokens (RFC 6749 section 3.3)')
@@ -88,5 +87,5 @@ export function issueToken(issuing: Issuing, subject: TokenSubject): IssuedToken
 /** Returns the lifetime of a token in milliseconds, never longer than the issuer's. */
 function lifetimeOf(subject: TokenSubject, longest: number): number {
   const given = memberOf(subject, 'lifetime') ?? undefined
-  return Math.min(longest, named('issue: "lifetime"', optional(tokenAge, longest), given))
+  return given === undefined ? longest : Math.min(longest, named('issue: "lifetime"', tokenAge, given))
 }
