@@ -98,7 +98,7 @@ export function issuerOf(caller: string, read: IssuerSettings): TokenIssuer {
     return ring
   }
   const keys = holdKeys(readRing, read.keys)
-  const currentSigner = () => createSigner(keys.current().first, TYP, read.timeout)
+  const currentSigner = () => createSigner(keys.current.first, TYP, read.timeout)
   const issuing = { ...read, audience, clientId, sign: currentSigner() }
   const issueNow = (subject: TokenSubject) => issueToken(issuing, subject)
   return withVerifier(read, keys, issueNow, {
@@ -108,7 +108,7 @@ export function issuerOf(caller: string, read: IssuerSettings): TokenIssuer {
       issuing.sign = currentSigner()
     },
     now: () => new Date(read.clock()),
-    jwks: () => ({ keys: keys.current().publicJwks() }),
+    jwks: () => ({ keys: keys.current.publicJwks() }),
   })
 }
 

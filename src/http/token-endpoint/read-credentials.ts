@@ -19,7 +19,7 @@ interface CredentialsReader extends BodyLimits {
  */
 export function createCredentialsReader({ door, fields, ...limits }: CredentialsReader) {
   const readBody = createBodyReader(limits)
-  return async (req: BodyRequest, { address, source }: RequestOrigin): Promise<Credentials> => {
+  return async function readCredentials(req: BodyRequest, { address, source }: RequestOrigin): Promise<Credentials> {
     // Nothing is awaited before the body is read, because a listener of the host may already make it flow.
     const checked = door.checkAddress(address)
     const [parseBody] = await Promise.all([readBody(req), checked])

@@ -35,7 +35,7 @@ const ENCODINGS: Readonly<
  * `client_closed_request`, and the function throws `invalid_body`.
  */
 export function createBodyReader({ bodyLimit, allowedOrigins }: BodyLimits) {
-  // Loaded here, because the first request would otherwise wait for the packages.
+  // Once, because `require` looks for a package again at each call when another package has loaded it first.
   const parseType = contentType().parse
   const readRaw = rawBody()
 
