@@ -56,7 +56,9 @@ export function issueToken(issuing: Issuing, subject: TokenSubject): IssuedToken
   const given = memberOf(subject, 'scopes') ?? []
   const scopes: unknown = Array.isArray(given) ? [...given] : given
   const claims = memberOf(subject, 'claims') ?? {}
-  const issuedAt = memberOf(subject, 'issuedAt') ?? new Date(issuing.clock())
+  // Read for each token: the clock of the testing entry refuses to work in production.
+  const now = new Date(issuing.clock())
+  const issuedAt = memberOf(subject, 'issuedAt') ?? now
   if (typeof accountId !== 'string' || accountId === '')
     throw misuse('issue: "accountId" must be a non-empty string. Pass { accountId }')
   if (!isScopeList(scopes)) throw misuse('issue: "scopes" must be an array of scope tokens (RFC 6749 section 3.3)')
