@@ -70,8 +70,8 @@ export function createAuthentication({ store, passwords, throttle, timeout, cloc
     if (signal.aborted) throw new AuthError('client_closed_request')
     const about = found && { accountId: found.account.id }
     const checking = { passThrough: NOT_CHECKED, about }
-    await callHost('passwords', () => slot.start?.(), checking)
     if (attempt?.count) {
+      await callHost('passwords', () => slot.start?.(), checking)
       await callHost('throttle', () => attempt.count?.(), { ...throttling, late: () => tell(giveBack, attempt) })
     }
     const matches = await callHost('passwords', () => slot.verify(password, found?.account.passwordHash), checking)
@@ -174,8 +174,8 @@ const giveBackButAddress = (attempt: Attempt | undefined) => attempt?.giveBack('
 /** Returns a slot with the same deadlines for a host's own object that has no queue. */
 function withoutQueue(passwords: Passwords, timeout: number): PasswordsSlot {
   return {
-    hash: (password) => withDeadline(timeout, () => passwords.hash(password)),
-    verify: (password, hash) => withDeadline(timeout, () => passwords.verify(password, hash)),
+    hash: async (password) => withDeadline(timeout, passwords.hash(password)),
+    verify: async (password, hash) => withDeadline(timeout, passwords.verify(password, hash)),
     leave() {},
   }
 }

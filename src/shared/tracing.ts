@@ -45,7 +45,7 @@ export function traceSync<T>(channel: Channel, run: () => T, facts: (result: T) 
  * @param context the members of every message
  * @param facts returns the members that the end has in addition
  */
-export async function tracePromise<T>(
+export function tracePromise<T>(
   channel: Channel,
   run: () => Promise<T>,
   context: object,

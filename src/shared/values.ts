@@ -42,4 +42,10 @@ export function attempt<T>(run: () => T): T | undefined {
 }
 
 /** Parses JSON. Returns undefined for text that is not JSON. */
-export const parseJson = (text: string): unknown => attempt(() => JSON.parse(text))
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

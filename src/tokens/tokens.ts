@@ -98,17 +98,17 @@ export function issuerOf(caller: string, read: IssuerSettings): TokenIssuer {
     return ring
   }
   const keys = holdKeys(readRing, read.keys)
-  const currentSigner = () => createSigner(keys.current().first, TYP, read.timeout)
+  const currentSigner = () => createSigner(keys.current.first, TYP, read.timeout)
   const issuing = { ...read, audience, clientId, sign: currentSigner() }
   const issueNow = (subject: TokenSubject) => issueToken(issuing, subject)
   return withVerifier(read, keys, issueNow, {
-    issue: async (subject: TokenSubject) => issueNow(subject),
+    issue: async (subject: TokenSubject) => issueToken(issuing, subject),
     replaceKeys(value: unknown) {
       keys.replace(value)
       issuing.sign = currentSigner()
     },
     now: () => new Date(read.clock()),
-    jwks: () => ({ keys: keys.current().publicJwks() }),
+    jwks: () => ({ keys: keys.current.publicJwks() }),
   })
 }
 

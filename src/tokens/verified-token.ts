@@ -36,8 +36,7 @@ const NO_CLAIMS = {}
 
 /** Returns the claims that the issuer does not write itself. Omits functions, because a `toJSON` could replace the whole payload. */
 export function privateClaims(claims: Claims): Claims {
-  const isPrivate = (name: string, value: unknown) => !REGISTERED.has(name) && typeof value !== 'function'
-  const entries = Object.entries(claims).filter(([name, value]) => isPrivate(name, value))
+  const entries = Object.entries(claims).filter(([name, value]) => !REGISTERED.has(name) && typeof value !== 'function')
   // Most tokens have no private claims, so cached tokens share one object.
   return entries.length === 0 ? NO_CLAIMS : Object.fromEntries(entries)
 }

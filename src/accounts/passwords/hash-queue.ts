@@ -104,13 +104,12 @@ export function createHashQueue(concurrency: number, queue: number) {
       hasThread = false
       users++
       const done = Promise.resolve().then(task)
-      const result = () => done
       const end = () => {
         threads.leave()
         release()
       }
-      withDeadline(timeout && timeout * (external ? 1 : MOST_TIMEOUTS), result).then(end, end)
-      return withDeadline(timeout, result)
+      withDeadline(timeout && timeout * (external ? 1 : MOST_TIMEOUTS), done).then(end, end)
+      return withDeadline(timeout, done)
     }
 
     function leave(): void {

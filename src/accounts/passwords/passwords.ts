@@ -52,8 +52,8 @@ export interface Passwords {
 /** A login's slot: `hash` and `verify` run within the limits of its request. */
 export interface PasswordsSlot {
   /**
-   * Waits for a hashing thread, so that `verify` begins at once. The failed-login limits count the attempt in between. Without this
-   * method they count it before `verify`.
+   * Waits for a hashing thread, so that `verify` begins at once. Called when the failed-login limits are to count the attempt in between,
+   * in a shared store for example. Without this method they count it before `verify`.
    * @throws AuthError `overloaded` when no thread is free within the time limit, `client_closed_request` when the client has
    * disconnected
    */

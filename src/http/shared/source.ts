@@ -9,10 +9,10 @@ export function addressOf(req: IncomingMessage & { ip?: string | undefined }): s
 }
 
 /** Returns where a request comes from, for the queues. */
-export function sourceOf(req: IncomingMessage & { ip?: string | undefined }): Source {
+export function sourceOf(req: IncomingMessage, address = addressOf(req)): Source {
   // In HTTP/2 each request has its own `socket`, and the requests of a connection share a session.
   const connection = http2StreamOf(req)?.session ?? req.socket ?? undefined
-  return { network: clientNetwork(addressOf(req)), connection }
+  return { network: clientNetwork(address), connection }
 }
 
 /** Returns the stream of an HTTP/2 request, and undefined for HTTP/1. */

@@ -25,21 +25,16 @@ export function createTurnQueue(limits: QueueLimits): WaitForTurn {
   let left = PER_TURN
   let isScheduled = false
 
-  function schedule(): void {
-    if (isScheduled) return
-    isScheduled = true
-    setImmediate(nextTurn)
-  }
-
   function nextTurn(): void {
-    isScheduled = false
     left = PER_TURN
-    if (waiting.size > 0) schedule()
+    isScheduled = waiting.size > 0
+    if (isScheduled) setImmediate(nextTurn)
     for (; left > 0 && waiting.size > 0; left--) waiting.take()?.continue()
   }
 
   return (sourceOf) => {
-    schedule()
+    if (!isScheduled) setImmediate(nextTurn)
+    isScheduled = true
     // Requests wait only after eight others have continued.
     if (left > 0) {
       left--

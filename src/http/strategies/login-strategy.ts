@@ -5,7 +5,7 @@ import type { EventSubject } from '../../shared/events.js'
 import { throwLater } from '../../shared/host/throw-later.js'
 import { bare } from '../../shared/values.js'
 import { asRefusal } from '../shared/send-answer.js'
-import { addressOf } from '../shared/source.js'
+import { originOfRequest } from '../token-endpoint/login.js'
 import { type LoginStrategyOptions, readLoginStrategyOptions } from '../token-endpoint/options.js'
 import { createCredentialsReader } from '../token-endpoint/read-credentials.js'
 import type { BodyRequest } from '../token-endpoint/request-body.js'
@@ -31,7 +31,7 @@ interface View {
 }
 
 interface Parts extends Pick<Settings, 'door' | 'emit' | 'emailInEvents' | 'reportRefusal'> {
-  readCredentials: (req: BodyRequest) => Promise<Credentials>
+  readCredentials: ReturnType<typeof createCredentialsReader>
   verify: LoginVerify | undefined
 }
 
@@ -72,7 +72,8 @@ export class LoginStrategy extends Local {
   override authenticate(this: PassportActions, req: BodyRequest & { next?: unknown }): void {
     const { readCredentials, door, emit, emailInEvents, reportRefusal, verify } = LoginStrategy.#of(this)
     const outcome = outcomeOf(this, req)
-    const subject: EventSubject = { address: addressOf(req) }
+    const origin = originOfRequest(req)
+    const subject: EventSubject = { address: origin.address }
 
     function refused(thrown: unknown): void {
       const error = asRefusal('token', thrown)
@@ -82,7 +83,7 @@ export class LoginStrategy extends Local {
 
     function logIn(credentials: Credentials, verified: Done): void {
       door
-        .logIn(credentials, req, emit, subject)
+        .logIn(credentials, origin, emit, subject)
         .then(
           ({ account, subject: owner }) =>
             callVerify(outcome, verified, account, { subject: owner }, verify && ((done) => verify(account, done))),
@@ -93,7 +94,7 @@ export class LoginStrategy extends Local {
 
     const refuseUser = () => outcome.fail(undefined, 401)
     const error = (thrown: unknown) => (isAuthError(thrown) ? refused(thrown) : outcome.error(thrown))
-    readCredentials(req)
+    readCredentials(req, origin)
       .then((credentials) => {
         if (emailInEvents) subject.email = credentials.email
         const verified: Done = (thrown, user, info) =>

@@ -19,7 +19,11 @@ export function parseUniqueJson(text: string): unknown {
     else if (token === '[') open.push(undefined)
     else if (token === '}' || token === ']') open.pop()
     // The text is valid JSON, so every colon follows the name of a member.
-    else if (token === ':') addName(open.at(-1), JSON.parse(last))
+    else if (token === ':') {
+      const name: unknown = JSON.parse(last)
+      if (open.at(-1)?.has(name)) throw new SyntaxError('repeated member')
+      open.at(-1)?.add(name)
+    }
     last = token
   }
   return value
@@ -37,9 +41,4 @@ function tokensOf(text: string): string[] {
     if (signs > MOST_SIGNS || strings > signs + 1) throw new SyntaxError('too many values')
   }
   return tokens
-}
-
-function addName(names: Set<unknown> | undefined, name: unknown): void {
-  if (names?.has(name)) throw new SyntaxError('repeated member')
-  names?.add(name)
 }

@@ -79,12 +79,13 @@ export function readLoginOptions(options: LoginOptions): LoginSettings {
 }
 
 /** Creates the defaults, which cost memory. */
-export function settingsOf(read: Checked<typeof loginSchema>): LoginSettings {
+export function settingsOf(read: Omit<Checked<typeof loginSchema>, 'clock'> & { clock: Clock }): LoginSettings {
   const { passwords = createPasswords(), throttle = createThrottle() } = read
   return { ...read, passwords, throttle: throttle || undefined }
 }
 
-export interface LoginSettings extends Checked<Omit<typeof loginSchema, 'passwords' | 'throttle'>> {
+export interface LoginSettings extends Checked<Omit<typeof loginSchema, 'passwords' | 'throttle' | 'clock'>> {
   passwords: Passwords
   throttle: Throttle | undefined
+  clock: Clock
 }

@@ -61,7 +61,7 @@ export interface LoginDoor {
    * @param emit reports failures of dependencies that do not end the login, when the login has no observer. Refusals are the route's
    * @param subject the client of these events
    */
-  logIn(credentials: Credentials, req: IncomingMessage, emit: Emit, subject: EventSubject): Promise<LoginResult>
+  logIn(credentials: Credentials, origin: RequestOrigin, emit: Emit, subject: EventSubject): Promise<LoginResult>
 }
 
 export function loginOf(settings: LoginSettings): Login {
@@ -72,16 +72,17 @@ export function loginOf(settings: LoginSettings): Login {
 
   async function logIn(
     given: unknown,
-    origin: Origin,
-    emit: Emit,
-    subject: EventSubject = { address: origin.address },
+    { address, source, signal }: Origin,
+    emitForRoute: Emit,
+    subject: EventSubject = { address },
   ): Promise<LoginResult> {
+    const emit = own ?? emitForRoute
     const dependencyFailed: LoginContext['dependencyFailed'] = (dependency, error) =>
       emit(subject, { type: 'dependency.failed', dependency, refused: false, error })
     const run = async () => {
       const credentials = credentialsIn(given, LONGEST_CREDENTIALS)
       if (emailInEvents) subject.email = credentials.email
-      return resultOf(await authenticate(credentials, { ...origin, dependencyFailed }))
+      return resultOf(await authenticate(credentials, { address, source, signal, dependencyFailed }))
     }
     try {
       return await tracePromise(LOGIN, run, {}, (result) => ({ accountId: result.subject.accountId }))
@@ -93,12 +94,8 @@ export function loginOf(settings: LoginSettings): Login {
     }
   }
 
-  const door: LoginDoor = {
-    onEvent,
-    checkAddress: authenticate.checkAddress,
-    logIn: (credentials, req, emit, subject) => logIn(credentials, originOfRequest(req), own ?? emit, subject),
-  }
-  const login: Login = async (credentials, origin) => logIn(credentials, originOf(origin), own ?? warn)
+  const door: LoginDoor = { onEvent, checkAddress: authenticate.checkAddress, logIn }
+  const login: Login = async (credentials, origin) => logIn(credentials, originOf(origin), warn)
   return brandWith('Login', login, door)
 }
 
@@ -111,13 +108,13 @@ const LOGIN_CODES = Object.keys(REFUSALS) as AuthErrorCode[]
  */
 export function doorOf(login: Login, timeout: number): LoginDoor {
   const door = brandOf('Login', login) as LoginDoor | undefined
-  const call = (credentials: Credentials, req: IncomingMessage) => () => login(credentials, req)
   const options = { timeout, passThrough: LOGIN_CODES }
   return (
     door ?? {
       onEvent: undefined,
       checkAddress: () => undefined,
-      logIn: async (credentials, req) => readResult(await callHost('internal', call(credentials, req), options)),
+      logIn: async (credentials, { req }) =>
+        readResult(await callHost('internal', () => login(credentials, req), options)),
     }
   )
 }
@@ -132,9 +129,9 @@ export function refusalReporter(emit: Emit, observer: AuthObserver | undefined) 
   }
 }
 
-function resultOf({ asOf, ...found }: LoggedIn): LoginResult {
-  const { id: accountId, scopes = [], claims = {}, lifetime } = found.account
-  const subject = { accountId, scopes: scopes ?? [], claims: claims ?? {}, lifetime, issuedAt: asOf }
+function resultOf(found: LoggedIn): LoginResult {
+  const { id: accountId, scopes, claims, lifetime } = found.account
+  const subject = { accountId, scopes: scopes ?? [], claims: claims ?? {}, lifetime, issuedAt: found.asOf }
   return { account: toRequestUser(found), subject }
 }
 
@@ -150,6 +147,11 @@ function readResult(result: unknown): LoginResult {
 }
 
 type Origin = Omit<LoginContext, 'dependencyFailed'>
+
+/** The client of a request. */
+export interface RequestOrigin extends Origin {
+  req: IncomingMessage
+}
 
 const isSignal = (value: unknown) =>
   isPlainObject(value) &&
@@ -176,8 +178,8 @@ function originOf(origin: IncomingMessage | LoginOrigin = {}): Origin {
   return { address, signal, source: { network: clientNetwork(address), connection: undefined } }
 }
 
-const originOfRequest = (req: IncomingMessage): Origin => ({
-  address: addressOf(req),
-  source: sourceOf(req),
-  signal: disconnectSignal(req.socket),
-})
+/** Read once for a request, because `req.ip` parses headers. */
+export function originOfRequest(req: IncomingMessage): RequestOrigin {
+  const address = addressOf(req)
+  return { req, address, source: sourceOf(req, address), signal: disconnectSignal(req.socket) }
+}

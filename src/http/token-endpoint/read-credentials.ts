@@ -1,11 +1,10 @@
 import type { Credentials } from '../../accounts/login.js'
 import { TOKEN_CALLS } from '../shared/limits.js'
-import { addressOf, sourceOf } from '../shared/source.js'
 import { createTurnQueue } from '../shared/turn-queue.js'
 import { credentialsIn } from './credentials.js'
 import type { FieldNames } from './field-names.js'
-import type { LoginDoor } from './login.js'
-import { type BodyLimits, type BodyRequest, loadBodyReader, readBody } from './request-body.js'
+import type { LoginDoor, RequestOrigin } from './login.js'
+import { type BodyLimits, type BodyRequest, createBodyReader } from './request-body.js'
 
 /** A login waits here before its body is parsed. */
 const waitForTurn = createTurnQueue(TOKEN_CALLS)
@@ -20,12 +19,11 @@ interface CredentialsReader extends BodyLimits {
  * @returns a function that rejects with an `AuthError`
  */
 export function createCredentialsReader({ door, fields, ...limits }: CredentialsReader) {
-  loadBodyReader()
-  return async (req: BodyRequest): Promise<Credentials> => {
-    const source = sourceOf(req)
+  const readBody = createBodyReader(limits)
+  return async function readCredentials(req: BodyRequest, { address, source }: RequestOrigin): Promise<Credentials> {
     // Nothing is awaited before the body is read, because a listener of the host may already make it flow.
-    const checked = door.checkAddress(addressOf(req))
-    const [parseBody] = await Promise.all([readBody(req, limits), checked])
+    const checked = door.checkAddress(address)
+    const [parseBody] = await Promise.all([readBody(req), checked])
     await waitForTurn(() => source)
     return credentialsIn(parseBody(), limits.bodyLimit, fields)
   }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isUint8Array } from 'node:util/types'
+import type { ContentType } from 'content-type'
 import { AuthError } from '../../shared/errors.js'
 import type { AuthErrorCode } from '../../shared/refusals.js'
 import { bare, own } from '../../shared/values.js'
@@ -28,36 +29,40 @@ const ENCODINGS: Readonly<
   'application/x-www-form-urlencoded': { prepare: withSpaces, parse: parseForm },
 }
 
-/** Loads the packages that read a body, which the first request would otherwise wait for. */
-export function loadBodyReader(): void {
-  contentType()
-  rawBody()
-}
-
 /**
- * Reads a request's body, or takes what the host's own parser made of it. Returns a function that parses the body.
- * @throws AuthError `unsupported_media_type`, `cross_site_form`, `body_too_large` or `client_closed_request`; the function throws
- * `invalid_body`
+ * Creates the reader of a request's body. It reads the body, or takes what the host's own parser made of it, and returns a function that
+ * parses the body. The reader rejects with an `AuthError` `unsupported_media_type`, `cross_site_form`, `body_too_large` or
+ * `client_closed_request`, and the function throws `invalid_body`.
  */
-export async function readBody(req: BodyRequest, { bodyLimit, allowedOrigins }: BodyLimits): Promise<() => unknown> {
-  const headers = bare(req.headers)
-  const { prepare, parse } = ENCODINGS[encodingOf(req, headers)]
-  if (prepare) assertOwnSite(headers, allowedOrigins)
-  if (Number(headers['content-length']) > bodyLimit) throw new AuthError('body_too_large')
-  const bytes = canBeRead(req) ? await readBytes(req, bodyLimit, headers) : req.body
-  if (!isUint8Array(bytes)) return () => bytes
-  if (bytes.length > bodyLimit) throw new AuthError('body_too_large')
-  return function parseBody() {
-    try {
-      return parse(new TextDecoder('utf-8', { fatal: true }).decode(prepare?.(bytes) ?? bytes))
-    } catch {
-      throw new AuthError('invalid_body')
+export function createBodyReader({ bodyLimit, allowedOrigins }: BodyLimits) {
+  // Once, because `require` looks for a package again at each call when another package has loaded it first.
+  const parseType = contentType().parse
+  const readRaw = rawBody()
+
+  return async function readBody(req: BodyRequest): Promise<() => unknown> {
+    const headers = bare(req.headers)
+    const { prepare, parse } = ENCODINGS[encodingOf(req, headers, parseType(headers['content-type'] ?? ''))]
+    if (prepare) assertOwnSite(headers, allowedOrigins)
+    const length = headers['content-length'] ?? null
+    if (Number(length) > bodyLimit) throw new AuthError('body_too_large')
+    const failed = (error: unknown) => {
+      throw faultOf(req, error)
+    }
+    const bytes = canBeRead(req) ? await readRaw(req, { limit: bodyLimit, length }).catch(failed) : req.body
+    if (!isUint8Array(bytes)) return () => bytes
+    if (bytes.length > bodyLimit) throw new AuthError('body_too_large')
+    return function parseBody() {
+      try {
+        return parse(new TextDecoder('utf-8', { fatal: true }).decode(prepare?.(bytes) ?? bytes))
+      } catch {
+        throw new AuthError('invalid_body')
+      }
     }
   }
 }
 
-function encodingOf(req: IncomingMessage, headers: IncomingHttpHeaders): RequestType {
-  const { type, parameters } = contentType().parse(headers['content-type'] ?? '')
+function encodingOf(req: IncomingMessage, headers: IncomingHttpHeaders, mediaType: ContentType): RequestType {
+  const { type, parameters } = mediaType
   const charset = parameters['charset']?.toLowerCase() ?? 'utf-8'
   const coding = headers['content-encoding']?.toLowerCase() ?? 'identity'
   const isKnown = Object.hasOwn(ENCODINGS, type)
@@ -77,13 +82,9 @@ const FAULTS: Readonly<Record<string, AuthErrorCode>> = {
   'request.aborted': 'client_closed_request',
 }
 
-async function readBytes(req: IncomingMessage, limit: number, headers: IncomingHttpHeaders): Promise<Uint8Array> {
-  try {
-    return await rawBody()(req, { limit, length: headers['content-length'] ?? null })
-  } catch (error) {
-    const type = String((error as { type?: unknown }).type)
-    throw new AuthError(own(FAULTS, type) ?? (req.destroyed ? 'client_closed_request' : 'invalid_body'))
-  }
+function faultOf(req: IncomingMessage, error: unknown): AuthError {
+  const type = String((error as { type?: unknown }).type)
+  return new AuthError(own(FAULTS, type) ?? (req.destroyed ? 'client_closed_request' : 'invalid_body'))
 }
 
 /** The most fields of a form. A login needs two. */

@@ -11,6 +11,7 @@ import { type Answer, refusalAnswer, tokenAnswer, tokenResult, withAllHeaders } 
 import { hasUnreadBody } from '../shared/close-after-answer.js'
 import { asRefusal, sendAnswer } from '../shared/send-answer.js'
 import { addressOf } from '../shared/source.js'
+import { originOfRequest, type RequestOrigin } from './login.js'
 import { readTokenRouterOptions, type TokenRouterOptions } from './options.js'
 import { createCredentialsReader } from './read-credentials.js'
 
@@ -30,14 +31,15 @@ export function tokenRouter(options: TokenRouterOptions): Router {
   const readCredentials = createCredentialsReader(settings)
   const calls = { timeout, passThrough: ['unavailable'] } as const
 
-  async function answerOf(req: Request, subject: EventSubject): Promise<Answer> {
-    const credentials = await readCredentials(req)
+  async function answerOf(req: Request, origin: RequestOrigin, subject: EventSubject): Promise<Answer> {
+    const credentials = await readCredentials(req, origin)
     if (emailInEvents) subject.email = credentials.email
-    const { account, subject: owner } = await door.logIn(credentials, req, emit, subject)
+    const { account, subject: owner } = await door.logIn(credentials, origin, emit, subject)
     const { token, expiresAt, id: tokenId } = readIssued(await callHost('internal', () => tokens.issue(owner), calls))
-    const own = respond && (() => respond({ token, expiresAt, account, req }))
-    const body = own ? await callHost('internal', own, calls) : tokenResult(token, expiresAt)
-    const answer = tokenAnswer(textOf(body))
+    const body = respond
+      ? textOf(await callHost('internal', () => respond({ token, expiresAt, account, req }), calls))
+      : JSON.stringify(tokenResult(token, expiresAt))
+    const answer = tokenAnswer(body)
     emit(subject, { type: 'token.issued', accountId: owner.accountId, tokenId, expiresAt })
     return answer
   }
@@ -52,16 +54,18 @@ export function tokenRouter(options: TokenRouterOptions): Router {
   }
 
   const router = express().Router({ caseSensitive: true, strict: true })
-  router.post(path, function tokenEndpoint(req, res, next) {
-    if (isUntrusted(req)) warnOnce('trustProxy')
-    const subject: EventSubject = { address: addressOf(req) }
-    // Not `catch`, because an error while sending belongs to the host, and the call has had its event.
-    answerOf(req, subject)
-      .then(
-        (answer) => sendAnswer(res, answer),
-        (thrown: unknown) => refuse(thrown, subject, req, res, next),
-      )
-      .catch(next)
+  router.post(path, async function tokenEndpoint(req, res, next) {
+    try {
+      if (isUntrusted(req)) warnOnce('trustProxy')
+      const origin = originOfRequest(req)
+      const subject: EventSubject = { address: origin.address }
+      const refused = (thrown: unknown) => refuse(thrown, subject, req, res, next)
+      const answer = await answerOf(req, origin, subject).catch(refused)
+      if (answer) sendAnswer(res, answer)
+    } catch (error) {
+      // An error while sending belongs to the host, and the call has had its event.
+      next(error)
+    }
   })
   router.all(path, function tokenMethodNotAllowed(req, res, next) {
     refuse(new AuthError('method_not_allowed'), { address: addressOf(req) }, req, res, next)

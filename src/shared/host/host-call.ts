@@ -29,7 +29,7 @@ export async function callHost<T>(
 ): Promise<T> {
   const { timeout, passThrough = [], late, about } = bare(options)
   try {
-    return await withDeadline(timeout, fn, late)
+    return await withDeadline(timeout, fn(), late)
   } catch (cause) {
     if (isAuthError(cause) && passThrough.includes(cause.code)) throw cause
     throw new AuthError('unavailable', { dependency, cause, ...about })
@@ -37,15 +37,14 @@ export async function callHost<T>(
 }
 
 /**
- * Runs a function and returns its result. A result that comes after the time limit is dropped.
- * @throws Error after the time limit; what the function throws
+ * Waits for a result. A result that comes after the time limit is dropped.
+ * @throws Error after the time limit; what the promise rejects with
  */
 export async function withDeadline<T>(
   timeout: number | undefined,
-  fn: () => T | PromiseLike<T>,
+  result: T | PromiseLike<T>,
   late?: (result: T) => void,
 ): Promise<T> {
-  const result = fn()
   if (timeout === undefined) return result
   let timer: NodeJS.Timeout | undefined
   const ended = new Promise<never>((_, reject) => {

@@ -50,7 +50,7 @@ async function accountFrom(call: string, question: () => unknown): Promise<Accou
 
 async function answerOf(call: string, question: () => unknown): Promise<unknown> {
   try {
-    return await withDeadline(TIMEOUT_MS, question)
+    return await withDeadline(TIMEOUT_MS, question())
   } catch (error) {
     const message = error instanceof Error ? `${error.name}: ${error.message}` : describe(error)
     throw new Error(`${call} failed with ${message}`, { cause: error })

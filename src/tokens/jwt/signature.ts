@@ -30,7 +30,9 @@ export function createSigner({ alg, kid, key, signingKey, sign }: SigningKey, ty
   const secret = signingKey as KeyObject
   if (!ALGORITHMS[alg].isJwa || !ASCII.test(kid)) return (payload) => signCompact(header, payload, secret)
   const { sign: signJwt } = jsonwebtoken()
+  // Without it, jsonwebtoken would throw and catch an error for every token, which takes longer than the signature.
   const options = bare({ algorithm: alg as 'HS256', header })
+  Object.defineProperty(options, 'toString', bare({ value: String }))
   // As text, because the package changes the members of an object.
   return (payload) => signJwt(JSON.stringify(payload), secret, options)
 }

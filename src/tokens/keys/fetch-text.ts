@@ -9,7 +9,7 @@ import { withDeadline } from '../../shared/host/host-call.js'
  */
 export function fetchText(url: string, timeout: number, sizeLimit: number): Promise<string> {
   const over = new AbortController()
-  return withDeadline(timeout, () => get(url, sizeLimit, over.signal)).finally(() => over.abort())
+  return withDeadline(timeout, get(url, sizeLimit, over.signal)).finally(() => over.abort())
 }
 
 const HEADERS = {

@@ -161,24 +161,20 @@ function unchanged(key: VerificationKey, known: VerificationKey | undefined): Ve
 
 /** Keys that the host can replace while the process runs. */
 export interface KeyHolder<T extends KeySource> extends KeySource {
-  current(): T
+  readonly current: T
   /** @throws TypeError for an invalid key; the previous keys then stay */
   replace(value: unknown): void
 }
 
 /** Holds what a function reads from the `keys` option. The function receives the previous keys too. */
 export function holdKeys<T extends KeySource>(read: (value: unknown, held?: T) => T, value: unknown): KeyHolder<T> {
-  let keys = read(value)
-  return {
-    find: (kid) => keys.find(kid),
-    get renew() {
-      return keys.renew
-    },
-    current: () => keys,
-    replace(next) {
-      keys = read(next, keys)
-    },
+  // The source's own functions, because each request calls them.
+  const partsOf = (current: T) => ({ current, find: current.find, renew: current.renew })
+  const keys = {
+    ...partsOf(read(value)),
+    replace: (next: unknown) => void Object.assign(keys, partsOf(read(next, keys.current))),
   }
+  return keys
 }
 
 const anything = (value: unknown) => value

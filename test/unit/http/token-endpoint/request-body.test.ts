@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { credentialsIn } from '../../../../src/http/token-endpoint/credentials.js'
 import { MOST_SIGNS, parseUniqueJson } from '../../../../src/http/token-endpoint/json.js'
-import { type BodyRequest, readBody } from '../../../../src/http/token-endpoint/request-body.js'
+import { type BodyRequest, createBodyReader } from '../../../../src/http/token-endpoint/request-body.js'
 import { refusalOf, thrownBy } from '../../../support/failures.js'
 import { fastPasswords, makeIssuer, makeStore } from '../../../support/fixtures.js'
 import {
@@ -303,11 +303,11 @@ it('a client that gives up within its body harms nobody', async () => {
   expectToken(await send(port, asJson(GOOD)))
 })
 
-describe('readBody', () => {
+describe('createBodyReader', () => {
   const FORM_BODY = FORM_TYPE['Content-Type']
   const read = (req: object, type = FORM_BODY, headers = {}) => {
     const all = Object.assign(req, { headers: { 'content-type': type, ...headers } })
-    return readBody(all as unknown as BodyRequest, { bodyLimit: 100, allowedOrigins: new Set() })
+    return createBodyReader({ bodyLimit: 100, allowedOrigins: new Set() })(all as unknown as BodyRequest)
   }
   const readByHost = (body: Buffer, type?: string) => read({ readableDidRead: true, body }, type)
 
