@@ -82,6 +82,7 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
       },
     }`,
   'magic-link': `${HOST}
+    export const disable = () => Object.assign(account, { disabled: true })
     export const mailed: string[] = []
     export const stored: { digest: string; accountId: string; expiresAt: number }[] = []
     const links = {

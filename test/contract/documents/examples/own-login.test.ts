@@ -78,8 +78,8 @@ describe('the recipes', () => {
   })
 
   it('magic-link: signs in once within 15 minutes, and tells nothing about accounts', async () => {
-    type Recipe = Host & { mailed: string[]; stored: { digest: string; expiresAt: number }[] }
-    const { app, tokens, mailed, stored } = await run<Recipe>('magic-link')
+    type Recipe = Host & { mailed: string[]; stored: { digest: string; expiresAt: number }[]; disable: () => void }
+    const { app, tokens, mailed, stored, disable } = await run<Recipe>('magic-link')
     const mail = (email: unknown) => request(app).post('/sign-in/mail').send({ email }).expect(202, 'Accepted')
     const open = (code: unknown) => request(app).post('/sign-in/link').send({ code })
     for (const email of ['nobody@example.com', { $ne: 1 }, GOOD.email]) await mail(email)
@@ -99,6 +99,8 @@ describe('the recipes', () => {
     for (let i = 0; i < 3; i++) await mail(GOOD.email)
     await vi.waitFor(() => expect(mailed).toHaveLength(3))
     expect(stored).toHaveLength(1)
+    disable()
+    await open(mailed[2]?.split('#')[1]).expect(403)
   })
 
   it('graphql: returns a token, and each refusal with its status and code', async () => {

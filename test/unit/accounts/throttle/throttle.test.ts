@@ -546,6 +546,27 @@ describe('reset', () => {
       vi.advanceTimersByTime(1000)
     }
     expect(await guesses(one, 50, userOf, () => '192.0.2.1')).toBe(28)
+    await processes[at]?.reset(ALICE[0])
+    vi.advanceTimersByTime(1000)
+    await expect(one.spend(...ALICE)).rejects.toMatchObject({ limit: 'address' })
+  })
+
+  it('allows exactly the limit again for an account that another process has counted', async () => {
+    const store = sharedStore()
+    const processOn = () =>
+      createThrottle({ limiter: store.limiter, budgets: { pair: false, account: budgets.account } })
+    const one = processOn()
+    expect(await guesses(one, 2)).toBe(2)
+    vi.advanceTimersByTime(1000)
+    await processOn().reset(ALICE[0])
+    expect(await guesses(one, 10)).toBe(3)
+  })
+
+  it('lifts a limit that this process has reached at the same moment', async () => {
+    const throttle = createThrottle({ limiter: sharedStore().limiter, budgets })
+    expect(await guesses(throttle, 5)).toBe(2)
+    await throttle.reset(ALICE[0])
+    expect(await guesses(throttle, 5)).toBe(2)
   })
 
   it('does not lift a limit of the store that cannot be removed there', async () => {
