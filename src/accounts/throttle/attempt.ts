@@ -52,18 +52,15 @@ export function throttleKeys(email: string, address: string | undefined) {
   const network = clientNetwork(address)
   const keys = new Map<LimitName, string>()
 
-  function makeKey(name: LimitName): string {
-    if (name === 'pair') return keyOf('account') + keyOf('address')
+  return function keyOf(name: LimitName): string {
+    const known = keys.get(name)
+    if (known !== undefined) return known
     const text = name === 'account' ? accountKey(email) : network
-    return hash('sha256', text, 'base64url').slice(0, 22)
-  }
-
-  function keyOf(name: LimitName): string {
-    const key = keys.get(name) ?? makeKey(name)
+    const isPair = name === 'pair'
+    const key = isPair ? keyOf('account') + keyOf('address') : hash('sha256', text, 'base64url').slice(0, 22)
     keys.set(name, key)
     return key
   }
-  return keyOf
 }
 
 /** Creates attempts at all limits together. An attempt that one limit refuses counts nowhere. */
@@ -78,7 +75,8 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
     }
   }
 
-  const limitsFor = (digest?: string) => (spray?.isSprayed(digest) ? [...limits, spray.networks] : limits)
+  /** The limits of a login with a sprayed password. */
+  const withSpray = spray ? [...limits, spray.networks] : limits
 
   function attempt(email: string, address: string | undefined, storeFailed: StoreFailed, digest?: string): Attempt {
     const keyOf = throttleKeys(email, address)
@@ -94,14 +92,14 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
     }
 
     async function check(): Promise<void> {
-      for (const limit of limitsFor(digest)) {
+      for (const limit of spray?.isSprayed(digest) ? withSpray : limits) {
         const refusal = limit.reached(keyOf(limit.name))
         if (refusal && !(await wasReset(limit))) throw refusal
       }
     }
 
     /** Leaves no limit begun where one has no room, because the attempt waits. */
-    function begin(added = limitsFor(digest)): boolean {
+    function begin(added = spray?.isSprayed(digest) ? withSpray : limits): boolean {
       refuse(added, keyOf)
       const hasBegun = !hasEnded && added.every((limit) => limit.begin(keyOf(limit.name)) && begun.add(limit))
       if (!hasBegun) leave()
@@ -170,7 +168,7 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
   const checkAddress = (address: string | undefined) => refuse(byAddress, throttleKeys('', address))
 
   const check = (email: string, address: string | undefined, digest?: string) =>
-    refuse(limitsFor(digest), throttleKeys(email, address))
+    refuse(spray?.isSprayed(digest) ? withSpray : limits, throttleKeys(email, address))
 
   /** Forgets the failures in memory before those in the store, so that this process never refuses because the store has failed. */
   async function reset(email: string): Promise<void> {
