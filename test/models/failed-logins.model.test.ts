@@ -182,6 +182,7 @@ function create(world: World, respond: Respond): Kit {
       },
       reward: async (key) => result(await call(-1, key)),
       get: async (key) => result(await call(0, key)),
+      delete: async () => {},
     }
   }
 
@@ -264,6 +265,8 @@ function create(world: World, respond: Respond): Kit {
         expected === 'unsure' || (checked !== undefined) === isKnown,
         'a limit that is known to be used up refuses at once, and no other does',
       )
+      // It only asks the store whether the account was reset.
+      if (checked !== undefined) guess.state = 'is refused'
       guesses.push(guess)
       const failures = process.failures
       const storeFailed = (error: unknown) => {

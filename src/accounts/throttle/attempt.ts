@@ -26,10 +26,10 @@ export interface Spent {
  */
 export interface Attempt extends Spent {
   /**
-   * Refuses a login whose limit is known to be reached. Counts nothing.
+   * Refuses a login whose limit is known to be reached, unless the account was reset in another process. Counts nothing.
    * @throws AuthError `too_many_attempts`
    */
-  check(): void
+  check(): void | Promise<void>
   /**
    * Begins the attempt in this process. Returns false, and counts nothing, when attempts under way leave no room.
    * @throws AuthError `too_many_attempts`
@@ -44,23 +44,20 @@ export interface Attempt extends Spent {
 }
 
 /**
- * Returns a function that makes the key of each limit. The keys have one length and hold no address in clear text, because a shared
- * store must not list e-mail addresses. A key is made when it is first needed, so a client address that has reached its own limit
+ * Returns a function that makes the key of each limit. The keys hold no address in clear text, because a shared store must not list
+ * e-mail addresses. The key of a pair begins with the key of its account. A key is made when it is first needed, so a client address that has reached its own limit
  * costs no normalisation of the e-mail address.
  */
 export function throttleKeys(email: string, address: string | undefined) {
   const network = clientNetwork(address)
   const keys = new Map<LimitName, string>()
-  let account: string | undefined
-
-  function textOf(name: LimitName): string {
-    if (name === 'address' || name === 'spraying') return network
-    account ??= accountKey(email)
-    return name === 'pair' ? `${network} ${account}` : account
-  }
 
   return function keyOf(name: LimitName): string {
-    const key = keys.get(name) ?? hash('sha256', textOf(name), 'base64url').slice(0, 22)
+    const known = keys.get(name)
+    if (known !== undefined) return known
+    const text = name === 'account' ? accountKey(email) : network
+    const isPair = name === 'pair'
+    const key = isPair ? keyOf('account') + keyOf('address') : hash('sha256', text, 'base64url').slice(0, 22)
     keys.set(name, key)
     return key
   }
@@ -78,6 +75,9 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
     }
   }
 
+  /** The limits of a login with a sprayed password. */
+  const withSpray = spray ? [...limits, spray.networks] : limits
+
   function attempt(email: string, address: string | undefined, storeFailed: StoreFailed, digest?: string): Attempt {
     const keyOf = throttleKeys(email, address)
     /** The limits at which the attempt is under way, and those at which the store knows of it. */
@@ -85,14 +85,22 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
     const entered = new Map<Limit, Entered>()
     let hasEnded = false
 
-    function check(): readonly Limit[] {
-      const known = spray?.isSprayed(digest) ? [...limits, spray.networks] : limits
-      refuse(known, keyOf)
-      return known
+    /** Returns whether a process has reset the account since its failures in memory began, and then forgets them. */
+    async function wasReset(limit: Limit): Promise<boolean> {
+      const rest = limit.isOfAccount && (await limit.shared?.sinceReset(keyOf('account'), storeFailed))
+      return rest ? limit.forgetOlder(keyOf(limit.name), rest) : false
+    }
+
+    async function check(): Promise<void> {
+      for (const limit of spray?.isSprayed(digest) ? withSpray : limits) {
+        const refusal = limit.reached(keyOf(limit.name))
+        if (refusal && !(await wasReset(limit))) throw refusal
+      }
     }
 
     /** Leaves no limit begun where one has no room, because the attempt waits. */
-    function begin(added = check()): boolean {
+    function begin(added = spray?.isSprayed(digest) ? withSpray : limits): boolean {
+      refuse(added, keyOf)
       const hasBegun = !hasEnded && added.every((limit) => limit.begin(keyOf(limit.name)) && begun.add(limit))
       if (!hasBegun) leave()
       return hasBegun
@@ -126,13 +134,14 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
       const key = keyOf(limit.name)
       const one = await limit.shared?.enter(key, storeFailed)
       if (one) entered.set(limit, one)
-      return limit.learn(key, await limit.shared?.read(key, storeFailed), one?.underWay)
+      const refusal = limit.learn(key, await limit.shared?.read(key, storeFailed), one?.underWay)
+      if (refusal?.code !== 'too_many_attempts' || !(await wasReset(limit))) return refusal
+      return (await limit.shared?.remove(key, storeFailed)) ? limit.learn(key, undefined, one?.underWay) : refusal
     }
 
     async function count(): Promise<void> {
       try {
         if (spray && !begun.has(spray.networks) && (await spray.learn(digest, storeFailed))) {
-          refuse([spray.networks], keyOf)
           if (!begin([spray.networks])) throw new AuthError('overloaded')
         }
         const refusals = await Promise.all([...begun].map(enter))
@@ -158,5 +167,17 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
 
   const checkAddress = (address: string | undefined) => refuse(byAddress, throttleKeys('', address))
 
-  return { checkAddress, attempt }
+  const check = (email: string, address: string | undefined, digest?: string) =>
+    refuse(spray?.isSprayed(digest) ? withSpray : limits, throttleKeys(email, address))
+
+  /** Forgets the failures in memory before those in the store, so that this process never refuses because the store has failed. */
+  async function reset(email: string): Promise<void> {
+    const account = throttleKeys(email, undefined)('account')
+    const forgotten = limits
+      .filter((limit) => limit.isOfAccount)
+      .map((limit) => ({ limit, keys: limit.forget(account) }))
+    await Promise.all(forgotten.map(({ limit, keys }) => limit.shared?.reset(account, keys)))
+  }
+
+  return { checkAddress, check, attempt, reset }
 }

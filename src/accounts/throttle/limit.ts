@@ -73,6 +73,20 @@ export function createLimit(name: LimitName, { points, duration }: Size, shared?
     name,
     shared,
     reached,
+    /** True if the keys begin with the key of an account, so that `reset` lifts the limit. */
+    isOfAccount: name === 'pair' || name === 'account',
+    /** Forgets the failures of an account. Returns their keys. */
+    forget(account: string): string[] {
+      const keys = [...failures.keys()].filter((key) => key.startsWith(account))
+      for (const key of keys) failures.delete(key)
+      return keys
+    },
+    /** Forgets the failures of a key if their window began before another one of the same length. Returns whether it did. */
+    forgetOlder(key: string, msBeforeNext: number): boolean {
+      const isOlder = failures.getRemainingTTL(key) < msBeforeNext
+      if (isOlder) failures.delete(key)
+      return isOlder
+    },
     /** Begins an attempt. Returns false when failures and attempts under way leave no room. */
     begin(key: string): boolean {
       const others = underWay.get(key) ?? 0

@@ -34,6 +34,8 @@ export interface Limiter {
    * at its own next failure, and simultaneous guesses are limited in each process only.
    */
   get?(key: string): Promise<unknown>
+  /** Removes a count. Without this method, the `reset` of the throttle rejects. */
+  delete?(key: string): Promise<unknown>
 }
 
 /** A count in the store, and the rest of its window. */
@@ -84,10 +86,17 @@ async function repeated<T>(call: () => Promise<T>, first = call()): Promise<T> {
 
 export type SharedLimit = ReturnType<typeof sharedLimit>
 
+/**
+ * The key that `reset` writes for an account. It ends after each window that began before the reset, so that processes compare these
+ * ends: nobody knows from which networks an account has failures.
+ */
+const resetKey = (account: string) => `${account}:reset`
+
 /** Creates a failed-login limit on a shared store. Where the store fails or rests, the methods return undefined. */
 export function sharedLimit(limiter: Limiter, { counting, reading }: SharedStore, { points, duration }: Size) {
   const windowMs = duration * 1000
   const get = memberOf(limiter, 'get') as Limiter['get']
+  const remove = memberOf(limiter, 'delete') as Limiter['delete']
   const penalty = (memberOf(limiter, 'penalty') as Limiter['penalty']) ?? limiter.consume
 
   /** Reads a result. Returns a count of 0 for everything else. */
@@ -122,8 +131,44 @@ export function sharedLimit(limiter: Limiter, { counting, reading }: SharedStore
     )
   }
 
+  /** Questions about a reset that are pending at the store. */
+  const asked = new Map<string, Promise<number>>()
+
+  /** Returns the rest of the window that an account's last reset began, or 0. Asks once for refused logins that come together. */
+  function sinceReset(account: string, storeFailed: StoreFailed): Promise<number> {
+    const known = asked.get(account)
+    if (known) return known
+    const asking = read(resetKey(account), storeFailed)
+      .then((reset) => (reset?.points ? reset.msBeforeNext : 0))
+      .finally(() => asked.delete(account))
+    asked.set(account, asking)
+    return asking
+  }
+
   return {
+    canReset: get !== undefined && remove !== undefined,
+    sinceReset,
     read,
+    /** Removes the failures of a key. Returns whether the store did. */
+    async remove(key: string, storeFailed: StoreFailed): Promise<boolean> {
+      if (!remove || counting.rests()) return false
+      const removing = (async () => remove.call(limiter, key))()
+      const isRemoved = await counting.answerOf(
+        removing.then(() => true),
+        storeFailed,
+      )
+      return isRemoved === true
+    },
+    /**
+     * Removes the failures of an account.
+     * @param keys the keys that this process knows
+     * @throws the error of the store
+     */
+    async reset(account: string, keys: readonly string[]): Promise<void> {
+      await remove?.call(limiter, resetKey(account))
+      await count(async () => limiter.consume(resetKey(account)))
+      await Promise.all([...new Set([account, ...keys])].map((key) => remove?.call(limiter, key)))
+    },
     /** Counts an attempt as under way. */
     async enter(key: string, storeFailed: StoreFailed): Promise<Entered | undefined> {
       if (counting.rests()) return undefined

@@ -1,8 +1,10 @@
 import { AuthError } from '../../shared/errors.js'
-import { misuse } from '../../shared/misuse.js'
+import { withDeadline } from '../../shared/host/host-call.js'
+import { misuse, withoutSecrets } from '../../shared/misuse.js'
 import { type Check, func, InvalidOption, named, optional, readOptions, withMethods } from '../../shared/options.js'
 import type { LimitName } from '../../shared/refusals.js'
 import { memberOf } from '../../shared/values.js'
+import { LONGEST_EMAIL } from './account-key.js'
 import { type Attempt, createAttempts, type Spent } from './attempt.js'
 import { type Budget, budgetOption, createLimit, type Limit } from './limit.js'
 import { type Limiter, type LimiterOptions, type Size, sharedLimit } from './shared-limit.js'
@@ -75,9 +77,23 @@ export interface Throttle {
     storeFailed: (error: unknown) => void,
     passwordDigest?: string,
   ): Promise<Spent>
+  /**
+   * Lifts the limits of an account from all addresses, for example after a password reset. Limits of an address stay. Attempts under way
+   * stay too, and count if they fail.
+   * @param email the e-mail address, or another name that the account signs in with, in any spelling that counts as the same account
+   * @throws TypeError when no account can have the address, or when the limiter has no `delete` or no `get`
+   * @throws Error with a `cause` when the shared store fails: this process has lifted the limits, but other processes may still refuse
+   */
+  reset?(email: string): Promise<void>
 }
 
 const caller = 'createThrottle'
+
+/** The time limit of a reset. It is longer than that of a login, because nobody guesses while it runs. */
+const RESET_MS = 5000
+
+const STORE_FAILED =
+  'throttle.reset: the shared store failed, so other processes may still refuse this account. Call reset again when the store works.'
 
 function budget(name: string, fallback: Size) {
   const size = budgetOption(`${caller}: option "budgets.${name}"`, '{ points, duration } or false')
@@ -130,19 +146,35 @@ export function createThrottle(options?: ThrottleOptions): Required<Throttle> {
     return size ? [limit(name, name, size)] : []
   })
   const spray = spraying && sprayLimit(spraying, (...one) => limit('spraying', ...one))
-  const { checkAddress, attempt } = createAttempts(limits, spray)
+  const { checkAddress, check, attempt, reset } = createAttempts(limits, spray)
 
   return {
     // An own property, so that no polluted prototype receives passwords.
     digestPassword: spray?.digest,
     checkAddress,
-    check: (email, address, digest) => attempt(email, address, () => {}, digest).check(),
+    check,
     attempt,
     async spend(...login) {
       const one = attempt(...login)
+      await one.check()
       if (!one.begin()) throw new AuthError('overloaded')
       await one.count?.()
       return one
+    },
+    async reset(email) {
+      if (typeof email !== 'string' || email === '' || email.length > LONGEST_EMAIL) {
+        throw misuse(`throttle.reset: pass the e-mail address of an account, at most ${LONGEST_EMAIL} characters`)
+      }
+      if (limits.some(({ shared }) => shared?.canReset === false)) {
+        throw misuse(
+          'throttle.reset: pass a "limiter" with "get" and "delete", as every limiter of rate-limiter-flexible',
+        )
+      }
+      try {
+        await withDeadline(RESET_MS, () => reset(email))
+      } catch (cause) {
+        throw withoutSecrets(new Error(STORE_FAILED, { cause }))
+      }
     },
   }
 }
@@ -155,7 +187,11 @@ const countingLimiter = withMethods<Limiter>(
 
 const limiterCheck: Check<Limiter> = (value) => {
   const limiter = countingLimiter(value)
-  const get = memberOf(limiter, 'get')
-  if (get === undefined || typeof get === 'function') return limiter
-  throw new InvalidOption('a limiter whose "get" is a function, or missing')
+  for (const name of ['get', 'delete'] as const) {
+    const method = memberOf(limiter, name)
+    if (method !== undefined && typeof method !== 'function') {
+      throw new InvalidOption(`a limiter whose "${name}" is a function, or missing`)
+    }
+  }
+  return limiter
 }

@@ -33,7 +33,8 @@ function packagesOf(page: string): string[] {
 /** Returns whether a page names packages that only `test/hosts` has. They are not installed by default. */
 const needsHosts = (page: string) => {
   const { dependencies, devDependencies } = JSON.parse(readFileSync(join(HOST_MODULES, '../package.json'), 'utf8'))
-  return packagesOf(page).some((name) => name in dependencies || name in devDependencies)
+  const isThere = (name: string) => name in dependencies || name in devDependencies
+  return packagesOf(page).some((name) => isThere(name) && !existsSync(join(MODULES, name)))
 }
 
 /** Makes the project of a page's reader: the packages that the page names, and a file for each block. Returns the files. */

@@ -73,6 +73,52 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
   'kms-vault': `import { fetch } from '${KEY_SERVICES}'`,
   'kms-pkcs11': `import { hsm, objects } from '${KEY_SERVICES}'
     const { slot, session, privateObject, publicObject } = objects`,
+  'throttle-reset': HOST,
+  totp: `${HOST}
+    export const secret = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'
+    let lastStep = 0
+    const factors = {
+      secretOf: async (id: string) => (id === 'acc-1' ? secret : undefined),
+      async useStep(_id: string, step: number) {
+        if (step <= lastStep) return false
+        lastStep = step
+        return true
+      },
+    }`,
+  'magic-link': `${HOST}
+    export const disable = () => Object.assign(account, { disabled: true })
+    export const mailed: string[] = []
+    export const stored: { digest: string; accountId: string; expiresAt: number }[] = []
+    const links = {
+      add: async (link: (typeof stored)[number]) => void stored.push(link),
+      async take(digest: string) {
+        const at = stored.findIndex((link) => link.digest === digest)
+        return at < 0 ? undefined : stored.splice(at, 1)[0]
+      },
+    }
+    const sendMail = async (_id: string, link: string) => void mailed.push(link)
+    const log = { warn: (_: string) => {} }`,
+  graphql: HOST.replace(
+    '[account]',
+    "[account, { ...account, id: 'acc-2', email: 'big@example.com', claims: { big: 1n } }]",
+  ),
+  'user-name': `${HOST}
+    const users = {
+      findByEmail: (email: string) => accounts.findByEmail(email),
+      findByUserName: (name: string) => (name === 'alice' ? accounts.findById('acc-1') : undefined),
+    }`,
+  'phone-number': `${ISSUER_ONLY}
+    import * as library from 'express-token-endpoint'
+    const passwordHash = await library.createPasswords().hash('secret')
+    const accounts = library.memoryAccounts([{ id: 'acc-1', email: '+4915112345678', passwordHash }])`,
+  roles: `${ISSUER_ONLY}
+    import * as library from 'express-token-endpoint'
+    const passwordHash = await library.createPasswords().hash('secret')
+    export const user = { id: 'acc-1', passwordHash, role: 'manager' }
+    const users = { findByEmail: async (email: string) => (email === 'alice@example.com' ? user : undefined) }`,
+  'common-passwords': `${HOST}
+    export const changed: string[] = []
+    const changePassword = async (id: string, password: string) => void changed.push(id, password)`,
   // README and tutorial.
   'readme-guards': APP,
   'readme-lookup': `${APP}

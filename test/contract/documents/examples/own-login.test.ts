@@ -1,10 +1,14 @@
+import { createHash } from 'node:crypto'
 import express, { type Router } from 'express'
-import type { TokenIssuer } from 'express-token-endpoint'
+import type { Login, TokenIssuer } from 'express-token-endpoint'
 import type { OpenApiDocument } from 'express-token-endpoint/openapi'
+import { Secret, TOTP } from 'otpauth'
 import request from 'supertest'
-import { describe, expect, it } from 'vitest'
-import { type Host, signIn, startExamples } from '../../../support/documents/examples.js'
+import { describe, expect, it, vi } from 'vitest'
+import { get, type Host, oldKeys, signIn, startExamples, tokenFrom } from '../../../support/documents/examples.js'
+import { readPage } from '../../../support/documents/pages.js'
 import { issueNow, makeIssuer, signingKey } from '../../../support/fixtures.js'
+import { TOKEN_PATH } from '../../../support/http.js'
 
 const { run } = startExamples(import.meta.url)
 
@@ -46,6 +50,145 @@ describe('the page on own routes', () => {
     const { router, tokens } = await run<{ router: Router; tokens: TokenIssuer }>('own-scopes')
     const { body } = await signIn(express().use(router)).expect(200)
     expect(await tokens.verify(body.authenticationToken)).toMatchObject({ scopes: ['orders:acc-1'] })
+  })
+})
+
+describe('the recipes', () => {
+  const WRONG = { ...GOOD, password: 'wrong' }
+
+  it('are nine, and have at most 30 lines', () => {
+    const blocks = ['own-login', 'recipes'].flatMap((page) => readPage(`docs/guides/${page}.md`).blocks)
+    const recipes = blocks.filter(({ language, name = '' }) => language === 'ts' && !/^own-(route|scopes)$/.test(name))
+    expect(recipes).toHaveLength(9)
+    for (const { name, code } of recipes) expect(code.trimEnd().split('\n').length, name).toBeLessThanOrEqual(30)
+  })
+
+  it('totp: takes a code once, and five codes in 15 minutes', async () => {
+    const { app, tokens, secret } = await run<Host & { secret: string }>('totp')
+    const totp = new TOTP({ secret: Secret.fromBase32(secret) })
+    const send = (body: object) => request(app).post('/sign-in').send(body)
+    const code = totp.generate()
+    const { body } = await send({ ...GOOD, code })
+      .expect(200)
+      .expect('Cache-Control', 'no-store')
+    expect(await tokens.verify(body.token)).toMatchObject({ accountId: 'acc-1' })
+    await send({ ...GOOD, code }).expect(403)
+    await send({ ...WRONG, code: totp.generate({ timestamp: Date.now() + 30_000 }) }).expect(403)
+    await send({ ...GOOD, code: Number(code) }).expect(403)
+    await send(GOOD).expect(403)
+    const wrong = `${(Number(code) + 1) % 1_000_000}`.padStart(6, '0')
+    await send({ ...GOOD, code: wrong }).expect(403)
+    const next = totp.generate({ timestamp: Date.now() + 30_000 })
+    await send({ ...GOOD, code: next })
+      .expect(429)
+      .expect('Retry-After', /^[89]\d\d$/)
+  })
+
+  it('magic-link: signs in once within 15 minutes, and tells nothing about accounts', async () => {
+    type Recipe = Host & { mailed: string[]; stored: { digest: string; expiresAt: number }[]; disable: () => void }
+    const { app, tokens, mailed, stored, disable } = await run<Recipe>('magic-link')
+    const mail = (email: unknown) => request(app).post('/sign-in/mail').send({ email }).expect(202, 'Accepted')
+    const open = (code: unknown) => request(app).post('/sign-in/link').send({ code })
+    for (const email of ['nobody@example.com', { $ne: 1 }, GOOD.email]) await mail(email)
+    await vi.waitFor(() => expect(mailed).toHaveLength(1))
+    const code = mailed[0]?.split('#')[1] as string
+    expect(stored[0]?.digest).toBe(createHash('sha256').update(code).digest('hex'))
+    const answers = await Promise.all([open(code), open(code)])
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 403])
+    const { token } = answers.find(({ status }) => status === 200)?.body ?? {}
+    expect(await tokens.verify(token)).toMatchObject({ accountId: 'acc-1', scopes: ['statements:read'] })
+    for (const wrong of [undefined, { $ne: 1 }, stored[0]?.digest ?? 'x'.repeat(43)]) await open(wrong).expect(403)
+    await mail(GOOD.email)
+    await vi.waitFor(() => expect(stored).toHaveLength(1))
+    Object.assign(stored[0] as object, { expiresAt: Date.now() })
+    await vi.waitFor(() => expect(mailed).toHaveLength(2))
+    await open(mailed[1]?.split('#')[1]).expect(403)
+    for (let i = 0; i < 3; i++) await mail(GOOD.email)
+    await vi.waitFor(() => expect(mailed).toHaveLength(3))
+    expect(stored).toHaveLength(1)
+    disable()
+    await open(mailed[2]?.split('#')[1]).expect(403)
+  })
+
+  it('graphql: returns a token, and each refusal with its status and code', async () => {
+    const { app, tokens } = await run<Host>('graphql')
+    const query =
+      'mutation ($email: String!, $password: String!) { signIn(email: $email, password: $password) { token } }'
+    const send = (variables: object, source = query) => request(app).post('/graphql').send({ query: source, variables })
+    const { body } = await send(GOOD).expect(200).expect('Cache-Control', 'no-store')
+    expect(await tokens.verify(body.data.signIn.token)).toMatchObject({ accountId: 'acc-1' })
+    const refused = await send(WRONG).expect(403)
+    expect(refused.body).toMatchObject({
+      data: { signIn: null },
+      errors: [{ extensions: { code: 'invalid_credentials' } }],
+    })
+    const many = Array.from(
+      { length: 20 },
+      (_, i) => `a${i}: signIn(email: "bob@example.com", password: "x") { token }`,
+    )
+    const { body: guesses } = await send({}, `mutation { ${many.join(' ')} }`)
+    const codes = guesses.errors.map(({ extensions }: { extensions: { code: string } }) => extensions.code)
+    expect(codes.filter((code: string) => code === 'too_many_attempts')).toHaveLength(10)
+    expect((await send({}, '{ nothing }').expect(200)).body.errors[0].message).toContain('nothing')
+    const failed = await send({ ...GOOD, email: 'big@example.com' }).expect(200)
+    expect(failed.body.errors).toEqual([{ message: 'Internal error' }])
+    const sign = () => Promise.reject(new Error('key at kms.internal'))
+    tokens.replaceKeys({ alg: 'ES256', publicKey: oldKeys.publicKey, sign })
+    const { text } = await send(GOOD).expect(503)
+    expect(text).not.toContain('kms')
+  })
+
+  it('user-name: signs in with both names', async () => {
+    const { app } = await run<Host>('user-name')
+    const send = (login: string, password = 'secret') => request(app).post(TOKEN_PATH).send({ login, password })
+    for (const name of ['Alice', ' alice@example.com']) await send(name).expect(200)
+    await send('bob').expect(403)
+    await send('alice', 'wrong').expect(403)
+  })
+
+  it('phone-number: counts all spellings of a number as one', async () => {
+    const { app } = await run<Host>('phone-number')
+    const send = (phone: unknown, password = 'secret') => request(app).post(TOKEN_PATH).send({ phone, password })
+    for (const phone of ['+49 151 12345678', '0151/12345678', '0049-151-12345678']) await send(phone).expect(200)
+    await send({ $ne: 1 }).expect(400)
+    for (let i = 0; i < 10; i++) await send(`0151${'-'.repeat(i)}12345678`, 'wrong').expect(403)
+    await send('+4915112345678').expect(429)
+  })
+
+  it('roles: opens the routes of the role', async () => {
+    const { app, user } = await run<Host & { user: { role: string } }>('roles')
+    const statuses = async (role: string) => {
+      user.role = role
+      const token = await tokenFrom(app)
+      const refund = request(app).post('/refunds').auth(token, { type: 'bearer' })
+      return [(await get(app, '/orders', token)).status, (await refund).status]
+    }
+    expect(await statuses('manager')).toEqual([200, 201])
+    expect(await statuses('clerk')).toEqual([200, 403])
+    expect(await statuses('constructor')).toEqual([403, 403])
+  })
+
+  it('common-passwords: refuses a leaked password, and marks a login with one', async () => {
+    const { app, tokens, changed } = await run<Host & { changed: string[] }>('common-passwords')
+    const { claims } = (await tokens.verify(await tokenFrom(app))) as { claims: object }
+    expect(claims).toMatchObject({ passwordIsLeaked: true })
+    const send = (newPassword: unknown, oldPassword = 'secret') =>
+      request(app).post('/password').send({ email: GOOD.email, oldPassword, newPassword })
+    for (const password of ['Password1', 'short', 12345678, 'a'.repeat(1001)]) await send(password).expect(422)
+    await send('correct horse battery', 'wrong').expect(403)
+    expect(changed).toEqual([])
+    await send('correct horse battery').expect(204)
+    expect(changed).toEqual(['acc-1', 'correct horse battery'])
+  })
+
+  it('throttle-reset: lets the user in at once', async () => {
+    type Recipe = { logIn: Login; afterPasswordReset: (account: { email: string }) => Promise<void> }
+    const { logIn, afterPasswordReset } = await run<Recipe>('throttle-reset')
+    const attempt = (password: string) => logIn({ ...GOOD, password }, { address: '192.0.2.1' })
+    for (let i = 0; i < 10; i++) await expect(attempt('wrong')).rejects.toMatchObject({ code: 'invalid_credentials' })
+    await expect(attempt('secret')).rejects.toMatchObject({ code: 'too_many_attempts' })
+    await afterPasswordReset({ email: 'Alice@example.com' })
+    expect(await attempt('secret')).toMatchObject({ subject: { accountId: 'acc-1' } })
   })
 })
 

@@ -229,7 +229,7 @@ function sharedStore() {
   const store = {
     made: [] as LimiterOptions[],
     calls: [] as string[],
-    mode: 'up' as 'up' | 'down' | 'hangs' | 'breaks',
+    mode: 'up' as 'up' | 'down' | 'hangs' | 'breaks' | 'no deletes',
     async countOf(name: string): Promise<Record<string, number>> {
       const counts: Record<string, number> = {}
       for (const call of store.calls) {
@@ -245,7 +245,8 @@ function sharedStore() {
       limiters.set(options.keyPrefix, one)
       const call = async (name: string, key: string, run: () => Promise<unknown>): Promise<unknown> => {
         store.calls.push(`${name} ${options.keyPrefix}:${key}`)
-        if (store.mode === 'down') throw new Error('connection refused')
+        if (store.mode === 'down' || (store.mode === 'no deletes' && name === 'delete'))
+          throw new Error('connection refused')
         if (store.mode === 'hangs') await new Promise(() => {})
         const result = await run()
         if (store.mode === 'breaks') throw new Error('connection lost')
@@ -256,6 +257,7 @@ function sharedStore() {
         penalty: (key, points, duration) => call('penalty', key, () => one.penalty(key, points, duration)),
         reward: (key) => call('reward', key, () => one.reward(key)),
         get: (key) => call('get', key, () => one.get(key)),
+        delete: (key) => call('delete', key, () => one.delete(key)),
       }
     },
   }
@@ -340,7 +342,7 @@ describe('a shared store', () => {
     expect(await store.countOf('address')).toEqual({ 'under way': 0 })
   })
 
-  it('is called in two round trips for an attempt, once more for a failure, and not for what memory refuses', async () => {
+  it('is called in two round trips for an attempt, once more for a failure, and asked about a reset for refused logins', async () => {
     const { store, one, two } = twoProcesses()
     const callsOf = async (run: () => Promise<unknown>) => {
       store.calls.length = 0
@@ -351,8 +353,8 @@ describe('a shared store', () => {
     expect(await callsOf(async () => (await one.spend(...ALICE)).giveBack())).toBe('penalty get get reward')
     expect(await callsOf(() => guesses(one, 1))).toBe('penalty get get consume reward')
     await guesses(one, 9)
-    expect(await callsOf(() => guesses(one, 300))).toBe('')
-    expect(await callsOf(() => guesses(two, 300))).toBe('penalty get get reward')
+    expect(await callsOf(() => Promise.all(Array.from({ length: 300 }, () => guesses(one, 1))))).toBe('get')
+    expect(await callsOf(() => guesses(two, 1))).toBe('penalty get get get reward')
     expect(() => two.check(ALICE[0], ALICE[1])).toThrow(expect.objectContaining({ limit: 'pair' }))
   })
 
@@ -361,9 +363,9 @@ describe('a shared store', () => {
     const spent = await two.spend(...ALICE)
     expect(await guesses(one, 9)).toBe(9)
     await spent.failed?.()
-    const { length } = store.calls
-    expect(await guesses(two, 10)).toBe(0)
-    expect(store.calls).toHaveLength(length)
+    store.calls.length = 0
+    expect(await guesses(two, 1)).toBe(0)
+    expect(store.calls).toEqual([expect.stringMatching(/^get .*:reset$/)])
   })
 
   it('that knows of a reached limit refuses for its window, also where another limit is full', async () => {
@@ -490,6 +492,141 @@ describe('a shared store', () => {
   }
 })
 
+describe('reset', () => {
+  const budgets = {
+    address: { points: 40, duration: '1h' },
+    pair: { points: 2, duration: '15m' },
+    account: { points: 3, duration: '1h' },
+  }
+  const at = (address: string) => () => address
+  /** Fails from both addresses until both limits of the account are reached. */
+  async function lockOut(throttle: ReturnType<typeof createThrottle>) {
+    expect(await guesses(throttle, 5, undefined, at('192.0.2.1'))).toBe(2)
+    expect(await guesses(throttle, 5, undefined, at('192.0.2.2'))).toBe(1)
+    vi.advanceTimersByTime(1000)
+  }
+
+  it('lifts the limits of one account from all addresses, in each spelling, and no other limit', async () => {
+    const throttle = createThrottle({ budgets: { ...budgets, address: { points: 4, duration: '1h' } } })
+    await lockOut(throttle)
+    expect(await guesses(throttle, 5, bob, at('192.0.2.3'))).toBe(2)
+    await throttle.reset(' ALICE@\u200bExample.com')
+    expect(await guesses(throttle, 5, bob, at('192.0.2.3'))).toBe(0)
+    expect(await guesses(throttle, 5, undefined, at('192.0.2.1'))).toBe(2)
+    await throttle.reset(ALICE[0])
+    await expect(throttle.spend(...ALICE)).rejects.toMatchObject({ limit: 'address' })
+  })
+
+  it('keeps the attempts that are under way, and counts those that fail', async () => {
+    const throttle = createThrottle({ budgets })
+    const [first, second] = [await throttle.spend(...ALICE), await throttle.spend(...ALICE)]
+    await throttle.reset(ALICE[0])
+    await expect(throttle.spend(...ALICE)).rejects.toMatchObject({ code: 'overloaded' })
+    await first.failed?.()
+    second.giveBack()
+    expect(await guesses(throttle, 5)).toBe(1)
+  })
+
+  it.each([0, 1, 2])('lifts them in all processes that share a store, once, when process %i resets', async (at) => {
+    const store = sharedStore()
+    const processes = [0, 1, 2].map(() => createThrottle({ limiter: store.limiter, budgets }))
+    const [one, two] = processes as [(typeof processes)[0], (typeof processes)[0]]
+    for (let round = 0; round < 3; round++) {
+      await lockOut(one)
+      for (const address of ['192.0.2.1', '192.0.2.2', '192.0.2.9']) {
+        expect(await guesses(two, 1, undefined, () => address)).toBe(0)
+      }
+      await processes[at]?.reset(ALICE[0])
+      vi.advanceTimersByTime(1000)
+      expect(await guesses(two, 5, undefined, () => '192.0.2.1')).toBe(2)
+      expect(await guesses(one, 5, undefined, () => '192.0.2.2')).toBe(1)
+      expect(await guesses(two, 5, undefined, () => '192.0.2.2')).toBe(0)
+      vi.advanceTimersByTime(1)
+      await processes[at]?.reset(ALICE[0])
+      vi.advanceTimersByTime(1000)
+    }
+    expect(await guesses(one, 50, userOf, () => '192.0.2.1')).toBe(28)
+    await processes[at]?.reset(ALICE[0])
+    vi.advanceTimersByTime(1000)
+    await expect(one.spend(...ALICE)).rejects.toMatchObject({ limit: 'address' })
+  })
+
+  it('allows exactly the limit again for an account that another process has counted', async () => {
+    const store = sharedStore()
+    const processOn = () =>
+      createThrottle({ limiter: store.limiter, budgets: { pair: false, account: budgets.account } })
+    const one = processOn()
+    expect(await guesses(one, 2)).toBe(2)
+    vi.advanceTimersByTime(1000)
+    await processOn().reset(ALICE[0])
+    expect(await guesses(one, 10)).toBe(3)
+  })
+
+  it('lifts a limit that this process has reached at the same moment', async () => {
+    const throttle = createThrottle({ limiter: sharedStore().limiter, budgets })
+    expect(await guesses(throttle, 5)).toBe(2)
+    await throttle.reset(ALICE[0])
+    expect(await guesses(throttle, 5)).toBe(2)
+  })
+
+  it('does not lift a limit of the store that cannot be removed there', async () => {
+    const store = sharedStore()
+    const [one, two] = [0, 1].map(() =>
+      createThrottle({ limiter: store.limiter, budgets: { ...budgets, account: false } }),
+    )
+    expect(await guesses(one as typeof two & {}, 5)).toBe(2)
+    vi.advanceTimersByTime(1000)
+    await two?.reset(ALICE[0])
+    store.mode = 'no deletes'
+    const three = createThrottle({ limiter: store.limiter, budgets: { ...budgets, account: false } })
+    await expect(three.spend(...ALICE)).rejects.toMatchObject({ limit: 'pair' })
+    store.mode = 'up'
+    vi.advanceTimersByTime(1000)
+    expect(await guesses(createThrottle({ limiter: store.limiter, budgets: { ...budgets, account: false } }), 5)).toBe(
+      2,
+    )
+  })
+
+  it.each([
+    ['down', 'connection refused'],
+    ['hangs', 'no result within 5000 ms'],
+  ] as const)('lifts them in this process, and rejects, while the store is %s', async (mode, cause) => {
+    const store = sharedStore()
+    const throttle = createThrottle({ limiter: store.limiter, budgets })
+    await lockOut(throttle)
+    store.mode = mode
+    const reset = expect(throttle.reset(ALICE[0])).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /^throttle\.reset: the shared store failed.* Call reset again when the store works\.$/,
+      ),
+      cause: { message: cause },
+    })
+    await vi.advanceTimersByTimeAsync(5000)
+    await reset
+    const spending = throttle.spend(...ALICE)
+    await vi.advanceTimersByTimeAsync(50)
+    ;(await spending).giveBack()
+  })
+
+  it.each([undefined, '', 'a'.repeat(321), { email: ALICE[0] }])(
+    'rejects what is no e-mail address: %j',
+    async (email) => {
+      const message = expect.stringContaining('throttle.reset: pass the e-mail address of an account')
+      const reset = createThrottle().reset(email as string)
+      await expect(reset).rejects.toMatchObject({ constructor: TypeError, message })
+    },
+  )
+
+  it.each(['get', 'delete'] as const)('rejects with a limiter without %s', async (name) => {
+    const limiter = (options: LimiterOptions) => ({ ...sharedStore().limiter(options), [name]: undefined })
+    const message = expect.stringContaining('pass a "limiter" with "get" and "delete"')
+    await expect(createThrottle({ limiter }).reset(ALICE[0])).rejects.toMatchObject({ constructor: TypeError, message })
+    expect(() => createThrottle({ limiter: (options) => ({ ...limiter(options), [name]: 1 }) as never })).toThrow(
+      `a limiter whose "${name}" is a function, or missing`,
+    )
+  })
+})
+
 describe('a limit in memory', () => {
   const limitOf = (points: number, mostKeys?: number) =>
     createLimit('pair', { points, duration: 10 }, undefined, mostKeys)
@@ -556,9 +693,9 @@ describe('the keys of a login', () => {
     expect([before, normalize.mock.calls.length]).toEqual([0, 1])
   })
 
-  it('gives keys of one length, which hold no address in clear text and are the same for all spellings', () => {
+  it('gives keys that hold no address in clear text and are the same for all spellings', () => {
     const keys = keysOf('alice@example.com', '192.0.2.1')
-    for (const key of keys) expect(key).toMatch(/^[\w-]{22}$/)
+    for (const key of keys) expect(key).toMatch(/^[\w-]{22}([\w-]{22})?$/)
     expect(new Set(keys).size).toBe(3)
     expect(keysOf('AL\u200bİCE@example.com ', '::ffff:192.0.2.1')).toEqual(keys)
     expect(keysOf('b'.repeat(1_000_000), '192.0.2.1')).toEqual(keysOf('a'.repeat(321), '192.0.2.1'))
