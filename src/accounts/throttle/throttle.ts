@@ -171,7 +171,7 @@ export function createThrottle(options?: ThrottleOptions): Required<Throttle> {
         )
       }
       try {
-        await withDeadline(RESET_MS, () => reset(email))
+        await withDeadline(RESET_MS, reset(email))
       } catch (cause) {
         throw withoutSecrets(new Error(STORE_FAILED, { cause }))
       }
