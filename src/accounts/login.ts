@@ -55,7 +55,7 @@ export function createLogin({ store, passwords, throttle, timeout, clock }: Logi
   async function check(
     { email, password }: Credentials,
     slot: PasswordsSlot,
-    attempt: Attempt | undefined,
+    attempt: Attempt,
     signal: AbortSignal,
   ): Promise<LoggedIn> {
     const asOf = clock.now()
@@ -68,9 +68,7 @@ export function createLogin({ store, passwords, throttle, timeout, clock }: Logi
     const about = found && { accountId: found.account.id }
     const checking = { passThrough: NOT_CHECKED, about }
     await callHost('passwords', () => slot.start?.(), checking)
-    if (attempt?.count) {
-      await callHost('throttle', () => attempt.count?.(), { ...throttling, late: () => tell(giveBack, attempt) })
-    }
+    await callHost('throttle', () => attempt.count?.(), { ...throttling, late: () => tell(giveBack, attempt) })
     const matches = await callHost('passwords', () => slot.verify(password, found?.account.passwordHash), checking)
     const reason = refusalOf(found?.account, matches)
     if (found && !reason) return { ...found, asOf }
@@ -100,11 +98,12 @@ export function createLogin({ store, passwords, throttle, timeout, clock }: Logi
   async function logIn(credentials: Credentials, context: LoginContext): Promise<LoggedIn> {
     const { source, signal, dependencyFailed } = context
     if (signal.aborted) throw new AuthError('client_closed_request')
-    const attempt =
-      throttle && (await callHost('throttle', () => createAttempt(throttle, credentials, context), throttling))
-    let begun = attempt === undefined
+    const attempt = throttle
+      ? await callHost('throttle', () => createAttempt(throttle, credentials, context), throttling)
+      : UNLIMITED
+    let begun = false
     const admit = () => {
-      begun ||= attempt?.begin() === true
+      begun ||= attempt.begin() === true
       return begun
     }
     const reserve = async () =>
@@ -126,7 +125,7 @@ export function createLogin({ store, passwords, throttle, timeout, clock }: Logi
       return loggedIn
     } catch (error) {
       const code = isAuthError(error) ? error.code : undefined
-      if (code === 'invalid_credentials') await callHost('throttle', () => attempt?.failed?.(), throttling)
+      if (code === 'invalid_credentials') await callHost('throttle', () => attempt.failed?.(), throttling)
       // An unchecked password is not a failed login. Disconnecting again and again still counts against the address.
       else tell(code === 'client_closed_request' ? giveBackButAddress : giveBack, attempt)
       throw error
@@ -163,10 +162,13 @@ function attemptOf(limits: Throttle, login: Readonly<Parameters<Throttle['spend'
   }
 }
 
+/** The attempt of a login without limits. */
+const UNLIMITED: Attempt = { check() {}, begin: () => true, giveBack() {} }
+
 // A slot, a throttle and an attempt of the host may be asynchronous, and fail.
 const leave = (slot: PasswordsSlot | undefined) => slot?.leave()
-const giveBack = (attempt: Attempt | undefined) => attempt?.giveBack()
-const giveBackButAddress = (attempt: Attempt | undefined) => attempt?.giveBack('address')
+const giveBack = (attempt: Attempt) => attempt.giveBack()
+const giveBackButAddress = (attempt: Attempt) => attempt.giveBack('address')
 
 /** Returns a slot with the same deadlines for a host's own object that has no queue. */
 function withoutQueue(passwords: Passwords, timeout: number): PasswordsSlot {
