@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http'
-import { AuthError } from '../../shared/errors.js'
 import { throwLater } from '../../shared/host/throw-later.js'
 import { isThenable } from '../../shared/values.js'
 import type { VerifiedToken } from '../../tokens/verified-token.js'
@@ -17,7 +16,7 @@ import { type Done, outcomeOf, type PassportActions } from './passport-actions.j
 /** Changes the user of a verified token, and calls `done` with the new user. */
 export type BearerVerify = (user: object, auth: VerifiedToken, done: Done) => unknown
 
-interface Strategy extends BearerSteps, Pick<BearerSettings, 'optional' | 'realm'> {
+interface Strategy extends BearerSteps, Pick<BearerSettings, 'realm'> {
   verify: BearerVerify | undefined
 }
 
@@ -44,8 +43,7 @@ export class BearerStrategy {
    */
   constructor(options: BearerStrategyOptions, verify?: BearerVerify) {
     const settings = readBearerOptions('BearerStrategy', options)
-    const { optional, realm } = settings
-    this.#strategy = { ...createBearerSteps(settings), optional, realm, verify }
+    this.#strategy = { ...createBearerSteps(settings), realm: settings.realm, verify }
   }
 
   /** Passport calls `authenticate` of an heir of the strategy, and an heir has no private members. */
@@ -61,7 +59,7 @@ export class BearerStrategy {
   ): void {
     assertHeaderLines('BearerStrategy', req)
     assertNoBearerOption(options)
-    const { check, refuse, optional, realm, verify } = BearerStrategy.#of(this)
+    const { check, refuse, realm, verify } = BearerStrategy.#of(this)
     // Another middleware's value is not a verified token.
     req.auth = undefined
     let verified: VerifiedToken | undefined
@@ -74,11 +72,15 @@ export class BearerStrategy {
       outcome.refuse(error, refusalAnswer('guard', error, realm).headers['WWW-Authenticate'])
     }
 
-    function admitted({ auth, user = auth }: Admission): void {
+    function admitted({ auth, user: account }: Admission): void {
       verified = auth
-      if (auth && user) outcome.succeed(user, auth, verify && ((done) => verify(user, auth, done)))
-      else if (optional) outcome.pass()
-      else refused(new AuthError('missing_token'))
+      // The steps admit a request without a token only when it is optional.
+      if (!auth) {
+        outcome.pass()
+        return
+      }
+      const user = account ?? auth
+      outcome.succeed(user, auth, verify && ((done) => verify(user, auth, done)))
     }
 
     let checked: Admission | Promise<Admission>

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isUint8Array } from 'node:util/types'
 import { AuthError } from '../../shared/errors.js'
 import type { AuthErrorCode } from '../../shared/refusals.js'
-import { bare, own } from '../../shared/values.js'
+import { attempt, bare, own } from '../../shared/values.js'
 import { contentType, rawBody } from '../on-first-use.cjs'
 import type { RequestType } from '../shared/answers.js'
 import { isRepeated } from '../shared/header-lines.js'
@@ -13,7 +13,7 @@ import type { LoginSettings } from './options.js'
 /** A request whose body the host's own parser may have read before us. */
 export type BodyRequest = IncomingMessage & { body?: unknown }
 
-/** A row per request encoding: how its bytes become text, and its text a value. Both throw on malformed input. */
+/** A row per request encoding: how its bytes become text, and its text a value. `parse` may throw on malformed input. */
 const ENCODINGS: Readonly<
   Record<RequestType, { prepare?: (bytes: Uint8Array) => Uint8Array; parse(text: string): unknown }>
 > = {
@@ -28,9 +28,9 @@ export function loadBodyReader(): void {
 }
 
 /**
- * Reads a request's body, or takes what the host's own parser made of it. Returns a function that parses the body.
- * @throws AuthError `unsupported_media_type`, `cross_site_form`, `body_too_large` or `client_closed_request`; the function throws
- * `invalid_body`
+ * Reads a request's body, or takes what the host's own parser made of it. Returns a function that parses the body, to undefined when
+ * it is malformed.
+ * @throws AuthError `unsupported_media_type`, `cross_site_form`, `body_too_large`, `client_closed_request` or `invalid_body`
  */
 export async function readBody(
   req: BodyRequest,
@@ -43,13 +43,7 @@ export async function readBody(
   const bytes = canBeRead(req) ? await readBytes(req, bodyLimit, headers) : req.body
   if (!isUint8Array(bytes)) return () => bytes
   if (bytes.length > bodyLimit) throw new AuthError('body_too_large')
-  return function parseBody() {
-    try {
-      return parse(new TextDecoder('utf-8', { fatal: true }).decode(prepare?.(bytes) ?? bytes))
-    } catch {
-      throw new AuthError('invalid_body')
-    }
-  }
+  return () => attempt(() => parse(new TextDecoder('utf-8', { fatal: true }).decode(prepare?.(bytes) ?? bytes)))
 }
 
 function encodingOf(req: IncomingMessage, headers: IncomingHttpHeaders): RequestType {
@@ -94,17 +88,18 @@ function withSpaces(bytes: Uint8Array): Uint8Array {
 
 /**
  * Parses a form (https://url.spec.whatwg.org/#application/x-www-form-urlencoded) whose plus signs are spaces already.
- * @throws Error for a repeated field, for too many fields, and for text that is not percent-encoded UTF-8
+ * @returns undefined for a repeated field and for too many fields
+ * @throws URIError for text that is not percent-encoded UTF-8
  */
-function parseForm(text: string): Record<string, string> {
+function parseForm(text: string): Record<string, string> | undefined {
   const pairs = text.split('&', MOST_FIELDS + 1)
-  if (pairs.length > MOST_FIELDS) throw new SyntaxError('too many fields')
+  if (pairs.length > MOST_FIELDS) return undefined
   const fields = new Map<string, string>()
   for (const pair of pairs.filter(Boolean)) {
-    const end = pair.indexOf('=')
-    const name = decodeURIComponent(end < 0 ? pair : pair.slice(0, end))
-    if (fields.has(name)) throw new SyntaxError('repeated field')
-    fields.set(name, end < 0 ? '' : decodeURIComponent(pair.slice(end + 1)))
+    const end = `${pair}=`.indexOf('=')
+    const name = decodeURIComponent(pair.slice(0, end))
+    if (fields.has(name)) return undefined
+    fields.set(name, decodeURIComponent(pair.slice(end + 1)))
   }
   return Object.fromEntries(fields)
 }

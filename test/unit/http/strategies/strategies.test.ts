@@ -203,6 +203,8 @@ describe('BearerStrategy', () => {
 
   it('takes the options of requireBearer, and names itself in its errors', () => {
     expectMisuse(() => new BearerStrategy({} as never), 'BearerStrategy: option "tokens" must be')
+    const authenticate = () => BearerStrategy.prototype.authenticate.call({} as never, {} as never)
+    expectMisuse(authenticate, 'BearerStrategy: the request must be Node')
     expectMisuse(
       () => new BearerStrategy({ tokens, forwardErrors: true } as never),
       'BearerStrategy: unknown option "forwardErrors"',
