@@ -1,7 +1,7 @@
 import type { HeaderName } from '../http/shared/answers.js'
 import type { Header, Schema } from './types.js'
 
-interface Row {
+interface HeaderRow {
   description: string
   /** Returns the header's schema for its values in the responses. */
   schema: (values: readonly string[]) => Schema
@@ -11,7 +11,7 @@ interface Row {
 const oneOf = (values: readonly string[]): Schema => ({ type: 'string', enum: [...new Set(values)] })
 
 /** A row for every header that this package sends, except `Content-Type`, which is documented as the media type. */
-const HEADERS: Readonly<Record<Exclude<HeaderName, 'Content-Type'> | 'ETag', Row>> = {
+const HEADERS: Readonly<Record<Exclude<HeaderName, 'Content-Type'> | 'ETag', HeaderRow>> = {
   Allow: { description: 'The methods that can be used here.', schema: oneOf },
   'Cache-Control': { description: 'The caches that may store this response, and for how long.', schema: oneOf },
   ETag: {

@@ -5,12 +5,12 @@ import { ALGORITHMS, type Algorithm } from '../../tokens/keys/algorithms.js'
 import { generatePair } from '../keygen/new-key.js'
 import type { ReadToken } from './probe/read-token.js'
 
-type Members = Readonly<Record<string, unknown>>
+type ClaimMembers = Readonly<Record<string, unknown>>
 
-const encode = (members: Members) => Buffer.from(JSON.stringify(members)).toString('base64url')
+const encode = (members: ClaimMembers) => Buffer.from(JSON.stringify(members)).toString('base64url')
 
 const headerOf = ({ text }: ReadToken) =>
-  parseJson(Buffer.from(text.slice(0, text.indexOf('.')), 'base64url').toString()) as Members
+  parseJson(Buffer.from(text.slice(0, text.indexOf('.')), 'base64url').toString()) as ClaimMembers
 
 /** Returns the token with another payload, and with other bits in its signature. */
 export function tampered({ claims, signed, signature, signatureText, text }: ReadToken): Record<string, string> {

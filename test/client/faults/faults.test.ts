@@ -1,8 +1,11 @@
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { readPage } from '../../support/documents/pages.js'
 import { ours } from './ours.js'
 import { runFault } from './run-fault.js'
 import { FAULTS } from './table/index.js'
+
+// A random delay of less than a millisecond has passed before the next call on a busy machine.
+beforeAll(() => void vi.spyOn(Math, 'random').mockReturnValue(0.5))
 
 describe.each(Object.entries(FAULTS))('%s', (_, faults) => {
   // Faults that wait do so side by side.
