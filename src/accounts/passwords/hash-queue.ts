@@ -164,17 +164,17 @@ function createGate(most: number, limits: QueueLimits) {
 
   return {
     async enter(request: SlotRequest): Promise<void> {
-      const { signal, timeout, admit } = request
+      const { signal, timeout = Number.POSITIVE_INFINITY, admit } = request
       if (signal?.aborted) throw new AuthError('client_closed_request')
       // A slow look-up may have used up the time, also while there is room.
-      if (timeout !== undefined && timeout <= 0) throw new AuthError('overloaded')
+      if (timeout <= 0) throw new AuthError('overloaded')
       if (held < most && (admit?.() ?? true)) held++
       else await wait(request)
     },
     /** Frees some places, or none, and lets waiting logins enter that may enter by now. */
     leave(places = 1): void {
       held -= places
-      while (held < most && queue.size > 0) {
+      while (held < most) {
         const next = queue.take((waiter) => waiter.admit())
         if (!next) return
         held++
