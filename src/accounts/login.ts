@@ -68,7 +68,9 @@ export function createLogin({ store, passwords, throttle, timeout, clock }: Logi
     const about = found && { accountId: found.account.id }
     const checking = { passThrough: NOT_CHECKED, about }
     await callHost('passwords', () => slot.start?.(), checking)
-    await callHost('throttle', () => attempt.count?.(), { ...throttling, late: () => tell(giveBack, attempt) })
+    if (attempt.count) {
+      await callHost('throttle', () => attempt.count?.(), { ...throttling, late: () => tell(giveBack, attempt) })
+    }
     const matches = await callHost('passwords', () => slot.verify(password, found?.account.passwordHash), checking)
     const reason = refusalOf(found?.account, matches)
     if (found && !reason) return { ...found, asOf }

@@ -174,7 +174,7 @@ function createGate(most: number, limits: QueueLimits) {
     /** Frees some places, or none, and lets waiting logins enter that may enter by now. */
     leave(places = 1): void {
       held -= places
-      while (held < most) {
+      while (held < most && queue.size > 0) {
         const next = queue.take((waiter) => waiter.admit())
         if (!next) return
         held++

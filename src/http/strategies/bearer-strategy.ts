@@ -72,15 +72,11 @@ export class BearerStrategy {
       outcome.refuse(error, refusalAnswer('guard', error, realm).headers['WWW-Authenticate'])
     }
 
-    function admitted({ auth, user: account }: Admission): void {
+    function admitted({ auth, user }: Admission): void {
       verified = auth
       // The steps admit a request without a token only when it is optional.
-      if (!auth) {
-        outcome.pass()
-        return
-      }
-      const user = account ?? auth
-      outcome.succeed(user, auth, verify && ((done) => verify(user, auth, done)))
+      if (!auth) outcome.pass()
+      else outcome.succeed(user ?? auth, auth, verify && ((done) => verify(user ?? auth, auth, done)))
     }
 
     let checked: Admission | Promise<Admission>

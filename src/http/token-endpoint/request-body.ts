@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isUint8Array } from 'node:util/types'
 import { AuthError } from '../../shared/errors.js'
 import type { AuthErrorCode } from '../../shared/refusals.js'
-import { attempt, bare, own } from '../../shared/values.js'
+import { bare, own } from '../../shared/values.js'
 import { contentType, rawBody } from '../on-first-use.cjs'
 import type { RequestType } from '../shared/answers.js'
 import { isRepeated } from '../shared/header-lines.js'
@@ -43,7 +43,13 @@ export async function readBody(
   const bytes = canBeRead(req) ? await readBytes(req, bodyLimit, headers) : req.body
   if (!isUint8Array(bytes)) return () => bytes
   if (bytes.length > bodyLimit) throw new AuthError('body_too_large')
-  return () => attempt(() => parse(new TextDecoder('utf-8', { fatal: true }).decode(prepare?.(bytes) ?? bytes)))
+  return function parseBody() {
+    try {
+      return parse(new TextDecoder('utf-8', { fatal: true }).decode(prepare?.(bytes) ?? bytes))
+    } catch {
+      return undefined
+    }
+  }
 }
 
 function encodingOf(req: IncomingMessage, headers: IncomingHttpHeaders): RequestType {

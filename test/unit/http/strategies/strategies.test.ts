@@ -98,7 +98,7 @@ describe('BearerStrategy', () => {
   it.each<[string, BearerVerify, number, object]>([
     [
       'changes the user',
-      (_user, auth, done) => done(null, { name: auth.accountId }),
+      (user, auth, done) => done(null, { name: user === auth && auth.accountId }),
       200,
       { user: { name: alice.id }, info: { accountId: alice.id } },
     ],
