@@ -58,7 +58,7 @@ export function createAuthentication({ store, passwords, throttle, timeout, cloc
   async function check(
     { email, password }: Credentials,
     slot: PasswordsSlot,
-    attempt: Attempt | undefined,
+    attempt: Attempt,
     signal: AbortSignal,
   ): Promise<LoggedIn> {
     const asOf = new Date(clock())
@@ -70,7 +70,7 @@ export function createAuthentication({ store, passwords, throttle, timeout, cloc
     if (signal.aborted) throw new AuthError('client_closed_request')
     const about = found && { accountId: found.account.id }
     const checking = { passThrough: NOT_CHECKED, about }
-    if (attempt?.count) {
+    if (attempt.count) {
       await callHost('passwords', () => slot.start?.(), checking)
       await callHost('throttle', () => attempt.count?.(), { ...throttling, late: () => tell(giveBack, attempt) })
     }
@@ -103,11 +103,12 @@ export function createAuthentication({ store, passwords, throttle, timeout, cloc
   async function logIn(credentials: Credentials, context: LoginContext): Promise<LoggedIn> {
     const { source, signal, dependencyFailed } = context
     if (signal.aborted) throw new AuthError('client_closed_request')
-    const attempt =
-      throttle && (await callHost('throttle', () => createAttempt(throttle, credentials, context), throttling))
-    let begun = attempt === undefined
+    const attempt = throttle
+      ? await callHost('throttle', () => createAttempt(throttle, credentials, context), throttling)
+      : UNLIMITED
+    let begun = false
     const admit = () => {
-      begun ||= attempt?.begin() === true
+      begun ||= attempt.begin() === true
       return begun
     }
     const reserve = async () =>
@@ -129,7 +130,7 @@ export function createAuthentication({ store, passwords, throttle, timeout, cloc
       return loggedIn
     } catch (error) {
       const code = isAuthError(error) ? error.code : undefined
-      if (code === 'invalid_credentials') await callHost('throttle', () => attempt?.failed?.(), throttling)
+      if (code === 'invalid_credentials') await callHost('throttle', () => attempt.failed?.(), throttling)
       // An unchecked password is not a failed login. Disconnecting again and again still counts against the address.
       else tell(code === 'client_closed_request' ? giveBackButAddress : giveBack, attempt)
       throw error
@@ -166,10 +167,13 @@ function attemptOf(limits: Throttle, login: Readonly<Parameters<Throttle['spend'
   }
 }
 
+/** The attempt of a login without limits. */
+const UNLIMITED: Attempt = { check() {}, begin: () => true, giveBack() {} }
+
 // A slot, a throttle and an attempt of the host may be asynchronous, and fail.
 const leave = (slot: PasswordsSlot | undefined) => slot?.leave()
-const giveBack = (attempt: Attempt | undefined) => attempt?.giveBack()
-const giveBackButAddress = (attempt: Attempt | undefined) => attempt?.giveBack('address')
+const giveBack = (attempt: Attempt) => attempt.giveBack()
+const giveBackButAddress = (attempt: Attempt) => attempt.giveBack('address')
 
 /** Returns a slot with the same deadlines for a host's own object that has no queue. */
 function withoutQueue(passwords: Passwords, timeout: number): PasswordsSlot {

@@ -1,9 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { nativeModule } from '../../src/accounts/passwords/hashers/native-module.js'
 import { root } from '../support/documents/repository.js'
-import { rejectionOf } from '../support/failures.js'
 
 /** Returns the packages and the compiled files that a process has loaded after a piece of code, by Node's own hooks. */
 async function loadedBy(code: string): Promise<{ packages: string[]; files: number }> {
@@ -92,12 +90,5 @@ describe('native modules', () => {
   ])('%s loads only those that it needs', async (_what, code, names) => {
     const { packages } = await loadedBy(code)
     expect(packages.flatMap((name) => /^@node-rs\/(\w+)$/.exec(name)?.[1] ?? [])).toEqual(names)
-  })
-
-  it('one that is missing is an error that says what to install, and is looked for again', async () => {
-    const load = nativeModule('@node-rs/none')
-    const errors = [await rejectionOf(load()), await rejectionOf(load())] as Error[]
-    for (const { message } of errors) expect(message).toContain('Install @node-rs/none with its optional dependencies')
-    expect(errors[0]).not.toBe(errors[1])
   })
 })

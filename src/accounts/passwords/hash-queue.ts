@@ -163,10 +163,10 @@ function createGate(most: number, limits: QueueLimits) {
 
   return {
     async enter(request: SlotRequest): Promise<void> {
-      const { signal, timeout, admit } = request
+      const { signal, timeout = Number.POSITIVE_INFINITY, admit } = request
       if (signal?.aborted) throw new AuthError('client_closed_request')
       // A slow look-up may have used up the time, also while there is room.
-      if (timeout !== undefined && timeout <= 0) throw new AuthError('overloaded')
+      if (timeout <= 0) throw new AuthError('overloaded')
       if (held < most && (admit?.() ?? true)) held++
       else await wait(request)
     },

@@ -94,7 +94,6 @@ const aliases = aliasesOf({
   anyScope: 'scopeIncludesAny anyScopes',
   signedInWithin: 'maxAge max_age',
   accounts: 'account store',
-  isRevoked: 'revoked',
   optional: 'credentialsRequired required authRequired',
 })
 

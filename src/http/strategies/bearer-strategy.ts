@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
 import { Strategy } from 'passport-http-bearer'
-import { AuthError } from '../../shared/errors.js'
 import { throwLater } from '../../shared/host/throw-later.js'
 import { attempt, bare, isThenable } from '../../shared/values.js'
 import type { VerifiedToken } from '../../tokens/verified-token.js'
@@ -33,7 +32,7 @@ interface View {
   check(verified: Done): void
 }
 
-interface Parts extends BearerSteps, Pick<BearerSettings, 'optional' | 'realm'> {
+interface Parts extends BearerSteps, Pick<BearerSettings, 'realm'> {
   verify: BearerVerify | undefined
 }
 
@@ -63,8 +62,7 @@ export class BearerStrategy extends Bearer {
   constructor(options: BearerStrategyOptions, verify?: BearerVerify) {
     super({ passReqToCallback: true }, ({ check }, _token, verified) => check(verified))
     const settings = readBearerOptions('BearerStrategy', options)
-    const { optional, realm } = settings
-    this.#parts = { ...createBearerSteps(settings), optional, realm, verify }
+    this.#parts = { ...createBearerSteps(settings), realm: settings.realm, verify }
   }
 
   /** Passport calls `authenticate` of an heir of the strategy, and an heir has no private members. */
@@ -80,7 +78,7 @@ export class BearerStrategy extends Bearer {
   ): void {
     assertHeaderLines('BearerStrategy', req)
     assertNoBearerOption(options)
-    const { check, refuse, optional, realm, verify } = BearerStrategy.#of(this)
+    const { check, refuse, realm, verify } = BearerStrategy.#of(this)
     // Another middleware's value is not a verified token.
     req.auth = undefined
     let verified: VerifiedToken | undefined
@@ -95,9 +93,9 @@ export class BearerStrategy extends Bearer {
 
     function admitted({ auth, user = auth }: Admission, done: Done): void {
       verified = auth
+      // The steps admit a request without a token only when it is optional.
       if (auth && user) callVerify(outcome, done, user, auth, verify && ((end) => verify(user, auth, end)))
-      else if (optional) outcome.pass()
-      else refused(new AuthError('missing_token'))
+      else outcome.pass()
     }
 
     function run(done: Done): void {

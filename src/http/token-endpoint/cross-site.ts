@@ -9,9 +9,9 @@ import { AuthError } from '../../shared/errors.js'
  * without https, only name the `Origin`, which must be the host of the request. Other clients send neither.
  * @throws AuthError `cross_site_form`
  */
-export function assertOwnSite(headers: IncomingHttpHeaders, allowed: ReadonlySet<string>): void {
+export function assertOwnSite(headers: IncomingHttpHeaders, allowed: ReadonlySet<string | undefined>): void {
   const { origin, host, ':authority': authority, 'sec-fetch-site': site, 'x-forwarded-host': forwarded } = headers
-  if (origin !== undefined && allowed.has(origin)) return
+  if (allowed.has(origin)) return
   const isOther =
     site === undefined ? origin !== undefined && !isAt(origin, [host, authority, forwarded]) : site === 'cross-site'
   if (isOther) throw new AuthError('cross_site_form')

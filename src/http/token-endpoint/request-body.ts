@@ -21,7 +21,7 @@ export interface BodyLimits {
   allowedOrigins: ReadonlySet<string>
 }
 
-/** A row per request encoding: how its bytes become text, and its text a value. Both throw on malformed input. */
+/** A row per request encoding: how its bytes become text, and its text a value. `parse` may throw on malformed input. */
 const ENCODINGS: Readonly<
   Record<RequestType, { prepare?: (bytes: Uint8Array) => Uint8Array; parse(text: string): unknown }>
 > = {
@@ -31,8 +31,8 @@ const ENCODINGS: Readonly<
 
 /**
  * Creates the reader of a request's body. It reads the body, or takes what the host's own parser made of it, and returns a function that
- * parses the body. The reader rejects with an `AuthError` `unsupported_media_type`, `cross_site_form`, `body_too_large` or
- * `client_closed_request`, and the function throws `invalid_body`.
+ * parses the body, to undefined when it is malformed. The reader rejects with an `AuthError` `unsupported_media_type`, `cross_site_form`,
+ * `body_too_large`, `client_closed_request` or `invalid_body`.
  */
 export function createBodyReader({ bodyLimit, allowedOrigins }: BodyLimits) {
   // Once, because `require` looks for a package again at each call when another package has loaded it first.
@@ -55,7 +55,7 @@ export function createBodyReader({ bodyLimit, allowedOrigins }: BodyLimits) {
       try {
         return parse(new TextDecoder('utf-8', { fatal: true }).decode(prepare?.(bytes) ?? bytes))
       } catch {
-        throw new AuthError('invalid_body')
+        return undefined
       }
     }
   }
@@ -99,17 +99,18 @@ function withSpaces(bytes: Uint8Array): Uint8Array {
 
 /**
  * Parses a form (https://url.spec.whatwg.org/#application/x-www-form-urlencoded) whose plus signs are spaces already.
- * @throws Error for a repeated field, for too many fields, and for text that is not percent-encoded UTF-8
+ * @returns undefined for a repeated field and for too many fields
+ * @throws URIError for text that is not percent-encoded UTF-8
  */
-function parseForm(text: string): Record<string, string> {
+function parseForm(text: string): Record<string, string> | undefined {
   const pairs = text.split('&', MOST_FIELDS + 1)
-  if (pairs.length > MOST_FIELDS) throw new SyntaxError('too many fields')
+  if (pairs.length > MOST_FIELDS) return undefined
   const fields = new Map<string, string>()
   for (const pair of pairs.filter(Boolean)) {
-    const end = pair.indexOf('=')
-    const name = decodeURIComponent(end < 0 ? pair : pair.slice(0, end))
-    if (fields.has(name)) throw new SyntaxError('repeated field')
-    fields.set(name, end < 0 ? '' : decodeURIComponent(pair.slice(end + 1)))
+    const end = `${pair}=`.indexOf('=')
+    const name = decodeURIComponent(pair.slice(0, end))
+    if (fields.has(name)) return undefined
+    fields.set(name, decodeURIComponent(pair.slice(end + 1)))
   }
   return Object.fromEntries(fields)
 }

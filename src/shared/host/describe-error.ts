@@ -1,8 +1,8 @@
 import { isNativeError } from 'node:util/types'
 import { hasNoSecret } from '../misuse.js'
 
-/** The first call of a stack after the message: the file, the line and the column. */
-const CALL = /^\n {4}at (?:.* \()?((?:node:|file:|\/|[A-Za-z]:\\).*:\d+:\d+)\)?$/m
+/** A call in a stack: the file, the line and the column. */
+const CALL = /^ {4}at (?:.* \()?((?:node:|file:|\/|[A-Za-z]:\\).*:\d+:\d+)\)?$/m
 
 /**
  * Describes an error for the log of a host that set no observer: by its class and the line that created it. The message may hold a
@@ -12,10 +12,8 @@ export function describeError(error: unknown): string {
   if (!isNativeError(error)) return 'what was thrown is not an Error'
   if (hasNoSecret(error)) return error.message
   const { name } = Object(Object.getPrototypeOf(error)).constructor ?? Error
-  const { message, stack } = error
   // The stack begins with the message, whose lines may look like calls.
-  const header = message && `: ${message}`
-  const end = typeof stack === 'string' ? stack.indexOf(`${header}\n`) : -1
-  const line = end < 0 ? undefined : CALL.exec((stack as string).slice(end + header.length))?.[1]
+  const [, ...calls] = String(error.stack).split(`${error.message}\n`)
+  const line = CALL.exec(calls.join('\n'))?.[1]
   return line === undefined ? String(name) : `${name} at ${line}`
 }

@@ -27,11 +27,11 @@ export async function callHost<T>(
   fn: () => T | PromiseLike<T>,
   options: HostCallOptions<T> = {},
 ): Promise<T> {
-  const { timeout, passThrough = [], late, about } = bare(options)
+  const { timeout, passThrough, late, about } = bare(options)
   try {
     return await withDeadline(timeout, fn(), late)
   } catch (cause) {
-    if (isAuthError(cause) && passThrough.includes(cause.code)) throw cause
+    if (isAuthError(cause) && passThrough?.includes(cause.code)) throw cause
     throw new AuthError('unavailable', { dependency, cause, ...about })
   }
 }

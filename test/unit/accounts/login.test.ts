@@ -10,7 +10,7 @@ import {
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createAuthentication, type LoginContext } from '../../../src/accounts/login.js'
 import type { PasswordsSlot } from '../../../src/accounts/passwords/passwords.js'
-import type { Attempt } from '../../../src/accounts/throttle/attempt.js'
+import type { Attempt, Spent } from '../../../src/accounts/throttle/attempt.js'
 import { settled } from '../../support/concurrency.js'
 import { refusalOf } from '../../support/failures.js'
 import { ACCOUNTS, countingHasher, fastPasswords, makeStore, PASSWORD } from '../../support/fixtures.js'
@@ -380,8 +380,8 @@ describe('a throttle of a host that only has spend', () => {
     expect(told).toEqual(end)
   })
 
-  it('needs no `failed`', async () => {
-    const { login } = throttled({})
+  it.each([{ giveBack() {} }, undefined])('needs no `failed`: %j', async (spent) => {
+    const { login } = throttled({ spend: async () => spent as Spent })
     expect(await refusalOf(login({ ...CREDENTIALS, password: 'wrong' }))).toMatchObject({ reason: 'wrong_password' })
   })
 

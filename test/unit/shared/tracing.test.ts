@@ -72,7 +72,9 @@ describe('the channel of logins', () => {
     const { port } = await api()
     await send(port, asJson({ ...GOOD, password: 'wrong' }))
     expect(stepsOf(messages)).toBe('start end error asyncStart asyncEnd')
-    expect(messages[4]?.context).toMatchObject({ error: { code: 'invalid_credentials', reason: 'wrong_password' } })
+    expect({ ...messages[4]?.context }).toMatchObject({
+      error: { code: 'invalid_credentials', reason: 'wrong_password' },
+    })
   })
 
   it('publishes a failure of the store without its cause, which the host gets in an event', async () => {

@@ -121,10 +121,13 @@ describe('a slot', () => {
   afterEach(() => void vi.useRealTimers())
 
   it('waits for a new hash no longer than it was told', async () => {
-    const slot = await passwordsOf({ ...countingHasher(), hash: hung }).reserve({ timeout: 20 })
-    const failed = rejectionOf(slot.hash(PASSWORD))
+    const passwords = createPasswords({ hashers: [{ ...countingHasher(), hash: hung }], concurrency: 1 })
+    const [one, other] = [await passwords.reserve({ timeout: 20 }), await passwords.reserve({ timeout: 20 })]
+    const failed = [one, other].map((slot) => rejectionOf(slot.hash(PASSWORD)))
     await vi.advanceTimersByTimeAsync(20)
-    expect(await failed).toMatchObject({ message: 'no result within 20 ms' })
+    // The thread of the first hash stays busy, so the other one does not begin.
+    expect(await Promise.all(failed)).toMatchObject([{ message: 'no result within 20 ms' }, { code: 'overloaded' }])
+    expect(passwords.load().active).toBe(1)
   })
 
   it.each([true, false])('of an external service frees its thread after the time limit: %s', async (external) => {

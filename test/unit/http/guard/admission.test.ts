@@ -173,7 +173,7 @@ it.each([
   [1, '10', undefined],
   [1, '65536', undefined],
   [1, '65537', 'close'],
-  [3, '65537', undefined],
+  [2, '65537', undefined],
 ])(
   'asks a host of HTTP/%i to close the connection after an unread body of %s bytes: %s',
   async (httpVersionMajor, length, expected) => {

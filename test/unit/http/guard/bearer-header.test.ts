@@ -7,10 +7,13 @@ import { thrownBy } from '../../../support/failures.js'
 const bearing = (url?: string) =>
   ({ headers: { authorization: 'Bearer abc' }, rawHeaders: ['Authorization', 'Bearer abc'], url }) as IncomingMessage
 
-it.each(['Basic bearer abc', '"Bearer" abc', '(bearer abc'])('reads nothing of another scheme: %j', (authorization) => {
-  const rawHeaders = ['Authorization', authorization]
-  expect(readBearer({ headers: { authorization }, rawHeaders, url: '/' } as never)).toBeUndefined()
-})
+it.each(['Basic bearer abc', 'Basic Bearer ', '"Bearer" abc', '(bearer abc'])(
+  'reads nothing of another scheme: %j',
+  (authorization) => {
+    const rawHeaders = ['Authorization', authorization]
+    expect(readBearer({ headers: { authorization }, rawHeaders, url: '/' } as never)).toBeUndefined()
+  },
+)
 
 it.each(['Bearer', 'bearer"abc"'])('refuses the scheme Bearer without a space after it: %j', (authorization) => {
   const request = { ...bearing('/'), headers: { authorization } } as IncomingMessage

@@ -1,4 +1,4 @@
-import { type AuthError, type CloseWhenEndedOptions, closeWhenEnded, type VerifiedToken } from 'express-token-endpoint'
+import { AuthError, type CloseWhenEndedOptions, closeWhenEnded, type VerifiedToken } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { runCheck } from '../../../../src/http/guard/check-slots.js'
 import { deferred, settled } from '../../../support/concurrency.js'
@@ -298,7 +298,7 @@ describe('with checks', () => {
     await goTo(2 * SECOND, SECOND)
     expect(close).not.toHaveBeenCalled()
     await goTo(3 * SECOND, SECOND)
-    expect(reasonsOf(close)).toEqual(['unavailable'])
+    expect(close.mock.calls).toEqual([[new AuthError('unavailable')]])
   })
 })
 

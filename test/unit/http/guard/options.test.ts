@@ -34,7 +34,7 @@ it('has defaults: any scope, any age, no look-up, the issuer as the realm', () =
 })
 
 it('refuses its own options in passport.authenticate(), and leaves those of Passport alone', () => {
-  expect(() => assertNoBearerOption({ session: false, failWithError: true, assignProperty: 'account' })).not.toThrow()
+  expect(() => assertNoBearerOption({ session: false, failWithError: true, audience: 'api' })).not.toThrow()
   for (const option of 'tokens scope anyScope signedInWithin accounts isRevoked optional realm scopes requiredScopes'.split(
     ' ',
   )) {

@@ -294,6 +294,7 @@ describe('onEvent', () => {
   it.each<[string, Partial<Options>, string, string | RegExp]>([
     ['a failure', { isRevoked: () => Promise.reject(new Error('down')) }, 'revocation', /^down$/],
     ['a part that hangs', { isRevoked: hang, timeout: '20ms' }, 'revocation', /20 ms/],
+    ['a store that hangs', { accounts: storeOf(hang), timeout: '20ms' }, 'accounts', /20 ms/],
     [
       'a verifier of the host that returns no token',
       { tokens: { ...tokens, verify: async () => undefined as never } },

@@ -117,7 +117,7 @@ describe('BearerStrategy', () => {
   it.each<[string, BearerVerify, number, object]>([
     [
       'changes the user',
-      (_user, auth, done) => done(null, { name: auth.accountId }),
+      (user, auth, done) => done(null, { name: user === auth && auth.accountId }),
       200,
       { user: { name: alice.id }, info: { accountId: alice.id } },
     ],
@@ -222,6 +222,8 @@ describe('BearerStrategy', () => {
 
   it('takes the options of requireBearer, and names itself in its errors', () => {
     expectMisuse(() => new BearerStrategy({} as never), 'BearerStrategy: option "tokens" must be')
+    const authenticate = () => BearerStrategy.prototype.authenticate.call({} as never, {} as never)
+    expectMisuse(authenticate, 'BearerStrategy: the request must be Node')
     expectMisuse(
       () => new BearerStrategy({ tokens, forwardErrors: true } as never),
       'BearerStrategy: unknown option "forwardErrors"',

@@ -52,9 +52,9 @@ describe('the option allowedOrigins', () => {
     ...['https://app.example.com/', 'https://app.example.com/login', 'https://app.example.com:443', 'http://a b'],
     ...['https://App.example.com', 'https://bücher.example', 'https://user@app.example.com', 'app.example.com', 'null'],
     ...['*', 'https://', 'https://[::1', 'blob:https://app.example.com', 7, null],
-    ...['mailto:a@example.com', 'capacitor://localhost/x'],
+    ...['mailto:a@example.com', 'capacitor://localhost/x', ' capacitor://localhost', ['capacitor://localhost']],
   ])('refuses %j', (origin) => {
-    const says = 'tokenRouter: option "allowedOrigins" must be an array of origins'
+    const says = /^tokenRouter: option "allowedOrigins" must be an array of origins.*Write them as browsers do/
     expectMisuse(() => read({ allowedOrigins: [origin] }), says)
   })
 
@@ -73,7 +73,7 @@ const THROTTLE = '"throttle" must be what createThrottle() returned, or false'
 const verifier = createTokenVerifier({ issuer: ISSUER, keys: { alg: 'HS256', secret: SECRET } })
 
 it.each<[string, unknown, string | RegExp]>([
-  ['tokens', undefined, `${ISSUERS}, but is missing`],
+  ['tokens', undefined, /"tokens" must be what createTokenIssuer\(\) returned, but is missing$/],
   ['tokens', null, `${ISSUERS}, but is null`],
   ['tokens', verifier, /"tokens".*createTokenIssuer.*verifier/i],
   ['tokens', SECRET, ISSUERS],

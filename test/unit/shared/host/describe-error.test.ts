@@ -26,6 +26,16 @@ it.each<[string, unknown, RegExp]>([
   ],
   ['a changed message', changed({ message: 'x' }), /^Error$/],
   ['a changed stack', changed({ stack: SECRET }), /^Error$/],
+  [
+    'lines of a stack that are no calls',
+    changed({ message: 'x', stack: `Error: x\n-    at /${SECRET}:1:1\n    at /${SECRET}:1:1 -` }),
+    /^Error$/,
+  ],
+  [
+    'a call on Windows',
+    changed({ message: 'x', stack: 'Error: x\n    at f (C:\\a.js:1:2)' }),
+    /^Error at C:\\a\.js:1:2$/,
+  ],
   ['a stack that is not text', changed({ stack: [SECRET] }), /^Error$/],
   ['a changed name', changed({ name: SECRET }), /^Error at .*describe-error\.test\.ts:\d+:\d+$/],
   ['an error without a class', Object.setPrototypeOf(new Error(SECRET), null), /^Object at /],

@@ -1,0 +1,9 @@
+import { expect, it, vi } from 'vitest'
+import { throwLater } from '../../../../src/shared/host/throw-later.js'
+import { fatalErrors } from '../../../support/failures.js'
+
+it('turns an error into an uncaught exception', async () => {
+  const fatal = fatalErrors()
+  throwLater(new Error('of the host'))
+  await vi.waitFor(() => expect(fatal).toEqual(['uncaughtException: of the host']))
+})
