@@ -130,6 +130,9 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
   'client-new-password': `const url = process.env.API_URL ?? ''
     const email = 'alice@example.com'
     const readPassword = async () => process.env.API_PASSWORD ?? ''`,
+  'client-adopt': API,
+  'client-keep': `const location = { origin: process.env.API_URL ?? '' }
+    const showForm = () => ({ email: 'alice@example.com', password: 'secret' })`,
   'client-sign-out': API,
   'client-timer': API,
   'readme-client': `const url = process.env.API_URL ?? ''

@@ -41,6 +41,23 @@ describe('the pages on clients', () => {
     expect(logins()).toBe(1)
   })
 
+  it('client-adopt: uses the token of the response, and does not sign in', async () => {
+    const { logins } = await startApi()
+    const { api, changePassword } = await run<Block & { changePassword(body: string): Promise<void> }>('client-adopt')
+    const before = await api.token()
+    await changePassword('{}')
+    expect(await api.token()).not.toBe(before)
+    expect((await api.fetch('/statements')).status).toBe(200)
+    expect(logins()).toBe(1)
+  })
+
+  it('client-keep: signs in', async () => {
+    const { logins } = await startApi()
+    const { api } = await run<Block>('client-keep')
+    expect((await api.fetch('/statements')).status).toBe(200)
+    expect(logins()).toBe(1)
+  })
+
   it('client-new-password: signs in with the new password, and sends a refused password once', async () => {
     const { refusals } = await startApi()
     process.env['API_PASSWORD'] = 'wrong'
