@@ -156,7 +156,7 @@ export function openSession({ interactive }: ClientSettings, signIn: SignIn, lin
     },
     /**
      * Deletes the token, and ends a running sign-in.
-     * @returns what there was to end, or undefined
+     * @returns undefined when there was nothing to end
      */
     end(reason: TokenClientError): unknown {
       const ended = running || session.held || session.error

@@ -163,7 +163,7 @@ describe('keepInTab()', () => {
     const api = load()
     await api.token()
     session.fails.add('setItem')
-    await api.token({ rejected: 'T1' })
+    api.adopt({ token: 'Elsewhere', expiresAt: Date.now() + HOUR })
     expect(session.texts.size).toBe(0)
   })
 

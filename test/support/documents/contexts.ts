@@ -130,7 +130,8 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
   'client-new-password': `const url = process.env.API_URL ?? ''
     const email = 'alice@example.com'
     const readPassword = async () => process.env.API_PASSWORD ?? ''`,
-  'client-adopt': API,
+  'client-adopt': `${API}
+    const newPassword = 'another secret'`,
   'client-keep': `const location = { origin: process.env.API_URL ?? '' }
     const showForm = () => ({ email: 'alice@example.com', password: 'secret' })`,
   'client-sign-out': API,
