@@ -2,12 +2,14 @@ export type { Credentials, CredentialsRequest, TokenClientOptions } from './clie
 export type {
   AuthorizationHeader,
   HeadersRequest,
+  IssuedToken,
   SignInError,
   TokenClient,
   TokenClientState,
   TokenRequest,
 } from './client/client-types.js'
 export type { Grant } from './client/grant.js'
+export { keepInTab } from './client/tabs/keep-in-tab.js'
 export { shareBetweenTabs } from './client/tabs/share-between-tabs.js'
 export type { News, TabLink, TabOwner, TabSharing } from './client/tabs/tab-link.js'
 export { createTokenClient } from './client/token-client.js'

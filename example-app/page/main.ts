@@ -2,6 +2,7 @@ import { failureOfError } from './call-failure.js'
 import { revokeToken } from './calls.js'
 import { createPageClient, type PageClient } from './client.js'
 import { END_TEXTS, END_TONES, type End, INSECURE_TEXT, signInFailureText } from './messages.js'
+import { claimsOf } from './token-claims.js'
 import { byId } from './views/dom.js'
 import { createPanels } from './views/panels.js'
 import { closeSignInForm, createSignInForm } from './views/sign-in-form.js'
@@ -43,11 +44,17 @@ async function signIn(email: string, password: string) {
     const failure = failureOfError(error)
     return { text: signInFailureText(failure), isMistake: failure.kind === 'wrong-credentials' }
   }
+  show(email, token)
+  return undefined
+}
+
+function show(email: string, token: string): void {
   session = { email, over: new AbortController() }
+  // The token has no e-mail address. This one survives a reload.
+  history.replaceState(email, '')
   showClaims(token)
   showSignedIn(email)
   load(session)
-  return undefined
 }
 
 client.onChange(({ expiresAt }) => {
@@ -65,6 +72,7 @@ function end(why: End): void {
   if (!session) return
   const { email, over } = session
   session = undefined
+  history.replaceState(null, '')
   over.abort()
   client.signOut()
   for (const panel of panels) panel.clear()
@@ -87,3 +95,9 @@ signOutButton.addEventListener('click', async () => {
   const known = 'value' in outcome || outcome.failure.kind === 'token-refused'
   end(known ? 'signed-out' : 'forgotten')
 })
+
+// A reload.
+if (client.state.expiresAt !== undefined) {
+  const token = await client.token()
+  show(String(history.state ?? claimsOf(token)['sub']), token)
+}

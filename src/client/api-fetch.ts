@@ -17,12 +17,11 @@ export function createApiFetch(settings: ClientSettings, session: () => Session)
   }
 
   /** Appends a path to the base URL. Text that does not begin with a scheme cannot change the host. */
-  const absolute = (text: string) =>
-    /^[a-z][a-z\d+.-]*:/i.test(text) ? text : base + (text.startsWith('/') ? '' : '/') + text
+  const absolute = (text: string) => (/^[a-z][a-z\d+.-]*:/i.test(text) ? text : base + text.replace(/^\/?/, '/'))
 
   async function fetch(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
     const { over, get, refuse } = session()
-    const request = typeof input === 'object' && 'clone' in input ? input : undefined
+    const request: Request | undefined = Object(input).clone && input
     const url = checkUrl(request ? request.url : absolute(String(input)))
     // A Request has its members on its prototype, so a copy would lose them.
     if ('clone' in init) return await fetch(new Request(url, init))

@@ -1,4 +1,5 @@
 import { isExposed, withoutEndSlashes } from '../shared/urls.js'
+import { bare } from './read.js'
 import { NO_TABS, type TabSharing } from './tabs/tab-link.js'
 
 /** The credentials of an account. */
@@ -41,7 +42,10 @@ export interface TokenClientOptions {
    * repeat the request once. By default the caller gets the response.
    */
   onStepUp?: ((response: Response) => boolean | PromiseLike<boolean>) | undefined
-  /** Shares one sign-in between the tabs of an origin: `shareBetweenTabs()`. Default: each tab signs in. */
+  /**
+   * Shares one sign-in between the tabs of an origin: `shareBetweenTabs()`. Keeps the token for a reload: `keepInTab()`. For both, pass
+   * `keepInTab(shareBetweenTabs())`. Default: each tab signs in, and again after a reload.
+   */
   tabs?: TabSharing | undefined
   /** Sends all requests. Default: the global `fetch`. */
   fetch?: typeof fetch | undefined
@@ -64,7 +68,7 @@ const DEFAULTS: {
 
 /** Throws an error that names this client's page. The table of all pages would be too large for browsers. */
 export function must(fits: unknown, text: string): asserts fits {
-  if (!fits) throw new TypeError(`createTokenClient: ${text}. See express-token-endpoint/docs/guides/client.md`)
+  if (!fits) throw new TypeError(`${text}. See express-token-endpoint/docs/guides/client.md`)
 }
 
 /** Reads a URL that may receive the password or the token. The error does not show the URL, because it may hold a password. */
@@ -83,7 +87,7 @@ export type ClientSettings = ReturnType<typeof readClientOptions>
 /** @throws TypeError that names the option and the expected value, but not the value itself */
 export function readClientOptions({ url, credentials, ...given }: TokenClientOptions) {
   must(typeof credentials === 'function', 'option "credentials" must be a function')
-  const options: typeof DEFAULTS = Object.assign(Object.create(null), DEFAULTS)
+  const options = bare(DEFAULTS)
   for (const [name, value] of Object.entries(given)) {
     const type = typeof (options as Record<string, unknown>)[name]
     must(type !== 'undefined', `unknown option "${name}"`)

@@ -10,6 +10,14 @@ export interface TokenRequest {
   rejected?: string | undefined
 }
 
+/** A token that the token endpoint or another route has issued. */
+export interface IssuedToken {
+  /** The bearer token. */
+  readonly token: string
+  /** The expiration: a `Date`, its text in ISO 8601 and UTC as in JSON, or milliseconds since 1970. */
+  readonly expiresAt: Date | string | number
+}
+
 /** The options of `headers()`. */
 export interface HeadersRequest extends TokenRequest {
   /** The absolute URL of the request. The call rejects with a `TypeError` when the token must not go there. Default: not checked. */
@@ -59,7 +67,17 @@ export interface TokenClient {
    * @throws TokenClientError when there is no token
    */
   readonly headers: (request?: HeadersRequest) => Promise<AuthorizationHeader>
-  /** Deletes the token from memory, and ends a running sign-in. The server does not learn of it. The next call signs in again. */
+  /**
+   * Takes a token that the app got elsewhere, for example after a password change, a second factor or a magic link. It replaces the held
+   * token and a running sign-in. Calls that wait for the sign-in use it, and so do other tabs with `shareBetweenTabs()`. For the token of
+   * another person, call `signOut()` first.
+   *
+   * The lifetime is `expiresAt` minus the clock of this machine.
+   * @throws TypeError for another value than `{ token, expiresAt }`
+   * @throws TokenClientError with `expired` for a token that has expired, and with `closed` after `close()`
+   */
+  readonly adopt: (issued: IssuedToken) => void
+  /** Deletes the token, and ends a running sign-in. The server does not learn of it. The next call signs in again. */
   readonly signOut: () => void
   /** The current state. The same object until the state changes. */
   readonly state: TokenClientState

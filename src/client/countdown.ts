@@ -1,3 +1,6 @@
+/** The longest time of `setTimeout`, 24 days. */
+export const LONGEST_TIMER = 2 ** 31 - 1
+
 /** Returns the milliseconds that are left. Negative after the end. */
 export type Countdown = () => number
 

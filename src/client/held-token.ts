@@ -16,7 +16,7 @@ export function holdToken(grant: Grant, isReplacement: boolean, interactive: boo
   const { lifetime, receivedAt } = grant
   // A token of another tab is some time old.
   const most = lifetime - Math.max(0, Date.now() - receivedAt)
-  const left = startCountdown(most)
+  const rest = startCountdown(most)
   // A person is not asked while the token works.
   const share = interactive ? 0 : lifetime
   const old = share * (OLD + Math.random() * OLD_RANDOM)
@@ -30,16 +30,18 @@ export function holdToken(grant: Grant, isReplacement: boolean, interactive: boo
     /** True when the token is invalid. */
     isInvalid: false,
     /** Returns the milliseconds since this client got the token. */
-    age: () => most - left(),
-    /** Returns the milliseconds until the expiration. */
-    left,
+    age: () => most - rest(),
+    /** Returns the milliseconds until the expiration, and 0 for an invalid token. */
+    left() {
+      return this.isInvalid ? 0 : rest()
+    },
     /** Returns whether to sign in again in the background. Written so that a time that is not a number counts as old. */
     isOld() {
-      return this.isInvalid || !(left() > old)
+      return !(this.left() > old)
     },
     /** Returns whether calls still use this token without waiting. */
     isUsable() {
-      return !this.isInvalid && left() > last
+      return this.left() > last
     },
   }
 }

@@ -1,14 +1,9 @@
 /** The limit of the Fetch standard. */
 const MOST_REDIRECTS = 20
 
-/** The statuses of redirects, and the methods that become GET. */
-const REDIRECTS: Readonly<Record<number, RegExp>> = {
-  301: /^post$/i,
-  302: /^post$/i,
-  303: /^(?!get$|head$)/i,
-  307: /^$/,
-  308: /^$/,
-}
+/** The statuses of redirects, and those with the methods that become GET. */
+const REDIRECT = /^30[12378]$/
+const TO_GET = /^(30[12]post$|303(?!(get|head)$))/i
 
 /** The headers that a redirect to another origin must not get, and those of a body that is no longer sent. */
 const SECRETS = /^(proxy-auth|auth|cookie|host)/
@@ -38,9 +33,8 @@ export async function send(
   for (let left = MOST_REDIRECTS; ; left--) {
     const response = await fetch((follows ? request?.clone() : request) ?? at, { ...init, headers })
     const { status } = response
-    const becomesGet = REDIRECTS[follows ? status : 0]
-    const location = becomesGet && response.headers.get('Location')
-    if (!becomesGet || location == null) {
+    const location = follows && REDIRECT.test(`${status}`) ? response.headers.get('Location') : null
+    if (location == null) {
       // A redirect through another origin may come back without the token.
       const hadToken = headers.has('Authorization') && new URL(response.url, at).origin === url.origin
       return [response, status === 401 && hadToken]
@@ -51,7 +45,7 @@ export async function send(
     if (next.origin !== at.origin) remove(headers, SECRETS)
     at = next
     let { method = request?.method ?? 'GET', body = null } = init
-    if (becomesGet.test(method)) {
+    if (TO_GET.test(status + method)) {
       method = 'GET'
       body = null
       remove(headers, OF_BODY)
@@ -65,8 +59,8 @@ function remove(headers: Headers, names: RegExp): void {
   for (const name of [...headers.keys()]) if (names.test(name)) headers.delete(name)
 }
 
-/** Frees the connection of a response that nobody reads. */
-export function discard({ body }: Response): void {
+/** Frees the connection of a response that nobody reads, or reads no longer. */
+export function discard({ body }: { readonly body: unknown }): void {
   // The responses of node-fetch have streams of Node.
   const { cancel, destroy } = Object(body)
   ;(cancel ?? destroy)?.call(body)?.catch?.(() => {})

@@ -1,6 +1,6 @@
 import { type ClientSettings, must } from './client-options.js'
 import type { SignInError, TokenRequest } from './client-types.js'
-import { type Grant, isToken } from './grant.js'
+import { type Grant, isLive } from './grant.js'
 import { type HeldToken, holdToken } from './held-token.js'
 import { backoff } from './sign-in/retry-delay.js'
 import type { Refusals, SignIn } from './sign-in/sign-in.js'
@@ -61,7 +61,7 @@ export function openSession({ interactive }: ClientSettings, signIn: SignIn, lin
   }
 
   async function another(signal: TokenRequest['signal']): Promise<HeldToken> {
-    must(!signIn.isAsking, '"credentials" must not call its own client, which would wait for itself')
+    must(!signIn.isAsking, '"credentials" must not call its own client')
     const { result } = renew()
     waiting++
     try {
@@ -79,9 +79,8 @@ export function openSession({ interactive }: ClientSettings, signIn: SignIn, lin
   function renew(): Running {
     if (running) return running
     const stop = new AbortController()
-    const begun: Running = { result: until(stop.signal, signInNow(stop.signal)), stop }
-    running = begun
-    begun.result
+    const result = until(stop.signal, signInNow(stop.signal))
+    result
       .catch((failure) => {
         // Each call gets the refusal of the first.
         if (stop.signal.aborted || failure === session.error) return
@@ -89,9 +88,10 @@ export function openSession({ interactive }: ClientSettings, signIn: SignIn, lin
         changed()
       })
       .then(() => {
-        if (running === begun) running = undefined
+        running = undefined
       })
-    return begun
+    running = { result, stop }
+    return running
   }
 
   async function signInNow(signal: AbortSignal): Promise<HeldToken> {
@@ -139,30 +139,31 @@ export function openSession({ interactive }: ClientSettings, signIn: SignIn, lin
     error: undefined as SignInError | undefined,
     get,
     refuse,
-    /** Takes a token of another tab, unless it is older than the held one. */
-    adopt(grant: Grant): void {
-      const { held } = session
-      // A client that has not begun takes no token.
-      const isWanted = held ? held.isOld() && grant.receivedAt > held.grant.receivedAt : running
-      // A message may have waited in a tab that was frozen.
-      if (!isWanted || !isToken(grant.token) || !(grant.receivedAt + grant.lifetime > Date.now())) return
+    /** Takes a token in place of the held one and of a running sign-in. */
+    take(grant: Grant): void {
       hold(grant)
       running?.stop.abort()
     },
-    /** Notes that the server refused the credentials of another tab. */
-    refuseCredentials(): void {
-      if (!interactive) refusals.final ??= new TokenClientError('refused')
+    /** Takes a token of another tab, unless it is older than the held one, or its refusal. */
+    hear(news: Grant | 'refused'): void {
+      const { held } = session
+      if (news === 'refused') {
+        if (!interactive) refusals.final ??= new TokenClientError('refused')
+        // A message may have waited in a tab that was frozen. A client that has not begun takes no token.
+      } else if (isLive(news) && (held ? held.isOld() && news.receivedAt > held.grant.receivedAt : running)) {
+        session.take(news)
+      }
     },
     /**
      * Deletes the token, and ends a running sign-in.
-     * @returns whether there was anything to end
+     * @returns undefined when there was nothing to end
      */
-    end(reason: TokenClientError): boolean {
-      const isNews = Boolean(running || session.held || session.error)
+    end(reason: TokenClientError): unknown {
+      const ended = running || session.held || session.error
       over.abort(reason)
       running?.stop.abort(reason)
-      session.held = undefined
-      return isNews
+      session.held = session.error = undefined
+      return ended
     },
   }
   return session

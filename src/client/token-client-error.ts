@@ -1,19 +1,12 @@
 /** The reasons why a caller gets no token. */
-export type TokenClientErrorCode = 'refused' | 'try_later' | 'unreachable' | 'unexpected' | 'signed_out' | 'closed'
-
-/** The words for codes that say too little. */
-const MESSAGES: Readonly<Partial<Record<TokenClientErrorCode, string>>> = {
-  refused: 'credentials refused',
-  unexpected: 'unexpected response',
-}
-
-/** The details of a {@link TokenClientError}. */
-interface Details {
-  status?: number | undefined
-  retryAt?: Date | undefined
-  /** The code of a system error, for the message. */
-  reason?: string | undefined
-}
+export type TokenClientErrorCode =
+  | 'refused'
+  | 'try_later'
+  | 'unreachable'
+  | 'unexpected'
+  | 'expired'
+  | 'signed_out'
+  | 'closed'
 
 /**
  * The error of the client. It holds no token, no password and no other error, because other errors can hold a request.
@@ -22,6 +15,7 @@ interface Details {
  * - `try_later`: the server asked with 429 or 503 to wait longer than `maxWait`.
  * - `unreachable`: there was no complete response within `timeout`.
  * - `unexpected`: the response has another status, or no valid token.
+ * - `expired`: the token for `adopt()` has expired by the clock of this machine.
  * - `signed_out`: the user signed out after the call began. The call is not repeated for the next user.
  * - `closed`: `close()` has ended the client.
  */
@@ -35,11 +29,14 @@ export class TokenClientError extends Error {
   /** The time before which the client does not call the token endpoint again. Undefined when there is none. */
   declare retryAt: Date | undefined
 
-  /** @internal */
-  constructor(code: TokenClientErrorCode, { status, retryAt, reason }: Details = {}) {
-    const detail = reason ?? status
-    super(`No token: ${MESSAGES[code] ?? code.replace('_', ' ')}${detail ? ` (${detail})` : ''}`)
-    const name = /^(sign|clos)ed/.test(code) ? 'AbortError' : 'TokenClientError'
+  /**
+   * @param detail the status, or the code of a system error for the message
+   * @internal
+   */
+  constructor(code: TokenClientErrorCode, detail?: number | string, retryAt?: Date) {
+    super(`No token: ${code.replace('_', ' ')}${detail ? ` (${detail})` : ''}`)
+    const name = /out$|^c/.test(code) ? 'AbortError' : 'TokenClientError'
+    const status = typeof detail === 'number' ? detail : undefined
     Object.assign(this, { name, code, status, retryAt })
   }
 }

@@ -1,7 +1,9 @@
 import { createApiFetch } from './api-fetch.js'
-import { readClientOptions, type TokenClientOptions } from './client-options.js'
-import type { HeadersRequest, TokenClient, TokenClientState, TokenRequest } from './client-types.js'
-import { openSession } from './session.js'
+import { must, readClientOptions, type TokenClientOptions } from './client-options.js'
+import type { HeadersRequest, IssuedToken, TokenClient, TokenClientState, TokenRequest } from './client-types.js'
+import { expiryOf, isToken } from './grant.js'
+import { bare, readTime } from './read.js'
+import { openSession, type Session } from './session.js'
 import { createSignIn } from './sign-in/sign-in.js'
 import { TokenClientError } from './token-client-error.js'
 
@@ -16,7 +18,7 @@ interface Page {
 
 /**
  * Creates a client that signs in when a call needs a token, and again before the token expires. All calls share one sign-in. The
- * client keeps the token in memory only, and no object that it returns shows the token.
+ * client keeps the token in memory only, unless you pass `keepInTab()`. No object that it returns shows the token.
  * @throws TypeError for an invalid option
  */
 export function createTokenClient(options: TokenClientOptions): TokenClient {
@@ -29,19 +31,23 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
   const link = tabs({
     tokenUrl,
     held: () => (session.held?.isOld() ? undefined : session.held?.grant),
-    adopt: (grant) => session.adopt(grant),
-    signedOut: () => end('signed_out'),
-    refused: () => session.refuseCredentials(),
+    hear: (news) => (news === 'sign-out' ? end('signed_out') : session.hear(news)),
   })
   const signIn = createSignIn(settings, link)
-  const open = () => openSession(settings, signIn, link, changed)
-  let session = open()
+  let session: Session
+  open()
   const { fetch, checkUrl } = createApiFetch(settings, () => session)
   changed()
 
+  function open(): void {
+    session = openSession(settings, signIn, link, changed)
+    const kept = link.kept?.()
+    if (kept) session.take(kept)
+  }
+
   function changed(): void {
     const { held, error } = session
-    state = Object.freeze({ expiresAt: held && Math.round(Date.now() + held.left()), error })
+    state = Object.freeze({ expiresAt: held && expiryOf(held.grant), error })
     listeners.forEach(tell)
   }
 
@@ -52,15 +58,14 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
   }
 
   function end(code: 'signed_out' | 'closed'): void {
-    const isNews = session.end(new TokenClientError(code))
-    if (code === 'signed_out') session = open()
     // Otherwise a listener that signs out would call itself for ever.
-    if (isNews) changed()
+    if (session.end(new TokenClientError(code))) changed()
+    if (code === 'signed_out') open()
   }
 
   const listen: Listen = (type, listener) => (globalThis as Page).addEventListener?.(type, listener, closing)
   listen('online', signIn.goOnline)
-  // A page from the back/forward cache has no token, as after a reload: another person may have signed in since.
+  // A page from the back/forward cache has the token that a reload would have: another person may have signed in since.
   listen('pageshow', ({ persisted }) => persisted && end('signed_out'))
 
   const token = async (request: TokenRequest = {}) => (await session.get(request)).grant.token
@@ -70,6 +75,17 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
     async headers({ url, ...request }: HeadersRequest = {}) {
       if (url !== undefined) checkUrl(url)
       return { Authorization: `Bearer ${await token(request)}` }
+    },
+    adopt(given) {
+      session.over.throwIfAborted()
+      const { token, expiresAt } = bare<IssuedToken>(given)
+      const receivedAt = Date.now()
+      const end = readTime(expiresAt) || Number(expiresAt)
+      must(isToken(token) && end > 0, 'adopt() needs { token, expiresAt }')
+      if (end <= receivedAt) throw new TokenClientError('expired')
+      const grant = { token, lifetime: end - receivedAt, receivedAt }
+      link.tell(grant)
+      session.take(grant)
     },
     signOut() {
       if (session.over.aborted) return
@@ -81,7 +97,7 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
     },
     onChange(listener) {
       // A function may listen twice.
-      const entry: Listener = (told) => listener(told)
+      const entry: Listener = listener.bind(null)
       listeners.add(entry)
       tell(entry)
       return () => listeners.delete(entry)

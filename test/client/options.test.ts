@@ -375,3 +375,78 @@ describe('token()', () => {
     expect(await api.token({ rejected })).toBe('T2')
   })
 })
+
+describe('adopt()', () => {
+  const HOUR = 3_600_000
+  const adoptable = (expiresAt: unknown = new Date(Date.now() + HOUR)) => ({ token: 'Elsewhere', expiresAt }) as never
+
+  it.each([
+    ['a Date', (end: number) => new Date(end)],
+    ['its text in JSON', (end: number) => new Date(end).toISOString()],
+    ['milliseconds', (end: number) => end],
+  ])('replaces the token, with an expiration as %s, and tells listeners', async (_, write) => {
+    const { api } = numbered()
+    await api.token()
+    const states: TokenClientState[] = []
+    api.onChange((state) => states.push(state))
+    const expiresAt = Date.now() + HOUR
+    api.adopt(adoptable(write(expiresAt)))
+    expect(await api.token()).toBe('Elsewhere')
+    expect(states.map((state) => state.expiresAt)).toEqual([expect.any(Number), expiresAt])
+    expect(await api.token({ rejected: 'Elsewhere' })).toBe('T2')
+  })
+
+  it.each([
+    ['nothing', undefined],
+    ['a token alone', 'Elsewhere'],
+    ['no expiration', { token: 'Elsewhere' }],
+    ['an expiration that is null', adoptable(null)],
+    ['an invalid Date', adoptable(new Date(Number.NaN))],
+    ['a time without a zone', adoptable('2099-01-01T00:00:00')],
+    ['an empty token', { ...(adoptable() as object), token: '' }],
+    ['a token with a line break', { ...(adoptable() as object), token: 'T\r\nX: 1' }],
+    ['the response of the token endpoint', { authenticationToken: 'T', expiration: '2099-01-01T00:00:00Z' }],
+  ])('%s is a TypeError, and the token stays', async (_, given) => {
+    const { api } = numbered()
+    await api.token()
+    expectMisuse(() => api.adopt(given as never), /adopt\(\) needs \{ token, expiresAt \}/)
+    await polluted({ token: 'evil', expiresAt: Date.now() + HOUR }, async () => {
+      expectMisuse(() => api.adopt({} as never), /adopt/)
+    })
+    expect(await api.token()).toBe('T1')
+  })
+
+  it('a token that has expired, and a closed client, are errors with a code', async () => {
+    const { api } = numbered()
+    expect(() => api.adopt(adoptable(Date.now()))).toThrow(expect.objectContaining({ code: 'expired' }))
+    expect(api.state.expiresAt).toBeUndefined()
+    api.close()
+    expect(() => api.adopt(adoptable())).toThrow(expect.objectContaining({ code: 'closed' }))
+    expect(api.state.expiresAt).toBeUndefined()
+  })
+
+  it('ends a sign-in that a person has begun, whose calls get the token', async () => {
+    const { promise: asked, resolve: ask } = deferred<AbortSignal>()
+    const { api, urls } = recorder({
+      interactive: true,
+      credentials: ({ signal }: CredentialsRequest) => new Promise(() => ask(signal)),
+    })
+    const calls = [api.token(), api.fetch('/x')]
+    const signal = await asked
+    api.adopt(adoptable())
+    expect(signal.aborted).toBe(true)
+    expect((await Promise.all(calls))[0]).toBe('Elsewhere')
+    expect(urls).toEqual(['https://api.example.com/v1/x'])
+  })
+
+  it('gives calls from before a sign-out nothing, and works after refused credentials', async () => {
+    const { api } = recorder({ fetch: async () => new Response('', { status: 403 }) })
+    await expect(api.token()).rejects.toMatchObject({ code: 'refused' })
+    const early = api.token()
+    api.signOut()
+    api.adopt(adoptable())
+    await expect(early).rejects.toMatchObject({ code: 'signed_out' })
+    expect(await api.token()).toBe('Elsewhere')
+    expect(api.state.error).toBeUndefined()
+  })
+})

@@ -14,7 +14,8 @@ export const backoff = (failures: number) => Math.random() * Math.min(LONGEST_BA
  * @returns 0 without a time in the future
  */
 export function retryAfter(value: string | null, now: number): number {
-  const ms = Number.parseInt(value ?? '', 10) * 1000 || Date.parse(value ?? '') - now
+  const text = String(value)
+  const ms = Number.parseInt(text, 10) * 1000 || Date.parse(text) - now
   // A random part, because many clients may have been sent away in the same second.
   return ms > 0 ? Math.min(ms, LONGEST_RETRY_AFTER) + Math.random() * 1000 : 0
 }

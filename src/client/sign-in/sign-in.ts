@@ -1,14 +1,12 @@
 import { type ClientSettings, type Credentials, must } from '../client-options.js'
-import { startCountdown } from '../countdown.js'
+import { LONGEST_TIMER, startCountdown } from '../countdown.js'
 import type { Grant } from '../grant.js'
+import { bare } from '../read.js'
 import type { TabLink } from '../tabs/tab-link.js'
 import { TokenClientError } from '../token-client-error.js'
 import { backoff } from './retry-delay.js'
 import { callTokenEndpoint } from './token-call.js'
-import { until, within } from './waiting.js'
-
-/** 24 days, for persons. */
-const LONGEST_TIMER = 2 ** 31 - 1
+import { within } from './waiting.js'
 
 /** The refusals since a session got its last token. */
 export interface Refusals {
@@ -39,23 +37,22 @@ export function createSignIn(settings: ClientSettings, link: TabLink) {
     let waited = 0
     let isRepeated = false
     for (;;) {
-      signal.throwIfAborted()
       if (refusals.final) throw refusals.final
       const wait = pause()
       if (wait > 0) {
         waited += wait
         const mayWait = () => isAwaited() && waited <= maxWait
-        if (mayWait()) await sleep(wait, signal)
+        if (mayWait()) await within(wait, signal, failure, woken).catch(() => {})
         if (!mayWait()) throw failure
       }
-      given ??= await ask(Boolean(refusals.isSecond), signal)
-      const sent = given
+      signal.throwIfAborted()
+      given ??= await ask(refusals.isSecond ?? false, signal)
       const late = new TokenClientError('unreachable')
       const call = (limited: AbortSignal): Promise<Grant> =>
         link.alone(async () => {
           // Another tab may have been refused while this tab waited for the lock.
           if (refusals.final) throw refusals.final
-          return callTokenEndpoint(settings, sent, limited)
+          return callTokenEndpoint(settings, given as Credentials, limited)
         }, limited)
       try {
         const grant = await within(timeout, signal, late, call)
@@ -70,14 +67,13 @@ export function createSignIn(settings: ClientSettings, link: TabLink) {
             given = undefined
             continue
           }
-          // Without a status, the refusal comes from another tab.
-          if (status) link.tell('refused')
+          link.tell('refused')
           refusals.final = error
           throw error
         }
         failure = error
         error.retryAt ??= new Date(Date.now() + backoff(failures++))
-        pause = startCountdown(error.retryAt.getTime() - Date.now())
+        pause = startCountdown(Number(error.retryAt) - Date.now())
         // A server or a proxy that is just starting.
         const isBrief = status === 502 || (code === 'unreachable' && error !== late)
         if (code !== 'try_later' && (isRepeated || !isBrief)) throw error
@@ -86,17 +82,13 @@ export function createSignIn(settings: ClientSettings, link: TabLink) {
     }
   }
 
-  function sleep(ms: number, signal: AbortSignal): Promise<void> {
-    let timer: ReturnType<typeof setTimeout>
-    const over = new Promise<void>((resolve) => {
+  const woken = () =>
+    new Promise<void>((resolve) => {
       wake = resolve
-      timer = setTimeout(resolve, ms)
     })
-    return until(signal, over).finally(() => clearTimeout(timer))
-  }
 
   async function ask(refused: boolean, signal: AbortSignal): Promise<Credentials> {
-    const late = new TokenClientError('unreachable', { reason: 'credentials' })
+    const late = new TokenClientError('unreachable', 'credentials')
     const given = await within(interactive ? LONGEST_TIMER : timeout, signal, late, async (limited) => {
       signIn.isAsking = true
       try {
@@ -105,9 +97,9 @@ export function createSignIn(settings: ClientSettings, link: TabLink) {
         signIn.isAsking = false
       }
     })
-    const { email, password }: Partial<Credentials> = Object.assign(Object.create(null), given)
-    must(isText(email) && isText(password), '"credentials" must return { email, password }')
-    return { email, password }
+    const read = bare(given)
+    must(isText(read.email) && isText(read.password), '"credentials" must return { email, password }')
+    return read
   }
 
   const signIn = {
@@ -124,4 +116,4 @@ export function createSignIn(settings: ClientSettings, link: TabLink) {
   return signIn
 }
 
-const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+const isText = (value: unknown) => typeof value === 'string' && value

@@ -1,14 +1,12 @@
 import type { ClientSettings, Credentials } from '../client-options.js'
 import { type Grant, isToken } from '../grant.js'
+import { readJson, readTime } from '../read.js'
 import { discard } from '../send.js'
 import { TokenClientError } from '../token-client-error.js'
 import { retryAfter } from './retry-delay.js'
 
 /** A day: the token is used until then, or until a 401. */
 const UNKNOWN_LIFETIME = 86_400_000
-
-/** ISO 8601 in UTC. `Date.parse` also reads other texts, for example `3600` as a year. */
-const TIME = /^\d{4}-.+Z$/
 
 /** Credentials and a token are short. The rest of a longer response is not read. */
 const LONGEST_RESPONSE = 65_536
@@ -37,7 +35,7 @@ export async function callTokenEndpoint(
     if (response.status === 200 || response.status === 403) text = await readText(response)
     else discard(response)
   } catch (error) {
-    throw new TokenClientError('unreachable', { reason: systemCode(error) })
+    throw new TokenClientError('unreachable', systemCode(error))
   }
   const { status, headers } = response
   const now = Date.now()
@@ -45,26 +43,16 @@ export async function callTokenEndpoint(
   // The header has whole seconds. Within its second, this machine's clock is more exact.
   const serverNow = date ? Math.min(Math.max(now, date), date + 999) : now
   // The specification's refusal has no body. Another 403 comes from a proxy, and says nothing about the password.
-  if (status === 403 && !text) throw new TokenClientError('refused', { status })
+  if (status === 403 && !text) throw new TokenClientError('refused', status)
   if (status === 429 || status === 503) {
     const wait = retryAfter(headers.get('Retry-After'), serverNow)
-    throw new TokenClientError('try_later', { status, retryAt: wait ? new Date(now + wait) : undefined })
+    throw new TokenClientError('try_later', status, wait ? new Date(now + wait) : undefined)
   }
-  const { authenticationToken: token, expiration } = parse(text)
-  const end = typeof expiration === 'string' && TIME.test(expiration) ? Date.parse(expiration) : 0
-  if (!isToken(token) || !end || end <= date) throw new TokenClientError('unexpected', { status })
+  const { authenticationToken: token, expiration } = readJson(text)
+  const end = readTime(expiration)
+  if (!isToken(token) || !end || end <= date) throw new TokenClientError('unexpected', status)
   // Without the header, an expiration in the past or soon shows that this machine's clock is wrong.
   return { token, lifetime: date || end > now + 60_000 ? end - serverNow : UNKNOWN_LIFETIME, receivedAt: now }
-}
-
-/** Reads the token result (section 2 of the specification). */
-function parse(text: string): { authenticationToken?: unknown; expiration?: unknown } {
-  try {
-    return Object.assign(Object.create(null), JSON.parse(text))
-  } catch {
-    // The error would show a part of the text.
-    return {}
-  }
 }
 
 /** Returns the body, or an incomplete body when it is too long. */
@@ -76,7 +64,7 @@ async function readText(response: Response): Promise<string> {
   for (let text = ''; ; ) {
     const { done, value } = await reader.read()
     if (done || text.length > LONGEST_RESPONSE) {
-      reader.cancel().catch(() => {})
+      discard({ body: reader })
       return text
     }
     text += decoder.decode(value, { stream: true })

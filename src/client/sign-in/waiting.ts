@@ -7,18 +7,11 @@ const stops = new WeakMap<AbortSignal, Set<() => void>>()
  */
 function onAbort(signal: AbortSignal, stop: () => void): () => void {
   if (signal.aborted) stop()
-  const all = stops.get(signal) ?? listenTo(signal)
-  all.add(stop)
+  const known = stops.get(signal)
+  const all = known ?? new Set()
+  if (!known) signal.addEventListener('abort', () => all.forEach((each) => void each()))
+  stops.set(signal, all.add(stop))
   return () => all.delete(stop)
-}
-
-function listenTo(signal: AbortSignal): Set<() => void> {
-  const all = new Set<() => void>()
-  stops.set(signal, all)
-  signal.addEventListener('abort', () => {
-    for (const stop of all) stop()
-  })
-  return all
 }
 
 /**
@@ -40,7 +33,7 @@ export function until<T>(signal: AbortSignal | null | undefined, work: Promise<T
 export function within<T>(
   ms: number,
   outer: AbortSignal,
-  late: Error,
+  late: unknown,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const inner = new AbortController()

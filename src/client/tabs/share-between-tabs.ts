@@ -1,13 +1,10 @@
-import type { Grant } from '../grant.js'
 import { type News, NO_TABS, type TabSharing } from './tab-link.js'
 
 /** A message between tabs. A question and its responses have the same number. */
 type Message =
-  | (Grant & { readonly generation: number })
-  | { readonly signOut: number }
   | { readonly question: number }
   | { readonly response: number; readonly generation: number }
-  | { readonly refused: true; readonly generation: number }
+  | { readonly news: News; readonly generation: number }
 
 /** The part of `navigator.locks` (Web Locks API) that this file uses. */
 interface Locks {
@@ -28,7 +25,7 @@ const PATIENCE_MS = 100
  * @throws nothing
  */
 export function shareBetweenTabs(): TabSharing {
-  return ({ tokenUrl, held, adopt, signedOut, refused }) => {
+  return ({ tokenUrl, held, hear }) => {
     const { locks } = (globalThis as { navigator?: { locks?: Locks } }).navigator ?? {}
     // Node has locks too, but there all users of a server would share one account.
     if (!locks || !('document' in globalThis)) return NO_TABS
@@ -65,20 +62,16 @@ export function shareBetweenTabs(): TabSharing {
       const message = Object(data)
       if (message.question) {
         const grant = held()
-        if (grant) post({ ...grant, generation })
+        if (grant) post({ news: grant, generation })
         post({ response: message.question, generation })
       } else if (message.response) {
         if (message.response !== question) return
         // A tab that opens after a sign-out would otherwise tell a token that looks older.
         generation = Math.max(generation, message.generation)
         received()
-      } else if (message.signOut) {
-        generation = Math.max(generation, message.signOut)
-        signedOut()
-      } else if (message.generation >= generation) {
-        generation = message.generation
-        if (message.refused) refused()
-        else adopt(message)
+      } else if (message.news === 'sign-out' || message.generation >= generation) {
+        generation = Math.max(generation, message.generation)
+        hear(message.news)
       }
     }
 
@@ -109,12 +102,10 @@ export function shareBetweenTabs(): TabSharing {
           return call()
         })
       },
-      tell(message: Grant | News) {
-        if (message === 'sign-out') {
-          // Larger than each number that another tab knows, also when this tab knows none.
-          generation = Math.max(Date.now(), generation + 1)
-          post({ signOut: generation })
-        } else post({ ...(message === 'refused' ? { refused: true } : message), generation })
+      tell(news: News) {
+        // Larger than each number that another tab knows, also when this tab knows none.
+        if (news === 'sign-out') generation = Math.max(Date.now(), generation + 1)
+        post({ news, generation })
       },
       close() {
         channel.close()

@@ -6,25 +6,23 @@ export interface TabOwner {
   readonly tokenUrl: string
   /** Returns the token to share with other tabs. */
   held(): Grant | undefined
-  /** Called with a token of another tab. */
-  adopt(grant: Grant): void
-  /** Called when another tab has signed out. */
-  signedOut(): void
-  /** Called when the server has refused the credentials of another tab. */
-  refused(): void
+  /** Called with the news of another tab. */
+  hear(news: News): void
 }
 
-/** The end of a session, or of the attempts to begin one. */
-export type News = 'sign-out' | 'refused'
+/** A token, or the end of a session, or of the attempts to begin one: the server refused the credentials. */
+export type News = Grant | 'sign-out' | 'refused'
 
 /** A link to the other tabs. */
 export interface TabLink {
+  /** Returns the token with which a session begins. A link that keeps nothing omits it. */
+  kept?(): Grant | undefined
   /** Asks the other tabs for a token, and waits for their responses. */
-  ask(): Promise<void>
+  ask(): Promise<void> | void
   /** Runs a token call while no other tab does. */
   alone(call: () => Promise<Grant>, signal: AbortSignal): Promise<Grant>
-  /** Sends a token or news to the other tabs. */
-  tell(message: Grant | News): void
+  /** Sends news to the other tabs. */
+  tell(news: News): void
   /** Ends the link. */
   close(): void
 }
@@ -34,7 +32,7 @@ export type TabSharing = (owner: TabOwner) => TabLink
 
 /** The link of a client that shares nothing. */
 export const NO_TABS: TabLink = {
-  ask: async () => {},
+  ask() {},
   alone: (call) => call(),
   tell() {},
   close() {},

@@ -9,7 +9,8 @@ import { EMAIL, PASSWORD, startFaultServer, TOKEN_PATH } from '../faults/server.
 const DIST = fileURLToPath(new URL('../../../dist', import.meta.url))
 
 const PAGE = `<!doctype html><title>tab</title><script type="module">
-  import { createTokenClient, shareBetweenTabs } from '/dist/client.js'
+  import { createTokenClient, keepInTab, shareBetweenTabs } from '/dist/client.js'
+  Object.assign(window, { keepInTab, shareBetweenTabs })
   window.make = (tabs, options) => {
     window.asked = 0
     window.states = []
@@ -71,6 +72,41 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
   const call = (page: Page) => page.evaluate('api.fetch("/x").then(({ status }) => status)')
   const token = (page: Page) => page.evaluate('api.token()')
 
+  it.each(['keepInTab()', 'keepInTab(shareBetweenTabs())'])(
+    'a reload stays signed in with %s, until a sign-out',
+    async (tabs) => {
+      const server = await startSite()
+      const page = await browser.newPage()
+      onTestFinished(() => page.close())
+      const reload = async () => {
+        await ready(page, server.url)
+        await page.evaluate(`make(false, { tabs: ${tabs} })`)
+      }
+      await reload()
+      const first = await token(page)
+      await reload()
+      expect(await page.evaluate('api.state.expiresAt > Date.now()')).toBe(true)
+      expect([await call(page), await token(page), await page.evaluate('asked')]).toEqual([200, first, 0])
+      server.revoke()
+      expect(await call(page)).toBe(200)
+      await reload()
+      expect(await token(page)).not.toBe(first)
+      expect(server.seen.token).toHaveLength(2)
+      await page.evaluate('api.signOut()')
+      await reload()
+      expect(await page.evaluate('[api.state.expiresAt, sessionStorage.length]')).toEqual([undefined, 0])
+    },
+  )
+
+  it('a tab takes the token that another tab has adopted, when its own is refused', async () => {
+    const [server, one, two] = await openTabs(2)
+    await Promise.all([call(one), call(two)])
+    await one.evaluate(`api.adopt({ token: 'Adopted', expiresAt: Date.now() + 3_600_000 })`)
+    server.always.api = (res, { authorization }) => res.writeHead(authorization === 'Bearer Adopted' ? 200 : 401).end()
+    expect(await call(two)).toBe(200)
+    expect(server.seen.token).toHaveLength(1)
+  })
+
   it('four tabs that begin together share one sign-in', async () => {
     const [server, ...tabs] = await openTabs(4)
     expect(await Promise.all(tabs.map(call))).toEqual([200, 200, 200, 200])
@@ -124,7 +160,7 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
     await one.evaluate('api.signOut()')
     await two.evaluate(`
       const channel = new BroadcastChannel('express-token-endpoint ' + location.origin + '${TOKEN_PATH}')
-      for (const message of ['refused', { refused: true, generation: 0 }]) channel.postMessage(message)`)
+      for (const message of ['refused', { news: 'refused', generation: 0 }]) channel.postMessage(message)`)
     // The tab has received the messages before its own question.
     expect(await token(one)).toMatch(/^T.{20}/)
   })
@@ -173,7 +209,7 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
     await call(one)
     await two.evaluate(`
       const channel = new BroadcastChannel('express-token-endpoint ' + location.origin + '${TOKEN_PATH}')
-      channel.onmessage = ({ data }) => data.question && channel.postMessage({ ...${grant}, generation: ${generation} })`)
+      channel.onmessage = ({ data }) => data.question && channel.postMessage({ news: ${grant}, generation: ${generation} })`)
     await one.evaluate('api.signOut()')
     expect(await token(one)).toMatch(/^T.{20}/)
     expect(server.seen.token).toHaveLength(2)
@@ -202,9 +238,9 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
       const now = Date.now()
       for (const message of [
         null, 1, 'x', {}, { response: 1 }, { generation: 9e15 }, { generation: NaN },
-        { token: 'T\\r\\nX: 1', lifetime: 1e9, receivedAt: now, generation: 9e15 },
-        { token: 'T', lifetime: 'x', receivedAt: now, generation: 9e15 },
-        { token: 'T', lifetime: 1e9, receivedAt: now },
+        { news: { token: 'T\\r\\nX: 1', lifetime: 1e9, receivedAt: now }, generation: 9e15 },
+        { news: { token: 'T', lifetime: 'x', receivedAt: now }, generation: 9e15 },
+        { news: { token: 'T', lifetime: 1e9, receivedAt: now } },
       ]) channel.postMessage(message)`)
     expect(await token(two)).toBe(before)
     expect(await token(one)).toBe(before)

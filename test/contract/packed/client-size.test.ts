@@ -32,7 +32,7 @@ async function bundle(program: string): Promise<Rolldown.OutputChunk> {
 describe('a bundle of the client', () => {
   it.each([
     ['createTokenClient', '{ createTokenClient }', ['createTokenClient'], 4.8],
-    ['all its names', '*', ['TokenClientError', 'createTokenClient', 'shareBetweenTabs'], 6],
+    ['all its names', '*', ['TokenClientError', 'createTokenClient', 'keepInTab', 'shareBetweenTabs'], 6],
   ])('with %s is small, minified and gzipped', async (_, names, expected, kilobytes) => {
     const { code, exports } = await bundle(`export ${names} from 'express-token-endpoint/client'`)
     expect(exports.sort()).toEqual(expected)
@@ -48,10 +48,13 @@ describe('a bundle of the client', () => {
     expect(others).toEqual([PROGRAM])
   })
 
-  it('has the code for tabs only when a program uses it', async () => {
-    const bundleOf = async (name: string) =>
-      (await bundle(`export { ${name} } from 'express-token-endpoint/client'`)).code
-    expect(await bundleOf('shareBetweenTabs')).toContain('BroadcastChannel')
-    expect(await bundleOf('createTokenClient')).not.toContain('BroadcastChannel')
+  it.each([
+    ['shareBetweenTabs', 'BroadcastChannel'],
+    ['keepInTab', 'sessionStorage'],
+  ])('has the code of %s only when a program uses it', async (name, global) => {
+    const bundleOf = async (names: string) =>
+      (await bundle(`export { ${names} } from 'express-token-endpoint/client'`)).code
+    expect(await bundleOf(name)).toContain(global)
+    expect(await bundleOf('createTokenClient')).not.toContain(global)
   })
 })

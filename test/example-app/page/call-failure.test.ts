@@ -38,22 +38,14 @@ describe('an error of the client is', () => {
   const retryAt = new Date(NOW + 840_999)
 
   test.each<[string, unknown, CallFailure]>([
-    ['a wrong password', new TokenClientError('refused', { status: 403 }), { kind: 'wrong-credentials' }],
+    ['a wrong password', new TokenClientError('refused', 403), { kind: 'wrong-credentials' }],
     ['a token that has ended', new SessionOver(), { kind: 'token-refused' }],
-    [
-      'too many attempts',
-      new TokenClientError('try_later', { status: 429, retryAt }),
-      { kind: 'throttled', seconds: 840 },
-    ],
-    [
-      'a server that cannot',
-      new TokenClientError('try_later', { status: 503, retryAt }),
-      { kind: 'unavailable', seconds: 840 },
-    ],
-    ['no server', new TokenClientError('unreachable', { retryAt }), { kind: 'unreachable', seconds: 840 }],
+    ['too many attempts', new TokenClientError('try_later', 429, retryAt), { kind: 'throttled', seconds: 840 }],
+    ['a server that cannot', new TokenClientError('try_later', 503, retryAt), { kind: 'unavailable', seconds: 840 }],
+    ['no server', new TokenClientError('unreachable', undefined, retryAt), { kind: 'unreachable', seconds: 840 }],
     ['a call that was ended', new TokenClientError('signed_out'), { kind: 'unreachable', seconds: undefined }],
     ['no other API', new TypeError('Failed to fetch'), { kind: 'unreachable', seconds: undefined }],
-    ['something else', new TokenClientError('unexpected', { status: 500 }), { kind: 'unexpected', status: 500 }],
+    ['something else', new TokenClientError('unexpected', 500), { kind: 'unexpected', status: 500 }],
   ])('%s', (_what, given, failure) => {
     vi.useFakeTimers({ now: NOW, toFake: ['Date'] })
     onTestFinished(() => void vi.useRealTimers())

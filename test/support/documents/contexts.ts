@@ -182,6 +182,10 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
     const readPassword = async () => process.env.API_PASSWORD ?? ''`,
   'client-other-names': `const url = process.env.API_URL ?? ''
     const [email, password] = ['alice@example.com', 'secret']`,
+  'client-adopt': `${API}
+    const newPassword = 'another secret'`,
+  'client-keep': `const location = { origin: process.env.API_URL ?? '' }
+    const showForm = () => ({ email: 'alice@example.com', password: 'secret' })`,
   'client-sign-out': API,
   'client-timer': API,
   'readme-client': `const url = process.env.API_URL ?? ''

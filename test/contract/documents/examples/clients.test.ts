@@ -54,6 +54,21 @@ describe('the pages on clients', () => {
     expect(logins()).toBe(1)
   })
 
+  it('client-adopt: uses the token of the response, and does not sign in', async () => {
+    const { logins, revokeAll } = await startApi()
+    const { api } = await run<Block>('client-adopt')
+    revokeAll()
+    expect((await api.fetch('/statements')).status).toBe(200)
+    expect(logins()).toBe(1)
+  })
+
+  it('client-keep: signs in', async () => {
+    const { logins } = await startApi()
+    const { api } = await run<Block>('client-keep')
+    expect((await api.fetch('/statements')).status).toBe(200)
+    expect(logins()).toBe(1)
+  })
+
   it('client-new-password: signs in with the new password, and sends a refused password once', async () => {
     const { refusals } = await startApi()
     process.env['API_PASSWORD'] = 'wrong'

@@ -30,6 +30,9 @@ export async function startApi(router: Partial<TokenRouterOptions> = {}) {
     revoked.add(authOf(req).id)
     res.sendStatus(204)
   })
+  app.put('/password', guard, async (req, res) => {
+    res.json(await tokens.issue({ accountId: authOf(req).accountId }))
+  })
   app.post('/statements', guard, express.json(), (req, res) => void res.status(201).json(req.body))
   const { url, server } = await listen(app)
   Object.assign(process.env, { API_URL: url, API_EMAIL: 'alice@example.com', API_PASSWORD: 'secret' })

@@ -1,0 +1,239 @@
+import {
+  createTokenClient,
+  keepInTab,
+  type TabLink,
+  type TabOwner,
+  type TokenClientOptions,
+  type TokenClientState,
+} from 'express-token-endpoint/client'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+
+const URL_OF_API = 'https://api.example.com'
+const HOUR = 3_600_000
+
+/** A storage of a page. `fails` has the names of the functions that throw. */
+class FakeStorage {
+  readonly texts = new Map<string, string>()
+  readonly fails = new Set<string>()
+  sets = 0
+  #run<T>(name: string, work: () => T): T {
+    if (this.fails.has(name)) throw new DOMException(name, 'QuotaExceededError')
+    return work()
+  }
+  getItem = (name: string) => this.#run('getItem', () => this.texts.get(name) ?? null)
+  removeItem = (name: string) => this.#run('removeItem', () => void this.texts.delete(name))
+  setItem = (name: string, text: string) =>
+    this.#run('setItem', () => {
+      this.sets++
+      this.texts.set(name, text)
+    })
+}
+
+describe('keepInTab()', () => {
+  let session: FakeStorage
+  let issued: number
+  let status: number
+  let page: EventTarget
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] })
+    session = new FakeStorage()
+    issued = 0
+    status = 200
+    page = new EventTarget()
+    vi.stubGlobal('document', {})
+    vi.stubGlobal('sessionStorage', session)
+    vi.stubGlobal('localStorage', new FakeStorage())
+    vi.stubGlobal('addEventListener', page.addEventListener.bind(page))
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+    vi.unstubAllGlobals()
+  })
+
+  /** Loads the page: creates its client. Sign-ins return T1, T2, and so on. */
+  function load(options: Partial<TokenClientOptions> & { lifetime?: number } = {}) {
+    const { lifetime = HOUR, ...more } = options
+    const api = createTokenClient({
+      url: URL_OF_API,
+      credentials: () => ({ email: 'alice@example.com', password: 'secret' }),
+      tabs: keepInTab(),
+      fetch: (async (url: string | URL) => {
+        if (!String(url).endsWith('/token')) return new Response('', { status })
+        const expiration = new Date(Date.now() + lifetime).toISOString()
+        return Response.json({ authenticationToken: `T${++issued}`, expiration })
+      }) as typeof fetch,
+      ...more,
+    })
+    onTestFinished(api.close)
+    return api
+  }
+
+  /** A link to other tabs that does nothing. `owners` gets the client's side. */
+  function fakeLink(owners: TabOwner[] = []) {
+    return (owner: TabOwner): TabLink => {
+      owners.push(owner)
+      return { ask() {}, alone: (call) => call(), tell() {}, close() {} }
+    }
+  }
+
+  it('a reload is signed in at once, until the same time', async () => {
+    const { state } = await (async () => {
+      const api = load()
+      await api.token()
+      return api
+    })()
+    vi.advanceTimersByTime(60_000)
+    const again = load()
+    expect(again.state).toEqual(state)
+    expect(await again.token()).toBe('T1')
+    expect(session.texts.size).toBe(1)
+  })
+
+  it.each<[string, (api: ReturnType<typeof load>) => unknown]>([
+    ['signOut()', (api) => api.signOut()],
+    ['close()', (api) => api.close()],
+    ['the expiration', () => vi.advanceTimersByTime(HOUR)],
+    [
+      'a 401',
+      async (api) => {
+        status = 401
+        await expect(api.fetch('/x')).rejects.toThrow('nobody')
+      },
+    ],
+  ])('%s removes the token', async (_, end) => {
+    let isHere = true
+    const api = load({
+      credentials() {
+        if (!isHere) throw new Error('nobody')
+        return { email: 'alice@example.com', password: 'secret' }
+      },
+    })
+    await api.token()
+    expect([...session.texts.values()].join()).toContain('"T1"')
+    isHere = false
+    await end(api)
+    expect(session.texts.size).toBe(0)
+    expect(load().state.expiresAt).toBeUndefined()
+  })
+
+  it('an adopted token survives a reload too, also directly after a sign-out', async () => {
+    const api = load({ tabs: keepInTab(fakeLink()) })
+    await api.token()
+    api.signOut()
+    api.adopt({ token: 'Elsewhere', expiresAt: Date.now() + HOUR })
+    expect(await load({ tabs: keepInTab(fakeLink()) }).token()).toBe('Elsewhere')
+  })
+
+  it('a token of 60 days is kept for more than the longest timer, and removed at its end', async () => {
+    await load({ lifetime: 60 * 24 * HOUR }).token()
+    vi.advanceTimersByTime(50 * 24 * HOUR)
+    expect([session.texts.size, session.sets]).toEqual([1, 3])
+    vi.advanceTimersByTime(10 * 24 * HOUR)
+    expect(session.texts.size).toBe(0)
+  })
+
+  it.each([
+    ...['', 'null', '{', '[]', '{}', '{"token":"T"}', '{"token":"a\\r\\nb","lifetime":9e15,"receivedAt":1}'],
+    '{"token":"T","lifetime":1,"receivedAt":1}',
+    '{"token":"T","lifetime":"x","receivedAt":1}',
+  ])('ignores and removes %j', async (text) => {
+    await load().token()
+    const [name = ''] = session.texts.keys()
+    session.texts.set(name, text)
+    const api = load()
+    expect([api.state.expiresAt, session.texts.size]).toEqual([undefined, 0])
+    expect(await api.token()).toBe('T2')
+  })
+
+  it.each(['getItem', 'setItem', 'removeItem'])('works without storage when %s throws', async (name) => {
+    session.fails.add(name)
+    const api = load()
+    expect(await api.token()).toBe('T1')
+    api.signOut()
+    expect(await api.token()).toBe('T2')
+  })
+
+  it('works without storage when the page may not use it', async () => {
+    vi.stubGlobal('sessionStorage', undefined)
+    expect(await load().token()).toBe('T1')
+  })
+
+  it('a full storage keeps no old token', async () => {
+    const api = load()
+    await api.token()
+    session.fails.add('setItem')
+    api.adopt({ token: 'Elsewhere', expiresAt: Date.now() + HOUR })
+    expect(session.texts.size).toBe(0)
+  })
+
+  it('a token that cannot be removed does not come back after a sign-out', async () => {
+    const api = load()
+    await api.token()
+    session.fails.add('removeItem')
+    api.signOut()
+    expect(api.state.expiresAt).toBeUndefined()
+    expect(await api.token()).toBe('T2')
+  })
+
+  it('stores nothing in Node, which has storage too, but many users', async () => {
+    vi.stubGlobal('document', undefined)
+    Reflect.deleteProperty(globalThis, 'document')
+    await load().token()
+    expect(session.texts.size).toBe(0)
+  })
+
+  it('a page from the back/forward cache gets the token of the person who has signed in since', async () => {
+    const first = load()
+    await first.token()
+    const states: TokenClientState[] = []
+    first.onChange((state) => states.push(state))
+    const [name = ''] = session.texts.keys()
+    const next = { token: 'Next', lifetime: 2 * HOUR, receivedAt: Date.now() }
+    session.texts.set(name, JSON.stringify(next))
+    page.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }))
+    expect(await first.token()).toBe('Next')
+    expect(states.slice(1).map(({ expiresAt }) => expiresAt)).toEqual([undefined, Date.now() + 2 * HOUR])
+  })
+
+  describe('with a link to other tabs', () => {
+    const other = () => ({ token: 'Other', lifetime: HOUR, receivedAt: Date.now() + 1 })
+
+    it('keeps the token of another tab, and removes it when that tab signs out', async () => {
+      const owners: TabOwner[] = []
+      const api = load({ tabs: keepInTab(fakeLink(owners)) })
+      await api.token()
+      owners[0]?.hear('refused')
+      expect(session.texts.size).toBe(1)
+      vi.advanceTimersByTime(HOUR)
+      owners[0]?.hear(other())
+      expect([...session.texts.values()].join()).toContain('"Other"')
+      owners[0]?.hear('sign-out')
+      expect([api.state.expiresAt, session.texts.size]).toEqual([undefined, 0])
+    })
+
+    it('a sign-out ends the token of a tab that was elsewhere, and not that of later sign-ins', async () => {
+      const load2 = () => load({ tabs: keepInTab(fakeLink()) })
+      await load2().token()
+      const elsewhere = session
+      session = new FakeStorage()
+      vi.stubGlobal('sessionStorage', session)
+      vi.advanceTimersByTime(1000)
+      load2().signOut()
+      vi.stubGlobal('sessionStorage', elsewhere)
+      expect(load2().state.expiresAt).toBeUndefined()
+      expect(elsewhere.texts.size).toBe(0)
+      await load2().token()
+      expect(await load2().token()).toBe('T2')
+    })
+
+    it('asks the other tabs after a reload for the sign-outs that it missed', async () => {
+      const ask = vi.fn()
+      const link = (owner: TabOwner) => ({ ...fakeLink()(owner), ask })
+      await load({ tabs: keepInTab(link) }).token()
+      const before = ask.mock.calls.length
+      load({ tabs: keepInTab(link) })
+      expect(ask.mock.calls.length).toBe(before + 1)
+    })
+  })
+})
