@@ -5,7 +5,7 @@ import { memberOf } from '../shared/values.js'
 import { hrefOf } from '../shared/web-url.js'
 import { type IssuedToken, issueToken, type TokenSubject, TYP } from './jwt/issue-token.js'
 import { createSigner } from './jwt/signature.js'
-import { assertTokenText, type Verification, verifyToken } from './jwt/verify-token.js'
+import { assertTokenText, verifyToken } from './jwt/verify-token.js'
 import { holdKeys, type KeyRing, type KeySource, type PublicJwk, readKeys } from './keys/key-ring.js'
 import { isRemoteKeys, retryUnknownKey, unlessUnknownKey } from './keys/remote-keys.js'
 import { type SyncVerifier, withSyncVerifier } from './sync-verifier.js'
@@ -17,7 +17,7 @@ import {
   verifierSchema,
 } from './token-options.js'
 import { NO_CACHE, verifiedCache } from './verified-cache.js'
-import type { PrivateClaims, VerifiedToken } from './verified-token.js'
+import { factsOf, type PrivateClaims, type VerifiedToken } from './verified-token.js'
 
 /** Verifies the tokens of one environment. Returned by `createTokenVerifier`. */
 export interface TokenVerifier {
@@ -148,8 +148,6 @@ export function createTokenVerifier(options: TokenVerifierOptions): KeyVerifier 
 
 const hasRemoteKeys = (keys: unknown) => [keys].flat().some(isRemoteKeys)
 
-const factsOf = ({ token }: Verification) => ({ accountId: token.accountId, tokenId: token.id })
-
 /** Adds the members of a verifier to an object, and freezes it. */
 function withVerifier<T extends object>(
   { issuer, audience = issuer, clock, clockTolerance: tolerance, cache }: Checked<typeof verifierSchema>,
@@ -160,7 +158,11 @@ function withVerifier<T extends object>(
   const { add, fromCache } = cache === false ? NO_CACHE : verifiedCache(cache, keys, clock)
   function verifyNew(text: string): VerifiedToken {
     const expected = { issuer, audience, now: clock(), tolerance }
-    const verification = traceSync(VERIFY, () => verifyToken(text, keys, expected), factsOf)
+    const verification = traceSync(
+      VERIFY,
+      () => verifyToken(text, keys, expected),
+      ({ token }) => factsOf(token),
+    )
     add(text, verification)
     return verification.token
   }
@@ -168,8 +170,17 @@ function withVerifier<T extends object>(
     assertTokenText(text)
     return fromCache(text) ?? verifyNew(text)
   }
-  const verify = <C>(text: string) => retryUnknownKey(keys, () => verifyHere(text)) as Promise<VerifiedToken<C>>
+  const verify = <C>(text: string) => retryUnknownKey(keys, () => verifyHere(text), issuer) as Promise<VerifiedToken<C>>
   const verifySync = (text: string) => unlessUnknownKey(keys, () => verifyNew(text))
   const verifier = { issuer, audience, verify, ...object }
-  return Object.freeze(withSyncVerifier(verifier, { fromCache, now: clock, tolerance, verifySync, issueNow }))
+  return Object.freeze(
+    withSyncVerifier(verifier, {
+      fromCache,
+      cacheSize: cache === false ? 0 : cache,
+      now: clock,
+      tolerance,
+      verifySync,
+      issueNow,
+    }),
+  )
 }

@@ -52,8 +52,11 @@ type Claims = VerifiedToken['claims']
 export function claimsOf<C>(auth: VerifiedToken<unknown>, check: ClaimsCheck<C>): PrivateClaims & C {
   const claims = auth.claims as PrivateClaims
   if (check(claims) === true) return claims
-  throw new AuthError('invalid_token', { reason: 'claims', accountId: auth.accountId, tokenId: auth.id })
+  throw new AuthError('invalid_token', { reason: 'claims', ...factsOf(auth) })
 }
+
+/** Returns what errors and events tell about a token whose signature is valid. */
+export const factsOf = ({ accountId, id, issuer }: VerifiedToken<unknown>) => ({ accountId, tokenId: id, issuer })
 
 /** Returns whether a value is a token that this package has verified, in this copy or in another copy of it. */
 export function isVerifiedToken(value: unknown): value is VerifiedToken {
@@ -62,17 +65,17 @@ export function isVerifiedToken(value: unknown): value is VerifiedToken {
 
 /**
  * Creates a verified token from the result of a host's own verifier. A token of this package is returned unchanged. From another
- * object, each member of a token is read once and copied, the claims as JSON. Defaults: an empty issuer, audience and claims, and as
- * `expiresAt` the latest time that a `Date` can hold.
+ * object, each member of a token is read once and copied, the claims as JSON. Defaults: the verifier's issuer, an empty audience and claims, and
+ * as `expiresAt` the latest time that a `Date` can hold.
  * @returns undefined for a value that is not a token
  * @throws TypeError for claims that are not JSON, such as a cycle
  */
-export function toVerifiedToken(value: unknown): VerifiedToken | undefined {
+export function toVerifiedToken(value: unknown, verifiedBy = ''): VerifiedToken | undefined {
   if (isVerifiedToken(value)) return value
   if (!isPlainObject(value) || isThenable(value)) return undefined
   const id = memberOf(value, 'id')
   const accountId = memberOf(value, 'accountId')
-  const issuer = memberOf(value, 'issuer') ?? ''
+  const issuer = memberOf(value, 'issuer') ?? verifiedBy
   const audience = memberOf(value, 'audience') ?? ''
   const given = memberOf(value, 'scopes')
   const scopes: unknown = Array.isArray(given) ? [...given] : given

@@ -1,4 +1,4 @@
-import { AuthError } from '../../shared/errors.js'
+import { AuthError, type AuthErrorDetails } from '../../shared/errors.js'
 import { isPlainObject } from '../../shared/options.js'
 import type { TokenRefusal } from '../../shared/refusals.js'
 import { own, parseJson } from '../../shared/values.js'
@@ -31,30 +31,31 @@ export function assertTokenText(text: unknown): asserts text is string {
  */
 export function verifyToken(text: string, keys: KeySource, expected: Expectation): Verification {
   const compact = readCompact(text)
-  if (!compact) throw refusal('malformed')
+  const { issuer } = expected
+  if (!compact) throw refusal('malformed', { issuer })
   const key = keyOf(compact, keys)
-  if (!isSignedBy(compact, key)) throw refusal('signature')
+  if (typeof key === 'string') throw refusal(key, { issuer })
+  if (!isSignedBy(compact, key)) throw refusal('signature', { issuer })
   const payload = parseJson(compact.payload.toString())
   const result = readClaims(payload, expected)
-  if (typeof result === 'string') throw refusal(result, tokenIdOf(payload))
+  if (typeof result === 'string') throw refusal(result, { issuer, ...tokenIdOf(payload) })
   return { key, ...result }
 }
 
-/** Returns the key that the token names. */
-function keyOf({ alg, kid, typ, crit }: CompactToken, keys: KeySource): VerificationKey {
-  if (crit !== undefined) throw refusal('critical_header')
-  if (typ !== TYP) throw refusal('type')
+/** Returns the key that the token names, or the reason of a refusal. */
+function keyOf({ alg, kid, typ, crit }: CompactToken, keys: KeySource): VerificationKey | TokenRefusal {
+  if (crit !== undefined) return 'critical_header'
+  if (typ !== TYP) return 'type'
   const key = typeof kid === 'string' ? keys.find(kid) : undefined
-  if (!key) throw refusal('unknown_key')
-  if (alg !== key.alg) throw refusal('algorithm')
-  return key
+  if (!key) return 'unknown_key'
+  return alg === key.alg ? key : 'algorithm'
 }
 
-function tokenIdOf(payload: unknown): string | undefined {
-  const id = isPlainObject(payload) ? own(payload, 'jti') : undefined
-  return typeof id === 'string' ? id : undefined
+function tokenIdOf(payload: unknown): { tokenId?: string } {
+  const tokenId = isPlainObject(payload) ? own(payload, 'jti') : undefined
+  return typeof tokenId === 'string' ? { tokenId } : {}
 }
 
-function refusal(reason: TokenRefusal, tokenId?: string): AuthError {
-  return new AuthError('invalid_token', { reason, ...(tokenId !== undefined && { tokenId }) })
+function refusal(reason: TokenRefusal, facts: AuthErrorDetails = {}): AuthError {
+  return new AuthError('invalid_token', { reason, ...facts })
 }

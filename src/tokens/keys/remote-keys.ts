@@ -142,14 +142,15 @@ export function unlessUnknownKey<T extends object>(keys: KeySource, verify: () =
  * Verifies, and verifies again after a fetch when the token names an unknown key.
  * @throws AuthError `unavailable` when the fetch failed and the key is still unknown; what `verify` throws otherwise
  */
-export async function retryUnknownKey<T extends object>(keys: KeySource, verify: () => T): Promise<T> {
+export async function retryUnknownKey<T extends object>(keys: KeySource, verify: () => T, issuer: string): Promise<T> {
   const verified = unlessUnknownKey(keys, verify)
   if (verified) return verified
   const failure = await keys.renew?.()
   try {
     return verify()
   } catch (error) {
-    throw failure && isUnknownKey(error) ? new AuthError('unavailable', { dependency: 'keys', cause: failure }) : error
+    if (!failure || !isUnknownKey(error)) throw error
+    throw new AuthError('unavailable', { dependency: 'keys', issuer, cause: failure })
   }
 }
 

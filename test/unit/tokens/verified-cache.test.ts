@@ -211,7 +211,7 @@ describe('a guard that knows the token', () => {
     verify.mockClear()
     const verifySync = vi.fn()
     const { fromCache } = syncVerifier()
-    const tokens = withSyncVerifier({ ...issuer }, { fromCache, verifySync, now: Date.now, tolerance: 0 })
+    const tokens = withSyncVerifier({ ...issuer }, { fromCache, verifySync, cacheSize: 1, now: Date.now, tolerance: 0 })
     await ask({ tokens }).expect(200, { id: 'acc-1' })
     expect(verifySync).not.toHaveBeenCalled()
     expect(verify).not.toHaveBeenCalled()
@@ -265,7 +265,13 @@ describe('the guard, on a token’s first time', () => {
 
   it('asks verify when it cannot be told at once', async () => {
     const verifyLater = vi.fn((text: string) => issuer.verify(text))
-    const never: SyncVerifier = { fromCache: () => undefined, verifySync: () => undefined, now: Date.now, tolerance: 0 }
+    const never: SyncVerifier = {
+      fromCache: () => undefined,
+      verifySync: () => undefined,
+      cacheSize: 1,
+      now: Date.now,
+      tolerance: 0,
+    }
     const { next, req } = call(withSyncVerifier({ ...issuer, verify: verifyLater }, never))
     expect(next).not.toHaveBeenCalled()
     await vi.waitFor(() => expect(next.mock.calls).toEqual([[]]))
