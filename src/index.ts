@@ -60,6 +60,7 @@ export type { Clock, Duration } from './shared/options.js'
 export type { AuthErrorCode, Dependency, LimitName, LoginRefusal, TokenRefusal } from './shared/refusals.js'
 export type { Algorithm, KeyPairAlgorithm, SecretAlgorithm } from './tokens/algorithms/algorithms.js'
 export type { IssuedToken, TokenSubject } from './tokens/jwt/issue-token.js'
+export type { AccountIdOf, ScopesOf } from './tokens/jwt/provider-claims.js'
 export type { KeyMaterial, SecretMaterial } from './tokens/keys/key-material.js'
 export type {
   HostSign,
@@ -72,7 +73,7 @@ export type {
 } from './tokens/keys/key-ring.js'
 export { type RemoteKeys, remoteKeys } from './tokens/keys/remote-keys.js'
 export type { RemoteKeysOptions } from './tokens/keys/remote-keys-options.js'
-export type { TokenIssuerOptions, TokenVerifierOptions } from './tokens/token-options.js'
+export type { JwtVerifierOptions, TokenIssuerOptions, TokenVerifierOptions } from './tokens/token-options.js'
 export {
   createTokenIssuer,
   createTokenVerifier,

@@ -21,6 +21,7 @@ export type TokenRefusal =
   | 'claims'
   | 'issuer'
   | 'audience'
+  | 'id_token'
   | 'not_yet_valid'
   | 'expired'
   | 'revoked'

@@ -3,7 +3,9 @@ import { type Checked, isPlainObject, readOptions } from '../shared/options.js'
 import { traceSync, VERIFY } from '../shared/tracing.js'
 import { memberOf } from '../shared/values.js'
 import { hrefOf } from '../shared/web-url.js'
+import { OWN_FORM, type TokenForm } from './jwt/claims.js'
 import { type IssuedToken, issueToken, type TokenSubject, TYP } from './jwt/issue-token.js'
+import { providerForm } from './jwt/provider-claims.js'
 import { createSigner } from './jwt/signature.js'
 import { assertTokenText, verifyToken } from './jwt/verify-token.js'
 import { holdKeys, type KeyRing, type KeySource, type PublicJwk, readKeys } from './keys/key-ring.js'
@@ -11,10 +13,13 @@ import { isRemoteKeys, retryUnknownKey, unlessUnknownKey } from './keys/remote-k
 import { type SyncVerifier, withSyncVerifier } from './sync-verifier.js'
 import {
   issuerSchema,
+  type JwtVerifierOptions,
+  jwtVerifierSchema,
+  ownVerifierSchema,
   type TokenIssuerOptions,
   type TokenVerifierOptions,
   tokenAliases,
-  verifierSchema,
+  type verifierSchema,
 } from './token-options.js'
 import { NO_CACHE, verifiedCache } from './verified-cache.js'
 import { factsOf, type PrivateClaims, type VerifiedToken } from './verified-token.js'
@@ -101,7 +106,7 @@ export function issuerOf(caller: string, read: IssuerSettings): TokenIssuer {
   const currentSigner = () => createSigner(keys.current().first, TYP, read.timeout)
   const issuing = { ...read, audience, clientId, sign: currentSigner() }
   const issueNow = (subject: TokenSubject) => issueToken(issuing, subject)
-  return withVerifier(read, keys, issueNow, {
+  return withVerifier(read, keys, OWN_FORM, issueNow, {
     issue: async (subject: TokenSubject) => issueNow(subject),
     replaceKeys(value: unknown) {
       keys.replace(value)
@@ -125,9 +130,9 @@ export interface KeyVerifier extends TypedVerifier {
  * Creates a verifier, for a service that holds no signing key.
  * @throws TypeError naming the option that is not valid
  */
-export function createTokenVerifier(options: TokenVerifierOptions): KeyVerifier {
+export function createTokenVerifier(options: TokenVerifierOptions | JwtVerifierOptions): KeyVerifier {
   const caller = 'createTokenVerifier'
-  const read = readOptions<TokenVerifierOptions, typeof verifierSchema>(caller, options, verifierSchema, tokenAliases)
+  const { form, ...read } = readVerifierOptions(caller, options)
   const wrong = (says: string) => misuse(`${caller}: option "keys" must ${says}`, PAGE.keys)
   const hasPrivateKey = (key: unknown) => isPlainObject(key) && memberOf(key, 'privateKey') !== undefined
   function readSource(value: unknown, held?: KeySource): KeySource {
@@ -143,7 +148,23 @@ export function createTokenVerifier(options: TokenVerifierOptions): KeyVerifier 
     return readKeys(caller, value, held)
   }
   const keys = holdKeys(readSource, read.keys)
-  return withVerifier(read, keys, undefined, { replaceKeys: keys.replace })
+  return withVerifier(read, keys, form, undefined, { replaceKeys: keys.replace })
+}
+
+function readVerifierOptions(caller: string, options: TokenVerifierOptions | JwtVerifierOptions) {
+  if (isPlainObject(options) && memberOf(options, 'accept') !== undefined) {
+    const given = options as JwtVerifierOptions
+    const read = readOptions<JwtVerifierOptions, typeof jwtVerifierSchema>(
+      caller,
+      given,
+      jwtVerifierSchema,
+      tokenAliases,
+    )
+    return { ...read, form: providerForm(read) }
+  }
+  type Own = TokenVerifierOptions & Record<'scopes' | 'accountId', unknown>
+  const read = readOptions<Own, typeof ownVerifierSchema>(caller, options as Own, ownVerifierSchema, tokenAliases)
+  return { ...read, form: OWN_FORM }
 }
 
 const hasRemoteKeys = (keys: unknown) => [keys].flat().some(isRemoteKeys)
@@ -152,6 +173,7 @@ const hasRemoteKeys = (keys: unknown) => [keys].flat().some(isRemoteKeys)
 function withVerifier<T extends object>(
   { issuer, audience = issuer, clock, clockTolerance: tolerance, cache }: Checked<typeof verifierSchema>,
   keys: KeySource,
+  form: TokenForm,
   issueNow: SyncVerifier['issueNow'],
   object: T,
 ): Readonly<TypedVerifier & T> {
@@ -160,7 +182,7 @@ function withVerifier<T extends object>(
     const expected = { issuer, audience, now: clock(), tolerance }
     const verification = traceSync(
       VERIFY,
-      () => verifyToken(text, keys, expected),
+      () => verifyToken(text, keys, form, expected),
       ({ token }) => factsOf(token),
     )
     add(text, verification)

@@ -19,6 +19,8 @@ export interface VerifiedToken<C = PrivateClaims> {
   readonly issuer: string
   /** The audience (`aud`). */
   readonly audience: string
+  /** The client that the token was issued to (`client_id`). Undefined when the token names none. */
+  readonly clientId?: string | undefined
   /** The scopes (`scope`). Empty without scopes. */
   readonly scopes: readonly string[]
   /** The time of issue (`iat`), to the second. */
@@ -77,6 +79,7 @@ export function toVerifiedToken(value: unknown, verifiedBy = ''): VerifiedToken 
   const accountId = memberOf(value, 'accountId')
   const issuer = memberOf(value, 'issuer') ?? verifiedBy
   const audience = memberOf(value, 'audience') ?? ''
+  const clientId = memberOf(value, 'clientId')
   const given = memberOf(value, 'scopes')
   const scopes: unknown = Array.isArray(given) ? [...given] : given
   const issuedAt = memberOf(value, 'issuedAt')
@@ -84,9 +87,10 @@ export function toVerifiedToken(value: unknown, verifiedBy = ''): VerifiedToken 
   const claims = copyClaims(memberOf(value, 'claims') ?? {})
   if (typeof id !== 'string' || id === '' || typeof accountId !== 'string' || accountId === '') return undefined
   if (typeof issuer !== 'string' || typeof audience !== 'string' || !isScopeList(scopes)) return undefined
+  if (clientId !== undefined && typeof clientId !== 'string') return undefined
   if (!isValidDate(issuedAt) || !isValidDate(expiresAt) || !claims) return undefined
   const [iat, exp] = [issuedAt.getTime() / 1000, expiresAt.getTime() / 1000]
-  return new Verified({ id, accountId, issuer, audience, scopes, iat, exp, claims })
+  return new Verified({ id, accountId, issuer, audience, clientId, scopes, iat, exp, claims })
 }
 
 /** The members of a token. Times are in seconds, because whole numbers of this size need no extra memory. */
@@ -100,6 +104,7 @@ export class Verified implements VerifiedToken {
   readonly accountId: string
   readonly issuer: string
   readonly audience: string
+  readonly clientId: string | undefined
   readonly scopes: readonly string[]
   declare readonly issuedAt: Date
   declare readonly expiresAt: Date
@@ -121,11 +126,12 @@ export class Verified implements VerifiedToken {
     },
   })
 
-  constructor({ id, accountId, issuer, audience, scopes, iat, exp, claims }: Members) {
+  constructor({ id, accountId, issuer, audience, clientId, scopes, iat, exp, claims }: Members) {
     this.id = id
     this.accountId = accountId
     this.issuer = issuer
     this.audience = audience
+    this.clientId = clientId
     this.scopes = Object.freeze(scopes)
     this.#iat = iat
     this.#exp = exp
@@ -156,7 +162,7 @@ function copyClaims(claims: unknown): Claims | undefined {
 }
 
 /** Freezes level by level, because claims may be nested deeper than the stack. */
-function deepFreeze<T>(root: T): T {
+export function deepFreeze<T>(root: T): T {
   for (let level: unknown[] = [root]; level.length > 0; ) {
     const objects = level.filter((value) => typeof value === 'object' && value !== null)
     level = objects.flatMap((value) => Object.values(Object.freeze(value) as object))

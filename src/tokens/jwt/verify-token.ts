@@ -3,9 +3,8 @@ import { isPlainObject } from '../../shared/options.js'
 import type { TokenRefusal } from '../../shared/refusals.js'
 import { own, parseJson } from '../../shared/values.js'
 import type { KeySource, VerificationKey } from '../keys/key-ring.js'
-import { type AcceptedClaims, type Expectation, readClaims } from './claims.js'
+import type { AcceptedClaims, Expectation, TokenForm } from './claims.js'
 import { type CompactToken, readCompact } from './compact-jws.js'
-import { TYP } from './issue-token.js'
 import { isSignedBy } from './signature.js'
 
 /** A verified token, and the conditions for its use from the cache. */
@@ -29,23 +28,27 @@ export function assertTokenText(text: unknown): asserts text is string {
  * Verifies the text of a token.
  * @throws AuthError `invalid_token`
  */
-export function verifyToken(text: string, keys: KeySource, expected: Expectation): Verification {
+export function verifyToken(text: string, keys: KeySource, form: TokenForm, expected: Expectation): Verification {
   const compact = readCompact(text)
   const { issuer } = expected
   if (!compact) throw refusal('malformed', { issuer })
-  const key = keyOf(compact, keys)
+  const key = keyOf(compact, keys, form)
   if (typeof key === 'string') throw refusal(key, { issuer })
   if (!isSignedBy(compact, key)) throw refusal('signature', { issuer })
   const payload = parseJson(compact.payload.toString())
-  const result = readClaims(payload, expected)
+  const result = form.readClaims(payload, expected, compact)
   if (typeof result === 'string') throw refusal(result, { issuer, ...tokenIdOf(payload) })
   return { key, ...result }
 }
 
 /** Returns the key that the token names, or the reason of a refusal. */
-function keyOf({ alg, kid, typ, crit }: CompactToken, keys: KeySource): VerificationKey | TokenRefusal {
+function keyOf(
+  { alg, kid, typ, crit }: CompactToken,
+  keys: KeySource,
+  form: TokenForm,
+): VerificationKey | TokenRefusal {
   if (crit !== undefined) return 'critical_header'
-  if (typ !== TYP) return 'type'
+  if (!form.hasType(typ)) return 'type'
   const key = typeof kid === 'string' ? keys.find(kid) : undefined
   if (!key) return 'unknown_key'
   return alg === key.alg ? key : 'algorithm'

@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import request from 'supertest'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { GuardedRequest } from '../../../src/http/guard/require-bearer.js'
+import { OWN_FORM } from '../../../src/tokens/jwt/claims.js'
 import * as signature from '../../../src/tokens/jwt/signature.js'
 import { verifyToken } from '../../../src/tokens/jwt/verify-token.js'
 import { readKeys, type VerificationKey } from '../../../src/tokens/keys/key-ring.js'
@@ -99,7 +100,10 @@ describe('the cache of verified tokens', () => {
     const ring = readKeys('test', { alg: 'HS256', secret: SECRET, kid: 'k1' })
     const { header, payload } = goodParts()
     const expected = { issuer: ISSUER, audience: ISSUER, now: Date.now(), tolerance: 0 }
-    return { ...verifiedCache(size, ring, Date.now), verification: verifyToken(forge(header, payload), ring, expected) }
+    return {
+      ...verifiedCache(size, ring, Date.now),
+      verification: verifyToken(forge(header, payload), ring, OWN_FORM, expected),
+    }
   }
 
   it('keeps the tokens that were used last, and holds at most twice as many', () => {

@@ -83,6 +83,7 @@ describe('req.auth', () => {
       accountId: 'a',
       issuer: ISSUER,
       audience: ISSUER,
+      clientId: ISSUER,
       scopes: ['x', 'y'],
       issuedAt: new Date(clock()),
       expiresAt: new Date(clock() + 3_600_000),
