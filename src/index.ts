@@ -61,6 +61,8 @@ export type { AuthErrorCode, Dependency, LimitName, LoginRefusal, TokenRefusal }
 export type { Algorithm, KeyPairAlgorithm, SecretAlgorithm } from './tokens/algorithms/algorithms.js'
 export type { IssuedToken, TokenSubject } from './tokens/jwt/issue-token.js'
 export type { AccountIdOf, ScopesOf } from './tokens/jwt/provider-claims.js'
+export { discoverKeys } from './tokens/keys/discover-keys.js'
+export type { KeysFetch, KeysResponse } from './tokens/keys/fetch-text.js'
 export type { KeyMaterial, SecretMaterial } from './tokens/keys/key-material.js'
 export type {
   HostSign,
