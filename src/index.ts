@@ -25,6 +25,7 @@ export type { Spraying } from './accounts/throttle/spraying.js'
 export { createThrottle, type Throttle, type ThrottleOptions } from './accounts/throttle/throttle.js'
 export { type AuthErrorsOptions, authErrors } from './http/auth-errors.js'
 export type { RevocationCheck } from './http/guard/account-check.js'
+export { authInfoOf, type McpAuthInfo } from './http/guard/auth-info.js'
 export { type CloseWhenEndedOptions, closeWhenEnded } from './http/guard/close-when-ended.js'
 export type { RequireBearerOptions } from './http/guard/options.js'
 export {
@@ -35,6 +36,11 @@ export {
   requireBearer,
 } from './http/guard/require-bearer.js'
 export { type JwksRouterOptions, jwksRouter } from './http/jwks-router.js'
+export {
+  type ProtectedResourceOptions,
+  type ProtectedResourceRouter,
+  protectedResourceRouter,
+} from './http/protected-resource-router.js'
 export type { FieldNames } from './http/token-endpoint/credentials.js'
 export { createLogin, type Login, type LoginOrigin, type LoginResult } from './http/token-endpoint/login.js'
 export type { LoginOptions } from './http/token-endpoint/login-options.js'

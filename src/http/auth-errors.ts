@@ -30,7 +30,7 @@ export function authErrors(options?: AuthErrorsOptions): ErrorRequestHandler {
       next(error)
       return
     }
-    const { headers, ...answer } = refusalAnswer(REFUSALS[error.code].by[0], error, realm)
+    const { headers, ...answer } = refusalAnswer(REFUSALS[error.code].by[0], error, { realm })
     const known = OWN_HEADERS.map((name) => [name, own(error.headers, name) ?? own(headers, name)] as const)
     const sent = known.filter(([, value]) => value !== undefined)
     const closes = own(error.headers, 'Connection') === 'close'

@@ -16,7 +16,9 @@ import {
   tokenAge,
   withMethods,
 } from '../../shared/options.js'
+import { isExposed } from '../../shared/urls.js'
 import { memberOf } from '../../shared/values.js'
+import { hrefOf, readWebUrl } from '../../shared/web-url.js'
 import type { TokenVerifier } from '../../tokens/tokens.js'
 import { oneVerifier, severalVerifiers, type Verifiers } from '../../tokens/verifiers.js'
 import { type HostOptions, hostSchema } from '../shared/host-options.js'
@@ -59,6 +61,11 @@ export interface RequireBearerOptions extends HostOptions {
   optional?: boolean | undefined
   /** The `realm` of the challenge (RFC 9110 section 11.5). Default: the issuer, the first of a list. */
   realm?: string | undefined
+  /**
+   * The URL of the metadata of this API (RFC 9728), for clients that look for its authorization servers, such as MCP clients. Each challenge
+   * names it in `resource_metadata`. `https:`, or `http:` on loopback. The `url` of `protectedResourceRouter`. Default: none.
+   */
+  resourceMetadata?: string | URL | undefined
 }
 
 const VERIFIER = 'what createTokenIssuer() or createTokenVerifier() returned'
@@ -94,6 +101,13 @@ export const storeWithIds: Check<FindById> = (value) => {
   return (id) => store.findById(id)
 }
 
+const metadataUrl: Check<string> = (value) => {
+  const what = "an absolute https: URL, like 'https://api.example.com/.well-known/oauth-protected-resource'"
+  const url = readWebUrl(hrefOf(value), what)
+  if (isExposed(url) || url.hash) throw new InvalidOption(what)
+  return url.href
+}
+
 const realmText = text('printable ASCII text', /^[\x20-\x7e]+$/)
 
 const schema = {
@@ -105,6 +119,7 @@ const schema = {
   isRevoked: optional(func<RevocationCheck>('a function (auth) => boolean')),
   optional: optional(bool, false),
   realm: optional(realmText),
+  resourceMetadata: optional(metadataUrl),
   ...hostSchema,
 }
 
@@ -159,7 +174,7 @@ export function assertNoBearerOption(options: object): void {
   )
 }
 
-function completed<T extends { realm: string | undefined; tokens: Verifiers }>(
+function completed<T extends { realm: string | undefined; resourceMetadata: string | undefined; tokens: Verifiers }>(
   caller: string,
   options: object,
   read: T,
@@ -173,5 +188,7 @@ function completed<T extends { realm: string | undefined; tokens: Verifiers }>(
     }
   }
   const name = `${caller}: "tokens.issuer", the default of "realm",`
-  return { ...read, realm: named(name, realmText, read.realm ?? read.tokens.issuer) }
+  const { realm: given, resourceMetadata, ...others } = read
+  const realm = named(name, realmText, given ?? read.tokens.issuer)
+  return { ...others, challenge: { realm, resourceMetadata } }
 }

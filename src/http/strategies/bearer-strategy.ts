@@ -33,7 +33,7 @@ interface View {
   check(verified: Done): void
 }
 
-interface Parts extends BearerSteps, Pick<BearerSettings, 'optional' | 'realm'> {
+interface Parts extends BearerSteps, Pick<BearerSettings, 'optional' | 'challenge'> {
   verify: BearerVerify | undefined
 }
 
@@ -63,8 +63,8 @@ export class BearerStrategy extends Bearer {
   constructor(options: BearerStrategyOptions, verify?: BearerVerify) {
     super({ passReqToCallback: true }, ({ check }, _token, verified) => check(verified))
     const settings = readBearerOptions('BearerStrategy', options)
-    const { optional, realm } = settings
-    this.#parts = { ...createBearerSteps(settings), optional, realm, verify }
+    const { optional, challenge } = settings
+    this.#parts = { ...createBearerSteps(settings), optional, challenge, verify }
   }
 
   /** Passport calls `authenticate` of an heir of the strategy, and an heir has no private members. */
@@ -80,7 +80,7 @@ export class BearerStrategy extends Bearer {
   ): void {
     assertHeaderLines('BearerStrategy', req)
     assertNoBearerOption(options)
-    const { check, refuse, optional, realm, verify } = BearerStrategy.#of(this)
+    const { check, refuse, optional, challenge, verify } = BearerStrategy.#of(this)
     // Another middleware's value is not a verified token.
     req.auth = undefined
     let verified: VerifiedToken | undefined
@@ -90,7 +90,7 @@ export class BearerStrategy extends Bearer {
 
     function refused(thrown: unknown): void {
       const error = refuse(thrown, req)
-      failOrError(outcome, error, refusalAnswer('guard', error, realm).headers['WWW-Authenticate'])
+      failOrError(outcome, error, refusalAnswer('guard', error, challenge).headers['WWW-Authenticate'])
     }
 
     function admitted({ auth, user = auth }: Admission, done: Done): void {

@@ -24,13 +24,13 @@ it('has defaults: any scope, any age, no look-up, the issuer as the realm', () =
     accounts: undefined,
     isRevoked: undefined,
     optional: false,
-    realm: ISSUER,
+    challenge: { realm: ISSUER, resourceMetadata: undefined },
     timeout: 5000,
     onEvent: undefined,
   }
   expect(read({})).toEqual({ ...defaults, forwardErrors: false })
   expect(readForPassport({})).toEqual(defaults)
-  expect(read({ realm: 'reports' }).realm).toBe('reports')
+  expect(read({ realm: 'reports' }).challenge.realm).toBe('reports')
 })
 
 it('refuses its own options in passport.authenticate(), and leaves those of Passport alone', () => {
@@ -122,6 +122,6 @@ describe('an invalid option is refused with a message that says what it must be'
     const message = '"tokens.issuer", the default of "realm", must be printable ASCII text, but is a string of'
     expectMisuse(() => read({ tokens: custom }), `requireBearer: ${message}`)
     expectMisuse(() => readForPassport({ tokens: custom }), `BearerStrategy: ${message}`)
-    expect(read({ tokens: custom, realm: 'reports' }).realm).toBe('reports')
+    expect(read({ tokens: custom, realm: 'reports' }).challenge.realm).toBe('reports')
   })
 })

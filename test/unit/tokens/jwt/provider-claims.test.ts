@@ -102,9 +102,10 @@ describe("accept: 'jwt' refuses", () => {
   )
 
   it.each<[string, Json]>([
-    ...['at_hash', 'c_hash', 's_hash', 'nonce'].map(
-      (name): [string, Json] => [`an ID token, by its ${name}`, { [name]: 'x' }],
-    ),
+    ...['at_hash', 'c_hash', 's_hash', 'nonce'].map((name): [string, Json] => [
+      `an ID token, by its ${name}`,
+      { [name]: 'x' },
+    ]),
     ['a logout token', { events: { 'http://schemas.openid.net/event/backchannel-logout': {} } }],
     ['a token whose audience is its client', { azp: audience }],
     ['a token whose audiences include its client', { aud: [audience, 'client-1'] }],
