@@ -35,7 +35,7 @@ export const CHANGES: [string, Keys][] = [
 interface Process {
   accepts: readonly TokenVerifier[]
   issues: TokenIssuer
-  guard: ReturnType<typeof requireBearer>
+  guard: BearerGuard
 }
 
 /** The steps of a change, each for one process after the other. */
