@@ -1,5 +1,6 @@
 import {
   type AuthError,
+  type BearerGuard,
   type GuardedRequest,
   requireBearer,
   type TokenIssuer,
