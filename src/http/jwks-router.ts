@@ -1,8 +1,8 @@
 import type { Router } from 'express'
 import { type Check, InvalidOption, isPlainObject, optional, readOptions, withMethods } from '../shared/options.js'
 import type { TokenIssuer } from '../tokens/tokens.js'
+import { documentRouter } from './document-router.js'
 import { ENDPOINTS, keysAnswer } from './shared/answers.js'
-import { documentRouter } from './shared/document-router.js'
 import { plainPath } from './shared/mount-path.js'
 
 /** The options of `jwksRouter`. */

@@ -2,8 +2,8 @@ import type { Router } from 'express'
 import { type Check, InvalidOption, named, optional, readOptions, scopeList, text } from '../shared/options.js'
 import { isExposed, withoutEndSlashes } from '../shared/urls.js'
 import { exactUrl } from '../shared/web-url.js'
+import { documentRouter } from './document-router.js'
 import { resourceAnswer } from './shared/answers.js'
-import { documentRouter } from './shared/document-router.js'
 import { plainPath } from './shared/mount-path.js'
 
 /** The options of `protectedResourceRouter`. */

@@ -55,7 +55,7 @@ export function resourceAnswer(body: string): Answer {
   return { status: 200, headers: { ...PUBLIC, 'Content-Type': 'application/json' }, body }
 }
 
-/** What the challenges of a guard have in common. */
+/** The members that all challenges of a guard share. */
 export interface ChallengeFacts {
   /** The realm (RFC 9110 section 11.5). */
   realm: string

@@ -1,13 +1,13 @@
 import { isUint8Array } from 'node:util/types'
 import { withDeadline } from '../../shared/host/host-call.js'
 
-/** What `fetch` returns, as far as it is used. A `Response` of any implementation fits. */
+/** The response of a `fetch`, as far as it is used. A `Response` of any implementation fits. */
 export interface KeysResponse {
   /** The status. Only `200` is accepted. */
   readonly status: number
   /** The URL of the response, if it is known. Another URL than that of the request is refused. */
   readonly url?: string
-  /** Whether redirects were followed. True is refused. */
+  /** True when redirects were followed, which is refused. */
   readonly redirected?: boolean
   /** The headers. */
   readonly headers: {
@@ -50,7 +50,9 @@ const HEADERS = {
   'Cache-Control': 'no-cache',
 }
 
-async function get(url: string, ask: KeysFetch = fetch, sizeLimit: number, signal: AbortSignal): Promise<string> {
+const GLOBAL: KeysFetch = (url, init) => fetch(url, init)
+
+async function get(url: string, ask: KeysFetch = GLOBAL, sizeLimit: number, signal: AbortSignal): Promise<string> {
   const response = await ask(url, { signal, redirect: 'manual', headers: { ...HEADERS } })
   if (response.status !== 200) throw new Error(`the status was ${response.status}, not 200`)
   if (response.redirected || (response.url && response.url !== url)) {

@@ -139,7 +139,7 @@ for (const { accountId } of [auth, mandatory]) accountId.trim()
 maybe.accountId.trim()
 // @ts-expect-error -- a guard that is optional at times may have no token
 unknown.accountId.trim()
-// @ts-expect-error -- an optional guard is no guard of the default type
+// @ts-expect-error -- an optional guard does not fit the default type
 const wrong: BearerGuard = requireBearer({ tokens, optional: true })
 wrong.authenticate(request)
 

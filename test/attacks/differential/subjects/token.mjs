@@ -298,7 +298,7 @@ const token = {
 
 export default token
 
-/** What peers and this package read from a token of an identity provider. */
+/** The contents of a token of an identity provider that peers and this package read. */
 const essenceOf = ({ iss, sub, iat, exp }) => ({ iss, sub, iat, exp })
 
 /** Verifiers of the tokens of identity providers: any type, a list of audiences, no further claims. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { CHANGES, changeIssuer, NEW, OLD } from '../../../support/issuer-change.js'
+import { CHANGES, changeIssuer, NEW, OLD } from '../../../support/issuers/issuer-change.js'
 
 it.each(CHANGES)('an app changes %s, and none of 100,000 requests is refused', async (_what, keys) => {
   const outcomes = await changeIssuer(100_000, keys)

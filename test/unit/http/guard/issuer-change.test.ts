@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { CHANGES, changeIssuer, NEW, OLD, type Plan } from '../../../support/issuer-change.js'
+import { CHANGES, changeIssuer, NEW, OLD, type Plan } from '../../../support/issuers/issuer-change.js'
 
 it.each(CHANGES)('an app changes %s, and no valid token is refused', async (_what, keys) => {
   expect(await changeIssuer(2000, keys)).toEqual({ [OLD]: expect.any(Number), [NEW]: expect.any(Number) })

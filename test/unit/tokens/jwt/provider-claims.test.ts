@@ -2,8 +2,8 @@ import { createTokenVerifier, type JwtVerifierOptions } from 'express-token-endp
 import { describe, expect, it, vi } from 'vitest'
 import { expectInvalidToken, expectMisuse, rejectionOf } from '../../../support/failures.js'
 import { forge, frozenClock } from '../../../support/fixtures.js'
+import { PROVIDER_TOKENS } from '../../../support/issuers/provider-tokens.js'
 import { pairOf } from '../../../support/keys.js'
-import { PROVIDER_TOKENS } from '../../../support/provider-tokens.js'
 
 const { privateKey, publicKey } = pairOf('RS256')
 const clock = frozenClock()

@@ -7,8 +7,8 @@ import {
   type TokenVerifier,
 } from 'express-token-endpoint'
 import { expect } from 'vitest'
-import { random } from '../attacks/differential/mutants.mjs'
-import { frozenClock, issueNow, makeIssuer, signingKey } from './fixtures.js'
+import { random } from '../../attacks/differential/mutants.mjs'
+import { frozenClock, issueNow, makeIssuer, signingKey } from '../fixtures.js'
 
 const LIFETIME = 3_600_000
 

@@ -1,9 +1,9 @@
 import type { Router } from 'express'
-import { AuthError } from '../../shared/errors.js'
-import { express } from '../on-first-use.cjs'
-import { type Answer, refusalAnswer } from './answers.js'
-import { hasUnreadBody } from './close-after-answer.js'
-import { sendAnswer, setHeaders } from './send-answer.js'
+import { AuthError } from '../shared/errors.js'
+import { express } from './on-first-use.cjs'
+import { type Answer, refusalAnswer } from './shared/answers.js'
+import { hasUnreadBody } from './shared/close-after-answer.js'
+import { sendAnswer, setHeaders } from './shared/send-answer.js'
 
 /**
  * Creates a router that publishes a document to everyone, for `GET` and `HEAD`.
