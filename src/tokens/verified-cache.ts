@@ -1,6 +1,6 @@
 import type { Verification } from './jwt/verify-token.js'
 import type { KeySource } from './keys/key-ring.js'
-import { keyOfToken, recentMap } from './recent-map.js'
+import { KEY_LENGTH, recentMap } from './recent-map.js'
 import type { VerifiedToken } from './verified-token.js'
 
 /** Keeps verified tokens, so that each token is verified once. Refusals are not cached. */
@@ -18,10 +18,10 @@ interface Entry extends Verification {
 export function verifiedCache(size: number, keys: KeySource, clock: () => number): VerifiedCache {
   const entries = recentMap<Entry>(size)
   return {
-    add: (text, verification) => entries.set(keyOfToken(text), { text, ...verification }),
+    add: (text, verification) => entries.set(text.slice(-KEY_LENGTH), { text, ...verification }),
     fromCache(text) {
-      const id = keyOfToken(text)
-      const entry = entries.get(id)
+      const id = text.slice(-KEY_LENGTH)
+      const entry = entries.recent.get(id) ?? entries.get(id)
       if (entry?.text !== text) return undefined
       const now = clock()
       if (now >= entry.notBefore && now < entry.notAfter && keys.find(entry.key.kid) === entry.key) return entry.token

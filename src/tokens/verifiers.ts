@@ -2,7 +2,7 @@ import { AuthError } from '../shared/errors.js'
 import { misuse, PAGE } from '../shared/misuse.js'
 import { unverifiedIssuer } from './jwt/compact-jws.js'
 import { assertTokenText } from './jwt/verify-token.js'
-import { keyOfToken, recentMap } from './recent-map.js'
+import { KEY_LENGTH, recentMap } from './recent-map.js'
 import { type SyncVerifier, syncVerifierOf } from './sync-verifier.js'
 import type { TokenVerifier } from './tokens.js'
 import { toVerifiedToken, type VerifiedToken } from './verified-token.js'
@@ -73,7 +73,7 @@ export function severalVerifiers(list: readonly TokenVerifier[]): Verifiers {
       ...only,
       verifySync(text) {
         const auth = sync.fromCache(text) ?? sync.verifySync(text)
-        if (auth && sync.cacheSize > 0) holders.set(keyOfToken(text), sync)
+        if (auth && sync.cacheSize > 0) holders.set(text.slice(-KEY_LENGTH), sync)
         return auth
       },
     }
@@ -83,7 +83,7 @@ export function severalVerifiers(list: readonly TokenVerifier[]): Verifiers {
   const [first] = byIssuer.keys()
   return {
     issuer: first as string,
-    fromCache: (text) => holders.get(keyOfToken(text))?.fromCache(text),
+    fromCache: (text) => holders.get(text.slice(-KEY_LENGTH))?.fromCache(text),
     select(text) {
       assertTokenText(text)
       const issuer = unverifiedIssuer(text)

@@ -7,8 +7,8 @@ import { TYP } from './issue-token.js'
 
 /** The form of the tokens that a verifier accepts. */
 export interface TokenForm {
-  /** Returns whether tokens of this form have this `typ` in their header. */
-  hasType(typ: unknown): boolean
+  /** The `typ` that tokens of this form may have in their header. */
+  readonly types: readonly unknown[]
   /** Reads the claims of a token whose signature is valid. Returns the reason of a refusal, or the accepted claims. */
   readClaims(payload: unknown, expected: Expectation, token: CompactToken): TokenRefusal | AcceptedClaims
 }
@@ -24,13 +24,15 @@ export interface Expectation {
 }
 
 /** The verified token, and the time in which it is valid: milliseconds since the epoch, tolerance included. */
-export interface AcceptedClaims extends ValidTime {
+export interface AcceptedClaims {
   readonly token: VerifiedToken
-}
-
-interface ValidTime {
   readonly notBefore: number
   readonly notAfter: number
+}
+
+interface ValidTime extends Omit<AcceptedClaims, 'token'> {
+  readonly iat: number
+  readonly exp: number
 }
 
 const isTime = (value: unknown): value is number =>
@@ -39,41 +41,36 @@ export const isText = (value: unknown): value is string => typeof value === 'str
 const isScope = (value: unknown): value is string | undefined =>
   value === undefined || (typeof value === 'string' && value.split(' ').every((token) => SCOPE_TOKEN.test(token)))
 
-interface Times {
-  iat: number
-  exp: number
-  nbf: number
-}
-
-/** Returns whether the times of a token are whole seconds, and in their order. */
-export const areTimes = (times: { iat: unknown; exp: unknown; nbf: unknown }): times is Times =>
-  isTime(times.iat) && isTime(times.exp) && times.exp > times.iat && isTime(times.nbf)
-
-/** Returns the time in which a token is valid, or the reason of a refusal. */
-export function validTime({ iat, exp, nbf }: Times, { now, tolerance }: Expectation): TokenRefusal | ValidTime {
+/** Returns the times of a token, or the reason of a refusal: `claims` for times that are not whole seconds, or not in their order. */
+export function readTimes(
+  { iat, exp, nbf = 0 }: Readonly<Record<string, unknown>>,
+  { now, tolerance }: Expectation,
+): TokenRefusal | ValidTime {
+  if (!isTime(iat) || !isTime(exp) || exp <= iat || !isTime(nbf)) return 'claims'
   const notBefore = Math.max(iat, nbf) * 1000 - tolerance
   const notAfter = exp * 1000 + tolerance
   if (now < notBefore) return 'not_yet_valid'
-  return now >= notAfter ? 'expired' : { notBefore, notAfter }
+  return now >= notAfter ? 'expired' : { iat, exp, notBefore, notAfter }
 }
 
 /** The tokens that this package issues (RFC 9068). */
 export const OWN_FORM: TokenForm = {
-  hasType: (typ) => typ === TYP,
+  types: [TYP],
   readClaims(payload, expected) {
     if (!isPlainObject(payload)) return 'claims'
-    const { iss, aud, sub, jti, client_id: clientId, iat, exp, nbf = 0, scope } = bare(payload)
+    const members = bare(payload)
+    const { iss, aud, sub, jti, client_id: clientId, scope } = members
     if (!isText(iss) || !isText(aud) || !isText(sub) || !isText(jti) || !isText(clientId)) return 'claims'
-    const times = { iat, exp, nbf }
-    if (!areTimes(times) || !isScope(scope)) return 'claims'
+    const times = readTimes(members, expected)
+    if (times === 'claims' || !isScope(scope)) return 'claims'
     const { issuer, audience } = expected
     if (iss !== issuer) return 'issuer'
     if (aud !== audience) return 'audience'
-    const valid = validTime(times, expected)
-    if (typeof valid === 'string') return valid
+    if (typeof times === 'string') return times
+    const { iat, exp, notBefore, notAfter } = times
     const scopes = scope === undefined ? [] : scope.split(' ')
     const claims = privateClaims(payload)
-    const token = new Verified({ id: jti, accountId: sub, issuer, audience, clientId, scopes, ...times, claims })
-    return { token, ...valid }
+    const token = new Verified({ id: jti, accountId: sub, issuer, audience, clientId, scopes, iat, exp, claims })
+    return { token, notBefore, notAfter }
   },
 }

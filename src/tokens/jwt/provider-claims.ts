@@ -3,7 +3,7 @@ import { misuse, PAGE } from '../../shared/misuse.js'
 import { isPlainObject, isScopeList } from '../../shared/options.js'
 import { bare } from '../../shared/values.js'
 import { deepFreeze, type PrivateClaims, privateClaims, Verified } from '../verified-token.js'
-import { areTimes, isText, type TokenForm, validTime } from './claims.js'
+import { isText, readTimes, type TokenForm } from './claims.js'
 import { TYP } from './issue-token.js'
 
 /** Returns the scopes of a token from its claims. */
@@ -95,15 +95,15 @@ function readAccountId(read: AccountIdOf, claims: PrivateClaims): string | undef
 /** The access tokens of identity providers. */
 export function providerForm({ scopes: scopesOf, accountId: accountIdOf }: ClaimReaders): TokenForm {
   return {
-    hasType: (typ) => ACCESS_TOKEN.includes(typ) || ANY_JWT.includes(typ),
+    types: [...ACCESS_TOKEN, ...ANY_JWT],
     readClaims(payload, expected, { typ, signed }) {
       if (!isPlainObject(payload)) return 'claims'
       const claims = bare(payload)
-      const { iss, sub, jti, iat, exp, nbf = 0, cnf } = claims
+      const { iss, sub, jti, cnf } = claims
       const client = clientIn(claims)
       const audiences = audiencesIn(claims, client || undefined)
-      const times = { iat, exp, nbf }
-      if (!isText(iss) || client === false || !audiences || !areTimes(times)) return 'claims'
+      const times = readTimes(claims, expected)
+      if (!isText(iss) || client === false || !audiences || times === 'claims') return 'claims'
       if (jti !== undefined && !isText(jti)) return 'claims'
       // A token that is bound to a key (RFC 8705, RFC 9449) must not pass without the proof that the client has the key.
       if (cnf !== undefined) return 'claims'
@@ -111,8 +111,8 @@ export function providerForm({ scopes: scopesOf, accountId: accountIdOf }: Claim
       if (iss !== issuer) return 'issuer'
       if (!audiences.includes(audience)) return 'audience'
       if (!isAccessToken(claims, typ, client, audiences)) return 'id_token'
-      const valid = validTime(times, expected)
-      if (typeof valid === 'string') return valid
+      if (typeof times === 'string') return times
+      const { iat, exp, notBefore, notAfter } = times
       if (scopesOf || accountIdOf) deepFreeze(payload)
       const accountId = accountIdOf ? readAccountId(accountIdOf, payload) : sub
       const scopes = scopesOf ? readScopes(scopesOf, payload) : scopesIn(claims)
@@ -120,7 +120,8 @@ export function providerForm({ scopes: scopesOf, accountId: accountIdOf }: Claim
       // Not of the whole text, because a token may have several valid signatures.
       const id = jti ?? createHash('sha256').update(signed).digest('base64url')
       const members = { id, accountId, issuer, audience, clientId: client, scopes }
-      return { token: new Verified({ ...members, ...times, claims: privateClaims(payload) }), ...valid }
+      const token = new Verified({ ...members, iat, exp, claims: privateClaims(payload) })
+      return { token, notBefore, notAfter }
     },
   }
 }

@@ -48,7 +48,7 @@ function keyOf(
   form: TokenForm,
 ): VerificationKey | TokenRefusal {
   if (crit !== undefined) return 'critical_header'
-  if (!form.hasType(typ)) return 'type'
+  if (!form.types.includes(typ)) return 'type'
   const key = typeof kid === 'string' ? keys.find(kid) : undefined
   if (!key) return 'unknown_key'
   return alg === key.alg ? key : 'algorithm'
