@@ -25,6 +25,7 @@ export type { Spraying } from './accounts/throttle/spraying.js'
 export { createThrottle, type Throttle, type ThrottleOptions } from './accounts/throttle/throttle.js'
 export { type AuthErrorsOptions, authErrors } from './http/auth-errors.js'
 export type { RevocationCheck } from './http/guard/account-check.js'
+export { authInfoOf, type McpAuthInfo } from './http/guard/auth-info.js'
 export { type CloseWhenEndedOptions, closeWhenEnded } from './http/guard/close-when-ended.js'
 export type { RequireBearerOptions } from './http/guard/options.js'
 export {
@@ -35,6 +36,11 @@ export {
   requireBearer,
 } from './http/guard/require-bearer.js'
 export { type JwksRouterOptions, jwksRouter } from './http/jwks-router.js'
+export {
+  type ProtectedResourceOptions,
+  type ProtectedResourceRouter,
+  protectedResourceRouter,
+} from './http/protected-resource-router.js'
 export type { FieldNames } from './http/token-endpoint/field-names.js'
 export { createLogin, type Login, type LoginOrigin, type LoginResult } from './http/token-endpoint/login.js'
 export type { LoginOptions } from './http/token-endpoint/login-options.js'
@@ -60,6 +66,9 @@ export type { Clock, Duration } from './shared/options.js'
 export type { AuthErrorCode, Dependency, LimitName, LoginRefusal, TokenRefusal } from './shared/refusals.js'
 export type { Algorithm, KeyPairAlgorithm, SecretAlgorithm } from './tokens/algorithms/algorithms.js'
 export type { IssuedToken, TokenSubject } from './tokens/jwt/issue-token.js'
+export type { AccountIdOf, ScopesOf } from './tokens/jwt/provider-claims.js'
+export { discoverKeys } from './tokens/keys/discover-keys.js'
+export type { KeysFetch, KeysResponse } from './tokens/keys/fetch-text.js'
 export type { KeyMaterial, SecretMaterial } from './tokens/keys/key-material.js'
 export type {
   HostSign,
@@ -72,7 +81,7 @@ export type {
 } from './tokens/keys/key-ring.js'
 export { type RemoteKeys, remoteKeys } from './tokens/keys/remote-keys.js'
 export type { RemoteKeysOptions } from './tokens/keys/remote-keys-options.js'
-export type { TokenIssuerOptions, TokenVerifierOptions } from './tokens/token-options.js'
+export type { JwtVerifierOptions, TokenIssuerOptions, TokenVerifierOptions } from './tokens/token-options.js'
 export {
   createTokenIssuer,
   createTokenVerifier,

@@ -29,7 +29,7 @@ export function authErrors(options?: AuthErrorsOptions): ErrorRequestHandler {
       next(error)
       return
     }
-    const { headers, ...answer } = refusalAnswer(REFUSALS[error.code].by[0], error, realm)
+    const { headers, ...answer } = refusalAnswer(REFUSALS[error.code].by[0], error, { realm })
     const known = OWN_HEADERS.map((name) => [name, headerIn(error, name)] as const)
     const own = Object.fromEntries(known.filter(([, value]) => value !== undefined))
     sendAnswer(res, { ...answer, headers: { ...headers, ...own } }, headerIn(error, 'Connection') === 'close')

@@ -1,12 +1,9 @@
 import type { Router } from 'express'
-import { AuthError } from '../shared/errors.js'
 import { type Check, InvalidOption, isPlainObject, optional, readOptions, withMethods } from '../shared/options.js'
 import type { TokenIssuer } from '../tokens/tokens.js'
-import { express } from './on-first-use.cjs'
-import { ENDPOINTS, keysAnswer, refusalAnswer } from './shared/answers.js'
-import { hasUnreadBody } from './shared/close-after-answer.js'
+import { documentRouter } from './document-router.js'
+import { ENDPOINTS, keysAnswer } from './shared/answers.js'
 import { plainPath } from './shared/mount-path.js'
-import { sendAnswer, setHeaders } from './shared/send-answer.js'
 
 /** The options of `jwksRouter`. */
 export interface JwksRouterOptions {
@@ -48,16 +45,5 @@ const aliases = { issuer: 'tokens', tokenIssuer: 'tokens', keys: 'tokens', jwks:
  */
 export function jwksRouter(options: JwksRouterOptions): Router {
   const { tokens, path } = readOptions<JwksRouterOptions, typeof schema>('jwksRouter', options, schema, aliases)
-  const { headers } = keysAnswer('')
-
-  const router = express().Router({ caseSensitive: true, strict: true })
-  router.get(path, function jwksEndpoint(_req, res) {
-    setHeaders(res, headers)
-    // As bytes: Express adds a charset to text, which the media type does not have.
-    res.send(Buffer.from(JSON.stringify(tokens.jwks())))
-  })
-  router.all(path, function jwksMethodNotAllowed(req, res) {
-    sendAnswer(res, refusalAnswer('keys', new AuthError('method_not_allowed')), hasUnreadBody(req, 0))
-  })
-  return router
+  return documentRouter(path, () => keysAnswer(JSON.stringify(tokens.jwks())))
 }

@@ -12,7 +12,7 @@ const MARKS = {
   RemoteKeys: Symbol.for('express-token-endpoint.RemoteKeys.1'),
   VerifiedToken: Symbol.for('express-token-endpoint.VerifiedToken.1'),
   Login: Symbol.for('express-token-endpoint.Login.1'),
-  SyncVerifier: Symbol.for('express-token-endpoint.SyncVerifier.6'),
+  SyncVerifier: Symbol.for('express-token-endpoint.SyncVerifier.7'),
 } as const
 
 export type Kind = keyof typeof MARKS

@@ -19,6 +19,7 @@ export interface AuthErrorDetails {
   reason?: TokenRefusal | LoginRefusal
   accountId?: string
   tokenId?: string
+  issuer?: string
   scope?: readonly string[]
   maxAge?: number
   dependency?: Dependency
@@ -29,7 +30,7 @@ export interface AuthErrorDetails {
 }
 
 /** The details that become members of the error. */
-const DETAILS = ['reason', 'accountId', 'tokenId', 'scope', 'maxAge', 'dependency', 'limit'] as const
+const DETAILS = ['reason', 'accountId', 'tokenId', 'issuer', 'scope', 'maxAge', 'dependency', 'limit'] as const
 
 /** The names of the statuses, as Node 20 has them. */
 const TITLES: Readonly<Record<number, string>> = bare({
@@ -77,6 +78,8 @@ export class AuthError extends Error {
   declare readonly accountId?: string
   /** The `jti` of the refused token, if its signature is valid. Never sent to the client. */
   declare readonly tokenId?: string
+  /** The issuer whose verifier refused the token, or whose keys are unavailable. Never sent to the client. */
+  declare readonly issuer?: string
   /** The scopes that the route requires, or of which it requires one (`insufficient_scope`). */
   declare readonly scope?: readonly string[]
   /** The longest time since the sign-in that the route accepts, in seconds (`insufficient_user_authentication`). */

@@ -66,6 +66,8 @@ export interface BearerRefusedEvent extends EventBase {
   accountId?: string
   /** The token's `jti`, if its signature is valid. */
   tokenId?: string
+  /** The issuer whose verifier refused the token. Absent when `tokens` is a list without the issuer that the token names. */
+  issuer?: string
 }
 
 /** A dependency of the host failed or did not respond within its timeout. */
@@ -78,6 +80,8 @@ export interface DependencyFailedEvent extends EventBase {
   refused: boolean
   /** The account whose password could not be checked. Only on failures of the password check. */
   accountId?: string
+  /** The issuer whose keys are unavailable. Only on failures of the keys. */
+  issuer?: string
   /** The error that the dependency threw, unchanged. Its content comes from the host. */
   error: unknown
 }
@@ -141,11 +145,12 @@ const TOKEN_EVENTS: Partial<Record<AuthErrorCode, AuthEvent['type']>> = {
 
 /** Returns the event for a refusal by the token endpoint or by the guard. */
 export function refusalEvent(part: 'token' | 'guard', error: AuthError): Told<AuthEvent> {
-  const { code, reason, accountId, tokenId, dependency, limit } = bare(error)
+  const { code, reason, accountId, tokenId, issuer, dependency, limit } = bare(error)
   if (dependency) {
-    return { type: 'dependency.failed', dependency, refused: true, ...(accountId && { accountId }), error: error.cause }
+    const about = { ...(accountId && { accountId }), ...(issuer && { issuer }) }
+    return { type: 'dependency.failed', dependency, refused: true, ...about, error: error.cause }
   }
   const type = part === 'guard' ? 'bearer.refused' : (TOKEN_EVENTS[code] ?? 'token.refused')
-  const about = Object.entries({ reason, accountId, tokenId, limit }).filter(([, fact]) => fact)
+  const about = Object.entries({ reason, accountId, tokenId, issuer, limit }).filter(([, fact]) => fact)
   return { type, code, ...Object.fromEntries(about) } as Told<AuthEvent>
 }

@@ -5,6 +5,7 @@ const DOCS = 'express-token-endpoint/docs'
 export const PAGE = {
   accounts: `${DOCS}/guides/accounts.md`,
   guard: `${DOCS}/guides/mount-and-guard.md`,
+  issuers: `${DOCS}/guides/issuers.md`,
   hashes: `${DOCS}/guides/check-passwords-elsewhere.md`,
   keys: `${DOCS}/guides/keys.md`,
   options: `${DOCS}/reference/options.md`,

@@ -21,6 +21,7 @@ export type TokenRefusal =
   | 'claims'
   | 'issuer'
   | 'audience'
+  | 'id_token'
   | 'not_yet_valid'
   | 'expired'
   | 'revoked'
@@ -37,7 +38,7 @@ export type LimitName = 'address' | 'pair' | 'account' | 'spraying'
 /** The host's dependencies that can fail. `internal` stands for any unforeseen error. */
 export type Dependency = 'accounts' | 'passwords' | 'revocation' | 'keys' | 'throttle' | 'internal'
 
-/** The parts of this package that respond to requests: the token endpoint, the guard, the JWKS router. */
+/** The parts of this package that respond to requests: the token endpoint, the guard, the routers of public documents. */
 export type Part = 'token' | 'guard' | 'keys'
 
 /** Describes a refusal. The error, the response and the OpenAPI document are made from this description. */

@@ -20,10 +20,18 @@ export function readWebUrl(value: unknown, what: string): URL {
   throw new InvalidOption(what, bare ? 'Is "https://" missing?' : unset)
 }
 
-/** Checks a base URL. Removes the slashes at its end. */
-export const baseUrl: Check<string> = (value) => {
+function readBaseUrl(value: unknown): URL {
   const what = "an absolute http or https URL without query and fragment, like 'https://api.example.com'"
   const url = readWebUrl(value, what)
   if (url.username || url.password || /[?#]/.test(value as string)) throw new InvalidOption(what)
-  return withoutEndSlashes(url.href)
+  return url
+}
+
+/** Checks a base URL. Removes the slashes at its end. */
+export const baseUrl: Check<string> = (value) => withoutEndSlashes(readBaseUrl(value).href)
+
+/** Checks a base URL, and returns its text unchanged. */
+export const exactUrl: Check<string> = (value) => {
+  readBaseUrl(value)
+  return value as string
 }

@@ -6,6 +6,8 @@ import type { VerifiedToken } from './verified-token.js'
 export interface SyncVerifier {
   /** Returns a token that was verified before and is still valid. */
   fromCache(token: string): VerifiedToken | undefined
+  /** The number of verified tokens that stay cached. 0 without a cache. */
+  readonly cacheSize: number
   /** The current time by the verifier's clock, in milliseconds. */
   now(): number
   /** The difference between clocks that is tolerated, in milliseconds. */

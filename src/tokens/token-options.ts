@@ -6,12 +6,15 @@ import {
   clockOption,
   type Duration,
   duration,
+  func,
   integer,
+  must,
   optional,
   text,
   tokenAge,
 } from '../shared/options.js'
-import { baseUrl } from '../shared/web-url.js'
+import { baseUrl, exactUrl } from '../shared/web-url.js'
+import type { AccountIdOf, ScopesOf } from './jwt/provider-claims.js'
 import type { PrivateTokenKey, PublicTokenKey, RemoteSigningKey, SecretTokenKey } from './keys/key-ring.js'
 import type { RemoteKeys } from './keys/remote-keys.js'
 
@@ -24,6 +27,8 @@ export interface TokenVerifierOptions {
   issuer: string | undefined
   /** The audience of the tokens (`aud`; RFC 7519 section 4.1.3). One name, compared exactly. Default: the issuer. */
   audience?: string | undefined
+  /** The form of the tokens. Default: tokens that this package issues (RFC 9068). See {@link JwtVerifierOptions} for `'jwt'`. */
+  accept?: undefined
   /** Public keys or secrets: one key, or a list of one kind. Every key of the list verifies. Or `remoteKeys(url)`. */
   keys: SecretTokenKey | PublicTokenKey | readonly SecretTokenKey[] | readonly PublicTokenKey[] | RemoteKeys
   /** The difference between clocks that is tolerated for `iat`, `nbf` and `exp`. Default 0, at most one minute. */
@@ -38,8 +43,31 @@ export interface TokenVerifierOptions {
   clock?: Clock | undefined
 }
 
+/** The options of `createTokenVerifier` for access tokens of an identity provider. */
+export interface JwtVerifierOptions extends Omit<TokenVerifierOptions, 'accept' | 'audience' | 'issuer'> {
+  /**
+   * Accepts the access tokens of identity providers: with the type `at+jwt`, `JWT` or none, and several audiences. ID tokens are refused,
+   * and so are tokens that are bound to a key (`cnf`), because the guard does not check the proof.
+   */
+  accept: 'jwt'
+  /** The provider's issuer, exactly as in its tokens (`iss`): an absolute http or https URL. A slash at its end makes a difference. */
+  issuer: string | undefined
+  /** The audience of this API: one of those in `aud`, compared exactly. */
+  audience: string | undefined
+  /**
+   * Returns the scopes of a token from its claims, for example from roles or permissions. Called once for each new token. Undefined means
+   * no scopes. An error, or another value than a list of scopes, causes a `503`. Default: `scope` or `scp`, a list or text with spaces.
+   */
+  scopes?: ScopesOf | undefined
+  /**
+   * Returns the account's id from a token's claims. Called once for each new token. A token whose result is undefined is refused. An error,
+   * or another value than a non-empty string, causes a `503`. Default: `sub`, which is unique only within its issuer.
+   */
+  accountId?: AccountIdOf | undefined
+}
+
 /** The options of `createTokenIssuer`. */
-export interface TokenIssuerOptions extends Omit<TokenVerifierOptions, 'keys'> {
+export interface TokenIssuerOptions extends Omit<TokenVerifierOptions, 'accept' | 'keys'> {
   /** One key, or a list: all secrets or all key pairs. The first key signs, all keys verify. */
   keys:
     | SecretTokenKey
@@ -65,6 +93,25 @@ export const verifierSchema = {
   clockTolerance: optional(duration(0, 60_000), 0),
   cache: optional(cacheSize, 10_000),
   clock: clockOption,
+}
+
+/** The options that other verifiers and issuers do not have. */
+const onlyForJwt = must<undefined>("omitted without accept: 'jwt'", (value) => value === undefined)
+
+export const ownVerifierSchema = {
+  ...verifierSchema,
+  accept: must<undefined>("'jwt' or undefined", (value) => value === undefined),
+  scopes: onlyForJwt,
+  accountId: onlyForJwt,
+}
+
+export const jwtVerifierSchema = {
+  ...verifierSchema,
+  issuer: exactUrl,
+  audience: text("a non-empty string: with accept: 'jwt', the provider's name of this API"),
+  accept: must<'jwt'>("'jwt'", (value) => value === 'jwt'),
+  scopes: optional(func<ScopesOf>('a function (claims) => scopes')),
+  accountId: optional(func<AccountIdOf>('a function (claims) => accountId')),
 }
 
 export const issuerSchema = {

@@ -3,21 +3,26 @@ import { type Checked, isPlainObject, readOptions } from '../shared/options.js'
 import { traceSync, VERIFY } from '../shared/tracing.js'
 import { memberOf } from '../shared/values.js'
 import { hrefOf } from '../shared/web-url.js'
+import { OWN_FORM, type TokenForm } from './jwt/claims.js'
 import { type IssuedToken, issueToken, type TokenSubject, TYP } from './jwt/issue-token.js'
+import { providerForm } from './jwt/provider-claims.js'
 import { createSigner } from './jwt/signature.js'
-import { assertTokenText, type Verification, verifyToken } from './jwt/verify-token.js'
+import { assertTokenText, verifyToken } from './jwt/verify-token.js'
 import { holdKeys, type KeyRing, type KeySource, type PublicJwk, readKeys } from './keys/key-ring.js'
 import { isRemoteKeys, retryUnknownKey, unlessUnknownKey } from './keys/remote-keys.js'
 import { type SyncVerifier, withSyncVerifier } from './sync-verifier.js'
 import {
   issuerSchema,
+  type JwtVerifierOptions,
+  jwtVerifierSchema,
+  ownVerifierSchema,
   type TokenIssuerOptions,
   type TokenVerifierOptions,
   tokenAliases,
-  verifierSchema,
+  type verifierSchema,
 } from './token-options.js'
 import { NO_CACHE, verifiedCache } from './verified-cache.js'
-import type { PrivateClaims, VerifiedToken } from './verified-token.js'
+import { factsOf, type PrivateClaims, type VerifiedToken } from './verified-token.js'
 
 /** Verifies the tokens of one environment. Returned by `createTokenVerifier`. */
 export interface TokenVerifier {
@@ -101,7 +106,7 @@ export function issuerOf(caller: string, read: IssuerSettings): TokenIssuer {
   const currentSigner = () => createSigner(keys.current.first, TYP, read.timeout)
   const issuing = { ...read, audience, clientId, sign: currentSigner() }
   const issueNow = (subject: TokenSubject) => issueToken(issuing, subject)
-  return withVerifier(read, keys, issueNow, {
+  return withVerifier(read, keys, OWN_FORM, issueNow, {
     issue: async (subject: TokenSubject) => issueToken(issuing, subject),
     replaceKeys(value: unknown) {
       keys.replace(value)
@@ -125,9 +130,9 @@ export interface KeyVerifier extends TypedVerifier {
  * Creates a verifier, for a service that holds no signing key.
  * @throws TypeError naming the option that is not valid
  */
-export function createTokenVerifier(options: TokenVerifierOptions): KeyVerifier {
+export function createTokenVerifier(options: TokenVerifierOptions | JwtVerifierOptions): KeyVerifier {
   const caller = 'createTokenVerifier'
-  const read = readOptions<TokenVerifierOptions, typeof verifierSchema>(caller, options, verifierSchema, tokenAliases)
+  const { form, ...read } = readVerifierOptions(caller, options)
   const wrong = (says: string) => misuse(`${caller}: option "keys" must ${says}`, PAGE.keys)
   const hasPrivateKey = (key: unknown) => isPlainObject(key) && memberOf(key, 'privateKey') !== undefined
   function readSource(value: unknown, held?: KeySource): KeySource {
@@ -143,24 +148,43 @@ export function createTokenVerifier(options: TokenVerifierOptions): KeyVerifier 
     return readKeys(caller, value, held)
   }
   const keys = holdKeys(readSource, read.keys)
-  return withVerifier(read, keys, undefined, { replaceKeys: keys.replace })
+  return withVerifier(read, keys, form, undefined, { replaceKeys: keys.replace })
+}
+
+function readVerifierOptions(caller: string, options: TokenVerifierOptions | JwtVerifierOptions) {
+  if (isPlainObject(options) && memberOf(options, 'accept') !== undefined) {
+    const given = options as JwtVerifierOptions
+    const read = readOptions<JwtVerifierOptions, typeof jwtVerifierSchema>(
+      caller,
+      given,
+      jwtVerifierSchema,
+      tokenAliases,
+    )
+    return { ...read, form: providerForm(read) }
+  }
+  type Own = TokenVerifierOptions & Record<'scopes' | 'accountId', unknown>
+  const read = readOptions<Own, typeof ownVerifierSchema>(caller, options as Own, ownVerifierSchema, tokenAliases)
+  return { ...read, form: OWN_FORM }
 }
 
 const hasRemoteKeys = (keys: unknown) => [keys].flat().some(isRemoteKeys)
-
-const factsOf = ({ token }: Verification) => ({ accountId: token.accountId, tokenId: token.id })
 
 /** Adds the members of a verifier to an object, and freezes it. */
 function withVerifier<T extends object>(
   { issuer, audience = issuer, clock, clockTolerance: tolerance, cache }: Checked<typeof verifierSchema>,
   keys: KeySource,
+  form: TokenForm,
   issueNow: SyncVerifier['issueNow'],
   object: T,
 ): Readonly<TypedVerifier & T> {
   const { add, fromCache } = cache === false ? NO_CACHE : verifiedCache(cache, keys, clock)
   function verifyNew(text: string): VerifiedToken {
     const expected = { issuer, audience, now: clock(), tolerance }
-    const verification = traceSync(VERIFY, () => verifyToken(text, keys, expected), factsOf)
+    const verification = traceSync(
+      VERIFY,
+      () => verifyToken(text, keys, form, expected),
+      ({ token }) => factsOf(token),
+    )
     add(text, verification)
     return verification.token
   }
@@ -168,8 +192,17 @@ function withVerifier<T extends object>(
     assertTokenText(text)
     return fromCache(text) ?? verifyNew(text)
   }
-  const verify = <C>(text: string) => retryUnknownKey(keys, () => verifyHere(text)) as Promise<VerifiedToken<C>>
+  const verify = <C>(text: string) => retryUnknownKey(keys, () => verifyHere(text), issuer) as Promise<VerifiedToken<C>>
   const verifySync = (text: string) => unlessUnknownKey(keys, () => verifyNew(text))
   const verifier = { issuer, audience, verify, ...object }
-  return Object.freeze(withSyncVerifier(verifier, { fromCache, now: clock, tolerance, verifySync, issueNow }))
+  return Object.freeze(
+    withSyncVerifier(verifier, {
+      fromCache,
+      cacheSize: cache === false ? 0 : cache,
+      now: clock,
+      tolerance,
+      verifySync,
+      issueNow,
+    }),
+  )
 }

@@ -19,6 +19,8 @@ export interface VerifiedToken<C = PrivateClaims> {
   readonly issuer: string
   /** The audience (`aud`). */
   readonly audience: string
+  /** The client that the token was issued to (`client_id`). Undefined when the token names none. */
+  readonly clientId?: string | undefined
   /** The scopes (`scope`). Empty without scopes. */
   readonly scopes: readonly string[]
   /** The time of issue (`iat`), to the second. */
@@ -51,8 +53,11 @@ type Claims = VerifiedToken['claims']
 export function claimsOf<C>(auth: VerifiedToken<unknown>, check: ClaimsCheck<C>): PrivateClaims & C {
   const claims = auth.claims as PrivateClaims
   if (check(claims) === true) return claims
-  throw new AuthError('invalid_token', { reason: 'claims', accountId: auth.accountId, tokenId: auth.id })
+  throw new AuthError('invalid_token', { reason: 'claims', ...factsOf(auth) })
 }
+
+/** Returns what errors and events tell about a token whose signature is valid. */
+export const factsOf = ({ accountId, id, issuer }: VerifiedToken<unknown>) => ({ accountId, tokenId: id, issuer })
 
 /** Returns whether a value is a token that this package has verified, in this copy or in another copy of it. */
 export function isVerifiedToken(value: unknown): value is VerifiedToken {
@@ -61,18 +66,19 @@ export function isVerifiedToken(value: unknown): value is VerifiedToken {
 
 /**
  * Creates a verified token from the result of a host's own verifier. A token of this package is returned unchanged. From another
- * object, each member of a token is read once and copied, the claims as JSON. Defaults: an empty issuer, audience and claims, and as
- * `expiresAt` the latest time that a `Date` can hold.
+ * object, each member of a token is read once and copied, the claims as JSON. Defaults: the verifier's issuer, an empty audience and claims, and
+ * as `expiresAt` the latest time that a `Date` can hold.
  * @returns undefined for a value that is not a token
  * @throws TypeError for claims that are not JSON, such as a cycle
  */
-export function toVerifiedToken(value: unknown): VerifiedToken | undefined {
+export function toVerifiedToken(value: unknown, verifiedBy = ''): VerifiedToken | undefined {
   if (isVerifiedToken(value)) return value
   if (!isPlainObject(value) || isThenable(value)) return undefined
   const id = memberOf(value, 'id')
   const accountId = memberOf(value, 'accountId')
-  const issuer = memberOf(value, 'issuer') ?? ''
+  const issuer = memberOf(value, 'issuer') ?? verifiedBy
   const audience = memberOf(value, 'audience') ?? ''
+  const clientId = memberOf(value, 'clientId')
   const given = memberOf(value, 'scopes')
   const scopes: unknown = Array.isArray(given) ? [...given] : given
   const issuedAt = memberOf(value, 'issuedAt')
@@ -80,9 +86,10 @@ export function toVerifiedToken(value: unknown): VerifiedToken | undefined {
   const claims = copyClaims(memberOf(value, 'claims') ?? {})
   if (typeof id !== 'string' || id === '' || typeof accountId !== 'string' || accountId === '') return undefined
   if (typeof issuer !== 'string' || typeof audience !== 'string' || !isScopeList(scopes)) return undefined
+  if (clientId !== undefined && typeof clientId !== 'string') return undefined
   if (!isValidDate(issuedAt) || !isValidDate(expiresAt) || !claims) return undefined
   const [iat, exp] = [issuedAt.getTime() / 1000, expiresAt.getTime() / 1000]
-  return new Verified({ id, accountId, issuer, audience, scopes, iat, exp, claims })
+  return new Verified({ id, accountId, issuer, audience, clientId, scopes, iat, exp, claims })
 }
 
 /** The members of a token. Times are in seconds, because whole numbers of this size need no extra memory. */
@@ -96,6 +103,7 @@ export class Verified implements VerifiedToken {
   readonly accountId: string
   readonly issuer: string
   readonly audience: string
+  readonly clientId: string | undefined
   readonly scopes: readonly string[]
   declare readonly issuedAt: Date
   declare readonly expiresAt: Date
@@ -117,11 +125,12 @@ export class Verified implements VerifiedToken {
     },
   })
 
-  constructor({ id, accountId, issuer, audience, scopes, iat, exp, claims }: Members) {
+  constructor({ id, accountId, issuer, audience, clientId, scopes, iat, exp, claims }: Members) {
     this.id = id
     this.accountId = accountId
     this.issuer = issuer
     this.audience = audience
+    this.clientId = clientId
     this.scopes = Object.freeze(scopes)
     this.#iat = iat
     this.#exp = exp
@@ -152,7 +161,7 @@ function copyClaims(claims: unknown): Claims | undefined {
 }
 
 /** Freezes level by level, because claims may be nested deeper than the stack. */
-function deepFreeze<T>(root: T): T {
+export function deepFreeze<T>(root: T): T {
   for (let level: unknown[] = [root]; level.length > 0; ) {
     const objects = level.filter((value) => typeof value === 'object' && value !== null)
     level = objects.flatMap((value) => Object.values(Object.freeze(value) as object))

@@ -3,7 +3,7 @@ import { AuthError } from '../../shared/errors.js'
 import { callHost } from '../../shared/host/host-call.js'
 import { misuse, PAGE } from '../../shared/misuse.js'
 import type { TokenRefusal } from '../../shared/refusals.js'
-import type { VerifiedToken } from '../../tokens/verified-token.js'
+import { factsOf, type VerifiedToken } from '../../tokens/verified-token.js'
 
 /** Returns whether a token was revoked. A value that is not a boolean, and a failure, cause a `503`. */
 export type RevocationCheck = (auth: VerifiedToken) => boolean | Promise<boolean>
@@ -40,8 +40,8 @@ function assertUsable(found: FoundAccount | undefined, auth: VerifiedToken): Fou
 }
 
 /** Returns the refusal of a token whose signature is valid. */
-export function invalidToken(reason: TokenRefusal, { accountId, id }: VerifiedToken): AuthError {
-  return new AuthError('invalid_token', { reason, accountId, tokenId: id })
+export function invalidToken(reason: TokenRefusal, auth: VerifiedToken): AuthError {
+  return new AuthError('invalid_token', { reason, ...factsOf(auth) })
 }
 
 interface HostChecks {

@@ -3,11 +3,9 @@ import { hasBrand } from '../../shared/brand.js'
 import { AuthError } from '../../shared/errors.js'
 import { emitter, refusalEvent } from '../../shared/events.js'
 import { callHost } from '../../shared/host/host-call.js'
-import { misuse } from '../../shared/misuse.js'
 import type { Source } from '../../shared/queues/fair-queue.js'
 import { isThenable } from '../../shared/values.js'
-import { syncVerifierOf } from '../../tokens/sync-verifier.js'
-import { toVerifiedToken, type VerifiedToken } from '../../tokens/verified-token.js'
+import { factsOf, type VerifiedToken } from '../../tokens/verified-token.js'
 import { createHostCallLimit } from '../shared/host-call-limit.js'
 import { GUARDED_REQUESTS } from '../shared/limits.js'
 import { toRequestUser } from '../shared/request-user.js'
@@ -48,15 +46,13 @@ export type BearerSteps = ReturnType<typeof createBearerSteps>
 export function createBearerSteps(settings: BearerSettings) {
   const { tokens, scope, anyScope, signedInWithin, optional, timeout } = settings
   const asksHost = settings.isRevoked !== undefined || settings.accounts !== undefined
-  const sync = syncVerifierOf(tokens)
-  const { now, tolerance } = sync ?? { now: () => Date.now(), tolerance: 0 }
   const emit = emitter(settings.onEvent)
 
   /** Reads the header and returns its token: from the cache, or verified. */
   function identify(req: IncomingMessage): VerifiedToken | undefined | Promise<VerifiedToken> {
     const text = readBearer(req)
     if (text === undefined) return undefined
-    const cached = sync?.fromCache(text)
+    const cached = tokens.fromCache(text)
     if (cached) return cached
     assertB64Token(text)
     let source: Source | undefined
@@ -67,22 +63,20 @@ export function createBearerSteps(settings: BearerSettings) {
 
   /** Verifies a token: at once, unless its key has to be fetched or the verifier is the host's own. */
   function verify(readSource: () => Source, text: string): VerifiedToken | Promise<VerifiedToken> {
-    const options = { timeout, passThrough: VERIFIER_REFUSALS }
-    return (
-      sync?.verifySync(text) ?? limitHostCalls(readSource(), () => callHost('keys', () => askVerifier(text), options))
-    )
-  }
-
-  /** Asks a verifier that may be the host's own. A forgotten `return` in its `verify` must not count as a token. */
-  async function askVerifier(text: string): Promise<VerifiedToken> {
-    const auth = toVerifiedToken(await tokens.verify(text))
-    if (!auth) throw misuse('tokens: verify must return a verified token, or throw')
-    assertNotExpired(auth)
-    return auth
+    const verifier = tokens.select(text)
+    const { issuer } = verifier
+    const options = { timeout, passThrough: VERIFIER_REFUSALS, about: { issuer } }
+    async function verifyLater(): Promise<VerifiedToken> {
+      const auth = await verifier.verify(text)
+      assertNotExpired(auth)
+      return auth
+    }
+    return verifier.verifySync(text) ?? limitHostCalls(readSource(), () => callHost('keys', verifyLater, options))
   }
 
   /** Refuses a token that has expired: in the host's own verifier, or while the host's functions took their time. */
   function assertNotExpired(auth: VerifiedToken): void {
+    const { now, tolerance } = tokens.verifierOf(auth)
     if (!(now() < auth.expiresAt.getTime() + tolerance)) throw invalidToken('expired', auth)
   }
 
@@ -91,16 +85,17 @@ export function createBearerSteps(settings: BearerSettings) {
     if (auth === undefined && optional) return
     if (auth === undefined) throw new AuthError('missing_token')
     if (!hasBrand('VerifiedToken', auth)) throw new TypeError('requireBearer: only a verified token is admitted')
-    const { accountId, id: tokenId, scopes } = auth
+    const { scopes } = auth
     if (!scope.every((required) => scopes.includes(required))) {
-      throw new AuthError('insufficient_scope', { scope, accountId, tokenId })
+      throw new AuthError('insufficient_scope', { scope, ...factsOf(auth) })
     }
     if (anyScope && !anyScope.some((enough) => scopes.includes(enough))) {
-      throw new AuthError('insufficient_scope', { scope: anyScope, accountId, tokenId })
+      throw new AuthError('insufficient_scope', { scope: anyScope, ...factsOf(auth) })
     }
-    if (signedInWithin !== undefined && !isRecent(auth.issuedAt.getTime(), signedInWithin, now())) {
+    if (signedInWithin === undefined) return
+    if (!isRecent(auth.issuedAt.getTime(), signedInWithin, tokens.verifierOf(auth).now())) {
       const maxAge = Math.floor(signedInWithin / 1000)
-      throw new AuthError('insufficient_user_authentication', { maxAge, accountId, tokenId })
+      throw new AuthError('insufficient_user_authentication', { maxAge, ...factsOf(auth) })
     }
   }
 

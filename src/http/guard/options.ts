@@ -16,15 +16,22 @@ import {
   tokenAge,
   withMethods,
 } from '../../shared/options.js'
+import { isExposed } from '../../shared/urls.js'
 import { memberOf } from '../../shared/values.js'
+import { hrefOf, readWebUrl } from '../../shared/web-url.js'
 import type { TokenVerifier } from '../../tokens/tokens.js'
+import { oneVerifier, severalVerifiers, type Verifiers } from '../../tokens/verifiers.js'
 import { type HostOptions, hostSchema } from '../shared/host-options.js'
 import type { FindById, RevocationCheck } from './account-check.js'
 
 /** The options of `requireBearer`. */
 export interface RequireBearerOptions extends HostOptions {
-  /** Verifies the tokens: the result of `createTokenIssuer` or `createTokenVerifier`. */
-  tokens: TokenVerifier
+  /**
+   * Verifies the tokens: the result of `createTokenIssuer` or `createTokenVerifier`. Or a list of 1 to 32 verifiers, each of another
+   * issuer: the claim `iss` of a token selects its verifier, and a token of another issuer is refused. A custom verifier is an object with
+   * `issuer` and `verify`.
+   */
+  tokens: TokenVerifier | readonly TokenVerifier[]
   /**
    * Scopes that a token must have, all of them: an array, or a string with spaces between them (RFC 6749 section 3.3). Default: none.
    * A missing scope causes a `403` (RFC 6750 section 3.1). `undefined` is a `TypeError`: a misspelt name must not open the guard.
@@ -52,8 +59,13 @@ export interface RequireBearerOptions extends HostOptions {
   isRevoked?: RevocationCheck | undefined
   /** Admits a request without credentials, without `req.auth`. Invalid credentials are still refused. Default false. */
   optional?: boolean | undefined
-  /** The `realm` of the challenge (RFC 9110 section 11.5). Default: the issuer. */
+  /** The `realm` of the challenge (RFC 9110 section 11.5). Default: the issuer, the first of a list. */
   realm?: string | undefined
+  /**
+   * The URL of the metadata of this API (RFC 9728), for clients that look for its authorization servers, such as MCP clients. Each challenge
+   * names it in `resource_metadata`. `https:`, or `http:` on loopback. The `url` of `protectedResourceRouter`. Default: none.
+   */
+  resourceMetadata?: string | URL | undefined
 }
 
 const VERIFIER = 'what createTokenIssuer() or createTokenVerifier() returned'
@@ -62,6 +74,21 @@ const tokenVerifier: Check<TokenVerifier> = (value) => {
   const tokens = verifierObject(value)
   if (typeof tokens.issuer !== 'string') throw new InvalidOption(VERIFIER)
   return tokens
+}
+
+const MOST_ISSUERS = 32
+
+const tokenVerifiers: Check<Verifiers> = (value) => {
+  if (!Array.isArray(value)) return oneVerifier(tokenVerifier(value))
+  const list = [...value].map(tokenVerifier)
+  const issuers = new Set(list.map(({ issuer }) => issuer))
+  if (list.length === 0 || list.length > MOST_ISSUERS)
+    throw new InvalidOption(`a list of 1 to ${MOST_ISSUERS} verifiers`)
+  if (issuers.size < list.length) {
+    const hint = 'Two have the same. To verify with several keys of one issuer, pass the keys to one verifier'
+    throw new InvalidOption('a list of verifiers, each of another issuer', hint)
+  }
+  return severalVerifiers(list)
 }
 
 const storeWithId = withMethods<{ findById: FindById }>('a store with "findById"', ['findById'], (value) =>
@@ -74,10 +101,17 @@ export const storeWithIds: Check<FindById> = (value) => {
   return (id) => store.findById(id)
 }
 
+const metadataUrl: Check<string> = (value) => {
+  const what = "an absolute https: URL, like 'https://api.example.com/.well-known/oauth-protected-resource'"
+  const url = readWebUrl(hrefOf(value), what)
+  if (isExposed(url) || url.hash) throw new InvalidOption(what)
+  return url.href
+}
+
 const realmText = text('printable ASCII text', /^[\x20-\x7e]+$/)
 
 const schema = {
-  tokens: tokenVerifier,
+  tokens: tokenVerifiers,
   scope: optional(scopeList, [] as readonly string[]),
   anyScope: optional(scopeList),
   signedInWithin: optional(tokenAge),
@@ -85,6 +119,7 @@ const schema = {
   isRevoked: optional(func<RevocationCheck>('a function (auth) => boolean')),
   optional: optional(bool, false),
   realm: optional(realmText),
+  resourceMetadata: optional(metadataUrl),
   ...hostSchema,
 }
 
@@ -138,7 +173,7 @@ export function assertNoBearerOption(options: object): void {
   )
 }
 
-function completed<T extends { realm: string | undefined; tokens: TokenVerifier }>(
+function completed<T extends { realm: string | undefined; resourceMetadata: string | undefined; tokens: Verifiers }>(
   caller: string,
   options: object,
   read: T,
@@ -152,5 +187,7 @@ function completed<T extends { realm: string | undefined; tokens: TokenVerifier 
     }
   }
   const name = `${caller}: "tokens.issuer", the default of "realm",`
-  return { ...read, realm: named(name, realmText, read.realm ?? read.tokens.issuer) }
+  const { realm: given, resourceMetadata, ...others } = read
+  const realm = named(name, realmText, given ?? read.tokens.issuer)
+  return { ...others, challenge: { realm, resourceMetadata } }
 }

@@ -21,8 +21,11 @@ export interface GuardedRequest extends IncomingMessage {
   user?: unknown
 }
 
-/** A middleware that keeps the types of the route's parameters, unlike `RequestHandler`. `authenticate` returns an `Auth`. */
-export interface BearerGuard<Auth = VerifiedToken | undefined> {
+/**
+ * A middleware that keeps the types of the route's parameters, unlike `RequestHandler`. `authenticate` returns an `Auth`: a verified token,
+ * and for an optional guard `VerifiedToken | undefined`.
+ */
+export interface BearerGuard<Auth = VerifiedToken> {
   (req: GuardedRequest, res: ServerResponse, next: Next): void
   /**
    * Authenticates a request as the middleware does, without a response: for `upgrade` handlers, GraphQL contexts and frameworks other than Express.
@@ -51,13 +54,11 @@ const hasToClose = (req: IncomingMessage) => hasUnreadBody(req, DRAINED_BODY)
  * token.
  * @throws TypeError naming the option that is not valid
  */
-export function requireBearer(
-  options: RequireBearerOptions & { optional?: false | undefined },
-): BearerGuard<VerifiedToken>
-export function requireBearer(options: RequireBearerOptions): BearerGuard
-export function requireBearer(options: RequireBearerOptions): BearerGuard {
+export function requireBearer(options: RequireBearerOptions & { optional?: false | undefined }): BearerGuard
+export function requireBearer(options: RequireBearerOptions): BearerGuard<VerifiedToken | undefined>
+export function requireBearer(options: RequireBearerOptions): BearerGuard<VerifiedToken | undefined> {
   const settings = readRequireBearerOptions(options)
-  const { realm, forwardErrors } = settings
+  const { challenge, forwardErrors } = settings
   const steps = createBearerSteps(settings)
 
   function admit({ auth, user }: Admission, req: GuardedRequest): VerifiedToken | undefined {
@@ -79,14 +80,14 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
   function forHost(error: AuthError, req: GuardedRequest): AuthError {
     // HTTP/2 has no such header, and Node would emit a warning for each response with it.
     const closes = hasToClose(req) && !(req.httpVersionMajor >= 2)
-    return withAllHeaders('guard', error, closes, realm)
+    return withAllHeaders('guard', error, closes, challenge)
   }
 
   function refuse(thrown: unknown, req: GuardedRequest, res: ServerResponse, next: Next): void {
     const error = refusalOf(thrown, req)
     const forwards = forwardErrors === 'all' || (forwardErrors && error.code === 'unavailable')
     if (forwards) next(forHost(error, req))
-    else sendAnswer(res, refusalAnswer('guard', error, realm), hasToClose(req))
+    else sendAnswer(res, refusalAnswer('guard', error, challenge), hasToClose(req))
   }
 
   async function finishLater(

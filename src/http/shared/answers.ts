@@ -43,14 +43,30 @@ export function tokenAnswer(body: string): Answer {
 /** Five minutes: half of the default `maxAge` of `remoteKeys`. */
 const MAX_AGE_SECONDS = 300
 
+const PUBLIC = { 'Cache-Control': `public, max-age=${MAX_AGE_SECONDS}` }
+
 /** Returns the response with a JWK set (RFC 7517 section 8.5.2). */
 export function keysAnswer(body: string): Answer {
-  const caching = { 'Cache-Control': `public, max-age=${MAX_AGE_SECONDS}` }
-  return { status: 200, headers: { ...caching, 'Content-Type': 'application/jwk-set+json' }, body }
+  return { status: 200, headers: { ...PUBLIC, 'Content-Type': 'application/jwk-set+json' }, body }
 }
 
-function refusalHeaders(part: Part, error: AuthError, realm: string): Answer['headers'] {
-  return { ...NO_STORE, ...retryAfter(error), ...allowed(part, error.code), ...challenge(error, realm) }
+/** Returns the response with the metadata of a protected resource (RFC 9728 section 3.2). */
+export function resourceAnswer(body: string): Answer {
+  return { status: 200, headers: { ...PUBLIC, 'Content-Type': 'application/json' }, body }
+}
+
+/** The members that all challenges of a guard share. */
+export interface ChallengeFacts {
+  /** The realm (RFC 9110 section 11.5). */
+  realm: string
+  /** The URL of the metadata of the protected resource (RFC 9728 section 5.1). */
+  resourceMetadata?: string | undefined
+}
+
+const NO_REALM: ChallengeFacts = { realm: '' }
+
+function refusalHeaders(part: Part, error: AuthError, facts: ChallengeFacts): Answer['headers'] {
+  return { ...NO_STORE, ...retryAfter(error), ...allowed(part, error.code), ...challenge(error, facts) }
 }
 
 /** The characters that Node sends in a header (RFC 9110 section 5.5). */
@@ -71,18 +87,17 @@ function retryAfter(error: AuthError): Answer['headers'] {
  * Returns a refusal with all headers of its response, for a host that responds itself.
  * @param closes whether the connection has to close after the response
  */
-export function withAllHeaders(part: Part, error: AuthError, closes: boolean, realm = ''): AuthError {
-  return withHeaders(error, { ...refusalHeaders(part, error, realm), ...(closes && { Connection: 'close' }) })
+export function withAllHeaders(part: Part, error: AuthError, closes: boolean, facts = NO_REALM): AuthError {
+  return withHeaders(error, { ...refusalHeaders(part, error, facts), ...(closes && { Connection: 'close' }) })
 }
 
 /**
  * Returns the response for a refusal: problem details (RFC 9457), or an empty body for invalid credentials, as specified.
- * @param realm the realm of the challenge
  */
-export function refusalAnswer(part: Part, error: AuthError, realm = ''): Answer {
+export function refusalAnswer(part: Part, error: AuthError, facts = NO_REALM): Answer {
   const { code } = error
   const { status, empty } = REFUSALS[code]
-  const headers = refusalHeaders(part, error, realm)
+  const headers = refusalHeaders(part, error, facts)
   if (empty) return { status, headers, body: '' }
   const body = JSON.stringify(problemOf(error))
   return { status, headers: { ...headers, 'Content-Type': 'application/problem+json' }, body }
@@ -92,8 +107,11 @@ function allowed(part: Part, code: AuthErrorCode): Answer['headers'] {
   return part === 'guard' || code !== 'method_not_allowed' ? {} : { Allow: ENDPOINTS[part].methods.join(', ') }
 }
 
-/** Returns the `WWW-Authenticate` header of a refusal that has a challenge (RFC 6750 section 3, RFC 9110 section 11.6.1, RFC 9470 section 3). */
-function challenge(refusal: AuthError, realm: string): Answer['headers'] {
+/**
+ * Returns the `WWW-Authenticate` header of a refusal that has a challenge (RFC 6750 section 3, RFC 9110 section 11.6.1, RFC 9470
+ * section 3, RFC 9728 section 5.1).
+ */
+function challenge(refusal: AuthError, { realm, resourceMetadata }: ChallengeFacts): Answer['headers'] {
   const { code, message } = refusal
   const scope = code === 'insufficient_scope' && own(refusal, 'scope')
   const maxAge = code === 'insufficient_user_authentication' ? own(refusal, 'maxAge') : undefined
@@ -104,6 +122,7 @@ function challenge(refusal: AuthError, realm: string): Answer['headers'] {
     ...(error && { error, error_description: message }),
     ...(scope && { scope: [scope].flat().join(' ') }),
     ...(maxAge !== undefined && { max_age: maxAge }),
+    ...(resourceMetadata !== undefined && { resource_metadata: resourceMetadata }),
   }
   const list = Object.entries(parameters).map(([name, value]) => `${name}=${quoted(value)}`)
   return { 'WWW-Authenticate': `Bearer ${list.join(', ')}` }

@@ -12,8 +12,8 @@ interface HostCallOptions<T> {
   timeout?: number | undefined
   /** Codes of this package's own refusals that the function may reject with. Such a refusal is passed on unchanged. */
   passThrough?: readonly AuthErrorCode[]
-  /** The account that the call is about, for the event of a failure. */
-  about?: { accountId: string } | undefined
+  /** The account or the issuer that the call is about, for the event of a failure. */
+  about?: { accountId?: string; issuer?: string } | undefined
   /** Called with a result that comes after the time limit, to release what it holds. */
   late?: ((result: T) => void) | undefined
 }

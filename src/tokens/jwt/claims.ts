@@ -2,6 +2,16 @@ import { isPlainObject, LAST_MOMENT, SCOPE_TOKEN } from '../../shared/options.js
 import type { TokenRefusal } from '../../shared/refusals.js'
 import { bare } from '../../shared/values.js'
 import { privateClaims, Verified, type VerifiedToken } from '../verified-token.js'
+import type { CompactToken } from './compact-jws.js'
+import { TYP } from './issue-token.js'
+
+/** The form of the tokens that a verifier accepts. */
+export interface TokenForm {
+  /** The `typ` that tokens of this form may have in their header. */
+  readonly types: readonly unknown[]
+  /** Reads the claims of a token whose signature is valid. Returns the reason of a refusal, or the accepted claims. */
+  readClaims(payload: unknown, expected: Expectation, token: CompactToken): TokenRefusal | AcceptedClaims
+}
 
 /** The environment and the time that a token is checked against. */
 export interface Expectation {
@@ -13,12 +23,6 @@ export interface Expectation {
   tolerance: number
 }
 
-const isTime = (value: unknown): value is number =>
-  Number.isInteger(value) && (value as number) >= 0 && (value as number) * 1000 <= LAST_MOMENT
-const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
-const isScope = (value: unknown): value is string | undefined =>
-  value === undefined || (typeof value === 'string' && value.split(' ').every((token) => SCOPE_TOKEN.test(token)))
-
 /** The verified token, and the time in which it is valid: milliseconds since the epoch, tolerance included. */
 export interface AcceptedClaims {
   readonly token: VerifiedToken
@@ -26,21 +30,47 @@ export interface AcceptedClaims {
   readonly notAfter: number
 }
 
-/** Reads the claims of a token whose signature is valid. Returns the reason of a refusal, or the accepted claims. */
-export function readClaims(payload: unknown, expected: Expectation): TokenRefusal | AcceptedClaims {
-  if (!isPlainObject(payload)) return 'claims'
-  const { iss, aud, sub, jti, client_id: clientId, iat, exp, nbf = 0, scope } = bare(payload)
-  if (!isText(iss) || !isText(aud) || !isText(sub) || !isText(jti) || !isText(clientId)) return 'claims'
-  if (!isTime(iat) || !isTime(exp) || exp <= iat || !isTime(nbf) || !isScope(scope)) return 'claims'
-  const { issuer, audience, now, tolerance } = expected
-  if (iss !== issuer) return 'issuer'
-  if (aud !== audience) return 'audience'
+interface ValidTime extends Omit<AcceptedClaims, 'token'> {
+  readonly iat: number
+  readonly exp: number
+}
+
+const isTime = (value: unknown): value is number =>
+  Number.isInteger(value) && (value as number) >= 0 && (value as number) * 1000 <= LAST_MOMENT
+export const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+const isScope = (value: unknown): value is string | undefined =>
+  value === undefined || (typeof value === 'string' && value.split(' ').every((token) => SCOPE_TOKEN.test(token)))
+
+/** Returns the times of a token, or the reason of a refusal: `claims` for times that are not whole seconds, or not in their order. */
+export function readTimes(
+  { iat, exp, nbf = 0 }: Readonly<Record<string, unknown>>,
+  { now, tolerance }: Expectation,
+): TokenRefusal | ValidTime {
+  if (!isTime(iat) || !isTime(exp) || exp <= iat || !isTime(nbf)) return 'claims'
   const notBefore = Math.max(iat, nbf) * 1000 - tolerance
   const notAfter = exp * 1000 + tolerance
   if (now < notBefore) return 'not_yet_valid'
-  if (now >= notAfter) return 'expired'
-  const scopes = scope === undefined ? [] : scope.split(' ')
-  const claims = privateClaims(payload)
-  const token = new Verified({ id: jti, accountId: sub, issuer, audience, scopes, iat, exp, claims })
-  return { token, notBefore, notAfter }
+  return now >= notAfter ? 'expired' : { iat, exp, notBefore, notAfter }
+}
+
+/** The tokens that this package issues (RFC 9068). */
+export const OWN_FORM: TokenForm = {
+  types: [TYP],
+  readClaims(payload, expected) {
+    if (!isPlainObject(payload)) return 'claims'
+    const members = bare(payload)
+    const { iss, aud, sub, jti, client_id: clientId, scope } = members
+    if (!isText(iss) || !isText(aud) || !isText(sub) || !isText(jti) || !isText(clientId)) return 'claims'
+    const times = readTimes(members, expected)
+    if (times === 'claims' || !isScope(scope)) return 'claims'
+    const { issuer, audience } = expected
+    if (iss !== issuer) return 'issuer'
+    if (aud !== audience) return 'audience'
+    if (typeof times === 'string') return times
+    const { iat, exp, notBefore, notAfter } = times
+    const scopes = scope === undefined ? [] : scope.split(' ')
+    const claims = privateClaims(payload)
+    const token = new Verified({ id: jti, accountId: sub, issuer, audience, clientId, scopes, iat, exp, claims })
+    return { token, notBefore, notAfter }
+  },
 }

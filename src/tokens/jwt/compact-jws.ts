@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { isPlainObject } from '../../shared/options.js'
-import { bare, parseJson } from '../../shared/values.js'
+import { bare, own, parseJson } from '../../shared/values.js'
 
 interface JoseHeader {
   readonly alg: unknown
@@ -31,6 +31,18 @@ export function readCompact(token: string): CompactToken | undefined {
   const signature = canonicalBytes(signaturePart)
   if (!header || !payload || !isUtf8(payload) || !signature) return undefined
   return { ...header, payload, signed: token.slice(0, -signaturePart.length - 1), signature }
+}
+
+/**
+ * Returns the `iss` of a token whose signature nobody has checked. It may only select the verifier that checks the token.
+ * @returns undefined for a text that is not a JWT with an `iss`
+ */
+export function unverifiedIssuer(token: string): string | undefined {
+  const [, payloadPart = ''] = token.split('.', 3)
+  const payload = canonicalBytes(payloadPart)
+  const claims = payload && isUtf8(payload) ? parseJson(payload.toString()) : undefined
+  const issuer = isPlainObject(claims) ? own(claims, 'iss') : undefined
+  return typeof issuer === 'string' ? issuer : undefined
 }
 
 /** The last header and its text. The tokens of one key have the same header, so most of them need no parsing. */

@@ -1,11 +1,10 @@
-import { AuthError } from '../../shared/errors.js'
+import { AuthError, type AuthErrorDetails } from '../../shared/errors.js'
 import { isPlainObject } from '../../shared/options.js'
 import type { TokenRefusal } from '../../shared/refusals.js'
 import { own, parseJson } from '../../shared/values.js'
 import type { KeySource, VerificationKey } from '../keys/key-ring.js'
-import { type AcceptedClaims, type Expectation, readClaims } from './claims.js'
+import type { AcceptedClaims, Expectation, TokenForm } from './claims.js'
 import { type CompactToken, readCompact } from './compact-jws.js'
-import { TYP } from './issue-token.js'
 import { isSignedBy } from './signature.js'
 
 /** A verified token, and the conditions for its use from the cache. */
@@ -29,32 +28,37 @@ export function assertTokenText(text: unknown): asserts text is string {
  * Verifies the text of a token.
  * @throws AuthError `invalid_token`
  */
-export function verifyToken(text: string, keys: KeySource, expected: Expectation): Verification {
+export function verifyToken(text: string, keys: KeySource, form: TokenForm, expected: Expectation): Verification {
   const compact = readCompact(text)
-  if (!compact) throw refusal('malformed')
-  const key = keyOf(compact, keys)
-  if (!isSignedBy(compact, key)) throw refusal('signature')
+  const { issuer } = expected
+  if (!compact) throw refusal('malformed', { issuer })
+  const key = keyOf(compact, keys, form)
+  if (typeof key === 'string') throw refusal(key, { issuer })
+  if (!isSignedBy(compact, key)) throw refusal('signature', { issuer })
   const payload = parseJson(compact.payload.toString())
-  const result = readClaims(payload, expected)
-  if (typeof result === 'string') throw refusal(result, tokenIdOf(payload))
+  const result = form.readClaims(payload, expected, compact)
+  if (typeof result === 'string') throw refusal(result, { issuer, ...tokenIdOf(payload) })
   return { key, ...result }
 }
 
-/** Returns the key that the token names. */
-function keyOf({ alg, kid, typ, crit }: CompactToken, keys: KeySource): VerificationKey {
-  if (crit !== undefined) throw refusal('critical_header')
-  if (typ !== TYP) throw refusal('type')
+/** Returns the key that the token names, or the reason of a refusal. */
+function keyOf(
+  { alg, kid, typ, crit }: CompactToken,
+  keys: KeySource,
+  form: TokenForm,
+): VerificationKey | TokenRefusal {
+  if (crit !== undefined) return 'critical_header'
+  if (!form.types.includes(typ)) return 'type'
   const key = typeof kid === 'string' ? keys.find(kid) : undefined
-  if (!key) throw refusal('unknown_key')
-  if (alg !== key.alg) throw refusal('algorithm')
-  return key
+  if (!key) return 'unknown_key'
+  return alg === key.alg ? key : 'algorithm'
 }
 
-function tokenIdOf(payload: unknown): string | undefined {
-  const id = isPlainObject(payload) ? own(payload, 'jti') : undefined
-  return typeof id === 'string' ? id : undefined
+function tokenIdOf(payload: unknown): { tokenId?: string } {
+  const tokenId = isPlainObject(payload) ? own(payload, 'jti') : undefined
+  return typeof tokenId === 'string' ? { tokenId } : {}
 }
 
-function refusal(reason: TokenRefusal, tokenId?: string): AuthError {
-  return new AuthError('invalid_token', { reason, ...(tokenId !== undefined && { tokenId }) })
+function refusal(reason: TokenRefusal, facts: AuthErrorDetails = {}): AuthError {
+  return new AuthError('invalid_token', { reason, ...facts })
 }

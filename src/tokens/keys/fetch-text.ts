@@ -1,15 +1,46 @@
+import { isUint8Array } from 'node:util/types'
 import { withDeadline } from '../../shared/host/host-call.js'
+
+/** The response of a `fetch`, as far as it is used. A `Response` of any implementation fits. */
+export interface KeysResponse {
+  /** The status. Only `200` is accepted. */
+  readonly status: number
+  /** The URL of the response, if it is known. Another URL than that of the request is refused. */
+  readonly url?: string
+  /** True when redirects were followed, which is refused. */
+  readonly redirected?: boolean
+  /** The headers. */
+  readonly headers: {
+    /** Returns the value of a header. */
+    get(name: string): string | null
+  }
+  /** The body: an async iterable of bytes. */
+  readonly body: object | null
+}
+
+/** A function that fetches like the global `fetch`, for example through a proxy or with a private CA. */
+export type KeysFetch = (
+  url: string,
+  init: { signal: AbortSignal; redirect: 'manual'; headers: Record<string, string> },
+) => Promise<KeysResponse>
+
+/** The limits of a fetch. */
+export interface FetchLimits {
+  /** The time limit in milliseconds, until the last byte. */
+  timeout: number
+  /** The longest body in bytes. */
+  sizeLimit: number
+  fetch: KeysFetch | undefined
+}
 
 /**
  * Fetches a small text. Does not follow redirects, because a redirect could point to any server. Aborts the request when the call
- * ends.
- * @param timeout the time limit in milliseconds, until the last byte
- * @param sizeLimit the longest body in bytes
- * @throws Error unless the response is a `200` in UTF-8, without a content coding, within both limits
+ * ends. The limits also hold when the host's `fetch` ignores them.
+ * @throws Error unless the response is a `200` in UTF-8 of the same URL, without a content coding, within both limits
  */
-export function fetchText(url: string, timeout: number, sizeLimit: number): Promise<string> {
+export function fetchText(url: string, { timeout, sizeLimit, fetch }: FetchLimits): Promise<string> {
   const over = new AbortController()
-  return withDeadline(timeout, get(url, sizeLimit, over.signal)).finally(() => over.abort())
+  return withDeadline(timeout, get(url, fetch, sizeLimit, over.signal)).finally(() => over.abort())
 }
 
 const HEADERS = {
@@ -19,18 +50,47 @@ const HEADERS = {
   'Cache-Control': 'no-cache',
 }
 
-async function get(url: string, sizeLimit: number, signal: AbortSignal): Promise<string> {
-  const response = await fetch(url, { signal, redirect: 'manual', headers: HEADERS })
+const GLOBAL: KeysFetch = (url, init) => fetch(url, init)
+
+async function get(url: string, ask: KeysFetch = GLOBAL, sizeLimit: number, signal: AbortSignal): Promise<string> {
+  const response = await ask(url, { signal, redirect: 'manual', headers: { ...HEADERS } })
   if (response.status !== 200) throw new Error(`the status was ${response.status}, not 200`)
+  if (response.redirected || (response.url && response.url !== url)) {
+    throw new Error('the response is from another URL')
+  }
   // The limit counts bytes after decompression, and any number of compressed bytes can become none.
   const coding = response.headers.get('content-encoding') ?? 'identity'
   if (coding !== 'identity') throw new Error('the response is compressed')
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length
+  for await (const chunk of untilAborted(response.body, signal)) {
+    if (!isUint8Array(chunk)) throw new Error('the body is not bytes')
+    // An empty chunk counts too, because a body of empty chunks would never end.
+    size += Math.max(1, chunk.length)
     if (size > sizeLimit) throw new Error(`the response is longer than ${sizeLimit} bytes`)
     chunks.push(chunk)
   }
   return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
+}
+
+/** Reads a body until its end, or until the signal, which the body may ignore. */
+async function* untilAborted(body: object | null, signal: AbortSignal): AsyncGenerator<unknown> {
+  if (!body) return
+  const iterator = (body as AsyncIterable<unknown>)[Symbol.asyncIterator]()
+  const aborted = new Promise<never>((_, reject) => {
+    const end = () => reject(new Error('the fetch has ended'))
+    if (signal.aborted) end()
+    else signal.addEventListener('abort', end, { once: true })
+  })
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([aborted, iterator.next()])
+      if (done) return
+      yield value
+    }
+  } finally {
+    aborted.catch(() => {})
+    // Not awaited, because a body that hangs would not end.
+    Promise.resolve(iterator.return?.()).catch(() => {})
+  }
 }

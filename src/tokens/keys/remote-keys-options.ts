@@ -15,10 +15,11 @@ import {
   readOptions,
 } from '../../shared/options.js'
 import { isExposed } from '../../shared/urls.js'
-import { hrefOf, readWebUrl } from '../../shared/web-url.js'
+import { exactUrl, hrefOf, readWebUrl } from '../../shared/web-url.js'
 import { isKeyPairAlgorithm, KEY_PAIR_ALGORITHMS, type KeyPairAlgorithm } from '../algorithms/algorithms.js'
+import type { KeysFetch } from './fetch-text.js'
 
-/** The options of `remoteKeys`. */
+/** The options of `remoteKeys` and `discoverKeys`. */
 export interface RemoteKeysOptions {
   /**
    * The algorithms that keys of the set may have (RFC 8725 section 3.1). Keys with another algorithm are skipped. With only one
@@ -50,6 +51,11 @@ export interface RemoteKeysOptions {
    * rejections are ignored. Default: emits a process warning for the first failure.
    */
   onError?: ((error: Error) => unknown) | undefined
+  /**
+   * Fetches instead of the global `fetch`, for example through a proxy or with a private CA. Pass the `url` and the `init` on. The limits
+   * on time, size and redirects also hold when the function ignores `init`. Default: the global `fetch`.
+   */
+  fetch?: KeysFetch | undefined
   /** The current time, for tests. Default: `Date.now`. */
   clock?: Clock | undefined
 }
@@ -76,6 +82,12 @@ const algorithmList: Check<readonly KeyPairAlgorithm[]> = (value) => {
   return list
 }
 
+const issuerAddress: Check<string> = (value) => {
+  const issuer = exactUrl(value)
+  address(issuer)
+  return issuer
+}
+
 const DAY = 86_400_000
 
 const schema = {
@@ -86,6 +98,7 @@ const schema = {
   maxAge: optional(duration(2000, DAY), 600_000),
   keepFor: optional(duration(2000, 30 * DAY), 3_600_000),
   onError: optional(func<(error: Error) => unknown>('a function')),
+  fetch: optional(func<KeysFetch>('a function like fetch')),
   clock: clockOption,
 }
 
@@ -105,12 +118,30 @@ const aliases = aliasesOf({
  * @throws TypeError naming the value that is not valid
  */
 export function readRemoteKeysOptions(url: unknown, options: RemoteKeysOptions) {
-  const { href, origin, pathname } = named('remoteKeys: the URL', address, url)
-  const read = readOptions<RemoteKeysOptions, typeof schema>('remoteKeys', options, schema, aliases)
+  const caller = 'remoteKeys'
+  const { href, origin, pathname } = named(`${caller}: the URL`, address, url)
+  return { ...readFetchOptions(caller, options), href, location: origin + pathname }
+}
+
+/**
+ * Reads the issuer and the options of `discoverKeys`.
+ * @throws TypeError naming the value that is not valid
+ */
+export function readDiscoverKeysOptions(issuer: unknown, options: RemoteKeysOptions) {
+  const caller = 'discoverKeys'
+  const location = named(`${caller}: the issuer`, issuerAddress, issuer)
+  return { ...readFetchOptions(caller, options), location }
+}
+
+/** The options of a source of keys. `location` names the source in messages. */
+export type RemoteKeysSettings = ReturnType<typeof readFetchOptions> & { location: string }
+
+function readFetchOptions(caller: string, options: RemoteKeysOptions) {
+  const read = readOptions<RemoteKeysOptions, typeof schema>(caller, options, schema, aliases)
   const { cooldown, maxAge, keepFor } = read
   if (cooldown > maxAge / 2) {
-    throw misuse('remoteKeys: option "cooldown" must be at most half of "maxAge", but is longer')
+    throw misuse(`${caller}: option "cooldown" must be at most half of "maxAge", but is longer`)
   }
-  if (keepFor < maxAge) throw misuse('remoteKeys: option "keepFor" must be at least "maxAge", but is shorter')
-  return { ...read, href, location: origin + pathname }
+  if (keepFor < maxAge) throw misuse(`${caller}: option "keepFor" must be at least "maxAge", but is shorter`)
+  return { ...read, caller }
 }

@@ -6,13 +6,13 @@ import { FETCH_KEYS, tracePromise } from '../../shared/tracing.js'
 import { fetchText } from './fetch-text.js'
 import { type KeysByKid, readJwkSet } from './jwk-set.js'
 import type { KeySource } from './key-ring.js'
-import { type RemoteKeysOptions, readRemoteKeysOptions } from './remote-keys-options.js'
+import { type RemoteKeysOptions, type RemoteKeysSettings, readRemoteKeysOptions } from './remote-keys-options.js'
 
 declare const made: unique symbol
 
-/** Keys at a URL, from `remoteKeys`. Pass them to `createTokenVerifier`. */
+/** Keys at a URL, from `remoteKeys` or `discoverKeys`. Pass them to `createTokenVerifier`. */
 export interface RemoteKeys {
-  /** The URL of the keys, without the query. */
+  /** The URL of the keys without its query, or the issuer that publishes it. */
   readonly url: string
   /** Exists only for the compiler, so that no other object with a `url` has this type. */
   readonly [made]: true
@@ -24,7 +24,7 @@ export interface RemoteKeys {
  */
 const MOST_WAITING = 5000
 
-/** Returns whether `remoteKeys` of any copy of the package made a value. */
+/** Returns whether `remoteKeys` or `discoverKeys` of any copy of the package made a value. */
 export function isRemoteKeys(value: unknown): value is RemoteKeys & KeySource {
   return hasBrand('RemoteKeys', value)
 }
@@ -43,7 +43,15 @@ export function isRemoteKeys(value: unknown): value is RemoteKeys & KeySource {
  */
 export function remoteKeys(url: string | URL | undefined, options: RemoteKeysOptions = {}): RemoteKeys {
   const read = readRemoteKeysOptions(url, options)
-  const { href, location, algorithms, timeout, sizeLimit, cooldown, maxAge, keepFor } = read
+  return fetchedKeys(read, (get) => get(read.href))
+}
+
+/** Fetches the text of a JWK set, with the limits of `get`. */
+type FetchSet = (get: (url: string) => Promise<string>) => Promise<string>
+
+/** Creates a source of keys that are fetched, cached and refreshed. */
+export function fetchedKeys(read: RemoteKeysSettings, fetchSetText: FetchSet): RemoteKeys & KeySource {
+  const { caller, location, algorithms, cooldown, maxAge, keepFor } = read
   // Otherwise each step back would fetch the keys again.
   const clock = steadyClock(read.clock)
   const report = reporter(read.onError)
@@ -57,7 +65,7 @@ export function remoteKeys(url: string | URL | undefined, options: RemoteKeysOpt
   let asking: Promise<void> | undefined
   /** The number of requests that wait for `asking`. */
   let waiting = 0
-  const crowded = new Error(`remoteKeys: ${MOST_WAITING} requests already wait for ${location}`)
+  const crowded = new Error(`${caller}: ${MOST_WAITING} requests already wait for ${location}`)
 
   function ask(now: number): Promise<void> {
     asking ??= fetchSet(now).finally(() => {
@@ -70,14 +78,14 @@ export function remoteKeys(url: string | URL | undefined, options: RemoteKeysOpt
 
   async function fetchSet(now: number): Promise<void> {
     try {
-      const fetchKeys = () => fetchText(href, timeout, sizeLimit)
+      const fetchKeys = () => fetchSetText((url) => fetchText(url, read))
       const text = await tracePromise(FETCH_KEYS, fetchKeys, { url: location })
       keys = readJwkSet(text, algorithms, keys)
       heardAt = now
       failure = undefined
-      if (keys.size === 0) report(new Error(`remoteKeys: ${location} has no usable key`))
+      if (keys.size === 0) report(new Error(`${caller}: ${location} has no usable key`))
     } catch (cause) {
-      failure = new Error(`remoteKeys: no keys from ${location}: ${reasonOf(cause)}`, { cause })
+      failure = new Error(`${caller}: no keys from ${location}: ${reasonOf(cause)}`, { cause })
       report(failure)
     }
   }
@@ -112,7 +120,7 @@ function isWithin(span: number, since: number, now: number): boolean {
 }
 
 /** Returns the message of an error, with the code of its cause: the message of `fetch` is only "fetch failed". */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   const { message, cause } = Object(error) as { message?: unknown; cause?: unknown }
   const { code } = Object(cause) as { code?: unknown }
   if (typeof message !== 'string') return 'it failed'
@@ -142,14 +150,15 @@ export function unlessUnknownKey<T extends object>(keys: KeySource, verify: () =
  * Verifies, and verifies again after a fetch when the token names an unknown key.
  * @throws AuthError `unavailable` when the fetch failed and the key is still unknown; what `verify` throws otherwise
  */
-export async function retryUnknownKey<T extends object>(keys: KeySource, verify: () => T): Promise<T> {
+export async function retryUnknownKey<T extends object>(keys: KeySource, verify: () => T, issuer: string): Promise<T> {
   const verified = unlessUnknownKey(keys, verify)
   if (verified) return verified
   const failure = await keys.renew?.()
   try {
     return verify()
   } catch (error) {
-    throw failure && isUnknownKey(error) ? new AuthError('unavailable', { dependency: 'keys', cause: failure }) : error
+    if (!failure || !isUnknownKey(error)) throw error
+    throw new AuthError('unavailable', { dependency: 'keys', issuer, cause: failure })
   }
 }
 

@@ -19,7 +19,7 @@ export async function verdictOf(accept) {
  * - a class holds, but this package accepts
  * - this package accepts what a peer refuses
  * - this package and a peer accept, but read different contents
- * - this package refuses what a peer accepts, and no class holds
+ * - this package refuses what a peer accepts, and no class holds, unless a subject judges only what is accepted
  * @returns `traits` name the outcome: each verdict, and each class of disagreement
  */
 export async function compare(subject, one) {
@@ -40,7 +40,7 @@ export async function compare(subject, one) {
     for (const [peer, { accepted }] of accepting) {
       if (!isDeepStrictEqual(accepted, ours.accepted)) findings.push(`reads other contents than ${peer}`)
     }
-  } else if (stricter.length === 0) {
+  } else if (stricter.length === 0 && !subject.isOnlyAccepted) {
     for (const [peer] of accepting) findings.push(`refuses what ${peer} accepts`)
   }
   const labels = [['ours', ours], ...entries].map(([name, verdict]) => `${name}: ${labelOf(verdict)}`)

@@ -25,6 +25,10 @@ describe.each(SUBJECTS)('$name', (subject) => {
     expect(outcomes.flatMap(failed)).toEqual([])
   })
 
+  it('has cases that this package accepts', () => {
+    expect(outcomes.filter(({ isAccepted }) => isAccepted)).not.toEqual([])
+  })
+
   it.each([...subject.stricter, ...subject.lenient])('has a case of the class: $name', ({ name }) => {
     const traits = outcomes.flatMap((outcome) => outcome.traits)
     expect(traits.filter((trait) => trait.startsWith(`${name}, `))).not.toEqual([])

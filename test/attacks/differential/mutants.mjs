@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs'
 
 /** Returns the saved cases of a subject. Each line has the name of a subject and a case. */
-export const readCorpus = ({ name }) =>
+export const readCorpus = ({ name, corpus = name }) =>
   readFileSync(new URL('./corpus.jsonl', import.meta.url), 'utf8')
     .split('\n')
-    .filter((line) => line.startsWith(`["${name}",`))
+    .filter((line) => line.startsWith(`["${corpus}",`))
     .map((line) => JSON.parse(line)[1])
 
 /** Creates a seeded generator (mulberry32). The same seed repeats a run. */

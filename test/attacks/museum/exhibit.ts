@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import type { JwtVerifierOptions } from 'express-token-endpoint'
 import { expect, vi } from 'vitest'
 import type { Sent } from '../../support/plain-js/http-client.mjs'
 import { tokenOf } from './tokens.js'
@@ -31,7 +32,10 @@ export interface Exhibit {
   faulty?: (library: Library) => Guard
   /** The faulty guard as a function that verifies a token: it throws or returns `false` for an invalid one. */
   verifies?: (text: string, library: Library) => unknown
-  ours: () => Promise<Ours>
+  /** Ours: a guard that may get other options of its verifier, or a login endpoint, whose function has no parameter. */
+  ours: (verifier?: Partial<JwtVerifierOptions>) => Promise<Ours>
+  /** The refusal by a guard for tokens of identity providers. Default: `refusal`. */
+  refusalAsJwt?: string
   /** The `typ` that the faulty guard demands. Ours demands `at+jwt`. */
   typ?: string
   /** The requests of the attack. The verdict on the last one counts. */

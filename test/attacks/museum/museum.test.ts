@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { readPage } from '../../support/documents/pages.js'
 import { type Exhibit, expectAdmitted, run } from './exhibit.js'
 import { EXHIBITS, HALLS } from './exhibits/index.js'
+import { ISSUER } from './tokens.js'
 
 const { dependencies } = JSON.parse(readFileSync(new URL('packages/package.json', import.meta.url), 'utf8'))
 
@@ -22,6 +23,22 @@ describe.each(Object.entries(HALLS))('%s', (_hall, exhibits) => {
       else expect(refusals.at(-1)).toBe(exhibit.refusal)
     },
   )
+
+  it.each(
+    exhibits.flatMap(({ id, ...exhibit }): [string, Exhibit][] =>
+      exhibit.ours.length > 0 ? [[id, { id, ...exhibit }]] : [],
+    ),
+  )('%s is refused by a guard for tokens of identity providers too', async (_id, exhibit) => {
+    const { refusal, refusalAsJwt = refusal, together } = exhibit
+    for (const typ of ['at+jwt', 'JWT']) {
+      const { guard, refusals } = await exhibit.ours({ accept: 'jwt', audience: ISSUER })
+      expect(await run(exhibit, guard, { part: 'control', typ })).toBe('admitted')
+      expect(refusals).toEqual([])
+      expect(await run(exhibit, guard, { typ })).toBe('refused')
+      if (together) expect(refusals).toContain(refusalAsJwt)
+      else expect(refusals.at(-1)).toBe(refusalAsJwt)
+    }
+  })
 })
 
 // museum.system.test.ts has the exhibits that run on the vulnerable version.

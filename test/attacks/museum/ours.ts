@@ -2,6 +2,7 @@ import express, { type Express } from 'express'
 import {
   type AuthEvent,
   createTokenVerifier,
+  type JwtVerifierOptions,
   type RequireBearerOptions,
   requireBearer,
   type TokenRouterOptions,
@@ -36,9 +37,10 @@ export async function serve(build: (onEvent: OnEvent) => Express, admits = [200]
 
 /** Returns our guard with these keys, in front of a route that needs a token. */
 export function guardWith(keys: TokenVerifierOptions['keys'], options: Partial<RequireBearerOptions> = {}) {
-  return () =>
+  return (verifier?: Partial<JwtVerifierOptions>) =>
     serve((onEvent) => {
-      const tokens = createTokenVerifier({ issuer: ISSUER, keys, clock: () => Date.now() })
+      const own = { issuer: ISSUER, keys, clock: () => Date.now(), ...verifier } as JwtVerifierOptions
+      const tokens = createTokenVerifier(own)
       // An optional guard admits a request without a token, but the route sees no account.
       return express().all('/', requireBearer({ tokens, onEvent, ...options }), (req, res) => {
         res.sendStatus(req.auth ? 200 : 204)

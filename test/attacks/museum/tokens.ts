@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject, timingSafeEqual, verify } from 'node:crypto'
-import { forge, goodParts, SECRET } from '../../support/fixtures.js'
+import { forge, goodParts as partsOfOwn, SECRET } from '../../support/fixtures.js'
 import { pairOf, publicPem } from '../../support/keys.js'
 import { bearer, type Sent } from '../../support/plain-js/http-client.mjs'
 import {
@@ -26,6 +26,12 @@ export const JWK = { ...RSA.publicKey.export({ format: 'jwk' }), kid: 'k1' }
 export const ATTACKER = pairOf('RS256', 'attacker')
 
 type Members = Record<string, unknown>
+
+/** The parts of a valid token, also for a guard that takes a token for its own client as an ID token. */
+function goodParts() {
+  const { header, payload } = partsOfOwn()
+  return { header, payload: { ...payload, client_id: 'client-1' } }
+}
 
 interface Forged {
   alg?: string

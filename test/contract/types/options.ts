@@ -2,16 +2,20 @@ import {
   type AccountLookup,
   type AccountStore,
   argon2id,
+  type BearerGuard,
   claimsOf,
   createLogin,
   createThrottle,
   createTokenIssuer,
   createTokenVerifier,
+  discoverKeys,
+  type GuardedRequest,
   isAuthError,
   jwksRouter,
   type PrivateClaims,
   type PrivateTokenKey,
   type PublicTokenKey,
+  protectedResourceRouter,
   type RemoteKeys,
   remoteKeys,
   requireBearer,
@@ -120,3 +124,40 @@ tokenRouter({
 // @ts-expect-error -- a response is an object
 tokenRouter({ tokens, accounts: store, respond: ({ token }) => token })
 createTokenIssuer({ issuer, keys: { alg: 'ES256', publicKey: '', sign: async (data) => data } })
+
+// A guard's authenticate returns a token, unless the guard is optional. A guard of the default type is not optional.
+declare const request: GuardedRequest
+declare const isOptional: boolean
+declare const scopes: string[] | undefined
+const guard: BearerGuard = requireBearer({ tokens, ...(scopes && { scope: scopes }) })
+const auth: VerifiedToken = await guard.authenticate(request)
+const mandatory: VerifiedToken = await requireBearer({ tokens, optional: false }).authenticate(request)
+const maybe = await requireBearer({ tokens, optional: true }).authenticate(request)
+const unknown = await requireBearer({ tokens, optional: isOptional }).authenticate(request)
+for (const { accountId } of [auth, mandatory]) accountId.trim()
+// @ts-expect-error -- an optional guard may have no token
+maybe.accountId.trim()
+// @ts-expect-error -- a guard that is optional at times may have no token
+unknown.accountId.trim()
+// @ts-expect-error -- an optional guard does not fit the default type
+const wrong: BearerGuard = requireBearer({ tokens, optional: true })
+wrong.authenticate(request)
+
+// Tokens of identity providers, and several issuers.
+const partner = createTokenVerifier({
+  issuer,
+  audience: material,
+  accept: 'jwt',
+  keys: discoverKeys(issuer, { fetch, algorithms: ['RS256'] }),
+  scopes: (claims) => claims['roles'] as string[],
+  accountId: ({ oid }) => (typeof oid === 'string' ? oid : undefined),
+})
+requireBearer({ tokens: [tokens, partner] })
+// @ts-expect-error -- the audience is mandatory
+createTokenVerifier({ issuer, accept: 'jwt', keys: remote })
+// @ts-expect-error -- a misspelt option
+createTokenVerifier({ issuer, audience: issuer, accept: 'jwt', keys: remote, scope: () => [] })
+// @ts-expect-error -- an issuer signs its own tokens
+createTokenIssuer({ issuer, keys: secret, accept: 'jwt' })
+const { url } = protectedResourceRouter({ resource: issuer, authorizationServers: [issuer] })
+requireBearer({ tokens, resourceMetadata: url })

@@ -55,6 +55,23 @@ describe.skipIf(NO_HOSTS)('the page on other frameworks', () => {
     await ask().expect(401)
   })
 
+  it('mcp: names its metadata, and a tool reads the client', async () => {
+    const { app, tokens } = await run('mcp')
+    const url = await start(app)
+    const refused = await fetch(`${url}/mcp`, { method: 'POST' })
+    const metadata = 'https://api.example.com/.well-known/oauth-protected-resource/mcp'
+    expect(refused.status).toBe(401)
+    expect(refused.headers.get('WWW-Authenticate')).toContain(`resource_metadata="${metadata}"`)
+    const { Client } = await import('@modelcontextprotocol/sdk/client/index.js')
+    const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js')
+    const client = new Client({ name: 'agent', version: '1.0.0' })
+    onTestFinished(() => client.close())
+    const requestInit = bearer(issue(tokens))
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit }))
+    const { content } = await client.callTool({ name: 'whoami' })
+    expect(content).toEqual([{ type: 'text', text: 'client https://api.example.com' }])
+  })
+
   it('trpc: authenticates in createContext', async () => {
     const { app, tokens } = await run('trpc')
     await get(app, '/trpc/account', issue(tokens)).expect(200, { result: { data: 'acc-1' } })

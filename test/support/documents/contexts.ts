@@ -244,6 +244,9 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
     export const revoked = new Set<string>()`,
   'from-passport-jwt': `${HOST}
     const users = accounts`,
+  provider: `${ISSUER_ONLY}
+    const log = { error(_: unknown) {} }`,
+  'keys-fetch': `const fetchByProxy = fetch`,
   // Migrations: code of other packages.
   'before-express-jwt': `const checkPassword = async (/** @type {string} */ email, /** @type {string} */ password) =>
       email === 'alice@example.com' && password === 'secret' ? { id: 'acc-1', admin: true } : undefined`,
@@ -256,6 +259,7 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
   fastify: HOST,
   apollo: HOST,
   trpc: HOST,
+  mcp: ISSUER_ONLY,
   'session-or-token': HOST,
   ws: SERVER,
   'socket-io': SERVER,

@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import request from 'supertest'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { GuardedRequest } from '../../../src/http/guard/require-bearer.js'
+import { OWN_FORM } from '../../../src/tokens/jwt/claims.js'
 import * as signature from '../../../src/tokens/jwt/signature.js'
 import { verifyToken } from '../../../src/tokens/jwt/verify-token.js'
 import { readKeys, type VerificationKey } from '../../../src/tokens/keys/key-ring.js'
@@ -99,7 +100,10 @@ describe('the cache of verified tokens', () => {
     const ring = readKeys('test', { alg: 'HS256', secret: SECRET, kid: 'k1' })
     const { header, payload } = goodParts()
     const expected = { issuer: ISSUER, audience: ISSUER, now: Date.now(), tolerance: 0 }
-    return { ...verifiedCache(size, ring, Date.now), verification: verifyToken(forge(header, payload), ring, expected) }
+    return {
+      ...verifiedCache(size, ring, Date.now),
+      verification: verifyToken(forge(header, payload), ring, OWN_FORM, expected),
+    }
   }
 
   it('keeps the tokens that were used last, and holds at most twice as many', () => {
@@ -211,7 +215,7 @@ describe('a guard that knows the token', () => {
     verify.mockClear()
     const verifySync = vi.fn()
     const { fromCache } = syncVerifier()
-    const tokens = withSyncVerifier({ ...issuer }, { fromCache, verifySync, now: Date.now, tolerance: 0 })
+    const tokens = withSyncVerifier({ ...issuer }, { fromCache, verifySync, cacheSize: 1, now: Date.now, tolerance: 0 })
     await ask({ tokens }).expect(200, { id: 'acc-1' })
     expect(verifySync).not.toHaveBeenCalled()
     expect(verify).not.toHaveBeenCalled()
@@ -265,7 +269,13 @@ describe('the guard, on a token’s first time', () => {
 
   it('asks verify when it cannot be told at once', async () => {
     const verifyLater = vi.fn((text: string) => issuer.verify(text))
-    const never: SyncVerifier = { fromCache: () => undefined, verifySync: () => undefined, now: Date.now, tolerance: 0 }
+    const never: SyncVerifier = {
+      fromCache: () => undefined,
+      verifySync: () => undefined,
+      cacheSize: 1,
+      now: Date.now,
+      tolerance: 0,
+    }
     const { next, req } = call(withSyncVerifier({ ...issuer, verify: verifyLater }, never))
     expect(next).not.toHaveBeenCalled()
     await vi.waitFor(() => expect(next.mock.calls).toEqual([[]]))

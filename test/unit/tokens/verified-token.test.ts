@@ -17,6 +17,7 @@ describe('a verified token', () => {
       accountId: 'acc-1',
       issuer: ISSUER,
       audience: ISSUER,
+      clientId: ISSUER,
       scopes: ['a', 'b'],
       issuedAt: new Date(now * 1000),
       expiresAt: new Date((now + 3600) * 1000),

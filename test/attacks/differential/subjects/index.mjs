@@ -3,6 +3,6 @@ import body from './body.mjs'
 import header from './header.mjs'
 import keySet from './key-set.mjs'
 import pem from './pem.mjs'
-import token from './token.mjs'
+import token, { providerToken } from './token.mjs'
 
-export const SUBJECTS = [token, header, keySet, pem, body]
+export const SUBJECTS = [token, providerToken, header, keySet, pem, body]

@@ -282,7 +282,7 @@ function ofAlg(alg) {
   return fc.oneof(...one, fc.record({ ...valid, ...changed }))
 }
 
-export default {
+const token = {
   name: 'token',
   /** Members that are one of a few values. The fuzzer takes them from other cases only. */
   fixed: ['alg', 'signature'],
@@ -293,5 +293,57 @@ export default {
   async run(one) {
     const token = tokenOf(one)
     return { input: readToken(one.alg, token), ...(await ask(VERIFIERS[one.alg], token)) }
+  },
+}
+
+export default token
+
+/** The contents of a token of an identity provider that peers and this package read. */
+const essenceOf = ({ iss, sub, iat, exp }) => ({ iss, sub, iat, exp })
+
+/** Verifiers of the tokens of identity providers: any type, a list of audiences, no further claims. */
+function providerVerifiersOf(alg) {
+  const key = BY_ALG[alg].verify
+  const material = key.type === 'secret' ? { secret: key } : { publicKey: key }
+  const keys = { alg, kid: KID, ...material }
+  const ours = createTokenVerifier({ issuer: ISSUER, audience: ISSUER, accept: 'jwt', keys, clock: () => NOW * 1000 })
+  const rules = { algorithms: [alg], issuer: ISSUER, audience: ISSUER }
+  return {
+    ours: (text) => ours.verify(text),
+    peers: {
+      jsonwebtoken: async (text) => essenceOf(jsonwebtoken.verify(text, key, { ...rules, clockTimestamp: NOW })),
+      jose: async (text) => {
+        const expected = { ...rules, requiredClaims: ['sub', 'iat', 'exp'], currentDate: new Date(NOW * 1000) }
+        return essenceOf((await jwtVerify(text, key, expected)).payload)
+      },
+    },
+  }
+}
+
+const PROVIDER_VERIFIERS = Object.fromEntries(Object.keys(BY_ALG).map((alg) => [alg, providerVerifiersOf(alg)]))
+
+/** Makes a case that may be a token for a client other than the API, with a type of access tokens or of any JWT. */
+const asProviders = (text) =>
+  text.replace('"typ":"at+jwt"', '"typ":"JWT"').replace(`"client_id":"${ISSUER}"`, '"azp":"client-1"')
+
+/** The same tokens for `accept: 'jwt'`. Peers know no ID tokens, so only what this package accepts is judged. */
+export const providerToken = {
+  ...token,
+  name: 'provider token',
+  corpus: 'token',
+  isOnlyAccepted: true,
+  stricter: [],
+  lenient: [],
+  async run(one) {
+    const text = tokenOf({ ...one, header: asProviders(one.header), payload: asProviders(one.payload) })
+    const { ours, peers } = PROVIDER_VERIFIERS[one.alg]
+    const read = ({ issuer, accountId, issuedAt, expiresAt }) =>
+      essenceOf({ iss: issuer, sub: accountId, iat: issuedAt.getTime() / 1000, exp: expiresAt.getTime() / 1000 })
+    const asked = Object.entries(peers).map(async ([name, verify]) => [name, await verdictOf(() => verify(text))])
+    return {
+      input: readToken(one.alg, text),
+      ours: await contentsFrom(() => ours(text), read),
+      peers: Object.fromEntries(await Promise.all(asked)),
+    }
   },
 }

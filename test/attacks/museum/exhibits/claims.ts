@@ -27,6 +27,7 @@ export const CLAIMS: Exhibit[] = [
     },
     ...claim({ aud: [OTHER] }),
     refusal: 'invalid_token: claims',
+    refusalAsJwt: 'invalid_token: audience',
   },
   {
     id: 'CVE-2023-22482',

@@ -1,13 +1,20 @@
 import { trace as otel } from '@opentelemetry/api'
 import express from 'express'
-import { AuthError, type AuthObserver, type TokenIssuer, type TokenVerifier, tokenRouter } from 'express-token-endpoint'
+import {
+  AuthError,
+  type AuthObserver,
+  type BearerGuard,
+  type TokenIssuer,
+  type TokenVerifier,
+  tokenRouter,
+} from 'express-token-endpoint'
 import { register } from 'prom-client'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { statuses } from '../../../support/concurrency.js'
 import { oldKeys, startExamples } from '../../../support/documents/examples.js'
 import { readPage } from '../../../support/documents/pages.js'
-import { fastPasswords, issueNow, makeIssuer, makeStore } from '../../../support/fixtures.js'
+import { fastPasswords, issueNow, makeIssuer, makeStore, SECRET, signingKey } from '../../../support/fixtures.js'
 import { listen, login, TOKEN_PATH } from '../../../support/http.js'
 import { type Answer, send } from '../../../support/plain-js/http-client.mjs'
 
@@ -19,6 +26,29 @@ describe('the pages on tokens', () => {
     process.env['JWKS_URL'] = `${(await listen(app)).url}/.well-known/jwks.json`
     const { tokens: verifier } = await run<{ tokens: TokenVerifier }>('remote-keys')
     expect(await verifier.verify(issueNow(tokens, { accountId: 'acc-1' }).token)).toMatchObject({ accountId: 'acc-1' })
+  })
+
+  it('issuers, provider, keys-fetch: a guard accepts an earlier issuer and a provider', async () => {
+    const { guard } = await run<{ guard: BearerGuard }>('issuers')
+    const authenticate = ({ authenticate }: BearerGuard, token: string) => {
+      const headers = { authorization: `Bearer ${token}` }
+      return authenticate({ headers, rawHeaders: Object.entries(headers).flat(), url: '/' } as never)
+    }
+    const subject = { accountId: 'acc-1', scopes: ['reports:read'] }
+    const earlier = makeIssuer({ issuer: 'https://old.example.com', keys: { alg: 'HS256', secret: SECRET } })
+    expect(await authenticate(guard, issueNow(earlier, subject).token)).toMatchObject({ issuer: earlier.issuer })
+
+    const keys = signingKey('ES256')
+    const documents = new Map<string, unknown>()
+    const { url } = await listen(express().use((req, res) => void res.json(documents.get(req.path))))
+    process.env['PROVIDER'] = url
+    const provider = makeIssuer({ issuer: url, audience: 'https://api.example.com', clientId: 'page', keys })
+    documents.set('/.well-known/openid-configuration', { issuer: url, jwks_uri: `${url}/keys` })
+    documents.set('/keys', provider.jwks())
+    const { guard: both, tokens } = await run<{ guard: BearerGuard; tokens: TokenIssuer }>('provider')
+    expect(await authenticate(both, issueNow(provider, subject).token)).toMatchObject({ accountId: 'partner|acc-1' })
+    expect(await authenticate(both, issueNow(tokens, subject).token)).toMatchObject({ accountId: 'acc-1' })
+    expect(await run('keys-fetch')).toMatchObject({ keys: { url: 'https://tenant.example' } })
   })
 
   it('account-check: refuses a token after sign-out', async () => {

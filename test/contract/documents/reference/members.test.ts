@@ -12,6 +12,7 @@ import {
   createTokenVerifier,
   firebaseScrypt,
   jwksRouter,
+  protectedResourceRouter,
   remoteKeys,
   requireBearer,
   tokenRouter,
@@ -36,6 +37,7 @@ const FUNCTIONS: Record<string, Make> = {
   'createTokenVerifier(options)': createTokenVerifier as Make,
   'jwksRouter(options)': jwksRouter as Make,
   'remoteKeys(url, options?)': (options) => remoteKeys(ISSUER, options),
+  'protectedResourceRouter(options)': protectedResourceRouter as Make,
   'createLogin(options)': createLogin as Make,
   'tokenRouter(options)': tokenRouter as Make,
   'authErrors(options?)': authErrors,
@@ -98,8 +100,8 @@ const inRows = ({ tableIn }: Page, heading: string, pattern = /^`(\w+)`$/) =>
 
 /** Returns the options in the rows below each heading with the name of a function. A row may have several. */
 function optionsOf(name: string): string[] {
-  const cells = ['docs/reference/options.md', 'docs/reference/login.md', 'docs/reference/passwords.md']
-    .map(readPage)
+  const cells = ['options', 'issuers', 'login', 'passwords']
+    .map((page) => readPage(`docs/reference/${page}.md`))
     .flatMap((page) => {
       const { text, level = 0 } = page.headings.find((heading) => heading.text === `\`${name}\``) ?? {}
       return text === undefined ? [] : inRows(page, `${'#'.repeat(level)} ${text}`, /^((?:`\w+`(?:, )?)+)$/)

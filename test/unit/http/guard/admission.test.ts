@@ -56,7 +56,13 @@ describe('a cached token', () => {
     const errors: unknown[] = []
     const onEvent = (event: object) => errors.push((event as { error?: Error }).error?.message)
     const forged = { id: 'a', accountId, scopes: [], issuedAt: new Date() } as never
-    const sync = { fromCache: () => forged, verifySync: () => forged, now: () => Date.now(), tolerance: 0 }
+    const sync = {
+      fromCache: () => forged,
+      verifySync: () => forged,
+      cacheSize: 1,
+      now: () => Date.now(),
+      tolerance: 0,
+    }
     const req = requestOf('a.b.c')
     expect(await ask({ tokens: withSyncVerifier({ ...tokens }, sync), onEvent }, req)).toBe('unavailable')
     expect(req).not.toHaveProperty('auth')

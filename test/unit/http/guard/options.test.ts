@@ -17,20 +17,20 @@ const readForPassport = (options: object) =>
 
 it('has defaults: any scope, any age, no look-up, the issuer as the realm', () => {
   const defaults = {
-    tokens,
+    tokens: expect.objectContaining({ issuer: ISSUER }),
     scope: [],
     anyScope: undefined,
     signedInWithin: undefined,
     accounts: undefined,
     isRevoked: undefined,
     optional: false,
-    realm: ISSUER,
+    challenge: { realm: ISSUER, resourceMetadata: undefined },
     timeout: 5000,
     onEvent: undefined,
   }
   expect(read({})).toEqual({ ...defaults, forwardErrors: false })
   expect(readForPassport({})).toEqual(defaults)
-  expect(read({ realm: 'reports' }).realm).toBe('reports')
+  expect(read({ realm: 'reports' }).challenge.realm).toBe('reports')
 })
 
 it('refuses its own options in passport.authenticate(), and leaves those of Passport alone', () => {
@@ -73,6 +73,7 @@ it('refuses forwardErrors in Passport, which has its own error handling', () => 
 
 describe('an invalid option is refused with a message that says what it must be', () => {
   const VERIFIER = 'must be what createTokenIssuer() or createTokenVerifier() returned, but is an object'
+  const SAME = 'Two have the same. To verify with several keys of one issuer, pass the keys to one verifier'
   const STORE = 'must be a store with "findById", but is'
   const SCOPES =
     "must be scope tokens, like 'reports:read' or ['reports:read', 'reports:write'] (RFC 6749 section 3.3), but is"
@@ -83,6 +84,15 @@ describe('an invalid option is refused with a message that says what it must be'
     ['tokens', { verify: () => {} }, VERIFIER],
     ['tokens', { issuer: ISSUER }, VERIFIER],
     ['tokens', { issuer: ISSUER, keys: SECRET }, VERIFIER],
+    ['tokens', [], 'must be a list of 1 to 32 verifiers, but is an empty array'],
+    [
+      'tokens',
+      Array.from({ length: 33 }, (_, i) => ({ ...tokens, issuer: `i${i}` })),
+      'must be a list of 1 to 32 verifiers, but is an array',
+    ],
+    ['tokens', [tokens, null], VERIFIER.replace('an object', 'an array')],
+    ['tokens', [tokens, { verify() {} }], VERIFIER.replace('an object', 'an array')],
+    ['tokens', [tokens, makeIssuer()], `must be a list of verifiers, each of another issuer, but is an array. ${SAME}`],
     ['tokens', null, VERIFIER.replace('an object', 'null')],
     ['tokens', undefined, VERIFIER.replace('but is an object', 'but is missing')],
     ['tokens', createTokenVerifier, VERIFIER.replace('an object', 'a function')],
@@ -112,6 +122,6 @@ describe('an invalid option is refused with a message that says what it must be'
     const message = '"tokens.issuer", the default of "realm", must be printable ASCII text, but is a string of'
     expectMisuse(() => read({ tokens: custom }), `requireBearer: ${message}`)
     expectMisuse(() => readForPassport({ tokens: custom }), `BearerStrategy: ${message}`)
-    expect(read({ tokens: custom, realm: 'reports' }).realm).toBe('reports')
+    expect(read({ tokens: custom, realm: 'reports' }).challenge.realm).toBe('reports')
   })
 })

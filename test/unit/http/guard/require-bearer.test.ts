@@ -6,6 +6,7 @@ import {
   authOf,
   requireBearer,
   type TokenIssuer,
+  type TokenVerifier,
 } from 'express-token-endpoint'
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
@@ -82,6 +83,7 @@ describe('req.auth', () => {
       accountId: 'a',
       issuer: ISSUER,
       audience: ISSUER,
+      clientId: ISSUER,
       scopes: ['x', 'y'],
       issuedAt: new Date(clock()),
       expiresAt: new Date(clock() + 3_600_000),
@@ -118,7 +120,7 @@ describe('req.auth', () => {
 
 describe('a verifier of the host’s own', () => {
   const own = { id: 'a', accountId: 'b', scopes: ['c'], issuedAt: new Date(0) }
-  const verifier = (verify: Options['tokens']['verify']) => ({ issuer: ISSUER, audience: ISSUER, verify })
+  const verifier = (verify: TokenVerifier['verify']) => ({ issuer: ISSUER, audience: ISSUER, verify })
 
   it('is believed when it returns a token', async () => {
     const { ask, seen } = await guarded({ tokens: verifier(async () => own as never), scope: 'c' })
@@ -266,12 +268,12 @@ describe('onEvent', () => {
     return events
   }
   const base = { time: expect.any(Date), address: '127.0.0.1' }
-  const about = { code: 'invalid_token', accountId: 'acc-1', tokenId: expect.any(String) }
+  const about = { code: 'invalid_token', accountId: 'acc-1', tokenId: expect.any(String), issuer: ISSUER }
 
   it.each<[string, Partial<Options>, string | undefined, object]>([
     ['no token', {}, undefined, { code: 'missing_token' }],
     ['malformed credentials', {}, 'a b', { code: 'invalid_request' }],
-    ['what is no JWT', {}, 'x', { code: 'invalid_token', reason: 'malformed' }],
+    ['what is no JWT', {}, 'x', { code: 'invalid_token', reason: 'malformed', issuer: ISSUER }],
     ['too little scope', { scope: 'a' }, tokenOf(), { ...about, code: 'insufficient_scope' }],
     ['a revoked token', { isRevoked: () => true }, tokenOf(), { ...about, reason: 'revoked' }],
     ['a deleted account', { accounts: storeOf(() => null) }, tokenOf(), { ...about, reason: 'unknown_account' }],
@@ -316,7 +318,14 @@ describe('onEvent', () => {
   ])('is told of %s, and its cause', async (_what, options, dependency, message) => {
     const error = expect.objectContaining({ message: expect.stringMatching(message) })
     expect(await eventsOf(options, tokenOf())).toEqual([
-      { type: 'dependency.failed', ...base, dependency, refused: true, error },
+      {
+        type: 'dependency.failed',
+        ...base,
+        dependency,
+        refused: true,
+        error,
+        ...(dependency === 'keys' && { issuer: ISSUER }),
+      },
     ])
   })
 

@@ -53,7 +53,7 @@ describe('a refusal', () => {
   ])('of the part %s, %s, is a problem with its own headers: %j', (part, code, headers) => {
     const error = new AuthError(code)
     const { status, message: detail } = error
-    const answer = refusalAnswer(part, error, 'reports')
+    const answer = refusalAnswer(part, error, { realm: 'reports' })
     expect({ ...answer, body: JSON.parse(answer.body) }).toEqual({
       status,
       headers: { ...NO_STORE, ...headers, ...PROBLEM },
@@ -85,7 +85,7 @@ describe('a refusal', () => {
       'error="insufficient_user_authentication", error_description="This resource needs a more recent sign-in.", max_age="0"',
     ],
   ])('%s with %j names its reason in the challenge', (code, details, rest) => {
-    const { headers } = refusalAnswer('guard', new AuthError(code, details), 'a "b" \\c')
+    const { headers } = refusalAnswer('guard', new AuthError(code, details), { realm: 'a "b" \\c' })
     expect(headers['WWW-Authenticate']).toBe(`Bearer realm="a \\"b\\" \\\\c", ${rest}`)
   })
 

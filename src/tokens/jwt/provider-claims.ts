@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto'
+import { misuse, PAGE } from '../../shared/misuse.js'
+import { isPlainObject, isScopeList } from '../../shared/options.js'
+import { bare } from '../../shared/values.js'
+import { deepFreeze, type PrivateClaims, privateClaims, Verified } from '../verified-token.js'
+import { isText, readTimes, type TokenForm } from './claims.js'
+import { TYP } from './issue-token.js'
+
+/** Returns the scopes of a token from its claims. */
+export type ScopesOf = (claims: PrivateClaims) => readonly string[] | undefined
+
+/** Returns the account of a token from its claims. */
+export type AccountIdOf = (claims: PrivateClaims) => string | undefined
+
+/** The functions of the host that read claims. */
+export interface ClaimReaders {
+  scopes: ScopesOf | undefined
+  accountId: AccountIdOf | undefined
+}
+
+type Claims = Record<string, unknown>
+
+/** The types of access tokens (RFC 9068 section 4), and of a JWT of any kind (RFC 7519 section 5.1). */
+const ACCESS_TOKEN: readonly unknown[] = [TYP, `application/${TYP}`]
+const ANY_JWT: readonly unknown[] = ['JWT', undefined]
+
+/** The claims that name the client: RFC 9068, OpenID Connect, Okta, Entra ID v1. */
+const CLIENT = ['client_id', 'azp', 'cid', 'appid']
+
+/** Claims that only ID tokens have (OpenID Connect Core 1.0 sections 3.1.3.6 and 3.3.2.11), and security events (RFC 8417). */
+const NOT_FOR_APIS = ['at_hash', 'c_hash', 's_hash', 'events']
+
+/** Claims that only access tokens have, the last two those of Entra ID. */
+const FOR_APIS = ['scope', 'scp', 'azpacr', 'appidacr']
+
+/** Returns the client of a token: undefined when no claim names it, false when the claims disagree. */
+function clientIn(claims: Claims): string | undefined | false {
+  const named = CLIENT.map((name) => claims[name]).filter((value) => value !== undefined)
+  const [client] = named
+  if (client === undefined) return undefined
+  return isText(client) && named.every((value) => value === client) && client
+}
+
+/**
+ * Returns the audiences of a token. An access token of Cognito has no `aud` without resource binding: its client is its audience.
+ * @returns undefined when the claim is not valid
+ */
+function audiencesIn({ aud, token_use: use }: Claims, client: string | undefined): readonly string[] | undefined {
+  if (aud === undefined && use === 'access' && client !== undefined) return [client]
+  const list: unknown[] = Array.isArray(aud) ? aud : [aud]
+  return list.length > 0 && list.every(isText) ? list : undefined
+}
+
+/**
+ * Returns whether a token is an access token. An ID token of the same issuer has the same keys, and tells a client who has signed in. Its
+ * audience is the client, so a token for another audience than its client is an access token.
+ */
+function isAccessToken(
+  claims: Claims,
+  typ: unknown,
+  client: string | undefined,
+  audiences: readonly string[],
+): boolean {
+  // `token_use` is a claim of Cognito, and `typ` among the claims is one of Keycloak.
+  const { token_use: use = 'access', typ: kind = 'Bearer', nonce } = claims
+  const has = (name: string) => claims[name] !== undefined
+  if (use !== 'access' || kind !== 'Bearer' || NOT_FOR_APIS.some(has)) return false
+  if (ACCESS_TOKEN.includes(typ) || has('token_use') || has('typ')) return true
+  if (nonce !== undefined) return false
+  return FOR_APIS.some(has) || (client !== undefined && !audiences.includes(client))
+}
+
+/** Returns the scopes of a `scope` or `scp` claim: a list, or text with spaces between the scopes. Undefined when it is not valid. */
+function scopesIn({ scope, scp = [] }: Claims): string[] | undefined {
+  const value = scope ?? scp
+  const list: unknown = typeof value === 'string' ? value.split(' ').filter((name) => name !== '') : value
+  return isScopeList(list) ? [...list] : undefined
+}
+
+function readScopes(read: ScopesOf, claims: PrivateClaims): string[] {
+  const scopes: unknown = read(claims) ?? []
+  if (isScopeList(scopes)) return [...scopes]
+  throw misuse(
+    'createTokenVerifier: "scopes" must return an array of scope tokens (RFC 6749 section 3.3)',
+    PAGE.issuers,
+  )
+}
+
+function readAccountId(read: AccountIdOf, claims: PrivateClaims): string | undefined {
+  const accountId: unknown = read(claims)
+  if (accountId === undefined || isText(accountId)) return accountId
+  throw misuse('createTokenVerifier: "accountId" must return a non-empty string, or undefined', PAGE.issuers)
+}
+
+/** The access tokens of identity providers. */
+export function providerForm({ scopes: scopesOf, accountId: accountIdOf }: ClaimReaders): TokenForm {
+  return {
+    types: [...ACCESS_TOKEN, ...ANY_JWT],
+    readClaims(payload, expected, { typ, signed }) {
+      if (!isPlainObject(payload)) return 'claims'
+      const claims = bare(payload)
+      const { iss, sub, jti, cnf } = claims
+      const client = clientIn(claims)
+      const audiences = audiencesIn(claims, client || undefined)
+      const times = readTimes(claims, expected)
+      if (!isText(iss) || client === false || !audiences || times === 'claims') return 'claims'
+      if (jti !== undefined && !isText(jti)) return 'claims'
+      // A token that is bound to a key (RFC 8705, RFC 9449) must not pass without the proof that the client has the key.
+      if (cnf !== undefined) return 'claims'
+      const { issuer, audience } = expected
+      if (iss !== issuer) return 'issuer'
+      if (!audiences.includes(audience)) return 'audience'
+      if (!isAccessToken(claims, typ, client, audiences)) return 'id_token'
+      if (typeof times === 'string') return times
+      const { iat, exp, notBefore, notAfter } = times
+      if (scopesOf || accountIdOf) deepFreeze(payload)
+      const accountId = accountIdOf ? readAccountId(accountIdOf, payload) : sub
+      const scopes = scopesOf ? readScopes(scopesOf, payload) : scopesIn(claims)
+      if (!isText(accountId) || !scopes) return 'claims'
+      // Not of the whole text, because a token may have several valid signatures.
+      const id = jti ?? createHash('sha256').update(signed).digest('base64url')
+      const members = { id, accountId, issuer, audience, clientId: client, scopes }
+      const token = new Verified({ ...members, iat, exp, claims: privateClaims(payload) })
+      return { token, notBefore, notAfter }
+    },
+  }
+}

@@ -1,0 +1,44 @@
+/** A map that keeps the entries that were used last. */
+export interface RecentMap<V> {
+  /** The entries that were used since it was empty. To read one from here is faster than `get`, and has the same effect. */
+  readonly recent: ReadonlyMap<string, V>
+  get(key: string): V | undefined
+  set(key: string, value: V): void
+  delete(key: string): void
+}
+
+/**
+ * Creates a map that keeps the `size` entries that were used last. It holds them in two maps of at most `size` entries. An entry that is
+ * used moves to the recent map. When the recent map is full, it becomes the older one, whose other entries give way.
+ */
+export function recentMap<V>(size: number): RecentMap<V> {
+  let older = new Map<string, V>()
+  const map = {
+    recent: new Map<string, V>(),
+    get(key: string): V | undefined {
+      const found = map.recent.get(key)
+      if (found !== undefined) return found
+      const old = older.get(key)
+      if (old !== undefined) map.set(key, old)
+      return old
+    },
+    set(key: string, value: V): void {
+      if (map.recent.size >= size) {
+        older = map.recent
+        map.recent = new Map()
+      }
+      map.recent.set(key, value)
+    },
+    delete(key: string): void {
+      map.recent.delete(key)
+      older.delete(key)
+    },
+  }
+  return map
+}
+
+/**
+ * The length of a token's key in a map: its last characters. They belong to the signature, so they differ between tokens, and are faster to
+ * hash than the whole token. Compare the whole text too, because a forged token may have the same last characters.
+ */
+export const KEY_LENGTH = 16

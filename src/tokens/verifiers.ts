@@ -1,0 +1,96 @@
+import { AuthError } from '../shared/errors.js'
+import { misuse, PAGE } from '../shared/misuse.js'
+import { unverifiedIssuer } from './jwt/compact-jws.js'
+import { assertTokenText } from './jwt/verify-token.js'
+import { KEY_LENGTH, recentMap } from './recent-map.js'
+import { type SyncVerifier, syncVerifierOf } from './sync-verifier.js'
+import type { TokenVerifier } from './tokens.js'
+import { toVerifiedToken, type VerifiedToken } from './verified-token.js'
+
+/** One verifier as the guard uses it: of this package, or the host's own. */
+export interface Selected extends Pick<SyncVerifier, 'verifySync' | 'now' | 'tolerance'> {
+  readonly issuer: string
+  /** Verifies a token. A forgotten `return` in a host's own `verify` does not count as a token. */
+  verify(token: string): Promise<VerifiedToken>
+}
+
+/** The verifiers of a guard. */
+export interface Verifiers {
+  /** The issuer of the first verifier. */
+  readonly issuer: string
+  /** Returns a token that was verified before and is still valid. */
+  fromCache(token: string): VerifiedToken | undefined
+  /**
+   * Returns the verifier that a token's `iss` names, without work on its signature.
+   * @throws AuthError `invalid_token` when no verifier has this issuer
+   */
+  select(token: string): Selected
+  /** Returns the verifier that has verified a token. */
+  verifierOf(auth: VerifiedToken): Selected
+}
+
+const NEVER = () => undefined
+
+/** @param isOwn returns whether a token may be from this verifier */
+function selected(tokens: TokenVerifier, isOwn: (auth: VerifiedToken) => boolean): Selected {
+  const { issuer } = tokens
+  const { verifySync, now, tolerance } = syncVerifierOf(tokens) ?? {
+    verifySync: NEVER,
+    now: () => Date.now(),
+    tolerance: 0,
+  }
+  async function verify(text: string): Promise<VerifiedToken> {
+    const auth = toVerifiedToken(await tokens.verify(text), issuer)
+    if (!auth) throw misuse('tokens: verify must return a verified token, or throw')
+    if (!isOwn(auth)) throw misuse('tokens: verify returned a token of another issuer', PAGE.issuers)
+    return auth
+  }
+  return { issuer, verifySync, verify, now, tolerance }
+}
+
+/** Returns one verifier, which gets every token. */
+export function oneVerifier(tokens: TokenVerifier): Verifiers {
+  const only = selected(tokens, () => true)
+  const fromCache = syncVerifierOf(tokens)?.fromCache ?? NEVER
+  return { issuer: only.issuer, fromCache, select: () => only, verifierOf: () => only }
+}
+
+/**
+ * Returns several verifiers, each of another issuer. The `iss` of a token selects its verifier. For a cached token, one look-up finds the
+ * verifier, whose cache decides.
+ */
+export function severalVerifiers(list: readonly TokenVerifier[]): Verifiers {
+  const cached = list.reduce((sum, tokens) => sum + (syncVerifierOf(tokens)?.cacheSize ?? 0), 0)
+  /** Only a hint: another token may have the same last characters. */
+  const holders = recentMap<SyncVerifier>(cached)
+
+  function hinted(tokens: TokenVerifier): Selected {
+    const { issuer } = tokens
+    const only = selected(tokens, (auth) => auth.issuer === issuer)
+    const sync = syncVerifierOf(tokens)
+    if (!sync) return only
+    return {
+      ...only,
+      verifySync(text) {
+        const auth = sync.fromCache(text) ?? sync.verifySync(text)
+        if (auth && sync.cacheSize > 0) holders.set(text.slice(-KEY_LENGTH), sync)
+        return auth
+      },
+    }
+  }
+
+  const byIssuer = new Map(list.map((tokens) => [tokens.issuer, hinted(tokens)]))
+  const [first] = byIssuer.keys()
+  return {
+    issuer: first as string,
+    fromCache: (text) => holders.get(text.slice(-KEY_LENGTH))?.fromCache(text),
+    select(text) {
+      assertTokenText(text)
+      const issuer = unverifiedIssuer(text)
+      const found = issuer === undefined ? undefined : byIssuer.get(issuer)
+      if (!found) throw new AuthError('invalid_token', { reason: issuer === undefined ? 'malformed' : 'issuer' })
+      return found
+    },
+    verifierOf: (auth) => byIssuer.get(auth.issuer) as Selected,
+  }
+}

@@ -1,0 +1,236 @@
+import { createTokenVerifier, type JwtVerifierOptions } from 'express-token-endpoint'
+import { describe, expect, it, vi } from 'vitest'
+import { expectInvalidToken, expectMisuse, rejectionOf } from '../../../support/failures.js'
+import { forge, frozenClock } from '../../../support/fixtures.js'
+import { PROVIDER_TOKENS } from '../../../support/issuers/provider-tokens.js'
+import { pairOf } from '../../../support/keys.js'
+
+const { privateKey, publicKey } = pairOf('RS256')
+const clock = frozenClock()
+const issuer = 'https://tenant.example/'
+const audience = 'https://api.example.com'
+
+type Json = Record<string, unknown>
+
+function verifierOf(options: Partial<JwtVerifierOptions> = {}) {
+  const keys = { alg: 'RS256', publicKey, kid: 'k1' } as const
+  return createTokenVerifier({ issuer, audience, keys, accept: 'jwt', clock, ...options })
+}
+
+/** Forges a token that is valid except for the changes. `undefined` removes a member. */
+function tokenOf(payload: Json = {}, header: Json = {}): string {
+  const iat = clock.seconds()
+  const claims = { iss: issuer, aud: audience, sub: 'user-1', azp: 'client-1', iat, exp: iat + 3600, ...payload }
+  return forge({ alg: 'RS256', kid: 'k1', typ: 'JWT', ...header }, claims, privateKey, 'RS256')
+}
+
+const verified = (payload: Json = {}, options: Partial<JwtVerifierOptions> = {}, header: Json = {}) =>
+  verifierOf(options).verify(tokenOf(payload, header))
+
+describe('the tokens of providers', () => {
+  it.each(PROVIDER_TOKENS.map((row) => [row.provider, row.what, row] as const))(
+    '%s: %s',
+    async (_provider, _what, row) => {
+      const { header, payload, options, result } = row
+      const verifier = verifierOf({ issuer: row.issuer, audience: row.audience, ...options })
+      const iat = clock.seconds()
+      const verify = verifier.verify(
+        forge(header, { iss: row.issuer, iat, exp: iat + 300, ...payload }, privateKey, 'RS256'),
+      )
+      if (typeof result === 'string') await expectInvalidToken(verify, result as never)
+      else expect(await verify).toMatchObject({ issuer: row.issuer, audience: row.audience, ...result })
+    },
+  )
+})
+
+describe("accept: 'jwt' admits", () => {
+  it.each(['JWT', 'at+jwt', 'application/at+jwt', undefined])('the type %s', async (typ) => {
+    expect(await verified({}, {}, { typ })).toMatchObject({ accountId: 'user-1' })
+  })
+
+  it.each([
+    ['a list with the audience', { aud: ['another', audience] }],
+    ['a client in two claims', { azp: 'c', client_id: 'c' }],
+    ['no client, with a scope', { azp: undefined, scope: 'a' }],
+    ['the client as the audience, with a scope', { azp: audience, scp: ['a'] }],
+    ['a nonce in a token that says that it is an access token', { nonce: 'n', token_use: 'access' }],
+  ])('%s', async (_what, payload) => {
+    expect(await verified(payload)).toMatchObject({ accountId: 'user-1', audience })
+  })
+
+  it.each([
+    [{ scope: 'a b' }, ['a', 'b']],
+    [{ scope: ['a', 'b'] }, ['a', 'b']],
+    [{ scope: '' }, []],
+    [{ scp: 'a b' }, ['a', 'b']],
+    [{ scp: ['a'] }, ['a']],
+    [{ scope: 'a', scp: 'b' }, ['a']],
+    [{}, []],
+  ])('scopes of %j: %j', async (payload, scopes) => {
+    expect((await verified(payload)).scopes).toEqual(scopes)
+  })
+
+  it('a token without jti, whose id is the same for each of its signatures, and for no other token', async () => {
+    const es = pairOf('ES256')
+    const verifier = verifierOf({ keys: { alg: 'ES256', publicKey: es.publicKey, kid: 'k1' } })
+    const signed = () => {
+      const iat = clock.seconds()
+      const claims = { iss: issuer, aud: audience, sub: 'u', azp: 'c', iat, exp: iat + 300 }
+      return forge({ alg: 'ES256', kid: 'k1' }, claims, es.privateKey, 'ES256')
+    }
+    const [one, two] = [signed(), signed()]
+    expect(one).not.toBe(two)
+    const { id } = await verifier.verify(one)
+    expect(id).toMatch(/^[\w-]{43}$/)
+    expect(one).not.toContain(id)
+    expect((await verifier.verify(two)).id).toBe(id)
+    clock.advance(1000)
+    expect((await verifier.verify(signed())).id).not.toBe(id)
+  })
+
+  it('the provider’s claims as private claims, without those that are members', async () => {
+    const { claims, clientId } = await verified({ tenant: 'north', scp: ['a'], roles: ['b'] })
+    expect(claims).toEqual({ azp: 'client-1', tenant: 'north', scp: ['a'], roles: ['b'] })
+    expect(clientId).toBe('client-1')
+  })
+})
+
+describe("accept: 'jwt' refuses", () => {
+  it.each(['jwt', 'AT+JWT', 'JOSE', 'dpop+jwt', 'logout+jwt', 'secevent+jwt', 'id+jwt', '', null, ['JWT']])(
+    'the type %j',
+    async (typ) => void (await expectInvalidToken(verified({}, {}, { typ }), 'type')),
+  )
+
+  it.each<[string, Json]>([
+    ...['at_hash', 'c_hash', 's_hash', 'nonce'].map((name): [string, Json] => [
+      `an ID token, by its ${name}`,
+      { [name]: 'x' },
+    ]),
+    ['a logout token', { events: { 'http://schemas.openid.net/event/backchannel-logout': {} } }],
+    ['a token whose audience is its client', { azp: audience }],
+    ['a token whose audiences include its client', { aud: [audience, 'client-1'] }],
+    ['a token without a client and a scope', { azp: undefined }],
+    ['another use', { token_use: 'id', scope: 'a' }],
+    ['another use that is no text', { token_use: ['access'] }],
+    ['another type among the claims', { typ: 'ID', scope: 'a' }],
+    ['an at_hash in a token that says that it is an access token', { at_hash: 'x', token_use: 'access' }],
+  ])('%s', async (_what, payload) => void (await expectInvalidToken(verified(payload), 'id_token')))
+
+  it('an at_hash also with the type at+jwt', async () => {
+    await expectInvalidToken(verified({ at_hash: 'x' }, {}, { typ: 'at+jwt' }), 'id_token')
+  })
+
+  it.each<[string, Json, string]>([
+    ['another audience', { aud: 'https://other.example' }, 'audience'],
+    ['a list without the audience', { aud: ['https://other.example', `${audience}/`] }, 'audience'],
+    ['an audience that only begins the same', { aud: `${audience}.evil.example` }, 'audience'],
+    ['no audience', { aud: undefined }, 'claims'],
+    ['no audience, for a client with the name of the API', { aud: undefined, azp: audience }, 'claims'],
+    ['an empty list', { aud: [] }, 'claims'],
+    ['a list with a number', { aud: [audience, 7] }, 'claims'],
+    ['a nested list', { aud: [[audience]] }, 'claims'],
+    ['another issuer', { iss: 'https://evil.example/' }, 'issuer'],
+    ['the issuer without its slash', { iss: 'https://tenant.example' }, 'issuer'],
+    ['a list of issuers', { iss: [issuer] }, 'claims'],
+    ['a client that disagrees with azp', { client_id: 'client-2' }, 'claims'],
+    ['a client that disagrees with cid', { cid: 'client-2' }, 'claims'],
+    ['a client that disagrees with appid', { appid: 'client-2' }, 'claims'],
+    ['a client that is no text', { azp: ['client-1'] }, 'claims'],
+    ['an empty client', { azp: '' }, 'claims'],
+    ['no subject', { sub: undefined }, 'claims'],
+    ['a subject that is no text', { sub: 7 }, 'claims'],
+    ['a jti that is no text', { jti: 7 }, 'claims'],
+    ['an empty jti', { jti: '' }, 'claims'],
+    ['a token that is bound to a key', { cnf: { jkt: 'x' } }, 'claims'],
+    ['no iat', { iat: undefined }, 'claims'],
+    ['no exp', { exp: undefined }, 'claims'],
+    ['an exp that is text', { exp: '9999999999' }, 'claims'],
+    ['a scope that is no text', { scope: 7 }, 'claims'],
+    ['a scope with a quote', { scp: ['a"'] }, 'claims'],
+    ['a nested scope', { scp: [['a']] }, 'claims'],
+    ['a later nbf', { nbf: clock.seconds() + 4000 }, 'not_yet_valid'],
+    ['an exp that has passed', { iat: 1, exp: 2 }, 'expired'],
+  ])('%s', async (_what, payload, reason) => void (await expectInvalidToken(verified(payload), reason as never)))
+
+  it.each(['null', '[]', '7', '"text"', '{'])('a payload that is no object: %s', async (payload) => {
+    const header = { alg: 'RS256', kid: 'k1', typ: 'JWT' }
+    await expectInvalidToken(verifierOf().verify(forge(header, payload, privateKey, 'RS256')), 'claims')
+  })
+
+  it('a claim that is only inherited', async () => {
+    Object.assign(Object.prototype, { azp: 'client-1', scope: 'admin', sub: 'root', aud: audience })
+    try {
+      await expectInvalidToken(verified({ sub: undefined }), 'claims')
+      await expectInvalidToken(verified({ azp: undefined }), 'id_token')
+      expect((await verified()).scopes).toEqual([])
+    } finally {
+      for (const name of ['azp', 'scope', 'sub', 'aud']) Reflect.deleteProperty(Object.prototype, name)
+    }
+  })
+})
+
+describe('scopes and accountId', () => {
+  it('read all claims once for each token, and cannot change them', async () => {
+    const scopes = vi.fn((claims: Json) => {
+      expect(() => (claims['list'] as unknown[]).push('admin')).toThrow(TypeError)
+      return ['a']
+    })
+    const accountId = vi.fn(({ iss, sub }: Json) => `${iss}|${sub}`)
+    const verifier = verifierOf({ scopes, accountId })
+    const token = tokenOf({ list: ['a'], scope: 'from the claim' })
+    for (let i = 0; i < 2; i++) {
+      expect(await verifier.verify(token)).toMatchObject({ scopes: ['a'], accountId: `${issuer}|user-1` })
+    }
+    expect([scopes.mock.calls.length, accountId.mock.calls.length]).toEqual([1, 1])
+    expect(scopes.mock.calls[0]?.[0]).toMatchObject({ iss: issuer, aud: audience, sub: 'user-1', azp: 'client-1' })
+  })
+
+  it('are not called for a token that is refused', async () => {
+    const read = vi.fn()
+    const options = { scopes: read, accountId: read }
+    for (const payload of [{ iss: 'x' }, { aud: 'x' }, { at_hash: 'x' }, { iat: 1, exp: 2 }]) {
+      await rejectionOf(verified(payload, options))
+    }
+    expect(read).not.toHaveBeenCalled()
+  })
+
+  it('may return undefined: no scopes, and no account, which is refused', async () => {
+    expect((await verified({ scope: 'a' }, { scopes: () => undefined })).scopes).toEqual([])
+    await expectInvalidToken(verified({}, { accountId: () => undefined }), 'claims')
+  })
+
+  it.each([
+    ['scopes', 'a b'],
+    ['scopes', ['a b']],
+    ['scopes', Promise.resolve(['a'])],
+    ['accountId', 7],
+    ['accountId', ''],
+    ['accountId', Promise.resolve('a')],
+  ])('throw when %s returns %j', async (option, value) => {
+    const { message } = (await rejectionOf(verified({}, { [option]: () => value }))) as Error
+    expect(message).toMatch(`createTokenVerifier: "${option}" must return`)
+  })
+})
+
+describe('the options', () => {
+  const base = { issuer, audience, keys: { alg: 'RS256', publicKey }, accept: 'jwt' }
+  it.each<[object, string]>([
+    [
+      { ...base, audience: undefined },
+      `"audience" must be a non-empty string: with accept: 'jwt', the provider's name of this API, but is missing`,
+    ],
+    [{ ...base, accept: 'id' }, `"accept" must be 'jwt'`],
+    [{ ...base, issuer: 'tenant.example' }, '"issuer" must be an absolute http or https URL'],
+    [{ ...base, issuer: 'https://tenant.example/?a=1' }, '"issuer" must be an absolute http or https URL'],
+    [{ ...base, scopes: ['a'] }, '"scopes" must be a function (claims) => scopes, but is an array'],
+    [{ ...base, accept: undefined, scopes: () => [] }, `"scopes" must be omitted without accept: 'jwt'`],
+    [{ ...base, accept: undefined, accountId: () => '' }, `"accountId" must be omitted without accept: 'jwt'`],
+  ])('%# are refused', (options, says) => {
+    expectMisuse(() => createTokenVerifier(options as JwtVerifierOptions), `createTokenVerifier: option ${says}`)
+  })
+
+  it('keep the text of the issuer', () => {
+    expect(verifierOf().issuer).toBe('https://tenant.example/')
+    expect(verifierOf({ issuer: 'https://accounts.google.com' }).issuer).toBe('https://accounts.google.com')
+  })
+})

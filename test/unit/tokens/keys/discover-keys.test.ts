@@ -1,0 +1,247 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createTokenVerifier, discoverKeys, type KeysFetch, type RemoteKeysOptions } from 'express-token-endpoint'
+import { describe, expect, it, vi } from 'vitest'
+import { expectInvalidToken, expectMisuse, refusalOf } from '../../../support/failures.js'
+import { forge, frozenClock } from '../../../support/fixtures.js'
+import { startSource } from '../../../support/jwks-source.js'
+import { pairOf } from '../../../support/keys.js'
+
+const AUDIENCE = 'https://api.example.com'
+const { privateKey, publicKey } = pairOf('RS256')
+const SET = { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'k1', alg: 'RS256', use: 'sig' }] }
+
+type Documents = Record<string, unknown>
+
+/**
+ * Starts a provider on loopback that serves these documents by their paths.
+ * @param path the path of its issuer
+ */
+async function startProvider(path: string, documentsOf: (issuer: string, origin: string) => Documents) {
+  const asked: string[] = []
+  let documents: Documents = {}
+  const source = await startSource((req: IncomingMessage, res: ServerResponse) => {
+    asked.push(req.url ?? '')
+    const found = documents[req.url ?? '']
+    if (typeof found === 'function') return found(req, res)
+    res.writeHead(found === undefined ? 404 : 200).end(typeof found === 'string' ? found : JSON.stringify(found))
+  })
+  const { origin } = new URL(source.url)
+  const issuer = origin + path
+  const set = (make: typeof documentsOf) => {
+    documents = make(issuer, origin)
+  }
+  set(documentsOf)
+  const clock = frozenClock()
+  const errors: string[] = []
+  function verifierWith(options: RemoteKeysOptions = {}) {
+    const keys = discoverKeys(issuer, { clock, onError: ({ message }) => errors.push(message), ...options })
+    return createTokenVerifier({ issuer, audience: AUDIENCE, accept: 'jwt', keys, clock })
+  }
+  const token = (kid = 'k1') => {
+    const claims = { iss: issuer, aud: AUDIENCE, sub: 'u', azp: 'c', iat: clock.seconds(), exp: clock.seconds() + 300 }
+    return forge({ alg: 'RS256', typ: 'JWT', kid }, claims, privateKey, 'RS256')
+  }
+  return { issuer, origin, asked, set, clock, errors, verifierWith, token, source }
+}
+
+const OPENID = '/.well-known/openid-configuration'
+const OAUTH = '/.well-known/oauth-authorization-server'
+
+/** A provider with OpenID discovery at the root. */
+const usual = (issuer: string, origin: string) => ({
+  [OPENID]: { issuer, jwks_uri: `${origin}/keys` },
+  '/keys': SET,
+})
+
+describe('discoverKeys', () => {
+  it.each([
+    ['OpenID Connect', '', OPENID, [OPENID, '/keys']],
+    ['OpenID Connect, an issuer with a slash at its end', '/', OPENID, [OPENID, '/keys']],
+    ['OpenID Connect, below a path', '/realms/shop', `/realms/shop${OPENID}`, [`/realms/shop${OPENID}`, '/keys']],
+    ['RFC 8414', '', OAUTH, [OPENID, OAUTH, '/keys']],
+    ['RFC 8414, before a path', '/a/b', `${OAUTH}/a/b`, [`/a/b${OPENID}`, `${OAUTH}/a/b`, '/keys']],
+  ])('finds the keys by %s, at the first token', async (_what, path, at, expected) => {
+    const documents = (issuer: string, origin: string) => ({
+      [at]: { issuer, jwks_uri: `${origin}/keys` },
+      '/keys': SET,
+    })
+    const { asked, verifierWith, token, errors } = await startProvider(path, documents)
+    const verifier = verifierWith()
+    expect(asked).toEqual([])
+    for (let i = 0; i < 3; i++) expect(await verifier.verify(token())).toMatchObject({ accountId: 'u' })
+    expect(asked).toEqual(expected)
+    expect(errors).toEqual([])
+  })
+
+  it('reads the metadata once, and again after the keys could not be fetched', async () => {
+    const { asked, set, clock, verifierWith, token } = await startProvider('', usual)
+    const verifier = verifierWith()
+    await verifier.verify(token())
+    clock.advance(31_000)
+    await expectInvalidToken(verifier.verify(token('k2')), 'unknown_key')
+    expect(asked).toEqual([OPENID, '/keys', '/keys'])
+    set((issuer, origin) => ({ [OPENID]: { issuer, jwks_uri: `${origin}/moved` }, '/moved': SET }))
+    clock.advance(31_000)
+    expect(await refusalOf(verifier.verify(token('k2')))).toMatchObject({ code: 'unavailable' })
+    clock.advance(31_000)
+    await expectInvalidToken(verifier.verify(token('k2')), 'unknown_key')
+    expect(asked.slice(3)).toEqual(['/keys', OPENID, '/moved'])
+  })
+
+  it.each<[string, (issuer: string, origin: string) => unknown, RegExp]>([
+    [
+      'of another issuer',
+      (_, o) => ({ issuer: 'https://evil.example', jwks_uri: `${o}/keys` }),
+      /is of another issuer$/,
+    ],
+    [
+      'of an issuer with a slash',
+      (i, o) => ({ issuer: `${i}/`, jwks_uri: `${o}/keys` }),
+      /differs by a slash at its end$/,
+    ],
+    ['without an issuer', (_, o) => ({ jwks_uri: `${o}/keys` }), /is of another issuer$/],
+    ['with a list of issuers', (i, o) => ({ issuer: [i], jwks_uri: `${o}/keys` }), /is of another issuer$/],
+    ['without a jwks_uri', (issuer) => ({ issuer }), /has no "jwks_uri"$/],
+    ['with keys over http', (issuer) => ({ issuer, jwks_uri: 'http://10.0.0.1/keys' }), /is not an https: URL$/],
+    ['with keys in a file', (issuer) => ({ issuer, jwks_uri: 'file:///etc/keys' }), /is not an https: URL$/],
+    ['with a password', (issuer) => ({ issuer, jwks_uri: 'https://a:b@example.com/' }), /is not an https: URL$/],
+    ['that is a page', () => '<html>', /is not a JSON object$/],
+    ['that is a list', () => [], /is not a JSON object$/],
+    ['that is too long', (issuer) => ({ issuer, filler: 'x'.repeat(102_400) }), /is longer than 102400 bytes$/],
+    [
+      'behind a redirect',
+      () => (_req: IncomingMessage, res: ServerResponse) => void res.writeHead(302, { Location: '/keys' }).end(),
+      /the status was 302, not 200$/,
+    ],
+  ])('refuses metadata %s', async (_what, metadata, says) => {
+    const documents = (issuer: string, origin: string) => ({ [OPENID]: metadata(issuer, origin), '/keys': SET })
+    const { asked, verifierWith, token, errors, issuer } = await startProvider('', documents)
+    const error = await refusalOf(verifierWith().verify(token()))
+    expect(error).toMatchObject({ code: 'unavailable', dependency: 'keys', issuer })
+    const [first = '', second] = (errors[0] ?? '').split(`. ${issuer}${OAUTH}: `)
+    expect(first).toMatch(`discoverKeys: no keys from ${issuer}: no metadata. ${issuer}${OPENID}: `)
+    expect(first).toMatch(says)
+    expect(second).toBe('the status was 404, not 200')
+    expect(asked).not.toContain('/keys')
+  })
+
+  it.each([
+    ['https://a.example', 'http://127.0.0.1/keys'],
+    ['https://a.example', 'http://localhost/keys'],
+  ])('refuses keys on loopback of the issuer %s', async (issuer, address) => {
+    const errors: string[] = []
+    const fetch: KeysFetch = async (url) => {
+      const { pathname } = new URL(url)
+      return pathname === OPENID ? Response.json({ issuer, jwks_uri: address }) : Response.json(SET)
+    }
+    const keys = discoverKeys(issuer, { fetch, onError: ({ message }) => errors.push(message) })
+    const verifier = createTokenVerifier({ issuer, audience: AUDIENCE, accept: 'jwt', keys })
+    await refusalOf(verifier.verify(forge({ alg: 'RS256', kid: 'k1' }, {}, privateKey, 'RS256')))
+    expect(errors[0]).toContain('is not an https: URL')
+  })
+
+  it.each([
+    ['http://tenant.example', 'Over plain http, others on the network could insert their own key'],
+    ['tenant.example', 'Is "https://" missing?'],
+    ['https://tenant.example?a=1', 'an absolute http or https URL without query and fragment'],
+    ['https://a:b@tenant.example', 'an absolute http or https URL without query and fragment'],
+    [undefined, 'Is an environment variable not set?'],
+  ])('refuses the issuer %s', (issuer, says) => {
+    expectMisuse(
+      () => discoverKeys(issuer),
+      new RegExp(`^discoverKeys: the issuer must be .*${says.replaceAll('?', '\\?')}`),
+    )
+  })
+
+  it('has the options of remoteKeys', () => {
+    const read = (options: object) => () => discoverKeys('https://tenant.example', options)
+    expectMisuse(read({ cooldown: '6m' }), 'discoverKeys: option "cooldown" must be at most half of "maxAge"')
+    expectMisuse(read({ keepFor: '5m' }), 'discoverKeys: option "keepFor" must be at least "maxAge"')
+    expectMisuse(read({ ttl: 1 }), 'discoverKeys: unknown option "ttl". Did you mean "maxAge"?')
+    expectMisuse(read({ fetch: 'undici' }), 'discoverKeys: option "fetch" must be a function like fetch')
+  })
+})
+
+describe('the option fetch', () => {
+  const issuer = 'https://tenant.example'
+
+  /** Asks a verifier whose keys a function of the host fetches. Returns the message of the failure, if there is one. */
+  async function askWith(fetch: KeysFetch, options: RemoteKeysOptions = {}) {
+    const errors: string[] = []
+    const onError = ({ message }: Error) => errors.push(message)
+    const keys = discoverKeys(issuer, { fetch, onError, ...options })
+    const verifier = createTokenVerifier({ issuer, audience: AUDIENCE, accept: 'jwt', keys })
+    const iat = Math.floor(Date.now() / 1000)
+    const claims = { iss: issuer, aud: AUDIENCE, sub: 'u', azp: 'c', iat, exp: iat + 300 }
+    const verified = verifier.verify(forge({ alg: 'RS256', kid: 'k1' }, claims, privateKey, 'RS256'))
+    return { verified: await verified.catch((error) => error.code), errors }
+  }
+
+  const metadata = { issuer, jwks_uri: 'https://keys.example/set' }
+  const bodyOf = (url: string) => JSON.stringify(url === metadata.jwks_uri ? SET : metadata)
+  async function* chunksOf(...chunks: unknown[]) {
+    yield* chunks
+  }
+  const respond = (url: string, changes: object = {}) =>
+    ({ status: 200, headers: new Headers(), body: chunksOf(Buffer.from(bodyOf(url))), ...changes }) as never
+
+  it('fetches the metadata and the keys, with a signal and without redirects', async () => {
+    const fetch = vi.fn<KeysFetch>(async (url) => respond(url))
+    expect(await askWith(fetch)).toMatchObject({ verified: { accountId: 'u' }, errors: [] })
+    expect(fetch.mock.calls.map(([url]) => url)).toEqual([issuer + OPENID, metadata.jwks_uri])
+    for (const [, init] of fetch.mock.calls) {
+      expect(init).toEqual({ signal: expect.any(AbortSignal), redirect: 'manual', headers: expect.any(Object) })
+    }
+  })
+
+  const never = () => new Promise<never>(() => {})
+  it.each<[string, (url: string) => unknown, string]>([
+    ['never responds', never, 'no result within 30 ms'],
+    [
+      'responds with a body that never ends',
+      (url) => respond(url, { body: { [Symbol.asyncIterator]: () => ({ next: never }) } }),
+      'no result within 30 ms',
+    ],
+    ['fails', () => Promise.reject(new Error('proxy down')), 'proxy down'],
+    [
+      'throws',
+      () => {
+        throw new Error('no proxy')
+      },
+      'no proxy',
+    ],
+    ['returns nothing', () => undefined, 'Cannot read properties of undefined'],
+    ['follows a redirect', (url) => respond(url, { redirected: true }), 'the response is from another URL'],
+    ['asks another URL', (url) => respond(url, { url: 'https://evil.example/' }), 'the response is from another URL'],
+    [
+      'responds with a compressed body',
+      (url) => respond(url, { headers: new Headers({ 'Content-Encoding': 'gzip' }) }),
+      'the response is compressed',
+    ],
+    [
+      'responds with too much',
+      (url) => respond(url, { body: chunksOf(Buffer.alloc(102_401)) }),
+      'is longer than 102400 bytes',
+    ],
+    ['responds with text', (url) => respond(url, { body: chunksOf('{}') }), 'the body is not bytes'],
+  ])('keeps the limits when the function %s', async (_what, fetch, says) => {
+    const { verified, errors } = await askWith(async (url) => fetch(url) as never, { timeout: '30ms' })
+    expect(verified).toBe('unavailable')
+    expect(errors[0]).toContain(says)
+  })
+
+  it('ends a body of empty chunks', async () => {
+    const ended = vi.fn()
+    const body = { [Symbol.asyncIterator]: () => ({ next: async () => ({ value: Buffer.alloc(0) }), return: ended }) }
+    const { errors } = await askWith(async (url) => respond(url, { body }), { sizeLimit: 100 })
+    expect(errors[0]).toContain('is longer than 100 bytes')
+    expect(ended).toHaveBeenCalled()
+  })
+
+  it('stops reading a body when the time is over', async () => {
+    const ended = vi.fn(async () => ({}))
+    const body = { [Symbol.asyncIterator]: () => ({ next: never, return: ended }) }
+    await askWith(async (url) => respond(url, { body }), { timeout: '20ms' })
+    await vi.waitFor(() => expect(ended).toHaveBeenCalledTimes(2))
+  })
+})

@@ -1,0 +1,226 @@
+import {
+  type AuthError,
+  type AuthEvent,
+  authOf,
+  createTokenVerifier,
+  type GuardedRequest,
+  type RequireBearerOptions,
+  remoteKeys,
+  requireBearer,
+  type TokenVerifier,
+} from 'express-token-endpoint'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import * as signature from '../../../src/tokens/jwt/signature.js'
+import { type SyncVerifier, syncVerifierOf } from '../../../src/tokens/sync-verifier.js'
+import { severalVerifiers } from '../../../src/tokens/verifiers.js'
+import { forge, frozenClock, goodParts, issueNow, makeIssuer, signingKey } from '../../support/fixtures.js'
+import { encode, partsOf, withOtherSignature } from '../../support/tokens.js'
+
+vi.mock('../../../src/tokens/jwt/signature.js', { spy: true })
+const checked = vi.mocked(signature.isSignedBy)
+beforeEach(() => void checked.mockClear())
+
+const OLD = 'https://old.example.com'
+const NEW = 'https://new.example.com'
+const FAR = 'https://far.example.com'
+const old = makeIssuer({ issuer: OLD })
+// The same key and `kid`: only `iss` tells the tokens apart.
+const renewed = makeIssuer({ issuer: NEW })
+const tokenOf = (issuer = old, subject = {}) => issueNow(issuer, { accountId: 'acc-1', ...subject }).token
+
+/** Asks a guard about a token. Returns the issuer of the admitted token, or the refusal, and the events. */
+async function ask(text: string, options: Partial<RequireBearerOptions> = {}) {
+  const events: AuthEvent[] = []
+  const authorization = `Bearer ${text}`
+  const req = { headers: { authorization }, rawHeaders: ['Authorization', authorization], url: '/' }
+  const guard = requireBearer({ tokens: [old, renewed], onEvent: (event) => events.push(event), ...options })
+  try {
+    await guard.authenticate(req as unknown as GuardedRequest)
+    return { issuer: authOf(req).issuer, events }
+  } catch (error) {
+    const { code, reason, headers } = error as AuthError
+    return { refused: reason ? `${code}: ${reason}` : code, challenge: headers['WWW-Authenticate'], events }
+  }
+}
+
+/** A verifier of the host's own. */
+function custom(verify: (text: string) => unknown, issuer = FAR): TokenVerifier {
+  return { issuer, audience: issuer, verify: verify as TokenVerifier['verify'] }
+}
+const ownToken = { id: 'a', accountId: 'far-1', scopes: [], issuedAt: new Date(), expiresAt: new Date(9e12) }
+const farToken = () => forge(goodParts().header, { ...goodParts().payload, iss: FAR })
+
+describe('a guard with several verifiers', () => {
+  it.each([
+    [OLD, old],
+    [NEW, renewed],
+  ])('admits the tokens of %s, the first time and from the cache', async (issuer, verifier) => {
+    const text = tokenOf(verifier)
+    for (let i = 0; i < 3; i++) expect(await ask(text)).toEqual({ issuer, events: [] })
+    expect(checked).toHaveBeenCalledOnce()
+  })
+
+  it('refuses another issuer without a look at the signature, a fetch or a call of the host', async () => {
+    const fetched = vi.spyOn(globalThis, 'fetch')
+    const verify = vi.fn()
+    const remote = createTokenVerifier({ issuer: NEW, keys: remoteKeys('https://new.example.com/keys') })
+    const { refused, events } = await ask(tokenOf(makeIssuer({ issuer: 'https://evil.example' })), {
+      tokens: [old, remote, custom(verify)],
+    })
+    expect(refused).toBe('invalid_token: issuer')
+    expect(events).toEqual([
+      { type: 'bearer.refused', code: 'invalid_token', reason: 'issuer', time: expect.any(Date) },
+    ])
+    for (const work of [checked, fetched, verify]) expect(work).not.toHaveBeenCalled()
+    fetched.mockRestore()
+  })
+
+  const payloadOf = (payload: unknown) => [encode({}), encode(payload), 'c2ln'].join('.')
+  it.each([
+    ['no JWT', 'x'],
+    ['no JSON', ['e30', 'YQ', 'c2ln'].join('.')],
+    ['bytes that are not UTF-8', ['e30', '_w', 'c2ln'].join('.')],
+    ['no iss', payloadOf({})],
+    ['a list of issuers', payloadOf({ iss: [OLD] })],
+    ['an object with the text of an issuer', payloadOf({ iss: { toString: OLD } })],
+    ['claims in a list', payloadOf([{ iss: OLD }])],
+  ])('refuses %s as malformed', async (_what, text) => {
+    expect(await ask(text)).toMatchObject({ refused: 'invalid_token: malformed' })
+    expect(checked).not.toHaveBeenCalled()
+  })
+
+  it('reads no inherited iss', async () => {
+    Object.assign(Object.prototype, { iss: OLD })
+    onTestFinished(() => void Reflect.deleteProperty(Object.prototype, 'iss'))
+    expect(await ask(payloadOf({}))).toMatchObject({ refused: 'invalid_token: malformed' })
+  })
+
+  it.each([
+    ['a slash at the end', `${OLD}/`],
+    ['capital letters', OLD.toUpperCase()],
+    ['the name of a member of every object', 'constructor'],
+  ])('compares the issuer exactly: %s', async (_what, iss) => {
+    const { header, payload } = goodParts()
+    expect(await ask(forge(header, { ...payload, iss }))).toMatchObject({ refused: 'invalid_token: issuer' })
+  })
+
+  it('refuses a token of one issuer with the key of another', async () => {
+    const other = makeIssuer({ issuer: NEW, keys: signingKey('HS256', 'other') })
+    const forged = forge({ ...goodParts().header, kid: 'HS256-other' }, { ...goodParts().payload, iss: NEW, aud: NEW })
+    expect(await ask(forged, { tokens: [old, other] })).toMatchObject({ refused: 'invalid_token: signature' })
+  })
+
+  it('verifies a token again that ends like a cached one', async () => {
+    const text = tokenOf()
+    const { payload } = partsOf(tokenOf(renewed))
+    await ask(text)
+    const forged = [partsOf(text).header, payload, partsOf(text).signature].join('.')
+    expect(await ask(forged)).toMatchObject({ refused: 'invalid_token: signature' })
+    expect(await ask(withOtherSignature(text))).toMatchObject({ refused: 'invalid_token: signature' })
+    expect(await ask(text)).toMatchObject({ issuer: OLD })
+  })
+
+  it('verifies once in several guards', async () => {
+    const text = tokenOf()
+    const guards = [requireBearer({ tokens: [old, renewed] }), requireBearer({ tokens: [renewed, old] })]
+    const authorization = `Bearer ${text}`
+    for (const { authenticate } of guards) {
+      const req = { headers: { authorization }, rawHeaders: ['Authorization', authorization], url: '/' }
+      expect(await authenticate(req as unknown as GuardedRequest)).toMatchObject({ issuer: OLD })
+    }
+    expect(checked).toHaveBeenCalledOnce()
+  })
+
+  it('looks into the cache of one verifier, and finds it with one look-up', () => {
+    const several = Array.from({ length: 5 }, (_, i) => makeIssuer({ issuer: `https://${i}.example` }))
+    const caches = several.map((tokens) => vi.spyOn(syncVerifierOf(tokens) as SyncVerifier, 'fromCache'))
+    const verifiers = severalVerifiers(several)
+    const text = tokenOf(several[4])
+    expect(verifiers.fromCache(text)).toBeUndefined()
+    const auth = verifiers.select(text).verifySync(text)
+    for (const cache of caches) cache.mockClear()
+    expect(verifiers.fromCache(text)).toBe(auth)
+    expect(caches.map((cache) => cache.mock.calls.length)).toEqual([0, 0, 0, 0, 1])
+  })
+
+  it('never reads a token of a verifier without a cache from another cache', async () => {
+    const uncached = makeIssuer({ issuer: NEW, cache: false })
+    const text = tokenOf(uncached)
+    for (let i = 0; i < 2; i++) expect(await ask(text, { tokens: [old, uncached] })).toMatchObject({ issuer: NEW })
+    expect(checked).toHaveBeenCalledTimes(2)
+  })
+
+  it('takes the time of the issuer, with its tolerance', async () => {
+    const clock = frozenClock()
+    const past = makeIssuer({ issuer: OLD, clock, clockTolerance: '30s' })
+    const text = tokenOf(past, { lifetime: '60s' })
+    const options = { tokens: [renewed, past], signedInWithin: '5m', isRevoked: () => false } as const
+    expect(await ask(text, options)).toMatchObject({ issuer: OLD })
+    clock.advance(89_000)
+    expect(await ask(text, options)).toMatchObject({ issuer: OLD })
+    clock.advance(1000)
+    expect(await ask(text, options)).toMatchObject({ refused: 'invalid_token: expired' })
+  })
+
+  it.each([
+    ['a revoked token', { isRevoked: () => true }, 'invalid_token: revoked'],
+    ['a token without the scope', { scope: 'a' }, 'insufficient_scope'],
+    ['an old sign-in', { signedInWithin: '1s' }, 'insufficient_user_authentication'],
+  ])('names the issuer in the event of %s', async (_what, options, refused) => {
+    const text = tokenOf(renewed, { issuedAt: new Date(Date.now() - 60_000) })
+    expect(await ask(text, options)).toMatchObject({ refused, events: [{ issuer: NEW, accountId: 'acc-1' }] })
+  })
+
+  it('names the issuer whose keys are unavailable', async () => {
+    const onError = () => {}
+    const keys = remoteKeys('http://127.0.0.1:1/keys', { onError })
+    const remote = createTokenVerifier({ issuer: NEW, keys })
+    expect(await ask(tokenOf(renewed), { tokens: [old, remote] })).toMatchObject({
+      refused: 'unavailable',
+      events: [{ type: 'dependency.failed', dependency: 'keys', issuer: NEW }],
+    })
+    expect(await ask(tokenOf(old), { tokens: [old, remote] })).toEqual({ issuer: OLD, events: [] })
+  })
+
+  it('has the first issuer as its realm', async () => {
+    expect(await ask('x', { tokens: [renewed, old] })).toMatchObject({
+      challenge: expect.stringContaining(`realm="${NEW}"`),
+    })
+  })
+
+  it('may have one verifier', async () => {
+    expect(await ask(tokenOf(), { tokens: [old] })).toMatchObject({ issuer: OLD })
+    expect(await ask(tokenOf(renewed), { tokens: [old] })).toMatchObject({ refused: 'invalid_token: issuer' })
+  })
+})
+
+describe('a custom verifier in a list', () => {
+  it('gets the tokens of its issuer only, and its tokens have this issuer', async () => {
+    const verify = vi.fn(async () => ownToken)
+    const tokens = [old, custom(verify)]
+    expect(await ask(farToken(), { tokens })).toEqual({ issuer: FAR, events: [] })
+    await ask(tokenOf(), { tokens })
+    expect(verify).toHaveBeenCalledOnce()
+  })
+
+  it('must not return a token of another issuer', async () => {
+    const tokens = [old, custom(async () => ({ ...ownToken, issuer: OLD }))]
+    expect(await ask(farToken(), { tokens })).toMatchObject({
+      refused: 'unavailable',
+      events: [
+        {
+          dependency: 'keys',
+          issuer: FAR,
+          error: { message: expect.stringMatching(/^tokens: verify returned a token of another issuer/) },
+        },
+      ],
+    })
+  })
+
+  it('may hang without an effect on other issuers', async () => {
+    const tokens = [old, custom(() => new Promise(() => {}))]
+    const hanging = ask(farToken(), { tokens, timeout: '20ms' })
+    expect(await ask(tokenOf(), { tokens })).toMatchObject({ issuer: OLD })
+    expect(await hanging).toMatchObject({ refused: 'unavailable', events: [{ dependency: 'keys', issuer: FAR }] })
+  })
+})
