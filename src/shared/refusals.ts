@@ -35,7 +35,7 @@ export type LoginRefusal = 'unknown_account' | 'account_disabled' | 'no_password
 export type LimitName = 'address' | 'pair' | 'account' | 'spraying'
 
 /** The host's dependencies that can fail. `internal` stands for any unforeseen error. */
-export type Dependency = 'accounts' | 'passwords' | 'revocation' | 'keys' | 'throttle' | 'internal'
+export type Dependency = 'accounts' | 'passwords' | 'revocation' | 'sessions' | 'keys' | 'throttle' | 'internal'
 
 /** The parts of this package that respond to requests: the token endpoint, the guard, the JWKS router. */
 export type Part = 'token' | 'guard' | 'keys'
