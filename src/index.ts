@@ -35,6 +35,7 @@ export {
   requireBearer,
 } from './http/guard/require-bearer.js'
 export { type JwksRouterOptions, jwksRouter } from './http/jwks-router.js'
+export { type SessionRouterOptions, sessionRouter } from './http/session-router.js'
 export type { FieldNames } from './http/token-endpoint/credentials.js'
 export { createLogin, type Login, type LoginOrigin, type LoginResult } from './http/token-endpoint/login.js'
 export type { LoginOptions } from './http/token-endpoint/login-options.js'

@@ -1,4 +1,4 @@
-import { ENDPOINTS, keysAnswer, REQUEST_TYPES, tokenAnswer, tokenResult } from '../http/shared/answers.js'
+import { ENDPOINTS, jsonAnswer, keysAnswer, REQUEST_TYPES, tokenResult } from '../http/shared/answers.js'
 import { plainPath } from '../http/shared/mount-path.js'
 import { aliasesOf, type Check, isPlainObject, must, optional, readOptions, text } from '../shared/options.js'
 import { baseUrl } from '../shared/web-url.js'
@@ -118,7 +118,7 @@ const BEARER = {
 function issueToken(): Operation {
   const credentials = { schema: { $ref: '#/components/schemas/TokenCredentials' } }
   const result = tokenResult('eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.e30.c2ln', new Date('2026-11-20T22:28:53.000Z'))
-  const sample = tokenAnswer(JSON.stringify(result))
+  const sample = jsonAnswer(JSON.stringify(result))
   const schema = { $ref: '#/components/schemas/TokenResult' }
   return {
     operationId: 'issueToken',

@@ -37,8 +37,8 @@ export type LimitName = 'address' | 'pair' | 'account' | 'spraying'
 /** The host's dependencies that can fail. `internal` stands for any unforeseen error. */
 export type Dependency = 'accounts' | 'passwords' | 'revocation' | 'sessions' | 'keys' | 'throttle' | 'internal'
 
-/** The parts of this package that respond to requests: the token endpoint, the guard, the JWKS router. */
-export type Part = 'token' | 'guard' | 'keys'
+/** The parts of this package that respond to requests: the token endpoint, the guard, the JWKS router, and the session router's paths. */
+export type Part = 'token' | 'guard' | 'keys' | 'sessions' | 'session' | 'signOut'
 
 /** Describes a refusal. The error, the response and the OpenAPI document are made from this description. */
 export interface Refusal {
@@ -61,7 +61,7 @@ export interface Refusal {
 const ROWS = {
   method_not_allowed: {
     status: 405,
-    by: ['token', 'keys'],
+    by: ['token', 'keys', 'sessions', 'session', 'signOut'],
     message: 'The Allow header names the methods that can be used here.',
   },
   unsupported_media_type: {
@@ -130,9 +130,10 @@ const ROWS = {
     challenge: 'insufficient_scope',
     message: 'The access token does not carry the scope that this resource needs.',
   },
+  unknown_session: { status: 404, by: ['session'], message: 'This account has no such session.' },
   unavailable: {
     status: 503,
-    by: ['token', 'guard'],
+    by: ['token', 'guard', 'sessions', 'session', 'signOut'],
     retryAfter: 5,
     message: 'The service cannot check this right now. Try again later.',
   },

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { brandWith } from '../../shared/brand.js'
 import type { AuthError } from '../../shared/errors.js'
 import { throwLater } from '../../shared/host/throw-later.js'
 import { misuse, PAGE } from '../../shared/misuse.js'
@@ -57,7 +58,7 @@ export function requireBearer(
 export function requireBearer(options: RequireBearerOptions): BearerGuard
 export function requireBearer(options: RequireBearerOptions): BearerGuard {
   const settings = readRequireBearerOptions(options)
-  const { realm, forwardErrors } = settings
+  const { realm, forwardErrors, sessions } = settings
   const steps = createBearerSteps(settings)
 
   function admit({ auth, user }: Admission, req: GuardedRequest): VerifiedToken | undefined {
@@ -138,7 +139,7 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard {
     return admit(admission, req)
   }
 
-  return Object.assign(requireBearerMiddleware, { authenticate })
+  return brandWith('Guard', Object.assign(requireBearerMiddleware, { authenticate }), { sessions })
 }
 
 /** A request after a guard, of Express or of another framework. All members but `auth` are for the message of an error. */
