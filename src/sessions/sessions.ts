@@ -79,7 +79,7 @@ export interface Sessions {
   endAll(accountId: string, address?: string): Promise<void>
 }
 
-const storeObject = withMethods<SessionStore>(
+export const storeObject = withMethods<SessionStore>(
   'memorySessions(), or an object with "add", "find", "list", "remove", "removeAll" and "touch"',
   ['add', 'find', 'list', 'remove', 'removeAll', 'touch'],
 )

@@ -166,13 +166,13 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
   it('looks a session up once for each request, after isRevoked and before the account', async () => {
     const asked: string[] = []
     const memory = memorySessions()
-    const note = (name: string) => asked.push(name)
-    const find: SessionStore['find'] = (id) => note('session') && memory.find(id)
+    const note = (name: string): undefined => void asked.push(name)
+    const find: SessionStore['find'] = (id) => note('session') ?? memory.find(id)
     const { tokens, sessions, signIn, store } = await start({ store: { ...memory, find } })
     const token = await signIn()
     asked.length = 0
-    const findById = (id: string) => note('account') && makeStore().findById(id)
-    const isRevoked = () => note('revocation') > 99
+    const findById = (id: string) => note('account') ?? makeStore().findById(id)
+    const isRevoked = () => note('revocation') !== undefined
     const guard = requireBearer({ tokens, sessions, isRevoked, accounts: { ...makeStore(), findById } })
     const req = { headers: { authorization: `Bearer ${token}` }, rawHeaders: [], socket: {} } as never
     await guard.authenticate(req)
