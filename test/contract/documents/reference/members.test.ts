@@ -7,17 +7,20 @@ import {
   bcrypt,
   createLogin,
   createPasswords,
+  createSessions,
   createThrottle,
   createTokenIssuer,
   createTokenVerifier,
   firebaseScrypt,
   jwksRouter,
+  memorySessions,
   remoteKeys,
   requireBearer,
+  sessionRouter,
   tokenRouter,
 } from 'express-token-endpoint'
 import { guardedOperation, openApiDocument } from 'express-token-endpoint/openapi'
-import { accountStoreContract, createTestIssuer } from 'express-token-endpoint/testing'
+import { accountStoreContract, createTestIssuer, sessionStoreContract } from 'express-token-endpoint/testing'
 import { describe, expect, it } from 'vitest'
 import { check } from '../../../../src/cli/check/check.js'
 import type { Command } from '../../../../src/cli/command.js'
@@ -49,6 +52,9 @@ const FUNCTIONS: Record<string, Make> = {
   'guardedOperation(operation, options?)': (options) => guardedOperation({ responses: {} }, options),
   'createTestIssuer(options?)': createTestIssuer as Make,
   'accountStoreContract(options)': accountStoreContract as Make,
+  'createSessions(store, options?)': (options) => createSessions(memorySessions(), options),
+  'sessionRouter(options)': sessionRouter as Make,
+  'sessionStoreContract(options)': sessionStoreContract as Make,
 }
 const COMMANDS: readonly Command[] = [keygen, hash, check]
 
