@@ -33,7 +33,7 @@ const schema = {
 
 const aliases = { requireBearer: 'guard', middleware: 'guard', store: 'sessions' }
 
-/** The path of one session, without a parameter: Express would refuse an id that cannot be decoded with an error of its own. */
+/** The path of one session. It has no parameter, because Express responds itself when it cannot decode one. */
 const ONE = /^\/[^/]+$/
 
 const idOf = ({ path }: Request) => attempt(() => decodeURIComponent(path.slice(1))) ?? ''

@@ -57,7 +57,7 @@ export interface SessionStore {
 /** The longest texts of a session, in characters. */
 const MOST = { address: 64, userAgent: 256, label: 64 } as const
 
-/** The ids that a store is asked for: printable ASCII. Anyone who is signed in can send an id. */
+/** The ids that a store receives: printable ASCII. Anyone who is signed in can send an id. */
 const ID = /^[\x21-\x7e]{1,255}$/
 
 export const isSessionId = (id: unknown): id is string => typeof id === 'string' && ID.test(id)
@@ -113,8 +113,8 @@ function textsOf(caller: string, original: object, change: (text: string, most: 
 }
 
 /**
- * Cuts a text of a client, and removes what a page or a database may take for more than text: control characters, marks that change
- * the direction of writing, and halves of surrogate pairs.
+ * Cuts a text of a client, and removes what a page or a database may misread. These are control characters, marks that change the
+ * direction of writing, and halves of surrogate pairs.
  */
 function cut(text: string, most: number): string {
   const plain = text.slice(0, 4 * most).replace(/\p{C}/gu, '')

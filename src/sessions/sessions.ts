@@ -50,7 +50,7 @@ export interface Sessions {
   /**
    * Returns whether the session of a token has ended. The guard calls it, as it calls `isRevoked`, and limits its time. A use of the
    * token is noted.
-   * @throws what the store throws
+   * @throws every error of the store
    */
   isEnded(auth: SessionOwner): Promise<boolean>
   /**
@@ -60,7 +60,7 @@ export interface Sessions {
   list(accountId: string): Promise<Session[]>
   /**
    * Ends one session of an account. Its token is refused from then on.
-   * @param owner the account. The session of its own `id` is signed out
+   * @param owner the account. Ending the session of its `id` is a sign-out
    * @param id the session to end
    * @param address the address of the client that ends it, for the event
    * @returns false when the account has no such session

@@ -81,8 +81,8 @@ export interface SessionStartedEvent extends EventBase {
 }
 
 /**
- * The reason for the end of a session: its own sign-out, ended from another session or by the host, ended with all other sessions, ended
- * with all sessions, or ended by a further sign-in above the maximum.
+ * The reason for the end of a session. `signed_out`: by its own token. `ended`: from another session, or by the host. `others`: all except
+ * one. `all`: every one. `maximum`: by a further sign-in above the maximum.
  */
 export type SessionEnd = 'signed_out' | 'ended' | 'others' | 'all' | 'maximum'
 

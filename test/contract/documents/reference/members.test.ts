@@ -104,8 +104,8 @@ const inRows = ({ tableIn }: Page, heading: string, pattern = /^`(\w+)`$/) =>
 
 /** Returns the options in the rows below each heading with the name of a function. A row may have several. */
 function optionsOf(name: string): string[] {
-  const cells = ['docs/reference/options.md', 'docs/reference/login.md', 'docs/reference/passwords.md']
-    .map(readPage)
+  const cells = ['options', 'login', 'passwords', 'sessions']
+    .map((page) => readPage(`docs/reference/${page}.md`))
     .flatMap((page) => {
       const { text, level = 0 } = page.headings.find((heading) => heading.text === `\`${name}\``) ?? {}
       return text === undefined ? [] : inRows(page, `${'#'.repeat(level)} ${text}`, /^((?:`\w+`(?:, )?)+)$/)

@@ -31,7 +31,7 @@ const AT_ONCE = 'add keeps all of several sessions that are added at once'
 const REMOVE = 'remove removes one session'
 const FOREIGN = 'remove leaves the session of another account'
 const REMOVE_ALL = 'removeAll removes all sessions of the account, and leaves the others'
-const KEEP = 'removeAll keeps the session that it is told to keep'
+const KEEP = 'removeAll keeps the session that it has to keep'
 const TOUCH = 'touch sets lastUsedAt, and nothing else'
 const GONE = 'touch does not bring a removed session back'
 
