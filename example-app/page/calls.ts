@@ -24,9 +24,9 @@ export interface HouseTotals {
 
 const PATIENCE_MS = 15_000
 
-/** Revokes the token. */
-export async function revokeToken(client: PageClient, signal: AbortSignal): Promise<Outcome<void>> {
-  return send(client, '/api/v2013/sign-out', { method: 'POST', signal }, async () => {})
+/** Ends the session, so that the token is refused. */
+export async function signOut(client: PageClient, signal: AbortSignal): Promise<Outcome<void>> {
+  return send(client, '/api/v2013/sessions/sign-out', { method: 'POST', signal }, async () => {})
 }
 
 export async function statementsOf(
