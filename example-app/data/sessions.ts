@@ -48,7 +48,7 @@ const sessionOf = (row: Selectable<Schema['sessions']>): Session => ({
 const keyOf = (id: string) => `session:${id}`
 const indexOf = (accountId: string) => `sessions:${accountId}`
 
-/** In one step, because another process may remove the session in between. */
+/** Runs in one step, because another process may remove the session in between. */
 const TOUCH = "if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], 'lastUsedAt', ARGV[1]) end"
 
 /** Creates the store of sessions that all processes on one Redis share. */
