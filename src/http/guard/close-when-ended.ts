@@ -44,10 +44,10 @@ const schema = {
  * Closes a connection when its token ends: for WebSockets, server-sent events and other connections that outlive a request.
  *
  * Calls `close` once, at most one second after the token has expired. With `isRevoked`, `sessions` or `accounts`, also after the next
- * check when the token was revoked, its session has ended, or its account is disabled, deleted or has a later `tokensValidAfter`. When no check is successful for
- * `keepFor`, calls `close` too, and when `clock` returns an invalid time. All connections share one timer, and at most 250 of them close
- * in one turn of the event loop. At most 64 checks run at the same time, and at most 32 of one account store, one object of sessions or one
- * `isRevoked` function.
+ * check when the token was revoked, its session has ended, or its account is disabled, deleted or has a later `tokensValidAfter`. When
+ * no check is successful for `keepFor`, calls `close` too, and when `clock` returns an invalid time. All connections share one timer,
+ * and at most 250 of them close in one turn of the event loop. At most 64 checks run at the same time, and at most 32 of one account
+ * store, one object of sessions or one `isRevoked` function.
  * Other checks wait in the order in which they became due.
  * @param auth the verified token
  * @param close receives the reason: an `AuthError` `invalid_token` with a `reason`, or `unavailable`. An error that `close` throws is
