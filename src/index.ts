@@ -41,6 +41,7 @@ export {
   type ProtectedResourceRouter,
   protectedResourceRouter,
 } from './http/protected-resource-router.js'
+export { type SessionRouterOptions, sessionRouter } from './http/session-router.js'
 export type { FieldNames } from './http/token-endpoint/field-names.js'
 export { createLogin, type Login, type LoginOrigin, type LoginResult } from './http/token-endpoint/login.js'
 export type { LoginOptions } from './http/token-endpoint/login-options.js'
@@ -51,12 +52,18 @@ export type {
   TokenRouterOptions,
 } from './http/token-endpoint/options.js'
 export { tokenRouter } from './http/token-endpoint/token-router.js'
+export { memorySessions } from './sessions/memory-sessions.js'
+export type { NewSession, Session, SessionStore } from './sessions/session.js'
+export { createSessions, type SessionOwner, type Sessions, type SessionsOptions } from './sessions/sessions.js'
 export { type AnyAuthError, AuthError, type AuthErrorOf, isAuthError, type Problem } from './shared/errors.js'
 export type {
   AuthEvent,
   AuthObserver,
   BearerRefusedEvent,
   DependencyFailedEvent,
+  SessionEnd,
+  SessionEndedEvent,
+  SessionStartedEvent,
   TokenIssuedEvent,
   TokenOverloadedEvent,
   TokenRefusedEvent,

@@ -3,9 +3,13 @@ export type { RefusedTokens } from './testing/refused-tokens.js'
 export {
   type AccountStoreContractOptions,
   accountStoreContract,
-  type ContractCheck,
   type ExistingAccount,
 } from './testing/store-contract/account-store-contract.js'
+export type { ContractCheck } from './testing/store-contract/contract-check.js'
+export {
+  type SessionStoreContractOptions,
+  sessionStoreContract,
+} from './testing/store-contract/session-store-contract.js'
 export type { TestClock } from './testing/test-clock.js'
 export {
   type BearerHeaders,

@@ -22,11 +22,32 @@ export interface HouseTotals {
   days: { day: string; statements: number; total: string }[]
 }
 
+/** A session of the account. Times are ISO 8601. */
+export interface Device {
+  id: string
+  lastUsedAt: string
+  address: string | null
+  userAgent: string | null
+  label: string | null
+  current: boolean
+}
+
+const SESSIONS = '/api/v2013/sessions'
+
 const PATIENCE_MS = 15_000
 
-/** Revokes the token. */
-export async function revokeToken(client: PageClient, signal: AbortSignal): Promise<Outcome<void>> {
-  return send(client, '/api/v2013/sign-out', { method: 'POST', signal }, async () => {})
+/** Ends the session, so that the token is refused. */
+export async function signOut(client: PageClient, signal: AbortSignal): Promise<Outcome<void>> {
+  return send(client, `${SESSIONS}/sign-out`, { method: 'POST', signal }, async () => {})
+}
+
+export async function devicesOf(client: PageClient, signal: AbortSignal): Promise<Outcome<Device[]>> {
+  return send(client, SESSIONS, { signal }, async (answer) => (await json<{ sessions: Device[] }>(answer)).sessions)
+}
+
+/** Ends the session of another device. */
+export async function endDevice(client: PageClient, id: string, signal: AbortSignal): Promise<Outcome<void>> {
+  return send(client, `${SESSIONS}/${encodeURIComponent(id)}`, { method: 'DELETE', signal }, async () => {})
 }
 
 export async function statementsOf(

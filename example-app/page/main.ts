@@ -1,5 +1,5 @@
 import { failureOfError } from './call-failure.js'
-import { revokeToken } from './calls.js'
+import { signOut } from './calls.js'
 import { createPageClient, type PageClient } from './client.js'
 import { END_TEXTS, END_TONES, type End, INSECURE_TEXT, signInFailureText } from './messages.js'
 import { claimsOf } from './token-claims.js'
@@ -89,7 +89,7 @@ signOutButton.addEventListener('click', async () => {
   if (!session || signOutButton.ariaDisabled === 'true') return
   const { signal } = session.over
   signOutButton.ariaDisabled = 'true'
-  const outcome = await revokeToken(client, signal)
+  const outcome = await signOut(client, signal)
   signOutButton.ariaDisabled = 'false'
   if (signal.aborted) return
   const known = 'value' in outcome || outcome.failure.kind === 'token-refused'

@@ -56,7 +56,7 @@ export async function startClearingHouse(
     statements: createStatements(db),
     passwords,
     throttle: shared.throttle,
-    revocation: shared.revocation,
+    sessionStore: shared.sessionStore,
     page: { reportingUrl },
     trustedProxies: config.trustedProxies,
     checks: { database: () => accounts.isEmpty(), ...shared.checks },

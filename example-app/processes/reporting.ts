@@ -1,4 +1,4 @@
-import { createTokenVerifier, remoteKeys } from 'express-token-endpoint'
+import { createSessions, createTokenVerifier, remoteKeys } from 'express-token-endpoint'
 import { type Config, keySourceOf } from '../config.js'
 import { createAccountStore } from '../data/account-store.js'
 import { openReadableDatabase } from '../data/databases/readable-database.js'
@@ -20,6 +20,8 @@ export async function startReporting(config: Config): Promise<Reporting> {
   const db = await openReadableDatabase(config, complain)
   const shared = await openSharedState(config.redisUrl, db, complain)
   const accounts = createAccountStore(db)
+  // This process only reads the database.
+  const sessions = createSessions({ ...shared.sessionStore, touch() {} })
   const { host, reportingPort: port } = config
   const { app, url, drain } = await listen({ host, port, variable: 'REPORTING_PORT' })
   createReportingApp({
@@ -28,7 +30,7 @@ export async function startReporting(config: Config): Promise<Reporting> {
     tokens: createTokenVerifier({ issuer, keys }),
     accounts,
     reports: createReports(db),
-    isRevoked: shared.revocation.isRevoked,
+    isRevoked: sessions.isEnded,
     trustedProxies: config.trustedProxies,
     // The issuer is not checked, because cached keys verify tokens while the issuer is down.
     checks: { database: () => accounts.isEmpty(), ...shared.checks },

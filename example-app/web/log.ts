@@ -9,10 +9,12 @@ export function observer(log: (line: string) => void): AuthObserver {
   }
 }
 
-/** Returns an event as one line, or undefined for an issued token. */
+/** Returns an event as one line, or undefined for an event that is neither a refusal nor a failure. */
 function eventLine(event: AuthEvent): string | undefined {
   switch (event.type) {
     case 'token.issued':
+    case 'session.started':
+    case 'session.ended':
       return undefined
     case 'dependency.failed': {
       const { type, dependency, error } = event

@@ -1,13 +1,13 @@
-import { ENDPOINTS, keysAnswer, REQUEST_TYPES, tokenAnswer, tokenResult } from '../http/shared/answers.js'
+import { doneAnswer, ENDPOINTS, jsonAnswer, keysAnswer, REQUEST_TYPES, tokenResult } from '../http/shared/answers.js'
 import { plainPath } from '../http/shared/mount-path.js'
 import { type FieldNames, fieldsOption } from '../http/token-endpoint/field-names.js'
 import { aliasesOf, type Check, isPlainObject, must, optional, readOptions, text } from '../shared/options.js'
 import { baseUrl } from '../shared/web-url.js'
-import { guardComponents, schemeName } from './guarded-operation.js'
+import { guardComponents, guardedOperation, schemeName } from './guarded-operation.js'
 import { headerOf } from './headers.js'
 import { messageOf, refusalResponses } from './responses.js'
-import { AuthProblem, credentialsSchema, TokenKeySet, TokenResult } from './schemas.js'
-import type { OpenApiDocument, Operation, PathItem, Schema } from './types.js'
+import { AuthProblem, credentialsSchema, SessionList, TokenKeySet, TokenResult } from './schemas.js'
+import type { OpenApiDocument, Operation, PathItem, Response, Schema } from './types.js'
 
 /** The options of `openApiDocument`. */
 export interface OpenApiOptions {
@@ -31,6 +31,8 @@ export interface OpenApiOptions {
   tokenResponse?: Schema | undefined
   /** The whole path of `jwksRouter`, or `true` for `/.well-known/jwks.json`. Default false: the app has no `jwksRouter`. */
   jwks?: string | boolean | undefined
+  /** The whole path of `sessionRouter`, or `true` for `/sessions`. Default false: the app has no `sessionRouter`. */
+  sessions?: string | boolean | undefined
   /** The name of the bearer scheme in the document. Default `bearer`. */
   schemeName?: string | undefined
   /**
@@ -59,6 +61,7 @@ const schema = {
   fields: fieldsOption,
   tokenResponse: optional(must<Schema>("a schema, like { type: 'object' }", isPlainObject)),
   jwks: optional(pathOr({ false: undefined, true: ENDPOINTS.keys.path })),
+  sessions: optional(pathOr({ false: undefined, true: '/sessions' })),
   schemeName,
   paths: optional(pathItems),
 }
@@ -69,32 +72,39 @@ const aliases = aliasesOf({
   path: 'prefix tokenPath',
   tokenResponse: 'respond response',
   jwks: 'jwksPath keys',
+  sessions: 'sessionRouter sessionsPath',
   schemeName: 'scheme',
 })
 
-const TAG = { name: 'Authentication', description: 'Tokens, and the keys that verify them.' }
+const TAG = { name: 'Authentication', description: 'Tokens, the keys that verify them, and sessions.' }
 
 /**
- * Creates the OpenAPI 3.1 document of the token endpoint and of `jwksRouter`. Its components have the bearer scheme and the guard's
+ * Creates the OpenAPI 3.1 document of the token endpoint, of `jwksRouter` and of `sessionRouter`. Its components have the bearer scheme and the guard's
  * responses. Each call returns a new document, so the host can add operations to it.
  * @throws TypeError that names the invalid option
  */
 export function openApiDocument(options?: OpenApiOptions): OpenApiDocument {
   const read = readOptions<OpenApiOptions, typeof schema>('openApiDocument', options, schema, aliases)
-  const { title, version, servers, path, fields, tokenResponse, jwks } = read
+  const { title, version, servers, path, fields, tokenResponse, jwks, sessions } = read
   const tokenSchemas = { TokenCredentials: credentialsSchema(fields), TokenResult: tokenResponse ?? TokenResult }
   const document: OpenApiDocument = {
     openapi: '3.1.0',
     info: { title, version },
     ...(servers.length > 0 && { servers: servers.map((url) => ({ url })) }),
-    tags: path || jwks ? [TAG] : [],
+    tags: path || jwks || sessions ? [TAG] : [],
     paths: {
       ...(path && { [path]: { post: issueToken(tokenResponse === undefined) } }),
       ...(jwks && { [jwks]: { get: listKeys() } }),
+      ...(sessions && sessionPaths(sessions, read.schemeName)),
       ...read.paths,
     },
     components: {
-      schemas: { ...(path && tokenSchemas), ...(jwks && { TokenKeySet }), AuthProblem },
+      schemas: {
+        ...(path && tokenSchemas),
+        ...(jwks && { TokenKeySet }),
+        ...(sessions && { SessionList }),
+        AuthProblem,
+      },
       responses: guardComponents(),
       securitySchemes: { [read.schemeName]: BEARER },
     },
@@ -131,7 +141,7 @@ const BEARER = {
 function issueToken(isOwn: boolean): Operation {
   const credentials = { schema: { $ref: '#/components/schemas/TokenCredentials' } }
   const result = tokenResult('eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.e30.c2ln', new Date('2026-11-20T22:28:53.000Z'))
-  const sample = tokenAnswer(JSON.stringify(result))
+  const sample = jsonAnswer(JSON.stringify(result))
   const schema = { $ref: '#/components/schemas/TokenResult' }
   return {
     operationId: 'issueToken',
@@ -166,6 +176,62 @@ function listKeys(): Operation {
         headers: caching,
       },
       ...refusalResponses('keys'),
+    },
+  }
+}
+
+/** Returns the paths of `sessionRouter` below its mount path. The guard describes the `503`, which is the same. */
+function sessionPaths(mount: string, schemeName: string): Record<string, PathItem> {
+  const below = (path: string) => (mount === '/' ? path : `${mount}${path === '/' ? '' : path}`)
+
+  function operation(part: 'sessions' | 'session' | 'signOut', own: Omit<Operation, 'responses'>, sample: Response) {
+    const { 503: _, ...refusals } = refusalResponses(part)
+    const status = sample.content ? 200 : 204
+    return guardedOperation({ ...own, tags: [TAG.name], responses: { [status]: sample, ...refusals } }, { schemeName })
+  }
+  const ended = (description: string): Response => ({ description, ...messageOf([doneAnswer()], {}) })
+  const parameters = [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }]
+  const listed = messageOf([jsonAnswer('')], { $ref: '#/components/schemas/SessionList' })
+
+  return {
+    [below(ENDPOINTS.sessions.path)]: {
+      get: operation(
+        'sessions',
+        {
+          operationId: 'listSessions',
+          summary: 'List your sessions',
+          description: 'The devices on which the account is signed in.',
+        },
+        { description: 'The sessions of the account, newest first.', ...listed },
+      ),
+      delete: operation(
+        'sessions',
+        {
+          operationId: 'endOtherSessions',
+          summary: 'End all other sessions',
+          description: 'The session of the request stays.',
+        },
+        ended('Every API of this environment now refuses the tokens of the other sessions.'),
+      ),
+    },
+    [below(ENDPOINTS.session.path)]: {
+      delete: operation(
+        'session',
+        {
+          operationId: 'endSession',
+          summary: 'End one session',
+          description: 'Any session of the account, also that of the request.',
+          parameters,
+        },
+        ended('Every API of this environment now refuses its token.'),
+      ),
+    },
+    [below(ENDPOINTS.signOut.path)]: {
+      post: operation(
+        'signOut',
+        { operationId: 'signOut', summary: 'Sign out', description: 'Ends the session of the request.' },
+        ended("Every API of this environment now refuses the request's token."),
+      ),
     },
   }
 }

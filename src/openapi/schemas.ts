@@ -74,3 +74,29 @@ export const TokenKeySet: Schema = {
     },
   },
 }
+
+const time: Schema = { type: 'string', format: 'date-time' }
+const text = (description: string): Schema => ({ type: ['string', 'null'], description })
+
+const session: Record<string, Schema> = {
+  id: { type: 'string', description: "The id of the session's token. It gives no access." },
+  createdAt: { ...time, description: 'The time of the sign-in.' },
+  expiresAt: { ...time, description: 'The time at which the session ends by itself.' },
+  lastUsedAt: { ...time, description: 'The last request, to the minute.' },
+  address: text('The address of the sign-in.'),
+  userAgent: text('The `User-Agent` of the sign-in.'),
+  label: text('The name of the device.'),
+  current: { type: 'boolean', description: 'True for the session of the request.' },
+}
+
+export const SessionList: Schema = {
+  type: 'object',
+  required: ['sessions'],
+  properties: {
+    sessions: {
+      type: 'array',
+      items: { type: 'object', required: Object.keys(session), properties: session, additionalProperties: false },
+    },
+  },
+  additionalProperties: false,
+}

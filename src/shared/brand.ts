@@ -11,6 +11,7 @@ const MARKS = {
   AuthError: Symbol.for('express-token-endpoint.AuthError'),
   RemoteKeys: Symbol.for('express-token-endpoint.RemoteKeys.1'),
   VerifiedToken: Symbol.for('express-token-endpoint.VerifiedToken.1'),
+  Guard: Symbol.for('express-token-endpoint.Guard.1'),
   Login: Symbol.for('express-token-endpoint.Login.1'),
   SyncVerifier: Symbol.for('express-token-endpoint.SyncVerifier.7'),
 } as const

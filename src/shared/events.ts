@@ -70,6 +70,36 @@ export interface BearerRefusedEvent extends EventBase {
   issuer?: string
 }
 
+/** A token was issued, and its session was stored. */
+export interface SessionStartedEvent extends EventBase {
+  /** Identifies the kind of event. */
+  type: 'session.started'
+  /** The account that signed in. */
+  accountId: string
+  /** The token's `jti`, which is the session's id. */
+  tokenId: string
+  /** The token's `exp`, at which the session ends by itself. */
+  expiresAt: Date
+}
+
+/**
+ * The reason for the end of a session. `signed_out`: by its own token. `ended`: from another session, or by the host. `others`: all except
+ * one. `all`: every one. `maximum`: by a further sign-in above the maximum.
+ */
+export type SessionEnd = 'signed_out' | 'ended' | 'others' | 'all' | 'maximum'
+
+/** A session has ended, or several sessions of an account. A session that expires has no event. */
+export interface SessionEndedEvent extends EventBase {
+  /** Identifies the kind of event. */
+  type: 'session.ended'
+  /** The account whose session has ended. */
+  accountId: string
+  /** The reason for the end. */
+  reason: SessionEnd
+  /** The token's `jti`. Absent for the reasons `others` and `all`. */
+  tokenId?: string
+}
+
 /** A dependency of the host failed or did not respond within its timeout. */
 export interface DependencyFailedEvent extends EventBase {
   /** Identifies the kind of event. */
@@ -96,6 +126,8 @@ export type AuthEvent =
   | TokenThrottledEvent
   | TokenOverloadedEvent
   | BearerRefusedEvent
+  | SessionStartedEvent
+  | SessionEndedEvent
   | DependencyFailedEvent
 
 /** The `onEvent` option. Its errors and rejections are ignored, so an observer never affects a request. */

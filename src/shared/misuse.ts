@@ -10,6 +10,7 @@ export const PAGE = {
   keys: `${DOCS}/guides/keys.md`,
   options: `${DOCS}/reference/options.md`,
   proxy: `${DOCS}/guides/behind-a-proxy.md`,
+  sessions: `${DOCS}/guides/sessions.md`,
   sockets: `${DOCS}/guides/sockets.md`,
   revoke: `${DOCS}/guides/revoke.md`,
   tests: `${DOCS}/guides/test-your-app.md`,

@@ -36,10 +36,10 @@ export type LoginRefusal = 'unknown_account' | 'account_disabled' | 'no_password
 export type LimitName = 'address' | 'pair' | 'account' | 'spraying'
 
 /** The host's dependencies that can fail. `internal` stands for any unforeseen error. */
-export type Dependency = 'accounts' | 'passwords' | 'revocation' | 'keys' | 'throttle' | 'internal'
+export type Dependency = 'accounts' | 'passwords' | 'revocation' | 'sessions' | 'keys' | 'throttle' | 'internal'
 
-/** The parts of this package that respond to requests: the token endpoint, the guard, the routers of public documents. */
-export type Part = 'token' | 'guard' | 'keys'
+/** The parts of this package that respond to requests: the token endpoint, the guard, the routers of public documents, and the session router's paths. */
+export type Part = 'token' | 'guard' | 'keys' | 'sessions' | 'session' | 'signOut'
 
 /** Describes a refusal. The error, the response and the OpenAPI document are made from this description. */
 export interface Refusal {
@@ -62,7 +62,7 @@ export interface Refusal {
 const ROWS = {
   method_not_allowed: {
     status: 405,
-    by: ['token', 'keys'],
+    by: ['token', 'keys', 'sessions', 'session', 'signOut'],
     message: 'The Allow header names the methods that can be used here.',
   },
   unsupported_media_type: {
@@ -131,9 +131,10 @@ const ROWS = {
     challenge: 'insufficient_scope',
     message: 'The access token does not carry the scope that this resource needs.',
   },
+  unknown_session: { status: 404, by: ['session'], message: 'This account has no such session.' },
   unavailable: {
     status: 503,
-    by: ['token', 'guard'],
+    by: ['token', 'guard', 'sessions', 'session', 'signOut'],
     retryAfter: 5,
     message: 'The service cannot check this right now. Try again later.',
   },

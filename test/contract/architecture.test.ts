@@ -51,7 +51,7 @@ const FLOORS = [
   ['index.ts', 'client.ts', 'express.ts', 'openapi.ts', 'passport.ts', 'testing.ts', 'cli.ts'],
   ['openapi'],
   ['http', 'testing', 'cli'],
-  ['tokens', 'accounts', 'client'],
+  ['tokens', 'accounts', 'sessions', 'client'],
   ['shared'],
 ]
 const floorOf = (file: string) => FLOORS.findIndex((floor) => floor.includes(roomOf(file)))

@@ -10,7 +10,7 @@ import { createTokenClient } from 'express-token-endpoint/client'
 import { onTestFinished } from 'vitest'
 
 export const TOKEN_PATH = '/api/v2013/authentication/token'
-export const SIGN_OUT_PATH = '/api/v2013/sign-out'
+export const SIGN_OUT_PATH = '/api/v2013/sessions/sign-out'
 export const NORTH = '/api/v2013/houses/north/statements'
 export const REPORT = '/api/v2013/reports/daily-totals'
 export const SOUTH = '/api/v2013/houses/south/statements'

@@ -25,7 +25,7 @@ export const ROOMS = {
   },
   guard: {
     mutate: ['src/http/guard/**/*.ts'],
-    tests: ['test/unit/http/guard/*.test.ts', 'test/contract/rfc6750.test.ts'],
+    tests: ['test/unit/http/guard/*.test.ts', 'test/unit/http/session-router.test.ts', 'test/contract/rfc6750.test.ts'],
   },
   queues: {
     mutate: ['src/shared/queues/**/*.ts', 'src/http/shared/**/*.ts'],
@@ -54,6 +54,10 @@ export const ROOMS = {
   shared: {
     mutate: ['src/shared/*.ts', 'src/shared/host/*.ts'],
     tests: ['test/unit/shared/{*,host/*}.test.ts', 'test/unit/tokens/{token-options,two-copies}.test.ts'],
+  },
+  sessions: {
+    mutate: ['src/sessions/*.ts'],
+    tests: ['test/unit/sessions/*.test.ts', 'test/unit/testing/store-contract/session-store-contract.test.ts'],
   },
   openapi: { mutate: ['src/openapi/**/*.ts'], tests: ['test/contract/openapi/*.test.ts'] },
 }

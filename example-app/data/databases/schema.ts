@@ -21,10 +21,16 @@ export interface Schema {
     amount_cents: number
   }
   /** Used only without Redis. */
-  revoked_tokens: {
+  sessions: {
     id: string
-    /** ISO 8601. */
+    account_id: string
+    /** ISO 8601, as the other times. */
+    created_at: string
     expires_at: string
+    last_used_at: string
+    address: string | null
+    user_agent: string | null
+    label: string | null
   }
 }
 
@@ -69,11 +75,18 @@ export async function createSchema(db: Database): Promise<void> {
     .columns(['account_id', 'house_id'])
     .execute()
   await db.schema
-    .createTable('revoked_tokens')
+    .createTable('sessions')
     .ifNotExists()
     .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('account_id', 'text', (column) => column.notNull())
+    .addColumn('created_at', 'text', (column) => column.notNull())
     .addColumn('expires_at', 'text', (column) => column.notNull())
+    .addColumn('last_used_at', 'text', (column) => column.notNull())
+    .addColumn('address', 'text')
+    .addColumn('user_agent', 'text')
+    .addColumn('label', 'text')
     .execute()
+  await db.schema.createIndex('sessions_of_account').ifNotExists().on('sessions').column('account_id').execute()
   await db
     .insertInto('houses')
     .values(HOUSES)

@@ -8,7 +8,7 @@ export interface PanelParts<T> extends Call {
   /** The id of the section. The ids of its heading and content end in `-title` and `-body`. */
   id: string
   load: (signal: AbortSignal) => Promise<Outcome<T>>
-  draw: (value: T) => Node[]
+  draw: (value: T, signal: AbortSignal) => Node[]
   /** Called when the API refuses the token. */
   onRefused: () => void
 }
@@ -57,7 +57,7 @@ export function createPanel<T>({ id, load, draw, onRefused, ...call }: PanelPart
         if (outcome.failure.kind === 'token-refused') return onRefused()
         return showFailure(outcome.failure, signal)
       }
-      show(...draw(outcome.value))
+      show(...draw(outcome.value, signal))
       announce(`Loaded: ${call.what}.`)
     },
     clear: () => show(),

@@ -1,14 +1,23 @@
-import { dailyTotals, type HouseStatements, type HouseTotals, type Outcome, statementsOf } from '../calls.js'
+import {
+  type Device,
+  dailyTotals,
+  devicesOf,
+  endDevice,
+  type HouseStatements,
+  type HouseTotals,
+  type Outcome,
+  statementsOf,
+} from '../calls.js'
 import { barChart } from '../chart/chart.js'
 import type { PageClient } from '../client.js'
 import { centsOf } from '../money.js'
 import { byId, element } from './dom.js'
 import { createPanel, type Panel } from './panel.js'
-import { statementsTable, totalsTable } from './tables.js'
+import { devicesTable, statementsTable, totalsTable } from './tables.js'
 
 const HOUSES = ['north', 'south']
 
-/** Creates the sections for an account, one for each API. */
+/** Creates the sections for an account: its data of each API, and its devices. */
 export function createPanels(client: PageClient, reportingUrl: string | undefined, onRefused: () => void): Panel[] {
   const statements = createPanel<HouseStatements[]>({
     id: 'statements',
@@ -18,10 +27,26 @@ export function createPanels(client: PageClient, reportingUrl: string | undefine
     draw: (houses) => houses.map(statementsTable),
     onRefused,
   })
+  const devices = createPanel<Device[]>({
+    id: 'devices',
+    what: 'devices',
+    api: 'clearing-house API',
+    load: (signal) => devicesOf(client, signal),
+    draw: (list, signal) => [
+      devicesTable(list, async ({ id }) => {
+        // The button disappears.
+        byId('devices-title', HTMLHeadingElement).focus()
+        await endDevice(client, id, signal)
+        // The list shows whether the session has ended.
+        if (!signal.aborted) await devices.load(signal)
+      }),
+    ],
+    onRefused,
+  })
   if (reportingUrl === undefined) {
     const text = 'No online reporting API is known to this server. Start both with npm start, or set REPORTING_URL.'
     byId('totals-body', HTMLDivElement).append(element('p', { class: 'message', 'data-tone': 'note' }, text))
-    return [statements]
+    return [statements, devices]
   }
   const totals = createPanel<HouseTotals[]>({
     id: 'totals',
@@ -31,7 +56,7 @@ export function createPanels(client: PageClient, reportingUrl: string | undefine
     draw: drawTotals,
     onRefused,
   })
-  return [statements, totals]
+  return [statements, totals, devices]
 }
 
 /** Joins the results. Returns only the first failure, because all results come from one server. */

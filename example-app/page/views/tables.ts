@@ -1,4 +1,5 @@
-import type { HouseStatements, HouseTotals } from '../calls.js'
+import type { Device, HouseStatements, HouseTotals } from '../calls.js'
+import { deviceName } from '../device-name.js'
 import { centsOf, moneyText } from '../money.js'
 import { element } from './dom.js'
 
@@ -26,8 +27,31 @@ export function totalsTable(houses: readonly HouseTotals[]): HTMLElement {
   )
 }
 
+const TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' })
+
+/**
+ * Creates a table with a row for each device.
+ * @param onEnd called when the user ends the session of another device
+ */
+export function devicesTable(devices: readonly Device[], onEnd: (device: Device) => void): HTMLElement {
+  const actionOf = (device: Device, name: string) => {
+    if (device.current) return 'This device'
+    const button = element('button', { type: 'button', 'aria-label': `End the session of ${name}` }, 'End')
+    button.addEventListener('click', () => onEnd(device), { once: true })
+    return button
+  }
+  return table(
+    'Devices that are signed in',
+    ['Device', 'Address', 'Last used', 'Session'],
+    devices.map((device) => {
+      const name = deviceName(device.label, device.userAgent)
+      return [name, device.address ?? '–', TIME.format(new Date(device.lastUsedAt)), actionOf(device, name)]
+    }),
+  )
+}
+
 /** Amounts are cents. */
-type Cell = string | bigint
+type Cell = string | bigint | HTMLElement
 
 /** Creates a table. The first cell of a row is its heading. Headings of amounts are aligned like amounts. */
 function table(caption: string, head: readonly string[], rows: readonly Cell[][], foot?: readonly Cell[]): HTMLElement {

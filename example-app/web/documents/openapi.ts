@@ -15,6 +15,7 @@ export function clearingHouseDocument(url: string): OpenApiDocument {
     title: 'Clearing-house API',
     servers: url,
     jwks: true,
+    sessions: '/api/v2013/sessions',
     paths: {
       '/api/v2013/houses/{house}/statements': {
         get: guardedOperation(
@@ -33,19 +34,6 @@ export function clearingHouseDocument(url: string): OpenApiDocument {
           { scope: 'statements:read' },
         ),
       },
-      '/api/v2013/sign-out': {
-        post: guardedOperation({
-          operationId: 'signOut',
-          summary: "Revoke the request's token",
-          description: 'Other tokens of the account stay valid.',
-          tags: ['Statements'],
-          responses: {
-            204: { description: 'Every API of this environment now refuses the token.', headers: NO_STORE },
-            500: FAILURES[500],
-            503: FAILURES[503],
-          },
-        }),
-      },
     },
   })
   Object.assign(document.info, ABOUT, {
@@ -54,7 +42,7 @@ export function clearingHouseDocument(url: string): OpenApiDocument {
       'The online reporting API accepts the same token and has its own document.',
     ].join(' '),
   })
-  document.tags.push({ name: 'Statements', description: 'Statements of an account, and its sign-out.' })
+  document.tags.push({ name: 'Statements', description: 'Statements of an account.' })
   const { id, name } = HOUSE
   Object.assign(document.components.schemas, {
     House: object({ id, name }),
@@ -170,7 +158,7 @@ const FAILURES = {
   404: problem('`unknown_house`: no house has this id.'),
   500: problem('`internal_error`: a bug in this app.'),
   503: {
-    ...problem('`unavailable`: the database or the store of revoked tokens is unreachable.'),
+    ...problem('`unavailable`: the database or the store of sessions is unreachable.'),
     headers: {
       'Retry-After': { description: 'Seconds until the next attempt.', required: true, schema: { type: 'integer' } },
     },

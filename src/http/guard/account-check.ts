@@ -1,4 +1,5 @@
 import { type AccountStore, type FoundAccount, readAccount } from '../../accounts/account.js'
+import type { Sessions } from '../../sessions/sessions.js'
 import { AuthError } from '../../shared/errors.js'
 import { callHost } from '../../shared/host/host-call.js'
 import { misuse, PAGE } from '../../shared/misuse.js'
@@ -10,7 +11,7 @@ export type RevocationCheck = (auth: VerifiedToken) => boolean | Promise<boolean
 
 export type FindById = NonNullable<AccountStore['findById']>
 
-/** Asks the host whether a token was revoked. */
+/** Asks the host whether a token was revoked, or whether its session has ended. */
 async function checkRevoked(isRevoked: RevocationCheck, auth: VerifiedToken): Promise<boolean> {
   const revoked: unknown = await isRevoked(auth)
   // `undefined` from a forgotten return would otherwise let every revoked token through.
@@ -46,21 +47,27 @@ export function invalidToken(reason: TokenRefusal, auth: VerifiedToken): AuthErr
 
 interface HostChecks {
   isRevoked: RevocationCheck | undefined
+  sessions: Pick<Sessions, 'isEnded'> | undefined
   accounts: FindById | undefined
   timeout: number
 }
 
 /**
- * Asks the host whether a verified token may still be used: whether it was revoked, and whether its account may sign in.
+ * Asks the host whether a verified token may still be used: whether it was revoked, whether its session has ended, and
+ * whether its account may sign in.
  * @returns the account, where the host looks accounts up
  * @throws AuthError `invalid_token`, or `unavailable` when a function of the host fails
  */
 export async function askHost(
-  { isRevoked, accounts: findById, timeout }: HostChecks,
+  { isRevoked, sessions, accounts: findById, timeout }: HostChecks,
   auth: VerifiedToken,
 ): Promise<FoundAccount | undefined> {
-  if (isRevoked) {
-    const revoked = await callHost('revocation', () => checkRevoked(isRevoked, auth), { timeout })
+  const checks = [
+    ['revocation', isRevoked],
+    ['sessions', sessions && ((token: VerifiedToken) => sessions.isEnded(token))],
+  ] as const
+  for (const [dependency, check] of checks) {
+    const revoked = check !== undefined && (await callHost(dependency, () => checkRevoked(check, auth), { timeout }))
     if (revoked !== false) throw invalidToken('revoked', auth)
   }
   if (!findById) return undefined

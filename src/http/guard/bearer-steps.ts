@@ -45,7 +45,7 @@ export type BearerSteps = ReturnType<typeof createBearerSteps>
 /** Creates the guard's steps, for the middleware and for the Passport strategy: identify → authorize → ask the host. */
 export function createBearerSteps(settings: BearerSettings) {
   const { tokens, scope, anyScope, signedInWithin, optional, timeout } = settings
-  const asksHost = settings.isRevoked !== undefined || settings.accounts !== undefined
+  const asksHost = [settings.isRevoked, settings.sessions, settings.accounts].some((check) => check !== undefined)
   const emit = emitter(settings.onEvent)
 
   /** Reads the header and returns its token: from the cache, or verified. */

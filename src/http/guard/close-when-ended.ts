@@ -6,6 +6,7 @@ import { misuse, PAGE } from '../../shared/misuse.js'
 import { type Clock, clockOption, type Duration, duration, func, optional, readOptions } from '../../shared/options.js'
 import { memberOf } from '../../shared/values.js'
 import { isVerifiedToken, type VerifiedToken } from '../../tokens/verified-token.js'
+import { sessionsOption } from '../shared/host-options.js'
 import { askHost, invalidToken, type RevocationCheck } from './account-check.js'
 import { runCheck } from './check-slots.js'
 import { everySecond } from './connection-loop.js'
@@ -15,13 +16,15 @@ import { type RequireBearerOptions, storeWithIds } from './options.js'
 export interface CloseWhenEndedOptions {
   /** Called at regular intervals. Returns whether the token was revoked. Default: no check. */
   isRevoked?: RevocationCheck | undefined
+  /** The sessions of the app, to look the token's session up at regular intervals, as the guard does. Default: no look-up. */
+  sessions?: RequireBearerOptions['sessions']
   /** A store with `findById`, to look the account up at regular intervals, as the guard does. Default: no look-up. */
   accounts?: RequireBearerOptions['accounts']
-  /** The time between two checks of `isRevoked` and `accounts`. Default 30 s. 1 s to 1 h. */
+  /** The time between two checks of `isRevoked`, `sessions` and `accounts`. Default 30 s. 1 s to 1 h. */
   every?: Duration | undefined
   /** The time for which a connection stays open after a check was due, until a check is successful. Default 5 min. 1 s to 1 day. */
   keepFor?: Duration | undefined
-  /** Time limit for each call of `isRevoked` and `accounts`. Default 5 s. 1 ms to 1 min. */
+  /** Time limit for each call of `isRevoked`, `sessions` and `accounts`. Default 5 s. 1 ms to 1 min. */
   timeout?: Duration | undefined
   /** Returns the current time, for tests. Default `Date.now`. */
   clock?: Clock | undefined
@@ -29,6 +32,7 @@ export interface CloseWhenEndedOptions {
 
 const schema = {
   isRevoked: optional(func<RevocationCheck>('a function (auth) => boolean')),
+  sessions: optional(sessionsOption),
   accounts: optional(storeWithIds),
   every: optional(duration(1000, 3_600_000), 30_000),
   keepFor: optional(duration(1000, 86_400_000), 300_000),
@@ -39,10 +43,11 @@ const schema = {
 /**
  * Closes a connection when its token ends: for WebSockets, server-sent events and other connections that outlive a request.
  *
- * Calls `close` once, at most one second after the token has expired. With `isRevoked` or `accounts`, also after the next check when
- * the token was revoked or its account is disabled, deleted or has a later `tokensValidAfter`. When no check is successful for
- * `keepFor`, calls `close` too, and when `clock` returns an invalid time. All connections share one timer, and at most 250 of them close
- * in one turn of the event loop. At most 64 checks run at the same time, and at most 32 of one account store or one `isRevoked` function.
+ * Calls `close` once, at most one second after the token has expired. With `isRevoked`, `sessions` or `accounts`, also after the next
+ * check when the token was revoked, its session has ended, or its account is disabled, deleted or has a later `tokensValidAfter`. When
+ * no check is successful for `keepFor`, calls `close` too, and when `clock` returns an invalid time. All connections share one timer,
+ * and at most 250 of them close in one turn of the event loop. At most 64 checks run at the same time, and at most 32 of one account
+ * store, one object of sessions or one `isRevoked` function.
  * Other checks wait in the order in which they became due.
  * @param auth the verified token
  * @param close receives the reason: an `AuthError` `invalid_token` with a `reason`, or `unavailable`. An error that `close` throws is
@@ -60,9 +65,9 @@ export function closeWhenEnded(
   }
   if (typeof close !== 'function') throw misuse('closeWhenEnded: the second argument must be a function', PAGE.sockets)
   const settings = readOptions<CloseWhenEndedOptions, typeof schema>('closeWhenEnded', options, schema)
-  const { isRevoked, accounts, every, keepFor } = settings
+  const { isRevoked, sessions, accounts, every, keepFor } = settings
   /** The host's own object. Checks of a slow store must not delay the checks of another store. */
-  const owner = accounts && options ? (memberOf(options, 'accounts') as object) : isRevoked
+  const owner = accounts && options ? (memberOf(options, 'accounts') as object) : (sessions ?? isRevoked)
   const expiresAt = auth.expiresAt.getTime()
   // A clock that is set back must neither delay a check nor prolong the token.
   const now = steadyClock(settings.clock)

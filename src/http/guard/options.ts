@@ -1,4 +1,5 @@
 import type { AccountStore } from '../../accounts/account.js'
+import type { Sessions } from '../../sessions/sessions.js'
 import { misuse, PAGE } from '../../shared/misuse.js'
 import {
   aliasesOf,
@@ -21,7 +22,7 @@ import { memberOf } from '../../shared/values.js'
 import { hrefOf, readWebUrl } from '../../shared/web-url.js'
 import type { TokenVerifier } from '../../tokens/tokens.js'
 import { oneVerifier, severalVerifiers, type Verifiers } from '../../tokens/verifiers.js'
-import { type HostOptions, hostSchema } from '../shared/host-options.js'
+import { type HostOptions, hostSchema, sessionsOption } from '../shared/host-options.js'
 import type { FindById, RevocationCheck } from './account-check.js'
 
 /** The options of `requireBearer`. */
@@ -57,6 +58,11 @@ export interface RequireBearerOptions extends HostOptions {
    * spellings. Default: tokens are valid until they expire.
    */
   isRevoked?: RevocationCheck | undefined
+  /**
+   * The sessions of the app, as `createSessions` returns them. A token without a live session is refused, also when no session was
+   * ever stored for it. One look-up for each request. Default: tokens need no session.
+   */
+  sessions?: Sessions | undefined
   /** Admits a request without credentials, without `req.auth`. Invalid credentials are still refused. Default false. */
   optional?: boolean | undefined
   /** The `realm` of the challenge (RFC 9110 section 11.5). Default: the issuer, the first of a list. */
@@ -117,6 +123,7 @@ const schema = {
   signedInWithin: optional(tokenAge),
   accounts: optional(storeWithIds),
   isRevoked: optional(func<RevocationCheck>('a function (auth) => boolean')),
+  sessions: optional(sessionsOption),
   optional: optional(bool, false),
   realm: optional(realmText),
   resourceMetadata: optional(metadataUrl),
@@ -129,6 +136,7 @@ const aliases = aliasesOf({
   anyScope: 'scopeIncludesAny anyScopes',
   signedInWithin: 'maxAge max_age',
   accounts: 'account store',
+  sessions: 'session sessionStore',
   optional: 'credentialsRequired required authRequired',
 })
 

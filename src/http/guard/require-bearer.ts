@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { brandWith } from '../../shared/brand.js'
 import type { AuthError } from '../../shared/errors.js'
 import { throwLater } from '../../shared/host/throw-later.js'
 import { misuse, PAGE } from '../../shared/misuse.js'
@@ -58,7 +59,7 @@ export function requireBearer(options: RequireBearerOptions & { optional?: false
 export function requireBearer(options: RequireBearerOptions): BearerGuard<VerifiedToken | undefined>
 export function requireBearer(options: RequireBearerOptions): BearerGuard<VerifiedToken | undefined> {
   const settings = readRequireBearerOptions(options)
-  const { challenge, forwardErrors } = settings
+  const { challenge, forwardErrors, sessions } = settings
   const steps = createBearerSteps(settings)
 
   function admit({ auth, user }: Admission, req: GuardedRequest): VerifiedToken | undefined {
@@ -139,7 +140,7 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard<Verifi
     return admit(admission, req)
   }
 
-  return Object.assign(requireBearerMiddleware, { authenticate })
+  return brandWith('Guard', Object.assign(requireBearerMiddleware, { authenticate }), { sessions })
 }
 
 /** A request after a guard, of Express or of another framework. All members but `auth` are for the message of an error. */

@@ -6,10 +6,13 @@ import { own } from '../../shared/values.js'
  * The responses. The routers and the guard send them, and the OpenAPI document describes them from the same tables.
  */
 
-/** The default paths of the endpoints, and their methods. */
+/** The default paths of the endpoints, and their methods. Those of sessions are below a mount point. */
 export const ENDPOINTS = {
   token: { path: '/api/v2013/authentication/token', methods: ['POST'] },
   keys: { path: '/.well-known/jwks.json', methods: ['GET', 'HEAD'] },
+  sessions: { path: '/', methods: ['GET', 'HEAD', 'DELETE'] },
+  session: { path: '/{id}', methods: ['DELETE'] },
+  signOut: { path: '/sign-out', methods: ['POST'] },
 } as const satisfies Partial<Record<Part, { path: string; methods: readonly string[] }>>
 
 /** The media types of requests with credentials. */
@@ -34,11 +37,14 @@ export const tokenResult = (token: string, expiresAt: Date) => ({
   expiration: expiresAt.toISOString(),
 })
 
-/** Returns the response of the token call. */
-export function tokenAnswer(body: string): Answer {
+/** Returns a response with JSON that no cache may store: a token, or a list of sessions. */
+export function jsonAnswer(body: string): Answer {
   const headers = { ...NO_STORE, 'Content-Type': 'application/json; charset=utf-8' }
   return { status: 200, headers, body }
 }
+
+/** Returns the response of a request that ended sessions. */
+export const doneAnswer = (): Answer => ({ status: 204, headers: NO_STORE, body: '' })
 
 /** Five minutes: half of the default `maxAge` of `remoteKeys`. */
 const MAX_AGE_SECONDS = 300

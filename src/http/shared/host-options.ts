@@ -1,6 +1,7 @@
+import type { Sessions } from '../../sessions/sessions.js'
 import type { AuthObserver } from '../../shared/events.js'
 import { timeoutOption } from '../../shared/host/host-call.js'
-import { type Duration, func, InvalidOption, optional } from '../../shared/options.js'
+import { type Duration, func, InvalidOption, isPlainObject, optional, withMethods } from '../../shared/options.js'
 
 /** The options that the router and the guard have in common. */
 export interface HostOptions {
@@ -25,6 +26,12 @@ function forwarding(value: unknown): boolean | 'all' {
   if (typeof value === 'boolean' || value === 'all') return value
   throw new InvalidOption("true, false or 'all'")
 }
+
+export const sessionsOption = withMethods<Sessions>(
+  'what createSessions() returned',
+  ['start', 'isEnded', 'list', 'end', 'endOthers'],
+  (value) => (isPlainObject(value) && 'touch' in value ? 'Pass the store to createSessions() first' : ''),
+)
 
 export const hostSchema = {
   timeout: timeoutOption,

@@ -26,7 +26,8 @@ export function sendAnswer(res: ServerResponse, { status, headers, body }: Answe
   if (res.headersSent) return
   res.statusCode = status
   setHeaders(res, headers)
-  res.setHeader('Content-Length', Buffer.byteLength(body))
+  // RFC 9110 section 8.6: a 204 has no length.
+  if (status !== 204) res.setHeader('Content-Length', Buffer.byteLength(body))
   if (closes) endThenClose(res, body)
   else res.end(body)
 }

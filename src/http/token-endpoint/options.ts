@@ -1,4 +1,6 @@
 import type { Request } from 'express'
+import type { NewSession } from '../../sessions/session.js'
+import type { Sessions } from '../../sessions/sessions.js'
 import { type Emit, emitter } from '../../shared/events.js'
 import { misuse } from '../../shared/misuse.js'
 import {
@@ -16,7 +18,7 @@ import {
 import type { TokenIssuer } from '../../tokens/tokens.js'
 import { bytes } from '../on-first-use.cjs'
 import { ENDPOINTS } from '../shared/answers.js'
-import { type HostOptions, hostSchema } from '../shared/host-options.js'
+import { type HostOptions, hostSchema, sessionsOption } from '../shared/host-options.js'
 import { plainPath } from '../shared/mount-path.js'
 import { LONGEST_CREDENTIALS } from './credentials.js'
 import { type FieldNames, fieldsOption } from './field-names.js'
@@ -70,7 +72,20 @@ export interface TokenRouterOptions extends HostOptions, CredentialsOptions, Log
    * `authenticationToken` and `expiration`.
    */
   respond?: ((issued: IssuedResponse) => object | Promise<object>) | undefined
+  /**
+   * The sessions of the app, as `createSessions` returns them. The session of each token is stored before the response, and a token whose
+   * session could not be stored is not sent (`503`). Default: no sessions.
+   */
+  sessions?: Sessions | undefined
+  /**
+   * Returns the name of the device for the list of sessions, for example from a header of the request. It is cut to 64 characters, and
+   * loses control characters. Default: no name.
+   */
+  sessionLabel?: ((req: Request) => Label | Promise<Label>) | undefined
 }
+
+/** @inline */
+type Label = NewSession['label']
 
 /** The options of `LoginStrategy`. Exactly one of `accounts` and `logIn` is required. */
 export interface LoginStrategyOptions extends CredentialsOptions, LoginChoice {}
@@ -122,6 +137,8 @@ const schema = {
   tokens: tokenIssuer,
   path: optional(plainPath, ENDPOINTS.token.path),
   respond: optional(func<NonNullable<TokenRouterOptions['respond']>>('a function')),
+  sessions: optional(sessionsOption),
+  sessionLabel: optional(func<NonNullable<TokenRouterOptions['sessionLabel']>>('a function')),
   ...credentialsSchema,
   ...choiceSchema,
   ...hostSchema,
@@ -136,6 +153,8 @@ const aliases = aliasesOf({
   allowedOrigins: 'origins origin cors',
   fields: 'usernameField passwordField',
   respond: 'response serialize',
+  sessions: 'session sessionStore',
+  sessionLabel: 'label device',
 })
 
 /**
@@ -144,6 +163,7 @@ const aliases = aliasesOf({
  */
 export function readTokenRouterOptions(options: TokenRouterOptions) {
   const read = readOptions<TokenRouterOptions, typeof schema>('tokenRouter', options, schema, aliases)
+  if (read.sessionLabel && !read.sessions) throw misuse('tokenRouter: option "sessionLabel" needs "sessions"')
   return { ...read, ...doorIn('tokenRouter', read, () => Number(read.tokens.now())) }
 }
 

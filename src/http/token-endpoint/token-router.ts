@@ -1,4 +1,5 @@
 import type { NextFunction, Request, Response, Router } from 'express'
+import type { Sessions } from '../../sessions/sessions.js'
 import { AuthError } from '../../shared/errors.js'
 import type { EventSubject } from '../../shared/events.js'
 import { callHost } from '../../shared/host/host-call.js'
@@ -7,8 +8,9 @@ import { isValidDate } from '../../shared/values.js'
 import { warnOnce } from '../../shared/warnings.js'
 import type { IssuedToken } from '../../tokens/jwt/issue-token.js'
 import { express } from '../on-first-use.cjs'
-import { type Answer, refusalAnswer, tokenAnswer, tokenResult, withAllHeaders } from '../shared/answers.js'
+import { type Answer, jsonAnswer, refusalAnswer, tokenResult, withAllHeaders } from '../shared/answers.js'
 import { hasUnreadBody } from '../shared/close-after-answer.js'
+import { headerOf } from '../shared/header-lines.js'
 import { asRefusal, sendAnswer } from '../shared/send-answer.js'
 import { addressOf } from '../shared/source.js'
 import { originOfRequest, type RequestOrigin } from './login.js'
@@ -26,8 +28,8 @@ const isUntrusted = ({ headers, app }: Request) =>
  */
 export function tokenRouter(options: TokenRouterOptions): Router {
   const settings = readTokenRouterOptions(options)
-  const { tokens, path, bodyLimit, forwardErrors, respond, timeout, emailInEvents, door, emit, reportRefusal } =
-    settings
+  const { tokens, path, bodyLimit, forwardErrors, respond, timeout, emailInEvents, sessions, sessionLabel } = settings
+  const { door, emit, reportRefusal } = settings
   const readCredentials = createCredentialsReader(settings)
   const calls = { timeout, passThrough: ['unavailable'] } as const
 
@@ -35,13 +37,27 @@ export function tokenRouter(options: TokenRouterOptions): Router {
     const credentials = await readCredentials(req, origin)
     if (emailInEvents) subject.email = credentials.email
     const { account, subject: owner } = await door.logIn(credentials, origin, emit, subject)
-    const { token, expiresAt, id: tokenId } = readIssued(await callHost('internal', () => tokens.issue(owner), calls))
-    const body = respond
-      ? textOf(await callHost('internal', () => respond({ token, expiresAt, account, req }), calls))
-      : JSON.stringify(tokenResult(token, expiresAt))
-    const answer = tokenAnswer(body)
+    const issued = readIssued(await callHost('internal', () => tokens.issue(owner), calls))
+    const { token, expiresAt, id: tokenId } = issued
+    if (sessions) await startSession(sessions, owner.accountId, issued, req)
+    const own = respond && (() => respond({ token, expiresAt, account, req }))
+    const body = own ? await callHost('internal', own, calls) : tokenResult(token, expiresAt)
+    const answer = jsonAnswer(textOf(body))
     emit(subject, { type: 'token.issued', accountId: owner.accountId, tokenId, expiresAt })
     return answer
+  }
+
+  async function startSession(
+    sessions: Sessions,
+    accountId: string,
+    { id, expiresAt }: IssuedToken,
+    req: Request,
+  ): Promise<void> {
+    const label = sessionLabel && (await callHost('internal', () => sessionLabel(req), calls))
+    const agent = headerOf(req, 'user-agent')
+    const userAgent = typeof agent === 'string' ? agent : null
+    const session = { id, accountId, expiresAt, label, address: addressOf(req), userAgent }
+    await callHost('sessions', () => sessions.start(session), calls)
   }
 
   function refuse(thrown: unknown, subject: EventSubject, req: Request, res: Response, next: NextFunction): void {

@@ -4,6 +4,7 @@ import type { Account, AccountStore } from '../../accounts/account.js'
 import { accountKey, LONGEST_EMAIL } from '../../accounts/throttle/account-key.js'
 import { InvalidOption, isPlainObject, optional, readOptions, text } from '../../shared/options.js'
 import { testsOnly } from '../tests-only.js'
+import { type ContractCheck, contractChecks, fail, LeftOut } from './contract-check.js'
 import { another, longSpellings, oddAddresses, otherHashes, otherSpellings, others } from './odd-text.js'
 import { probe, type StoreProbe, shown } from './store-probe.js'
 
@@ -21,17 +22,6 @@ export interface AccountStoreContractOptions {
   existing: ExistingAccount
   /** An id that no account has. Default: the existing account's id with another last letter or digit. */
   unknownId?: string | undefined
-}
-
-/** One check of the contract, to run as a separate test. */
-export interface ContractCheck {
-  /** The name for the test: what the store does when the check passes. */
-  name: string
-  /**
-   * Runs the check. Rejects with an `Error` that describes the store's mistake. Run the checks of one store one after the other.
-   * Pass the test runner's context to skip, with a reason, checks of methods that the store does not have.
-   */
-  run(context?: { skip?(reason?: string): unknown }): Promise<void>
 }
 
 const schema = {
@@ -173,22 +163,10 @@ export function accountStoreContract(options: AccountStoreContractOptions): Cont
     }),
   }
 
-  return Object.entries(checks).map(([name, check]) => ({
-    name,
-    // The parameter needs a default: Jest and Mocha pass a callback to functions with a required parameter.
-    run: async (context = {}) => {
-      testsOnly('accountStoreContract')
-      try {
-        await check(probe(typeof store === 'function' ? await store() : store))
-      } catch (error) {
-        if (!(error instanceof LeftOut)) throw error
-        context.skip?.(error.message)
-      }
-    },
-  }))
+  return contractChecks('accountStoreContract', checks, async () =>
+    probe(typeof store === 'function' ? await store() : store),
+  )
 }
-
-class LeftOut extends Error {}
 
 function needing(method: 'findById' | 'replacePasswordHash', check: (store: StoreProbe) => Promise<void>) {
   return async (store: StoreProbe) => {
@@ -210,8 +188,4 @@ const EMPTY: Partial<Account> = { disabled: false, scopes: [], claims: {} }
 function contentOf(account: Partial<Account>, member: keyof Account): unknown {
   const value = account[member] ?? EMPTY[member] ?? null
   return Array.isArray(value) ? [...value].sort() : value
-}
-
-function fail(message: string): never {
-  throw new Error(message)
 }

@@ -48,7 +48,8 @@ async function accountFrom(call: string, question: () => unknown): Promise<Accou
   }
 }
 
-async function answerOf(call: string, question: () => unknown): Promise<unknown> {
+/** Calls a method of a store, with a time limit. */
+export async function answerOf(call: string, question: () => unknown): Promise<unknown> {
   try {
     return await withDeadline(TIMEOUT_MS, question())
   } catch (error) {

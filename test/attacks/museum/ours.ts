@@ -18,7 +18,7 @@ import { ISSUER, RSA, SECRET, validPair, validSecret } from './tokens.js'
 type OnEvent = (event: AuthEvent) => void
 
 function nameOf(event: AuthEvent): string {
-  if (event.type === 'dependency.failed' || event.type === 'token.issued') return event.type
+  if (!('code' in event)) return event.type
   return 'reason' in event && event.reason ? `${event.code}: ${event.reason}` : event.code
 }
 

@@ -27,8 +27,9 @@ function document() {
 }
 
 describe.each(EXPRESS)('every answer is the documented one, on %s', async (_, express) => {
-  const { authOf, createPasswords, createThrottle, jwksRouter, requireBearer, tokenRouter, ...fixtures } =
+  const { authOf, createPasswords, createThrottle, jwksRouter, requireBearer, tokenRouter, ...others } =
     await packageOn(express)
+  const { createSessions, memorySessions, sessionRouter, ...fixtures } = others
   const { countingHasher, fastPasswords, forge, goodParts, makeIssuer, makeStore, signingKey } = fixtures
   const { check, expectAllSeen } = documented(document())
 
@@ -179,6 +180,51 @@ describe.each(EXPRESS)('every answer is the documented one, on %s', async (_, ex
 
     it.each(['POST', 'OPTIONS'])('405: %s', async (method) => {
       expect((await keys({ method })).status).toBe(405)
+    })
+  })
+
+  describe('the sessions', () => {
+    // The other refusals of the guard are the same components, and are checked above.
+    const { check } = documented(openApiDocument({ sessions: true, path: false }))
+    it('200 and 204, and their refusals', async () => {
+      const tokens = makeIssuer()
+      const store = memorySessions()
+      const sessions = createSessions(store)
+      const guard = requireBearer({ tokens, sessions, onEvent() {} })
+      const router = sessionRouter({ guard, sessions, onEvent() {} })
+      const { port } = await listen(express().disable('x-powered-by').use('/sessions', router))
+      const bearer = async () => {
+        const issued = issueNow(tokens, { accountId: 'acc-1' })
+        await sessions.start({ ...issued, accountId: 'acc-1' })
+        return { id: issued.id, sent: { headers: { Authorization: `Bearer ${issued.token}` } } }
+      }
+      const [one, two] = [await bearer(), await bearer()]
+      const requests: [number, string, string, string, Sent][] = [
+        [200, 'get', '/sessions', '', two.sent],
+        [405, 'get', '/sessions', '', { method: 'PUT' }],
+        [405, 'delete', '/sessions', '', { method: 'OPTIONS' }],
+        [204, 'delete', '/sessions/{id}', one.id, two.sent],
+        [404, 'delete', '/sessions/{id}', one.id, two.sent],
+        [405, 'delete', '/sessions/{id}', one.id, { method: 'PATCH' }],
+        [204, 'delete', '/sessions', '', two.sent],
+        [405, 'post', '/sessions/sign-out', '', { method: 'GET' }],
+        [204, 'post', '/sessions/sign-out', '', two.sent],
+        [401, 'get', '/sessions', '', two.sent],
+        [401, 'delete', '/sessions', '', {}],
+        [401, 'delete', '/sessions/{id}', one.id, {}],
+        [401, 'post', '/sessions/sign-out', '', {}],
+      ]
+      for (const [status, method, path, id, sent] of requests) {
+        const answer = await send(port, { method: method.toUpperCase(), path: path.replace('{id}', id), ...sent })
+        expect([method, path, answer.status]).toEqual([method, path, status])
+        check(path, method, answer)
+      }
+      store.find = fail
+      for (const [, method, path, id] of requests) {
+        const answer = await send(port, { method: method.toUpperCase(), path: path.replace('{id}', id), ...two.sent })
+        expect(answer.status).toBe(503)
+        check(path, method, answer)
+      }
     })
   })
 

@@ -26,6 +26,7 @@ describe('openApiDocument', () => {
   it.each<OpenApiOptions>([
     {},
     { jwks: true, servers: 'https://api.example.com' },
+    { sessions: '/me/sessions', schemeName: 'token' },
     { path: false },
     { path: '/login', fields: { email: 'username', password: 'pin' }, tokenResponse: { type: 'object' } },
     { title: 'A', version: '1', servers: ['https://a.example', 'https://b.example/v1'], path: '/t', jwks: '/keys' },
@@ -59,6 +60,12 @@ describe('openApiDocument', () => {
     [{ jwks: false }, [TOKEN_PATH], ['TokenCredentials', 'TokenResult', 'AuthProblem']],
     [{ jwks: true }, [TOKEN_PATH, KEYS_PATH], ['TokenCredentials', 'TokenResult', 'TokenKeySet', 'AuthProblem']],
     [{ jwks: '/keys', path: false }, ['/keys'], ['TokenKeySet', 'AuthProblem']],
+    [
+      { sessions: true, path: false },
+      ['/sessions', '/sessions/{id}', '/sessions/sign-out'],
+      ['SessionList', 'AuthProblem'],
+    ],
+    [{ sessions: '/', path: false }, ['/', '/{id}', '/sign-out'], ['SessionList', 'AuthProblem']],
     [{ path: false }, [], ['AuthProblem']],
   ])('%j: has the paths %j, with their schemas', (options, paths, schemas) => {
     const document = openApiDocument(options)

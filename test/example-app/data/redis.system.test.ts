@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
-import type { VerifiedToken } from 'express-token-endpoint'
+import { sessionStoreContract } from 'express-token-endpoint/testing'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openRedis } from '../../../example-app/data/redis.js'
-import { redisRevocation } from '../../../example-app/data/revocation.js'
+import { redisSessions } from '../../../example-app/data/sessions.js'
 import { OperatorError, Outage } from '../../../example-app/errors.js'
+import { newSession } from '../../../src/sessions/session.js'
 import { rejectionOf } from '../../support/failures.js'
 import { startProxy } from '../../support/services/proxy.js'
 import { NO_REDIS, startRedis } from '../../support/services/redis.js'
@@ -27,7 +28,7 @@ async function expectFailure(url: string, says: RegExp): Promise<void> {
   expect(error.message).not.toContain('s3cret')
 }
 
-const token = (id: string, expiresAt = new Date(Date.now() + 3_600_000)) => ({ id, expiresAt }) as VerifiedToken
+const session = newSession({ id: 'one', accountId: 'acc-1', expiresAt: new Date(Date.now() + 3_600_000) }, Date.now())
 
 describe('openRedis throws one line without the password', () => {
   test('when Redis is unreachable', async () => {
@@ -82,31 +83,30 @@ describe.skipIf(NO_REDIS)('Redis', () => {
   })
 })
 
-describe('revocation', () => {
-  test.skipIf(NO_REDIS)('of one token, and no other', async () => {
+describe('sessions', () => {
+  test.skipIf(NO_REDIS)('pass the contract, and expire with their tokens', async () => {
     const { redis } = await open((await startRedis()).url)
-    const { isRevoked, revoke } = redisRevocation(redis)
-    await revoke(token('one'))
-    expect([await isRevoked(token('one')), await isRevoked(token('two'))]).toEqual([true, false])
-    await revoke(token('one'))
-    expect(await isRevoked(token('one'))).toBe(true)
+    const store = redisSessions(redis)
+    for (const { run } of sessionStoreContract({ store })) await run()
+    expect(await redis.keys('*')).toEqual([])
+    await store.add(session)
+    for (const key of ['session:one', 'sessions:acc-1']) expect(await redis.pexpiretime(key)).toBe(+session.expiresAt)
   })
 
-  test.skipIf(NO_REDIS)('ends by itself a minute after the token has expired', async () => {
-    const { redis } = await open((await startRedis()).url)
-    const one = token('one')
-    await redisRevocation(redis).revoke(one)
-    expect(await redis.keys('*')).toEqual(['revoked:one'])
-    expect(await redis.pexpiretime('revoked:one')).toBe(one.expiresAt.getTime() + 60_000)
-  })
-
-  test.skipIf(NO_REDIS)('throws an Outage when Redis is unreachable', async () => {
+  test.skipIf(NO_REDIS)('throw an Outage when Redis is unreachable', async () => {
     const server = await startRedis()
     const { redis } = await open(server.url)
-    const { isRevoked, revoke } = redisRevocation(redis)
+    const store = redisSessions(redis)
     await server.kill()
-    for (const answer of [async () => isRevoked(token('one')), () => revoke(token('one'))]) {
-      const error = await rejectionOf(answer())
+    for (const call of [
+      () => store.add(session),
+      () => store.find('one'),
+      () => store.list('acc-1'),
+      () => store.remove('one', 'acc-1'),
+      () => store.removeAll('acc-1'),
+      () => store.touch('one', new Date()),
+    ]) {
+      const error = await rejectionOf(Promise.resolve(call()))
       expect(error).toBeInstanceOf(Outage)
       expect((error as Error).message).toMatch(/^Redis: .+$/)
     }

@@ -1,7 +1,13 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createThrottle, createTokenIssuer, createTokenVerifier, remoteKeys } from 'express-token-endpoint'
+import {
+  createSessions,
+  createThrottle,
+  createTokenIssuer,
+  createTokenVerifier,
+  remoteKeys,
+} from 'express-token-endpoint'
 import { onTestFinished } from 'vitest'
 import { createReports } from '../../../example-app/data/reports.js'
 import { signingKey } from '../../../example-app/data/signing-keys.js'
@@ -20,7 +26,7 @@ export interface PageAppOptions {
 
 /** Starts both APIs and their page in this process, with the demo accounts and a clock that tests can stop and move. */
 export async function startPageApp({ hasReporting = true, guesses = 10 }: PageAppOptions = {}) {
-  const { db, accounts, passwords, revocation } = await openDemo()
+  const { db, accounts, passwords, sessionStore } = await openDemo()
   let stoppedAt: number | undefined
   let ahead = 0
   const clock = () => (stoppedAt ?? Date.now()) + ahead
@@ -35,7 +41,7 @@ export async function startPageApp({ hasReporting = true, guesses = 10 }: PageAp
       statements: createStatements(db),
       passwords,
       throttle: createThrottle({ budgets: { pair: { points: guesses, duration: '15m' } } }),
-      revocation,
+      sessionStore,
       page: { folder: FOLDER, reportingUrl: () => (hasReporting ? reporting.url : undefined) },
     }),
   )
@@ -46,7 +52,7 @@ export async function startPageApp({ hasReporting = true, guesses = 10 }: PageAp
       url: reporting.url,
       tokens: createTokenVerifier({ issuer: url, keys, clock }),
       reports: createReports(db),
-      isRevoked: revocation.isRevoked,
+      isRevoked: createSessions(sessionStore).isEnded,
     }),
   )
   const stopClock = () => {

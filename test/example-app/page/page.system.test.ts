@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { deferred } from '../../support/concurrency.js'
 import { NO_CHROMIUM, shareBrowser } from '../../support/services/chromium.js'
-import { ALICE, BOB, NORTH, REPORT, statusOf } from '../support.js'
+import { ALICE, BOB, NORTH, REPORT, statusOf, TOKEN_PATH } from '../support.js'
 import { expectAccessible, focused, type Opened, openPage, signIn, signInForToken, stopTime } from './browser.js'
 import type { PageAppOptions } from './page-app.js'
 
@@ -299,6 +299,25 @@ describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
       expect(await page.getByLabel('E-mail').inputValue()).toBe(ALICE.email)
       expect(posts).toEqual([])
       await expectAccessible(page)
+    })
+
+    test('lists the devices, and ends one: its token is refused, and the others work', async () => {
+      const { page, app, token, complaints } = await openSignedIn()
+      const headers = { 'Content-Type': 'application/json', 'User-Agent': 'curl/8.5' }
+      const body = JSON.stringify(ALICE)
+      const response = await fetch(app.clearingHouse.url + TOKEN_PATH, { method: 'POST', headers, body })
+      const { authenticationToken: other } = (await response.json()) as { authenticationToken: string }
+      await page.getByRole('button', { name: 'Refresh' }).click()
+      const rows = page.getByRole('table', { name: 'Devices that are signed in' }).getByRole('row')
+      await rows.filter({ hasText: 'curl' }).waitFor()
+      expect(await rows.filter({ hasText: 'This device' }).getByRole('rowheader').textContent()).toBe('Chrome on Linux')
+      await expectAccessible(page)
+      await page.getByRole('button', { name: 'End the session of curl' }).press('Enter')
+      await rows.filter({ hasText: 'curl' }).waitFor({ state: 'detached' })
+      expect(await focused(page)).toBe('h2 Devices')
+      expect(await statusOf(app.clearingHouse.url + NORTH, other)).toBe(401)
+      expect(await statusOf(app.reporting.url + REPORT, token)).toBe(200)
+      expect(complaints).toEqual([])
     })
 
     test('signing out ends it everywhere, and leaves nothing on the page', async () => {

@@ -99,8 +99,9 @@ describe.skipIf(NO_POSTGRES || NO_REDIS)('npm start on PostgreSQL and Redis', ()
     const env = { DATA_DIR: await tempDir(), DATABASE_URL: await createDatabase(), REDIS_URL: redis.url }
     const { url, reporting } = await expectOneToken(env)
     expect(await ready(reporting)).toEqual({ status: 'ok', checks: { database: 'ok', redis: 'ok' } })
+    const token = await tokenFrom(url, ALICE)
     await redis.kill()
-    expect(await statusOf(reporting + REPORT, await tokenFrom(url, ALICE))).toBe(503)
+    expect(await statusOf(reporting + REPORT, token)).toBe(503)
   })
 })
 

@@ -108,7 +108,7 @@ describe.skipIf(NO_POSTGRES || NO_REDIS)('several processes', { timeout: 2 * SER
     revoked: 401,
   }
   const REDIS = {
-    statuses: { login: 200, guarded: 503, signOut: 503 },
+    statuses: { login: 503, guarded: 503, signOut: 503 },
     checks: { database: 'ok', redis: 'unavailable' },
     revoked: 503,
   }

@@ -6,6 +6,7 @@ import { signingKey } from '../../../example-app/data/signing-keys.js'
 import { createStatements } from '../../../example-app/data/statements.js'
 import { Outage } from '../../../example-app/errors.js'
 import { type ClearingHouseDependencies, createClearingHouseApp } from '../../../example-app/web/clearing-house-app.js'
+import { newSession } from '../../../src/sessions/session.js'
 import { issueNow } from '../../support/fixtures.js'
 import { openDemo } from '../data/databases/databases.js'
 import { ALICE, BOB, FOLDER, NORTH, SIGN_OUT_PATH, SOUTH, TOKEN_PATH, tempDir } from '../support.js'
@@ -13,7 +14,7 @@ import { ALICE, BOB, FOLDER, NORTH, SIGN_OUT_PATH, SOUTH, TOKEN_PATH, tempDir } 
 const PROBLEM = /^application\/problem\+json/
 
 async function makeApp(overrides: Partial<ClearingHouseDependencies> = {}) {
-  const { db, revocation, ...parts } = await openDemo()
+  const { db, sessionStore, ...parts } = await openDemo()
   const { accounts } = parts
   const tokens = createTokenIssuer({ issuer: 'http://127.0.0.1:3000', keys: signingKey(await tempDir()) })
   const logged: string[] = []
@@ -23,7 +24,7 @@ async function makeApp(overrides: Partial<ClearingHouseDependencies> = {}) {
     tokens,
     statements: createStatements(db),
     throttle: createThrottle(),
-    revocation,
+    sessionStore,
     page: { folder: FOLDER, reportingUrl: () => undefined },
     checks: {},
     log,
@@ -32,7 +33,7 @@ async function makeApp(overrides: Partial<ClearingHouseDependencies> = {}) {
   const tokenOf = async (credentials: typeof ALICE) =>
     (await request(app).post(TOKEN_PATH).send(credentials)).body.authenticationToken as string
   const get = (path: string, token: string) => request(app).get(path).set('Authorization', `Bearer ${token}`)
-  return { app, db, accounts, tokens, logged, tokenOf, get }
+  return { app, db, accounts, tokens, logged, sessionStore, tokenOf, get }
 }
 
 test('a token for a demo account', async () => {
@@ -80,9 +81,10 @@ test('one token works for both clearing houses, each with its own statements', a
 })
 
 test('an account sees its own statements only', async () => {
-  const { accounts, tokens, get } = await makeApp()
-  const id = await accounts.add({ email: 'carol@example.com', passwordHash: 'none', scopes: [] })
-  const { token } = issueNow(tokens, { accountId: id ?? '', scopes: ['statements:read'] })
+  const { accounts, tokens, sessionStore, get } = await makeApp()
+  const accountId = (await accounts.add({ email: 'carol@example.com', passwordHash: 'none', scopes: [] })) ?? ''
+  const { token, id, expiresAt } = issueNow(tokens, { accountId, scopes: ['statements:read'] })
+  await sessionStore.add(newSession({ id, accountId, expiresAt }, Date.now()))
   const { body } = await get(NORTH, token).expect(200)
   expect(body.statements).toEqual([])
 })
@@ -177,13 +179,13 @@ test('an outage during a request: 503, and one line in the log', async () => {
   expect(logged).toEqual(['PostgreSQL: connect ECONNREFUSED 127.0.0.1:5432'])
 })
 
-test('an unreachable store of revoked tokens: 503', async () => {
-  const isRevoked = () => Promise.reject(new Outage('Redis: Command timed out'))
-  const { app, tokenOf, get, logged } = await makeApp({ revocation: { isRevoked, revoke: async () => {} } })
+test('an unreachable store of sessions: 503', async () => {
+  const { app, tokenOf, get, logged, sessionStore } = await makeApp()
   const token = await tokenOf(ALICE)
+  sessionStore.find = () => Promise.reject(new Outage('Redis: Command timed out'))
   await get(NORTH, token).expect(503)
   await request(app).post(SIGN_OUT_PATH).set('Authorization', `Bearer ${token}`).expect(503)
-  expect(logged).toEqual(Array(2).fill('dependency.failed revocation: Redis: Command timed out'))
+  expect(logged).toEqual(Array(2).fill('dependency.failed sessions: Redis: Command timed out'))
 })
 
 test('failed logins count against the limit of the throttle', async () => {

@@ -159,6 +159,30 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
     const store = accounts`,
   'redis-revocation': `${ISSUER_ONLY}
     const log = { error: (_: unknown) => {} }`,
+  // Sessions.
+  sessions: HOST,
+  'session-start': `${ISSUER_ONLY}
+    import { createSessions, memorySessions } from 'express-token-endpoint'
+    export const sessions = createSessions(memorySessions())`,
+  'session-contract': `import { memorySessions } from 'express-token-endpoint'
+    const store = memorySessions()`,
+  'sessions-redis': `const log = { error: (_: unknown) => {} }`,
+  'sessions-mongodb': `const rows = new Map<string, Stored>()
+    type Filter = { accountId?: string; _id?: string | { $ne: string } }
+    const fits = ({ accountId, _id: id }: Filter) => (row: Stored) =>
+      (accountId === undefined || row.accountId === accountId) &&
+      (id === undefined || (typeof id === 'string' ? row._id === id : row._id !== id.$ne))
+    const some = (filter: Filter) => structuredClone([...rows.values()].filter(fits(filter)))
+    const collection = {
+      createIndex: async (_keys: object, _options?: object) => 'index',
+      insertOne: async (row: Stored) => rows.set(row._id, structuredClone(row)),
+      findOne: async (filter: Filter) => some(filter)[0] ?? null,
+      find: (filter: Filter) => ({ toArray: async () => some(filter) }),
+      deleteOne: async (filter: Filter) => some(filter).slice(0, 1).map(({ _id }) => rows.delete(_id)),
+      deleteMany: async (filter: Filter) => some(filter).map(({ _id }) => rows.delete(_id)),
+      updateOne: async (filter: Filter, { $set }: { $set: Partial<Stored> }) =>
+        some(filter).slice(0, 1).map((row) => rows.set(row._id, { ...row, ...$set })),
+    }`,
   'redis-throttle': `${STORE}
     const log = { error: (_: unknown) => {} }`,
   spraying: STORE,

@@ -19,6 +19,7 @@ const STATUS: Record<AuthErrorCode, number> = {
   invalid_token: 401,
   insufficient_user_authentication: 401,
   insufficient_scope: 403,
+  unknown_session: 404,
   unavailable: 503,
 }
 /** The names of the statuses. Later versions of Node have another name for 413, and 499 has none. */

@@ -7,13 +7,17 @@ import {
   type Hasher,
   memoryAccounts,
   type Passwords,
+  type SessionStore,
+  type Sessions,
+  type TokenIssuer,
   tokenRouter,
 } from 'express-token-endpoint'
-import { accountStoreContract } from 'express-token-endpoint/testing'
+import { accountStoreContract, sessionStoreContract } from 'express-token-endpoint/testing'
 import { Client, InvalidCredentialsError } from 'ldapts'
 import request from 'supertest'
 import { afterAll, describe, expect, it, vi } from 'vitest'
-import { startExamples } from '../../../support/documents/examples.js'
+import { newSession } from '../../../../src/sessions/session.js'
+import { get, signIn, startExamples } from '../../../support/documents/examples.js'
 import { makeIssuer } from '../../../support/fixtures.js'
 import { TOKEN_PATH } from '../../../support/http.js'
 
@@ -44,6 +48,44 @@ describe('the pages on accounts', () => {
     const existing = { email: 'alice@example.com', id: 'acc-1', passwordHash: 'hash-1', scopes: ['reports:read'] }
     for (const check of accountStoreContract({ store: accounts, existing })) await check.run()
     expect(await accounts.findById('acc-1')).not.toHaveProperty('email')
+  })
+})
+
+describe('the page on sessions', () => {
+  it('sessions: lists the session of a sign-in with its label, and refuses the token after sign-out', async () => {
+    const { app } = await run<{ app: express.Express }>('sessions')
+    const { body } = await signIn(app).set('X-Device-Name', 'Laptop').expect(200)
+    const token = body.authenticationToken
+    const list = await get(app, '/sessions', token).expect(200)
+    expect(list.body.sessions).toMatchObject([{ label: 'Laptop', current: true }])
+    await request(app).post('/sessions/sign-out').auth(token, { type: 'bearer' }).expect(204)
+    await get(app, '/statements', token).expect(401)
+  })
+
+  it('session-start: issues a token whose session has started', async () => {
+    interface Block {
+      issueWithSession(accountId: string, req: object): Promise<string>
+      sessions: Sessions
+      tokens: TokenIssuer
+    }
+    const { issueWithSession, sessions, tokens } = await run<Block>('session-start')
+    const token = await issueWithSession('acc-1', { ip: '192.0.2.1', get: () => 'curl/8' })
+    expect(await sessions.isEnded(await tokens.verify(token))).toBe(false)
+    expect(await sessions.list('acc-1')).toMatchObject([{ address: '192.0.2.1', userAgent: 'curl/8' }])
+  })
+
+  it.each(['sessions-sqlite', 'sessions-mongodb'])('%s: is a store', async (name) => {
+    const { store } = await run<{ store: SessionStore }>(name)
+    for (const check of sessionStoreContract({ store })) await check.run()
+  })
+
+  it('sessions-sqlite: drops expired sessions with the next sign-in', async () => {
+    const { store } = await run<{ store: SessionStore }>('sessions-sqlite', 'again')
+    const session = (id: string, createdAt: Date) =>
+      newSession({ id, accountId: 'acc-1', expiresAt: new Date(+createdAt + 1000) }, +createdAt)
+    await store.add(session('old', new Date(0)))
+    await store.add(session('new', new Date(1000)))
+    expect(await store.list('acc-1')).toMatchObject([{ id: 'new' }])
   })
 })
 

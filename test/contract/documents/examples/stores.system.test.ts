@@ -1,11 +1,20 @@
 import express from 'express'
-import { type AccountStore, type Passwords, requireBearer, type TokenIssuer, tokenRouter } from 'express-token-endpoint'
-import { accountStoreContract } from 'express-token-endpoint/testing'
+import {
+  type AccountStore,
+  type Passwords,
+  requireBearer,
+  type SessionStore,
+  type TokenIssuer,
+  tokenRouter,
+} from 'express-token-endpoint'
+import { accountStoreContract, sessionStoreContract } from 'express-token-endpoint/testing'
 import type { Redis } from 'ioredis'
 import type { Knex } from 'knex'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { newSession } from '../../../../src/sessions/session.js'
 import { get, signIn, startExamples } from '../../../support/documents/examples.js'
+import { readPage } from '../../../support/documents/pages.js'
 import { issueNow, makeIssuer } from '../../../support/fixtures.js'
 import { TOKEN_PATH } from '../../../support/http.js'
 import { NO_POSTGRES, startPostgres } from '../../../support/services/postgres.js'
@@ -44,6 +53,18 @@ describe.skipIf(NO_POSTGRES)('the pages on accounts, with PostgreSQL', () => {
     await request(app).post(TOKEN_PATH).send({ email: 'Alice@example.com', password: 'new secret' }).expect(200)
     await get(app, '/me', token).expect(401)
   })
+
+  it('sessions-postgresql: is a store, which drops expired sessions', async () => {
+    process.env['DATABASE_URL'] = await (await startPostgres()).createDatabase()
+    const { db, store } = await run<{ db: Knex; store: SessionStore }>('sessions-postgresql')
+    onTestFinished(() => db.destroy())
+    const [table = ''] = /create table sessions[\s\S]*?```/.exec(readPage('docs/guides/session-stores.md').text) ?? []
+    await db.raw(table.replace('```', ''))
+    for (const check of sessionStoreContract({ store })) await check.run()
+    await store.add(newSession({ id: 'old', accountId: 'acc-1', expiresAt: new Date(1000) }, 0))
+    await store.add(newSession({ id: 'new', accountId: 'acc-1', expiresAt: new Date(2000) }, 1000))
+    expect(await store.list('acc-1')).toMatchObject([{ id: 'new' }])
+  })
 })
 
 describe.skipIf(NO_REDIS)('the pages on tokens, with Redis', () => {
@@ -76,5 +97,22 @@ describe.skipIf(NO_REDIS)('the pages on tokens, with Redis', () => {
     await signOut().expect(204)
     await signOut().expect(401)
     expect(await redis.pexpiretime(`revoked:${id}`)).toBe(expiresAt.getTime() + 60_000)
+  })
+
+  it('sessions-redis: is a store, whose keys expire with the tokens', async () => {
+    process.env['REDIS_URL'] = (await startRedis()).url
+    const { redis, store } = await run<{ redis: Redis; store: SessionStore }>('sessions-redis')
+    onTestFinished(() => redis.disconnect())
+    for (const check of sessionStoreContract({ store })) await check.run()
+    expect(await redis.keys('*')).toEqual([])
+    const now = Date.now()
+    for (const [id, lifetime] of Object.entries({ long: 7_200_000, short: 3_600_000 })) {
+      await store.add(newSession({ id, accountId: 'acc-1', expiresAt: new Date(now + lifetime) }, now))
+    }
+    expect(await redis.pexpiretime('session:short')).toBe(now + 3_600_000)
+    expect(await redis.pexpiretime('sessions:acc-1')).toBe(now + 7_200_000)
+    await redis.del('session:short', 'session:long')
+    await store.add(newSession({ id: 'next', accountId: 'acc-1', expiresAt: new Date(now + 9e6) }, now + 7_200_000))
+    expect(await redis.zrange('sessions:acc-1', '0', '-1')).toEqual(['next'])
   })
 })

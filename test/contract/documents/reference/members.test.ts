@@ -7,18 +7,21 @@ import {
   bcrypt,
   createLogin,
   createPasswords,
+  createSessions,
   createThrottle,
   createTokenIssuer,
   createTokenVerifier,
   firebaseScrypt,
   jwksRouter,
+  memorySessions,
   protectedResourceRouter,
   remoteKeys,
   requireBearer,
+  sessionRouter,
   tokenRouter,
 } from 'express-token-endpoint'
 import { guardedOperation, openApiDocument } from 'express-token-endpoint/openapi'
-import { accountStoreContract, createTestIssuer } from 'express-token-endpoint/testing'
+import { accountStoreContract, createTestIssuer, sessionStoreContract } from 'express-token-endpoint/testing'
 import { describe, expect, it } from 'vitest'
 import { check } from '../../../../src/cli/check/check.js'
 import type { Command } from '../../../../src/cli/command.js'
@@ -51,6 +54,9 @@ const FUNCTIONS: Record<string, Make> = {
   'guardedOperation(operation, options?)': (options) => guardedOperation({ responses: {} }, options),
   'createTestIssuer(options?)': createTestIssuer as Make,
   'accountStoreContract(options)': accountStoreContract as Make,
+  'createSessions(store, options?)': (options) => createSessions(memorySessions(), options),
+  'sessionRouter(options)': sessionRouter as Make,
+  'sessionStoreContract(options)': sessionStoreContract as Make,
 }
 const COMMANDS: readonly Command[] = [keygen, hash, check]
 
@@ -100,7 +106,7 @@ const inRows = ({ tableIn }: Page, heading: string, pattern = /^`(\w+)`$/) =>
 
 /** Returns the options in the rows below each heading with the name of a function. A row may have several. */
 function optionsOf(name: string): string[] {
-  const cells = ['options', 'issuers', 'login', 'passwords']
+  const cells = ['options', 'issuers', 'login', 'passwords', 'sessions']
     .map((page) => readPage(`docs/reference/${page}.md`))
     .flatMap((page) => {
       const { text, level = 0 } = page.headings.find((heading) => heading.text === `\`${name}\``) ?? {}

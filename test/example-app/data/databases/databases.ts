@@ -4,7 +4,7 @@ import { createAccountStore } from '../../../../example-app/data/account-store.j
 import { openDatabase } from '../../../../example-app/data/databases/database.js'
 import type { Database } from '../../../../example-app/data/databases/schema.js'
 import { addDemoData } from '../../../../example-app/data/demo.js'
-import { databaseRevocation } from '../../../../example-app/data/revocation.js'
+import { databaseSessions } from '../../../../example-app/data/sessions.js'
 import { NO_POSTGRES, startPostgres, type TestPostgres } from '../../../support/services/postgres.js'
 import { tempDir } from '../../support.js'
 
@@ -35,7 +35,7 @@ export async function openDemo() {
   const db = await opened()
   const passwords = createPasswords()
   await addDemoData(db, passwords)
-  return { db, passwords, accounts: createAccountStore(db), revocation: databaseRevocation(db) }
+  return { db, passwords, accounts: createAccountStore(db), sessionStore: databaseSessions(db) }
 }
 
 const SQLITE = { name: 'SQLite', skip: false, use: () => () => opened() }

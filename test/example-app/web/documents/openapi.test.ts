@@ -1,5 +1,5 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { createThrottle } from 'express-token-endpoint'
+import { createThrottle, memorySessions } from 'express-token-endpoint'
 import request from 'supertest'
 import { describe, expect, test } from 'vitest'
 import type { Accounts } from '../../../../example-app/data/account-store.js'
@@ -9,12 +9,13 @@ import { Outage } from '../../../../example-app/errors.js'
 import { createClearingHouseApp } from '../../../../example-app/web/clearing-house-app.js'
 import { clearingHouseDocument, reportingDocument } from '../../../../example-app/web/documents/openapi.js'
 import { createReportingApp } from '../../../../example-app/web/reporting-app.js'
+import { newSession } from '../../../../src/sessions/session.js'
 import { documented } from '../../../support/documents/documented.js'
 import { complaintsOf } from '../../../support/documents/lint.js'
 import { fastPasswords, issueNow, makeIssuer, makeStore, signingKey } from '../../../support/fixtures.js'
 import { type Sent, send } from '../../../support/host.js'
 import { listen } from '../../../support/http.js'
-import { FOLDER, NORTH, REPORT, SIGN_OUT_PATH } from '../../support.js'
+import { FOLDER, NORTH, REPORT } from '../../support.js'
 
 const tokens = makeIssuer({ keys: signingKey('ES256') })
 const URL_OF_API = 'https://api.clearing.test'
@@ -39,17 +40,19 @@ describe('the responses of the clearing-house API match its document', () => {
   const STATEMENTS = '/api/v2013/houses/{house}/statements'
   const { check } = documented(clearingHouseDocument(URL_OF_API), { moreHeaders: true })
 
-  async function start(statements: Partial<Statements> = {}, revoke: () => Promise<void> = async () => {}) {
+  async function start(statements: Partial<Statements> = {}) {
     const list = [{ id: 's-1', day: '2013-05-02', description: 'Fee', amountCents: -1250 }]
     const known: Statements = {
       findHouse: async (id) => (id === HOUSE.id ? HOUSE : undefined),
       list: async () => list,
       ...statements,
     }
-    const revocation = { revoke, isRevoked: async () => false }
+    const expiresAt = new Date(Date.now() + 60_000)
+    const find = (id: string) => newSession({ id, accountId: 'acc-1', expiresAt }, Date.now())
+    const sessionStore = { ...memorySessions(), find }
     const page = { folder: FOLDER, reportingUrl: () => undefined }
     const passwords = fastPasswords()
-    const dependencies = { tokens, accounts, statements: known, passwords, throttle, revocation, page, ...NONE }
+    const dependencies = { tokens, accounts, statements: known, passwords, throttle, sessionStore, page, ...NONE }
     return (await listen(createClearingHouseApp(dependencies))).port
   }
 
@@ -66,18 +69,6 @@ describe('the responses of the clearing-house API match its document', () => {
     const response = await send(await start(statements), { method: 'GET', path: NORTH, ...sent })
     expect(response.status).toBe(status)
     check(STATEMENTS, 'get', response)
-  })
-
-  test.each<[number, Sent, () => Promise<void>]>([
-    [204, bearer(), async () => {}],
-    [400, { headers: { Authorization: 'Bearer' } }, async () => {}],
-    [401, {}, async () => {}],
-    [500, bearer(), broken],
-    [503, bearer(), down],
-  ])('sign-out: %i', async (status, sent, revoke) => {
-    const response = await send(await start({}, revoke), { path: SIGN_OUT_PATH, ...sent })
-    expect(response.status).toBe(status)
-    check(SIGN_OUT_PATH, 'post', response)
   })
 })
 

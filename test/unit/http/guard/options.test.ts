@@ -1,4 +1,4 @@
-import { createTokenVerifier } from 'express-token-endpoint'
+import { createTokenVerifier, memorySessions } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import {
   assertNoBearerOption,
@@ -23,6 +23,7 @@ it('has defaults: any scope, any age, no look-up, the issuer as the realm', () =
     signedInWithin: undefined,
     accounts: undefined,
     isRevoked: undefined,
+    sessions: undefined,
     optional: false,
     challenge: { realm: ISSUER, resourceMetadata: undefined },
     timeout: 5000,
@@ -35,7 +36,7 @@ it('has defaults: any scope, any age, no look-up, the issuer as the realm', () =
 
 it('refuses its own options in passport.authenticate(), and leaves those of Passport alone', () => {
   expect(() => assertNoBearerOption({ session: false, failWithError: true, audience: 'api' })).not.toThrow()
-  for (const option of 'tokens scope anyScope signedInWithin accounts isRevoked optional realm scopes requiredScopes'.split(
+  for (const option of 'tokens scope anyScope signedInWithin accounts isRevoked sessions optional realm scopes requiredScopes'.split(
     ' ',
   )) {
     const message = `BearerStrategy: passport.authenticate() takes no "${option}". Pass it to new BearerStrategy({ ${option} })`
@@ -60,6 +61,7 @@ it.each([
   ...['maxAge', 'max_age'].map((theirs) => [theirs, 'signedInWithin']),
   ...['account', 'store'].map((theirs) => [theirs, 'accounts']),
   ['revoked', 'isRevoked'],
+  ['sessionStore', 'sessions'],
   ...['credentialsRequired', 'required', 'authRequired'].map((theirs) => [theirs, 'optional']),
 ])('knows the option %s of other packages, and names its own: %s', (theirs = '', own = '') => {
   const message = `unknown option "${theirs}". Did you mean "${own}"?`
@@ -107,6 +109,11 @@ describe('an invalid option is refused with a message that says what it must be'
     ['accounts', () => null, `${STORE} a function. ${NO_EMAIL}`],
     ['accounts', 7, `${STORE} 7`],
     ['isRevoked', true, 'must be a function (auth) => boolean, but is true'],
+    [
+      'sessions',
+      memorySessions(),
+      'must be what createSessions() returned, but is an object. Pass the store to createSessions() first',
+    ],
     ['realm', 'a\tb', 'must be printable ASCII text, but is a string of 3 characters'],
     ['realm', 'é', 'must be printable ASCII text, but is a string of 1 characters'],
     ['realm', '', 'must be printable ASCII text, but is an empty string'],

@@ -4,9 +4,9 @@ import { AuthError, type AuthErrorCode } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   ENDPOINTS,
+  jsonAnswer,
   keysAnswer,
   refusalAnswer,
-  tokenAnswer,
   tokenResult,
   withAllHeaders,
 } from '../../../../src/http/shared/answers.js'
@@ -17,15 +17,18 @@ import type { Part } from '../../../../src/shared/refusals.js'
 const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
 const PROBLEM = { 'Content-Type': 'application/problem+json' }
 
-it('has the token call and the key set at their documented paths and methods', () => {
+it('has the token call, the key set and the sessions at their documented paths and methods', () => {
   expect(ENDPOINTS).toEqual({
     token: { path: '/api/v2013/authentication/token', methods: ['POST'] },
     keys: { path: '/.well-known/jwks.json', methods: ['GET', 'HEAD'] },
+    sessions: { path: '/', methods: ['GET', 'HEAD', 'DELETE'] },
+    session: { path: '/{id}', methods: ['DELETE'] },
+    signOut: { path: '/sign-out', methods: ['POST'] },
   })
 })
 
 it('responds to a login with two members, and keeps them out of caches', () => {
-  expect(tokenAnswer(JSON.stringify(tokenResult('a.b.c', new Date('2030-01-01'))))).toEqual({
+  expect(jsonAnswer(JSON.stringify(tokenResult('a.b.c', new Date('2030-01-01'))))).toEqual({
     status: 200,
     headers: { ...NO_STORE, 'Content-Type': 'application/json; charset=utf-8' },
     body: '{"authenticationToken":"a.b.c","expiration":"2030-01-01T00:00:00.000Z"}',

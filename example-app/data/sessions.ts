@@ -1,0 +1,103 @@
+import type { Session, SessionStore } from 'express-token-endpoint'
+import type { Redis } from 'ioredis'
+import type { Selectable } from 'kysely'
+import { messageOf, Outage } from '../errors.js'
+import type { Database, Schema } from './databases/schema.js'
+
+/** Creates the store of sessions that all processes on one database share. */
+export function databaseSessions(db: Database): SessionStore {
+  return {
+    async add({ id, accountId, createdAt, expiresAt, lastUsedAt, address, userAgent, label }) {
+      // Nothing else deletes expired sessions.
+      await db.deleteFrom('sessions').where('expires_at', '<=', createdAt.toISOString()).execute()
+      const times = {
+        created_at: createdAt.toISOString(),
+        expires_at: expiresAt.toISOString(),
+        last_used_at: lastUsedAt.toISOString(),
+      }
+      const row = { id, account_id: accountId, ...times, address, user_agent: userAgent, label }
+      await db.insertInto('sessions').values(row).execute()
+    },
+    async find(id) {
+      const row = await db.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst()
+      return row && sessionOf(row)
+    },
+    async list(accountId) {
+      return (await db.selectFrom('sessions').selectAll().where('account_id', '=', accountId).execute()).map(sessionOf)
+    },
+    remove: (id, accountId) =>
+      db.deleteFrom('sessions').where('id', '=', id).where('account_id', '=', accountId).execute(),
+    removeAll: (accountId, exceptId = '') =>
+      db.deleteFrom('sessions').where('account_id', '=', accountId).where('id', '!=', exceptId).execute(),
+    touch: (id, lastUsedAt) =>
+      db.updateTable('sessions').set({ last_used_at: lastUsedAt.toISOString() }).where('id', '=', id).execute(),
+  }
+}
+
+const sessionOf = (row: Selectable<Schema['sessions']>): Session => ({
+  id: row.id,
+  accountId: row.account_id,
+  createdAt: new Date(row.created_at),
+  expiresAt: new Date(row.expires_at),
+  lastUsedAt: new Date(row.last_used_at),
+  address: row.address,
+  userAgent: row.user_agent,
+  label: row.label,
+})
+
+const keyOf = (id: string) => `session:${id}`
+const indexOf = (accountId: string) => `sessions:${accountId}`
+
+/** Runs in one step, because another process may remove the session in between. */
+const TOUCH = "if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], 'lastUsedAt', ARGV[1]) end"
+
+/** Creates the store of sessions that all processes on one Redis share. */
+export function redisSessions(redis: Redis): SessionStore {
+  async function find(id: string): Promise<Session | undefined> {
+    const { accountId, createdAt, expiresAt, lastUsedAt, ...texts } = await redis.hgetall(keyOf(id)).catch(throwOutage)
+    if (accountId === undefined) return undefined
+    const { address = null, userAgent = null, label = null } = texts
+    const time = (text: string | undefined) => new Date(Number(text))
+    const times = { createdAt: time(createdAt), expiresAt: time(expiresAt), lastUsedAt: time(lastUsedAt) }
+    return { id, accountId, ...times, address, userAgent, label }
+  }
+  const idsOf = (accountId: string) => redis.zrange(indexOf(accountId), '0', '-1').catch(throwOutage)
+
+  return {
+    async add({ id, accountId, createdAt, expiresAt, lastUsedAt, ...texts }) {
+      const present = Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== null))
+      const times = { createdAt: +createdAt, expiresAt: +expiresAt, lastUsedAt: +lastUsedAt }
+      const [key, index] = [keyOf(id), indexOf(accountId)]
+      await redis
+        .multi()
+        .hset(key, { accountId, ...times, ...present })
+        .pexpireat(key, +expiresAt)
+        .zremrangebyscore(index, '-inf', +createdAt)
+        .zadd(index, +expiresAt, id)
+        // A new key has no expiration, and 'GT' keeps a key without one.
+        .pexpireat(index, +expiresAt, 'NX')
+        .pexpireat(index, +expiresAt, 'GT')
+        .exec()
+        .catch(throwOutage)
+    },
+    find,
+    async list(accountId) {
+      const found = await Promise.all((await idsOf(accountId)).map(find))
+      return found.filter((session) => session !== undefined)
+    },
+    async remove(id, accountId) {
+      if ((await find(id))?.accountId !== accountId) return
+      await redis.multi().del(keyOf(id)).zrem(indexOf(accountId), id).exec().catch(throwOutage)
+    },
+    async removeAll(accountId, exceptId) {
+      const ids = (await idsOf(accountId)).filter((id) => id !== exceptId)
+      if (ids.length === 0) return
+      await redis.multi().del(ids.map(keyOf)).zrem(indexOf(accountId), ids).exec().catch(throwOutage)
+    },
+    touch: (id, lastUsedAt) => redis.eval(TOUCH, 1, keyOf(id), +lastUsedAt).catch(throwOutage),
+  }
+}
+
+function throwOutage(error: unknown): never {
+  throw new Outage(`Redis: ${messageOf(error)}`, { cause: error })
+}

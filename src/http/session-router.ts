@@ -1,0 +1,117 @@
+import type { Request, RequestHandler, Router } from 'express'
+import type { Sessions } from '../sessions/sessions.js'
+import { brandOf } from '../shared/brand.js'
+import { AuthError } from '../shared/errors.js'
+import { type AuthObserver, emitter, refusalEvent } from '../shared/events.js'
+import { misuse, PAGE } from '../shared/misuse.js'
+import { func, readOptions } from '../shared/options.js'
+import { attempt } from '../shared/values.js'
+import type { VerifiedToken } from '../tokens/verified-token.js'
+import { authOf } from './guard/require-bearer.js'
+import { express } from './on-first-use.cjs'
+import { type Answer, doneAnswer, ENDPOINTS, jsonAnswer, refusalAnswer } from './shared/answers.js'
+import { hasUnreadBody } from './shared/close-after-answer.js'
+import { hostSchema, sessionsOption } from './shared/host-options.js'
+import { asRefusal, sendAnswer } from './shared/send-answer.js'
+import { addressOf } from './shared/source.js'
+
+/** The options of `sessionRouter`. */
+export interface SessionRouterOptions {
+  /** Admits the requests: the result of `requireBearer` with the same `sessions`, or another middleware that sets `req.auth`. */
+  guard: RequestHandler
+  /** The sessions of the app: the result of `createSessions`. */
+  sessions: Sessions
+  /** Called when the store fails. Default: the first failure is a warning of the process. */
+  onEvent?: AuthObserver | undefined
+}
+
+const schema = {
+  guard: func<RequestHandler>('what requireBearer() returned'),
+  sessions: sessionsOption,
+  onEvent: hostSchema.onEvent,
+}
+
+const aliases = { requireBearer: 'guard', middleware: 'guard', store: 'sessions' }
+
+/** The path of one session. It has no parameter, because Express responds itself when it cannot decode one. */
+const ONE = /^\/[^/]+$/
+
+const idOf = ({ path }: Request) => attempt(() => decodeURIComponent(path.slice(1))) ?? ''
+
+/**
+ * Creates the router for a user's own sessions: `GET /` lists them, `DELETE /:id` ends one, `DELETE /` ends all others, and
+ * `POST /sign-out` ends the current one. Mount it with its own path, such as `/sessions`.
+ * @throws TypeError naming the option that is not valid, and for a guard that does not have these sessions
+ */
+export function sessionRouter(options: SessionRouterOptions): Router {
+  const caller = 'sessionRouter'
+  const { guard, sessions, onEvent } = readOptions<SessionRouterOptions, typeof schema>(
+    caller,
+    options,
+    schema,
+    aliases,
+  )
+  const own = brandOf('Guard', guard) as { sessions: Sessions | undefined } | undefined
+  // A token that has signed out could otherwise list and end the sessions of its account.
+  if (own && own.sessions !== sessions) {
+    throw misuse(
+      `${caller}: the guard must have the same sessions. Pass them to requireBearer({ tokens, sessions })`,
+      PAGE.sessions,
+    )
+  }
+  const emit = emitter(onEvent)
+  const router = express().Router({ caseSensitive: true, strict: true })
+
+  type Part = 'sessions' | 'session' | 'signOut'
+  type Run = (auth: VerifiedToken, req: Request) => Promise<Answer>
+
+  function endpoint(part: Part, run: Run): RequestHandler {
+    async function answerOf(auth: VerifiedToken, req: Request): Promise<Answer> {
+      try {
+        return await run(auth, req)
+      } catch (thrown) {
+        const error = asRefusal(part, thrown)
+        if (error.dependency) emit({ address: addressOf(req) }, refusalEvent('guard', error))
+        return refusalAnswer(part, error)
+      }
+    }
+    return function sessionEndpoint(req, res, next) {
+      answerOf(authOf(req), req)
+        .then((answer) => sendAnswer(res, answer, hasUnreadBody(req, 0)))
+        .catch(next)
+    }
+  }
+
+  const methodNotAllowed =
+    (part: Part): RequestHandler =>
+    (req, res) =>
+      sendAnswer(res, refusalAnswer(part, new AuthError('method_not_allowed')), hasUnreadBody(req, 0))
+
+  const list: Run = async ({ accountId, id: current }) => {
+    const found = await sessions.list(accountId)
+    const shown = found.map(({ accountId: _, ...session }) => ({ ...session, current: session.id === current }))
+    return jsonAnswer(JSON.stringify({ sessions: shown }))
+  }
+  const endOthers: Run = async (auth, req) => {
+    await sessions.endOthers(auth, addressOf(req))
+    return doneAnswer()
+  }
+  const endOne: Run = async (auth, req) => {
+    if (!(await sessions.end(auth, idOf(req), addressOf(req)))) throw new AuthError('unknown_session')
+    return doneAnswer()
+  }
+  const signOut: Run = async (auth, req) => {
+    await sessions.end(auth, auth.id, addressOf(req))
+    return doneAnswer()
+  }
+
+  const { path: all } = ENDPOINTS.sessions
+  router.get(all, guard, endpoint('sessions', list))
+  router.delete(all, guard, endpoint('sessions', endOthers))
+  router.all(all, methodNotAllowed('sessions'))
+  router.post(ENDPOINTS.signOut.path, guard, endpoint('signOut', signOut))
+  router.all(ENDPOINTS.signOut.path, methodNotAllowed('signOut'))
+  router.delete(ONE, guard, endpoint('session', endOne))
+  router.all(ONE, methodNotAllowed('session'))
+  return router
+}

@@ -1,0 +1,125 @@
+import { misuse, PAGE } from '../shared/misuse.js'
+import { describe, isPlainObject } from '../shared/options.js'
+import { isValidDate, memberOf } from '../shared/values.js'
+
+/** A sign-in on one device: the session of one token. It holds no token. */
+export interface Session {
+  /** The id of the token (`jti`). It gives no access. */
+  id: string
+  /** The account that signed in. */
+  accountId: string
+  /** The time of the sign-in. */
+  createdAt: Date
+  /** The expiration of the token. The store may delete the session from this time on. */
+  expiresAt: Date
+  /** The last use of the token, at most one minute older than the real one. The time of the sign-in for an unused token. */
+  lastUsedAt: Date
+  /** The address of the client that signed in, at most 64 characters. */
+  address: string | null
+  /** The `User-Agent` of the client that signed in, at most 256 characters. */
+  userAgent: string | null
+  /** The name of the device, at most 64 characters. */
+  label: string | null
+}
+
+/** A session that starts: the facts of a new token, and of the client that signed in. */
+export interface NewSession {
+  /** The id of the token, as `issue` returns it. */
+  id: string
+  /** The account of the token. */
+  accountId: string
+  /** The expiration of the token, as `issue` returns it. */
+  expiresAt: Date
+  /** The client's address. Default: none. */
+  address?: string | null | undefined
+  /** The client's `User-Agent`. Default: none. */
+  userAgent?: string | null | undefined
+  /** A name of the device for its user. Default: none. */
+  label?: string | null | undefined
+}
+
+/** The host's store of sessions. Each method may return a promise. A method that throws or is too slow causes a `503`. */
+export interface SessionStore {
+  /** Stores a session. Sessions of the same account stay. */
+  add(session: Session): unknown
+  /** Finds a session by its id, or returns `null` or `undefined`. Called for every guarded request. */
+  find(id: string): Session | null | undefined | Promise<Session | null | undefined>
+  /** Returns the sessions of an account, in any order. Expired ones may be among them. */
+  list(accountId: string): readonly Session[] | Promise<readonly Session[]>
+  /** Removes a session, if it is this account's. */
+  remove(id: string, accountId: string): unknown
+  /** Removes the sessions of an account: all of them, or all but one. */
+  removeAll(accountId: string, exceptId?: string): unknown
+  /** Sets `lastUsedAt` of a session. A session that was removed must stay removed. */
+  touch(id: string, lastUsedAt: Date): unknown
+}
+
+/** The longest texts of a session, in characters. */
+const MOST = { address: 64, userAgent: 256, label: 64 } as const
+
+/** The ids that a store receives: printable ASCII. Anyone who is signed in can send an id. */
+const ID = /^[\x21-\x7e]{1,255}$/
+
+export const isSessionId = (id: unknown): id is string => typeof id === 'string' && ID.test(id)
+
+/**
+ * Creates the record of a session.
+ * @throws TypeError that names the invalid member
+ */
+export function newSession(given: NewSession, now: number): Session {
+  const { id, accountId, expiresAt } = readSubject('sessions.start', given)
+  if (!isSessionId(id)) throw wrong('sessions.start', '"id" must be printable ASCII of at most 255 characters', id)
+  const createdAt = new Date(now)
+  return { id, accountId, createdAt, expiresAt, lastUsedAt: new Date(now), ...textsOf('sessions.start', given, cut) }
+}
+
+/**
+ * Reads what a store returned, and copies its members.
+ * @throws TypeError that names the invalid member. The store is wrong, not the client
+ */
+export function readSession(caller: string, original: unknown): Session | undefined {
+  if (original === undefined || original === null) return undefined
+  const subject = readSubject(caller, original)
+  const [createdAt, lastUsedAt] = [dateIn(caller, original, 'createdAt'), dateIn(caller, original, 'lastUsedAt')]
+  return { ...subject, createdAt, lastUsedAt, ...textsOf(caller, original, (text) => text) }
+}
+
+function readSubject(caller: string, original: unknown): Pick<Session, 'id' | 'accountId' | 'expiresAt'> {
+  if (!isPlainObject(original)) throw wrong(caller, 'a session must be an object', original)
+  const [id, accountId] = [memberOf(original, 'id'), memberOf(original, 'accountId')]
+  if (typeof id !== 'string' || id === '') throw wrong(caller, '"id" must be a non-empty string', id)
+  if (typeof accountId !== 'string' || accountId === '') {
+    throw wrong(caller, '"accountId" must be a non-empty string', accountId)
+  }
+  return { id, accountId, expiresAt: dateIn(caller, original, 'expiresAt') }
+}
+
+/** Copies a date, because a reader may change it. */
+function dateIn(caller: string, original: object, name: 'createdAt' | 'expiresAt' | 'lastUsedAt'): Date {
+  const value = memberOf(original, name)
+  if (!isValidDate(value)) throw wrong(caller, `"${name}" must be a valid Date`, value)
+  return new Date(value.getTime())
+}
+
+type Texts = Pick<Session, keyof typeof MOST>
+
+function textsOf(caller: string, original: object, change: (text: string, most: number) => string): Texts {
+  const texts = Object.entries(MOST).map(([name, most]) => {
+    const value = memberOf(original, name) ?? null
+    if (value !== null && typeof value !== 'string') throw wrong(caller, `"${name}" must be a string or null`, value)
+    return [name, value === null ? null : change(value, most) || null]
+  })
+  return Object.fromEntries(texts) as Texts
+}
+
+/**
+ * Cuts a text of a client, and removes what a page or a database may misread. These are control characters, marks that change the
+ * direction of writing, and halves of surrogate pairs.
+ */
+function cut(text: string, most: number): string {
+  const plain = text.slice(0, 4 * most).replace(/\p{C}/gu, '')
+  return [...plain].slice(0, most).join('')
+}
+
+const wrong = (caller: string, what: string, value: unknown) =>
+  misuse(`${caller}: ${what}, but is ${describe(value)}`, PAGE.sessions)

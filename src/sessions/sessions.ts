@@ -1,0 +1,197 @@
+import { type AuthObserver, emitter, type SessionEnd } from '../shared/events.js'
+import { callHost, timeoutOption } from '../shared/host/host-call.js'
+import { misuse, PAGE } from '../shared/misuse.js'
+import {
+  aliasesOf,
+  type Clock,
+  clockOption,
+  type Duration,
+  func,
+  integer,
+  named,
+  optional,
+  readOptions,
+  text,
+  withMethods,
+} from '../shared/options.js'
+import { createLastUsed } from './last-used.js'
+import { isSessionId, type NewSession, newSession, readSession, type Session, type SessionStore } from './session.js'
+
+/** The options of `createSessions`. */
+export interface SessionsOptions {
+  /** The most sessions of one account. A further sign-in ends the oldest one. Default 100; 1 to 1,000. */
+  maxPerAccount?: number | undefined
+  /** Time limit for the store, except in a guard, which has its own. Default 5 s. 1 ms to 1 min. After the limit: `unavailable`. */
+  timeout?: Duration | undefined
+  /**
+   * Called when a session has started or ended, and when `lastUsedAt` could not be stored. Default: the first failure is a warning of
+   * the process.
+   */
+  onEvent?: AuthObserver | undefined
+  /** The current time, for tests. Default: `Date.now`. */
+  clock?: Clock | undefined
+}
+
+/** An account, and the id of its current token. A verified token (`req.auth`) is one. */
+export interface SessionOwner {
+  /** The account. */
+  readonly accountId: string
+  /** The id of the current token. */
+  readonly id: string
+}
+
+/** The sessions of all accounts. Returned by `createSessions`. */
+export interface Sessions {
+  /**
+   * Starts the session of a new token. `tokenRouter` calls it. Call it in custom routes that issue tokens, before the response.
+   * @throws AuthError `unavailable` when the store fails: then do not send the token. TypeError that names an invalid member
+   */
+  start(session: NewSession): Promise<void>
+  /**
+   * Returns whether the session of a token has ended. The guard calls it, as it calls `isRevoked`, and limits its time. A use of the
+   * token is noted.
+   * @throws every error of the store
+   */
+  isEnded(auth: SessionOwner): Promise<boolean>
+  /**
+   * Returns the sessions of an account, newest first.
+   * @throws AuthError `unavailable` when the store fails
+   */
+  list(accountId: string): Promise<Session[]>
+  /**
+   * Ends one session of an account. Its token is refused from then on.
+   * @param owner the account. Ending the session of its `id` is a sign-out
+   * @param id the session to end
+   * @param address the address of the client that ends it, for the event
+   * @returns false when the account has no such session
+   * @throws AuthError `unavailable` when the store fails
+   */
+  end(owner: Partial<SessionOwner> & Pick<SessionOwner, 'accountId'>, id: string, address?: string): Promise<boolean>
+  /**
+   * Ends all sessions of an account except the current one, for example after a change of the password.
+   * @throws AuthError `unavailable` when the store fails
+   */
+  endOthers(auth: SessionOwner, address?: string): Promise<void>
+  /**
+   * Ends all sessions of an account, for example for an administrator.
+   * @throws AuthError `unavailable` when the store fails
+   */
+  endAll(accountId: string, address?: string): Promise<void>
+}
+
+export const storeObject = withMethods<SessionStore>(
+  'memorySessions(), or an object with "add", "find", "list", "remove", "removeAll" and "touch"',
+  ['add', 'find', 'list', 'remove', 'removeAll', 'touch'],
+)
+
+const accountIdOption = text('a non-empty string')
+
+/** A query of some databases without this value would mean all accounts. */
+const assertAccountId = (method: string, accountId: unknown) =>
+  named(`sessions.${method}: the account id`, accountIdOption, accountId, PAGE.sessions)
+
+const foreign = (method: string) => misuse(`sessions: ${method} returned a session of another account`, PAGE.sessions)
+
+const schema = {
+  maxPerAccount: optional(integer(1, 1000, 'a number of sessions'), 100),
+  timeout: timeoutOption,
+  onEvent: optional(func<AuthObserver>('a function')),
+  clock: clockOption,
+}
+
+const aliases = aliasesOf({ maxPerAccount: 'max limit maximum maxSessions' })
+
+/**
+ * Creates the sessions of an app: a record for each token, so that users see where they are signed in and can end a session. Pass the
+ * result to `tokenRouter`, `requireBearer` and `sessionRouter`.
+ * @param store the host's store, or `memorySessions()`
+ * @throws TypeError naming the option that is not valid
+ */
+export function createSessions(store: SessionStore, options?: SessionsOptions): Sessions {
+  const caller = 'createSessions'
+  named(`${caller}: the store`, storeObject, store, PAGE.sessions)
+  const read = readOptions<SessionsOptions, typeof schema>(caller, options, schema, aliases)
+  const { maxPerAccount, timeout, clock: now } = read
+  const emit = emitter(read.onEvent)
+  const failed = (error: unknown) =>
+    emit({ address: undefined }, { type: 'dependency.failed', dependency: 'sessions', refused: false, error })
+  const noteUse = createLastUsed({ store, now, timeout, failed })
+
+  const call = <T>(run: () => Promise<T>) => callHost('sessions', run, { timeout })
+
+  async function find(id: string): Promise<Session | undefined> {
+    if (!isSessionId(id)) return undefined
+    const found = readSession('sessions: find', await store.find(id))
+    if (found && found.id !== id) throw misuse('sessions: find returned another session', PAGE.sessions)
+    return found
+  }
+
+  /** Returns the sessions that have not expired, newest first. */
+  async function live(accountId: string): Promise<Session[]> {
+    const listed: unknown = await store.list(accountId)
+    if (!Array.isArray(listed)) throw misuse('sessions: list must return an array', PAGE.sessions)
+    const time = now()
+    const read = listed.flatMap((one) => readSession('sessions: list', one) ?? [])
+    if (read.some((one) => one.accountId !== accountId)) throw foreign('list')
+    // Reversed, so that the later one of two sessions with the same time comes first.
+    return read
+      .filter(({ expiresAt }) => expiresAt.getTime() > time)
+      .reverse()
+      .sort((one, other) => other.createdAt.getTime() - one.createdAt.getTime())
+  }
+
+  function told(address: string | undefined, accountId: string, reason: SessionEnd, tokenId?: string): void {
+    emit({ address }, { type: 'session.ended', accountId, reason, ...(tokenId !== undefined && { tokenId }) })
+  }
+
+  return Object.freeze({
+    async start(given: NewSession) {
+      const session = newSession(given, now())
+      const { id, accountId, expiresAt, address } = session
+      const surplus = await call(async () => {
+        await store.add(session)
+        // After the addition, so that the last one of several sign-ins at once sees them all.
+        const oldest = (await live(accountId)).slice(maxPerAccount)
+        await Promise.all(oldest.map((one) => store.remove(one.id, accountId)))
+        return oldest
+      })
+      const from = address ?? undefined
+      emit({ address: from }, { type: 'session.started', accountId, tokenId: id, expiresAt })
+      for (const one of surplus) told(from, accountId, 'maximum', one.id)
+    },
+    async isEnded({ id, accountId }: SessionOwner) {
+      const found = await find(id)
+      if (!found) return true
+      if (found.accountId !== accountId) throw foreign('find')
+      noteUse(found)
+      return false
+    },
+    async list(accountId: string) {
+      assertAccountId('list', accountId)
+      return call(async () => (await live(accountId)).slice(0, maxPerAccount))
+    },
+    async end({ accountId, id: current }, id, address) {
+      assertAccountId('end', accountId)
+      const hasEnded = await call(async () => {
+        // Not left to the store: nobody may end a session of another account.
+        if ((await find(id))?.accountId !== accountId) return false
+        await store.remove(id, accountId)
+        return true
+      })
+      if (hasEnded) told(address, accountId, id === current ? 'signed_out' : 'ended', id)
+      return hasEnded
+    },
+    async endOthers({ accountId, id }: SessionOwner, address?: string) {
+      assertAccountId('endOthers', accountId)
+      if (!isSessionId(id))
+        throw misuse('sessions.endOthers: pass req.auth, which has the id of the session to keep', PAGE.sessions)
+      await call(async () => store.removeAll(accountId, id))
+      told(address, accountId, 'others')
+    },
+    async endAll(accountId: string, address?: string) {
+      assertAccountId('endAll', accountId)
+      await call(async () => store.removeAll(accountId))
+      told(address, accountId, 'all')
+    },
+  } satisfies Sessions)
+}

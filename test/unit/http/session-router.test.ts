@@ -1,0 +1,334 @@
+import type { ErrorRequestHandler } from 'express'
+import type { AuthEvent, SessionStore, SessionsOptions, TokenRouterOptions } from 'express-token-endpoint'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { all, settled, statuses } from '../../support/concurrency.js'
+import { expectMisuse } from '../../support/failures.js'
+import {
+  asJson,
+  expectProblem,
+  expectToken,
+  expectUnavailable,
+  expectUncached,
+  GOOD,
+  packageOn,
+  type Sent,
+  send,
+  sendEndlessly,
+} from '../../support/host.js'
+import { EXPRESS, listen } from '../../support/http.js'
+import { hang } from '../../support/invalid-results.js'
+
+const down = () => Promise.reject(new Error('down'))
+
+describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
+  const { closeWhenEnded, createSessions, memorySessions, requireBearer, sessionRouter, tokenRouter, ...others } =
+    await packageOn(express)
+  const { ACCOUNTS, createLogin, fastPasswords, frozenClock, isAuthError, issueNow, makeIssuer, makeStore } = others
+  const options = { accounts: makeStore(), passwords: fastPasswords() }
+
+  interface Set {
+    store?: Partial<SessionStore>
+    options?: SessionsOptions
+    router?: Partial<TokenRouterOptions>
+  }
+
+  /** Starts an app with all routers, as one process of several that share a store. */
+  async function start({ store = {}, options: sessionsOptions = {}, router = {} }: Set = {}) {
+    const events: AuthEvent[] = []
+    const onEvent = (event: AuthEvent) => void events.push(event)
+    const tokens = makeIssuer()
+    const shared = { ...memorySessions(), ...store }
+    const sessions = createSessions(shared, { onEvent, ...sessionsOptions })
+    const guard = requireBearer({ tokens, sessions, onEvent, timeout: '50ms' })
+    const app = express().set('trust proxy', true)
+    app.use(tokenRouter({ tokens, ...options, sessions, onEvent, timeout: '50ms', ...router } as TokenRouterOptions))
+    app.use('/sessions', sessionRouter({ guard, sessions, onEvent }))
+    app.get('/in', guard, (_req, res) => void res.json({}))
+    app.use((_req, res) => void res.status(404).end('the host’s own'))
+    const { port } = await listen(app)
+    const ask = (token: string, method = 'GET', path = '/sessions', more: Sent = {}) =>
+      send(port, { method, path, ...more, headers: { Authorization: `Bearer ${token}`, ...more.headers } })
+    const logIn = (credentials = GOOD, headers = {}) => {
+      const sent = asJson(credentials)
+      return send(port, { ...sent, headers: { ...sent.headers, ...headers } })
+    }
+    const signIn = async (...args: Parameters<typeof logIn>) => expectToken(await logIn(...args)).authenticationToken
+    const idsOf = async (token: string): Promise<string[]> =>
+      JSON.parse((await ask(token)).body).sessions.map(({ id }: { id: string }) => id)
+    return { port, store: shared, sessions, guard, tokens, events, ask, logIn, signIn, idsOf }
+  }
+
+  const bob = { ...GOOD, email: ACCOUNTS.bob.email }
+  const idIn = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).jti
+
+  it('lists the sessions of the account, newest first, without its id and without tokens', async () => {
+    const { ask, signIn } = await start({ router: { sessionLabel: (req) => req.get('x-device') } })
+    const first = await signIn(GOOD, { 'User-Agent': 'curl/8', 'X-Forwarded-For': '192.0.2.1', 'X-Device': 'Laptop' })
+    const second = await signIn(GOOD, { 'X-Forwarded-For': '2001:db8::1' })
+    await signIn(bob)
+    const answer = await ask(first)
+    expect(answer).toMatchObject({ status: 200, headers: { 'content-type': 'application/json; charset=utf-8' } })
+    expectUncached(answer)
+    const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]+\.\d{3}Z$/)
+    const times = { createdAt: time, expiresAt: time, lastUsedAt: time }
+    expect(JSON.parse(answer.body)).toEqual({
+      sessions: [
+        { id: idIn(second), ...times, address: '2001:db8::1', userAgent: null, label: null, current: false },
+        { id: idIn(first), ...times, address: '192.0.2.1', userAgent: 'curl/8', label: 'Laptop', current: true },
+      ],
+    })
+    for (const token of [first, second]) expect(answer.body).not.toContain(token.split('.')[2])
+    const head = await ask(first, 'HEAD')
+    expect(head).toMatchObject({ status: 200, body: '', headers: { 'content-length': String(answer.body.length) } })
+  })
+
+  it('ends one session, all others, and its own: their tokens are refused at once', async () => {
+    const { ask, signIn, events } = await start()
+    const [one, two, three] = [await signIn(), await signIn(), await signIn()]
+    const theirs = await signIn(bob)
+    const statusesIn = async (...tokens: string[]) =>
+      Promise.all(tokens.map(async (token) => (await ask(token, 'GET', '/in')).status))
+    expect(await statusesIn(one, two, three)).toEqual([200, 200, 200])
+    const done = async (token: string, method: string, path: string) => {
+      const answer = await ask(token, method, path, { body: '{}' })
+      expect(answer).toMatchObject({ status: 204, body: '' })
+      expectUncached(answer)
+      expect(answer.headers).not.toHaveProperty('content-length')
+    }
+    await done(two, 'DELETE', `/sessions/${idIn(one)}`)
+    expect(await statusesIn(one, two, three)).toEqual([401, 200, 200])
+    await done(two, 'DELETE', '/sessions')
+    expect(await statusesIn(two, three, theirs)).toEqual([200, 401, 200])
+    await done(two, 'POST', '/sessions/sign-out')
+    expect(await statusesIn(two, theirs)).toEqual([401, 200])
+    expectProblem(await ask(two), 401, 'invalid_token', 'Unauthorized')
+    const ended = events.filter((event) => event.type === 'session.ended')
+    expect(ended).toMatchObject([
+      { reason: 'ended', tokenId: idIn(one), address: '127.0.0.1' },
+      { reason: 'others' },
+      { reason: 'signed_out', tokenId: idIn(two) },
+    ])
+    const refused = { type: 'bearer.refused', code: 'invalid_token', reason: 'revoked', tokenId: idIn(one) }
+    expect(events).toContainEqual(expect.objectContaining(refused))
+  })
+
+  it('returns the same 404 for a session of another account, an unknown one, and an id that is none', async () => {
+    const { ask, signIn } = await start()
+    const [mine, theirs] = [await signIn(), await signIn(bob)]
+    const bodies = new Set<string>()
+    for (const id of [idIn(theirs), 'unknown', '%ff', '%00', 'x'.repeat(4000), '__proto__', '..%2f']) {
+      const answer = await ask(mine, 'DELETE', `/sessions/${id}`)
+      expectProblem(answer, 404, 'unknown_session', 'Not Found')
+      bodies.add(answer.body)
+    }
+    expect(bodies.size).toBe(1)
+    expect((await ask(theirs, 'GET', '/in')).status).toBe(200)
+    expect((await ask(mine, 'DELETE', '/sessions/a/b')).body).toBe('the host’s own')
+  })
+
+  it.each([
+    ['/sessions', 'GET, HEAD, DELETE', ['POST', 'PUT', 'OPTIONS']],
+    ['/sessions/', 'GET, HEAD, DELETE', ['PATCH']],
+    ['/sessions/sign-out', 'POST', ['GET', 'DELETE', 'OPTIONS']],
+    ['/sessions/some-id', 'DELETE', ['GET', 'POST', 'HEAD']],
+    ['/sessions/%ff', 'DELETE', ['GET']],
+  ])('refuses other methods than those of %s, and names %s', async (path, allow, methods) => {
+    const { port } = await start()
+    for (const method of methods) {
+      const answer = await send(port, { method, path })
+      expect(answer).toMatchObject({ status: 405, headers: { allow, 'cache-control': 'no-store' } })
+      if (method !== 'HEAD') expectProblem(answer, 405, 'method_not_allowed', 'Method Not Allowed')
+    }
+  })
+
+  it('refuses requests without a token, and cuts off a client that goes on sending', async () => {
+    const { port, signIn } = await start()
+    for (const [method, path] of [
+      ['GET', '/sessions'],
+      ['DELETE', '/sessions'],
+      ['DELETE', '/sessions/x'],
+      ['POST', '/sessions/sign-out'],
+    ] as const) {
+      expectProblem(await send(port, { method, path }), 401, 'missing_token', 'Unauthorized')
+    }
+    const head = `POST /sessions/sign-out HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${await signIn()}\r\nTransfer-Encoding: chunked\r\n\r\n`
+    expect(await sendEndlessly(port, head, `4000\r\n${'x'.repeat(0x4000)}\r\n`)).toMatch(/^HTTP\/1.1 204 /)
+  })
+
+  it('refuses a token without a session, of before the sessions, and of another account with its id', async () => {
+    const { ask, tokens, sessions } = await start()
+    const { token, id, expiresAt } = issueNow(tokens, { accountId: 'acc-1' })
+    expectProblem(await ask(token, 'GET', '/in'), 401, 'invalid_token', 'Unauthorized')
+    await sessions.start({ id, expiresAt, accountId: 'acc-2' })
+    expectUnavailable(await ask(token, 'GET', '/in'))
+  })
+
+  it('looks a session up once for each request, after isRevoked and before the account', async () => {
+    const asked: string[] = []
+    const memory = memorySessions()
+    const note = (name: string): undefined => void asked.push(name)
+    const find: SessionStore['find'] = (id) => note('session') ?? memory.find(id)
+    const { tokens, sessions, signIn, store } = await start({ store: { ...memory, find } })
+    const token = await signIn()
+    asked.length = 0
+    const findById = (id: string) => note('account') ?? makeStore().findById(id)
+    const isRevoked = () => note('revocation') !== undefined
+    const guard = requireBearer({ tokens, sessions, isRevoked, accounts: { ...makeStore(), findById } })
+    const req = { headers: { authorization: `Bearer ${token}` }, rawHeaders: [], socket: {} } as never
+    await guard.authenticate(req)
+    expect(asked).toEqual(['revocation', 'session', 'account'])
+    await store.removeAll('acc-1')
+    expect(isAuthError(await guard.authenticate(req).catch((error: unknown) => error))).toBe(true)
+    expect(asked.slice(3)).toEqual(['revocation', 'session'])
+  })
+
+  it('two processes on one store: one ends a session, and the other refuses its token at once', async () => {
+    const store = memorySessions()
+    const [one, other] = [await start({ store }), await start({ store })]
+    const token = await one.signIn()
+    expect((await other.ask(token, 'GET', '/in')).status).toBe(200)
+    expect((await one.ask(token, 'POST', '/sessions/sign-out')).status).toBe(204)
+    expect((await other.ask(token, 'GET', '/in')).status).toBe(401)
+  })
+
+  it('a store that is down and comes back: 503 everywhere, then all sessions are still there', async () => {
+    const memory = memorySessions()
+    let fails: (() => Promise<never>) | undefined
+    const store = Object.fromEntries(
+      Object.entries(memory).map(([name, method]) => [
+        name,
+        (...args: never[]) => fails?.() ?? (method as (...args: never[]) => unknown)(...args),
+      ]),
+    ) as unknown as SessionStore
+    const { ask, logIn, signIn, events, idsOf } = await start({ store, options: { timeout: '50ms' } })
+    const token = await signIn()
+    for (fails of [down, hang]) {
+      for (const answer of [
+        await logIn(),
+        await ask(token, 'GET', '/in'),
+        await ask(token),
+        await ask(token, 'DELETE', '/sessions'),
+        await ask(token, 'POST', '/sessions/sign-out'),
+        await ask(token, 'DELETE', `/sessions/${idIn(token)}`),
+      ]) {
+        expectUnavailable(answer)
+      }
+    }
+    fails = undefined
+    expect(await idsOf(token)).toEqual([idIn(token)])
+    expect((await ask(token, 'GET', '/in')).status).toBe(200)
+    const failed = events.filter((event) => event.type === 'dependency.failed')
+    expect(failed).toHaveLength(12)
+    for (const event of failed) expect(event).toMatchObject({ dependency: 'sessions', refused: true })
+  })
+
+  it.each<keyof SessionStore>(['list', 'remove', 'removeAll'])(
+    'the routes report a store whose %s alone fails',
+    async (method) => {
+      const { signIn, ask, events, store } = await start()
+      const token = await signIn()
+      store[method] = down
+      const answers = {
+        list: () => ask(token),
+        remove: () => ask(token, 'POST', '/sessions/sign-out'),
+        removeAll: () => ask(token, 'DELETE'),
+      }
+      expectUnavailable(await answers[method as keyof typeof answers]())
+      expect(events.at(-1)).toMatchObject({ type: 'dependency.failed', dependency: 'sessions', refused: true })
+    },
+  )
+
+  it('a sign-in sends no token whose session could not be stored, and shows it to no function of the host', async () => {
+    const shown: unknown[] = []
+    const respond = (issued: object) => ({ shown: shown.push(issued) })
+    const { logIn, events } = await start({ store: { add: down }, router: { respond } })
+    expectUnavailable(await logIn())
+    expect(shown).toEqual([])
+    expect(events.map(({ type }) => type)).toEqual(['dependency.failed'])
+  })
+
+  it('stores the session of a login that is a function, and of a custom response', async () => {
+    const router = {
+      logIn: createLogin(options),
+      accounts: undefined,
+      passwords: undefined,
+      respond: ({ token }: { token: string }) => ({ token }),
+    }
+    const { logIn, ask, idsOf } = await start({ router } as Set)
+    const { token } = JSON.parse((await logIn()).body)
+    expect(await idsOf(token)).toEqual([idIn(token)])
+    expect((await ask(token, 'GET', '/in')).status).toBe(200)
+  })
+
+  it.each([
+    ['throws', () => expect.fail('label'), 'internal'],
+    ['hangs', hang, 'internal'],
+    ['returns a number', () => 7, 'sessions'],
+  ])('a sessionLabel that %s is a 503', async (_how, sessionLabel, dependency) => {
+    const { logIn, events } = await start({ router: { sessionLabel: sessionLabel as never } })
+    expectUnavailable(await logIn())
+    expect(events).toMatchObject([{ type: 'dependency.failed', dependency, refused: true }])
+  })
+
+  it('sign-ins at once stay below the maximum, and the sessions that are left work', async () => {
+    const { signIn, ask, store } = await start({ options: { maxPerAccount: 2 } })
+    const tokens = await all(8, () => signIn())
+    expect(await store.list('acc-1')).toHaveLength(2)
+    expect(statuses(await Promise.all(tokens.map((token) => ask(token, 'GET', '/in'))))).toEqual({ 200: 2, 401: 6 })
+  })
+
+  it('guarded requests write the last use once, and are admitted while the write hangs', async () => {
+    const clock = frozenClock(new Date().toISOString())
+    let writes = 0
+    const touch = () => ++writes && hang()
+    const { signIn, ask } = await start({ store: { touch }, options: { clock } })
+    const token = await signIn()
+    clock.advance(60_000)
+    expect(statuses(await all(20, () => ask(token, 'GET', '/in')))).toEqual({ 200: 20 })
+    await settled()
+    expect(writes).toBe(1)
+  })
+
+  it('closeWhenEnded closes a connection whose session has ended', async () => {
+    const { sessions, signIn, guard } = await start()
+    const token = await signIn()
+    const req = { headers: { authorization: `Bearer ${token}` }, rawHeaders: [], socket: {} } as never
+    const auth = await guard.authenticate(req)
+    let now = Date.now()
+    const closed = new Promise<Error>((resolve) => {
+      onTestFinished(closeWhenEnded(auth as never, resolve, { sessions, every: '1s', clock: () => (now += 500) }))
+    })
+    await sessions.endAll('acc-1')
+    expect(await closed).toMatchObject({ code: 'invalid_token', reason: 'revoked' })
+  })
+
+  it('accepts another middleware than requireBearer, and refuses a guard with other sessions', async () => {
+    const tokens = makeIssuer()
+    const [sessions, other] = [createSessions(memorySessions()), createSessions(memorySessions())]
+    const says = 'sessionRouter: the guard must have the same sessions'
+    expectMisuse(() => sessionRouter({ guard: requireBearer({ tokens }), sessions }), says)
+    expectMisuse(() => sessionRouter({ guard: requireBearer({ tokens, sessions: other }), sessions }), says)
+    const guard = requireBearer({ tokens, sessions })
+    expect(() => sessionRouter({ guard, sessions })).not.toThrow()
+    expect(() => sessionRouter({ guard: (req, res, next) => guard(req, res, next), sessions })).not.toThrow()
+    expectMisuse(() => sessionRouter({ guard, sessions: memorySessions() as never }), 'what createSessions() returned')
+    expectMisuse(() => sessionRouter({ sessions } as never), '"guard" must be what requireBearer() returned')
+    expectMisuse(
+      () => tokenRouter({ tokens, ...options, sessionLabel: () => 'x' }),
+      'tokenRouter: option "sessionLabel" needs "sessions"',
+    )
+  })
+
+  it('is an error of the host when no guard has run', async () => {
+    const sessions = createSessions(memorySessions())
+    const errors: unknown[] = []
+    const app = express().use(sessionRouter({ guard: (_req, _res, next) => next(), sessions }))
+    const keep: ErrorRequestHandler = (error, _req, res, _next) => void res.status(500).end(String(errors.push(error)))
+    app.use(keep)
+    const { port } = await listen(app)
+    expect((await send(port, { method: 'DELETE', path: '/' })).status).toBe(500)
+    expectMisuse(() => {
+      throw errors[0]
+    }, 'authOf: DELETE / has no verified token')
+  })
+})

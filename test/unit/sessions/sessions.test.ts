@@ -1,0 +1,377 @@
+import {
+  type AuthEvent,
+  createSessions,
+  memorySessions,
+  type NewSession,
+  type Session,
+  type SessionStore,
+  type SessionsOptions,
+} from 'express-token-endpoint'
+import { describe, expect, it } from 'vitest'
+import { all, deferred, settled } from '../../support/concurrency.js'
+import { expectMisuse, refusalOf } from '../../support/failures.js'
+import { frozenClock } from '../../support/fixtures.js'
+import { hang } from '../../support/invalid-results.js'
+
+const HOUR = 3_600_000
+
+/** Creates sessions in memory, whose store can be replaced in part. */
+function setUp(options: SessionsOptions = {}, replaced: Partial<SessionStore> = {}) {
+  const clock = frozenClock()
+  const events: AuthEvent[] = []
+  const store = { ...memorySessions(), ...replaced }
+  const sessions = createSessions(store, { clock, onEvent: (event) => events.push(event), ...options })
+  const start = (id: string, accountId = 'acc-1', more: Partial<NewSession> = {}) =>
+    sessions.start({ id, accountId, expiresAt: new Date(clock() + HOUR), ...more })
+  const idsOf = async (accountId = 'acc-1') => (await sessions.list(accountId)).map(({ id }) => id)
+  const told = () => events.splice(0).map(({ time: _, ...event }) => event)
+  return { clock, store, sessions, start, idsOf, told }
+}
+
+const down = () => Promise.reject(new Error('down'))
+
+describe('a session', () => {
+  it('has the facts of its token and of its client, without other members, such as the token', async () => {
+    const { clock, sessions, start, told } = setUp()
+    const now = new Date(clock())
+    const client = { address: '192.0.2.1', userAgent: 'curl/8', label: 'Laptop' }
+    await start('a', 'acc-1', { ...client, token: 'eyJ.secret' } as object)
+    const expiresAt = new Date(clock() + HOUR)
+    const session = { id: 'a', accountId: 'acc-1', createdAt: now, expiresAt, lastUsedAt: now, ...client }
+    expect(await sessions.list('acc-1')).toEqual([session])
+    expect(told()).toEqual([
+      { type: 'session.started', accountId: 'acc-1', tokenId: 'a', expiresAt, address: '192.0.2.1' },
+    ])
+    await start('b', 'acc-2')
+    expect(await sessions.list('acc-2')).toMatchObject([{ address: null, userAgent: null, label: null }])
+  })
+
+  it.each([
+    ['control characters', 'a\0b\r\nc\u001bd', 'abcd'],
+    ['marks of another direction of writing', 'a\u202eb\u2066c', 'abc'],
+    ['halves of a surrogate pair', '\ud83da\ude00', 'a'],
+    ['nothing of an emoji', 'Ann’s 💻 "x"', 'Ann’s 💻 "x"'],
+    ['nothing but control characters, which leaves no text', '\0\u0007', null],
+    ['more than 64 characters, of a long text too', '💻'.repeat(1e6), '💻'.repeat(64)],
+  ])('loses %s', async (_what, label, kept) => {
+    const { sessions, start } = setUp()
+    await start('a', 'acc-1', { label, address: label, userAgent: label && `${label}${'x'.repeat(300)}` })
+    const [session] = await sessions.list('acc-1')
+    expect(session).toMatchObject({ label: kept, address: kept })
+    expect([...(session?.userAgent ?? '')]).toHaveLength(Math.min(256, [...(kept ?? '')].length + 300))
+  })
+
+  it.each([
+    ['no object', undefined, 'a session must be an object, but is missing'],
+    ['no id', { accountId: 'acc-1', expiresAt: new Date() }, '"id" must be a non-empty string'],
+    ['an id with a space', { id: 'a b', accountId: 'acc-1', expiresAt: new Date() }, '"id" must be printable ASCII'],
+    ['a long id', { id: 'a'.repeat(256), accountId: 'acc-1', expiresAt: new Date() }, '"id" must be printable ASCII'],
+    ['an empty account', { id: 'a', accountId: '', expiresAt: new Date() }, '"accountId" must be a non-empty string'],
+    ['a text as time', { id: 'a', accountId: 'acc-1', expiresAt: '2026-03-01' }, '"expiresAt" must be a valid Date'],
+    [
+      'a number as label',
+      { id: 'a', accountId: 'b', expiresAt: new Date(), label: 1 },
+      '"label" must be a string or null',
+    ],
+  ])('with %s is a TypeError', async (_what, session, says) => {
+    const { sessions, idsOf } = setUp()
+    const error = await sessions.start(session as NewSession).catch((thrown) => thrown)
+    expectMisuse(() => {
+      throw error
+    }, `sessions.start: ${says}`)
+    expect(await idsOf()).toEqual([])
+  })
+})
+
+describe('isEnded', () => {
+  it('is false for a live session, and true for an unknown one and for one that was ended', async () => {
+    const { sessions, start, told } = setUp()
+    await start('a')
+    expect(await sessions.isEnded({ id: 'a', accountId: 'acc-1' })).toBe(false)
+    expect(await sessions.isEnded({ id: 'b', accountId: 'acc-1' })).toBe(true)
+    told()
+    expect(await sessions.end({ accountId: 'acc-1', id: 'a' }, 'a', '192.0.2.9')).toBe(true)
+    expect(await sessions.isEnded({ id: 'a', accountId: 'acc-1' })).toBe(true)
+    const ended = { type: 'session.ended', accountId: 'acc-1', reason: 'signed_out', tokenId: 'a' }
+    expect(told()).toEqual([{ ...ended, address: '192.0.2.9' }])
+  })
+
+  it('rejects when the store returns a session of another account or of another token', async () => {
+    const { sessions, start } = setUp()
+    await start('a', 'acc-2')
+    await expect(sessions.isEnded({ id: 'a', accountId: 'acc-1' })).rejects.toThrow('a session of another account')
+    const [session] = await sessions.list('acc-2')
+    const wrong = setUp({}, { find: () => session ?? null })
+    await expect(wrong.sessions.isEnded({ id: 'A', accountId: 'acc-2' })).rejects.toThrow('another session')
+  })
+
+  it.each([
+    ['a text', 'a', 'must be an object'],
+    ['times as texts', { id: 'a', accountId: 'acc-1', expiresAt: '2026-03-01' }, '"expiresAt" must be a valid Date'],
+    ['no createdAt', { id: 'a', accountId: 'acc-1', expiresAt: new Date() }, '"createdAt" must be a valid Date'],
+    ['an inherited account', Object.create({ id: 'a' }), '"accountId" must be a non-empty string'],
+  ])('rejects when the store returns %s', async (_what, found, says) => {
+    const { sessions } = setUp({}, { find: () => found as never })
+    await expect(sessions.isEnded({ id: 'a', accountId: 'acc-1' })).rejects.toThrow(says)
+  })
+})
+
+describe('ending', () => {
+  it('leaves the sessions of other accounts, and says that there is no such session', async () => {
+    const { sessions, start, idsOf, told } = setUp()
+    await start('mine')
+    await start('theirs', 'acc-2')
+    told()
+    for (const id of ['theirs', 'unknown', '', 'a\0', 'x'.repeat(1e5), { $ne: null } as never]) {
+      expect(await sessions.end({ accountId: 'acc-1', id: 'mine' }, id)).toBe(false)
+    }
+    expect([await idsOf('acc-2'), told()]).toEqual([['theirs'], []])
+    expect(await sessions.end({ accountId: 'acc-1' }, 'mine')).toBe(true)
+    const ended = { type: 'session.ended', accountId: 'acc-1', reason: 'ended', tokenId: 'mine', address: undefined }
+    expect(told()).toEqual([ended])
+  })
+
+  it('asks the store as often for the session of another account as for an unknown one', async () => {
+    const calls: string[] = []
+    const { sessions, start, store } = setUp()
+    await start('theirs', 'acc-2')
+    const spied = createSessions(
+      Object.fromEntries(
+        Object.entries(store).map(([name, method]) => [
+          name,
+          (...args: never[]) => {
+            calls.push(name)
+            return (method as (...args: never[]) => unknown)(...args)
+          },
+        ]),
+      ) as unknown as SessionStore,
+    )
+    for (const id of ['theirs', 'unknown']) await spied.end({ accountId: 'acc-1' }, id)
+    expect(calls).toEqual(['find', 'find'])
+    expect(await sessions.list('acc-2')).toHaveLength(1)
+  })
+
+  it('endOthers keeps the current session, and endAll keeps none', async () => {
+    const { sessions, start, idsOf, told } = setUp()
+    for (const id of ['a', 'b', 'c']) await start(id)
+    await start('d', 'acc-2')
+    told()
+    await sessions.endOthers({ id: 'b', accountId: 'acc-1' })
+    expect(await idsOf()).toEqual(['b'])
+    await sessions.endAll('acc-1')
+    expect([await idsOf(), await idsOf('acc-2')]).toEqual([[], ['d']])
+    const ended = { type: 'session.ended', accountId: 'acc-1', address: undefined }
+    expect(told()).toEqual([
+      { ...ended, reason: 'others' },
+      { ...ended, reason: 'all' },
+    ])
+  })
+
+  it.each(['', undefined, null, 7, { $ne: null }])('never asks the store for the account %o', async (accountId) => {
+    const asked: unknown[] = []
+    const note = (...args: unknown[]) => asked.push(args)
+    const { sessions } = setUp({}, { list: note as never, removeAll: note, remove: note, find: note as never })
+    const owner = { id: 'a', accountId: accountId as string }
+    for (const call of [
+      () => sessions.list(accountId as string),
+      () => sessions.endAll(accountId as string),
+      () => sessions.endOthers(owner),
+      () => sessions.end(owner, 'a'),
+      () => sessions.endOthers({ accountId: 'acc-1', id: accountId as string }),
+    ]) {
+      await expect(call()).rejects.toThrow(TypeError)
+    }
+    expect(asked).toEqual([])
+  })
+})
+
+describe('the maximum per account', () => {
+  it('ends the oldest session, also of two with the same time', async () => {
+    const { clock, start, idsOf, told } = setUp({ maxPerAccount: 2 })
+    for (const id of ['a', 'b', 'c']) await start(id)
+    expect(await idsOf()).toEqual(['c', 'b'])
+    clock.advance(1)
+    await start('d', 'acc-1', { address: '192.0.2.1' })
+    await start('e', 'acc-2')
+    expect([await idsOf(), await idsOf('acc-2')]).toEqual([['d', 'c'], ['e']])
+    const ended = { type: 'session.ended', accountId: 'acc-1', reason: 'maximum' }
+    expect(told().filter(({ type }) => type === 'session.ended')).toEqual([
+      { ...ended, tokenId: 'a', address: undefined },
+      { ...ended, tokenId: 'b', address: '192.0.2.1' },
+    ])
+  })
+
+  it('holds for sign-ins at once, however the store mixes them, and some of them stay', async () => {
+    let calls = 0
+    const turn = async () => {
+      for (let turns = (++calls * 31) % 7; turns > 0; turns--) await new Promise(setImmediate)
+    }
+    const memory = memorySessions()
+    const slow = Object.fromEntries(
+      Object.entries(memory).map(([name, method]) => [
+        name,
+        async (...args: never[]) => {
+          await turn()
+          const result: unknown = (method as (...args: never[]) => unknown)(...args)
+          await turn()
+          return result
+        },
+      ]),
+    )
+    const { start, idsOf } = setUp({ maxPerAccount: 3 }, slow)
+    await all(20, (i) => start(`s${i}`))
+    expect(await idsOf()).toHaveLength(3)
+    expect(memory.list('acc-1')).toHaveLength(3)
+  })
+
+  it('does not count expired sessions, which are not listed', async () => {
+    const { clock, start, idsOf } = setUp({ maxPerAccount: 2 }, { remove: down })
+    await start('a')
+    clock.advance(HOUR - 1)
+    expect(await idsOf()).toEqual(['a'])
+    clock.advance(1)
+    expect(await idsOf()).toEqual([])
+    await start('b')
+    await start('c')
+    expect(await idsOf()).toEqual(['c', 'b'])
+  })
+})
+
+describe('a store that fails', () => {
+  it.each([
+    ['rejects', down],
+    ['throws', () => expect.fail('down')],
+    ['hangs', hang],
+  ])('and %s makes every method unavailable', async (_how, fails) => {
+    const failing = { add: fails, find: fails, list: fails, removeAll: fails }
+    const { sessions, start, told } = setUp({ timeout: '1ms' }, failing)
+    for (const call of [
+      () => start('a'),
+      () => sessions.list('acc-1'),
+      () => sessions.end({ accountId: 'acc-1' }, 'a'),
+      () => sessions.endOthers({ accountId: 'acc-1', id: 'a' }),
+      () => sessions.endAll('acc-1'),
+    ]) {
+      expect(await refusalOf(call())).toMatchObject({ code: 'unavailable', dependency: 'sessions' })
+    }
+    expect(told()).toEqual([])
+  })
+
+  it('and returns what is not an array of sessions of this account, makes the list unavailable', async () => {
+    const { start, store } = setUp()
+    await start('a', 'acc-2')
+    for (const list of [() => undefined, () => ({}), () => [undefined, {}], () => store.list('acc-2')]) {
+      const { sessions } = setUp({}, { list: list as never })
+      expect(await refusalOf(sessions.list('acc-1'))).toMatchObject({ code: 'unavailable', dependency: 'sessions' })
+    }
+  })
+
+  it('starts no session when the surplus could not be ended', async () => {
+    const { start, told } = setUp({ maxPerAccount: 1 }, { remove: down })
+    await start('a')
+    told()
+    expect(await refusalOf(start('b'))).toMatchObject({ code: 'unavailable' })
+    expect(told()).toEqual([])
+  })
+})
+
+it('keeps what it returned from changing a stored session', async () => {
+  const { sessions, start } = setUp()
+  await start('a')
+  const [session] = await sessions.list('acc-1')
+  session?.expiresAt.setTime(0)
+  expect(await sessions.list('acc-1')).toHaveLength(1)
+})
+
+describe('the use of a session', () => {
+  const asked = { id: 'a', accountId: 'acc-1' }
+  const lastUse = async ({ sessions }: ReturnType<typeof setUp>) => (await sessions.list('acc-1'))[0]?.lastUsedAt
+
+  it('is written after one minute, in another turn of the event loop', async () => {
+    const set = setUp()
+    const start = new Date(set.clock())
+    await set.start('a')
+    set.clock.advance(59_999)
+    await set.sessions.isEnded(asked)
+    await settled()
+    expect(await lastUse(set)).toEqual(start)
+    set.clock.advance(1)
+    await set.sessions.isEnded(asked)
+    expect(await lastUse(set)).toEqual(start)
+    await settled()
+    expect(await lastUse(set)).toEqual(new Date(set.clock()))
+  })
+
+  it('is written once by many requests, also while the store returns the old time', async () => {
+    const touched: Date[] = []
+    const set = setUp({}, { touch: (_id, time) => touched.push(time) })
+    await set.start('a')
+    set.clock.advance(60_000)
+    await all(100, () => set.sessions.isEnded(asked))
+    await settled()
+    set.clock.advance(59_999)
+    await all(100, () => set.sessions.isEnded(asked))
+    await settled()
+    expect(touched).toHaveLength(1)
+    set.clock.advance(1)
+    await set.sessions.isEnded(asked)
+    await settled()
+    expect(touched).toHaveLength(2)
+  })
+
+  it('has at most 64 writes under way, and 10,000 in a minute, and then continues', async () => {
+    let writes = 0
+    let gate = deferred<void>()
+    const set = setUp({ timeout: '1m' }, { touch: () => ++writes && gate.promise })
+    const ids = Array.from({ length: 10_100 }, (_, i) => `s${i}`)
+    await set.start('s0')
+    const [session] = await set.sessions.list('acc-1')
+    for (const id of ids) await set.store.add({ ...(session as Session), id })
+    set.clock.advance(60_000)
+    const useAll = async () => {
+      for (const id of ids) await set.sessions.isEnded({ id, accountId: 'acc-1' })
+      await settled()
+    }
+    await useAll()
+    expect(writes).toBe(64)
+    gate.resolve()
+    gate = { ...gate, promise: Promise.resolve() }
+    for (const id of ids) {
+      await set.sessions.isEnded({ id, accountId: 'acc-1' })
+      await new Promise(setImmediate)
+    }
+    expect(writes).toBe(10_000)
+    set.clock.advance(60_000)
+    await useAll()
+    expect(writes).toBe(10_064)
+  })
+
+  it('that cannot be written is reported, and admits the request', async () => {
+    const set = setUp({}, { touch: down })
+    await set.start('a')
+    set.clock.advance(60_000)
+    set.told()
+    expect(await set.sessions.isEnded(asked)).toBe(false)
+    await settled()
+    const failed = { type: 'dependency.failed', dependency: 'sessions', refused: false, address: undefined }
+    expect(set.told()).toEqual([{ ...failed, error: new Error('down') }])
+  })
+})
+
+describe('createSessions', () => {
+  it.each([
+    [undefined, 'createSessions: the store must be memorySessions(), or an object with "add"'],
+    [memorySessions, 'createSessions: the store must be memorySessions(), or an object with "add"'],
+    [{ ...memorySessions(), touch: undefined }, 'createSessions: the store must be memorySessions()'],
+  ])('refuses the store %o', (store, says) => expectMisuse(() => createSessions(store as never), says))
+
+  it.each([
+    [{ maxPerAccount: 0 }, 'a number of sessions, a whole number from 1 to 1000'],
+    [{ maxPerAccount: 1001 }, 'a number of sessions, a whole number from 1 to 1000'],
+    [{ max: 3 }, 'unknown option "max". Did you mean "maxPerAccount"?'],
+    [{ timeout: 0 }, 'from 1 ms to 1 minute'],
+    [{ onEvent: true }, 'must be a function'],
+  ])('refuses the options %o', (options, says) => {
+    expectMisuse(() => createSessions(memorySessions(), options as SessionsOptions), says)
+  })
+})
