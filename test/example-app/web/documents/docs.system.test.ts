@@ -51,7 +51,7 @@ describe.skipIf(NO_CHROMIUM)('the page at /docs, in Chromium', () => {
     const started = await start({ DATA_DIR: await tempDir() })
     const url = started.url.replace('127.0.0.1', name)
     const { page, asked, faults } = await openDocs(browser(), url, size)
-    const wrong = await tryOut(page, 'Statements-signOut')
+    const wrong = await tryOut(page, 'Authentication-signOut')
     expect(wrong.status).toContain('401')
     // Chromium logs every response with an error status.
     expect(faults.splice(0)).toEqual([expect.stringMatching(/status of 401/)])
