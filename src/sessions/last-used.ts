@@ -28,7 +28,7 @@ export function createLastUsed({ store, now, timeout, failed }: Writing): (sessi
 
   async function write(id: string, time: number): Promise<void> {
     try {
-      await withDeadline(timeout, async () => store.touch(id, new Date(time)))
+      await withDeadline(timeout, store.touch(id, new Date(time)))
     } catch (error) {
       failed(error)
     }

@@ -8,6 +8,7 @@ import {
   createPasswords,
   createThrottle,
   memoryAccounts,
+  memorySessions,
   requireBearer,
   tokenRouter,
 } from 'express-token-endpoint'
@@ -197,6 +198,7 @@ describe('the page on security promises', () => {
       accountStoreContract: () => entry.accountStoreContract({ store, existing: { email: 'a@example.com' } }),
       createTestIssuer: () => entry.createTestIssuer(),
       fastPasswords: () => entry.fastPasswords(),
+      sessionStoreContract: () => entry.sessionStoreContract({ store: memorySessions() }),
     }
     expect(Object.keys(calls)).toEqual(Object.keys(entry).sort())
     for (const call of Object.values(calls)) expect(call).toThrow(/NODE_ENV/)

@@ -25,6 +25,12 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, readonly st
     ],
     'The same holds for cached tokens': ['a removed key verifies nothing after 10 minutes'],
   },
+  'test/unit/http/session-router.test.ts': {
+    'a token is accepted only while its session is in the store': [
+      'ends one session, all others, and its own: their tokens are refused at once',
+      'refuses a token without a session',
+    ],
+  },
   'test/attacks/hosts/prototype-pollution.test.ts': {
     'or on a polluted `Object.prototype`': ['a forged token is not anonymous on an optional guard'],
   },
