@@ -7,7 +7,7 @@ import {
   REFUSALS,
   type TokenRefusal,
 } from './refusals.js'
-import { bare, own } from './values.js'
+import { attempt, bare, own } from './values.js'
 
 const EXPIRED = 'The access token expired.'
 
@@ -162,5 +162,6 @@ export type AnyAuthError =
  * @throws never
  */
 export function isAuthError(value: unknown): value is AnyAuthError {
-  return hasBrand('AuthError', value) && Object.hasOwn(REFUSALS, (value as AuthError).code)
+  // A proxy or a getter of another value may throw.
+  return attempt(() => hasBrand('AuthError', value) && Object.hasOwn(REFUSALS, (value as AuthError).code)) === true
 }

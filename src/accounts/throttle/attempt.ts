@@ -86,15 +86,15 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
     let hasEnded = false
 
     /** Returns whether a process has reset the account since its failures in memory began, and then forgets them. */
-    async function wasReset(limit: Limit): Promise<boolean> {
+    async function wasReset(limit: Limit, place: 'memory' | 'store'): Promise<boolean> {
       const rest = limit.isOfAccount && (await limit.shared?.sinceReset(keyOf('account'), storeFailed))
-      return rest ? limit.forgetOlder(keyOf(limit.name), rest) : false
+      return rest ? limit.forgetOlder(keyOf(limit.name), rest, place) : false
     }
 
     async function check(): Promise<void> {
       for (const limit of spray?.isSprayed(digest) ? withSpray : limits) {
         const refusal = limit.reached(keyOf(limit.name))
-        if (refusal && !(await wasReset(limit))) throw refusal
+        if (refusal && !(await wasReset(limit, 'memory'))) throw refusal
       }
     }
 
@@ -135,7 +135,7 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
       const one = await limit.shared?.enter(key, storeFailed)
       if (one) entered.set(limit, one)
       const refusal = limit.learn(key, await limit.shared?.read(key, storeFailed), one?.underWay)
-      if (refusal?.code !== 'too_many_attempts' || !(await wasReset(limit))) return refusal
+      if (refusal?.code !== 'too_many_attempts' || !(await wasReset(limit, 'store'))) return refusal
       return (await limit.shared?.remove(key, storeFailed)) ? limit.learn(key, undefined, one?.underWay) : refusal
     }
 

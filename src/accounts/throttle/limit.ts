@@ -41,6 +41,9 @@ const OPTIONS = bare({})
 
 const NOTHING: Counted = { points: 0, msBeforeNext: 0 }
 
+/** Two ends that differ by less belong to one reset. */
+const SAME_RESET_MS = 500
+
 export type Limit = ReturnType<typeof createLimit>
 
 /**
@@ -55,10 +58,11 @@ export type Limit = ReturnType<typeof createLimit>
 export function createLimit(name: LimitName, { points, duration }: Size, shared?: SharedLimit, mostKeys = 30_000) {
   const perf = { now: () => performance.now() }
   const { LRUCache } = lruCache()
-  const failures = new LRUCache<string, { count: number }>(
-    // With `max`, lru-cache would allocate all slots at once. With `maxSize`, it grows.
-    bare({ maxSize: mostKeys, sizeCalculation: () => 1, ttl: duration * 1000, ttlResolution: 0, perf }),
-  )
+  // With `max`, lru-cache would allocate all slots at once. With `maxSize`, it grows.
+  const bounds = bare({ maxSize: mostKeys, sizeCalculation: () => 1, ttl: duration * 1000, ttlResolution: 0, perf })
+  const failures = new LRUCache<string, { count: number }>(bounds)
+  /** The end of the last reset that has lifted a key, for memory and for the store. */
+  const lifted = new LRUCache<string, number>(bounds)
   const underWay = new Map<string, number>()
   const countOf = (key: string) => failures.get(key, OPTIONS)?.count ?? 0
 
@@ -81,11 +85,18 @@ export function createLimit(name: LimitName, { points, duration }: Size, shared?
       for (const key of keys) failures.delete(key)
       return keys
     },
-    /** Forgets the failures of a key if their window began before another one of the same length. Returns whether it did. */
-    forgetOlder(key: string, msBeforeNext: number): boolean {
-      const isOlder = failures.getRemainingTTL(key) < msBeforeNext
-      if (isOlder) failures.delete(key)
-      return isOlder
+    /**
+     * Forgets the failures of a key if their window began before a reset. Each reset lifts a key once, because the clocks of
+     * processes differ.
+     * @param rest the rest of the reset's own window
+     */
+    forgetOlder(key: string, rest: number, place: 'memory' | 'store'): boolean {
+      const ends = performance.now() + rest
+      const known = lifted.get(`${place} ${key}`, OPTIONS) ?? 0
+      if (failures.getRemainingTTL(key) >= rest || ends < known + SAME_RESET_MS) return false
+      lifted.set(`${place} ${key}`, ends, OPTIONS)
+      failures.delete(key)
+      return true
     },
     /** Begins an attempt. Returns false when failures and attempts under way leave no room. */
     begin(key: string): boolean {

@@ -1,3 +1,4 @@
+import { withDeadline } from '../../shared/host/host-call.js'
 import { attempt, bare, memberOf } from '../../shared/values.js'
 import type { SharedStore, StoreFailed } from './shared-store.js'
 
@@ -92,6 +93,9 @@ export type SharedLimit = ReturnType<typeof sharedLimit>
  */
 const resetKey = (account: string) => `${account}:reset`
 
+/** A refused login waits no longer for the answer whether its account was reset. */
+const LONGEST_READ_MS = 200
+
 /** Creates a failed-login limit on a shared store. Where the store fails or rests, the methods return undefined. */
 export function sharedLimit(limiter: Limiter, { counting, reading }: SharedStore, { points, duration }: Size) {
   const windowMs = duration * 1000
@@ -131,6 +135,15 @@ export function sharedLimit(limiter: Limiter, { counting, reading }: SharedStore
     )
   }
 
+  /** Returns 0 where the store does not tell an end that can be true, because a reset without an end would lift limits for ever. */
+  async function readRest(key: string, storeFailed: StoreFailed): Promise<number> {
+    if (!get || reading.rests()) return 0
+    const asking = reading.answerOf((async () => get.call(limiter, key))(), storeFailed)
+    const result = await withDeadline(LONGEST_READ_MS, asking).catch(() => undefined)
+    const [failures = 0, rest = 0] = [numberOf(result, 'consumedPoints'), numberOf(result, 'msBeforeNext')]
+    return failures > 0 && rest > 0 && rest <= 2 * windowMs ? rest : 0
+  }
+
   /** Questions about a reset that are pending at the store. */
   const asked = new Map<string, Promise<number>>()
 
@@ -138,9 +151,7 @@ export function sharedLimit(limiter: Limiter, { counting, reading }: SharedStore
   function sinceReset(account: string, storeFailed: StoreFailed): Promise<number> {
     const known = asked.get(account)
     if (known) return known
-    const asking = read(resetKey(account), storeFailed)
-      .then((reset) => (reset?.points ? reset.msBeforeNext : 0))
-      .finally(() => asked.delete(account))
+    const asking = readRest(resetKey(account), storeFailed).finally(() => asked.delete(account))
     asked.set(account, asking)
     return asking
   }

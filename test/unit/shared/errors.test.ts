@@ -67,6 +67,10 @@ describe('AuthError', () => {
     expect(isAuthError(error)).toBe(true)
     expect(isAuthError(Object.assign(new Error('x'), { code: 'invalid_token' }))).toBe(false)
     expect(isAuthError(Object.assign(error, { code: 'of_a_later_version' }))).toBe(false)
+    Object.defineProperty(error, 'code', { get: () => expect.unreachable() })
+    const { proxy, revoke } = Proxy.revocable(error, {})
+    revoke()
+    for (const thrower of [error, proxy]) expect(isAuthError(thrower)).toBe(false)
   })
 
   it('takes nothing from a polluted Object.prototype, and neither does its copy', async () => {

@@ -551,6 +551,43 @@ describe('reset', () => {
     await expect(one.spend(...ALICE)).rejects.toMatchObject({ limit: 'address' })
   })
 
+  type Result = { consumedPoints: number; msBeforeNext: number }
+  const withEnd = (msBeforeNext: number): Result => ({ consumedPoints: 1, msBeforeNext })
+  async function late(one: Result) {
+    for (let turn = 0; turn < 20; turn++) await undefined
+    vi.advanceTimersByTime(300)
+    return withEnd(one.msBeforeNext)
+  }
+  it.each<[string, number, (marker: Result) => unknown]>([
+    ['ends 20 s late, as the clock of the resetting process', 6, (one) => withEnd(one.msBeforeNext + 20_000)],
+    ['ends 20 s early', 3, (one) => withEnd(one.msBeforeNext - 20_000)],
+    ['has no end', 3, () => ({ consumedPoints: 1 })],
+    ['has an end that is not known', 3, () => withEnd(-1)],
+    ['never ends', 3, () => withEnd(Number.POSITIVE_INFINITY)],
+    ['is refused', 3, (one) => Promise.reject(one)],
+    ['cannot be read in time', 3, late],
+  ])('lifts them at most once when the mark of the reset %s', async (_, passed, change) => {
+    const store = sharedStore()
+    const limiter = (options: LimiterOptions) => {
+      const one = store.limiter(options)
+      const get = async (key: string) => {
+        const result = (await one.get(key)) as Result | null
+        return result && key.endsWith(':reset') ? change(result) : result
+      }
+      return { ...one, get }
+    }
+    const one = createThrottle({ limiter, budgets: { pair: false, account: { points: 3, duration: '1h' } } })
+    const address = (i: number) => `192.0.2.${i}`
+    let all = await guesses(one, 9, undefined, address)
+    vi.advanceTimersByTime(1000)
+    await createThrottle({ limiter, budgets: { pair: false, account: { points: 3, duration: '1h' } } }).reset(ALICE[0])
+    for (let round = 0; round < 9; round++) {
+      vi.advanceTimersByTime(1000)
+      all += await guesses(one, 9, undefined, address)
+    }
+    expect(all).toBe(passed)
+  })
+
   it('allows exactly the limit again for an account that another process has counted', async () => {
     const store = sharedStore()
     const processOn = () =>
