@@ -93,7 +93,7 @@ export type SharedLimit = ReturnType<typeof sharedLimit>
  */
 const resetKey = (account: string) => `${account}:reset`
 
-/** A refused login waits no longer for the answer whether its account was reset. */
+/** A refused login waits no longer to learn whether its account was reset, in milliseconds. */
 const LONGEST_READ_MS = 200
 
 /** Creates a failed-login limit on a shared store. Where the store fails or rests, the methods return undefined. */

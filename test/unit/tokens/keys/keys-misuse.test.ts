@@ -197,11 +197,26 @@ describe('a list of keys', () => {
       /first of "keys" signs, so it must be a "privateKey", a "secret" or/,
     ],
     ['a bad second', [hs256, { alg: 'HS256', secret: 'short' }], /option "keys\[1\]"\.secret must be/],
+    [
+      '"sign" beside a private key',
+      { alg: 'ES256', privateKey: ecPem, sign: async () => new Uint8Array() },
+      /must have "publicKey" with "sign", and no other key material/,
+    ],
+    [
+      '"sign" beside a secret',
+      { ...hs256, sign: async () => new Uint8Array() },
+      /must have "publicKey" with "sign", and no other key material/,
+    ],
     ['a hole', [hs256, undefined], /option "keys\[1\]" must be \{ alg, secret \}/],
     ['a list inside', [[hs256]], /option "keys\[0\]" must be \{ alg, secret \}/],
   ])('is refused: %s', (_, keys, says) => {
     expectMisuse(issuerOf(keys), says, [SECRET])
   })
+})
+
+it('a public key with "sign" signs', () => {
+  const { publicKey } = ec
+  expect(issuerOf({ alg: 'ES256', publicKey, sign: async () => new Uint8Array() })).not.toThrow()
 })
 
 describe('a key that is no key', () => {
