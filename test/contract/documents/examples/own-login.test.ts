@@ -4,7 +4,7 @@ import type { Login, TokenIssuer } from 'express-token-endpoint'
 import type { OpenApiDocument } from 'express-token-endpoint/openapi'
 import { Secret, TOTP } from 'otpauth'
 import request from 'supertest'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { get, type Host, oldKeys, signIn, startExamples, tokenFrom } from '../../../support/documents/examples.js'
 import { readPage } from '../../../support/documents/pages.js'
 import { issueNow, makeIssuer, signingKey } from '../../../support/fixtures.js'
@@ -46,6 +46,17 @@ describe('the page on own routes', () => {
     await signIn(app).expect(200)
   })
 
+  it('own-route-express-4: sends each refusal on Express 4', async () => {
+    vi.doMock('express', () => import('express4'))
+    onTestFinished(() => void vi.doUnmock('express'))
+    const { app, tokens } = await run<Host>('own-route-express-4')
+    expect(app).toHaveProperty('lazyrouter')
+    const send = (body: object) => request(app).post('/kiosk/sign-in').send(body)
+    const { body } = await send(GOOD).expect(200)
+    expect(await tokens.verify(body.token)).toMatchObject({ accountId: 'acc-1' })
+    await send({ ...GOOD, password: 'wrong' }).expect(403, '')
+  })
+
   it('own-scopes: puts the permissions of the account into its token', async () => {
     const { router, tokens } = await run<{ router: Router; tokens: TokenIssuer }>('own-scopes')
     const { body } = await signIn(express().use(router)).expect(200)
@@ -58,7 +69,7 @@ describe('the recipes', () => {
 
   it('are nine, and have at most 30 lines', () => {
     const blocks = ['own-login', 'recipes'].flatMap((page) => readPage(`docs/guides/${page}.md`).blocks)
-    const recipes = blocks.filter(({ language, name = '' }) => language === 'ts' && !/^own-(route|scopes)$/.test(name))
+    const recipes = blocks.filter(({ language, name = '' }) => language === 'ts' && !/^own-(route|scopes)/.test(name))
     expect(recipes).toHaveLength(9)
     for (const { name, code } of recipes) expect(code.trimEnd().split('\n').length, name).toBeLessThanOrEqual(30)
   })
