@@ -150,15 +150,15 @@ export type AuthErrorOf<C extends AuthErrorCode, Always extends keyof AuthError 
   ? AuthError & Record<'code', C> & Required<Pick<AuthError, Always>>
   : never
 
-/** An `AuthError` whose other members follow from its `code`. */
+/** An `AuthError` that always has `scope` or `maxAge` if its `code` is about them. */
 export type AnyAuthError =
   | AuthErrorOf<Exclude<AuthErrorCode, 'insufficient_scope' | 'insufficient_user_authentication'>>
   | AuthErrorOf<'insufficient_scope', 'scope'>
   | AuthErrorOf<'insufficient_user_authentication', 'maxAge'>
 
 /**
- * Returns whether a value is an `AuthError`, also of another copy of the package. After a comparison of its `code`, the compiler knows its
- * other members.
+ * Returns whether a value is an `AuthError`, also of another copy of the package. After a comparison of its `code`, the compiler knows that
+ * `insufficient_scope` has `scope`, and that `insufficient_user_authentication` has `maxAge`. All other details are optional.
  * @throws never
  */
 export function isAuthError(value: unknown): value is AnyAuthError {

@@ -67,6 +67,7 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
   // The login.
   'own-response': HOST,
   'own-route': HOST,
+  'own-route-express-4': HOST,
   'own-scopes': `${HOST}
     const permissionsOf = async (id: string) => ['orders:' + id]`,
   kms: `import { publicKey, sign } from './kms-aws.js'`,
@@ -191,6 +192,9 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
   // Routes.
   scopes: HOST,
   'step-up': HOST,
+  'typed-claims': `${ISSUER_ONLY}
+    export const lines: string[] = []
+    const log = { warn: (line: string) => lines.push(line) }`,
   environments: `${HOST}
     const [live, sandbox] = [accounts, accounts]`,
   proxy: `${HOST}

@@ -85,6 +85,11 @@ describe('the page on other hosts', () => {
     await get(app, '/statements', issueNow(tokens, { accountId: 'acc-1' }).token).expect(403)
     const wrong = { email: 'alice@example.com', password: 'wrong' }
     await request(app).post('/login').send(wrong).expect(403, 'Forbidden')
+    const tooLong = await request(app)
+      .post('/login')
+      .send({ ...wrong, padding: 'x'.repeat(11_000) })
+      .expect(413)
+    expect(tooLong.body).toMatchObject({ code: 'body_too_large' })
   })
 
   it('plain-http: guards a server without Express', async () => {

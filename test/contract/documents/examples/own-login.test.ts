@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import express, { type Router } from 'express'
-import type { Login, TokenIssuer } from 'express-token-endpoint'
+import { createTokenVerifier, jwksRouter, type Login, remoteKeys, type TokenIssuer } from 'express-token-endpoint'
 import type { OpenApiDocument } from 'express-token-endpoint/openapi'
 import { Secret, TOTP } from 'otpauth'
 import request from 'supertest'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { get, type Host, oldKeys, signIn, startExamples, tokenFrom } from '../../../support/documents/examples.js'
 import { readPage } from '../../../support/documents/pages.js'
 import { issueNow, makeIssuer, signingKey } from '../../../support/fixtures.js'
-import { TOKEN_PATH } from '../../../support/http.js'
+import { listen, TOKEN_PATH } from '../../../support/http.js'
 
 const { run } = startExamples(import.meta.url)
 
@@ -46,6 +46,17 @@ describe('the page on own routes', () => {
     await signIn(app).expect(200)
   })
 
+  it('own-route-express-4: sends each refusal on Express 4', async () => {
+    vi.doMock('express', () => import('express4'))
+    onTestFinished(() => void vi.doUnmock('express'))
+    const { app, tokens } = await run<Host>('own-route-express-4')
+    expect(app).toHaveProperty('lazyrouter')
+    const send = (body: object) => request(app).post('/kiosk/sign-in').send(body)
+    const { body } = await send(GOOD).expect(200)
+    expect(await tokens.verify(body.token)).toMatchObject({ accountId: 'acc-1' })
+    await send({ ...GOOD, password: 'wrong' }).expect(403, '')
+  })
+
   it('own-scopes: puts the permissions of the account into its token', async () => {
     const { router, tokens } = await run<{ router: Router; tokens: TokenIssuer }>('own-scopes')
     const { body } = await signIn(express().use(router)).expect(200)
@@ -58,7 +69,7 @@ describe('the recipes', () => {
 
   it('are nine, and have at most 30 lines', () => {
     const blocks = ['own-login', 'recipes'].flatMap((page) => readPage(`docs/guides/${page}.md`).blocks)
-    const recipes = blocks.filter(({ language, name = '' }) => language === 'ts' && !/^own-(route|scopes)$/.test(name))
+    const recipes = blocks.filter(({ language, name = '' }) => language === 'ts' && !/^own-(route|scopes)/.test(name))
     expect(recipes).toHaveLength(9)
     for (const { name, code } of recipes) expect(code.trimEnd().split('\n').length, name).toBeLessThanOrEqual(30)
   })
@@ -201,5 +212,21 @@ describe('the page on keys', () => {
     replaceKey(privateKey as string)
     await expect(tokens.verify(token)).rejects.toMatchObject({ reason: 'unknown_key' })
     expect(await tokens.verify(issueNow(next, { accountId: 'acc-1' }).token)).toMatchObject({ accountId: 'acc-1' })
+  })
+
+  it('replace-keys: other services accept the leaked key until they replace their remoteKeys', async () => {
+    type Issuer = { tokens: TokenIssuer; replaceKey: (pem: string) => void }
+    const { tokens, replaceKey } = await run<Issuer>('replace-keys', 'services')
+    const { url } = await listen(express().use(jwksRouter({ tokens })))
+    const keys = () => remoteKeys(`${url}/.well-known/jwks.json`)
+    const verifier = createTokenVerifier({ issuer: tokens.issuer, keys: keys() })
+    const { token } = issueNow(tokens, { accountId: 'acc-1' })
+    await verifier.verify(token)
+    replaceKey(signingKey('ES256', 'other').privateKey as string)
+    expect(await verifier.verify(token)).toMatchObject({ accountId: 'acc-1' })
+    verifier.replaceKeys(keys())
+    await expect(verifier.verify(token)).rejects.toMatchObject({ reason: 'unknown_key' })
+    const renewed = issueNow(tokens, { accountId: 'acc-1' }).token
+    expect(await verifier.verify(renewed)).toMatchObject({ accountId: 'acc-1' })
   })
 })

@@ -56,6 +56,17 @@ describe('the pages on routes', () => {
     expect(refused.headers['www-authenticate']).toContain('max_age="300"')
   })
 
+  it('typed-claims: refuses claims of another type, and names a missing scope', async () => {
+    const { app, tokens, lines } = await run<Host & { lines: string[] }>('typed-claims')
+    const send = (claims: Record<string, unknown>, scopes = ['tenant:read']) =>
+      get(app, '/tenant', issueNow(tokens, { accountId: 'acc-1', scopes, claims }).token)
+    await send({ tenant: 'north' }).expect(200, { tenant: 'north' })
+    const refused = await send({ tenant: 7 }).expect(401)
+    expect(refused.headers['www-authenticate']).toContain('error="invalid_token"')
+    await send({ tenant: 'north' }, []).expect(403)
+    expect(lines).toEqual(['missing: tenant:read'])
+  })
+
   it('environments: each takes its own tokens, and refuses the other one’s', async () => {
     const { app } = await run<Host>('environments')
     for (const [own, other] of [['live', 'sandbox'] as const, ['sandbox', 'live'] as const]) {
