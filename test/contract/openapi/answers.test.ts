@@ -117,6 +117,10 @@ describe.each(EXPRESS)('every answer is the documented one, on %s', async (_, ex
     const properties = { access_token: { type: 'string' }, expires_in: { type: 'integer' } }
     const tokenResponse = { type: 'object', required: Object.keys(properties), properties }
     const own = openApiDocument({ path: '/login', fields, tokenResponse })
+    expect(own.components?.schemas?.['TokenCredentials']?.['properties']).toMatchObject({
+      username: { type: 'string', description: 'Registered account.' },
+    })
+    expect(own.paths?.['/login']?.post?.responses['200']).toMatchObject({ description: 'The token.' })
     const respond = ({ token }: { token: string }) => ({ access_token: token, expires_in: 3600 })
     const port = await start({ path: '/login', fields, respond })
     const credentials = own.components.schemas['TokenCredentials'] as { required: [string, string]; properties: object }
