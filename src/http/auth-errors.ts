@@ -4,6 +4,7 @@ import { optional, readOptions, text } from '../shared/options.js'
 import { REFUSALS } from '../shared/refusals.js'
 import { type HeaderName, headerIn, refusalAnswer } from './shared/answers.js'
 import { sendAnswer } from './shared/send-answer.js'
+import { parserRefusal } from './token-endpoint/request-body.js'
 
 /** The options of `authErrors`. */
 export interface AuthErrorsOptions {
@@ -18,15 +19,17 @@ const OWN_HEADERS: readonly HeaderName[] = ['Allow', 'WWW-Authenticate']
 
 /**
  * Creates an Express error handler that sends an `AuthError` as the routers and the guard do: its status, its headers and problem details
- * (RFC 9457). Use it after custom routes that call `logIn`, `issue`, `verify` or `authenticate`, and with `forwardErrors`. Passes
- * every other error on.
+ * (RFC 9457). Use it after custom routes that call `logIn`, `issue`, `verify` or `authenticate`, and with `forwardErrors`. An error of
+ * Express's body parsers, which may hold a password, becomes `invalid_body`, `body_too_large`, `unsupported_media_type` or
+ * `client_closed_request`. Passes every other error on.
  * @throws TypeError naming the option that is not valid
  */
 export function authErrors(options?: AuthErrorsOptions): ErrorRequestHandler {
   const { realm } = readOptions<AuthErrorsOptions, typeof schema>('authErrors', options, schema)
-  return function sendAuthError(error, _req, res, next) {
-    if (!isAuthError(error) || res.headersSent) {
-      next(error)
+  return function sendAuthError(thrown, _req, res, next) {
+    const error = isAuthError(thrown) ? thrown : parserRefusal(thrown)
+    if (!error || res.headersSent) {
+      next(error ?? thrown)
       return
     }
     const { headers, ...answer } = refusalAnswer(REFUSALS[error.code].by[0], error, { realm })

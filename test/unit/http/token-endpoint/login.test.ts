@@ -402,6 +402,57 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
       expect(answer.body).toMatchObject({ code: 'insufficient_scope' })
     })
 
+    const parsers = express()
+      .use(express.json({ limit: 100, inflate: false }), express.urlencoded({ parameterLimit: 1 }))
+      .use(
+        express.text({
+          verify: () => {
+            throw Object.assign(new Error('refused'), { type: 'own' })
+          },
+        }),
+      )
+    it.each<[string, string, string | undefined, string, number, string, Record<string, string>?]>([
+      ['that is not JSON', 'application/json', `{"password":"hunter2"`, 'malformed', 400, 'invalid_body'],
+      ['that is too long', 'application/json', `"hunter2${'x'.repeat(100)}"`, 'too large', 413, 'body_too_large'],
+      ['with too many fields', 'application/x-www-form-urlencoded', 'a=hunter2&b', 'malformed', 400, 'invalid_body'],
+      ['that the host refuses', 'text/plain', 'hunter2', 'malformed', 400, 'invalid_body'],
+      ['in a charset', 'application/json; charset=latin7', '{}', 'charset', 415, 'unsupported_media_type'],
+      [
+        'with a content coding',
+        'application/json',
+        '{}',
+        'coding',
+        415,
+        'unsupported_media_type',
+        { 'Content-Encoding': 'gzip' },
+      ],
+    ])(
+      "makes a refusal of the parser's error for a body %s",
+      async (_what, type, body, detail, status, code, more = {}) => {
+        const onError = vi.fn<ErrorRequestHandler>((_error, _req, res, _next) => void res.end())
+        const app = express().use(parsers, authErrors(), onError)
+        const answer = await request(app)
+          .post('/')
+          .set({ 'Content-Type': type, ...more })
+          .send(body)
+        expect(onError).not.toHaveBeenCalled()
+        expect(answer.body).toMatchObject({ status, code, detail: expect.stringContaining(detail) })
+        expect(answer.text).not.toContain('hunter2')
+      },
+    )
+
+    it.each<[string, unknown]>([
+      ['inherited members', Object.create({ type: 'entity.parse.failed' })],
+      ['another type', { type: 'StripeCardError', status: 402, body: { error: {} } }],
+      ['a body of another server', { status: 400, body: 'text' }],
+      ['a status of the server', { type: 'stream.not.readable', status: 500, body: 'text' }],
+    ])('passes an error with %s on', async (_what, thrown) => {
+      const onError = vi.fn<ErrorRequestHandler>((_error, _req, res, _next) => void res.end())
+      const app = express().get('/', (_req, _res, next) => next(thrown))
+      await request(app.use(authErrors(), onError)).get('/')
+      expect(onError.mock.calls[0]?.[0]).toBe(thrown)
+    })
+
     it('passes a refusal on when a response has begun', async () => {
       const onError = vi.fn<ErrorRequestHandler>((_error, _req, res, _next) => void res.end())
       const refusal = new AuthError('invalid_credentials')
