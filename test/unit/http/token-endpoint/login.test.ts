@@ -8,8 +8,12 @@ import {
   createPasswords,
   createThrottle,
   type Login,
+  requireBearer,
+  type TokenRouterOptions,
   tokenRouter,
 } from 'express-token-endpoint'
+import { BearerStrategy, LoginStrategy } from 'express-token-endpoint/passport'
+import { Passport } from 'passport'
 import request from 'supertest'
 import { describe, expect, it, vi } from 'vitest'
 import { deferred } from '../../../support/concurrency.js'
@@ -462,6 +466,70 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
       })
       await request(app.use(authErrors(), onError)).get('/own').expect(200, 'begun')
       expect(onError.mock.calls[0]?.[0]).toBe(refusal)
+    })
+
+    const down = { ...tokens, issue: () => Promise.reject(new AuthError('unavailable', { dependency: 'keys' })) }
+    const failing = () => Promise.reject(new Error('down'))
+    const bearer = ['Authorization', 'Bearer x'] as const
+    const parts = (events: Pick<TokenRouterOptions, 'onEvent'>) => {
+      const logIn = loginWith(events)
+      const ownGuard = requireBearer({ tokens, ...events })
+      const guards = requireBearer({ tokens: { ...tokens, verify: failing }, forwardErrors: true, ...events })
+      const broken = { accounts: failing, passwords: fastPasswords(), throttle: false, ...events } as const
+      const passport = new Passport().use(new LoginStrategy(broken))
+      passport.use(new BearerStrategy({ tokens: { ...tokens, verify: failing }, ...events }))
+      const app = express().use('/login', passport.authenticate('login', { session: false }))
+      app.use('/passport', passport.authenticate('bearer', { session: false }), guards)
+      app.use('/guard', guards)
+      app.use('/all', requireBearer({ tokens, forwardErrors: 'all', ...events }))
+      app.use('/503', tokenRouter({ tokens, ...broken, path: '/', forwardErrors: true }))
+      app.use('/403', tokenRouter({ tokens, logIn, path: '/', forwardErrors: 'all', ...events }))
+      app.use('/own', express.json(), (req, _res, next) => void logIn(req.body, req).then(down.issue).catch(next))
+      return app.use((req, _res, next) => void ownGuard.authenticate(req).catch(next))
+    }
+    const [refused, unknown] = [{ type: 'token.refused' }, { type: 'bearer.refused', code: 'invalid_token' }]
+    const failed = (dependency: string) => ({ type: 'dependency.failed', dependency, refused: true })
+    const cases: [string, string, object, object][] = [
+      ['of issue in an own route', '/own', GOOD, failed('keys')],
+      ['of the login in an own route', '/own', WRONG, refused],
+      ['of a body in an own route', '/own', ['x'.repeat(200_000)], { ...refused, code: 'body_too_large' }],
+      ['of guard.authenticate', '/', {}, unknown],
+      ['that a guard forwards', '/guard', {}, failed('keys')],
+      ['of each code that a guard forwards', '/all', {}, unknown],
+      ['that a router forwards', '/503', GOOD, failed('accounts')],
+      ['of each code that a router forwards', '/403', WRONG, refused],
+      ['of a login by Passport', '/login', GOOD, failed('accounts')],
+      ['of a token by Passport', '/passport', {}, failed('keys')],
+    ]
+    it.each(cases)('reports a refusal %s once, with its address', async (_what, path, body, event) => {
+      const events: AuthEvent[] = []
+      const onEvent = (told: AuthEvent) => events.push(told)
+      const app = parts({ onEvent }).use(authErrors({ onEvent }))
+      for (const times of [1, 2]) {
+        await request(app)
+          .post(path)
+          .set(...bearer)
+          .send(body)
+        expect(events).toMatchObject(Array(times).fill({ ...event, address: expect.stringMatching(/127\.0\.0\.1$/) }))
+      }
+    })
+
+    const failures = cases.filter(([, , , event]) => 'dependency' in event)
+    it.each(failures)('without onEvent, warns once of a failure %s', async (_what, path, body) => {
+      const warned = vi.spyOn(process, 'emitWarning').mockReset()
+      await request(parts({}).use(authErrors()))
+        .post(path)
+        .set(...bearer)
+        .send(body)
+      expect(warned).toHaveBeenCalledTimes(1)
+    })
+
+    it('reports to another observer what a login has reported to its own', async () => {
+      const [own, other] = [vi.fn(), vi.fn()]
+      await request(parts({ onEvent: own }).use(authErrors({ onEvent: other })))
+        .post('/own')
+        .send(WRONG)
+      expect([own.mock.calls, other.mock.calls]).toMatchObject([[[refused]], [[refused]]])
     })
 
     it('keeps the headers of forwarded refusals, and passes other errors on', async () => {
