@@ -92,7 +92,7 @@ function faultOf(req: IncomingMessage, error: unknown): AuthError {
 /** The other errors of Express's parsers about a body. */
 const MALFORMED = /^(entity|parameters|querystring)\./
 
-/** What a client learns of a body that the host's parser refused. The body may be for any route, so these are not about credentials. */
+/** The `detail` for a body that the host's parser refused. It may belong to any route, so the text is not about credentials. */
 const DETAILS: Readonly<Partial<Record<AuthErrorCode, string>>> = {
   invalid_body: 'The request body is malformed.',
   unsupported_media_type: 'The charset or the content coding of the request body is not supported.',

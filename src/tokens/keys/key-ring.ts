@@ -12,7 +12,13 @@ import {
   readOptions,
   text,
 } from '../../shared/options.js'
-import { ALGORITHMS, type Algorithm, type KeyPairAlgorithm, type SecretAlgorithm } from '../algorithms/algorithms.js'
+import {
+  ALGORITHMS,
+  type Algorithm,
+  algorithmHint,
+  type KeyPairAlgorithm,
+  type SecretAlgorithm,
+} from '../algorithms/algorithms.js'
 import { type KeyMaterial, kidOfJwk, MATERIALS, type SecretMaterial, thumbprint } from './key-material.js'
 
 /**
@@ -183,6 +189,7 @@ const schema = {
   alg: must<Algorithm>(
     `one of ${Object.keys(ALGORITHMS).join(', ')}`,
     (value) => typeof value === 'string' && Object.hasOwn(ALGORITHMS, value),
+    algorithmHint,
   ),
   secret: anything,
   privateKey: anything,
