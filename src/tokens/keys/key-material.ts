@@ -80,7 +80,7 @@ function keyOf(
   return isJwk(value) ? attempt(() => create(bare({ key: value, format: 'jwk' as const }))) : undefined
 }
 
-/** Returns the hint for a JWK set (RFC 7517 section 5), which is no key. */
+/** Returns the hint for a JWK set (RFC 7517 section 5) in the place of a key. */
 const setHint = (value: unknown): string =>
   isJwk(value) && Array.isArray(own(value, 'keys')) ? 'This is a JWK set. Pass one of its "keys"' : ''
 

@@ -295,7 +295,10 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
       [{ username: 'email' }, 'is an object. Unknown member "username". Known: email, password'],
       ['username', 'is a string of 8 characters'],
     ])('%j is a TypeError that names the mistake', (fields, says) => {
-      expectMisuse(() => appOf({ logIn: loginWith(), fields }), `option "fields" must be an object with the names of two members, like { email: 'username' }, but ${says}`)
+      expectMisuse(
+        () => appOf({ logIn: loginWith(), fields }),
+        `option "fields" must be an object with the names of two members, like { email: 'username' }, but ${says}`,
+      )
     })
   })
 
