@@ -124,9 +124,9 @@ export function checked<T>(what: string, check: Check<T>, value: unknown): T {
 }
 
 /** @throws UsageError when the option is not one of these */
-export function oneOf<T extends string>(option: string, known: readonly T[], value: string): T {
+export function oneOf<T extends string>(option: string, known: readonly T[], value: string, hint = ''): T {
   const found = known.find((name) => name.toLowerCase() === value.toLowerCase())
-  if (found === undefined) throw new UsageError(`--${option} must be one of ${known.join(', ')}`)
+  if (found === undefined) throw new UsageError(`--${option} must be one of ${known.join(', ')}${hint && `. ${hint}`}`)
   return found
 }
 

@@ -169,6 +169,25 @@ function warnOfFirstFailures(): AuthObserver {
   }
 }
 
+/** The observers that have received a refusal. Undefined stands for the process warning. */
+const reported = new WeakMap<AuthError, AuthObserver | undefined>()
+
+/** Notes that an observer receives a refusal each time it is thrown, so that no other part reports it too. Returns the refusal. */
+export function noteReported(error: AuthError, observer: AuthObserver | undefined): AuthError {
+  reported.set(error, observer)
+  return error
+}
+
+/** Creates the function that reports the refusals of a route, except those that its observer has received. */
+export function refusalReporter(emit: Emit, observer: AuthObserver | undefined) {
+  return (subject: EventSubject, error: AuthError, part: EventPart = 'token'): void => {
+    if (!reported.has(error) || reported.get(error) !== observer) emit(subject, refusalEvent(part, error))
+  }
+}
+
+/** The parts with events of refusals. */
+type EventPart = 'token' | 'guard'
+
 /** Refusals of the token endpoint that have their own event type. */
 const TOKEN_EVENTS: Partial<Record<AuthErrorCode, AuthEvent['type']>> = {
   too_many_attempts: 'token.throttled',
@@ -176,7 +195,7 @@ const TOKEN_EVENTS: Partial<Record<AuthErrorCode, AuthEvent['type']>> = {
 }
 
 /** Returns the event for a refusal by the token endpoint or by the guard. */
-export function refusalEvent(part: 'token' | 'guard', error: AuthError): Told<AuthEvent> {
+export function refusalEvent(part: EventPart, error: AuthError): Told<AuthEvent> {
   const { code, reason, accountId, tokenId, issuer, dependency, limit } = bare(error)
   if (dependency) {
     const about = { ...(accountId && { accountId }), ...(issuer && { issuer }) }

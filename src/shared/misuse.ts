@@ -8,6 +8,7 @@ export const PAGE = {
   issuers: `${DOCS}/guides/issuers.md`,
   hashes: `${DOCS}/guides/check-passwords-elsewhere.md`,
   keys: `${DOCS}/guides/keys.md`,
+  login: `${DOCS}/reference/login.md`,
   options: `${DOCS}/reference/options.md`,
   proxy: `${DOCS}/guides/behind-a-proxy.md`,
   sessions: `${DOCS}/guides/sessions.md`,
@@ -18,8 +19,11 @@ export const PAGE = {
 
 export type Page = (typeof PAGE)[keyof typeof PAGE]
 
-/** Creates the error for a mistake of the programmer. It names the page that helps. */
-export function misuse(message: string, page: Page = PAGE.options): TypeError {
+/** The functions whose options the page about the login has. Their messages begin with their name. */
+const LOGIN = /^(tokenRouter|createLogin|logIn|LoginStrategy|authErrors)\b/
+
+/** Creates the error for a mistake of the programmer. It names the page that helps, by default the one with the options. */
+export function misuse(message: string, page: Page = LOGIN.test(message) ? PAGE.login : PAGE.options): TypeError {
   return withoutSecrets(new TypeError(`${message}${/[.?]$/.test(message) ? '' : '.'} See ${page}`))
 }
 

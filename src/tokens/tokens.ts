@@ -60,7 +60,7 @@ export interface TokenIssuer extends TypedVerifier {
   /**
    * Replaces the keys while the process runs, for example after one has leaked. The first key signs from now on. Tokens of a key that is
    * gone are refused at once, and tokens of the other keys stay valid.
-   * @throws TypeError that names the invalid key; the previous keys then stay
+   * @throws TypeError that names the invalid key, and for secrets instead of key pairs; the previous keys then stay
    */
   replaceKeys(keys: TokenIssuerOptions['keys']): void
   /** The current time, by the issuer's `clock`. */
@@ -88,7 +88,7 @@ export type IssuerSettings = Checked<typeof issuerSchema>
 /** @throws TypeError naming the key that is not valid */
 export function issuerOf(caller: string, read: IssuerSettings): TokenIssuer {
   const { issuer, audience = issuer, clientId = issuer } = read
-  function readRing(value: unknown, held?: KeyRing): KeyRing {
+  function readRing(caller: string, value: unknown, held?: KeyRing): KeyRing {
     if (hasRemoteKeys(value)) {
       const says =
         'must hold a key that signs, but remoteKeys() are public ones. To verify only, use createTokenVerifier'
@@ -100,9 +100,15 @@ export function issuerOf(caller: string, read: IssuerSettings): TokenIssuer {
         'must be a "privateKey", a "secret" or a "publicKey" with "sign". To verify only, use createTokenVerifier'
       throw misuse(`${caller}: the first of "keys" signs, so it ${says}`, PAGE.keys)
     }
+    if (held?.first.key.type === 'public' && ring.first.key.type === 'secret') {
+      throw misuse(
+        `${caller}: option "keys" must be key pairs, because a published JWK set holds no secrets`,
+        PAGE.keys,
+      )
+    }
     return ring
   }
-  const keys = holdKeys(readRing, read.keys)
+  const keys = holdKeys(caller, readRing, read.keys)
   const currentSigner = () => createSigner(keys.current.first, TYP, read.timeout)
   const issuing = { ...read, audience, clientId, sign: currentSigner() }
   const issueNow = (subject: TokenSubject) => issueToken(issuing, subject)
@@ -133,9 +139,9 @@ export interface KeyVerifier extends TypedVerifier {
 export function createTokenVerifier(options: TokenVerifierOptions | JwtVerifierOptions): KeyVerifier {
   const caller = 'createTokenVerifier'
   const { form, ...read } = readVerifierOptions(caller, options)
-  const wrong = (says: string) => misuse(`${caller}: option "keys" must ${says}`, PAGE.keys)
   const hasPrivateKey = (key: unknown) => isPlainObject(key) && memberOf(key, 'privateKey') !== undefined
-  function readSource(value: unknown, held?: KeySource): KeySource {
+  function readSource(caller: string, value: unknown, held?: KeySource): KeySource {
+    const wrong = (says: string) => misuse(`${caller}: option "keys" must ${says}`, PAGE.keys)
     if (isRemoteKeys(value)) return value
     if (hasRemoteKeys(value)) throw wrong('be remoteKeys() without other keys, or a list of keys without it')
     const url = hrefOf(value)
@@ -147,7 +153,7 @@ export function createTokenVerifier(options: TokenVerifierOptions | JwtVerifierO
     }
     return readKeys(caller, value, held)
   }
-  const keys = holdKeys(readSource, read.keys)
+  const keys = holdKeys(caller, readSource, read.keys)
   return withVerifier(read, keys, form, undefined, { replaceKeys: keys.replace })
 }
 

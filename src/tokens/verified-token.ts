@@ -6,8 +6,12 @@ import { bare, isThenable, isValidDate, memberOf } from '../shared/values.js'
 /** Private claims, as JSON values. */
 export type PrivateClaims = Readonly<Record<string, unknown>>
 
-/** Returns whether the private claims of a token have a type. */
-export type ClaimsCheck<C> = (claims: PrivateClaims) => claims is PrivateClaims & C
+/** @inline */
+// biome-ignore lint/suspicious/noExplicitAny: with unknown, no interface would fit, because it has no index signature.
+type AnyClaims = Readonly<Record<string, any>>
+
+/** Returns whether the private claims of a token have a type: `(claims): claims is Claims => typeof claims.tenant === 'string'`. */
+export type ClaimsCheck<C> = (claims: AnyClaims) => claims is AnyClaims & C
 
 /** A verified token. Frozen, shared between requests, and without the token's text. `C` is the type of its private claims. */
 export interface VerifiedToken<C = PrivateClaims> {

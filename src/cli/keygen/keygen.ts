@@ -1,5 +1,11 @@
 import { integer } from '../../shared/options.js'
-import { ALGORITHMS, type Algorithm, isKeyPairAlgorithm, PAIRS } from '../../tokens/algorithms/algorithms.js'
+import {
+  ALGORITHMS,
+  type Algorithm,
+  algorithmHint,
+  isKeyPairAlgorithm,
+  PAIRS,
+} from '../../tokens/algorithms/algorithms.js'
 import { checked, command, oneOf } from '../command.js'
 import { EXIT, UsageError } from '../command-error.js'
 import { type Io, remark } from '../io.js'
@@ -27,7 +33,7 @@ The command prints the kid that the package derives from the key. A JWK contains
   wordTooMany: 'Pass the algorithm as an option: --alg ES256',
   aliases: { output: 'Did you mean "--out"?', o: 'Did you mean "--out"?' },
   async run(values, _operand, io) {
-    const alg = oneOf('alg', NAMES, values.alg ?? 'ES256')
+    const alg = oneOf('alg', NAMES, values.alg ?? 'ES256', algorithmHint(values.alg))
     if (!isKeyPairAlgorithm(alg)) refuseFor(alg, { format: values.format, public: values.public, bits: values.bits })
     else if (!PAIRS[alg].hasBits) refuseFor(alg, { bits: values.bits })
     const format = oneOf('format', ['pem', 'jwk'], values.format ?? 'pem')

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { brandWith } from '../../shared/brand.js'
 import type { AuthError } from '../../shared/errors.js'
+import { noteReported } from '../../shared/events.js'
 import { throwLater } from '../../shared/host/throw-later.js'
 import { misuse, PAGE } from '../../shared/misuse.js'
 import { isThenable, memberOf } from '../../shared/values.js'
@@ -59,7 +60,7 @@ export function requireBearer(options: RequireBearerOptions & { optional?: false
 export function requireBearer(options: RequireBearerOptions): BearerGuard<VerifiedToken | undefined>
 export function requireBearer(options: RequireBearerOptions): BearerGuard<VerifiedToken | undefined> {
   const settings = readRequireBearerOptions(options)
-  const { challenge, forwardErrors, sessions } = settings
+  const { challenge, forwardErrors, onEvent, sessions } = settings
   const steps = createBearerSteps(settings)
 
   function admit({ auth, user }: Admission, req: GuardedRequest): VerifiedToken | undefined {
@@ -81,7 +82,7 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard<Verifi
   function forHost(error: AuthError, req: GuardedRequest): AuthError {
     // HTTP/2 has no such header, and Node would emit a warning for each response with it.
     const closes = hasToClose(req) && !(req.httpVersionMajor >= 2)
-    return withAllHeaders('guard', error, closes, challenge)
+    return noteReported(withAllHeaders('guard', error, closes, challenge), onEvent)
   }
 
   function refuse(thrown: unknown, req: GuardedRequest, res: ServerResponse, next: Next): void {

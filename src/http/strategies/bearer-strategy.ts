@@ -32,7 +32,7 @@ interface View {
   check(verified: Done): void
 }
 
-interface Parts extends BearerSteps, Pick<BearerSettings, 'challenge'> {
+interface Parts extends BearerSteps, Pick<BearerSettings, 'challenge' | 'onEvent'> {
   verify: BearerVerify | undefined
 }
 
@@ -62,7 +62,7 @@ export class BearerStrategy extends Bearer {
   constructor(options: BearerStrategyOptions, verify?: BearerVerify) {
     super({ passReqToCallback: true }, ({ check }, _token, verified) => check(verified))
     const settings = readBearerOptions('BearerStrategy', options)
-    this.#parts = { ...createBearerSteps(settings), challenge: settings.challenge, verify }
+    this.#parts = { ...createBearerSteps(settings), challenge: settings.challenge, onEvent: settings.onEvent, verify }
   }
 
   /** Passport calls `authenticate` of an heir of the strategy, and an heir has no private members. */
@@ -78,7 +78,7 @@ export class BearerStrategy extends Bearer {
   ): void {
     assertHeaderLines('BearerStrategy', req)
     assertNoBearerOption(options)
-    const { check, refuse, challenge, verify } = BearerStrategy.#of(this)
+    const { check, refuse, challenge, onEvent, verify } = BearerStrategy.#of(this)
     // Another middleware's value is not a verified token.
     req.auth = undefined
     let verified: VerifiedToken | undefined
@@ -88,7 +88,7 @@ export class BearerStrategy extends Bearer {
 
     function refused(thrown: unknown): void {
       const error = refuse(thrown, req)
-      failOrError(outcome, error, refusalAnswer('guard', error, challenge).headers['WWW-Authenticate'])
+      failOrError(outcome, error, onEvent, refusalAnswer('guard', error, challenge).headers['WWW-Authenticate'])
     }
 
     function admitted({ auth, user = auth }: Admission, done: Done): void {

@@ -30,7 +30,7 @@ interface View {
   logIn(credentials: Credentials, verified: Done): void
 }
 
-interface Parts extends Pick<Settings, 'door' | 'emit' | 'emailInEvents' | 'reportRefusal'> {
+interface Parts extends Pick<Settings, 'door' | 'emit' | 'observer' | 'emailInEvents' | 'reportRefusal'> {
   readCredentials: ReturnType<typeof createCredentialsReader>
   verify: LoginVerify | undefined
 }
@@ -70,7 +70,7 @@ export class LoginStrategy extends Local {
 
   /** Called by Passport, which adds its actions to `this`. */
   override authenticate(this: PassportActions, req: BodyRequest & { next?: unknown }): void {
-    const { readCredentials, door, emit, emailInEvents, reportRefusal, verify } = LoginStrategy.#of(this)
+    const { readCredentials, door, emit, observer, emailInEvents, reportRefusal, verify } = LoginStrategy.#of(this)
     const outcome = outcomeOf(this, req)
     const origin = originOfRequest(req)
     const subject: EventSubject = { address: origin.address }
@@ -78,7 +78,7 @@ export class LoginStrategy extends Local {
     function refused(thrown: unknown): void {
       const error = asRefusal('token', thrown)
       reportRefusal(subject, error)
-      failOrError(outcome, error)
+      failOrError(outcome, error, observer)
     }
 
     function logIn(credentials: Credentials, verified: Done): void {

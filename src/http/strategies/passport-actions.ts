@@ -1,4 +1,5 @@
-import type { AuthError } from '../../shared/errors.js'
+import { type AuthError, withHeaders } from '../../shared/errors.js'
+import { type AuthObserver, noteReported } from '../../shared/events.js'
 import { throwLater } from '../../shared/host/throw-later.js'
 
 /** The actions that Passport adds to a strategy for each request. */
@@ -25,10 +26,18 @@ export interface Outcome extends PassportActions {
 /** The statuses of refused credentials. Passport tries the next strategy after them. */
 const REFUSED_CREDENTIALS = new Set([400, 401, 403])
 
-/** Reports a refusal: a failure for refused credentials, an error for everything else, for example a dependency that is down. */
-export function failOrError(actions: PassportActions, error: AuthError, challenge?: string): void {
+/**
+ * Ends with a refusal: a failure for refused credentials, an error for everything else, for example a dependency that is down.
+ * @param observer the observer that has received the refusal
+ */
+export function failOrError(
+  actions: PassportActions,
+  error: AuthError,
+  observer: AuthObserver | undefined,
+  challenge?: string,
+): void {
   if (REFUSED_CREDENTIALS.has(error.status)) actions.fail(challenge, error.status)
-  else actions.error(error)
+  else actions.error(noteReported(withHeaders(error, error.headers), observer))
 }
 
 /**

@@ -1,4 +1,5 @@
 import { type Check, InvalidOption, isPlainObject, optional } from '../../shared/options.js'
+import { suggestion } from '../../shared/suggest.js'
 
 /** The names of the members that hold the credentials in a request body. */
 export type FieldNames = Readonly<Record<'email' | 'password', string>>
@@ -7,11 +8,19 @@ export const FIELDS: FieldNames = { email: 'email', password: 'password' }
 
 const fieldNames: Check<FieldNames> = (value) => {
   const names = { ...FIELDS, ...(isPlainObject(value) ? value : {}) }
-  const isValid = isPlainObject(value) && Object.keys(names).length === 2 && Object.values(names).every(isName)
-  if (!isValid || names.email === names.password) {
-    throw new InvalidOption("an object with the names of two members, like { email: 'username' }")
+  const mistake = isPlainObject(value) ? mistakeIn(names) : ''
+  if (!isPlainObject(value) || mistake) {
+    throw new InvalidOption("an object with the names of two members, like { email: 'username' }", mistake)
   }
   return names
+}
+
+function mistakeIn(names: FieldNames): string {
+  const known = Object.keys(FIELDS)
+  const unknown = Object.keys(names).find((name) => !known.includes(name))
+  if (unknown !== undefined) return `Unknown member "${unknown}". ${suggestion(unknown, known)}`
+  if (!Object.values(names).every(isName)) return 'Each name must be a non-empty string'
+  return names.email === names.password ? 'Both members have the same name' : ''
 }
 
 const isName = (value: unknown) => typeof value === 'string' && value !== ''

@@ -2,8 +2,14 @@ import type { IncomingMessage } from 'node:http'
 import { type Credentials, createAuthentication, type LoggedIn, type LoginContext } from '../../accounts/login.js'
 import { clientNetwork } from '../../accounts/throttle/client-network.js'
 import { brandOf, brandWith } from '../../shared/brand.js'
-import type { AuthError } from '../../shared/errors.js'
-import { type AuthObserver, type Emit, type EventSubject, emitter, refusalEvent } from '../../shared/events.js'
+import {
+  type AuthObserver,
+  type Emit,
+  type EventSubject,
+  emitter,
+  noteReported,
+  refusalEvent,
+} from '../../shared/events.js'
 import { callHost } from '../../shared/host/host-call.js'
 import { describe, isPlainObject, must, optional, readOptions, text } from '../../shared/options.js'
 import { type AuthErrorCode, REFUSALS } from '../../shared/refusals.js'
@@ -88,9 +94,9 @@ export function loginOf(settings: LoginSettings): Login {
       return await tracePromise(LOGIN, run, {}, (result) => ({ accountId: result.subject.accountId }))
     } catch (thrown) {
       const error = asRefusal('token', thrown)
-      if (own || emit === warn) emit(subject, refusalEvent('token', error))
-      if (onEvent) reported.set(error, onEvent)
-      throw error
+      if (!own && emit !== warn) throw error
+      emit(subject, refusalEvent('token', error))
+      throw noteReported(error, onEvent)
     }
   }
 
@@ -117,16 +123,6 @@ export function doorOf(login: Login, timeout: number): LoginDoor {
         readResult(await callHost('internal', () => login(credentials, req), options)),
     }
   )
-}
-
-/** The observers of logins that have received a refusal. */
-const reported = new WeakMap<AuthError, AuthObserver>()
-
-/** Reports the refusals of a route, except those that a login with the same observer has reported. */
-export function refusalReporter(emit: Emit, observer: AuthObserver | undefined) {
-  return (subject: EventSubject, error: AuthError): void => {
-    if (observer === undefined || reported.get(error) !== observer) emit(subject, refusalEvent('token', error))
-  }
 }
 
 function resultOf(found: LoggedIn): LoginResult {

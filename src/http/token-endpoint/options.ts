@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import type { NewSession } from '../../sessions/session.js'
 import type { Sessions } from '../../sessions/sessions.js'
-import { type Emit, emitter } from '../../shared/events.js'
+import { type AuthObserver, type Emit, emitter, refusalReporter } from '../../shared/events.js'
 import { misuse } from '../../shared/misuse.js'
 import {
   aliasesOf,
@@ -22,7 +22,7 @@ import { type HostOptions, hostSchema, sessionsOption } from '../shared/host-opt
 import { plainPath } from '../shared/mount-path.js'
 import { LONGEST_CREDENTIALS } from './credentials.js'
 import { type FieldNames, fieldsOption } from './field-names.js'
-import { doorOf, type Login, type LoginDoor, loginOf, refusalReporter } from './login.js'
+import { doorOf, type Login, type LoginDoor, loginOf } from './login.js'
 import { type LoginOptions, loginAliases, loginSchema, settingsOf } from './login-options.js'
 
 /** The options for reading the credentials of a request. */
@@ -185,7 +185,12 @@ function doorIn(
   caller: string,
   read: Checked<typeof strategySchema>,
   clock: () => number,
-): { door: LoginDoor; emit: Emit; reportRefusal: ReturnType<typeof refusalReporter> } {
+): {
+  door: LoginDoor
+  emit: Emit
+  observer: AuthObserver | undefined
+  reportRefusal: ReturnType<typeof refusalReporter>
+} {
   const { logIn } = read
   const misplaced = logIn && (['accounts', 'passwords', 'throttle'] as const).find((name) => read[name] !== undefined)
   if (misplaced) throw misuse(`${caller}: option "${misplaced}" belongs to createLogin(), because "logIn" is given`)
@@ -196,5 +201,5 @@ function doorIn(
   const door = doorOf(logIn ?? own(), read.timeout)
   const observer = read.onEvent ?? door.onEvent
   const emit = emitter(observer)
-  return { door, emit, reportRefusal: refusalReporter(emit, observer) }
+  return { door, emit, observer, reportRefusal: refusalReporter(emit, observer) }
 }

@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response, Router } from 'express'
 import type { Sessions } from '../../sessions/sessions.js'
-import { AuthError } from '../../shared/errors.js'
-import type { EventSubject } from '../../shared/events.js'
+import { AuthError, withHeaders } from '../../shared/errors.js'
+import { type EventSubject, noteReported } from '../../shared/events.js'
 import { callHost } from '../../shared/host/host-call.js'
 import { describe, isPlainObject } from '../../shared/options.js'
 import { isValidDate } from '../../shared/values.js'
@@ -29,7 +29,7 @@ const isUntrusted = ({ headers, app }: Request) =>
 export function tokenRouter(options: TokenRouterOptions): Router {
   const settings = readTokenRouterOptions(options)
   const { tokens, path, bodyLimit, forwardErrors, respond, timeout, emailInEvents, sessions, sessionLabel } = settings
-  const { door, emit, reportRefusal } = settings
+  const { door, emit, observer, reportRefusal } = settings
   const readCredentials = createCredentialsReader(settings)
   const calls = { timeout, passThrough: ['unavailable'] } as const
 
@@ -64,8 +64,9 @@ export function tokenRouter(options: TokenRouterOptions): Router {
     const error = asRefusal('token', thrown)
     reportRefusal(subject, error)
     const closes = hasUnreadBody(req, bodyLimit)
-    if (forwardErrors === 'all') next(withAllHeaders('token', error, closes))
-    else if (forwardErrors && error.code === 'unavailable') next(error)
+    const forward = (copy: AuthError) => next(noteReported(copy, observer))
+    if (forwardErrors === 'all') forward(withAllHeaders('token', error, closes))
+    else if (forwardErrors && error.code === 'unavailable') forward(withHeaders(error, error.headers))
     else sendAnswer(res, refusalAnswer('token', error), closes)
   }
 

@@ -31,6 +31,9 @@ const SECRETS: Readonly<Record<SecretAlgorithm, SecretAlgorithmRow>> = HMAC
 /** The algorithms. Key reading, signatures, `keygen`, JWK sets and messages come from this table. */
 export const ALGORITHMS: Readonly<Record<Algorithm, PairAlgorithmRow | SecretAlgorithmRow>> = { ...SECRETS, ...PAIRS }
 
+/** Returns the hint for a name that is none of the algorithms. RFC 9864 replaces EdDSA, which names no curve. */
+export const algorithmHint = (name: unknown): string => (name === 'EdDSA' ? 'Did you mean "Ed25519" (RFC 9864)?' : '')
+
 export const KEY_PAIR_ALGORITHMS = Object.keys(PAIRS) as readonly KeyPairAlgorithm[]
 
 /** Returns whether a value names an algorithm of key pairs. */

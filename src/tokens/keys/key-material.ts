@@ -9,7 +9,7 @@ import {
 } from 'node:crypto'
 import { isKeyObject, isUint8Array } from 'node:util/types'
 import { type Check, InvalidOption, isPlainObject } from '../../shared/options.js'
-import { attempt, bare, memberOf } from '../../shared/values.js'
+import { attempt, bare, memberOf, own, parseJson } from '../../shared/values.js'
 import type { PairAlgorithmRow } from '../algorithms/algorithm.js'
 import { ALGORITHMS, type Algorithm } from '../algorithms/algorithms.js'
 import { keyPairIn } from './key-pair-in.js'
@@ -40,14 +40,14 @@ export const MATERIALS: Record<'secret' | 'privateKey' | 'publicKey', (alg: Algo
     const value = withoutPrototype(given)
     const key = keyOf(value, 'private', createPrivateKey)
     const isPublic = typeof value === 'string' && value.includes('PUBLIC KEY-----')
-    return fitting(alg, value, key, isPublic ? 'This is a public key. Did you mean "publicKey"?' : '')
+    return fitting(alg, value, key, isPublic ? 'This is a public key. Did you mean "publicKey"?' : setHint(given))
   },
   publicKey: (alg) => (given) => {
     const value = withoutPrototype(given)
     const isPrivate =
       (typeof value === 'string' && value.includes('PRIVATE KEY-----')) || (isJwk(value) && value['d'] !== undefined)
     const key = isPrivate ? undefined : keyOf(value, 'public', createPublicKey)
-    return fitting(alg, value, key, isPrivate ? 'This is a private key. Did you mean "privateKey"?' : '')
+    return fitting(alg, value, key, isPrivate ? 'This is a private key. Did you mean "privateKey"?' : setHint(given))
   },
 }
 
@@ -80,8 +80,14 @@ function keyOf(
   return isJwk(value) ? attempt(() => create(bare({ key: value, format: 'jwk' as const }))) : undefined
 }
 
+/** Returns the hint for a JWK set (RFC 7517 section 5) in the place of a key. */
+const setHint = (value: unknown): string =>
+  isJwk(value) && Array.isArray(own(value, 'keys')) ? 'This is a JWK set. Pass one of its "keys"' : ''
+
 /** Returns the likely mistake in text that is not a key. Shows none of the text. */
 function pemMistake(pem: string): string {
+  const json = parseJson(pem)
+  if (isJwk(json)) return setHint(json) || 'This is a JWK as text. Pass JSON.parse(text)'
   if (!pem.includes('-----BEGIN')) return 'This is not PEM. Is it the name of a file? Pass the content of the file'
   if (pem.includes('\\n')) return "Its line ends are a backslash and an n. Use .replaceAll('\\\\n', '\\n')"
   return pem.includes('ENCRYPTED') ? 'Decrypt an encrypted PEM first' : 'Is the PEM complete, with its line ends?'

@@ -12,7 +12,13 @@ import {
   readOptions,
   text,
 } from '../../shared/options.js'
-import { ALGORITHMS, type Algorithm, type KeyPairAlgorithm, type SecretAlgorithm } from '../algorithms/algorithms.js'
+import {
+  ALGORITHMS,
+  type Algorithm,
+  algorithmHint,
+  type KeyPairAlgorithm,
+  type SecretAlgorithm,
+} from '../algorithms/algorithms.js'
 import { type KeyMaterial, kidOfJwk, MATERIALS, type SecretMaterial, thumbprint } from './key-material.js'
 
 /**
@@ -166,13 +172,17 @@ export interface KeyHolder<T extends KeySource> extends KeySource {
   replace(value: unknown): void
 }
 
-/** Holds what a function reads from the `keys` option. The function receives the previous keys too. */
-export function holdKeys<T extends KeySource>(read: (value: unknown, held?: T) => T, value: unknown): KeyHolder<T> {
+/** Holds what a function reads from the `keys` option. The function receives the name of its caller and the previous keys too. */
+export function holdKeys<T extends KeySource>(
+  caller: string,
+  read: (caller: string, value: unknown, held?: T) => T,
+  value: unknown,
+): KeyHolder<T> {
   // The source's own functions, because each request calls them.
   const partsOf = (current: T) => ({ current, find: current.find, renew: current.renew })
   const keys = {
-    ...partsOf(read(value)),
-    replace: (next: unknown) => void Object.assign(keys, partsOf(read(next, keys.current))),
+    ...partsOf(read(caller, value)),
+    replace: (next: unknown) => void Object.assign(keys, partsOf(read('replaceKeys', next, keys.current))),
   }
   return keys
 }
@@ -183,6 +193,7 @@ const schema = {
   alg: must<Algorithm>(
     `one of ${Object.keys(ALGORITHMS).join(', ')}`,
     (value) => typeof value === 'string' && Object.hasOwn(ALGORITHMS, value),
+    algorithmHint,
   ),
   secret: anything,
   privateKey: anything,

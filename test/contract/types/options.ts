@@ -100,6 +100,11 @@ const hasTenant = (claims: PrivateClaims): claims is PrivateClaims & Claims => t
 const verified: VerifiedToken<Claims> = await tokens.verify<Claims>('a.b.c')
 verified.claims.tenant.trim()
 const tenant: string = claimsOf(await tokens.verify('a.b.c'), hasTenant).tenant
+tenant.concat(claimsOf(verified, (claims): claims is Claims => typeof claims['tenant'] === 'string').tenant)
+// @ts-expect-error -- the checked type has no such claim
+claimsOf(verified, (claims): claims is Claims => typeof claims['tenant'] === 'string').role.trim()
+// @ts-expect-error -- a check that promises no type
+claimsOf(verified, (claims) => 'tenant' in claims)
 // @ts-expect-error -- unchecked claims are unknown
 tenant.concat((await tokens.verify('a.b.c')).claims['tenant'])
 

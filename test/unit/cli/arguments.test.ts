@@ -61,7 +61,7 @@ describe('wrong usage is one line that names the likely mistake, and exit status
       `keygen has no option ${option}. Known: --alg, --format, --out, --public, --bits, --help`,
     ]),
     [['keygen', 'ES256'], 'keygen takes only options. Pass the algorithm as an option: --alg ES256'],
-    [['keygen', '--alg', 'EdDSA'], `--alg must be one of ${ALGORITHMS.join(', ')}`],
+    [['keygen', '--alg', 'EdDSA'], `--alg must be one of ${ALGORITHMS.join(', ')}. Did you mean "Ed25519" (RFC 9864)?`],
     ...[['--alg'], ['--alg='], ['--alg', '--out', 'x']].map((args): [string[], string] => [
       ['keygen', ...args],
       '--alg needs a value: --alg ALG',

@@ -335,5 +335,6 @@ it.each([
   const error = misuse(message)
   expect(error).toBeInstanceOf(TypeError)
   expect(error.message).toBe(`${ended} See express-token-endpoint/docs/reference/options.md`)
+  expect(misuse(`authErrors: ${message}`).message).toMatch(/See express-token-endpoint\/docs\/reference\/login\.md$/)
   expect(misuse(message, PAGE.keys).message).toBe(`${ended} See express-token-endpoint/docs/guides/keys.md`)
 })

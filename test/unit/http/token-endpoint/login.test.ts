@@ -8,8 +8,12 @@ import {
   createPasswords,
   createThrottle,
   type Login,
+  requireBearer,
+  type TokenRouterOptions,
   tokenRouter,
 } from 'express-token-endpoint'
+import { BearerStrategy, LoginStrategy } from 'express-token-endpoint/passport'
+import { Passport } from 'passport'
 import request from 'supertest'
 import { describe, expect, it, vi } from 'vitest'
 import { deferred } from '../../../support/concurrency.js'
@@ -283,17 +287,18 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
       expect(body.detail).toBe('The request body must hold "username" and "password", each once and each a string.')
     })
 
-    it.each<[unknown]>([
-      [{}],
-      [{ email: 'a', password: 'a' }],
-      [{ email: '' }],
-      [{ name: 'a' }],
-      ['username'],
-      [{ email: 'password' }],
-    ])('%j is a TypeError, unless each name differs', (fields) => {
-      const create = () => appOf({ logIn: loginWith(), fields })
-      if (JSON.stringify(fields) === '{}') expect(create).not.toThrow()
-      else expectMisuse(create, /^tokenRouter: option "fields" must be/)
+    it.each<[unknown, string]>([
+      [{ email: 'a', password: 'a' }, 'is an object. Both members have the same name'],
+      [{ email: 'password' }, 'is an object. Both members have the same name'],
+      [{ email: '' }, 'is an object. Each name must be a non-empty string'],
+      [{ email: 'a', pass: 'b' }, 'is an object. Unknown member "pass". Did you mean "password"?'],
+      [{ username: 'email' }, 'is an object. Unknown member "username". Known: email, password'],
+      ['username', 'is a string of 8 characters'],
+    ])('%j is a TypeError that names the mistake', (fields, says) => {
+      expectMisuse(
+        () => appOf({ logIn: loginWith(), fields }),
+        `option "fields" must be an object with the names of two members, like { email: 'username' }, but ${says}`,
+      )
     })
   })
 
@@ -402,6 +407,57 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
       expect(answer.body).toMatchObject({ code: 'insufficient_scope' })
     })
 
+    const parsers = express()
+      .use(express.json({ limit: 100, inflate: false }), express.urlencoded({ parameterLimit: 1 }))
+      .use(
+        express.text({
+          verify: () => {
+            throw Object.assign(new Error('refused'), { type: 'own' })
+          },
+        }),
+      )
+    it.each<[string, string, string | undefined, string, number, string, Record<string, string>?]>([
+      ['that is not JSON', 'application/json', `{"password":"hunter2"`, 'malformed', 400, 'invalid_body'],
+      ['that is too long', 'application/json', `"hunter2${'x'.repeat(100)}"`, 'too large', 413, 'body_too_large'],
+      ['with too many fields', 'application/x-www-form-urlencoded', 'a=hunter2&b', 'malformed', 400, 'invalid_body'],
+      ['that the host refuses', 'text/plain', 'hunter2', 'malformed', 400, 'invalid_body'],
+      ['in a charset', 'application/json; charset=latin7', '{}', 'charset', 415, 'unsupported_media_type'],
+      [
+        'with a content coding',
+        'application/json',
+        '{}',
+        'coding',
+        415,
+        'unsupported_media_type',
+        { 'Content-Encoding': 'gzip' },
+      ],
+    ])(
+      "makes a refusal of the parser's error for a body %s",
+      async (_what, type, body, detail, status, code, more = {}) => {
+        const onError = vi.fn<ErrorRequestHandler>((_error, _req, res, _next) => void res.end())
+        const app = express().use(parsers, authErrors(), onError)
+        const answer = await request(app)
+          .post('/')
+          .set({ 'Content-Type': type, ...more })
+          .send(body)
+        expect(onError).not.toHaveBeenCalled()
+        expect(answer.body).toMatchObject({ status, code, detail: expect.stringContaining(detail) })
+        expect(answer.text).not.toContain('hunter2')
+      },
+    )
+
+    it.each<[string, unknown]>([
+      ['inherited members', Object.create({ type: 'entity.parse.failed' })],
+      ['another type', { type: 'StripeCardError', status: 402, body: { error: {} } }],
+      ['a body of another server', { status: 400, body: 'text' }],
+      ['a status of the server', { type: 'stream.not.readable', status: 500, body: 'text' }],
+    ])('passes an error with %s on', async (_what, thrown) => {
+      const onError = vi.fn<ErrorRequestHandler>((_error, _req, res, _next) => void res.end())
+      const app = express().get('/', (_req, _res, next) => next(thrown))
+      await request(app.use(authErrors(), onError)).get('/')
+      expect(onError.mock.calls[0]?.[0]).toBe(thrown)
+    })
+
     it('passes a refusal on when a response has begun', async () => {
       const onError = vi.fn<ErrorRequestHandler>((_error, _req, res, _next) => void res.end())
       const refusal = new AuthError('invalid_credentials')
@@ -411,6 +467,70 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
       })
       await request(app.use(authErrors(), onError)).get('/own').expect(200, 'begun')
       expect(onError.mock.calls[0]?.[0]).toBe(refusal)
+    })
+
+    const down = { ...tokens, issue: () => Promise.reject(new AuthError('unavailable', { dependency: 'keys' })) }
+    const failing = () => Promise.reject(new Error('down'))
+    const bearer = ['Authorization', 'Bearer x'] as const
+    const parts = (events: Pick<TokenRouterOptions, 'onEvent'>) => {
+      const logIn = loginWith(events)
+      const ownGuard = requireBearer({ tokens, ...events })
+      const guards = requireBearer({ tokens: { ...tokens, verify: failing }, forwardErrors: true, ...events })
+      const broken = { accounts: failing, passwords: fastPasswords(), throttle: false, ...events } as const
+      const passport = new Passport().use(new LoginStrategy(broken))
+      passport.use(new BearerStrategy({ tokens: { ...tokens, verify: failing }, ...events }))
+      const app = express().use('/login', passport.authenticate('login', { session: false }))
+      app.use('/passport', passport.authenticate('bearer', { session: false }), guards)
+      app.use('/guard', guards)
+      app.use('/all', requireBearer({ tokens, forwardErrors: 'all', ...events }))
+      app.use('/503', tokenRouter({ tokens, ...broken, path: '/', forwardErrors: true }))
+      app.use('/403', tokenRouter({ tokens, logIn, path: '/', forwardErrors: 'all', ...events }))
+      app.use('/own', express.json(), (req, _res, next) => void logIn(req.body, req).then(down.issue).catch(next))
+      return app.use((req, _res, next) => void ownGuard.authenticate(req).catch(next))
+    }
+    const [refused, unknown] = [{ type: 'token.refused' }, { type: 'bearer.refused', code: 'invalid_token' }]
+    const failed = (dependency: string) => ({ type: 'dependency.failed', dependency, refused: true })
+    const cases: [string, string, object, object][] = [
+      ['of issue in an own route', '/own', GOOD, failed('keys')],
+      ['of the login in an own route', '/own', WRONG, refused],
+      ['of a body in an own route', '/own', ['x'.repeat(200_000)], { ...refused, code: 'body_too_large' }],
+      ['of guard.authenticate', '/', {}, unknown],
+      ['that a guard forwards', '/guard', {}, failed('keys')],
+      ['of each code that a guard forwards', '/all', {}, unknown],
+      ['that a router forwards', '/503', GOOD, failed('accounts')],
+      ['of each code that a router forwards', '/403', WRONG, refused],
+      ['of a login by Passport', '/login', GOOD, failed('accounts')],
+      ['of a token by Passport', '/passport', {}, failed('keys')],
+    ]
+    it.each(cases)('reports a refusal %s once, with its address', async (_what, path, body, event) => {
+      const events: AuthEvent[] = []
+      const onEvent = (told: AuthEvent) => events.push(told)
+      const app = parts({ onEvent }).use(authErrors({ onEvent }))
+      for (const times of [1, 2]) {
+        await request(app)
+          .post(path)
+          .set(...bearer)
+          .send(body)
+        expect(events).toMatchObject(Array(times).fill({ ...event, address: expect.stringMatching(/127\.0\.0\.1$/) }))
+      }
+    })
+
+    const failures = cases.filter(([, , , event]) => 'dependency' in event)
+    it.each(failures)('without onEvent, warns once of a failure %s', async (_what, path, body) => {
+      const warned = vi.spyOn(process, 'emitWarning').mockReset()
+      await request(parts({}).use(authErrors()))
+        .post(path)
+        .set(...bearer)
+        .send(body)
+      expect(warned).toHaveBeenCalledTimes(1)
+    })
+
+    it('reports to another observer what a login has reported to its own', async () => {
+      const [own, other] = [vi.fn(), vi.fn()]
+      await request(parts({ onEvent: own }).use(authErrors({ onEvent: other })))
+        .post('/own')
+        .send(WRONG)
+      expect([own.mock.calls, other.mock.calls]).toMatchObject([[[refused]], [[refused]]])
     })
 
     it('keeps the headers of forwarded refusals, and passes other errors on', async () => {

@@ -274,10 +274,11 @@ describe('replaceKeys', () => {
     ['none', []],
     ['a public key first', publicOf([fresh])],
     ['no key', undefined],
+    ['a secret', { alg: 'HS256', secret: 'x'.repeat(32) }],
   ])('refuses %s, and the previous keys stay', async (_what, keys) => {
     const issuer = issuerOf([leaked, other])
     const token = someToken(issuer)
-    expectMisuse(() => issuer.replaceKeys(keys as never), /^createTokenIssuer: /)
+    expectMisuse(() => issuer.replaceKeys(keys as never), /^replaceKeys: /)
     expect(await issuer.verify(token)).toMatchObject({ accountId: 'acc-1' })
     expect(headerOf(someToken(issuer))['kid']).toBe(headerOf(token)['kid'])
   })

@@ -1,7 +1,7 @@
 import { createPublicKey, createSecretKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { createTokenIssuer, createTokenVerifier, remoteKeys } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
-import { expectMisuse } from '../../../support/failures.js'
+import { expectMisuse, thrownBy } from '../../../support/failures.js'
 import { ISSUER, SECRET, signingKey } from '../../../support/fixtures.js'
 import { foreignUrl } from '../../../support/jwks-source.js'
 import { pairOf, privatePem, publicPem, weakRsa } from '../../../support/keys.js'
@@ -87,10 +87,13 @@ describe('material of the wrong kind', () => {
 
   it.each([
     ['the name of a file', 'keys/signing-key.pem', 'This is not PEM. Is it the name of a file?'],
+    ['a JWK as text', JSON.stringify(rsa.privateKey.export({ format: 'jwk' })), 'a JWK as text. Pass JSON.parse(text)'],
+    ['a JWK set as text', JSON.stringify({ keys: [{ kty: 'RSA' }] }), 'This is a JWK set. Pass one of its "keys"'],
     ['one line', rsaPem.replaceAll('\n', '\\n'), String.raw`a backslash and an n. Use .replaceAll('\\n', '\n')`],
     ['a public key', publicPem(rsa.publicKey), 'This is a public key. Did you mean "publicKey"?'],
     ['cut off', rsaPem.slice(0, 400), 'Is the PEM complete'],
-  ])('says what text that is no private key probably is: %s', (_, privateKey, hint) => {
+    ['a JWK set', { keys: [] } as never, 'This is a JWK set. Pass one of its "keys"'],
+  ])('says what a value that is no private key probably is: %s', (_, privateKey, hint) => {
     const hides = privateKey.length > 60 ? [privateKey.slice(30, 60)] : []
     expectMisuse(issuerOf({ alg: 'RS256', privateKey }), hint, hides)
   })
@@ -137,6 +140,8 @@ describe('a key that does not fit its algorithm', () => {
     'is refused when there is no such algorithm: %j',
     (alg) => {
       expectMisuse(issuerOf({ alg, secret: SECRET }), /option "alg" must be one of HS256, .*ES512/, [SECRET])
+      const meant = /Did you mean "Ed25519"/.test(String(thrownBy(issuerOf({ alg, secret: SECRET }))))
+      expect(meant).toBe(alg === 'EdDSA')
     },
   )
 })
