@@ -33,6 +33,7 @@ const OF_PACKAGE: readonly (() => unknown)[] = [
   () => makeIssuer({ keys: { alg: 'HS256', secret: `${pem}\n${'A'.repeat(64)}\n` } }),
   () => makeIssuer({ keys: { alg: 'ES256', privateKey: `${pem}\\n${'A'.repeat(64)}\\n` } }),
   () => makeIssuer({ keys: { alg: 'ES256', privateKey: 'signing-key.pem' } }),
+  () => createTokenVerifier({ issuer: ISSUER, keys: { alg: 'ES256', publicKey: '{"kty":"EC"}' } }),
   () => makeIssuer({ keys: { alg: 'ES256', publicKey } as never }),
   () => makeIssuer({ keys: [keys, { alg: 'ES256', publicKey }] as never }),
   () => createTokenIssuer({ issuer: 'api.example.com', keys }),
