@@ -172,7 +172,7 @@ function warnOfFirstFailures(): AuthObserver {
 /** The observers that have received a refusal. Undefined stands for the process warning. */
 const reported = new WeakMap<AuthError, AuthObserver | undefined>()
 
-/** Notes that an observer receives a refusal each time it is thrown, so that no other part reports it too. Returns the refusal. */
+/** Notes that an observer has received a refusal, so that the next part does not report it too. Returns the refusal. */
 export function noteReported(error: AuthError, observer: AuthObserver | undefined): AuthError {
   reported.set(error, observer)
   return error
@@ -181,7 +181,9 @@ export function noteReported(error: AuthError, observer: AuthObserver | undefine
 /** Creates the function that reports the refusals of a route, except those that its observer has received. */
 export function refusalReporter(emit: Emit, observer: AuthObserver | undefined) {
   return (subject: EventSubject, error: AuthError, part: EventPart = 'token'): void => {
-    if (!reported.has(error) || reported.get(error) !== observer) emit(subject, refusalEvent(part, error))
+    // Once, because a function of the host may keep a refusal and throw it again.
+    if (reported.has(error) && reported.get(error) === observer) reported.delete(error)
+    else emit(subject, refusalEvent(part, error))
   }
 }
 

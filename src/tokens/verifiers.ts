@@ -55,6 +55,9 @@ export function oneVerifier(tokens: TokenVerifier): Verifiers {
   return { issuer: only.issuer, fromCache, select: () => only, verifierOf: () => only }
 }
 
+/** A `Map` holds at most 2 ** 24 entries. */
+const MOST_HINTS = 10_000_000
+
 /**
  * Returns several verifiers, each of another issuer. The `iss` of a token selects its verifier. For a cached token, one look-up finds the
  * verifier, whose cache decides.
@@ -62,7 +65,7 @@ export function oneVerifier(tokens: TokenVerifier): Verifiers {
 export function severalVerifiers(list: readonly TokenVerifier[]): Verifiers {
   const cached = list.reduce((sum, tokens) => sum + (syncVerifierOf(tokens)?.cacheSize ?? 0), 0)
   /** Only a hint: another token may have the same last characters. */
-  const holders = recentMap<SyncVerifier>(cached)
+  const holders = recentMap<SyncVerifier>(Math.min(cached, MOST_HINTS))
 
   function hinted(tokens: TokenVerifier): Selected {
     const { issuer } = tokens

@@ -4,7 +4,7 @@ import { AuthError } from '../../shared/errors.js'
 import { emitter, refusalEvent } from '../../shared/events.js'
 import { callHost } from '../../shared/host/host-call.js'
 import type { Source } from '../../shared/queues/fair-queue.js'
-import { isThenable } from '../../shared/values.js'
+import { isThenable, own } from '../../shared/values.js'
 import { factsOf, type VerifiedToken } from '../../tokens/verified-token.js'
 import { createHostCallLimit } from '../shared/host-call-limit.js'
 import { GUARDED_REQUESTS } from '../shared/limits.js'
@@ -34,6 +34,12 @@ const VERIFIER_REFUSALS = ['invalid_token', 'unavailable'] as const
 
 /** The most that the clock of a custom verifier may be ahead, in milliseconds: as much as the largest `clockTolerance`. */
 const MOST_AHEAD = 60_000
+
+/** Returns the time of the sign-in. `auth_time` (RFC 9470 section 6) stays when an identity provider refreshes a token. */
+function signInOf({ claims, issuedAt }: VerifiedToken): number {
+  const time = own(claims, 'auth_time')
+  return typeof time === 'number' ? Math.min(time * 1000, issuedAt.getTime()) : issuedAt.getTime()
+}
 
 /** Returns whether a time is at most `span` ago. A time that is not a number, or far in the future, is not. */
 function isRecent(time: number, span: number, now: number): boolean {
@@ -93,7 +99,7 @@ export function createBearerSteps(settings: BearerSettings) {
       throw new AuthError('insufficient_scope', { scope: anyScope, ...factsOf(auth) })
     }
     if (signedInWithin === undefined) return
-    if (!isRecent(auth.issuedAt.getTime(), signedInWithin, tokens.verifierOf(auth).now())) {
+    if (!isRecent(signInOf(auth), signedInWithin, tokens.verifierOf(auth).now())) {
       const maxAge = Math.floor(signedInWithin / 1000)
       throw new AuthError('insufficient_user_authentication', { maxAge, ...factsOf(auth) })
     }

@@ -110,7 +110,7 @@ export const storeWithIds: Check<FindById> = (value) => {
 const metadataUrl: Check<string> = (value) => {
   const what = "an absolute https: URL, like 'https://api.example.com/.well-known/oauth-protected-resource'"
   const url = readWebUrl(hrefOf(value), what)
-  if (isExposed(url) || url.hash) throw new InvalidOption(what)
+  if (isExposed(url) || url.hash || url.username || url.password) throw new InvalidOption(what)
   return url.href
 }
 

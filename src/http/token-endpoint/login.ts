@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { type Credentials, createAuthentication, type LoggedIn, type LoginContext } from '../../accounts/login.js'
 import { clientNetwork } from '../../accounts/throttle/client-network.js'
 import { brandOf, brandWith } from '../../shared/brand.js'
+import { withHeaders } from '../../shared/errors.js'
 import {
   type AuthObserver,
   type Emit,
@@ -96,7 +97,8 @@ export function loginOf(settings: LoginSettings): Login {
       const error = asRefusal('token', thrown)
       if (!own && emit !== warn) throw error
       emit(subject, refusalEvent('token', error))
-      throw noteReported(error, onEvent)
+      // A copy, because a function of the host may throw one error for several requests.
+      throw noteReported(withHeaders(error, error.headers), onEvent)
     }
   }
 

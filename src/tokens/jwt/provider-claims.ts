@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { misuse, PAGE } from '../../shared/misuse.js'
 import { isPlainObject, isScopeList } from '../../shared/options.js'
-import { bare } from '../../shared/values.js'
+import { bare, isThenable } from '../../shared/values.js'
 import { deepFreeze, type PrivateClaims, privateClaims, Verified } from '../verified-token.js'
 import { isText, readTimes, type TokenForm } from './claims.js'
 import { TYP } from './issue-token.js'
@@ -30,8 +30,14 @@ const CLIENT = ['client_id', 'azp', 'cid', 'appid']
 /** Claims that only ID tokens have (OpenID Connect Core 1.0 sections 3.1.3.6 and 3.3.2.11), and security events (RFC 8417). */
 const NOT_FOR_APIS = ['at_hash', 'c_hash', 's_hash', 'events']
 
-/** Claims that only access tokens have, the last two those of Entra ID. */
-const FOR_APIS = ['scope', 'scp', 'azpacr', 'appidacr']
+/** Claims that only access tokens of Entra ID have. */
+const FOR_APIS = ['azpacr', 'appidacr']
+
+/** Scopes that a client asks for to sign a user in (OpenID Connect Core 1.0 sections 3.1.2.1, 5.4 and 11). ID tokens of AD FS list them. */
+const OF_SIGN_IN = ['openid', 'profile', 'email', 'address', 'phone', 'offline_access', 'allatclaims']
+
+/** Issues no JWT as an access token, and its ID tokens may have another audience than their client. */
+const GOOGLE = 'https://accounts.google.com'
 
 /** Returns the client of a token: undefined when no claim names it, false when the claims disagree. */
 function clientIn(claims: Claims): string | undefined | false {
@@ -63,11 +69,12 @@ function isAccessToken(
 ): boolean {
   // `token_use` is a claim of Cognito, and `typ` among the claims is one of Keycloak.
   const { token_use: use = 'access', typ: kind = 'Bearer', nonce } = claims
-  const has = (name: string) => claims[name] !== undefined
+  const has = (name: string) => (claims[name] ?? undefined) !== undefined
   if (use !== 'access' || kind !== 'Bearer' || NOT_FOR_APIS.some(has)) return false
   if (ACCESS_TOKEN.includes(typ) || has('token_use') || has('typ')) return true
   if (nonce !== undefined) return false
-  return FOR_APIS.some(has) || (client !== undefined && !audiences.includes(client))
+  if (FOR_APIS.some(has) || scopesIn(claims)?.some((scope) => !OF_SIGN_IN.includes(scope))) return true
+  return client !== undefined && !audiences.includes(client) && claims['iss'] !== GOOGLE
 }
 
 /** Returns the scopes of a `scope` or `scp` claim: a list, or text with spaces between the scopes. Undefined when it is not valid. */
@@ -77,8 +84,14 @@ function scopesIn({ scope, scp = [] }: Claims): string[] | undefined {
   return isScopeList(list) ? [...list] : undefined
 }
 
+/** Handles the rejection of a function that must not be asynchronous, because an unhandled one ends the process. */
+function settled<T>(result: T): T {
+  if (isThenable(result)) Promise.resolve(result).catch(() => {})
+  return result
+}
+
 function readScopes(read: ScopesOf, claims: PrivateClaims): string[] {
-  const scopes: unknown = read(claims) ?? []
+  const scopes: unknown = settled(read(claims)) ?? []
   if (isScopeList(scopes)) return [...scopes]
   throw misuse(
     'createTokenVerifier: "scopes" must return an array of scope tokens (RFC 6749 section 3.3)',
@@ -87,7 +100,7 @@ function readScopes(read: ScopesOf, claims: PrivateClaims): string[] {
 }
 
 function readAccountId(read: AccountIdOf, claims: PrivateClaims): string | undefined {
-  const accountId: unknown = read(claims)
+  const accountId: unknown = settled(read(claims))
   if (accountId === undefined || isText(accountId)) return accountId
   throw misuse('createTokenVerifier: "accountId" must return a non-empty string, or undefined', PAGE.issuers)
 }

@@ -245,7 +245,7 @@ export const PROVIDER_TOKENS: ProviderToken[] = [
   },
   {
     ...google,
-    what: 'of a service account, for the URL of this API',
+    what: 'an ID token of a service account, which may ask for any audience',
     header: JWT,
     payload: {
       aud: google.audience,
@@ -254,7 +254,7 @@ export const PROVIDER_TOKENS: ProviderToken[] = [
       email: 'job@project.iam.gserviceaccount.com',
       email_verified: true,
     },
-    result: { accountId: '1137', clientId: '1137', scopes: [] },
+    result: 'id_token',
   },
   {
     ...google,
@@ -272,7 +272,25 @@ export const PROVIDER_TOKENS: ProviderToken[] = [
     what: 'an ID token of a user of an Android app, whose audience is the web client',
     audience: 'web.apps.googleusercontent.com',
     header: JWT,
-    payload: { azp: 'android', aud: 'web.apps.googleusercontent.com', sub: '1116', nonce: 'n' },
+    payload: { azp: 'android', aud: 'web.apps.googleusercontent.com', sub: '1116' },
+    result: 'id_token',
+  },
+  {
+    provider: 'AD FS',
+    issuer: 'https://adfs.example.com/adfs',
+    audience: 'a-client',
+    what: 'an ID token with the scopes of the sign-in',
+    header: JWT,
+    payload: { appid: 'a-client', aud: 'a-client', sub: 'u', scp: 'openid profile' },
+    result: 'id_token',
+  },
+  {
+    provider: 'AD FS',
+    issuer: 'https://adfs.example.com/adfs',
+    audience: 'a-client',
+    what: 'an ID token with empty claims',
+    header: JWT,
+    payload: { azp: 'a-client', aud: 'a-client', sub: 'u', scope: null, scp: [], azpacr: null },
     result: 'id_token',
   },
 ]
