@@ -3,10 +3,12 @@ import type { Sessions } from '../sessions/sessions.js'
 import { brandOf } from '../shared/brand.js'
 import { AuthError } from '../shared/errors.js'
 import { type AuthObserver, emitter, refusalEvent } from '../shared/events.js'
+import { callHost } from '../shared/host/host-call.js'
 import { misuse, PAGE } from '../shared/misuse.js'
 import { func, readOptions } from '../shared/options.js'
 import { attempt } from '../shared/values.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
+import { invalidToken } from './guard/account-check.js'
 import { authOf } from './guard/require-bearer.js'
 import { express } from './on-first-use.cjs'
 import { type Answer, doneAnswer, ENDPOINTS, jsonAnswer, refusalAnswer } from './shared/answers.js'
@@ -38,6 +40,9 @@ const ONE = /^\/[^/]+$/
 
 const idOf = ({ path }: Request) => attempt(() => decodeURIComponent(path.slice(1))) ?? ''
 
+/** The time limit for the look-up of a session after a guard of the host, in milliseconds. */
+const GUARD_MS = 5000
+
 /**
  * Creates the router for a user's own sessions: `GET /` lists them, `DELETE /:id` ends one, `DELETE /` ends all others, and
  * `POST /sign-out` ends the current one. Mount it with its own path, such as `/sessions`.
@@ -68,6 +73,9 @@ export function sessionRouter(options: SessionRouterOptions): Router {
   function endpoint(part: Part, run: Run): RequestHandler {
     async function answerOf(auth: VerifiedToken, req: Request): Promise<Answer> {
       try {
+        // Another guard may admit a token whose session has ended.
+        const hasEnded = !own && (await callHost('sessions', () => sessions.isEnded(auth), { timeout: GUARD_MS }))
+        if (hasEnded) return refusalAnswer('guard', invalidToken('revoked', auth))
         return await run(auth, req)
       } catch (thrown) {
         const error = asRefusal(part, thrown)

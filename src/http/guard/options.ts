@@ -18,7 +18,7 @@ import {
   withMethods,
 } from '../../shared/options.js'
 import { isExposed } from '../../shared/urls.js'
-import { memberOf } from '../../shared/values.js'
+import { bare, memberOf } from '../../shared/values.js'
 import { hrefOf, readWebUrl } from '../../shared/web-url.js'
 import type { TokenVerifier } from '../../tokens/tokens.js'
 import { oneVerifier, severalVerifiers, type Verifiers } from '../../tokens/verifiers.js'
@@ -193,6 +193,13 @@ function completed<T extends { realm: string | undefined; resourceMetadata: stri
         PAGE.guard,
       )
     }
+  }
+  const { tokens, sessions } = bare({ ...options }) as { tokens?: unknown; sessions?: unknown }
+  if (sessions !== undefined && Array.isArray(tokens) && tokens.length > 1) {
+    throw misuse(
+      `${caller}: "sessions" needs tokens of one issuer, because another one could name a session of yours`,
+      PAGE.sessions,
+    )
   }
   const name = `${caller}: "tokens.issuer", the default of "realm",`
   const { realm: given, resourceMetadata, ...others } = read

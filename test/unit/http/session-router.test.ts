@@ -302,12 +302,31 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
     expect(await closed).toMatchObject({ code: 'invalid_token', reason: 'revoked' })
   })
 
+  it('refuses an ended session behind another middleware, which does not look at sessions', async () => {
+    const { tokens, sessions, signIn } = await start()
+    const guard = requireBearer({ tokens })
+    const app = express().use(sessionRouter({ guard: (req, res, next) => guard(req, res, next), sessions }))
+    const { port } = await listen(app)
+    const [ended, live] = [await signIn(), await signIn()]
+    const ask = (token: string) =>
+      send(port, { method: 'GET', path: '/', headers: { Authorization: `Bearer ${token}` } })
+    expect((await ask(ended)).status).toBe(200)
+    await sessions.endOthers(await tokens.verify(live))
+    expect(await ask(ended)).toMatchObject({
+      status: 401,
+      headers: { 'www-authenticate': expect.stringContaining('invalid_token') },
+    })
+    expect((await ask(live)).status).toBe(200)
+  })
+
   it('accepts another middleware than requireBearer, and refuses a guard with other sessions', async () => {
     const tokens = makeIssuer()
     const [sessions, other] = [createSessions(memorySessions()), createSessions(memorySessions())]
     const says = 'sessionRouter: the guard must have the same sessions'
     expectMisuse(() => sessionRouter({ guard: requireBearer({ tokens }), sessions }), says)
     expectMisuse(() => sessionRouter({ guard: requireBearer({ tokens, sessions: other }), sessions }), says)
+    const partner = makeIssuer({ issuer: 'https://partner.example' })
+    expectMisuse(() => requireBearer({ tokens: [tokens, partner], sessions }), '"sessions" needs tokens of one issuer')
     const guard = requireBearer({ tokens, sessions })
     expect(() => sessionRouter({ guard, sessions })).not.toThrow()
     expect(() => sessionRouter({ guard: (req, res, next) => guard(req, res, next), sessions })).not.toThrow()
