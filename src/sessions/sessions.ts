@@ -148,14 +148,22 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
     async start(given: NewSession) {
       const session = newSession(given, now())
       const { id, accountId, expiresAt, address } = session
-      const surplus = await call(async () => {
-        await store.add(session)
-        // After the addition, so that the last one of several sign-ins at once sees them all.
-        const oldest = (await live(accountId)).slice(maxPerAccount)
-        await Promise.all(oldest.map((one) => store.remove(one.id, accountId)))
-        return oldest
-      })
       const from = address ?? undefined
+      /** Removes the session of a token that is not sent. Nobody waits for it. */
+      const forget = () => void (async () => store.remove(id, accountId))().catch(() => {})
+      const run = async () => {
+        try {
+          await store.add(session)
+          // After the addition, so that the last one of several sign-ins at once sees them all.
+          const oldest = (await live(accountId)).slice(maxPerAccount)
+          await Promise.all(oldest.map((one) => store.remove(one.id, accountId)))
+          return oldest
+        } catch (error) {
+          forget()
+          throw error
+        }
+      }
+      const surplus = await callHost('sessions', run, { timeout, late: forget })
       emit({ address: from }, { type: 'session.started', accountId, tokenId: id, expiresAt })
       for (const one of surplus) told(from, accountId, 'maximum', one.id)
     },

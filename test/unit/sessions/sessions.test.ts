@@ -283,6 +283,23 @@ it('keeps what it returned from changing a stored session', async () => {
   expect(await sessions.list('acc-1')).toHaveLength(1)
 })
 
+describe('a sign-in that fails', () => {
+  it('leaves no session when the store cannot list', async () => {
+    const { store, start } = setUp({}, { list: down })
+    await expect(start('a')).rejects.toMatchObject({ code: 'unavailable' })
+    expect(await store.find('a')).toBeFalsy()
+  })
+
+  it('leaves no session when the store adds it after the time limit', async () => {
+    const [slow, removed] = [deferred<void>(), deferred<string>()]
+    const remove = async (id: string) => removed.resolve(id)
+    const { start } = setUp({ timeout: '20ms' }, { add: () => slow.promise, remove })
+    await expect(start('a')).rejects.toMatchObject({ code: 'unavailable' })
+    slow.resolve()
+    expect(await removed.promise).toBe('a')
+  })
+})
+
 describe('the use of a session', () => {
   const asked = { id: 'a', accountId: 'acc-1' }
   const lastUse = async ({ sessions }: ReturnType<typeof setUp>) => (await sessions.list('acc-1'))[0]?.lastUsedAt
