@@ -75,7 +75,7 @@ export function sessionRouter(options: SessionRouterOptions): Router {
       try {
         // Another guard may admit a token whose session has ended.
         const hasEnded = !own && (await callHost('sessions', () => sessions.isEnded(auth), { timeout: GUARD_MS }))
-        if (hasEnded) return refusalAnswer('guard', invalidToken('revoked', auth))
+        if (hasEnded !== false) return refusalAnswer('guard', invalidToken('revoked', auth))
         return await run(auth, req)
       } catch (thrown) {
         const error = asRefusal(part, thrown)

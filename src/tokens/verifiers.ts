@@ -18,6 +18,8 @@ export interface Selected extends Pick<SyncVerifier, 'verifySync' | 'now' | 'tol
 export interface Verifiers {
   /** The issuer of the first verifier. */
   readonly issuer: string
+  /** True if tokens of more than one issuer may pass. */
+  readonly isSeveral: boolean
   /** Returns a token that was verified before and is still valid. */
   fromCache(token: string): VerifiedToken | undefined
   /**
@@ -52,7 +54,7 @@ function selected(tokens: TokenVerifier, isOwn: (auth: VerifiedToken) => boolean
 export function oneVerifier(tokens: TokenVerifier): Verifiers {
   const only = selected(tokens, () => true)
   const fromCache = syncVerifierOf(tokens)?.fromCache ?? NEVER
-  return { issuer: only.issuer, fromCache, select: () => only, verifierOf: () => only }
+  return { issuer: only.issuer, isSeveral: false, fromCache, select: () => only, verifierOf: () => only }
 }
 
 /** A `Map` holds at most 2 ** 24 entries. */
@@ -86,6 +88,7 @@ export function severalVerifiers(list: readonly TokenVerifier[]): Verifiers {
   const [first] = byIssuer.keys()
   return {
     issuer: first as string,
+    isSeveral: list.length > 1,
     fromCache: (text) => holders.get(text.slice(-KEY_LENGTH))?.fromCache(text),
     select(text) {
       assertTokenText(text)

@@ -77,6 +77,7 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
 
   /** The limits of a login with a sprayed password. */
   const withSpray = spray ? [...limits, spray.networks] : limits
+  const limitsOf = (digest: string | undefined) => (spray?.isSprayed(digest) ? withSpray : limits)
 
   function attempt(email: string, address: string | undefined, storeFailed: StoreFailed, digest?: string): Attempt {
     const keyOf = throttleKeys(email, address)
@@ -92,14 +93,14 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
     }
 
     async function check(): Promise<void> {
-      for (const limit of spray?.isSprayed(digest) ? withSpray : limits) {
+      for (const limit of limitsOf(digest)) {
         const refusal = limit.reached(keyOf(limit.name))
         if (refusal && !(await wasReset(limit, 'memory'))) throw refusal
       }
     }
 
     /** Leaves no limit begun where one has no room, because the attempt waits. */
-    function begin(added = spray?.isSprayed(digest) ? withSpray : limits): boolean {
+    function begin(added = limitsOf(digest)): boolean {
       refuse(added, keyOf)
       const hasBegun = !hasEnded && added.every((limit) => limit.begin(keyOf(limit.name)) && begun.add(limit))
       if (!hasBegun) leave()
@@ -168,7 +169,7 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
   const checkAddress = (address: string | undefined) => refuse(byAddress, throttleKeys('', address))
 
   const check = (email: string, address: string | undefined, digest?: string) =>
-    refuse(spray?.isSprayed(digest) ? withSpray : limits, throttleKeys(email, address))
+    refuse(limitsOf(digest), throttleKeys(email, address))
 
   /** Forgets the failures in memory before those in the store, so that this process never refuses because the store has failed. */
   async function reset(email: string): Promise<void> {

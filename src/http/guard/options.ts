@@ -18,7 +18,7 @@ import {
   withMethods,
 } from '../../shared/options.js'
 import { isExposed } from '../../shared/urls.js'
-import { bare, memberOf } from '../../shared/values.js'
+import { memberOf } from '../../shared/values.js'
 import { hrefOf, readWebUrl } from '../../shared/web-url.js'
 import type { TokenVerifier } from '../../tokens/tokens.js'
 import { oneVerifier, severalVerifiers, type Verifiers } from '../../tokens/verifiers.js'
@@ -181,11 +181,14 @@ export function assertNoBearerOption(options: object): void {
   )
 }
 
-function completed<T extends { realm: string | undefined; resourceMetadata: string | undefined; tokens: Verifiers }>(
-  caller: string,
-  options: object,
-  read: T,
-) {
+interface Challenging {
+  realm: string | undefined
+  resourceMetadata: string | undefined
+  tokens: Verifiers
+  sessions: Sessions | undefined
+}
+
+function completed<T extends Challenging>(caller: string, options: object, read: T) {
   for (const option of ['scope', 'anyScope']) {
     if (Object.hasOwn(options, option) && memberOf(options, option) === undefined) {
       throw misuse(
@@ -194,8 +197,7 @@ function completed<T extends { realm: string | undefined; resourceMetadata: stri
       )
     }
   }
-  const { tokens, sessions } = bare({ ...options }) as { tokens?: unknown; sessions?: unknown }
-  if (sessions !== undefined && Array.isArray(tokens) && tokens.length > 1) {
+  if (read.sessions && read.tokens.isSeveral) {
     throw misuse(
       `${caller}: "sessions" needs tokens of one issuer, because another one could name a session of yours`,
       PAGE.sessions,
