@@ -313,7 +313,7 @@ describe('--max-time', () => {
     const { code, stderr } = await cli(argsFor(url, '--max-time', '50ms', '--timeout', '1m'), { env })
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: 'express-token-endpoint: The token endpoint gives no response within --max-time\n',
+      stderr: 'express-token-endpoint: The token endpoint does not respond within --max-time. Pass a longer time\n',
     })
   })
 
