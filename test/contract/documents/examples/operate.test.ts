@@ -30,12 +30,6 @@ describe('the page on keys', () => {
     process.env['TOKEN_KEY'] = pem.trim().replaceAll('\n', '\\n')
     await expectSameKey('key-from-env', 'one line')
   })
-
-  it('key-from-file: reads the content of a file', async () => {
-    process.env['TOKEN_KEY_FILE'] = `${folder}/signing-key.pem`
-    writeFileSync(process.env['TOKEN_KEY_FILE'], pem)
-    await expectSameKey('key-from-file')
-  })
 })
 
 describe('the page on other services', () => {
