@@ -112,11 +112,6 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
     import * as library from 'express-token-endpoint'
     const passwordHash = await library.createPasswords().hash('secret')
     const accounts = library.memoryAccounts([{ id: 'acc-1', email: '+4915112345678', passwordHash }])`,
-  roles: `${ISSUER_ONLY}
-    import * as library from 'express-token-endpoint'
-    const passwordHash = await library.createPasswords().hash('secret')
-    export const user = { id: 'acc-1', passwordHash, role: 'manager' }
-    const users = { findByEmail: async (email: string) => (email === 'alice@example.com' ? user : undefined) }`,
   'common-passwords': `${HOST}
     export const changed: string[] = []
     const changePassword = async (id: string, password: string) => void changed.push(id, password)`,
@@ -190,11 +185,15 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
   'spraying-trial': `${STORE}
     export const log = { info: (_: unknown) => {} }`,
   // Routes.
-  scopes: HOST,
+  'guard-mount': HOST,
+  'own-errors': HOST,
   'step-up': HOST,
-  'typed-claims': `${ISSUER_ONLY}
-    export const lines: string[] = []
-    const log = { warn: (line: string) => lines.push(line) }`,
+  roles: `${ISSUER_ONLY}
+    import * as library from 'express-token-endpoint'
+    const passwordHash = await library.createPasswords().hash('secret')
+    export const user = { id: 'acc-1', passwordHash, role: 'manager' }
+    const users = { findByEmail: async (email: string) => (email === 'alice@example.com' ? user : undefined) }`,
+  'typed-claims': ISSUER_ONLY,
   environments: `${HOST}
     const [live, sandbox] = [accounts, accounts]`,
   proxy: `${HOST}

@@ -5,7 +5,7 @@ import type { OpenApiDocument } from 'express-token-endpoint/openapi'
 import { Secret, TOTP } from 'otpauth'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { get, type Host, oldKeys, signIn, startExamples, tokenFrom } from '../../../support/documents/examples.js'
+import { type Host, oldKeys, signIn, startExamples, tokenFrom } from '../../../support/documents/examples.js'
 import { readPage } from '../../../support/documents/pages.js'
 import { issueNow, makeIssuer, signingKey } from '../../../support/fixtures.js'
 import { listen, TOKEN_PATH } from '../../../support/http.js'
@@ -67,10 +67,10 @@ describe('the page on own routes', () => {
 describe('the recipes', () => {
   const WRONG = { ...GOOD, password: 'wrong' }
 
-  it('are nine, and have at most 30 lines', () => {
+  it('are eight, and have at most 30 lines', () => {
     const blocks = ['own-login', 'recipes'].flatMap((page) => readPage(`docs/guides/${page}.md`).blocks)
     const recipes = blocks.filter(({ language, name = '' }) => language === 'ts' && !/^own-(route|scopes)/.test(name))
-    expect(recipes).toHaveLength(9)
+    expect(recipes).toHaveLength(8)
     for (const { name, code } of recipes) expect(code.trimEnd().split('\n').length, name).toBeLessThanOrEqual(30)
   })
 
@@ -164,19 +164,6 @@ describe('the recipes', () => {
     await send({ $ne: 1 }).expect(400)
     for (let i = 0; i < 10; i++) await send(`0151${'-'.repeat(i)}12345678`, 'wrong').expect(403)
     await send('+4915112345678').expect(429)
-  })
-
-  it('roles: opens the routes of the role', async () => {
-    const { app, user } = await run<Host & { user: { role: string } }>('roles')
-    const statuses = async (role: string) => {
-      user.role = role
-      const token = await tokenFrom(app)
-      const refund = request(app).post('/refunds').auth(token, { type: 'bearer' })
-      return [(await get(app, '/orders', token)).status, (await refund).status]
-    }
-    expect(await statuses('manager')).toEqual([200, 201])
-    expect(await statuses('clerk')).toEqual([200, 403])
-    expect(await statuses('constructor')).toEqual([403, 403])
   })
 
   it('common-passwords: refuses a leaked password, and marks a login with one', async () => {
