@@ -103,15 +103,11 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
     '[account]',
     "[account, { ...account, id: 'acc-2', email: 'big@example.com', claims: { big: 1n } }]",
   ),
-  'user-name': `${HOST}
+  'two-names': `${HOST}
     const users = {
-      findByEmail: (email: string) => accounts.findByEmail(email),
-      findByUserName: (name: string) => (name === 'alice' ? accounts.findById('acc-1') : undefined),
+      findByEmail: async (email: string) => accounts.findByEmail(email),
+      findByPhone: async (number: string) => (number === '+4915112345678' ? account : undefined),
     }`,
-  'phone-number': `${ISSUER_ONLY}
-    import * as library from 'express-token-endpoint'
-    const passwordHash = await library.createPasswords().hash('secret')
-    const accounts = library.memoryAccounts([{ id: 'acc-1', email: '+4915112345678', passwordHash }])`,
   'common-passwords': `${HOST}
     export const changed: string[] = []
     const changePassword = async (id: string, password: string) => void changed.push(id, password)`,
