@@ -270,13 +270,6 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
   provider: `${ISSUER_ONLY}
     const log = { error(_: unknown) {} }`,
   'keys-fetch': `const fetchByProxy = fetch`,
-  // Migrations: code of other packages.
-  'before-express-jwt': `const checkPassword = async (/** @type {string} */ email, /** @type {string} */ password) =>
-      email === 'alice@example.com' && password === 'secret' ? { id: 'acc-1', admin: true } : undefined`,
-  'before-passport-jwt': `${HOST}
-    const users = accounts`,
-  'passport-bearer-strategy': `${HOST}
-    const users = accounts`,
   // Hosts, with packages of `test/hosts`.
   nest: HOST,
   fastify: HOST,
