@@ -222,7 +222,6 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
   'remote-guard': ISSUER_ONLY,
   'verify-text': ISSUER_ONLY,
   passport: HOST,
-  'plain-http': ISSUER_ONLY,
   server: `import express from 'express'
     const app = express().get('/slow', (_req, res) => {
       console.log('in flight')

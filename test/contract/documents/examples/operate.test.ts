@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
-import type { Server } from 'node:http'
 import { AuthError, type TokenIssuer, type TokenVerifier } from 'express-token-endpoint'
 import request from 'supertest'
 import ts from 'typescript'
@@ -90,14 +89,6 @@ describe('the page on other hosts', () => {
       .send({ ...wrong, padding: 'x'.repeat(11_000) })
       .expect(413)
     expect(tooLong.body).toMatchObject({ code: 'body_too_large' })
-  })
-
-  it('plain-http: guards a server without Express', async () => {
-    const { httpServer, tokens } = await run<{ httpServer: Server; tokens: TokenIssuer }>('plain-http')
-    const { token } = issueNow(tokens, { accountId: 'acc-1' })
-    await request(httpServer).get('/').auth(token, { type: 'bearer' }).expect(200, { account: 'acc-1' })
-    const refused = await request(httpServer).get('/').expect(401)
-    expect(refused.headers['www-authenticate']).toContain('Bearer realm=')
   })
 })
 
