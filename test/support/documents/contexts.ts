@@ -103,7 +103,7 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
     '[account]',
     "[account, { ...account, id: 'acc-2', email: 'big@example.com', claims: { big: 1n } }]",
   ),
-  'two-names': `${HOST}
+  'two-names': `${HOST.replace("'acc-1'", "'17'")}
     const users = {
       findByEmail: async (email: string) => accounts.findByEmail(email),
       findByPhone: async (number: string) => (number === '+4915112345678' ? account : undefined),

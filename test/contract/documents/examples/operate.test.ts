@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
+import type { Server } from 'node:http'
 import { AuthError, type TokenIssuer, type TokenVerifier } from 'express-token-endpoint'
 import request from 'supertest'
 import ts from 'typescript'

@@ -154,7 +154,7 @@ describe('the recipes', () => {
     const send = (login: unknown, password = 'secret') => request(app).post(TOKEN_PATH).send({ login, password })
     const names = [' Alice@example.com', '+49 151 12345678', '0151/12345678', '0049-151-12345678']
     for (const name of names) await send(name).expect(200)
-    for (const name of ['bob', 'bob@example.com', 'acc-1']) await send(name).expect(403)
+    for (const name of ['bob', 'bob@example.com', '17']) await send(name).expect(403)
     for (const name of [{ $ne: 1 }, undefined]) await send(name).expect(400)
     await send(`${'a'.repeat(400)}@b.c`).expect(403)
     for (let i = 0; i < 10; i++) await send(names[i % 4], 'wrong').expect(403)
