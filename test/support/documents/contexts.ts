@@ -37,24 +37,9 @@ const API = `import { createTokenClient } from 'express-token-endpoint/client'
     const url = process.env.API_URL ?? ''
     export const api = createTokenClient({ url, credentials: () => ({ email: 'alice@example.com', password: 'secret' }) })`
 
-/** The declarations of a page with a form. A test dispatches the events. */
-const PAGE = `export const page = {
-      /** @type {any} */
-      form: {
-        hidden: true,
-        elements: { email: { value: '' }, password: { value: '' } },
-        reset() {
-          for (const field of Object.values(this.elements)) field.value = ''
-        },
-      },
-      warning: { hidden: true },
-      /** @type {any} */
-      failure: { hidden: true, button: {}, querySelector: () => page.failure.button },
-    }
-    /** @type {Record<string, any>} */
-    const elements = { '#wrong-password': page.warning, '#sign-in-failed': page.failure }
-    const location = { origin: process.env.API_URL ?? '' }
-    const document = { forms: [page.form], querySelector: (/** @type {string} */ selector) => elements[selector] }
+/** A page with a form, for the types of browsers. A test in a browser runs the block. */
+const PAGE = `/// <reference lib="dom" />
+    /// <reference lib="dom.iterable" />
     const showStatements = () => api.fetch('/statements')`
 
 const SERVER = `${HOST}

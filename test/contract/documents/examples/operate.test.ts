@@ -4,9 +4,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import type { Server } from 'node:http'
 import { AuthError, type TokenIssuer, type TokenVerifier } from 'express-token-endpoint'
 import request from 'supertest'
-import ts from 'typescript'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { newKeyPair } from '../../../../src/tokens/algorithms/new-key-pair.js'
+import { transpile } from '../../../support/documents/compiler.js'
 import { get, type Host, signIn, startExamples } from '../../../support/documents/examples.js'
 import { root } from '../../../support/documents/repository.js'
 import { issueNow, makeIssuer, SECRET } from '../../../support/fixtures.js'
@@ -103,12 +103,10 @@ describe('the page on other hosts', () => {
 
 describe('the page on deployment', () => {
   it('server: finishes a request in flight after SIGTERM, and exits with 0', async () => {
-    const { outputText } = ts.transpileModule(readFileSync(fileOf('server'), 'utf8'), {
-      compilerOptions: { module: ts.ModuleKind.ESNext },
-    })
+    const code = transpile(readFileSync(fileOf('server'), 'utf8'))
     const file = `${folder}/server.mjs`
     const port = await freePort()
-    writeFileSync(file, `${outputText}\nhttpServer.on('listening', () => console.log('listening'))`)
+    writeFileSync(file, `${code}\nhttpServer.on('listening', () => console.log('listening'))`)
     const child = spawn(process.execPath, [file], { env: { PATH: process.env['PATH'], PORT: String(port) } })
     onTestFinished(() => void child.kill('SIGKILL'))
     await once(child.stdout, 'data')
