@@ -8,6 +8,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { newKeyPair } from '../../../../src/tokens/algorithms/new-key-pair.js'
 import { transpile } from '../../../support/documents/compiler.js'
 import { get, type Host, signIn, startExamples } from '../../../support/documents/examples.js'
+import { readPage } from '../../../support/documents/pages.js'
 import { root } from '../../../support/documents/repository.js'
 import { issueNow, makeIssuer, SECRET } from '../../../support/fixtures.js'
 import { freePort } from '../../../support/services/servers/free-port.mjs'
@@ -98,6 +99,27 @@ describe('the page on other hosts', () => {
     await request(httpServer).get('/').auth(token, { type: 'bearer' }).expect(200, { account: 'acc-1' })
     const refused = await request(httpServer).get('/').expect(401)
     expect(refused.headers['www-authenticate']).toContain('Bearer realm=')
+  })
+})
+
+describe('the page on proxies', () => {
+  it('has the nginx configuration that the tests of the example app run, for one API and with TLS', () => {
+    const directives = (text = '') =>
+      text
+        .replace(/#.*/g, '')
+        .split('\n')
+        .map((line) => line.trim())
+        .filter(Boolean)
+    const page = readPage('docs/guides/behind-a-proxy.md').blocks.find(({ language }) => language === 'nginx')?.code
+    const tested = readFileSync(`${root}example-app/deploy/nginx.conf`, 'utf8').replaceAll('clearing_house', 'api')
+    const [upstream, server] = [/^upstream api \{[\s\S]*?^\}/m, /^server \{[\s\S]*?^\}/m].map(
+      (block) => block.exec(tested)?.[0],
+    )
+    const withoutTls = directives(
+      page?.replace('listen 443 ssl;', 'listen 8080;').replace(/^ *(server_name|ssl_).*\n/gm, ''),
+    )
+    expect(withoutTls).toEqual([...directives(upstream), ...directives(server)])
+    expect(withoutTls).toContain('location / {')
   })
 })
 
