@@ -233,9 +233,6 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
   // Tests.
   'store-contract': `import { memoryAccounts } from 'express-token-endpoint'
     const accounts = memoryAccounts([{ id: 'acc-1', email: 'alice@example.com', passwordHash: 'hash-1' }])`,
-  'store-contract-node': `import { memoryAccounts } from 'express-token-endpoint'
-    const alice = { id: 'acc-1', email: 'alice@example.com', passwordHash: 'hash-1', scopes: ['reports:read'] }
-    const openStore = async () => memoryAccounts([alice])`,
   'testing-client': `import type { TokenClient } from 'express-token-endpoint/client'
     const readStatements = async (api: TokenClient) => (await api.fetch('/statements')).json()`,
   'testing-vitest': `import express from 'express'

@@ -25,7 +25,6 @@ describe('the page on testing', () => {
   })
 
   it.each([
-    ['store-contract-node', 11],
     ['testing-client', 2],
     ['testing-node', 2],
   ])("%s: passes in Node's test runner", { timeout: 60_000 }, async (name, tests) => {
