@@ -209,6 +209,16 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
   'client-openapi-fetch': API,
   'client-socket-io': API,
   // Operation.
+  'serverless-lambda': `import { createPasswords, createThrottle, memoryAccounts } from 'express-token-endpoint'
+    const passwordHash = await createPasswords().hash('secret')
+    const accounts = memoryAccounts([{ id: 'acc-1', email: 'alice@example.com', passwordHash }])
+    const throttle = createThrottle()`,
+  'serverless-google': `${APP}
+app.use(tokenRouter({ tokens, accounts, passwords }))`,
+  'serverless-azure': `${APP}
+app.get('/me', (_req, res) => {
+  res.json({ account: 'acc-1' })
+})`,
   'remote-guard': ISSUER_ONLY,
   'verify-text': ISSUER_ONLY,
   passport: HOST,

@@ -11,6 +11,7 @@ import { get, type Host, signIn, startExamples } from '../../../support/document
 import { readPage } from '../../../support/documents/pages.js'
 import { root } from '../../../support/documents/repository.js'
 import { issueNow, makeIssuer, SECRET } from '../../../support/fixtures.js'
+import { TOKEN_PATH } from '../../../support/http.js'
 import { freePort } from '../../../support/services/servers/free-port.mjs'
 
 const { run, fileOf, folder } = startExamples(import.meta.url)
@@ -120,6 +121,43 @@ describe('the page on proxies', () => {
     )
     expect(withoutTls).toEqual([...directives(upstream), ...directives(server)])
     expect(withoutTls).toContain('location / {')
+  })
+})
+
+describe('the page on serverless platforms', () => {
+  it('serverless-lambda: signs in, guards, and counts failed logins by the address that the gateway saw', async () => {
+    type Result = { statusCode: number; body: string }
+    type Handler = (event: object, context: object) => Promise<Result>
+    const { handler } = (await import(/* @vite-ignore */ fileOf('serverless-lambda'))) as { handler: Handler }
+    const call = (method: string, path: string, headers: object, body?: object) => {
+      const http = { method, path, sourceIp: '203.0.113.1' }
+      const event = {
+        version: '2.0',
+        rawPath: path,
+        rawQueryString: '',
+        headers,
+        requestContext: { http, stage: '$default' },
+      }
+      return handler({ ...event, body: body && JSON.stringify(body) }, {})
+    }
+    const logIn = (password: string, forwarded: string) => {
+      const headers = { 'content-type': 'application/json', 'x-forwarded-for': forwarded }
+      return call('POST', TOKEN_PATH, headers, { email: 'alice@example.com', password })
+    }
+    const { authenticationToken } = JSON.parse((await logIn('secret', '203.0.113.1')).body)
+    const guarded = await call('GET', '/statements', { authorization: `Bearer ${authenticationToken}` })
+    expect([guarded.statusCode, guarded.body]).toEqual([200, '{"account":"acc-1"}'])
+    for (let i = 0; i < 10; i++) expect((await logIn('wrong', `198.51.100.${i}, 203.0.113.1`)).statusCode).toBe(403)
+    expect((await logIn('wrong', '203.0.113.1')).statusCode).toBe(429)
+  })
+
+  it('serverless-azure: listens on the port that the platform passes', async () => {
+    const port = await freePort()
+    vi.stubEnv('FUNCTIONS_CUSTOMHANDLER_PORT', String(port))
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const { httpServer } = await run<{ httpServer: Server }>('serverless-azure')
+    onTestFinished(() => void httpServer.close())
+    expect(await (await fetch(`http://127.0.0.1:${port}/me`)).json()).toEqual({ account: 'acc-1' })
   })
 })
 
