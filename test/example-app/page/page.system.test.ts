@@ -219,10 +219,7 @@ describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
       await app.reporting.stop()
       await signIn(page, ALICE)
       await page.locator('.message').getByText('Cannot reach the online reporting API.').waitFor()
-      await page
-        .getByRole('log')
-        .getByText('Cannot reach the online reporting API.')
-        .waitFor({ state: 'attached' })
+      await page.getByRole('log').getByText('Cannot reach the online reporting API.').waitFor({ state: 'attached' })
       await page.getByRole('table', { name: 'Clearing House South' }).waitFor()
       await expectAccessible(page)
       await app.reporting.start()
