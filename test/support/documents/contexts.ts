@@ -213,6 +213,7 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
     const passwordHash = await createPasswords().hash('secret')
     const accounts = memoryAccounts([{ id: 'acc-1', email: 'alice@example.com', passwordHash }])
     const throttle = createThrottle()`,
+  'serverless-cdn': APP,
   'serverless-google': `${APP}
 app.use(tokenRouter({ tokens, accounts, passwords }))`,
   'serverless-azure': `${APP}

@@ -2,7 +2,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Server } from 'node:http'
+import codegenie from '@codegenie/serverless-express'
+import vendia from '@vendia/serverless-express'
 import { AuthError, type TokenIssuer, type TokenVerifier } from 'express-token-endpoint'
+import serverlessHttp from 'serverless-http'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { newKeyPair } from '../../../../src/tokens/algorithms/new-key-pair.js'
@@ -125,31 +128,43 @@ describe('the page on proxies', () => {
 })
 
 describe('the page on serverless platforms', () => {
+  type Handler = (event: object, context: object) => Promise<{ statusCode: number; body: string }>
+
+  /** Calls a handler with an event of API Gateway. The gateway saw 203.0.113.1, and added it to the header. */
+  function call(handler: Handler, method: string, path: string, headers: Record<string, string>, body?: object) {
+    const requestContext = { http: { method, path, sourceIp: '203.0.113.1' }, stage: '$default' }
+    const forwarded = [headers['x-forwarded-for'], '203.0.113.1'].filter(Boolean).join(', ')
+    const event = { version: '2.0', rawPath: path, rawQueryString: '', requestContext }
+    const sent = { ...headers, 'x-forwarded-for': forwarded }
+    return handler({ ...event, headers: sent, body: body && JSON.stringify(body) }, {})
+  }
+
   it('serverless-lambda: signs in, guards, and counts failed logins by the address that the gateway saw', async () => {
-    type Result = { statusCode: number; body: string }
-    type Handler = (event: object, context: object) => Promise<Result>
     const { handler } = (await import(/* @vite-ignore */ fileOf('serverless-lambda'))) as { handler: Handler }
-    const call = (method: string, path: string, headers: object, body?: object) => {
-      const http = { method, path, sourceIp: '203.0.113.1' }
-      const event = {
-        version: '2.0',
-        rawPath: path,
-        rawQueryString: '',
-        headers,
-        requestContext: { http, stage: '$default' },
-      }
-      return handler({ ...event, body: body && JSON.stringify(body) }, {})
+    const logIn = (password: string, forged: string) => {
+      const headers = { 'content-type': 'application/json', 'x-forwarded-for': forged }
+      return call(handler, 'POST', TOKEN_PATH, headers, { email: 'alice@example.com', password })
     }
-    const logIn = (password: string, forwarded: string) => {
-      const headers = { 'content-type': 'application/json', 'x-forwarded-for': forwarded }
-      return call('POST', TOKEN_PATH, headers, { email: 'alice@example.com', password })
-    }
-    const { authenticationToken } = JSON.parse((await logIn('secret', '203.0.113.1')).body)
-    const guarded = await call('GET', '/statements', { authorization: `Bearer ${authenticationToken}` })
+    const { authenticationToken } = JSON.parse((await logIn('secret', '198.51.100.1')).body)
+    const guarded = await call(handler, 'GET', '/statements', { authorization: `Bearer ${authenticationToken}` })
     expect([guarded.statusCode, guarded.body]).toEqual([200, '{"account":"acc-1"}'])
-    for (let i = 0; i < 10; i++) expect((await logIn('wrong', `198.51.100.${i}, 203.0.113.1`)).statusCode).toBe(403)
-    expect((await logIn('wrong', '203.0.113.1')).statusCode).toBe(429)
+    for (let i = 0; i < 10; i++) expect((await logIn('wrong', `198.51.100.${i}`)).statusCode).toBe(403)
+    expect((await logIn('wrong', '198.51.100.99')).statusCode).toBe(429)
   })
+
+  it.each([
+    ['@codegenie/serverless-express', (app) => codegenie.configure({ app: app as never }) as never],
+    ['@vendia/serverless-express', (app) => vendia.configure({ app: app as never }) as never],
+    ['serverless-http', (app) => serverlessHttp(app as never) as never],
+  ] satisfies [string, (app: Host['app']) => Handler][])(
+    'serverless-cdn: %s shows the address that the CDN saw',
+    async (name, adapter) => {
+      const { app } = await run<Host>('serverless-cdn', name)
+      app.get('/address', (req, res) => void res.send(req.ip))
+      const { body } = await call(adapter(app), 'GET', '/address', { 'x-forwarded-for': '192.0.2.66, 198.51.100.7' })
+      expect(body).toBe('198.51.100.7')
+    },
+  )
 
   it('serverless-azure: listens on the port that the platform passes', async () => {
     const port = await freePort()
