@@ -88,20 +88,11 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
     '[account]',
     "[account, { ...account, id: 'acc-2', email: 'big@example.com', claims: { big: 1n } }]",
   ),
-  'user-name': `${HOST}
+  'two-names': `${HOST.replace("'acc-1'", "'17'")}
     const users = {
-      findByEmail: (email: string) => accounts.findByEmail(email),
-      findByUserName: (name: string) => (name === 'alice' ? accounts.findById('acc-1') : undefined),
+      findByEmail: async (email: string) => accounts.findByEmail(email),
+      findByPhone: async (number: string) => (number === '+4915112345678' ? account : undefined),
     }`,
-  'phone-number': `${ISSUER_ONLY}
-    import * as library from 'express-token-endpoint'
-    const passwordHash = await library.createPasswords().hash('secret')
-    const accounts = library.memoryAccounts([{ id: 'acc-1', email: '+4915112345678', passwordHash }])`,
-  roles: `${ISSUER_ONLY}
-    import * as library from 'express-token-endpoint'
-    const passwordHash = await library.createPasswords().hash('secret')
-    export const user = { id: 'acc-1', passwordHash, role: 'manager' }
-    const users = { findByEmail: async (email: string) => (email === 'alice@example.com' ? user : undefined) }`,
   'common-passwords': `${HOST}
     export const changed: string[] = []
     const changePassword = async (id: string, password: string) => void changed.push(id, password)`,
@@ -175,11 +166,15 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
   'spraying-trial': `${STORE}
     export const log = { info: (_: unknown) => {} }`,
   // Routes.
-  scopes: HOST,
+  'guard-mount': HOST,
+  'own-errors': HOST,
   'step-up': HOST,
-  'typed-claims': `${ISSUER_ONLY}
-    export const lines: string[] = []
-    const log = { warn: (line: string) => lines.push(line) }`,
+  roles: `${ISSUER_ONLY}
+    import * as library from 'express-token-endpoint'
+    const passwordHash = await library.createPasswords().hash('secret')
+    export const user = { id: 'acc-1', passwordHash, role: 'manager' }
+    const users = { findByEmail: async (email: string) => (email === 'alice@example.com' ? user : undefined) }`,
+  'typed-claims': ISSUER_ONLY,
   environments: `${HOST}
     const [live, sandbox] = [accounts, accounts]`,
   proxy: `${HOST}
@@ -212,8 +207,9 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
     const accounts = memoryAccounts([{ id: 'acc-1', email: 'alice@example.com', passwordHash }])
     const throttle = createThrottle()`,
   'serverless-cdn': APP,
-  'serverless-google': `${APP}
-app.use(tokenRouter({ tokens, accounts, passwords }))`,
+  'serverless-google': `${HOST}
+    import express from 'express'
+    const app = express().use(library.tokenRouter({ tokens, accounts }))`,
   'serverless-azure': `${APP}
 app.get('/me', (_req, res) => {
   res.json({ account: 'acc-1' })
@@ -221,7 +217,6 @@ app.get('/me', (_req, res) => {
   'remote-guard': ISSUER_ONLY,
   'verify-text': ISSUER_ONLY,
   passport: HOST,
-  'plain-http': ISSUER_ONLY,
   server: `import express from 'express'
     const app = express().get('/slow', (_req, res) => {
       console.log('in flight')
@@ -266,13 +261,6 @@ app.get('/me', (_req, res) => {
   provider: `${ISSUER_ONLY}
     const log = { error(_: unknown) {} }`,
   'keys-fetch': `const fetchByProxy = fetch`,
-  // Migrations: code of other packages.
-  'before-express-jwt': `const checkPassword = async (/** @type {string} */ email, /** @type {string} */ password) =>
-      email === 'alice@example.com' && password === 'secret' ? { id: 'acc-1', admin: true } : undefined`,
-  'before-passport-jwt': `${HOST}
-    const users = accounts`,
-  'passport-bearer-strategy': `${HOST}
-    const users = accounts`,
   // Hosts, with packages of `test/hosts`.
   nest: HOST,
   fastify: HOST,
