@@ -1,8 +1,10 @@
 import { once } from 'node:events'
 import passport from 'passport'
+import request from 'supertest'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { get, signIn, startExamples } from '../../support/documents/examples.js'
 import { issueNow } from '../../support/fixtures.js'
+import { TOKEN_PATH } from '../../support/http.js'
 import { start } from '../expect-host.js'
 import { NO_HOSTS } from '../kit.js'
 
@@ -53,6 +55,17 @@ describe.skipIf(NO_HOSTS)('the page on other frameworks', () => {
       body: { errors: [{ extensions: { code: 'invalid_token' } }] },
     })
     await ask().expect(401)
+  })
+
+  it('serverless-google: signs in with JSON and with a form that the framework has parsed', async () => {
+    const { getTestServer } = await import('@google-cloud/functions-framework/testing')
+    await run('serverless-google')
+    const server = getTestServer('api')
+    await signIn(server).expect(200)
+    const form = (password) =>
+      request(server).post(TOKEN_PATH).type('form').send({ email: 'alice@example.com', password })
+    await form('secret').expect(200)
+    await form('wrong').expect(403)
   })
 
   it('mcp: names its metadata, and a tool reads the client', async () => {

@@ -37,24 +37,9 @@ const API = `import { createTokenClient } from 'express-token-endpoint/client'
     const url = process.env.API_URL ?? ''
     export const api = createTokenClient({ url, credentials: () => ({ email: 'alice@example.com', password: 'secret' }) })`
 
-/** The declarations of a page with a form. A test dispatches the events. */
-const PAGE = `export const page = {
-      /** @type {any} */
-      form: {
-        hidden: true,
-        elements: { email: { value: '' }, password: { value: '' } },
-        reset() {
-          for (const field of Object.values(this.elements)) field.value = ''
-        },
-      },
-      warning: { hidden: true },
-      /** @type {any} */
-      failure: { hidden: true, button: {}, querySelector: () => page.failure.button },
-    }
-    /** @type {Record<string, any>} */
-    const elements = { '#wrong-password': page.warning, '#sign-in-failed': page.failure }
-    const location = { origin: process.env.API_URL ?? '' }
-    const document = { forms: [page.form], querySelector: (/** @type {string} */ selector) => elements[selector] }
+/** A page with a form, for the types of browsers. A test in a browser runs the block. */
+const PAGE = `/// <reference lib="dom" />
+    /// <reference lib="dom.iterable" />
     const showStatements = () => api.fetch('/statements')`
 
 const SERVER = `${HOST}
@@ -217,6 +202,18 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
   'client-openapi-fetch': API,
   'client-socket-io': API,
   // Operation.
+  'serverless-lambda': `import { createPasswords, createThrottle, memoryAccounts } from 'express-token-endpoint'
+    const passwordHash = await createPasswords().hash('secret')
+    const accounts = memoryAccounts([{ id: 'acc-1', email: 'alice@example.com', passwordHash }])
+    const throttle = createThrottle()`,
+  'serverless-cdn': APP,
+  'serverless-google': `${HOST}
+    import express from 'express'
+    const app = express().use(library.tokenRouter({ tokens, accounts }))`,
+  'serverless-azure': `${APP}
+app.get('/me', (_req, res) => {
+  res.json({ account: 'acc-1' })
+})`,
   'remote-guard': ISSUER_ONLY,
   'verify-text': ISSUER_ONLY,
   passport: HOST,
@@ -240,9 +237,6 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
   // Tests.
   'store-contract': `import { memoryAccounts } from 'express-token-endpoint'
     const accounts = memoryAccounts([{ id: 'acc-1', email: 'alice@example.com', passwordHash: 'hash-1' }])`,
-  'store-contract-node': `import { memoryAccounts } from 'express-token-endpoint'
-    const alice = { id: 'acc-1', email: 'alice@example.com', passwordHash: 'hash-1', scopes: ['reports:read'] }
-    const openStore = async () => memoryAccounts([alice])`,
   'testing-client': `import type { TokenClient } from 'express-token-endpoint/client'
     const readStatements = async (api: TokenClient) => (await api.fetch('/statements')).json()`,
   'testing-vitest': `import express from 'express'

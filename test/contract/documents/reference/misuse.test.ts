@@ -36,12 +36,7 @@ const OF_CLIENT: readonly (() => unknown)[] = [
     const api: TokenClient = create({ credentials: () => api.token() })
     return api.token()
   },
-  () => create({ retries: 3 }),
-  () => create({ timeout: '30s' }),
-  () => create({ path: 'https://api.example.com/token' }),
-  () => create({ origins: new Set(['https://reports.example.com']) }),
   () => create({ timeout: 10_000 }),
-  () => create({ maxWait: 30_000 }),
   () => create({ url: 'api.example.com' }),
   () => create({}).adopt({ authenticationToken: 'T', expiration: '2099-01-01T00:00:00Z' } as never),
   () => create({}).fetch('https://reports.example.com/totals'),
@@ -66,6 +61,12 @@ it.each([
   expect(errors.filter((error) => !(error instanceof TypeError))).toEqual([])
 })
 
-it('a wrong option of the client names the page of the client', () => {
-  expect(() => create({ retries: 3 })).toThrow(/See express-token-endpoint\/docs\/guides\/client\.md$/)
+it.each([
+  [{ retries: 3 }, 'unknown option "retries"'],
+  [{ timeout: '30s' }, 'option "timeout" must be of type number'],
+  [{ path: 'https://api.example.com/token' }, 'option "path" must begin with "/"'],
+  [{ origins: new Set(['https://reports.example.com']) }, 'option "origins" must be an array'],
+  [{ maxWait: 30_000 }, 'option "maxWait" must be at most 3600 seconds'],
+])('a wrong option of the client is named, and so is the page of the client: %o', (options, message) => {
+  expect(() => create(options)).toThrow(new TypeError(`${message}. See express-token-endpoint/docs/guides/client.md`))
 })
