@@ -1,9 +1,10 @@
 import { brand, hasBrand } from '../../shared/brand.js'
 import { AuthError, isAuthError } from '../../shared/errors.js'
 import { tell, warn } from '../../shared/events.js'
+import { reasonOf } from '../../shared/host/describe-error.js'
 import { steadyClock } from '../../shared/host/steady-clock.js'
 import { FETCH_KEYS, tracePromise } from '../../shared/tracing.js'
-import { fetchText } from './fetch-text.js'
+import { textFetcher } from './fetch-text.js'
 import { type KeysByKid, readJwkSet } from './jwk-set.js'
 import type { KeySource } from './key-ring.js'
 import { type RemoteKeysOptions, type RemoteKeysSettings, readRemoteKeysOptions } from './remote-keys-options.js'
@@ -55,6 +56,7 @@ export function fetchedKeys(read: RemoteKeysSettings, fetchSetText: FetchSet): R
   // Otherwise each step back would fetch the keys again.
   const clock = steadyClock(read.clock)
   const report = reporter(read.onError)
+  const fetchText = textFetcher(read)
 
   let keys: KeysByKid = new Map()
   /** The start of the last fetch, and of the last successful fetch. */
@@ -78,8 +80,7 @@ export function fetchedKeys(read: RemoteKeysSettings, fetchSetText: FetchSet): R
 
   async function fetchSet(now: number): Promise<void> {
     try {
-      const fetchKeys = () => fetchSetText((url) => fetchText(url, read))
-      const text = await tracePromise(FETCH_KEYS, fetchKeys, { url: location })
+      const text = await tracePromise(FETCH_KEYS, () => fetchSetText(fetchText), { url: location })
       keys = readJwkSet(text, algorithms, keys)
       heardAt = now
       failure = undefined
@@ -117,14 +118,6 @@ export function fetchedKeys(read: RemoteKeysSettings, fetchSetText: FetchSet): R
 /** Returns whether less than a time span has passed. */
 function isWithin(span: number, since: number, now: number): boolean {
   return now - since < span
-}
-
-/** Returns the message of an error, with the code of its cause: the message of `fetch` is only "fetch failed". */
-export function reasonOf(error: unknown): string {
-  const { message, cause } = Object(error) as { message?: unknown; cause?: unknown }
-  const { code } = Object(cause) as { code?: unknown }
-  if (typeof message !== 'string') return 'it failed'
-  return typeof code === 'string' ? `${message} (${code})` : message
 }
 
 function reporter(onError: RemoteKeysOptions['onError']): (error: Error) => void {

@@ -529,13 +529,19 @@ describe('a failure', () => {
     expect(cause).toMatchObject({ message: `remoteKeys: no keys from ${source.url}: it failed`, cause: 'down' })
   })
 
-  it('of which nobody waits for the answer is told too', async () => {
-    const { source, clock, one, passes, errors } = await follow()
+  it('of which nobody waits for the answer is told too, also when what was thrown is not readable', async () => {
+    const unhandled = unhandledRejections()
+    const { clock, one, passes, errors } = await follow()
     await passes(one)
-    await source.stop()
+    const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(() => {
+      throw Object.defineProperty(new Error('x'), 'message', { get: () => expect.fail('message') })
+    })
+    onTestFinished(() => fetched.mockRestore())
     clock.advance(MAX_AGE / 2)
     await passes(one)
     await vi.waitFor(() => expect(errors).toHaveLength(1))
+    await settled()
+    expect(unhandled).toEqual([])
   })
 
   it.each([
