@@ -1,7 +1,9 @@
 import { createTokenVerifier, type JwtVerifierOptions } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
+import { settled } from '../../../support/concurrency.js'
 import { expectInvalidToken, expectMisuse, rejectionOf } from '../../../support/failures.js'
 import { forge, frozenClock } from '../../../support/fixtures.js'
+import { unhandledRejections } from '../../../support/host.js'
 import { PROVIDER_TOKENS } from '../../../support/issuers/provider-tokens.js'
 import { pairOf } from '../../../support/keys.js'
 
@@ -202,13 +204,20 @@ describe('scopes and accountId', () => {
   it.each([
     ['scopes', 'a b'],
     ['scopes', ['a b']],
-    ['scopes', Promise.resolve(['a'])],
+    ['scopes', async () => ['a']],
+    ['scopes', () => Promise.reject(new Error('no roles'))],
     ['accountId', 7],
     ['accountId', ''],
-    ['accountId', Promise.resolve('a')],
-  ])('throw when %s returns %j', async (option, value) => {
-    const { message } = (await rejectionOf(verified({}, { [option]: () => value }))) as Error
+    ['accountId', async () => 'a'],
+    ['accountId', () => Promise.reject(new Error('no account'))],
+  ])('throw when %s returns %o', async (option, value) => {
+    const unhandled = unhandledRejections()
+    const { message } = (await rejectionOf(
+      verified({}, { [option]: typeof value === 'function' ? value : () => value }),
+    )) as Error
     expect(message).toMatch(`createTokenVerifier: "${option}" must return`)
+    await settled()
+    expect(unhandled).toEqual([])
   })
 })
 
