@@ -287,7 +287,6 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
   fastify: HOST,
   apollo: HOST,
   trpc: HOST,
-  mcp: ISSUER_ONLY,
   'session-or-token': HOST,
   ws: SERVER,
   'socket-io': SERVER,

@@ -88,7 +88,7 @@ const google = {
 const adfs = {
   provider: 'AD FS',
   source:
-    'https://learn.microsoft.com/en-us/windows-server/identity/ad-fs/overview/ad-fs-openid-connect-oauth-concepts',
+    'https://learn.microsoft.com/en-us/windows-server/identity/ad-fs/development/ad-fs-openid-connect-oauth-concepts',
   issuer: 'https://adfs.example.com/adfs',
   audience: 'a-client',
 }
