@@ -20,10 +20,10 @@ export interface RemoteKeys {
 }
 
 /**
- * The most calls of `verify` that wait for one fetch. Each call uses memory while the source hangs, and anyone can cause calls. The
- * limits of the guards are lower, and apply to each client network.
+ * The most calls of `verify` that wait for one fetch. Anyone can cause calls while the source hangs, and the guards have 4,096 at the same
+ * time, so one issuer must not take the places of all others.
  */
-const MOST_WAITING = 5000
+const MOST_WAITING = 1000
 
 /** Returns whether `remoteKeys` or `discoverKeys` of any copy of the package made a value. */
 export function isRemoteKeys(value: unknown): value is RemoteKeys & KeySource {
@@ -36,7 +36,7 @@ export function isRemoteKeys(value: unknown): value is RemoteKeys & KeySource {
  * Concurrent requests share one fetch (single flight), without redirects. Each key verifies only by its own algorithm.
  *
  * While the source is down, the cached keys verify for `keepFor` (stale-if-error). A token with an unknown key then gets `unavailable` (`503`), not
- * `invalid_token`, because the key may be new. At most 5,000 requests wait for one fetch. Further requests get `unavailable`
+ * `invalid_token`, because the key may be new. At most 1,000 requests wait for one fetch. Further requests get `unavailable`
  * immediately.
  *
  * @param url the URL of the set: `https:`, or `http:` on loopback (`localhost`, 127.0.0.0/8, `[::1]`)
