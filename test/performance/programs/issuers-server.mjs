@@ -1,4 +1,4 @@
-// Serves routes whose guards have one verifier and five, and a route without a guard. Measures the guards in this process when it is asked.
+// Serves routes whose guards have one verifier and five, and a route without a guard. A message lets it measure the guards in this process.
 import express from 'express'
 import { createTokenIssuer, requireBearer } from 'express-token-endpoint'
 import { inRounds } from '../harness/statistics.mjs'
