@@ -44,8 +44,8 @@ export function unverifiedIssuer(token: string): string | undefined {
   return typeof issuer === 'string' ? issuer : undefined
 }
 
-/** A member `iss` whose value is text. */
-const ISSUER = /"iss"[ \t\n\r]*:[ \t\n\r]*("(?:[^"\\]|\\.)*")/y
+/** The name of a member `iss` whose value is text. */
+const ISSUER = /"iss"[ \t\n\r]*:[ \t\n\r]*(?=")/y
 
 /**
  * Returns the text of the member `iss` of a JSON object, as JSON. Does not parse the object, because to parse 15 kB of nested lists
@@ -57,9 +57,10 @@ function issuerIn(json: string): string {
     const character = json[at]
     if (character === '"') {
       ISSUER.lastIndex = at
-      const issuer = depth === 1 ? ISSUER.exec(json)?.[1] : undefined
-      if (issuer !== undefined) return issuer
-      at = endOfText(json, at)
+      const isIssuer = depth === 1 && ISSUER.test(json)
+      const start = isIssuer ? ISSUER.lastIndex : at
+      at = endOfText(json, start)
+      if (isIssuer) return json.slice(start, at + 1)
     } else if (character === '{' || character === '[') depth++
     else if (character === '}' || character === ']') depth--
   }
