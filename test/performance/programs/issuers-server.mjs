@@ -1,4 +1,4 @@
-// Serves routes whose guards have one verifier and five, and a route without a guard. A message lets it measure the guards in this process.
+// Serves routes whose guards have one verifier and five. A message lets it measure the guards in this process.
 import express from 'express'
 import { createTokenIssuer, requireBearer } from 'express-token-endpoint'
 import { inRounds } from '../harness/statistics.mjs'
@@ -53,7 +53,7 @@ const IN_PROCESS = [
   { name: 'new, five', call: callerOf(uncached.five) },
 ]
 
-/** Returns the nanoseconds of processor time of a call. The time of the clock would include other programs. */
+/** Returns the nanoseconds of processor time of a call. A clock would count other programs too. */
 async function measure({ call }) {
   const started = process.cpuUsage()
   for (let i = 0; i < CALLS; i++) await call(i)
@@ -63,7 +63,6 @@ async function measure({ call }) {
 
 const answer = (_req, res) => res.json({ account: 'acc-1', statements: [] })
 const app = express()
-app.get('/open', answer)
 for (const [name, { guard }] of Object.entries(cached)) app.get(`/${name}`, guard, answer)
 
 process.on('message', async (rounds) => {
