@@ -26,7 +26,7 @@ import express from 'express'
 import { authOf, createPasswords, createTokenIssuer, memoryAccounts, requireBearer, tokenRouter } from 'express-token-endpoint'
 export const tokens = createTokenIssuer({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' } })
 const passwords = createPasswords()
-const accounts = memoryAccounts([{ id: 'acc-1', email: 'alice@example.com', passwordHash: await passwords.hash('secret') }])
+const accounts = memoryAccounts([{ id: 'acc-1', email: 'alice@example.com', passwordHash: await passwords.hash('correct horse') }])
 export const app = express()`
 
 const STORE = `${ISSUER_ONLY}
@@ -103,29 +103,20 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
     '[account]',
     "[account, { ...account, id: 'acc-2', email: 'big@example.com', claims: { big: 1n } }]",
   ),
-  'user-name': `${HOST}
+  'two-names': `${HOST.replace("'acc-1'", "'17'")}
     const users = {
-      findByEmail: (email: string) => accounts.findByEmail(email),
-      findByUserName: (name: string) => (name === 'alice' ? accounts.findById('acc-1') : undefined),
+      findByEmail: async (email: string) => accounts.findByEmail(email),
+      findByPhone: async (number: string) => (number === '+4915112345678' ? account : undefined),
     }`,
-  'phone-number': `${ISSUER_ONLY}
-    import * as library from 'express-token-endpoint'
-    const passwordHash = await library.createPasswords().hash('secret')
-    const accounts = library.memoryAccounts([{ id: 'acc-1', email: '+4915112345678', passwordHash }])`,
-  roles: `${ISSUER_ONLY}
-    import * as library from 'express-token-endpoint'
-    const passwordHash = await library.createPasswords().hash('secret')
-    export const user = { id: 'acc-1', passwordHash, role: 'manager' }
-    const users = { findByEmail: async (email: string) => (email === 'alice@example.com' ? user : undefined) }`,
   'common-passwords': `${HOST}
     export const changed: string[] = []
     const changePassword = async (id: string, password: string) => void changed.push(id, password)`,
   // README and tutorial.
+  'readme-point': APP,
   'readme-guards': APP,
   'readme-lookup': `${APP}
 const user = { email: 'alice@example.com', id: 'acc-1', passwordHash: await passwords.hash('secret'), scopes: ['a'] }
 const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }) => (email === user.email ? user : null) } }`,
-  'readme-verifier': APP,
   // Accounts.
   lookup: `interface User { id: string; passwordHash: string; disabled: boolean; scopes: string[] }
     const user: User = { id: 'acc-1', passwordHash: 'x', disabled: false, scopes: ['a'] }
@@ -190,11 +181,15 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
   'spraying-trial': `${STORE}
     export const log = { info: (_: unknown) => {} }`,
   // Routes.
-  scopes: HOST,
+  'guard-mount': HOST,
+  'own-errors': HOST,
   'step-up': HOST,
-  'typed-claims': `${ISSUER_ONLY}
-    export const lines: string[] = []
-    const log = { warn: (line: string) => lines.push(line) }`,
+  roles: `${ISSUER_ONLY}
+    import * as library from 'express-token-endpoint'
+    const passwordHash = await library.createPasswords().hash('secret')
+    export const user = { id: 'acc-1', passwordHash, role: 'manager' }
+    const users = { findByEmail: async (email: string) => (email === 'alice@example.com' ? user : undefined) }`,
+  'typed-claims': ISSUER_ONLY,
   environments: `${HOST}
     const [live, sandbox] = [accounts, accounts]`,
   proxy: `${HOST}
@@ -216,8 +211,6 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
     const showForm = () => ({ email: 'alice@example.com', password: 'secret' })`,
   'client-sign-out': API,
   'client-timer': API,
-  'readme-client': `const url = process.env.API_URL ?? ''
-    const [email, password] = ['alice@example.com', 'secret']`,
   // Clients with packages of `test/hosts`.
   'client-axios': API,
   'client-got': API,
@@ -227,7 +220,6 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
   'remote-guard': ISSUER_ONLY,
   'verify-text': ISSUER_ONLY,
   passport: HOST,
-  'plain-http': ISSUER_ONLY,
   server: `import express from 'express'
     const app = express().get('/slow', (_req, res) => {
       console.log('in flight')
@@ -275,13 +267,6 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
   provider: `${ISSUER_ONLY}
     const log = { error(_: unknown) {} }`,
   'keys-fetch': `const fetchByProxy = fetch`,
-  // Migrations: code of other packages.
-  'before-express-jwt': `const checkPassword = async (/** @type {string} */ email, /** @type {string} */ password) =>
-      email === 'alice@example.com' && password === 'secret' ? { id: 'acc-1', admin: true } : undefined`,
-  'before-passport-jwt': `${HOST}
-    const users = accounts`,
-  'passport-bearer-strategy': `${HOST}
-    const users = accounts`,
   // Hosts, with packages of `test/hosts`.
   nest: HOST,
   fastify: HOST,
