@@ -161,6 +161,11 @@ describe('a guard with several verifiers', () => {
 
   it('never reads a token of a verifier without a cache from another cache', async () => {
     const uncached = makeIssuer({ issuer: NEW, cache: false })
+    const { select } = severalVerifiers([old, uncached])
+    const remembered = vi.mocked(recentMap).mock.results.at(-1)?.value.recent
+    for (const tokens of [uncached, old]) select(tokenOf(tokens)).verifySync(tokenOf(tokens))
+    expect(remembered.size).toBe(1)
+    checked.mockClear()
     const text = tokenOf(uncached)
     for (let i = 0; i < 2; i++) expect(await ask(text, { tokens: [old, uncached] })).toMatchObject({ issuer: NEW })
     expect(checked).toHaveBeenCalledTimes(2)

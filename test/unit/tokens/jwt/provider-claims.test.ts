@@ -55,6 +55,8 @@ describe("accept: 'jwt' admits", () => {
     ['a client in two claims', { azp: 'c', client_id: 'c' }],
     ['no client, with a scope', { azp: undefined, scope: 'a' }],
     ['the client as the audience, with a scope', { azp: audience, scp: ['a'] }],
+    ['the client as the audience, with azpacr', { azp: audience, azpacr: '1' }],
+    ['the client as the audience, with appidacr', { azp: undefined, appid: audience, appidacr: '1' }],
     ['a nonce in a token that says that it is an access token', { nonce: 'n', token_use: 'access' }],
   ])('%s', async (_what, payload) => {
     expect(await verified(payload)).toMatchObject({ accountId: 'user-1', audience })
@@ -112,6 +114,10 @@ describe("accept: 'jwt' refuses", () => {
     ['a token whose audience is its client', { azp: audience }],
     ['a token whose audiences include its client', { aud: [audience, 'client-1'] }],
     ['a token without a client and a scope', { azp: undefined }],
+    [
+      'the scopes of a sign-in',
+      { azp: audience, scope: 'openid profile email address phone offline_access allatclaims' },
+    ],
     ['another use', { token_use: 'id', scope: 'a' }],
     ['another use that is no text', { token_use: ['access'] }],
     ['another type among the claims', { typ: 'ID', scope: 'a' }],

@@ -103,9 +103,12 @@ describe('discoverKeys', () => {
     ['without an issuer', (_, o) => ({ jwks_uri: `${o}/keys` }), /is of another issuer$/],
     ['with a list of issuers', (i, o) => ({ issuer: [i], jwks_uri: `${o}/keys` }), /is of another issuer$/],
     ['without a jwks_uri', (issuer) => ({ issuer }), /has no "jwks_uri"$/],
+    ['with a path as jwks_uri', (issuer) => ({ issuer, jwks_uri: '/keys' }), /has no "jwks_uri"$/],
+    ['with a number as jwks_uri', (issuer) => ({ issuer, jwks_uri: 7 }), /has no "jwks_uri"$/],
     ['with keys over http', (issuer) => ({ issuer, jwks_uri: 'http://10.0.0.1/keys' }), /is not an https: URL$/],
     ['with keys in a file', (issuer) => ({ issuer, jwks_uri: 'file:///etc/keys' }), /is not an https: URL$/],
-    ['with a password', (issuer) => ({ issuer, jwks_uri: 'https://a:b@example.com/' }), /is not an https: URL$/],
+    ['with a user name', (issuer) => ({ issuer, jwks_uri: 'https://a@example.com/' }), /is not an https: URL$/],
+    ['with a password', (issuer) => ({ issuer, jwks_uri: 'https://:b@example.com/' }), /is not an https: URL$/],
     ['that is a page', () => '<html>', /is not a JSON object$/],
     ['that is a list', () => [], /is not a JSON object$/],
     ['that is too long', (issuer) => ({ issuer, filler: 'x'.repeat(102_400) }), /is longer than 102400 bytes$/],
@@ -178,8 +181,9 @@ describe('the option fetch', () => {
     return { verified: await verified.catch((error) => error.code), errors }
   }
 
-  const metadata = { issuer, jwks_uri: 'https://keys.example/set' }
-  const bodyOf = (url: string) => JSON.stringify(url === metadata.jwks_uri ? SET : metadata)
+  const SET_URL = 'https://keys.example/set'
+  const metadata = { issuer, jwks_uri: `${SET_URL}#first` }
+  const bodyOf = (url: string) => JSON.stringify(url === SET_URL ? SET : metadata)
   async function* chunksOf(...chunks: unknown[]) {
     yield* chunks
   }
@@ -189,7 +193,7 @@ describe('the option fetch', () => {
   it('fetches the metadata and the keys, with a signal and without redirects', async () => {
     const fetch = vi.fn<KeysFetch>(async (url) => respond(url))
     expect(await askWith(fetch)).toMatchObject({ verified: { accountId: 'u' }, errors: [] })
-    expect(fetch.mock.calls.map(([url]) => url)).toEqual([issuer + OPENID, metadata.jwks_uri])
+    expect(fetch.mock.calls.map(([url]) => url)).toEqual([issuer + OPENID, SET_URL])
     for (const [, init] of fetch.mock.calls) {
       expect(init).toEqual({ signal: expect.any(AbortSignal), redirect: 'manual', headers: expect.any(Object) })
     }
@@ -236,7 +240,7 @@ describe('the option fetch', () => {
 
   describe('that never settles', () => {
     const TOO_MANY = 'too many calls of fetch have not settled. Reject them when "signal" aborts'
-    const URL = 'https://keys.example/set'
+    const URL = SET_URL
 
     /** Creates fetchers in a new copy of the module, which has counted nothing. `pending` are the functions that settle the calls. */
     async function hangingFetchers(count: number, call: (wait: () => Promise<void>) => Promise<unknown>) {
