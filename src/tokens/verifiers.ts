@@ -89,7 +89,10 @@ export function severalVerifiers(list: readonly TokenVerifier[]): Verifiers {
   return {
     issuer: first as string,
     isSeveral: list.length > 1,
-    fromCache: (text) => holders.get(text.slice(-KEY_LENGTH))?.fromCache(text),
+    fromCache(text) {
+      const id = text.slice(-KEY_LENGTH)
+      return (holders.recent.get(id) ?? holders.get(id))?.fromCache(text)
+    },
     select(text) {
       assertTokenText(text)
       const issuer = unverifiedIssuer(text)

@@ -45,7 +45,8 @@ export interface RequireBearerOptions extends HostOptions {
   anyScope?: string | readonly string[]
   /**
    * The longest time since the sign-in (RFC 9470), for routes that need a recent one: from 1 s to 366 days. An older token causes a
-   * `401` with the error `insufficient_user_authentication` and `max_age`. Default: any age. The sign-in is the token's `issuedAt`.
+   * `401` with the error `insufficient_user_authentication` and `max_age`. Default: any age. The sign-in is the token's `issuedAt`, or an
+   * earlier `auth_time` among its claims.
    */
   signedInWithin?: Duration | undefined
   /**

@@ -53,7 +53,8 @@ export interface RemoteKeysOptions {
   onError?: ((error: Error) => unknown) | undefined
   /**
    * Fetches instead of the global `fetch`, for example through a proxy or with a private CA. Pass the `url` and the `init` on. The limits
-   * on time, size and redirects also hold when the function ignores `init`. Default: the global `fetch`.
+   * on time, size and redirects also hold when the function ignores `init`. While 8 of its calls have not settled, or 256 of all sources,
+   * further calls fail. Default: the global `fetch`.
    */
   fetch?: KeysFetch | undefined
   /** The current time, for tests. Default: `Date.now`. */

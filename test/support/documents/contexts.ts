@@ -266,7 +266,6 @@ app.get('/me', (_req, res) => {
   fastify: HOST,
   apollo: HOST,
   trpc: HOST,
-  mcp: ISSUER_ONLY,
   'session-or-token': HOST,
   ws: SERVER,
   'socket-io': SERVER,

@@ -408,6 +408,27 @@ describe('signedInWithin (RFC 9470)', () => {
     expect((await ask(token)).status).toBe(status)
   })
 
+  it.each<[unknown, number, number]>([
+    [-300, 0, 200],
+    [-301, 0, 401],
+    [-301, -301, 401],
+    [0, -301, 401],
+    [9999, -300, 200],
+    [9999, -301, 401],
+    [null, 0, 200],
+    ['now', 0, 401],
+    ['0', 0, 401],
+    [[0], 0, 401],
+  ])('takes the auth_time %j of a token that was issued at %i: %i', async (authTime, issued, status) => {
+    const clock = frozenClock()
+    const tokens = makeIssuer({ clock })
+    const { ask } = await guarded({ tokens, signedInWithin: '5m' })
+    const time = typeof authTime === 'number' ? clock.seconds() + authTime : authTime
+    const issuedAt = new Date((clock.seconds() + issued) * 1000)
+    const { token } = issueNow(tokens, { accountId: 'acc-1', claims: { auth_time: time }, issuedAt })
+    for (let i = 0; i < 2; i++) expect((await ask(token)).status).toBe(status)
+  })
+
   it('refuses with a challenge that names the time', async () => {
     const tokens = makeIssuer()
     const { ask } = await guarded({ tokens, signedInWithin: '5m' })
