@@ -63,7 +63,7 @@ export interface Sessions {
    * @param owner the account. Ending the session of its `id` is a sign-out
    * @param id the session to end
    * @param address the address of the client that ends it, for the event
-   * @returns false when the account has no such session
+   * @returns false when the account has no such session, and when another call has just ended it
    * @throws AuthError `unavailable` when the store fails
    */
   end(owner: Partial<SessionOwner> & Pick<SessionOwner, 'accountId'>, id: string, address?: string): Promise<boolean>
@@ -133,11 +133,23 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
     const time = now()
     const read = listed.flatMap((one) => readSession('sessions: list', one) ?? [])
     if (read.some((one) => one.accountId !== accountId)) throw foreign('list')
-    // Reversed, so that the later one of two sessions with the same time comes first.
+    // Ids decide between equal times, so that all processes agree on the oldest sessions.
     return read
       .filter(({ expiresAt }) => expiresAt.getTime() > time)
-      .reverse()
-      .sort((one, other) => other.createdAt.getTime() - one.createdAt.getTime())
+      .sort((one, other) => +other.createdAt - +one.createdAt || (one.id < other.id ? 1 : -1))
+  }
+
+  /** Two requests may end the same session. Only one of them has an event. */
+  function hasRemoved(method: 'remove' | 'removeAll', result: unknown): boolean {
+    if (typeof result !== 'boolean') throw misuse(`sessions: ${method} must return true or false`, PAGE.sessions)
+    return result
+  }
+
+  const remove = async (id: string, accountId: string) => hasRemoved('remove', await store.remove(id, accountId))
+
+  async function endSeveral(reason: SessionEnd, address: string | undefined, accountId: string, exceptId?: string) {
+    const hasEnded = await call(async () => hasRemoved('removeAll', await store.removeAll(accountId, exceptId)))
+    if (hasEnded) told(address, accountId, reason)
   }
 
   function told(address: string | undefined, accountId: string, reason: SessionEnd, tokenId?: string): void {
@@ -153,11 +165,14 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
       const forget = () => void (async () => store.remove(id, accountId))().catch(() => {})
       const run = async () => {
         try {
+          const [newest] = await live(accountId)
+          // Later than all others, because the oldest sessions end and the clock of another process may be ahead.
+          if (newest) session.createdAt = new Date(Math.max(+session.createdAt, +newest.createdAt + 1))
           await store.add(session)
           // After the addition, so that the last one of several sign-ins at once sees them all.
           const oldest = (await live(accountId)).slice(maxPerAccount)
-          await Promise.all(oldest.map((one) => store.remove(one.id, accountId)))
-          return oldest
+          const ended = await Promise.all(oldest.map(async (one) => (await remove(one.id, accountId)) && one.id))
+          return ended.filter((one) => one !== false)
         } catch (error) {
           forget()
           throw error
@@ -165,7 +180,7 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
       }
       const surplus = await callHost('sessions', run, { timeout, late: forget })
       emit({ address: from }, { type: 'session.started', accountId, tokenId: id, expiresAt })
-      for (const one of surplus) told(from, accountId, 'maximum', one.id)
+      for (const one of surplus) told(from, accountId, 'maximum', one)
     },
     async isEnded({ id, accountId }: SessionOwner) {
       const found = await find(id)
@@ -183,8 +198,7 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
       const hasEnded = await call(async () => {
         // Not left to the store: nobody may end a session of another account.
         if ((await find(id))?.accountId !== accountId) return false
-        await store.remove(id, accountId)
-        return true
+        return remove(id, accountId)
       })
       if (hasEnded) told(address, accountId, id === current ? 'signed_out' : 'ended', id)
       return hasEnded
@@ -193,13 +207,11 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
       assertAccountId('endOthers', accountId)
       if (!isSessionId(id))
         throw misuse('sessions.endOthers: pass req.auth, which has the id of the session to keep', PAGE.sessions)
-      await call(async () => store.removeAll(accountId, id))
-      told(address, accountId, 'others')
+      await endSeveral('others', address, accountId, id)
     },
     async endAll(accountId: string, address?: string) {
       assertAccountId('endAll', accountId)
-      await call(async () => store.removeAll(accountId))
-      told(address, accountId, 'all')
+      await endSeveral('all', address, accountId)
     },
   } satisfies Sessions)
 }
