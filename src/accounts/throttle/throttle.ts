@@ -35,7 +35,7 @@ export interface ThrottleOptions {
   budgets?: Budgets | undefined
   /**
    * Limits guesses of one password at many accounts from many addresses. `true` sets the defaults. The page
-   * docs/explanation/password-spraying.md says what the limit does and what a leak of the store reveals. Default false.
+   * docs/evidence/password-spraying.md says what the limit does and what a leak of the store reveals. Default false.
    */
   spraying?: Spraying | boolean | undefined
 }

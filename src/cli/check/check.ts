@@ -32,7 +32,7 @@ export const check = command({
   CHECK_OLD_TOKEN       a valid token whose sign-in is too old for --recent
 
 With --mapping, the rows run against any API that exchanges a password for a token. Rows that only this package promises are
-skipped, with the reason. The format of the file: docs/guides/check-another-api.md.
+skipped, with the reason. The format of the file: docs/guides/check.md.
 
 Each row names its source. The command makes two failed logins for the account and one for an unknown address. The limit
 for failed logins is ten in 15 minutes by default. It also makes some successful logins, and GET requests to the guarded

@@ -1,5 +1,5 @@
 // Password spraying on the failed-login limits: real limits, a simulated clock, and no hashes. `node test/attacks/logins/spray.mjs` prints
-// the table of docs/explanation/password-spraying.md. Words in its arguments select the attacks whose names have them.
+// the table of docs/evidence/password-spraying.md. Words in its arguments select the attacks whose names have them.
 import { fileURLToPath } from 'node:url'
 import { createThrottle } from 'express-token-endpoint'
 

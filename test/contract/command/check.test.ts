@@ -101,7 +101,7 @@ describe('the password', () => {
       }, app),
     )
     await cli(argsFor(url, '--guarded', REPORTS), { env })
-    // docs/guides/check-a-running-app.md has these numbers.
+    // docs/guides/check.md has these numbers.
     expect(Math.abs(seen.length - 120 - 90)).toBeLessThan(10)
     for (const one of seen) expect(one).not.toMatch(/eyJ|correct horse|correct\+horse/)
   })

@@ -17,7 +17,7 @@ const WAYS = {
   alone() {
     app.get('/mine', ...(name === NONE ? [] : [guard]), answer)
   },
-  /** The same with the classes of docs/guides/faster-express.md. */
+  /** The same with the classes of docs/explanation/performance.md. */
   fast: () => WAYS.alone(),
   /** Both routes in an app with other routes. Express tries the routes in their order, so the open ones are the first and the last. */
   app() {

@@ -87,6 +87,8 @@ export function shippedPages(): string[] {
 /** Returns the paths of all Markdown files of a folder and its subfolders. */
 export const pagesBelow = (folder: string) => filesBelow(folder).filter((file) => posix.extname(file) === '.md')
 
-/** Returns all blocks of TypeScript and JavaScript that readers of the package see. */
+/** Returns all blocks of TypeScript and JavaScript of the pages. */
 export const examples = (): Block[] =>
-  shippedPages().flatMap((path) => readPage(path).blocks.filter(({ language }) => /^(ts|js)$/.test(language)))
+  [...shippedPages(), ...pagesBelow('docs/evidence')].flatMap((path) =>
+    readPage(path).blocks.filter(({ language }) => /^(ts|js)$/.test(language)),
+  )

@@ -58,7 +58,7 @@ describe.skipIf(NO_POSTGRES)('the pages on accounts, with PostgreSQL', () => {
     process.env['DATABASE_URL'] = await (await startPostgres()).createDatabase()
     const { db, store } = await run<{ db: Knex; store: SessionStore }>('sessions-postgresql')
     onTestFinished(() => db.destroy())
-    const [table = ''] = /create table sessions[\s\S]*?```/.exec(readPage('docs/guides/session-stores.md').text) ?? []
+    const [table = ''] = /create table sessions[\s\S]*?```/.exec(readPage('docs/reference/sessions.md').text) ?? []
     await db.raw(table.replace('```', ''))
     for (const check of sessionStoreContract({ store })) await check.run()
     await store.add(newSession({ id: 'old', accountId: 'acc-1', expiresAt: new Date(1000) }, 0))

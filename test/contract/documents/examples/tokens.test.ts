@@ -127,7 +127,7 @@ describe('the page on password spraying', () => {
     const { port } = await listen(express().use(router))
     const answers: Answer[] = []
     for (let i = 1; i < 8; i++) answers.push(await send(port, login(`user${i}@example.com`, 'Summer2026')))
-    const page = readPage('docs/explanation/password-spraying.md').text
+    const page = readPage('docs/evidence/password-spraying.md').text
     expect(page).toContain(`\n${answers.map(({ status }) => status).join(' ')}\n`)
     expect((await send(port, login('user8@example.com', 'another one'))).status).toBe(403)
     const [shown = ''] = /^\{"type".*$/m.exec(page) ?? []

@@ -93,7 +93,7 @@ const pages = {
   cli: readPage('docs/reference/cli.md'),
   client: readPage('docs/guides/client.md'),
   errors: readPage('docs/reference/errors.md'),
-  events: readPage('docs/reference/events.md'),
+  events: readPage('docs/guides/monitor.md'),
 }
 
 /** Returns what a pattern captures in the headings of a page. */
@@ -106,8 +106,8 @@ const inRows = ({ tableIn }: Page, heading: string, pattern = /^`(\w+)`$/) =>
 
 /** Returns the options in the rows below each heading with the name of a function. A row may have several. */
 function optionsOf(name: string): string[] {
-  const cells = ['options', 'issuers', 'login', 'passwords', 'sessions']
-    .map((page) => readPage(`docs/reference/${page}.md`))
+  const cells = ['reference/options', 'guides/issuers', 'reference/login', 'reference/passwords', 'reference/sessions']
+    .map((page) => readPage(`docs/${page}.md`))
     .flatMap((page) => {
       const { text, level = 0 } = page.headings.find((heading) => heading.text === `\`${name}\``) ?? {}
       return text === undefined ? [] : inRows(page, `${'#'.repeat(level)} ${text}`, /^((?:`\w+`(?:, )?)+)$/)

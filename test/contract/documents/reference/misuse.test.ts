@@ -86,7 +86,7 @@ function fits(row: string, message = ''): boolean {
 }
 
 it.each([
-  ['docs/reference/misuse.md', '# Misuse', OF_PACKAGE],
+  ['docs/reference/errors.md', '## Misuse', OF_PACKAGE],
   ['docs/guides/client.md', '## Messages about misuse', OF_CLIENT],
 ])('%s has the messages about misuse, row by row', async (path, heading, misuse) => {
   const rows = readPage(path)
