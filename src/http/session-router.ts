@@ -46,7 +46,7 @@ const GUARD_MS = 5000
 /**
  * Creates the router for a user's own sessions: `GET /` lists them, `DELETE /:id` ends one, `DELETE /` ends all others, and
  * `POST /sign-out` ends the current one. Mount it with its own path, such as `/sessions`.
- * @throws TypeError naming the option that is not valid, and for a guard that does not have these sessions
+ * @throws TypeError naming the option that is not valid, and for a guard that is optional or does not have these sessions
  */
 export function sessionRouter(options: SessionRouterOptions): Router {
   const caller = 'sessionRouter'
@@ -56,11 +56,11 @@ export function sessionRouter(options: SessionRouterOptions): Router {
     schema,
     aliases,
   )
-  const own = brandOf('Guard', guard) as { sessions: Sessions | undefined } | undefined
+  const own = brandOf('Guard', guard) as { sessions: Sessions | undefined; optional: boolean } | undefined
   // A token that has signed out could otherwise list and end the sessions of its account.
-  if (own && own.sessions !== sessions) {
+  if (own && (own.sessions !== sessions || own.optional)) {
     throw misuse(
-      `${caller}: the guard must have the same sessions. Pass them to requireBearer({ tokens, sessions })`,
+      `${caller}: the guard must have the same sessions, and must not be optional. Pass requireBearer({ tokens, sessions })`,
       PAGE.sessions,
     )
   }

@@ -3,10 +3,12 @@ import { callHost, timeoutOption } from '../shared/host/host-call.js'
 import { misuse, PAGE } from '../shared/misuse.js'
 import {
   aliasesOf,
+  type Check,
   type Clock,
   clockOption,
   type Duration,
   func,
+  InvalidOption,
   integer,
   named,
   optional,
@@ -28,6 +30,11 @@ export interface SessionsOptions {
    * the process.
    */
   onEvent?: AuthObserver | undefined
+  /**
+   * The issuers of the app, exactly as in its tokens. Needed where a guard accepts several issuers, for example while the app changes its
+   * issuer. A token of another issuer never has a session. Default: the issuer of the guard.
+   */
+  issuers?: readonly string[] | undefined
   /** The current time, for tests. Default: `Date.now`. */
   clock?: Clock | undefined
 }
@@ -38,10 +45,14 @@ export interface SessionOwner {
   readonly accountId: string
   /** The id of the current token. */
   readonly id: string
+  /** The issuer of the current token. Another issuer than those of the app has no sessions. */
+  readonly issuer?: string | undefined
 }
 
 /** The sessions of all accounts. Returned by `createSessions`. */
 export interface Sessions {
+  /** The option `issuers`. */
+  readonly issuers: readonly string[] | undefined
   /**
    * Starts the session of a new token. `tokenRouter` calls it. Call it in custom routes that issue tokens, before the response.
    * @throws AuthError `unavailable` when the store fails: then do not send the token. TypeError that names an invalid member
@@ -92,14 +103,21 @@ const assertAccountId = (method: string, accountId: unknown) =>
 
 const foreign = (method: string) => misuse(`sessions: ${method} returned a session of another account`, PAGE.sessions)
 
+const issuerList: Check<readonly string[]> = (value) => {
+  const isList = Array.isArray(value) && value.length > 0 && [...value].every((one) => typeof one === 'string' && one)
+  if (!isList) throw new InvalidOption("a list of issuers, like ['https://api.example.com']")
+  return Object.freeze([...value])
+}
+
 const schema = {
   maxPerAccount: optional(integer(1, 1000, 'a number of sessions'), 100),
   timeout: timeoutOption,
   onEvent: optional(func<AuthObserver>('a function')),
+  issuers: optional(issuerList),
   clock: clockOption,
 }
 
-const aliases = aliasesOf({ maxPerAccount: 'max limit maximum maxSessions' })
+const aliases = aliasesOf({ maxPerAccount: 'max limit maximum maxSessions', issuers: 'issuer tokens' })
 
 /**
  * Creates the sessions of an app: a record for each token, so that users see where they are signed in and can end a session. Pass the
@@ -111,13 +129,16 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
   const caller = 'createSessions'
   named(`${caller}: the store`, storeObject, store, PAGE.sessions)
   const read = readOptions<SessionsOptions, typeof schema>(caller, options, schema, aliases)
-  const { maxPerAccount, timeout, clock: now } = read
+  const { maxPerAccount, timeout, issuers, clock: now } = read
   const emit = emitter(read.onEvent)
   const failed = (error: unknown) =>
     emit({ address: undefined }, { type: 'dependency.failed', dependency: 'sessions', refused: false, error })
   const noteUse = createLastUsed({ store, now, timeout, failed })
 
   const call = <T>(run: () => Promise<T>) => callHost('sessions', run, { timeout })
+
+  /** A token of another issuer may have the id of a session and of an account. */
+  const isForeign = ({ issuer }: Partial<SessionOwner>) => issuer !== undefined && issuers?.includes(issuer) === false
 
   async function find(id: string): Promise<Session | undefined> {
     if (!isSessionId(id)) return undefined
@@ -157,6 +178,7 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
   }
 
   return Object.freeze({
+    issuers,
     async start(given: NewSession) {
       const session = newSession(given, now())
       const { id, accountId, expiresAt, address } = session
@@ -182,8 +204,9 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
       emit({ address: from }, { type: 'session.started', accountId, tokenId: id, expiresAt })
       for (const one of surplus) told(from, accountId, 'maximum', one)
     },
-    async isEnded({ id, accountId }: SessionOwner) {
-      const found = await find(id)
+    async isEnded(auth: SessionOwner) {
+      const { id, accountId } = auth
+      const found = isForeign(auth) ? undefined : await find(id)
       if (!found) return true
       if (found.accountId !== accountId) throw foreign('find')
       noteUse(found)
@@ -193,8 +216,10 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
       assertAccountId('list', accountId)
       return call(async () => (await live(accountId)).slice(0, maxPerAccount))
     },
-    async end({ accountId, id: current }, id, address) {
+    async end(owner, id, address) {
+      const { accountId, id: current } = owner
       assertAccountId('end', accountId)
+      if (isForeign(owner)) return false
       const hasEnded = await call(async () => {
         // Not left to the store: nobody may end a session of another account.
         if ((await find(id))?.accountId !== accountId) return false
@@ -203,10 +228,13 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
       if (hasEnded) told(address, accountId, id === current ? 'signed_out' : 'ended', id)
       return hasEnded
     },
-    async endOthers({ accountId, id }: SessionOwner, address?: string) {
+    async endOthers(auth: SessionOwner, address?: string) {
+      const { accountId, id } = auth
       assertAccountId('endOthers', accountId)
-      if (!isSessionId(id))
-        throw misuse('sessions.endOthers: pass req.auth, which has the id of the session to keep', PAGE.sessions)
+      if (!isSessionId(id) || isForeign(auth)) {
+        const what = 'pass req.auth of your own issuer, which has the id of the session to keep'
+        throw misuse(`sessions.endOthers: ${what}`, PAGE.sessions)
+      }
       await endSeveral('others', address, accountId, id)
     },
     async endAll(accountId: string, address?: string) {

@@ -325,8 +325,7 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
     const says = 'sessionRouter: the guard must have the same sessions'
     expectMisuse(() => sessionRouter({ guard: requireBearer({ tokens }), sessions }), says)
     expectMisuse(() => sessionRouter({ guard: requireBearer({ tokens, sessions: other }), sessions }), says)
-    const partner = makeIssuer({ issuer: 'https://partner.example' })
-    expectMisuse(() => requireBearer({ tokens: [tokens, partner], sessions }), '"sessions" needs tokens of one issuer')
+    expectMisuse(() => sessionRouter({ guard: requireBearer({ tokens, sessions, optional: true }), sessions }), says)
     const guard = requireBearer({ tokens, sessions })
     expect(() => sessionRouter({ guard, sessions })).not.toThrow()
     expect(() => sessionRouter({ guard: (req, res, next) => guard(req, res, next), sessions })).not.toThrow()
@@ -336,6 +335,69 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
       () => tokenRouter({ tokens, ...options, sessionLabel: () => 'x' }),
       'tokenRouter: option "sessionLabel" needs "sessions"',
     )
+  })
+
+  describe('with several issuers', () => {
+    const [old, tokens] = [makeIssuer({ issuer: 'https://old.example' }), makeIssuer()]
+    const partner = makeIssuer({ issuer: 'https://partner.example' })
+    const issuers = [old.issuer, tokens.issuer]
+    const owner = { accountId: 'acc-1', expiresAt: new Date(Date.now() + 3_600_000) }
+
+    it('keeps the sessions of an app that changes its issuer', async () => {
+      const sessions = createSessions(memorySessions(), { issuers })
+      const guard = requireBearer({ tokens: [old, tokens], sessions })
+      const { port } = await listen(express().use(sessionRouter({ guard, sessions })))
+      const [before, after] = [issueNow(old, owner), issueNow(tokens, owner)]
+      for (const { id } of [before, after]) await sessions.start({ ...owner, id })
+      const ask = async (method: string, { token }: { token: string }) =>
+        (await send(port, { method, path: '/', headers: { Authorization: `Bearer ${token}` } })).status
+      expect([await ask('GET', before), await ask('DELETE', after)]).toEqual([200, 204])
+      expect([await ask('GET', before), await ask('GET', after)]).toEqual([401, 200])
+    })
+
+    it('refuses a token of a partner with the id of a session, which stays', async () => {
+      const events: AuthEvent[] = []
+      const sessions = createSessions(memorySessions(), { issuers, onEvent: (event) => events.push(event) })
+      const { token, id } = issueNow(partner, owner)
+      await sessions.start({ ...owner, id })
+      await sessions.start({ ...owner, id: 'other' })
+      events.splice(0)
+      const both = requireBearer({ tokens: [tokens, partner] })
+      const app = express().use(sessionRouter({ guard: (req, res, next) => both(req, res, next), sessions }))
+      const { port } = await listen(app)
+      for (const [method, path] of [
+        ['GET', '/'],
+        ['DELETE', '/'],
+        ['DELETE', `/${id}`],
+        ['POST', '/sign-out'],
+      ] as const) {
+        const { status } = await send(port, { method, path, headers: { Authorization: `Bearer ${token}` } })
+        expect([method, path, status]).toEqual([method, path, 401])
+      }
+      const auth = await partner.verify(token)
+      expect([await sessions.isEnded(auth), await sessions.end(auth, id)]).toEqual([true, false])
+      await expect(sessions.endOthers(auth)).rejects.toThrow('of your own issuer')
+      expect([(await sessions.list('acc-1')).length, events]).toEqual([2, []])
+    })
+
+    it('refuses to start until each issuer is named as one of the app', () => {
+      const [named, unnamed] = [createSessions(memorySessions(), { issuers }), createSessions(memorySessions())]
+      const says = (name: string, issuer: string) => `${name}: "sessions" are not for the tokens of "${issuer}"`
+      for (const [list, sessions, issuer] of [
+        [[tokens, old], unnamed, old.issuer],
+        [[tokens, partner], named, partner.issuer],
+        [partner, named, partner.issuer],
+      ] as const) {
+        expectMisuse(() => requireBearer({ tokens: list, sessions }), says('requireBearer', issuer))
+      }
+      expectMisuse(
+        () => tokenRouter({ tokens: partner, ...options, sessions: named }),
+        says('tokenRouter', partner.issuer),
+      )
+      for (const wrong of [tokens.issuer, [], [''], [7]]) {
+        expectMisuse(() => createSessions(memorySessions(), { issuers: wrong as never }), '"issuers" must be a list')
+      }
+    })
   })
 
   it('is an error of the host when no guard has run', async () => {
