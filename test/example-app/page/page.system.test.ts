@@ -196,10 +196,10 @@ describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
 
     test('while everything is on its way, it says so', async () => {
       const { page } = await open()
-      await page.route(/statements$|daily-totals$/, () => {})
+      await page.route(/statements$|daily-totals$|sessions$/, () => {})
       await signIn(page, ALICE)
-      await page.getByText('Loading …').nth(1).waitFor()
-      expect(await page.locator('[aria-busy=true]').count()).toBe(2)
+      await page.getByText('Loading …').nth(2).waitFor()
+      expect(await page.locator('[aria-busy=true]').count()).toBe(3)
       await expectAccessible(page)
     })
 
