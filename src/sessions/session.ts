@@ -113,8 +113,8 @@ function textsOf(caller: string, original: object, change: (text: string, most: 
 }
 
 /**
- * What a page or a database may misread: control characters, marks that change the direction of writing, halves of surrogate pairs, ends
- * of lines, and characters that nobody sees. U+2800 is an empty braille pattern.
+ * Characters that a page or a database may misread: control characters, marks that change the direction of writing, halves of surrogate
+ * pairs, ends of lines, and characters that nobody sees. U+2800 is an empty braille pattern.
  */
 const UNREADABLE = /[\p{C}\p{DI}\p{Zl}\p{Zp}\u2800]/gu
 

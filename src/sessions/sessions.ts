@@ -232,7 +232,7 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
       const { accountId, id } = auth
       assertAccountId('endOthers', accountId)
       if (!isSessionId(id) || isForeign(auth)) {
-        const what = 'pass req.auth of your own issuer, which has the id of the session to keep'
+        const what = 'pass req.auth of an issuer of your app, which has the id of the session to keep'
         throw misuse(`sessions.endOthers: ${what}`, PAGE.sessions)
       }
       await endSeveral('others', address, accountId, id)

@@ -91,7 +91,7 @@ export function shareBetweenTabs(): TabSharing {
       })
     }
 
-    /** Without a response of the others, this tab signs in. */
+    /** Asks the other tabs. This tab signs in when they do not respond. */
     const ask = () => askOthers().catch(() => {})
 
     return {

@@ -180,7 +180,7 @@ export function sessionStoreContract(options: SessionStoreContractOptions): Cont
           ['remove returned true for a removed session', await store.remove(first.id, accountId)],
           ['remove returned true for the session of another account', await store.remove(theirs.id, accountId)],
           [
-            'removeAll returned false for a session beside the one to keep',
+            'removeAll returned false for a session that it did not have to keep',
             !(await store.removeAll(accountId, second.id)),
           ],
           ['removeAll returned true when it had nothing to remove', await store.removeAll(accountId, second.id)],

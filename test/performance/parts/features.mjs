@@ -2,7 +2,7 @@ import { bearer, login } from '../../support/plain-js/http-client.mjs'
 import { alternately } from '../harness/alternately.mjs'
 import { SERVER_CORE, start } from '../harness/processes.mjs'
 import { spread } from '../harness/report.mjs'
-import { startStores } from '../harness/stores.mjs'
+import { fillStores, startStores } from '../harness/stores.mjs'
 
 /**
  * The features of a host: routes of feature-server.mjs, with what each adds to its base. A feature without a base is a whole request.
@@ -12,6 +12,12 @@ const FEATURES = [
   { path: '/accounts', base: '/guard', name: '+ `accounts`, in PostgreSQL' },
   { path: '/revocation-redis', base: '/guard', name: '+ `isRevoked`, in Redis' },
   { path: '/revocation-database', base: '/guard', name: '+ `isRevoked`, in PostgreSQL' },
+  { path: '/sessions-redis', base: '/revocation-redis', name: '+ `sessions` instead of `isRevoked`, in Redis' },
+  {
+    path: '/sessions-database',
+    base: '/revocation-database',
+    name: '+ `sessions` instead of `isRevoked`, in PostgreSQL',
+  },
   { path: '/login', name: 'a login without the hash, `accounts` in PostgreSQL' },
   { path: '/hash', base: '/login', name: '+ the argon2id hash' },
   { path: '/throttle-redis', base: '/login', name: '+ failed-login limits in Redis instead of memory' },
@@ -19,11 +25,14 @@ const FEATURES = [
 
 const SLICES = { connections: 16, slice: 250, slices: 4, warmUp: 800 }
 
-export const title =
-  'The cost of features: microseconds of processor time for each request, in the API and in the stores'
+/** The sessions and the revoked tokens in each store. */
+const STORED = 1_000_000
+
+export const title = `The cost of features: microseconds of processor time for each request, in the API and in the stores, which hold ${STORED.toLocaleString('en')} sessions and revoked tokens`
 
 export async function run({ node, rounds }) {
   const { postgres, redis, env, people } = await startStores(20)
+  await fillStores(env, STORED)
   const rows = await alternately(() => open({ node, env, people, postgres, redis }), { rounds, ...SLICES })
   const programs = ['api', 'postgres', 'redis']
   const shown = rows.map(({ name, cpu, more, ratio }, i) => {
@@ -40,8 +49,11 @@ export async function run({ node, rounds }) {
 async function open({ node, env, people, postgres, redis }) {
   const { pid, first, stop } = await start('feature-server.mjs', { env, node, core: SERVER_CORE })
   const programs = { api: () => [pid], postgres: postgres.pids, redis: () => [redis.process().pid] }
+  const guarded = (path) => first.tokens.map((token) => bearer(token, path))
   const requests = {
-    '/guard': (path) => first.tokens.map((token) => bearer(token, path)),
+    '/guard': guarded,
+    '/revocation-redis': guarded,
+    '/revocation-database': guarded,
     '/login': (path) => people.map(({ email, password }) => login(email, password, undefined, path)),
   }
   const nameOf = (path) => FEATURES.find((feature) => feature.path === path).name

@@ -376,7 +376,7 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
       }
       const auth = await partner.verify(token)
       expect([await sessions.isEnded(auth), await sessions.end(auth, id)]).toEqual([true, false])
-      await expect(sessions.endOthers(auth)).rejects.toThrow('of your own issuer')
+      await expect(sessions.endOthers(auth)).rejects.toThrow('of an issuer of your app')
       expect([(await sessions.list('acc-1')).length, events]).toEqual([2, []])
     })
 
