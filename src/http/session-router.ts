@@ -13,9 +13,11 @@ import { authOf } from './guard/require-bearer.js'
 import { express } from './on-first-use.cjs'
 import { type Answer, doneAnswer, ENDPOINTS, jsonAnswer, refusalAnswer } from './shared/answers.js'
 import { hasUnreadBody } from './shared/close-after-answer.js'
+import { createHostCallLimit } from './shared/host-call-limit.js'
 import { hostSchema, sessionsOption } from './shared/host-options.js'
+import { GUARDED_REQUESTS } from './shared/limits.js'
 import { asRefusal, sendAnswer } from './shared/send-answer.js'
-import { addressOf } from './shared/source.js'
+import { addressOf, sourceOf } from './shared/source.js'
 
 /** The options of `sessionRouter`. */
 export interface SessionRouterOptions {
@@ -39,6 +41,9 @@ const aliases = { requireBearer: 'guard', middleware: 'guard', store: 'sessions'
 const ONE = /^\/[^/]+$/
 
 const idOf = ({ path }: Request) => attempt(() => decodeURIComponent(path.slice(1))) ?? ''
+
+/** Limits the requests that wait for the store of sessions. */
+const limitCalls = createHostCallLimit(GUARDED_REQUESTS)
 
 /** The time limit for the look-up of a session after a guard of the host, in milliseconds. */
 const GUARD_MS = 5000
@@ -73,10 +78,12 @@ export function sessionRouter(options: SessionRouterOptions): Router {
   function endpoint(part: Part, run: Run): RequestHandler {
     async function answerOf(auth: VerifiedToken, req: Request): Promise<Answer> {
       try {
-        // Another guard may admit a token whose session has ended.
-        const hasEnded = !own && (await callHost('sessions', () => sessions.isEnded(auth), { timeout: GUARD_MS }))
-        if (hasEnded !== false) return refusalAnswer('guard', invalidToken('revoked', auth))
-        return await run(auth, req)
+        return await limitCalls(sourceOf(req), async () => {
+          // Another guard may admit a token whose session has ended.
+          const hasEnded = !own && (await callHost('sessions', () => sessions.isEnded(auth), { timeout: GUARD_MS }))
+          if (hasEnded !== false) return refusalAnswer('guard', invalidToken('revoked', auth))
+          return run(auth, req)
+        })
       } catch (thrown) {
         const error = asRefusal(part, thrown)
         if (error.dependency) emit({ address: addressOf(req) }, refusalEvent('guard', error))

@@ -165,6 +165,9 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
   'session-start': `${ISSUER_ONLY}
     import { createSessions, memorySessions } from 'express-token-endpoint'
     export const sessions = createSessions(memorySessions())`,
+  'session-elsewhere': `${ISSUER_ONLY}
+    import { memorySessions } from 'express-token-endpoint'
+    export const store = memorySessions()`,
   'session-contract': `import { memorySessions } from 'express-token-endpoint'
     const store = memorySessions()`,
   'sessions-redis': `const log = { error: (_: unknown) => {} }`,

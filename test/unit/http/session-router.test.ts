@@ -1,6 +1,7 @@
+import { connect } from 'node:net'
 import type { ErrorRequestHandler } from 'express'
 import type { AuthEvent, SessionStore, SessionsOptions, TokenRouterOptions } from 'express-token-endpoint'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { all, settled, statuses } from '../../support/concurrency.js'
 import { expectMisuse } from '../../support/failures.js'
 import {
@@ -161,6 +162,34 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
     expectProblem(await ask(token, 'GET', '/in'), 401, 'invalid_token', 'Unauthorized')
     await sessions.start({ id, expiresAt, accountId: 'acc-2' })
     expectUnavailable(await ask(token, 'GET', '/in'))
+  })
+
+  it.each(['GET', 'DELETE'])('lets at most 128 requests of one connection wait for the store: %s', async (method) => {
+    let isUp = true
+    let asked = 0
+    const memory = memorySessions()
+    const { port, signIn } = await start({
+      store: {
+        ...memory,
+        list: (accountId) => (isUp ? memory.list(accountId) : ++asked && hang()),
+        removeAll: () => ++asked && hang(),
+      } as Partial<SessionStore>,
+      options: { timeout: '1m' },
+    })
+    const request = `${method} /sessions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${await signIn()}\r\n\r\n`
+    isUp = false
+    let received = ''
+    const socket = connect(port, '127.0.0.1').on('data', (chunk) => {
+      received += chunk
+    })
+    onTestFinished(() => void socket.destroy())
+    // In two parts, because the guard has the same limit for requests that come at once.
+    for (const waiting of [100, 128]) {
+      socket.write(request.repeat(100))
+      await vi.waitFor(() => expect(asked).toBeGreaterThanOrEqual(waiting))
+    }
+    await vi.waitFor(() => expect(received.match(/HTTP\/1\.1 503/g)).toHaveLength(200))
+    expect([asked, received.includes('overloaded')]).toEqual([128, true])
   })
 
   it('looks a session up once for each request, after isRevoked and before the account', async () => {
