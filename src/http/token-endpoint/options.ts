@@ -194,7 +194,8 @@ function doorIn(
 } {
   const { logIn } = read
   const misplaced = logIn && (['accounts', 'passwords', 'throttle'] as const).find((name) => read[name] !== undefined)
-  if (misplaced) throw misuse(`${caller}: option "${misplaced}" belongs to createLogin(), because "logIn" is given`)
+  if (misplaced)
+    throw misuse(`${caller}: option "${misplaced}" has no effect next to "logIn". Pass it to createLogin()`)
   const own = () => {
     const accounts = named(`${caller}: option "accounts"`, loginSchema.accounts, read.accounts)
     return loginOf(settingsOf({ ...read, accounts, clock }))

@@ -1,5 +1,5 @@
 import { timeoutOption } from '../../shared/host/host-call.js'
-import { misuse } from '../../shared/misuse.js'
+import { misuse, PAGE } from '../../shared/misuse.js'
 import {
   aliasesOf,
   type Check,
@@ -67,7 +67,7 @@ const address: Check<URL> = (value) => {
   if (isExposed(url)) {
     throw new InvalidOption(
       what,
-      'Over plain http, others on the network could insert their own key. Use http only for loopback',
+      'Others on the network could insert their own key over http. Use https, or http only for this machine (localhost)',
     )
   }
   if (url.username || url.password || url.hash) throw new InvalidOption(what)
@@ -119,7 +119,7 @@ const aliases = aliasesOf({
  */
 export function readRemoteKeysOptions(url: unknown, options: RemoteKeysOptions) {
   const caller = 'remoteKeys'
-  const { href, origin, pathname } = named(`${caller}: the URL`, address, url)
+  const { href, origin, pathname } = named(`${caller}: the URL`, address, url, PAGE.services)
   return { ...readFetchOptions(caller, options), href, location: origin + pathname }
 }
 

@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Server } from 'node:http'
-import { AuthError, type TokenIssuer, type TokenVerifier } from 'express-token-endpoint'
+import type { TokenIssuer, TokenVerifier } from 'express-token-endpoint'
 import request from 'supertest'
 import ts from 'typescript'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { newKeyPair } from '../../../../src/tokens/algorithms/new-key-pair.js'
 import { get, type Host, signIn, startExamples } from '../../../support/documents/examples.js'
 import { root } from '../../../support/documents/repository.js'
-import { issueNow, makeIssuer, SECRET } from '../../../support/fixtures.js'
+import { issueNow, makeIssuer } from '../../../support/fixtures.js'
 import { freePort } from '../../../support/services/servers/free-port.mjs'
 
 const { run, fileOf, folder } = startExamples(import.meta.url)
@@ -29,26 +29,6 @@ describe('the page on keys', () => {
     await expectSameKey('key-from-env', 'lines')
     process.env['TOKEN_KEY'] = pem.trim().replaceAll('\n', '\\n')
     await expectSameKey('key-from-env', 'one line')
-  })
-
-  it('key-from-jwk: reads a JWK with its kid', async () => {
-    process.env['TOKEN_JWK'] = JSON.stringify({ ...privateKey.export({ format: 'jwk' }), kid: 'mine' })
-    const { tokens } = await run<{ tokens: TokenIssuer }>('key-from-jwk')
-    expect(tokens.jwks().keys).toMatchObject([{ kid: 'mine', x: publicKey.export({ format: 'jwk' }).x }])
-  })
-
-  it('key-from-file: reads the content of a file', async () => {
-    process.env['TOKEN_KEY_FILE'] = `${folder}/signing-key.pem`
-    writeFileSync(process.env['TOKEN_KEY_FILE'], pem)
-    await expectSameKey('key-from-file')
-  })
-
-  it('rotation-secrets: signs with the new secret, and verifies the tokens of the old secret', async () => {
-    process.env['OLD_TOKEN_SECRET'] = `old ${SECRET}`
-    const { tokens } = await run<{ tokens: TokenIssuer }>('rotation-secrets')
-    const old = makeIssuer({ keys: { alg: 'HS256', secret: `old ${SECRET}` } })
-    expect(await tokens.verify(issueNow(old, { accountId: 'acc-1' }).token)).toMatchObject({ accountId: 'acc-1' })
-    await expect(old.verify(issueNow(tokens, { accountId: 'acc-1' }).token)).rejects.toThrow(AuthError)
   })
 })
 

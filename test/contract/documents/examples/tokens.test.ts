@@ -21,11 +21,15 @@ import { type Answer, send } from '../../../support/plain-js/http-client.mjs'
 const { run } = startExamples(import.meta.url)
 
 describe('the pages on tokens', () => {
-  it('jwks, remote-keys: a service verifies what another one issues, by an address', async () => {
+  it('jwks, remote-keys, remote-keys-inside: a service verifies what another one issues, by an address', async () => {
     const { app, tokens } = await run<{ app: express.Express; tokens: TokenIssuer }>('jwks')
-    process.env['JWKS_URL'] = `${(await listen(app)).url}/.well-known/jwks.json`
-    const { tokens: verifier } = await run<{ tokens: TokenVerifier }>('remote-keys')
-    expect(await verifier.verify(issueNow(tokens, { accountId: 'acc-1' }).token)).toMatchObject({ accountId: 'acc-1' })
+    process.env['ISSUER_INSIDE'] = (await listen(app)).url
+    process.env['JWKS_URL'] = `${process.env['ISSUER_INSIDE']}/.well-known/jwks.json`
+    for (const name of ['remote-keys', 'remote-keys-inside']) {
+      const { tokens: verifier } = await run<{ tokens: TokenVerifier }>(name)
+      const { token } = issueNow(tokens, { accountId: 'acc-1' })
+      expect(await verifier.verify(token)).toMatchObject({ accountId: 'acc-1' })
+    }
   })
 
   it('issuers, provider, keys-fetch: a guard accepts an earlier issuer and a provider', async () => {

@@ -307,13 +307,13 @@ describe('onEvent', () => {
       'another account',
       { accounts: storeOf(() => ACCOUNTS.bob) },
       'accounts',
-      /^accounts: findById returned another account\. See express-token-endpoint\/docs\/guides\/accounts\.md$/,
+      /^accounts: findById returned another account\. Return the account .+ See express-token-endpoint\/docs\/guides\/accounts\.md$/,
     ],
     [
       'no answer to whether it is revoked',
       { isRevoked: (() => undefined) as never },
       'revocation',
-      /^isRevoked: the result must be true or false\. See express-token-endpoint\/docs\/guides\/revoke\.md$/,
+      /^isRevoked: must return true or false\. Is a "return" missing\? See express-token-endpoint\/docs\/guides\/revoke\.md$/,
     ],
   ])('is told of %s, and its cause', async (_what, options, dependency, message) => {
     const error = expect.objectContaining({ message: expect.stringMatching(message) })

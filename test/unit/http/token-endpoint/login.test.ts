@@ -271,9 +271,13 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
   })
 
   it.each<[string, object, RegExp]>([
-    ['accounts', { accounts: makeStore() }, /^tokenRouter: option "accounts" belongs to createLogin\(\)/],
-    ['passwords', { passwords: fastPasswords() }, /^tokenRouter: option "passwords" belongs/],
-    ['throttle', { throttle: false }, /^tokenRouter: option "throttle" belongs/],
+    [
+      'accounts',
+      { accounts: makeStore() },
+      /^tokenRouter: option "accounts" has no effect next to "logIn"\. Pass it to createLogin/,
+    ],
+    ['passwords', { passwords: fastPasswords() }, /^tokenRouter: option "passwords" has no effect/],
+    ['throttle', { throttle: false }, /^tokenRouter: option "throttle" has no effect/],
   ])('%s beside logIn is a TypeError', (_what, options, says) => {
     expectMisuse(() => appOf({ logIn: loginWith(), ...options }), says)
   })

@@ -141,7 +141,7 @@ describe('discoverKeys', () => {
   })
 
   it.each([
-    ['http://tenant.example', 'Over plain http, others on the network could insert their own key'],
+    ['http://tenant.example', 'Others on the network could insert their own key over http. Use https'],
     ['tenant.example', 'Is "https://" missing?'],
     ['https://tenant.example?a=1', 'an absolute http or https URL without query and fragment'],
     ['https://a:b@tenant.example', 'an absolute http or https URL without query and fragment'],

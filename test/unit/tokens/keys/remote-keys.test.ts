@@ -594,9 +594,9 @@ describe('where remote keys may be', () => {
   })
 
   it.each<[unknown, string]>([
-    ['http://api.example.com', 'only for loopback'],
-    ['http://localhost@example.com', 'only for loopback'],
-    [new URL('http://example.com/'), 'only for loopback'],
+    ['http://api.example.com', 'http only for this machine'],
+    ['http://localhost@example.com', 'http only for this machine'],
+    [new URL('http://example.com/'), 'http only for this machine'],
     ['https://user:geheim@api.example.com/jwks', 'without user name, password'],
     ['https://geheim@api.example.com/jwks', 'without user name, password'],
     ['https://api.example.com/jwks#geheim', 'fragment'],
