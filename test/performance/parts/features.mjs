@@ -23,7 +23,7 @@ const FEATURES = [
   { path: '/throttle-redis', base: '/login', name: '+ failed-login limits in Redis instead of memory' },
 ]
 
-const SLICES = { connections: 16, slice: 250, slices: 4, warmUp: 800 }
+const SLICES = { connections: 16, slice: 100, slices: 10, warmUp: 800 }
 
 /** The sessions and the revoked tokens in each store. */
 const STORED = 1_000_000

@@ -403,9 +403,6 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
         const { status } = await send(port, { method, path, headers: { Authorization: `Bearer ${token}` } })
         expect([method, path, status]).toEqual([method, path, 401])
       }
-      const auth = await partner.verify(token)
-      expect([await sessions.isEnded(auth), await sessions.end(auth, id)]).toEqual([true, false])
-      await expect(sessions.endOthers(auth)).rejects.toThrow('of an issuer of your app')
       expect([(await sessions.list('acc-1')).length, events]).toEqual([2, []])
     })
 
@@ -423,9 +420,6 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
         () => tokenRouter({ tokens: partner, ...options, sessions: named }),
         says('tokenRouter', partner.issuer),
       )
-      for (const wrong of [tokens.issuer, [], [''], [7]]) {
-        expectMisuse(() => createSessions(memorySessions(), { issuers: wrong as never }), '"issuers" must be a list')
-      }
     })
   })
 

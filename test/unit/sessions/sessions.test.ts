@@ -4,6 +4,7 @@ import {
   memorySessions,
   type NewSession,
   type Session,
+  type SessionOwner,
   type SessionStore,
   type SessionsOptions,
 } from 'express-token-endpoint'
@@ -54,6 +55,8 @@ describe('a session', () => {
     ['nothing but control characters, which leaves no text', '\0\u0007', null],
     ['lines and paragraphs of Unicode', 'a\u2028b\u2029c', 'abc'],
     ['text that nobody sees, which leaves none', ' \u2800\u3164\u115f\uffa0\u034f\ufe0f\u{e0041}\u00a0\u2003', null],
+    ['spaces before it is cut', `${' '.repeat(64)}Ann`, 'Ann'],
+    ['spaces where it is cut', `${'a'.repeat(63)} b`, 'a'.repeat(63)],
     ['spaces at its ends', '\u200b Ann’s phone\u3000', 'Ann’s phone'],
     ['more than 64 characters, of a long text too', '💻'.repeat(1e6), '💻'.repeat(64)],
   ])('loses %s', async (_what, label, kept) => {
@@ -182,12 +185,14 @@ describe('ending', () => {
     const { sessions, start, told } = setUp({}, { remove: returns, removeAll: returns })
     await start('a')
     told()
-    for (const end of [
-      () => sessions.end({ accountId: 'acc-1' }, 'a'),
-      () => sessions.endOthers({ accountId: 'acc-1', id: 'a' }),
-      () => sessions.endAll('acc-1'),
-    ]) {
-      expect(await refusalOf(end())).toMatchObject({ code: 'unavailable', dependency: 'sessions' })
+    for (const [method, end] of [
+      ['remove', () => sessions.end({ accountId: 'acc-1' }, 'a')],
+      ['removeAll', () => sessions.endOthers({ accountId: 'acc-1', id: 'a' })],
+      ['removeAll', () => sessions.endAll('acc-1')],
+    ] as const) {
+      const { code, dependency, cause } = await refusalOf(end())
+      expect([code, dependency]).toEqual(['unavailable', 'sessions'])
+      expect((cause as Error).message).toContain(`sessions: ${method} must return true or false`)
     }
     expect(told()).toEqual([])
   })
@@ -223,6 +228,41 @@ describe('ending', () => {
       await expect(call()).rejects.toThrow(TypeError)
     }
     expect(asked).toEqual([])
+  })
+})
+
+describe('the issuers of the app', () => {
+  const owner = { accountId: 'acc-1', id: 'a' }
+  const [own, other] = ['https://api.example.com', 'https://partner.example'].map((issuer) => ({ ...owner, issuer }))
+
+  it('have sessions, and a token of another issuer can neither use nor end one', async () => {
+    const issuers = ['https://old.example', 'https://api.example.com']
+    const { sessions, start, idsOf, told } = setUp({ issuers })
+    issuers.push('https://partner.example')
+    expect(sessions.issuers).toEqual(issuers.slice(0, 2))
+    for (const id of ['a', 'b', 'c']) await start(id)
+    told()
+    expect([await sessions.isEnded(other as SessionOwner), await sessions.end(other as SessionOwner, 'a')]).toEqual([
+      true,
+      false,
+    ])
+    await expect(sessions.endOthers(other as SessionOwner)).rejects.toThrow(
+      'sessions.endOthers: pass req.auth of an issuer of your app, which has the id of the session to keep',
+    )
+    expect([await idsOf(), told()]).toEqual([['c', 'b', 'a'], []])
+    expect([await sessions.isEnded(own as SessionOwner), await sessions.end(own as SessionOwner, 'b')]).toEqual([
+      false,
+      true,
+    ])
+    expect([await sessions.isEnded(owner), await sessions.end({ accountId: 'acc-1' }, 'c')]).toEqual([false, true])
+    await sessions.endOthers(own as SessionOwner)
+    expect(await idsOf()).toEqual(['a'])
+  })
+
+  it('are not compared without the option', async () => {
+    const { sessions, start } = setUp()
+    await start('a')
+    expect([sessions.issuers, await sessions.isEnded(other as SessionOwner)]).toEqual([undefined, false])
   })
 })
 
@@ -497,11 +537,16 @@ describe('createSessions', () => {
     [{ ...memorySessions(), touch: undefined }, 'createSessions: the store must be memorySessions()'],
   ])('refuses the store %o', (store, says) => expectMisuse(() => createSessions(store as never), says))
 
-  it.each([
+  it.each<[object, string]>([
     [{ maxPerAccount: 0 }, 'a number of sessions, a whole number from 1 to 1000'],
     [{ maxPerAccount: 1001 }, 'a number of sessions, a whole number from 1 to 1000'],
     [{ max: 3 }, 'unknown option "max". Did you mean "maxPerAccount"?'],
     [{ timeout: 0 }, 'from 1 ms to 1 minute'],
+    ...['https://api.example.com', [], [''], [7], ['x', undefined]].map((issuers): [object, string] => [
+      { issuers },
+      `"issuers" must be a list of issuers, like ['https://api.example.com']`,
+    ]),
+    [{ tokens: [] }, 'unknown option "tokens". Did you mean "issuers"?'],
     [{ onEvent: true }, 'must be a function'],
   ])('refuses the options %o', (options, says) => {
     expectMisuse(() => createSessions(memorySessions(), options as SessionsOptions), says)
