@@ -23,6 +23,11 @@ const shared = await openSharedState(redisUrl, db, log)
 const accounts = createAccountStore(db)
 const tokens = createTokenIssuer({ issuer, keys: tokenKeys(dataDir) })
 const redis = await openRedis(redisUrl, log)
+await db.schema
+  .createTable('revoked')
+  .ifNotExists()
+  .addColumn('id', 'text', (column) => column.primaryKey())
+  .execute()
 const sessions = {
   'sessions-redis': createSessions(stores.redisSessions(redis)),
   'sessions-database': createSessions(stores.databaseSessions(db)),
