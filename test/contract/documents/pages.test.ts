@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { CONTEXTS } from '../../support/documents/contexts.js'
-import { examples, pagesBelow, readPage, shippedPages } from '../../support/documents/pages.js'
+import { examples, isRepositoryOnly, pagesBelow, readPage, shippedPages } from '../../support/documents/pages.js'
 import { documents, filesBelow, root } from '../../support/documents/repository.js'
 
 /** The page whose blocks are files. A test follows it from its first to its last command. */
@@ -65,10 +65,10 @@ describe('the links of', () => {
   })
 
   it.each(PAGES.filter(({ path }) => SHIPPED.has(path)))(
-    '$path lead to files of the package, to pictures or to evidence',
+    '$path lead to files of the package, or of the parts of docs that are only in the repository',
     ({ path, links }) => {
       const files = links.filter((link) => !isWeb(link)).map((link) => targetOf(path, link).file)
-      expect(files.filter((file) => !SHIPPED.has(file) && !/^docs\/(assets|evidence)\//.test(file))).toEqual([])
+      expect(files.filter((file) => !SHIPPED.has(file) && !isRepositoryOnly(file))).toEqual([])
     },
   )
 })

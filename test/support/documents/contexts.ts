@@ -103,20 +103,11 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
     '[account]',
     "[account, { ...account, id: 'acc-2', email: 'big@example.com', claims: { big: 1n } }]",
   ),
-  'user-name': `${HOST}
+  'two-names': `${HOST.replace("'acc-1'", "'17'")}
     const users = {
-      findByEmail: (email: string) => accounts.findByEmail(email),
-      findByUserName: (name: string) => (name === 'alice' ? accounts.findById('acc-1') : undefined),
+      findByEmail: async (email: string) => accounts.findByEmail(email),
+      findByPhone: async (number: string) => (number === '+4915112345678' ? account : undefined),
     }`,
-  'phone-number': `${ISSUER_ONLY}
-    import * as library from 'express-token-endpoint'
-    const passwordHash = await library.createPasswords().hash('secret')
-    const accounts = library.memoryAccounts([{ id: 'acc-1', email: '+4915112345678', passwordHash }])`,
-  roles: `${ISSUER_ONLY}
-    import * as library from 'express-token-endpoint'
-    const passwordHash = await library.createPasswords().hash('secret')
-    export const user = { id: 'acc-1', passwordHash, role: 'manager' }
-    const users = { findByEmail: async (email: string) => (email === 'alice@example.com' ? user : undefined) }`,
   'common-passwords': `${HOST}
     export const changed: string[] = []
     const changePassword = async (id: string, password: string) => void changed.push(id, password)`,
@@ -193,11 +184,15 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
   'spraying-trial': `${STORE}
     export const log = { info: (_: unknown) => {} }`,
   // Routes.
-  scopes: HOST,
+  'guard-mount': HOST,
+  'own-errors': HOST,
   'step-up': HOST,
-  'typed-claims': `${ISSUER_ONLY}
-    export const lines: string[] = []
-    const log = { warn: (line: string) => lines.push(line) }`,
+  roles: `${ISSUER_ONLY}
+    import * as library from 'express-token-endpoint'
+    const passwordHash = await library.createPasswords().hash('secret')
+    export const user = { id: 'acc-1', passwordHash, role: 'manager' }
+    const users = { findByEmail: async (email: string) => (email === 'alice@example.com' ? user : undefined) }`,
+  'typed-claims': ISSUER_ONLY,
   environments: `${HOST}
     const [live, sandbox] = [accounts, accounts]`,
   proxy: `${HOST}
@@ -228,7 +223,6 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
   'remote-guard': ISSUER_ONLY,
   'verify-text': ISSUER_ONLY,
   passport: HOST,
-  'plain-http': ISSUER_ONLY,
   server: `import express from 'express'
     const app = express().get('/slow', (_req, res) => {
       console.log('in flight')
@@ -276,13 +270,6 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
   provider: `${ISSUER_ONLY}
     const log = { error(_: unknown) {} }`,
   'keys-fetch': `const fetchByProxy = fetch`,
-  // Migrations: code of other packages.
-  'before-express-jwt': `const checkPassword = async (/** @type {string} */ email, /** @type {string} */ password) =>
-      email === 'alice@example.com' && password === 'secret' ? { id: 'acc-1', admin: true } : undefined`,
-  'before-passport-jwt': `${HOST}
-    const users = accounts`,
-  'passport-bearer-strategy': `${HOST}
-    const users = accounts`,
   // Hosts, with packages of `test/hosts`.
   nest: HOST,
   fastify: HOST,

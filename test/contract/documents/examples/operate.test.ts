@@ -71,14 +71,6 @@ describe('the page on other hosts', () => {
       .expect(413)
     expect(tooLong.body).toMatchObject({ code: 'body_too_large' })
   })
-
-  it('plain-http: guards a server without Express', async () => {
-    const { httpServer, tokens } = await run<{ httpServer: Server; tokens: TokenIssuer }>('plain-http')
-    const { token } = issueNow(tokens, { accountId: 'acc-1' })
-    await request(httpServer).get('/').auth(token, { type: 'bearer' }).expect(200, { account: 'acc-1' })
-    const refused = await request(httpServer).get('/').expect(401)
-    expect(refused.headers['www-authenticate']).toContain('Bearer realm=')
-  })
 })
 
 describe('the page on deployment', () => {
