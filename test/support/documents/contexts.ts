@@ -141,6 +141,9 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
   'session-start': `${ISSUER_ONLY}
     import { createSessions, memorySessions } from 'express-token-endpoint'
     export const sessions = createSessions(memorySessions())`,
+  'session-elsewhere': `${ISSUER_ONLY}
+    import { memorySessions } from 'express-token-endpoint'
+    export const store = memorySessions()`,
   'session-contract': `import { memorySessions } from 'express-token-endpoint'
     const store = memorySessions()`,
   'sessions-redis': `const log = { error: (_: unknown) => {} }`,
@@ -155,8 +158,8 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
       insertOne: async (row: Stored) => rows.set(row._id, structuredClone(row)),
       findOne: async (filter: Filter) => some(filter)[0] ?? null,
       find: (filter: Filter) => ({ toArray: async () => some(filter) }),
-      deleteOne: async (filter: Filter) => some(filter).slice(0, 1).map(({ _id }) => rows.delete(_id)),
-      deleteMany: async (filter: Filter) => some(filter).map(({ _id }) => rows.delete(_id)),
+      deleteOne: async (filter: Filter) => ({ deletedCount: some(filter).slice(0, 1).filter(({ _id }) => rows.delete(_id)).length }),
+      deleteMany: async (filter: Filter) => ({ deletedCount: some(filter).filter(({ _id }) => rows.delete(_id)).length }),
       updateOne: async (filter: Filter, { $set }: { $set: Partial<Stored> }) =>
         some(filter).slice(0, 1).map((row) => rows.set(row._id, { ...row, ...$set })),
     }`,
