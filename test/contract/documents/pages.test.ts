@@ -93,13 +93,23 @@ describe('each block of TypeScript or JavaScript', () => {
   })
 })
 
-it('the README shows code that runs, the commands for a clone, and links to twenty tasks', () => {
-  const lines = readme.text.split('\n')
-  expect(lines.slice(0, 30)).toContain('```js')
-  const top = lines.slice(0, 100).join('\n')
-  expect(top).toMatch(/^npm ci && npm start/m)
-  expect(top).toMatch(/^npm cit/m)
-  const rows = readme.tableIn('## Documentation')
-  expect(rows).toHaveLength(20)
-  for (const row of rows) expect(row[1], row[0]).toMatch(/^\[[^\]]+\]\(docs\/[^)]+\)$/)
+describe('the README', () => {
+  it('has at most 900 words without its code', () => {
+    const words = readme.prose.replace(/<!--.*?-->/g, '').match(/[^\s|]*[\p{L}\p{N}][^\s|]*/gu)
+    expect(words?.length).toBeGreaterThan(500)
+    expect(words?.length).toBeLessThanOrEqual(900)
+  })
+
+  it('makes its point in four lines of code, before anything else', () => {
+    expect(readme.text.indexOf('```ts')).toBeLessThan(readme.text.indexOf('\n## '))
+    expect(readme.blocks[0]?.code.trim().split('\n')).toHaveLength(4)
+  })
+
+  it('shows the commands for the project, and links to ten tasks', () => {
+    expect(readme.text).toMatch(/^npm ci && npm start/m)
+    expect(readme.text).toMatch(/^npm cit/m)
+    const rows = readme.tableIn('## Documentation')
+    expect(rows).toHaveLength(10)
+    for (const row of rows) expect(row[1], row[0]).toMatch(/^\[[^\]]+\]\(docs\/[^)]+\)$/)
+  })
 })

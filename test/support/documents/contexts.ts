@@ -26,7 +26,7 @@ import express from 'express'
 import { authOf, createPasswords, createTokenIssuer, memoryAccounts, requireBearer, tokenRouter } from 'express-token-endpoint'
 export const tokens = createTokenIssuer({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' } })
 const passwords = createPasswords()
-const accounts = memoryAccounts([{ id: 'acc-1', email: 'alice@example.com', passwordHash: await passwords.hash('secret') }])
+const accounts = memoryAccounts([{ id: 'acc-1', email: 'alice@example.com', passwordHash: await passwords.hash('correct horse') }])
 export const app = express()`
 
 const STORE = `${ISSUER_ONLY}
@@ -121,11 +121,11 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
     export const changed: string[] = []
     const changePassword = async (id: string, password: string) => void changed.push(id, password)`,
   // README and tutorial.
+  'readme-point': APP,
   'readme-guards': APP,
   'readme-lookup': `${APP}
 const user = { email: 'alice@example.com', id: 'acc-1', passwordHash: await passwords.hash('secret'), scopes: ['a'] }
 const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }) => (email === user.email ? user : null) } }`,
-  'readme-verifier': APP,
   // Accounts.
   lookup: `interface User { id: string; passwordHash: string; disabled: boolean; scopes: string[] }
     const user: User = { id: 'acc-1', passwordHash: 'x', disabled: false, scopes: ['a'] }
@@ -216,8 +216,6 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
     const showForm = () => ({ email: 'alice@example.com', password: 'secret' })`,
   'client-sign-out': API,
   'client-timer': API,
-  'readme-client': `const url = process.env.API_URL ?? ''
-    const [email, password] = ['alice@example.com', 'secret']`,
   // Clients with packages of `test/hosts`.
   'client-axios': API,
   'client-got': API,
