@@ -24,7 +24,7 @@ const sentencesOf = (path: string): string[] =>
 
 /** Returns three or more common nouns in a row, for example "signature verification failure". */
 function nounPilesOf(sentence: string): string[] {
-  const { terms } = nlp(sentence.replace(TERMS, 'thing')).json()[0]
+  const { terms } = nlp(sentence.replace(TERMS, 'it')).json()[0]
   const piles: string[][] = [[]]
   for (const { text, tags, post } of terms) {
     const isNoun =

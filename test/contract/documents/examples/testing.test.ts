@@ -9,7 +9,7 @@ const { fileOf, folder } = startExamples(import.meta.url)
 describe('the page on testing', () => {
   it.each([
     ['store-contract', 11],
-    ['session-contract', 10],
+    ['session-contract', 11],
     ['testing-vitest', 10],
   ])('%s: passes in vitest', { timeout: 60_000 }, async (name, tests) => {
     const alias = ['testing', 'index'].map((entry) => ({
