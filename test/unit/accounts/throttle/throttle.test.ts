@@ -127,9 +127,11 @@ describe('check', () => {
 
   it.each(['address', 'pair', 'account'] as const)('refuses what is known to be used up: %s', async (limit) => {
     const throttle = createThrottle({ budgets: { ...OFF, [limit]: ONE } })
-    const check = () => throttle.check(ALICE[0], ALICE[1])
+    // A name that counts as an empty one locks no address out.
+    const name = ' \u200b'
+    const check = () => throttle.check(name, ALICE[1])
     expect(check).not.toThrow()
-    expect(await guesses(throttle, 1)).toBe(1)
+    expect(await guesses(throttle, 1, () => name)).toBe(1)
     const refusal = { code: 'too_many_attempts', status: 429, limit, headers: { 'Retry-After': '3600' } }
     expect(check).toThrow(expect.objectContaining(refusal))
     const checkAddress = () => throttle.checkAddress('192.0.2.1')
@@ -144,6 +146,15 @@ describe('check', () => {
     for (let i = 0; i < 200; i++) throttle.check(ALICE[0], ALICE[1])
     expect(await guesses(throttle, 200)).toBe(10)
   })
+})
+
+it.each<[string, ThrottleOptions, boolean]>([
+  ['in memory', {}, false],
+  ['at no limit', { budgets: { address: false, pair: false, account: false } }, false],
+  ['with a shared store', { limiter: sharedStore().limiter }, true],
+  ['with the spraying limit', { spraying: true }, true],
+])('attempts have a second step only where something else than memory counts: %s', (_, options, has) => {
+  expect(createThrottle(options).attempt(...ALICE).count !== undefined).toBe(has)
 })
 
 describe('attempts that end without a failure', () => {
@@ -213,7 +224,11 @@ describe('budgets that are set', () => {
     ['no points', oneOf('pair', { duration: 1 }), 'createThrottle: option "budgets.pair": option "points" must be'],
     ['no points for an address', oneOf('address', { duration: 1 }), '"budgets.address": option "points" must be'],
     ['no points for an account', oneOf('account', { duration: 1 }), '"budgets.account": option "points" must be'],
-    ['no points at all', oneOf('pair', { points: 0, duration: 1 }), 'a whole number from 1 to 1000000'],
+    [
+      'no points at all',
+      oneOf('pair', { points: 0, duration: 1 }),
+      'a number of failures, a whole number from 1 to 1000000',
+    ],
     ['a limiter that is no function', { limiter: {} }, 'option "limiter" must be a function (options) => limiter'],
     ['a factory that returns no limiter', { limiter: silent }, 'returned must be a rate-limiter-flexible'],
     ['a limiter without reward', { limiter: () => ({ consume() {} }) }, 'It has "consume" and "reward"'],
@@ -536,11 +551,16 @@ describe('reset', () => {
       for (const address of ['192.0.2.1', '192.0.2.2', '192.0.2.9']) {
         expect(await guesses(two, 1, undefined, () => address)).toBe(0)
       }
+      store.calls.length = 0
       await processes[at]?.reset(ALICE[0])
+      expect(store.calls.filter((call) => call.includes('login-address'))).toEqual([])
       vi.advanceTimersByTime(1000)
-      expect(await guesses(two, 5, undefined, () => '192.0.2.1')).toBe(2)
+      expect(await guesses(two, 2, undefined, () => '192.0.2.1')).toBe(2)
+      expect(await guesses(two, 3, undefined, () => '192.0.2.1')).toBe(0)
       expect(await guesses(one, 5, undefined, () => '192.0.2.2')).toBe(1)
       expect(await guesses(two, 5, undefined, () => '192.0.2.2')).toBe(0)
+      const restarted = createThrottle({ limiter: store.limiter, budgets })
+      expect(await guesses(restarted, 1, undefined, () => '192.0.2.2')).toBe(0)
       vi.advanceTimersByTime(1)
       await processes[at]?.reset(ALICE[0])
       vi.advanceTimersByTime(1000)
@@ -648,6 +668,7 @@ describe('reset', () => {
   it.each([undefined, '', 'a'.repeat(321), { email: ALICE[0] }])(
     'rejects what is no e-mail address: %j',
     async (email) => {
+      await createThrottle().reset('a'.repeat(320))
       const message = expect.stringContaining('throttle.reset: pass the e-mail address of an account')
       const reset = createThrottle().reset(email as string)
       await expect(reset).rejects.toMatchObject({ constructor: TypeError, message })
@@ -655,7 +676,10 @@ describe('reset', () => {
   )
 
   it.each(['get', 'delete'] as const)('rejects with a limiter without %s', async (name) => {
-    const limiter = (options: LimiterOptions) => ({ ...sharedStore().limiter(options), [name]: undefined })
+    const limiter = (options: LimiterOptions) => ({
+      ...sharedStore().limiter(options),
+      ...(options.keyPrefix === 'login-pair' ? { [name]: undefined } : undefined),
+    })
     const message = expect.stringContaining('pass a "limiter" with "get" and "delete"')
     await expect(createThrottle({ limiter }).reset(ALICE[0])).rejects.toMatchObject({ constructor: TypeError, message })
     expect(() => createThrottle({ limiter: (options) => ({ ...limiter(options), [name]: 1 }) as never })).toThrow(
