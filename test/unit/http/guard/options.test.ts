@@ -114,6 +114,8 @@ describe('an invalid option is refused with a message that says what it must be'
       memorySessions(),
       'must be what createSessions() returned, but is an object. Pass the store to createSessions() first',
     ],
+    ['sessions', {}, 'must be what createSessions() returned, but is an object'],
+    ['sessions', 7, 'must be what createSessions() returned, but is 7'],
     ['realm', 'a\tb', 'must be printable ASCII text, but is a string of 3 characters'],
     ['realm', 'é', 'must be printable ASCII text, but is a string of 1 characters'],
     ['realm', '', 'must be printable ASCII text, but is an empty string'],
