@@ -391,6 +391,16 @@ describe('a shared store', () => {
     await expect(two.spend(...ALICE)).rejects.toMatchObject({ code: 'too_many_attempts', limit: 'pair' })
   })
 
+  it('that can be read, but counts nothing, refuses what another process has counted', async () => {
+    const { store, one } = twoProcesses()
+    expect(await guesses(one, 10)).toBe(10)
+    const down = () => Promise.reject(new Error('read only'))
+    const limiter = (options: LimiterOptions) => ({ ...store.limiter(options), consume: down, penalty: down })
+    const other = createThrottle({ limiter, budgets: PAIR })
+    expect(await guesses(other, 1, bob)).toBe(1)
+    expect(await guesses(other, 1)).toBe(0)
+  })
+
   it('that fails is told of once, rests for a second, and is used again when it is back', async () => {
     const { store, one } = twoProcesses({})
     const failed = vi.fn()

@@ -1,4 +1,4 @@
-import { createTokenVerifier, memorySessions } from 'express-token-endpoint'
+import { createSessions, createTokenVerifier, memorySessions } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import {
   assertNoBearerOption,
@@ -32,6 +32,11 @@ it('has defaults: any scope, any age, no look-up, the issuer as the realm', () =
   expect(read({})).toEqual({ ...defaults, forwardErrors: false })
   expect(readForPassport({})).toEqual(defaults)
   expect(read({ realm: 'reports' }).challenge.realm).toBe('reports')
+})
+
+it('takes what createSessions() returned', () => {
+  const sessions = createSessions(memorySessions())
+  expect(read({ sessions }).sessions).toBe(sessions)
 })
 
 it('refuses its own options in passport.authenticate(), and leaves those of Passport alone', () => {

@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   doneAnswer,
   ENDPOINTS,
+  headerIn,
   jsonAnswer,
   keysAnswer,
   refusalAnswer,
@@ -83,6 +84,14 @@ describe('a refusal', () => {
     const { headers } = refusalAnswer('guard', new AuthError('missing_token'), facts)
     const challenge = 'Bearer realm="reports", resource_metadata="https://api.example.com/metadata"'
     expect(headers['WWW-Authenticate']).toBe(challenge)
+  })
+
+  it.each<[unknown, boolean]>([
+    ['Bearer realm="caf\u00e9"', true],
+    ...['', '\nBearer', 'Bearer\r\n', '\u20ac', 7, undefined].map((value): [unknown, boolean] => [value, false]),
+  ])('of the host has a header where Node can send it: %j %s', (value, has) => {
+    const error = { headers: { 'WWW-Authenticate': value } } as unknown as AuthError
+    expect(headerIn(error, 'WWW-Authenticate')).toBe(has ? value : undefined)
   })
 
   it.each<unknown>([7, 'soon', 'in 7', '7 s', '7\n'])('of the host has no wait that is no number: %j', (seconds) => {
