@@ -750,6 +750,23 @@ describe('a limit in memory', () => {
   })
 })
 
+it('keeps nothing of attempts that have ended', () => {
+  const maps: Map<unknown, unknown>[] = []
+  class TrackedMap extends Map {
+    constructor() {
+      super()
+      maps.push(this)
+    }
+  }
+  vi.stubGlobal('Map', TrackedMap)
+  onTestFinished(() => void vi.unstubAllGlobals())
+  const { begin, end } = createLimit('pair', { points: 2, duration: 10 })
+  const kept = () => maps.reduce((sum, { size }) => sum + size, 0)
+  expect([begin('a'), begin('a'), begin('b'), kept()]).toEqual([true, true, true, 2])
+  for (const key of ['a', 'a', 'b']) end(key)
+  expect(kept()).toBe(0)
+})
+
 describe('the keys of a login', () => {
   const keysOf = (email: string, address: string) =>
     (['address', 'pair', 'account'] as const).map(throttleKeys(email, address))
