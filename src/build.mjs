@@ -1,33 +1,21 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { readFileSync, rmSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'rolldown'
-import ts from 'typescript'
+import { rollup } from 'rollup'
+import { dts } from 'rollup-plugin-dts'
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url))
 const DIST = here('../dist')
 const TYPED = ['index', 'client', 'express', 'openapi', 'passport', 'testing']
 const ENTRIES = [...TYPED, 'cli']
+const external = /^(?!\.|\/|[a-z]:\\)/i
 const LATE = /[\\/]on-first-use\.cjs$/
 
 /** The modules of one entry, and the module that browsers need too. */
 const APART = /[\\/]src[\\/](client|cli|express|openapi|passport|testing|http[\\/]strategies)\b/
 const IN_CLIENT = /[\\/]src[\\/]client[\\/]/
 const IN_BROWSERS = /[\\/]urls\.ts$/
-
-/** Removes the declarations that no entry imports, because the compiler writes a declaration of every module. */
-function removeOtherDeclarations() {
-  const imported = new Set(TYPED.map((name) => join(DIST, `${name}.d.ts`)))
-  for (const file of imported) {
-    for (const { fileName } of ts.preProcessFile(readFileSync(file, 'utf8')).importedFiles) {
-      if (fileName.startsWith('.')) imported.add(resolve(file, '..', fileName.replace(/\.js$/, '.d.ts')))
-    }
-  }
-  for (const name of readdirSync(DIST, { recursive: true })) {
-    const file = join(DIST, name)
-    if (name.endsWith('.d.ts') && !imported.has(file)) rmSync(file)
-  }
-}
 
 /**
  * Joins the modules of `src` to few files, because Node needs about as long to find and link a file as to run it. The entries share
@@ -38,7 +26,7 @@ await build({
   input: Object.fromEntries(ENTRIES.map((name) => [name, here(`${name}.ts`)])),
   platform: 'node',
   tsconfig: here('tsconfig.json'),
-  external: /^(?!\.|\/|[a-z]:\\)/i,
+  external,
   plugins: [
     {
       // Each stays a separate file, because only CommonJS can load a package at its first use.
@@ -50,7 +38,6 @@ await build({
         }
       },
     },
-    { name: 'declarations', closeBundle: removeOtherDeclarations },
   ],
   output: {
     dir: DIST,
@@ -67,3 +54,19 @@ await build({
     },
   },
 })
+
+/** Joins the declarations, without those that no host can name. The entries share files here too, so that a class has one declaration. */
+const DECLARATIONS = here('../dist/declarations')
+const types = await rollup({
+  input: Object.fromEntries(TYPED.map((name) => [name, `${DECLARATIONS}/${name}.d.ts`])),
+  external,
+  plugins: [dts()],
+})
+await types.write({
+  dir: DIST,
+  entryFileNames: '[name].d.ts',
+  chunkFileNames: 'types/[name].ts',
+  minifyInternalExports: false,
+  hoistTransitiveImports: false,
+})
+rmSync(DECLARATIONS, { recursive: true })

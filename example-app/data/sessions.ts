@@ -1,6 +1,6 @@
 import type { Session, SessionStore } from 'express-token-endpoint'
-import type { Redis } from 'ioredis'
-import type { Selectable } from 'kysely'
+import type { ChainableCommander, Redis } from 'ioredis'
+import type { DeleteResult, Selectable } from 'kysely'
 import { messageOf, Outage } from '../errors.js'
 import type { Database, Schema } from './databases/schema.js'
 
@@ -9,7 +9,7 @@ export function databaseSessions(db: Database): SessionStore {
   return {
     async add({ id, accountId, createdAt, expiresAt, lastUsedAt, address, userAgent, label }) {
       // Nothing else deletes expired sessions.
-      await db.deleteFrom('sessions').where('expires_at', '<=', createdAt.toISOString()).execute()
+      await db.deleteFrom('sessions').where('expires_at', '<=', new Date().toISOString()).execute()
       const times = {
         created_at: createdAt.toISOString(),
         expires_at: expiresAt.toISOString(),
@@ -25,14 +25,24 @@ export function databaseSessions(db: Database): SessionStore {
     async list(accountId) {
       return (await db.selectFrom('sessions').selectAll().where('account_id', '=', accountId).execute()).map(sessionOf)
     },
-    remove: (id, accountId) =>
-      db.deleteFrom('sessions').where('id', '=', id).where('account_id', '=', accountId).execute(),
-    removeAll: (accountId, exceptId = '') =>
-      db.deleteFrom('sessions').where('account_id', '=', accountId).where('id', '!=', exceptId).execute(),
+    remove: async (id, accountId) =>
+      hasDeleted(
+        await db.deleteFrom('sessions').where('id', '=', id).where('account_id', '=', accountId).executeTakeFirst(),
+      ),
+    removeAll: async (accountId, exceptId = '') =>
+      hasDeleted(
+        await db
+          .deleteFrom('sessions')
+          .where('account_id', '=', accountId)
+          .where('id', '!=', exceptId)
+          .executeTakeFirst(),
+      ),
     touch: (id, lastUsedAt) =>
       db.updateTable('sessions').set({ last_used_at: lastUsedAt.toISOString() }).where('id', '=', id).execute(),
   }
 }
+
+const hasDeleted = ({ numDeletedRows }: DeleteResult) => numDeletedRows > 0n
 
 const sessionOf = (row: Selectable<Schema['sessions']>): Session => ({
   id: row.id,
@@ -49,52 +59,65 @@ const keyOf = (id: string) => `session:${id}`
 const indexOf = (accountId: string) => `sessions:${accountId}`
 
 /** Runs in one step, because another process may remove the session in between. */
-const TOUCH = "if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], 'lastUsedAt', ARGV[1]) end"
+const TOUCH = `local text = redis.call('GET', KEYS[1])
+if not text then return end
+local session = cjson.decode(text)
+session.lastUsedAt = ARGV[1]
+redis.call('SET', KEYS[1], cjson.encode(session), 'KEEPTTL')`
+
+/** Reads a session. Its dates are texts in JSON. */
+function readText(text: string | null): Session | undefined {
+  if (text === null) return undefined
+  const { createdAt, expiresAt, lastUsedAt, ...session } = JSON.parse(text)
+  const times = { createdAt: new Date(createdAt), expiresAt: new Date(expiresAt), lastUsedAt: new Date(lastUsedAt) }
+  return { ...session, ...times }
+}
+
+/** Runs the steps of a transaction, and returns their results. Redis runs all of them, also after one that fails. */
+async function runAll(steps: ChainableCommander): Promise<unknown[]> {
+  const results = (await steps.exec().catch(throwOutage)) ?? []
+  return results.map(([error, result]) => (error ? throwOutage(error) : result))
+}
 
 /** Creates the store of sessions that all processes on one Redis share. */
 export function redisSessions(redis: Redis): SessionStore {
-  async function find(id: string): Promise<Session | undefined> {
-    const { accountId, createdAt, expiresAt, lastUsedAt, ...texts } = await redis.hgetall(keyOf(id)).catch(throwOutage)
-    if (accountId === undefined) return undefined
-    const { address = null, userAgent = null, label = null } = texts
-    const time = (text: string | undefined) => new Date(Number(text))
-    const times = { createdAt: time(createdAt), expiresAt: time(expiresAt), lastUsedAt: time(lastUsedAt) }
-    return { id, accountId, ...times, address, userAgent, label }
-  }
+  const find = async (id: string) => readText(await redis.get(keyOf(id)).catch(throwOutage))
   const idsOf = (accountId: string) => redis.zrange(indexOf(accountId), '0', '-1').catch(throwOutage)
 
   return {
-    async add({ id, accountId, createdAt, expiresAt, lastUsedAt, ...texts }) {
-      const present = Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== null))
-      const times = { createdAt: +createdAt, expiresAt: +expiresAt, lastUsedAt: +lastUsedAt }
-      const [key, index] = [keyOf(id), indexOf(accountId)]
-      await redis
-        .multi()
-        .hset(key, { accountId, ...times, ...present })
-        .pexpireat(key, +expiresAt)
-        .zremrangebyscore(index, '-inf', +createdAt)
-        .zadd(index, +expiresAt, id)
-        // A new key has no expiration, and 'GT' keeps a key without one.
-        .pexpireat(index, +expiresAt, 'NX')
-        .pexpireat(index, +expiresAt, 'GT')
-        .exec()
-        .catch(throwOutage)
+    async add(session) {
+      const { id, accountId, expiresAt } = session
+      const index = indexOf(accountId)
+      await runAll(
+        redis
+          .multi()
+          .set(keyOf(id), JSON.stringify(session), 'PXAT', +expiresAt)
+          .zremrangebyscore(index, '-inf', Date.now())
+          .zadd(index, +expiresAt, id)
+          // A new key has no expiration, and 'GT' keeps a key without one.
+          .pexpireat(index, +expiresAt, 'NX')
+          .pexpireat(index, +expiresAt, 'GT'),
+      )
     },
     find,
     async list(accountId) {
-      const found = await Promise.all((await idsOf(accountId)).map(find))
-      return found.filter((session) => session !== undefined)
+      const ids = await idsOf(accountId)
+      if (ids.length === 0) return []
+      const texts = await redis.mget(ids.map(keyOf)).catch(throwOutage)
+      return texts.flatMap((text) => readText(text) ?? [])
     },
     async remove(id, accountId) {
-      if ((await find(id))?.accountId !== accountId) return
-      await redis.multi().del(keyOf(id)).zrem(indexOf(accountId), id).exec().catch(throwOutage)
+      if ((await find(id))?.accountId !== accountId) return false
+      const [deleted] = await runAll(redis.multi().del(keyOf(id)).zrem(indexOf(accountId), id))
+      return deleted === 1
     },
     async removeAll(accountId, exceptId) {
       const ids = (await idsOf(accountId)).filter((id) => id !== exceptId)
-      if (ids.length === 0) return
-      await redis.multi().del(ids.map(keyOf)).zrem(indexOf(accountId), ids).exec().catch(throwOutage)
+      if (ids.length === 0) return false
+      const [deleted] = await runAll(redis.multi().del(ids.map(keyOf)).zrem(indexOf(accountId), ids))
+      return Number(deleted) > 0
     },
-    touch: (id, lastUsedAt) => redis.eval(TOUCH, 1, keyOf(id), +lastUsedAt).catch(throwOutage),
+    touch: (id, lastUsedAt) => redis.eval(TOUCH, 1, keyOf(id), lastUsedAt.toISOString()).catch(throwOutage),
   }
 }
 

@@ -8,10 +8,10 @@ export type Tone = 'problem' | 'done' | 'note'
 
 export const END_TEXTS: Readonly<Record<End, string>> = {
   expired: 'Your token has expired. Enter your password to continue.',
-  refused: 'Your token is no longer valid. You signed out elsewhere, or the password has changed. Sign in again.',
-  'signed-out': 'You are signed out. The token no longer works.',
+  refused: 'Sign in again. You have signed out elsewhere, or your password has changed.',
+  'signed-out': 'You are signed out. Your token no longer works.',
   forgotten:
-    'This page has deleted your token, but could not reach the server. A copy of the token works until it expires.',
+    'You are signed out here, but the page could not reach the server. A copy of your token works until it expires.',
 }
 
 /** The message when the browser would send the password or the token over plain http. */
@@ -24,7 +24,7 @@ export function signInFailureText(failure: CallFailure): string {
     case 'throttled':
       return `Too many failed attempts. ${tryAgain(failure.seconds)}`
     case 'unavailable':
-      return `Signing in is not possible at the moment. ${tryAgain(failure.seconds)}`
+      return `You cannot sign in at the moment. ${tryAgain(failure.seconds)}`
     default:
       return callFailureText(failure, { what: 'token', api: 'clearing-house API' })
   }
@@ -46,12 +46,12 @@ export interface Call {
 export function callFailureText(failure: CallFailure, { what, api }: Call): string {
   switch (failure.kind) {
     case 'scope-missing':
-      return `This account has no permission for ${what}${failure.scope ? `. Its token lacks the scope ${failure.scope}` : ''}.`
+      return `You may not see the ${what}${failure.scope ? `. Your token lacks the scope ${failure.scope}` : ''}.`
     case 'throttled':
     case 'unavailable':
       return `The ${api} is not available at the moment. ${tryAgain(failure.seconds)}`
     case 'unreachable':
-      return `The ${api} cannot be reached. Check the connection. ${tryAgain(failure.seconds)}`
+      return `Cannot reach the ${api}. Check your connection. ${tryAgain(failure.seconds)}`
     case 'unexpected':
       return `Cannot load the ${what}. The ${api} sent an unexpected response (status ${failure.status}).`
     case 'wrong-credentials':

@@ -72,8 +72,8 @@ export function must(fits: unknown, text: string): asserts fits {
 }
 
 /** Reads a URL that may receive the password or the token. The error does not show the URL, because it may hold a password. */
-function secureUrl(value: unknown, index: number): URL {
-  const url = URL.canParse(String(value)) ? new URL(String(value)) : undefined
+function secureUrl(value: string | URL, index: number): URL {
+  const url = URL.canParse(value as string) && new URL(value)
   must(
     url && /^https?:$/.test(url.protocol) && !isExposed(url) && url.href === url.origin + url.pathname,
     `option "${index ? 'origins' : 'url'}" must be https, or http on loopback, without user, query and fragment`,

@@ -80,8 +80,9 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
       session.over.throwIfAborted()
       const { token, expiresAt } = bare<IssuedToken>(given)
       const receivedAt = Date.now()
-      const end = readTime(expiresAt) || Number(expiresAt)
-      must(isToken(token) && end > 0, 'adopt() needs { token, expiresAt }')
+      // The number of a Date, or itself.
+      const end = (readTime(expiresAt) || expiresAt?.valueOf()) as number
+      must(isToken(token) && Number.isFinite(end), 'adopt() needs { token, expiresAt }')
       if (end <= receivedAt) throw new TokenClientError('expired')
       const grant = { token, lifetime: end - receivedAt, receivedAt }
       link.tell(grant)

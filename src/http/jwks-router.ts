@@ -23,7 +23,7 @@ const publisher: Check<JwksRouterOptions['tokens']> = (value) => {
   if (tokens.jwks().keys.length === 0) {
     throw new InvalidOption(
       `${ISSUER}, with a key pair`,
-      'An HS secret also signs tokens, so it is never published. Give the issuer a key pair',
+      'An HS secret also signs tokens, so it is never published. Pass the issuer a key pair',
     )
   }
   return tokens

@@ -13,9 +13,11 @@ import { authOf } from './guard/require-bearer.js'
 import { express } from './on-first-use.cjs'
 import { type Answer, doneAnswer, ENDPOINTS, jsonAnswer, refusalAnswer } from './shared/answers.js'
 import { hasUnreadBody } from './shared/close-after-answer.js'
+import { createHostCallLimit } from './shared/host-call-limit.js'
 import { hostSchema, sessionsOption } from './shared/host-options.js'
+import { GUARDED_REQUESTS } from './shared/limits.js'
 import { asRefusal, sendAnswer } from './shared/send-answer.js'
-import { addressOf } from './shared/source.js'
+import { addressOf, sourceOf } from './shared/source.js'
 
 /** The options of `sessionRouter`. */
 export interface SessionRouterOptions {
@@ -40,13 +42,16 @@ const ONE = /^\/[^/]+$/
 
 const idOf = ({ path }: Request) => attempt(() => decodeURIComponent(path.slice(1))) ?? ''
 
+/** Limits the requests that wait for the store of sessions. */
+const limitCalls = createHostCallLimit(GUARDED_REQUESTS)
+
 /** The time limit for the look-up of a session after a guard of the host, in milliseconds. */
 const GUARD_MS = 5000
 
 /**
  * Creates the router for a user's own sessions: `GET /` lists them, `DELETE /:id` ends one, `DELETE /` ends all others, and
  * `POST /sign-out` ends the current one. Mount it with its own path, such as `/sessions`.
- * @throws TypeError naming the option that is not valid, and for a guard that does not have these sessions
+ * @throws TypeError naming the option that is not valid, and for a guard that is optional or does not have these sessions
  */
 export function sessionRouter(options: SessionRouterOptions): Router {
   const caller = 'sessionRouter'
@@ -56,11 +61,11 @@ export function sessionRouter(options: SessionRouterOptions): Router {
     schema,
     aliases,
   )
-  const own = brandOf('Guard', guard) as { sessions: Sessions | undefined } | undefined
+  const own = brandOf('Guard', guard) as { sessions: Sessions | undefined; optional: boolean } | undefined
   // A token that has signed out could otherwise list and end the sessions of its account.
-  if (own && own.sessions !== sessions) {
+  if (own && (own.sessions !== sessions || own.optional)) {
     throw misuse(
-      `${caller}: the guard must have the same sessions. Pass them to requireBearer({ tokens, sessions })`,
+      `${caller}: the guard must have the same sessions, and must not be optional. Pass requireBearer({ tokens, sessions })`,
       PAGE.sessions,
     )
   }
@@ -73,10 +78,12 @@ export function sessionRouter(options: SessionRouterOptions): Router {
   function endpoint(part: Part, run: Run): RequestHandler {
     async function answerOf(auth: VerifiedToken, req: Request): Promise<Answer> {
       try {
-        // Another guard may admit a token whose session has ended.
-        const hasEnded = !own && (await callHost('sessions', () => sessions.isEnded(auth), { timeout: GUARD_MS }))
-        if (hasEnded !== false) return refusalAnswer('guard', invalidToken('revoked', auth))
-        return await run(auth, req)
+        return await limitCalls(sourceOf(req), async () => {
+          // Another guard may admit a token whose session has ended.
+          const hasEnded = !own && (await callHost('sessions', () => sessions.isEnded(auth), { timeout: GUARD_MS }))
+          if (hasEnded !== false) return refusalAnswer('guard', invalidToken('revoked', auth))
+          return run(auth, req)
+        })
       } catch (thrown) {
         const error = asRefusal(part, thrown)
         if (error.dependency) emit({ address: addressOf(req) }, refusalEvent('guard', error))

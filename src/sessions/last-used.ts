@@ -6,8 +6,11 @@ import type { Session, SessionStore } from './session.js'
 /** The time between two writes of one session, in milliseconds. */
 const EVERY = 60_000
 
-/** The most sessions that are written in that time, and the most writes under way. A later request writes what was skipped. */
-export const MOST_WRITES = { perMinute: 10_000, atOnce: 64 }
+/**
+ * The most sessions that are written in that time, and the most writes under way, in total and of one account. A write is under way until the
+ * store settles it. A later request writes what was skipped.
+ */
+const MOST_WRITES = { perMinute: 10_000, atOnce: 64, ofAccount: 4 }
 
 interface Writing {
   store: SessionStore
@@ -24,27 +27,30 @@ interface Writing {
 export function createLastUsed({ store, now, timeout, failed }: Writing): (session: Session) => void {
   /** The writes of the last minute, oldest first. A replica of a database may return an old `lastUsedAt` after a write. */
   const written = new Map<string, number>()
-  let writing = 0
+  /** The account of each write under way. */
+  const writing = new Map<symbol, string>()
 
-  async function write(id: string, time: number): Promise<void> {
-    try {
-      await withDeadline(timeout, store.touch(id, new Date(time)))
-    } catch (error) {
-      failed(error)
-    }
-    writing--
+  async function write(id: string, time: number, place: symbol): Promise<void> {
+    const touched = (async () => store.touch(id, new Date(time)))()
+    await withDeadline(timeout, touched).catch(failed)
+    await touched.catch(() => {})
+    writing.delete(place)
   }
 
-  return function noteUse({ id, lastUsedAt }) {
+  return function noteUse({ id, accountId, lastUsedAt }) {
     const time = now()
-    if (time - Math.max(lastUsedAt.getTime(), written.get(id) ?? 0) < EVERY) return
+    // A clock that was set back must not stop the writes.
+    const isRecent = (at: number) => Math.abs(time - at) < EVERY
+    if (isRecent(lastUsedAt.getTime()) || isRecent(written.get(id) ?? Number.NEGATIVE_INFINITY)) return
     for (const [old, at] of written) {
-      if (time - at < EVERY) break
+      if (isRecent(at)) break
       written.delete(old)
     }
-    if (writing >= MOST_WRITES.atOnce || written.size >= MOST_WRITES.perMinute) return
+    if (writing.size >= MOST_WRITES.atOnce || written.size >= MOST_WRITES.perMinute) return
+    if ([...writing.values()].filter((one) => one === accountId).length >= MOST_WRITES.ofAccount) return
+    const place = Symbol()
+    writing.set(place, accountId)
     written.set(id, time)
-    writing++
-    setImmediate(write, id, time)
+    setImmediate(write, id, time, place)
   }
 }

@@ -35,7 +35,8 @@ export function memorySessions(): SessionStore {
 
   return {
     add(session) {
-      sweep(session.createdAt)
+      // Not `createdAt`, which may be ahead.
+      sweep(session.lastUsedAt)
       sessions.set(session.id, { ...session })
       const ids = accounts.get(session.accountId)
       if (ids) ids.add(session.id)
@@ -45,10 +46,14 @@ export function memorySessions(): SessionStore {
     list: listed,
     remove(id, accountId) {
       const session = sessions.get(id)
-      if (session?.accountId === accountId) drop(session)
+      if (session?.accountId !== accountId) return false
+      drop(session)
+      return true
     },
     removeAll(accountId, exceptId) {
-      for (const session of listed(accountId)) if (session.id !== exceptId) drop(session)
+      const removed = listed(accountId).filter(({ id }) => id !== exceptId)
+      removed.forEach(drop)
+      return removed.length > 0
     },
     touch(id, lastUsedAt) {
       const session = sessions.get(id)

@@ -8,7 +8,7 @@ export interface Session {
   id: string
   /** The account that signed in. */
   accountId: string
-  /** The time of the sign-in. */
+  /** The time of the sign-in. Later than that of each earlier session of the account, also when the clocks of processes differ. */
   createdAt: Date
   /** The expiration of the token. The store may delete the session from this time on. */
   expiresAt: Date
@@ -46,10 +46,10 @@ export interface SessionStore {
   find(id: string): Session | null | undefined | Promise<Session | null | undefined>
   /** Returns the sessions of an account, in any order. Expired ones may be among them. */
   list(accountId: string): readonly Session[] | Promise<readonly Session[]>
-  /** Removes a session, if it is this account's. */
-  remove(id: string, accountId: string): unknown
-  /** Removes the sessions of an account: all of them, or all but one. */
-  removeAll(accountId: string, exceptId?: string): unknown
+  /** Removes a session, if it is this account's. Returns whether it removed one: of two calls at once, one returns true. */
+  remove(id: string, accountId: string): boolean | Promise<boolean>
+  /** Removes the sessions of an account: all of them, or all but one. Returns whether it removed any. */
+  removeAll(accountId: string, exceptId?: string): boolean | Promise<boolean>
   /** Sets `lastUsedAt` of a session. A session that was removed must stay removed. */
   touch(id: string, lastUsedAt: Date): unknown
 }
@@ -113,12 +113,18 @@ function textsOf(caller: string, original: object, change: (text: string, most: 
 }
 
 /**
- * Cuts a text of a client, and removes what a page or a database may misread. These are control characters, marks that change the
- * direction of writing, and halves of surrogate pairs.
+ * Characters that a page or a database may misread: control characters, marks that change the direction of writing, halves of surrogate
+ * pairs, ends of lines, and characters that nobody sees. U+2800 is an empty braille pattern.
  */
+const UNREADABLE = /[\p{C}\p{DI}\p{Zl}\p{Zp}\u2800]/gu
+
+/** Cuts a text of a client, and removes what is unreadable. */
 function cut(text: string, most: number): string {
-  const plain = text.slice(0, 4 * most).replace(/\p{C}/gu, '')
-  return [...plain].slice(0, most).join('')
+  const plain = text
+    .slice(0, 4 * most)
+    .replace(UNREADABLE, '')
+    .trim()
+  return [...plain].slice(0, most).join('').trim()
 }
 
 const wrong = (caller: string, what: string, value: unknown) =>

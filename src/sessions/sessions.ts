@@ -3,10 +3,12 @@ import { callHost, timeoutOption } from '../shared/host/host-call.js'
 import { misuse, PAGE } from '../shared/misuse.js'
 import {
   aliasesOf,
+  type Check,
   type Clock,
   clockOption,
   type Duration,
   func,
+  InvalidOption,
   integer,
   named,
   optional,
@@ -28,6 +30,11 @@ export interface SessionsOptions {
    * the process.
    */
   onEvent?: AuthObserver | undefined
+  /**
+   * The issuers of the app, exactly as in its tokens. Needed where a guard accepts several issuers, for example while the app changes its
+   * issuer. A token of another issuer never has a session. Default: the issuer of the guard.
+   */
+  issuers?: readonly string[] | undefined
   /** The current time, for tests. Default: `Date.now`. */
   clock?: Clock | undefined
 }
@@ -38,10 +45,14 @@ export interface SessionOwner {
   readonly accountId: string
   /** The id of the current token. */
   readonly id: string
+  /** The issuer of the current token. Another issuer than those of the app has no sessions. */
+  readonly issuer?: string | undefined
 }
 
 /** The sessions of all accounts. Returned by `createSessions`. */
 export interface Sessions {
+  /** The option `issuers`. */
+  readonly issuers: readonly string[] | undefined
   /**
    * Starts the session of a new token. `tokenRouter` calls it. Call it in custom routes that issue tokens, before the response.
    * @throws AuthError `unavailable` when the store fails: then do not send the token. TypeError that names an invalid member
@@ -63,7 +74,7 @@ export interface Sessions {
    * @param owner the account. Ending the session of its `id` is a sign-out
    * @param id the session to end
    * @param address the address of the client that ends it, for the event
-   * @returns false when the account has no such session
+   * @returns false when the account has no such session, and when another call has just ended it
    * @throws AuthError `unavailable` when the store fails
    */
   end(owner: Partial<SessionOwner> & Pick<SessionOwner, 'accountId'>, id: string, address?: string): Promise<boolean>
@@ -92,14 +103,21 @@ const assertAccountId = (method: string, accountId: unknown) =>
 
 const foreign = (method: string) => misuse(`sessions: ${method} returned a session of another account`, PAGE.sessions)
 
+const issuerList: Check<readonly string[]> = (value) => {
+  const isList = Array.isArray(value) && value.length > 0 && [...value].every((one) => typeof one === 'string' && one)
+  if (!isList) throw new InvalidOption("a list of issuers, like ['https://api.example.com']")
+  return Object.freeze([...value])
+}
+
 const schema = {
   maxPerAccount: optional(integer(1, 1000, 'a number of sessions'), 100),
   timeout: timeoutOption,
   onEvent: optional(func<AuthObserver>('a function')),
+  issuers: optional(issuerList),
   clock: clockOption,
 }
 
-const aliases = aliasesOf({ maxPerAccount: 'max limit maximum maxSessions' })
+const aliases = aliasesOf({ maxPerAccount: 'max limit maximum maxSessions', issuers: 'issuer tokens' })
 
 /**
  * Creates the sessions of an app: a record for each token, so that users see where they are signed in and can end a session. Pass the
@@ -111,13 +129,16 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
   const caller = 'createSessions'
   named(`${caller}: the store`, storeObject, store, PAGE.sessions)
   const read = readOptions<SessionsOptions, typeof schema>(caller, options, schema, aliases)
-  const { maxPerAccount, timeout, clock: now } = read
+  const { maxPerAccount, timeout, issuers, clock: now } = read
   const emit = emitter(read.onEvent)
   const failed = (error: unknown) =>
     emit({ address: undefined }, { type: 'dependency.failed', dependency: 'sessions', refused: false, error })
   const noteUse = createLastUsed({ store, now, timeout, failed })
 
   const call = <T>(run: () => Promise<T>) => callHost('sessions', run, { timeout })
+
+  /** A token of another issuer may have the id of a session and of an account. */
+  const isForeign = ({ issuer }: Partial<SessionOwner>) => issuer !== undefined && issuers?.includes(issuer) === false
 
   async function find(id: string): Promise<Session | undefined> {
     if (!isSessionId(id)) return undefined
@@ -133,11 +154,23 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
     const time = now()
     const read = listed.flatMap((one) => readSession('sessions: list', one) ?? [])
     if (read.some((one) => one.accountId !== accountId)) throw foreign('list')
-    // Reversed, so that the later one of two sessions with the same time comes first.
+    // Ids decide between equal times, so that all processes agree on the oldest sessions.
     return read
       .filter(({ expiresAt }) => expiresAt.getTime() > time)
-      .reverse()
-      .sort((one, other) => other.createdAt.getTime() - one.createdAt.getTime())
+      .sort((one, other) => +other.createdAt - +one.createdAt || (one.id < other.id ? 1 : -1))
+  }
+
+  /** Two requests may end the same session. Only one of them has an event. */
+  function hasRemoved(method: 'remove' | 'removeAll', result: unknown): boolean {
+    if (typeof result !== 'boolean') throw misuse(`sessions: ${method} must return true or false`, PAGE.sessions)
+    return result
+  }
+
+  const remove = async (id: string, accountId: string) => hasRemoved('remove', await store.remove(id, accountId))
+
+  async function endSeveral(reason: SessionEnd, address: string | undefined, accountId: string, exceptId?: string) {
+    const hasEnded = await call(async () => hasRemoved('removeAll', await store.removeAll(accountId, exceptId)))
+    if (hasEnded) told(address, accountId, reason)
   }
 
   function told(address: string | undefined, accountId: string, reason: SessionEnd, tokenId?: string): void {
@@ -145,6 +178,7 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
   }
 
   return Object.freeze({
+    issuers,
     async start(given: NewSession) {
       const session = newSession(given, now())
       const { id, accountId, expiresAt, address } = session
@@ -153,11 +187,14 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
       const forget = () => void (async () => store.remove(id, accountId))().catch(() => {})
       const run = async () => {
         try {
+          const [newest] = await live(accountId)
+          // Later than all others, because the oldest sessions end and the clock of another process may be ahead.
+          if (newest) session.createdAt = new Date(Math.max(+session.createdAt, +newest.createdAt + 1))
           await store.add(session)
           // After the addition, so that the last one of several sign-ins at once sees them all.
           const oldest = (await live(accountId)).slice(maxPerAccount)
-          await Promise.all(oldest.map((one) => store.remove(one.id, accountId)))
-          return oldest
+          const ended = await Promise.all(oldest.map(async (one) => (await remove(one.id, accountId)) && one.id))
+          return ended.filter((one) => one !== false)
         } catch (error) {
           forget()
           throw error
@@ -165,10 +202,11 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
       }
       const surplus = await callHost('sessions', run, { timeout, late: forget })
       emit({ address: from }, { type: 'session.started', accountId, tokenId: id, expiresAt })
-      for (const one of surplus) told(from, accountId, 'maximum', one.id)
+      for (const one of surplus) told(from, accountId, 'maximum', one)
     },
-    async isEnded({ id, accountId }: SessionOwner) {
-      const found = await find(id)
+    async isEnded(auth: SessionOwner) {
+      const { id, accountId } = auth
+      const found = isForeign(auth) ? undefined : await find(id)
       if (!found) return true
       if (found.accountId !== accountId) throw foreign('find')
       noteUse(found)
@@ -178,28 +216,30 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
       assertAccountId('list', accountId)
       return call(async () => (await live(accountId)).slice(0, maxPerAccount))
     },
-    async end({ accountId, id: current }, id, address) {
+    async end(owner, id, address) {
+      const { accountId, id: current } = owner
       assertAccountId('end', accountId)
+      if (isForeign(owner)) return false
       const hasEnded = await call(async () => {
         // Not left to the store: nobody may end a session of another account.
         if ((await find(id))?.accountId !== accountId) return false
-        await store.remove(id, accountId)
-        return true
+        return remove(id, accountId)
       })
       if (hasEnded) told(address, accountId, id === current ? 'signed_out' : 'ended', id)
       return hasEnded
     },
-    async endOthers({ accountId, id }: SessionOwner, address?: string) {
+    async endOthers(auth: SessionOwner, address?: string) {
+      const { accountId, id } = auth
       assertAccountId('endOthers', accountId)
-      if (!isSessionId(id))
-        throw misuse('sessions.endOthers: pass req.auth, which has the id of the session to keep', PAGE.sessions)
-      await call(async () => store.removeAll(accountId, id))
-      told(address, accountId, 'others')
+      if (!isSessionId(id) || isForeign(auth)) {
+        const what = 'pass req.auth of an issuer of your app, which has the id of the session to keep'
+        throw misuse(`sessions.endOthers: ${what}`, PAGE.sessions)
+      }
+      await endSeveral('others', address, accountId, id)
     },
     async endAll(accountId: string, address?: string) {
       assertAccountId('endAll', accountId)
-      await call(async () => store.removeAll(accountId))
-      told(address, accountId, 'all')
+      await endSeveral('all', address, accountId)
     },
   } satisfies Sessions)
 }

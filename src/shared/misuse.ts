@@ -11,6 +11,7 @@ export const PAGE = {
   login: `${DOCS}/reference/login.md`,
   options: `${DOCS}/reference/options.md`,
   proxy: `${DOCS}/guides/behind-a-proxy.md`,
+  services: `${DOCS}/guides/verify-in-another-service.md`,
   sessions: `${DOCS}/guides/sessions.md`,
   sockets: `${DOCS}/guides/sockets.md`,
   revoke: `${DOCS}/guides/revoke.md`,

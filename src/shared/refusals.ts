@@ -97,7 +97,7 @@ const ROWS = {
   too_many_attempts: { status: 429, by: ['token'], message: 'Too many failed logins. Try again later.' },
   overloaded: {
     status: 503,
-    by: ['token', 'guard'],
+    by: ['token', 'guard', 'sessions', 'session', 'signOut'],
     retryAfter: 1,
     message: 'Too many requests are waiting. Try again in a moment.',
   },

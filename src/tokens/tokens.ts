@@ -91,7 +91,7 @@ export function issuerOf(caller: string, read: IssuerSettings): TokenIssuer {
   function readRing(caller: string, value: unknown, held?: KeyRing): KeyRing {
     if (hasRemoteKeys(value)) {
       const says =
-        'must hold a key that signs, but remoteKeys() are public ones. To verify only, use createTokenVerifier'
+        'must hold a key that signs, but remoteKeys() has only public keys. Pass a key pair. To verify only, use createTokenVerifier'
       throw misuse(`${caller}: option "keys" ${says}`, PAGE.keys)
     }
     const ring = readKeys(caller, value, held)
@@ -102,7 +102,7 @@ export function issuerOf(caller: string, read: IssuerSettings): TokenIssuer {
     }
     if (held?.first.key.type === 'public' && ring.first.key.type === 'secret') {
       throw misuse(
-        `${caller}: option "keys" must be key pairs, because a published JWK set holds no secrets`,
+        `${caller}: option "keys" must stay key pairs, because secrets are never published. Pass key pairs`,
         PAGE.keys,
       )
     }
@@ -149,7 +149,7 @@ export function createTokenVerifier(options: TokenVerifierOptions | JwtVerifierO
       throw wrong('hold keys, but is a URL. Did you mean remoteKeys(url)?')
     }
     if ([value].flat().some(hasPrivateKey)) {
-      throw wrong('hold no "privateKey": a verifier signs nothing. Give the "publicKey"')
+      throw wrong('hold no "privateKey", because a verifier signs nothing. Pass the "publicKey"')
     }
     return readKeys(caller, value, held)
   }

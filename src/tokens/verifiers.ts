@@ -16,10 +16,8 @@ export interface Selected extends Pick<SyncVerifier, 'verifySync' | 'now' | 'tol
 
 /** The verifiers of a guard. */
 export interface Verifiers {
-  /** The issuer of the first verifier. */
-  readonly issuer: string
-  /** True if tokens of more than one issuer may pass. */
-  readonly isSeveral: boolean
+  /** The issuers of the verifiers, in their order. */
+  readonly issuers: readonly [string, ...string[]]
   /** Returns a token that was verified before and is still valid. */
   fromCache(token: string): VerifiedToken | undefined
   /**
@@ -54,7 +52,7 @@ function selected(tokens: TokenVerifier, isOwn: (auth: VerifiedToken) => boolean
 export function oneVerifier(tokens: TokenVerifier): Verifiers {
   const only = selected(tokens, () => true)
   const fromCache = syncVerifierOf(tokens)?.fromCache ?? NEVER
-  return { issuer: only.issuer, isSeveral: false, fromCache, select: () => only, verifierOf: () => only }
+  return { issuers: [only.issuer], fromCache, select: () => only, verifierOf: () => only }
 }
 
 /** A `Map` holds at most 2 ** 24 entries. */
@@ -85,11 +83,12 @@ export function severalVerifiers(list: readonly TokenVerifier[]): Verifiers {
   }
 
   const byIssuer = new Map(list.map((tokens) => [tokens.issuer, hinted(tokens)]))
-  const [first] = byIssuer.keys()
   return {
-    issuer: first as string,
-    isSeveral: list.length > 1,
-    fromCache: (text) => holders.get(text.slice(-KEY_LENGTH))?.fromCache(text),
+    issuers: [...byIssuer.keys()] as [string, ...string[]],
+    fromCache(text) {
+      const id = text.slice(-KEY_LENGTH)
+      return (holders.recent.get(id) ?? holders.get(id))?.fromCache(text)
+    },
     select(text) {
       assertTokenText(text)
       const issuer = unverifiedIssuer(text)

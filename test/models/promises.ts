@@ -72,7 +72,7 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, readonly st
     'In HTTP/2, only the stream of the request ends': ['ends the stream of a refused request'],
   },
   'test/unit/tokens/keys/remote-keys.test.ts': {
-    'at most 5,000 calls of `verify` wait for one fetch': ['are at most 5,000'],
+    'at most 1,000 calls of `verify` wait for one fetch': ['are at most 1,000'],
     'when the clock is set back': ['not again when the clock is set back, and then as long after'],
     'refuses a compressed response': ["'of compressed nothing, without end'"],
   },

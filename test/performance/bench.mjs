@@ -14,7 +14,7 @@ import { table } from './harness/report.mjs'
 const here = (path) => fileURLToPath(new URL(path, import.meta.url))
 const say = (text) => process.stdout.write(`${text}\n`)
 
-const PARTS = 'guard logins start memory features floods functions versions'.split(' ')
+const PARTS = 'guard issuers logins start memory features sessions floods functions versions'.split(' ')
 
 /** @throws Error that lists the valid arguments */
 function readArguments() {
@@ -67,7 +67,7 @@ async function runPart(name, asked, node) {
 const placeOf = ({ rounds }, { version }) =>
   `Node ${version}, ${availableParallelism()} × ${cpus()[0].model}, ${rounds} rounds, ${new Date().toISOString().slice(0, 10)}.`
 
-const RESULTS = here('results.md')
+const RESULTS = here('../../docs/evidence/performance.md')
 
 /** Replaces the section of a part in the results, or adds it. */
 function save(name, section) {

@@ -87,6 +87,8 @@ export async function createSchema(db: Database): Promise<void> {
     .addColumn('label', 'text')
     .execute()
   await db.schema.createIndex('sessions_of_account').ifNotExists().on('sessions').column('account_id').execute()
+  // Each sign-in deletes the expired sessions.
+  await db.schema.createIndex('sessions_by_expiration').ifNotExists().on('sessions').column('expires_at').execute()
   await db
     .insertInto('houses')
     .values(HOUSES)

@@ -44,7 +44,7 @@ export function createPanels(client: PageClient, reportingUrl: string | undefine
     onRefused,
   })
   if (reportingUrl === undefined) {
-    const text = 'No online reporting API is known to this server. Start both with npm start, or set REPORTING_URL.'
+    const text = 'To see your daily totals, start both APIs with npm start, or set REPORTING_URL.'
     byId('totals-body', HTMLDivElement).append(element('p', { class: 'message', 'data-tone': 'note' }, text))
     return [statements, devices]
   }

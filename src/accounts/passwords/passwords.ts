@@ -138,7 +138,7 @@ export function createPasswords(options?: PasswordsOptions): Required<Passwords>
     if (typeof hash !== 'string') return first
     for (const hasher of hashers) if (hasher.accepts(hash)) return hasher
     throw misuse(
-      'passwords: a stored hash is of no format that a hasher accepts, or its cost is above the limit. By default, $argon2id$… and $2b$… are accepted. For other formats, give createPasswords() a hasher, like pbkdf2() or scrypt()',
+      'passwords: no hasher accepts the format or the cost of a stored hash. By default, $argon2id$… and $2b$… are accepted. For other formats, pass createPasswords() a hasher, like pbkdf2() or scrypt()',
       PAGE.hashes,
     )
   }

@@ -133,7 +133,9 @@ export function createThrottle(options?: ThrottleOptions): Required<Throttle> {
   const read = readOptions<ThrottleOptions, typeof schema>(caller, options, schema, { store: 'limiter' })
   const { limiter: factory, budgets, spraying } = read
   if (factory && spraying && spraying.key === undefined) {
-    throw misuse(`${caller}: option "spraying" needs a "key" with "limiter", because all processes need the same key`)
+    throw misuse(
+      `${caller}: option "spraying" needs a "key" with "limiter", because all processes need the same one. Pass spraying: { key }`,
+    )
   }
   const store = sharedStore()
   function limit(name: LimitName, prefix: string, size: Size, mostKeys?: number): Limit {

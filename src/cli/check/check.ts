@@ -32,13 +32,12 @@ export const check = command({
   CHECK_OLD_TOKEN       a valid token whose sign-in is too old for --recent
 
 With --mapping, the rows run against any API that exchanges a password for a token. Rows that only this package promises are
-skipped, with the reason. The format of the file: docs/guides/check.md.
+skipped, with the reason. docs/guides/check.md describes the file.
 
-Each row names its source. The command makes two failed logins for the account and one for an unknown address. The limit
-for failed logins is ten in 15 minutes by default. It also makes some successful logins, and GET requests to the guarded
-paths. It does not measure response times. It prints no password, no token and no text of the app except names
-of headers. It sends no password and no token in a URL.
-For a private certificate authority set NODE_EXTRA_CA_CERTS=FILE.
+Use an account that nobody else uses. Each run makes two failed logins for it and one for an unknown address, and the limit
+is ten in 15 minutes by default. It also makes some successful logins, and GET requests to your guarded paths.
+No password, no token and no text of your app is printed, except names of headers. For a private certificate authority,
+set NODE_EXTRA_CA_CERTS=FILE.
 
 Exit status: ${EXIT.holds} no row fails, ${EXIT.fails} a row fails, ${EXIT.usage} wrong usage.`,
   aliases: {
@@ -48,7 +47,7 @@ Exit status: ${EXIT.holds} no row fails, ${EXIT.fails} a row fails, ${EXIT.usage
     user: 'Did you mean "--email"?',
     username: 'Did you mean "--email"?',
     route: 'Did you mean "--guarded"?',
-    insecure: 'For a private certificate authority set NODE_EXTRA_CA_CERTS. For plain http pass --plain-http',
+    insecure: 'For a private certificate authority, set NODE_EXTRA_CA_CERTS. For http, pass --plain-http',
   },
   async run(values, url, io) {
     const settings = readSettings(values, url, io.env)
@@ -89,7 +88,8 @@ async function mustAnswer({ answers }: Probe): Promise<void> {
     await answers.signedIn()
   } catch (error) {
     if (error instanceof Fault) throw new CommandError(`The token endpoint gives ${error.message}`)
-    if (error instanceof OutOfTime) throw new CommandError('The token endpoint gives no response within --max-time')
+    if (error instanceof OutOfTime)
+      throw new CommandError('The token endpoint does not respond within --max-time. Pass a longer time')
     throw new CommandError(`The login cannot be sent: ${codeOf(error)}`)
   }
 }

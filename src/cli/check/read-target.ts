@@ -32,7 +32,7 @@ function confidential(url: URL, plainHttp: boolean): URL {
   if (!isExposed(url) || plainHttp) return url
   throw new InvalidOption(
     'an https: URL, or one of this machine',
-    'Over plain http, others on the network can read the password and the token. To allow plain http, pass --plain-http',
+    'Others on the network can read the password and the token over http. To allow http, pass --plain-http',
   )
 }
 

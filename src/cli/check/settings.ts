@@ -83,7 +83,7 @@ export function readSettings(values: Values<typeof options>, url: string | undef
   const strange = skip.find((id) => !ids.includes(id))
   if (strange !== undefined) throw new UsageError(`There is no row ${strange} to skip. ${suggestion(strange, ids)}`)
   if (values['other-email'] !== undefined && values.other === undefined) {
-    throw new UsageError('--other-email is for an account at --other URL')
+    throw new UsageError('--other-email is for an account at another environment. Pass --other URL too')
   }
   const jwks = values.jwks ?? (mapping ? mapping.jwks : JWKS_PATH)
   return {

@@ -19,10 +19,10 @@ export const hash = command({
       help: 'minimum number of characters, default 1 (OWASP ASVS 5, 6.2.1: 8)',
     },
   },
-  details: `Enter the password twice at the prompt, which does not show it. Or send it to standard input; one line end after
-it is removed. Every other character counts, including spaces. A password is never an argument.
+  details: `Enter the password twice at the prompt, which does not show it, or send it to standard input as one line. Every character
+counts, including spaces. Never pass it as an argument.
 
-The hash is the one that createPasswords() makes: argon2id with OWASP's parameters, in PHC string format.`,
+You get the hash that createPasswords() makes: argon2id with OWASP's parameters, in PHC string format.`,
   wordTooMany: PASSWORD_AS_ARGUMENT,
   aliases: {
     password: PASSWORD_AS_ARGUMENT,

@@ -62,7 +62,8 @@ async function readLine(input: Input): Promise<string> {
     chunks.push(bytes)
   }
   const line = decode(Buffer.concat(chunks)).replace(/\r?\n$/, '')
-  if (/[\r\n]/.test(line)) throw new CommandError('Standard input must hold only the password, on one line')
+  if (/[\r\n]/.test(line))
+    throw new CommandError('Standard input has several lines. Send only the password, on one line')
   return usable(line)
 }
 

@@ -25,11 +25,10 @@ export const keygen = command({
     public: { type: 'string', value: 'FILE', help: 'file for the public key; default key.pub.pem next to key.pem' },
     bits: { type: 'string', value: 'N', help: `size of an RSA key, from ${RSA_BITS.least}; default ${RSA_BITS.usual}` },
   },
-  details: `No file is ever overwritten. Without --out the key goes to standard output, for a pipe or a variable. A terminal
-is refused, because it stores what it shows.
+  details: `Keep the key secret, and publish only the public key. No file is overwritten. If you omit --out, send the key to a pipe
+or a variable, because a terminal stores what it shows.
 
-HS256, HS384 and HS512 use a secret: text without a line end, and without a public key.
-The command prints the kid that the package derives from the key. A JWK contains its kid.`,
+For HS256, HS384 and HS512, you get a secret: text without a line end, and without a public key.`,
   wordTooMany: 'Pass the algorithm as an option: --alg ES256',
   aliases: { output: 'Did you mean "--out"?', o: 'Did you mean "--out"?' },
   async run(values, _operand, io) {
@@ -43,7 +42,9 @@ The command prints the kid that the package derives from the key. A JWK contains
       Number(values.bits ?? RSA_BITS.usual),
     )
     if (!values.out && io.stdout.isTTY) {
-      throw new UsageError('A key is not shown on a terminal, which stores it. Name a file (--out FILE), or use a pipe')
+      throw new UsageError(
+        'A key is not shown on a terminal, because terminals store what they show. Pass --out FILE, or use a pipe',
+      )
     }
     const key = isKeyPairAlgorithm(alg) ? newPair(alg, format, bits) : newSecret(alg)
     deliver(key, values, io)

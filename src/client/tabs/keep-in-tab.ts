@@ -65,7 +65,8 @@ export function keepInTab(others: TabSharing = () => NO_TABS): TabSharing {
           const { sessionStorage, localStorage } = page
           const read: unknown = readJson(sessionStorage.getItem(name))
           const signedOutAt = link === NO_TABS ? 0 : Number(localStorage.getItem(name))
-          return isLive(read) && read.receivedAt >= signedOutAt ? read : undefined
+          if (!isLive(read) || ![read.lifetime, read.receivedAt].every(Number.isFinite)) return undefined
+          return signedOutAt <= read.receivedAt && read.receivedAt <= Date.now() ? read : undefined
         })
         keep(grant)
         // Learns of earlier sign-outs, so that the other tabs take the token.

@@ -75,8 +75,8 @@ export function shareBetweenTabs(): TabSharing {
       }
     }
 
-    /** Asks the other tabs for a token. */
-    const ask = async (): Promise<void> => {
+    /** Asks the other tabs for a token. Rejects when this tab has closed, and when the browser refuses to list the locks. */
+    const askOthers = async (): Promise<void> => {
       if (!(await isPresent)) return
       const present = (await locks.query()).held.filter((lock) => lock.name === `${name} present`)
       let missing = present.length - 1
@@ -90,6 +90,9 @@ export function shareBetweenTabs(): TabSharing {
         post({ question })
       })
     }
+
+    /** Asks the other tabs. This tab signs in when they do not respond. */
+    const ask = () => askOthers().catch(() => {})
 
     return {
       ask,

@@ -15,7 +15,8 @@ export type FindById = NonNullable<AccountStore['findById']>
 async function checkRevoked(isRevoked: RevocationCheck, auth: VerifiedToken): Promise<boolean> {
   const revoked: unknown = await isRevoked(auth)
   // `undefined` from a forgotten return would otherwise let every revoked token through.
-  if (typeof revoked !== 'boolean') throw misuse('isRevoked: the result must be true or false', PAGE.revoke)
+  if (typeof revoked !== 'boolean')
+    throw misuse('isRevoked: must return true or false. Is a "return" missing?', PAGE.revoke)
   return revoked
 }
 
@@ -23,7 +24,10 @@ async function checkRevoked(isRevoked: RevocationCheck, auth: VerifiedToken): Pr
 async function findAccount(findById: FindById, { accountId }: VerifiedToken): Promise<FoundAccount | undefined> {
   const found = readAccount(await findById(accountId))
   if (found && found.account.id !== accountId)
-    throw misuse('accounts: findById returned another account', PAGE.accounts)
+    throw misuse(
+      'accounts: findById returned another account. Return the account with the id that was passed',
+      PAGE.accounts,
+    )
   return found
 }
 

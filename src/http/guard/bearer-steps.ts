@@ -35,10 +35,13 @@ const VERIFIER_REFUSALS = ['invalid_token', 'unavailable'] as const
 /** The most that the clock of a custom verifier may be ahead, in milliseconds: as much as the largest `clockTolerance`. */
 const MOST_AHEAD = 60_000
 
-/** Returns the time of the sign-in. `auth_time` (RFC 9470 section 6) stays when an identity provider refreshes a token. */
+/**
+ * Returns the time of the sign-in. `auth_time` (RFC 9470 section 6) stays when an identity provider refreshes a token. NaN for an
+ * `auth_time` that is not a number.
+ */
 function signInOf({ claims, issuedAt }: VerifiedToken): number {
-  const time = own(claims, 'auth_time')
-  return typeof time === 'number' ? Math.min(time * 1000, issuedAt.getTime()) : issuedAt.getTime()
+  const time = own(claims, 'auth_time') ?? Number.POSITIVE_INFINITY
+  return Math.min(typeof time === 'number' ? time * 1000 : Number.NaN, issuedAt.getTime())
 }
 
 /** Returns whether a time is at most `span` ago. A time that is not a number, or far in the future, is not. */

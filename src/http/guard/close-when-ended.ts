@@ -61,9 +61,13 @@ export function closeWhenEnded(
   options?: CloseWhenEndedOptions,
 ): () => void {
   if (!isVerifiedToken(auth)) {
-    throw misuse('closeWhenEnded: the first argument must be a verified token, as req.auth is', PAGE.sockets)
+    throw misuse('closeWhenEnded: the first argument must be a verified token. Pass req.auth', PAGE.sockets)
   }
-  if (typeof close !== 'function') throw misuse('closeWhenEnded: the second argument must be a function', PAGE.sockets)
+  if (typeof close !== 'function')
+    throw misuse(
+      'closeWhenEnded: the second argument must be a function. Pass one that closes the connection',
+      PAGE.sockets,
+    )
   const settings = readOptions<CloseWhenEndedOptions, typeof schema>('closeWhenEnded', options, schema)
   const { isRevoked, sessions, accounts, every, keepFor } = settings
   /** The host's own object. Checks of a slow store must not delay the checks of another store. */

@@ -22,7 +22,7 @@ import { memberOf } from '../../shared/values.js'
 import { hrefOf, readWebUrl } from '../../shared/web-url.js'
 import type { TokenVerifier } from '../../tokens/tokens.js'
 import { oneVerifier, severalVerifiers, type Verifiers } from '../../tokens/verifiers.js'
-import { type HostOptions, hostSchema, sessionsOption } from '../shared/host-options.js'
+import { assertOwnIssuers, type HostOptions, hostSchema, sessionsOption } from '../shared/host-options.js'
 import type { FindById, RevocationCheck } from './account-check.js'
 
 /** The options of `requireBearer`. */
@@ -45,7 +45,8 @@ export interface RequireBearerOptions extends HostOptions {
   anyScope?: string | readonly string[]
   /**
    * The longest time since the sign-in (RFC 9470), for routes that need a recent one: from 1 s to 366 days. An older token causes a
-   * `401` with the error `insufficient_user_authentication` and `max_age`. Default: any age. The sign-in is the token's `issuedAt`.
+   * `401` with the error `insufficient_user_authentication` and `max_age`. Default: any age. The sign-in is the token's `issuedAt`, or an
+   * earlier `auth_time` among its claims.
    */
   signedInWithin?: Duration | undefined
   /**
@@ -60,7 +61,8 @@ export interface RequireBearerOptions extends HostOptions {
   isRevoked?: RevocationCheck | undefined
   /**
    * The sessions of the app, as `createSessions` returns them. A token without a live session is refused, also when no session was
-   * ever stored for it. One look-up for each request. Default: tokens need no session.
+   * ever stored for it. One look-up for each request. With several issuers in `tokens`, the `issuers` of `createSessions` must name them
+   * all. Default: tokens need no session.
    */
   sessions?: Sessions | undefined
   /** Admits a request without credentials, without `req.auth`. Invalid credentials are still refused. Default false. */
@@ -197,14 +199,9 @@ function completed<T extends Challenging>(caller: string, options: object, read:
       )
     }
   }
-  if (read.sessions && read.tokens.isSeveral) {
-    throw misuse(
-      `${caller}: "sessions" needs tokens of one issuer, because another one could name a session of yours`,
-      PAGE.sessions,
-    )
-  }
+  if (read.sessions) assertOwnIssuers(caller, read.sessions, read.tokens.issuers)
   const name = `${caller}: "tokens.issuer", the default of "realm",`
   const { realm: given, resourceMetadata, ...others } = read
-  const realm = named(name, realmText, given ?? read.tokens.issuer)
+  const realm = named(name, realmText, given ?? read.tokens.issuers[0])
   return { ...others, challenge: { realm, resourceMetadata } }
 }

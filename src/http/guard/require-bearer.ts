@@ -60,7 +60,7 @@ export function requireBearer(options: RequireBearerOptions & { optional?: false
 export function requireBearer(options: RequireBearerOptions): BearerGuard<VerifiedToken | undefined>
 export function requireBearer(options: RequireBearerOptions): BearerGuard<VerifiedToken | undefined> {
   const settings = readRequireBearerOptions(options)
-  const { challenge, forwardErrors, onEvent, sessions } = settings
+  const { challenge, forwardErrors, onEvent, sessions, optional } = settings
   const steps = createBearerSteps(settings)
 
   function admit({ auth, user }: Admission, req: GuardedRequest): VerifiedToken | undefined {
@@ -141,7 +141,7 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard<Verifi
     return admit(admission, req)
   }
 
-  return brandWith('Guard', Object.assign(requireBearerMiddleware, { authenticate }), { sessions })
+  return brandWith('Guard', Object.assign(requireBearerMiddleware, { authenticate }), { sessions, optional })
 }
 
 /** A request after a guard, of Express or of another framework. All members but `auth` are for the message of an error. */

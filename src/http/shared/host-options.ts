@@ -1,6 +1,7 @@
 import type { Sessions } from '../../sessions/sessions.js'
 import type { AuthObserver } from '../../shared/events.js'
 import { timeoutOption } from '../../shared/host/host-call.js'
+import { misuse, PAGE } from '../../shared/misuse.js'
 import { type Duration, func, InvalidOption, isPlainObject, optional, withMethods } from '../../shared/options.js'
 
 /** The options that the router and the guard have in common. */
@@ -32,6 +33,19 @@ export const sessionsOption = withMethods<Sessions>(
   ['start', 'isEnded', 'list', 'end', 'endOthers'],
   (value) => (isPlainObject(value) && 'touch' in value ? 'Pass the store to createSessions() first' : ''),
 )
+
+/**
+ * Refuses sessions for tokens of an issuer that the host has not named as its own, because it could name a session of the host.
+ * @throws TypeError naming the issuer
+ */
+export function assertOwnIssuers(caller: string, { issuers: own }: Sessions, accepted: readonly string[]): void {
+  const foreign = own ? accepted.find((issuer) => !own.includes(issuer)) : accepted[1]
+  if (foreign === undefined) return
+  throw misuse(
+    `${caller}: "sessions" are not for the tokens of "${foreign}", which could name a session of yours. If this issuer is your own, pass all issuers of your app as createSessions(store, { issuers })`,
+    PAGE.sessions,
+  )
+}
 
 export const hostSchema = {
   timeout: timeoutOption,

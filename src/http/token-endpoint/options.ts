@@ -18,7 +18,7 @@ import {
 import type { TokenIssuer } from '../../tokens/tokens.js'
 import { bytes } from '../on-first-use.cjs'
 import { ENDPOINTS } from '../shared/answers.js'
-import { type HostOptions, hostSchema, sessionsOption } from '../shared/host-options.js'
+import { assertOwnIssuers, type HostOptions, hostSchema, sessionsOption } from '../shared/host-options.js'
 import { plainPath } from '../shared/mount-path.js'
 import { LONGEST_CREDENTIALS } from './credentials.js'
 import { type FieldNames, fieldsOption } from './field-names.js'
@@ -164,6 +164,7 @@ const aliases = aliasesOf({
 export function readTokenRouterOptions(options: TokenRouterOptions) {
   const read = readOptions<TokenRouterOptions, typeof schema>('tokenRouter', options, schema, aliases)
   if (read.sessionLabel && !read.sessions) throw misuse('tokenRouter: option "sessionLabel" needs "sessions"')
+  if (read.sessions) assertOwnIssuers('tokenRouter', read.sessions, [read.tokens.issuer])
   return { ...read, ...doorIn('tokenRouter', read, () => Number(read.tokens.now())) }
 }
 
@@ -193,7 +194,8 @@ function doorIn(
 } {
   const { logIn } = read
   const misplaced = logIn && (['accounts', 'passwords', 'throttle'] as const).find((name) => read[name] !== undefined)
-  if (misplaced) throw misuse(`${caller}: option "${misplaced}" belongs to createLogin(), because "logIn" is given`)
+  if (misplaced)
+    throw misuse(`${caller}: option "${misplaced}" has no effect next to "logIn". Pass it to createLogin()`)
   const own = () => {
     const accounts = named(`${caller}: option "accounts"`, loginSchema.accounts, read.accounts)
     return loginOf(settingsOf({ ...read, accounts, clock }))

@@ -6,7 +6,7 @@ import { PAGE } from '../../shared/misuse.js'
 import { type Check, named, optional, readOptions, text } from '../../shared/options.js'
 import { testsOnly } from '../tests-only.js'
 import { type ContractCheck, contractChecks, fail } from './contract-check.js'
-import { answerOf, shown } from './store-probe.js'
+import { answerOf, booleanFrom, shown } from './store-probe.js'
 
 /** The options of `sessionStoreContract`. */
 export interface SessionStoreContractOptions {
@@ -66,9 +66,9 @@ function probe(store: SessionStore) {
       const sessions = listed.map((one) => readSession(call, one) ?? fail(`${call} returned null in its array`))
       return sessions.sort((one, other) => one.createdAt.getTime() - other.createdAt.getTime())
     },
-    remove: (id: string, accountId: string) => answerOf('remove', () => store.remove(id, accountId)),
+    remove: (id: string, accountId: string) => booleanFrom('remove', () => store.remove(id, accountId)),
     removeAll: (accountId: string, exceptId?: string) =>
-      answerOf('removeAll', () => store.removeAll(accountId, exceptId)),
+      booleanFrom('removeAll', () => store.removeAll(accountId, exceptId)),
     touch: (id: string, time: Date) => answerOf('touch', () => store.touch(id, time)),
   }
 }
@@ -171,6 +171,25 @@ export function sessionStoreContract(options: SessionStoreContractOptions): Cont
       await expectListed(store, 'of the other account after remove', [theirs], otherAccountId)
       await expectListed(store, 'after remove of a session of another account', own)
     }),
+    'remove and removeAll return whether they removed a session': withSessions(
+      async (store, [first, second], theirs) => {
+        const results = await Promise.all([1, 2, 3].map(() => store.remove(first.id, accountId)))
+        const removed = results.filter(Boolean).length
+        if (removed !== 1) fail(`remove returned true for ${removed} of three calls at once, instead of one`)
+        const wrong = [
+          ['remove returned true for a removed session', await store.remove(first.id, accountId)],
+          ['remove returned true for the session of another account', await store.remove(theirs.id, accountId)],
+          [
+            'removeAll returned false for a session that it did not have to keep',
+            !(await store.removeAll(accountId, second.id)),
+          ],
+          ['removeAll returned true when it had nothing to remove', await store.removeAll(accountId, second.id)],
+          ['removeAll returned false for a session', !(await store.removeAll(accountId))],
+          ['removeAll returned true for no session', await store.removeAll(accountId)],
+        ] as const
+        for (const [message, isWrong] of wrong) if (isWrong) fail(message)
+      },
+    ),
     'removeAll removes all sessions of the account, and leaves the others': withSessions(async (store, own, theirs) => {
       await store.removeAll(accountId)
       for (const session of own) await expectGone(store, session, 'after removeAll')

@@ -18,11 +18,8 @@ export function probe(store: AccountStore) {
     has: (method: keyof AccountStore) => store[method] !== undefined,
     findByEmail: (email: string) => accountFrom(`findByEmail(${shown(email)})`, () => store.findByEmail(email)),
     findById: (id: string) => accountFrom(`findById(${shown(id)})`, () => store.findById?.(id)),
-    async replacePasswordHash(id: string, from: string, to: string): Promise<boolean> {
-      const done: unknown = await answerOf('replacePasswordHash', () => store.replacePasswordHash?.(id, from, to))
-      if (typeof done === 'boolean') return done
-      throw new Error(`replacePasswordHash must return true or false, but the result is ${describe(done)}`)
-    },
+    replacePasswordHash: (id: string, from: string, to: string) =>
+      booleanFrom('replacePasswordHash', () => store.replacePasswordHash?.(id, from, to)),
   }
 }
 
@@ -56,6 +53,13 @@ export async function answerOf(call: string, question: () => unknown): Promise<u
     const message = error instanceof Error ? `${error.name}: ${error.message}` : describe(error)
     throw new Error(`${call} failed with ${message}`, { cause: error })
   }
+}
+
+/** Calls a method of a store that returns whether it has done something. */
+export async function booleanFrom(call: string, question: () => unknown): Promise<boolean> {
+  const done = await answerOf(call, question)
+  if (typeof done === 'boolean') return done
+  throw new Error(`${call} must return true or false, but the result is ${describe(done)}`)
 }
 
 /** Formats a text for a message. Cuts long text and escapes invisible characters. */

@@ -52,7 +52,7 @@ function createHostSigner(verifying: VerificationKey, header: Header, sign: Host
       const signature = normalize?.(Buffer.from(made)) ?? Buffer.from(made)
       // A signature of another key, or over other bytes, would issue tokens that nobody accepts.
       if (!verify(signed, signature, verifying.key))
-        throw new TypeError('sign: "publicKey" does not verify the signature')
+        throw new TypeError('sign: the signature does not fit "publicKey". Pass the public key of the key that signs')
       return signature
     }
     pending++

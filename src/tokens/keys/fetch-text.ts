@@ -33,16 +33,6 @@ export interface FetchLimits {
   fetch: KeysFetch | undefined
 }
 
-/**
- * Fetches a small text. Does not follow redirects, because a redirect could point to any server. Aborts the request when the call
- * ends. The limits also hold when the host's `fetch` ignores them.
- * @throws Error unless the response is a `200` in UTF-8 of the same URL, without a content coding, within both limits
- */
-export function fetchText(url: string, { timeout, sizeLimit, fetch }: FetchLimits): Promise<string> {
-  const over = new AbortController()
-  return withDeadline(timeout, get(url, fetch, sizeLimit, over.signal)).finally(() => over.abort())
-}
-
 const HEADERS = {
   Accept: 'application/jwk-set+json, application/json',
   'Accept-Encoding': 'identity',
@@ -52,8 +42,52 @@ const HEADERS = {
 
 const GLOBAL: KeysFetch = (url, init) => fetch(url, init)
 
-async function get(url: string, ask: KeysFetch = GLOBAL, sizeLimit: number, signal: AbortSignal): Promise<string> {
-  const response = await ask(url, { signal, redirect: 'manual', headers: { ...HEADERS } })
+/** The most calls that the host's `fetch` and its bodies have not settled: of one source of keys, and of all. */
+const MOST_UNSETTLED = 8
+const MOST_UNSETTLED_IN_TOTAL = 256
+
+type LimitCalls = <T>(call: () => PromiseLike<T> | T) => Promise<T>
+
+let unsettledInTotal = 0
+
+/** Creates the limit for calls that never settle. Their time limit has passed, but the host may still hold what they need. */
+function limitUnsettled(): LimitCalls {
+  let unsettled = 0
+  return async (call) => {
+    if (unsettled >= MOST_UNSETTLED || unsettledInTotal >= MOST_UNSETTLED_IN_TOTAL) {
+      throw new Error('too many calls of fetch have not settled. Reject them when "signal" aborts')
+    }
+    unsettled++
+    unsettledInTotal++
+    try {
+      return await call()
+    } finally {
+      unsettled--
+      unsettledInTotal--
+    }
+  }
+}
+
+/**
+ * Creates the function that fetches the texts of one source of keys. It does not follow redirects, because a redirect could point to any
+ * server. It aborts the request when the call ends. The limits also hold when the host's `fetch` ignores them.
+ * @returns a function that rejects unless the response is a `200` in UTF-8 of the same URL, without a content coding, within all limits
+ */
+export function textFetcher({ timeout, ...limits }: FetchLimits): (url: string) => Promise<string> {
+  const limited = limitUnsettled()
+  return (url) => {
+    const over = new AbortController()
+    return withDeadline(timeout, get(url, limits, limited, over.signal)).finally(() => over.abort())
+  }
+}
+
+async function get(
+  url: string,
+  { sizeLimit, fetch = GLOBAL }: Omit<FetchLimits, 'timeout'>,
+  limited: LimitCalls,
+  signal: AbortSignal,
+): Promise<string> {
+  const response = await limited(() => fetch(url, { signal, redirect: 'manual', headers: { ...HEADERS } }))
   if (response.status !== 200) throw new Error(`the status was ${response.status}, not 200`)
   if (response.redirected || (response.url && response.url !== url)) {
     throw new Error('the response is from another URL')
@@ -63,7 +97,7 @@ async function get(url: string, ask: KeysFetch = GLOBAL, sizeLimit: number, sign
   if (coding !== 'identity') throw new Error('the response is compressed')
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of untilAborted(response.body, signal)) {
+  for await (const chunk of untilAborted(response.body, limited, signal)) {
     if (!isUint8Array(chunk)) throw new Error('the body is not bytes')
     // An empty chunk counts too, because a body of empty chunks would never end.
     size += Math.max(1, chunk.length)
@@ -74,7 +108,7 @@ async function get(url: string, ask: KeysFetch = GLOBAL, sizeLimit: number, sign
 }
 
 /** Reads a body until its end, or until the signal, which the body may ignore. */
-async function* untilAborted(body: object | null, signal: AbortSignal): AsyncGenerator<unknown> {
+async function* untilAborted(body: object | null, limited: LimitCalls, signal: AbortSignal): AsyncGenerator<unknown> {
   if (!body) return
   const iterator = (body as AsyncIterable<unknown>)[Symbol.asyncIterator]()
   const aborted = new Promise<never>((_, reject) => {
@@ -84,7 +118,7 @@ async function* untilAborted(body: object | null, signal: AbortSignal): AsyncGen
   })
   try {
     for (;;) {
-      const { done, value } = await Promise.race([aborted, iterator.next()])
+      const { done, value } = await Promise.race([aborted, limited(() => iterator.next())])
       if (done) return
       yield value
     }

@@ -106,7 +106,7 @@ function fitting(alg: Algorithm, value: unknown, key: KeyObject | undefined, hin
   if (isJwk(value)) {
     const operation = key.type === 'private' ? 'sign' : 'verify'
     const { alg: named = alg, use = 'sig', key_ops: operations = [operation] } = value
-    if (named !== alg) throw new InvalidOption(what, 'The JWK has another "alg"')
+    if (named !== alg) throw new InvalidOption(what, 'The "alg" of the JWK differs. Pass the same "alg"')
     if (use !== 'sig') throw new InvalidOption(what, 'The "use" of the JWK is not "sig"')
     if (!Array.isArray(operations) || !operations.includes(operation)) {
       throw new InvalidOption(what, `The "key_ops" of the JWK do not include "${operation}"`)

@@ -144,7 +144,7 @@ export function readKeys(caller: string, value: unknown, held?: KeySource): KeyR
   if (!first) throw wrong(name, 'must hold at least one key, but is an empty array')
   // A public key that is used as an HMAC secret is the classic way to forge a token (RFC 8725 section 2.1).
   if (keys.some(({ key }) => key.type !== first.key.type)) {
-    throw wrong(name, 'must be all secrets or all key pairs, but mixes HS algorithms with algorithms of key pairs')
+    throw wrong(name, 'must be all secrets or all key pairs, but mixes both. Pass only HS algorithms, or none')
   }
   const byKid = new Map(keys.map((key) => [key.kid, unchanged(key, held?.find(key.kid))]))
   if (byKid.size < keys.length) throw wrong(name, 'must not hold one "kid" twice. Is the same key listed twice?')
@@ -152,7 +152,10 @@ export function readKeys(caller: string, value: unknown, held?: KeySource): KeyR
   const uses = keys.map(({ key, alg }) => [thumbprint(key), alg] as const)
   const algorithms = new Map(uses)
   if (uses.some(([print, alg]) => algorithms.get(print) !== alg)) {
-    throw wrong(name, 'must not use one key with two algorithms (RFC 8725 section 3.1). Create a key for each')
+    throw wrong(
+      name,
+      'must not use one key with two algorithms (RFC 8725 section 3.1). Create a key for each algorithm',
+    )
   }
   const published = keys
     .filter(({ key }) => key.type === 'public')
@@ -222,7 +225,11 @@ function readKey(name: string, entry: unknown): ParsedKey {
     throw wrong(name, `must have ${wanted} for ${alg}, but has ${fields.join(' and ') || 'no key material'}`)
   }
   const { sign } = options
-  if (sign && field !== 'publicKey') throw wrong(name, 'must have "publicKey" with "sign", and no other key material')
+  if (sign && field !== 'publicKey')
+    throw wrong(
+      name,
+      'with "sign" must have no other key material than "publicKey". Pass the public key of the key that signs',
+    )
   const material = options[field]
   if (material === undefined) throw wrong(`${name}.${field}`, 'is missing. Is an environment variable not set?')
   const parsed = named(`${name}.${field}`, MATERIALS[field](alg), material, PAGE.keys, describeSecret)

@@ -1,5 +1,5 @@
 import { timeoutOption } from '../../shared/host/host-call.js'
-import { misuse } from '../../shared/misuse.js'
+import { misuse, PAGE } from '../../shared/misuse.js'
 import {
   aliasesOf,
   type Check,
@@ -53,7 +53,8 @@ export interface RemoteKeysOptions {
   onError?: ((error: Error) => unknown) | undefined
   /**
    * Fetches instead of the global `fetch`, for example through a proxy or with a private CA. Pass the `url` and the `init` on. The limits
-   * on time, size and redirects also hold when the function ignores `init`. Default: the global `fetch`.
+   * on time, size and redirects also hold when the function ignores `init`. While 8 of its calls have not settled, or 256 of all sources,
+   * further calls fail. Default: the global `fetch`.
    */
   fetch?: KeysFetch | undefined
   /** The current time, for tests. Default: `Date.now`. */
@@ -67,7 +68,7 @@ const address: Check<URL> = (value) => {
   if (isExposed(url)) {
     throw new InvalidOption(
       what,
-      'Over plain http, others on the network could insert their own key. Use http only for loopback',
+      'Others on the network could insert their own key over http. Use https, or http only for this machine (localhost)',
     )
   }
   if (url.username || url.password || url.hash) throw new InvalidOption(what)
@@ -119,7 +120,7 @@ const aliases = aliasesOf({
  */
 export function readRemoteKeysOptions(url: unknown, options: RemoteKeysOptions) {
   const caller = 'remoteKeys'
-  const { href, origin, pathname } = named(`${caller}: the URL`, address, url)
+  const { href, origin, pathname } = named(`${caller}: the URL`, address, url, PAGE.services)
   return { ...readFetchOptions(caller, options), href, location: origin + pathname }
 }
 

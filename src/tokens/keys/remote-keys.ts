@@ -1,9 +1,10 @@
 import { brand, hasBrand } from '../../shared/brand.js'
 import { AuthError, isAuthError } from '../../shared/errors.js'
 import { tell, warn } from '../../shared/events.js'
+import { reasonOf } from '../../shared/host/describe-error.js'
 import { steadyClock } from '../../shared/host/steady-clock.js'
 import { FETCH_KEYS, tracePromise } from '../../shared/tracing.js'
-import { fetchText } from './fetch-text.js'
+import { textFetcher } from './fetch-text.js'
 import { type KeysByKid, readJwkSet } from './jwk-set.js'
 import type { KeySource } from './key-ring.js'
 import { type RemoteKeysOptions, type RemoteKeysSettings, readRemoteKeysOptions } from './remote-keys-options.js'
@@ -19,10 +20,10 @@ export interface RemoteKeys {
 }
 
 /**
- * The most calls of `verify` that wait for one fetch. Each call uses memory while the source hangs, and anyone can cause calls. The
- * limits of the guards are lower, and apply to each client network.
+ * The most calls of `verify` that wait for one fetch. Anyone can cause calls while the source hangs, and the guards have 4,096 at the same
+ * time, so one issuer must not take the places of all others.
  */
-const MOST_WAITING = 5000
+const MOST_WAITING = 1000
 
 /** Returns whether `remoteKeys` or `discoverKeys` of any copy of the package made a value. */
 export function isRemoteKeys(value: unknown): value is RemoteKeys & KeySource {
@@ -35,7 +36,7 @@ export function isRemoteKeys(value: unknown): value is RemoteKeys & KeySource {
  * Concurrent requests share one fetch (single flight), without redirects. Each key verifies only by its own algorithm.
  *
  * While the source is down, the cached keys verify for `keepFor` (stale-if-error). A token with an unknown key then gets `unavailable` (`503`), not
- * `invalid_token`, because the key may be new. At most 5,000 requests wait for one fetch. Further requests get `unavailable`
+ * `invalid_token`, because the key may be new. At most 1,000 requests wait for one fetch. Further requests get `unavailable`
  * immediately.
  *
  * @param url the URL of the set: `https:`, or `http:` on loopback (`localhost`, 127.0.0.0/8, `[::1]`)
@@ -55,6 +56,7 @@ export function fetchedKeys(read: RemoteKeysSettings, fetchSetText: FetchSet): R
   // Otherwise each step back would fetch the keys again.
   const clock = steadyClock(read.clock)
   const report = reporter(read.onError)
+  const fetchText = textFetcher(read)
 
   let keys: KeysByKid = new Map()
   /** The start of the last fetch, and of the last successful fetch. */
@@ -78,8 +80,7 @@ export function fetchedKeys(read: RemoteKeysSettings, fetchSetText: FetchSet): R
 
   async function fetchSet(now: number): Promise<void> {
     try {
-      const fetchKeys = () => fetchSetText((url) => fetchText(url, read))
-      const text = await tracePromise(FETCH_KEYS, fetchKeys, { url: location })
+      const text = await tracePromise(FETCH_KEYS, () => fetchSetText(fetchText), { url: location })
       keys = readJwkSet(text, algorithms, keys)
       heardAt = now
       failure = undefined
@@ -117,14 +118,6 @@ export function fetchedKeys(read: RemoteKeysSettings, fetchSetText: FetchSet): R
 /** Returns whether less than a time span has passed. */
 function isWithin(span: number, since: number, now: number): boolean {
   return now - since < span
-}
-
-/** Returns the message of an error, with the code of its cause: the message of `fetch` is only "fetch failed". */
-export function reasonOf(error: unknown): string {
-  const { message, cause } = Object(error) as { message?: unknown; cause?: unknown }
-  const { code } = Object(cause) as { code?: unknown }
-  if (typeof message !== 'string') return 'it failed'
-  return typeof code === 'string' ? `${message} (${code})` : message
 }
 
 function reporter(onError: RemoteKeysOptions['onError']): (error: Error) => void {

@@ -1,6 +1,7 @@
 import {
   createTokenClient,
   keepInTab,
+  shareBetweenTabs,
   type TabLink,
   type TabOwner,
   type TokenClientOptions,
@@ -137,6 +138,10 @@ describe('keepInTab()', () => {
     ...['', 'null', '{', '[]', '{}', '{"token":"T"}', '{"token":"a\\r\\nb","lifetime":9e15,"receivedAt":1}'],
     '{"token":"T","lifetime":1,"receivedAt":1}',
     '{"token":"T","lifetime":"x","receivedAt":1}',
+    '{"token":"T","lifetime":1e999,"receivedAt":1}',
+    '{"token":"T","lifetime":[9e15],"receivedAt":1}',
+    '{"token":"T","lifetime":9e15,"receivedAt":"1"}',
+    '{"token":"T","lifetime":3600000,"receivedAt":9e12}',
   ])('ignores and removes %j', async (text) => {
     await load().token()
     const [name = ''] = session.texts.keys()
@@ -225,6 +230,35 @@ describe('keepInTab()', () => {
       expect(elsewhere.texts.size).toBe(0)
       await load2().token()
       expect(await load2().token()).toBe('T2')
+    })
+
+    it.each(['closes at once', 'cannot ask for locks'])('a client that %s has no unhandled rejection', async (what) => {
+      const rejections: unknown[] = []
+      const note = (reason: unknown) => rejections.push(reason)
+      process.on('unhandledRejection', note)
+      onTestFinished(() => void process.off('unhandledRejection', note))
+      const locks = {
+        async request(name: string, options: { signal?: AbortSignal }, work = options as unknown as () => unknown) {
+          await work()
+          return name
+        },
+        async query() {
+          if (what !== 'closes at once') throw new DOMException('not active', 'InvalidStateError')
+          return {
+            held: Array(2).fill({
+              name: `express-token-endpoint ${URL_OF_API}/api/v2013/authentication/token present`,
+            }),
+          }
+        },
+      }
+      vi.stubGlobal('navigator', { locks })
+      const name = await load().token()
+      expect(name).toBe('T1')
+      const api = load({ tabs: keepInTab(shareBetweenTabs()) })
+      expect(api.state.expiresAt).toBeDefined()
+      if (what === 'closes at once') api.close()
+      for (let i = 0; i < 5; i++) await new Promise(setImmediate)
+      expect(rejections).toEqual([])
     })
 
     it('asks the other tabs after a reload for the sign-outs that it missed', async () => {

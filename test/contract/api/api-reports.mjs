@@ -5,7 +5,7 @@ import ts from 'typescript'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url)).replaceAll('\\', '/')
 const SRC = join(ROOT, 'src').replaceAll('\\', '/')
-const DIST = join(ROOT, 'dist').replaceAll('\\', '/')
+const DIST = join(ROOT, 'dist/declarations').replaceAll('\\', '/')
 
 /** Folder of the reports, which git keeps. */
 export const REPORTS = fileURLToPath(new URL('.', import.meta.url))
@@ -30,7 +30,7 @@ function readEntries() {
   const { name, exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   return Object.entries(exports)
     .filter(([, { types }]) => types)
-    .map(([subpath, { types }]) => ({ name: name + subpath.slice(1), file: `${ROOT}${types.replace('./', '')}` }))
+    .map(([subpath, { types }]) => ({ name: name + subpath.slice(1), file: types.replace('./dist', DIST) }))
 }
 
 /** Compiles `src` to declarations in memory, as `npm run build` does, and returns a program of the declarations. */

@@ -250,8 +250,12 @@ test.each([
   ['CHECK_FOREIGN_TOKEN', issued({ clock: yesterday }), 'has expired. Pass a token that is still valid'],
   ['CHECK_OLD_TOKEN', issued({ clock: yesterday }), 'has expired. Pass a token that is still valid'],
   ['CHECK_EXPIRED_TOKEN', issued(), 'is still valid. Pass a token that has expired'],
-  ['CHECK_EXPIRED_TOKEN', issued({ issuer: THERE, clock: yesterday }), 'is of another environment'],
-  ['CHECK_OLD_TOKEN', issued({ issuer: THERE }), 'is of another environment'],
+  [
+    'CHECK_EXPIRED_TOKEN',
+    issued({ issuer: THERE, clock: yesterday }),
+    'is of another environment. Set it to a token of this one',
+  ],
+  ['CHECK_OLD_TOKEN', issued({ issuer: THERE }), 'is of another environment. Set it to a token of this one'],
 ])('%s=%s is wrong usage', async (name, token, says) => {
   expect(await cli(argsFor(await sound(), '--recent', PASSWORD_CHANGE), { env: { ...env, [name]: token } })).toEqual({
     code: 2,
@@ -313,7 +317,7 @@ describe('--max-time', () => {
     const { code, stderr } = await cli(argsFor(url, '--max-time', '50ms', '--timeout', '1m'), { env })
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: 'express-token-endpoint: The token endpoint gives no response within --max-time\n',
+      stderr: 'express-token-endpoint: The token endpoint does not respond within --max-time. Pass a longer time\n',
     })
   })
 

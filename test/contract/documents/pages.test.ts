@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { CONTEXTS } from '../../support/documents/contexts.js'
-import { examples, pagesBelow, readPage, shippedPages } from '../../support/documents/pages.js'
+import { examples, isRepositoryOnly, pagesBelow, readPage, shippedPages } from '../../support/documents/pages.js'
 import { documents, filesBelow, root } from '../../support/documents/repository.js'
 
 /** The page whose blocks are files. A test follows it from its first to its last command. */
@@ -26,9 +26,9 @@ function targetOf(page: string, link: string): { file: string; anchor: string | 
 const anchorsOf = (file: string) => readPage(file).headings.map(({ anchor }) => anchor)
 
 describe('each page', () => {
-  it.each(['README.md', ...pagesBelow('docs')])('%s has at most 620 lines, one title and a text below it', (path) => {
+  it.each(['README.md', ...pagesBelow('docs')])('%s has at most 250 lines, one title and a text below it', (path) => {
     const { text, headings } = readPage(path)
-    expect(text.split('\n').length - 1).toBeLessThanOrEqual(620)
+    expect(text.split('\n').length - 1).toBeLessThanOrEqual(250)
     expect(headings.filter(({ level }) => level === 1)).toHaveLength(1)
     expect(text).toMatch(/^# .+\n\n\S/)
   })
@@ -65,10 +65,10 @@ describe('the links of', () => {
   })
 
   it.each(PAGES.filter(({ path }) => SHIPPED.has(path)))(
-    '$path lead to files of the package, to pictures or to evidence',
+    '$path lead to files of the package, or of the parts of docs that are only in the repository',
     ({ path, links }) => {
       const files = links.filter((link) => !isWeb(link)).map((link) => targetOf(path, link).file)
-      expect(files.filter((file) => !SHIPPED.has(file) && !/^docs\/(assets|evidence)\//.test(file))).toEqual([])
+      expect(files.filter((file) => !SHIPPED.has(file) && !isRepositoryOnly(file))).toEqual([])
     },
   )
 })
@@ -93,13 +93,23 @@ describe('each block of TypeScript or JavaScript', () => {
   })
 })
 
-it('the README shows code that runs, the commands for a clone, and links to twenty tasks', () => {
-  const lines = readme.text.split('\n')
-  expect(lines.slice(0, 30)).toContain('```js')
-  const top = lines.slice(0, 100).join('\n')
-  expect(top).toMatch(/^npm ci && npm start/m)
-  expect(top).toMatch(/^npm cit/m)
-  const rows = readme.tableIn('## Documentation')
-  expect(rows).toHaveLength(20)
-  for (const row of rows) expect(row[1], row[0]).toMatch(/^\[[^\]]+\]\(docs\/[^)]+\)$/)
+describe('the README', () => {
+  it('has at most 900 words without its code', () => {
+    const words = readme.prose.replace(/<!--.*?-->/g, '').match(/[^\s|]*[\p{L}\p{N}][^\s|]*/gu)
+    expect(words?.length).toBeGreaterThan(500)
+    expect(words?.length).toBeLessThanOrEqual(900)
+  })
+
+  it('makes its point in four lines of code, before anything else', () => {
+    expect(readme.text.indexOf('```ts')).toBeLessThan(readme.text.indexOf('\n## '))
+    expect(readme.blocks[0]?.code.trim().split('\n')).toHaveLength(4)
+  })
+
+  it('shows the commands for the project, and links to ten tasks', () => {
+    expect(readme.text).toMatch(/^npm ci && npm start/m)
+    expect(readme.text).toMatch(/^npm cit/m)
+    const rows = readme.tableIn('## Documentation')
+    expect(rows).toHaveLength(10)
+    for (const row of rows) expect(row[1], row[0]).toMatch(/^\[[^\]]+\]\(docs\/[^)]+\)$/)
+  })
 })

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { documents, filesBelow, root } from '../../support/documents/repository.js'
 
 /** Paths that the reader or a command creates. */
-const CREATED = new Set(['app.mjs', 'docs/reference/api', 'example-app/.data', 'main.ts'])
+const CREATED = new Set(['app.mjs', 'docs/reference/api', 'example-app/.data', 'host.json', 'main.ts'])
 const OWN_FOLDER = /^(src|test|example-app|docs|\.github|\.ci|dist)(\/|$)/
 const FILE_NAME = /^[\w.@-]+\.([cm]?[jt]s|json|md|css|html|ya?ml|conf|service|sql|sh)$/
 

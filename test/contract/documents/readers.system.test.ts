@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -71,9 +71,6 @@ async function unpack(folder: string, { manifest, files }: Packed): Promise<void
   for (const name of Object.keys(manifest.dependencies)) await link(to, name)
 }
 
-/** Returns whether a file shows code of another package, before a migration. */
-const isBefore = (file: string) => basename(file).startsWith('before-')
-
 /** Options of a host that skips the check of its libraries' types. */
 const OPTIONS: ts.CompilerOptions = {
   target: ts.ScriptTarget.ES2023,
@@ -88,12 +85,6 @@ const OPTIONS: ts.CompilerOptions = {
   noImplicitReturns: true,
   skipLibCheck: true,
   noEmit: true,
-}
-/** Compiles the files of a page. Code of another package has its own program, because some packages declare another `req.auth`. */
-function problemsOf(folder: string, files: readonly string[]): string {
-  const ours = files.filter((file) => !isBefore(file))
-  const before = files.filter(isBefore).map((file) => typeErrors([file], { ...OPTIONS, checkJs: false }, folder))
-  return [...before, typeErrors(ours, OPTIONS, folder)].join('')
 }
 
 let packed: Packed
@@ -123,7 +114,7 @@ describe('the reader of a page', () => {
       onTestFinished(() => project.remove())
       const files = await readersProject(project.folder, page, packed)
       expect(files).not.toEqual([])
-      expect(problemsOf(project.folder, files)).toBe('')
+      expect(typeErrors(files, OPTIONS, project.folder)).toBe('')
     },
   )
 })

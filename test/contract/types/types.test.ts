@@ -54,7 +54,8 @@ express().get('/', requireBearer({ tokens, accounts }), (req, res) => {
   const scopes: readonly string[] = req.user?.scopes ?? []
   // @ts-expect-error -- the guard takes it out
   req.user?.passwordHash
-  res.json({ id: req.user?.id, scopes })
+  const plan: string | undefined = req.user?.plan
+  res.json({ id: req.user?.id, scopes, plan })
 })
 `
 

@@ -93,6 +93,14 @@ describe('sessions', () => {
     for (const key of ['session:one', 'sessions:acc-1']) expect(await redis.pexpiretime(key)).toBe(+session.expiresAt)
   })
 
+  test.skipIf(NO_REDIS)('throw an Outage when one step of a transaction fails', async () => {
+    const { redis } = await open((await startRedis()).url)
+    const store = redisSessions(redis)
+    await redis.set('sessions:acc-1', 'no sorted set')
+    expect(await rejectionOf(Promise.resolve(store.add(session)))).toBeInstanceOf(Outage)
+    expect(await rejectionOf(Promise.resolve(store.remove('one', 'acc-1')))).toBeInstanceOf(Outage)
+  })
+
   test.skipIf(NO_REDIS)('throw an Outage when Redis is unreachable', async () => {
     const server = await startRedis()
     const { redis } = await open(server.url)

@@ -59,10 +59,10 @@ describe('in words', () => {
   test.each<[CallFailure, string]>([
     [{ kind: 'wrong-credentials' }, 'E-mail or password is wrong.'],
     [{ kind: 'throttled', seconds: 840 }, 'Too many failed attempts. Try again in 14 minutes.'],
-    [{ kind: 'unavailable', seconds: 3 }, 'Signing in is not possible at the moment. Try again in 3 seconds.'],
+    [{ kind: 'unavailable', seconds: 3 }, 'You cannot sign in at the moment. Try again in 3 seconds.'],
     [
       { kind: 'unreachable', seconds: 12 },
-      'The clearing-house API cannot be reached. Check the connection. Try again in 12 seconds.',
+      'Cannot reach the clearing-house API. Check your connection. Try again in 12 seconds.',
     ],
     [
       { kind: 'unexpected', status: 500 },
@@ -75,9 +75,9 @@ describe('in words', () => {
   test.each<[CallFailure, string]>([
     [
       { kind: 'scope-missing', scope: 'reports:read' },
-      'This account has no permission for daily totals. Its token lacks the scope reports:read.',
+      'You may not see the daily totals. Your token lacks the scope reports:read.',
     ],
-    [{ kind: 'scope-missing', scope: undefined }, 'This account has no permission for daily totals.'],
+    [{ kind: 'scope-missing', scope: undefined }, 'You may not see the daily totals.'],
     [
       { kind: 'unavailable', seconds: 1 },
       'The online reporting API is not available at the moment. Try again in a second.',
@@ -88,7 +88,7 @@ describe('in words', () => {
     ],
     [
       { kind: 'unreachable', seconds: undefined },
-      'The online reporting API cannot be reached. Check the connection. Try again later.',
+      'Cannot reach the online reporting API. Check your connection. Try again later.',
     ],
     [{ kind: 'token-refused' }, 'Cannot load the daily totals. The online reporting API refused the request.'],
   ])('a call: %j', (failure, text) => {

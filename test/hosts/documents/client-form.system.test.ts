@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { startApi } from '../../contract/documents/examples/start-api.js'
+import { transpile } from '../../support/documents/compiler.js'
 import { readPage } from '../../support/documents/pages.js'
 import { root } from '../../support/documents/repository.js'
 import { NO_CHROMIUM, startBrowser } from '../../support/services/chromium.js'
 
 const html = (path: string) => readPage(path).blocks.filter(({ language }) => language === 'html')[0]?.code
-const script = readPage('docs/guides/client-in-a-page.md').blocks.find(({ name }) => name === 'client-form')?.code
+const block = readPage('docs/guides/client-in-a-page.md').blocks.find(({ name }) => name === 'client-form')
+const script = transpile(block?.code ?? '')
 
 const PAGE = `<!doctype html><title>form</title>
   ${html('docs/reference/compatibility.md')}

@@ -1,8 +1,11 @@
 import { once } from 'node:events'
+import express from 'express'
 import passport from 'passport'
+import request from 'supertest'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { get, signIn, startExamples } from '../../support/documents/examples.js'
 import { issueNow } from '../../support/fixtures.js'
+import { TOKEN_PATH } from '../../support/http.js'
 import { start } from '../expect-host.js'
 import { NO_HOSTS } from '../kit.js'
 
@@ -55,21 +58,43 @@ describe.skipIf(NO_HOSTS)('the page on other frameworks', () => {
     await ask().expect(401)
   })
 
-  it('mcp: names its metadata, and a tool reads the client', async () => {
-    const { app, tokens } = await run('mcp')
-    const url = await start(app)
-    const refused = await fetch(`${url}/mcp`, { method: 'POST' })
-    const metadata = 'https://api.example.com/.well-known/oauth-protected-resource/mcp'
-    expect(refused.status).toBe(401)
-    expect(refused.headers.get('WWW-Authenticate')).toContain(`resource_metadata="${metadata}"`)
+  it('serverless-google: signs in with JSON and with a form that the framework has parsed', async () => {
+    const { getTestServer } = await import('@google-cloud/functions-framework/testing')
+    await run('serverless-google')
+    const server = getTestServer('api')
+    await signIn(server).expect(200)
+    const form = (password) =>
+      request(server).post(TOKEN_PATH).type('form').send({ email: 'alice@example.com', password })
+    await form('secret').expect(200)
+    await form('wrong').expect(403)
+  })
+
+  it('mcp: the SDK’s client finds oidc-provider from the 401, gets a token and calls a tool', async () => {
     const { Client } = await import('@modelcontextprotocol/sdk/client/index.js')
+    const { ClientCredentialsProvider } = await import('@modelcontextprotocol/sdk/client/auth-extensions.js')
     const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js')
+    const { startProvider } = await import('../providers/provider.mjs')
+    const host = express()
+    const origin = await start(host)
+    const resource = `${origin}/mcp`
+    const { issuer } = await startProvider(resource)
+    Object.assign(process.env, { PROVIDER: issuer, RESOURCE: resource })
+    host.use((await run('mcp')).app)
+
+    const refused = await fetch(resource, { method: 'POST' })
+    expect(refused.status).toBe(401)
+    const metadata = `${origin}/.well-known/oauth-protected-resource/mcp`
+    expect(refused.headers.get('WWW-Authenticate')).toContain(`resource_metadata="${metadata}"`)
+    expect(await (await fetch(metadata)).json()).toMatchObject({ resource, authorization_servers: [issuer] })
+
     const client = new Client({ name: 'agent', version: '1.0.0' })
     onTestFinished(() => client.close())
-    const requestInit = bearer(issue(tokens))
-    await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit }))
+    const authProvider = new ClientCredentialsProvider({
+      ...{ clientId: 'agent', clientSecret: 'secret', scope: 'reports:read', expectedIssuer: issuer },
+    })
+    await client.connect(new StreamableHTTPClientTransport(new URL(resource), { authProvider }))
     const { content } = await client.callTool({ name: 'whoami' })
-    expect(content).toEqual([{ type: 'text', text: 'client https://api.example.com' }])
+    expect(content).toEqual([{ type: 'text', text: 'agent, by agent' }])
   })
 
   it('trpc: authenticates in createContext', async () => {

@@ -1,12 +1,6 @@
 import { once } from 'node:events'
 import express from 'express'
-import {
-  authInfoOf,
-  createTokenVerifier,
-  discoverKeys,
-  protectedResourceRouter,
-  requireBearer,
-} from 'express-token-endpoint'
+import { createTokenVerifier, discoverKeys, requireBearer } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { issueNow, makeIssuer } from '../../support/fixtures.js'
 import { NO_HOSTS } from '../kit.js'
@@ -76,71 +70,5 @@ describe.skipIf(NO_HOSTS)('oidc-provider', () => {
     const { issuer } = provider
     const verifier = createTokenVerifier({ issuer, audience: 'page', accept: 'jwt', keys: discoverKeys(issuer) })
     await expect(verifier.verify(idToken)).rejects.toMatchObject({ reason: 'id_token' })
-  })
-})
-
-describe.skipIf(NO_HOSTS)('an MCP server with the official SDK', () => {
-  /** Starts an MCP server over Streamable HTTP, whose tool returns what it knows of the token. */
-  async function startMcp() {
-    const { McpServer } = await import('@modelcontextprotocol/sdk/server/mcp.js')
-    const { StreamableHTTPServerTransport } = await import('@modelcontextprotocol/sdk/server/streamableHttp.js')
-    const { startProvider } = await import('./provider.mjs')
-    let provider
-    const url = await startApp(async (app, origin) => {
-      const resource = `${origin}/mcp`
-      provider = await startProvider(resource)
-      const { issuer } = provider
-      const metadata = protectedResourceRouter({ resource, authorizationServers: [issuer], scopes: 'reports:read' })
-      const tokens = createTokenVerifier({ issuer, audience: resource, accept: 'jwt', keys: discoverKeys(issuer) })
-      const guard = requireBearer({ tokens, scope: 'reports:read', resourceMetadata: metadata.url })
-      app.use(metadata)
-      app.post('/mcp', guard, express.json(), async (req, res) => {
-        const server = new McpServer({ name: 'reports', version: '1.0.0' })
-        server.registerTool('whoami', { description: 'Returns the account' }, ({ authInfo }) => {
-          const { token, extra, ...known } = authInfo
-          const { accountId } = extra.auth
-          return { content: [{ type: 'text', text: JSON.stringify({ ...known, accountId, length: token.length }) }] }
-        })
-        const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined })
-        res.on('close', () => void server.close())
-        await server.connect(transport)
-        await transport.handleRequest(Object.assign(req, { auth: authInfoOf(req) }), res, req.body)
-      })
-    })
-    return { url: `${url}/mcp`, provider }
-  }
-
-  it('is found from its 401 by the SDK’s client, which gets a token and calls a tool', async () => {
-    const { Client } = await import('@modelcontextprotocol/sdk/client/index.js')
-    const { ClientCredentialsProvider } = await import('@modelcontextprotocol/sdk/client/auth-extensions.js')
-    const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js')
-    const { url, provider } = await startMcp()
-    const authProvider = new ClientCredentialsProvider({
-      ...{ clientId: 'agent', clientSecret: 'secret', scope: 'reports:read', expectedIssuer: provider.issuer },
-    })
-    const client = new Client({ name: 'agent', version: '1.0.0' })
-    onTestFinished(() => client.close())
-    await client.connect(new StreamableHTTPClientTransport(new URL(url), { authProvider }))
-    const { content } = await client.callTool({ name: 'whoami' })
-    expect(JSON.parse(content[0].text)).toEqual({
-      clientId: 'agent',
-      scopes: ['reports:read'],
-      expiresAt: expect.any(Number),
-      resource: url,
-      accountId: 'agent',
-      length: authProvider.tokens().access_token.length,
-    })
-  })
-
-  it('refuses a client without a token, and names its metadata', async () => {
-    const { url, provider } = await startMcp()
-    const response = await fetch(url, { method: 'POST' })
-    expect(response.status).toBe(401)
-    const [, metadata] = /resource_metadata="(.+?)"/.exec(response.headers.get('WWW-Authenticate')) ?? []
-    expect(metadata).toBe(url.replace('/mcp', '/.well-known/oauth-protected-resource/mcp'))
-    expect(await (await fetch(metadata)).json()).toMatchObject({
-      resource: url,
-      authorization_servers: [provider.issuer],
-    })
   })
 })

@@ -28,12 +28,9 @@ func findKey(kid, alg interface{}) (interface{}, error) {
 			return nil, err
 		}
 		defer response.Body.Close()
-		if response.StatusCode != http.StatusOK {
-			return nil, errors.New("no keys: " + response.Status)
-		}
 		var set jose.JSONWebKeySet
-		if err := json.NewDecoder(response.Body).Decode(&set); err != nil {
-			return nil, err
+		if err := json.NewDecoder(response.Body).Decode(&set); err != nil || response.StatusCode != http.StatusOK {
+			return nil, errors.New("no keys: " + response.Status)
 		}
 		keys, fetched = set, time.Now()
 	}

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createPasswords } from 'express-token-endpoint'
+import { Redis } from 'ioredis'
+import pg from 'pg'
 import { HAS_POSTGRES, HOW_TO_GET_POSTGRES, postgresServer } from '../../support/services/servers/postgres-server.mjs'
 import { HAS_REDIS, HOW_TO_GET_REDIS, redisServer } from '../../support/services/servers/redis-server.mjs'
 import { atEnd, tempDir } from './processes.mjs'
@@ -28,6 +30,38 @@ export async function startStores(count) {
     TRUSTED_PROXIES: '1',
   }
   return { postgres, redis, env, people: await addPeople(env.DATABASE_URL, count) }
+}
+
+/** Adds the entry of a revoked token and a session, for accounts with five sessions each. */
+const FILL = `for i = ARGV[1], ARGV[2] do
+  local session = string.gsub(ARGV[4], '"acc%-"', '"acc-' .. math.floor(i / 5) .. '"')
+  redis.call('SET', 'revoked:none-' .. i, '', 'PXAT', ARGV[3])
+  redis.call('SET', 'session:none-' .. i, session, 'PXAT', ARGV[3])
+  redis.call('ZADD', 'sessions:acc-' .. math.floor(i / 5), ARGV[3], 'none-' .. i)
+end`
+
+/** Fills the sessions of both stores, and their lists of revoked tokens. */
+export async function fillStores({ DATABASE_URL, REDIS_URL }, count) {
+  const [createdAt, expiresAt] = [new Date(), new Date(Date.now() + 86_400_000)]
+  const client = { address: '192.0.2.1', userAgent: 'Mozilla/5.0 (X11; Linux x86_64)', label: 'Laptop' }
+  const session = { id: 'none', accountId: 'acc-', createdAt, expiresAt, lastUsedAt: createdAt, ...client }
+  const redis = new Redis(REDIS_URL)
+  for (let i = 0; i < count; i += 10_000) {
+    await redis.eval(FILL, 0, i, Math.min(i + 10_000, count) - 1, +expiresAt, JSON.stringify(session))
+  }
+  redis.disconnect()
+  // Not the example's database, which ends a statement after seconds.
+  const database = new pg.Client(DATABASE_URL)
+  await database.connect()
+  await database.query('create table revoked (id text primary key)')
+  await database.query("insert into revoked select 'none-' || i from generate_series(1, $1::int) i", [count])
+  const columns = [createdAt.toISOString(), expiresAt.toISOString(), ...Object.values(client)]
+  await database.query(
+    "insert into sessions select 'none-' || i, 'acc-' || i / 5, $2, $3, $2, $4, $5, $6 from generate_series(1, $1::int) i",
+    [count, ...columns],
+  )
+  await database.query('vacuum analyze')
+  await database.end()
 }
 
 /**

@@ -37,15 +37,18 @@ export async function run({ node, rounds }) {
   }
 }
 
-async function open({ node, env, people, postgres, redis }) {
+export async function open({ node, env, people, postgres, redis }, features = FEATURES) {
   const { pid, first, stop } = await start('feature-server.mjs', { env, node, core: SERVER_CORE })
   const programs = { api: () => [pid], postgres: postgres.pids, redis: () => [redis.process().pid] }
+  const guarded = (path) => first.tokens.map((token) => bearer(token, path))
   const requests = {
-    '/guard': (path) => first.tokens.map((token) => bearer(token, path)),
+    '/guard': guarded,
+    '/revocation-redis': guarded,
+    '/revocation-database': guarded,
     '/login': (path) => people.map(({ email, password }) => login(email, password, undefined, path)),
   }
-  const nameOf = (path) => FEATURES.find((feature) => feature.path === path).name
-  const sides = FEATURES.map(({ path, base = path, name }) => ({
+  const nameOf = (path) => features.find((feature) => feature.path === path).name
+  const sides = features.map(({ path, base = path, name }) => ({
     name,
     base: nameOf(base),
     port: first.port,

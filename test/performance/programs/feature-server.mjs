@@ -3,6 +3,7 @@ import express from 'express'
 import {
   authOf,
   createPasswords,
+  createSessions,
   createThrottle,
   createTokenIssuer,
   requireBearer,
@@ -10,8 +11,10 @@ import {
 } from 'express-token-endpoint'
 
 const from = (file) => import(`../../../example-app/dist/data/${file}.js`)
-const [{ openDatabase }, { createAccountStore }, { openSharedState }, { databaseRevocation }, { tokenKeys }] =
-  await Promise.all(['databases/database', 'account-store', 'shared-state', 'revocation', 'signing-keys'].map(from))
+const [{ openDatabase }, { createAccountStore }, { openSharedState }, { openRedis }, stores, { tokenKeys }] =
+  await Promise.all(
+    ['databases/database', 'account-store', 'shared-state', 'redis', 'sessions', 'signing-keys'].map(from),
+  )
 
 const { BASE_URL: issuer, DATA_DIR: dataDir, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = process.env
 const log = (line) => process.stderr.write(`${line}\n`)
@@ -19,12 +22,28 @@ const db = await openDatabase({ databaseUrl, dataDir }, log)
 const shared = await openSharedState(redisUrl, db, log)
 const accounts = createAccountStore(db)
 const tokens = createTokenIssuer({ issuer, keys: tokenKeys(dataDir) })
+const redis = await openRedis(redisUrl, log)
+await db.schema
+  .createTable('revoked')
+  .ifNotExists()
+  .addColumn('id', 'text', (column) => column.primaryKey())
+  .execute()
+const sessions = {
+  'sessions-redis': createSessions(stores.redisSessions(redis)),
+  'sessions-database': createSessions(stores.databaseSessions(db)),
+}
+
+async function isInDatabase({ id }) {
+  return (await db.selectFrom('revoked').select('id').where('id', '=', id).executeTakeFirst()) !== undefined
+}
 
 const GUARDS = {
   guard: {},
   accounts: { accounts },
-  'revocation-redis': { isRevoked: shared.revocation.isRevoked },
-  'revocation-database': { isRevoked: databaseRevocation(db).isRevoked },
+  'revocation-redis': { isRevoked: async ({ id }) => (await redis.exists(`revoked:${id}`)) === 1 },
+  'revocation-database': { isRevoked: isInDatabase },
+  'sessions-redis': { sessions: sessions['sessions-redis'] },
+  'sessions-database': { sessions: sessions['sessions-database'] },
 }
 
 /** Accepts every password without hashing, because the hash would hide the cost of all other steps. */
@@ -48,7 +67,14 @@ for (const [name, options] of Object.entries(LOGINS)) {
 }
 
 const rows = await db.selectFrom('accounts').select('id').execute()
-const issued = await Promise.all(rows.map(({ id }) => tokens.issue({ accountId: id })))
+const issued = await Promise.all(
+  rows.map(async ({ id: accountId }) => {
+    const token = await tokens.issue({ accountId })
+    const client = { address: '192.0.2.1', userAgent: 'Mozilla/5.0 (X11; Linux x86_64)', label: 'Laptop' }
+    for (const one of Object.values(sessions)) await one.start({ ...token, accountId, ...client })
+    return token
+  }),
+)
 process.on('disconnect', () => process.exit())
 const server = app.listen(0, '127.0.0.1', 1024, () => {
   process.send({ port: server.address().port, tokens: issued.map(({ token }) => token) })

@@ -25,3 +25,8 @@ export function typeErrors(files: readonly string[], options = strictest, folder
   }
   return ts.formatDiagnostics(ts.getPreEmitDiagnostics(ts.createProgram(files, options, host)), host)
 }
+
+/** Returns a module without its types. */
+export const transpile = (code: string): string =>
+  ts.transpileModule(code, { compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023 } })
+    .outputText

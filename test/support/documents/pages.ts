@@ -77,10 +77,16 @@ function rowsOf(text: string): string[][] {
     )
 }
 
-/** Returns the paths of the pages that the package contains: the README, `docs` without the evidence, the policy for vulnerabilities. */
+const { files } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { files: string[] }
+const REPOSITORY_ONLY = files.filter((file) => file.startsWith('!')).map((file) => `${file.slice(1)}/`)
+
+/** Returns whether a file of `docs` is in the repository and not in the package. */
+export const isRepositoryOnly = (path: string) => REPOSITORY_ONLY.some((folder) => path.startsWith(folder))
+
+/** Returns the paths of the pages that the package contains: the README, the guides, the reference, the policy for vulnerabilities. */
 export function shippedPages(): string[] {
   return ['README.md', 'CHANGELOG.md', '.github/SECURITY.md', ...pagesBelow('docs')].filter(
-    (path) => !path.startsWith('docs/evidence/'),
+    (path) => !isRepositoryOnly(path),
   )
 }
 
@@ -89,6 +95,6 @@ export const pagesBelow = (folder: string) => filesBelow(folder).filter((file) =
 
 /** Returns all blocks of TypeScript and JavaScript of the pages. */
 export const examples = (): Block[] =>
-  [...shippedPages(), ...pagesBelow('docs/evidence')].flatMap((path) =>
+  [...shippedPages(), ...pagesBelow('docs').filter(isRepositoryOnly)].flatMap((path) =>
     readPage(path).blocks.filter(({ language }) => /^(ts|js)$/.test(language)),
   )

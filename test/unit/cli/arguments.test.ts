@@ -43,7 +43,7 @@ test.each([
 
 const long = (text: string) => `a string of ${text.length} characters`
 const EXPOSED = 'http://api.example.com'
-const HTTPS = `must be an https: URL, or one of this machine, but is ${long(EXPOSED)}. Over plain http, others on the network can read the password and the token. To allow plain http, pass --plain-http`
+const HTTPS = `must be an https: URL, or one of this machine, but is ${long(EXPOSED)}. Others on the network can read the password and the token over http. To allow http, pass --plain-http`
 const PATH = 'must be a path below the base URL, like /api/v2013/statements, but is'
 
 describe('wrong usage is one line that names the likely mistake, and exit status 2', () => {
@@ -114,11 +114,14 @@ describe('wrong usage is one line that names the likely mistake, and exit status
       "--timeout must be a number of seconds or a string like '15m', '1h' or '30 days', from 1 ms to 1 minute, but is a string of 4 characters",
     ],
     [[...CHECK, '--skip', 'etag'], 'There is no row etag to skip. Did you mean "no-etag"?'],
-    [[...CHECK, '--other-email', 'x@y.z'], '--other-email is for an account at --other URL'],
+    [
+      [...CHECK, '--other-email', 'x@y.z'],
+      '--other-email is for an account at another environment. Pass --other URL too',
+    ],
     [[...CHECK, '--user', 'x'], 'check has no option --user. Did you mean "--email"?'],
     [
       [...CHECK, '--insecure'],
-      'check has no option --insecure. For a private certificate authority set NODE_EXTRA_CA_CERTS. For plain http pass --plain-http',
+      'check has no option --insecure. For a private certificate authority, set NODE_EXTRA_CA_CERTS. For http, pass --plain-http',
     ],
     [[...CHECK, 'https://two.example'], 'check takes only one URL'],
   ])('%j', async (args, says) => {

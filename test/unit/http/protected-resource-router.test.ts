@@ -81,13 +81,13 @@ it('refuses a path that is a pattern of Express', () => {
   expectMisuse(read, 'protectedResourceRouter: the path of "resource" must be a path like')
 })
 
-it.each(['http://api.example.com/x', 'x', 'https://api.example.com/#a', 7])(
-  'the guard refuses the metadata %s',
-  (url) => {
-    const read = () => requireBearer({ tokens: makeIssuer(), resourceMetadata: url as string })
-    expectMisuse(read, 'requireBearer: option "resourceMetadata" must be an absolute https: URL')
-  },
-)
+const ODD = ['http://api.example.com/x', 'x', 'https://api.example.com/#a', 7]
+const CREDENTIALS = ['https://user@api.example.com/', 'https://:pa55word@api.example.com/']
+it.each([...ODD, ...CREDENTIALS])('the guard refuses the metadata %s', (url) => {
+  const read = () => requireBearer({ tokens: makeIssuer(), resourceMetadata: url as string })
+  expectMisuse(read, 'requireBearer: option "resourceMetadata" must be an absolute https: URL')
+  expect((thrownBy(read) as Error).message).not.toContain('pa55word')
+})
 
 describe('authInfoOf', () => {
   const tokens = makeIssuer({ audience: RESOURCE, clientId: 'agent' })

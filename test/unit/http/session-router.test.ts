@@ -1,6 +1,7 @@
+import { connect } from 'node:net'
 import type { ErrorRequestHandler } from 'express'
 import type { AuthEvent, SessionStore, SessionsOptions, TokenRouterOptions } from 'express-token-endpoint'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { all, settled, statuses } from '../../support/concurrency.js'
 import { expectMisuse } from '../../support/failures.js'
 import {
@@ -161,6 +162,34 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
     expectProblem(await ask(token, 'GET', '/in'), 401, 'invalid_token', 'Unauthorized')
     await sessions.start({ id, expiresAt, accountId: 'acc-2' })
     expectUnavailable(await ask(token, 'GET', '/in'))
+  })
+
+  it.each(['GET', 'DELETE'])('lets at most 128 requests of one connection wait for the store: %s', async (method) => {
+    let isUp = true
+    let asked = 0
+    const memory = memorySessions()
+    const { port, signIn } = await start({
+      store: {
+        ...memory,
+        list: (accountId) => (isUp ? memory.list(accountId) : ++asked && hang()),
+        removeAll: () => ++asked && hang(),
+      } as Partial<SessionStore>,
+      options: { timeout: '1m' },
+    })
+    const request = `${method} /sessions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${await signIn()}\r\n\r\n`
+    isUp = false
+    let received = ''
+    const socket = connect(port, '127.0.0.1').on('data', (chunk) => {
+      received += chunk
+    })
+    onTestFinished(() => void socket.destroy())
+    // In two parts, because the guard has the same limit for requests that come at once.
+    for (const waiting of [100, 128]) {
+      socket.write(request.repeat(100))
+      await vi.waitFor(() => expect(asked).toBeGreaterThanOrEqual(waiting))
+    }
+    await vi.waitFor(() => expect(received.match(/HTTP\/1\.1 503/g)).toHaveLength(200))
+    expect([asked, received.includes('overloaded')]).toEqual([128, true])
   })
 
   it('looks a session up once for each request, after isRevoked and before the account', async () => {
@@ -325,8 +354,7 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
     const says = 'sessionRouter: the guard must have the same sessions'
     expectMisuse(() => sessionRouter({ guard: requireBearer({ tokens }), sessions }), says)
     expectMisuse(() => sessionRouter({ guard: requireBearer({ tokens, sessions: other }), sessions }), says)
-    const partner = makeIssuer({ issuer: 'https://partner.example' })
-    expectMisuse(() => requireBearer({ tokens: [tokens, partner], sessions }), '"sessions" needs tokens of one issuer')
+    expectMisuse(() => sessionRouter({ guard: requireBearer({ tokens, sessions, optional: true }), sessions }), says)
     const guard = requireBearer({ tokens, sessions })
     expect(() => sessionRouter({ guard, sessions })).not.toThrow()
     expect(() => sessionRouter({ guard: (req, res, next) => guard(req, res, next), sessions })).not.toThrow()
@@ -336,6 +364,63 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
       () => tokenRouter({ tokens, ...options, sessionLabel: () => 'x' }),
       'tokenRouter: option "sessionLabel" needs "sessions"',
     )
+  })
+
+  describe('with several issuers', () => {
+    const [old, tokens] = [makeIssuer({ issuer: 'https://old.example' }), makeIssuer()]
+    const partner = makeIssuer({ issuer: 'https://partner.example' })
+    const issuers = [old.issuer, tokens.issuer]
+    const owner = { accountId: 'acc-1', expiresAt: new Date(Date.now() + 3_600_000) }
+
+    it('keeps the sessions of an app that changes its issuer', async () => {
+      const sessions = createSessions(memorySessions(), { issuers })
+      const guard = requireBearer({ tokens: [old, tokens], sessions })
+      const { port } = await listen(express().use(sessionRouter({ guard, sessions })))
+      const [before, after] = [issueNow(old, owner), issueNow(tokens, owner)]
+      for (const { id } of [before, after]) await sessions.start({ ...owner, id })
+      const ask = async (method: string, { token }: { token: string }) =>
+        (await send(port, { method, path: '/', headers: { Authorization: `Bearer ${token}` } })).status
+      expect([await ask('GET', before), await ask('DELETE', after)]).toEqual([200, 204])
+      expect([await ask('GET', before), await ask('GET', after)]).toEqual([401, 200])
+    })
+
+    it('refuses a token of a partner with the id of a session, which stays', async () => {
+      const events: AuthEvent[] = []
+      const sessions = createSessions(memorySessions(), { issuers, onEvent: (event) => events.push(event) })
+      const { token, id } = issueNow(partner, owner)
+      await sessions.start({ ...owner, id })
+      await sessions.start({ ...owner, id: 'other' })
+      events.splice(0)
+      const both = requireBearer({ tokens: [tokens, partner] })
+      const app = express().use(sessionRouter({ guard: (req, res, next) => both(req, res, next), sessions }))
+      const { port } = await listen(app)
+      for (const [method, path] of [
+        ['GET', '/'],
+        ['DELETE', '/'],
+        ['DELETE', `/${id}`],
+        ['POST', '/sign-out'],
+      ] as const) {
+        const { status } = await send(port, { method, path, headers: { Authorization: `Bearer ${token}` } })
+        expect([method, path, status]).toEqual([method, path, 401])
+      }
+      expect([(await sessions.list('acc-1')).length, events]).toEqual([2, []])
+    })
+
+    it('refuses to start until each issuer is named as one of the app', () => {
+      const [named, unnamed] = [createSessions(memorySessions(), { issuers }), createSessions(memorySessions())]
+      const says = (name: string, issuer: string) => `${name}: "sessions" are not for the tokens of "${issuer}"`
+      for (const [list, sessions, issuer] of [
+        [[tokens, old], unnamed, old.issuer],
+        [[tokens, partner], named, partner.issuer],
+        [partner, named, partner.issuer],
+      ] as const) {
+        expectMisuse(() => requireBearer({ tokens: list, sessions }), says('requireBearer', issuer))
+      }
+      expectMisuse(
+        () => tokenRouter({ tokens: partner, ...options, sessions: named }),
+        says('tokenRouter', partner.issuer),
+      )
+    })
   })
 
   it('is an error of the host when no guard has run', async () => {

@@ -4,10 +4,11 @@ import {
   memorySessions,
   type NewSession,
   type Session,
+  type SessionOwner,
   type SessionStore,
   type SessionsOptions,
 } from 'express-token-endpoint'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { all, deferred, settled } from '../../support/concurrency.js'
 import { expectMisuse, refusalOf } from '../../support/failures.js'
 import { frozenClock } from '../../support/fixtures.js'
@@ -52,6 +53,11 @@ describe('a session', () => {
     ['halves of a surrogate pair', '\ud83da\ude00', 'a'],
     ['nothing of an emoji', 'Ann’s 💻 "x"', 'Ann’s 💻 "x"'],
     ['nothing but control characters, which leaves no text', '\0\u0007', null],
+    ['lines and paragraphs of Unicode', 'a\u2028b\u2029c', 'abc'],
+    ['text that nobody sees, which leaves none', ' \u2800\u3164\u115f\uffa0\u034f\ufe0f\u{e0041}\u00a0\u2003', null],
+    ['spaces before it is cut', `${' '.repeat(64)}Ann`, 'Ann'],
+    ['spaces where it is cut', `${'a'.repeat(63)} b`, 'a'.repeat(63)],
+    ['spaces at its ends', '\u200b Ann’s phone\u3000', 'Ann’s phone'],
     ['more than 64 characters, of a long text too', '💻'.repeat(1e6), '💻'.repeat(64)],
   ])('loses %s', async (_what, label, kept) => {
     const { sessions, start } = setUp()
@@ -151,6 +157,46 @@ describe('ending', () => {
     expect(await sessions.list('acc-2')).toHaveLength(1)
   })
 
+  it.each([
+    ['of one session', 'a'],
+    ['of another session', 'b'],
+  ])('several times at once %s has one event, and one caller learns of it', async (_what, current) => {
+    const { sessions, start, told } = setUp({}, { find: async (id) => ({ ...(await live), id }) })
+    const live = start('a').then(async () => (await sessions.list('acc-1'))[0] as Session)
+    await live
+    told()
+    expect((await all(5, () => sessions.end({ accountId: 'acc-1', id: current }, 'a'))).filter(Boolean)).toEqual([true])
+    expect(told()).toMatchObject([{ type: 'session.ended', tokenId: 'a' }])
+  })
+
+  it('of all sessions at once has one event, and none for an account without sessions', async () => {
+    const { sessions, start, told } = setUp()
+    await start('a')
+    await start('b')
+    told()
+    await all(3, () => sessions.endOthers({ accountId: 'acc-1', id: 'b' }))
+    await all(3, () => sessions.endAll('acc-1'))
+    await sessions.endAll('acc-2')
+    expect(told()).toMatchObject([{ reason: 'others' }, { reason: 'all' }])
+  })
+
+  it.each([undefined, 1, 'OK'])('is unavailable when the store returns %o instead of a boolean', async (result) => {
+    const returns = (() => result) as never
+    const { sessions, start, told } = setUp({}, { remove: returns, removeAll: returns })
+    await start('a')
+    told()
+    for (const [method, end] of [
+      ['remove', () => sessions.end({ accountId: 'acc-1' }, 'a')],
+      ['removeAll', () => sessions.endOthers({ accountId: 'acc-1', id: 'a' })],
+      ['removeAll', () => sessions.endAll('acc-1')],
+    ] as const) {
+      const { code, dependency, cause } = await refusalOf(end())
+      expect([code, dependency]).toEqual(['unavailable', 'sessions'])
+      expect((cause as Error).message).toContain(`sessions: ${method} must return true or false`)
+    }
+    expect(told()).toEqual([])
+  })
+
   it('endOthers keeps the current session, and endAll keeps none', async () => {
     const { sessions, start, idsOf, told } = setUp()
     for (const id of ['a', 'b', 'c']) await start(id)
@@ -169,7 +215,7 @@ describe('ending', () => {
 
   it.each(['', undefined, null, 7, { $ne: null }])('never asks the store for the account %o', async (accountId) => {
     const asked: unknown[] = []
-    const note = (...args: unknown[]) => asked.push(args)
+    const note = (...args: unknown[]) => asked.push(args) > 0
     const { sessions } = setUp({}, { list: note as never, removeAll: note, remove: note, find: note as never })
     const owner = { id: 'a', accountId: accountId as string }
     for (const call of [
@@ -182,6 +228,41 @@ describe('ending', () => {
       await expect(call()).rejects.toThrow(TypeError)
     }
     expect(asked).toEqual([])
+  })
+})
+
+describe('the issuers of the app', () => {
+  const owner = { accountId: 'acc-1', id: 'a' }
+  const [own, other] = ['https://api.example.com', 'https://partner.example'].map((issuer) => ({ ...owner, issuer }))
+
+  it('have sessions, and a token of another issuer can neither use nor end one', async () => {
+    const issuers = ['https://old.example', 'https://api.example.com']
+    const { sessions, start, idsOf, told } = setUp({ issuers })
+    issuers.push('https://partner.example')
+    expect(sessions.issuers).toEqual(issuers.slice(0, 2))
+    for (const id of ['a', 'b', 'c']) await start(id)
+    told()
+    expect([await sessions.isEnded(other as SessionOwner), await sessions.end(other as SessionOwner, 'a')]).toEqual([
+      true,
+      false,
+    ])
+    await expect(sessions.endOthers(other as SessionOwner)).rejects.toThrow(
+      'sessions.endOthers: pass req.auth of an issuer of your app, which has the id of the session to keep',
+    )
+    expect([await idsOf(), told()]).toEqual([['c', 'b', 'a'], []])
+    expect([await sessions.isEnded(own as SessionOwner), await sessions.end(own as SessionOwner, 'b')]).toEqual([
+      false,
+      true,
+    ])
+    expect([await sessions.isEnded(owner), await sessions.end({ accountId: 'acc-1' }, 'c')]).toEqual([false, true])
+    await sessions.endOthers(own as SessionOwner)
+    expect(await idsOf()).toEqual(['a'])
+  })
+
+  it('are not compared without the option', async () => {
+    const { sessions, start } = setUp()
+    await start('a')
+    expect([sessions.issuers, await sessions.isEnded(other as SessionOwner)]).toEqual([undefined, false])
   })
 })
 
@@ -218,10 +299,35 @@ describe('the maximum per account', () => {
         },
       ]),
     )
-    const { start, idsOf } = setUp({ maxPerAccount: 3 }, slow)
+    const { start, idsOf, told } = setUp({ maxPerAccount: 3 }, slow)
     await all(20, (i) => start(`s${i}`))
     expect(await idsOf()).toHaveLength(3)
     expect(memory.list('acc-1')).toHaveLength(3)
+    const ended = told().flatMap((event) => (event.type === 'session.ended' ? [event.tokenId] : []))
+    expect([ended.length, new Set(ended).size]).toEqual([17, 17])
+  })
+
+  it('orders sessions of the same time by their ids, in whatever order the store lists them', async () => {
+    const { sessions, start, store, idsOf } = setUp({ maxPerAccount: 3 })
+    await start('b')
+    const [session] = (await sessions.list('acc-1')) as [Session]
+    for (const id of ['c', 'a']) await store.add({ ...session, id })
+    expect(await idsOf()).toEqual(['c', 'b', 'a'])
+    await start('d')
+    expect(await idsOf()).toEqual(['d', 'c', 'b'])
+  })
+
+  it('ends no session that has just started, also when the clock of another process is ahead', async () => {
+    const { clock, store, start, idsOf, sessions } = setUp({ maxPerAccount: 2 })
+    const ahead = createSessions(store, { maxPerAccount: 2, clock: () => clock() + HOUR })
+    const expiresAt = new Date(clock() + 2 * HOUR)
+    for (const id of ['a', 'b']) await ahead.start({ id, accountId: 'acc-1', expiresAt })
+    await start('c')
+    expect(await idsOf()).toEqual(['c', 'b'])
+    await ahead.start({ id: 'd', accountId: 'acc-1', expiresAt })
+    await start('e')
+    expect(await idsOf()).toEqual(['e', 'd'])
+    expect((await sessions.list('acc-1'))[0]?.lastUsedAt).toEqual(new Date(clock()))
   })
 
   it('does not count expired sessions, which are not listed', async () => {
@@ -292,7 +398,7 @@ describe('a sign-in that fails', () => {
 
   it('leaves no session when the store adds it after the time limit', async () => {
     const [slow, removed] = [deferred<void>(), deferred<string>()]
-    const remove = async (id: string) => removed.resolve(id)
+    const remove = async (id: string) => removed.resolve(id) === undefined
     const { start } = setUp({ timeout: '20ms' }, { add: () => slow.promise, remove })
     await expect(start('a')).rejects.toMatchObject({ code: 'unavailable' })
     slow.resolve()
@@ -336,6 +442,55 @@ describe('the use of a session', () => {
     expect(touched).toHaveLength(2)
   })
 
+  it('is written again after the clock was set back, and once a minute then too', async () => {
+    const touched: Date[] = []
+    const set = setUp({}, { touch: (_id, time) => touched.push(time) })
+    await set.start('a', 'acc-1', { expiresAt: new Date(set.clock() + 100 * HOUR) })
+    set.clock.advance(-HOUR)
+    const use = async () => {
+      await all(3, () => set.sessions.isEnded(asked))
+      await settled()
+    }
+    await use()
+    set.clock.advance(59_999)
+    await use()
+    expect(touched).toHaveLength(1)
+    set.clock.advance(-HOUR)
+    await use()
+    expect(touched).toHaveLength(2)
+  })
+
+  it('has at most 4 writes of one account under way, and overdue ones are among them', async () => {
+    let gate = deferred<void>()
+    const touched: string[] = []
+    const set = setUp({ timeout: '1ms' }, { touch: (id) => touched.push(id) && gate.promise })
+    const ids = Array.from({ length: 10 }, (_, i) => `s${i}`)
+    for (const id of ids) await set.start(id)
+    await set.start('theirs', 'acc-2')
+    set.clock.advance(60_000)
+    const useAll = async () => {
+      for (const id of ids) await set.sessions.isEnded({ id, accountId: 'acc-1' })
+      await set.sessions.isEnded({ id: 'theirs', accountId: 'acc-2' })
+      await settled()
+    }
+    await useAll()
+    const failures: unknown[] = []
+    await vi.waitFor(() => {
+      failures.push(...set.told().filter(({ type }) => type === 'dependency.failed'))
+      expect(failures).toHaveLength(5)
+    })
+    await useAll()
+    expect(touched).toEqual(['s0', 's1', 's2', 's3', 'theirs'])
+    gate.resolve()
+    gate = { ...gate, promise: Promise.resolve() }
+    await settled()
+    await useAll()
+    expect(touched.slice(5)).toEqual(['s4', 's5', 's6', 's7'])
+    await settled()
+    await useAll()
+    expect(touched.slice(9)).toEqual(['s8', 's9'])
+  })
+
   it('has at most 64 writes under way, and 10,000 in a minute, and then continues', async () => {
     let writes = 0
     let gate = deferred<void>()
@@ -343,10 +498,10 @@ describe('the use of a session', () => {
     const ids = Array.from({ length: 10_100 }, (_, i) => `s${i}`)
     await set.start('s0')
     const [session] = await set.sessions.list('acc-1')
-    for (const id of ids) await set.store.add({ ...(session as Session), id })
+    for (const id of ids) await set.store.add({ ...(session as Session), id, accountId: id })
     set.clock.advance(60_000)
     const useAll = async () => {
-      for (const id of ids) await set.sessions.isEnded({ id, accountId: 'acc-1' })
+      for (const id of ids) await set.sessions.isEnded({ id, accountId: id })
       await settled()
     }
     await useAll()
@@ -354,7 +509,7 @@ describe('the use of a session', () => {
     gate.resolve()
     gate = { ...gate, promise: Promise.resolve() }
     for (const id of ids) {
-      await set.sessions.isEnded({ id, accountId: 'acc-1' })
+      await set.sessions.isEnded({ id, accountId: id })
       await new Promise(setImmediate)
     }
     expect(writes).toBe(10_000)
@@ -382,11 +537,16 @@ describe('createSessions', () => {
     [{ ...memorySessions(), touch: undefined }, 'createSessions: the store must be memorySessions()'],
   ])('refuses the store %o', (store, says) => expectMisuse(() => createSessions(store as never), says))
 
-  it.each([
+  it.each<[object, string]>([
     [{ maxPerAccount: 0 }, 'a number of sessions, a whole number from 1 to 1000'],
     [{ maxPerAccount: 1001 }, 'a number of sessions, a whole number from 1 to 1000'],
     [{ max: 3 }, 'unknown option "max". Did you mean "maxPerAccount"?'],
     [{ timeout: 0 }, 'from 1 ms to 1 minute'],
+    ...['https://api.example.com', [], [''], [7], ['x', undefined]].map((issuers): [object, string] => [
+      { issuers },
+      `"issuers" must be a list of issuers, like ['https://api.example.com']`,
+    ]),
+    [{ tokens: [] }, 'unknown option "tokens". Did you mean "issuers"?'],
     [{ onEvent: true }, 'must be a function'],
   ])('refuses the options %o', (options, says) => {
     expectMisuse(() => createSessions(memorySessions(), options as SessionsOptions), says)

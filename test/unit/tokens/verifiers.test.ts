@@ -11,12 +11,14 @@ import {
 } from 'express-token-endpoint'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import * as signature from '../../../src/tokens/jwt/signature.js'
+import { recentMap } from '../../../src/tokens/recent-map.js'
 import { type SyncVerifier, syncVerifierOf } from '../../../src/tokens/sync-verifier.js'
 import { severalVerifiers } from '../../../src/tokens/verifiers.js'
 import { forge, frozenClock, goodParts, issueNow, makeIssuer, signingKey } from '../../support/fixtures.js'
 import { encode, partsOf, withOtherSignature } from '../../support/tokens.js'
 
 vi.mock('../../../src/tokens/jwt/signature.js', { spy: true })
+vi.mock('../../../src/tokens/recent-map.js', { spy: true })
 const checked = vi.mocked(signature.isSignedBy)
 beforeEach(() => void checked.mockClear())
 
@@ -143,8 +145,27 @@ describe('a guard with several verifiers', () => {
     expect(caches.map((cache) => cache.mock.calls.length)).toEqual([0, 0, 0, 0, 1])
   })
 
+  it.each([
+    [[5, 7], 12],
+    [[5, false], 5],
+    [[9_999_999, 1], 10_000_000],
+    // A Map that holds more than 16,777,216 entries throws.
+    [[10_000_000, 10_000_000], 10_000_000],
+  ] as const)('remembers the verifiers of as many tokens as the caches %j hold: %i', (sizes, most) => {
+    const list = sizes.map((cache, i) => makeIssuer({ issuer: `https://${i}.example`, cache }))
+    const created = vi.mocked(recentMap)
+    created.mockClear()
+    severalVerifiers(list)
+    expect(created.mock.calls).toEqual([[most]])
+  })
+
   it('never reads a token of a verifier without a cache from another cache', async () => {
     const uncached = makeIssuer({ issuer: NEW, cache: false })
+    const { select } = severalVerifiers([old, uncached])
+    const remembered = vi.mocked(recentMap).mock.results.at(-1)?.value.recent
+    for (const tokens of [uncached, old]) select(tokenOf(tokens)).verifySync(tokenOf(tokens))
+    expect(remembered.size).toBe(1)
+    checked.mockClear()
     const text = tokenOf(uncached)
     for (let i = 0; i < 2; i++) expect(await ask(text, { tokens: [old, uncached] })).toMatchObject({ issuer: NEW })
     expect(checked).toHaveBeenCalledTimes(2)

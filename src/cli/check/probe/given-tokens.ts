@@ -23,6 +23,7 @@ export async function checkGivenTokens({ target, wire, readToken }: Probe): Prom
     const hasExpired = typeof exp === 'number' && exp * 1000 <= Date.now()
     if (hasExpired && !wantsExpired) throw new UsageError(`${name} has expired. Pass a token that is still valid`)
     if (!hasExpired && wantsExpired) throw new UsageError(`${name} is still valid. Pass a token that has expired`)
-    if (!isForeign && mine && iss !== mine.claims['iss']) throw new UsageError(`${name} is of another environment`)
+    if (!isForeign && mine && iss !== mine.claims['iss'])
+      throw new UsageError(`${name} is of another environment. Set it to a token of this one`)
   }
 }

@@ -4,6 +4,7 @@ import {
   type AccountLookup,
   type AccountStore,
   createPasswords,
+  createSessions,
   type Hasher,
   memoryAccounts,
   type Passwords,
@@ -72,6 +73,22 @@ describe('the page on sessions', () => {
     const token = await issueWithSession('acc-1', { ip: '192.0.2.1', get: () => 'curl/8' })
     expect(await sessions.isEnded(await tokens.verify(token))).toBe(false)
     expect(await sessions.list('acc-1')).toMatchObject([{ address: '192.0.2.1', userAgent: 'curl/8' }])
+  })
+
+  it('session-elsewhere: refuses a token there after its session has ended here, and responds 503 without the store', async () => {
+    const { app, store, tokens } = await run<{ app: express.Express; store: SessionStore; tokens: TokenIssuer }>(
+      'session-elsewhere',
+    )
+    const here = createSessions(store)
+    const { token, id, expiresAt } = await tokens.issue({ accountId: 'acc-1' })
+    await get(app, '/reports', token).expect(401)
+    await here.start({ id, accountId: 'acc-1', expiresAt })
+    const find = vi.spyOn(store, 'find').mockRejectedValueOnce(new Error('down'))
+    await get(app, '/reports', token).expect(503)
+    find.mockRestore()
+    await get(app, '/reports', token).expect(200)
+    await here.endAll('acc-1')
+    await get(app, '/reports', token).expect(401)
   })
 
   it.each(['sessions-sqlite', 'sessions-mongodb'])('%s: is a store', async (name) => {

@@ -2,14 +2,19 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Server } from 'node:http'
-import { AuthError, type TokenIssuer, type TokenVerifier } from 'express-token-endpoint'
+import codegenie from '@codegenie/serverless-express'
+import vendia from '@vendia/serverless-express'
+import type { TokenIssuer, TokenVerifier } from 'express-token-endpoint'
+import serverlessHttp from 'serverless-http'
 import request from 'supertest'
-import ts from 'typescript'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { newKeyPair } from '../../../../src/tokens/algorithms/new-key-pair.js'
+import { transpile } from '../../../support/documents/compiler.js'
 import { get, type Host, signIn, startExamples } from '../../../support/documents/examples.js'
+import { readPage } from '../../../support/documents/pages.js'
 import { root } from '../../../support/documents/repository.js'
-import { issueNow, makeIssuer, SECRET } from '../../../support/fixtures.js'
+import { issueNow, makeIssuer } from '../../../support/fixtures.js'
+import { TOKEN_PATH } from '../../../support/http.js'
 import { freePort } from '../../../support/services/servers/free-port.mjs'
 
 const { run, fileOf, folder } = startExamples(import.meta.url)
@@ -29,26 +34,6 @@ describe('the page on keys', () => {
     await expectSameKey('key-from-env', 'lines')
     process.env['TOKEN_KEY'] = pem.trim().replaceAll('\n', '\\n')
     await expectSameKey('key-from-env', 'one line')
-  })
-
-  it('key-from-jwk: reads a JWK with its kid', async () => {
-    process.env['TOKEN_JWK'] = JSON.stringify({ ...privateKey.export({ format: 'jwk' }), kid: 'mine' })
-    const { tokens } = await run<{ tokens: TokenIssuer }>('key-from-jwk')
-    expect(tokens.jwks().keys).toMatchObject([{ kid: 'mine', x: publicKey.export({ format: 'jwk' }).x }])
-  })
-
-  it('key-from-file: reads the content of a file', async () => {
-    process.env['TOKEN_KEY_FILE'] = `${folder}/signing-key.pem`
-    writeFileSync(process.env['TOKEN_KEY_FILE'], pem)
-    await expectSameKey('key-from-file')
-  })
-
-  it('rotation-secrets: signs with the new secret, and verifies the tokens of the old secret', async () => {
-    process.env['OLD_TOKEN_SECRET'] = `old ${SECRET}`
-    const { tokens } = await run<{ tokens: TokenIssuer }>('rotation-secrets')
-    const old = makeIssuer({ keys: { alg: 'HS256', secret: `old ${SECRET}` } })
-    expect(await tokens.verify(issueNow(old, { accountId: 'acc-1' }).token)).toMatchObject({ accountId: 'acc-1' })
-    await expect(old.verify(issueNow(tokens, { accountId: 'acc-1' }).token)).rejects.toThrow(AuthError)
   })
 })
 
@@ -91,24 +76,84 @@ describe('the page on other hosts', () => {
       .expect(413)
     expect(tooLong.body).toMatchObject({ code: 'body_too_large' })
   })
+})
 
-  it('plain-http: guards a server without Express', async () => {
-    const { httpServer, tokens } = await run<{ httpServer: Server; tokens: TokenIssuer }>('plain-http')
-    const { token } = issueNow(tokens, { accountId: 'acc-1' })
-    await request(httpServer).get('/').auth(token, { type: 'bearer' }).expect(200, { account: 'acc-1' })
-    const refused = await request(httpServer).get('/').expect(401)
-    expect(refused.headers['www-authenticate']).toContain('Bearer realm=')
+describe('the page on proxies', () => {
+  it('has the nginx configuration that the tests of the example app run, for one API and with TLS', () => {
+    const directives = (text = '') =>
+      text
+        .replace(/#.*/g, '')
+        .split('\n')
+        .map((line) => line.trim())
+        .filter(Boolean)
+    const page = readPage('docs/guides/behind-a-proxy.md').blocks.find(({ language }) => language === 'nginx')?.code
+    const tested = readFileSync(`${root}example-app/deploy/nginx.conf`, 'utf8').replaceAll('clearing_house', 'api')
+    const [upstream, server] = [/^upstream api \{[\s\S]*?^\}/m, /^server \{[\s\S]*?^\}/m].map(
+      (block) => block.exec(tested)?.[0],
+    )
+    const withoutTls = directives(
+      page?.replace('listen 443 ssl;', 'listen 8080;').replace(/^ *(server_name|ssl_).*\n/gm, ''),
+    )
+    expect(withoutTls).toEqual([...directives(upstream), ...directives(server)])
+    expect(withoutTls).toContain('location / {')
+  })
+})
+
+describe('the page on serverless platforms', () => {
+  type Handler = (event: object, context: object) => Promise<{ statusCode: number; body: string }>
+
+  /** Calls a handler with an event of API Gateway. The gateway saw 203.0.113.1, and added it to the header. */
+  function call(handler: Handler, method: string, path: string, headers: Record<string, string>, body?: object) {
+    const requestContext = { http: { method, path, sourceIp: '203.0.113.1' }, stage: '$default' }
+    const forwarded = [headers['x-forwarded-for'], '203.0.113.1'].filter(Boolean).join(', ')
+    const event = { version: '2.0', rawPath: path, rawQueryString: '', requestContext }
+    const sent = { ...headers, 'x-forwarded-for': forwarded }
+    return handler({ ...event, headers: sent, body: body && JSON.stringify(body) }, {})
+  }
+
+  it('serverless-lambda: signs in, guards, and counts failed logins by the address that the gateway saw', async () => {
+    const { handler } = (await import(/* @vite-ignore */ fileOf('serverless-lambda'))) as { handler: Handler }
+    const logIn = (password: string, forged: string) => {
+      const headers = { 'content-type': 'application/json', 'x-forwarded-for': forged }
+      return call(handler, 'POST', TOKEN_PATH, headers, { email: 'alice@example.com', password })
+    }
+    const { authenticationToken } = JSON.parse((await logIn('secret', '198.51.100.1')).body)
+    const guarded = await call(handler, 'GET', '/statements', { authorization: `Bearer ${authenticationToken}` })
+    expect([guarded.statusCode, guarded.body]).toEqual([200, '{"account":"acc-1"}'])
+    for (let i = 0; i < 10; i++) expect((await logIn('wrong', `198.51.100.${i}`)).statusCode).toBe(403)
+    expect((await logIn('wrong', '198.51.100.99')).statusCode).toBe(429)
+  })
+
+  it.each([
+    ['@codegenie/serverless-express', (app) => codegenie.configure({ app: app as never }) as never],
+    ['@vendia/serverless-express', (app) => vendia.configure({ app: app as never }) as never],
+    ['serverless-http', (app) => serverlessHttp(app as never) as never],
+  ] satisfies [string, (app: Host['app']) => Handler][])(
+    'serverless-cdn: %s shows the address that the CDN saw',
+    async (name, adapter) => {
+      const { app } = await run<Host>('serverless-cdn', name)
+      app.get('/address', (req, res) => void res.send(req.ip))
+      const { body } = await call(adapter(app), 'GET', '/address', { 'x-forwarded-for': '192.0.2.66, 198.51.100.7' })
+      expect(body).toBe('198.51.100.7')
+    },
+  )
+
+  it('serverless-azure: listens on the port that the platform passes', async () => {
+    const port = await freePort()
+    vi.stubEnv('FUNCTIONS_CUSTOMHANDLER_PORT', String(port))
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const { httpServer } = await run<{ httpServer: Server }>('serverless-azure')
+    onTestFinished(() => void httpServer.close())
+    expect(await (await fetch(`http://127.0.0.1:${port}/me`)).json()).toEqual({ account: 'acc-1' })
   })
 })
 
 describe('the page on deployment', () => {
   it('server: finishes a request in flight after SIGTERM, and exits with 0', async () => {
-    const { outputText } = ts.transpileModule(readFileSync(fileOf('server'), 'utf8'), {
-      compilerOptions: { module: ts.ModuleKind.ESNext },
-    })
+    const code = transpile(readFileSync(fileOf('server'), 'utf8'))
     const file = `${folder}/server.mjs`
     const port = await freePort()
-    writeFileSync(file, `${outputText}\nhttpServer.on('listening', () => console.log('listening'))`)
+    writeFileSync(file, `${code}\nhttpServer.on('listening', () => console.log('listening'))`)
     const child = spawn(process.execPath, [file], { env: { PATH: process.env['PATH'], PORT: String(port) } })
     onTestFinished(() => void child.kill('SIGKILL'))
     await once(child.stdout, 'data')

@@ -40,6 +40,32 @@ describe('the page on passwords from elsewhere', () => {
   })
 })
 
+describe('other-hashes', () => {
+  // Made by Werkzeug 3.1, passlib 1.7 and Django 5.2 with low costs.
+  it.each([
+    'pbkdf2:sha256:1000$doU6w1Xoc2fH5u99$8197f95b9ed7047877d3344beee463713c8cbc9b816062b4171b556ec3c3a272',
+    'scrypt:16384:8:1$tducebI0KXxJIWer$d43f8147b5fdacdf8b3dcec26b163ad7fb30fa2bfe7e90efccb177af7ca579a4a6956fc050ce86443a679540c82dbe8c4523b1bd426c9ac8a22296da13bc5af7',
+    '$pbkdf2-sha256$1000$ROjdm5NS6p1zTikFgFCq9Q$1Agxo1HGD/WR6LuYOEOpIEDoIBeyKwG0DumJENA46Kg',
+    'bcrypt_sha256$$2b$04$owWSJDlNVanLeQpdH.HcC.xKgM0uxT4tqp9PZ2Df37iBtuoydDcEi',
+  ])('accepts the password of %s, and no other', async (hash) => {
+    const { passwords } = await run<{ passwords: Passwords }>('other-hashes')
+    expect(await passwords.verify('lètmein', hash)).toBe(true)
+    for (const wrong of ['Lètmein', 'lètmein\0', '']) expect(await passwords.verify(wrong, hash)).toBe(false)
+    expect(passwords.needsRehash?.(hash)).toBe(true)
+  })
+
+  it.each([
+    'pbkdf2:sha256:10000001$salt$8197f95b9ed7047877d3344beee463713c8cbc9b816062b4171b556ec3c3a272',
+    'pbkdf2:sha256:1000$salt$8197',
+    '$pbkdf2-sha256$1000$ROjdm5NS6p1zTikFgFCq9Q$1Agxo1HGD',
+    'bcrypt_sha256$$2b$20$owWSJDlNVanLeQpdH.HcC.xKgM0uxT4tqp9PZ2Df37iBtuoydDcEi',
+    'md5$salt$8197',
+  ])('refuses %s before any work', async (hash) => {
+    const { passwords } = await run<{ passwords: Passwords }>('other-hashes')
+    expect(() => passwords.needsRehash?.(hash)).toThrow('no hasher accepts the format or the cost of a stored hash')
+  })
+})
+
 describe('firebase-hashes', () => {
   /** A row of the export, with the sample of https://github.com/firebase/scrypt. */
   const user = {

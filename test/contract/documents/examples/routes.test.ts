@@ -29,21 +29,36 @@ describe('the pages on routes', () => {
     await get(app, '/prices', poor).expect(200, { discount: 10 })
   })
 
-  it('guard-mount: lets nothing by, however its path is written', async () => {
-    const { url } = await listen((await run<{ app: express.Express }>('guard-mount')).app)
-    for (const path of ['/reports/1', '//reports/1', '/%72eports/1', '/x']) {
+  it('guard-mount: opens the public routes, and lets nothing else by, however its path is written', async () => {
+    const { app, tokens } = await run<Host>('guard-mount')
+    const { url } = await listen(app)
+    for (const path of ['/api/reports/1', '//api/reports/1', '/%61pi/reports/1', '/api/x', '/x']) {
       expect((await fetch(url + path)).status).toBe(401)
     }
+    expect((await fetch(`${url}/health`)).status).toBe(200)
+    await get(app, '/api/reports/1', await tokenFrom(app)).expect(200, { report: '1' })
+    await get(app, '/x', issueNow(tokens, { accountId: 'acc-1' }).token).expect(404)
   })
 
-  it('scopes: are those of the account, and all that a guard names are needed', async () => {
-    const { app, tokens } = await run<Host>('scopes')
-    const token = await tokenFrom(app)
-    await get(app, '/statements', token).expect(200, { statementsOf: 'acc-1' })
-    await request(app).post('/statements').auth(token, { type: 'bearer' }).expect(403)
-    await get(app, '/totals', token).expect(403)
-    const admin = issueNow(tokens, { accountId: 'acc-1', scopes: ['admin'] }).token
-    await get(app, '/totals', admin).expect(200)
+  it('roles: opens the routes of the role, and needs each of `scope` and one of `anyScope`', async () => {
+    const { app, tokens, user } = await run<Host & { user: { role: string } }>('roles')
+    const statuses = async (token: string) => {
+      const refund = request(app).post('/refunds').auth(token, { type: 'bearer' })
+      return [
+        (await get(app, '/orders', token)).status,
+        (await refund).status,
+        (await get(app, '/totals', token)).status,
+      ]
+    }
+    const statusesOf = (role: string) => {
+      user.role = role
+      return tokenFrom(app).then(statuses)
+    }
+    expect(await statusesOf('manager')).toEqual([200, 201, 200])
+    expect(await statusesOf('clerk')).toEqual([200, 403, 403])
+    expect(await statusesOf('constructor')).toEqual([403, 403, 403])
+    const scopes = ['orders:refund']
+    expect(await statuses(issueNow(tokens, { accountId: 'acc-1', scopes }).token)).toEqual([403, 403, 200])
   })
 
   it('step-up: needs a sign-in of the last five minutes', async () => {
@@ -56,15 +71,29 @@ describe('the pages on routes', () => {
     expect(refused.headers['www-authenticate']).toContain('max_age="300"')
   })
 
-  it('typed-claims: refuses claims of another type, and names a missing scope', async () => {
-    const { app, tokens, lines } = await run<Host & { lines: string[] }>('typed-claims')
-    const send = (claims: Record<string, unknown>, scopes = ['tenant:read']) =>
-      get(app, '/tenant', issueNow(tokens, { accountId: 'acc-1', scopes, claims }).token)
+  it('typed-claims: refuses claims of another type', async () => {
+    const { app, tokens } = await run<Host>('typed-claims')
+    const send = (claims: Record<string, unknown>) =>
+      get(app, '/tenant', issueNow(tokens, { accountId: 'acc-1', claims }).token)
     await send({ tenant: 'north' }).expect(200, { tenant: 'north' })
     const refused = await send({ tenant: 7 }).expect(401)
     expect(refused.headers['www-authenticate']).toContain('error="invalid_token"')
-    await send({ tenant: 'north' }, []).expect(403)
-    expect(lines).toEqual(['missing: tenant:read'])
+  })
+
+  it('own-errors: sends each refusal as JSON, with the headers of the response', async () => {
+    const { app } = await run<Host>('own-errors')
+    const refused = await request(app)
+      .get('/me')
+      .expect(401)
+      .expect('Content-Type', /^application\/json/)
+    expect(refused.body).toEqual({ ok: false, error: { code: 'missing_token', text: expect.any(String) } })
+    expect(refused.headers['www-authenticate']).toContain('Bearer realm=')
+    const login = (password: string) => request(app).post(TOKEN_PATH).send({ email: 'alice@example.com', password })
+    expect((await login('wrong').expect(403)).body.error.code).toBe('invalid_credentials')
+    const token = await tokenFrom(app)
+    await get(app, '/me', token).expect(200, { ok: true })
+    for (let i = 0; i < 9; i++) await login('wrong').expect(403)
+    expect((await login('wrong').expect(429).expect('Retry-After', /^\d+$/)).body.error.code).toBe('too_many_attempts')
   })
 
   it('environments: each takes its own tokens, and refuses the other one’s', async () => {

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
+import { transpile } from '../../../support/documents/compiler.js'
 import { runNode, startExamples } from '../../../support/documents/examples.js'
 import { root } from '../../../support/documents/repository.js'
 
@@ -9,7 +9,7 @@ const { fileOf, folder } = startExamples(import.meta.url)
 describe('the page on testing', () => {
   it.each([
     ['store-contract', 11],
-    ['session-contract', 10],
+    ['session-contract', 11],
     ['testing-vitest', 10],
   ])('%s: passes in vitest', { timeout: 60_000 }, async (name, tests) => {
     const alias = ['testing', 'index'].map((entry) => ({
@@ -25,13 +25,10 @@ describe('the page on testing', () => {
   })
 
   it.each([
-    ['store-contract-node', 11],
     ['testing-client', 2],
     ['testing-node', 2],
   ])("%s: passes in Node's test runner", { timeout: 60_000 }, async (name, tests) => {
-    const code = readFileSync(fileOf(name), 'utf8')
-    const { outputText } = ts.transpileModule(code, { compilerOptions: { module: ts.ModuleKind.ESNext } })
-    writeFileSync(`${folder}/${name}.mjs`, outputText)
+    writeFileSync(`${folder}/${name}.mjs`, transpile(readFileSync(fileOf(name), 'utf8')))
     const { stdout } = await runNode('--test-reporter=tap', `${folder}/${name}.mjs`)
     expect(stdout).toMatch(new RegExp(`^# tests ${tests}\\n# suites 0\\n# pass ${tests}$`, 'm'))
   })

@@ -23,14 +23,10 @@ export const diagrams = () =>
     })),
   )
 
-/** Returns the sources of the pictures in `docs/assets`. */
-export const sources = () =>
-  filesOf('.mmd').map((path) => ({ path, svg: path.replace(/\.mmd$/, '.svg'), code: read(path) }))
-
-/** Returns the digest of the source in a picture. */
-export const digestIn = (svg) => /<!-- source: SHA-256 (\w+) -->/.exec(svg)?.[1]
+/** Returns the pictures of `docs/assets`. They are written by hand. */
+export const pictures = () => filesOf('.svg').map((path) => ({ path, text: read(path) }))
 
 /** Reads the digests of the diagrams that the renderer accepted. */
 export const readRendered = () => JSON.parse(readFileSync(RENDERED, 'utf8'))
 
-export { DOCS, RENDERED }
+export { RENDERED }

@@ -106,7 +106,14 @@ const inRows = ({ tableIn }: Page, heading: string, pattern = /^`(\w+)`$/) =>
 
 /** Returns the options in the rows below each heading with the name of a function. A row may have several. */
 function optionsOf(name: string): string[] {
-  const cells = ['reference/options', 'guides/issuers', 'reference/login', 'reference/passwords', 'reference/sessions']
+  const cells = [
+    'reference/options',
+    'guides/issuers',
+    'guides/mcp',
+    'reference/login',
+    'reference/passwords',
+    'reference/sessions',
+  ]
     .map((page) => readPage(`docs/${page}.md`))
     .flatMap((page) => {
       const { text, level = 0 } = page.headings.find((heading) => heading.text === `\`${name}\``) ?? {}

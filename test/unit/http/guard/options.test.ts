@@ -17,7 +17,7 @@ const readForPassport = (options: object) =>
 
 it('has defaults: any scope, any age, no look-up, the issuer as the realm', () => {
   const defaults = {
-    tokens: expect.objectContaining({ issuer: ISSUER }),
+    tokens: expect.objectContaining({ issuers: [ISSUER] }),
     scope: [],
     anyScope: undefined,
     signedInWithin: undefined,

@@ -307,13 +307,13 @@ describe('onEvent', () => {
       'another account',
       { accounts: storeOf(() => ACCOUNTS.bob) },
       'accounts',
-      /^accounts: findById returned another account\. See express-token-endpoint\/docs\/guides\/accounts\.md$/,
+      /^accounts: findById returned another account\. Return the account .+ See express-token-endpoint\/docs\/guides\/accounts\.md$/,
     ],
     [
       'no answer to whether it is revoked',
       { isRevoked: (() => undefined) as never },
       'revocation',
-      /^isRevoked: the result must be true or false\. See express-token-endpoint\/docs\/guides\/revoke\.md$/,
+      /^isRevoked: must return true or false\. Is a "return" missing\? See express-token-endpoint\/docs\/guides\/revoke\.md$/,
     ],
   ])('is told of %s, and its cause', async (_what, options, dependency, message) => {
     const error = expect.objectContaining({ message: expect.stringMatching(message) })
@@ -406,6 +406,27 @@ describe('signedInWithin (RFC 9470)', () => {
     expect((await ask(token)).status).toBe(200)
     now += age
     expect((await ask(token)).status).toBe(status)
+  })
+
+  it.each<[unknown, number, number]>([
+    [-300, 0, 200],
+    [-301, 0, 401],
+    [-301, -301, 401],
+    [0, -301, 401],
+    [9999, -300, 200],
+    [9999, -301, 401],
+    [null, 0, 200],
+    ['now', 0, 401],
+    ['0', 0, 401],
+    [[0], 0, 401],
+  ])('takes the auth_time %j of a token that was issued at %i: %i', async (authTime, issued, status) => {
+    const clock = frozenClock()
+    const tokens = makeIssuer({ clock })
+    const { ask } = await guarded({ tokens, signedInWithin: '5m' })
+    const time = typeof authTime === 'number' ? clock.seconds() + authTime : authTime
+    const issuedAt = new Date((clock.seconds() + issued) * 1000)
+    const { token } = issueNow(tokens, { accountId: 'acc-1', claims: { auth_time: time }, issuedAt })
+    for (let i = 0; i < 2; i++) expect((await ask(token)).status).toBe(status)
   })
 
   it('refuses with a challenge that names the time', async () => {

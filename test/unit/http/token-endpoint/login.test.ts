@@ -271,9 +271,13 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
   })
 
   it.each<[string, object, RegExp]>([
-    ['accounts', { accounts: makeStore() }, /^tokenRouter: option "accounts" belongs to createLogin\(\)/],
-    ['passwords', { passwords: fastPasswords() }, /^tokenRouter: option "passwords" belongs/],
-    ['throttle', { throttle: false }, /^tokenRouter: option "throttle" belongs/],
+    [
+      'accounts',
+      { accounts: makeStore() },
+      /^tokenRouter: option "accounts" has no effect next to "logIn"\. Pass it to createLogin/,
+    ],
+    ['passwords', { passwords: fastPasswords() }, /^tokenRouter: option "passwords" has no effect/],
+    ['throttle', { throttle: false }, /^tokenRouter: option "throttle" has no effect/],
   ])('%s beside logIn is a TypeError', (_what, options, says) => {
     expectMisuse(() => appOf({ logIn: loginWith(), ...options }), says)
   })
@@ -523,6 +527,38 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
         .set(...bearer)
         .send(body)
       expect(warned).toHaveBeenCalledTimes(1)
+    })
+
+    it('reports an error that the host throws for several requests once for each of them', async () => {
+      const events: AuthEvent[] = []
+      const onEvent = (told: AuthEvent) => events.push(told)
+      const shared = new AuthError('unavailable', { dependency: 'keys' })
+      const guard = requireBearer({
+        tokens: { ...makeIssuer(), verify: () => Promise.reject(shared) },
+        forwardErrors: true,
+        onEvent,
+      })
+      let kept: unknown
+      const app = express()
+        .get('/guard', guard)
+        .get('/own', () => {
+          throw shared
+        })
+        .get('/kept', (req, _res, next) => {
+          if (kept) return next(kept)
+          guard.authenticate(req).catch((error) => {
+            kept = error
+            next(error)
+          })
+        })
+        .use(authErrors({ onEvent }))
+      for (const path of ['/guard', '/own', '/guard', '/own', '/kept', '/kept', '/kept']) {
+        await request(app)
+          .get(path)
+          .set(...bearer)
+          .expect(503)
+        expect(events.splice(0)).toMatchObject([failed('keys')])
+      }
     })
 
     it('reports to another observer what a login has reported to its own', async () => {

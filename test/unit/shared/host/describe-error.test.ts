@@ -47,13 +47,18 @@ it.each<[string, unknown, RegExp]>([
   expect(text).not.toContain('pa55word')
 })
 
+it.each(['message', 'stack'])('says that an error is not readable when its %s throws', (name) => {
+  const error = Object.defineProperty(new Error(SECRET), name, { get: () => expect.fail(SECRET) })
+  expect(describeError(error)).toBe('the error is not readable')
+})
+
 it('shows the line inside Node of a refused connection', async () => {
   const error = await new Promise((resolve) => connect(1, '127.0.0.1').on('error', resolve))
   expect(describeError(error)).toMatch(/^Error at node:net:\d+:\d+$/)
 })
 
 it('shows the message of an error of this package, which holds no secret', async () => {
-  expect(describeError(misuse('isRevoked: the result must be true or false'))).toContain('must be true or false')
+  expect(describeError(misuse('isRevoked: must be true or false'))).toContain('must be true or false')
   const late = await callHost('accounts', () => new Promise(() => {}), { timeout: 1 }).catch(({ cause }) => cause)
   expect(describeError(late)).toBe('no result within 1 ms')
 })

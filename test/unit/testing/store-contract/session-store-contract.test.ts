@@ -32,6 +32,7 @@ const REMOVE = 'remove removes one session'
 const FOREIGN = 'remove leaves the session of another account'
 const REMOVE_ALL = 'removeAll removes all sessions of the account, and leaves the others'
 const KEEP = 'removeAll keeps the session that it has to keep'
+const SAYS = 'remove and removeAll return whether they removed a session'
 const TOUCH = 'touch sets lastUsedAt, and nothing else'
 const GONE = 'touch does not bring a removed session back'
 
@@ -57,13 +58,44 @@ describe('sessionStoreContract', () => {
     ],
     [
       'removes a session of any account',
-      [FOREIGN],
+      [FOREIGN, SAYS],
       (store) => ({ remove: async (id) => store.remove(id, (await store.find(id))?.accountId ?? '') }),
     ],
-    ['ignores the session to keep', [KEEP], (store) => ({ removeAll: (accountId) => store.removeAll(accountId) })],
+    [
+      'returns how many sessions it removed',
+      [REMOVE, FOREIGN, SAYS, GONE],
+      (store) => ({ remove: async (...args) => Number(await store.remove(...args)) as never }),
+    ],
+    [
+      'returns nothing from removeAll',
+      [REMOVE_ALL, SAYS, KEEP],
+      (store) => ({ removeAll: async (...args) => void (await store.removeAll(...args)) as never }),
+    ],
+    [
+      'looks the session up, and then removes it',
+      [SAYS],
+      (store) => ({
+        async remove(id, accountId) {
+          const found = await store.find(id)
+          await turn()
+          await store.remove(id, accountId)
+          return found?.accountId === accountId
+        },
+      }),
+    ],
+    [
+      'always says that it removed a session',
+      [SAYS],
+      (store) => ({ removeAll: async (...args) => (await store.removeAll(...args)) || true }),
+    ],
+    [
+      'ignores the session to keep',
+      [KEEP, SAYS],
+      (store) => ({ removeAll: (accountId) => store.removeAll(accountId) }),
+    ],
     [
       'keeps one session per account',
-      [FIND, LIST, REMOVE, FOREIGN, KEEP, TOUCH, GONE],
+      [FIND, LIST, REMOVE, FOREIGN, SAYS, KEEP, TOUCH, GONE],
       (store) => ({
         async add(session) {
           await store.removeAll(session.accountId)

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { readCompact } from '../../../../src/tokens/jwt/compact-jws.js'
+import { readCompact, unverifiedIssuer } from '../../../../src/tokens/jwt/compact-jws.js'
 import { expectInvalidToken } from '../../../support/failures.js'
 import { atFrozenMoment, partsOf, signParts } from '../../../support/tokens.js'
 
@@ -38,9 +38,66 @@ describe('readCompact', () => {
     expect(parsed.mock.calls).toEqual([['{"kid":"one"}'], ['{"kid":"two"}'], ['{"kid":"one"}']])
   })
 
+  it('reads a header of at most 2,048 characters', () => {
+    const headerOf = (length: number) => part(`{"kid":"${'k'.repeat(length * 0.75 - 10)}"}`)
+    for (const [length, isRead] of [
+      [2048, true],
+      [2052, false],
+    ] as const) {
+      expect(headerOf(length)).toHaveLength(length)
+      expect(readCompact(`${headerOf(length)}.e30.AA`) !== undefined).toBe(isRead)
+    }
+  })
+
   it('takes nothing from a prototype', () => {
     const header = part('{"__proto__":{"alg":"none","kid":"k1","typ":"at+jwt"}}')
     expect(readCompact(`${header}.${part('{}')}.AA`)).toMatchObject({ alg: undefined, kid: undefined, typ: undefined })
+  })
+})
+
+describe('unverifiedIssuer', () => {
+  const issuerOf = (json: string) => unverifiedIssuer(`e30.${part(json)}.AA`)
+
+  it.each([
+    '{"iss":"a"}',
+    ' { "x" : 1 , "iss"\t:\r\n "a" , "y" : 2 } ',
+    '{"iss":"https:\\/\\/a.example\\/\\u00e9\\"}"}',
+    '{"a":"\\"iss\\":\\"b\\"","b":"\\\\","iss":"c"}',
+    '{"act":{"iss":"b"},"list":[{"iss":"b"},["iss"]],"text":"}]{[","iss":"a"}',
+    '{"a":"iss","b":["iss"],"iss":"a"}',
+    '{"a":"}}","iss":"a"}',
+    '{"a":"{[","iss":"a"}',
+    '{"a":"\\"","iss":"a"}',
+    '{"xiss":"b","iss ":"b","ISS":"b","iss":"a"}',
+    '{"iss":""}',
+  ])('finds the member of %s', (json) => {
+    expect(issuerOf(json)).toBe(JSON.parse(json).iss)
+  })
+
+  it.each([
+    '{}',
+    '"iss"',
+    '[{"iss":"a"}]',
+    '{"iss":["a"]}',
+    '{"iss":{"iss":"a"}}',
+    '{"iss":7}',
+    '{"iss":null}',
+    '{"a":{"iss":"a"}}',
+    '{"a":"iss"}',
+    '{"iss":"a',
+    '{"iss":"\\x"}',
+    '{"iss":"a\nb"}',
+    '{"iss',
+    '{"iss\\',
+  ])('finds none in %s', (json) => {
+    expect(issuerOf(json)).toBeUndefined()
+  })
+
+  it('parses only the issuer', () => {
+    const parsed = vi.spyOn(JSON, 'parse')
+    onTestFinished(() => parsed.mockRestore())
+    expect(issuerOf(`{"a":${'['.repeat(5000)}${']'.repeat(5000)},"iss":"b"}`)).toBe('b')
+    expect(parsed.mock.calls).toEqual([['"b"']])
   })
 })
 

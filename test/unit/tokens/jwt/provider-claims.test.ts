@@ -1,7 +1,9 @@
 import { createTokenVerifier, type JwtVerifierOptions } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
+import { settled } from '../../../support/concurrency.js'
 import { expectInvalidToken, expectMisuse, rejectionOf } from '../../../support/failures.js'
 import { forge, frozenClock } from '../../../support/fixtures.js'
+import { unhandledRejections } from '../../../support/host.js'
 import { PROVIDER_TOKENS } from '../../../support/issuers/provider-tokens.js'
 import { pairOf } from '../../../support/keys.js'
 
@@ -53,6 +55,8 @@ describe("accept: 'jwt' admits", () => {
     ['a client in two claims', { azp: 'c', client_id: 'c' }],
     ['no client, with a scope', { azp: undefined, scope: 'a' }],
     ['the client as the audience, with a scope', { azp: audience, scp: ['a'] }],
+    ['the client as the audience, with azpacr', { azp: audience, azpacr: '1' }],
+    ['the client as the audience, with appidacr', { azp: undefined, appid: audience, appidacr: '1' }],
     ['a nonce in a token that says that it is an access token', { nonce: 'n', token_use: 'access' }],
   ])('%s', async (_what, payload) => {
     expect(await verified(payload)).toMatchObject({ accountId: 'user-1', audience })
@@ -110,6 +114,10 @@ describe("accept: 'jwt' refuses", () => {
     ['a token whose audience is its client', { azp: audience }],
     ['a token whose audiences include its client', { aud: [audience, 'client-1'] }],
     ['a token without a client and a scope', { azp: undefined }],
+    [
+      'the scopes of a sign-in',
+      { azp: audience, scope: 'openid profile email address phone offline_access allatclaims' },
+    ],
     ['another use', { token_use: 'id', scope: 'a' }],
     ['another use that is no text', { token_use: ['access'] }],
     ['another type among the claims', { typ: 'ID', scope: 'a' }],
@@ -202,13 +210,20 @@ describe('scopes and accountId', () => {
   it.each([
     ['scopes', 'a b'],
     ['scopes', ['a b']],
-    ['scopes', Promise.resolve(['a'])],
+    ['scopes', async () => ['a']],
+    ['scopes', () => Promise.reject(new Error('no roles'))],
     ['accountId', 7],
     ['accountId', ''],
-    ['accountId', Promise.resolve('a')],
-  ])('throw when %s returns %j', async (option, value) => {
-    const { message } = (await rejectionOf(verified({}, { [option]: () => value }))) as Error
+    ['accountId', async () => 'a'],
+    ['accountId', () => Promise.reject(new Error('no account'))],
+  ])('throw when %s returns %o', async (option, value) => {
+    const unhandled = unhandledRejections()
+    const { message } = (await rejectionOf(
+      verified({}, { [option]: typeof value === 'function' ? value : () => value }),
+    )) as Error
     expect(message).toMatch(`createTokenVerifier: "${option}" must return`)
+    await settled()
+    expect(unhandled).toEqual([])
   })
 })
 

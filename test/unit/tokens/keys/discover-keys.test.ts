@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createTokenVerifier, discoverKeys, type KeysFetch, type RemoteKeysOptions } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
+import { settled } from '../../../support/concurrency.js'
 import { expectInvalidToken, expectMisuse, refusalOf } from '../../../support/failures.js'
 import { forge, frozenClock } from '../../../support/fixtures.js'
 import { startSource } from '../../../support/jwks-source.js'
@@ -102,9 +103,12 @@ describe('discoverKeys', () => {
     ['without an issuer', (_, o) => ({ jwks_uri: `${o}/keys` }), /is of another issuer$/],
     ['with a list of issuers', (i, o) => ({ issuer: [i], jwks_uri: `${o}/keys` }), /is of another issuer$/],
     ['without a jwks_uri', (issuer) => ({ issuer }), /has no "jwks_uri"$/],
+    ['with a path as jwks_uri', (issuer) => ({ issuer, jwks_uri: '/keys' }), /has no "jwks_uri"$/],
+    ['with a number as jwks_uri', (issuer) => ({ issuer, jwks_uri: 7 }), /has no "jwks_uri"$/],
     ['with keys over http', (issuer) => ({ issuer, jwks_uri: 'http://10.0.0.1/keys' }), /is not an https: URL$/],
     ['with keys in a file', (issuer) => ({ issuer, jwks_uri: 'file:///etc/keys' }), /is not an https: URL$/],
-    ['with a password', (issuer) => ({ issuer, jwks_uri: 'https://a:b@example.com/' }), /is not an https: URL$/],
+    ['with a user name', (issuer) => ({ issuer, jwks_uri: 'https://a@example.com/' }), /is not an https: URL$/],
+    ['with a password', (issuer) => ({ issuer, jwks_uri: 'https://:b@example.com/' }), /is not an https: URL$/],
     ['that is a page', () => '<html>', /is not a JSON object$/],
     ['that is a list', () => [], /is not a JSON object$/],
     ['that is too long', (issuer) => ({ issuer, filler: 'x'.repeat(102_400) }), /is longer than 102400 bytes$/],
@@ -141,7 +145,7 @@ describe('discoverKeys', () => {
   })
 
   it.each([
-    ['http://tenant.example', 'Over plain http, others on the network could insert their own key'],
+    ['http://tenant.example', 'Others on the network could insert their own key over http. Use https'],
     ['tenant.example', 'Is "https://" missing?'],
     ['https://tenant.example?a=1', 'an absolute http or https URL without query and fragment'],
     ['https://a:b@tenant.example', 'an absolute http or https URL without query and fragment'],
@@ -177,8 +181,9 @@ describe('the option fetch', () => {
     return { verified: await verified.catch((error) => error.code), errors }
   }
 
-  const metadata = { issuer, jwks_uri: 'https://keys.example/set' }
-  const bodyOf = (url: string) => JSON.stringify(url === metadata.jwks_uri ? SET : metadata)
+  const SET_URL = 'https://keys.example/set'
+  const metadata = { issuer, jwks_uri: `${SET_URL}#first` }
+  const bodyOf = (url: string) => JSON.stringify(url === SET_URL ? SET : metadata)
   async function* chunksOf(...chunks: unknown[]) {
     yield* chunks
   }
@@ -188,13 +193,14 @@ describe('the option fetch', () => {
   it('fetches the metadata and the keys, with a signal and without redirects', async () => {
     const fetch = vi.fn<KeysFetch>(async (url) => respond(url))
     expect(await askWith(fetch)).toMatchObject({ verified: { accountId: 'u' }, errors: [] })
-    expect(fetch.mock.calls.map(([url]) => url)).toEqual([issuer + OPENID, metadata.jwks_uri])
+    expect(fetch.mock.calls.map(([url]) => url)).toEqual([issuer + OPENID, SET_URL])
     for (const [, init] of fetch.mock.calls) {
       expect(init).toEqual({ signal: expect.any(AbortSignal), redirect: 'manual', headers: expect.any(Object) })
     }
   })
 
   const never = () => new Promise<never>(() => {})
+  const unreadable = (name: string) => Object.defineProperty(new Error('x'), name, { get: () => expect.fail(name) })
   it.each<[string, (url: string) => unknown, string]>([
     ['never responds', never, 'no result within 30 ms'],
     [
@@ -210,6 +216,8 @@ describe('the option fetch', () => {
       },
       'no proxy',
     ],
+    ['rejects with a message that throws', () => Promise.reject(unreadable('message')), 'it failed'],
+    ['rejects with a cause that throws', () => Promise.reject(unreadable('cause')), 'it failed'],
     ['returns nothing', () => undefined, 'Cannot read properties of undefined'],
     ['follows a redirect', (url) => respond(url, { redirected: true }), 'the response is from another URL'],
     ['asks another URL', (url) => respond(url, { url: 'https://evil.example/' }), 'the response is from another URL'],
@@ -228,6 +236,56 @@ describe('the option fetch', () => {
     const { verified, errors } = await askWith(async (url) => fetch(url) as never, { timeout: '30ms' })
     expect(verified).toBe('unavailable')
     expect(errors[0]).toContain(says)
+  })
+
+  describe('that never settles', () => {
+    const TOO_MANY = 'too many calls of fetch have not settled. Reject them when "signal" aborts'
+    const URL = SET_URL
+
+    /** Creates fetchers in a new copy of the module, which has counted nothing. `pending` are the functions that settle the calls. */
+    async function hangingFetchers(count: number, call: (wait: () => Promise<void>) => Promise<unknown>) {
+      vi.resetModules()
+      const { textFetcher } = await import('../../../../src/tokens/keys/fetch-text.js')
+      const pending: (() => void)[] = []
+      const wait = () => new Promise<void>((resolve) => void pending.push(resolve))
+      const fetcherOf = (fetch: KeysFetch, timeout: number) => textFetcher({ timeout, sizeLimit: 9000, fetch })
+      const fetchers = Array.from({ length: count }, () => fetcherOf(async () => call(wait) as never, 1))
+      const settle = () => {
+        for (const resolve of pending.splice(0)) resolve()
+        return settled()
+      }
+      return { fetchers, pending, settle, working: fetcherOf(async (url) => respond(url), 5000) }
+    }
+    const reasonOf = (result: Promise<string>) => result.catch(({ message }) => message)
+    const late = (wait: () => Promise<void>) => wait().then(() => respond(URL))
+    async function hangingBody(wait: () => Promise<void>) {
+      const next = () => wait().then(() => ({ done: true }))
+      return respond(URL, { body: { [Symbol.asyncIterator]: () => ({ next }) } })
+    }
+
+    it.each([
+      ['calls', late],
+      ['bodies', hangingBody],
+    ])('has at most 8 %s under way, until they settle', async (_what, call) => {
+      const { fetchers, pending, settle } = await hangingFetchers(1, call)
+      const [fetchText] = fetchers as [(url: string) => Promise<string>]
+      for (let round = 0; round < 2; round++) {
+        for (let i = 0; i < 8; i++) expect(await reasonOf(fetchText(URL))).toBe('no result within 1 ms')
+        expect(await reasonOf(fetchText(URL))).toBe(TOO_MANY)
+        expect(pending).toHaveLength(8)
+        await settle()
+      }
+    })
+
+    it('has at most 256 calls of all sources under way, until they settle', async () => {
+      const { fetchers, pending, settle, working } = await hangingFetchers(32, late)
+      expect(await reasonOf(working(URL))).toContain('"keys"')
+      await Promise.all(fetchers.flatMap((fetchText) => Array.from({ length: 8 }, () => reasonOf(fetchText(URL)))))
+      expect(pending).toHaveLength(256)
+      expect(await reasonOf(working(URL))).toBe(TOO_MANY)
+      await settle()
+      expect(await reasonOf(working(URL))).toContain('"keys"')
+    })
   })
 
   it('ends a body of empty chunks', async () => {
