@@ -3,6 +3,7 @@ import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { throttleKeys } from '../../../../src/accounts/throttle/attempt.js'
 import { createLimit } from '../../../../src/accounts/throttle/limit.js'
+import { withMaps } from '../../../support/concurrency.js'
 import { expectMisuse } from '../../../support/failures.js'
 
 const MINUTE = 60_000
@@ -751,16 +752,8 @@ describe('a limit in memory', () => {
 })
 
 it('keeps nothing of attempts that have ended', () => {
-  const maps: Map<unknown, unknown>[] = []
-  class TrackedMap extends Map {
-    constructor() {
-      super()
-      maps.push(this)
-    }
-  }
-  vi.stubGlobal('Map', TrackedMap)
-  onTestFinished(() => void vi.unstubAllGlobals())
-  const { begin, end } = createLimit('pair', { points: 2, duration: 10 })
+  const { made, maps } = withMaps(() => createLimit('pair', { points: 2, duration: 10 }))
+  const { begin, end } = made
   const kept = () => maps.reduce((sum, { size }) => sum + size, 0)
   expect([begin('a'), begin('a'), begin('b'), kept()]).toEqual([true, true, true, 2])
   for (const key of ['a', 'a', 'b']) end(key)
