@@ -147,6 +147,14 @@ describe('the recipes', () => {
     tokens.replaceKeys({ alg: 'ES256', publicKey: oldKeys.publicKey, sign })
     const { text } = await send(GOOD).expect(503)
     expect(text).not.toContain('kms')
+    const long = Array.from({ length: 100 }, (_, i) => `a${i}: fields { type { fields { name } } }`)
+    await send({}, `{ __schema { types { ${long.join(' ')} } } }`).expect(413)
+    const broken = await request(app)
+      .post('/graphql')
+      .type('json')
+      .send('{"variables":{"password":hunter2}}')
+      .expect(400)
+    expect(broken.text).not.toContain('hunter2')
   })
 
   it('two-names: counts all names and spellings of a user as one', async () => {
