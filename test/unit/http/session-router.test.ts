@@ -332,7 +332,7 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
   })
 
   it('refuses an ended session behind another middleware, which does not look at sessions', async () => {
-    const { tokens, sessions, signIn } = await start()
+    const { tokens, sessions, signIn } = await start({ options: { issuers: [makeIssuer().issuer] } })
     const guard = requireBearer({ tokens })
     const app = express().use(sessionRouter({ guard: (req, res, next) => guard(req, res, next), sessions }))
     const { port } = await listen(app)
@@ -350,7 +350,8 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
 
   it('accepts another middleware than requireBearer, and refuses a guard with other sessions', async () => {
     const tokens = makeIssuer()
-    const [sessions, other] = [createSessions(memorySessions()), createSessions(memorySessions())]
+    const issuers = [tokens.issuer]
+    const [sessions, other] = [createSessions(memorySessions(), { issuers }), createSessions(memorySessions())]
     const says = 'sessionRouter: the guard must have the same sessions'
     expectMisuse(() => sessionRouter({ guard: requireBearer({ tokens }), sessions }), says)
     expectMisuse(() => sessionRouter({ guard: requireBearer({ tokens, sessions: other }), sessions }), says)
@@ -408,6 +409,11 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
 
     it('refuses to start until each issuer is named as one of the app', () => {
       const [named, unnamed] = [createSessions(memorySessions(), { issuers }), createSessions(memorySessions())]
+      const both = requireBearer({ tokens: [tokens, partner] })
+      const wrapped: typeof both = Object.assign((...args: Parameters<typeof both>) => both(...args), both)
+      const name =
+        'sessionRouter: with a guard other than requireBearer(), "sessions" must name the issuers of your app'
+      expectMisuse(() => sessionRouter({ guard: wrapped, sessions: unnamed }), name)
       const says = (name: string, issuer: string) => `${name}: "sessions" are not for the tokens of "${issuer}"`
       for (const [list, sessions, issuer] of [
         [[tokens, old], unnamed, old.issuer],
@@ -424,7 +430,7 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
   })
 
   it('is an error of the host when no guard has run', async () => {
-    const sessions = createSessions(memorySessions())
+    const sessions = createSessions(memorySessions(), { issuers: ['https://api.example.com'] })
     const errors: unknown[] = []
     const app = express().use(sessionRouter({ guard: (_req, _res, next) => next(), sessions }))
     const keep: ErrorRequestHandler = (error, _req, res, _next) => void res.status(500).end(String(errors.push(error)))
