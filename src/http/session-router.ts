@@ -54,7 +54,7 @@ const GUARD_MS = 5000
 /**
  * Creates the router for a user's own sessions: `GET /` lists them, `DELETE /:id` ends one, `DELETE /` ends all others, and
  * `POST /sign-out` ends the current one. Mount it with its own path, such as `/sessions`.
- * @throws TypeError naming the option that is not valid, for a guard that is optional or does not have these sessions, and for another
+ * @throws TypeError naming the option that is not valid, and for a guard that is optional or does not have these sessions. Also for another
  * middleware when the sessions do not name the issuers of the app
  */
 export function sessionRouter(options: SessionRouterOptions): Router {

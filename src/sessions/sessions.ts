@@ -33,7 +33,7 @@ export interface SessionsOptions {
   onEvent?: AuthObserver | undefined
   /**
    * The issuers of the app, exactly as in its tokens. Needed where a guard accepts several issuers, for example while the app changes its
-   * issuer, and for `sessionRouter` behind another middleware. A token of another issuer never has a session. Default: the issuer of the guard.
+   * issuer, and for `sessionRouter` with another middleware. A token of another issuer never has a session. Default: the issuer of the guard.
    */
   issuers?: readonly string[] | undefined
   /** The current time, for tests. Default: `Date.now`. */
