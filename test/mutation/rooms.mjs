@@ -32,7 +32,7 @@ export const ROOMS = {
     tests: [
       'test/unit/shared/queues/*.test.ts',
       'test/unit/http/shared/*.test.ts',
-      'test/unit/http/guard/{admission,close-when-ended,http2,require-bearer}.test.ts',
+      'test/unit/http/guard/{admission,close-when-ended,http2,options,require-bearer}.test.ts',
       'test/unit/http/token-endpoint/token-router.test.ts',
     ],
   },

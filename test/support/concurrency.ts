@@ -12,6 +12,23 @@ export function tally(values: Iterable<string | number>): Record<string, number>
 
 export const statuses = (answers: readonly { status: number }[]) => tally(answers.map(({ status }) => status))
 
+/** Returns what a function creates, with the maps that it makes. */
+export function withMaps<T>(create: () => T): { made: T; maps: Map<unknown, unknown>[] } {
+  const maps: Map<unknown, unknown>[] = []
+  class TrackedMap extends Map {
+    constructor() {
+      super()
+      maps.push(this)
+    }
+  }
+  vi.stubGlobal('Map', TrackedMap)
+  try {
+    return { made: create(), maps }
+  } finally {
+    vi.unstubAllGlobals()
+  }
+}
+
 /** Waits until settled promises have run their callbacks, and unhandled rejections are reported. */
 export async function settled(): Promise<void> {
   for (let i = 0; i < 5; i++) await new Promise(setImmediate)

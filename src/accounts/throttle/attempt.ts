@@ -43,23 +43,21 @@ export interface Attempt extends Spent {
   count?: (() => Promise<void>) | undefined
 }
 
+const digestOf = (text: string) => hash('sha256', text, 'base64url').slice(0, 22)
+
 /**
  * Returns a function that makes the key of each limit. The keys hold no address in clear text, because a shared store must not list
- * e-mail addresses. The key of a pair begins with the key of its account. A key is made when it is first needed, so a client address that has reached its own limit
- * costs no normalisation of the e-mail address.
+ * e-mail addresses. The key of a pair begins with the key of its account. The key of the account is made when it is first needed, so a
+ * client address that has reached its own limit costs no normalisation of the e-mail address.
  */
 export function throttleKeys(email: string, address: string | undefined) {
-  const network = clientNetwork(address)
-  const keys = new Map<LimitName, string>()
+  const network = digestOf(clientNetwork(address))
+  let account: string | undefined
 
   return function keyOf(name: LimitName): string {
-    const known = keys.get(name)
-    if (known !== undefined) return known
-    const text = name === 'account' ? accountKey(email) : network
-    const isPair = name === 'pair'
-    const key = isPair ? keyOf('account') + keyOf('address') : hash('sha256', text, 'base64url').slice(0, 22)
-    keys.set(name, key)
-    return key
+    if (name !== 'account' && name !== 'pair') return network
+    account ??= digestOf(accountKey(email))
+    return name === 'pair' ? account + network : account
   }
 }
 
@@ -132,12 +130,15 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
 
     /** Counts the attempt in the store, at one limit. Returns the refusal. */
     async function enter(limit: Limit): Promise<AuthError | undefined> {
-      const key = keyOf(limit.name)
-      const one = await limit.shared?.enter(key, storeFailed)
+      const { name, shared } = limit
+      if (!shared) return undefined
+      const key = keyOf(name)
+      const one = await shared.enter(key, storeFailed)
       if (one) entered.set(limit, one)
-      const refusal = limit.learn(key, await limit.shared?.read(key, storeFailed), one?.underWay)
+      const underWay = one?.underWay
+      const refusal = limit.learn(key, await shared.read(key, storeFailed), underWay)
       if (refusal?.code !== 'too_many_attempts' || !(await wasReset(limit, 'store'))) return refusal
-      return (await limit.shared?.remove(key, storeFailed)) ? limit.learn(key, undefined, one?.underWay) : refusal
+      return (await shared.remove(key, storeFailed)) ? limit.learn(key, undefined, underWay) : refusal
     }
 
     async function count(): Promise<void> {
@@ -161,7 +162,7 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
       giveBack: (except) => tell(end, except),
       async failed() {
         const isNew = !hasEnded && spray && !begun.has(spray.networks)
-        await Promise.all([end('all'), isNew && spray.fail(digest, keyOf('account'), keyOf('address'), storeFailed)])
+        await Promise.all([end('all'), isNew && spray.fail(digest, keyOf, storeFailed)])
       },
     }
   }

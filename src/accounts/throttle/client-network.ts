@@ -39,9 +39,7 @@ export function clientNetwork(address: string | undefined): string {
 
 /** Returns the 32 hexadecimal digits of an IPv6 address. A URL spells an address in one way, without the dotted form. */
 function digitsOf(address: string): string {
-  const [head = '', tail = ''] = new URL(`http://[${address}]`).hostname
-    .slice(1, -1)
-    .split('::')
-    .map((part) => (part.match(/[\da-f]+/g) ?? []).map((group) => group.padStart(4, '0')).join(''))
-  return head.padEnd(32 - tail.length, '0') + tail
+  const { hostname } = new URL(`http://[${address}]`)
+  const groups = [...hostname.matchAll(/[\da-f]+|::/g)].map(([group]) => group)
+  return groups.map((group) => (group === '::' ? '0000'.repeat(9 - groups.length) : group.padStart(4, '0'))).join('')
 }

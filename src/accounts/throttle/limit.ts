@@ -119,9 +119,10 @@ export function createLimit(name: LimitName, { points, duration }: Size, shared?
     },
     /** Learns a count of the store. Returns the refusal if the count and the attempts under way in all processes leave no room. */
     learn(key: string, { points: inStore, msBeforeNext }: Counted = NOTHING, others = 0): AuthError | undefined {
-      const isKnown = reached(key) && failures.getRemainingTTL(key) >= msBeforeNext
+      const known = reached(key) ? failures.getRemainingTTL(key) : 0
       // For lru-cache, 0 means without end.
-      if (inStore >= points && !isKnown) failures.set(key, { count: points }, bare({ ttl: Math.max(1, msBeforeNext) }))
+      const ttl = Math.max(1, known, msBeforeNext)
+      if (inStore >= points) failures.set(key, { count: points }, bare({ ttl }))
       const isFull = Math.max(inStore, countOf(key)) + others > points
       return reached(key) ?? (isFull ? new AuthError('overloaded') : undefined)
     },

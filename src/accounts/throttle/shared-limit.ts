@@ -126,22 +126,31 @@ export function sharedLimit(limiter: Limiter, { counting, reading }: SharedStore
     }
   }
 
-  /** Reads the failures. Call it after `enter`: an attempt that fails is counted as a failure before it leaves. */
-  async function read(key: string, storeFailed: StoreFailed): Promise<Counted | undefined> {
+  /** Removes a count. Returns whether the limiter can. */
+  async function removed(key: string): Promise<boolean> {
+    if (!remove) return false
+    await remove.call(limiter, key)
+    return true
+  }
+
+  /** Asks the store for a count, unless it rests. */
+  async function ask<T>(key: string, storeFailed: StoreFailed, run: (call: () => Promise<unknown>) => Promise<T>) {
     if (!get || reading.rests()) return undefined
     return reading.answerOf(
-      count(async () => get.call(limiter, key)),
+      run(async () => get.call(limiter, key)),
       storeFailed,
     )
   }
 
-  /** Returns 0 where the store does not tell an end that can be true, because a reset without an end would lift limits for ever. */
+  /** Reads the failures. Call it after `enter`: an attempt that fails is counted as a failure before it leaves. */
+  const read = (key: string, storeFailed: StoreFailed) => ask(key, storeFailed, count)
+
+  /** Returns at most 0 where the store tells no end that can be true, because a reset without an end would lift limits for ever. */
   async function readRest(key: string, storeFailed: StoreFailed): Promise<number> {
-    if (!get || reading.rests()) return 0
-    const asking = reading.answerOf((async () => get.call(limiter, key))(), storeFailed)
+    const asking = ask(key, storeFailed, (call) => call())
     const result = await withDeadline(LONGEST_READ_MS, asking).catch(() => undefined)
     const [failures = 0, rest = 0] = [numberOf(result, 'consumedPoints'), numberOf(result, 'msBeforeNext')]
-    return failures > 0 && rest > 0 && rest <= 2 * windowMs ? rest : 0
+    return failures > 0 && rest <= 2 * windowMs ? rest : 0
   }
 
   /** Questions about a reset that are pending at the store. */
@@ -162,13 +171,7 @@ export function sharedLimit(limiter: Limiter, { counting, reading }: SharedStore
     read,
     /** Removes the failures of a key. Returns whether the store did. */
     async remove(key: string, storeFailed: StoreFailed): Promise<boolean> {
-      if (!remove || counting.rests()) return false
-      const removing = (async () => remove.call(limiter, key))()
-      const isRemoved = await counting.answerOf(
-        removing.then(() => true),
-        storeFailed,
-      )
-      return isRemoved === true
+      return (await counting.answerOf(removed(key), storeFailed)) === true
     },
     /**
      * Removes the failures of an account.
@@ -176,9 +179,9 @@ export function sharedLimit(limiter: Limiter, { counting, reading }: SharedStore
      * @throws the error of the store
      */
     async reset(account: string, keys: readonly string[]): Promise<void> {
-      await remove?.call(limiter, resetKey(account))
+      await removed(resetKey(account))
       await count(async () => limiter.consume(resetKey(account)))
-      await Promise.all([...new Set([account, ...keys])].map((key) => remove?.call(limiter, key)))
+      await Promise.all([...new Set([account, ...keys])].map(removed))
     },
     /** Counts an attempt as under way. */
     async enter(key: string, storeFailed: StoreFailed): Promise<Entered | undefined> {
@@ -203,8 +206,7 @@ export function sharedLimit(limiter: Limiter, { counting, reading }: SharedStore
       if (counting.rests() && !entered) return undefined
       const failing = () => count(async () => limiter.consume(key))
       const first = failing()
-      const counted = entered ? repeated(failing, first) : first
-      counted.then(() => entered?.leave()).catch(() => {})
+      if (entered) repeated(failing, first).then(entered.leave, () => {})
       return counting.answerOf(first, storeFailed)
     },
   }

@@ -18,7 +18,7 @@ export function sharedStore() {
    * Rejects when the store has not responded at all for too long. In a burst, one response may be late while others arrive. A busy
    * process counts fewer ticks, and counts each tick after it has read the responses that had arrived.
    */
-  async function silence(call: { hasEnded: boolean; timer?: NodeJS.Timeout }): Promise<undefined> {
+  async function silence(call: { hasEnded?: boolean; timer?: NodeJS.Timeout }): Promise<undefined> {
     let since = performance.now()
     let ticks = 0
     while (ticks < STORE.ticks) {
@@ -42,7 +42,7 @@ export function sharedStore() {
        * when it affects many logins.
        */
       async answerOf<T>(answer: Promise<T>, storeFailed: StoreFailed): Promise<T | undefined> {
-        const call: Parameters<typeof silence>[0] = { hasEnded: false }
+        const call: Parameters<typeof silence>[0] = {}
         const answered = answer.finally(() => {
           answeredAt = performance.now()
         })

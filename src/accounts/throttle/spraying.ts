@@ -1,6 +1,7 @@
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import { isUint8Array } from 'node:util/types'
 import { type Check, InvalidOption, isPlainObject, optional, readOptions } from '../../shared/options.js'
+import type { LimitName } from '../../shared/refusals.js'
 import { type Budget, budgetOption, countFailure, createLimit, type Limit } from './limit.js'
 import type { Size } from './shared-limit.js'
 import type { StoreFailed } from './shared-store.js'
@@ -77,7 +78,7 @@ export function sprayLimit(
   const derived = Buffer.from(hkdfSync('sha256', key, '', 'express-token-endpoint: spraying', KEY_BYTES))
 
   /** Returns whether memory knows that a password is a sprayed one. */
-  const isSprayed = (digest: string | undefined) => digest !== undefined && passwords.reached(digest) !== undefined
+  const isSprayed = (digest: string | undefined) => Boolean(digest && passwords.reached(digest))
 
   return {
     networks,
@@ -90,15 +91,20 @@ export function sprayLimit(
       return isSprayed(digest)
     },
     /** Counts a failure with a password that was not a sprayed one when it was checked. */
-    async fail(digest: string | undefined, account: string, network: string, storeFailed: StoreFailed): Promise<void> {
-      const guess = `${digest} ${account}`
+    async fail(
+      digest: string | undefined,
+      keyOf: (name: LimitName) => string,
+      storeFailed: StoreFailed,
+    ): Promise<void> {
+      const guess = `${digest} ${keyOf('account')}`
       // A repeated guess is not counted again, so only guesses at different accounts make a password a sprayed one.
       if (digest === undefined || guesses.reached(guess)) return
       guesses.fail(guess)
       const meanwhile = isSprayed(digest)
       const counted = meanwhile ? undefined : await countFailure(passwords, digest, storeFailed)
       // Meanwhile the password has become a sprayed one, perhaps in another process.
-      if (meanwhile || (counted && counted.points > password.points)) await countFailure(networks, network, storeFailed)
+      const isLate = meanwhile || (counted && counted.points > password.points)
+      if (isLate) await countFailure(networks, keyOf(networks.name), storeFailed)
     },
   }
 }

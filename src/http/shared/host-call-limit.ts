@@ -42,7 +42,7 @@ export function createHostCallLimit({ total, perNetwork, perConnection }: QueueL
     const ofNetwork = (networks.get(network) ?? 0) - 1
     if (ofNetwork > 0) networks.set(network, ofNetwork)
     else networks.delete(network)
-    if (connection) connections.get(connection)?.delete(wait)
+    connections.get(connection as object)?.delete(wait)
   }
 
   /**

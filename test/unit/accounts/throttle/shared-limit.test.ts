@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Limiter, sharedLimit } from '../../../../src/accounts/throttle/shared-limit.js'
 import { sharedStore } from '../../../../src/accounts/throttle/shared-store.js'
 import { all, settled } from '../../../support/concurrency.js'
@@ -93,6 +93,17 @@ describe('a call that meets a broken connection', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
+  it('is repeated with fake timers that are numbers', async () => {
+    const { setTimeout } = globalThis
+    vi.stubGlobal('setTimeout', (...args: Parameters<typeof setTimeout>) => Number(setTimeout(...args)))
+    onTestFinished(() => void vi.unstubAllGlobals())
+    const reward = vi.fn(async () => expect.fail('connection lost'))
+    const entered = await processWith({ consume: async () => RESULT, reward }).enter('alice', neverFails)
+    entered?.leave()
+    await vi.advanceTimersByTimeAsync(2999)
+    expect(reward).toHaveBeenCalledTimes(3)
+  })
+
   it('is not repeated for an attempt that the store has not counted', async () => {
     const rejections = unhandledRejections()
     const down = vi.fn(() => Promise.reject(new Error('down')))
@@ -105,6 +116,33 @@ describe('a call that meets a broken connection', () => {
     await vi.advanceTimersByTimeAsync(10_000)
     await settled()
     expect([down.mock.calls.length, failed.mock.calls.length, rejections]).toEqual([2, 2, []])
+  })
+})
+
+describe('the reset of an account', () => {
+  const limiter = (result: unknown): Limiter => ({
+    consume: async () => RESULT,
+    reward: async () => {},
+    get: async () => result,
+  })
+
+  it.each([
+    ['the rest of its window', { consumedPoints: 1, msBeforeNext: 5000 }, 5000],
+    [
+      'at most the rest of two windows, because clocks differ',
+      { consumedPoints: 1, msBeforeNext: 1_800_000 },
+      1_800_000,
+    ],
+    ['no longer rest', { consumedPoints: 1, msBeforeNext: 1_800_001 }, 0],
+    ['no rest without a reset', { consumedPoints: 0, msBeforeNext: 5000 }, 0],
+  ])('has %s', async (_, result, rest) => {
+    expect(await processWith(limiter(result)).sinceReset('alice', neverFails)).toBe(rest)
+  })
+
+  it('is neither known nor a failure with a limiter that cannot be read, or that cannot remove', async () => {
+    const { sinceReset } = processWith({ ...limiter(RESULT), get: undefined as never })
+    expect(await sinceReset('alice', neverFails)).toBe(0)
+    expect(await processWith(limiter(RESULT)).remove('alice', neverFails)).toBe(false)
   })
 })
 

@@ -311,6 +311,8 @@ describe('a shared store', () => {
     const all = Array.from({ length: 9 }, (_, i) => spend(restarted, SPRAYED, emailOf(100 + i), '192.0.2.1'))
     const results = await Promise.allSettled(all)
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(3)
+    const reasons = results.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []))
+    expect(reasons).toEqual(Array(6).fill('overloaded'))
   })
 
   it('is read when memory does not know the password, and memory then knows it as long as the store', async () => {
@@ -362,6 +364,9 @@ describe('a shared store', () => {
     expect(get).toHaveBeenCalledTimes(2)
     expect(failed.mock.calls).toEqual([[new Error('connection refused')]])
     vi.advanceTimersByTime(1001)
+    // Without a digest, there is nothing to read.
+    await throttle.spend(emailOf(3), '192.0.2.1', failed)
+    expect(get).toHaveBeenCalledTimes(2)
     await login(3)
     expect(get).toHaveBeenCalledTimes(3)
   })

@@ -3,6 +3,7 @@ import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { throttleKeys } from '../../../../src/accounts/throttle/attempt.js'
 import { createLimit } from '../../../../src/accounts/throttle/limit.js'
+import { withMaps } from '../../../support/concurrency.js'
 import { expectMisuse } from '../../../support/failures.js'
 
 const MINUTE = 60_000
@@ -127,9 +128,11 @@ describe('check', () => {
 
   it.each(['address', 'pair', 'account'] as const)('refuses what is known to be used up: %s', async (limit) => {
     const throttle = createThrottle({ budgets: { ...OFF, [limit]: ONE } })
-    const check = () => throttle.check(ALICE[0], ALICE[1])
+    // A name that counts as an empty one locks no address out.
+    const name = ' \u200b'
+    const check = () => throttle.check(name, ALICE[1])
     expect(check).not.toThrow()
-    expect(await guesses(throttle, 1)).toBe(1)
+    expect(await guesses(throttle, 1, () => name)).toBe(1)
     const refusal = { code: 'too_many_attempts', status: 429, limit, headers: { 'Retry-After': '3600' } }
     expect(check).toThrow(expect.objectContaining(refusal))
     const checkAddress = () => throttle.checkAddress('192.0.2.1')
@@ -144,6 +147,15 @@ describe('check', () => {
     for (let i = 0; i < 200; i++) throttle.check(ALICE[0], ALICE[1])
     expect(await guesses(throttle, 200)).toBe(10)
   })
+})
+
+it.each<[string, ThrottleOptions, boolean]>([
+  ['in memory', {}, false],
+  ['at no limit', { budgets: { address: false, pair: false, account: false } }, false],
+  ['with a shared store', { limiter: sharedStore().limiter }, true],
+  ['with the spraying limit', { spraying: true }, true],
+])('attempts have a second step only where something else than memory counts: %s', (_, options, has) => {
+  expect(createThrottle(options).attempt(...ALICE).count !== undefined).toBe(has)
 })
 
 describe('attempts that end without a failure', () => {
@@ -213,7 +225,11 @@ describe('budgets that are set', () => {
     ['no points', oneOf('pair', { duration: 1 }), 'createThrottle: option "budgets.pair": option "points" must be'],
     ['no points for an address', oneOf('address', { duration: 1 }), '"budgets.address": option "points" must be'],
     ['no points for an account', oneOf('account', { duration: 1 }), '"budgets.account": option "points" must be'],
-    ['no points at all', oneOf('pair', { points: 0, duration: 1 }), 'a whole number from 1 to 1000000'],
+    [
+      'no points at all',
+      oneOf('pair', { points: 0, duration: 1 }),
+      'a number of failures, a whole number from 1 to 1000000',
+    ],
     ['a limiter that is no function', { limiter: {} }, 'option "limiter" must be a function (options) => limiter'],
     ['a factory that returns no limiter', { limiter: silent }, 'returned must be a rate-limiter-flexible'],
     ['a limiter without reward', { limiter: () => ({ consume() {} }) }, 'It has "consume" and "reward"'],
@@ -376,6 +392,16 @@ describe('a shared store', () => {
     await expect(two.spend(...ALICE)).rejects.toMatchObject({ code: 'too_many_attempts', limit: 'pair' })
   })
 
+  it('that can be read, but counts nothing, refuses what another process has counted', async () => {
+    const { store, one } = twoProcesses()
+    expect(await guesses(one, 10)).toBe(10)
+    const down = () => Promise.reject(new Error('read only'))
+    const limiter = (options: LimiterOptions) => ({ ...store.limiter(options), consume: down, penalty: down })
+    const other = createThrottle({ limiter, budgets: PAIR })
+    expect(await guesses(other, 1, bob)).toBe(1)
+    expect(await guesses(other, 1)).toBe(0)
+  })
+
   it('that fails is told of once, rests for a second, and is used again when it is back', async () => {
     const { store, one } = twoProcesses({})
     const failed = vi.fn()
@@ -536,11 +562,16 @@ describe('reset', () => {
       for (const address of ['192.0.2.1', '192.0.2.2', '192.0.2.9']) {
         expect(await guesses(two, 1, undefined, () => address)).toBe(0)
       }
+      store.calls.length = 0
       await processes[at]?.reset(ALICE[0])
+      expect(store.calls.filter((call) => call.includes('login-address'))).toEqual([])
       vi.advanceTimersByTime(1000)
-      expect(await guesses(two, 5, undefined, () => '192.0.2.1')).toBe(2)
+      expect(await guesses(two, 2, undefined, () => '192.0.2.1')).toBe(2)
+      expect(await guesses(two, 3, undefined, () => '192.0.2.1')).toBe(0)
       expect(await guesses(one, 5, undefined, () => '192.0.2.2')).toBe(1)
       expect(await guesses(two, 5, undefined, () => '192.0.2.2')).toBe(0)
+      const restarted = createThrottle({ limiter: store.limiter, budgets })
+      expect(await guesses(restarted, 1, undefined, () => '192.0.2.2')).toBe(0)
       vi.advanceTimersByTime(1)
       await processes[at]?.reset(ALICE[0])
       vi.advanceTimersByTime(1000)
@@ -648,6 +679,7 @@ describe('reset', () => {
   it.each([undefined, '', 'a'.repeat(321), { email: ALICE[0] }])(
     'rejects what is no e-mail address: %j',
     async (email) => {
+      await createThrottle().reset('a'.repeat(320))
       const message = expect.stringContaining('throttle.reset: pass the e-mail address of an account')
       const reset = createThrottle().reset(email as string)
       await expect(reset).rejects.toMatchObject({ constructor: TypeError, message })
@@ -655,7 +687,10 @@ describe('reset', () => {
   )
 
   it.each(['get', 'delete'] as const)('rejects with a limiter without %s', async (name) => {
-    const limiter = (options: LimiterOptions) => ({ ...sharedStore().limiter(options), [name]: undefined })
+    const limiter = (options: LimiterOptions) => ({
+      ...sharedStore().limiter(options),
+      ...(options.keyPrefix === 'login-pair' ? { [name]: undefined } : undefined),
+    })
     const message = expect.stringContaining('pass a "limiter" with "get" and "delete"')
     await expect(createThrottle({ limiter }).reset(ALICE[0])).rejects.toMatchObject({ constructor: TypeError, message })
     expect(() => createThrottle({ limiter: (options) => ({ ...limiter(options), [name]: 1 }) as never })).toThrow(
@@ -714,6 +749,15 @@ describe('a limit in memory', () => {
     for (let i = 0; i < own; i++) fail('a')
     expect(learn('a', counted, underWay)).toEqual(expected)
   })
+})
+
+it('keeps nothing of attempts that have ended', () => {
+  const { made, maps } = withMaps(() => createLimit('pair', { points: 2, duration: 10 }))
+  const { begin, end } = made
+  const kept = () => maps.reduce((sum, { size }) => sum + size, 0)
+  expect([begin('a'), begin('a'), begin('b'), kept()]).toEqual([true, true, true, 2])
+  for (const key of ['a', 'a', 'b']) end(key)
+  expect(kept()).toBe(0)
 })
 
 describe('the keys of a login', () => {

@@ -1,4 +1,4 @@
-import { createTokenVerifier, memorySessions } from 'express-token-endpoint'
+import { createSessions, createTokenVerifier, memorySessions } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import {
   assertNoBearerOption,
@@ -32,6 +32,11 @@ it('has defaults: any scope, any age, no look-up, the issuer as the realm', () =
   expect(read({})).toEqual({ ...defaults, forwardErrors: false })
   expect(readForPassport({})).toEqual(defaults)
   expect(read({ realm: 'reports' }).challenge.realm).toBe('reports')
+})
+
+it('takes what createSessions() returned', () => {
+  const sessions = createSessions(memorySessions())
+  expect(read({ sessions }).sessions).toBe(sessions)
 })
 
 it('refuses its own options in passport.authenticate(), and leaves those of Passport alone', () => {
@@ -114,6 +119,8 @@ describe('an invalid option is refused with a message that says what it must be'
       memorySessions(),
       'must be what createSessions() returned, but is an object. Pass the store to createSessions() first',
     ],
+    ['sessions', {}, 'must be what createSessions() returned, but is an object'],
+    ['sessions', 7, 'must be what createSessions() returned, but is 7'],
     ['realm', 'a\tb', 'must be printable ASCII text, but is a string of 3 characters'],
     ['realm', 'é', 'must be printable ASCII text, but is a string of 1 characters'],
     ['realm', '', 'must be printable ASCII text, but is an empty string'],

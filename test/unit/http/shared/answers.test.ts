@@ -3,15 +3,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AuthError, type AuthErrorCode } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
+  doneAnswer,
   ENDPOINTS,
+  headerIn,
   jsonAnswer,
   keysAnswer,
   refusalAnswer,
+  resourceAnswer,
   tokenResult,
   withAllHeaders,
 } from '../../../../src/http/shared/answers.js'
 import { hasUnreadBody } from '../../../../src/http/shared/close-after-answer.js'
 import { asRefusal, sendAnswer } from '../../../../src/http/shared/send-answer.js'
+import { withHeaders } from '../../../../src/shared/errors.js'
 import type { Part } from '../../../../src/shared/refusals.js'
 
 const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
@@ -35,12 +39,12 @@ it('responds to a login with two members, and keeps them out of caches', () => {
   })
 })
 
-it('lets caches keep a key set for five minutes', () => {
-  expect(keysAnswer('{"keys":[]}')).toEqual({
-    status: 200,
-    headers: { 'Cache-Control': 'public, max-age=300', 'Content-Type': 'application/jwk-set+json' },
-    body: '{"keys":[]}',
-  })
+it.each([
+  ['a key set', keysAnswer, 'application/jwk-set+json'],
+  ['the metadata of a resource', resourceAnswer, 'application/json'],
+])('lets caches keep %s for five minutes', (_, answer, type) => {
+  const headers = { 'Cache-Control': 'public, max-age=300', 'Content-Type': type }
+  expect(answer('{"keys":[]}')).toEqual({ status: 200, headers, body: '{"keys":[]}' })
 })
 
 describe('a refusal', () => {
@@ -75,8 +79,32 @@ describe('a refusal', () => {
     expect(withAllHeaders('guard', error, false).headers['WWW-Authenticate']).toBe('Bearer realm=""')
   })
 
+  it('names the metadata of the resource in its challenge', () => {
+    const facts = { realm: 'reports', resourceMetadata: 'https://api.example.com/metadata' }
+    const { headers } = refusalAnswer('guard', new AuthError('missing_token'), facts)
+    const challenge = 'Bearer realm="reports", resource_metadata="https://api.example.com/metadata"'
+    expect(headers['WWW-Authenticate']).toBe(challenge)
+  })
+
+  it.each<[unknown, boolean]>([
+    ['Bearer realm="caf\u00e9"', true],
+    ...['', '\nBearer', 'Bearer\r\n', '\u20ac', 7, undefined].map((value): [unknown, boolean] => [value, false]),
+  ])('of the host has a header where Node can send it: %j %s', (value, has) => {
+    const error = { headers: { 'WWW-Authenticate': value } } as unknown as AuthError
+    expect(headerIn(error, 'WWW-Authenticate')).toBe(has ? value : undefined)
+  })
+
+  it.each<unknown>([7, 'soon', 'in 7', '7 s', '7\n'])('of the host has no wait that is no number: %j', (seconds) => {
+    const error = withHeaders(new AuthError('invalid_body'), { 'Retry-After': seconds as string })
+    expect(refusalAnswer('token', error).headers).toEqual({ ...NO_STORE, ...PROBLEM })
+  })
+
   it.each<[AuthErrorCode, object, string]>([
-    ['invalid_token', {}, 'error="invalid_token", error_description="The access token is not valid."'],
+    [
+      'invalid_token',
+      { scope: ['a'], maxAge: 5 },
+      'error="invalid_token", error_description="The access token is not valid."',
+    ],
     [
       'insufficient_scope',
       { scope: ['a', 'b'] },
@@ -140,6 +168,13 @@ it('sends a response with its length in bytes and its headers unchanged, unless 
   expect(sent).toMatchObject({ statusCode: 0 })
   expect(sent.setHeader).not.toHaveBeenCalled()
   expect(sent.end).not.toHaveBeenCalled()
+})
+
+it('responds to a request that ended sessions without a body and without a length', () => {
+  const res = { setHeader: vi.fn(), end: vi.fn(), statusCode: 0 }
+  sendAnswer(res as unknown as ServerResponse, doneAnswer())
+  expect([res.statusCode, Object.fromEntries(res.setHeader.mock.calls)]).toEqual([204, NO_STORE])
+  expect(res.end).toHaveBeenCalledWith('')
 })
 
 describe('whether a client may go on sending', () => {

@@ -1,8 +1,8 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createHostCallLimit } from '../../../../src/http/shared/host-call-limit.js'
 import * as errors from '../../../../src/shared/errors.js'
 import type { Source } from '../../../../src/shared/queues/fair-queue.js'
-import { deferred, settled } from '../../../support/concurrency.js'
+import { deferred, settled, withMaps } from '../../../support/concurrency.js'
 
 vi.mock('../../../../src/shared/errors.js', { spy: true })
 
@@ -22,28 +22,12 @@ function tasks() {
   return { task, begun: () => begun, end: () => resolve('answer') }
 }
 
-/** Creates a limit. Returns it with all of its maps. */
-function withMaps() {
-  const maps: Map<unknown, unknown>[] = []
-  class TrackedMap extends Map {
-    constructor() {
-      super()
-      maps.push(this)
-    }
-  }
-  vi.stubGlobal('Map', TrackedMap)
-  onTestFinished(() => void vi.unstubAllGlobals())
-  const hold = createHostCallLimit(LIMITS)
-  vi.unstubAllGlobals()
-  return { hold, maps }
-}
-
 /** Returns the result of a task, or the code of its error. */
 const outcome = (promise: Promise<unknown>) => promise.catch((error) => error.code)
 
 describe('a place', () => {
   it('leaves nothing in memory when its task has settled', async () => {
-    const { hold, maps } = withMaps()
+    const { made: hold, maps } = withMaps(() => createHostCallLimit(LIMITS))
     const { task, end } = tasks()
     const answers = ['a', 'a', 'b'].map((network) => hold(from(network), task))
     expect(maps.map(({ size }) => size)).toEqual([2])

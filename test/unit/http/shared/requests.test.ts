@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { readAccount } from '../../../../src/accounts/account.js'
-import { disconnectSignal } from '../../../../src/http/shared/disconnect-signal.js'
+import { disconnectSignal, followerOf } from '../../../../src/http/shared/disconnect-signal.js'
 import { headerOf, isCut, isRepeated } from '../../../../src/http/shared/header-lines.js'
 import { GUARDED_REQUESTS, TOKEN_CALLS } from '../../../../src/http/shared/limits.js'
 import { toRequestUser } from '../../../../src/http/shared/request-user.js'
@@ -17,6 +17,12 @@ describe('where a request comes from', () => {
 
   it.each([
     ['the address that Express reads', { ip: '192.0.2.1', socket }, '192.0.2.1', '192.0.2.1'],
+    [
+      'the connection, also in an app with its own stream',
+      { httpVersionMajor: 1, stream: { session: {} }, socket },
+      '2001:db8:0:1::5',
+      '20010db800000001/64',
+    ],
     ['the address of the connection, without Express', { socket }, '2001:db8:0:1::5', '20010db800000001/64'],
     ['unknown, without a connection', { socket: null }, undefined, 'unknown'],
   ])('is %s', (_, members, address, network) => {
@@ -94,6 +100,7 @@ it('reads a header from its line while every object inherits its name', async ()
   await polluted({ authorization: 'x' }, () => {
     expect(request({}, line)).toBe('Bearer a')
     expect(request({ authorization: 'Bearer own' }, line)).toBe('Bearer own')
+    expect(request({}, ['Authorization', 'Bearer a'])).toBe('Bearer a')
     expect(request({}, ['Host', 'authorization'])).toBeUndefined()
   })
 })
@@ -129,6 +136,16 @@ describe('the signal of a connection', () => {
 
   it('has aborted when the connection has closed already', () => {
     expect(disconnectSignal(connection(true)).aborted).toBe(true)
+  })
+
+  it('of the host is followed by one signal for all its logins, which may be any number', () => {
+    const host = new AbortController()
+    const signal = followerOf(host.signal)
+    expect(followerOf(host.signal)).toBe(signal)
+    expectRoomForListeners(signal)
+    expect(signal.aborted).toBe(false)
+    host.abort()
+    expect([signal.aborted, followerOf(AbortSignal.abort()).aborted]).toEqual([true, true])
   })
 
   it.each([
