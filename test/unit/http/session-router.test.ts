@@ -16,7 +16,7 @@ import {
   send,
   sendEndlessly,
 } from '../../support/host.js'
-import { EXPRESS, listen } from '../../support/http.js'
+import { EXPRESS, listen, TOKEN_PATH } from '../../support/http.js'
 import { hang } from '../../support/invalid-results.js'
 
 const down = () => Promise.reject(new Error('down'))
@@ -190,6 +190,30 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
     }
     await vi.waitFor(() => expect(received.match(/HTTP\/1\.1 503/g)).toHaveLength(200))
     expect([asked, received.includes('overloaded')]).toEqual([128, true])
+  })
+
+  it('lets at most 16 sign-ins of one connection wait for the store', async () => {
+    let asked = 0
+    const { port } = await start({
+      store: { list: () => ++asked && hang() } as Partial<SessionStore>,
+      options: { timeout: '1m' },
+      router: { timeout: '1m' },
+    })
+    const body = JSON.stringify(GOOD)
+    const head = `POST ${TOKEN_PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`
+    let received = ''
+    const socket = connect(port, '127.0.0.1').on('data', (chunk) => {
+      received += chunk
+    })
+    onTestFinished(() => void socket.destroy())
+    // One after the other, because a sign-in waits in other queues first.
+    for (let waiting = 1; waiting <= 16; waiting++) {
+      socket.write(`${head}\r\n\r\n${body}`)
+      await vi.waitFor(() => expect(asked).toBe(waiting))
+    }
+    socket.write(`${head}\r\n\r\n${body}`)
+    await vi.waitFor(() => expect(received.match(/HTTP\/1\.1 503/g)).toHaveLength(17))
+    expect([asked, received.includes('overloaded')]).toEqual([16, true])
   })
 
   it('looks a session up once for each request, after isRevoked and before the account', async () => {
