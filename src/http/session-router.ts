@@ -21,7 +21,10 @@ import { addressOf, sourceOf } from './shared/source.js'
 
 /** The options of `sessionRouter`. */
 export interface SessionRouterOptions {
-  /** Admits the requests: the result of `requireBearer` with the same `sessions`, or another middleware that sets `req.auth`. */
+  /**
+   * Admits the requests: the result of `requireBearer` with the same `sessions`, or another middleware that sets `req.auth`. With another
+   * middleware, the sessions must have the option `issuers`.
+   */
   guard: RequestHandler
   /** The sessions of the app: the result of `createSessions`. */
   sessions: Sessions
@@ -51,7 +54,8 @@ const GUARD_MS = 5000
 /**
  * Creates the router for a user's own sessions: `GET /` lists them, `DELETE /:id` ends one, `DELETE /` ends all others, and
  * `POST /sign-out` ends the current one. Mount it with its own path, such as `/sessions`.
- * @throws TypeError naming the option that is not valid, and for a guard that is optional or does not have these sessions
+ * @throws TypeError naming the option that is not valid, and for a guard that is optional or does not have these sessions. Also for another
+ * middleware when the sessions do not name the issuers of the app
  */
 export function sessionRouter(options: SessionRouterOptions): Router {
   const caller = 'sessionRouter'
@@ -66,6 +70,13 @@ export function sessionRouter(options: SessionRouterOptions): Router {
   if (own && (own.sessions !== sessions || own.optional)) {
     throw misuse(
       `${caller}: the guard must have the same sessions, and must not be optional. Pass requireBearer({ tokens, sessions })`,
+      PAGE.sessions,
+    )
+  }
+  // Another guard may accept the tokens of a partner, which could name a session of the host.
+  if (!own && !sessions.issuers) {
+    throw misuse(
+      `${caller}: with a guard other than requireBearer(), "sessions" must name the issuers of your app. Pass createSessions(store, { issuers })`,
       PAGE.sessions,
     )
   }

@@ -16,6 +16,7 @@ import {
   text,
   withMethods,
 } from '../shared/options.js'
+import { memberOf } from '../shared/values.js'
 import { createLastUsed } from './last-used.js'
 import { isSessionId, type NewSession, newSession, readSession, type Session, type SessionStore } from './session.js'
 
@@ -32,7 +33,7 @@ export interface SessionsOptions {
   onEvent?: AuthObserver | undefined
   /**
    * The issuers of the app, exactly as in its tokens. Needed where a guard accepts several issuers, for example while the app changes its
-   * issuer. A token of another issuer never has a session. Default: the issuer of the guard.
+   * issuer, and for `sessionRouter` with another middleware. A token of another issuer never has a session. Default: the issuer of the guard.
    */
   issuers?: readonly string[] | undefined
   /** The current time, for tests. Default: `Date.now`. */
@@ -138,7 +139,10 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
   const call = <T>(run: () => Promise<T>) => callHost('sessions', run, { timeout })
 
   /** A token of another issuer may have the id of a session and of an account. */
-  const isForeign = ({ issuer }: Partial<SessionOwner>) => issuer !== undefined && issuers?.includes(issuer) === false
+  function isForeign(owner: Partial<SessionOwner>): boolean {
+    const issuer = memberOf(owner, 'issuer')
+    return issuer !== undefined && issuers?.includes(issuer as string) === false
+  }
 
   async function find(id: string): Promise<Session | undefined> {
     if (!isSessionId(id)) return undefined
@@ -217,7 +221,7 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
       return call(async () => (await live(accountId)).slice(0, maxPerAccount))
     },
     async end(owner, id, address) {
-      const { accountId, id: current } = owner
+      const { accountId } = owner
       assertAccountId('end', accountId)
       if (isForeign(owner)) return false
       const hasEnded = await call(async () => {
@@ -225,11 +229,12 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
         if ((await find(id))?.accountId !== accountId) return false
         return remove(id, accountId)
       })
-      if (hasEnded) told(address, accountId, id === current ? 'signed_out' : 'ended', id)
+      if (hasEnded) told(address, accountId, id === memberOf(owner, 'id') ? 'signed_out' : 'ended', id)
       return hasEnded
     },
     async endOthers(auth: SessionOwner, address?: string) {
-      const { accountId, id } = auth
+      const { accountId } = auth
+      const id = memberOf(auth, 'id')
       assertAccountId('endOthers', accountId)
       if (!isSessionId(id) || isForeign(auth)) {
         const what = 'pass req.auth of an issuer of your app, which has the id of the session to keep'

@@ -18,6 +18,8 @@ import { LOGIN, tracePromise } from '../../shared/tracing.js'
 import { memberOf } from '../../shared/values.js'
 import type { TokenSubject } from '../../tokens/jwt/issue-token.js'
 import { disconnectSignal, followerOf, NEVER } from '../shared/disconnect-signal.js'
+import { createHostCallLimit } from '../shared/host-call-limit.js'
+import { TOKEN_CALLS } from '../shared/limits.js'
 import { toRequestUser } from '../shared/request-user.js'
 import { asRefusal } from '../shared/send-answer.js'
 import { addressOf, sourceOf } from '../shared/source.js'
@@ -107,6 +109,9 @@ export function loginOf(settings: LoginSettings): Login {
   return brandWith('Login', login, door)
 }
 
+/** Limits the token calls that wait for a function of the host around a login, which may ask a store before the queue of the login. */
+const limitCalls = createHostCallLimit(TOKEN_CALLS)
+
 /** The refusals that a function of the host around a login may end with. */
 const LOGIN_CODES = Object.keys(REFUSALS) as AuthErrorCode[]
 
@@ -121,8 +126,8 @@ export function doorOf(login: Login, timeout: number): LoginDoor {
     door ?? {
       onEvent: undefined,
       checkAddress: () => undefined,
-      logIn: async (credentials, { req }) =>
-        readResult(await callHost('internal', () => login(credentials, req), options)),
+      logIn: async (credentials, { req, source }) =>
+        readResult(await limitCalls(source, () => callHost('internal', () => login(credentials, req), options))),
     }
   )
 }

@@ -11,6 +11,8 @@ import { express } from '../on-first-use.cjs'
 import { type Answer, jsonAnswer, refusalAnswer, tokenResult, withAllHeaders } from '../shared/answers.js'
 import { hasUnreadBody } from '../shared/close-after-answer.js'
 import { headerOf } from '../shared/header-lines.js'
+import { createHostCallLimit } from '../shared/host-call-limit.js'
+import { TOKEN_CALLS } from '../shared/limits.js'
 import { asRefusal, sendAnswer } from '../shared/send-answer.js'
 import { addressOf } from '../shared/source.js'
 import { originOfRequest, type RequestOrigin } from './login.js'
@@ -20,6 +22,9 @@ import { createCredentialsReader } from './read-credentials.js'
 /** Returns whether a proxy seems to be in front of an app that trusts none. */
 const isUntrusted = ({ headers, app }: Request) =>
   Object.hasOwn(headers, 'x-forwarded-for') && app?.get('trust proxy') === false
+
+/** Limits the sign-ins that wait for the store of sessions, because a hasher that waits for another service may be fast. */
+const limitCalls = createHostCallLimit(TOKEN_CALLS)
 
 /**
  * Creates the router with the token endpoint: `POST` e-mail and password, get a token and its expiration. The router parses request
@@ -39,7 +44,7 @@ export function tokenRouter(options: TokenRouterOptions): Router {
     const { account, subject: owner } = await door.logIn(credentials, origin, emit, subject)
     const issued = readIssued(await callHost('internal', () => tokens.issue(owner), calls))
     const { token, expiresAt, id: tokenId } = issued
-    if (sessions) await startSession(sessions, owner.accountId, issued, req)
+    if (sessions) await limitCalls(origin.source, () => startSession(sessions, owner.accountId, issued, req))
     const own = respond && (() => respond({ token, expiresAt, account, req }))
     const body = own ? await callHost('internal', own, calls) : tokenResult(token, expiresAt)
     const answer = jsonAnswer(textOf(body))

@@ -16,7 +16,7 @@ import {
   send,
   sendEndlessly,
 } from '../../support/host.js'
-import { EXPRESS, listen } from '../../support/http.js'
+import { EXPRESS, listen, TOKEN_PATH } from '../../support/http.js'
 import { hang } from '../../support/invalid-results.js'
 
 const down = () => Promise.reject(new Error('down'))
@@ -192,6 +192,30 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
     expect([asked, received.includes('overloaded')]).toEqual([128, true])
   })
 
+  it('lets at most 16 sign-ins of one connection wait for the store', async () => {
+    let asked = 0
+    const { port } = await start({
+      store: { list: () => ++asked && hang() } as Partial<SessionStore>,
+      options: { timeout: '1m' },
+      router: { timeout: '1m' },
+    })
+    const body = JSON.stringify(GOOD)
+    const head = `POST ${TOKEN_PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`
+    let received = ''
+    const socket = connect(port, '127.0.0.1').on('data', (chunk) => {
+      received += chunk
+    })
+    onTestFinished(() => void socket.destroy())
+    // One after the other, because a sign-in waits in other queues first.
+    for (let waiting = 1; waiting <= 16; waiting++) {
+      socket.write(`${head}\r\n\r\n${body}`)
+      await vi.waitFor(() => expect(asked).toBe(waiting))
+    }
+    socket.write(`${head}\r\n\r\n${body}`)
+    await vi.waitFor(() => expect(received.match(/HTTP\/1\.1 503/g)).toHaveLength(17))
+    expect([asked, received.includes('overloaded')]).toEqual([16, true])
+  })
+
   it('looks a session up once for each request, after isRevoked and before the account', async () => {
     const asked: string[] = []
     const memory = memorySessions()
@@ -332,7 +356,7 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
   })
 
   it('refuses an ended session behind another middleware, which does not look at sessions', async () => {
-    const { tokens, sessions, signIn } = await start()
+    const { tokens, sessions, signIn } = await start({ options: { issuers: [makeIssuer().issuer] } })
     const guard = requireBearer({ tokens })
     const app = express().use(sessionRouter({ guard: (req, res, next) => guard(req, res, next), sessions }))
     const { port } = await listen(app)
@@ -350,7 +374,8 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
 
   it('accepts another middleware than requireBearer, and refuses a guard with other sessions', async () => {
     const tokens = makeIssuer()
-    const [sessions, other] = [createSessions(memorySessions()), createSessions(memorySessions())]
+    const issuers = [tokens.issuer]
+    const [sessions, other] = [createSessions(memorySessions(), { issuers }), createSessions(memorySessions())]
     const says = 'sessionRouter: the guard must have the same sessions'
     expectMisuse(() => sessionRouter({ guard: requireBearer({ tokens }), sessions }), says)
     expectMisuse(() => sessionRouter({ guard: requireBearer({ tokens, sessions: other }), sessions }), says)
@@ -408,6 +433,11 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
 
     it('refuses to start until each issuer is named as one of the app', () => {
       const [named, unnamed] = [createSessions(memorySessions(), { issuers }), createSessions(memorySessions())]
+      const both = requireBearer({ tokens: [tokens, partner] })
+      const wrapped: typeof both = Object.assign((...args: Parameters<typeof both>) => both(...args), both)
+      const name =
+        'sessionRouter: with a guard other than requireBearer(), "sessions" must name the issuers of your app'
+      expectMisuse(() => sessionRouter({ guard: wrapped, sessions: unnamed }), name)
       const says = (name: string, issuer: string) => `${name}: "sessions" are not for the tokens of "${issuer}"`
       for (const [list, sessions, issuer] of [
         [[tokens, old], unnamed, old.issuer],
@@ -424,7 +454,7 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
   })
 
   it('is an error of the host when no guard has run', async () => {
-    const sessions = createSessions(memorySessions())
+    const sessions = createSessions(memorySessions(), { issuers: ['https://api.example.com'] })
     const errors: unknown[] = []
     const app = express().use(sessionRouter({ guard: (_req, _res, next) => next(), sessions }))
     const keep: ErrorRequestHandler = (error, _req, res, _next) => void res.status(500).end(String(errors.push(error)))

@@ -13,6 +13,7 @@ import { all, deferred, settled } from '../../support/concurrency.js'
 import { expectMisuse, refusalOf } from '../../support/failures.js'
 import { frozenClock } from '../../support/fixtures.js'
 import { hang } from '../../support/invalid-results.js'
+import { polluted } from '../../support/pollution.js'
 
 const HOUR = 3_600_000
 
@@ -257,6 +258,16 @@ describe('the issuers of the app', () => {
     expect([await sessions.isEnded(owner), await sessions.end({ accountId: 'acc-1' }, 'c')]).toEqual([false, true])
     await sessions.endOthers(own as SessionOwner)
     expect(await idsOf()).toEqual(['a'])
+  })
+
+  it('are read from the owner itself, also while Object.prototype has foreign members', async () => {
+    const { sessions, start, idsOf } = setUp({ issuers: ['https://api.example.com'] })
+    for (const id of ['a', 'b', 'c']) await start(id)
+    const account = { accountId: 'acc-1' }
+    const foreign = { issuer: 'https://partner.example', id: 'b' }
+    expect(await polluted(foreign, () => sessions.end(account, 'a'))).toBe(true)
+    await expect(polluted(foreign, () => sessions.endOthers(account as SessionOwner))).rejects.toThrow(TypeError)
+    expect(await idsOf()).toEqual(['c', 'b'])
   })
 
   it('are not compared without the option', async () => {

@@ -129,12 +129,19 @@ describe('the page on serverless platforms', () => {
     ['@vendia/serverless-express', (app) => vendia.configure({ app: app as never }) as never],
     ['serverless-http', (app) => serverlessHttp(app as never) as never],
   ] satisfies [string, (app: Host['app']) => Handler][])(
-    'serverless-cdn: %s shows the address that the CDN saw',
+    'serverless-cdn: %s shows the address that the CDN saw, and that of a client past the CDN',
     async (name, adapter) => {
+      vi.stubEnv('CDN_SECRET', 'of the CDN')
+      onTestFinished(() => void vi.unstubAllEnvs())
       const { app } = await run<Host>('serverless-cdn', name)
       app.get('/address', (req, res) => void res.send(req.ip))
-      const { body } = await call(adapter(app), 'GET', '/address', { 'x-forwarded-for': '192.0.2.66, 198.51.100.7' })
-      expect(body).toBe('198.51.100.7')
+      const addressOf = async (headers: Record<string, string>) =>
+        (await call(adapter(app), 'GET', '/address', { 'x-forwarded-for': '192.0.2.66, 198.51.100.7', ...headers }))
+          .body
+      expect(await addressOf({ 'x-cdn-secret': 'of the CDN' })).toBe('198.51.100.7')
+      for (const headers of [{}, { 'x-cdn-secret': 'guessed' }]) expect(await addressOf(headers)).toBe('203.0.113.1')
+      vi.stubEnv('CDN_SECRET', undefined)
+      for (const headers of [{}, { 'x-cdn-secret': '' }]) expect(await addressOf(headers)).toBe('203.0.113.1')
     },
   )
 

@@ -121,6 +121,20 @@ describe('the recipes', () => {
     await open(mailed[2]?.split('#')[1]).expect(403)
   })
 
+  it('magic-link: mails again when the last link ends, so that requests of others lock nobody out', async () => {
+    const { app, mailed, stored } = await run<Host & Record<'mailed' | 'stored', { expiresAt: number }[]>>(
+      'magic-link',
+      'again',
+    )
+    const mail = () => request(app).post('/sign-in/mail').send({ email: GOOD.email }).expect(202)
+    for (let i = 0; i < 4; i++) await mail()
+    await vi.waitFor(() => expect(mailed).toHaveLength(3))
+    vi.useFakeTimers({ now: (stored[2]?.expiresAt ?? 0) + 1, toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    await mail()
+    await vi.waitFor(() => expect(mailed).toHaveLength(4))
+  })
+
   it('graphql: returns a token, and each refusal with its status and code', async () => {
     const { app, tokens } = await run<Host>('graphql')
     const query =
@@ -147,6 +161,14 @@ describe('the recipes', () => {
     tokens.replaceKeys({ alg: 'ES256', publicKey: oldKeys.publicKey, sign })
     const { text } = await send(GOOD).expect(503)
     expect(text).not.toContain('kms')
+    const long = Array.from({ length: 100 }, (_, i) => `a${i}: fields { type { fields { name } } }`)
+    await send({}, `{ __schema { types { ${long.join(' ')} } } }`).expect(413)
+    const broken = await request(app)
+      .post('/graphql')
+      .type('json')
+      .send('{"variables":{"password":hunter2}}')
+      .expect(400)
+    expect(broken.text).not.toContain('hunter2')
   })
 
   it('two-names: counts all names and spellings of a user as one', async () => {

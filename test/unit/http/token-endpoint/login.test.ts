@@ -1,4 +1,5 @@
-import { getEventListeners } from 'node:events'
+import { getEventListeners, once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
 import type { ErrorRequestHandler } from 'express'
 import {
   AuthError,
@@ -15,8 +16,8 @@ import {
 import { BearerStrategy, LoginStrategy } from 'express-token-endpoint/passport'
 import { Passport } from 'passport'
 import request from 'supertest'
-import { describe, expect, it, vi } from 'vitest'
-import { deferred } from '../../../support/concurrency.js'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { deferred, until } from '../../../support/concurrency.js'
 import { expectMisuse, rejectionOf } from '../../../support/failures.js'
 import {
   ACCOUNTS,
@@ -238,6 +239,39 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
     const onEvent = vi.fn()
     await post(appOf({ ...options(), timeout: '30ms', onEvent })).expect(503)
     expect(onEvent.mock.calls).toMatchObject([[{ type: 'dependency.failed', dependency: 'internal', refused: true }]])
+  })
+
+  it('lets at most 16 calls of a function of the host wait for one connection, and 1,024 for one network', async () => {
+    let calls = 0
+    const { promise, reject } = deferred<never>()
+    onTestFinished(() => reject(new AuthError('invalid_credentials')))
+    const logIn = () => ++calls && promise
+    const server = appOf({ logIn, timeout: '1m' }).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const body = JSON.stringify(GOOD)
+    const head = `POST ${TOKEN_PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`
+    function open(requests: number) {
+      let received = ''
+      const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+      socket.on('data', (chunk) => {
+        received += chunk
+      })
+      onTestFinished(() => void socket.destroy())
+      const ask = (times: number) => socket.write(`${head}\r\n\r\n${body}`.repeat(times))
+      ask(requests)
+      return { ask, refused: () => received.match(/HTTP\/1\.1 503/g)?.length ?? 0 }
+    }
+    const first = open(16)
+    await until(() => expect(calls).toBe(16))
+    expect(first.refused()).toBe(0)
+    first.ask(1)
+    await until(() => expect(first.refused()).toBe(17))
+    for (let i = 1; i < 64; i++) open(16)
+    await until(() => expect(calls).toBe(1024))
+    const last = open(1)
+    await until(() => expect(last.refused()).toBe(1))
+    expect(calls).toBe(1024)
   })
 
   it('calls a function of the host around the login, with the request', async () => {
