@@ -80,6 +80,34 @@ describe('the page on sessions', () => {
     await get(app, '/statements', token).expect(401)
   })
 
+  it('session-password: ends the other sessions of the account, and only for its own password', async () => {
+    interface Block {
+      app: express.Express
+      sessions: Sessions
+      tokens: TokenIssuer
+      changed: string[]
+    }
+    const { app, sessions, tokens, changed } = await run<Block>('session-password')
+    const start = async (accountId: string) => {
+      const issued = await tokens.issue({ accountId })
+      await sessions.start({ ...issued, accountId })
+      return issued
+    }
+    const [mine, , foreign] = [await start('acc-1'), await start('acc-1'), await start('acc-2')]
+    const send = (token: string, oldPassword: string) =>
+      request(app)
+        .post('/password')
+        .auth(token, { type: 'bearer' })
+        .send({ email: 'alice@example.com', oldPassword, newPassword: 'new secret' })
+    await send('x.y.z', 'secret').expect(401)
+    await send(mine.token, 'wrong').expect(403)
+    await send(foreign.token, 'secret').expect(403)
+    expect([changed, await sessions.list('acc-1')]).toMatchObject([[], [{}, {}]])
+    await send(mine.token, 'secret').expect(204)
+    expect([changed, await sessions.list('acc-1')]).toMatchObject([['acc-1', 'new secret'], [{ id: mine.id }]])
+    expect(await sessions.list('acc-2')).toHaveLength(1)
+  })
+
   it('session-start: issues a token whose session has started', async () => {
     interface Block {
       issueWithSession(accountId: string, req: object): Promise<string>
