@@ -1,15 +1,10 @@
-import { readFileSync, rmSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'rolldown'
-import { rollup } from 'rollup'
-import { dts } from 'rollup-plugin-dts'
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url))
-const DIST = here('../dist')
-const TYPED = ['index', 'client', 'express', 'openapi', 'passport', 'testing']
-const ENTRIES = [...TYPED, 'cli']
-const external = /^(?!\.|\/|[a-z]:\\)/i
+const ENTRIES = ['index', 'client', 'express', 'openapi', 'passport', 'testing', 'cli']
 const LATE = /[\\/]on-first-use\.cjs$/
 
 /** The modules of one entry, and the module that browsers need too. */
@@ -26,7 +21,7 @@ await build({
   input: Object.fromEntries(ENTRIES.map((name) => [name, here(`${name}.ts`)])),
   platform: 'node',
   tsconfig: here('tsconfig.json'),
-  external,
+  external: /^(?!\.|\/|[a-z]:\\)/i,
   plugins: [
     {
       // Each stays a separate file, because only CommonJS can load a package at its first use.
@@ -40,7 +35,7 @@ await build({
     },
   ],
   output: {
-    dir: DIST,
+    dir: here('../dist'),
     chunkFileNames: 'chunks/[name].js',
     minifyInternalExports: false,
     // Annotations are instructions to bundlers.
@@ -54,19 +49,3 @@ await build({
     },
   },
 })
-
-/** Joins the declarations, without those that no host can name. The entries share files here too, so that a class has one declaration. */
-const DECLARATIONS = here('../dist/declarations')
-const types = await rollup({
-  input: Object.fromEntries(TYPED.map((name) => [name, `${DECLARATIONS}/${name}.d.ts`])),
-  external,
-  plugins: [dts()],
-})
-await types.write({
-  dir: DIST,
-  entryFileNames: '[name].d.ts',
-  chunkFileNames: 'types/[name].ts',
-  minifyInternalExports: false,
-  hoistTransitiveImports: false,
-})
-rmSync(DECLARATIONS, { recursive: true })

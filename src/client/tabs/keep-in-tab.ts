@@ -53,7 +53,6 @@ export function keepInTab(others: TabSharing = () => NO_TABS): TabSharing {
     const link = others({
       ...owner,
       hear(news) {
-        if (news === 'sign-out') keep()
         owner.hear(news)
         update()
       },
