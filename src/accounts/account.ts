@@ -77,7 +77,9 @@ export function readAccount(original: unknown): FoundAccount | undefined {
     if (!isAbsent) account[name] = Array.isArray(value) ? [...value] : value
   }
   const { id, passwordHash, disabled, scopes, claims, tokensValidAfter, lifetime } = account
-  if (typeof id !== 'string' || id === '') throw wrong('"id" must be a non-empty string', id)
+  if (typeof id !== 'string' || id === '') {
+    throw wrong('"id" must be a non-empty string', id, typeof id === 'number' ? '. Return String(id)' : '')
+  }
   if (passwordHash !== null && typeof passwordHash !== 'string') {
     throw wrong('"passwordHash" must be a string, or null for an account without a password', passwordHash)
   }
@@ -91,8 +93,8 @@ export function readAccount(original: unknown): FoundAccount | undefined {
   return { account: account as unknown as Account, original }
 }
 
-function wrong(what: string, value: unknown): TypeError {
-  return misuse(`account: ${what}, but is ${describe(value)}`, PAGE.accounts)
+function wrong(what: string, value: unknown, hint = ''): TypeError {
+  return misuse(`account: ${what}, but is ${describe(value)}${hint}`, PAGE.accounts)
 }
 
 /** An account with its e-mail address. */

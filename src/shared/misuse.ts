@@ -9,10 +9,13 @@ export const PAGE = {
   hashes: `${DOCS}/guides/check-passwords-elsewhere.md`,
   keys: `${DOCS}/guides/keys.md`,
   login: `${DOCS}/reference/login.md`,
+  mcp: `${DOCS}/guides/mcp.md`,
   options: `${DOCS}/reference/options.md`,
+  passwords: `${DOCS}/reference/passwords.md`,
   proxy: `${DOCS}/guides/behind-a-proxy.md`,
   services: `${DOCS}/guides/verify-in-another-service.md`,
   sessions: `${DOCS}/guides/sessions.md`,
+  sessionOptions: `${DOCS}/reference/sessions.md`,
   sockets: `${DOCS}/guides/sockets.md`,
   revoke: `${DOCS}/guides/revoke.md`,
   tests: `${DOCS}/guides/test-your-app.md`,
@@ -20,11 +23,19 @@ export const PAGE = {
 
 export type Page = (typeof PAGE)[keyof typeof PAGE]
 
-/** The functions whose options the page about the login has. Their messages begin with their name. */
-const LOGIN = /^(tokenRouter|createLogin|logIn|LoginStrategy|authErrors)\b/
+/** The functions whose options are on another page than most. Their messages begin with their name. */
+const PAGES_OF_FUNCTIONS: readonly [names: RegExp, page: Page][] = [
+  [/^(tokenRouter|createLogin|logIn|LoginStrategy|authErrors)\b/, PAGE.login],
+  [/^(createSessions|sessionRouter|sessionStoreContract)\b/, PAGE.sessionOptions],
+  [/^(createPasswords|passwords|argon2id|bcrypt|pbkdf2|scrypt|firebaseScrypt)\b/, PAGE.passwords],
+  [/^discoverKeys\b/, PAGE.issuers],
+  [/^(protectedResourceRouter|authInfoOf)\b/, PAGE.mcp],
+]
+
+const pageOf = (message: string): Page => PAGES_OF_FUNCTIONS.find(([names]) => names.test(message))?.[1] ?? PAGE.options
 
 /** Creates the error for a mistake of the programmer. It names the page that helps, by default the one with the options. */
-export function misuse(message: string, page: Page = LOGIN.test(message) ? PAGE.login : PAGE.options): TypeError {
+export function misuse(message: string, page: Page = pageOf(message)): TypeError {
   return withoutSecrets(new TypeError(`${message}${/[.?]$/.test(message) ? '' : '.'} See ${page}`))
 }
 

@@ -1,7 +1,16 @@
 import { AuthError } from '../../shared/errors.js'
 import { withDeadline } from '../../shared/host/host-call.js'
 import { misuse, withoutSecrets } from '../../shared/misuse.js'
-import { type Check, func, InvalidOption, named, optional, readOptions, withMethods } from '../../shared/options.js'
+import {
+  aliasesOf,
+  type Check,
+  func,
+  InvalidOption,
+  named,
+  optional,
+  readOptions,
+  withMethods,
+} from '../../shared/options.js'
 import type { LimitName } from '../../shared/refusals.js'
 import { memberOf } from '../../shared/values.js'
 import { LONGEST_EMAIL } from './account-key.js'
@@ -124,13 +133,15 @@ const schema = {
   spraying: sprayingOption,
 }
 
+const aliases = aliasesOf({ limiter: 'store', budgets: 'pair address account points duration' })
+
 /**
  * Creates failed-login limits (OWASP ASVS 5, 6.3.1). Share one object between all token routers of a process, because two objects
  * would allow twice the guesses.
  * @throws TypeError that names the invalid option
  */
 export function createThrottle(options?: ThrottleOptions): Required<Throttle> {
-  const read = readOptions<ThrottleOptions, typeof schema>(caller, options, schema, { store: 'limiter' })
+  const read = readOptions<ThrottleOptions, typeof schema>(caller, options, schema, aliases)
   const { limiter: factory, budgets, spraying } = read
   if (factory && spraying && spraying.key === undefined) {
     throw misuse(

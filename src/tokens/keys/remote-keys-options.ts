@@ -61,16 +61,14 @@ export interface RemoteKeysOptions {
   clock?: Clock | undefined
 }
 
+const EXPOSED =
+  'Others on the network could insert their own key over http. Use https, or http only for this machine (localhost)'
+
 const address: Check<URL> = (value) => {
   const what =
     "an absolute https: URL without user name, password and fragment, like 'https://api.example.com/.well-known/jwks.json'"
   const url = readWebUrl(hrefOf(value), what)
-  if (isExposed(url)) {
-    throw new InvalidOption(
-      what,
-      'Others on the network could insert their own key over http. Use https, or http only for this machine (localhost)',
-    )
-  }
+  if (isExposed(url)) throw new InvalidOption(what, EXPOSED)
   if (url.username || url.password || url.hash) throw new InvalidOption(what)
   return url
 }
@@ -85,7 +83,9 @@ const algorithmList: Check<readonly KeyPairAlgorithm[]> = (value) => {
 
 const issuerAddress: Check<string> = (value) => {
   const issuer = exactUrl(value)
-  address(issuer)
+  if (isExposed(new URL(issuer))) {
+    throw new InvalidOption("an https: URL without query and fragment, like 'https://api.example.com'", EXPOSED)
+  }
   return issuer
 }
 

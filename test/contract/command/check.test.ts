@@ -102,6 +102,10 @@ describe('the password', () => {
     )
     await cli(argsFor(url, '--guarded', REPORTS), { env })
     // docs/guides/check.md has these numbers.
+    const { text } = readPage('docs/guides/check.md')
+    const counts = /(\d+) hold, (\d+) does not, (\d+) skipped/.exec(text)?.slice(1).map(Number) ?? []
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(ROWS.length)
+    expect(text).toContain(`It makes ${ROWS.length} checks`)
     expect(Math.abs(seen.length - 120 - 90)).toBeLessThan(10)
     for (const one of seen) expect(one).not.toMatch(/eyJ|correct horse|correct\+horse/)
   })

@@ -87,6 +87,7 @@ describe.skipIf(NO_HOSTS)('the page on other frameworks', () => {
     expect(refused.headers.get('WWW-Authenticate')).toContain(`resource_metadata="${metadata}"`)
     expect(await (await fetch(metadata)).json()).toMatchObject({ resource, authorization_servers: [issuer] })
 
+    expect((await fetch(resource)).status).toBe(405)
     const client = new Client({ name: 'agent', version: '1.0.0' })
     onTestFinished(() => client.close())
     const authProvider = new ClientCredentialsProvider({

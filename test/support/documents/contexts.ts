@@ -138,6 +138,13 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
     const log = { error: (_: unknown) => {} }`,
   // Sessions.
   sessions: HOST,
+  'session-password': `${HOST}
+    import * as framework from 'express'
+    export const app = framework.default()
+    export const sessions = library.createSessions(library.memorySessions())
+    const guard = library.requireBearer({ tokens, sessions })
+    export const changed: string[] = []
+    const changePassword = async (id: string, password: string) => void changed.push(id, password)`,
   'session-start': `${ISSUER_ONLY}
     import { createSessions, memorySessions } from 'express-token-endpoint'
     export const sessions = createSessions(memorySessions())`,

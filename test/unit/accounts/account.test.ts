@@ -104,10 +104,11 @@ describe('memoryAccounts', () => {
     },
   )
 
-  it.each<[unknown, string]>([
+  it.each<[unknown, string | RegExp]>([
     [{ ...bob, id: alice.id }, 'memoryAccounts: two accounts share'],
     [{ ...bob, email: alice.email }, 'memoryAccounts: two accounts share'],
-    [{ ...bob, id: '' }, 'account: "id" must be a non-empty string'],
+    [{ ...bob, id: '' }, /^account: "id" must be a non-empty string, but is an empty string\.?$/],
+    [{ ...bob, id: 7 }, 'account: "id" must be a non-empty string, but is 7. Return String(id)'],
     [null, 'memoryAccounts: each account needs an "email"'],
     [{ ...bob, email: 7 }, 'memoryAccounts: each account needs an "email"'],
   ])('refuses %j', (account, says) => {

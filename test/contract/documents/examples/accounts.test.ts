@@ -8,6 +8,7 @@ import {
   type Hasher,
   memoryAccounts,
   type Passwords,
+  requireBearer,
   type SessionStore,
   type Sessions,
   type TokenIssuer,
@@ -19,7 +20,7 @@ import request from 'supertest'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { newSession } from '../../../../src/sessions/session.js'
 import { get, signIn, startExamples } from '../../../support/documents/examples.js'
-import { makeIssuer } from '../../../support/fixtures.js'
+import { issueNow, makeIssuer } from '../../../support/fixtures.js'
 import { TOKEN_PATH } from '../../../support/http.js'
 
 const { run } = startExamples(import.meta.url)
@@ -31,17 +32,33 @@ describe('the pages on accounts', () => {
     expect(await accounts('nobody@example.com')).toBeNull()
   })
 
-  it('sql-store: registers, finds, swaps, and serves the router', async () => {
-    type Register = (id: string, email: string, password: string) => Promise<void>
-    const { accounts, register } = await run<{ accounts: Required<AccountStore>; register: Register }>('sql-store')
-    await register('acc-1', 'Alice@example.com', 'secret')
+  it('sql-store: registers, finds, swaps, serves the router, and a change of password ends the tokens from before', async () => {
+    interface Block {
+      accounts: Required<AccountStore>
+      register(id: string, email: string, password: string): Promise<boolean>
+      changePassword(id: string, password: string): Promise<void>
+    }
+    const { accounts, register, changePassword } = await run<Block>('sql-store')
+    expect(await register('acc-1', 'Alice@example.com', 'secret')).toBe(true)
+    expect(await register('acc-2', 'alice@Example.com', 'other')).toBe(false)
     const { passwordHash } = (await accounts.findById('acc-1')) as Account
-    expect(await accounts.findByEmail('ALICE@example.com')).toEqual({ id: 'acc-1', passwordHash, disabled: false })
+    const alice = { id: 'acc-1', passwordHash, disabled: false, tokensValidAfter: null }
+    expect(await accounts.findByEmail('ALICE@example.com')).toEqual(alice)
     const existing = { email: 'alice@example.com', id: 'acc-1', passwordHash }
     for (const check of accountStoreContract({ store: accounts, existing })) await check.run()
-    const app = express().use(tokenRouter({ tokens: makeIssuer(), accounts }))
-    await request(app).post(TOKEN_PATH).send({ email: 'alice@example.com', password: 'secret' }).expect(200)
-    await request(app).post(TOKEN_PATH).send({ email: 'alice@example.com', password: 'Secret' }).expect(403)
+
+    const tokens = makeIssuer()
+    const app = express().use(tokenRouter({ tokens, accounts }))
+    app.get('/me', requireBearer({ tokens, accounts }), (req, res) => void res.json(req.user))
+    const logIn = (password: string) => request(app).post(TOKEN_PATH).send({ email: 'alice@example.com', password })
+    await logIn('secret').expect(200)
+    await logIn('Secret').expect(403)
+    const { token } = issueNow(tokens, { accountId: 'acc-1', issuedAt: new Date(Date.now() - 60_000) })
+    await get(app, '/me', token).expect(200)
+    await changePassword('acc-1', 'new secret')
+    await logIn('secret').expect(403)
+    await logIn('new secret').expect(200)
+    await get(app, '/me', token).expect(401)
   })
 
   it('prisma-store: is a store', async () => {
@@ -61,6 +78,34 @@ describe('the page on sessions', () => {
     expect(list.body.sessions).toMatchObject([{ label: 'Laptop', current: true }])
     await request(app).post('/sessions/sign-out').auth(token, { type: 'bearer' }).expect(204)
     await get(app, '/statements', token).expect(401)
+  })
+
+  it('session-password: ends the other sessions of the account, and only for its own password', async () => {
+    interface Block {
+      app: express.Express
+      sessions: Sessions
+      tokens: TokenIssuer
+      changed: string[]
+    }
+    const { app, sessions, tokens, changed } = await run<Block>('session-password')
+    const start = async (accountId: string) => {
+      const issued = await tokens.issue({ accountId })
+      await sessions.start({ ...issued, accountId })
+      return issued
+    }
+    const [mine, , foreign] = [await start('acc-1'), await start('acc-1'), await start('acc-2')]
+    const send = (token: string, oldPassword: string) =>
+      request(app)
+        .post('/password')
+        .auth(token, { type: 'bearer' })
+        .send({ email: 'alice@example.com', oldPassword, newPassword: 'new secret' })
+    await send('x.y.z', 'secret').expect(401)
+    await send(mine.token, 'wrong').expect(403)
+    await send(foreign.token, 'secret').expect(403)
+    expect([changed, await sessions.list('acc-1')]).toMatchObject([[], [{}, {}]])
+    await send(mine.token, 'secret').expect(204)
+    expect([changed, await sessions.list('acc-1')]).toMatchObject([['acc-1', 'new secret'], [{ id: mine.id }]])
+    expect(await sessions.list('acc-2')).toHaveLength(1)
   })
 
   it('session-start: issues a token whose session has started', async () => {

@@ -1,6 +1,7 @@
 import { authOf, createTokenVerifier, jwksRouter, remoteKeys, requireBearer, tokenRouter } from 'express-token-endpoint'
 import { createTokenClient, type TokenClient, type TokenClientOptions } from 'express-token-endpoint/client'
 import { expect, it } from 'vitest'
+import { misuse as errorOf } from '../../../../src/shared/misuse.js'
 import { newKeyPair } from '../../../../src/tokens/algorithms/new-key-pair.js'
 import { readPage } from '../../../support/documents/pages.js'
 import { rejectionOf } from '../../../support/failures.js'
@@ -69,4 +70,15 @@ it.each([
   [{ maxWait: 30_000 }, 'option "maxWait" must be at most 3600 seconds'],
 ])('a wrong option of the client is named, and so is the page of the client: %o', (options, message) => {
   expect(() => create(options)).toThrow(new TypeError(`${message}. See express-token-endpoint/docs/guides/client.md`))
+})
+
+it.each([
+  'tokenRouter createLogin LoginStrategy authErrors createSessions sessionRouter sessionStoreContract createPasswords argon2id',
+  'bcrypt pbkdf2 scrypt firebaseScrypt discoverKeys protectedResourceRouter authInfoOf createTokenIssuer createTokenVerifier',
+  'jwksRouter remoteKeys requireBearer closeWhenEnded createThrottle openApiDocument memoryAccounts createTestIssuer',
+])('a message names the page that describes the function: %s', (names) => {
+  const pageOf = (name: string) =>
+    errorOf(`${name}: option "a" is missing`).message.replace(/^.*See express-token-endpoint\//, '')
+  const isDescribed = (name: string) => readPage(pageOf(name)).headings.some(({ text }) => text.includes(name))
+  expect(names.split(' ').filter((name) => !isDescribed(name))).toEqual([])
 })

@@ -216,6 +216,8 @@ describe('budgets that are set', () => {
   const oneOf = (limit: string, size: object) => ({ budgets: { [limit]: size } })
   it.each<[string, unknown, string]>([
     ['the name "budget"', { budget: {} }, 'createThrottle: unknown option "budget". Did you mean "budgets"?'],
+    ['a limit as an option', { pair: {} }, 'createThrottle: unknown option "pair". Did you mean "budgets"?'],
+    ['a number of points', { points: 5 }, 'createThrottle: unknown option "points". Did you mean "budgets"?'],
     ['the name "store"', { store: silent }, 'createThrottle: unknown option "store". Did you mean "limiter"?'],
     ['"ip"', oneOf('ip', {}), 'createThrottle: option "budgets": unknown option "ip". Did you mean "address"?'],
     ['"email"', oneOf('email', {}), 'unknown option "email". Did you mean "account"?'],

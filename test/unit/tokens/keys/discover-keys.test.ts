@@ -150,6 +150,7 @@ describe('discoverKeys', () => {
     ['https://tenant.example?a=1', 'an absolute http or https URL without query and fragment'],
     ['https://a:b@tenant.example', 'an absolute http or https URL without query and fragment'],
     [undefined, 'Is an environment variable not set?'],
+    ['http://tenant.example', "without query and fragment, like 'https://api.example.com', but is"],
   ])('refuses the issuer %s', (issuer, says) => {
     expectMisuse(
       () => discoverKeys(issuer),
