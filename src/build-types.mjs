@@ -7,7 +7,7 @@ import { dts } from 'rollup-plugin-dts'
 const here = (path) => fileURLToPath(new URL(path, import.meta.url))
 const { exports } = JSON.parse(readFileSync(here('../package.json'), 'utf8'))
 const files = Object.values(exports).flatMap(({ types }) => (types ? [basename(types)] : []))
-/** Where the compiler writes a declaration of each module. */
+/** The folder that receives a declaration of each module from the compiler. */
 const DECLARATIONS = here('../dist/declarations')
 
 /** Joins the declarations, without those that no host can name. The entries share files, so that a class has one declaration. */
