@@ -10,13 +10,22 @@ const SWEPT = 4
  */
 export function memorySessions(): SessionStore {
   const sessions = new Map<string, Session>()
-  const accounts = new Map<string, Set<string>>()
+  const accounts = new Map<string, Map<string, Session>>()
   let swept = sessions.values()
+
+  const ofAccount = (accountId: string) => accounts.get(accountId) ?? new Map<string, Session>()
+
+  function put(session: Session): void {
+    const { id, accountId } = session
+    sessions.set(id, session)
+    accounts.set(accountId, ofAccount(accountId).set(id, session))
+  }
 
   function drop({ id, accountId }: Session): void {
     sessions.delete(id)
-    const ids = accounts.get(accountId)
-    if (ids?.delete(id) && ids.size === 0) accounts.delete(accountId)
+    const own = ofAccount(accountId)
+    own.delete(id)
+    if (own.size === 0) accounts.delete(accountId)
   }
 
   /** Continues where the last call ended, so that one call costs the same however many sessions there are. */
@@ -31,19 +40,16 @@ export function memorySessions(): SessionStore {
     }
   }
 
-  const listed = (accountId: string) => [...(accounts.get(accountId) ?? [])].flatMap((id) => sessions.get(id) ?? [])
+  const list = (accountId: string) => [...ofAccount(accountId).values()]
 
   return {
     add(session) {
       // Not `createdAt`, which may be ahead.
       sweep(session.lastUsedAt)
-      sessions.set(session.id, { ...session })
-      const ids = accounts.get(session.accountId)
-      if (ids) ids.add(session.id)
-      else accounts.set(session.accountId, new Set([session.id]))
+      put({ ...session })
     },
     find: (id) => sessions.get(id),
-    list: listed,
+    list,
     remove(id, accountId) {
       const session = sessions.get(id)
       if (session?.accountId !== accountId) return false
@@ -51,13 +57,13 @@ export function memorySessions(): SessionStore {
       return true
     },
     removeAll(accountId, exceptId) {
-      const removed = listed(accountId).filter(({ id }) => id !== exceptId)
+      const removed = list(accountId).filter(({ id }) => id !== exceptId)
       removed.forEach(drop)
       return removed.length > 0
     },
     touch(id, lastUsedAt) {
       const session = sessions.get(id)
-      if (session) sessions.set(id, { ...session, lastUsedAt })
+      if (session) put({ ...session, lastUsedAt })
     },
   }
 }

@@ -1,5 +1,6 @@
 import { memorySessions, type Session } from 'express-token-endpoint'
 import { expect, it } from 'vitest'
+import { withMaps } from '../../support/concurrency.js'
 
 const session = (id: string, from: number, to: number, accountId = `acc-${id}`): Session => ({
   id,
@@ -21,6 +22,24 @@ it('drops expired sessions while new ones come, so that it does not grow for eve
   expect(kept.length).toBeLessThan(150)
   expect(kept.slice(-100)).toEqual(ids.slice(-100))
   expect(ids.filter((id) => (store.list(`acc-${id}`) as Session[]).length > 0)).toEqual(kept)
+})
+
+it('drops at most 4 expired sessions when a new one comes, from the millisecond of their expiration', async () => {
+  const store = memorySessions()
+  const ids = Array.from({ length: 8 }, (_, i) => String(i))
+  for (const id of ids) await store.add(session(id, 0, 1000))
+  await store.add(session('live', 1000, 2000))
+  expect(ids.filter((id) => store.find(id))).toEqual(ids.slice(4))
+})
+
+it('keeps nothing of an account whose sessions have ended, also when one of them is touched late', async () => {
+  const { made: store, maps } = withMaps(memorySessions)
+  for (const id of ['a', 'b', 'c']) await store.add(session(id, 0, 1000, 'acc-1'))
+  expect(maps.map(({ size }) => size)).toEqual([3, 1])
+  await store.remove('a', 'acc-1')
+  await store.removeAll('acc-1')
+  await store.touch('a', new Date(1))
+  expect(maps.map(({ size }) => size)).toEqual([0, 0])
 })
 
 it('ends all sessions that have not been dropped, with their times', async () => {

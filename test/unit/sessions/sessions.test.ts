@@ -10,7 +10,7 @@ import {
 } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
 import { all, deferred, settled } from '../../support/concurrency.js'
-import { expectMisuse, refusalOf } from '../../support/failures.js'
+import { expectMisuse, refusalOf, rejectionOf } from '../../support/failures.js'
 import { frozenClock } from '../../support/fixtures.js'
 import { hang } from '../../support/invalid-results.js'
 import { polluted } from '../../support/pollution.js'
@@ -46,6 +46,9 @@ describe('a session', () => {
     ])
     await start('b', 'acc-2')
     expect(await sessions.list('acc-2')).toMatchObject([{ address: null, userAgent: null, label: null }])
+    clock.advance(1000)
+    await start('c')
+    expect((await sessions.list('acc-1'))[0]).toMatchObject({ id: 'c', createdAt: new Date(clock()) })
   })
 
   it.each([
@@ -58,6 +61,7 @@ describe('a session', () => {
     ['text that nobody sees, which leaves none', ' \u2800\u3164\u115f\uffa0\u034f\ufe0f\u{e0041}\u00a0\u2003', null],
     ['spaces before it is cut', `${' '.repeat(64)}Ann`, 'Ann'],
     ['spaces where it is cut', `${'a'.repeat(63)} b`, 'a'.repeat(63)],
+    ['what follows 256 characters that nobody sees', `${'\u200b'.repeat(256)}Ann`, null],
     ['spaces at its ends', '\u200b Ann’s phone\u3000', 'Ann’s phone'],
     ['more than 64 characters, of a long text too', '💻'.repeat(1e6), '💻'.repeat(64)],
   ])('loses %s', async (_what, label, kept) => {
@@ -71,6 +75,7 @@ describe('a session', () => {
   it.each([
     ['no object', undefined, 'a session must be an object, but is missing'],
     ['no id', { accountId: 'acc-1', expiresAt: new Date() }, '"id" must be a non-empty string'],
+    ['an empty id', { id: '', accountId: 'acc-1', expiresAt: new Date() }, '"id" must be a non-empty string'],
     ['an id with a space', { id: 'a b', accountId: 'acc-1', expiresAt: new Date() }, '"id" must be printable ASCII'],
     ['a long id', { id: 'a'.repeat(256), accountId: 'acc-1', expiresAt: new Date() }, '"id" must be printable ASCII'],
     ['an empty account', { id: 'a', accountId: '', expiresAt: new Date() }, '"accountId" must be a non-empty string'],
@@ -106,20 +111,24 @@ describe('isEnded', () => {
   it('rejects when the store returns a session of another account or of another token', async () => {
     const { sessions, start } = setUp()
     await start('a', 'acc-2')
-    await expect(sessions.isEnded({ id: 'a', accountId: 'acc-1' })).rejects.toThrow('a session of another account')
+    await expect(sessions.isEnded({ id: 'a', accountId: 'acc-1' })).rejects.toThrow(
+      'sessions: find returned a session of another account',
+    )
     const [session] = await sessions.list('acc-2')
     const wrong = setUp({}, { find: () => session ?? null })
-    await expect(wrong.sessions.isEnded({ id: 'A', accountId: 'acc-2' })).rejects.toThrow('another session')
+    await expect(wrong.sessions.isEnded({ id: 'A', accountId: 'acc-2' })).rejects.toThrow(
+      'sessions: find returned another session',
+    )
   })
 
   it.each([
-    ['a text', 'a', 'must be an object'],
+    ['a text', 'a', 'a session must be an object'],
     ['times as texts', { id: 'a', accountId: 'acc-1', expiresAt: '2026-03-01' }, '"expiresAt" must be a valid Date'],
     ['no createdAt', { id: 'a', accountId: 'acc-1', expiresAt: new Date() }, '"createdAt" must be a valid Date'],
     ['an inherited account', Object.create({ id: 'a' }), '"accountId" must be a non-empty string'],
   ])('rejects when the store returns %s', async (_what, found, says) => {
     const { sessions } = setUp({}, { find: () => found as never })
-    await expect(sessions.isEnded({ id: 'a', accountId: 'acc-1' })).rejects.toThrow(says)
+    await expect(sessions.isEnded({ id: 'a', accountId: 'acc-1' })).rejects.toThrow(`sessions: find: ${says}`)
   })
 })
 
@@ -138,7 +147,7 @@ describe('ending', () => {
     expect(told()).toEqual([ended])
   })
 
-  it('asks the store as often for the session of another account as for an unknown one', async () => {
+  it('asks the store once for the session of another account and for an unknown one, and never for an invalid id', async () => {
     const calls: string[] = []
     const { sessions, start, store } = setUp()
     await start('theirs', 'acc-2')
@@ -153,7 +162,8 @@ describe('ending', () => {
         ]),
       ) as unknown as SessionStore,
     )
-    for (const id of ['theirs', 'unknown']) await spied.end({ accountId: 'acc-1' }, id)
+    for (const id of ['theirs', 'unknown', '', 'a\0', 'x'.repeat(256), 7 as never])
+      await spied.end({ accountId: 'acc-1' }, id)
     expect(calls).toEqual(['find', 'find'])
     expect(await sessions.list('acc-2')).toHaveLength(1)
   })
@@ -208,7 +218,7 @@ describe('ending', () => {
     await sessions.endAll('acc-1')
     expect([await idsOf(), await idsOf('acc-2')]).toEqual([[], ['d']])
     const ended = { type: 'session.ended', accountId: 'acc-1', address: undefined }
-    expect(told()).toEqual([
+    expect(told()).toStrictEqual([
       { ...ended, reason: 'others' },
       { ...ended, reason: 'all' },
     ])
@@ -219,14 +229,17 @@ describe('ending', () => {
     const note = (...args: unknown[]) => asked.push(args) > 0
     const { sessions } = setUp({}, { list: note as never, removeAll: note, remove: note, find: note as never })
     const owner = { id: 'a', accountId: accountId as string }
-    for (const call of [
-      () => sessions.list(accountId as string),
-      () => sessions.endAll(accountId as string),
-      () => sessions.endOthers(owner),
-      () => sessions.end(owner, 'a'),
-      () => sessions.endOthers({ accountId: 'acc-1', id: accountId as string }),
-    ]) {
-      await expect(call()).rejects.toThrow(TypeError)
+    for (const [says, call] of [
+      ['list: the account id must be a non-empty string', () => sessions.list(accountId as string)],
+      ['endAll: the account id must be a non-empty string', () => sessions.endAll(accountId as string)],
+      ['endOthers: the account id must be a non-empty string', () => sessions.endOthers(owner)],
+      ['end: the account id must be a non-empty string', () => sessions.end(owner, 'a')],
+      ['endOthers: pass req.auth', () => sessions.endOthers({ accountId: 'acc-1', id: accountId as string })],
+    ] as const) {
+      const error = await rejectionOf(call())
+      expectMisuse(() => {
+        throw error
+      }, `sessions.${says}`)
     }
     expect(asked).toEqual([])
   })
@@ -318,11 +331,11 @@ describe('the maximum per account', () => {
     expect([ended.length, new Set(ended).size]).toEqual([17, 17])
   })
 
-  it('orders sessions of the same time by their ids, in whatever order the store lists them', async () => {
+  it('orders sessions of the same time by their ids, however the store lists them, and lists at most the maximum', async () => {
     const { sessions, start, store, idsOf } = setUp({ maxPerAccount: 3 })
     await start('b')
     const [session] = (await sessions.list('acc-1')) as [Session]
-    for (const id of ['c', 'a']) await store.add({ ...session, id })
+    for (const id of ['c', '0', 'a']) await store.add({ ...session, id })
     expect(await idsOf()).toEqual(['c', 'b', 'a'])
     await start('d')
     expect(await idsOf()).toEqual(['d', 'c', 'b'])
@@ -377,10 +390,22 @@ describe('a store that fails', () => {
   it('and returns what is not an array of sessions of this account, makes the list unavailable', async () => {
     const { start, store } = setUp()
     await start('a', 'acc-2')
-    for (const list of [() => undefined, () => ({}), () => [undefined, {}], () => store.list('acc-2')]) {
-      const { sessions } = setUp({}, { list: list as never })
-      expect(await refusalOf(sessions.list('acc-1'))).toMatchObject({ code: 'unavailable', dependency: 'sessions' })
+    for (const [returned, says] of [
+      [undefined, ' must return an array'],
+      [{}, ' must return an array'],
+      [[undefined, {}], ': "id" must be a non-empty string'],
+      [await store.list('acc-2'), ' returned a session of another account'],
+    ] as const) {
+      const { sessions } = setUp({}, { list: () => returned as never })
+      const { code, dependency, cause } = await refusalOf(sessions.list('acc-1'))
+      expect([code, dependency]).toEqual(['unavailable', 'sessions'])
+      expect((cause as Error).message).toContain(`sessions: list${says}`)
     }
+  })
+
+  it('and lists null or undefined instead of a session, has no such session', async () => {
+    const { idsOf } = setUp({}, { list: () => [null, undefined] as never })
+    expect(await idsOf()).toEqual([])
   })
 
   it('starts no session when the surplus could not be ended', async () => {
@@ -537,7 +562,7 @@ describe('the use of a session', () => {
     expect(await set.sessions.isEnded(asked)).toBe(false)
     await settled()
     const failed = { type: 'dependency.failed', dependency: 'sessions', refused: false, address: undefined }
-    expect(set.told()).toEqual([{ ...failed, error: new Error('down') }])
+    expect(set.told()).toStrictEqual([{ ...failed, error: new Error('down') }])
   })
 })
 
@@ -552,12 +577,14 @@ describe('createSessions', () => {
     [{ maxPerAccount: 0 }, 'a number of sessions, a whole number from 1 to 1000'],
     [{ maxPerAccount: 1001 }, 'a number of sessions, a whole number from 1 to 1000'],
     [{ max: 3 }, 'unknown option "max". Did you mean "maxPerAccount"?'],
+    [{ limit: 3 }, 'unknown option "limit". Did you mean "maxPerAccount"?'],
     [{ timeout: 0 }, 'from 1 ms to 1 minute'],
     ...['https://api.example.com', [], [''], [7], ['x', undefined]].map((issuers): [object, string] => [
       { issuers },
       `"issuers" must be a list of issuers, like ['https://api.example.com']`,
     ]),
     [{ tokens: [] }, 'unknown option "tokens". Did you mean "issuers"?'],
+    [{ issuer: '' }, 'unknown option "issuer". Did you mean "issuers"?'],
     [{ onEvent: true }, 'must be a function'],
   ])('refuses the options %o', (options, says) => {
     expectMisuse(() => createSessions(memorySessions(), options as SessionsOptions), says)
