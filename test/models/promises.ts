@@ -30,6 +30,14 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, readonly st
       'ends one session, all others, and its own: their tokens are refused at once',
       'refuses a token without a session',
     ],
+    'and the sign-ins that wait for your session store': [
+      'lets at most 16 sign-ins of one connection wait for the store',
+    ],
+  },
+  'test/unit/http/token-endpoint/login.test.ts': {
+    'The same numbers limit the calls of a custom `logIn`': [
+      'lets at most 16 calls of a function of the host wait for one connection, and 1,024 for one network',
+    ],
   },
   'test/attacks/hosts/prototype-pollution.test.ts': {
     'or on a polluted `Object.prototype`': ['a forged token is not anonymous on an optional guard'],

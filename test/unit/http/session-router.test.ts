@@ -1,8 +1,8 @@
 import { connect } from 'node:net'
 import type { ErrorRequestHandler } from 'express'
 import type { AuthEvent, SessionStore, SessionsOptions, TokenRouterOptions } from 'express-token-endpoint'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { all, settled, statuses } from '../../support/concurrency.js'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { all, settled, statuses, until } from '../../support/concurrency.js'
 import { expectMisuse } from '../../support/failures.js'
 import {
   asJson,
@@ -186,9 +186,9 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
     // In two parts, because the guard has the same limit for requests that come at once.
     for (const waiting of [100, 128]) {
       socket.write(request.repeat(100))
-      await vi.waitFor(() => expect(asked).toBeGreaterThanOrEqual(waiting))
+      await until(() => expect(asked).toBeGreaterThanOrEqual(waiting))
     }
-    await vi.waitFor(() => expect(received.match(/HTTP\/1\.1 503/g)).toHaveLength(200))
+    await until(() => expect(received.match(/HTTP\/1\.1 503/g)).toHaveLength(200))
     expect([asked, received.includes('overloaded')]).toEqual([128, true])
   })
 
@@ -209,10 +209,10 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
     // One after the other, because a sign-in waits in other queues first.
     for (let waiting = 1; waiting <= 16; waiting++) {
       socket.write(`${head}\r\n\r\n${body}`)
-      await vi.waitFor(() => expect(asked).toBe(waiting))
+      await until(() => expect(asked).toBe(waiting))
     }
     socket.write(`${head}\r\n\r\n${body}`)
-    await vi.waitFor(() => expect(received.match(/HTTP\/1\.1 503/g)).toHaveLength(17))
+    await until(() => expect(received.match(/HTTP\/1\.1 503/g)).toHaveLength(17))
     expect([asked, received.includes('overloaded')]).toEqual([16, true])
   })
 
