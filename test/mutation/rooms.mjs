@@ -17,9 +17,8 @@ export const ROOMS = {
     mutate: ['src/tokens/*.ts'],
     tests: [
       'test/unit/tokens/*.test.ts',
-      'test/unit/tokens/jwt/issue-token.test.ts',
-      'test/unit/tokens/jwt/claims.test.ts',
-      'test/unit/tokens/keys/keys-misuse.test.ts',
+      'test/unit/tokens/jwt/{claims,issue-token,provider-claims}.test.ts',
+      'test/unit/tokens/keys/{key-ring,keys-misuse}.test.ts',
       'test/unit/shared/tracing.test.ts',
     ],
   },

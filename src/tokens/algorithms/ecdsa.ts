@@ -24,7 +24,6 @@ const INTEGER = 0x02
 
 /** Reads the two numbers of a DER signature (RFC 3279 section 2.2.3). Returns undefined for anything else. */
 function joinedOf(der: Buffer, bytes: number): Buffer | undefined {
-  if (der.length === 2 * bytes && der[0] !== SEQUENCE) return undefined
   // A length of 128 or more has its number in the next byte.
   const start = der[1] === 0x81 ? 3 : 2
   if (der[0] !== SEQUENCE || der[start - 1] !== der.length - start) return undefined

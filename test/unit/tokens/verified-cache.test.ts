@@ -106,6 +106,13 @@ describe('the cache of verified tokens', () => {
     }
   }
 
+  it('forgets no token for others that it does not know', () => {
+    const { add, fromCache, verification } = cacheOf(1)
+    add('token-1', verification)
+    for (let n = 2; n < 9; n++) fromCache(`token-${n}`)
+    expect(fromCache('token-1')).toBe(verification.token)
+  })
+
   it('keeps the tokens that were used last, and holds at most twice as many', () => {
     const text = fc.integer({ min: 0, max: 12 }).map((n) => `token-${String(n).padStart(20, '0')}`)
     fc.assert(

@@ -93,6 +93,7 @@ describe('toVerifiedToken', () => {
     ...least,
     issuer: 'https://other.example.com',
     audience: 'reports',
+    clientId: 'client-9',
     expiresAt: new Date(5678),
     claims: { tenant: 'north' },
   }
@@ -201,6 +202,7 @@ describe('toVerifiedToken', () => {
       expiresAt: [new Date(Number.NaN), '2026-03-01'],
       issuer: [7],
       audience: [['a', 'b']],
+      clientId: [7, ['client-9']],
       claims: ['{}', [], Promise.resolve({}), { toJSON: () => 'a' }],
     }).flatMap(([name, values]) =>
       values.map((value, i): [string, unknown] => [`a wrong ${name}, row ${i + 1}`, { ...whole, [name]: value }]),
@@ -215,7 +217,7 @@ describe('toVerifiedToken', () => {
       const made = toVerifiedToken(rest)
       return made && [{ ...made }]
     })
-    const isOptional = ['issuer', 'audience', 'expiresAt', 'claims'].includes(name)
+    const isOptional = ['issuer', 'audience', 'clientId', 'expiresAt', 'claims'].includes(name)
     if (isOptional) expect(token?.[0]?.[name as 'issuer']).not.toEqual(value)
     else expect(token).toBeUndefined()
   })

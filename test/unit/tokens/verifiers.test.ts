@@ -159,6 +159,15 @@ describe('a guard with several verifiers', () => {
     expect(created.mock.calls).toEqual([[most]])
   })
 
+  it('finds a cached token that was not used last', () => {
+    const one = makeIssuer({ issuer: OLD, cache: 1 })
+    const verifiers = severalVerifiers([one, makeIssuer({ issuer: NEW, cache: 1 })])
+    const texts = [one, renewed, one].map((tokens) => tokenOf(tokens))
+    const [first] = texts.map((text) => verifiers.select(text).verifySync(text))
+    expect(first).toBeDefined()
+    expect(verifiers.fromCache(texts[0] as string)).toBe(first)
+  })
+
   it('never reads a token of a verifier without a cache from another cache', async () => {
     const uncached = makeIssuer({ issuer: NEW, cache: false })
     const { select } = severalVerifiers([old, uncached])
@@ -222,6 +231,16 @@ describe('a custom verifier in a list', () => {
     expect(await ask(farToken(), { tokens })).toEqual({ issuer: FAR, events: [] })
     await ask(tokenOf(), { tokens })
     expect(verify).toHaveBeenCalledOnce()
+  })
+
+  it.each([undefined, null, 'text', {}])('must return a token, and not %j', async (value) => {
+    const says = /^tokens: verify must return a verified token, or throw/
+    for (const tokens of [[custom(() => value)], [old, custom(() => value)]]) {
+      expect(await ask(farToken(), { tokens })).toMatchObject({
+        refused: 'unavailable',
+        events: [{ dependency: 'keys', issuer: FAR, error: { message: expect.stringMatching(says) } }],
+      })
+    }
   })
 
   it('must not return a token of another issuer', async () => {

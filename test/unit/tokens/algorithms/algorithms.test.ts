@@ -6,6 +6,7 @@ import {
   type SecretTokenKey,
 } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
+import { algorithmHint, isKeyPairAlgorithm, PAIRS } from '../../../../src/tokens/algorithms/algorithms.js'
 import { expectInvalidToken } from '../../../support/failures.js'
 import { ALGORITHMS, ISSUER, issueNow, signingKey } from '../../../support/fixtures.js'
 import { headerOf, partsOf, someToken } from '../../../support/tokens.js'
@@ -47,4 +48,66 @@ describe.each(ALGORITHMS)('%s', (alg) => {
       await expectInvalidToken(verifier.verify(`${header}.${payload}.${signature}`), 'signature')
     }
   })
+})
+
+describe('a signature of a key service', () => {
+  const number = (...bytes: number[]) => [2, bytes.length, ...bytes]
+  const der = (...content: number[][]) => [0x30, content.flat().length, ...content.flat()]
+  const filled = (length: number, byte: number) => new Array<number>(length).fill(byte)
+  const padded = (length: number, ...numbers: number[][]) =>
+    numbers.flatMap((bytes) => [...filled(length - bytes.length, 0), ...bytes])
+  const normalized = (alg: 'ES256' | 'ES512', bytes: number[]) => [
+    ...(PAIRS[alg].normalize?.(Buffer.from(bytes)) ?? expect.fail('no ECDSA')),
+  ]
+
+  it.each([
+    ['with short numbers', 'ES256', der(number(7), number(8, 9)), padded(32, [7], [8, 9])],
+    ['with a first bit that is set', 'ES256', der(number(0, 200), number(0, 201)), padded(32, [200], [201])],
+    [
+      'as long as both numbers of a token',
+      'ES256',
+      der(number(...filled(29, 7)), number(...filled(29, 8))),
+      padded(32, filled(29, 7), filled(29, 8)),
+    ],
+    [
+      'whose length has two bytes',
+      'ES512',
+      [0x30, 0x81, ...der(number(...filled(66, 1)), number(...filled(66, 2))).slice(1)],
+      padded(66, filled(66, 1), filled(66, 2)),
+    ],
+  ] as const)('in DER becomes that of a token: %s', (_what, alg, given, expected) => {
+    expect(normalized(alg, given)).toEqual(expected)
+  })
+
+  it.each([
+    ['of another structure', [0x31, ...der(number(7), number(8)).slice(1)]],
+    ['with another length', [0x30, 7, ...number(7), ...number(8)]],
+    ['of another type than a number', der([3, 1, 7], number(8))],
+    ['without digits', der(number(), number(8))],
+    ['with too many digits', der(number(7), number(...filled(33, 8)))],
+    ['that is cut', der(number(7), [2, 2, 8])],
+    ['with one number', der(number(7))],
+    ['with more than two numbers', der(number(7), number(8), number(9))],
+    ['with a byte behind', [...der(number(7), number(8)), 0]],
+    ['in the form of a token', padded(32, filled(32, 7), filled(32, 8))],
+    ['that is empty', []],
+  ])('stays as it is: %s', (_what, given) => {
+    expect(normalized('ES256', given)).toEqual(given)
+  })
+})
+
+it.each([...ALGORITHMS, 'constructor', 'hs256', undefined])(
+  '%s is of key pairs, except HMAC and unknown names',
+  (alg) => {
+    expect(isKeyPairAlgorithm(alg)).toBe(/^([RPE]S|Ed)/.test(String(alg)))
+  },
+)
+
+it('the old name EdDSA has a hint, and no other name has one', () => {
+  expect(['EdDSA', 'Ed25519', 'none', undefined].map(algorithmHint)).toEqual([
+    'Did you mean "Ed25519" (RFC 9864)?',
+    '',
+    '',
+    '',
+  ])
 })

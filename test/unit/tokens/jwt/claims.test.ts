@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { OWN_FORM } from '../../../../src/tokens/jwt/claims.js'
+import { TYP } from '../../../../src/tokens/jwt/issue-token.js'
+import { providerForm } from '../../../../src/tokens/jwt/provider-claims.js'
 import { expectInvalidToken, expectMisuse, rejectionOf } from '../../../support/failures.js'
 import { decodePayload, frozenClock, goodParts, ISSUER, issueNow, makeIssuer } from '../../../support/fixtures.js'
 import { atFrozenMoment, someToken } from '../../../support/tokens.js'
@@ -8,7 +10,8 @@ describe('readClaims', () => {
   const now = 1_772_366_400
   const { payload } = goodParts(now)
   const expected = { issuer: ISSUER, audience: ISSUER, now: now * 1000, tolerance: 0 }
-  const readClaims = (value: unknown) => OWN_FORM.readClaims(value, expected, {} as never)
+  const readClaims = (value: unknown, form = OWN_FORM) =>
+    form.readClaims(value, expected, { typ: TYP, signed: '' } as never)
 
   it.each([
     ['null', null],
@@ -18,7 +21,8 @@ describe('readClaims', () => {
     ['an array', [payload]],
     ['an array with all the claims on it', Object.assign([], payload)],
   ])('refuses a payload that is no object: %s', (_, value) => {
-    expect(readClaims(value)).toBe('claims')
+    const ofProviders = providerForm({ scopes: undefined, accountId: undefined })
+    for (const form of [OWN_FORM, ofProviders]) expect(readClaims(value, form)).toBe('claims')
   })
 
   it.each([

@@ -93,6 +93,14 @@ describe('unverifiedIssuer', () => {
     expect(issuerOf(json)).toBeUndefined()
   })
 
+  it.each([
+    ['without a dot', 'x'],
+    ['whose payload is not base64url', 'e30.{}.AA'],
+    ['whose payload is not UTF-8', `e30.${part(Buffer.from('{"iss":"a"}\xff', 'latin1'))}.AA`],
+  ])('finds none in a text %s', (_, text) => {
+    expect(unverifiedIssuer(text)).toBeUndefined()
+  })
+
   it('parses only the issuer', () => {
     const parsed = vi.spyOn(JSON, 'parse')
     onTestFinished(() => parsed.mockRestore())

@@ -134,6 +134,11 @@ describe("accept: 'jwt' refuses", () => {
     ['an audience that only begins the same', { aud: `${audience}.evil.example` }, 'audience'],
     ['no audience', { aud: undefined }, 'claims'],
     ['no audience, for a client with the name of the API', { aud: undefined, azp: audience }, 'claims'],
+    [
+      'no audience and no client, as an access token',
+      { aud: undefined, azp: undefined, token_use: 'access' },
+      'claims',
+    ],
     ['an empty list', { aud: [] }, 'claims'],
     ['a list with a number', { aud: [audience, 7] }, 'claims'],
     ['a nested list', { aud: [[audience]] }, 'claims'],
@@ -152,6 +157,7 @@ describe("accept: 'jwt' refuses", () => {
     ['a token that is bound to a key', { cnf: { jkt: 'x' } }, 'claims'],
     ['no iat', { iat: undefined }, 'claims'],
     ['no exp', { exp: undefined }, 'claims'],
+    ['no exp, from another issuer', { iss: 'https://evil.example/', exp: undefined }, 'claims'],
     ['an exp that is text', { exp: '9999999999' }, 'claims'],
     ['a scope that is no text', { scope: 7 }, 'claims'],
     ['a scope with a quote', { scp: ['a"'] }, 'claims'],
@@ -191,6 +197,15 @@ describe('scopes and accountId', () => {
     }
     expect([scopes.mock.calls.length, accountId.mock.calls.length]).toEqual([1, 1])
     expect(scopes.mock.calls[0]?.[0]).toMatchObject({ iss: issuer, aud: audience, sub: 'user-1', azp: 'client-1' })
+  })
+
+  it.each(['scopes', 'accountId'])('cannot change the claims: %s alone', async (option) => {
+    const read = vi.fn((claims: Json) => {
+      expect(() => (claims['list'] as unknown[]).push('admin')).toThrow(TypeError)
+      return undefined
+    })
+    await Promise.allSettled([verified({ list: ['a'] }, { [option]: read })])
+    expect(read.mock.results).toEqual([{ type: 'return', value: undefined }])
   })
 
   it('are not called for a token that is refused', async () => {
@@ -238,6 +253,7 @@ describe('the options', () => {
     [{ ...base, issuer: 'tenant.example' }, '"issuer" must be an absolute http or https URL'],
     [{ ...base, issuer: 'https://tenant.example/?a=1' }, '"issuer" must be an absolute http or https URL'],
     [{ ...base, scopes: ['a'] }, '"scopes" must be a function (claims) => scopes, but is an array'],
+    [{ ...base, accountId: 'sub' }, '"accountId" must be a function (claims) => accountId, but is'],
     [{ ...base, accept: undefined, scopes: () => [] }, `"scopes" must be omitted without accept: 'jwt'`],
     [{ ...base, accept: undefined, accountId: () => '' }, `"accountId" must be omitted without accept: 'jwt'`],
   ])('%# are refused', (options, says) => {

@@ -15,6 +15,8 @@ describe('a key in memory', () => {
     const signed = vi.spyOn(jsonwebtoken, 'sign')
     const { token } = issueNow(createTokenIssuer({ issuer: ISSUER, keys: signingKey(alg) }), subject)
     expect(signed.mock.results.map(({ value }) => value)).toEqual([token])
+    // jsonwebtoken converts the options to text, and an error of that would cost more time than the signature.
+    expect(signed.mock.calls.map(([, , options]) => String(options))).toEqual([''])
     signed.mockRestore()
     expect(Object.keys(headerOf(token))).toEqual(['alg', 'typ', 'kid'])
   })
@@ -76,14 +78,17 @@ describe('a key that signs elsewhere', () => {
   })
 
   const other = PAIRS[ALG].generate(0).privateKey
-  it.each<[string, HostSign]>([
-    ['of another key', (data) => sign('sha256', data, other)],
+  const NO_BYTES = 'sign: must return the signature as a Uint8Array'
+  const NO_FIT = 'sign: the signature does not fit "publicKey"'
+  it.each<[string, HostSign, string?]>([
+    ['of another key', (data) => sign('sha256', data, other), NO_FIT],
     ['over other bytes', (data) => sign('sha256', data.subarray(1), pair.privateKey)],
     ['over the digest', (data) => sign('sha384', data, pair.privateKey)],
     ['that is cut', (data) => sign('sha256', data, pair.privateKey).subarray(1)],
     ['that is empty', () => new Uint8Array()],
-    ['that is text', (data) => sign('sha256', data, pair.privateKey).toString('base64') as never],
-    ['that is missing', () => undefined as never],
+    ['that is text', (data) => sign('sha256', data, pair.privateKey).toString('base64') as never, NO_BYTES],
+    ['that is a list of numbers', (data) => [...sign('sha256', data, pair.privateKey)] as never, NO_BYTES],
+    ['that is missing', () => undefined as never, NO_BYTES],
     ['that is an error', () => Promise.reject(new Error('ThrottlingException'))],
     [
       'that is thrown',
@@ -92,9 +97,10 @@ describe('a key that signs elsewhere', () => {
       },
     ],
     ['that never comes', () => new Promise(() => {})],
-  ])('refuses a signature %s: unavailable, with the dependency keys', async (_what, own) => {
+  ])('refuses a signature %s: unavailable, with the dependency keys', async (_what, own, says = '') => {
     const error = await rejectionOf(issuerWith(own, { timeout: '20ms' }).issue(subject))
     expect(error).toMatchObject({ name: 'AuthError', code: 'unavailable', dependency: 'keys' })
+    expect(String((error as Error).cause)).toContain(says)
   })
 
   it('refuses more than 1,024 signatures under way, and accepts again when they have ended', async () => {

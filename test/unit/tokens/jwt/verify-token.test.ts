@@ -6,7 +6,7 @@ import { OWN_FORM } from '../../../../src/tokens/jwt/claims.js'
 import { verifyToken } from '../../../../src/tokens/jwt/verify-token.js'
 import { expectInvalidToken, thrownBy } from '../../../support/failures.js'
 import { ISSUER, issueNow, SECRET } from '../../../support/fixtures.js'
-import { atFrozenMoment, partsOf, signParts } from '../../../support/tokens.js'
+import { atFrozenMoment, partsOf, signParts, withOtherSignature } from '../../../support/tokens.js'
 
 // Every forged token here is signed with the right key, so only its content is invalid.
 const { now, issuer, forged, withPayload, withHeader } = atFrozenMoment()
@@ -126,6 +126,15 @@ describe('the refusal', () => {
     expect(await expectInvalidToken(issuer.verify(forgery), 'signature')).not.toHaveProperty('tokenId')
     const noId = forged({ payload: { jti: 7 } })
     expect(await expectInvalidToken(issuer.verify(noId), 'claims')).not.toHaveProperty('tokenId')
+  })
+
+  it.each([
+    ['malformed', 'x'],
+    ['type', forged({ header: { typ: 'JWT' } })],
+    ['signature', withOtherSignature(forged())],
+    ['expired', forged({ payload: { iat: 0, exp: 1 } })],
+  ] as const)('names the issuer that refuses: %s', async (reason, token) => {
+    expect((await expectInvalidToken(issuer.verify(token), reason)).issuer).toBe(ISSUER)
   })
 
   it('holds nothing of the token text', async () => {
