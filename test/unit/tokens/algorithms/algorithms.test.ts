@@ -56,7 +56,7 @@ describe('a signature of a key service', () => {
   const filled = (length: number, byte: number) => new Array<number>(length).fill(byte)
   const padded = (length: number, ...numbers: number[][]) =>
     numbers.flatMap((bytes) => [...filled(length - bytes.length, 0), ...bytes])
-  const normalized = (alg: 'ES256' | 'ES512', bytes: number[]) => [
+  const normalized = (alg: 'ES256' | 'ES512', bytes: readonly number[]) => [
     ...(PAIRS[alg].normalize?.(Buffer.from(bytes)) ?? expect.fail('no ECDSA')),
   ]
 
