@@ -6,7 +6,12 @@ import {
   type SecretTokenKey,
 } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
-import { algorithmHint, isKeyPairAlgorithm, PAIRS } from '../../../../src/tokens/algorithms/algorithms.js'
+import {
+  algorithmHint,
+  isKeyPairAlgorithm,
+  PAIRS,
+  ALGORITHMS as ROWS,
+} from '../../../../src/tokens/algorithms/algorithms.js'
 import { expectInvalidToken } from '../../../support/failures.js'
 import { ALGORITHMS, ISSUER, issueNow, signingKey } from '../../../support/fixtures.js'
 import { headerOf, partsOf, someToken } from '../../../support/tokens.js'
@@ -110,4 +115,9 @@ it('the old name EdDSA has a hint, and no other name has one', () => {
     '',
     '',
   ])
+})
+
+it.each(ALGORITHMS)('%s has a secret only in HMAC, and keys of several sizes only in RSA', (alg) => {
+  const expected = alg.startsWith('HS') ? { kind: 'secret' } : { kind: 'pair', hasBits: /^[RP]S/.test(alg) }
+  expect(ROWS[alg]).toMatchObject(expected)
 })
