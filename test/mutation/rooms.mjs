@@ -9,6 +9,7 @@ export const ROOMS = {
     tests: [
       'test/unit/tokens/jwt/*.test.ts',
       'test/unit/tokens/algorithms/*.test.ts',
+      'test/unit/tokens/keys/{jwk-set,key-ring,keys-misuse}.test.ts',
       'test/unit/tokens/{tokens,verified-token}.test.ts',
       'test/contract/rfc9068.test.ts',
     ],

@@ -6,7 +6,12 @@ import {
   type SecretTokenKey,
 } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
-import { algorithmHint, isKeyPairAlgorithm, PAIRS } from '../../../../src/tokens/algorithms/algorithms.js'
+import {
+  algorithmHint,
+  isKeyPairAlgorithm,
+  PAIRS,
+  ALGORITHMS as ROWS,
+} from '../../../../src/tokens/algorithms/algorithms.js'
 import { expectInvalidToken } from '../../../support/failures.js'
 import { ALGORITHMS, ISSUER, issueNow, signingKey } from '../../../support/fixtures.js'
 import { headerOf, partsOf, someToken } from '../../../support/tokens.js'
@@ -56,7 +61,7 @@ describe('a signature of a key service', () => {
   const filled = (length: number, byte: number) => new Array<number>(length).fill(byte)
   const padded = (length: number, ...numbers: number[][]) =>
     numbers.flatMap((bytes) => [...filled(length - bytes.length, 0), ...bytes])
-  const normalized = (alg: 'ES256' | 'ES512', bytes: number[]) => [
+  const normalized = (alg: 'ES256' | 'ES512', bytes: readonly number[]) => [
     ...(PAIRS[alg].normalize?.(Buffer.from(bytes)) ?? expect.fail('no ECDSA')),
   ]
 
@@ -110,4 +115,9 @@ it('the old name EdDSA has a hint, and no other name has one', () => {
     '',
     '',
   ])
+})
+
+it.each(ALGORITHMS)('%s has a secret only in HMAC, and keys of several sizes only in RSA', (alg) => {
+  const pair = { kind: 'pair', needs: expect.stringMatching(/^an (EC|Ed25519|RSA) key /), hasBits: /^[RP]S/.test(alg) }
+  expect(ROWS[alg]).toMatchObject(alg.startsWith('HS') ? { kind: 'secret' } : pair)
 })
