@@ -13,7 +13,7 @@ describe.skipIf(NO_NGINX || NO_POSTGRES || NO_REDIS)('several processes behind n
 
   /** Starts two processes of the clearing-house API and one of the reporting API behind nginx, and signs people in. */
   async function startProcesses() {
-    const { env, people } = await startStores(3)
+    const { env, people } = await startStores(4)
     const ports = [await freePort(), await freePort(), await freePort()]
     const nginx = await startNginx({ clearing_house: ports.slice(0, 2), reporting: [ports[2]] })
     const house = `http://127.0.0.1:${nginx.ports.clearingHouse}`
@@ -27,6 +27,8 @@ describe.skipIf(NO_NGINX || NO_POSTGRES || NO_REDIS)('several processes behind n
 
   test('replacing the processes one by one under load loses no request', async () => {
     const { people, ports, nginx, apis, startOne } = await startProcesses()
+    // A hundred sign-ins end the oldest session of an account, so the person who signs in all the time sends no other request.
+    const [busy, ...readers] = people
     const [house, reports] = [nginx.ports.clearingHouse, nginx.ports.reporting].map((port) => createClient(port).send)
     /** Repeats a request that a process refused because Redis or PostgreSQL exceeded a time limit on this machine. */
     const settle = async (request) => {
@@ -45,8 +47,7 @@ describe.skipIf(NO_NGINX || NO_POSTGRES || NO_REDIS)('several processes behind n
         const total = (person.statements[0].amountCents / 100).toFixed(2)
         expect((await get(reports, REPORT, person)).houses[0].days).toMatchObject([{ total }])
       },
-      async ({ email, password }) =>
-        expect(await settle(() => house(login(email, password)))).toMatchObject({ status: 200 }),
+      async () => expect(await settle(() => house(login(busy.email, busy.password)))).toMatchObject({ status: 200 }),
     ]
     let sent = 0
     let isOver = false
@@ -54,7 +55,7 @@ describe.skipIf(NO_NGINX || NO_POSTGRES || NO_REDIS)('several processes behind n
     const clients = Array.from({ length: 12 }, async () => {
       while (!isOver) {
         const call = sent++
-        await calls[call % 3](people[Math.floor(call / 3) % 3]).catch((error) => wrong.push(error))
+        await calls[call % 3](readers[Math.floor(call / 3) % 3]).catch((error) => wrong.push(error))
       }
     })
     const printed = []
