@@ -89,9 +89,11 @@ interface Ask {
   hasFailed: boolean
 }
 
+// One for all runs, because each storage that was ever used costs time at every promise.
+const asking = new AsyncLocalStorage<Ask>()
+
 function create(world: World, respond: Respond): Kit {
   now = world.wall
-  const asking = new AsyncLocalStorage<Ask>()
 
   /** Responds as the host's function behaves at the time of the response. */
   async function hostResult<T>(part: 'revocation' | 'accounts', result: () => T): Promise<T> {

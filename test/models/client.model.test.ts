@@ -82,8 +82,10 @@ const INVALID = 'Bearer realm="api", error="invalid_token"'
 const STEP_UP = 'Bearer realm="api", error="insufficient_user_authentication"'
 const START = Date.parse('2026-03-01T12:00:00.000Z') - 1_000_000
 
+// One for all runs, because each storage that was ever used costs time at every promise.
+const calling = new AsyncLocalStorage<Call>()
+
 function create(world: World, respond: Respond): Kit {
-  const calling = new AsyncLocalStorage<Call>()
   const tokenCalls = new Set<AbortSignal>()
 
   function issue(lifetime: number, generation: number, isDated: boolean): Issued {

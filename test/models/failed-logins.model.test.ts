@@ -92,10 +92,12 @@ const RESPONSES = 3 * NAMES.length
 
 const isUnderWay = ({ state }: Guess) => state === 'asks' || state === 'is admitted'
 
+// One for all runs, because each storage that was ever used costs time at every promise.
+const calling = new AsyncLocalStorage<Guess>()
+
 function create(world: World, respond: Respond): Kit {
   const store: Kit['store'] = { behaviour: 'works', counters: new Map() }
   const guesses: Guess[] = []
-  const calling = new AsyncLocalStorage<Guess>()
   const never = () => new Promise<never>(() => {})
 
   /** Returns the live counter of a key. Opens one when there is none. */
