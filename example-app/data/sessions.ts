@@ -62,26 +62,15 @@ const indexOf = (accountId: string) => `sessions:${accountId}`
 /** Runs in one step, because another process may remove the session in between. */
 const TOUCH = `if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], 'lastUsedAt', ARGV[1]) end`
 
-/** The members of a session in a hash: times in milliseconds, and empty texts instead of null. */
-const hashOf = ({ createdAt, expiresAt, lastUsedAt, address, userAgent, label, ...owner }: Session) => ({
-  ...owner,
-  createdAt: +createdAt,
-  expiresAt: +expiresAt,
-  lastUsedAt: +lastUsedAt,
-  address: address ?? '',
-  userAgent: userAgent ?? '',
-  label: label ?? '',
-})
-
-function readHash(hash: Record<keyof Session, string>): Session[] {
-  // Redis returns an empty hash for a key that has expired.
-  if (!hash.id) return []
-  const { id, accountId, createdAt, expiresAt, lastUsedAt, address, userAgent, label } = hash
-  const times = { createdAt: dateOf(createdAt), expiresAt: dateOf(expiresAt), lastUsedAt: dateOf(lastUsedAt) }
-  return [{ id, accountId, ...times, address: address || null, userAgent: userAgent || null, label: label || null }]
-}
-
 const dateOf = (milliseconds: string) => new Date(Number(milliseconds))
+
+/** Reads a hash, which is empty for a key that has expired. A request reads only its short fields, and parses no JSON. */
+function readHash({ session, lastUsedAt }: Record<string, string>): Session[] {
+  if (!session || !lastUsedAt) return []
+  const { createdAt, expiresAt, ...members } = JSON.parse(session)
+  const times = { createdAt: new Date(createdAt), expiresAt: new Date(expiresAt), lastUsedAt: dateOf(lastUsedAt) }
+  return [{ ...members, ...times }]
+}
 
 /** Runs the steps together, and returns their results. Redis runs all of them, also after one that fails. */
 async function runAll(steps: ChainableCommander): Promise<unknown[]> {
@@ -99,12 +88,13 @@ export function redisSessions(redis: Redis): SessionStore {
 
   return {
     async add(session) {
-      const { id, accountId, expiresAt } = session
+      const { id, accountId, expiresAt, lastUsedAt } = session
       const index = indexOf(accountId)
+      const fields = { accountId, lastUsedAt: +lastUsedAt, session: JSON.stringify(session) }
       await runAll(
         redis
           .multi()
-          .hset(keyOf(id), hashOf(session))
+          .hset(keyOf(id), fields)
           .pexpireat(keyOf(id), +expiresAt)
           .zremrangebyscore(index, '-inf', Date.now())
           .zadd(index, +expiresAt, id)
@@ -117,7 +107,7 @@ export function redisSessions(redis: Redis): SessionStore {
     async list(accountId) {
       const steps = redis.pipeline()
       for (const id of await idsOf(accountId)) steps.hgetall(keyOf(id))
-      return ((await runAll(steps)) as Record<keyof Session, string>[]).flatMap(readHash)
+      return ((await runAll(steps)) as Record<string, string>[]).flatMap(readHash)
     },
     async remove(id, accountId) {
       if ((await find(id))?.accountId !== accountId) return false

@@ -38,7 +38,7 @@ export interface NewSession {
   label?: string | null | undefined
 }
 
-/** What a guard needs of a session. */
+/** The members of a session that a guard needs. */
 export type FoundSession = Pick<Session, 'id' | 'accountId' | 'lastUsedAt'>
 
 /** The host's store of sessions. Each method may return a promise. A method that throws or is too slow causes a `503`. */

@@ -33,11 +33,10 @@ export async function startStores(count) {
 }
 
 /** Adds the entry of a revoked token and a session, for accounts with five sessions each. */
-const FILL = `local members = cjson.decode(ARGV[4])
-for i = ARGV[1], ARGV[2] do
+const FILL = `for i = ARGV[1], ARGV[2] do
   local id, accountId = 'none-' .. i, 'acc-' .. math.floor(i / 5)
   redis.call('SET', 'revoked:' .. id, '', 'PXAT', ARGV[3])
-  redis.call('HSET', 'session:' .. id, 'id', id, 'accountId', accountId, unpack(members))
+  redis.call('HSET', 'session:' .. id, 'accountId', accountId, 'lastUsedAt', ARGV[4], 'session', ARGV[5])
   redis.call('PEXPIREAT', 'session:' .. id, ARGV[3])
   redis.call('ZADD', 'sessions:' .. accountId, ARGV[3], id)
 end`
@@ -46,11 +45,11 @@ end`
 export async function fillStores({ DATABASE_URL, REDIS_URL }, count) {
   const [createdAt, expiresAt] = [new Date(), new Date(Date.now() + 86_400_000)]
   const client = { address: '192.0.2.1', userAgent: 'Mozilla/5.0 (X11; Linux x86_64)', label: 'Laptop' }
-  const members = { createdAt: +createdAt, expiresAt: +expiresAt, lastUsedAt: +createdAt, ...client }
-  const texts = JSON.stringify(Object.entries(members).flat().map(String))
+  const session = { id: 'none', accountId: 'acc-', createdAt, expiresAt, lastUsedAt: createdAt, ...client }
   const redis = new Redis(REDIS_URL)
   for (let i = 0; i < count; i += 10_000) {
-    await redis.eval(FILL, 0, i, Math.min(i + 10_000, count) - 1, +expiresAt, texts)
+    const last = Math.min(i + 10_000, count) - 1
+    await redis.eval(FILL, 0, i, last, +expiresAt, +createdAt, JSON.stringify(session))
   }
   redis.disconnect()
   // Not the example's database, which ends a statement after seconds.

@@ -163,7 +163,7 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
     const collection = {
       createIndex: async (_keys: object, _options?: object) => 'index',
       insertOne: async (row: Stored) => rows.set(row._id, structuredClone(row)),
-      findOne: async (filter: Filter) => some(filter)[0] ?? null,
+      findOne: async (filter: Filter, _options?: object) => some(filter)[0] ?? null,
       find: (filter: Filter) => ({ toArray: async () => some(filter) }),
       deleteOne: async (filter: Filter) => ({ deletedCount: some(filter).slice(0, 1).filter(({ _id }) => rows.delete(_id)).length }),
       deleteMany: async (filter: Filter) => ({ deletedCount: some(filter).filter(({ _id }) => rows.delete(_id)).length }),
