@@ -8,8 +8,8 @@ import {
   type SessionStore,
   type SessionsOptions,
 } from 'express-token-endpoint'
-import { describe, expect, it, vi } from 'vitest'
-import { all, deferred, settled } from '../../support/concurrency.js'
+import { describe, expect, it } from 'vitest'
+import { all, deferred, settled, until } from '../../support/concurrency.js'
 import { expectMisuse, refusalOf, rejectionOf } from '../../support/failures.js'
 import { frozenClock } from '../../support/fixtures.js'
 import { hang } from '../../support/invalid-results.js'
@@ -510,7 +510,7 @@ describe('the use of a session', () => {
     }
     await useAll()
     const failures: unknown[] = []
-    await vi.waitFor(() => {
+    await until(() => {
       failures.push(...set.told().filter(({ type }) => type === 'dependency.failed'))
       expect(failures).toHaveLength(5)
     })
