@@ -123,8 +123,7 @@ describe('isEnded', () => {
 
   it.each([
     ['a text', 'a', 'a session must be an object'],
-    ['times as texts', { id: 'a', accountId: 'acc-1', expiresAt: '2026-03-01' }, '"expiresAt" must be a valid Date'],
-    ['no createdAt', { id: 'a', accountId: 'acc-1', expiresAt: new Date() }, '"createdAt" must be a valid Date'],
+    ['a time as text', { id: 'a', accountId: 'acc-1', lastUsedAt: '2026-03-01' }, '"lastUsedAt" must be a valid Date'],
     ['an inherited account', Object.create({ id: 'a' }), '"accountId" must be a non-empty string'],
   ])('rejects when the store returns %s', async (_what, found, says) => {
     const { sessions } = setUp({}, { find: () => found as never })

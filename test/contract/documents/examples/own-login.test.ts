@@ -68,10 +68,10 @@ describe('the page on own routes', () => {
 describe('the recipes', () => {
   const WRONG = { ...GOOD, password: 'wrong' }
 
-  it('are seven, and have at most 30 lines', () => {
+  it('are eight, and have at most 30 lines', () => {
     const blocks = ['own-login', 'recipes'].flatMap((page) => readPage(`docs/guides/${page}.md`).blocks)
     const recipes = blocks.filter(({ language, name = '' }) => language === 'ts' && !/^own-(route|scopes)/.test(name))
-    expect(recipes).toHaveLength(7)
+    expect(recipes).toHaveLength(8)
     for (const { name, code } of recipes) expect(code.trimEnd().split('\n').length, name).toBeLessThanOrEqual(30)
   })
 
@@ -134,6 +134,23 @@ describe('the recipes', () => {
     onTestFinished(() => void vi.useRealTimers())
     await mail()
     await until(() => expect(mailed).toHaveLength(4))
+  })
+
+  it('password-reset: changes the password once for a code, and ends what the old one gave', async () => {
+    type Recipe = Host & { done: unknown[]; rows: { expiresAt: number }[] }
+    const { app, done, rows } = await run<Recipe>('password-reset')
+    const reset = (code: unknown, password: unknown = 'a long new password') =>
+      request(app).post('/password/reset').send({ code, password })
+    for (const password of [undefined, { $ne: 1 }, 'short', 'x'.repeat(1001)])
+      await reset('code', password ?? null).expect(422)
+    for (const code of [undefined, { $ne: 1 }, 'other']) await reset(code).expect(403)
+    expect(done).toEqual([])
+    const [row] = rows
+    expect((await Promise.all([reset('code'), reset('code')])).map(({ status }) => status).sort()).toEqual([204, 403])
+    const change = ['changePassword', 'acc-1', 'a long new password']
+    expect(done).toEqual([change, ['endAll', 'acc-1', expect.any(String)], ['removeAll', 'acc-1']])
+    rows.push({ ...row, expiresAt: Date.now() })
+    await reset('code').expect(403)
   })
 
   it('graphql: returns a token, and each refusal with its status and code', async () => {
