@@ -7,6 +7,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { credentialsIn } from '../../../../src/http/token-endpoint/credentials.js'
 import { MOST_SIGNS, parseUniqueJson } from '../../../../src/http/token-endpoint/json.js'
 import { type BodyRequest, createBodyReader } from '../../../../src/http/token-endpoint/request-body.js'
+import { anyText } from '../../../support/any-text.js'
 import { until } from '../../../support/concurrency.js'
 import { refusalOf, thrownBy } from '../../../support/failures.js'
 import { fastPasswords, makeIssuer, makeStore } from '../../../support/fixtures.js'
@@ -370,7 +371,7 @@ describe('parseUniqueJson', () => {
       )
     fc.assert(
       fc.property(
-        fc.string({ unit: 'binary' }),
+        anyText(),
         fc.jsonValue(),
         fc.jsonValue(),
         fc.boolean(),
