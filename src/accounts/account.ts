@@ -1,6 +1,7 @@
 import { misuse, PAGE } from '../shared/misuse.js'
-import { type Duration, describe, isPlainObject, isScopeList, named, tokenAge } from '../shared/options.js'
-import { isValidDate, memberOf } from '../shared/values.js'
+import { type Duration, isScopeList, tokenAge } from '../shared/options/checks.js'
+import { describe, named } from '../shared/options/read.js'
+import { isPlainObject, isValidDate, memberOf } from '../shared/values.js'
 
 /** An account, as the host's store returns it. */
 export interface Account {

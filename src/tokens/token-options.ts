@@ -1,19 +1,16 @@
 import { timeoutOption } from '../shared/host/host-call.js'
 import {
-  aliasesOf,
-  type Check,
   type Clock,
   clockOption,
   type Duration,
   duration,
   func,
   integer,
-  must,
-  optional,
   text,
   tokenAge,
-} from '../shared/options.js'
-import { baseUrl, exactUrl } from '../shared/web-url.js'
+} from '../shared/options/checks.js'
+import { aliasesOf, type Check, must, optional } from '../shared/options/read.js'
+import { baseUrl, exactUrl } from '../shared/options/web-url.js'
 import type { AccountIdOf, ScopesOf } from './jwt/provider-claims.js'
 import type { PrivateTokenKey, PublicTokenKey, RemoteSigningKey, SecretTokenKey } from './keys/key-ring.js'
 import type { RemoteKeys } from './keys/remote-keys.js'

@@ -1,7 +1,7 @@
 import { brand, hasBrand } from '../shared/brand.js'
 import { AuthError } from '../shared/errors.js'
-import { isPlainObject, isScopeList, LAST_MOMENT } from '../shared/options.js'
-import { bare, isThenable, isValidDate, memberOf } from '../shared/values.js'
+import { isScopeList, LAST_MOMENT } from '../shared/options/checks.js'
+import { bare, isPlainObject, isThenable, isValidDate, memberOf } from '../shared/values.js'
 
 /** Private claims, as JSON values. */
 export type PrivateClaims = Readonly<Record<string, unknown>>

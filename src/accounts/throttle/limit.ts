@@ -1,16 +1,9 @@
 import { AuthError } from '../../shared/errors.js'
-import {
-  type Check,
-  type Duration,
-  duration as durationOption,
-  InvalidOption,
-  integer,
-  isPlainObject,
-  readOptions,
-} from '../../shared/options.js'
+import { type Duration, duration as durationOption, integer } from '../../shared/options/checks.js'
+import { type Check, InvalidOption, readOptions } from '../../shared/options/read.js'
 import { lruCache } from '../../shared/packages/on-first-use.cjs'
 import type { LimitName } from '../../shared/refusals.js'
-import { bare } from '../../shared/values.js'
+import { bare, isPlainObject } from '../../shared/values.js'
 import type { Counted, Entered, SharedLimit, Size } from './shared-limit.js'
 import type { StoreFailed } from './shared-store.js'
 

@@ -1,16 +1,8 @@
 import { AuthError } from '../../shared/errors.js'
 import { withDeadline } from '../../shared/host/host-call.js'
 import { misuse, withoutSecrets } from '../../shared/misuse.js'
-import {
-  aliasesOf,
-  type Check,
-  func,
-  InvalidOption,
-  named,
-  optional,
-  readOptions,
-  withMethods,
-} from '../../shared/options.js'
+import { func, withMethods } from '../../shared/options/checks.js'
+import { aliasesOf, type Check, InvalidOption, named, optional, readOptions } from '../../shared/options/read.js'
 import type { LimitName } from '../../shared/refusals.js'
 import { memberOf } from '../../shared/values.js'
 import { LONGEST_EMAIL } from './account-key.js'

@@ -1,25 +1,11 @@
 import type { AccountStore } from '../../accounts/account.js'
 import type { Sessions } from '../../sessions/sessions.js'
 import { misuse, PAGE } from '../../shared/misuse.js'
-import {
-  aliasesOf,
-  bool,
-  type Check,
-  type Duration,
-  func,
-  InvalidOption,
-  isPlainObject,
-  named,
-  optional,
-  readOptions,
-  scopeList,
-  text,
-  tokenAge,
-  withMethods,
-} from '../../shared/options.js'
+import { bool, type Duration, func, scopeList, text, tokenAge, withMethods } from '../../shared/options/checks.js'
+import { aliasesOf, type Check, InvalidOption, named, optional, readOptions } from '../../shared/options/read.js'
+import { hrefOf, readWebUrl } from '../../shared/options/web-url.js'
 import { isExposed } from '../../shared/urls.js'
-import { memberOf } from '../../shared/values.js'
-import { hrefOf, readWebUrl } from '../../shared/web-url.js'
+import { isPlainObject, memberOf } from '../../shared/values.js'
 import type { TokenVerifier } from '../../tokens/tokens.js'
 import { oneVerifier, severalVerifiers, type Verifiers } from '../../tokens/verifiers.js'
 import { assertOwnIssuers, type HostOptions, hostSchema, sessionsOption } from '../shared/host-options.js'

@@ -2,7 +2,9 @@ import type { Sessions } from '../../sessions/sessions.js'
 import type { AuthObserver } from '../../shared/events.js'
 import { timeoutOption } from '../../shared/host/host-call.js'
 import { misuse, PAGE } from '../../shared/misuse.js'
-import { type Duration, func, InvalidOption, isPlainObject, optional, withMethods } from '../../shared/options.js'
+import { type Duration, func, withMethods } from '../../shared/options/checks.js'
+import { InvalidOption, optional } from '../../shared/options/read.js'
+import { isPlainObject } from '../../shared/values.js'
 
 /** The options that the router and the guard have in common. */
 export interface HostOptions {

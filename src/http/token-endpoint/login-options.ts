@@ -1,19 +1,9 @@
 import { type AccountLookup, type AccountStore, storeOf } from '../../accounts/account.js'
 import { createPasswords, type Passwords } from '../../accounts/passwords/passwords.js'
 import { createThrottle, type Throttle } from '../../accounts/throttle/throttle.js'
-import {
-  aliasesOf,
-  bool,
-  type Check,
-  type Checked,
-  type Clock,
-  clockOption,
-  InvalidOption,
-  isPlainObject,
-  optional,
-  readOptions,
-  withMethods,
-} from '../../shared/options.js'
+import { bool, type Clock, clockOption, withMethods } from '../../shared/options/checks.js'
+import { aliasesOf, type Check, type Checked, InvalidOption, optional, readOptions } from '../../shared/options/read.js'
+import { isPlainObject } from '../../shared/values.js'
 import { type HostOptions, hostSchema } from '../shared/host-options.js'
 
 /** The options of `createLogin`. */

@@ -12,10 +12,11 @@ import {
   refusalEvent,
 } from '../../shared/events.js'
 import { callHost } from '../../shared/host/host-call.js'
-import { describe, isPlainObject, must, optional, readOptions, text } from '../../shared/options.js'
+import { text } from '../../shared/options/checks.js'
+import { describe, must, optional, readOptions } from '../../shared/options/read.js'
 import { type AuthErrorCode, REFUSALS } from '../../shared/refusals.js'
 import { LOGIN, tracePromise } from '../../shared/tracing.js'
-import { memberOf } from '../../shared/values.js'
+import { isPlainObject, memberOf } from '../../shared/values.js'
 import type { TokenSubject } from '../../tokens/jwt/issue-token.js'
 import { disconnectSignal, followerOf, NEVER } from '../shared/disconnect-signal.js'
 import { createHostCallLimit } from '../shared/host-call-limit.js'

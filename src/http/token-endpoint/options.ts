@@ -3,18 +3,17 @@ import type { NewSession } from '../../sessions/session.js'
 import type { Sessions } from '../../sessions/sessions.js'
 import { type AuthObserver, type Emit, emitter, refusalReporter } from '../../shared/events.js'
 import { misuse } from '../../shared/misuse.js'
+import { func, withMethods } from '../../shared/options/checks.js'
 import {
   aliasesOf,
   type Check,
   type Checked,
-  func,
   InvalidOption,
-  isPlainObject,
   named,
   optional,
   readOptions,
-  withMethods,
-} from '../../shared/options.js'
+} from '../../shared/options/read.js'
+import { isPlainObject } from '../../shared/values.js'
 import type { TokenIssuer } from '../../tokens/tokens.js'
 import { bytes } from '../on-first-use.cjs'
 import { ENDPOINTS } from '../shared/answers.js'

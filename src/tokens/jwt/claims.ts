@@ -1,6 +1,6 @@
-import { isPlainObject, LAST_MOMENT, SCOPE_TOKEN } from '../../shared/options.js'
+import { LAST_MOMENT, SCOPE_TOKEN } from '../../shared/options/checks.js'
 import type { TokenRefusal } from '../../shared/refusals.js'
-import { bare } from '../../shared/values.js'
+import { bare, isPlainObject } from '../../shared/values.js'
 import { privateClaims, Verified, type VerifiedToken } from '../verified-token.js'
 import type { CompactToken } from './compact-jws.js'
 import { TYP } from './issue-token.js'

@@ -1,7 +1,6 @@
 import { AuthError, type AuthErrorDetails } from '../../shared/errors.js'
-import { isPlainObject } from '../../shared/options.js'
 import type { TokenRefusal } from '../../shared/refusals.js'
-import { own, parseJson } from '../../shared/values.js'
+import { isPlainObject, own, parseJson } from '../../shared/values.js'
 import type { KeySource, VerificationKey } from '../keys/key-ring.js'
 import type { AcceptedClaims, Expectation, TokenForm } from './claims.js'
 import { type CompactToken, readCompact } from './compact-jws.js'

@@ -1,17 +1,9 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { isKeyObject } from 'node:util/types'
 import { misuse, PAGE } from '../../shared/misuse.js'
-import {
-  describe,
-  describeSecret,
-  func,
-  isPlainObject,
-  must,
-  named,
-  optional,
-  readOptions,
-  text,
-} from '../../shared/options.js'
+import { func, text } from '../../shared/options/checks.js'
+import { describe, describeSecret, must, named, optional, readOptions } from '../../shared/options/read.js'
+import { isPlainObject } from '../../shared/values.js'
 import {
   ALGORITHMS,
   type Algorithm,

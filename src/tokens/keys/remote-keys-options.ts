@@ -1,21 +1,9 @@
 import { timeoutOption } from '../../shared/host/host-call.js'
 import { misuse, PAGE } from '../../shared/misuse.js'
-import {
-  aliasesOf,
-  type Check,
-  type Clock,
-  clockOption,
-  type Duration,
-  duration,
-  func,
-  InvalidOption,
-  integer,
-  named,
-  optional,
-  readOptions,
-} from '../../shared/options.js'
+import { type Clock, clockOption, type Duration, duration, func, integer } from '../../shared/options/checks.js'
+import { aliasesOf, type Check, InvalidOption, named, optional, readOptions } from '../../shared/options/read.js'
+import { exactUrl, hrefOf, readWebUrl } from '../../shared/options/web-url.js'
 import { isExposed } from '../../shared/urls.js'
-import { exactUrl, hrefOf, readWebUrl } from '../../shared/web-url.js'
 import { isKeyPairAlgorithm, KEY_PAIR_ALGORITHMS, type KeyPairAlgorithm } from '../algorithms/algorithms.js'
 import type { KeysFetch } from './fetch-text.js'
 

@@ -1,6 +1,6 @@
-import { type Check, InvalidOption, isPlainObject } from './options.js'
-import { withoutEndSlashes } from './urls.js'
-import { memberOf } from './values.js'
+import { withoutEndSlashes } from '../urls.js'
+import { isPlainObject, memberOf } from '../values.js'
+import { type Check, InvalidOption } from './read.js'
 
 /** Returns the text of a URL object from any realm, and any other value unchanged. A URL inherits `href` from its class. */
 export function hrefOf(value: unknown): unknown {
