@@ -50,11 +50,6 @@ export interface AccountStore {
   replacePasswordHash?(id: string, from: string, to: string): Promise<boolean>
 }
 
-/** Returns the store for the `accounts` option. A function becomes a store with only `findByEmail`. */
-export function storeOf(accounts: AccountLookup | AccountStore): AccountStore {
-  return typeof accounts === 'function' ? { findByEmail: accounts } : accounts
-}
-
 /** An account that a store returned: its checked members, and the host's own object. */
 export interface FoundAccount {
   account: Account

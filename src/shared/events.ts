@@ -1,4 +1,4 @@
-import type { AuthError } from './errors.js'
+import { type AuthError, withHeaders } from './errors.js'
 import { describeError } from './host/describe-error.js'
 import type { AuthErrorCode, Dependency, LimitName, LoginRefusal, TokenRefusal } from './refusals.js'
 import { bare } from './values.js'
@@ -172,10 +172,14 @@ function warnOfFirstFailures(): AuthObserver {
 /** The observers that have received a refusal. Undefined stands for the process warning. */
 const reported = new WeakMap<AuthError, AuthObserver | undefined>()
 
-/** Notes that an observer has received a refusal, so that the next part does not report it too. Returns the refusal. */
-export function noteReported(error: AuthError, observer: AuthObserver | undefined): AuthError {
-  reported.set(error, observer)
-  return error
+/**
+ * Returns a copy of a refusal that an observer has received, so that the next part does not report it too. A copy, because a function of
+ * the host may throw one error for several requests.
+ */
+export function reportedCopy(error: AuthError, observer: AuthObserver | undefined, headers = error.headers): AuthError {
+  const copy = withHeaders(error, headers)
+  reported.set(copy, observer)
+  return copy
 }
 
 /** Creates the function that reports the refusals of a route, except those that its observer has received. */

@@ -102,7 +102,7 @@ export const ownVerifierSchema = {
   accountId: onlyForJwt,
 }
 
-export const jwtVerifierSchema = {
+export const jwtSchema = {
   ...verifierSchema,
   issuer: exactUrl,
   audience: text("a non-empty string: with accept: 'jwt', the provider's name of this API"),

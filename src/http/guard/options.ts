@@ -3,8 +3,7 @@ import type { Sessions } from '../../sessions/sessions.js'
 import { misuse, PAGE } from '../../shared/misuse.js'
 import { bool, type Duration, func, scopeList, text, tokenAge, withMethods } from '../../shared/options/checks.js'
 import { aliasesOf, type Check, InvalidOption, named, optional, readOptions } from '../../shared/options/read.js'
-import { hrefOf, readWebUrl } from '../../shared/options/web-url.js'
-import { isExposed } from '../../shared/urls.js'
+import { secureUrl } from '../../shared/options/web-url.js'
 import { isPlainObject, memberOf } from '../../shared/values.js'
 import type { TokenVerifier } from '../../tokens/tokens.js'
 import { oneVerifier, severalVerifiers, type Verifiers } from '../../tokens/verifiers.js'
@@ -95,12 +94,9 @@ export const storeWithIds: Check<FindById> = (value) => {
   return (id) => store.findById(id)
 }
 
-const metadataUrl: Check<string> = (value) => {
-  const what = "an absolute https: URL, like 'https://api.example.com/.well-known/oauth-protected-resource'"
-  const url = readWebUrl(hrefOf(value), what)
-  if (isExposed(url) || url.hash || url.username || url.password) throw new InvalidOption(what)
-  return url.href
-}
+const metadataUrl = secureUrl(
+  "an absolute https: URL, like 'https://api.example.com/.well-known/oauth-protected-resource'",
+)
 
 const realmText = text('printable ASCII text', /^[\x20-\x7e]+$/)
 
@@ -114,7 +110,7 @@ const schema = {
   sessions: optional(sessionsOption),
   optional: optional(bool, false),
   realm: optional(realmText),
-  resourceMetadata: optional(metadataUrl),
+  resourceMetadata: optional((value) => metadataUrl(value).href),
   ...hostSchema,
 }
 
@@ -133,10 +129,6 @@ export type BearerStrategyOptions = Omit<RequireBearerOptions, 'forwardErrors'>
 
 const { forwardErrors: _, ...strategySchema } = schema
 
-/**
- * Reads the options of `BearerStrategy`.
- * @throws TypeError naming the option that is not valid
- */
 export function readBearerOptions(caller: string, options: BearerStrategyOptions) {
   const read = readOptions<BearerStrategyOptions, typeof strategySchema>(caller, options, strategySchema, aliases)
   return completed(caller, options, read)
@@ -144,10 +136,6 @@ export function readBearerOptions(caller: string, options: BearerStrategyOptions
 
 export type BearerSettings = ReturnType<typeof readBearerOptions>
 
-/**
- * Reads the options of `requireBearer`.
- * @throws TypeError naming the option that is not valid
- */
 export function readRequireBearerOptions(options: RequireBearerOptions) {
   const caller = 'requireBearer'
   return completed(caller, options, readOptions<RequireBearerOptions, typeof schema>(caller, options, schema, aliases))

@@ -1,4 +1,4 @@
-import { type AuthError, problemOf, withHeaders } from '../../shared/errors.js'
+import { type AuthError, problemOf } from '../../shared/errors.js'
 import { type AuthErrorCode, type Part, REFUSALS } from '../../shared/refusals.js'
 import { own } from '../../shared/values.js'
 
@@ -90,11 +90,11 @@ function retryAfter(error: AuthError): Answer['headers'] {
 }
 
 /**
- * Returns a refusal with all headers of its response, for a host that responds itself.
+ * Returns all headers of the response for a refusal, for a host that responds itself.
  * @param closes whether the connection has to close after the response
  */
-export function withAllHeaders(part: Part, error: AuthError, closes: boolean, facts = NO_REALM): AuthError {
-  return withHeaders(error, { ...refusalHeaders(part, error, facts), ...(closes && { Connection: 'close' }) })
+export function allHeaders(part: Part, error: AuthError, closes: boolean, facts = NO_REALM): AuthError['headers'] {
+  return { ...refusalHeaders(part, error, facts), ...(closes && { Connection: 'close' }) }
 }
 
 /**

@@ -1,5 +1,5 @@
-import { type AuthError, withHeaders } from '../../shared/errors.js'
-import { type AuthObserver, noteReported } from '../../shared/events.js'
+import type { AuthError } from '../../shared/errors.js'
+import { type AuthObserver, reportedCopy } from '../../shared/events.js'
 import { throwLater } from '../../shared/host/throw-later.js'
 
 /** The actions that Passport adds to a strategy for each request. */
@@ -37,7 +37,7 @@ export function failOrError(
   challenge?: string,
 ): void {
   if (REFUSED_CREDENTIALS.has(error.status)) actions.fail(challenge, error.status)
-  else actions.error(noteReported(withHeaders(error, error.headers), observer))
+  else actions.error(reportedCopy(error, observer))
 }
 
 /**

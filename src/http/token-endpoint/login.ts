@@ -2,14 +2,13 @@ import type { IncomingMessage } from 'node:http'
 import { type Credentials, createAuthentication, type LoggedIn, type LoginContext } from '../../accounts/login.js'
 import { clientNetwork } from '../../accounts/throttle/client-network.js'
 import { brandOf, brandWith } from '../../shared/brand.js'
-import { withHeaders } from '../../shared/errors.js'
 import {
   type AuthObserver,
   type Emit,
   type EventSubject,
   emitter,
-  noteReported,
   refusalEvent,
+  reportedCopy,
 } from '../../shared/events.js'
 import { callHost } from '../../shared/host/host-call.js'
 import { text } from '../../shared/options/checks.js'
@@ -100,8 +99,7 @@ export function loginOf(settings: LoginSettings): Login {
       const error = asRefusal('token', thrown)
       if (!own && emit !== warn) throw error
       emit(subject, refusalEvent('token', error))
-      // A copy, because a function of the host may throw one error for several requests.
-      throw noteReported(withHeaders(error, error.headers), onEvent)
+      throw reportedCopy(error, onEvent)
     }
   }
 

@@ -1,4 +1,4 @@
-import { withoutEndSlashes } from '../urls.js'
+import { isExposed, withoutEndSlashes } from '../urls.js'
 import { isPlainObject, memberOf } from '../values.js'
 import { type Check, InvalidOption } from './read.js'
 
@@ -11,7 +11,7 @@ export function hrefOf(value: unknown): unknown {
 /**
  * Reads an absolute http or https URL.
  * @param what the expected value, for the error
- * @throws Expected with the likely mistake
+ * @throws InvalidOption with the likely mistake
  */
 export function readWebUrl(value: unknown, what: string): URL {
   if (typeof value === 'string' && /^https?:\/\/[^\s\\]+$/i.test(value) && URL.canParse(value)) return new URL(value)
@@ -35,3 +35,25 @@ export const exactUrl: Check<string> = (value) => {
   readBaseUrl(value)
   return value as string
 }
+
+/**
+ * Creates a check for an absolute URL without user name, password and fragment, whose traffic others can neither read nor change.
+ * @param hint the likely mistake of a URL with http
+ */
+export const secureUrl =
+  (what: string, hint?: string): Check<URL> =>
+  (value) => {
+    const url = readWebUrl(hrefOf(value), what)
+    if (isExposed(url)) throw new InvalidOption(what, hint)
+    if (url.username || url.password || url.hash) throw new InvalidOption(what)
+    return url
+  }
+
+/** Creates a check like {@link exactUrl} for a URL whose traffic others can neither read nor change. */
+export const secureExactUrl =
+  (what: string, hint: string): Check<string> =>
+  (value) => {
+    const text = exactUrl(value)
+    if (isExposed(new URL(text))) throw new InvalidOption(what, hint)
+    return text
+  }

@@ -106,19 +106,17 @@ export interface KeySource {
 
 export interface KeyRing extends KeySource {
   /** The first key of the list, which signs. */
-  readonly first: ParsedKey
+  readonly first: SigningKey
   publicJwks(): PublicJwk[]
 }
 
-interface ParsedKey extends VerificationKey {
+/** A key of the host, which may sign. */
+export interface SigningKey extends VerificationKey {
   /** The key in memory that signs, if there is one. */
   readonly signingKey: KeyObject | undefined
   /** The function of the host that signs, if there is one. */
   readonly sign: HostSign | undefined
 }
-
-/** A key that can sign. */
-export type SigningKey = ParsedKey
 
 const wrong = (name: string, says: string) => misuse(`${name} ${says}`, PAGE.keys)
 
@@ -199,7 +197,7 @@ const schema = {
 
 const FIELDS = ['secret', 'privateKey', 'publicKey'] as const
 
-function readKey(name: string, entry: unknown): ParsedKey {
+function readKey(name: string, entry: unknown): SigningKey {
   if (!isPlainObject(entry) || isKeyObject(entry)) {
     const forms = '{ alg, secret }, { alg, privateKey } or { alg, publicKey }'
     throw wrong(name, `must be ${forms}, but is ${describe(entry)}`)
