@@ -21,7 +21,6 @@ export interface Credentials {
 interface LoginParts {
   store: AccountStore
   passwords: Passwords
-  /** The failed-login limits, if there are any. */
   throttle: Throttle | undefined
   /** The time limit for the wait in the queue, for the look-up and for the password check, each in milliseconds. */
   timeout: number
@@ -30,7 +29,6 @@ interface LoginParts {
 
 /** The origin of a login, and a callback for failures that do not end the login. */
 export interface LoginContext {
-  /** The client's address. */
   address: string | undefined
   source: Source
   /** Aborted when the client has disconnected. */
@@ -87,7 +85,6 @@ export function createAuthentication({ store, passwords, throttle, timeout, cloc
     await callHost('accounts', () => store.replacePasswordHash?.(id, passwordHash, replacement), { timeout })
   }
 
-  /** Creates the attempt, unless a limit is known to be reached. */
   async function createAttempt(
     limits: Throttle,
     { email, password }: Credentials,
@@ -167,7 +164,6 @@ function attemptOf(limits: Throttle, login: Readonly<Parameters<Throttle['spend'
   }
 }
 
-/** The attempt of a login without limits. */
 const UNLIMITED: Attempt = { check() {}, begin: () => true, giveBack() {} }
 
 // A slot, a throttle and an attempt of the host may be asynchronous, and fail.

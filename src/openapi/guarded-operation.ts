@@ -46,7 +46,6 @@ export function guardComponents(): Record<string, Response> {
 
 const componentOf = (status: string) => `Bearer${status}`
 
-/** Returns the description of a `401` for a route that needs a recent sign-in. */
 function ageOf(signedInWithin: number | undefined): Partial<Reference> {
   if (signedInWithin === undefined) return {}
   const seconds = Math.floor(signedInWithin / 1000)

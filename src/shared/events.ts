@@ -133,7 +133,6 @@ export type AuthEvent =
 /** The `onEvent` option. Its errors and rejections are ignored, so an observer never affects a request. */
 export type AuthObserver = (event: AuthEvent) => unknown
 
-/** The client that an event is about. */
 export type EventSubject = Pick<EventBase, 'address' | 'email'>
 
 /** An event without the fields that the emitter adds. */
@@ -154,7 +153,6 @@ export function tell<T>(observer: (told: T) => unknown, told: T): void {
   }
 }
 
-/** Emits a process warning. Used when the host has set no observer. */
 export function warn(message: string): void {
   process.emitWarning(message, 'ExpressTokenEndpointWarning')
 }
@@ -191,7 +189,6 @@ export function refusalReporter(emit: Emit, observer: AuthObserver | undefined) 
   }
 }
 
-/** The parts with events of refusals. */
 type EventPart = 'token' | 'guard'
 
 /** Refusals of the token endpoint that have their own event type. */
@@ -200,7 +197,6 @@ const TOKEN_EVENTS: Partial<Record<AuthErrorCode, AuthEvent['type']>> = {
   overloaded: 'token.overloaded',
 }
 
-/** Returns the event for a refusal by the token endpoint or by the guard. */
 export function refusalEvent(part: EventPart, error: AuthError): Told<AuthEvent> {
   const { code, reason, accountId, tokenId, issuer, dependency, limit } = bare(error)
   if (dependency) {

@@ -118,7 +118,6 @@ export const issuerSchema = {
   timeout: timeoutOption,
 }
 
-/** Names of these options in other packages. */
 export const tokenAliases = aliasesOf({
   keys: 'secret secretOrKey key privateKey publicKey algorithm algorithms jwks jwksUri',
   issuer: 'iss issuerBaseURL baseUrl',

@@ -167,7 +167,6 @@ const wrongKeys = (caller: string, says: string) => misuse(`${caller}: option "k
 
 const hasRemoteKeys = (keys: unknown) => [keys].flat().some(isRemoteKeys)
 
-/** Adds the members of a verifier to an object, and freezes it. */
 function withVerifier<T extends object>(
   { issuer, audience = issuer, clock, clockTolerance: tolerance, cache }: Checked<typeof verifierSchema>,
   keys: KeySource,

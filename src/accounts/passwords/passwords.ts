@@ -106,7 +106,6 @@ export const queueSchema = {
   queue: optional(integer(0, 100_000, 'a number of logins'), 1024),
 }
 
-/** Names that these options have elsewhere. */
 export const queueAliases = { parallelism: 'concurrency', maxQueue: 'queue' }
 
 const schema = { hashers: optional(hasherList), ...queueSchema }

@@ -59,7 +59,6 @@ export function createLimit(name: LimitName, { points, duration }: Size, shared?
   const underWay = new Map<string, number>()
   const countOf = (key: string) => failures.get(key, OPTIONS)?.count ?? 0
 
-  /** Returns the refusal if failures reach the limit. */
   function reached(key: string): AuthError | undefined {
     if (countOf(key) < points) return undefined
     const retryAfter = Math.max(1, Math.ceil(failures.getRemainingTTL(key) / 1000))
@@ -98,7 +97,6 @@ export function createLimit(name: LimitName, { points, duration }: Size, shared?
       underWay.set(key, others + 1)
       return true
     },
-    /** Ends an attempt. */
     end(key: string): void {
       const others = (underWay.get(key) ?? 0) - 1
       if (others > 0) underWay.set(key, others)

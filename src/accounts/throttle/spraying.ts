@@ -44,7 +44,6 @@ const schema = {
 
 const aliases = { secret: 'key', ip: 'address', network: 'address', digest: 'password' }
 
-/** Reads the `spraying` option. Returns undefined when the limit is off. */
 export function sprayingOption(value: unknown) {
   if (value === undefined || value === false) return undefined
   if (value !== true && !isPlainObject(value)) throw new InvalidOption('{ key, password, address }, true or false')

@@ -15,7 +15,6 @@ export const ENDPOINTS = {
   signOut: { path: '/sign-out', methods: ['POST'] },
 } as const satisfies Partial<Record<Part, { path: string; methods: readonly string[] }>>
 
-/** The media types of requests with credentials. */
 export const REQUEST_TYPES = ['application/json', 'application/x-www-form-urlencoded'] as const
 
 export type RequestType = (typeof REQUEST_TYPES)[number]
@@ -43,7 +42,6 @@ export function jsonAnswer(body: string): Answer {
   return { status: 200, headers, body }
 }
 
-/** Returns the response of a request that ended sessions. */
 export const doneAnswer = (): Answer => ({ status: 204, headers: NO_STORE, body: '' })
 
 /** Five minutes: half of the default `maxAge` of `remoteKeys`. */
@@ -61,11 +59,8 @@ export function resourceAnswer(body: string): Answer {
   return { status: 200, headers: { ...PUBLIC, 'Content-Type': 'application/json' }, body }
 }
 
-/** The members that all challenges of a guard share. */
 export interface ChallengeFacts {
-  /** The realm (RFC 9110 section 11.5). */
   realm: string
-  /** The URL of the metadata of the protected resource (RFC 9728 section 5.1). */
   resourceMetadata?: string | undefined
 }
 
@@ -97,9 +92,7 @@ export function allHeaders(part: Part, error: AuthError, closes: boolean, facts 
   return { ...refusalHeaders(part, error, facts), ...(closes && { Connection: 'close' }) }
 }
 
-/**
- * Returns the response for a refusal: problem details (RFC 9457), or an empty body for invalid credentials, as specified.
- */
+/** Returns the response for a refusal: problem details (RFC 9457), or an empty body for invalid credentials, as specified. */
 export function refusalAnswer(part: Part, error: AuthError, facts = NO_REALM): Answer {
   const { code } = error
   const { status, empty } = REFUSALS[code]

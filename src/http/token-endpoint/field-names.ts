@@ -26,5 +26,4 @@ function mistakeIn(names: FieldNames): string {
 
 const isName = (value: unknown) => typeof value === 'string' && value !== ''
 
-/** The option `fields`. */
 export const fieldsOption = optional(fieldNames, FIELDS)

@@ -49,7 +49,6 @@ export const loginSchema = {
   clock: clockOption,
 }
 
-/** Names of these options in other packages. */
 export const loginAliases = {
   accounts: 'account findAccount findByEmail store users',
   passwords: 'hashers',

@@ -150,7 +150,6 @@ function readResult(result: unknown): LoginResult {
 
 type Origin = Omit<LoginContext, 'dependencyFailed'>
 
-/** The client of a request. */
 export interface RequestOrigin extends Origin {
   req: IncomingMessage
 }

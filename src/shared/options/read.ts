@@ -57,7 +57,6 @@ export function readOptions<O extends object, R extends Record<keyof O, Check<un
   return Object.fromEntries(read)
 }
 
-/** Says what a value must be, in one line. */
 export const mustBe = (name: string, { message, hint }: InvalidOption, value: unknown, tell = describe) =>
   `${name} must be ${message}, but is ${tell(value)}${hint && `. ${hint}`}`
 
@@ -98,7 +97,6 @@ export function optional<T, F = undefined>(check: Check<T>, fallback?: F): Check
   return (value) => (value === undefined ? (fallback as F) : check(value))
 }
 
-/** Creates a check that returns a fitting value unchanged. */
 export function must<T>(what: string, fits: (value: unknown) => boolean, hint?: (value: unknown) => string): Check<T> {
   return (value) => {
     if (!fits(value)) throw new InvalidOption(what, hint?.(value))

@@ -40,7 +40,6 @@ export interface IssuedToken {
   id: string
 }
 
-/** The values that tokens are issued with. */
 export interface Issuing {
   issuer: string
   audience: string
@@ -51,7 +50,6 @@ export interface Issuing {
   sign: Signer
 }
 
-/** Issues a token: at once with a key in memory. */
 export function issueToken(issuing: Issuing, subject: TokenSubject): IssuedToken | Promise<IssuedToken> {
   const accountId = memberOf(subject, 'accountId')
   const given = memberOf(subject, 'scopes') ?? []

@@ -12,7 +12,6 @@ export type ScopesOf = (claims: PrivateClaims) => readonly string[] | undefined
 /** Returns the account of a token from its claims. */
 export type AccountIdOf = (claims: PrivateClaims) => string | undefined
 
-/** The functions of the host that read claims. */
 export interface ClaimReaders {
   scopes: ScopesOf | undefined
   accountId: AccountIdOf | undefined
@@ -105,7 +104,6 @@ function readAccountId(read: AccountIdOf, claims: PrivateClaims): string | undef
   throw misuse('createTokenVerifier: "accountId" must return a non-empty string, or undefined', PAGE.issuers)
 }
 
-/** The access tokens of identity providers. */
 export function providerForm({ scopes: scopesOf, accountId: accountIdOf }: ClaimReaders): TokenForm {
   return {
     types: [...ACCESS_TOKEN, ...ANY_JWT],

@@ -8,7 +8,6 @@ import { isSignedBy } from './signature.js'
 
 /** A verified token, and the conditions for its use from the cache. */
 export interface Verification extends AcceptedClaims {
-  /** The key that verified it. */
   readonly key: VerificationKey
 }
 
@@ -23,10 +22,7 @@ export function assertTokenText(text: unknown): asserts text is string {
   if (typeof text !== 'string' || text.length > LONGEST) throw refusal('malformed')
 }
 
-/**
- * Verifies the text of a token.
- * @throws AuthError `invalid_token`
- */
+/** @throws AuthError `invalid_token` */
 export function verifyToken(text: string, keys: KeySource, form: TokenForm, expected: Expectation): Verification {
   const compact = readCompact(text)
   const { issuer } = expected

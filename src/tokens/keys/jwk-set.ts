@@ -3,7 +3,6 @@ import { KEY_PAIR_ALGORITHMS, type KeyPairAlgorithm, PAIRS } from '../algorithms
 import { kidOfJwk, MATERIALS, thumbprint } from './key-material.js'
 import type { VerificationKey } from './key-ring.js'
 
-/** Public keys by their `kid`. */
 export type KeysByKid = ReadonlyMap<string, VerificationKey>
 
 /**

@@ -115,7 +115,6 @@ function fitting(alg: Algorithm, value: unknown, key: KeyObject | undefined, hin
   return key
 }
 
-/** Returns the key id of a JWK. */
 export function kidOfJwk(material: unknown): string | undefined {
   const kid = isJwk(material) ? memberOf(material, 'kid') : undefined
   return typeof kid === 'string' && kid !== '' ? kid : undefined

@@ -94,7 +94,6 @@ export interface VerificationKey {
   readonly key: KeyObject
 }
 
-/** A source of keys for `verify`. */
 export interface KeySource {
   find(kid: string): VerificationKey | undefined
   /**
@@ -105,7 +104,6 @@ export interface KeySource {
 }
 
 export interface KeyRing extends KeySource {
-  /** The first key of the list, which signs. */
   readonly first: SigningKey
   publicJwks(): PublicJwk[]
 }
@@ -153,24 +151,19 @@ export function readKeys(caller: string, value: unknown, held?: KeySource): KeyR
   return { first, find: (kid) => byKid.get(kid), publicJwks: () => structuredClone(published) }
 }
 
-/** Returns the known key when it is the same key. */
 function unchanged(key: VerificationKey, known: VerificationKey | undefined): VerificationKey {
   return known?.alg === key.alg && known.key.equals(key.key) ? known : key
 }
 
-/** Keys that the host can replace while the process runs. */
-export interface KeyHolder<T extends KeySource> extends KeySource {
-  readonly current: T
-  /** @throws TypeError for an invalid key; the previous keys then stay */
-  replace(value: unknown): void
-}
-
-/** Holds what a function reads from the `keys` option. The function receives the name of its caller and the previous keys too. */
+/**
+ * Holds what a function reads from the `keys` option, which the host can replace while the process runs. The function receives the name of
+ * its caller and the previous keys too. When it throws, the previous keys stay.
+ */
 export function holdKeys<T extends KeySource>(
   caller: string,
   read: (caller: string, value: unknown, held?: T) => T,
   value: unknown,
-): KeyHolder<T> {
+) {
   // The source's own functions, because each request calls them.
   const partsOf = (current: T) => ({ current, find: current.find, renew: current.renew })
   const keys = {
