@@ -3,10 +3,7 @@ import { express } from './on-first-use.cjs'
 import type { Answer } from './shared/answers.js'
 import { methodNotAllowed, setHeaders } from './shared/send-answer.js'
 
-/**
- * Creates a router that publishes a document to everyone, for `GET` and `HEAD`.
- * @param answerOf returns the response with the current document
- */
+/** Creates a router that publishes a document to everyone, for `GET` and `HEAD`. */
 export function documentRouter(path: string, answerOf: () => Answer): Router {
   const router = express().Router({ caseSensitive: true, strict: true })
   router.get(path, function publicDocument(_req, res) {

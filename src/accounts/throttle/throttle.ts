@@ -111,17 +111,13 @@ const budgetsSchema = {
   account: budget('account', { points: 100, duration: HOUR }),
 }
 
+const BUDGETS = `${caller}: option "budgets"`
 const budgetAliases = { ip: 'address', email: 'account', user: 'account', password: 'spraying' }
 
 const schema = {
   limiter: optional(func<(options: LimiterOptions) => Limiter>('a function (options) => limiter')),
   budgets: (value: unknown) =>
-    readOptions<Budgets, typeof budgetsSchema>(
-      `${caller}: option "budgets"`,
-      value as Budgets,
-      budgetsSchema,
-      budgetAliases,
-    ),
+    readOptions<Budgets, typeof budgetsSchema>(BUDGETS, value as Budgets, budgetsSchema, budgetAliases),
   spraying: sprayingOption,
 }
 

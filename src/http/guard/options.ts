@@ -2,7 +2,15 @@ import type { AccountStore } from '../../accounts/account.js'
 import type { Sessions } from '../../sessions/sessions.js'
 import { misuse, PAGE } from '../../shared/misuse.js'
 import { bool, type Duration, func, scopeList, text, tokenAge, withMethods } from '../../shared/options/checks.js'
-import { aliasesOf, type Check, InvalidOption, named, optional, readOptions } from '../../shared/options/read.js'
+import {
+  aliasesOf,
+  type Check,
+  type Checked,
+  InvalidOption,
+  named,
+  optional,
+  readOptions,
+} from '../../shared/options/read.js'
 import { secureUrl } from '../../shared/options/web-url.js'
 import { isPlainObject, memberOf } from '../../shared/values.js'
 import type { TokenVerifier } from '../../tokens/tokens.js'
@@ -144,10 +152,7 @@ export function readRequireBearerOptions(options: RequireBearerOptions) {
 /** The options of the strategy, and other names of its scopes. Passport and other strategies have other names. */
 const NO_EFFECT = [...Object.keys(strategySchema), ...Object.keys(aliases).filter((name) => /scope/i.test(name))]
 
-/**
- * Refuses an option of the strategy that is passed to `passport.authenticate()`, where it would have no effect.
- * @throws TypeError naming the option
- */
+/** Refuses an option of the strategy that is passed to `passport.authenticate()`, where it would have no effect. */
 export function assertNoBearerOption(options: object): void {
   const name = NO_EFFECT.find((known) => Object.hasOwn(options, known))
   if (name === undefined) return
@@ -157,12 +162,7 @@ export function assertNoBearerOption(options: object): void {
   )
 }
 
-interface Challenging {
-  realm: string | undefined
-  resourceMetadata: string | undefined
-  tokens: Verifiers
-  sessions: Sessions | undefined
-}
+type Challenging = Pick<Checked<typeof schema>, 'realm' | 'resourceMetadata' | 'tokens' | 'sessions'>
 
 function completed<T extends Challenging>(caller: string, options: object, read: T) {
   for (const option of ['scope', 'anyScope']) {

@@ -106,10 +106,7 @@ function allowed(part: Part, code: AuthErrorCode): Answer['headers'] {
   return part === 'guard' || code !== 'method_not_allowed' ? {} : { Allow: ENDPOINTS[part].methods.join(', ') }
 }
 
-/**
- * Returns the `WWW-Authenticate` header of a refusal that has a challenge (RFC 6750 section 3, RFC 9110 section 11.6.1, RFC 9470
- * section 3, RFC 9728 section 5.1).
- */
+/** The challenge of a refusal (RFC 6750 section 3, RFC 9110 section 11.6.1, RFC 9470 section 3, RFC 9728 section 5.1). */
 function challenge(refusal: AuthError, { realm, resourceMetadata }: ChallengeFacts): Answer['headers'] {
   const { code, message } = refusal
   const scope = code === 'insufficient_scope' && own(refusal, 'scope')

@@ -36,10 +36,7 @@ export const sessionsOption = withMethods<Sessions>(
   (value) => (isPlainObject(value) && 'touch' in value ? 'Pass the store to createSessions() first' : ''),
 )
 
-/**
- * Refuses sessions for tokens of an issuer that the host has not named as its own, because it could name a session of the host.
- * @throws TypeError naming the issuer
- */
+/** Refuses sessions for tokens of an issuer that the host has not named as its own, because it could name a session of the host. */
 export function assertOwnIssuers(caller: string, { issuers: own }: Sessions, accepted: readonly string[]): void {
   const foreign = own ? accepted.find((issuer) => !own.includes(issuer)) : accepted[1]
   if (foreign === undefined) return

@@ -18,10 +18,7 @@ export function setHeaders(res: ServerResponse, headers: Answer['headers']): voi
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
 }
 
-/**
- * Sends a response, unless the headers of another response have been sent.
- * @param closes whether to close the connection after the response
- */
+/** Sends a response, unless the headers of another one have been sent. With `closes`, the connection then closes. */
 export function sendAnswer(res: ServerResponse, { status, headers, body }: Answer, closes = false): void {
   if (res.headersSent) return
   res.statusCode = status

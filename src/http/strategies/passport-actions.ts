@@ -26,10 +26,7 @@ export interface Outcome extends PassportActions {
 /** The statuses of refused credentials. Passport tries the next strategy after them. */
 const REFUSED_CREDENTIALS = new Set([400, 401, 403])
 
-/**
- * Ends with a refusal: a failure for refused credentials, an error for everything else, for example a dependency that is down.
- * @param observer the observer that has received the refusal
- */
+/** Ends with a refusal that the observer has received: a failure for refused credentials, and an error for everything else. */
 export function failOrError(
   actions: PassportActions,
   error: AuthError,

@@ -8,11 +8,7 @@ export function hrefOf(value: unknown): unknown {
   return typeof href === 'string' ? href : value
 }
 
-/**
- * Reads an absolute http or https URL.
- * @param what the expected value, for the error
- * @throws InvalidOption with the likely mistake
- */
+/** Reads an absolute http or https URL. The error says what was expected, and the likely mistake. */
 export function readWebUrl(value: unknown, what: string): URL {
   if (typeof value === 'string' && /^https?:\/\/[^\s\\]+$/i.test(value) && URL.canParse(value)) return new URL(value)
   const bare = typeof value === 'string' && /^[\w.-]+(:\d+)?(\/|$)/.test(value)

@@ -14,10 +14,7 @@ export interface Verification extends AcceptedClaims {
 /** The longest token. Node's default limit for all headers of a request is 16 kB. */
 const LONGEST = 2 ** 20
 
-/**
- * Requires the text of a token. An object is not converted to text, because it could return another text the next time.
- * @throws AuthError `invalid_token`
- */
+/** Requires the text of a token. An object is not converted to text, because it could return another text the next time. */
 export function assertTokenText(text: unknown): asserts text is string {
   if (typeof text !== 'string' || text.length > LONGEST) throw refusal('malformed')
 }

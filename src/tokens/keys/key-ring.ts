@@ -140,10 +140,8 @@ export function readKeys(caller: string, value: unknown, held?: KeySource): KeyR
   const uses = keys.map(({ key, alg }) => [thumbprint(key), alg] as const)
   const algorithms = new Map(uses)
   if (uses.some(([print, alg]) => algorithms.get(print) !== alg)) {
-    throw wrong(
-      name,
-      'must not use one key with two algorithms (RFC 8725 section 3.1). Create a key for each algorithm',
-    )
+    const mend = 'Create a key for each algorithm'
+    throw wrong(name, `must not use one key with two algorithms (RFC 8725 section 3.1). ${mend}`)
   }
   const published = keys
     .filter(({ key }) => key.type === 'public')
@@ -207,13 +205,11 @@ function readKey(name: string, entry: unknown): SigningKey {
     const wanted = kind === 'secret' ? '"secret"' : '"privateKey" (signs and verifies) or "publicKey" (verifies)'
     throw wrong(name, `must have ${wanted} for ${alg}, but has ${fields.join(' and ') || 'no key material'}`)
   }
-  const { sign } = options
-  if (sign && field !== 'publicKey')
-    throw wrong(
-      name,
-      'with "sign" must have no other key material than "publicKey". Pass the public key of the key that signs',
-    )
-  const material = options[field]
+  const { sign, [field]: material } = options
+  if (sign && field !== 'publicKey') {
+    const mend = 'Pass the public key of the key that signs'
+    throw wrong(name, `with "sign" must have no other key material than "publicKey". ${mend}`)
+  }
   if (material === undefined) throw wrong(`${name}.${field}`, 'is missing. Is an environment variable not set?')
   const parsed = named(`${name}.${field}`, MATERIALS[field](alg), material, PAGE.keys, describeSecret)
   const verifying = parsed.type === 'private' ? createPublicKey(parsed) : parsed
