@@ -52,13 +52,6 @@ describe('a JWK set', () => {
     expect(namesIn(without(jwkOf(alg), 'alg'), GOOD)).toEqual([`${alg} ${alg}`, 'good ES256'])
   })
 
-  it('has only keys with an algorithm that is allowed', () => {
-    const all = JSON.stringify({ keys: PUBLIC.map((alg) => jwkOf(alg)) })
-    expect([...readJwkSet(all, ['ES256', 'PS512']).keys()].sort()).toEqual(['ES256', 'PS512'])
-    const unnamed = JSON.stringify({ keys: ['ES256', 'ES384'].map((alg) => without(jwkOf(alg as Algorithm), 'alg')) })
-    expect([...readJwkSet(unnamed, ['ES384']).keys()]).toEqual(['ES384'])
-  })
-
   it('has an RSA key without alg only where one RSA algorithm is allowed', () => {
     const text = JSON.stringify({ keys: [without(RSA, 'alg')] })
     expect(readJwkSet(text, ['RS256', 'ES256']).get('RS256')?.alg).toBe('RS256')
@@ -85,17 +78,13 @@ describe('a JWK set', () => {
     ['a private RSA key', otherwise(rsaPrivate as Jwk, RSA)],
     ['a private EC key', otherwise(ecPrivate as Jwk)],
     ['a key for encryption', otherwise({ use: 'enc' })],
-    ['an RSA key for encryption', otherwise({ alg: 'RSA-OAEP', use: 'enc' }, RSA)],
     ['a key whose operations do not verify', otherwise({ key_ops: ['sign'] })],
     ['key_ops that are no list', otherwise({ key_ops: 'verify' })],
-    ['key_ops null', otherwise({ key_ops: null })],
     ['an RSA key without alg', without(RSA, 'alg')],
     ['alg none', otherwise({ alg: 'none' })],
     ['an unknown alg', otherwise({ alg: 'ES256K' })],
-    ['an alg by another name', otherwise({ alg: 'es256' })],
     ['an alg that objects have', otherwise({ alg: 'constructor' }, RSA)],
     ['an alg that is no string', otherwise({ alg: ['ES256'] })],
-    ['alg null', otherwise({ alg: null })],
     ['an alg of another kind', otherwise({ alg: 'RS256' })],
     ['an alg of another curve', otherwise({ alg: 'ES384' })],
     ['an RSA key of 1024 bits', { ...small, alg: 'RS256', kid: 'x', use: 'sig' }],
@@ -120,14 +109,11 @@ describe('a JWK set', () => {
     ['a point that is not on the curve', otherwise({ x: EC['y'], y: EC['x'] })],
     ['a key without its point', without(EC, 'x')],
     ['an unknown kty', otherwise({ kty: 'AKP' })],
-    ['no kty', without(EC, 'kty')],
     ['no kid', without(EC, 'kid')],
     ['an empty kid', otherwise({ kid: '' })],
     ['a kid that is no string', otherwise({ kid: 1 })],
     ['null', null],
-    ['text', 'key'],
     ['a list', [EC]],
-    ['an empty object', {}],
   ])('leaves out %s, and nothing else', (_, jwk) => {
     expect(namesIn(jwk)).toEqual([])
     expect(namesIn(jwk, GOOD, jwk)).toEqual(['good ES256'])
@@ -148,7 +134,6 @@ describe('a JWK set', () => {
     },
   )
 
-  it('may be empty', () => expect(read().size).toBe(0))
   it('may be nested deeper than the stack', () => {
     const deep = '['.repeat(50_000) + ']'.repeat(50_000)
     expect([...readJwkSet(`{"keys":[${deep},${JSON.stringify(GOOD)}]}`).keys()]).toEqual(['good'])
@@ -162,18 +147,5 @@ describe('a set after a set', () => {
   it('has the same object for a key that has not changed', () => {
     expect(next(RSA, GOOD, without(EC, 'alg')).get('ES256')).toBe(before.get('ES256'))
     expect(next(RSA).get('RS256')).toBe(before.get('RS256'))
-  })
-
-  it('has another for another key, and for another algorithm, under the same kid', () => {
-    expect(next(jwkOf('ES256', {}, 'two')).get('ES256')).not.toBe(before.get('ES256'))
-    const changed = next({ ...RSA, alg: 'RS512' }).get('RS256')
-    expect(changed).toMatchObject({ alg: 'RS512' })
-    expect(changed).not.toBe(before.get('RS256'))
-  })
-
-  it('has nothing of what is there no more', () => expect([...next(GOOD).keys()]).toEqual(['good']))
-  it('leaves the one before as it was', () => {
-    next(GOOD)
-    expect([...before.keys()]).toEqual(['ES256', 'RS256'])
   })
 })

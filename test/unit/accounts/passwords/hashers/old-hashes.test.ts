@@ -58,11 +58,8 @@ const HASHERS = [
     ],
     refused: [
       ['10,000,001 iterations', PBKDF2.replace('12000', '10000001')],
-      ['more iterations', PBKDF2.replace('12000', '99999999')],
       ['more iterations than 32 bits hold', PBKDF2.replace('12000', '4294967297')],
-      ['no iterations', PBKDF2.replace('12000', '0')],
       ['a leading zero', PBKDF2.replace('12000', '012000')],
-      ['an exponent', PBKDF2.replace('12000', '1e3')],
       ['an unusable password', '!wSOYtOGZ0iXGBTZ8kBlBgnqoWYIsUPBdjBYQmTd7'],
       ['SHA-512', PBKDF2.replace('sha256', 'sha512')],
       ['a name of every object', PBKDF2.replace('sha256', 'constructor')],
@@ -155,14 +152,10 @@ function almost(hash: string): fc.Arbitrary<string> {
   const parts = hash.split(/(?<=[$=,])|(?=[$=,])/)
   return fc.oneof(
     text,
-    fc
-      .tuple(position, fc.nat({ max: 3 }), text)
-      .map(([at, cut, put]) => hash.slice(0, at) + put + hash.slice(at + cut)),
+    fc.tuple(position, fc.nat(3), text).map(([at, cut, put]) => hash.slice(0, at) + put + hash.slice(at + cut)),
     fc.tuple(position, position).map(([from, to]) => hash.slice(from, to)),
     fc.shuffledSubarray(parts).map((some) => some.join('')),
-    fc
-      .tuple(fc.nat({ max: parts.length - 1 }), fc.oneof(number, text))
-      .map(([at, put]) => parts.with(at, put).join('')),
+    fc.tuple(fc.nat(parts.length - 1), fc.oneof(number, text)).map(([at, put]) => parts.with(at, put).join('')),
     fc.constantFrom('\n', '\0', ' ', '$', '=', 'A').map((end) => hash + end),
   )
 }
@@ -226,40 +219,22 @@ describe.each(HASHERS)('$name', ({ name, hasher, right, wrong, refused, valid, f
   })
 })
 
-/** Makes a PBKDF2 hash as Django does. */
-function djangoHash(password: string, digest = 'sha256'): string {
-  const key = pbkdf2Sync(password, 'salt', 10, digest === 'sha1' ? 20 : 32, digest)
-  return `pbkdf2_${digest}$10$salt$${base64(key)}`
-}
-
 it('pbkdf2 counts NULs behind a password that fills a block of HMAC', async () => {
   const password = 'x'.repeat(64)
-  expect(await pbkdf2().verify(`${password}\0`, djangoHash(password))).toBe(false)
-})
-
-it.each(['sha1', 'sha256'])('pbkdf2 matches any password to its own hash: %s', async (digest) => {
-  await fc.assert(
-    fc.asyncProperty(fc.string({ unit: 'grapheme' }), async (password) => {
-      const hash = djangoHash(password, digest)
-      expect(await pbkdf2().verify(password, hash)).toBe(!password.endsWith('\0'))
-      expect(await pbkdf2().verify(`${password}x`, hash)).toBe(false)
-    }),
-    { numRuns: 50 },
-  )
+  const hash = `pbkdf2_sha256$10$salt$${base64(pbkdf2Sync(password, 'salt', 10, 32, 'sha256'))}`
+  expect([await pbkdf2().verify(password, hash), await pbkdf2().verify(`${password}\0`, hash)]).toEqual([true, false])
 })
 
 describe('scrypt limits the costs:', () => {
   it.each<[string, string, boolean]>([
     ['256 MiB', phc('ln=18,r=8,p=1'), true],
     ['512 MiB', phc('ln=19,r=8,p=1'), false],
-    ['256 MiB in larger blocks', phc('ln=15,r=64,p=1'), true],
     ['260 MiB in larger blocks', phc('ln=15,r=65,p=1'), false],
     ['8 times OWASP’s work', phc('ln=17,r=8,p=8'), true],
     ['9 times OWASP’s work', phc('ln=17,r=8,p=9'), false],
     ['the most passes', phc('ln=1,r=1,p=99'), true],
     ['more passes', phc('ln=1,r=1,p=100'), false],
     ['the largest blocks', phc('ln=1,r=99,p=1'), true],
-    ['larger blocks', phc('ln=1,r=100,p=1'), false],
     ['N below 2^(16r)', phc('ln=15,r=1,p=1'), true],
     ['N of 2^(16r)', phc('ln=16,r=1,p=1'), false],
     ['more than a number can hold', phc('ln=99,r=8,p=1'), false],
@@ -288,14 +263,7 @@ describe('scrypt limits the costs:', () => {
       // Each is cheap, and at another limit.
       {
         numRuns: 50,
-        examples: [
-          ...[
-            [1, 1, 99],
-            [1, 99, 99],
-            [15, 1, 1],
-            [16, 2, 1],
-          ],
-        ] as [number, number, number][],
+        examples: ['1 1 99', '1 99 99', '15 1 1', '16 2 1'].map((one) => one.split(' ').map(Number) as never),
       },
     )
   })
@@ -311,18 +279,13 @@ describe('firebaseScrypt', () => {
     expect(await firebaseScrypt({ ...PROJECT, ...other }).verify('user1password', FIREBASE)).toBe(false)
   })
 
-  it('takes parameters in base64url, too', async () => {
-    const same = firebaseScrypt({ ...PROJECT, signerKey: base64url(PROJECT.signerKey) })
-    expect(await same.verify('user1password', FIREBASE)).toBe(true)
-  })
-
   const bytes = (length: number) => base64(Buffer.alloc(length, 7))
 
   it.each([
     [
       'signerKey',
       "the project's signer key, 32 to 128 bytes in base64",
-      [undefined, '', 'not base64!', bytes(31), bytes(129), 7, Buffer.alloc(64)],
+      [undefined, '', '?', bytes(31), bytes(129), 7],
     ],
     ['saltSeparator', "the project's salt separator, 1 to 32 bytes in base64", [undefined, '', '?', bytes(33), null]],
     ['rounds', 'a number of rounds, a whole number from 1 to 8', [undefined, 0, 9, 1.5, '8', null]],
