@@ -52,6 +52,13 @@ describe('a JWK set', () => {
     expect(namesIn(without(jwkOf(alg), 'alg'), GOOD)).toEqual([`${alg} ${alg}`, 'good ES256'])
   })
 
+  it('has only keys with an algorithm that is allowed', () => {
+    const all = JSON.stringify({ keys: PUBLIC.map((alg) => jwkOf(alg)) })
+    expect([...readJwkSet(all, ['ES256', 'PS512']).keys()].sort()).toEqual(['ES256', 'PS512'])
+    const unnamed = JSON.stringify({ keys: ['ES256', 'ES384'].map((alg) => without(jwkOf(alg as Algorithm), 'alg')) })
+    expect([...readJwkSet(unnamed, ['ES384']).keys()]).toEqual(['ES384'])
+  })
+
   it('has an RSA key without alg only where one RSA algorithm is allowed', () => {
     const text = JSON.stringify({ keys: [without(RSA, 'alg')] })
     expect(readJwkSet(text, ['RS256', 'ES256']).get('RS256')?.alg).toBe('RS256')

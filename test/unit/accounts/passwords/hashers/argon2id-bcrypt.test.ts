@@ -13,6 +13,11 @@ const phc = (costs: string, salt = SALT, digest = DIGEST) => `$argon2id$v=19$${c
 const BCRYPT_BODY = 'CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW'
 
 describe('hashes that other software made', () => {
+  it('argon2id: the reference implementation’s test vector', async () => {
+    expect(await cheap.argon2id.verify('password', phc('m=256,t=2,p=1'))).toBe(true)
+    expect(await cheap.argon2id.verify('Password', phc('m=256,t=2,p=1'))).toBe(false)
+  })
+
   it.each(['2a', '2b', '2y'])('bcrypt: crypt_blowfish’s test vector, as $%s$', async (version) => {
     expect(await cheap.bcrypt.verify('U*U', `$${version}$05$${BCRYPT_BODY}`)).toBe(true)
     expect(await cheap.bcrypt.verify('U*V', `$${version}$05$${BCRYPT_BODY}`)).toBe(false)
