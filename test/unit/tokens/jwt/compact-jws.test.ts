@@ -53,6 +53,7 @@ describe('unverifiedIssuer', () => {
     '{"a":"\\"iss\\":\\"b\\"","b":"\\\\","iss":"c"}',
     '{"act":{"iss":"b"},"list":[{"iss":"b"},["iss"]],"text":"}]{[","iss":"a"}',
     '{"a":"iss","b":["iss"],"iss":"a"}',
+    ...['{"a":"}}","iss":"a"}', '{"a":"{[","iss":"a"}'],
     '{"a":"\\"","iss":"a"}',
     '{"xiss":"b","iss ":"b","ISS":"b","iss":"a"}',
     '{"iss":""}',
