@@ -25,8 +25,8 @@ test('a bcrypt hash that the package takes', async () => {
 test('a password that bcrypt would cut is refused', async () => {
   const { code, stdout, stderr } = await cli(['hash', '--bcrypt'], { input: 'x'.repeat(73) })
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-  expect(stderr).toBe(
-    'express-token-endpoint: bcrypt takes at most 72 bytes and no NUL. Use argon2id(), which has no such limits\n',
+  expect(stderr).toMatch(
+    /^express-token-endpoint: bcrypt takes at most 72 bytes and no NUL\. Use argon2id\(\), which.+\n$/,
   )
 })
 

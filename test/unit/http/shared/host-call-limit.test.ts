@@ -7,7 +7,6 @@ import { deferred, settled, withMaps } from '../../../support/concurrency.js'
 vi.mock('../../../../src/shared/errors.js', { spy: true })
 
 const LIMITS = { total: 40, perNetwork: 20, perConnection: 10 }
-const OVERLOADED = { code: 'overloaded', status: 503 }
 const from = (network: string) => ({ network, connection: {} })
 const WITHOUT_CONNECTION = { network: 'a', connection: undefined }
 
@@ -78,19 +77,6 @@ describe('a place', () => {
     }
   })
 
-  it('is held until the task has settled, also after its request got a response', async () => {
-    const hold = createHostCallLimit(LIMITS)
-    const { task, begun, end } = tasks()
-    const greedy = from('a')
-    const waiting = Array.from({ length: 10 }, () => outcome(hold(greedy, task)))
-    for (let i = 0; i < 30; i++) await expect(hold(greedy, task)).rejects.toMatchObject(OVERLOADED)
-    expect(await Promise.all(waiting)).toEqual(Array(10).fill('overloaded'))
-    expect(begun()).toBe(10)
-    end()
-    await settled()
-    expect(await hold(greedy, task)).toBe('answer')
-  })
-
   it.each([
     ['one network', 20, (_: number) => from('a')],
     ['one network, without connections', 20, (_: number) => WITHOUT_CONNECTION],
@@ -105,17 +91,6 @@ describe('a place', () => {
     expect(begun()).toBe(limit)
     await settled()
     expect(await hold(of(0), task)).toBe('answer')
-  })
-
-  it('is free for the next task of a request when its first task has settled', async () => {
-    const hold = createHostCallLimit(LIMITS)
-    const { task, end } = tasks()
-    const source = from('a')
-    const twice = () => hold(source, task).then(() => hold(source, async () => 'second answer'))
-    const fails = () => hold(source, () => task().then(() => Promise.reject(new Error('down')))).catch(twice)
-    const answers = [...Array.from({ length: 5 }, twice), ...Array.from({ length: 5 }, fails)]
-    end()
-    expect(await Promise.all(answers)).toEqual(Array(10).fill('second answer'))
   })
 
   it('remains for the next network, however many others take all that they get', async () => {
