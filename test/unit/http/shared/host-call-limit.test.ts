@@ -92,17 +92,4 @@ describe('a place', () => {
     await settled()
     expect(await hold(of(0), task)).toBe('answer')
   })
-
-  it('remains for the next network, however many others take all that they get', async () => {
-    const hold = createHostCallLimit(LIMITS)
-    const { task, end } = tasks()
-    const held = ['a', 'b', 'c', 'd'].map((network) =>
-      Promise.all(Array.from({ length: 100 }, () => outcome(hold(from(network), task)))),
-    )
-    const other = hold(from('other'), task)
-    end()
-    expect(await other).toBe('answer')
-    const counts = (await Promise.all(held)).map((codes) => codes.filter((code) => code === 'answer').length)
-    expect(counts).toEqual([20, 10, 5, 3])
-  })
 })

@@ -77,32 +77,6 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       expectUnsupported(await send(port, typed('text/plain')))
       expectToken(await send(port, asJson(GOOD)))
     })
-
-    it('one that sets req.body without reading: the router reads for itself', async () => {
-      const empty: RequestHandler = (req, _res, next) => {
-        req.body = { email: 'x', password: 'y' }
-        next()
-      }
-      expectToken(await send(await start(empty, router()), asJson(GOOD)))
-    })
-  })
-
-  it.each<[string, boolean, (text: string) => unknown]>([
-    ['a value', true, JSON.parse],
-    ['bytes', true, (text) => Buffer.from(text)],
-    ['a prototype', false, (text) => Object.create(JSON.parse(text))],
-    ['nothing', false, () => undefined],
-  ])('a body of which somebody else has made %s is taken: %s', async (_what, taken, bodyOf) => {
-    const consume: RequestHandler = async (req, _res, next) => {
-      const chunks: Buffer[] = []
-      for await (const chunk of req) chunks.push(chunk)
-      const body = bodyOf(Buffer.concat(chunks).toString())
-      if (body !== undefined) req.body = body
-      next()
-    }
-    const answer = await send(await start(consume, router()), asJson(GOOD))
-    if (taken) expectToken(answer)
-    else expectBadRequest(answer)
   })
 
   describe('in a host app', () => {
@@ -173,26 +147,6 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       const minutes = (expiresAt.getTime() - issuedAt.getTime()) / 60_000
       expect({ scopes, claims, minutes }).toMatchObject(expected)
     })
-  })
-
-  it('passwords: createPasswords() unless given', async () => {
-    const passwordHash = await createPasswords().hash(GOOD.password)
-    const port = await start(
-      tokenRouter({ tokens: makeIssuer(), accounts: () => ({ ...ACCOUNTS.alice, passwordHash }) }),
-    )
-    expectToken(await send(port, asJson(GOOD)))
-    expectForbidden(await send(port, WRONG))
-  })
-
-  it.each<[string, number, Partial<Options>]>([
-    ['createThrottle() unless given', 10, {}],
-    ['of the host’s own budgets', 2, { throttle: createThrottle({ budgets: { pair: { points: 2, duration: 60 } } }) }],
-    ['none at all with false', 12, { throttle: false }],
-  ])('throttle: %s: of a dozen wrong passwords %i are checked', async (_what, checked, options) => {
-    const port = await serve(options)
-    const codes: number[] = []
-    for (let i = 0; i < 12; i++) codes.push((await send(port, WRONG)).status)
-    expect(codes).toEqual([...Array(checked).fill(403), ...Array(12 - checked).fill(429)])
   })
 
   describe('onEvent', () => {

@@ -53,11 +53,9 @@ describe("accept: 'jwt' admits", () => {
 
   it.each([
     ['a list with the audience', { aud: ['another', audience] }],
-    ['a client in two claims', { azp: 'c', client_id: 'c' }],
     ['no client, with a scope', { azp: undefined, scope: 'a' }],
     ['the client as the audience, with a scope', { azp: audience, scp: ['a'] }],
     ['the client as the audience, with azpacr', { azp: audience, azpacr: '1' }],
-    ['the client as the audience, with appidacr', { azp: undefined, appid: audience, appidacr: '1' }],
     ['a nonce in a token that says that it is an access token', { nonce: 'n', token_use: 'access' }],
   ])('%s', async (_what, payload) => {
     expect(await verified(payload)).toMatchObject({ accountId: 'user-1', audience })
@@ -114,7 +112,6 @@ describe("accept: 'jwt' refuses", () => {
     ['a token without a client and a scope', { azp: undefined }],
     ['the scopes of a sign-in', { azp: audience, scope: 'openid profile email offline_access allatclaims' }],
     ['another use', { token_use: 'id', scope: 'a' }],
-    ['another use that is no text', { token_use: ['access'] }],
     ['another type among the claims', { typ: 'ID', scope: 'a' }],
     ['an at_hash in a token that says that it is an access token', { at_hash: 'x', token_use: 'access' }],
   ])('%s', async (_what, payload) => void (await expectInvalidToken(verified(payload), 'id_token')))
@@ -125,7 +122,6 @@ describe("accept: 'jwt' refuses", () => {
 
   it.each<[string, Json, string]>([
     ['another audience', { aud: 'https://other.example' }, 'audience'],
-    ['a list without the audience', { aud: ['https://other.example', `${audience}/`] }, 'audience'],
     ['no audience', { aud: undefined }, 'claims'],
     ['no audience, for a client with the name of the API', { aud: undefined, azp: audience }, 'claims'],
     ['no audience, as an access token', { aud: undefined, azp: undefined, token_use: 'access' }, 'claims'],
@@ -136,11 +132,8 @@ describe("accept: 'jwt' refuses", () => {
     ['a list of issuers', { iss: [issuer] }, 'claims'],
     ['a client that disagrees with azp', { client_id: 'client-2' }, 'claims'],
     ['a client that disagrees with cid', { cid: 'client-2' }, 'claims'],
-    ['a client that is no text', { azp: ['client-1'] }, 'claims'],
     ['no subject', { sub: undefined }, 'claims'],
-    ['a subject that is no text', { sub: 7 }, 'claims'],
     ['a jti that is no text', { jti: 7 }, 'claims'],
-    ['an empty jti', { jti: '' }, 'claims'],
     ['a token that is bound to a key', { cnf: { jkt: 'x' } }, 'claims'],
     ['no iat', { iat: undefined }, 'claims'],
     ['no exp', { exp: undefined }, 'claims'],

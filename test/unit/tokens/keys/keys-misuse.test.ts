@@ -33,9 +33,7 @@ describe('a secret shorter than its hash', () => {
     ['empty', ''],
     ['no text or bytes', { toString: (): string => SECRET }],
     ['null', null],
-    ['an array', [SECRET]],
     ['a JWK', { kty: 'oct', k: Buffer.from(SECRET).toString('base64url') }],
-    ['a public KeyObject', rsa.publicKey],
     ['a private KeyObject', rsa.privateKey],
   ])('is refused: %s', (_, secret) => {
     expectMisuse(issuerOf({ alg: 'HS256', secret }), /keys"\.secret must be a secret of at least 32 bytes/, [SECRET])
@@ -52,7 +50,6 @@ describe('material of the wrong kind', () => {
     ['a public JWK as privateKey', { alg: 'ES256', privateKey: ec.publicKey.export({ format: 'jwk' }) }, /EC key/],
     ['a public KeyObject as privateKey', { alg: 'RS256', privateKey: rsa.publicKey }, /privateKey must be an RSA/],
     ['text that is no PEM', { alg: 'RS256', privateKey: SECRET }, /privateKey must be an RSA key/],
-    ['a JWK of nothing', { alg: 'RS256', privateKey: {} }, /privateKey must be an RSA key/],
     ['a number', { alg: 'RS256', privateKey: 7 }, /an RSA key .*, as PEM text, a JWK or a KeyObject, but is a number$/],
     ['null', { alg: 'RS256', publicKey: null }, /an RSA key .*, as PEM text, a JWK or a KeyObject, but is null$/],
   ])('is refused: %s', (_, key, says) => {
@@ -97,15 +94,12 @@ describe('a key that does not fit its algorithm', () => {
   const ed25519 = generateKeyPairSync('ed25519').privateKey
   const rsaPss = generateKeyPairSync('rsa-pss', { modulusLength: 2048 }).privateKey
   const p384 = pairOf('ES384').privateKey
-  const secp256k1 = generateKeyPairSync('ec', { namedCurve: 'secp256k1' }).privateKey
 
   it.each([
     ['RSA of 1024 bits', 'RS256', weakRsa(), /at least 2048 bits for RS256.*type rsa of 1024 bits$/],
     ['RSA for ES256', 'ES256', rsa.privateKey, /curve prime256v1 for ES256.*type rsa of 2048 bits$/],
-    ['EC for RS256', 'RS256', ec.privateKey, /RSA key.* for RS256.*type ec/],
     ['P-384 for ES256', 'ES256', p384, /curve prime256v1 for ES256.*on curve secp384r1/],
     ['P-256 for ES384', 'ES384', ec.privateKey, /curve secp384r1 for ES384.*on curve prime256v1/],
-    ['secp256k1 for ES256', 'ES256', secp256k1, /curve prime256v1 for ES256.*on curve secp256k1/],
     ['RSA-PSS for RS256', 'RS256', rsaPss, /RSA key.* for RS256.*type rsa-pss of 2048 bits/],
     ['Ed25519 for ES256', 'ES256', ed25519, /curve prime256v1 for ES256.*type ed25519$/],
   ])('is refused: %s', (_, alg, privateKey, says) => {
@@ -299,24 +293,17 @@ describe('another form of a key pair as a secret', () => {
     ['a public key in DER', 'key in DER', spki],
     ['a public key of PKCS #1', 'key in DER', der(rsa.publicKey, 'pkcs1')],
     ['an EC key in DER', 'key in DER', der(ec.publicKey, 'spki')],
-    ['a private key in DER', 'key in DER', der(rsa.privateKey, 'pkcs8')],
-    ['a private key of PKCS #1', 'key in DER', der(rsa.privateKey, 'pkcs1')],
     ['a private EC key in DER', 'key in DER', der(ec.privateKey, 'pkcs8')],
     ['a private key of SEC 1', 'key in DER', der(ec.privateKey, 'sec1')],
-    ['DER and a line end', 'key in DER', Buffer.concat([spki, Buffer.from('\n')])],
     ['DER in hex', 'key in DER', spki.toString('hex')],
     ['DER in hex with colons and lines', 'key in DER', colons?.replaceAll(/(.{48})/g, '$1\n')],
     ['DER in hex with a prefix', 'key in DER', `0x${spki.toString('hex')}`],
     ['DER in base64', 'key in DER', spki.toString('base64')],
     ['the lines of a PEM without its first and its last', 'key in DER', pem.split('\n').slice(1, -2).join('\n')],
     ['DER in base64url', 'key in DER', spki.toString('base64url')],
-    ['DER in hex in base64', 'key in DER', Buffer.from(spki.toString('hex')).toString('base64')],
-    ['DER in base64 in UTF-16', 'key in DER', Buffer.from(spki.toString('base64'), 'utf16le')],
     ['a line of OpenSSH', 'key of SSH', `ssh-rsa ${ssh.toString('base64')} alice@example.com`],
     ['a line of authorized_keys', 'key of SSH', `no-pty ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI${'A'.repeat(43)}`],
-    ['a key of OpenSSH without its name', 'key of SSH', ssh.toString('base64')],
     ['a key of OpenSSH in bytes', 'key of SSH', ssh],
-    ['a key of RFC 4716', 'PEM', `---- BEGIN SSH2 PUBLIC KEY ----\n${ssh.toString('base64')}`],
     ['a PEM in hex', 'PEM', Buffer.from(pem).toString('hex')],
     ['a JWK', 'JWK', jwk],
     ['a JWK over several lines', 'JWK', `\n\ufeff${JSON.stringify(ec.publicKey.export({ format: 'jwk' }), null, 2)}\n`],
@@ -324,12 +311,9 @@ describe('another form of a key pair as a secret', () => {
     ['a JWK set', 'JWK', `{"keys":[${jwk}]}`],
     ['a JWK in UTF-16', 'JWK', Buffer.from(jwk, 'utf16le')],
     ['a JWK in base64', 'JWK', Buffer.from(jwk).toString('base64')],
-    ['two JWKs', 'JWK', `[${jwk},{"kty":"EC"}]`],
-    ['a JWK within other JSON', 'JWK', `{"empty":{},"key": ${jwk}}`],
     ['a JWK in a JSON string', 'JWK', JSON.stringify(jwk)],
     ['a JWK as a literal', 'JWK', `{ kty: 'RSA', n: '${n}' }`],
     ['an EC point', 'point of an EC key', point],
-    ['a point of P-384', 'point of an EC key', der(pairOf('ES384').publicKey, 'spki').subarray(-97)],
     ['a point of P-521', 'point of an EC key', der(pairOf('ES512').publicKey, 'spki').subarray(-133)],
     ['an EC point in hex', 'point of an EC key', point.toString('hex')],
   ])('is refused: %s', (_, format, secret) => {

@@ -1,7 +1,6 @@
 import crypto from 'node:crypto'
 import { hashRaw } from '@node-rs/argon2'
 import { argon2id, bcrypt, createPasswords } from 'express-token-endpoint'
-import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectMisuse, rejectionOf } from '../../../../support/failures.js'
 import { outcomeOf, polluted } from '../../../../support/pollution.js'
@@ -270,25 +269,10 @@ describe('argon2id with the engine of Node', () => {
     const hashes = await Promise.all([argon2id({ engine: 'node' }).hash('x'), argon2id({ engine: 'node' }).hash('x')])
     for (const hash of hashes) expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/)
     expect(hashes[0]).not.toBe(hashes[1])
-    expect(await onNode({ memoryCost: 128, timeCost: 3, parallelism: 2 }).hash('x')).toMatch(/\$m=128,t=3,p=2\$/)
-  })
-
-  it('and the native engine check each other’s hashes, with any password and costs', async () => {
-    const costs = fc.record({
-      memoryCost: fc.integer({ min: 32, max: 256 }),
-      timeCost: fc.integer({ min: 1, max: 3 }),
-      parallelism: fc.integer({ min: 1, max: 4 }),
-    })
-    await fc.assert(
-      fc.asyncProperty(fc.string({ unit: 'grapheme' }), costs, async (password, some) => {
-        const [made, other] = await Promise.all([onNode(some).hash(password), argon2id(some).hash(password)])
-        expect(await native.verify(password, made)).toBe(true)
-        expect(await onNode().verify(password, other)).toBe(true)
-        expect(await native.verify(`${password}\0`, made)).toBe(false)
-        expect(await onNode().verify(`${password}\0`, other)).toBe(false)
-      }),
-      { numRuns: 40 },
-    )
+    const costly = await onNode({ memoryCost: 128, timeCost: 3, parallelism: 2 }).hash('x')
+    expect(costly).toMatch(/\$m=128,t=3,p=2\$/)
+    // The native engine computes the same.
+    expect([await native.verify('x', costly), await native.verify('y', costly)]).toEqual([true, false])
   })
 
   it.each([

@@ -234,7 +234,6 @@ describe('scrypt limits the costs:', () => {
     ['9 times OWASP’s work', phc('ln=17,r=8,p=9'), false],
     ['the most passes', phc('ln=1,r=1,p=99'), true],
     ['more passes', phc('ln=1,r=1,p=100'), false],
-    ['the largest blocks', phc('ln=1,r=99,p=1'), true],
     ['N below 2^(16r)', phc('ln=15,r=1,p=1'), true],
     ['N of 2^(16r)', phc('ln=16,r=1,p=1'), false],
     ['more than a number can hold', phc('ln=99,r=8,p=1'), false],
@@ -243,11 +242,9 @@ describe('scrypt limits the costs:', () => {
       return [`N of ${N}`, django(N), false]
     }),
     ['r of 32 in Django’s form', django(16, '32'), true],
-    ['r of 8a', django(16, '8a'), false],
     ['r of 100', django(16, '100'), false],
     ['p of 16 in Django’s form', django(16, '8', '16'), true],
     ['p of 1a', django(16, '8', '1a'), false],
-    ['p of 100', django(16, '1', '100'), false],
   ])('%s', (_, hash, expected) => {
     expect(scrypt().accepts(hash)).toBe(expected)
   })
