@@ -1,10 +1,11 @@
 import { runInNewContext } from 'node:vm'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Limiter, sharedLimit } from '../../../../src/accounts/throttle/shared-limit.js'
 import { sharedStore } from '../../../../src/accounts/throttle/shared-store.js'
 import { all, settled } from '../../../support/concurrency.js'
 import { unhandledRejections } from '../../../support/host.js'
+import { freezeTime } from '../../../support/limiter-store.js'
 import { polluted } from '../../../support/pollution.js'
 
 const SETTINGS = { keyPrefix: 'login-pair', points: 10, duration: 900 }
@@ -59,12 +60,7 @@ describe('attempts under way', () => {
 })
 
 describe('a call that meets a broken connection', () => {
-  beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] })
-  })
-  afterEach(() => {
-    vi.useRealTimers()
-  })
+  freezeTime()
 
   it.each([
     ['once a second, until the store responds', 5, 5],

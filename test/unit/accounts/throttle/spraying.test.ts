@@ -1,10 +1,10 @@
 import { createThrottle, type Limiter, type LimiterOptions, type ThrottleOptions } from 'express-token-endpoint'
 import fc from 'fast-check'
-import { RateLimiterMemory } from 'rate-limiter-flexible'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createLimit } from '../../../../src/accounts/throttle/limit.js'
 import { sprayLimit } from '../../../../src/accounts/throttle/spraying.js'
 import { expectMisuse } from '../../../support/failures.js'
+import { freezeTime, sharedStore } from '../../../support/limiter-store.js'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -53,13 +53,7 @@ async function underAttack(options: ThrottleOptions = {}) {
   return throttle
 }
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] })
-  vi.advanceTimersByTime(1) // lru-cache takes the very first instant for no time at all
-})
-afterEach(() => {
-  vi.useRealTimers()
-})
+freezeTime()
 
 describe('without the option', () => {
   it.each([undefined, { spraying: undefined }, { spraying: false }])(
@@ -239,21 +233,10 @@ it('any order of logins, failures and successes refuses exactly what the rule re
 })
 
 describe('a shared store', () => {
-  /** A store that stays for several processes, in memory. */
+  /** A store that stays for several processes, and the keys that they count. */
   function store() {
-    const limiters = new Map<string, RateLimiterMemory>()
-    const made: LimiterOptions[] = []
-    const keys = new Set<string>()
-    const limiter = (options: LimiterOptions) => {
-      made.push(options)
-      const one = limiters.get(options.keyPrefix) ?? new RateLimiterMemory(options)
-      limiters.set(options.keyPrefix, one)
-      const count = (key: string) => {
-        keys.add(`${options.keyPrefix}:${key}`)
-        return one.consume(key)
-      }
-      return { consume: count, reward: (key: string) => one.reward(key), get: (key: string) => one.get(key) }
-    }
+    const { limiter, made, calls } = sharedStore()
+    const keys = () => new Set(calls.flatMap((call) => (/^get|^reward/.test(call) ? [] : call.split(' ').slice(1))))
     return { limiter, made, keys }
   }
 
@@ -304,11 +287,11 @@ describe('a shared store', () => {
     const shared = store()
     const throttle = processOn(shared)
     for (let i = 0; i < 30; i++) (await spend(throttle, SPRAYED, emailOf(i), '192.0.2.1')).giveBack()
-    expect([...shared.keys].filter((key) => key.startsWith('login-password'))).toEqual([])
+    expect([...shared.keys()].filter((key) => key.startsWith('login-password'))).toEqual([])
     await (await throttle.spend(emailOf(0), '192.0.2.1', silent)).failed?.()
     await spray(throttle, 0, 30)
     await spray(throttle, 100, 110, SPRAYED, '192.0.2.1')
-    const keys = [...shared.keys].filter((key) => /password|sprayed/.test(key))
+    const keys = [...shared.keys()].filter((key) => /password|sprayed/.test(key))
     expect(keys).toContain(`login-password:${throttle.digestPassword?.(SPRAYED)}`)
     // One password, and the failures and the attempts under way of 11 networks.
     expect(keys).toHaveLength(1 + 2 * (10 + 1))

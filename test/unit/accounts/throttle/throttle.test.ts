@@ -1,10 +1,10 @@
-import { createThrottle, type Limiter, type LimiterOptions, type ThrottleOptions } from 'express-token-endpoint'
-import { RateLimiterMemory } from 'rate-limiter-flexible'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { createThrottle, type LimiterOptions, type ThrottleOptions } from 'express-token-endpoint'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { throttleKeys } from '../../../../src/accounts/throttle/attempt.js'
 import { createLimit } from '../../../../src/accounts/throttle/limit.js'
 import { withMaps } from '../../../support/concurrency.js'
 import { expectMisuse } from '../../../support/failures.js'
+import { freezeTime, sharedStore } from '../../../support/limiter-store.js'
 
 const MINUTE = 60_000
 const silent = () => {}
@@ -33,13 +33,7 @@ const userOf = (i: number) => `user${i}@example.com`
 const bob = () => 'bob@example.com'
 const addressOf = (i: number) => `198.51.${Math.floor(i / 250)}.${i % 250}`
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] })
-  vi.advanceTimersByTime(1) // lru-cache takes the very first instant for no time at all
-})
-afterEach(() => {
-  vi.useRealTimers()
-})
+freezeTime()
 
 describe('the budgets, by default', () => {
   it('let 10 failures through in 15 minutes, which begin with the first of them', async () => {
@@ -195,47 +189,6 @@ describe('budgets that are set', () => {
     expectMisuse(() => createThrottle(options as ThrottleOptions), message)
   })
 })
-
-/** Creates a shared store for several processes, which can fail, hang, and count its calls. */
-function sharedStore() {
-  const limiters = new Map<string, RateLimiterMemory>()
-  const store = {
-    made: [] as LimiterOptions[],
-    calls: [] as string[],
-    mode: 'up' as 'up' | 'down' | 'hangs' | 'breaks' | 'no deletes',
-    async countOf(name: string): Promise<Record<string, number>> {
-      const counts: Record<string, number> = {}
-      for (const call of store.calls) {
-        const [, own = ''] = call.split(` login-${name}:`)
-        const found = own && (await limiters.get(`login-${name}`)?.get(own))
-        if (found) counts[own.includes(':') ? 'under way' : 'failures'] = found.consumedPoints
-      }
-      return counts
-    },
-    limiter(options: LimiterOptions): Required<Limiter> {
-      store.made.push(options)
-      const one = limiters.get(options.keyPrefix) ?? new RateLimiterMemory(options)
-      limiters.set(options.keyPrefix, one)
-      const call = async (name: string, key: string, run: () => Promise<unknown>): Promise<unknown> => {
-        store.calls.push(`${name} ${options.keyPrefix}:${key}`)
-        if (store.mode === 'down' || (store.mode === 'no deletes' && name === 'delete'))
-          throw new Error('connection refused')
-        if (store.mode === 'hangs') await new Promise(() => {})
-        const result = await run()
-        if (store.mode === 'breaks') throw new Error('connection lost')
-        return result
-      }
-      return {
-        consume: (key) => call('consume', key, () => one.consume(key)),
-        penalty: (key, points, duration) => call('penalty', key, () => one.penalty(key, points, duration)),
-        reward: (key) => call('reward', key, () => one.reward(key)),
-        get: (key) => call('get', key, () => one.get(key)),
-        delete: (key) => call('delete', key, () => one.delete(key)),
-      }
-    },
-  }
-  return store
-}
 
 describe('a shared store', () => {
   const PAIR = { address: false, pair: { points: 10, duration: 900 }, account: false } as const
@@ -635,10 +588,18 @@ describe('reset', () => {
 })
 
 describe('a limit in memory', () => {
-  const limitOf = (points: number, mostKeys?: number) =>
-    createLimit('pair', { points, duration: 10 }, undefined, mostKeys)
+  const limitOf = (points: number) => createLimit('pair', { points, duration: 10 })
   const refusal = (seconds: number) =>
     expect.objectContaining({ code: 'too_many_attempts', limit: 'pair', headers: { 'Retry-After': String(seconds) } })
+
+  it('holds 30,000 keys, and drops the least recently used key for another one', () => {
+    const limit = limitOf(1)
+    for (let i = 0; i < 30_000; i++) limit.fail(`key ${i}`)
+    expect(limit.reached('key 0')).toBeDefined()
+    limit.fail('one more')
+    const known = ['key 0', 'key 1', 'key 2', 'one more'].map((key) => limit.reached(key) !== undefined)
+    expect(known).toEqual([true, false, true, true])
+  })
 
   it.each([
     ['for as long as the store says', 0, 5000, 5000],
