@@ -48,11 +48,7 @@ describe('readOptions', () => {
     ['an array', [], 'make: expected an options object, got an empty array'],
     ['a string', 'x', 'make: expected an options object, got a string of 1 characters'],
     ['a function', () => {}, 'make: expected an options object, got a function'],
-    [
-      'a request: Express calls it',
-      new IncomingMessage(new Socket()),
-      'got a request. Pass Express the return value of',
-    ],
+    ['a request of Express', new IncomingMessage(new Socket()), 'got a request. Pass Express the return value of'],
     ['letters of a known word', { ssssize: 1 }, /unknown option "ssssize"\. Known options: size, name, strict$/],
     ['a Promise', { name: Promise.resolve('x') }, 'but is a Promise (is an "await" missing?)'],
   ])('refuses %s', (_, options, says) => {

@@ -3,7 +3,7 @@ import { accountStoreContract, fastPasswords } from 'express-token-endpoint/test
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { testHasher } from '../../../src/testing/fast-passwords.js'
-import { expectMisuse, refusalOf } from '../../support/failures.js'
+import { expectMisuse } from '../../support/failures.js'
 import { PASSWORD } from '../../support/fixtures.js'
 
 const ARGON2ID = '$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHQ$aGFzaGhhc2hoYXNoaGFzaA'
@@ -35,14 +35,6 @@ describe('fast passwords', () => {
     const says = 'no hasher accepts the format or the cost of a stored hash'
     await expect(createPasswords().verify(PASSWORD, hash)).rejects.toThrow(says)
     await expect(fastPasswords().verify(PASSWORD, ARGON2ID)).rejects.toThrow(says)
-  })
-
-  it('have the queue of createPasswords: what is beyond it is refused at once', async () => {
-    const passwords = fastPasswords({ concurrency: 1, queue: 0 })
-    const slot = await passwords.reserve()
-    expect((await refusalOf(passwords.verify(PASSWORD, null))).code).toBe('overloaded')
-    slot.leave()
-    expect(await passwords.verify(PASSWORD, null)).toBe(false)
   })
 
   it('keep hashes that are not renewed, unless another hasher is put first', async () => {

@@ -1,7 +1,7 @@
 import { createTokenIssuer } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { readJwkSet } from '../../../src/tokens/keys/jwk-set.js'
-import { decodePayload, goodParts, ISSUER, issueNow, makeIssuer, SECRET, signingKey } from '../../support/fixtures.js'
+import { decodePayload, goodParts, ISSUER, issueNow, makeIssuer, SECRET } from '../../support/fixtures.js'
 import { pairOf } from '../../support/keys.js'
 import { outcomeOf, polluted } from '../../support/pollution.js'
 import { atFrozenMoment, headerOf } from '../../support/tokens.js'
@@ -77,22 +77,6 @@ describe('key entries', () => {
     const { error } = await issuerWhile(inherited, keys)
     expect(error).toBeInstanceOf(TypeError)
   })
-
-  it.each<[string, unknown]>([
-    ['kid', 'evil'],
-    ['publicKey', 'evil'],
-    ['secret', 'evil'],
-    ['use', 'enc'],
-    ['key_ops', ['encrypt']],
-    ['passphrase', 'evil'],
-    ['cipher', 'evil'],
-  ])('are not changed by an inherited %s', async (name, value) => {
-    const privateKey = pairOf('ES256').privateKey.export({ format: 'jwk' })
-    const plain = createTokenIssuer({ issuer: ISSUER, keys: { alg: 'ES256', privateKey } })
-    const { value: made, error } = await issuerWhile({ [name]: value }, { alg: 'ES256', privateKey })
-    expect(error).toBeUndefined()
-    expect(made?.jwks()).toEqual(plain.jwks())
-  })
 })
 
 describe('a JWK set', () => {
@@ -109,19 +93,5 @@ describe('a JWK set', () => {
     const text = JSON.stringify({ keys: [without(whole, name)] })
     const { value } = await polluted({ [name]: whole[name] }, () => outcomeOf(() => readJwkSet(text)))
     expect(value?.size).toBe(0)
-  })
-})
-
-describe.each(['HS256', 'RS256', 'PS256', 'ES256'] as const)('a key of %s', (alg) => {
-  const tokens = createTokenIssuer({ issuer: ISSUER, keys: signingKey(alg), cache: false })
-  it.each([
-    { n: 'AQ', e: 'AQ', kty: 'oct', crv: 'P-521', alg: 'none', kid: 'evil', keys: [] },
-    ...'padding saltLength dsaEncoding context format type passphrase'.split(' ').map((name) => ({ [name]: 'evil' })),
-  ])('verifies all the same, and issues a valid token or none, while every object inherits %j', async (inherited) => {
-    const { token } = issueNow(tokens, { accountId: 'acc-1' })
-    const verified = await polluted(inherited, () => outcomeOf(() => tokens.verify(token)))
-    expect(verified.value).toMatchObject({ accountId: 'acc-1' })
-    const { value } = await polluted(inherited, () => outcomeOf(() => tokens.issue({ accountId: 'acc-1' })))
-    if (value) expect(await tokens.verify(value.token)).toMatchObject({ accountId: 'acc-1' })
   })
 })

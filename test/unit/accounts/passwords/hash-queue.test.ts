@@ -98,15 +98,6 @@ describe('the hash queue', () => {
       return { queue, ask, serve }
     }
 
-    it('serves logins without a source in turn with those of clients whose address is unknown', async () => {
-      const { ask, serve } = await busy(1000)
-      ask('none 0', undefined)
-      ask('none 1', {})
-      ask('unknown', { source: { network: 'unknown', connection: undefined } })
-      ask('b', source('b'))
-      expect(await serve()).toEqual(['none 0', 'b', 'none 1', 'unknown'])
-    })
-
     it('lets 64 of one connection wait, and half of the queue of one network', async () => {
       const { queue, ask, serve } = await busy(SLOTS - 1 + 200)
       const [one, greedy] = [source('a'), source('b')]
@@ -175,6 +166,22 @@ describe('the hash queue', () => {
       first?.leave()
       await Promise.all(waiting)
       expect(outcomes).toEqual(['first', 'other', 'blocked: Error: no', 'later'])
+    })
+
+    it('asks them again when a login ends before its task, which keeps its slot', async () => {
+      const { rooms, outcomes, ask } = admitting()
+      const first = await ask('first', true)
+      await first?.start()
+      const running = task('hash', [])
+      const done = first?.run(running.run)
+      const waiting = ask('waiting')
+      await turns()
+      rooms.set('waiting', true)
+      first?.leave()
+      await waiting
+      expect(outcomes).toEqual(['first', 'waiting'])
+      running.finish()
+      await done
     })
 
     it('refuses one that is refused at once, and one that no other login could make room for', async () => {

@@ -4,6 +4,7 @@ import { settled } from '../../../support/concurrency.js'
 import { expectMisuse, rejectionOf } from '../../../support/failures.js'
 import { countingHasher, PASSWORD } from '../../../support/fixtures.js'
 import { unhandledRejections } from '../../../support/host.js'
+import { NOT_TRUE } from '../../../support/invalid-results.js'
 
 const cheap = argon2id({ memoryCost: 64, timeCost: 1 })
 const passwordsOf = (...hashers: Hasher[]) => createPasswords({ hashers })
@@ -161,6 +162,11 @@ describe('a slot', () => {
     expect(passwords.load()).toEqual({ active: 0, waiting: 0 })
     expect(await passwords.verify('x', 'plain:x')).toBe(true)
   })
+})
+
+it.each(NOT_TRUE)('a hasher of the host’s matches only by true, not by %s', async (answer) => {
+  const passwords = passwordsOf({ ...countingHasher(), verify: () => answer as never })
+  expect(await passwords.verify(PASSWORD, `plain:${PASSWORD}`)).toBe(false)
 })
 
 describe('a password is well-formed Unicode', () => {

@@ -179,13 +179,11 @@ test.each<[Wire['credential'], object, string | undefined]>([
 
 test.each([
   ['body', 'data.list.0.token', 'b'],
-  ['body', 'data.no', undefined],
   ['body', 'data.list.0.token.length', undefined],
   ['body', 'constructor', undefined],
   ['header', 'X-Token', 'h'],
   ['header', '__proto__', undefined],
   ['cookie', 'sid', 'c%3D'],
-  ['cookie', 'other', undefined],
 ] as const)('the value in the %s at %s is %j', (place, name, value) => {
   const headers = { 'x-token': 'h', 'set-cookie': ['sid=old', 'sidx=no', 'sid=c%3D; HttpOnly'] }
   expect(valueAt({ headers, body: '{"data":{"list":[{"token":"b"}]}}' }, { in: place, name })).toBe(value)
@@ -195,17 +193,13 @@ test.each([
 test.each([
   ['2030-01-01T00:00:00Z', 'iso', 1_893_456_000],
   ['2030-01-01T02:00:00.5+02:00', 'iso', 1_893_456_000.5],
-  ['2030-01-01', 'iso', undefined],
-  ['1 March 2026', 'iso', undefined],
   ['2026-13-01T12:00:00Z', 'iso', undefined],
   [1772366460, 'iso', undefined],
   ['1772366460', 'epoch', 1772366460],
   [3600, 'seconds', 4600],
-  ['3600', 'seconds', 4600],
   ['an hour', 'seconds', undefined],
   [-1, 'seconds', undefined],
   [3_600_000, 'milliseconds', 4600],
-  [5000, 'epoch', 5000],
   [5_000_000, 'epoch-milliseconds', 5000],
   [undefined, 'epoch', undefined],
 ] as const)('%j as %s is %j', (value, form, seconds) => {

@@ -243,12 +243,7 @@ describe('onEvent', () => {
     ['a store that hangs', { accounts: storeOf(hang), timeout: '20ms' }, 'accounts', /20 ms/],
     ['a verifier that returns no token', { tokens: noToken }, 'keys', /^tokens: verify must return a verified token\b/],
     ['another account', { accounts: storeOf(() => ACCOUNTS.bob) }, 'accounts', /^accounts: findById returned another/],
-    [
-      'no answer to whether it is revoked',
-      { isRevoked: noAnswer },
-      'revocation',
-      /^isRevoked: must return true or false/,
-    ],
+    ['no answer of isRevoked', { isRevoked: noAnswer }, 'revocation', /^isRevoked: must return true or false/],
   ])('is told of %s, and its cause', async (_what, options, dependency, message) => {
     const error = expect.objectContaining({ message: expect.stringMatching(message) })
     const event = { type: 'dependency.failed', ...base, dependency, refused: true, error }

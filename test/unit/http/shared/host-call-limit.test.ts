@@ -92,4 +92,15 @@ describe('a place', () => {
     await settled()
     expect(await hold(of(0), task)).toBe('answer')
   })
+
+  it('is free for the next task of a request when its first task has settled', async () => {
+    const hold = createHostCallLimit(LIMITS)
+    const { task, end } = tasks()
+    const source = from('a')
+    const twice = () => hold(source, task).then(() => hold(source, async () => 'second answer'))
+    const fails = () => hold(source, () => task().then(() => Promise.reject(new Error('down')))).catch(twice)
+    const answers = [...Array.from({ length: 5 }, twice), ...Array.from({ length: 5 }, fails)]
+    end()
+    expect(await Promise.all(answers)).toEqual(Array(10).fill('second answer'))
+  })
 })

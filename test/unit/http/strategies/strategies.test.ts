@@ -119,28 +119,12 @@ describe('BearerStrategy', () => {
     expect(answer.body.message).toContain('passport.authenticate() takes no "scope". Pass it to new BearerStrategy({')
   })
 
-  it('keeps its steps when a subclass has members of the same names', async () => {
-    class Subclass extends BearerStrategy {
-      check = () => ({ auth: undefined, user: undefined })
-      refuse = () => undefined
-      optional = true
-      verify = () => {}
-    }
-    const app = appOf(new Subclass({ tokens }))
-    expect((await ask(app)).status).toBe(401)
-    expect((await ask(app, 'Bearer x.y.z')).status).toBe(401)
-    expect((await ask(app, bearerOf())).body.user).toMatchObject({ accountId: alice.id })
-  })
-
-  it.each<[string, (strategy: BearerStrategy) => Parameters<typeof passport.authenticate>[0]]>([
-    ['by its name', (strategy) => passport.use('named', strategy) && 'named'],
-    ['as an object, which Passport shares', (strategy) => strategy as never],
-  ])('keeps concurrent requests apart when it is passed %s', async (_, pass) => {
+  it('keeps concurrent requests apart, also as an object that Passport shares', async () => {
     const isRevoked = ({ accountId }: VerifiedToken) =>
       new Promise<boolean>((resolve) => setTimeout(resolve, Number(accountId) % 5, false))
     const app = express()
-    const strategy = pass(new BearerStrategy({ tokens, isRevoked }))
-    const authenticate = passport.authenticate(strategy, { session: false })
+    const strategy = new BearerStrategy({ tokens, isRevoked })
+    const authenticate = passport.authenticate(strategy as never, { session: false })
     app.get('/', authenticate, (req, res) => void res.json(authOf(req).accountId))
     const ids = Array.from({ length: 20 }, (_, i) => `${i}`)
     const answers = await Promise.all(ids.map((id) => ask(app, bearerOf(id))))

@@ -160,11 +160,7 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
 
     it.each<[string, Sent, object]>([
       ['an unknown e-mail', as({ email: 'nobody@example.com' }), invalid('unknown_account')],
-      [
-        'a disabled account',
-        as({ email: 'disabled@example.com' }),
-        invalid('account_disabled', { accountId: 'acc-3' }),
-      ],
+      ['a wrong password', WRONG, invalid('wrong_password', { accountId: 'acc-1' })],
       ['another method', { method: 'PUT' }, { code: 'method_not_allowed' }],
     ])('is told of a refused request, and why: %s', async (_why, sent, about) => {
       const { port, events } = await observed()

@@ -6,7 +6,6 @@ import { forge, frozenClock } from '../../../support/fixtures.js'
 import { unhandledRejections } from '../../../support/host.js'
 import { PROVIDER_TOKENS } from '../../../support/issuers/provider-tokens.js'
 import { pairOf } from '../../../support/keys.js'
-import { polluted } from '../../../support/pollution.js'
 
 const { privateKey, publicKey } = pairOf('RS256')
 const clock = frozenClock()
@@ -148,14 +147,6 @@ describe("accept: 'jwt' refuses", () => {
   it.each(['null', '[]', '7', '"text"', '{'])('a payload that is no object: %s', async (payload) => {
     const header = { alg: 'RS256', kid: 'k1', typ: 'JWT' }
     await expectInvalidToken(verifierOf().verify(forge(header, payload, privateKey, 'RS256')), 'claims')
-  })
-
-  it('a claim that is only inherited', async () => {
-    await polluted({ azp: 'client-1', scope: 'admin', sub: 'root', aud: audience }, async () => {
-      await expectInvalidToken(verified({ sub: undefined }), 'claims')
-      await expectInvalidToken(verified({ azp: undefined }), 'id_token')
-      expect((await verified()).scopes).toEqual([])
-    })
   })
 })
 

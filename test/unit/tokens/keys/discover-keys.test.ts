@@ -116,10 +116,8 @@ describe('discoverKeys', () => {
     expect(asked).not.toContain('/keys')
   })
 
-  it.each([
-    ['https://a.example', 'http://127.0.0.1/keys'],
-    ['https://a.example', 'http://localhost/keys'],
-  ])('refuses keys on loopback of the issuer %s', async (issuer, address) => {
+  it.each(['http://127.0.0.1/keys', 'http://localhost/keys'])('refuses keys on loopback: %s', async (address) => {
+    const issuer = 'https://a.example'
     const errors: string[] = []
     const fetch: KeysFetch = async (url) => {
       const { pathname } = new URL(url)
@@ -139,10 +137,8 @@ describe('discoverKeys', () => {
     [undefined, 'Is an environment variable not set?'],
     ['http://tenant.example', "without query and fragment, like 'https://api.example.com', but is"],
   ])('refuses the issuer %s', (issuer, says) => {
-    expectMisuse(
-      () => discoverKeys(issuer),
-      new RegExp(`^discoverKeys: the issuer must be .*${says.replaceAll('?', '\\?')}`),
-    )
+    const message = new RegExp(`^discoverKeys: the issuer must be .*${says.replaceAll('?', '\\?')}`)
+    expectMisuse(() => discoverKeys(issuer), message)
   })
 
   it('has the options of remoteKeys', () => {

@@ -146,4 +146,11 @@ describe('a set after a set', () => {
     expect(next(RSA, GOOD, without(EC, 'alg')).get('ES256')).toBe(before.get('ES256'))
     expect(next(RSA).get('RS256')).toBe(before.get('RS256'))
   })
+
+  it('has another for another key, and for another algorithm, under the same kid', () => {
+    expect(next(jwkOf('ES256', {}, 'two')).get('ES256')).not.toBe(before.get('ES256'))
+    const changed = next({ ...RSA, alg: 'RS512' }).get('RS256')
+    expect(changed).toMatchObject({ alg: 'RS512' })
+    expect(changed).not.toBe(before.get('RS256'))
+  })
 })
