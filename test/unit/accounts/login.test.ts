@@ -171,10 +171,12 @@ describe('a login', () => {
 
   type Leaving<T> = (leave: () => void) => T
   const lookUp = (ends: Leaving<unknown>) => (leave: () => void) => ({ store: { findByEmail: () => ends(leave) } })
+  const goneInWait = { slot: { start: throwing(new AuthError('client_closed_request')) } }
   it.each<[string, Leaving<Changes>, string[], unknown]>([
     ['at once', (leave) => ({ passwords: leave() as never }), [], GONE],
     ['during the look-up', lookUp(async (leave) => leave()), [...LOOKED_UP, 'giveBack address', 'leave'], GONE],
     ['during a failing look-up', lookUp((leave) => reject(leave())), LEFT, unavailable('accounts')],
+    ['during the wait for a thread', () => goneInWait, [...LOOKED_UP, 'start', 'giveBack address', 'leave'], GONE],
   ])('counts against the address only when its client disconnects: %s', async (_, changes, expected, error) => {
     const client = new AbortController()
     const { outcome, calls } = await run({ client, ...changes(() => client.abort()) })
