@@ -6,7 +6,7 @@ import { RateLimiterRedis } from 'rate-limiter-flexible'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Limiter, sharedLimit } from '../../../src/accounts/throttle/shared-limit.js'
 import { sharedStore } from '../../../src/accounts/throttle/shared-store.js'
-import { all, statuses } from '../../support/concurrency.js'
+import { all, statuses, until } from '../../support/concurrency.js'
 import { PASSWORD } from '../../support/fixtures.js'
 import type { Answer } from '../../support/host.js'
 import { client, flood, login, type Send } from '../../support/http.js'
@@ -14,7 +14,6 @@ import { NO_REDIS, startRedis, type TestRedis } from '../../support/services/red
 
 const ALICE = 'alice@example.com'
 const SERVER = fileURLToPath(new URL('login-server.mjs', import.meta.url))
-const PATIENCE = 10_000
 
 const SETTINGS = { keyPrefix: 'login-pair', points: 10, duration: 900 }
 
@@ -72,12 +71,12 @@ async function sharing(one: Process, two: Process): Promise<void> {
     [one, two],
     [two, one],
   ] as const) {
-    await vi.waitFor(async () => {
+    await until(async () => {
       const address = freshAddress()
       const email = `${address}@example.com`
       for (let i = 0; i < 10; i++) await from.send(login(email, 'guess', address))
       expect((await to.send(login(email, 'guess', address))).status).toBe(429)
-    }, PATIENCE)
+    })
   }
 }
 
@@ -132,41 +131,37 @@ describe.skipIf(NO_REDIS)('two processes with their budgets on one Redis', () =>
   it.each<[string, (redis: TestRedis) => unknown, (redis: TestRedis) => unknown]>([
     ['killed and started anew, empty', (redis) => redis.kill(), (redis) => redis.start()],
     ['paused', (redis) => redis.process().kill('SIGSTOP'), (redis) => redis.process().kill('SIGCONT')],
-  ])(
-    'Redis %s: each goes on with what it has seen, tells, and shares again',
-    async (_, leave, comeBack) => {
-      const { redis, one, two } = await start()
-      await sharing(one, two)
-      const address = freshAddress()
-      expect(await looked(one, 3, address)).toBe(3)
-      expect(await looked(two, 4, address)).toBe(4)
-      await Promise.all([one.told(), two.told()])
+  ])('Redis %s: each goes on with what it has seen, tells, and shares again', async (_, leave, comeBack) => {
+    const { redis, one, two } = await start()
+    await sharing(one, two)
+    const address = freshAddress()
+    expect(await looked(one, 3, address)).toBe(3)
+    expect(await looked(two, 4, address)).toBe(4)
+    await Promise.all([one.told(), two.told()])
 
-      await leave(redis)
-      for (const { send } of [one, two]) {
-        expect(await send(login(ALICE, PASSWORD, freshAddress()))).toMatchObject({ status: 200 })
-      }
-      expect(await looked(one, 20, address)).toBe(7)
-      expect(await looked(two, 20, address)).toBe(6)
-      for (const process of [one, two]) {
-        const failures = await vi.waitFor(async () => {
-          expect(await process.send(login(ALICE, PASSWORD, freshAddress()))).toMatchObject({ status: 200 })
-          const told = (await process.told()).events.filter(({ type }) => type === 'dependency.failed')
-          expect(told).not.toEqual([])
-          return told
-        }, PATIENCE)
-        expect(new Set(failures.map((failure) => JSON.stringify(failure)))).toEqual(
-          new Set([JSON.stringify({ type: 'dependency.failed', dependency: 'throttle', refused: false })]),
-        )
-      }
+    await leave(redis)
+    for (const { send } of [one, two]) {
+      expect(await send(login(ALICE, PASSWORD, freshAddress()))).toMatchObject({ status: 200 })
+    }
+    expect(await looked(one, 20, address)).toBe(7)
+    expect(await looked(two, 20, address)).toBe(6)
+    for (const process of [one, two]) {
+      const failures = await until(async () => {
+        expect(await process.send(login(ALICE, PASSWORD, freshAddress()))).toMatchObject({ status: 200 })
+        const told = (await process.told()).events.filter(({ type }) => type === 'dependency.failed')
+        expect(told).not.toEqual([])
+        return told
+      })
+      expect(new Set(failures.map((failure) => JSON.stringify(failure)))).toEqual(
+        new Set([JSON.stringify({ type: 'dependency.failed', dependency: 'throttle', refused: false })]),
+      )
+    }
 
-      await comeBack(redis)
-      await sharing(one, two)
-      // They still count the failed logins from the time when Redis was unreachable.
-      expect((await looked(one, 20, address)) + (await looked(two, 20, address))).toBe(0)
-    },
-    30_000,
-  )
+    await comeBack(redis)
+    await sharing(one, two)
+    // They still count the failed logins from the time when Redis was unreachable.
+    expect((await looked(one, 20, address)) + (await looked(two, 20, address))).toBe(0)
+  })
 })
 
 describe.skipIf(NO_REDIS)('the limits on Redis', () => {

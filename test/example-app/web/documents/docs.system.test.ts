@@ -1,5 +1,6 @@
 import type { Browser, Page, Request } from 'playwright-core'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { until } from '../../../support/concurrency.js'
 import { NO_CHROMIUM, shareBrowser } from '../../../support/services/chromium.js'
 import { ALICE, start, startBoth, tempDir } from '../../support.js'
 
@@ -91,7 +92,7 @@ describe.skipIf(NO_CHROMIUM)('the page at /docs, in Chromium', () => {
     await page.evaluate(
       `document.body.append(Object.assign(document.createElement('script'), { src: 'http://localhost:9/x.js' }))`,
     )
-    await expect.poll(() => faults.filter((one) => one.startsWith('script-src'))).toHaveLength(2)
+    await until(() => expect(faults.filter((one) => one.startsWith('script-src'))).toHaveLength(2))
     expect(await page.evaluate('window.ran')).toBeUndefined()
   })
 })

@@ -3,6 +3,7 @@ import type { ErrorRequestHandler, RequestHandler } from 'express'
 import type { AccountLookup, AccountStore } from 'express-token-endpoint'
 import request from 'supertest'
 import { describe, expect, it, vi } from 'vitest'
+import { until } from '../../../support/concurrency.js'
 import {
   asForm,
   asJson,
@@ -268,7 +269,7 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
     const handler: ErrorRequestHandler = (error, _req, _res, _next) => failed(error)
     const port = await start(impatient, router({ onEvent }), handler as unknown as RequestHandler)
     expect(await send(port, sent)).toMatchObject({ status: 504, body: 'too late' })
-    await vi.waitFor(() => expect(onEvent).toHaveBeenCalled())
+    await until(() => expect(onEvent).toHaveBeenCalled())
     await new Promise(setImmediate)
     expect([...rejections, ...failed.mock.calls]).toEqual([])
   })
