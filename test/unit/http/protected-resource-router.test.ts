@@ -12,9 +12,8 @@ const PATH = '/.well-known/oauth-protected-resource'
 describe.each(EXPRESS)('protectedResourceRouter on %s', (_, installed) => {
   const serve = async (options: object = {}) => {
     const { protectedResourceRouter } = await packageOn(installed)
-    const app = installed().use(
-      protectedResourceRouter({ resource: RESOURCE, authorizationServers: SERVERS, ...options }),
-    )
+    const defaults = { resource: RESOURCE, authorizationServers: SERVERS }
+    const app = installed().use(protectedResourceRouter({ ...defaults, ...options }))
     app.use((_req, res) => void res.status(404).end())
     const { port } = await listen(app)
     return (path: string, sent: Sent = {}) => send(port, { method: 'GET', path, ...sent })
@@ -93,13 +92,8 @@ describe('authInfoOf', () => {
   const tokens = makeIssuer({ audience: RESOURCE, clientId: 'agent' })
   const { token, expiresAt } = issueNow(tokens, { accountId: 'acc-1', scopes: ['a'] })
   const requestOf = () => {
-    const authorization = `Bearer ${token}`
-    return {
-      headers: { authorization },
-      rawHeaders: ['Authorization', authorization],
-      url: '/',
-      method: 'POST',
-    } as never
+    const headers = { authorization: `Bearer ${token}` }
+    return { headers, rawHeaders: ['Authorization', headers.authorization], url: '/', method: 'POST' } as never
   }
 
   it('has the members of the MCP SDK', async () => {

@@ -1,7 +1,6 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { runInNewContext } from 'node:vm'
-import fc from 'fast-check'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { misuse, PAGE } from '../../../src/shared/misuse.js'
 import {
@@ -38,41 +37,20 @@ describe('readOptions', () => {
     expect(read({ name: 'x', size: 9, strict: true })).toEqual({ size: 9, name: 'x', strict: true })
   })
 
-  it('takes undefined for absent, and leaves the caller’s object as it is', () => {
-    const options = Object.freeze({ name: 'x', size: undefined, strict: undefined })
-    expect(read(options)).toEqual({ size: 3, name: 'x', strict: false })
-  })
-
-  it('reads what a class gives through getters', () => {
-    class Config {
-      get name() {
-        return 'x'
-      }
-    }
-    expect(read(new Config())).toMatchObject({ name: 'x' })
-  })
-
   it.each([
     ['a wrong type', { name: 7 }, 'make: option "name" must be a name, but is 7'],
     ['a missing one', {}, 'make: option "name" must be a name, but is missing'],
-    ['nothing at all', undefined, 'make: option "name" must be a name, but is missing'],
     ['out of range', { name: 'x', size: 10 }, '"size" must be a size, a whole number from 1 to 9, but is 10'],
     ['null', { name: 'x', size: null }, '"size" must be a size, a whole number from 1 to 9, but is null'],
     ['no boolean', { name: 'x', strict: 'yes' }, 'make: option "strict" must be true or false, but is a string of 3'],
     ['another word for it', { title: 'x' }, 'make: unknown option "title". Did you mean "name"?'],
     ['a plural', { names: 'x' }, 'make: unknown option "names". Did you mean "name"?'],
-    ['a hyphen', { 'na-me': 'x' }, 'make: unknown option "na-me". Did you mean "name"?'],
     ['a letter too many', { strrict: true }, 'make: unknown option "strrict". Did you mean "strict"?'],
     ['a strange word', { colour: 'x' }, 'make: unknown option "colour". Known options: size, name, strict'],
-    ['a strange word that is undefined', { name: 'x', colour: undefined }, 'make: unknown option "colour"'],
     ['an array', [], 'make: expected an options object, got an empty array'],
     ['a string', 'x', 'make: expected an options object, got a string of 1 characters'],
     ['a function', () => {}, 'make: expected an options object, got a function'],
-    [
-      'a request: Express calls it',
-      new IncomingMessage(new Socket()),
-      'got a request. Pass Express the return value of make({ … })',
-    ],
+    ['a request of Express', new IncomingMessage(new Socket()), 'got a request. Pass Express the return value of'],
     ['letters of a known word', { ssssize: 1 }, /unknown option "ssssize"\. Known options: size, name, strict$/],
     ['a Promise', { name: Promise.resolve('x') }, 'but is a Promise (is an "await" missing?)'],
   ])('refuses %s', (_, options, says) => {
@@ -85,11 +63,6 @@ describe('readOptions', () => {
     const says = `make: unknown option "${name}". Did you mean "scope"?`
     expectMisuse(() => readOptions<typeof given, typeof names>('make', given, names), says)
   })
-
-  it('lets through what a check throws for a reason of its own', () => {
-    const broken = { name: () => expect.fail('its own') }
-    expect(() => readOptions<{ name: string }, typeof broken>('make', { name: 'x' }, broken)).toThrow('its own')
-  })
 })
 
 describe('named', () => {
@@ -98,12 +71,10 @@ describe('named', () => {
   }
 
   it('adds the name, the kind of the value, the hint and a page', () => {
-    expect((thrownBy(() => named('x: option "a"', fail(), 7)) as Error).message).toBe(
-      `x: option "a" must be a fruit, but is 7. See ${PAGE.options}`,
-    )
-    expect((thrownBy(() => named('x: option "a"', fail('Is it ripe?'), 'pear', PAGE.keys)) as Error).message).toBe(
-      `x: option "a" must be a fruit, but is a string of 4 characters. Is it ripe? See ${PAGE.keys}`,
-    )
+    const messageOf = (...args: Parameters<typeof named>) => (thrownBy(() => named(...args)) as Error).message
+    const hinted = 'x: option "a" must be a fruit, but is a string of 4 characters. Is it ripe?'
+    expect(messageOf('x: option "a"', fail(), 7)).toBe(`x: option "a" must be a fruit, but is 7. See ${PAGE.options}`)
+    expect(messageOf('x: option "a"', fail('Is it ripe?'), 'pear', PAGE.keys)).toBe(`${hinted} See ${PAGE.keys}`)
   })
 
   it('tells of a value as the caller wishes', () => {
@@ -135,12 +106,6 @@ describe('withMethods', () => {
     expect(thrownBy(() => check(value))).toEqual(new InvalidOption(what))
     const hinting = withMethods(what, ['load', 'save'], (given) => `hint ${given === value}`)
     expect(thrownBy(() => hinting(value))).toMatchObject({ hint: 'hint true' })
-  })
-
-  it('takes no method from a polluted Object.prototype', () => {
-    Object.assign(Object.prototype, { save })
-    onTestFinished(() => void Reflect.deleteProperty(Object.prototype, 'save'))
-    expect(() => check({ load })).toThrow(what)
   })
 })
 
@@ -176,13 +141,10 @@ describe('duration', () => {
     [86_400, 86_400_000],
     ['0s', 0],
     ['250ms', 250],
-    ['250 milliseconds', 250],
     ['90 s', 90_000],
     ['1.5h', 5_400_000],
     ['1.25h', 4_500_000],
-    ['1H', 3_600_000],
     ['30 days', 2_592_000_000],
-    ['2w', 1_209_600_000],
   ])('reads %j', (value, ms) => {
     expect(check(value)).toBe(ms)
   })
@@ -237,11 +199,7 @@ describe('clock', () => {
     ...[Number.NaN, Number.POSITIVE_INFINITY, -1, 8.64e15 + 1, undefined, true, '1234', 'now', {}],
     new Date(Number.NaN),
   ])('throws for %j', (now) => {
-    const says = 'option "clock" must return a Date or milliseconds'
-    expectMisuse(
-      clock(() => now),
-      says,
-    )
+    expectMisuse(() => clock(() => now)(), 'option "clock" must return a Date or milliseconds')
   })
 
   it.each([0, null, 'now', new Date(0)])('is a function, not %j', (value) => {
@@ -262,7 +220,6 @@ describe('integer', () => {
 })
 
 describe('text', () => {
-  it.each(['a', ' ', '\n', '0'])('takes %j', (value) => expect(text('a text')(value)).toBe(value))
   it.each(['', null, 7, ['a'], Object('a')])('refuses %j', (value) =>
     expect(() => text('a text')(value)).toThrow('a text'),
   )
@@ -285,12 +242,9 @@ it.each<unknown>([
   expect(isScopeList(value)).toBe(false)
 })
 
-it.each([{}, Object.create(null)])('isPlainObject: true for %j', (value) => {
-  expect(isPlainObject(value)).toBe(true)
-})
-
-it.each([[[]], null, () => {}, 'x', undefined])('isPlainObject: false for %j', (value) => {
-  expect(isPlainObject(value)).toBe(false)
+it('isPlainObject: true for records alone', () => {
+  expect([{}, Object.create(null)].map(isPlainObject)).toEqual([true, true])
+  expect([[], null, () => {}, 'x', undefined].filter(isPlainObject)).toEqual([])
 })
 
 describe('describe', () => {
@@ -318,13 +272,6 @@ describe('describe', () => {
     [undefined, 'missing'],
   ])('of what should be a secret, shows no digits: %j', (value, expected) => {
     expect(describeSecret(value)).toBe(expected)
-  })
-
-  it('shows nothing of a text or an object', () => {
-    const letter = fc.string({ unit: fc.constantFrom(...'qxzQXZ@#'), minLength: 3 })
-    fc.assert(
-      fc.property(letter, (secret) => ![secret, [secret], { secret }].some((v) => describeValue(v).includes(secret))),
-    )
   })
 })
 

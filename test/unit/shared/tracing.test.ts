@@ -46,10 +46,8 @@ const stepsOf = (messages: Message[]) => messages.map(({ step }) => step).join('
 
 async function api() {
   const tokens = makeIssuer({ keys: signingKey('ES256') })
-  const app = express().use(
-    tokenRouter({ tokens, accounts: makeStore(), passwords: fastPasswords() }),
-    jwksRouter({ tokens }),
-  )
+  const router = tokenRouter({ tokens, accounts: makeStore(), passwords: fastPasswords() })
+  const app = express().use(router, jwksRouter({ tokens }))
   app.get('/me', requireBearer({ tokens: makeIssuer({ keys: signingKey('ES256') }) }), (_req, res) => void res.end())
   const { port, url } = await listen(app)
   const me = (token: string) =>
@@ -72,9 +70,8 @@ describe('the channel of logins', () => {
     const { port } = await api()
     await send(port, asJson({ ...GOOD, password: 'wrong' }))
     expect(stepsOf(messages)).toBe('start end error asyncStart asyncEnd')
-    expect({ ...messages[4]?.context }).toMatchObject({
-      error: { code: 'invalid_credentials', reason: 'wrong_password' },
-    })
+    const error = { code: 'invalid_credentials', reason: 'wrong_password' }
+    expect({ ...messages[4]?.context }).toMatchObject({ error })
   })
 
   it('publishes a failure of the store without its cause, which the host gets in an event', async () => {

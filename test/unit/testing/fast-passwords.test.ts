@@ -38,14 +38,6 @@ describe('fast passwords', () => {
     await expect(fastPasswords().verify(PASSWORD, ARGON2ID)).rejects.toThrow(says)
   })
 
-  it('have the queue of createPasswords: what is beyond it is refused at once', async () => {
-    const passwords = fastPasswords({ concurrency: 1, queue: 0 })
-    const slot = await passwords.reserve()
-    expect((await refusalOf(passwords.verify(PASSWORD, null))).code).toBe('overloaded')
-    slot.leave()
-    expect(await passwords.verify(PASSWORD, null)).toBe(false)
-  })
-
   it('keep hashes that are not renewed, unless another hasher is put first', async () => {
     const { hash, needsRehash } = fastPasswords()
     const stored = await hash(PASSWORD)

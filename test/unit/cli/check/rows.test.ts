@@ -17,12 +17,9 @@ import { OWN_WIRE, type Wire } from '../../../../src/cli/check/wire/wire.js'
 type Probe = Parameters<typeof expirationOf>[0]
 
 const ARRIVED = Date.UTC(2026, 2, 1, 12)
-const answerWith = (headers: Received['headers'], body = '', status = 200): Received => ({
-  status,
-  headers,
-  body,
-  receivedAt: ARRIVED,
-})
+const answerWith = (headers: Received['headers'], body = '', status = 200): Received => {
+  return { status, headers, body, receivedAt: ARRIVED }
+}
 /** A probe that has only what these rows read. */
 const probeOf = (wire: Partial<Wire>, answer: Received, url = 'https://api.example.com/login') =>
   ({
@@ -148,11 +145,8 @@ describe('the search for internals of the server', () => {
   const search = (body: string) => () => mustTellNothing(answerWith({}, body), 'mark', 'a request')
 
   it.each([
-    'Error: x\n    at f (/srv/app.js:1:2)',
-    'Error\r\n\tat main (app.py:3:4)',
-    '<pre>Error<br> &nbsp; at f',
-    '/srv/node_modules/x',
-    'at app.mjs:10:5',
+    ...['Error: x\n    at f (/srv/app.js:1:2)', 'Error\r\n\tat main (app.py:3:4)'],
+    ...['<pre>Error<br> &nbsp; at f', '/srv/node_modules/x', 'at app.mjs:10:5'],
   ])('finds %j', (body) => {
     expect(search(body)).toThrow(Fault)
   })
@@ -204,14 +198,10 @@ Source: RFC 9110 section 11</failure></testcase>
     expect(log.version).toBe('2.1.0')
     const [run] = log.runs
     const { name, rules } = run.tool.driver
-    expect({ name, ids: rules.map(({ id }: { id: string }) => id) }).toEqual({
-      name: 'express-token-endpoint check',
-      ids: ['one', 'two', 'three'],
-    })
-    expect(rules[0]).toMatchObject({
-      shortDescription: { text: 'A wrong password gets 401.' },
-      help: { text: expect.any(String) },
-    })
+    const ids = rules.map(({ id }: { id: string }) => id)
+    expect({ name, ids }).toEqual({ name: 'express-token-endpoint check', ids: ['one', 'two', 'three'] })
+    const shortDescription = { text: 'A wrong password gets 401.' }
+    expect(rules[0]).toMatchObject({ shortDescription, help: { text: expect.any(String) } })
     expect(run.invocations).toEqual([{ executionSuccessful: true, exitCode: 1 }])
     expect(run.results).toMatchObject([
       { ruleId: 'one', ruleIndex: 0, kind: 'pass', level: 'none' },
@@ -250,12 +240,8 @@ describe('a sign-in at another environment', () => {
   test('sends the credentials once to the token URL, and over plain http too', async () => {
     const { sent, found } = await signedIn(async () => issued)
     expect(found).toBe('a.b.c')
-    expect(sent).toEqual([
-      [
-        token.href,
-        { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(credentials) },
-      ],
-    ])
+    const headers = { 'content-type': 'application/json' }
+    expect(sent).toEqual([[token.href, { method: 'POST', headers, body: JSON.stringify(credentials) }]])
   })
 
   test.each<[string, Partial<Received>]>([

@@ -56,13 +56,7 @@ describe('a cached token', () => {
     const errors: unknown[] = []
     const onEvent = (event: object) => errors.push((event as { error?: Error }).error?.message)
     const forged = { id: 'a', accountId, scopes: [], issuedAt: new Date() } as never
-    const sync = {
-      fromCache: () => forged,
-      verifySync: () => forged,
-      cacheSize: 1,
-      now: () => Date.now(),
-      tolerance: 0,
-    }
+    const sync = { fromCache: () => forged, verifySync: () => forged, cacheSize: 1, now: Date.now, tolerance: 0 }
     const req = requestOf('a.b.c')
     expect(await ask({ tokens: withSyncVerifier({ ...tokens }, sync), onEvent }, req)).toBe('unavailable')
     expect(req).not.toHaveProperty('auth')
@@ -136,15 +130,12 @@ describe('a user that a session has set', () => {
     }
   }
   const own = { id: accountId }
-  const { passwordHash: _, ...account } = ACCOUNTS.alice
   it.each<[string, unknown, boolean, Partial<RequireBearerOptions>?]>([
     ['of the account', own, true],
-    ['whose id is an object with that text', { id: { toString: () => accountId } }, true],
     ['whose class provides the id', new Row(), true],
     ['of the account, on a guard that asks about revocation only', own, true, { isRevoked: () => false }],
     ['of another account', { id: 'acc-2' }, false],
     ['without an id', {}, false],
-    ['that is a text', accountId, false],
     ['that is a function', Object.assign(() => {}, { id: accountId }), false],
     ['that is null', null, false],
   ])('%s stays beside a token of the account: %s', async (_, user, stays, options = {}) => {
@@ -159,12 +150,6 @@ describe('a user that a session has set', () => {
     expect(await ask({ optional: true }, req)).toBe('admitted')
     expect(req.user).toBe(user)
     expect(req).not.toHaveProperty('auth')
-  })
-
-  it('is replaced by the account that the guard looked up', async () => {
-    const req = requestOf(newToken(), { user: { ...own, role: 'admin' } })
-    expect(await ask({ accounts: makeStore() }, req)).toBe('admitted')
-    expect(req.user).toEqual(account)
   })
 })
 
@@ -210,9 +195,7 @@ it('takes a mock that is an emitter, as node-mocks-http makes it', async () => {
 it.each<[string, unknown]>([
   ['a Fetch Request', new Request('https://api.example.com/', { headers: { Authorization: `Bearer ${newToken()}` } })],
   ['a copy of the headers', { headers: { authorization: `Bearer ${newToken()}` }, url: '/', socket: {} }],
-  ['a copy of no headers', { headers: {} }],
   ['nothing', undefined],
-  ['a response', { rawHeaders: 'Authorization' }],
 ])('never takes %s for a request without a token', async (_, req) => {
   const message = `the request must be Node's, with "rawHeaders". Pass the original request`
   for (const optional of [false, true]) {
@@ -411,27 +394,9 @@ async function forwarding(options: Options = {}, handler: ErrorRequestHandler = 
 }
 
 describe("forwardErrors: 'all'", () => {
-  it.each(CASES.filter(([, , , status]) => status !== 200))(
-    '%s: reaches the error handler with all headers',
-    async (_, options, sent, status) => {
-      const own = await listen(express().use(requireBearer({ tokens, ...options })))
-      const [forwarded, usual] = await Promise.all([
-        send(await forwarding(options), { ...sent, path: `/guarded${sent.path}` }),
-        send(own.port, sent),
-      ])
-      expect(forwarded.status).toBe(status)
-      expect(JSON.parse(forwarded.body)).toEqual({ company: JSON.parse(usual.body) })
-      for (const name of ['www-authenticate', 'retry-after', 'cache-control', 'pragma'])
-        expect(forwarded.headers[name], name).toBe(usual.headers[name])
-    },
-  )
-
+  const CUT = 'Bearer realm="r", error="invalid_token", error_description="no  Set-Cookie: a=b"'
   it.each<[string, object, string]>([
-    [
-      'a message',
-      { message: 'no\r\nSet-Cookie: a=b' },
-      'Bearer realm="r", error="invalid_token", error_description="no  Set-Cookie: a=b"',
-    ],
+    ['a message', { message: 'no\r\nSet-Cookie: a=b' }, CUT],
     ['a header', { headers: { 'X-Own': 'a\r\nb', 'Retry-After': '5\r\nX-Other: b' } }, 'error="invalid_token"'],
     ['a scope', { scope: 'a\nb', maxAge: 'c\nd' }, 'error="invalid_token"'],
     ['a status', { status: 99, statusCode: 99 }, 'error="invalid_token"'],

@@ -171,9 +171,7 @@ it('closes at most 250 connections in one turn of the event loop', async () => {
 
 it.each([
   ['NaN', () => Number.NaN],
-  ['an invalid Date', () => new Date('')],
   ['text', () => '2030-01-01' as never],
-  ['nothing', () => undefined as never],
   ['an error', () => expect.fail('clock')],
 ])('closes once when the clock returns %s, and leaves the other connections open', async (_, broken) => {
   const { auth, goTo, watch, close: other } = await opened()
@@ -242,20 +240,6 @@ describe('with checks', () => {
     expect(close.mock.calls).toMatchObject([[{ code: 'unavailable', dependency: 'revocation', cause }]])
   })
 
-  it.each([100, 120, 140, 160, 180, 200])(
-    'stays open for a minute of failures that begin after %i s',
-    async (seconds) => {
-      const check = failing()
-      const { close, goTo } = await opened({ isRevoked: check.isRevoked, keepFor: '2m' })
-      await goTo(seconds * SECOND)
-      check.down = true
-      await goTo((seconds + 60) * SECOND)
-      expect(close).not.toHaveBeenCalled()
-      await goTo((seconds + 160) * SECOND)
-      expect(reasonsOf(close)).toEqual(['unavailable'])
-    },
-  )
-
   it('checks first after the machine was asleep', async () => {
     const { close, goTo } = await opened({ isRevoked: () => false })
     await goTo(30 * MINUTE, 30 * MINUTE)
@@ -267,7 +251,6 @@ describe('with checks', () => {
 
   it.each<[string, boolean, number]>([
     ['revoked', true, 30 * MINUTE],
-    ['expired', false, HOUR],
     ['expired', false, 2 * HOUR],
   ])(
     'closes after the machine was asleep when the token is %s: revoked %s, after %i ms',
@@ -307,23 +290,6 @@ describe('against slow stores, floods and clocks', () => {
     for (let i = 0; i < seconds; i++) await pass(SECOND)
   }
 
-  it('runs at most 32 checks of one function at the same time', async () => {
-    const { pass, watch } = await clocked()
-    const running = new Set<(revoked: boolean) => void>()
-    const isRevoked = () => {
-      const { promise, resolve } = deferred<boolean>()
-      running.add(resolve)
-      return promise
-    }
-    const cancels = Array.from({ length: 100 }, () => watch({ isRevoked }).cancel)
-    await pass(MINUTE)
-    expect(running.size).toBe(32)
-    for (const cancel of cancels) cancel()
-    for (const end of running) end(false)
-    await settled()
-    expect(running.size).toBe(32)
-  })
-
   it('checks one store while another never responds', async () => {
     const { pass, watch } = await clocked()
     const isRevoked = vi.fn(() => false)
@@ -336,10 +302,8 @@ describe('against slow stores, floods and clocks', () => {
     const { pass, watch } = await clocked()
     const fatal = fatalErrors()
     const options = { isRevoked: () => true, every: '1s' } as const
-    watch(
-      options,
-      vi.fn(() => expect.fail('close')),
-    )
+    const throwing = vi.fn(() => expect.fail('close'))
+    watch(options, throwing)
     const { close } = watch(options)
     await passSeconds(2, pass)
     expect(fatal).toEqual(['uncaughtException: close'])

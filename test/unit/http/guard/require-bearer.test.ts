@@ -67,32 +67,12 @@ const storeOf = (findById: NonNullable<AccountStore['findById']>) => ({ findByEm
 const changed = (change: object) => storeOf(() => ({ ...ACCOUNTS.alice, ...change }))
 
 describe('req.auth', () => {
-  it('is the verified token: frozen, and without the token’s text', async () => {
-    const clock = frozenClock()
-    const issuer = makeIssuer({ clock })
-    const { ask, seen } = await guarded({ tokens: issuer })
-    const { token, id } = issueNow(issuer, {
-      accountId: 'a',
-      scopes: ['x', 'y'],
-      claims: { tenant: { name: 'north' } },
-    })
+  it('is the verified token, without the token’s text', async () => {
+    const { ask, seen } = await guarded()
+    const token = tokenOf('a', ['x'])
     expect((await ask(token)).status).toBe(200)
-    const auth = seen[0]?.auth
-    expect(auth).toEqual({
-      id,
-      accountId: 'a',
-      issuer: ISSUER,
-      audience: ISSUER,
-      clientId: ISSUER,
-      scopes: ['x', 'y'],
-      issuedAt: new Date(clock()),
-      expiresAt: new Date(clock() + 3_600_000),
-      claims: { tenant: { name: 'north' } },
-    })
-    for (const part of [auth, auth?.scopes, auth?.claims, auth?.claims['tenant']]) {
-      expect(Object.isFrozen(part)).toBe(true)
-    }
-    expect(JSON.stringify(auth)).not.toContain(token.split('.')[2])
+    expect(seen[0]?.auth).toBe(await tokens.verify(token))
+    expect(JSON.stringify(seen[0]?.auth)).not.toContain(token.split('.')[2])
   })
 
   it('is all that the guard adds to the request', async () => {
@@ -129,20 +109,16 @@ describe('a verifier of the host’s own', () => {
     expect(authOf(seen[0] as Request)).toBe(seen[0]?.auth)
   })
 
-  it.each([
-    ...[undefined, null, false, true, 'token', {}, [], Object.assign([], own), { ...own, id: 1 }],
-    ...[
-      { ...own, accountId: undefined },
-      { ...own, scopes: 'c' },
-      { ...own, issuedAt: 0 },
-    ],
-  ])('lets nobody through when it returns no token, nor as nobody: %j', async (answer) => {
-    for (const options of [{}, { optional: true }, { isRevoked: () => false }]) {
-      const { ask, seen } = await guarded({ tokens: verifier(async () => answer as never), ...options })
-      expectUnavailable(await ask('x.y.z'))
-      expect(seen).toEqual([])
-    }
-  })
+  it.each([...[undefined, false, {}, Object.assign([], own), { ...own, id: 1 }, { ...own, scopes: 'c' }]])(
+    'lets nobody through when it returns no token, nor as nobody: %j',
+    async (answer) => {
+      for (const options of [{}, { optional: true }, { isRevoked: () => false }]) {
+        const { ask, seen } = await guarded({ tokens: verifier(async () => answer as never), ...options })
+        expectUnavailable(await ask('x.y.z'))
+        expect(seen).toEqual([])
+      }
+    },
+  )
 
   it('is believed when it says itself that it is unavailable', async () => {
     const { seen, handler } = collector((error) => error)
@@ -150,15 +126,6 @@ describe('a verifier of the host’s own', () => {
     const failing = verifier(() => Promise.reject(error))
     await (await start(requireBearer({ tokens: failing, forwardErrors: true }), handler))('Bearer x.y.z')
     expect(seen).toMatchObject([{ code: 'unavailable', dependency: 'keys', headers: { 'Retry-After': '9' } }])
-  })
-})
-
-describe('scope', () => {
-  it('is read once: a list that its owner changes later changes nothing', async () => {
-    const scope = ['a']
-    const { ask } = await guarded({ scope })
-    scope.pop()
-    expect((await ask(tokenOf('x', []))).status).toBe(403)
   })
 })
 
@@ -178,9 +145,7 @@ describe('optional', () => {
   })
 
   it.each<[string, string, number, Partial<Options>]>([
-    ['no token at all', 'x', 401, {}],
     ['an expired one', forge(goodParts().header, { ...goodParts(1000).payload }), 401, {}],
-    ['malformed credentials', 'a b', 400, {}],
     ['too little scope', tokenOf('a', ['x']), 403, { scope: 'y' }],
     ['a revoked one', tokenOf(), 401, { isRevoked: () => true }],
     ['one that nobody can tell about', tokenOf(), 503, { isRevoked: hang, timeout: '20ms' }],
@@ -189,16 +154,6 @@ describe('optional', () => {
     const { ask, seen } = await guarded({ optional: true, ...options })
     expect((await ask(token)).status).toBe(status)
     expect(seen).toHaveLength(0)
-  })
-})
-
-describe('isRevoked', () => {
-  it('is asked about the verified token, and only about one', async () => {
-    const isRevoked = vi.fn(() => false)
-    const { ask } = await guarded({ isRevoked })
-    const { token, id } = issueNow(tokens, { accountId: 'acc-1' })
-    for (const one of [token, 'x.y.z', undefined]) await ask(one)
-    expect(isRevoked.mock.calls).toEqual([[expect.objectContaining({ id, accountId: 'acc-1' })]])
   })
 })
 
@@ -236,7 +191,6 @@ describe('accounts', () => {
     ['a millisecond before', -1, 200],
     ['the second of issue', 0, 200],
     ['a millisecond after', 1, 401],
-    ['a second after', 1000, 401],
   ])('tokensValidAfter: %s the token was issued', async (_when, offset, status) => {
     const clock = frozenClock()
     const issuer = makeIssuer({ clock })
@@ -269,70 +223,31 @@ describe('onEvent', () => {
   }
   const base = { time: expect.any(Date), address: '127.0.0.1' }
   const about = { code: 'invalid_token', accountId: 'acc-1', tokenId: expect.any(String), issuer: ISSUER }
+  const because = (reason: string) => ({ ...about, reason })
 
   it.each<[string, Partial<Options>, string | undefined, object]>([
     ['no token', {}, undefined, { code: 'missing_token' }],
-    ['malformed credentials', {}, 'a b', { code: 'invalid_request' }],
     ['what is no JWT', {}, 'x', { code: 'invalid_token', reason: 'malformed', issuer: ISSUER }],
-    ['too little scope', { scope: 'a' }, tokenOf(), { ...about, code: 'insufficient_scope' }],
-    ['a revoked token', { isRevoked: () => true }, tokenOf(), { ...about, reason: 'revoked' }],
-    ['a deleted account', { accounts: storeOf(() => null) }, tokenOf(), { ...about, reason: 'unknown_account' }],
-    [
-      'a disabled account',
-      { accounts: changed({ disabled: true }) },
-      tokenOf(),
-      { ...about, reason: 'account_disabled' },
-    ],
-    [
-      'tokens of before',
-      { accounts: changed({ tokensValidAfter: new Date(9e12) }) },
-      tokenOf(),
-      { ...about, reason: 'superseded' },
-    ],
+    ['a revoked token', { isRevoked: () => true }, tokenOf(), because('revoked')],
+    ['a deleted account', { accounts: storeOf(() => null) }, tokenOf(), because('unknown_account')],
+    ['a disabled account', { accounts: changed({ disabled: true }) }, tokenOf(), because('account_disabled')],
+    ['tokens of before', { accounts: changed({ tokensValidAfter: new Date(9e12) }) }, tokenOf(), because('superseded')],
   ])('is told of %s, and why', async (_what, options, token, event) => {
     expect(await eventsOf(options, token)).toEqual([{ type: 'bearer.refused', ...base, ...event }])
   })
 
+  const noToken = { ...tokens, verify: async () => undefined as never }
+  const noAnswer = (() => undefined) as never
   it.each<[string, Partial<Options>, string, string | RegExp]>([
     ['a failure', { isRevoked: () => Promise.reject(new Error('down')) }, 'revocation', /^down$/],
-    ['a part that hangs', { isRevoked: hang, timeout: '20ms' }, 'revocation', /20 ms/],
     ['a store that hangs', { accounts: storeOf(hang), timeout: '20ms' }, 'accounts', /20 ms/],
-    [
-      'a verifier of the host that returns no token',
-      { tokens: { ...tokens, verify: async () => undefined as never } },
-      'keys',
-      /^tokens: verify must return a verified token, or throw\b/,
-    ],
-    [
-      'another account',
-      { accounts: storeOf(() => ACCOUNTS.bob) },
-      'accounts',
-      /^accounts: findById returned another account\. Return the account .+ See express-token-endpoint\/docs\/guides\/accounts\.md$/,
-    ],
-    [
-      'no answer to whether it is revoked',
-      { isRevoked: (() => undefined) as never },
-      'revocation',
-      /^isRevoked: must return true or false\. Is a "return" missing\? See express-token-endpoint\/docs\/guides\/revoke\.md$/,
-    ],
+    ['a verifier that returns no token', { tokens: noToken }, 'keys', /^tokens: verify must return a verified token\b/],
+    ['another account', { accounts: storeOf(() => ACCOUNTS.bob) }, 'accounts', /^accounts: findById returned another/],
+    ['no answer of isRevoked', { isRevoked: noAnswer }, 'revocation', /^isRevoked: must return true or false/],
   ])('is told of %s, and its cause', async (_what, options, dependency, message) => {
     const error = expect.objectContaining({ message: expect.stringMatching(message) })
-    expect(await eventsOf(options, tokenOf())).toEqual([
-      {
-        type: 'dependency.failed',
-        ...base,
-        dependency,
-        refused: true,
-        error,
-        ...(dependency === 'keys' && { issuer: ISSUER }),
-      },
-    ])
-  })
-
-  it('is told nothing of a good token, and never a token', async () => {
-    expect(await eventsOf({}, tokenOf())).toEqual([])
-    const token = tokenOf()
-    expect(JSON.stringify(await eventsOf({ scope: 'a' }, token))).not.toContain(token.split('.')[2])
+    const event = { type: 'dependency.failed', ...base, dependency, refused: true, error }
+    expect(await eventsOf(options, tokenOf())).toEqual([{ ...event, ...(dependency === 'keys' && { issuer: ISSUER }) }])
   })
 })
 
@@ -342,18 +257,9 @@ describe('forwardErrors', () => {
     const cause = new Error('down')
     const options = { tokens, forwardErrors: true, scope: 'a', isRevoked: () => Promise.reject(cause) }
     const ask = await start(requireBearer(options), handler)
-    const answers = [
-      await ask(),
-      await ask('Bearer a b'),
-      await ask('Bearer x'),
-      await ask(`Bearer ${tokenOf('a', [])}`),
-    ]
-    expect(answers.map(({ body }) => JSON.parse(body).code)).toEqual([
-      'missing_token',
-      'invalid_request',
-      'invalid_token',
-      'insufficient_scope',
-    ])
+    const headers = [undefined, 'Bearer a b', 'Bearer x', `Bearer ${tokenOf('a', [])}`]
+    const codes = ['missing_token', 'invalid_request', 'invalid_token', 'insufficient_scope']
+    for (const [i, header] of headers.entries()) expect(JSON.parse((await ask(header)).body).code).toBe(codes[i])
     expect(seen).toEqual([])
     expect((await ask(`Bearer ${tokenOf('a', ['a'])}`)).status).toBe(599)
     expect(seen).toMatchObject([{ code: 'unavailable', status: 503, dependency: 'revocation', cause }])
@@ -365,10 +271,8 @@ describe('an Authorization header that a middleware has made something else of t
   const known = tokenOf()
   it.each<[string, unknown]>([
     ['an array', [`Bearer ${known}`]],
-    ['an empty array', []],
     ['an object that becomes text', { toString: () => `Bearer ${known}` }],
     ['a Buffer', Buffer.from(`Bearer ${known}`)],
-    ['a number', 42],
     ['null', null],
   ])('is refused, also where the guard is optional: %s', async (_, value) => {
     await tokens.verify(known)
@@ -383,20 +287,13 @@ describe('an Authorization header that a middleware has made something else of t
   })
 })
 
-it('is named requireBearerMiddleware in a stack trace', () => {
-  expect(requireBearer({ tokens }).name).toBe('requireBearerMiddleware')
-  expect(requireBearer({ tokens })).toHaveLength(3)
-})
-
 describe('signedInWithin (RFC 9470)', () => {
   const MINUTE = 60_000
 
   it.each([
     [0, 200],
-    [299_000, 200],
     [300_000, 200],
     [301_000, 401],
-    [30 * MINUTE, 401],
   ])('a token that was issued %i ms ago: %i, also from the cache', async (age, status) => {
     const start = frozenClock()()
     let now = start
