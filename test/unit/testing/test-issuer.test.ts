@@ -10,7 +10,6 @@ import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { testClock } from '../../../src/testing/test-clock.js'
 import { syncVerifierOf } from '../../../src/tokens/sync-verifier.js'
-import { anyText } from '../../support/any-text.js'
 import { expectInvalidToken, expectMisuse } from '../../support/failures.js'
 import { ALGORITHMS, ISSUER, SECRET, signingKey } from '../../support/fixtures.js'
 

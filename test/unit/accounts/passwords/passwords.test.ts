@@ -1,6 +1,5 @@
 import { argon2id, bcrypt, createPasswords, type Hasher } from 'express-token-endpoint'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { anyText } from '../../../support/any-text.js'
 import { settled } from '../../../support/concurrency.js'
 import { expectMisuse, rejectionOf } from '../../../support/failures.js'
 import { countingHasher, PASSWORD } from '../../../support/fixtures.js'

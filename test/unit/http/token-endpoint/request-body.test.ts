@@ -7,7 +7,6 @@ import { credentialsIn } from '../../../../src/http/token-endpoint/credentials.j
 import { MOST_SIGNS, parseUniqueJson } from '../../../../src/http/token-endpoint/json.js'
 import { type BodyRequest, createBodyReader } from '../../../../src/http/token-endpoint/request-body.js'
 import { anyText } from '../../../support/any-text.js'
-import { until } from '../../../support/concurrency.js'
 import { refusalOf, thrownBy } from '../../../support/failures.js'
 import { fastPasswords, makeIssuer, makeStore } from '../../../support/fixtures.js'
 import {
