@@ -41,23 +41,11 @@ test.each<[string, Setup, RegExp]>([
   expect(stderr).toMatch(says)
 })
 
-test('exits with 2 and the usage after a wrong argument', async () => {
-  const { code, stdout, stderr } = await run('commands/totals', ['--password', 'hunter2'], {})
-  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-  expect(stderr).toMatch(/^Unknown argument\. .+\n\nUsage:\n/)
-})
-
 test('exits with 3 and one line when the clearing-house API is down', async () => {
   const env = { BASE_URL: `http://127.0.0.1:${await freePort()}` }
   const { code, stdout, stderr } = await totals({ env })
   expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
   expect(stderr).toBe(`The clearing-house API at ${env.BASE_URL} is unreachable. Check BASE_URL.\n`)
-})
-
-test('--help prints the usage', async () => {
-  const { code, stdout, stderr } = await run('commands/totals', ['--help'], {})
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  expect(stdout).toMatch(/^Usage:\n {2}npm run example -- totals /)
 })
 
 test.each<[string[], Command]>([

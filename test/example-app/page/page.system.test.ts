@@ -194,15 +194,6 @@ describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
       expect(complaints).toEqual([])
     })
 
-    test('while everything is on its way, it says so', async () => {
-      const { page } = await open()
-      await page.route(/statements$|daily-totals$|sessions$/, () => {})
-      await signIn(page, ALICE)
-      await page.getByText('Loading …').nth(2).waitFor()
-      expect(await page.locator('[aria-busy=true]').count()).toBe(3)
-      await expectAccessible(page)
-    })
-
     test('an account without the scopes is told which it lacks, and not to try again', async () => {
       const { page } = await open()
       await signIn(page, BOB)
@@ -227,16 +218,6 @@ describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
       expect(await focused(page)).toBe('h2 Daily totals')
       await chartOf(page).waitFor()
       await page.getByRole('log').getByText('Loaded: daily totals.').waitFor({ state: 'attached' })
-    })
-
-    test('no reporting API is known: the rest goes on', async () => {
-      const { page, complaints, origins } = await open({ hasReporting: false })
-      await signIn(page, ALICE)
-      await page.getByText('To see your daily totals, start both APIs').waitFor()
-      await page.getByRole('table', { name: 'Clearing House South' }).waitFor()
-      await expectAccessible(page)
-      expect(complaints).toEqual([])
-      expect(origins.size).toBe(1)
     })
   })
 
@@ -267,15 +248,6 @@ describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
       await page.keyboard.press('Enter')
       await chartOf(page).waitFor()
       expect(await page.getByRole('timer').textContent()).toBe('1 h 00 min')
-    })
-
-    test('the last minute, and the end, can be seen by all', async () => {
-      const { page } = await openSignedIn(({ page }) => page.clock.install())
-      await page.clock.fastForward(HOUR - 50_000)
-      await expectAccessible(page)
-      await page.clock.fastForward(HOUR)
-      await page.getByText('Your token has expired.').waitFor()
-      await expectAccessible(page)
     })
 
     test('a server that has found it expired first is believed', async () => {

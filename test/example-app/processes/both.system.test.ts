@@ -77,18 +77,6 @@ describe('npm start', () => {
     )
     await expect(alive(`http://127.0.0.1:${free}`)).rejects.toThrow()
   })
-
-  test.each([
-    ['clearing-house', 'PORT'],
-    ['reporting', 'REPORTING_PORT'],
-  ])('the port of %s in the argument replaces %s', async (api, variable) => {
-    const dataDir = await tempDir()
-    const issuer = await start({ DATA_DIR: dataDir, BASE_URL })
-    const env = { DATA_DIR: dataDir, BASE_URL, JWKS_URL: `${issuer.url}/keys`, [variable]: new URL(issuer.url).port }
-    const port = await freePort()
-    const { url } = await start(env, `${api}:${port}`)
-    expect(url).toBe(`http://127.0.0.1:${port}`)
-  })
 })
 
 describe.skipIf(NO_POSTGRES || NO_REDIS)('npm start on PostgreSQL and Redis', () => {
@@ -135,14 +123,5 @@ describe('npm start reporting', () => {
     await printed('dependency.failed keys')
     expect(output()).toContain(`remoteKeys: no keys from http://127.0.0.1:${port}/keys`)
     for (const part of token.split('.')) expect(output()).not.toContain(part)
-  })
-
-  test('SIGTERM stops it', async () => {
-    const dataDir = await tempDir()
-    const issuer = await start({ DATA_DIR: dataDir, BASE_URL })
-    const env = { DATA_DIR: dataDir, BASE_URL, JWKS_URL: `${issuer.url}/.well-known/jwks.json` }
-    const reporting = await start(env, 'reporting')
-    reporting.kill('SIGTERM')
-    expect(await reporting.exit).toEqual({ code: 0, signal: null })
   })
 })

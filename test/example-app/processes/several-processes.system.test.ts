@@ -149,18 +149,6 @@ describe.skipIf(NO_POSTGRES || NO_REDIS)('several processes', { timeout: 2 * SER
   )
 })
 
-test.skipIf(NO_POSTGRES || NO_REDIS)(
-  'exits with one line on a busy port, with both databases connected',
-  async () => {
-    const { processes, env } = await startProcesses(1)
-    const { port } = new URL((processes[0] as Running).url)
-    const { code, stderr } = await run('main', [], { ...env, PORT: port })
-    expect(code).toBe(1)
-    expect(stderr).toMatch(/^Another program uses port \d+ of 127\.0\.0\.1\. .+\n$/)
-  },
-  SERVER_START_MS,
-)
-
 test.skipIf(NO_POSTGRES)(
   'the account command adds to the database of DATABASE_URL',
   async () => {

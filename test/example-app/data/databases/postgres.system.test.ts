@@ -7,7 +7,6 @@ import { OperatorError, Outage } from '../../../../example-app/errors.js'
 import { rejectionOf } from '../../../support/failures.js'
 import { NO_POSTGRES, PASSWORD } from '../../../support/services/postgres.js'
 import { startProxy } from '../../../support/services/proxy.js'
-import { freePort } from '../../../support/services/servers/free-port.mjs'
 import { usePostgres } from './databases.js'
 
 async function open(url: string) {
@@ -85,13 +84,6 @@ describe.skipIf(NO_POSTGRES)('PostgreSQL', () => {
     change(url)
     await expectFailure(url.href, says, ['wr0ng', PASSWORD, encodeURIComponent(PASSWORD)])
   })
-})
-
-test('an unreachable server: one line without the password', async () => {
-  const port = await freePort()
-  for (const host of ['127.0.0.1', 'localhost']) {
-    await expectFailure(`postgres://user:s3cret@${host}:${port}/x`, new RegExp(`ECONNREFUSED .*:${port}`), ['s3cret'])
-  }
 })
 
 test('a server that never responds: one line without the password', async () => {
