@@ -1,12 +1,4 @@
-import {
-  constants,
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  sign as cryptoSign,
-  type KeyObject,
-  privateEncrypt,
-} from 'node:crypto'
+import { constants, createPrivateKey, createPublicKey, sign as cryptoSign, type KeyObject } from 'node:crypto'
 import {
   type Algorithm,
   createTokenVerifier,
@@ -241,51 +233,6 @@ describe('RSA', () => {
     const signature = cryptoSign('sha256', Buffer.from(input), { key: privateOf('PS256'), ...PSS, saltLength })
     expect(await verdictOf(verifierOf('PS256'), `${input}.${encode(signature)}`)).toBe('signature')
   })
-
-  const hex = (text: string) => Buffer.from(text, 'hex')
-  const SHA256 = hex('3031300d060960864801650304020105000420')
-  const NO_NULL = hex('302f300b06096086480165030402010420')
-  const LONG_FORM = hex('308131300d060960864801650304020105000420')
-  const ones = (length: number, byte = 0xff) => Buffer.alloc(length, byte)
-  const hash = (input: string, name = 'sha256') => createHash(name).update(input).digest()
-  const filled = (type: number, info: Buffer[], byte = 0xff) => {
-    const length = 256 - 3 - Buffer.concat(info).length
-    return Buffer.concat([Buffer.of(0, type), ones(length, byte), Buffer.alloc(1), ...info])
-  }
-  const shortened = (info: Buffer[]) =>
-    Buffer.concat([Buffer.of(0, 1), ones(8), Buffer.alloc(1), ...info, ones(194, 7)])
-
-  it.each<[string, string, (input: string) => Buffer]>([
-    ['as it should be', 'accepted', (i) => filled(1, [SHA256, hash(i)])],
-    ['of type 2', 'signature', (i) => filled(2, [SHA256, hash(i)])],
-    ['of type 0', 'signature', (i) => filled(0, [SHA256, hash(i)])],
-    ['filled with something else', 'signature', (i) => filled(1, [SHA256, hash(i)], 0xfe)],
-    ['without the NULL of its algorithm', 'signature', (i) => filled(1, [NO_NULL, hash(i)])],
-    ['with a length in the long form', 'signature', (i) => filled(1, [LONG_FORM, hash(i)])],
-    ['without its algorithm', 'signature', (i) => filled(1, [hash(i)])],
-    ['of SHA-1', 'signature', (i) => filled(1, [hex('3021300906052b0e03021a05000414'), hash(i, 'sha1')])],
-    ['with the name of SHA-256 for a SHA-1', 'signature', (i) => filled(1, [SHA256, hash(i, 'sha1')])],
-    ['with a byte behind the hash', 'signature', (i) => filled(1, [SHA256, hash(i), Buffer.alloc(1)])],
-    ['short, with garbage behind the hash (Bleichenbacher)', 'signature', (i) => shortened([SHA256, hash(i)])],
-    ['with nothing in it', 'signature', () => Buffer.concat([Buffer.alloc(255), Buffer.of(1)])],
-  ])('RS256 with a padding %s', async (_, verdict, of) => {
-    const input = `${encode(headerOf('RS256'))}.${encode(PAYLOAD)}`
-    const signature = privateEncrypt({ key: privateOf('RS256'), padding: constants.RSA_NO_PADDING }, of(input))
-    expect(await verdictOf(verifierOf('RS256'), `${input}.${encode(signature)}`)).toBe(verdict)
-  })
-
-  it.each(['RS256', 'PS256'] as const)('%s with a signature that the modulus was added to', async (alg) => {
-    const n = BigInt(`0x${Buffer.from(member(publicOf(alg)), 'base64url').toString('hex')}`)
-    for (let jti = 0; ; jti++) {
-      const good = token(alg, headerOf(alg), { ...PAYLOAD, jti: `${jti}` })
-      const [h, p, s = ''] = good.split('.')
-      const sum = (BigInt(`0x${Buffer.from(s, 'base64url').toString('hex')}`) + n).toString(16)
-      if (sum.length > 512) continue
-      expect(await verdictOf(verifierOf(alg), good)).toBe('accepted')
-      expect(await verdictOf(verifierOf(alg), `${h}.${p}.${encode(Buffer.from(sum, 'hex'))}`)).toBe('signature')
-      return
-    }
-  })
 })
 
 const CURVES = [
@@ -307,10 +254,7 @@ describe.each(CURVES)('%s', (alg, size, order) => {
   it.each<[string, Buffer]>([
     ...([0n, 1n, n - 1n, n, n + 1n, (1n << BigInt(size * 8)) - 1n] as const).flatMap((x): [string, Buffer][] => [
       [`r and s of ${x.toString(16)}`, rs(x, x)],
-      [`r of ${x.toString(16)}`, rs(x, s)],
       [`s of ${x.toString(16)}`, rs(r, x)],
-      [`r of ${x.toString(16)} and s of 0`, rs(x, 0n)],
-      [`r of 0 and s of ${x.toString(16)}`, rs(0n, x)],
     ]),
     ['r and s swapped', rs(s, r)],
     ['r below zero', rs(n - r, s)],
