@@ -16,19 +16,6 @@ export const callers: Fault[] = [
     mustGet(await patient, 200)
     mustSignIn(server, 1)
   }),
-  fault('the first caller aborts, and another calls after that', async ({ server, start, fails }) => {
-    const open = holdSignIns(server)
-    const client = start()
-    const controller = new AbortController()
-    const aborted = fails(client.call('/x', { signal: controller.signal }), DOMException.ABORT_ERR)
-    await eventually(() => server.seen.token.length > 0)
-    controller.abort()
-    await aborted
-    const next = client.call('/x')
-    open()
-    mustGet(await next, 200)
-    mustSignIn(server, 1)
-  }),
   fault('a signal that is aborted already', async ({ server, start, fails }) => {
     await fails(start().call('/x', { signal: AbortSignal.abort() }), DOMException.ABORT_ERR)
     must(server.seen.api.length === 0, 'calls the API')
@@ -83,10 +70,6 @@ export const callers: Fault[] = [
       mustCall(server, 1)
     }),
   ]),
-  fault('a time limit of the caller', async ({ server, start, fails }) => {
-    holdSignIns(server)
-    await fails(start().call('/x', { signal: AbortSignal.timeout(20) }), DOMException.TIMEOUT_ERR)
-  }),
   fault('credentials that never arrive', ['options'], async ({ server, start, fails }) => {
     const client = start({ timeout: 0.05, credentials: () => new Promise(() => {}) })
     await fails(client.call('/x'), 'unreachable')
@@ -131,17 +114,5 @@ export const callers: Fault[] = [
     })
     mustGet(await client.call('/x'), 200)
     must(String(await uncaught).includes('a fault of the app'), 'hides the error of the listener')
-  }),
-  fault('a listener that counts down', ['onChange', 'signOut'], async ({ server, start }) => {
-    const client = start()
-    const states: { expiresAt: number | undefined }[] = []
-    client.onChange?.((state) => states.push(state))
-    await client.call('/x')
-    client.signOut?.()
-    await Promise.resolve()
-    const [, signedIn, signedOut] = states
-    const off = Math.abs((signedIn?.expiresAt ?? 0) - (server.now() + 3_600_000))
-    must(off < 60_000 && states.length === 3 && signedOut?.expiresAt === undefined, 'tells no time')
-    must(!JSON.stringify(states).includes([...server.tokens.keys()][0] ?? ''), 'tells the token')
   }),
 ]

@@ -1,4 +1,4 @@
-import { eventually, type Fault, fault, gate, must, mustGet, mustSignIn, together } from '../fault.js'
+import { eventually, type Fault, fault, gate, must, mustGet, mustSignIn } from '../fault.js'
 import { EMAIL, PASSWORD, sends } from '../server.js'
 
 const HOUR = 3_600_000
@@ -9,11 +9,6 @@ export const refusals: Fault[] = [
   fault('wrong credentials of a service, 50 calls one after the other', async ({ server, start, fails }) => {
     const client = start({ credentials: wrong })
     for (let call = 0; call < 50; call++) await fails(client.call('/x'), 'refused')
-    mustSignIn(server, 1)
-  }),
-  fault('wrong credentials of a service, 50 concurrent calls', async ({ server, start, fails }) => {
-    const client = start({ credentials: wrong })
-    await together(50, () => fails(client.call('/x'), 'refused'))
     mustSignIn(server, 1)
   }),
   fault('a person who mistypes the password once', ['person'], async ({ server, start }) => {
@@ -34,33 +29,6 @@ export const refusals: Fault[] = [
     for (let call = 0; call < 10; call++) await fails(client.call('/x'), 'refused')
     mustSignIn(server, 2)
   }),
-  fault('a person who has to try again after a sign-out', ['person', 'signOut'], async ({ server, start, fails }) => {
-    let password = 'forgotten'
-    const client = start({
-      interactive: true,
-      credentials: ({ refused }) => ({ email: EMAIL, password: refused ? password : 'mistyped' }),
-    })
-    await fails(client.call('/x'), 'refused')
-    password = PASSWORD
-    client.signOut?.()
-    mustGet(await client.call('/x'), 200)
-    mustSignIn(server, 4)
-  }),
-  fault(
-    'a saved password that is wrong, and a person who cancels each question',
-    ['person'],
-    async ({ server, start }) => {
-      const client = start({
-        interactive: true,
-        credentials({ refused }) {
-          if (refused) throw new Error('cancelled')
-          return wrong()
-        },
-      })
-      for (let call = 0; call < 15; call++) await client.call('/x').catch(() => {})
-      mustSignIn(server, 1)
-    },
-  ),
   fault('a person, and a server that asks to wait twice', ['person', 'waits'], async ({ server, start }) => {
     server.next.token.push(sends(429, { 'Retry-After': '1' }), sends(503))
     let asked = 0
@@ -103,14 +71,6 @@ export const refusals: Fault[] = [
     pass(0.98 * HOUR)
     for (let call = 0; call < 20; call++) mustGet(await client.call('/x'), 200)
     must(server.seen.token.length === 2, `signs in ${server.seen.token.length} times, not twice`)
-  }),
-  fault('a failure that several callers share', ['onChange'], async ({ start, fails }) => {
-    const client = start({ credentials: wrong })
-    const failures: unknown[] = []
-    client.onChange?.(({ error }) => error && failures.push(error))
-    await together(10, () => fails(client.call('/x'), 'refused'))
-    await fails(client.call('/x'), 'refused')
-    must(failures.length === 1, `reports the failure ${failures.length} times`)
   }),
   fault('a refusal that arrives after a sign-out', ['signOut'], async ({ server, start, fails }) => {
     const { opened, open } = gate()

@@ -1,14 +1,4 @@
-import {
-  eventually,
-  type Fault,
-  fault,
-  holdSignIns,
-  must,
-  mustGet,
-  mustSignIn,
-  mustSignInAtMost,
-  together,
-} from '../fault.js'
+import { type Fault, fault, holdSignIns, must, mustGet, mustSignIn, mustSignInAtMost, together } from '../fault.js'
 
 const HOUR = 3_600_000
 
@@ -17,16 +7,6 @@ export const sharing: Fault[] = [
   fault('100 callers at first use', async ({ server, start }) => {
     const client = start()
     for (const response of await together(100, () => client.call('/x'))) mustGet(response, 200)
-    mustSignIn(server, 1)
-  }),
-  fault('callers that arrive during a slow sign-in', async ({ server, start }) => {
-    const open = holdSignIns(server)
-    const client = start()
-    const first = client.call('/x')
-    await eventually(() => server.seen.token.length > 0)
-    const late = together(10, () => client.call('/x'))
-    open()
-    for (const response of [await first, ...(await late)]) mustGet(response, 200)
     mustSignIn(server, 1)
   }),
   fault('100 callers at the moment of expiry', async ({ server, pass, signedIn }) => {
