@@ -1,5 +1,5 @@
-import { type Fault, fault, must, mustGet, mustSignIn, together } from '../fault.js'
-import { moveClocks } from '../run-fault.js'
+import { all } from '../../../support/concurrency.js'
+import { type Fault, fault, moveClocks, must, mustGet, mustSignIn } from '../fault.js'
 import type { FaultServer } from '../server.js'
 
 const HOUR = 3_600_000
@@ -24,7 +24,7 @@ export const clocks: Fault[] = [
     for (let call = 0; call < 10; call++) mustGet(await client.call('/x'), 200)
     mustSignIn(server, 1)
     pass(HOUR)
-    for (const response of await together(10, () => client.call('/x'))) mustGet(response, 200)
+    for (const response of await all(10, () => client.call('/x'))) mustGet(response, 200)
     mustSignIn(server, 2)
     noneExpired(server, 20)
   }),

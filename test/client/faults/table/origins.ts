@@ -48,7 +48,7 @@ export const origins: Fault[] = [
       .catch(() => {})
     mustKeep(other)
   }),
-  fault('a URL of a listed origin', ['origins'], async ({ server, other, start }) => {
+  fault('a URL of a listed origin', async ({ server, other, start }) => {
     other.always.api = sends(200)
     mustGet(await start({ origins: [other.url] }).call(`${other.url}/x`), 200)
     must(other.seen.api[0]?.authorization !== undefined, 'does not send the token to the listed origin')
