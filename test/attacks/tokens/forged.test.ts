@@ -11,7 +11,7 @@ import { newKeyPair } from '../../../src/tokens/algorithms/new-key-pair.js'
 import { forge, goodParts, ISSUER, SECRET, signingKey } from '../../support/fixtures.js'
 import { startSource } from '../../support/jwks-source.js'
 import { publicPem } from '../../support/keys.js'
-import { encode, signatureOf } from '../../support/tokens.js'
+import { encode } from '../../support/tokens.js'
 
 // Has the classes of C2SP/wycheproof's json_web_signature_test.json that concern signatures. No package registry has its vectors. Its
 // payloads lack the typ and the claims that this package requires, so the tests create each case with their own keys and tokens. Other
@@ -130,14 +130,6 @@ describe.each(ALGS)('%s', (alg) => {
     const key = alg === 'HS256' ? Buffer.from(`two ${SECRET}`) : privateOf(alg, 'another')
     expect(await verdictOf(verifier, token(alg, headerOf(alg), PAYLOAD, alg, key))).toBe('signature')
   })
-
-  it('a signature of the payload alone, or of the bytes that the parts stand for', async () => {
-    const input = `${encode(headerOf(alg))}.${encode(PAYLOAD)}`
-    const [header, payload] = [JSON.stringify(headerOf(alg)), JSON.stringify(PAYLOAD)]
-    for (const other of [encode(PAYLOAD), payload, header + payload]) {
-      expect(await verdictOf(verifier, `${input}.${encode(signatureOf(other, keyOf(alg), alg))}`)).toBe('signature')
-    }
-  })
 })
 
 describe('members of a header that is well signed', () => {
@@ -169,11 +161,6 @@ describe('members of a header that is well signed', () => {
     for (const one of [header, text, header]) {
       expect(await verdictOf(verifier, token('HS256', one))).toBe(one === text ? 'accepted' : verdict)
     }
-  })
-
-  it('a payload spelt twice is read as it was signed, the last member counting', async () => {
-    const twice = JSON.stringify(PAYLOAD).replace('{', '{"sub":"acc-2",')
-    expect(await verifierOf('HS256').verify(token('HS256', text, twice))).toMatchObject({ accountId: 'acc-1' })
   })
 })
 
@@ -217,65 +204,9 @@ describe.each(['RS256', 'PS256', 'ES256', 'ES384', 'ES512'] as const)('%s: the h
 })
 
 describe('RSA', () => {
-  it.each<[Alg, string]>([
-    ['RS256', 'PS256'],
-    ['PS256', 'RS256'],
-    ['RS256', 'RS384'],
-    ['RS256', 'RS512'],
-    ['PS256', 'PS384'],
-  ])('%s with a signature of the same key by %s', async (alg, as) => {
-    expect(await verdictOf(verifierOf(alg), token(alg, headerOf(alg), PAYLOAD, as))).toBe('signature')
-    expect(await verdictOf(verifierOf(alg), token(alg, headerOf(as), PAYLOAD, as))).toBe('algorithm')
-  })
-
   it.each([0, 20, 31, 33, 64])('PS256 with a salt of %i bytes', async (saltLength) => {
     const input = `${encode(headerOf('PS256'))}.${encode(PAYLOAD)}`
     const signature = cryptoSign('sha256', Buffer.from(input), { key: privateOf('PS256'), ...PSS, saltLength })
     expect(await verdictOf(verifierOf('PS256'), `${input}.${encode(signature)}`)).toBe('signature')
-  })
-})
-
-const CURVES = [
-  ['ES256', 32, 'ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551'],
-  ['ES384', 48, 'ffffffffffffffffffffffffffffffffffffffffffffffffc7634d81f4372ddf581a0db248b0a77aecec196accc52973'],
-  ['ES512', 66, `01ff${'f'.repeat(62)}fa51868783bf2f966b7fcc0148f709a5d03bb5c9b8899c47aebb6fb71e91386409`],
-] as const
-
-describe.each(CURVES)('%s', (alg, size, order) => {
-  const n = BigInt(`0x${order}`)
-  const number = (value: bigint) => Buffer.from(value.toString(16).padStart(size * 2, '0'), 'hex')
-  const input = `${encode(headerOf(alg))}.${encode(PAYLOAD)}`
-  const good = signatureOf(input, privateOf(alg), alg)
-  const numberIn = (half: Buffer) => BigInt(`0x${half.toString('hex')}`)
-  const [r, s] = [numberIn(good.subarray(0, size)), numberIn(good.subarray(size))]
-  const rs = (one: bigint, two: bigint) => Buffer.concat([number(one), number(two)])
-  const verdict = (signature: Buffer) => verdictOf(verifierOf(alg), `${input}.${encode(signature)}`)
-
-  it.each<[string, Buffer]>([
-    ...([0n, 1n, n - 1n, n, n + 1n, (1n << BigInt(size * 8)) - 1n] as const).flatMap((x): [string, Buffer][] => [
-      [`r and s of ${x.toString(16)}`, rs(x, x)],
-      [`s of ${x.toString(16)}`, rs(r, x)],
-    ]),
-    ['r and s swapped', rs(s, r)],
-    ['r below zero', rs(n - r, s)],
-    ['its DER form', cryptoSign(`sha${alg.slice(2)}`, Buffer.from(input), privateOf(alg))],
-    ['a zero before each number', Buffer.concat([Buffer.alloc(1), number(r), Buffer.alloc(1), number(s)])],
-    ['its first halves', Buffer.concat([number(r).subarray(1), number(s).subarray(1)])],
-    ['a DER sequence of two zeros', Buffer.from('3006020100020100', 'hex')],
-    ['an empty DER sequence', Buffer.from('3000', 'hex')],
-  ])('%s', async (_, signature) => {
-    expect(await verdict(signature)).toBe('signature')
-  })
-
-  it('the other s: every ECDSA signature has two, and RFC 7515 takes both; nothing is keyed on a token’s text', async () => {
-    expect(await verdict(good)).toBe('accepted')
-    expect(await verdict(rs(r, n - s))).toBe('accepted')
-  })
-
-  it.each(CURVES.filter(([other]) => other !== alg))('a key of the curve of %s', async (other) => {
-    for (const as of [alg, other]) {
-      const forged = token(alg, headerOf(alg), PAYLOAD, as, privateOf(other))
-      expect(await verdictOf(verifierOf(alg), forged)).toBe('signature')
-    }
   })
 })

@@ -10,8 +10,12 @@ describe.each(Object.entries(FAULTS))('%s', (group, faults) => {
   // Faults that wait do so side by side.
   const named = (waits: boolean) =>
     faults.filter((fault) => fault.waits === waits).map((fault) => [fault.name, fault] as const)
-  it.concurrent.each(named(true))('%s', (_name, fault) => runFault(fault))
-  it.each(named(false))('%s', (_name, fault) => runFault(fault))
+  it.concurrent.each(named(true))('%s', async (_name, fault) => {
+    await expect(runFault(fault)).resolves.toBeUndefined()
+  })
+  it.each(named(false))('%s', async (_name, fault) => {
+    await expect(runFault(fault)).resolves.toBeUndefined()
+  })
 
   it('is the list of the page, without a name that comes twice', () => {
     const rows =

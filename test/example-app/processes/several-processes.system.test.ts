@@ -9,7 +9,6 @@ import {
   login,
   NORTH,
   type Running,
-  run,
   SIGN_OUT_PATH,
   start,
   statusOf,
@@ -148,17 +147,3 @@ describe.skipIf(NO_POSTGRES || NO_REDIS)('several processes', { timeout: 2 * SER
     },
   )
 })
-
-test.skipIf(NO_POSTGRES)(
-  'the account command adds to the database of DATABASE_URL',
-  async () => {
-    const postgres = await startPostgres()
-    const env = { DATA_DIR: await tempDir(), DATABASE_URL: await postgres.createDatabase() }
-    const added = await run('commands/account', ['add', 'carol@example.com'], env, 'first password')
-    expect(added).toMatchObject({ code: 0, stdout: 'Added carol@example.com.\n', stderr: '' })
-    expect(await rows(env.DATABASE_URL, 'accounts')).toBe(1)
-    const { url } = await start(env)
-    expect(await login(url, { email: 'carol@example.com', password: 'first password' })).toMatchObject({ status: 200 })
-  },
-  SERVER_START_MS,
-)

@@ -28,14 +28,6 @@ describe.skipIf(NO_POSTGRES)('PostgreSQL', () => {
     for (const { ask } of opened) expect(await ask()).toEqual(HOUSES)
   })
 
-  test('a statement needs an existing account and house', async () => {
-    const { db, logged } = await open(await createDatabase())
-    const statement = { id: 's', day: '2013-05-02', description: '', amount_cents: 1 }
-    const orphan = db.insertInto('statements').values({ ...statement, house_id: 'north', account_id: 'nobody' })
-    await expect(orphan.execute()).rejects.toMatchObject({ code: '23503' })
-    expect(logged).toEqual([])
-  })
-
   test('finds the statements of an account by an index', async () => {
     const { db } = await open(await createDatabase())
     await sql`set enable_seqscan = off`.execute(db)
