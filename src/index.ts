@@ -53,7 +53,7 @@ export type {
 } from './http/token-endpoint/options.js'
 export { tokenRouter } from './http/token-endpoint/token-router.js'
 export { memorySessions } from './sessions/memory-sessions.js'
-export type { NewSession, Session, SessionStore } from './sessions/session.js'
+export type { FoundSession, NewSession, Session, SessionStore } from './sessions/session.js'
 export { createSessions, type SessionOwner, type Sessions, type SessionsOptions } from './sessions/sessions.js'
 export { type AnyAuthError, AuthError, type AuthErrorOf, isAuthError, type Problem } from './shared/errors.js'
 export type {

@@ -49,8 +49,8 @@ export default defineConfig({
     pool: 'threads',
     setupFiles: 'test/support/runner/seed.ts',
     // A slow machine must not fail a test: no test measures its own duration.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // Many tests wait for servers and timers. One worker more than the machine has cores keeps the cores busy.
     maxWorkers: availableParallelism() + 1,
     reporters: ['default', './test/support/runner/counts.mjs'],

@@ -19,8 +19,9 @@ export function databaseSessions(db: Database): SessionStore {
       await db.insertInto('sessions').values(row).execute()
     },
     async find(id) {
-      const row = await db.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst()
-      return row && sessionOf(row)
+      const columns = ['id', 'account_id', 'last_used_at'] as const
+      const row = await db.selectFrom('sessions').select(columns).where('id', '=', id).executeTakeFirst()
+      return row && { id: row.id, accountId: row.account_id, lastUsedAt: new Date(row.last_used_at) }
     },
     async list(accountId) {
       return (await db.selectFrom('sessions').selectAll().where('account_id', '=', accountId).execute()).map(sessionOf)
@@ -59,21 +60,19 @@ const keyOf = (id: string) => `session:${id}`
 const indexOf = (accountId: string) => `sessions:${accountId}`
 
 /** Runs in one step, because another process may remove the session in between. */
-const TOUCH = `local text = redis.call('GET', KEYS[1])
-if not text then return end
-local session = cjson.decode(text)
-session.lastUsedAt = ARGV[1]
-redis.call('SET', KEYS[1], cjson.encode(session), 'KEEPTTL')`
+const TOUCH = `if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], 'lastUsedAt', ARGV[1]) end`
 
-/** Reads a session. Its dates are texts in JSON. */
-function readText(text: string | null): Session | undefined {
-  if (text === null) return undefined
-  const { createdAt, expiresAt, lastUsedAt, ...session } = JSON.parse(text)
-  const times = { createdAt: new Date(createdAt), expiresAt: new Date(expiresAt), lastUsedAt: new Date(lastUsedAt) }
-  return { ...session, ...times }
+const dateOf = (milliseconds: string) => new Date(Number(milliseconds))
+
+/** Reads a hash, which is empty for a key that has expired. A request reads only its short fields, and parses no JSON. */
+function readHash({ session, lastUsedAt }: Record<string, string>): Session[] {
+  if (!session || !lastUsedAt) return []
+  const { createdAt, expiresAt, ...members } = JSON.parse(session)
+  const times = { createdAt: new Date(createdAt), expiresAt: new Date(expiresAt), lastUsedAt: dateOf(lastUsedAt) }
+  return [{ ...members, ...times }]
 }
 
-/** Runs the steps of a transaction, and returns their results. Redis runs all of them, also after one that fails. */
+/** Runs the steps together, and returns their results. Redis runs all of them, also after one that fails. */
 async function runAll(steps: ChainableCommander): Promise<unknown[]> {
   const results = (await steps.exec().catch(throwOutage)) ?? []
   return results.map(([error, result]) => (error ? throwOutage(error) : result))
@@ -81,17 +80,22 @@ async function runAll(steps: ChainableCommander): Promise<unknown[]> {
 
 /** Creates the store of sessions that all processes on one Redis share. */
 export function redisSessions(redis: Redis): SessionStore {
-  const find = async (id: string) => readText(await redis.get(keyOf(id)).catch(throwOutage))
+  async function find(id: string) {
+    const [accountId, lastUsedAt] = await redis.hmget(keyOf(id), 'accountId', 'lastUsedAt').catch(throwOutage)
+    return accountId && lastUsedAt ? { id, accountId, lastUsedAt: dateOf(lastUsedAt) } : undefined
+  }
   const idsOf = (accountId: string) => redis.zrange(indexOf(accountId), '0', '-1').catch(throwOutage)
 
   return {
     async add(session) {
-      const { id, accountId, expiresAt } = session
+      const { id, accountId, expiresAt, lastUsedAt } = session
       const index = indexOf(accountId)
+      const fields = { accountId, lastUsedAt: +lastUsedAt, session: JSON.stringify(session) }
       await runAll(
         redis
           .multi()
-          .set(keyOf(id), JSON.stringify(session), 'PXAT', +expiresAt)
+          .hset(keyOf(id), fields)
+          .pexpireat(keyOf(id), +expiresAt)
           .zremrangebyscore(index, '-inf', Date.now())
           .zadd(index, +expiresAt, id)
           // A new key has no expiration, and 'GT' keeps a key without one.
@@ -101,10 +105,9 @@ export function redisSessions(redis: Redis): SessionStore {
     },
     find,
     async list(accountId) {
-      const ids = await idsOf(accountId)
-      if (ids.length === 0) return []
-      const texts = await redis.mget(ids.map(keyOf)).catch(throwOutage)
-      return texts.flatMap((text) => readText(text) ?? [])
+      const steps = redis.pipeline()
+      for (const id of await idsOf(accountId)) steps.hgetall(keyOf(id))
+      return ((await runAll(steps)) as Record<string, string>[]).flatMap(readHash)
     },
     async remove(id, accountId) {
       if ((await find(id))?.accountId !== accountId) return false
@@ -117,7 +120,7 @@ export function redisSessions(redis: Redis): SessionStore {
       const [deleted] = await runAll(redis.multi().del(ids.map(keyOf)).zrem(indexOf(accountId), ids))
       return Number(deleted) > 0
     },
-    touch: (id, lastUsedAt) => redis.eval(TOUCH, 1, keyOf(id), lastUsedAt.toISOString()).catch(throwOutage),
+    touch: (id, lastUsedAt) => redis.eval(TOUCH, 1, keyOf(id), +lastUsedAt).catch(throwOutage),
   }
 }
 

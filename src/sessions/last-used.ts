@@ -1,7 +1,7 @@
 // Not the global, because a host's tests may fake the timers.
 import { setImmediate } from 'node:timers'
 import { withDeadline } from '../shared/host/host-call.js'
-import type { Session, SessionStore } from './session.js'
+import type { FoundSession, SessionStore } from './session.js'
 
 /** The time between two writes of one session, in milliseconds. */
 const EVERY = 60_000
@@ -24,7 +24,7 @@ interface Writing {
  * Creates the function that notes the use of a session. It writes in another turn of the event loop and nobody waits for it, so a slow
  * store delays no request.
  */
-export function createLastUsed({ store, now, timeout, failed }: Writing): (session: Session) => void {
+export function createLastUsed({ store, now, timeout, failed }: Writing): (session: FoundSession) => void {
   /** The writes of the last minute, oldest first. A replica of a database may return an old `lastUsedAt` after a write. */
   const written = new Map<string, number>()
   /** The account of each write under way. */

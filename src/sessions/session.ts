@@ -38,12 +38,18 @@ export interface NewSession {
   label?: string | null | undefined
 }
 
+/** The members of a session that a guard needs. */
+export type FoundSession = Pick<Session, 'id' | 'accountId' | 'lastUsedAt'>
+
 /** The host's store of sessions. Each method may return a promise. A method that throws or is too slow causes a `503`. */
 export interface SessionStore {
   /** Stores a session. Sessions of the same account stay. */
   add(session: Session): unknown
-  /** Finds a session by its id, or returns `null` or `undefined`. Called for every guarded request. */
-  find(id: string): Session | null | undefined | Promise<Session | null | undefined>
+  /**
+   * Finds a session by its id, or returns `null` or `undefined`. Called for every guarded request, so it need not read more than three
+   * members.
+   */
+  find(id: string): FoundSession | null | undefined | Promise<FoundSession | null | undefined>
   /** Returns the sessions of an account, in any order. Expired ones may be among them. */
   list(accountId: string): readonly Session[] | Promise<readonly Session[]>
   /** Removes a session, if it is this account's. Returns whether it removed one: of two calls at once, one returns true. */
@@ -67,31 +73,40 @@ export const isSessionId = (id: unknown): id is string => typeof id === 'string'
  * @throws TypeError that names the invalid member
  */
 export function newSession(given: NewSession, now: number): Session {
-  const { id, accountId, expiresAt } = readSubject('sessions.start', given)
-  if (!isSessionId(id)) throw wrong('sessions.start', '"id" must be printable ASCII of at most 255 characters', id)
-  const createdAt = new Date(now)
-  return { id, accountId, createdAt, expiresAt, lastUsedAt: new Date(now), ...textsOf('sessions.start', given, cut) }
+  const caller = 'sessions.start'
+  const owner = readOwner(caller, given)
+  if (!isSessionId(owner.id)) throw wrong(caller, '"id" must be printable ASCII of at most 255 characters', owner.id)
+  const expiresAt = dateIn(caller, given, 'expiresAt')
+  return { ...owner, createdAt: new Date(now), expiresAt, lastUsedAt: new Date(now), ...textsOf(caller, given, cut) }
 }
 
 /**
- * Reads what a store returned, and copies its members.
+ * Reads what `find` of a store returned, and copies its members.
  * @throws TypeError that names the invalid member. The store is wrong, not the client
  */
-export function readSession(caller: string, original: unknown): Session | undefined {
+export function readFound(caller: string, original: unknown): FoundSession | undefined {
   if (original === undefined || original === null) return undefined
-  const subject = readSubject(caller, original)
-  const [createdAt, lastUsedAt] = [dateIn(caller, original, 'createdAt'), dateIn(caller, original, 'lastUsedAt')]
-  return { ...subject, createdAt, lastUsedAt, ...textsOf(caller, original, (text) => text) }
+  const { id, accountId } = readOwner(caller, original)
+  return { id, accountId, lastUsedAt: dateIn(caller, original, 'lastUsedAt') }
 }
 
-function readSubject(caller: string, original: unknown): Pick<Session, 'id' | 'accountId' | 'expiresAt'> {
+/** Reads a session of a list, as `readFound` reads the one of `find`. */
+export function readSession(caller: string, original: unknown): Session | undefined {
+  const found = readFound(caller, original)
+  if (!found) return undefined
+  const listed = original as object
+  const [createdAt, expiresAt] = [dateIn(caller, listed, 'createdAt'), dateIn(caller, listed, 'expiresAt')]
+  return { ...found, createdAt, expiresAt, ...textsOf(caller, listed, (text) => text) }
+}
+
+function readOwner(caller: string, original: unknown): Pick<Session, 'id' | 'accountId'> {
   if (!isPlainObject(original)) throw wrong(caller, 'a session must be an object', original)
   const [id, accountId] = [memberOf(original, 'id'), memberOf(original, 'accountId')]
   if (typeof id !== 'string' || id === '') throw wrong(caller, '"id" must be a non-empty string', id)
   if (typeof accountId !== 'string' || accountId === '') {
     throw wrong(caller, '"accountId" must be a non-empty string', accountId)
   }
-  return { id, accountId, expiresAt: dateIn(caller, original, 'expiresAt') }
+  return { id, accountId }
 }
 
 /** Copies a date, because a reader may change it. */

@@ -18,7 +18,16 @@ import {
 } from '../shared/options.js'
 import { memberOf } from '../shared/values.js'
 import { createLastUsed } from './last-used.js'
-import { isSessionId, type NewSession, newSession, readSession, type Session, type SessionStore } from './session.js'
+import {
+  type FoundSession,
+  isSessionId,
+  type NewSession,
+  newSession,
+  readFound,
+  readSession,
+  type Session,
+  type SessionStore,
+} from './session.js'
 
 /** The options of `createSessions`. */
 export interface SessionsOptions {
@@ -144,9 +153,9 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
     return issuer !== undefined && issuers?.includes(issuer as string) === false
   }
 
-  async function find(id: string): Promise<Session | undefined> {
+  async function find(id: string): Promise<FoundSession | undefined> {
     if (!isSessionId(id)) return undefined
-    const found = readSession('sessions: find', await store.find(id))
+    const found = readFound('sessions: find', await store.find(id))
     if (found && found.id !== id) throw misuse('sessions: find returned another session', PAGE.sessions)
     return found
   }

@@ -205,6 +205,13 @@ describe('folders', () => {
   })
 })
 
+it('tests wait with `until`, because the default of vitest is 1 s, which a busy machine exceeds', () => {
+  const waiting = filesBelow('test').filter((file) =>
+    /(vi\.waitFor|vi\.waitUntil|expect\.poll)\(/.test(readFileSync(root + file, 'utf8')),
+  )
+  expect(waiting).toEqual(['test/support/concurrency.ts'])
+})
+
 describe('the map of src', () => {
   const map = read('README.md')
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { readSession, type Session, type SessionStore } from '../../sessions/session.js'
+import { type FoundSession, readFound, readSession, type Session, type SessionStore } from '../../sessions/session.js'
 import { storeObject } from '../../sessions/sessions.js'
 import { PAGE } from '../../shared/misuse.js'
 import { type Check, named, optional, readOptions, text } from '../../shared/options.js'
@@ -55,9 +55,9 @@ function probe(store: SessionStore) {
   named(`${caller}: the store`, storeObject, store, PAGE.sessions)
   return {
     add: (session: Session) => answerOf('add', () => store.add(session)),
-    async find(id: string): Promise<Session | undefined> {
+    async find(id: string): Promise<FoundSession | undefined> {
       const call = `find(${shown(id)})`
-      return readSession(call, await answerOf(call, () => store.find(id)))
+      return readFound(call, await answerOf(call, () => store.find(id)))
     },
     async list(accountId: string): Promise<Session[]> {
       const call = `list(${shown(accountId)})`
@@ -128,17 +128,27 @@ export function sessionStoreContract(options: SessionStoreContractOptions): Cont
     if (!(await store.find(session.id))) fail(`find returned no session ${when}`)
   }
 
+  /** Compares what `find` and `list` return of a session with the session. */
+  async function expectSame(store: Probe, session: Session, than: string) {
+    const found = (await store.find(session.id)) ?? fail('find returned no session after add')
+    const listed = (await store.list(accountId)).find(({ id }) => id === session.id)
+    for (const [method, one] of Object.entries({
+      find: found,
+      list: listed ?? fail('list lacks a session after add'),
+    })) {
+      const wrong = Object.entries(one).filter(
+        ([name, value]) => !isDeepStrictEqual(value, session[name as keyof Session]),
+      )
+      if (wrong.length > 0)
+        fail(`${method} returned another value than ${than}: ${wrong.map(([name]) => name).join(', ')}`)
+    }
+  }
+
   const checks: Record<string, (store: Probe) => Promise<void>> = {
-    'find returns the session that add has stored, to the millisecond': withSessions(async (store, own) => {
+    'find and list return what add has stored, to the millisecond': withSessions(async (store, own) => {
       const none = newOne(3, { address: null, userAgent: null, label: null })
       await store.add(none)
-      for (const session of [...own, none]) {
-        const found = (await store.find(session.id)) ?? fail('find returned no session after add')
-        const wrong = Object.keys(session).filter(
-          (name) => !isDeepStrictEqual(session[name as keyof Session], found[name as keyof Session]),
-        )
-        if (wrong.length > 0) fail(`find returned another value than add has stored: ${wrong.join(', ')}`)
-      }
+      for (const session of [...own, none]) await expectSame(store, session, 'add has stored')
     }),
     'find returns null or undefined for an id that no session has': withSessions(async (store, [own]) => {
       for (const odd of [randomUUID(), own.id.toUpperCase(), own.id.slice(0, -1), `${own.id}0`, ...ODD_IDS]) {
@@ -208,14 +218,7 @@ export function sessionStoreContract(options: SessionStoreContractOptions): Cont
     'touch sets lastUsedAt, and nothing else': withSessions(async (store, [first, second]) => {
       const lastUsedAt = new Date(START + 90_001)
       await store.touch(first.id, lastUsedAt)
-      for (const session of [{ ...first, lastUsedAt }, second]) {
-        const found = await store.find(session.id)
-        if (!isDeepStrictEqual({ ...found }, session))
-          fail('find returned another session than the touched one should be')
-        const listed = (await store.list(accountId)).find(({ id }) => id === session.id)
-        if (!isDeepStrictEqual({ ...listed }, session))
-          fail('list returned another session than the touched one should be')
-      }
+      for (const session of [{ ...first, lastUsedAt }, second]) await expectSame(store, session, 'touch should leave')
     }),
     'touch does not bring a removed session back': withSessions(async (store, [first, second]) => {
       await store.remove(first.id, accountId)

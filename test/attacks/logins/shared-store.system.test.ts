@@ -6,7 +6,7 @@ import { RateLimiterRedis } from 'rate-limiter-flexible'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Limiter, sharedLimit } from '../../../src/accounts/throttle/shared-limit.js'
 import { sharedStore } from '../../../src/accounts/throttle/shared-store.js'
-import { all, statuses } from '../../support/concurrency.js'
+import { all, statuses, until } from '../../support/concurrency.js'
 import { PASSWORD } from '../../support/fixtures.js'
 import type { Answer } from '../../support/host.js'
 import { client, flood, login, type Send } from '../../support/http.js'
@@ -14,7 +14,6 @@ import { NO_REDIS, startRedis, type TestRedis } from '../../support/services/red
 
 const ALICE = 'alice@example.com'
 const SERVER = fileURLToPath(new URL('login-server.mjs', import.meta.url))
-const PATIENCE = 10_000
 
 const SETTINGS = { keyPrefix: 'login-pair', points: 10, duration: 900 }
 
@@ -63,12 +62,12 @@ async function sharing(one: Process, two: Process): Promise<void> {
     [one, two],
     [two, one],
   ] as const) {
-    await vi.waitFor(async () => {
+    await until(async () => {
       const address = freshAddress()
       const email = `${address}@example.com`
       for (let i = 0; i < 10; i++) await from.send(login(email, 'guess', address))
       expect((await to.send(login(email, 'guess', address))).status).toBe(429)
-    }, PATIENCE)
+    })
   }
 }
 

@@ -1,5 +1,6 @@
 import { guardedOperation, openApiDocument } from 'express-token-endpoint/openapi'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { until } from '../../support/concurrency.js'
 import { documented } from '../../support/documents/documented.js'
 import { issueNow } from '../../support/fixtures.js'
 import {
@@ -103,7 +104,7 @@ describe.each(EXPRESS)('every answer is the documented one, on %s', async (_, ex
       const passwords = createPasswords({ hashers: [hasher], concurrency: 1, queue: 0 })
       const port = await start({ passwords })
       send(port, asJson(GOOD)).catch(() => {})
-      await vi.waitFor(() => expect(passwords.load().active).toBe(1))
+      await until(() => expect(passwords.load().active).toBe(1))
       expect((await login(port, asJson(GOOD))).status).toBe(503)
     })
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../../support/concurrency.js'
 import { ALGORITHMS, ISSUER, issueNow, makeIssuer, PASSWORD, signingKey } from '../../support/fixtures.js'
 import {
   asForm,
@@ -116,7 +117,7 @@ export function wireTests(startHost: () => Promise<Started | undefined>): () => 
       socket.write(`${HEAD}Content-Length: 100\r\n\r\n{"email":`)
       await new Promise((resolve) => setTimeout(resolve, 50))
       socket.destroy()
-      await vi.waitFor(async () => expect(await count('client_closed_request')).toBe(before + 1), 5000)
+      await until(async () => expect(await count('client_closed_request')).toBe(before + 1))
       expectToken(await send(host.port, asJson(GOOD)))
     })
 

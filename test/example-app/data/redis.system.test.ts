@@ -1,16 +1,15 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { sessionStoreContract } from 'express-token-endpoint/testing'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { openRedis } from '../../../example-app/data/redis.js'
 import { redisSessions } from '../../../example-app/data/sessions.js'
 import { OperatorError, Outage } from '../../../example-app/errors.js'
 import { newSession } from '../../../src/sessions/session.js'
+import { until } from '../../support/concurrency.js'
 import { rejectionOf } from '../../support/failures.js'
 import { startProxy } from '../../support/services/proxy.js'
 import { NO_REDIS, startRedis } from '../../support/services/redis.js'
-
-const TIME_LIMIT = 20_000
 
 async function open(url: string) {
   const logged: string[] = []
@@ -30,7 +29,7 @@ async function expectFailure(url: string, says: RegExp): Promise<void> {
 const session = newSession({ id: 'one', accountId: 'acc-1', expiresAt: new Date(Date.now() + 3_600_000) }, Date.now())
 
 describe('openRedis throws one line without the password', () => {
-  test('when Redis never responds', { timeout: TIME_LIMIT }, async () => {
+  test('when Redis never responds', async () => {
     const server = createServer(() => {}).listen(0, '127.0.0.1')
     onTestFinished(() => void server.close())
     await once(server, 'listening')
@@ -52,28 +51,28 @@ describe.skipIf(NO_REDIS)('Redis', () => {
     const server = await startRedis()
     const { redis } = await open(server.url)
     await server.kill()
-    await vi.waitFor(() => expect(redis.status).not.toBe('ready'), TIME_LIMIT)
+    await until(() => expect(redis.status).not.toBe('ready'))
     await expect(redis.set('key', 'value')).rejects.toThrow("Stream isn't writeable")
     await server.start()
-    await vi.waitFor(async () => expect(await redis.get('key')).toBeNull(), TIME_LIMIT)
+    await until(async () => expect(await redis.get('key')).toBeNull())
   })
 
   test('logs a closed connection that emits no error', async () => {
     const proxy = await startProxy((await startRedis()).port)
     const { redis, logged } = await open(`redis://127.0.0.1:${proxy.port}`)
     proxy.cut()
-    await vi.waitFor(() => expect(logged).toHaveLength(2), TIME_LIMIT)
+    await until(() => expect(logged).toHaveLength(2))
     expect(logged).toEqual(['Redis is unreachable: the connection was closed', 'Redis is back.'])
     expect(await redis.ping()).toBe('PONG')
   })
 
-  test('replaces a connection that no longer responds', { timeout: 2 * TIME_LIMIT }, async () => {
+  test('replaces a connection that no longer responds', async () => {
     const server = await startRedis()
     const proxy = await startProxy(server.port)
     const { redis } = await open(`redis://127.0.0.1:${proxy.port}`)
     proxy.lose()
     await expect(redis.ping()).rejects.toThrow('Command timed out')
-    await vi.waitFor(async () => expect(await redis.ping()).toBe('PONG'), TIME_LIMIT)
+    await until(async () => expect(await redis.ping()).toBe('PONG'))
   })
 })
 

@@ -1,6 +1,7 @@
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { stopAll } from '../../performance/harness/processes.mjs'
 import { startStores } from '../../performance/harness/stores.mjs'
+import { until } from '../../support/concurrency.ts'
 import { createClient, login } from '../../support/plain-js/http-client.mjs'
 import { NO_NGINX, startNginx } from '../../support/services/nginx.js'
 import { NO_POSTGRES } from '../../support/services/postgres.js'
@@ -8,7 +9,7 @@ import { NO_REDIS } from '../../support/services/redis.js'
 import { freePort } from '../../support/services/servers/free-port.mjs'
 import { NORTH, REPORT, start, tokenFrom } from '../support.js'
 
-describe.skipIf(NO_NGINX || NO_POSTGRES || NO_REDIS)('several processes behind nginx', { timeout: 120_000 }, () => {
+describe.skipIf(NO_NGINX || NO_POSTGRES || NO_REDIS)('several processes behind nginx', () => {
   afterEach(stopAll)
 
   /** Starts two processes of the clearing-house API and one of the reporting API behind nginx, and signs people in. */
@@ -61,7 +62,7 @@ describe.skipIf(NO_NGINX || NO_POSTGRES || NO_REDIS)('several processes behind n
     const printed = []
     for (const i of [0, 1, 0, 1]) {
       const before = sent
-      await vi.waitFor(() => expect(sent).toBeGreaterThan(before + 30), 60_000)
+      await until(() => expect(sent).toBeGreaterThan(before + 30))
       apis[i].kill('SIGTERM')
       expect(await apis[i].exit).toEqual({ code: 0, signal: null })
       printed.push(apis[i].output())
@@ -88,7 +89,7 @@ describe.skipIf(NO_NGINX || NO_POSTGRES || NO_REDIS)('several processes behind n
     for (let i = 0; i < 2; i++)
       expect(await send({ method: 'GET', path: NORTH, headers })).toMatchObject({ status: 401 })
     const printed = () => apis.map(({ output }) => output()).join('\n')
-    await vi.waitFor(() => expect(printed().match(/missing_token from=127\.0\.0\.9\n/g)).toHaveLength(2), 60_000)
+    await until(() => expect(printed().match(/missing_token from=127\.0\.0\.9\n/g)).toHaveLength(2))
     expect(printed()).not.toContain('203.0.113.7')
   })
 })

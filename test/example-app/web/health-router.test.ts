@@ -2,7 +2,7 @@ import express from 'express'
 import request from 'supertest'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { type Checks, healthRouter } from '../../../example-app/web/health-router.js'
-import { deferred } from '../../support/concurrency.js'
+import { deferred, until } from '../../support/concurrency.js'
 
 const appWith = (checks: Checks) => express().use(healthRouter(checks))
 const down = () => Promise.reject(new Error('connect ECONNREFUSED user:s3cret@db'))
@@ -59,12 +59,12 @@ test('concurrent requests share one check, and a later request runs a new one', 
       .get('/readyz')
       .then((res) => res.status)
   const both = [ask(), ask()]
-  await vi.waitFor(() => expect(arrived).toBe(2))
+  await until(() => expect(arrived).toBe(2))
   expect(asked).toBe(1)
   finishCheck()
   expect(await Promise.all(both)).toEqual([200, 200])
   const later = ask()
-  await vi.waitFor(() => expect(asked).toBe(2))
+  await until(() => expect(asked).toBe(2))
   finishCheck()
   expect(await later).toBe(200)
 })

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { authOf, closeWhenEnded } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startApi } from '../../contract/documents/examples/start-api.js'
+import { until } from '../../support/concurrency.ts'
 import { startExamples } from '../../support/documents/examples.js'
 import { NO_HOSTS } from '../kit.js'
 
@@ -99,7 +100,7 @@ describe.skipIf(NO_HOSTS)('the page on adapters', () => {
     expect(logins()).toBe(2)
     expect(new Set(handshakes.mock.calls.flat()).size).toBe(2)
     expect(handshakes).toHaveBeenCalledTimes(3)
-    await vi.waitFor(() => expect(socket.connected).toBe(true))
+    await until(() => expect(socket.connected).toBe(true))
   })
 
   it('client-socket-io: tries a refused token once more, and stays away without a token', async () => {

@@ -34,10 +34,11 @@ export async function startStores(count) {
 
 /** Adds the entry of a revoked token and a session, for accounts with five sessions each. */
 const FILL = `for i = ARGV[1], ARGV[2] do
-  local session = string.gsub(ARGV[4], '"acc%-"', '"acc-' .. math.floor(i / 5) .. '"')
-  redis.call('SET', 'revoked:none-' .. i, '', 'PXAT', ARGV[3])
-  redis.call('SET', 'session:none-' .. i, session, 'PXAT', ARGV[3])
-  redis.call('ZADD', 'sessions:acc-' .. math.floor(i / 5), ARGV[3], 'none-' .. i)
+  local id, accountId = 'none-' .. i, 'acc-' .. math.floor(i / 5)
+  redis.call('SET', 'revoked:' .. id, '', 'PXAT', ARGV[3])
+  redis.call('HSET', 'session:' .. id, 'accountId', accountId, 'lastUsedAt', ARGV[4], 'session', ARGV[5])
+  redis.call('PEXPIREAT', 'session:' .. id, ARGV[3])
+  redis.call('ZADD', 'sessions:' .. accountId, ARGV[3], id)
 end`
 
 /** Fills the sessions of both stores, and their lists of revoked tokens. */
@@ -47,7 +48,8 @@ export async function fillStores({ DATABASE_URL, REDIS_URL }, count) {
   const session = { id: 'none', accountId: 'acc-', createdAt, expiresAt, lastUsedAt: createdAt, ...client }
   const redis = new Redis(REDIS_URL)
   for (let i = 0; i < count; i += 10_000) {
-    await redis.eval(FILL, 0, i, Math.min(i + 10_000, count) - 1, +expiresAt, JSON.stringify(session))
+    const last = Math.min(i + 10_000, count) - 1
+    await redis.eval(FILL, 0, i, last, +expiresAt, +createdAt, JSON.stringify(session))
   }
   redis.disconnect()
   // Not the example's database, which ends a statement after seconds.

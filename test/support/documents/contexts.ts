@@ -84,6 +84,22 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
     }
     const sendMail = async (_id: string, link: string) => void mailed.push(link)
     const log = { warn: (_: string) => {} }`,
+  'password-reset': `${HOST}
+    import crypto from 'node:crypto'
+    export const done: unknown[] = []
+    const note = (what: string) => async (...args: unknown[]) => void done.push([what, ...args])
+    const digest = crypto.createHash('sha256').update('code').digest('hex')
+    export const rows = [{ digest, accountId: 'acc-1', email: 'alice@example.com', expiresAt: Date.now() + 60_000 }]
+    const resets = {
+      async take(digest: string) {
+        const at = rows.findIndex((row) => row.digest === digest)
+        return at < 0 ? undefined : rows.splice(at, 1)[0]
+      },
+      removeAll: note('removeAll'),
+    }
+    const changePassword = note('changePassword')
+    const sessions = { ...library.createSessions(library.memorySessions()), endAll: note('endAll') }
+    const log = { warn: note('warn') }`,
   graphql: HOST.replace(
     '[account]',
     "[account, { ...account, id: 'acc-2', email: 'big@example.com', claims: { big: 1n } }]",
@@ -163,7 +179,7 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
     const collection = {
       createIndex: async (_keys: object, _options?: object) => 'index',
       insertOne: async (row: Stored) => rows.set(row._id, structuredClone(row)),
-      findOne: async (filter: Filter) => some(filter)[0] ?? null,
+      findOne: async (filter: Filter, _options?: object) => some(filter)[0] ?? null,
       find: (filter: Filter) => ({ toArray: async () => some(filter) }),
       deleteOne: async (filter: Filter) => ({ deletedCount: some(filter).slice(0, 1).filter(({ _id }) => rows.delete(_id)).length }),
       deleteMany: async (filter: Filter) => ({ deletedCount: some(filter).filter(({ _id }) => rows.delete(_id)).length }),

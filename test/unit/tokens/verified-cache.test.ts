@@ -13,6 +13,7 @@ import { verifyToken } from '../../../src/tokens/jwt/verify-token.js'
 import { readKeys, type VerificationKey } from '../../../src/tokens/keys/key-ring.js'
 import { type SyncVerifier, syncVerifierOf, withSyncVerifier } from '../../../src/tokens/sync-verifier.js'
 import { verifiedCache } from '../../../src/tokens/verified-cache.js'
+import { until } from '../../support/concurrency.js'
 import {
   cachedOf,
   decodePayload,
@@ -285,7 +286,7 @@ describe('the guard, on a token’s first time', () => {
     }
     const { next, req } = call(withSyncVerifier({ ...issuer, verify: verifyLater }, never))
     expect(next).not.toHaveBeenCalled()
-    await vi.waitFor(() => expect(next.mock.calls).toEqual([[]]))
+    await until(() => expect(next.mock.calls).toEqual([[]]))
     expect(verifyLater).toHaveBeenCalledOnce()
     expect(req.auth).toMatchObject({ accountId: 'acc-1' })
   })

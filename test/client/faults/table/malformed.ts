@@ -19,7 +19,7 @@ const breaks: Handler = (res) => starts(res, { 'Content-Length': 500 }).write(HA
 const recovers = (name: string, handler: Handler, code = 'unexpected'): Fault =>
   waitingFault(name, async ({ server, start, fails }) => {
     server.next.token.push(handler)
-    const client = start({ timeout: 2 })
+    const client = start({ timeout: 4 })
     await fails(client.call('/x'), code)
     must(server.seen.api.length === 0, 'calls the API without a valid token')
     mustGet(await client.call('/x'), 200)

@@ -5,6 +5,7 @@ import type { OpenApiDocument } from 'express-token-endpoint/openapi'
 import { Secret, TOTP } from 'otpauth'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { until } from '../../../support/concurrency.js'
 import { type Host, oldKeys, signIn, startExamples, tokenFrom } from '../../../support/documents/examples.js'
 import { readPage } from '../../../support/documents/pages.js'
 import { issueNow, makeIssuer, signingKey } from '../../../support/fixtures.js'
@@ -67,10 +68,10 @@ describe('the page on own routes', () => {
 describe('the recipes', () => {
   const WRONG = { ...GOOD, password: 'wrong' }
 
-  it('are seven, and have at most 30 lines', () => {
+  it('are eight, and have at most 30 lines', () => {
     const blocks = ['own-login', 'recipes'].flatMap((page) => readPage(`docs/guides/${page}.md`).blocks)
     const recipes = blocks.filter(({ language, name = '' }) => language === 'ts' && !/^own-(route|scopes)/.test(name))
-    expect(recipes).toHaveLength(7)
+    expect(recipes).toHaveLength(8)
     for (const { name, code } of recipes) expect(code.trimEnd().split('\n').length, name).toBeLessThanOrEqual(30)
   })
 
@@ -101,7 +102,7 @@ describe('the recipes', () => {
     const mail = (email: unknown) => request(app).post('/sign-in/mail').send({ email }).expect(202, 'Accepted')
     const open = (code: unknown) => request(app).post('/sign-in/link').send({ code })
     for (const email of ['nobody@example.com', { $ne: 1 }, GOOD.email]) await mail(email)
-    await vi.waitFor(() => expect(mailed).toHaveLength(1))
+    await until(() => expect(mailed).toHaveLength(1))
     const code = mailed[0]?.split('#')[1] as string
     expect(stored[0]?.digest).toBe(createHash('sha256').update(code).digest('hex'))
     const answers = await Promise.all([open(code), open(code)])
@@ -110,12 +111,12 @@ describe('the recipes', () => {
     expect(await tokens.verify(token)).toMatchObject({ accountId: 'acc-1', scopes: ['statements:read'] })
     for (const wrong of [undefined, { $ne: 1 }, stored[0]?.digest ?? 'x'.repeat(43)]) await open(wrong).expect(403)
     await mail(GOOD.email)
-    await vi.waitFor(() => expect(stored).toHaveLength(1))
+    await until(() => expect(stored).toHaveLength(1))
     Object.assign(stored[0] as object, { expiresAt: Date.now() })
-    await vi.waitFor(() => expect(mailed).toHaveLength(2))
+    await until(() => expect(mailed).toHaveLength(2))
     await open(mailed[1]?.split('#')[1]).expect(403)
     for (let i = 0; i < 3; i++) await mail(GOOD.email)
-    await vi.waitFor(() => expect(mailed).toHaveLength(3))
+    await until(() => expect(mailed).toHaveLength(3))
     expect(stored).toHaveLength(1)
     disable()
     await open(mailed[2]?.split('#')[1]).expect(403)
@@ -128,11 +129,28 @@ describe('the recipes', () => {
     )
     const mail = () => request(app).post('/sign-in/mail').send({ email: GOOD.email }).expect(202)
     for (let i = 0; i < 4; i++) await mail()
-    await vi.waitFor(() => expect(mailed).toHaveLength(3))
+    await until(() => expect(mailed).toHaveLength(3))
     vi.useFakeTimers({ now: (stored[2]?.expiresAt ?? 0) + 1, toFake: ['Date'] })
     onTestFinished(() => void vi.useRealTimers())
     await mail()
-    await vi.waitFor(() => expect(mailed).toHaveLength(4))
+    await until(() => expect(mailed).toHaveLength(4))
+  })
+
+  it('password-reset: changes the password once for a code, and ends what the old one gave', async () => {
+    type Recipe = Host & { done: unknown[]; rows: { expiresAt: number }[] }
+    const { app, done, rows } = await run<Recipe>('password-reset')
+    const reset = (code: unknown, password: unknown = 'a long new password') =>
+      request(app).post('/password/reset').send({ code, password })
+    for (const password of [undefined, { $ne: 1 }, 'short', 'x'.repeat(1001)])
+      await reset('code', password ?? null).expect(422)
+    for (const code of [undefined, { $ne: 1 }, 'other']) await reset(code).expect(403)
+    expect(done).toEqual([])
+    const [row] = rows
+    expect((await Promise.all([reset('code'), reset('code')])).map(({ status }) => status).sort()).toEqual([204, 403])
+    const change = ['changePassword', 'acc-1', 'a long new password']
+    expect(done).toEqual([change, ['endAll', 'acc-1', expect.any(String)], ['removeAll', 'acc-1']])
+    rows.push({ ...row, expiresAt: Date.now() })
+    await reset('code').expect(403)
   })
 
   it('graphql: returns a token, and each refusal with its status and code', async () => {

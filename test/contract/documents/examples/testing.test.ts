@@ -11,7 +11,7 @@ describe('the page on testing', () => {
     ['store-contract', 11],
     ['session-contract', 11],
     ['testing-vitest', 10],
-  ])('%s: passes in vitest', { timeout: 60_000 }, async (name, tests) => {
+  ])('%s: passes in vitest', async (name, tests) => {
     const alias = ['testing', 'index'].map((entry) => ({
       find: `express-token-endpoint${entry === 'index' ? '' : `/${entry}`}`,
       replacement: `${root}src/${entry}.ts`,
@@ -27,7 +27,7 @@ describe('the page on testing', () => {
   it.each([
     ['testing-client', 2],
     ['testing-node', 2],
-  ])("%s: passes in Node's test runner", { timeout: 60_000 }, async (name, tests) => {
+  ])("%s: passes in Node's test runner", async (name, tests) => {
     writeFileSync(`${folder}/${name}.mjs`, transpile(readFileSync(fileOf(name), 'utf8')))
     const { stdout } = await runNode('--test-reporter=tap', `${folder}/${name}.mjs`)
     expect(stdout).toMatch(new RegExp(`^# tests ${tests}\\n# suites 0\\n# pass ${tests}$`, 'm'))

@@ -8,9 +8,6 @@ import { databaseSessions } from '../../../../example-app/data/sessions.js'
 import { NO_POSTGRES, startPostgres, type TestPostgres } from '../../../support/services/postgres.js'
 import { tempDir } from '../../support.js'
 
-/** A busy machine needs long to set up a database server. */
-export const SERVER_START_MS = 60_000
-
 /** Starts PostgreSQL for the surrounding `describe`. Returns a function that creates a database and returns its URL. */
 export function usePostgres(): () => Promise<string> {
   let server: TestPostgres
@@ -20,7 +17,7 @@ export function usePostgres(): () => Promise<string> {
       stop = end
     })
     return stop
-  }, SERVER_START_MS)
+  })
   return () => server.createDatabase()
 }
 

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { sql } from 'kysely'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { openPostgres } from '../../../../example-app/data/databases/postgres.js'
 import { OperatorError, Outage } from '../../../../example-app/errors.js'
+import { until } from '../../../support/concurrency.js'
 import { rejectionOf } from '../../../support/failures.js'
 import { NO_POSTGRES, PASSWORD } from '../../../support/services/postgres.js'
 import { startProxy } from '../../../support/services/proxy.js'
@@ -62,7 +63,7 @@ describe.skipIf(NO_POSTGRES)('PostgreSQL', () => {
     await db.connection().execute(async (lent) => {
       await sql`select 1`.execute(lent)
       proxy.cut()
-      await vi.waitFor(() => expect(logged).toHaveLength(1), 20_000)
+      await until(() => expect(logged).toHaveLength(1))
       expect(await rejectionOf(sql`select 1`.execute(lent))).toBeInstanceOf(Outage)
     })
     expect(await ask()).toEqual(HOUSES)

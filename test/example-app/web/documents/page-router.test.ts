@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { allowPage } from '../../../../example-app/web/cross-origin.js'
 import { pageRouter } from '../../../../example-app/web/documents/page-router.js'
 import { securityHeaders } from '../../../../example-app/web/security-headers.js'
+import { until } from '../../../support/concurrency.js'
 import { startPageApp } from '../../page/page-app.js'
 import { ALICE, FOLDER, login, NORTH, REPORT, startBoth, tempDir, tokenFrom } from '../../support.js'
 
@@ -176,7 +177,7 @@ describe('address of the reporting API in the page', () => {
   test('npm start passes the address of the reporting API', async () => {
     const { url, reporting, output } = await startBoth({ DATA_DIR: await tempDir() })
     expect(output()).toContain(`\nSign in with a browser: ${url}/\n`)
-    await expect.poll(() => urlInPage(`${url}/`)).toBe(reporting)
+    await until(async () => expect(await urlInPage(`${url}/`)).toBe(reporting))
     expect(policyOf(await fetch(url))).toContain(`connect-src 'self' ${reporting};`)
   })
 

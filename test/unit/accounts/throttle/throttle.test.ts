@@ -159,16 +159,12 @@ it.each<[string, ThrottleOptions, boolean]>([
 })
 
 describe('attempts that end without a failure', () => {
-  it.each([undefined, 'address'] as const)(
-    'push no failure out of memory, but for: %s',
-    async (but) => {
-      const throttle = createThrottle({ budgets: { address: { points: 1_000_000, duration: '1h' } } })
-      expect(await guesses(throttle, 10)).toBe(10)
-      for (let i = 0; i < 30_001; i++) (await throttle.spend(`user${i}@example.com`, '192.0.2.2', silent)).giveBack(but)
-      expect(await guesses(throttle, 1)).toBe(0)
-    },
-    30_000,
-  )
+  it.each([undefined, 'address'] as const)('push no failure out of memory, but for: %s', async (but) => {
+    const throttle = createThrottle({ budgets: { address: { points: 1_000_000, duration: '1h' } } })
+    expect(await guesses(throttle, 10)).toBe(10)
+    for (let i = 0; i < 30_001; i++) (await throttle.spend(`user${i}@example.com`, '192.0.2.2', silent)).giveBack(but)
+    expect(await guesses(throttle, 1)).toBe(0)
+  })
 
   it('stay failures of the limit that is to keep them', async () => {
     const once = { points: 1, duration: '1h' }

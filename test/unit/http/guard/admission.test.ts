@@ -11,7 +11,7 @@ import {
 } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { withSyncVerifier } from '../../../../src/tokens/sync-verifier.js'
-import { deferred, settled } from '../../../support/concurrency.js'
+import { deferred, settled, until } from '../../../support/concurrency.js'
 import { expectMisuse, fatalErrors, refusalOf } from '../../../support/failures.js'
 import { ACCOUNTS, issueNow, makeIssuer, makeStore } from '../../../support/fixtures.js'
 import { type Answer, type Sent, send } from '../../../support/host.js'
@@ -196,7 +196,7 @@ it('calls next once after a check, also when next throws', async () => {
     throw new Error('of the host')
   })
   requireBearer({ tokens, isRevoked: () => false })(requestOf(newToken()), {} as ServerResponse, next)
-  await vi.waitFor(() => expect(fatal).toEqual(['uncaughtException: of the host']))
+  await until(() => expect(fatal).toEqual(['uncaughtException: of the host']))
   expect(next.mock.calls).toEqual([[]])
 })
 
@@ -337,7 +337,7 @@ const brief = ({ time: _, address: __, ...event }: AuthEvent) => event
 async function plainHost(options: RequireBearerOptions): Promise<number> {
   const server = createServer((req, res) => void respond(req, res, options)).listen(0, '127.0.0.1')
   onTestFinished(() => void server.close())
-  await vi.waitFor(() => expect(server.listening).toBe(true))
+  await until(() => expect(server.listening).toBe(true))
   return (server.address() as { port: number }).port
 }
 

@@ -14,6 +14,7 @@ import {
 import passport from 'passport'
 import request from 'supertest'
 import { describe, expect, it, vi } from 'vitest'
+import { until } from '../../../support/concurrency.js'
 import { expectMisuse, fatalErrors } from '../../../support/failures.js'
 import { ACCOUNTS, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../../../support/fixtures.js'
 import { EXPRESS } from '../../../support/http.js'
@@ -356,7 +357,7 @@ describe('a custom callback that throws', () => {
     const authenticate = own.authenticate('bearer', { session: false }, callback)
     expect(() => authenticate(req, {}, () => {})).toThrow('thrown')
     authenticate({ ...req, headers: { authorization: bearerOf() } }, {}, () => {})
-    await vi.waitFor(() => expect(fatal).toEqual(['uncaughtException: thrown']))
+    await until(() => expect(fatal).toEqual(['uncaughtException: thrown']))
     const late: BearerVerify = (user, _auth, done) => {
       done(null, user)
       throw new Error('late')
@@ -364,7 +365,7 @@ describe('a custom callback that throws', () => {
     const other = new passport.Passport().use(new BearerStrategy({ tokens }, late))
     const admitting = other.authenticate('bearer', { session: false }, () => {})
     admitting({ ...req, headers: { authorization: bearerOf() } }, {}, () => {})
-    await vi.waitFor(() => expect(fatal.at(-1)).toBe('uncaughtException: late'))
+    await until(() => expect(fatal.at(-1)).toBe('uncaughtException: late'))
   })
 })
 

@@ -7,6 +7,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { credentialsIn } from '../../../../src/http/token-endpoint/credentials.js'
 import { MOST_SIGNS, parseUniqueJson } from '../../../../src/http/token-endpoint/json.js'
 import { type BodyRequest, createBodyReader } from '../../../../src/http/token-endpoint/request-body.js'
+import { until } from '../../../support/concurrency.js'
 import { refusalOf, thrownBy } from '../../../support/failures.js'
 import { fastPasswords, makeIssuer, makeStore } from '../../../support/fixtures.js'
 import {
@@ -303,7 +304,7 @@ it('a client that gives up within its body harms nobody', async () => {
   const socket = connect(port, '127.0.0.1')
   const head = `POST ${TOKEN_PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n`
   socket.end(`${head}{`)
-  await vi.waitFor(() => expect(onEvent).toHaveBeenCalledOnce())
+  await until(() => expect(onEvent).toHaveBeenCalledOnce())
   expect(onEvent.mock.calls[0]?.[0]).toMatchObject({ type: 'token.refused', code: 'client_closed_request' })
   expectToken(await send(port, asJson(GOOD)))
 })

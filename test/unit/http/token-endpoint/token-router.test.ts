@@ -3,6 +3,7 @@ import type { ErrorRequestHandler, Request, RequestHandler } from 'express'
 import type { AccountLookup, AccountStore } from 'express-token-endpoint'
 import request from 'supertest'
 import { describe, expect, it, vi } from 'vitest'
+import { until } from '../../../support/concurrency.js'
 import {
   asForm,
   asJson,
@@ -173,7 +174,7 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       next()
     }, router())
     expectToken(await send(port, asJson(GOOD)))
-    await vi.waitFor(() => expect(keys).toContain('url'))
+    await until(() => expect(keys).toContain('url'))
     for (const name of 'login logout isAuthenticated user account authInfo auth _passport'.split(' ')) {
       expect(keys).not.toContain(name)
     }
@@ -372,7 +373,7 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
     const handler: ErrorRequestHandler = (error, _req, _res, _next) => failed(error)
     const port = await start(impatient, router({ onEvent }), handler as unknown as RequestHandler)
     expect(await send(port, sent)).toMatchObject({ status: 504, body: 'too late' })
-    await vi.waitFor(() => expect(onEvent).toHaveBeenCalled())
+    await until(() => expect(onEvent).toHaveBeenCalled())
     await new Promise(setImmediate)
     expect([...rejections, ...failed.mock.calls]).toEqual([])
   })

@@ -24,7 +24,7 @@ const wrong = (mistake: (store: SessionStore) => Partial<SessionStore>): Session
 const listed = async (store: SessionStore, accountId: string) => [...(await store.list(accountId))]
 const onlySeconds = (date: Date) => new Date(Math.floor(date.getTime() / 1000) * 1000)
 
-const FIND = 'find returns the session that add has stored, to the millisecond'
+const FIND = 'find and list return what add has stored, to the millisecond'
 const UNKNOWN = 'find returns null or undefined for an id that no session has'
 const LIST = 'list returns all sessions of the account, and no other'
 const AT_ONCE = 'add keeps all of several sessions that are added at once'

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createTokenVerifier, discoverKeys, type KeysFetch, type RemoteKeysOptions } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
-import { settled } from '../../../support/concurrency.js'
+import { settled, until } from '../../../support/concurrency.js'
 import { expectInvalidToken, expectMisuse, refusalOf } from '../../../support/failures.js'
 import { forge, frozenClock } from '../../../support/fixtures.js'
 import { startSource } from '../../../support/jwks-source.js'
@@ -301,6 +301,6 @@ describe('the option fetch', () => {
     const ended = vi.fn(async () => ({}))
     const body = { [Symbol.asyncIterator]: () => ({ next: never, return: ended }) }
     await askWith(async (url) => respond(url, { body }), { timeout: '20ms' })
-    await vi.waitFor(() => expect(ended).toHaveBeenCalledTimes(2))
+    await until(() => expect(ended).toHaveBeenCalledTimes(2))
   })
 })

@@ -13,7 +13,7 @@ import {
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { newKeyPair } from '../../../../src/tokens/algorithms/new-key-pair.js'
 import { syncVerifierOf } from '../../../../src/tokens/sync-verifier.js'
-import { settled, tally } from '../../../support/concurrency.js'
+import { settled, tally, until } from '../../../support/concurrency.js'
 import { expectInvalidToken, expectMisuse, refusalOf } from '../../../support/failures.js'
 import { cachedOf, frozenClock, ISSUER, makeIssuer, signingKey } from '../../../support/fixtures.js'
 import { unhandledRejections } from '../../../support/host.js'
@@ -164,7 +164,7 @@ describe('how often the source is asked', () => {
     await verifier.verify(token)
     clock.advance(MAX_AGE / 2)
     expect(cachedOf(verifier, token)).toBeDefined()
-    await vi.waitFor(() => expect(source.requests()).toBe(2))
+    await until(() => expect(source.requests()).toBe(2))
   })
 
   it('once in a cool-down while it is down', async () => {
@@ -249,7 +249,7 @@ describe('requests that wait for a fetch', () => {
       const all = tokens.map((token, i) => verifiers[i % 2]?.verify(token) as Promise<unknown>)
       const ends = watch(all)
       const ended = Promise.allSettled(all)
-      await vi.waitFor(() => expect(Object.entries(ends())).toEqual([[crowded, 100]]))
+      await until(() => expect(Object.entries(ends())).toEqual([[crowded, 100]]))
       const late = await refusalOf(verifier.verify(someToken(issuerOf('two', 'ES256', 'late'))))
       expect(late).toMatchObject({ code: 'unavailable', status: 503, dependency: 'keys' })
       release()
@@ -352,7 +352,7 @@ describe('a source that is down', () => {
       await passes(one)
       expect(cachedOf(verifier, token)).toBeDefined()
     }
-    await vi.waitFor(() => expect(errors.length).toBeGreaterThan(1))
+    await until(() => expect(errors.length).toBeGreaterThan(1))
     clock.advance(MINUTE - 1)
     await passes(one)
     clock.advance(1)
@@ -508,7 +508,7 @@ describe('an answer that is no JWK set', () => {
         }) as RequestListener,
       })
       await unavailable(one)
-      await vi.waitFor(() => expect(closed).toHaveBeenCalledOnce())
+      await until(() => expect(closed).toHaveBeenCalledOnce())
     }
   })
 })
@@ -539,7 +539,7 @@ describe('a failure', () => {
     onTestFinished(() => fetched.mockRestore())
     clock.advance(MAX_AGE / 2)
     await passes(one)
-    await vi.waitFor(() => expect(errors).toHaveLength(1))
+    await until(() => expect(errors).toHaveLength(1))
     await settled()
     expect(unhandled).toEqual([])
   })
