@@ -1,7 +1,7 @@
 import { fork, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -87,4 +87,9 @@ export function cpuSince(pids) {
     )
   const before = now()
   return () => [...now()].reduce((sum, [thread, used]) => sum + used - (before.get(thread) ?? 0), 0)
+}
+
+/** Returns the highest memory use of a process in megabytes. */
+export async function peakOf(pid) {
+  return Number(/^VmHWM:\s+(\d+) kB/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 }

@@ -27,53 +27,102 @@ function responseReader(found) {
 }
 
 /**
- * Opens the kept connections of a load. Each sends the texts in turn, the next one after the response.
- * @returns a function that sends for some milliseconds. It returns the number of responses, also by status and by second
+ * Opens the kept connections of a load, which sends its texts in turn: `depth` requests in one write, and the next ones after all their
+ * responses, or `pause` ms later. A connection that the server closes is opened again.
+ * @returns a function that sends until `isOver`. It returns the number of responses by status, and the milliseconds from each write to
+ *   its last response
  */
-async function openLoad({ port, texts, connections }) {
+async function openLoad({ port, texts, connections, depth, pause, localAddress }) {
   let run
   let next = 0
-  const open = () => {
-    const socket = connect({ port, host: '127.0.0.1', noDelay: true })
-    const read = responseReader((status) => run.found(socket, status))
-    socket.on('data', (piece) => {
+  function following() {
+    let text = ''
+    for (let i = 0; i < depth; i++) text += texts[next++ % texts.length]
+    return text
+  }
+
+  function open() {
+    const one = { socket: connect({ port, host: '127.0.0.1', localAddress, noDelay: true }), missing: 0, sentAt: 0 }
+    let connected = false
+    one.socket.on('connect', () => {
+      connected = true
+    })
+    const read = responseReader((status) => run.found(one, status))
+    one.socket.on('data', (piece) => {
       try {
         read(piece)
       } catch (error) {
         run.fail(error)
       }
     })
-    socket.on('error', () => {})
-    socket.on('close', () => run?.fail(new Error('the server closed a connection')))
-    return socket
+    one.socket.on('error', () => {})
+    one.socket.on('close', () => {
+      if (!connected || one.sentAt === 0) return run?.fail(new Error('the server accepts no connection'))
+      const again = open()
+      all[all.indexOf(one)] = again
+      if (one.missing > 0) run.lost(again)
+    })
+    return one
   }
   const all = Array.from({ length: connections }, open)
-  await Promise.all(all.map((socket) => once(socket, 'connect')))
+  await Promise.all(all.map(({ socket }) => once(socket, 'connect')))
 
-  return (milliseconds) =>
+  return (isOver) =>
     new Promise((resolve, fail) => {
       const started = performance.now()
-      const result = { total: 0, statuses: {} }
+      const result = { total: 0, closed: 0, statuses: {}, times: [] }
       let busy = all.length
-      const write = (socket) => socket.write(texts[next++ % texts.length], 'latin1')
+      function write(one) {
+        one.missing = depth
+        one.sentAt = performance.now()
+        one.socket.write(following(), 'latin1')
+      }
+      function end() {
+        if (--busy > 0) return
+        const seconds = (performance.now() - started) / 1000
+        resolve({ ...result, seconds, perSecond: result.total / seconds })
+      }
+      function goOn(one) {
+        if (isOver()) end()
+        else if (pause > 0) setTimeout(() => (isOver() ? end() : write(one)), pause)
+        else write(one)
+      }
       run = {
         fail,
-        found(socket, status) {
+        found(one, status) {
           result.total++
           result.statuses[status] = (result.statuses[status] ?? 0) + 1
-          if (performance.now() < started + milliseconds) return write(socket)
-          if (--busy > 0) return
-          resolve({ ...result, perSecond: (1000 * result.total) / (performance.now() - started) })
+          if (--one.missing > 0) return
+          result.times.push(performance.now() - one.sentAt)
+          goOn(one)
+        },
+        lost(again) {
+          result.closed++
+          goOn(again)
         },
       }
-      all.forEach(write)
+      for (const one of all) write(one)
     })
 }
 
 const loads = []
+const running = new Map()
+
 const orders = {
   open: async (options) => loads.push(await openLoad(options)) - 1,
-  run: ({ load, milliseconds }) => loads[load](milliseconds),
+  run({ load, milliseconds }) {
+    const end = performance.now() + milliseconds
+    return loads[load](() => performance.now() >= end)
+  },
+  begin({ load }) {
+    const state = { isOver: false }
+    running.set(load, { state, result: loads[load](() => state.isOver) })
+  },
+  stop({ load }) {
+    const { state, result } = running.get(load)
+    state.isOver = true
+    return result
+  },
 }
 
 process.on('message', async ({ order, ...details }) => {
