@@ -69,7 +69,7 @@ export type {
   TokenRefusedEvent,
   TokenThrottledEvent,
 } from './shared/events.js'
-export type { Clock, Duration } from './shared/options.js'
+export type { Clock, Duration } from './shared/options/checks.js'
 export type { AuthErrorCode, Dependency, LimitName, LoginRefusal, TokenRefusal } from './shared/refusals.js'
 export type { Algorithm, KeyPairAlgorithm, SecretAlgorithm } from './tokens/algorithms/algorithms.js'
 export type { IssuedToken, TokenSubject } from './tokens/jwt/issue-token.js'

@@ -1,6 +1,7 @@
 import { misuse, PAGE } from '../shared/misuse.js'
-import { type Duration, describe, isPlainObject, isScopeList, named, tokenAge } from '../shared/options.js'
-import { isValidDate, memberOf } from '../shared/values.js'
+import { type Duration, isScopeList, tokenAge } from '../shared/options/checks.js'
+import { describe, named } from '../shared/options/read.js'
+import { isPlainObject, isValidDate, memberOf } from '../shared/values.js'
 
 /** An account, as the host's store returns it. */
 export interface Account {
@@ -47,11 +48,6 @@ export interface AccountStore {
    * @returns whether the new hash was stored
    */
   replacePasswordHash?(id: string, from: string, to: string): Promise<boolean>
-}
-
-/** Returns the store for the `accounts` option. A function becomes a store with only `findByEmail`. */
-export function storeOf(accounts: AccountLookup | AccountStore): AccountStore {
-  return typeof accounts === 'function' ? { findByEmail: accounts } : accounts
 }
 
 /** An account that a store returned: its checked members, and the host's own object. */

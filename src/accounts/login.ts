@@ -21,7 +21,6 @@ export interface Credentials {
 interface LoginParts {
   store: AccountStore
   passwords: Passwords
-  /** The failed-login limits, if there are any. */
   throttle: Throttle | undefined
   /** The time limit for the wait in the queue, for the look-up and for the password check, each in milliseconds. */
   timeout: number
@@ -30,7 +29,6 @@ interface LoginParts {
 
 /** The origin of a login, and a callback for failures that do not end the login. */
 export interface LoginContext {
-  /** The client's address. */
   address: string | undefined
   source: Source
   /** Aborted when the client has disconnected. */
@@ -53,7 +51,7 @@ const NOT_CHECKED = ['client_closed_request', 'overloaded', 'too_many_attempts']
  * when the store, the password check or the throttle fails.
  */
 export function createAuthentication({ store, passwords, throttle, timeout, clock }: LoginParts) {
-  const throttling = { timeout, passThrough: NOT_CHECKED }
+  const limited = { timeout, passThrough: NOT_CHECKED }
 
   async function check(
     { email, password }: Credentials,
@@ -72,7 +70,7 @@ export function createAuthentication({ store, passwords, throttle, timeout, cloc
     const checking = { passThrough: NOT_CHECKED, about }
     if (attempt.count) {
       await callHost('passwords', () => slot.start?.(), checking)
-      await callHost('throttle', () => attempt.count?.(), { ...throttling, late: () => tell(giveBack, attempt) })
+      await callHost('throttle', () => attempt.count?.(), { ...limited, late: () => tell(giveBack, attempt) })
     }
     const matches = await callHost('passwords', () => slot.verify(password, found?.account.passwordHash), checking)
     const reason = refusalOf(found?.account, matches)
@@ -87,7 +85,6 @@ export function createAuthentication({ store, passwords, throttle, timeout, cloc
     await callHost('accounts', () => store.replacePasswordHash?.(id, passwordHash, replacement), { timeout })
   }
 
-  /** Creates the attempt, unless a limit is known to be reached. */
   async function createAttempt(
     limits: Throttle,
     { email, password }: Credentials,
@@ -104,7 +101,7 @@ export function createAuthentication({ store, passwords, throttle, timeout, cloc
     const { source, signal, dependencyFailed } = context
     if (signal.aborted) throw new AuthError('client_closed_request')
     const attempt = throttle
-      ? await callHost('throttle', () => createAttempt(throttle, credentials, context), throttling)
+      ? await callHost('throttle', () => createAttempt(throttle, credentials, context), limited)
       : UNLIMITED
     let begun = false
     const admit = () => {
@@ -115,11 +112,7 @@ export function createAuthentication({ store, passwords, throttle, timeout, cloc
       (await passwords.reserve?.({ source, signal, timeout, admit })) ?? withoutQueue(passwords, timeout)
     let slot: PasswordsSlot | undefined
     try {
-      slot = await callHost('passwords', reserve, {
-        timeout,
-        passThrough: NOT_CHECKED,
-        late: (held) => tell(leave, held),
-      })
+      slot = await callHost('passwords', reserve, { ...limited, late: (held) => tell(leave, held) })
       // A host's own queue may not call `admit`.
       if (!admit()) throw new AuthError('overloaded')
       const loggedIn = await check(credentials, slot, attempt, signal)
@@ -130,7 +123,7 @@ export function createAuthentication({ store, passwords, throttle, timeout, cloc
       return loggedIn
     } catch (error) {
       const code = isAuthError(error) ? error.code : undefined
-      if (code === 'invalid_credentials') await callHost('throttle', () => attempt.failed?.(), throttling)
+      if (code === 'invalid_credentials') await callHost('throttle', () => attempt.failed?.(), limited)
       // An unchecked password is not a failed login. Disconnecting again and again still counts against the address.
       else tell(code === 'client_closed_request' ? giveBackButAddress : giveBack, attempt)
       throw error
@@ -146,7 +139,7 @@ export function createAuthentication({ store, passwords, throttle, timeout, cloc
    */
   function checkAddress(address: string | undefined): Promise<unknown> | undefined {
     const checked: unknown = throttle?.checkAddress?.(address)
-    return isThenable(checked) ? callHost('throttle', () => checked, throttling) : undefined
+    return isThenable(checked) ? callHost('throttle', () => checked, limited) : undefined
   }
 
   return Object.assign(logIn, { checkAddress })
@@ -167,7 +160,6 @@ function attemptOf(limits: Throttle, login: Readonly<Parameters<Throttle['spend'
   }
 }
 
-/** The attempt of a login without limits. */
 const UNLIMITED: Attempt = { check() {}, begin: () => true, giveBack() {} }
 
 // A slot, a throttle and an attempt of the host may be asynchronous, and fail.

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { type Check, InvalidOption, mustBe } from '../shared/options.js'
+import { type Check, InvalidOption, mustBe } from '../shared/options/read.js'
 import { suggestion } from '../shared/suggest.js'
 import { UsageError } from './command-error.js'
 import type { Io } from './io.js'

@@ -1,14 +1,9 @@
 import type { Router } from 'express'
-import { AuthError } from '../shared/errors.js'
 import { express } from './on-first-use.cjs'
-import { type Answer, refusalAnswer } from './shared/answers.js'
-import { hasUnreadBody } from './shared/close-after-answer.js'
-import { sendAnswer, setHeaders } from './shared/send-answer.js'
+import type { Answer } from './shared/answers.js'
+import { methodNotAllowed, setHeaders } from './shared/send-answer.js'
 
-/**
- * Creates a router that publishes a document to everyone, for `GET` and `HEAD`.
- * @param answerOf returns the response with the current document
- */
+/** Creates a router that publishes a document to everyone, for `GET` and `HEAD`. */
 export function documentRouter(path: string, answerOf: () => Answer): Router {
   const router = express().Router({ caseSensitive: true, strict: true })
   router.get(path, function publicDocument(_req, res) {
@@ -17,8 +12,6 @@ export function documentRouter(path: string, answerOf: () => Answer): Router {
     // As bytes: Express adds a charset to text, which these media types do not have.
     res.send(Buffer.from(body))
   })
-  router.all(path, function publicDocumentMethodNotAllowed(req, res) {
-    sendAnswer(res, refusalAnswer('keys', new AuthError('method_not_allowed')), hasUnreadBody(req, 0))
-  })
+  router.all(path, methodNotAllowed('keys'))
   return router
 }

@@ -1,5 +1,7 @@
 import type { Router } from 'express'
-import { type Check, InvalidOption, isPlainObject, optional, readOptions, withMethods } from '../shared/options.js'
+import { withMethods } from '../shared/options/checks.js'
+import { type Check, InvalidOption, optional, readOptions } from '../shared/options/read.js'
+import { isPlainObject } from '../shared/values.js'
 import type { TokenIssuer } from '../tokens/tokens.js'
 import { documentRouter } from './document-router.js'
 import { ENDPOINTS, keysAnswer } from './shared/answers.js'

@@ -1,7 +1,8 @@
 import type { Router } from 'express'
-import { type Check, InvalidOption, named, optional, readOptions, scopeList, text } from '../shared/options.js'
-import { isExposed, withoutEndSlashes } from '../shared/urls.js'
-import { exactUrl } from '../shared/web-url.js'
+import { scopeList, text } from '../shared/options/checks.js'
+import { type Check, InvalidOption, named, optional, readOptions } from '../shared/options/read.js'
+import { secureExactUrl } from '../shared/options/web-url.js'
+import { withoutEndSlashes } from '../shared/urls.js'
 import { documentRouter } from './document-router.js'
 import { resourceAnswer } from './shared/answers.js'
 import { plainPath } from './shared/mount-path.js'
@@ -29,11 +30,7 @@ export interface ProtectedResourceRouter extends Router {
   readonly url: string
 }
 
-const safeUrl: Check<string> = (value) => {
-  const url = exactUrl(value)
-  if (isExposed(new URL(url))) throw new InvalidOption('an https: URL', 'Use http only for loopback')
-  return url
-}
+const safeUrl = secureExactUrl('an https: URL', 'Use http only for loopback')
 
 const MOST_SERVERS = 32
 

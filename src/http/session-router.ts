@@ -5,7 +5,8 @@ import { AuthError } from '../shared/errors.js'
 import { type AuthObserver, emitter, refusalEvent } from '../shared/events.js'
 import { callHost } from '../shared/host/host-call.js'
 import { misuse, PAGE } from '../shared/misuse.js'
-import { func, readOptions } from '../shared/options.js'
+import { func } from '../shared/options/checks.js'
+import { readOptions } from '../shared/options/read.js'
 import { attempt } from '../shared/values.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
 import { invalidToken } from './guard/account-check.js'
@@ -16,7 +17,7 @@ import { hasUnreadBody } from './shared/close-after-answer.js'
 import { createHostCallLimit } from './shared/host-call-limit.js'
 import { hostSchema, sessionsOption } from './shared/host-options.js'
 import { GUARDED_REQUESTS } from './shared/limits.js'
-import { asRefusal, sendAnswer } from './shared/send-answer.js'
+import { asRefusal, methodNotAllowed, sendAnswer } from './shared/send-answer.js'
 import { addressOf, sourceOf } from './shared/source.js'
 
 /** The options of `sessionRouter`. */
@@ -59,12 +60,8 @@ const GUARD_MS = 5000
  */
 export function sessionRouter(options: SessionRouterOptions): Router {
   const caller = 'sessionRouter'
-  const { guard, sessions, onEvent } = readOptions<SessionRouterOptions, typeof schema>(
-    caller,
-    options,
-    schema,
-    aliases,
-  )
+  const read = readOptions<SessionRouterOptions, typeof schema>(caller, options, schema, aliases)
+  const { guard, sessions, onEvent } = read
   const own = brandOf('Guard', guard) as { sessions: Sessions | undefined; optional: boolean } | undefined
   // A token that has signed out could otherwise list and end the sessions of its account.
   if (own && (own.sessions !== sessions || own.optional)) {
@@ -84,7 +81,8 @@ export function sessionRouter(options: SessionRouterOptions): Router {
   const router = express().Router({ caseSensitive: true, strict: true })
 
   type Part = 'sessions' | 'session' | 'signOut'
-  type Run = (auth: VerifiedToken, req: Request) => Promise<Answer>
+  /** Returns the JSON object of the response, if it has one. */
+  type Run = (auth: VerifiedToken, req: Request) => Promise<object | undefined>
 
   function endpoint(part: Part, run: Run): RequestHandler {
     async function answerOf(auth: VerifiedToken, req: Request): Promise<Answer> {
@@ -93,7 +91,8 @@ export function sessionRouter(options: SessionRouterOptions): Router {
           // Another guard may admit a token whose session has ended.
           const hasEnded = !own && (await callHost('sessions', () => sessions.isEnded(auth), { timeout: GUARD_MS }))
           if (hasEnded !== false) return refusalAnswer('guard', invalidToken('revoked', auth))
-          return run(auth, req)
+          const result = await run(auth, req)
+          return result ? jsonAnswer(JSON.stringify(result)) : doneAnswer()
         })
       } catch (thrown) {
         const error = asRefusal(part, thrown)
@@ -108,27 +107,18 @@ export function sessionRouter(options: SessionRouterOptions): Router {
     }
   }
 
-  const methodNotAllowed =
-    (part: Part): RequestHandler =>
-    (req, res) =>
-      sendAnswer(res, refusalAnswer(part, new AuthError('method_not_allowed')), hasUnreadBody(req, 0))
-
   const list: Run = async ({ accountId, id: current }) => {
     const found = await sessions.list(accountId)
-    const shown = found.map(({ accountId: _, ...session }) => ({ ...session, current: session.id === current }))
-    return jsonAnswer(JSON.stringify({ sessions: shown }))
+    return { sessions: found.map(({ accountId: _, ...session }) => ({ ...session, current: session.id === current })) }
   }
   const endOthers: Run = async (auth, req) => {
     await sessions.endOthers(auth, addressOf(req))
-    return doneAnswer()
   }
   const endOne: Run = async (auth, req) => {
     if (!(await sessions.end(auth, idOf(req), addressOf(req)))) throw new AuthError('unknown_session')
-    return doneAnswer()
   }
   const signOut: Run = async (auth, req) => {
     await sessions.end(auth, auth.id, addressOf(req))
-    return doneAnswer()
   }
 
   const { path: all } = ENDPOINTS.sessions

@@ -1,4 +1,5 @@
-import { bool, type Duration, optional, readOptions, scopeList, text, tokenAge } from '../shared/options.js'
+import { bool, type Duration, scopeList, text, tokenAge } from '../shared/options/checks.js'
+import { optional, readOptions } from '../shared/options/read.js'
 import { refusalResponses } from './responses.js'
 import type { Operation, Reference, Response, Responses, SecurityRequirement } from './types.js'
 
@@ -45,7 +46,6 @@ export function guardComponents(): Record<string, Response> {
 
 const componentOf = (status: string) => `Bearer${status}`
 
-/** Returns the description of a `401` for a route that needs a recent sign-in. */
 function ageOf(signedInWithin: number | undefined): Partial<Reference> {
   if (signedInWithin === undefined) return {}
   const seconds = Math.floor(signedInWithin / 1000)

@@ -7,7 +7,6 @@ interface HeaderRow {
   schema: (values: readonly string[]) => Schema
 }
 
-/** Returns a schema for exactly these values. */
 const oneOf = (values: readonly string[]): Schema => ({ type: 'string', enum: [...new Set(values)] })
 
 /** A row for every header that this package sends, except `Content-Type`, which is documented as the media type. */

@@ -26,7 +26,6 @@ export function refusalResponses(part: Part): Record<string, Response> {
   return Object.fromEntries(statuses.map((status) => [status, responseOf(part, status, codesWith(status))]))
 }
 
-/** Describes a part's refusals that share one status. */
 function responseOf(part: Part, status: number, codes: readonly AuthErrorCode[]): Response {
   const samples = codes.flatMap((code) =>
     Object.entries(SAMPLES[code] ?? { [code]: {} }).map(([name, details]) => ({

@@ -1,21 +1,8 @@
 import { type AuthObserver, emitter, type SessionEnd } from '../shared/events.js'
 import { callHost, timeoutOption } from '../shared/host/host-call.js'
 import { misuse, PAGE } from '../shared/misuse.js'
-import {
-  aliasesOf,
-  type Check,
-  type Clock,
-  clockOption,
-  type Duration,
-  func,
-  InvalidOption,
-  integer,
-  named,
-  optional,
-  readOptions,
-  text,
-  withMethods,
-} from '../shared/options.js'
+import { type Clock, clockOption, type Duration, func, integer, text, withMethods } from '../shared/options/checks.js'
+import { aliasesOf, type Check, InvalidOption, named, optional, readOptions } from '../shared/options/read.js'
 import { memberOf } from '../shared/values.js'
 import { createLastUsed } from './last-used.js'
 import {

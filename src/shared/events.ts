@@ -1,4 +1,4 @@
-import type { AuthError } from './errors.js'
+import { type AuthError, withHeaders } from './errors.js'
 import { describeError } from './host/describe-error.js'
 import type { AuthErrorCode, Dependency, LimitName, LoginRefusal, TokenRefusal } from './refusals.js'
 import { bare } from './values.js'
@@ -133,7 +133,6 @@ export type AuthEvent =
 /** The `onEvent` option. Its errors and rejections are ignored, so an observer never affects a request. */
 export type AuthObserver = (event: AuthEvent) => unknown
 
-/** The client that an event is about. */
 export type EventSubject = Pick<EventBase, 'address' | 'email'>
 
 /** An event without the fields that the emitter adds. */
@@ -154,7 +153,6 @@ export function tell<T>(observer: (told: T) => unknown, told: T): void {
   }
 }
 
-/** Emits a process warning. Used when the host has set no observer. */
 export function warn(message: string): void {
   process.emitWarning(message, 'ExpressTokenEndpointWarning')
 }
@@ -172,10 +170,14 @@ function warnOfFirstFailures(): AuthObserver {
 /** The observers that have received a refusal. Undefined stands for the process warning. */
 const reported = new WeakMap<AuthError, AuthObserver | undefined>()
 
-/** Notes that an observer has received a refusal, so that the next part does not report it too. Returns the refusal. */
-export function noteReported(error: AuthError, observer: AuthObserver | undefined): AuthError {
-  reported.set(error, observer)
-  return error
+/**
+ * Returns a copy of a refusal that an observer has received, so that the next part does not report it too. A copy, because a function of
+ * the host may throw one error for several requests.
+ */
+export function reportedCopy(error: AuthError, observer: AuthObserver | undefined, headers = error.headers): AuthError {
+  const copy = withHeaders(error, headers)
+  reported.set(copy, observer)
+  return copy
 }
 
 /** Creates the function that reports the refusals of a route, except those that its observer has received. */
@@ -187,7 +189,6 @@ export function refusalReporter(emit: Emit, observer: AuthObserver | undefined) 
   }
 }
 
-/** The parts with events of refusals. */
 type EventPart = 'token' | 'guard'
 
 /** Refusals of the token endpoint that have their own event type. */
@@ -196,7 +197,6 @@ const TOKEN_EVENTS: Partial<Record<AuthErrorCode, AuthEvent['type']>> = {
   overloaded: 'token.overloaded',
 }
 
-/** Returns the event for a refusal by the token endpoint or by the guard. */
 export function refusalEvent(part: EventPart, error: AuthError): Told<AuthEvent> {
   const { code, reason, accountId, tokenId, issuer, dependency, limit } = bare(error)
   if (dependency) {

@@ -1,7 +1,6 @@
 /** The folder of the pages, in the project and in `node_modules`. */
 const DOCS = 'express-token-endpoint/docs'
 
-/** Pages that explain how to correct a mistake. */
 export const PAGE = {
   accounts: `${DOCS}/guides/accounts.md`,
   guard: `${DOCS}/guides/mount-and-guard.md`,

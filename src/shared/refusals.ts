@@ -46,7 +46,6 @@ export interface Refusal {
   status: number
   /** The problem's `detail`, which the client receives. */
   message: string
-  /** The parts that respond with this refusal. */
   by: readonly [Part, ...Part[]]
   /** Seconds after which a client may try again, sent as `Retry-After`. The `retryAfter` of an error takes precedence. */
   retryAfter?: number
@@ -58,7 +57,6 @@ export interface Refusal {
   unseen?: true
 }
 
-/** One row for each code. */
 const ROWS = {
   method_not_allowed: {
     status: 405,
@@ -140,7 +138,6 @@ const ROWS = {
   },
 } as const satisfies Record<string, Refusal>
 
-/** Every code with its refusal. */
 export const REFUSALS: Readonly<Record<AuthErrorCode, Refusal>> = bare(ROWS)
 
 // An absent member must not be read from a polluted Object.prototype.

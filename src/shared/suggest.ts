@@ -1,7 +1,4 @@
-/**
- * Returns the known word that a mistyped word probably means. One word contains the other, or at most two letters differ. Ignores
- * case.
- */
+/** Returns the known word that a mistyped word probably means: one contains the other, or at most two letters differ, in any case. */
 export function suggest(word: string, known: readonly string[]): string | undefined {
   const plain = word.toLowerCase()
   const isPart = (name: string) => name.includes(plain) || plain.startsWith(name)

@@ -26,10 +26,7 @@ class TraceMessage {
   }
 }
 
-/**
- * Runs a function, and publishes its start, its end and its error. The result itself is not published.
- * @param facts returns the members of the last message
- */
+/** Runs a function as `tracePromise` does, without a promise. */
 export function traceSync<T>(channel: Channel, run: () => T, facts: (result: T) => object): T {
   if (!channel.hasSubscribers) return run()
   const message = new TraceMessage()

@@ -5,6 +5,10 @@ export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
 }
 
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 /** Returns whether a value is a `Date` that holds a time, from any realm. */
 export function isValidDate(value: unknown): value is Date {
   return isDate(value) && !Number.isNaN(value.getTime())

@@ -11,7 +11,6 @@ const WARNINGS = {
 
 const emitted = new Set<string>()
 
-/** Emits a warning, unless this process has emitted it before. */
 export function warnOnce(name: keyof typeof WARNINGS): void {
   if (emitted.has(name)) return
   emitted.add(name)

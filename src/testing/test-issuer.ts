@@ -1,6 +1,6 @@
 import { PAGE } from '../shared/misuse.js'
-import { type Check, InvalidOption, isPlainObject, named, optional, readOptions } from '../shared/options.js'
-import { isThenable, memberOf } from '../shared/values.js'
+import { type Check, InvalidOption, named, optional, readOptions } from '../shared/options/read.js'
+import { isPlainObject, isThenable, memberOf } from '../shared/values.js'
 import { newKeyPair } from '../tokens/algorithms/new-key-pair.js'
 import type { IssuedToken, TokenSubject } from '../tokens/jwt/issue-token.js'
 import type { PrivateTokenKey } from '../tokens/keys/key-ring.js'

@@ -1,8 +1,6 @@
 import { misuse, PAGE } from '../shared/misuse.js'
-/**
- * Protects production from test helpers.
- * @throws TypeError when `NODE_ENV` is `production`
- */
+
+/** @throws TypeError when `NODE_ENV` is `production` */
 export function testsOnly(caller: string): void {
   if (process.env['NODE_ENV'] !== 'production') return
   throw misuse(

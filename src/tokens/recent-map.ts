@@ -1,19 +1,11 @@
-/** A map that keeps the entries that were used last. */
-export interface RecentMap<V> {
-  /** The entries that were used since it was empty. To read one from here is faster than `get`, and has the same effect. */
-  readonly recent: ReadonlyMap<string, V>
-  get(key: string): V | undefined
-  set(key: string, value: V): void
-  delete(key: string): void
-}
-
 /**
  * Creates a map that keeps the `size` entries that were used last. It holds them in two maps of at most `size` entries. An entry that is
  * used moves to the recent map. When the recent map is full, it becomes the older one, whose other entries give way.
  */
-export function recentMap<V>(size: number): RecentMap<V> {
+export function recentMap<V>(size: number) {
   let older = new Map<string, V>()
   const map = {
+    /** The entries that were used since it was empty. To read one from here is faster than `get`, and has the same effect. */
     recent: new Map<string, V>(),
     get(key: string): V | undefined {
       const found = map.recent.get(key)

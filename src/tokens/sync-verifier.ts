@@ -4,7 +4,6 @@ import type { VerifiedToken } from './verified-token.js'
 
 /** Verifies without waiting. The guard uses it before it waits for `verify`. */
 export interface SyncVerifier {
-  /** Returns a token that was verified before and is still valid. */
   fromCache(token: string): VerifiedToken | undefined
   /** The number of verified tokens that stay cached. 0 without a cache. */
   readonly cacheSize: number
@@ -21,9 +20,7 @@ export interface SyncVerifier {
   readonly issueNow?: ((subject: TokenSubject) => IssuedToken | Promise<IssuedToken>) | undefined
 }
 
-/** Adds a sync verifier to a verifier that is not frozen yet. */
 export const withSyncVerifier = <T extends object>(verifier: T, sync: SyncVerifier): T =>
   brandWith('SyncVerifier', verifier, sync)
 
-/** Returns a verifier's sync verifier. */
 export const syncVerifierOf = (verifier: object) => brandOf('SyncVerifier', verifier) as SyncVerifier | undefined

@@ -1,19 +1,16 @@
 import { timeoutOption } from '../shared/host/host-call.js'
 import {
-  aliasesOf,
-  type Check,
   type Clock,
   clockOption,
   type Duration,
   duration,
   func,
   integer,
-  must,
-  optional,
   text,
   tokenAge,
-} from '../shared/options.js'
-import { baseUrl, exactUrl } from '../shared/web-url.js'
+} from '../shared/options/checks.js'
+import { aliasesOf, type Check, must, optional } from '../shared/options/read.js'
+import { baseUrl, exactUrl } from '../shared/options/web-url.js'
 import type { AccountIdOf, ScopesOf } from './jwt/provider-claims.js'
 import type { PrivateTokenKey, PublicTokenKey, RemoteSigningKey, SecretTokenKey } from './keys/key-ring.js'
 import type { RemoteKeys } from './keys/remote-keys.js'
@@ -105,7 +102,7 @@ export const ownVerifierSchema = {
   accountId: onlyForJwt,
 }
 
-export const jwtVerifierSchema = {
+export const jwtSchema = {
   ...verifierSchema,
   issuer: exactUrl,
   audience: text("a non-empty string: with accept: 'jwt', the provider's name of this API"),
@@ -121,7 +118,6 @@ export const issuerSchema = {
   timeout: timeoutOption,
 }
 
-/** Names of these options in other packages. */
 export const tokenAliases = aliasesOf({
   keys: 'secret secretOrKey key privateKey publicKey algorithm algorithms jwks jwksUri',
   issuer: 'iss issuerBaseURL baseUrl',

@@ -1,8 +1,8 @@
 import { misuse, PAGE } from '../shared/misuse.js'
-import { type Checked, isPlainObject, readOptions } from '../shared/options.js'
+import { type Checked, readOptions } from '../shared/options/read.js'
+import { hrefOf } from '../shared/options/web-url.js'
 import { traceSync, VERIFY } from '../shared/tracing.js'
-import { memberOf } from '../shared/values.js'
-import { hrefOf } from '../shared/web-url.js'
+import { isPlainObject, memberOf } from '../shared/values.js'
 import { OWN_FORM, type TokenForm } from './jwt/claims.js'
 import { type IssuedToken, issueToken, type TokenSubject, TYP } from './jwt/issue-token.js'
 import { providerForm } from './jwt/provider-claims.js'
@@ -14,7 +14,7 @@ import { type SyncVerifier, withSyncVerifier } from './sync-verifier.js'
 import {
   issuerSchema,
   type JwtVerifierOptions,
-  jwtVerifierSchema,
+  jwtSchema,
   ownVerifierSchema,
   type TokenIssuerOptions,
   type TokenVerifierOptions,
@@ -90,21 +90,16 @@ export function issuerOf(caller: string, read: IssuerSettings): TokenIssuer {
   const { issuer, audience = issuer, clientId = issuer } = read
   function readRing(caller: string, value: unknown, held?: KeyRing): KeyRing {
     if (hasRemoteKeys(value)) {
-      const says =
-        'must hold a key that signs, but remoteKeys() has only public keys. Pass a key pair. To verify only, use createTokenVerifier'
-      throw misuse(`${caller}: option "keys" ${says}`, PAGE.keys)
+      const mistake = 'but remoteKeys() has only public keys. Pass a key pair. To verify only, use createTokenVerifier'
+      throw wrongKeys(caller, `hold a key that signs, ${mistake}`)
     }
     const ring = readKeys(caller, value, held)
     if (!ring.first.signingKey && !ring.first.sign) {
-      const says =
-        'must be a "privateKey", a "secret" or a "publicKey" with "sign". To verify only, use createTokenVerifier'
-      throw misuse(`${caller}: the first of "keys" signs, so it ${says}`, PAGE.keys)
+      const what = 'a "privateKey", a "secret" or a "publicKey" with "sign". To verify only, use createTokenVerifier'
+      throw misuse(`${caller}: the first of "keys" signs, so it must be ${what}`, PAGE.keys)
     }
     if (held?.first.key.type === 'public' && ring.first.key.type === 'secret') {
-      throw misuse(
-        `${caller}: option "keys" must stay key pairs, because secrets are never published. Pass key pairs`,
-        PAGE.keys,
-      )
+      throw wrongKeys(caller, 'stay key pairs, because secrets are never published. Pass key pairs')
     }
     return ring
   }
@@ -141,15 +136,15 @@ export function createTokenVerifier(options: TokenVerifierOptions | JwtVerifierO
   const { form, ...read } = readVerifierOptions(caller, options)
   const hasPrivateKey = (key: unknown) => isPlainObject(key) && memberOf(key, 'privateKey') !== undefined
   function readSource(caller: string, value: unknown, held?: KeySource): KeySource {
-    const wrong = (says: string) => misuse(`${caller}: option "keys" must ${says}`, PAGE.keys)
     if (isRemoteKeys(value)) return value
-    if (hasRemoteKeys(value)) throw wrong('be remoteKeys() without other keys, or a list of keys without it')
+    if (hasRemoteKeys(value))
+      throw wrongKeys(caller, 'be remoteKeys() without other keys, or a list of keys without it')
     const url = hrefOf(value)
     if (typeof url === 'string' && /^https?:/i.test(url)) {
-      throw wrong('hold keys, but is a URL. Did you mean remoteKeys(url)?')
+      throw wrongKeys(caller, 'hold keys, but is a URL. Did you mean remoteKeys(url)?')
     }
     if ([value].flat().some(hasPrivateKey)) {
-      throw wrong('hold no "privateKey", because a verifier signs nothing. Pass the "publicKey"')
+      throw wrongKeys(caller, 'hold no "privateKey", because a verifier signs nothing. Pass the "publicKey"')
     }
     return readKeys(caller, value, held)
   }
@@ -160,12 +155,7 @@ export function createTokenVerifier(options: TokenVerifierOptions | JwtVerifierO
 function readVerifierOptions(caller: string, options: TokenVerifierOptions | JwtVerifierOptions) {
   if (isPlainObject(options) && memberOf(options, 'accept') !== undefined) {
     const given = options as JwtVerifierOptions
-    const read = readOptions<JwtVerifierOptions, typeof jwtVerifierSchema>(
-      caller,
-      given,
-      jwtVerifierSchema,
-      tokenAliases,
-    )
+    const read = readOptions<JwtVerifierOptions, typeof jwtSchema>(caller, given, jwtSchema, tokenAliases)
     return { ...read, form: providerForm(read) }
   }
   type Own = TokenVerifierOptions & Record<'scopes' | 'accountId', unknown>
@@ -173,9 +163,10 @@ function readVerifierOptions(caller: string, options: TokenVerifierOptions | Jwt
   return { ...read, form: OWN_FORM }
 }
 
+const wrongKeys = (caller: string, says: string) => misuse(`${caller}: option "keys" must ${says}`, PAGE.keys)
+
 const hasRemoteKeys = (keys: unknown) => [keys].flat().some(isRemoteKeys)
 
-/** Adds the members of a verifier to an object, and freezes it. */
 function withVerifier<T extends object>(
   { issuer, audience = issuer, clock, clockTolerance: tolerance, cache }: Checked<typeof verifierSchema>,
   keys: KeySource,
@@ -201,14 +192,6 @@ function withVerifier<T extends object>(
   const verify = <C>(text: string) => retryUnknownKey(keys, () => verifyHere(text), issuer) as Promise<VerifiedToken<C>>
   const verifySync = (text: string) => unlessUnknownKey(keys, () => verifyNew(text))
   const verifier = { issuer, audience, verify, ...object }
-  return Object.freeze(
-    withSyncVerifier(verifier, {
-      fromCache,
-      cacheSize: cache === false ? 0 : cache,
-      now: clock,
-      tolerance,
-      verifySync,
-      issueNow,
-    }),
-  )
+  const sync = { fromCache, cacheSize: cache || 0, now: clock, tolerance, verifySync, issueNow }
+  return Object.freeze(withSyncVerifier(verifier, sync))
 }

@@ -3,23 +3,17 @@ import type { KeySource } from './keys/key-ring.js'
 import { KEY_LENGTH, recentMap } from './recent-map.js'
 import type { VerifiedToken } from './verified-token.js'
 
-/** Keeps verified tokens, so that each token is verified once. Refusals are not cached. */
-export interface VerifiedCache {
-  add(token: string, verification: Verification): void
-  /** Returns a token that was verified before and is still valid: its times and its key are checked again. */
-  fromCache(token: string): VerifiedToken | undefined
-}
-
 interface Entry extends Verification {
   readonly text: string
 }
 
-/** Creates a cache that keeps the `size` tokens that were used last. */
-export function verifiedCache(size: number, keys: KeySource, clock: () => number): VerifiedCache {
+/** Creates a cache of the `size` tokens that were used last, so that each token is verified once. Refusals are not cached. */
+export function verifiedCache(size: number, keys: KeySource, clock: () => number) {
   const entries = recentMap<Entry>(size)
   return {
-    add: (text, verification) => entries.set(text.slice(-KEY_LENGTH), { text, ...verification }),
-    fromCache(text) {
+    add: (text: string, verification: Verification) => entries.set(text.slice(-KEY_LENGTH), { text, ...verification }),
+    /** Returns a token that was verified before and is still valid: its times and its key are checked again. */
+    fromCache(text: string): VerifiedToken | undefined {
       const id = text.slice(-KEY_LENGTH)
       const entry = entries.recent.get(id) ?? entries.get(id)
       if (entry?.text !== text) return undefined
@@ -32,4 +26,4 @@ export function verifiedCache(size: number, keys: KeySource, clock: () => number
 }
 
 /** Verifies every token every time. */
-export const NO_CACHE: VerifiedCache = { add() {}, fromCache: () => undefined }
+export const NO_CACHE: ReturnType<typeof verifiedCache> = { add() {}, fromCache: () => undefined }

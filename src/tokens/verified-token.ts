@@ -1,7 +1,7 @@
 import { brand, hasBrand } from '../shared/brand.js'
 import { AuthError } from '../shared/errors.js'
-import { isPlainObject, isScopeList, LAST_MOMENT } from '../shared/options.js'
-import { bare, isThenable, isValidDate, memberOf } from '../shared/values.js'
+import { isScopeList, LAST_MOMENT } from '../shared/options/checks.js'
+import { bare, isPlainObject, isThenable, isValidDate, memberOf } from '../shared/values.js'
 
 /** Private claims, as JSON values. */
 export type PrivateClaims = Readonly<Record<string, unknown>>
@@ -41,13 +41,11 @@ const REGISTERED: ReadonlySet<string> = new Set(['iss', 'aud', 'sub', 'client_id
 const NO_CLAIMS = {}
 
 /** Returns the claims that the issuer does not write itself. Omits functions, because a `toJSON` could replace the whole payload. */
-export function privateClaims(claims: Claims): Claims {
+export function privateClaims(claims: PrivateClaims): PrivateClaims {
   const entries = Object.entries(claims).filter(([name, value]) => !REGISTERED.has(name) && typeof value !== 'function')
   // Most tokens have no private claims, so cached tokens share one object.
   return entries.length === 0 ? NO_CLAIMS : Object.fromEntries(entries)
 }
-
-type Claims = VerifiedToken['claims']
 
 /**
  * Returns the private claims of a verified token, with the type that a check promises. Use it as the way to earn the type `C` of
@@ -111,7 +109,7 @@ export class Verified implements VerifiedToken {
   readonly scopes: readonly string[]
   declare readonly issuedAt: Date
   declare readonly expiresAt: Date
-  readonly claims: Readonly<Record<string, unknown>>
+  readonly claims: PrivateClaims
   readonly #iat: number
   readonly #exp: number
 
@@ -158,7 +156,7 @@ const dateOf = (seconds: number) => new Date(Math.round(seconds * 1000))
  * Copies claims as a token would hold them, because a verifier that caches would share nested objects between requests. Returns undefined
  * for a value that is not an object.
  */
-function copyClaims(claims: unknown): Claims | undefined {
+function copyClaims(claims: unknown): PrivateClaims | undefined {
   if (!isPlainObject(claims) || isThenable(claims)) return undefined
   const copy: unknown = JSON.parse(JSON.stringify(claims))
   return isPlainObject(copy) ? copy : undefined

@@ -8,15 +8,10 @@ import type { TokenVerifier } from './tokens.js'
 import { toVerifiedToken, type VerifiedToken } from './verified-token.js'
 
 /** One verifier as the guard uses it: of this package, or the host's own. */
-export interface Selected extends Pick<SyncVerifier, 'verifySync' | 'now' | 'tolerance'> {
-  readonly issuer: string
-  /** Verifies a token. A forgotten `return` in a host's own `verify` does not count as a token. */
-  verify(token: string): Promise<VerifiedToken>
-}
+type Selected = ReturnType<typeof selected>
 
 /** The verifiers of a guard. */
 export interface Verifiers {
-  /** The issuers of the verifiers, in their order. */
   readonly issuers: readonly [string, ...string[]]
   /** Returns a token that was verified before and is still valid. */
   fromCache(token: string): VerifiedToken | undefined
@@ -30,17 +25,16 @@ export interface Verifiers {
 }
 
 const NEVER = () => undefined
+const WITHOUT_SYNC = { verifySync: NEVER, now: () => Date.now(), tolerance: 0 }
 
 /** @param isOwn returns whether a token may be from this verifier */
-function selected(tokens: TokenVerifier, isOwn: (auth: VerifiedToken) => boolean): Selected {
+function selected(tokens: TokenVerifier, isOwn: (auth: VerifiedToken) => boolean) {
   const { issuer } = tokens
-  const { verifySync, now, tolerance } = syncVerifierOf(tokens) ?? {
-    verifySync: NEVER,
-    now: () => Date.now(),
-    tolerance: 0,
-  }
+  const { verifySync, now, tolerance }: Pick<SyncVerifier, 'verifySync' | 'now' | 'tolerance'> =
+    syncVerifierOf(tokens) ?? WITHOUT_SYNC
   async function verify(text: string): Promise<VerifiedToken> {
     const auth = toVerifiedToken(await tokens.verify(text), issuer)
+    // A forgotten `return` in a host's own `verify` does not count as a token.
     if (!auth) throw misuse('tokens: verify must return a verified token, or throw')
     if (!isOwn(auth)) throw misuse('tokens: verify returned a token of another issuer', PAGE.issuers)
     return auth
@@ -48,7 +42,6 @@ function selected(tokens: TokenVerifier, isOwn: (auth: VerifiedToken) => boolean
   return { issuer, verifySync, verify, now, tolerance }
 }
 
-/** Returns one verifier, which gets every token. */
 export function oneVerifier(tokens: TokenVerifier): Verifiers {
   const only = selected(tokens, () => true)
   const fromCache = syncVerifierOf(tokens)?.fromCache ?? NEVER

@@ -4,7 +4,7 @@ import type { AuthError } from 'express-token-endpoint'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createHostCallLimit } from '../../src/http/shared/host-call-limit.js'
-import { createTurnQueue, type WaitForTurn } from '../../src/http/shared/turn-queue.js'
+import { createTurnQueue } from '../../src/http/shared/turn-queue.js'
 import type { Source } from '../../src/shared/queues/fair-queue.js'
 import { createRounds } from './rounds.js'
 import { command, runModel, TIME_LIMIT, type World } from './world.js'
@@ -73,7 +73,7 @@ async function end({ running, responses }: LimitKit, at: number, how: 'ends' | '
 
 interface TurnKit {
   readonly world: World
-  readonly wait: WaitForTurn
+  readonly wait: ReturnType<typeof createTurnQueue>
   readonly rounds: ReturnType<typeof createRounds>
   readonly lanes: ReturnType<typeof createRounds>
   waiting: Source[]

@@ -52,7 +52,7 @@ export const ROOMS = {
     ],
   },
   shared: {
-    mutate: ['src/shared/*.ts', 'src/shared/host/*.ts'],
+    mutate: ['src/shared/{,host/,options/}*.ts'],
     tests: ['test/unit/shared/{*,host/*}.test.ts', 'test/unit/tokens/{token-options,two-copies}.test.ts'],
   },
   sessions: {

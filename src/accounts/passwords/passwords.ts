@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { misuse, PAGE } from '../../shared/misuse.js'
-import { type Check, InvalidOption, integer, isPlainObject, optional, readOptions } from '../../shared/options.js'
+import { integer } from '../../shared/options/checks.js'
+import { type Check, InvalidOption, optional, readOptions } from '../../shared/options/read.js'
+import { isPlainObject } from '../../shared/values.js'
 import { createHashQueue, defaultConcurrency, type HashQueueLoad, type SlotRequest } from './hash-queue.js'
 import { argon2id } from './hashers/argon2id.js'
 import { bcrypt } from './hashers/bcrypt.js'
@@ -104,7 +106,6 @@ export const queueSchema = {
   queue: optional(integer(0, 100_000, 'a number of logins'), 1024),
 }
 
-/** Names that these options have elsewhere. */
 export const queueAliases = { parallelism: 'concurrency', maxQueue: 'queue' }
 
 const schema = { hashers: optional(hasherList), ...queueSchema }

@@ -73,7 +73,6 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
     }
   }
 
-  /** The limits of a login with a sprayed password. */
   const withSpray = spray ? [...limits, spray.networks] : limits
   const limitsOf = (digest: string | undefined) => (spray?.isSprayed(digest) ? withSpray : limits)
 

@@ -1,16 +1,9 @@
 import { AuthError } from '../../shared/errors.js'
-import {
-  type Check,
-  type Duration,
-  duration as durationOption,
-  InvalidOption,
-  integer,
-  isPlainObject,
-  readOptions,
-} from '../../shared/options.js'
+import { type Duration, duration as durationOption, integer } from '../../shared/options/checks.js'
+import { type Check, InvalidOption, readOptions } from '../../shared/options/read.js'
 import { lruCache } from '../../shared/packages/on-first-use.cjs'
 import type { LimitName } from '../../shared/refusals.js'
-import { bare } from '../../shared/values.js'
+import { bare, isPlainObject } from '../../shared/values.js'
 import type { Counted, Entered, SharedLimit, Size } from './shared-limit.js'
 import type { StoreFailed } from './shared-store.js'
 
@@ -66,7 +59,6 @@ export function createLimit(name: LimitName, { points, duration }: Size, shared?
   const underWay = new Map<string, number>()
   const countOf = (key: string) => failures.get(key, OPTIONS)?.count ?? 0
 
-  /** Returns the refusal if failures reach the limit. */
   function reached(key: string): AuthError | undefined {
     if (countOf(key) < points) return undefined
     const retryAfter = Math.max(1, Math.ceil(failures.getRemainingTTL(key) / 1000))
@@ -105,7 +97,6 @@ export function createLimit(name: LimitName, { points, duration }: Size, shared?
       underWay.set(key, others + 1)
       return true
     },
-    /** Ends an attempt. */
     end(key: string): void {
       const others = (underWay.get(key) ?? 0) - 1
       if (others > 0) underWay.set(key, others)

@@ -12,7 +12,6 @@ export interface LimiterOptions {
   duration: number
 }
 
-/** The failures that are allowed, and the length of the window in seconds. */
 export type Size = Pick<LimiterOptions, 'points' | 'duration'>
 
 /**
@@ -39,7 +38,6 @@ export interface Limiter {
   delete?(key: string): Promise<unknown>
 }
 
-/** A count in the store, and the rest of its window. */
 export interface Counted {
   points: number
   msBeforeNext: number
@@ -153,7 +151,6 @@ export function sharedLimit(limiter: Limiter, { counting, reading }: SharedStore
     return failures > 0 && rest <= 2 * windowMs ? rest : 0
   }
 
-  /** Questions about a reset that are pending at the store. */
   const asked = new Map<string, Promise<number>>()
 
   /** Returns the rest of the window that an account's last reset began, or 0. Asks once for refused logins that come together. */
@@ -183,7 +180,6 @@ export function sharedLimit(limiter: Limiter, { counting, reading }: SharedStore
       await count(async () => limiter.consume(resetKey(account)))
       await Promise.all([...new Set([account, ...keys])].map(removed))
     },
-    /** Counts an attempt as under way. */
     async enter(key: string, storeFailed: StoreFailed): Promise<Entered | undefined> {
       if (counting.rests()) return undefined
       const { own, neighbour } = periodsOf(key)

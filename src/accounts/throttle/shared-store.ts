@@ -4,7 +4,6 @@
  */
 const STORE = { tickMs: 10, ticks: 4, restMs: 1000 }
 
-/** Called when the shared store has failed. */
 export type StoreFailed = (error: unknown) => void
 
 export type SharedStore = ReturnType<typeof sharedStore>

@@ -1,7 +1,8 @@
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import { isUint8Array } from 'node:util/types'
-import { type Check, InvalidOption, isPlainObject, optional, readOptions } from '../../shared/options.js'
+import { type Check, InvalidOption, optional, readOptions } from '../../shared/options/read.js'
 import type { LimitName } from '../../shared/refusals.js'
+import { isPlainObject } from '../../shared/values.js'
 import { type Budget, budgetOption, countFailure, createLimit, type Limit } from './limit.js'
 import type { Size } from './shared-limit.js'
 import type { StoreFailed } from './shared-store.js'
@@ -43,7 +44,6 @@ const schema = {
 
 const aliases = { secret: 'key', ip: 'address', network: 'address', digest: 'password' }
 
-/** Reads the `spraying` option. Returns undefined when the limit is off. */
 export function sprayingOption(value: unknown) {
   if (value === undefined || value === false) return undefined
   if (value !== true && !isPlainObject(value)) throw new InvalidOption('{ key, password, address }, true or false')

@@ -1,16 +1,8 @@
 import { AuthError } from '../../shared/errors.js'
 import { withDeadline } from '../../shared/host/host-call.js'
 import { misuse, withoutSecrets } from '../../shared/misuse.js'
-import {
-  aliasesOf,
-  type Check,
-  func,
-  InvalidOption,
-  named,
-  optional,
-  readOptions,
-  withMethods,
-} from '../../shared/options.js'
+import { func, withMethods } from '../../shared/options/checks.js'
+import { aliasesOf, type Check, InvalidOption, named, optional, readOptions } from '../../shared/options/read.js'
 import type { LimitName } from '../../shared/refusals.js'
 import { memberOf } from '../../shared/values.js'
 import { LONGEST_EMAIL } from './account-key.js'
@@ -119,17 +111,13 @@ const budgetsSchema = {
   account: budget('account', { points: 100, duration: HOUR }),
 }
 
+const BUDGETS = `${caller}: option "budgets"`
 const budgetAliases = { ip: 'address', email: 'account', user: 'account', password: 'spraying' }
 
 const schema = {
   limiter: optional(func<(options: LimiterOptions) => Limiter>('a function (options) => limiter')),
   budgets: (value: unknown) =>
-    readOptions<Budgets, typeof budgetsSchema>(
-      `${caller}: option "budgets"`,
-      value as Budgets,
-      budgetsSchema,
-      budgetAliases,
-    ),
+    readOptions<Budgets, typeof budgetsSchema>(BUDGETS, value as Budgets, budgetsSchema, budgetAliases),
   spraying: sprayingOption,
 }
 

@@ -1,6 +1,6 @@
-import { type Check, InvalidOption } from '../../shared/options.js'
+import { type Check, InvalidOption } from '../../shared/options/read.js'
+import { readWebUrl } from '../../shared/options/web-url.js'
 import { isExposed, withoutEndSlashes } from '../../shared/urls.js'
-import { readWebUrl } from '../../shared/web-url.js'
 import { checked } from '../command.js'
 import { UsageError } from '../command-error.js'
 import { pathLike } from './path-check.js'

@@ -1,4 +1,4 @@
-import { duration, integer } from '../../shared/options.js'
+import { duration, integer } from '../../shared/options/checks.js'
 import { suggestion } from '../../shared/suggest.js'
 import { checked, oneOf, type Values } from '../command.js'
 import { UsageError } from '../command-error.js'

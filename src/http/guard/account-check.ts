@@ -11,7 +11,6 @@ export type RevocationCheck = (auth: VerifiedToken) => boolean | Promise<boolean
 
 export type FindById = NonNullable<AccountStore['findById']>
 
-/** Asks the host whether a token was revoked, or whether its session has ended. */
 async function checkRevoked(isRevoked: RevocationCheck, auth: VerifiedToken): Promise<boolean> {
   const revoked: unknown = await isRevoked(auth)
   // `undefined` from a forgotten return would otherwise let every revoked token through.
@@ -20,7 +19,6 @@ async function checkRevoked(isRevoked: RevocationCheck, auth: VerifiedToken): Pr
   return revoked
 }
 
-/** Looks up the account of a token. */
 async function findAccount(findById: FindById, { accountId }: VerifiedToken): Promise<FoundAccount | undefined> {
   const found = readAccount(await findById(accountId))
   if (found && found.account.id !== accountId)
@@ -31,10 +29,6 @@ async function findAccount(findById: FindById, { accountId }: VerifiedToken): Pr
   return found
 }
 
-/**
- * Returns the account that may still use this token.
- * @throws AuthError `invalid_token`
- */
 function assertUsable(found: FoundAccount | undefined, auth: VerifiedToken): FoundAccount {
   if (!found) throw invalidToken('unknown_account', auth)
   const { disabled, tokensValidAfter } = found.account

@@ -1,25 +1,18 @@
 import type { AccountStore } from '../../accounts/account.js'
 import type { Sessions } from '../../sessions/sessions.js'
 import { misuse, PAGE } from '../../shared/misuse.js'
+import { bool, type Duration, func, scopeList, text, tokenAge, withMethods } from '../../shared/options/checks.js'
 import {
   aliasesOf,
-  bool,
   type Check,
-  type Duration,
-  func,
+  type Checked,
   InvalidOption,
-  isPlainObject,
   named,
   optional,
   readOptions,
-  scopeList,
-  text,
-  tokenAge,
-  withMethods,
-} from '../../shared/options.js'
-import { isExposed } from '../../shared/urls.js'
-import { memberOf } from '../../shared/values.js'
-import { hrefOf, readWebUrl } from '../../shared/web-url.js'
+} from '../../shared/options/read.js'
+import { secureUrl } from '../../shared/options/web-url.js'
+import { isPlainObject, memberOf } from '../../shared/values.js'
 import type { TokenVerifier } from '../../tokens/tokens.js'
 import { oneVerifier, severalVerifiers, type Verifiers } from '../../tokens/verifiers.js'
 import { assertOwnIssuers, type HostOptions, hostSchema, sessionsOption } from '../shared/host-options.js'
@@ -109,12 +102,9 @@ export const storeWithIds: Check<FindById> = (value) => {
   return (id) => store.findById(id)
 }
 
-const metadataUrl: Check<string> = (value) => {
-  const what = "an absolute https: URL, like 'https://api.example.com/.well-known/oauth-protected-resource'"
-  const url = readWebUrl(hrefOf(value), what)
-  if (isExposed(url) || url.hash || url.username || url.password) throw new InvalidOption(what)
-  return url.href
-}
+const metadataUrl = secureUrl(
+  "an absolute https: URL, like 'https://api.example.com/.well-known/oauth-protected-resource'",
+)
 
 const realmText = text('printable ASCII text', /^[\x20-\x7e]+$/)
 
@@ -128,7 +118,7 @@ const schema = {
   sessions: optional(sessionsOption),
   optional: optional(bool, false),
   realm: optional(realmText),
-  resourceMetadata: optional(metadataUrl),
+  resourceMetadata: optional((value) => metadataUrl(value).href),
   ...hostSchema,
 }
 
@@ -147,10 +137,6 @@ export type BearerStrategyOptions = Omit<RequireBearerOptions, 'forwardErrors'>
 
 const { forwardErrors: _, ...strategySchema } = schema
 
-/**
- * Reads the options of `BearerStrategy`.
- * @throws TypeError naming the option that is not valid
- */
 export function readBearerOptions(caller: string, options: BearerStrategyOptions) {
   const read = readOptions<BearerStrategyOptions, typeof strategySchema>(caller, options, strategySchema, aliases)
   return completed(caller, options, read)
@@ -158,10 +144,6 @@ export function readBearerOptions(caller: string, options: BearerStrategyOptions
 
 export type BearerSettings = ReturnType<typeof readBearerOptions>
 
-/**
- * Reads the options of `requireBearer`.
- * @throws TypeError naming the option that is not valid
- */
 export function readRequireBearerOptions(options: RequireBearerOptions) {
   const caller = 'requireBearer'
   return completed(caller, options, readOptions<RequireBearerOptions, typeof schema>(caller, options, schema, aliases))
@@ -170,10 +152,7 @@ export function readRequireBearerOptions(options: RequireBearerOptions) {
 /** The options of the strategy, and other names of its scopes. Passport and other strategies have other names. */
 const NO_EFFECT = [...Object.keys(strategySchema), ...Object.keys(aliases).filter((name) => /scope/i.test(name))]
 
-/**
- * Refuses an option of the strategy that is passed to `passport.authenticate()`, where it would have no effect.
- * @throws TypeError naming the option
- */
+/** Refuses an option of the strategy that is passed to `passport.authenticate()`, where it would have no effect. */
 export function assertNoBearerOption(options: object): void {
   const name = NO_EFFECT.find((known) => Object.hasOwn(options, known))
   if (name === undefined) return
@@ -183,12 +162,7 @@ export function assertNoBearerOption(options: object): void {
   )
 }
 
-interface Challenging {
-  realm: string | undefined
-  resourceMetadata: string | undefined
-  tokens: Verifiers
-  sessions: Sessions | undefined
-}
+type Challenging = Pick<Checked<typeof schema>, 'realm' | 'resourceMetadata' | 'tokens' | 'sessions'>
 
 function completed<T extends Challenging>(caller: string, options: object, read: T) {
   for (const option of ['scope', 'anyScope']) {

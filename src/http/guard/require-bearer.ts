@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { brandWith } from '../../shared/brand.js'
 import type { AuthError } from '../../shared/errors.js'
-import { noteReported } from '../../shared/events.js'
+import { reportedCopy } from '../../shared/events.js'
 import { throwLater } from '../../shared/host/throw-later.js'
 import { misuse, PAGE } from '../../shared/misuse.js'
 import { isThenable, memberOf } from '../../shared/values.js'
 import { isVerifiedToken, type PrivateClaims, type VerifiedToken } from '../../tokens/verified-token.js'
-import { refusalAnswer, withAllHeaders } from '../shared/answers.js'
+import { allHeaders, refusalAnswer } from '../shared/answers.js'
 import { hasUnreadBody } from '../shared/close-after-answer.js'
 import { assertHeaderLines } from '../shared/header-lines.js'
 import { sendAnswer } from '../shared/send-answer.js'
@@ -82,7 +82,7 @@ export function requireBearer(options: RequireBearerOptions): BearerGuard<Verifi
   function forHost(error: AuthError, req: GuardedRequest): AuthError {
     // HTTP/2 has no such header, and Node would emit a warning for each response with it.
     const closes = hasToClose(req) && !(req.httpVersionMajor >= 2)
-    return noteReported(withAllHeaders('guard', error, closes, challenge), onEvent)
+    return reportedCopy(error, onEvent, allHeaders('guard', error, closes, challenge))
   }
 
   function refuse(thrown: unknown, req: GuardedRequest, res: ServerResponse, next: Next): void {

@@ -1,4 +1,4 @@
-import { type AuthError, problemOf, withHeaders } from '../../shared/errors.js'
+import { type AuthError, problemOf } from '../../shared/errors.js'
 import { type AuthErrorCode, type Part, REFUSALS } from '../../shared/refusals.js'
 import { own } from '../../shared/values.js'
 
@@ -15,7 +15,6 @@ export const ENDPOINTS = {
   signOut: { path: '/sign-out', methods: ['POST'] },
 } as const satisfies Partial<Record<Part, { path: string; methods: readonly string[] }>>
 
-/** The media types of requests with credentials. */
 export const REQUEST_TYPES = ['application/json', 'application/x-www-form-urlencoded'] as const
 
 export type RequestType = (typeof REQUEST_TYPES)[number]
@@ -43,7 +42,6 @@ export function jsonAnswer(body: string): Answer {
   return { status: 200, headers, body }
 }
 
-/** Returns the response of a request that ended sessions. */
 export const doneAnswer = (): Answer => ({ status: 204, headers: NO_STORE, body: '' })
 
 /** Five minutes: half of the default `maxAge` of `remoteKeys`. */
@@ -61,11 +59,8 @@ export function resourceAnswer(body: string): Answer {
   return { status: 200, headers: { ...PUBLIC, 'Content-Type': 'application/json' }, body }
 }
 
-/** The members that all challenges of a guard share. */
 export interface ChallengeFacts {
-  /** The realm (RFC 9110 section 11.5). */
   realm: string
-  /** The URL of the metadata of the protected resource (RFC 9728 section 5.1). */
   resourceMetadata?: string | undefined
 }
 
@@ -90,16 +85,14 @@ function retryAfter(error: AuthError): Answer['headers'] {
 }
 
 /**
- * Returns a refusal with all headers of its response, for a host that responds itself.
+ * Returns all headers of the response for a refusal, for a host that responds itself.
  * @param closes whether the connection has to close after the response
  */
-export function withAllHeaders(part: Part, error: AuthError, closes: boolean, facts = NO_REALM): AuthError {
-  return withHeaders(error, { ...refusalHeaders(part, error, facts), ...(closes && { Connection: 'close' }) })
+export function allHeaders(part: Part, error: AuthError, closes: boolean, facts = NO_REALM): AuthError['headers'] {
+  return { ...refusalHeaders(part, error, facts), ...(closes && { Connection: 'close' }) }
 }
 
-/**
- * Returns the response for a refusal: problem details (RFC 9457), or an empty body for invalid credentials, as specified.
- */
+/** Returns the response for a refusal: problem details (RFC 9457), or an empty body for invalid credentials, as specified. */
 export function refusalAnswer(part: Part, error: AuthError, facts = NO_REALM): Answer {
   const { code } = error
   const { status, empty } = REFUSALS[code]
@@ -113,10 +106,7 @@ function allowed(part: Part, code: AuthErrorCode): Answer['headers'] {
   return part === 'guard' || code !== 'method_not_allowed' ? {} : { Allow: ENDPOINTS[part].methods.join(', ') }
 }
 
-/**
- * Returns the `WWW-Authenticate` header of a refusal that has a challenge (RFC 6750 section 3, RFC 9110 section 11.6.1, RFC 9470
- * section 3, RFC 9728 section 5.1).
- */
+/** The challenge of a refusal (RFC 6750 section 3, RFC 9110 section 11.6.1, RFC 9470 section 3, RFC 9728 section 5.1). */
 function challenge(refusal: AuthError, { realm, resourceMetadata }: ChallengeFacts): Answer['headers'] {
   const { code, message } = refusal
   const scope = code === 'insufficient_scope' && own(refusal, 'scope')

@@ -27,6 +27,5 @@ function signalOf(key: object, listen: (abort: () => void) => unknown): AbortSig
   return controller.signal
 }
 
-/** A signal that never aborts. */
 export const NEVER: AbortSignal = new AbortController().signal
 setMaxListeners(0, NEVER)

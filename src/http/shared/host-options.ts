@@ -2,7 +2,9 @@ import type { Sessions } from '../../sessions/sessions.js'
 import type { AuthObserver } from '../../shared/events.js'
 import { timeoutOption } from '../../shared/host/host-call.js'
 import { misuse, PAGE } from '../../shared/misuse.js'
-import { type Duration, func, InvalidOption, isPlainObject, optional, withMethods } from '../../shared/options.js'
+import { type Duration, func, withMethods } from '../../shared/options/checks.js'
+import { InvalidOption, optional } from '../../shared/options/read.js'
+import { isPlainObject } from '../../shared/values.js'
 
 /** The options that the router and the guard have in common. */
 export interface HostOptions {
@@ -34,10 +36,7 @@ export const sessionsOption = withMethods<Sessions>(
   (value) => (isPlainObject(value) && 'touch' in value ? 'Pass the store to createSessions() first' : ''),
 )
 
-/**
- * Refuses sessions for tokens of an issuer that the host has not named as its own, because it could name a session of the host.
- * @throws TypeError naming the issuer
- */
+/** Refuses sessions for tokens of an issuer that the host has not named as its own, because it could name a session of the host. */
 export function assertOwnIssuers(caller: string, { issuers: own }: Sessions, accepted: readonly string[]): void {
   const foreign = own ? accepted.find((issuer) => !own.includes(issuer)) : accepted[1]
   if (foreign === undefined) return

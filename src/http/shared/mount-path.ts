@@ -1,4 +1,4 @@
-import { text } from '../../shared/options.js'
+import { text } from '../../shared/options/checks.js'
 
 /** A path without route patterns: Express 4 and 5 read those differently. */
 export const plainPath = text(

@@ -1,8 +1,8 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AuthError, isAuthError } from '../../shared/errors.js'
 import { type Part, REFUSALS } from '../../shared/refusals.js'
-import type { Answer } from './answers.js'
-import { endThenClose } from './close-after-answer.js'
+import { type Answer, refusalAnswer } from './answers.js'
+import { endThenClose, hasUnreadBody } from './close-after-answer.js'
 
 /**
  * Returns the refusal that was thrown. Any other error becomes a `503`, with the error as the cause: the observer receives it, the
@@ -18,10 +18,7 @@ export function setHeaders(res: ServerResponse, headers: Answer['headers']): voi
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
 }
 
-/**
- * Sends a response, unless the headers of another response have been sent.
- * @param closes whether to close the connection after the response
- */
+/** Sends a response, unless the headers of another one have been sent. With `closes`, the connection then closes. */
 export function sendAnswer(res: ServerResponse, { status, headers, body }: Answer, closes = false): void {
   if (res.headersSent) return
   res.statusCode = status
@@ -31,3 +28,9 @@ export function sendAnswer(res: ServerResponse, { status, headers, body }: Answe
   if (closes) endThenClose(res, body)
   else res.end(body)
 }
+
+/** Returns the handler for the methods that a path does not have. */
+export const methodNotAllowed = (part: Part) =>
+  function methodNotAllowedHandler(req: IncomingMessage, res: ServerResponse): void {
+    sendAnswer(res, refusalAnswer(part, new AuthError('method_not_allowed')), hasUnreadBody(req, 0))
+  }

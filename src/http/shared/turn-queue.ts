@@ -13,14 +13,12 @@ interface WaitingRequest {
 }
 
 /**
- * Returns undefined when a request may continue at once. Otherwise returns a promise that fulfils in a later turn of the event loop.
- * Client networks take turns, and so do the connections of a network, so a flood delays a request of another connection by one
- * request per connection at most. The promise rejects with an `AuthError` `overloaded` when a limit is reached.
+ * Creates a queue that lets 8 requests continue in each turn of the event loop. Client networks take turns, and so do the connections of a
+ * network, so a flood delays a request of another connection by one request per connection at most.
+ * @returns a function that returns undefined when a request may continue at once. Its promise fulfils in a later turn, or rejects with an
+ * `AuthError` `overloaded` when a limit is reached
  */
-export type WaitForTurn = (sourceOf: () => Source) => Promise<void> | undefined
-
-/** Creates a queue that lets 8 requests continue in each turn of the event loop. */
-export function createTurnQueue(limits: QueueLimits): WaitForTurn {
+export function createTurnQueue(limits: QueueLimits) {
   const waiting = createFairQueue<WaitingRequest>(limits, (waiter) => waiter.drop())
   let left = PER_TURN
   let isScheduled = false
@@ -32,7 +30,7 @@ export function createTurnQueue(limits: QueueLimits): WaitForTurn {
     for (; left > 0 && waiting.size > 0; left--) waiting.take()?.continue()
   }
 
-  return (sourceOf) => {
+  return (sourceOf: () => Source): Promise<void> | undefined => {
     if (!isScheduled) setImmediate(nextTurn)
     isScheduled = true
     // Requests wait only after eight others have continued.

@@ -1,5 +1,5 @@
-import { type AuthError, withHeaders } from '../../shared/errors.js'
-import { type AuthObserver, noteReported } from '../../shared/events.js'
+import type { AuthError } from '../../shared/errors.js'
+import { type AuthObserver, reportedCopy } from '../../shared/events.js'
 import { throwLater } from '../../shared/host/throw-later.js'
 
 /** The actions that Passport adds to a strategy for each request. */
@@ -26,10 +26,7 @@ export interface Outcome extends PassportActions {
 /** The statuses of refused credentials. Passport tries the next strategy after them. */
 const REFUSED_CREDENTIALS = new Set([400, 401, 403])
 
-/**
- * Ends with a refusal: a failure for refused credentials, an error for everything else, for example a dependency that is down.
- * @param observer the observer that has received the refusal
- */
+/** Ends with a refusal that the observer has received: a failure for refused credentials, and an error for everything else. */
 export function failOrError(
   actions: PassportActions,
   error: AuthError,
@@ -37,7 +34,7 @@ export function failOrError(
   challenge?: string,
 ): void {
   if (REFUSED_CREDENTIALS.has(error.status)) actions.fail(challenge, error.status)
-  else actions.error(noteReported(withHeaders(error, error.headers), observer))
+  else actions.error(reportedCopy(error, observer))
 }
 
 /**

@@ -1,7 +1,6 @@
 import type { Credentials } from '../../accounts/login.js'
 import { AuthError } from '../../shared/errors.js'
-import { isPlainObject } from '../../shared/options.js'
-import { own } from '../../shared/values.js'
+import { isPlainObject, own } from '../../shared/values.js'
 import { FIELDS } from './field-names.js'
 
 /** The most characters of credentials: as many as the longest request body has bytes. */

@@ -1,5 +1,6 @@
-import { type Check, InvalidOption, isPlainObject, optional } from '../../shared/options.js'
+import { type Check, InvalidOption, optional } from '../../shared/options/read.js'
 import { suggestion } from '../../shared/suggest.js'
+import { isPlainObject } from '../../shared/values.js'
 
 /** The names of the members that hold the credentials in a request body. */
 export type FieldNames = Readonly<Record<'email' | 'password', string>>
@@ -25,5 +26,4 @@ function mistakeIn(names: FieldNames): string {
 
 const isName = (value: unknown) => typeof value === 'string' && value !== ''
 
-/** The option `fields`. */
 export const fieldsOption = optional(fieldNames, FIELDS)

@@ -1,19 +1,8 @@
-import { type AccountLookup, type AccountStore, storeOf } from '../../accounts/account.js'
+import type { AccountLookup, AccountStore } from '../../accounts/account.js'
 import { createPasswords, type Passwords } from '../../accounts/passwords/passwords.js'
 import { createThrottle, type Throttle } from '../../accounts/throttle/throttle.js'
-import {
-  aliasesOf,
-  bool,
-  type Check,
-  type Checked,
-  type Clock,
-  clockOption,
-  InvalidOption,
-  isPlainObject,
-  optional,
-  readOptions,
-  withMethods,
-} from '../../shared/options.js'
+import { bool, type Clock, clockOption, withMethods } from '../../shared/options/checks.js'
+import { aliasesOf, type Check, type Checked, InvalidOption, optional, readOptions } from '../../shared/options/read.js'
 import { type HostOptions, hostSchema } from '../shared/host-options.js'
 
 /** The options of `createLogin`. */
@@ -30,12 +19,10 @@ export interface LoginOptions extends Pick<HostOptions, 'timeout' | 'onEvent'> {
   clock?: Clock | undefined
 }
 
-const accountsOption: Check<AccountStore> = (value) => {
-  if (typeof value !== 'function' && !(isPlainObject(value) && typeof value['findByEmail'] === 'function')) {
-    throw new InvalidOption('a function (email) => account, or a store with "findByEmail"')
-  }
-  return storeOf(value as AccountLookup | AccountStore)
-}
+const STORE = 'a function (email) => account, or a store with "findByEmail"'
+const storeObject = withMethods<AccountStore>(STORE, ['findByEmail'])
+const accountsOption: Check<AccountStore> = (value) =>
+  typeof value === 'function' ? { findByEmail: value as AccountLookup } : storeObject(value)
 
 const PASSWORDS = ['what createPasswords() returned', 'Pass hashers to createPasswords({ hashers: [...] })'] as const
 const passwordsObject = withMethods<Passwords>(PASSWORDS[0], ['verify', 'hash'], () => PASSWORDS[1])
@@ -62,30 +49,21 @@ export const loginSchema = {
   clock: clockOption,
 }
 
-/** Names of these options in other packages. */
 export const loginAliases = {
   accounts: 'account findAccount findByEmail store users',
   passwords: 'hashers',
   throttle: 'limiter rateLimit',
 }
 
-/**
- * Reads the options of `createLogin`.
- * @throws TypeError naming the option that is not valid
- */
 export function readLoginOptions(options: LoginOptions): LoginSettings {
   const aliases = aliasesOf(loginAliases)
   return settingsOf(readOptions<LoginOptions, typeof loginSchema>('createLogin', options, loginSchema, aliases))
 }
 
 /** Creates the defaults, which cost memory. */
-export function settingsOf(read: Omit<Checked<typeof loginSchema>, 'clock'> & { clock: Clock }): LoginSettings {
+export function settingsOf(read: Omit<Checked<typeof loginSchema>, 'clock'> & { clock: Clock }) {
   const { passwords = createPasswords(), throttle = createThrottle() } = read
   return { ...read, passwords, throttle: throttle || undefined }
 }
 
-export interface LoginSettings extends Checked<Omit<typeof loginSchema, 'passwords' | 'throttle' | 'clock'>> {
-  passwords: Passwords
-  throttle: Throttle | undefined
-  clock: Clock
-}
+export type LoginSettings = ReturnType<typeof settingsOf>

@@ -2,20 +2,20 @@ import type { IncomingMessage } from 'node:http'
 import { type Credentials, createAuthentication, type LoggedIn, type LoginContext } from '../../accounts/login.js'
 import { clientNetwork } from '../../accounts/throttle/client-network.js'
 import { brandOf, brandWith } from '../../shared/brand.js'
-import { withHeaders } from '../../shared/errors.js'
 import {
   type AuthObserver,
   type Emit,
   type EventSubject,
   emitter,
-  noteReported,
   refusalEvent,
+  reportedCopy,
 } from '../../shared/events.js'
 import { callHost } from '../../shared/host/host-call.js'
-import { describe, isPlainObject, must, optional, readOptions, text } from '../../shared/options.js'
+import { text } from '../../shared/options/checks.js'
+import { describe, must, optional, readOptions } from '../../shared/options/read.js'
 import { type AuthErrorCode, REFUSALS } from '../../shared/refusals.js'
 import { LOGIN, tracePromise } from '../../shared/tracing.js'
-import { memberOf } from '../../shared/values.js'
+import { isPlainObject, memberOf } from '../../shared/values.js'
 import type { TokenSubject } from '../../tokens/jwt/issue-token.js'
 import { disconnectSignal, followerOf, NEVER } from '../shared/disconnect-signal.js'
 import { createHostCallLimit } from '../shared/host-call-limit.js'
@@ -99,8 +99,7 @@ export function loginOf(settings: LoginSettings): Login {
       const error = asRefusal('token', thrown)
       if (!own && emit !== warn) throw error
       emit(subject, refusalEvent('token', error))
-      // A copy, because a function of the host may throw one error for several requests.
-      throw noteReported(withHeaders(error, error.headers), onEvent)
+      throw reportedCopy(error, onEvent)
     }
   }
 
@@ -151,7 +150,6 @@ function readResult(result: unknown): LoginResult {
 
 type Origin = Omit<LoginContext, 'dependencyFailed'>
 
-/** The client of a request. */
 export interface RequestOrigin extends Origin {
   req: IncomingMessage
 }

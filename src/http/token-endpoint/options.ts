@@ -1,20 +1,19 @@
 import type { Request } from 'express'
 import type { NewSession } from '../../sessions/session.js'
 import type { Sessions } from '../../sessions/sessions.js'
-import { type AuthObserver, type Emit, emitter, refusalReporter } from '../../shared/events.js'
+import { emitter, refusalReporter } from '../../shared/events.js'
 import { misuse } from '../../shared/misuse.js'
+import { func, withMethods } from '../../shared/options/checks.js'
 import {
   aliasesOf,
   type Check,
   type Checked,
-  func,
   InvalidOption,
-  isPlainObject,
   named,
   optional,
   readOptions,
-  withMethods,
-} from '../../shared/options.js'
+} from '../../shared/options/read.js'
+import { isPlainObject } from '../../shared/values.js'
 import type { TokenIssuer } from '../../tokens/tokens.js'
 import { bytes } from '../on-first-use.cjs'
 import { ENDPOINTS } from '../shared/answers.js'
@@ -22,7 +21,7 @@ import { assertOwnIssuers, type HostOptions, hostSchema, sessionsOption } from '
 import { plainPath } from '../shared/mount-path.js'
 import { LONGEST_CREDENTIALS } from './credentials.js'
 import { type FieldNames, fieldsOption } from './field-names.js'
-import { doorOf, type Login, type LoginDoor, loginOf } from './login.js'
+import { doorOf, type Login, loginOf } from './login.js'
 import { type LoginOptions, loginAliases, loginSchema, settingsOf } from './login-options.js'
 
 /** The options for reading the credentials of a request. */
@@ -157,10 +156,6 @@ const aliases = aliasesOf({
   sessionLabel: 'label device',
 })
 
-/**
- * Reads the options of `tokenRouter`.
- * @throws TypeError naming the option that is not valid
- */
 export function readTokenRouterOptions(options: TokenRouterOptions) {
   const read = readOptions<TokenRouterOptions, typeof schema>('tokenRouter', options, schema, aliases)
   if (read.sessionLabel && !read.sessions) throw misuse('tokenRouter: option "sessionLabel" needs "sessions"')
@@ -171,10 +166,6 @@ export function readTokenRouterOptions(options: TokenRouterOptions) {
 const { timeout, onEvent } = hostSchema
 const strategySchema = { ...credentialsSchema, ...choiceSchema, timeout, onEvent }
 
-/**
- * Reads the options of `LoginStrategy`.
- * @throws TypeError naming the option that is not valid
- */
 export function readLoginStrategyOptions(options: LoginStrategyOptions) {
   const caller = 'LoginStrategy'
   const read = readOptions<LoginStrategyOptions, typeof strategySchema>(caller, options, strategySchema, aliases)
@@ -182,16 +173,7 @@ export function readLoginStrategyOptions(options: LoginStrategyOptions) {
 }
 
 /** Returns the login of the options, and the reporter of their events. A login and its route share an observer that one of them has. */
-function doorIn(
-  caller: string,
-  read: Checked<typeof strategySchema>,
-  clock: () => number,
-): {
-  door: LoginDoor
-  emit: Emit
-  observer: AuthObserver | undefined
-  reportRefusal: ReturnType<typeof refusalReporter>
-} {
+function doorIn(caller: string, read: Checked<typeof strategySchema>, clock: () => number) {
   const { logIn } = read
   const misplaced = logIn && (['accounts', 'passwords', 'throttle'] as const).find((name) => read[name] !== undefined)
   if (misplaced)

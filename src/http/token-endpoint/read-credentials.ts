@@ -14,10 +14,7 @@ interface CredentialsReader extends BodyLimits {
   door: LoginDoor
 }
 
-/**
- * Creates the reader of a request's credentials. It refuses a client whose address has reached its limit before it reads the body.
- * @returns a function that rejects with an `AuthError`
- */
+/** Creates the reader of a request's credentials. It refuses a client whose address has reached its limit before it reads the body. */
 export function createCredentialsReader({ door, fields, ...limits }: CredentialsReader) {
   const readBody = createBodyReader(limits)
   return async function readCredentials(req: BodyRequest, { address, source }: RequestOrigin): Promise<Credentials> {

@@ -13,11 +13,9 @@ import { parseUniqueJson } from './json.js'
 /** A request whose body the host's own parser may have read before us. */
 export type BodyRequest = IncomingMessage & { body?: unknown }
 
-/** The limits of a request body. */
 export interface BodyLimits {
   /** The longest body, in bytes. */
   bodyLimit: number
-  /** Other origins whose forms are accepted. */
   allowedOrigins: ReadonlySet<string>
 }
 

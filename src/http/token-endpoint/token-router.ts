@@ -1,14 +1,14 @@
 import type { NextFunction, Request, Response, Router } from 'express'
 import type { Sessions } from '../../sessions/sessions.js'
-import { AuthError, withHeaders } from '../../shared/errors.js'
-import { type EventSubject, noteReported } from '../../shared/events.js'
+import { AuthError } from '../../shared/errors.js'
+import { type EventSubject, reportedCopy } from '../../shared/events.js'
 import { callHost } from '../../shared/host/host-call.js'
-import { describe, isPlainObject } from '../../shared/options.js'
-import { isValidDate } from '../../shared/values.js'
+import { describe } from '../../shared/options/read.js'
+import { isPlainObject, isValidDate } from '../../shared/values.js'
 import { warnOnce } from '../../shared/warnings.js'
 import type { IssuedToken } from '../../tokens/jwt/issue-token.js'
 import { express } from '../on-first-use.cjs'
-import { type Answer, jsonAnswer, refusalAnswer, tokenResult, withAllHeaders } from '../shared/answers.js'
+import { type Answer, allHeaders, jsonAnswer, refusalAnswer, tokenResult } from '../shared/answers.js'
 import { hasUnreadBody } from '../shared/close-after-answer.js'
 import { headerOf } from '../shared/header-lines.js'
 import { createHostCallLimit } from '../shared/host-call-limit.js'
@@ -69,9 +69,9 @@ export function tokenRouter(options: TokenRouterOptions): Router {
     const error = asRefusal('token', thrown)
     reportRefusal(subject, error)
     const closes = hasUnreadBody(req, bodyLimit)
-    const forward = (copy: AuthError) => next(noteReported(copy, observer))
-    if (forwardErrors === 'all') forward(withAllHeaders('token', error, closes))
-    else if (forwardErrors && error.code === 'unavailable') forward(withHeaders(error, error.headers))
+    const forward = (headers: AuthError['headers']) => next(reportedCopy(error, observer, headers))
+    if (forwardErrors === 'all') forward(allHeaders('token', error, closes))
+    else if (forwardErrors && error.code === 'unavailable') forward(error.headers)
     else sendAnswer(res, refusalAnswer('token', error), closes)
   }
 

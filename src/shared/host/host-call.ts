@@ -1,6 +1,7 @@
 import { AuthError, isAuthError } from '../errors.js'
 import { withoutSecrets } from '../misuse.js'
-import { duration, optional } from '../options.js'
+import { duration } from '../options/checks.js'
+import { optional } from '../options/read.js'
 import type { AuthErrorCode, Dependency } from '../refusals.js'
 import { bare } from '../values.js'
 

@@ -25,20 +25,6 @@ export interface QueueSlot<T> {
   item: T | undefined
 }
 
-/** A bounded queue that alternates between client networks, and within a network between connections. */
-export interface FairQueue<T extends object> {
-  /** Adds an item at the end of its lane. Returns undefined when a limit is reached. */
-  add(source: Source, item: T): QueueSlot<T> | undefined
-  /**
-   * Takes the next item that fits. Only the first item of each connection can be next. Returns undefined when none fits.
-   * @param fits a question that may also remove the item. Default: every item fits.
-   */
-  take(fits?: (item: T) => boolean): T | undefined
-  /** Removes a waiting item. Returns whether it was waiting. */
-  remove(slot: QueueSlot<T>): boolean
-  readonly size: number
-}
-
 /** The waiting items of one network, in a lane for each connection. */
 interface Network<T> {
   size: number
@@ -46,14 +32,15 @@ interface Network<T> {
 }
 
 /**
- * Creates a fair queue. The queue calls `drop` with each item that it removes to enforce its limits:
+ * Creates a bounded queue that alternates between client networks, and within a network between connections. It calls `drop` with each
+ * item that it removes to enforce its limits:
  *
  * - A connection that exceeds its limit loses all its items. Responses leave a connection in order, so a response to the surplus
  *   request would stay in memory until the waiting requests are done.
  * - When the queue is full, the network with the most waiting items loses one of its newest items. It must have more items than
  *   the new item's network.
  */
-export function createFairQueue<T extends object>(limits: QueueLimits, drop: (item: T) => void): FairQueue<T> {
+export function createFairQueue<T extends object>(limits: QueueLimits, drop: (item: T) => void) {
   // A Map keeps the order of insertion, so the first key is the next network to serve.
   const networks = new Map<string, Network<T>>()
   const connections = new Map<object | undefined, Set<QueueSlot<T>>>()
@@ -91,7 +78,8 @@ export function createFairQueue<T extends object>(limits: QueueLimits, drop: (it
   }
 
   return {
-    add(source, item) {
+    /** Adds an item at the end of its lane. Returns undefined when a limit is reached. */
+    add(source: Source, item: T): QueueSlot<T> | undefined {
       const { network: name, connection } = source
       const pipelined = connection && connections.get(connection)
       if (pipelined && pipelined.size >= limits.perConnection) {
@@ -101,14 +89,18 @@ export function createFairQueue<T extends object>(limits: QueueLimits, drop: (it
       const own = networks.get(name)?.size ?? 0
       if (own >= limits.perNetwork || !makeRoom(own)) return undefined
       const network = getOrCreate(networks, name, () => ({ size: 0, lanes: new Map() }))
-      const slot = { source, item }
+      const slot: QueueSlot<T> = { source, item }
       network.size++
       getOrCreate(network.lanes, connection, () => new Set<QueueSlot<T>>()).add(slot)
       getOrCreate(connections, connection, () => new Set<QueueSlot<T>>()).add(slot)
       size++
       return slot
     },
-    take(fits = () => true) {
+    /**
+     * Takes the next item that fits. Only the first item of each connection can be next. Returns undefined when none fits.
+     * @param fits a question that may also remove the item. Default: every item fits
+     */
+    take(fits: (item: T) => boolean = () => true): T | undefined {
       for (const [name, network] of networks) {
         for (const [connection, lane] of network.lanes) {
           // A first item that was removed makes the next one the first.
@@ -124,7 +116,8 @@ export function createFairQueue<T extends object>(limits: QueueLimits, drop: (it
       }
       return undefined
     },
-    remove: (slot) => leave(slot) !== undefined,
+    /** Removes a waiting item. Returns whether it was waiting. */
+    remove: (slot: QueueSlot<T>): boolean => leave(slot) !== undefined,
     get size() {
       return size
     },

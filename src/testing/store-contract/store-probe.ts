@@ -1,7 +1,8 @@
 import { type Account, type AccountStore, readAccount } from '../../accounts/account.js'
 import { withDeadline } from '../../shared/host/host-call.js'
 import { misuse, PAGE } from '../../shared/misuse.js'
-import { describe, isPlainObject } from '../../shared/options.js'
+import { describe } from '../../shared/options/read.js'
+import { isPlainObject } from '../../shared/values.js'
 
 /** The time limit for a call of the store, in milliseconds. */
 const TIMEOUT_MS = 5000

@@ -1,7 +1,6 @@
 import { type KeyObject, type SignKeyObjectInput, sign, verify } from 'node:crypto'
 import type { KeyObjects } from './new-key-pair.js'
 
-/** Creates and checks signatures. */
 interface SignatureScheme {
   /** True for an algorithm of RFC 7518: jsonwebtoken knows no other. */
   readonly isJwa: boolean
@@ -12,7 +11,6 @@ interface SignatureScheme {
 /** An algorithm whose secret signs and verifies. */
 export interface SecretAlgorithmRow extends SignatureScheme {
   readonly kind: 'secret'
-  /** The fewest bytes of a secret. */
   readonly minBytes: number
 }
 
@@ -25,7 +23,6 @@ export interface PairAlgorithmRow extends SignatureScheme {
   fits(key: KeyObject): boolean
   /** True when a key determines the algorithm. An RSA key fits six algorithms. */
   readonly isOnlyOneOfKey: boolean
-  /** Creates a pair of keys. `bits` is the size of an RSA key. */
   generate(bits: number): KeyObjects
   /** True when `generate` reads `bits`. */
   readonly hasBits: boolean

@@ -24,12 +24,10 @@ export type KeyPairAlgorithm =
 /** The supported algorithms. The key determines the algorithm of its tokens, not the token's header (RFC 8725 section 3.1). */
 export type Algorithm = SecretAlgorithm | KeyPairAlgorithm
 
-/** The algorithms of key pairs. */
 export const PAIRS: Readonly<Record<KeyPairAlgorithm, PairAlgorithmRow>> = { ...RSA, ...ECDSA, ...EDDSA }
-const SECRETS: Readonly<Record<SecretAlgorithm, SecretAlgorithmRow>> = HMAC
 
 /** The algorithms. Key reading, signatures, `keygen`, JWK sets and messages come from this table. */
-export const ALGORITHMS: Readonly<Record<Algorithm, PairAlgorithmRow | SecretAlgorithmRow>> = { ...SECRETS, ...PAIRS }
+export const ALGORITHMS: Readonly<Record<Algorithm, PairAlgorithmRow | SecretAlgorithmRow>> = { ...HMAC, ...PAIRS }
 
 /** Returns the hint for a name that is none of the algorithms. RFC 9864 replaces EdDSA, which names no curve. */
 export const algorithmHint = (name: unknown): string => (name === 'EdDSA' ? 'Did you mean "Ed25519" (RFC 9864)?' : '')

@@ -23,7 +23,8 @@ function isSmallOrder(key: KeyObject): boolean {
   return SMALL_ORDER.has(point.toString('hex'))
 }
 
-const ed25519: PairAlgorithmRow = {
+/** EdDSA on Curve25519 under its own name (RFC 9864 section 2.2). The older name `EdDSA` does not determine a curve. */
+const Ed25519: PairAlgorithmRow = {
   kind: 'pair',
   needs: 'an Ed25519 key whose point is not of small order',
   fits: (key) => key.asymmetricKeyType === 'ed25519' && !isSmallOrder(key),
@@ -33,5 +34,4 @@ const ed25519: PairAlgorithmRow = {
   ...keyPair(null, {}),
 }
 
-/** EdDSA on Curve25519 under its own name (RFC 9864 section 2.2). The older name `EdDSA` does not determine a curve. */
-export const EDDSA = { Ed25519: ed25519 }
+export const EDDSA = { Ed25519 }

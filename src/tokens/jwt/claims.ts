@@ -1,6 +1,6 @@
-import { isPlainObject, LAST_MOMENT, SCOPE_TOKEN } from '../../shared/options.js'
+import { LAST_MOMENT, SCOPE_TOKEN } from '../../shared/options/checks.js'
 import type { TokenRefusal } from '../../shared/refusals.js'
-import { bare } from '../../shared/values.js'
+import { bare, isPlainObject } from '../../shared/values.js'
 import { privateClaims, Verified, type VerifiedToken } from '../verified-token.js'
 import type { CompactToken } from './compact-jws.js'
 import { TYP } from './issue-token.js'
@@ -13,11 +13,9 @@ export interface TokenForm {
   readClaims(payload: unknown, expected: Expectation, token: CompactToken): TokenRefusal | AcceptedClaims
 }
 
-/** The environment and the time that a token is checked against. */
 export interface Expectation {
   issuer: string
   audience: string
-  /** The current time, in milliseconds since the epoch. */
   now: number
   /** The difference between clocks that is tolerated, in milliseconds. */
   tolerance: number
@@ -53,7 +51,6 @@ export function readTimes(
   return now >= notAfter ? 'expired' : { iat, exp, notBefore, notAfter }
 }
 
-/** The tokens that this package issues (RFC 9068). */
 export const OWN_FORM: TokenForm = {
   types: [TYP],
   readClaims(payload, expected) {

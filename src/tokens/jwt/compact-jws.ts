@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { isPlainObject } from '../../shared/options.js'
-import { bare, parseJson } from '../../shared/values.js'
+import { bare, isPlainObject, parseJson } from '../../shared/values.js'
 
 interface JoseHeader {
   readonly alg: unknown

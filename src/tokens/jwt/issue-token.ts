@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { misuse } from '../../shared/misuse.js'
-import { type Duration, isPlainObject, isScopeList, named, tokenAge } from '../../shared/options.js'
-import { isThenable, isValidDate, memberOf } from '../../shared/values.js'
+import { type Duration, isScopeList, tokenAge } from '../../shared/options/checks.js'
+import { named } from '../../shared/options/read.js'
+import { isPlainObject, isThenable, isValidDate, memberOf } from '../../shared/values.js'
 import { warnOnce } from '../../shared/warnings.js'
 import { privateClaims } from '../verified-token.js'
 import type { Signer } from './signature.js'
@@ -39,7 +40,6 @@ export interface IssuedToken {
   id: string
 }
 
-/** The values that tokens are issued with. */
 export interface Issuing {
   issuer: string
   audience: string
@@ -50,7 +50,6 @@ export interface Issuing {
   sign: Signer
 }
 
-/** Issues a token: at once with a key in memory. */
 export function issueToken(issuing: Issuing, subject: TokenSubject): IssuedToken | Promise<IssuedToken> {
   const accountId = memberOf(subject, 'accountId')
   const given = memberOf(subject, 'scopes') ?? []

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { misuse, PAGE } from '../../shared/misuse.js'
-import { isPlainObject, isScopeList } from '../../shared/options.js'
-import { bare, isThenable } from '../../shared/values.js'
+import { isScopeList } from '../../shared/options/checks.js'
+import { bare, isPlainObject, isThenable } from '../../shared/values.js'
 import { deepFreeze, type PrivateClaims, privateClaims, Verified } from '../verified-token.js'
 import { isText, readTimes, type TokenForm } from './claims.js'
 import { TYP } from './issue-token.js'
@@ -12,7 +12,6 @@ export type ScopesOf = (claims: PrivateClaims) => readonly string[] | undefined
 /** Returns the account of a token from its claims. */
 export type AccountIdOf = (claims: PrivateClaims) => string | undefined
 
-/** The functions of the host that read claims. */
 export interface ClaimReaders {
   scopes: ScopesOf | undefined
   accountId: AccountIdOf | undefined
@@ -105,7 +104,6 @@ function readAccountId(read: AccountIdOf, claims: PrivateClaims): string | undef
   throw misuse('createTokenVerifier: "accountId" must return a non-empty string, or undefined', PAGE.issuers)
 }
 
-/** The access tokens of identity providers. */
 export function providerForm({ scopes: scopesOf, accountId: accountIdOf }: ClaimReaders): TokenForm {
   return {
     types: [...ACCESS_TOKEN, ...ANY_JWT],

@@ -9,7 +9,7 @@ import { ALGORITHMS, type Algorithm } from '../algorithms/algorithms.js'
 import type { HostSign, SigningKey, VerificationKey } from '../keys/key-ring.js'
 import type { CompactToken } from './compact-jws.js'
 
-interface Header {
+interface JwsHeader {
   alg: Algorithm
   [member: string]: unknown
 }
@@ -40,7 +40,7 @@ export function createSigner({ alg, kid, key, signingKey, sign }: SigningKey, ty
 /** The most signatures of one key that a host's `sign` may have under way. */
 const MOST_PENDING = 1024
 
-function createHostSigner(verifying: VerificationKey, header: Header, sign: HostSign, timeout: number): Signer {
+function createHostSigner(verifying: VerificationKey, header: JwsHeader, sign: HostSign, timeout: number): Signer {
   const { normalize, verify } = ALGORITHMS[verifying.alg] as PairAlgorithmRow
   let pending = 0
   return async (payload) => {
@@ -66,12 +66,12 @@ function createHostSigner(verifying: VerificationKey, header: Header, sign: Host
 }
 
 /** Returns the JWS signing input (RFC 7515 section 5.1). */
-function signingInput(header: Header, payload: object): string {
+function signingInput(header: JwsHeader, payload: object): string {
   return [header, payload].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
 }
 
 /** Signs a header and a payload as a JWS in compact form (RFC 7515 section 7.1). */
-export function signCompact(header: Header, payload: object, key: KeyObject): string {
+export function signCompact(header: JwsHeader, payload: object, key: KeyObject): string {
   const signed = signingInput(header, payload)
   return `${signed}.${ALGORITHMS[header.alg].sign(signed, key).toString('base64url')}`
 }

@@ -1,7 +1,6 @@
 import { AuthError, type AuthErrorDetails } from '../../shared/errors.js'
-import { isPlainObject } from '../../shared/options.js'
 import type { TokenRefusal } from '../../shared/refusals.js'
-import { own, parseJson } from '../../shared/values.js'
+import { isPlainObject, own, parseJson } from '../../shared/values.js'
 import type { KeySource, VerificationKey } from '../keys/key-ring.js'
 import type { AcceptedClaims, Expectation, TokenForm } from './claims.js'
 import { type CompactToken, readCompact } from './compact-jws.js'
@@ -9,25 +8,18 @@ import { isSignedBy } from './signature.js'
 
 /** A verified token, and the conditions for its use from the cache. */
 export interface Verification extends AcceptedClaims {
-  /** The key that verified it. */
   readonly key: VerificationKey
 }
 
 /** The longest token. Node's default limit for all headers of a request is 16 kB. */
 const LONGEST = 2 ** 20
 
-/**
- * Requires the text of a token. An object is not converted to text, because it could return another text the next time.
- * @throws AuthError `invalid_token`
- */
+/** Requires the text of a token. An object is not converted to text, because it could return another text the next time. */
 export function assertTokenText(text: unknown): asserts text is string {
   if (typeof text !== 'string' || text.length > LONGEST) throw refusal('malformed')
 }
 
-/**
- * Verifies the text of a token.
- * @throws AuthError `invalid_token`
- */
+/** @throws AuthError `invalid_token` */
 export function verifyToken(text: string, keys: KeySource, form: TokenForm, expected: Expectation): Verification {
   const compact = readCompact(text)
   const { issuer } = expected

@@ -1,7 +1,6 @@
 import { reasonOf } from '../../shared/host/describe-error.js'
-import { isPlainObject } from '../../shared/options.js'
 import { isExposed, withoutEndSlashes } from '../../shared/urls.js'
-import { own, parseJson } from '../../shared/values.js'
+import { isPlainObject, own, parseJson } from '../../shared/values.js'
 import { fetchedKeys, type RemoteKeys } from './remote-keys.js'
 import { type RemoteKeysOptions, readDiscoverKeysOptions } from './remote-keys-options.js'
 

@@ -24,7 +24,6 @@ export type KeysFetch = (
   init: { signal: AbortSignal; redirect: 'manual'; headers: Record<string, string> },
 ) => Promise<KeysResponse>
 
-/** The limits of a fetch. */
 export interface FetchLimits {
   /** The time limit in milliseconds, until the last byte. */
   timeout: number

@@ -1,10 +1,8 @@
-import { isPlainObject } from '../../shared/options.js'
-import { attempt, own, parseJson } from '../../shared/values.js'
+import { attempt, isPlainObject, own, parseJson } from '../../shared/values.js'
 import { KEY_PAIR_ALGORITHMS, type KeyPairAlgorithm, PAIRS } from '../algorithms/algorithms.js'
 import { kidOfJwk, MATERIALS, thumbprint } from './key-material.js'
 import type { VerificationKey } from './key-ring.js'
 
-/** Public keys by their `kid`. */
 export type KeysByKid = ReadonlyMap<string, VerificationKey>
 
 /**

@@ -8,8 +8,8 @@ import {
   type KeyObject,
 } from 'node:crypto'
 import { isKeyObject, isUint8Array } from 'node:util/types'
-import { type Check, InvalidOption, isPlainObject } from '../../shared/options.js'
-import { attempt, bare, memberOf, own, parseJson } from '../../shared/values.js'
+import { type Check, InvalidOption } from '../../shared/options/read.js'
+import { attempt, bare, isPlainObject, memberOf, own, parseJson } from '../../shared/values.js'
 import type { PairAlgorithmRow } from '../algorithms/algorithm.js'
 import { ALGORITHMS, type Algorithm } from '../algorithms/algorithms.js'
 import { keyPairIn } from './key-pair-in.js'
@@ -115,7 +115,6 @@ function fitting(alg: Algorithm, value: unknown, key: KeyObject | undefined, hin
   return key
 }
 
-/** Returns the key id of a JWK. */
 export function kidOfJwk(material: unknown): string | undefined {
   const kid = isJwk(material) ? memberOf(material, 'kid') : undefined
   return typeof kid === 'string' && kid !== '' ? kid : undefined

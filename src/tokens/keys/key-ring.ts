@@ -1,17 +1,9 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { isKeyObject } from 'node:util/types'
 import { misuse, PAGE } from '../../shared/misuse.js'
-import {
-  describe,
-  describeSecret,
-  func,
-  isPlainObject,
-  must,
-  named,
-  optional,
-  readOptions,
-  text,
-} from '../../shared/options.js'
+import { func, text } from '../../shared/options/checks.js'
+import { describe, describeSecret, must, named, optional, readOptions } from '../../shared/options/read.js'
+import { isPlainObject } from '../../shared/values.js'
 import {
   ALGORITHMS,
   type Algorithm,
@@ -102,7 +94,6 @@ export interface VerificationKey {
   readonly key: KeyObject
 }
 
-/** A source of keys for `verify`. */
 export interface KeySource {
   find(kid: string): VerificationKey | undefined
   /**
@@ -113,20 +104,17 @@ export interface KeySource {
 }
 
 export interface KeyRing extends KeySource {
-  /** The first key of the list, which signs. */
-  readonly first: ParsedKey
+  readonly first: SigningKey
   publicJwks(): PublicJwk[]
 }
 
-interface ParsedKey extends VerificationKey {
+/** A key of the host, which may sign. */
+export interface SigningKey extends VerificationKey {
   /** The key in memory that signs, if there is one. */
   readonly signingKey: KeyObject | undefined
   /** The function of the host that signs, if there is one. */
   readonly sign: HostSign | undefined
 }
-
-/** A key that can sign. */
-export type SigningKey = ParsedKey
 
 const wrong = (name: string, says: string) => misuse(`${name} ${says}`, PAGE.keys)
 
@@ -152,10 +140,8 @@ export function readKeys(caller: string, value: unknown, held?: KeySource): KeyR
   const uses = keys.map(({ key, alg }) => [thumbprint(key), alg] as const)
   const algorithms = new Map(uses)
   if (uses.some(([print, alg]) => algorithms.get(print) !== alg)) {
-    throw wrong(
-      name,
-      'must not use one key with two algorithms (RFC 8725 section 3.1). Create a key for each algorithm',
-    )
+    const mend = 'Create a key for each algorithm'
+    throw wrong(name, `must not use one key with two algorithms (RFC 8725 section 3.1). ${mend}`)
   }
   const published = keys
     .filter(({ key }) => key.type === 'public')
@@ -163,24 +149,19 @@ export function readKeys(caller: string, value: unknown, held?: KeySource): KeyR
   return { first, find: (kid) => byKid.get(kid), publicJwks: () => structuredClone(published) }
 }
 
-/** Returns the known key when it is the same key. */
 function unchanged(key: VerificationKey, known: VerificationKey | undefined): VerificationKey {
   return known?.alg === key.alg && known.key.equals(key.key) ? known : key
 }
 
-/** Keys that the host can replace while the process runs. */
-export interface KeyHolder<T extends KeySource> extends KeySource {
-  readonly current: T
-  /** @throws TypeError for an invalid key; the previous keys then stay */
-  replace(value: unknown): void
-}
-
-/** Holds what a function reads from the `keys` option. The function receives the name of its caller and the previous keys too. */
+/**
+ * Holds what a function reads from the `keys` option, which the host can replace while the process runs. The function receives the name of
+ * its caller and the previous keys too. When it throws, the previous keys stay.
+ */
 export function holdKeys<T extends KeySource>(
   caller: string,
   read: (caller: string, value: unknown, held?: T) => T,
   value: unknown,
-): KeyHolder<T> {
+) {
   // The source's own functions, because each request calls them.
   const partsOf = (current: T) => ({ current, find: current.find, renew: current.renew })
   const keys = {
@@ -207,7 +188,7 @@ const schema = {
 
 const FIELDS = ['secret', 'privateKey', 'publicKey'] as const
 
-function readKey(name: string, entry: unknown): ParsedKey {
+function readKey(name: string, entry: unknown): SigningKey {
   if (!isPlainObject(entry) || isKeyObject(entry)) {
     const forms = '{ alg, secret }, { alg, privateKey } or { alg, publicKey }'
     throw wrong(name, `must be ${forms}, but is ${describe(entry)}`)
@@ -224,13 +205,11 @@ function readKey(name: string, entry: unknown): ParsedKey {
     const wanted = kind === 'secret' ? '"secret"' : '"privateKey" (signs and verifies) or "publicKey" (verifies)'
     throw wrong(name, `must have ${wanted} for ${alg}, but has ${fields.join(' and ') || 'no key material'}`)
   }
-  const { sign } = options
-  if (sign && field !== 'publicKey')
-    throw wrong(
-      name,
-      'with "sign" must have no other key material than "publicKey". Pass the public key of the key that signs',
-    )
-  const material = options[field]
+  const { sign, [field]: material } = options
+  if (sign && field !== 'publicKey') {
+    const mend = 'Pass the public key of the key that signs'
+    throw wrong(name, `with "sign" must have no other key material than "publicKey". ${mend}`)
+  }
   if (material === undefined) throw wrong(`${name}.${field}`, 'is missing. Is an environment variable not set?')
   const parsed = named(`${name}.${field}`, MATERIALS[field](alg), material, PAGE.keys, describeSecret)
   const verifying = parsed.type === 'private' ? createPublicKey(parsed) : parsed

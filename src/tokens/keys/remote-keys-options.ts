@@ -1,21 +1,8 @@
 import { timeoutOption } from '../../shared/host/host-call.js'
 import { misuse, PAGE } from '../../shared/misuse.js'
-import {
-  aliasesOf,
-  type Check,
-  type Clock,
-  clockOption,
-  type Duration,
-  duration,
-  func,
-  InvalidOption,
-  integer,
-  named,
-  optional,
-  readOptions,
-} from '../../shared/options.js'
-import { isExposed } from '../../shared/urls.js'
-import { exactUrl, hrefOf, readWebUrl } from '../../shared/web-url.js'
+import { type Clock, clockOption, type Duration, duration, func, integer } from '../../shared/options/checks.js'
+import { aliasesOf, type Check, InvalidOption, named, optional, readOptions } from '../../shared/options/read.js'
+import { secureExactUrl, secureUrl } from '../../shared/options/web-url.js'
 import { isKeyPairAlgorithm, KEY_PAIR_ALGORITHMS, type KeyPairAlgorithm } from '../algorithms/algorithms.js'
 import type { KeysFetch } from './fetch-text.js'
 
@@ -64,14 +51,10 @@ export interface RemoteKeysOptions {
 const EXPOSED =
   'Others on the network could insert their own key over http. Use https, or http only for this machine (localhost)'
 
-const address: Check<URL> = (value) => {
-  const what =
-    "an absolute https: URL without user name, password and fragment, like 'https://api.example.com/.well-known/jwks.json'"
-  const url = readWebUrl(hrefOf(value), what)
-  if (isExposed(url)) throw new InvalidOption(what, EXPOSED)
-  if (url.username || url.password || url.hash) throw new InvalidOption(what)
-  return url
-}
+const address = secureUrl(
+  "an absolute https: URL without user name, password and fragment, like 'https://api.example.com/.well-known/jwks.json'",
+  EXPOSED,
+)
 
 const algorithmList: Check<readonly KeyPairAlgorithm[]> = (value) => {
   const list: unknown[] | undefined = Array.isArray(value) ? [...value] : undefined
@@ -81,13 +64,10 @@ const algorithmList: Check<readonly KeyPairAlgorithm[]> = (value) => {
   return list
 }
 
-const issuerAddress: Check<string> = (value) => {
-  const issuer = exactUrl(value)
-  if (isExposed(new URL(issuer))) {
-    throw new InvalidOption("an https: URL without query and fragment, like 'https://api.example.com'", EXPOSED)
-  }
-  return issuer
-}
+const issuerAddress = secureExactUrl(
+  "an https: URL without query and fragment, like 'https://api.example.com'",
+  EXPOSED,
+)
 
 const DAY = 86_400_000
 
@@ -114,20 +94,12 @@ const aliases = aliasesOf({
   clock: 'now',
 })
 
-/**
- * Reads the URL and the options of `remoteKeys`.
- * @throws TypeError naming the value that is not valid
- */
 export function readRemoteKeysOptions(url: unknown, options: RemoteKeysOptions) {
   const caller = 'remoteKeys'
   const { href, origin, pathname } = named(`${caller}: the URL`, address, url, PAGE.services)
   return { ...readFetchOptions(caller, options), href, location: origin + pathname }
 }
 
-/**
- * Reads the issuer and the options of `discoverKeys`.
- * @throws TypeError naming the value that is not valid
- */
 export function readDiscoverKeysOptions(issuer: unknown, options: RemoteKeysOptions) {
   const caller = 'discoverKeys'
   const location = named(`${caller}: the issuer`, issuerAddress, issuer)

@@ -25,7 +25,6 @@ export interface RemoteKeys {
  */
 const MOST_WAITING = 1000
 
-/** Returns whether `remoteKeys` or `discoverKeys` of any copy of the package made a value. */
 export function isRemoteKeys(value: unknown): value is RemoteKeys & KeySource {
   return hasBrand('RemoteKeys', value)
 }
@@ -50,7 +49,6 @@ export function remoteKeys(url: string | URL | undefined, options: RemoteKeysOpt
 /** Fetches the text of a JWK set, with the limits of `get`. */
 type FetchSet = (get: (url: string) => Promise<string>) => Promise<string>
 
-/** Creates a source of keys that are fetched, cached and refreshed. */
 export function fetchedKeys(read: RemoteKeysSettings, fetchSetText: FetchSet): RemoteKeys & KeySource {
   const { caller, location, algorithms, cooldown, maxAge, keepFor } = read
   // Otherwise each step back would fetch the keys again.
@@ -62,7 +60,6 @@ export function fetchedKeys(read: RemoteKeysSettings, fetchSetText: FetchSet): R
   /** The start of the last fetch, and of the last successful fetch. */
   let askedAt = Number.NEGATIVE_INFINITY
   let heardAt = Number.NEGATIVE_INFINITY
-  /** The error of the last fetch, if it failed. */
   let failure: Error | undefined
   let asking: Promise<void> | undefined
   /** The number of requests that wait for `asking`. */
@@ -115,7 +112,6 @@ export function fetchedKeys(read: RemoteKeysSettings, fetchSetText: FetchSet): R
   return Object.freeze(brand('RemoteKeys', source)) as RemoteKeys & KeySource
 }
 
-/** Returns whether less than a time span has passed. */
 function isWithin(span: number, since: number, now: number): boolean {
   return now - since < span
 }

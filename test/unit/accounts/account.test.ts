@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm'
 import { type Account, memoryAccounts } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
-import { readAccount, storeOf } from '../../../src/accounts/account.js'
+import { readAccount } from '../../../src/accounts/account.js'
 import { expectMisuse } from '../../support/failures.js'
 import { ACCOUNTS, makeStore } from '../../support/fixtures.js'
 import { INVALID_ACCOUNTS } from '../../support/invalid-results.js'
@@ -81,13 +81,6 @@ describe('readAccount', () => {
   it.each(INVALID_ACCOUNTS)('refuses %s', (_, value, says) => {
     expectMisuse(() => readAccount(value), says, ['plain:x', '2026-03-01'])
   })
-})
-
-it('storeOf makes a store of a look-up, and leaves a store as it is', () => {
-  const lookup = () => least
-  expect(storeOf(lookup)).toEqual({ findByEmail: lookup })
-  const store = makeStore()
-  expect(storeOf(store)).toBe(store)
 })
 
 describe('memoryAccounts', () => {

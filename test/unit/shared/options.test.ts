@@ -8,21 +8,23 @@ import {
   bool,
   clock,
   clockOption,
-  describeSecret,
-  describe as describeValue,
   duration,
   func,
-  InvalidOption,
   integer,
-  isPlainObject,
   isScopeList,
-  named,
-  optional,
-  readOptions,
   scopeList,
   text,
   withMethods,
-} from '../../../src/shared/options.js'
+} from '../../../src/shared/options/checks.js'
+import {
+  describeSecret,
+  describe as describeValue,
+  InvalidOption,
+  named,
+  optional,
+  readOptions,
+} from '../../../src/shared/options/read.js'
+import { isPlainObject } from '../../../src/shared/values.js'
 import { expectMisuse, thrownBy } from '../../support/failures.js'
 
 const rows = { size: optional(integer(1, 9, 'a size'), 3), name: text('a name'), strict: optional(bool, false) }

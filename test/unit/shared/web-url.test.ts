@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
+import { baseUrl, hrefOf } from '../../../src/shared/options/web-url.js'
 import { isExposed, withoutEndSlashes } from '../../../src/shared/urls.js'
-import { baseUrl, hrefOf } from '../../../src/shared/web-url.js'
 
 const TEXT = 'https://api.example.com/path'
 

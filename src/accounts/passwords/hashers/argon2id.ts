@@ -1,6 +1,7 @@
 import type * as Argon2 from '@node-rs/argon2'
 import { misuse } from '../../../shared/misuse.js'
-import { integer, optional, readOptions, text } from '../../../shared/options.js'
+import { integer, text } from '../../../shared/options/checks.js'
+import { optional, readOptions } from '../../../shared/options/read.js'
 import { bare } from '../../../shared/values.js'
 import type { Hasher } from './hasher.js'
 import { nativeModule } from './native-module.js'

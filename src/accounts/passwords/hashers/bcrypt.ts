@@ -1,5 +1,6 @@
 import type * as Bcrypt from '@node-rs/bcrypt'
-import { integer, optional, readOptions } from '../../../shared/options.js'
+import { integer } from '../../../shared/options/checks.js'
+import { optional, readOptions } from '../../../shared/options/read.js'
 import type { Hasher } from './hasher.js'
 import { nativeModule } from './native-module.js'
 

@@ -1,5 +1,6 @@
 import { createCipheriv } from 'node:crypto'
-import { type Check, InvalidOption, integer, readOptions } from '../../../shared/options.js'
+import { integer } from '../../../shared/options/checks.js'
+import { type Check, InvalidOption, readOptions } from '../../../shared/options/read.js'
 import type { Hasher } from './hasher.js'
 import { deriveScrypt } from './scrypt.js'
 import { fromBase64, keyHasher } from './stored-key.js'

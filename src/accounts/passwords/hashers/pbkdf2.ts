@@ -6,7 +6,6 @@ import { fromBase64, keyHasher } from './stored-key.js'
 /** The most iterations of a stored hash: about 3 s. Django 6.0 makes hashes with 1,200,000. */
 const MOST_ITERATIONS = 10_000_000
 
-/** Bytes of Django's keys. */
 const KEY_BYTES = { sha1: 20, sha256: 32 }
 
 /** Django's salts have no `$`. */

@@ -1,5 +1,4 @@
-import { isPlainObject } from '../../../shared/options.js'
-import { own, parseJson } from '../../../shared/values.js'
+import { isPlainObject, own, parseJson } from '../../../shared/values.js'
 import type { ExpirationForm, Location } from '../wire/wire.js'
 import type { Received } from './send.js'
 

@@ -1,5 +1,4 @@
-import { isPlainObject } from '../../../shared/options.js'
-import { parseJson } from '../../../shared/values.js'
+import { isPlainObject, parseJson } from '../../../shared/values.js'
 import { ALGORITHMS } from '../../../tokens/algorithms/algorithms.js'
 import type { Probe } from '../probe/probe.js'
 import { dateOf, timeOf } from '../probe/read-response.js'

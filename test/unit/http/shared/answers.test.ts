@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AuthError, type AuthErrorCode } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
+  allHeaders,
   doneAnswer,
   ENDPOINTS,
   headerIn,
@@ -11,7 +12,6 @@ import {
   refusalAnswer,
   resourceAnswer,
   tokenResult,
-  withAllHeaders,
 } from '../../../../src/http/shared/answers.js'
 import { hasUnreadBody } from '../../../../src/http/shared/close-after-answer.js'
 import { asRefusal, sendAnswer } from '../../../../src/http/shared/send-answer.js'
@@ -76,7 +76,7 @@ describe('a refusal', () => {
   it('has an empty realm in its challenge, unless the host names one', () => {
     const error = new AuthError('missing_token')
     expect(refusalAnswer('guard', error).headers['WWW-Authenticate']).toBe('Bearer realm=""')
-    expect(withAllHeaders('guard', error, false).headers['WWW-Authenticate']).toBe('Bearer realm=""')
+    expect(allHeaders('guard', error, false)['WWW-Authenticate']).toBe('Bearer realm=""')
   })
 
   it('names the metadata of the resource in its challenge', () => {
@@ -125,7 +125,7 @@ describe('a refusal', () => {
     [false, {}],
   ])('that the host sends has the headers of the response, and closes the connection: %s', (closes, connection) => {
     const error = new AuthError('unavailable')
-    expect(withAllHeaders('guard', error, closes).headers).toEqual({ ...NO_STORE, 'Retry-After': '5', ...connection })
+    expect(allHeaders('guard', error, closes)).toEqual({ ...NO_STORE, 'Retry-After': '5', ...connection })
     expect(error.headers).toEqual({ 'Retry-After': '5' })
   })
 })

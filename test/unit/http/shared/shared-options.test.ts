@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type HostOptions, hostSchema } from '../../../../src/http/shared/host-options.js'
 import { plainPath } from '../../../../src/http/shared/mount-path.js'
-import { readOptions } from '../../../../src/shared/options.js'
+import { readOptions } from '../../../../src/shared/options/read.js'
 import { expectMisuse } from '../../../support/failures.js'
 
 const read = (options: object) => readOptions<HostOptions, typeof hostSchema>('part', options, hostSchema)

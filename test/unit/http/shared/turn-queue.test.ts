@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { GUARDED_REQUESTS } from '../../../../src/http/shared/limits.js'
-import { createTurnQueue, type WaitForTurn } from '../../../../src/http/shared/turn-queue.js'
+import { createTurnQueue } from '../../../../src/http/shared/turn-queue.js'
 import { tally } from '../../../support/concurrency.js'
 
 const turns = vi.hoisted(() => ({ count: 0 }))
@@ -15,7 +15,7 @@ vi.mock('node:timers', async (original) => {
   return { ...timers, setImmediate }
 })
 
-let waitForTurn: WaitForTurn
+let waitForTurn: ReturnType<typeof createTurnQueue>
 beforeEach(() => {
   waitForTurn = createTurnQueue(GUARDED_REQUESTS)
 })

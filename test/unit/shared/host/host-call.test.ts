@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { AuthError } from '../../../../src/shared/errors.js'
 import { callHost, timeoutOption } from '../../../../src/shared/host/host-call.js'
-import { named } from '../../../../src/shared/options.js'
+import { named } from '../../../../src/shared/options/read.js'
 import { deferred, settled } from '../../../support/concurrency.js'
 import { expectMisuse, refusalOf } from '../../../support/failures.js'
 import { unhandledRejections } from '../../../support/host.js'

@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   createFairQueue,
-  type FairQueue,
   type QueueLimits,
   type QueueSlot,
   type Source,
@@ -69,7 +68,7 @@ const sources = fc.record({
 })
 
 interface Real {
-  readonly queue: FairQueue<Item>
+  readonly queue: ReturnType<typeof createFairQueue<Item>>
   readonly dropped: Item[]
   next: number
 }
