@@ -28,6 +28,12 @@ function parseYaml<T>(path: string): T {
   return document.toJS()
 }
 
+it('.github has YAML files without mistakes', () => {
+  const files = yamlFiles('.github')
+  expect(files).toContain('.github/dependabot.yml')
+  for (const file of files) expect(parseYaml(file)).toEqual(expect.any(Object))
+})
+
 describe('Dependabot', () => {
   interface Update {
     'package-ecosystem': string
@@ -83,11 +89,15 @@ describe('the SBOM (node .ci/sbom.mjs)', () => {
     maxBuffer: 1e8,
     stdio: 'pipe',
   })
-  const { components }: { components: Component[] } = JSON.parse(text)
+  const { bomFormat, components }: { bomFormat: string; components: Component[] } = JSON.parse(text)
   const names = components.map(({ name }) => name)
 
-  it('has all dependencies and Express, and no development dependency', () => {
+  it('is CycloneDX, and has all dependencies and Express', () => {
+    expect(bomFormat).toBe('CycloneDX')
     expect(names).toEqual(expect.arrayContaining([...Object.keys(manifest.dependencies), 'express']))
+  })
+
+  it('has no development dependency', () => {
     const development = Object.keys(manifest.devDependencies).filter((name) => name !== 'express')
     expect(development.filter((name) => names.includes(name))).toEqual([])
   })
@@ -137,6 +147,20 @@ const STEPS = JOBS.flatMap(([job, { steps = [] }]) => steps.map((step) => ({ job
 const COMMANDS = STEPS.flatMap(({ run = '' }) => run.split('\n'))
 
 describe('workflows', () => {
+  it('run npm scripts and files that exist', () => {
+    const scripts = COMMANDS.flatMap((command) =>
+      [...command.matchAll(/\bnpm run (?:--?\S+ )*(\S+)/g)].map(([, name]) => name),
+    )
+    expect(scripts).toContain('test:matrix')
+    expect(scripts.filter((name) => !manifest.scripts[name as string])).toEqual([])
+
+    const files = COMMANDS.flatMap((command) =>
+      [...command.matchAll(/(?:^|node )(\.ci\/\S+)/g)].map(([, file]) => file),
+    )
+    expect(files.sort()).toEqual(['.ci/run', '.ci/sbom.mjs'])
+    for (const file of files) expect(read(file as string)).not.toBe('')
+  })
+
   it('use actions by the hash of a commit, with the version as a comment', () => {
     const lines = PATHS.flatMap((path) => read(path).split('\n')).filter((line) => /^\s*(- )?uses:/.test(line))
     const pinned = /uses: ([\w-]+\/[\w/-]+)@([0-9a-f]{40}) # (v\d+\.\d+\.\d+)$/
@@ -197,10 +221,25 @@ it('test.yml runs the Nodes and the other runtimes of npm run test:matrix, from 
   expect(read('test/contract/matrix/matrix.mjs')).toContain(`const ALL = [${list}]\n`)
 })
 
+it('npm run test:matrix starts with the oldest Express that package.json supports', () => {
+  const [, oldest] = /installed\('express', '([\d.]+)'\)/.exec(read('test/contract/matrix/installed.mjs')) ?? []
+  expect(`${manifest.peerDependencies['express']?.split(' || ')[0]}.0`).toBe(`^${oldest}`)
+})
+
 describe('release.yml', () => {
   const { jobs } = workflow('release.yml')
   const commandsOf = (job: string) =>
     (jobs[job]?.steps ?? []).map(({ run, uses = '' }) => run ?? uses.replace(/@.*/, '')).join('\n')
+
+  it.each([
+    ['pack', ['npm ci', 'npm pack', '.ci/sbom.mjs', 'TEST_TARBALL=', 'actions/upload-artifact']],
+    ['stage', ['actions/download-artifact', 'actions/attest', 'npm stage publish']],
+    ['github-release', ['actions/download-artifact', 'gh release create']],
+  ])('%s does its steps in order', (job, steps) => {
+    const places = steps.map((step) => commandsOf(job).indexOf(step))
+    expect(places).not.toContain(-1)
+    expect(places).toEqual(places.toSorted((a, b) => a - b))
+  })
 
   it('tests, packs, stages and describes, in this order', () => {
     expect(jobs).toMatchObject({

@@ -17,6 +17,8 @@ export async function packageOn(installed: AnyExpress) {
   return { ...library, ...fixtures }
 }
 
+export type Package = Awaited<ReturnType<typeof packageOn>>
+
 export { type Answer, FORM_TYPE, JSON_TYPE, type Sent, send, sendEndlessly } from './plain-js/http-client.mjs'
 
 export const GOOD = { email: ACCOUNTS.alice.email, password: PASSWORD }

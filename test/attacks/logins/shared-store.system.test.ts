@@ -50,6 +50,15 @@ async function start() {
 
 const guess = (address: string) => login(ALICE, 'guess', address)
 
+/** Sends guesses one after the other. Returns how many passwords were checked. Each response is 403 or 429. */
+async function looked({ send }: Process, count: number, address: string): Promise<number> {
+  const answers: Answer[] = []
+  for (let i = 0; i < count; i++) answers.push(await send(guess(address)))
+  const { 403: through = 0, ...others } = statuses(answers)
+  expect(others).toEqual(through < count ? { 429: count - through } : {})
+  return through
+}
+
 /** Returns a new address for each probe, so that each probe has its own failed-login limit. */
 const freshAddress = (
   (next) => () =>
@@ -105,6 +114,53 @@ describe.skipIf(NO_REDIS)('two processes with their budgets on one Redis', () =>
       const wait = { 429: /^([2-9]|[1-9]\d+)$/, 503: /^1$/ }[status] ?? /^$/
       expect(headers['retry-after'] ?? '').toMatch(wait)
     }
+  })
+
+  it('a burst that keeps a process busy for longer than it waits for Redis does not make it guess on its own', async () => {
+    const { one, two } = await start()
+    await sharing(one, two)
+    const before = (await one.told()).hashes + (await two.told()).hashes
+    const answers = await Promise.all([one, two].map(({ port }) => flood(port, 1000, () => guess('203.0.113.9'), 2)))
+    const { 403: through, 429: _throttled, 503: _overloaded, ...others } = statuses(answers.flat())
+    const { hashes, most } = await spentSince(before, one, two)
+    expect(hashes).toBeGreaterThanOrEqual(10)
+    expect(hashes).toBeLessThanOrEqual(most)
+    expect({ through, others }).toEqual({ through: hashes, others: {} })
+  })
+
+  it.each<[string, (redis: TestRedis) => unknown, (redis: TestRedis) => unknown]>([
+    ['killed and started anew, empty', (redis) => redis.kill(), (redis) => redis.start()],
+    ['paused', (redis) => redis.process().kill('SIGSTOP'), (redis) => redis.process().kill('SIGCONT')],
+  ])('Redis %s: each goes on with what it has seen, tells, and shares again', async (_, leave, comeBack) => {
+    const { redis, one, two } = await start()
+    await sharing(one, two)
+    const address = freshAddress()
+    expect(await looked(one, 3, address)).toBe(3)
+    expect(await looked(two, 4, address)).toBe(4)
+    await Promise.all([one.told(), two.told()])
+
+    await leave(redis)
+    for (const { send } of [one, two]) {
+      expect(await send(login(ALICE, PASSWORD, freshAddress()))).toMatchObject({ status: 200 })
+    }
+    expect(await looked(one, 20, address)).toBe(7)
+    expect(await looked(two, 20, address)).toBe(6)
+    for (const process of [one, two]) {
+      const failures = await until(async () => {
+        expect(await process.send(login(ALICE, PASSWORD, freshAddress()))).toMatchObject({ status: 200 })
+        const told = (await process.told()).events.filter(({ type }) => type === 'dependency.failed')
+        expect(told).not.toEqual([])
+        return told
+      })
+      expect(new Set(failures.map((failure) => JSON.stringify(failure)))).toEqual(
+        new Set([JSON.stringify({ type: 'dependency.failed', dependency: 'throttle', refused: false })]),
+      )
+    }
+
+    await comeBack(redis)
+    await sharing(one, two)
+    // They still count the failed logins from the time when Redis was unreachable.
+    expect((await looked(one, 20, address)) + (await looked(two, 20, address))).toBe(0)
   })
 })
 

@@ -1,4 +1,12 @@
-import { constants, createPrivateKey, createPublicKey, sign as cryptoSign, type KeyObject } from 'node:crypto'
+import {
+  constants,
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  sign as cryptoSign,
+  type KeyObject,
+  privateEncrypt,
+} from 'node:crypto'
 import {
   type Algorithm,
   createTokenVerifier,
@@ -11,7 +19,7 @@ import { newKeyPair } from '../../../src/tokens/algorithms/new-key-pair.js'
 import { forge, goodParts, ISSUER, SECRET, signingKey } from '../../support/fixtures.js'
 import { startSource } from '../../support/jwks-source.js'
 import { publicPem } from '../../support/keys.js'
-import { encode } from '../../support/tokens.js'
+import { encode, signatureOf } from '../../support/tokens.js'
 
 // Has the classes of C2SP/wycheproof's json_web_signature_test.json that concern signatures. No package registry has its vectors. Its
 // payloads lack the typ and the claims that this package requires, so the tests create each case with their own keys and tokens. Other
@@ -130,6 +138,14 @@ describe.each(ALGS)('%s', (alg) => {
     const key = alg === 'HS256' ? Buffer.from(`two ${SECRET}`) : privateOf(alg, 'another')
     expect(await verdictOf(verifier, token(alg, headerOf(alg), PAYLOAD, alg, key))).toBe('signature')
   })
+
+  it('a signature of the payload alone, or of the bytes that the parts stand for', async () => {
+    const input = `${encode(headerOf(alg))}.${encode(PAYLOAD)}`
+    const [header, payload] = [JSON.stringify(headerOf(alg)), JSON.stringify(PAYLOAD)]
+    for (const other of [encode(PAYLOAD), payload, header + payload]) {
+      expect(await verdictOf(verifier, `${input}.${encode(signatureOf(other, keyOf(alg), alg))}`)).toBe('signature')
+    }
+  })
 })
 
 describe('members of a header that is well signed', () => {
@@ -161,6 +177,11 @@ describe('members of a header that is well signed', () => {
     for (const one of [header, text, header]) {
       expect(await verdictOf(verifier, token('HS256', one))).toBe(one === text ? 'accepted' : verdict)
     }
+  })
+
+  it('a payload spelt twice is read as it was signed, the last member counting', async () => {
+    const twice = JSON.stringify(PAYLOAD).replace('{', '{"sub":"acc-2",')
+    expect(await verifierOf('HS256').verify(token('HS256', text, twice))).toMatchObject({ accountId: 'acc-1' })
   })
 })
 
@@ -204,9 +225,113 @@ describe.each(['RS256', 'PS256', 'ES256', 'ES384', 'ES512'] as const)('%s: the h
 })
 
 describe('RSA', () => {
+  it.each<[Alg, string]>([
+    ['RS256', 'PS256'],
+    ['PS256', 'RS256'],
+    ['RS256', 'RS384'],
+    ['RS256', 'RS512'],
+    ['PS256', 'PS384'],
+  ])('%s with a signature of the same key by %s', async (alg, as) => {
+    expect(await verdictOf(verifierOf(alg), token(alg, headerOf(alg), PAYLOAD, as))).toBe('signature')
+    expect(await verdictOf(verifierOf(alg), token(alg, headerOf(as), PAYLOAD, as))).toBe('algorithm')
+  })
+
   it.each([0, 20, 31, 33, 64])('PS256 with a salt of %i bytes', async (saltLength) => {
     const input = `${encode(headerOf('PS256'))}.${encode(PAYLOAD)}`
     const signature = cryptoSign('sha256', Buffer.from(input), { key: privateOf('PS256'), ...PSS, saltLength })
     expect(await verdictOf(verifierOf('PS256'), `${input}.${encode(signature)}`)).toBe('signature')
+  })
+
+  const hex = (text: string) => Buffer.from(text, 'hex')
+  const SHA256 = hex('3031300d060960864801650304020105000420')
+  const NO_NULL = hex('302f300b06096086480165030402010420')
+  const LONG_FORM = hex('308131300d060960864801650304020105000420')
+  const ones = (length: number, byte = 0xff) => Buffer.alloc(length, byte)
+  const hash = (input: string, name = 'sha256') => createHash(name).update(input).digest()
+  const filled = (type: number, info: Buffer[], byte = 0xff) => {
+    const length = 256 - 3 - Buffer.concat(info).length
+    return Buffer.concat([Buffer.of(0, type), ones(length, byte), Buffer.alloc(1), ...info])
+  }
+  const shortened = (info: Buffer[]) =>
+    Buffer.concat([Buffer.of(0, 1), ones(8), Buffer.alloc(1), ...info, ones(194, 7)])
+
+  it.each<[string, string, (input: string) => Buffer]>([
+    ['as it should be', 'accepted', (i) => filled(1, [SHA256, hash(i)])],
+    ['of type 2', 'signature', (i) => filled(2, [SHA256, hash(i)])],
+    ['of type 0', 'signature', (i) => filled(0, [SHA256, hash(i)])],
+    ['filled with something else', 'signature', (i) => filled(1, [SHA256, hash(i)], 0xfe)],
+    ['without the NULL of its algorithm', 'signature', (i) => filled(1, [NO_NULL, hash(i)])],
+    ['with a length in the long form', 'signature', (i) => filled(1, [LONG_FORM, hash(i)])],
+    ['without its algorithm', 'signature', (i) => filled(1, [hash(i)])],
+    ['of SHA-1', 'signature', (i) => filled(1, [hex('3021300906052b0e03021a05000414'), hash(i, 'sha1')])],
+    ['with the name of SHA-256 for a SHA-1', 'signature', (i) => filled(1, [SHA256, hash(i, 'sha1')])],
+    ['with a byte behind the hash', 'signature', (i) => filled(1, [SHA256, hash(i), Buffer.alloc(1)])],
+    ['short, with garbage behind the hash (Bleichenbacher)', 'signature', (i) => shortened([SHA256, hash(i)])],
+    ['with nothing in it', 'signature', () => Buffer.concat([Buffer.alloc(255), Buffer.of(1)])],
+  ])('RS256 with a padding %s', async (_, verdict, of) => {
+    const input = `${encode(headerOf('RS256'))}.${encode(PAYLOAD)}`
+    const signature = privateEncrypt({ key: privateOf('RS256'), padding: constants.RSA_NO_PADDING }, of(input))
+    expect(await verdictOf(verifierOf('RS256'), `${input}.${encode(signature)}`)).toBe(verdict)
+  })
+
+  it.each(['RS256', 'PS256'] as const)('%s with a signature that the modulus was added to', async (alg) => {
+    const n = BigInt(`0x${Buffer.from(member(publicOf(alg)), 'base64url').toString('hex')}`)
+    for (let jti = 0; ; jti++) {
+      const good = token(alg, headerOf(alg), { ...PAYLOAD, jti: `${jti}` })
+      const [h, p, s = ''] = good.split('.')
+      const sum = (BigInt(`0x${Buffer.from(s, 'base64url').toString('hex')}`) + n).toString(16)
+      if (sum.length > 512) continue
+      expect(await verdictOf(verifierOf(alg), good)).toBe('accepted')
+      expect(await verdictOf(verifierOf(alg), `${h}.${p}.${encode(Buffer.from(sum, 'hex'))}`)).toBe('signature')
+      return
+    }
+  })
+})
+
+const CURVES = [
+  ['ES256', 32, 'ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551'],
+  ['ES384', 48, 'ffffffffffffffffffffffffffffffffffffffffffffffffc7634d81f4372ddf581a0db248b0a77aecec196accc52973'],
+  ['ES512', 66, `01ff${'f'.repeat(62)}fa51868783bf2f966b7fcc0148f709a5d03bb5c9b8899c47aebb6fb71e91386409`],
+] as const
+
+describe.each(CURVES)('%s', (alg, size, order) => {
+  const n = BigInt(`0x${order}`)
+  const number = (value: bigint) => Buffer.from(value.toString(16).padStart(size * 2, '0'), 'hex')
+  const input = `${encode(headerOf(alg))}.${encode(PAYLOAD)}`
+  const good = signatureOf(input, privateOf(alg), alg)
+  const numberIn = (half: Buffer) => BigInt(`0x${half.toString('hex')}`)
+  const [r, s] = [numberIn(good.subarray(0, size)), numberIn(good.subarray(size))]
+  const rs = (one: bigint, two: bigint) => Buffer.concat([number(one), number(two)])
+  const verdict = (signature: Buffer) => verdictOf(verifierOf(alg), `${input}.${encode(signature)}`)
+
+  it.each<[string, Buffer]>([
+    ...([0n, 1n, n - 1n, n, n + 1n, (1n << BigInt(size * 8)) - 1n] as const).flatMap((x): [string, Buffer][] => [
+      [`r and s of ${x.toString(16)}`, rs(x, x)],
+      [`r of ${x.toString(16)}`, rs(x, s)],
+      [`s of ${x.toString(16)}`, rs(r, x)],
+      [`r of ${x.toString(16)} and s of 0`, rs(x, 0n)],
+      [`r of 0 and s of ${x.toString(16)}`, rs(0n, x)],
+    ]),
+    ['r and s swapped', rs(s, r)],
+    ['r below zero', rs(n - r, s)],
+    ['its DER form', cryptoSign(`sha${alg.slice(2)}`, Buffer.from(input), privateOf(alg))],
+    ['a zero before each number', Buffer.concat([Buffer.alloc(1), number(r), Buffer.alloc(1), number(s)])],
+    ['its first halves', Buffer.concat([number(r).subarray(1), number(s).subarray(1)])],
+    ['a DER sequence of two zeros', Buffer.from('3006020100020100', 'hex')],
+    ['an empty DER sequence', Buffer.from('3000', 'hex')],
+  ])('%s', async (_, signature) => {
+    expect(await verdict(signature)).toBe('signature')
+  })
+
+  it('the other s: every ECDSA signature has two, and RFC 7515 takes both; nothing is keyed on a token’s text', async () => {
+    expect(await verdict(good)).toBe('accepted')
+    expect(await verdict(rs(r, n - s))).toBe('accepted')
+  })
+
+  it.each(CURVES.filter(([other]) => other !== alg))('a key of the curve of %s', async (other) => {
+    for (const as of [alg, other]) {
+      const forged = token(alg, headerOf(alg), PAYLOAD, as, privateOf(other))
+      expect(await verdictOf(verifierOf(alg), forged)).toBe('signature')
+    }
   })
 })

@@ -10,6 +10,7 @@ import { until } from '../../support/concurrency.js'
 import { rejectionOf } from '../../support/failures.js'
 import { startProxy } from '../../support/services/proxy.js'
 import { NO_REDIS, startRedis } from '../../support/services/redis.js'
+import { freePort } from '../../support/services/servers/free-port.mjs'
 
 async function open(url: string) {
   const logged: string[] = []
@@ -29,6 +30,11 @@ async function expectFailure(url: string, says: RegExp): Promise<void> {
 const session = newSession({ id: 'one', accountId: 'acc-1', expiresAt: new Date(Date.now() + 3_600_000) }, Date.now())
 
 describe('openRedis throws one line without the password', () => {
+  test('when Redis is unreachable', async () => {
+    const port = await freePort()
+    await expectFailure(`redis://:s3cret@127.0.0.1:${port}`, new RegExp(`ECONNREFUSED 127\\.0\\.0\\.1:${port}`))
+  })
+
   test('when Redis never responds', async () => {
     const server = createServer(() => {}).listen(0, '127.0.0.1')
     onTestFinished(() => void server.close())

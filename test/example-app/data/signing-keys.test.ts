@@ -13,6 +13,7 @@ import {
   tokenKeys,
 } from '../../../example-app/data/signing-keys.js'
 import { newKeyPair } from '../../../src/tokens/algorithms/new-key-pair.js'
+import { issueNow } from '../../support/fixtures.js'
 import { tempDir } from '../support.js'
 
 const FILE = 'signing-key.pem'
@@ -68,7 +69,38 @@ test.each([
 })
 
 describe('several keys', () => {
+  const issuerOf = (dataDir: string) => createTokenIssuer({ issuer: 'http://localhost', keys: tokenKeys(dataDir) })
   const states = (dataDir: string) => listKeys(dataDir).map(({ kid, signs }) => [kid, signs])
+  const kidOfSigning = (dataDir: string) => signingKey(dataDir).kid ?? ''
+  /** The kid in a new token's header. */
+  const signs = (dataDir: string) => {
+    const [header = ''] = issueNow(issuerOf(dataDir), { accountId: 'acc-1' }).token.split('.')
+    return JSON.parse(Buffer.from(header, 'base64url').toString()).kid
+  }
+
+  test('the id is the thumbprint that the package computes', async () => {
+    const dataDir = await tempDir()
+    const { privateKey } = signingKey(dataDir)
+    const issuer = createTokenIssuer({ issuer: 'http://localhost', keys: { alg: 'ES256', privateKey } })
+    expect(issuer.jwks().keys[0]?.kid).toBe(kidOfSigning(dataDir))
+  })
+
+  test('an added key is listed and verifies, and does not sign', async () => {
+    const dataDir = await tempDir()
+    const first = kidOfSigning(dataDir)
+    const added = addKey(dataDir)
+    expect(states(dataDir)).toEqual([
+      [first, true],
+      [added, false],
+    ])
+    expect(
+      issuerOf(dataDir)
+        .jwks()
+        .keys.map(({ kid }) => kid),
+    ).toEqual([first, added])
+    expect(signs(dataDir)).toBe(first)
+    expect((await stat(join(dataDir, 'keys', `${added}.pem`))).mode & 0o777).toBe(0o600)
+  })
 
   test('the issuer gets the private key of the signing key only', async () => {
     const dataDir = await tempDir()
@@ -78,6 +110,47 @@ describe('several keys', () => {
     expect(first).toHaveProperty('privateKey')
     expect(others).toHaveLength(2)
     for (const key of others) expect(key).toMatchObject({ publicKey: expect.objectContaining({ type: 'public' }) })
+  })
+
+  test('a promoted key signs, and the previous signing key verifies', async () => {
+    const dataDir = await tempDir()
+    const first = kidOfSigning(dataDir)
+    const { token } = issueNow(issuerOf(dataDir), { accountId: 'acc-1' })
+    const added = addKey(dataDir)
+    promoteKey(dataDir, added)
+    expect(states(dataDir)).toEqual([
+      [added, true],
+      [first, false],
+    ])
+    expect(signs(dataDir)).toBe(added)
+    expect(await issuerOf(dataDir).verify(token)).toMatchObject({ accountId: 'acc-1' })
+    expect((await stat(join(dataDir, FILE))).mode & 0o777).toBe(0o600)
+    promoteKey(dataDir, added)
+    promoteKey(dataDir, first)
+    expect(signs(dataDir)).toBe(first)
+    expect(listKeys(dataDir)).toHaveLength(2)
+  })
+
+  test('the tokens of a removed key are refused', async () => {
+    const dataDir = await tempDir()
+    const first = kidOfSigning(dataDir)
+    const { token } = issueNow(issuerOf(dataDir), { accountId: 'acc-1' })
+    const added = addKey(dataDir)
+    promoteKey(dataDir, added)
+    removeKey(dataDir, first)
+    expect(states(dataDir)).toEqual([[added, true]])
+    await expect(issuerOf(dataDir).verify(token)).rejects.toMatchObject({ reason: 'unknown_key' })
+  })
+
+  test('refuses to remove the signing key', async () => {
+    const dataDir = await tempDir()
+    const first = kidOfSigning(dataDir)
+    expect(() => removeKey(dataDir, first)).toThrow(/ is the signing key\. Promote another key first\.$/)
+    const added = addKey(dataDir)
+    promoteKey(dataDir, added)
+    expect(() => removeKey(dataDir, added)).toThrow(/ is the signing key\./)
+    expect(signs(dataDir)).toBe(added)
+    expect(await readdir(join(dataDir, 'keys'))).toHaveLength(2)
   })
 
   test.each(['no-such-key', '../signing-key', '', 'x'.repeat(43)])('refuses the unknown key "%s"', async (kid) => {

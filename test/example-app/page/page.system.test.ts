@@ -194,6 +194,15 @@ describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
       expect(complaints).toEqual([])
     })
 
+    test('while everything is on its way, it says so', async () => {
+      const { page } = await open()
+      await page.route(/statements$|daily-totals$|sessions$/, () => {})
+      await signIn(page, ALICE)
+      await page.getByText('Loading …').nth(2).waitFor()
+      expect(await page.locator('[aria-busy=true]').count()).toBe(3)
+      await expectAccessible(page)
+    })
+
     test('an account without the scopes is told which it lacks, and not to try again', async () => {
       const { page } = await open()
       await signIn(page, BOB)
@@ -218,6 +227,16 @@ describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
       expect(await focused(page)).toBe('h2 Daily totals')
       await chartOf(page).waitFor()
       await page.getByRole('log').getByText('Loaded: daily totals.').waitFor({ state: 'attached' })
+    })
+
+    test('no reporting API is known: the rest goes on', async () => {
+      const { page, complaints, origins } = await open({ hasReporting: false })
+      await signIn(page, ALICE)
+      await page.getByText('To see your daily totals, start both APIs').waitFor()
+      await page.getByRole('table', { name: 'Clearing House South' }).waitFor()
+      await expectAccessible(page)
+      expect(complaints).toEqual([])
+      expect(origins.size).toBe(1)
     })
   })
 
@@ -248,6 +267,23 @@ describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
       await page.keyboard.press('Enter')
       await chartOf(page).waitFor()
       expect(await page.getByRole('timer').textContent()).toBe('1 h 00 min')
+    })
+
+    test('the last minute, and the end, can be seen by all', async () => {
+      const { page } = await openSignedIn(({ page }) => page.clock.install())
+      await page.clock.fastForward(HOUR - 50_000)
+      await expectAccessible(page)
+      await page.clock.fastForward(HOUR)
+      await page.getByText('Your token has expired.').waitFor()
+      await expectAccessible(page)
+    })
+
+    test('a server that has found it expired first is believed', async () => {
+      const { page, app } = await openSignedIn(stopTime)
+      app.pass(HOUR)
+      await page.clock.fastForward(HOUR - 1500)
+      await page.getByRole('button', { name: 'Refresh' }).click()
+      await page.getByText('Your token has expired.').waitFor()
     })
 
     test('signed out elsewhere: told at the next call, and the password is not sent again', async () => {
@@ -351,6 +387,45 @@ describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
     expect(await focused(page)).toBe('input E-mail')
   })
 
+  test.each([360, 340])('on a screen of %i px, no heading of a column breaks, and nothing is cut', async (width) => {
+    const { page } = await openSignedIn(({ page }) => page.setViewportSize({ width, height: 800 }))
+    const broken = `[...document.querySelectorAll('#statements-body thead th')].filter((heading) => {
+      const range = document.createRange()
+      range.selectNodeContents(heading)
+      return range.getClientRects().length > 1
+    }).length`
+    expect(await page.evaluate(broken)).toBe(0)
+    const cut = `[...document.querySelectorAll('section > div, .chart')]
+      .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).length`
+    expect(await page.evaluate(cut)).toBe(0)
+  })
+
+  test('in forced colours, the chart has the colours of the user, and the time left is visible', async () => {
+    const { page } = await openSignedIn(({ page }) => page.emulateMedia({ forcedColors: 'active' }))
+    const fill = (selector: string) => page.evaluate(`getComputedStyle(document.querySelector('${selector}')).fill`)
+    const text = await page.evaluate('getComputedStyle(document.body).color')
+    expect([await fill('.series-0'), await fill('.chart text')]).toEqual([text, text])
+    // The page updates the original bar each second.
+    const shot = async (value: string) => {
+      await page.evaluate(`(() => {
+        const bar = document.getElementById('time-left')
+        const copy = bar.cloneNode()
+        copy.value = ${value}
+        bar.replaceWith(copy)
+      })()`)
+      return page.locator('#time-left').screenshot()
+    }
+    expect((await shot('copy.max')).equals(await shot('0'))).toBe(false)
+  })
+
+  test('nothing moves by itself', async () => {
+    const { page } = await openSignedIn()
+    expect(await page.evaluate('document.getAnimations().length')).toBe(0)
+    const moving = `[...document.querySelectorAll('*')].map(getComputedStyle)
+      .filter(({ animationName, transitionDuration }) => animationName !== 'none' || transitionDuration !== '0s').length`
+    expect(await page.evaluate(moving)).toBe(0)
+  })
+
   test('over plain http the page says why it does not sign in, and sends nothing', async () => {
     const { page, app } = await open()
     const posts = postsOf(page)
@@ -366,5 +441,17 @@ describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
     expect(await page.getByRole('button', { name: 'Sign in' }).isDisabled()).toBe(true)
     await expectAccessible(page)
     expect(posts).toEqual([])
+  })
+
+  test('a script that somebody has slipped in does not run', async () => {
+    const { page, complaints } = await open()
+    await page.evaluate(`for (const src of ['data:text/javascript,document.title="evil"', 'http://127.0.0.1:9/evil.js']) {
+      try { document.head.append(Object.assign(document.createElement('script'), { src })) } catch {}
+      try { document.body.insertAdjacentHTML('beforeend', '<img src="' + src + '">') } catch {}
+    }`)
+    expect(await page.title()).toBe('Clearing house')
+    expect(complaints.length).toBeGreaterThan(0)
+    for (const complaint of complaints)
+      expect(complaint).toMatch(/Content Security Policy|TrustedScriptURL|TrustedHTML/)
   })
 })

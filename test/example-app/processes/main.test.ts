@@ -41,6 +41,17 @@ describe('the first start', () => {
   })
 })
 
+test('keeps accounts and key, so a token still works after a restart', async () => {
+  const env = { DATA_DIR: await tempDir(), BASE_URL }
+  const first = await start(env)
+  const token = await tokenFrom(first.url, ALICE)
+  first.kill('SIGTERM')
+  await first.exit
+  const second = await startBoth(env)
+  expect(await statusOf(second.url + NORTH, token)).toBe(200)
+  expect(second.output()).toContain(ALICE.password)
+})
+
 test('several processes that start at once in an empty folder share its key and accounts', async () => {
   const env = { DATA_DIR: await tempDir(), BASE_URL }
   const [one, ...others] = await Promise.all([start(env), start(env), start(env)])
@@ -57,6 +68,14 @@ test('prints no demo lines after a demo password has changed', async () => {
   const { output } = await startBoth(env)
   expect(output()).not.toContain('demo-password')
   expect(output()).not.toContain('curl')
+})
+
+test('refuses a token of another environment with the same key and accounts', async () => {
+  const env = { DATA_DIR: await tempDir() }
+  const [one, other] = [await start(env), await start({ ...env, BASE_URL })]
+  const token = await tokenFrom(one.url, ALICE)
+  expect(await statusOf(one.url + NORTH, token)).toBe(200)
+  expect(await statusOf(other.url + NORTH, token)).toBe(401)
 })
 
 describe('exits with one line', () => {
@@ -144,6 +163,20 @@ describe('stopping', () => {
     await app.printed('Stopping')
     app.kill('SIGINT')
     expect(await send()).toMatchObject({ status: 200 })
+    expect(await app.exit).toEqual({ code: 0, signal: null })
+  })
+
+  test('finishes two hundred logins in flight, resets no connection, and exits with 0', async () => {
+    const app = await start({ DATA_DIR: await tempDir() })
+    const emails = Array.from({ length: 200 }, (_, i) => (i % 20 === 0 ? ALICE.email : `nobody${i}@example.com`))
+    const logins = await Promise.all(emails.map((email) => loginInFlight(app.url, email)))
+    app.kill('SIGTERM')
+    await app.printed('Stopping')
+    const responses = await Promise.all(logins.map((send) => send()))
+    const statuses = responses.map(({ status }) => status)
+    expect(statuses).toHaveLength(200)
+    expect(statuses.filter((status) => ![200, 403, 429, 503].includes(status ?? 0))).toEqual([])
+    expect(statuses).toContain(200)
     expect(await app.exit).toEqual({ code: 0, signal: null })
   })
 })

@@ -8,6 +8,7 @@ import { until } from '../../../support/concurrency.js'
 import { rejectionOf } from '../../../support/failures.js'
 import { NO_POSTGRES, PASSWORD } from '../../../support/services/postgres.js'
 import { startProxy } from '../../../support/services/proxy.js'
+import { freePort } from '../../../support/services/servers/free-port.mjs'
 import { usePostgres } from './databases.js'
 
 async function open(url: string) {
@@ -27,6 +28,14 @@ describe.skipIf(NO_POSTGRES)('PostgreSQL', () => {
     const url = await createDatabase()
     const opened = await Promise.all(Array.from({ length: 6 }, () => open(url)))
     for (const { ask } of opened) expect(await ask()).toEqual(HOUSES)
+  })
+
+  test('a statement needs an existing account and house', async () => {
+    const { db, logged } = await open(await createDatabase())
+    const statement = { id: 's', day: '2013-05-02', description: '', amount_cents: 1 }
+    const orphan = db.insertInto('statements').values({ ...statement, house_id: 'north', account_id: 'nobody' })
+    await expect(orphan.execute()).rejects.toMatchObject({ code: '23503' })
+    expect(logged).toEqual([])
   })
 
   test('finds the statements of an account by an index', async () => {
@@ -77,6 +86,13 @@ describe.skipIf(NO_POSTGRES)('PostgreSQL', () => {
     change(url)
     await expectFailure(url.href, says, ['wr0ng', PASSWORD, encodeURIComponent(PASSWORD)])
   })
+})
+
+test('an unreachable server: one line without the password', async () => {
+  const port = await freePort()
+  for (const host of ['127.0.0.1', 'localhost']) {
+    await expectFailure(`postgres://user:s3cret@${host}:${port}/x`, new RegExp(`ECONNREFUSED .*:${port}`), ['s3cret'])
+  }
 })
 
 test('a server that never responds: one line without the password', async () => {

@@ -1,5 +1,6 @@
 import type { Browser, Page, Request } from 'playwright-core'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { until } from '../../../support/concurrency.js'
 import { NO_CHROMIUM, shareBrowser } from '../../../support/services/chromium.js'
 import { ALICE, start, startBoth, tempDir } from '../../support.js'
 
@@ -80,5 +81,18 @@ describe.skipIf(NO_CHROMIUM)('the page at /docs, in Chromium', () => {
     expect(totals.status).toContain('200')
     expect(JSON.parse(totals.body)).toMatchObject({ houses: [{ id: 'north' }, { id: 'south' }] })
     expect(faults).toEqual([])
+  })
+
+  test('its policy blocks an inline script and a script of another origin', async () => {
+    const { url } = await start({ DATA_DIR: await tempDir() })
+    const { page, faults } = await openDocs(browser(), url)
+    await page.evaluate(
+      `document.body.append(Object.assign(document.createElement('script'), { text: 'window.ran = 1' }))`,
+    )
+    await page.evaluate(
+      `document.body.append(Object.assign(document.createElement('script'), { src: 'http://localhost:9/x.js' }))`,
+    )
+    await until(() => expect(faults.filter((one) => one.startsWith('script-src'))).toHaveLength(2))
+    expect(await page.evaluate('window.ran')).toBeUndefined()
   })
 })
