@@ -192,6 +192,7 @@ describe('addresses', () => {
     expect(urls).toEqual([])
     expect(await api.headers({ url: 'https://reports.example.com/x' })).toEqual({ Authorization: 'Bearer T' })
     expect(await api.headers()).toEqual({ Authorization: 'Bearer T' })
+    expect((await api.fetch('https://reports.example.com/x')).ok).toBe(true)
   })
 })
 

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { apiUrlsOf, keySourceOf, readConfig, readServiceAccount, urlOf } from '../../example-app/config.js'
+import { apiUrlsOf, keySourceOf, readConfig, readServiceAccount } from '../../example-app/config.js'
 import { OperatorError } from '../../example-app/errors.js'
 
 describe('environment variables', () => {
@@ -193,9 +193,4 @@ describe('readServiceAccount', () => {
       expect(() => readServiceAccount(env)).toThrow(/^Set SERVICE_EMAIL and SERVICE_PASSWORD /)
     },
   )
-})
-
-test('urlOf puts an IPv6 address in brackets', () => {
-  expect(urlOf('::1', 3000)).toBe('http://[::1]:3000')
-  expect(urlOf('127.0.0.1', 3000)).toBe('http://127.0.0.1:3000')
 })

@@ -1,10 +1,8 @@
-import { runInNewContext } from 'node:vm'
 import express, { type Request } from 'express'
 import {
   type AccountStore,
   AuthError,
   type AuthEvent,
-  type AuthObserver,
   createPasswords,
   createThrottle,
   type RequireBearerOptions,
@@ -13,7 +11,7 @@ import {
   tokenRouter,
 } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
-import { all, deferred, settled, statuses, until } from '../../support/concurrency.js'
+import { all, deferred, settled, statuses } from '../../support/concurrency.js'
 import {
   ACCOUNTS,
   countingHasher,
@@ -152,30 +150,6 @@ describe('a hasher that', () => {
     await settled()
     expect(events.map(({ type }) => type)).toEqual(['dependency.failed'])
   })
-
-  it('hangs, and then answers: service goes on', async () => {
-    const answer = deferred<boolean>()
-    let verify: () => unknown = () => answer.promise
-    const passwords = withHasher(() => verify(), 1)
-    const { send } = await start({ passwords, ...SHORT })
-    expect(statuses(await all(20, () => send(good)))).toEqual({ 503: 20 })
-    expect(passwords.load()).toEqual({ active: 1, waiting: 0 })
-    verify = () => true
-    answer.resolve(false)
-    await settled()
-    expect(passwords.load()).toEqual({ active: 0, waiting: 0 })
-    expect(await send(good)).toMatchObject({ status: 200 })
-  })
-
-  it('hangs and never answers: service goes on all the same', async () => {
-    let verify: () => unknown = hang
-    const passwords = withHasher(() => verify(), 1)
-    const { send } = await start({ passwords, ...SHORT })
-    expect(await send(good)).toMatchObject({ status: 503 })
-    verify = () => true
-    await until(() => expect(passwords.load().active).toBe(0))
-    expect(await send(good)).toMatchObject({ status: 200 })
-  })
 })
 
 describe.each([
@@ -293,31 +267,5 @@ describe('what throws outside of the package’s own code goes to the host’s e
     await settled()
     expect(outcome()).toEqual({ errors: [fault, fault, fault, fault], unhandled: [] })
     expect(told.types()).toEqual(types)
-  })
-})
-
-describe('an observer', () => {
-  it.each<[string, AuthObserver]>([
-    ['that rejects with a promise of another realm', () => runInNewContext('Promise.reject(new Error("full"))')],
-    ['whose answer throws when it is looked at', () => new Proxy({}, { get: () => expect.fail() })],
-    [
-      'that clears the event',
-      (event) => {
-        for (const name of Object.keys(event)) delete (event as never)[name]
-      },
-    ],
-    ['that sets the event’s dates', (event) => 'expiresAt' in event && event.expiresAt.setTime(event.time.setTime(0))],
-  ])('%s harms no request', async (_, onEvent) => {
-    const throttle = createThrottle({ budgets: { pair: { points: 2, duration: '1h' } } })
-    const { send, parts, ask, unhandled } = await start({ onEvent, throttle, ...SHORT }, { onEvent })
-    const { authenticationToken, expiration } = JSON.parse((await send(good)).body)
-    expect(new Date(expiration)).toEqual((await makeIssuer().verify(authenticationToken)).expiresAt)
-    const answers = [await ask(), await send(bearer('x.y.z', '/in')), await send({ ...good, ...asJson({}) })]
-    for (let i = 0; i < 3; i++) answers.push(await send(wrong))
-    parts.findById = hang
-    answers.push(await ask())
-    expect(answers.map(({ status }) => status)).toEqual([200, 401, 400, 403, 403, 429, 503])
-    await settled()
-    expect(unhandled).toEqual([])
   })
 })

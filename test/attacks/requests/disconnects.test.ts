@@ -47,21 +47,6 @@ function slowStore() {
   return { accounts, asked: asked.promise, answer: () => answer.resolve(null) }
 }
 
-it('a client that hangs up during its look-up keeps its slot until the look-up ends', async () => {
-  const passwords = createPasswords({ hashers: [countingHasher()], concurrency: 1, queue: 0 })
-  const { accounts, asked, answer } = slowStore()
-  const { ask, dial, codes } = await start({ accounts, passwords, throttle: false })
-  const client = await dial(requestText(login(SLOW, 'x')))
-  await asked
-  client.destroy()
-  expect((await ask()).status).toBe(503)
-  expect(passwords.load()).toEqual({ active: 0, waiting: 1 })
-  answer()
-  await until(() => expect(codes()).toEqual(['overloaded', 'client_closed_request']))
-  expect(passwords.load()).toEqual({ active: 0, waiting: 0 })
-  expect((await ask()).status).toBe(200)
-})
-
 it('a client that hangs up during its look-up costs its address a point, and the account none', async () => {
   const one = { points: 1, duration: '1h' }
   const throttle = createThrottle({ budgets: { address: { points: 2, duration: '1h' }, pair: one, account: one } })

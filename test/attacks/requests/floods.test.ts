@@ -1,12 +1,9 @@
-import { connect } from 'node:net'
 import express from 'express'
 import { type AuthEvent, type RequireBearerOptions, requireBearer, tokenRouter } from 'express-token-endpoint'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { statuses, until } from '../../support/concurrency.js'
+import { describe, expect, it } from 'vitest'
+import { statuses } from '../../support/concurrency.js'
 import { ACCOUNTS, fastPasswords, issueNow, makeIssuer, makeStore, PASSWORD } from '../../support/fixtures.js'
 import { bearer, client, flood, listen, login } from '../../support/http.js'
-import { hang } from '../../support/invalid-results.js'
-import { requestText } from '../../support/plain-js/http-client.mjs'
 
 const ALICE = ACCOUNTS.alice.email
 const tokens = makeIssuer()
@@ -41,30 +38,6 @@ describe('token calls that a client pipelines', () => {
     expect((await client(port)(login(ALICE, PASSWORD))).status).toBe(200)
     expect(statuses(await greedy)).toHaveProperty('503')
   })
-})
-
-it.each<[string, (asked: () => Promise<never>) => Partial<RequireBearerOptions>]>([
-  ['isRevoked', (isRevoked) => ({ isRevoked })],
-  ['the account store', (findById) => ({ accounts: { findByEmail: hang, findById } })],
-  ['a verifier of the host', (verify) => ({ tokens: { ...tokens, verify } })],
-])('128 guarded requests of a connection wait for %s, and with one more all get 503', async (_, guard) => {
-  const asked = vi.fn(hang)
-  const { port } = await start(guard(asked))
-  const { token } = issueNow(tokens, { accountId: 'acc-1' })
-  await tokens.verify(token)
-  const text = requestText(bearer(token, '/in'))
-  const socket = connect(port, '127.0.0.1')
-  onTestFinished(() => void socket.destroy())
-  let received = ''
-  socket.setEncoding('latin1').on('data', (chunk: string) => {
-    received += chunk
-  })
-  socket.write(text.repeat(100))
-  await until(() => expect(asked).toHaveBeenCalledTimes(100))
-  socket.write(text.repeat(29))
-  await until(() => expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual(Array(129).fill('HTTP/1.1 503')))
-  expect(received.match(/"code":"overloaded"/g)).toHaveLength(129)
-  expect(asked).toHaveBeenCalledTimes(128)
 })
 
 it('a valid token that is not cached does not wait behind forged ones of another connection', async () => {

@@ -1,53 +1,24 @@
-import type { FaultServer } from './server.js'
+import { inspect } from 'node:util'
+import {
+  type CredentialsRequest,
+  createTokenClient,
+  type TokenClient,
+  type TokenClientOptions,
+} from 'express-token-endpoint/client'
+import { expect } from 'vitest'
+import { deferred } from '../../support/concurrency.js'
+import { rejectionOf } from '../../support/failures.js'
+import { EMAIL, type FaultServer, PASSWORD, startFaultServer } from './server.js'
 
-/** The options that a client under test gets. It ignores those that it has no counterpart for. */
-export interface ContestantOptions {
-  url: string
-  credentials: (request: { refused: boolean; signal?: AbortSignal }) => unknown
-  origins?: string[]
-  interactive?: boolean
-  /** The time limit in seconds. */
-  timeout?: number
-  /** The longest wait in seconds. */
-  maxWait?: number
-  onStepUp?: () => boolean | Promise<boolean>
+/** A client whose calls return the response with its body. */
+export interface Client extends TokenClient {
+  call(input: string | Request, init?: RequestInit): Promise<{ status: number; body: string }>
 }
 
-export interface ApiResponse {
-  status: number
-  body: string
+/** The credentials of a fault may be invalid. */
+type Options = Partial<Omit<TokenClientOptions, 'credentials'>> & {
+  credentials?: (request: CredentialsRequest) => unknown
 }
-
-/** The parts of `RequestInit` that the faults use. */
-export interface Call {
-  method?: string
-  body?: string | ReadableStream | URLSearchParams
-  signal?: AbortSignal
-}
-
-/** A client under test. A client that lacks an optional method is not asked to pass the faults that need the method. */
-export interface Contestant {
-  /** Calls a path of the API, or a URL, and reads the response. */
-  call(path: string, call?: Call): Promise<ApiResponse>
-  /** Sends a Request object. */
-  send?: ((request: Request) => Promise<ApiResponse>) | undefined
-  token?: ((signal?: AbortSignal) => Promise<string>) | undefined
-  signOut?: (() => void) | undefined
-  close?: (() => void) | undefined
-  onChange?: ((listener: (state: { expiresAt: number | undefined; error: unknown }) => void) => void) | undefined
-  /** The object that a program holds, to look for secrets in it. */
-  shown: unknown
-}
-
-/** Creates a client under test. */
-export interface Maker {
-  name: string
-  /** Returns whether its errors have the codes of `TokenClientError`. */
-  hasCodes: boolean
-  make(options: ContestantOptions): Contestant
-}
-
-export type Ability = 'send' | 'token' | 'signOut' | 'close' | 'onChange' | 'origins' | 'person' | 'stepUp' | 'options'
 
 /** The things that a fault works with. */
 export interface Kit {
@@ -55,72 +26,103 @@ export interface Kit {
   server: FaultServer
   /** Another origin. */
   other: FaultServer
-  /** Creates the client under test, with the credentials of the account. */
-  start(options?: Partial<ContestantOptions>): Contestant
-  /** Creates the client, and lets it sign in for a call. */
-  signedIn(): Promise<Contestant>
+  /** Creates a client with the credentials of the account. */
+  start(options?: Options): Client
+  /** Creates a client, and lets it sign in for a call. */
+  signedIn(): Promise<Client>
   /** Lets time pass, for the client and the servers. A machine that sleeps stops its steady clock. */
   pass(ms: number, how?: { asleep?: boolean }): void
-  /** Expects that neither the client nor an error so far shows the token or the password. */
-  mustHide(): void
-  /** Expects a rejection, and a code where the client has codes. The code of a signal's reason is a number. Returns the error. */
+  /** Expects a rejection with a code. The code of a signal's reason is a number. Returns the error. */
   fails(call: Promise<unknown>, code: string | number): Promise<unknown>
 }
 
-/** An ability that a client must have for a fault. `waits`: the fault waits for a timer and moves no clock, so others may run meanwhile. */
-type Tag = Ability | 'waits'
 type Run = (kit: Kit) => Promise<void>
 
-/** A fault of a server, a network, a clock or a caller, and what a client must do about it. */
+/** A fault of a server, a network, a clock or a caller, and what the client must do about it. */
 export interface Fault {
   name: string
-  tags: readonly Tag[]
   run: Run
+  /** The fault waits for a timer and moves no clock, so others may run meanwhile. */
+  waits: boolean
 }
 
-export function fault(name: string, run: Run): Fault
-export function fault(name: string, tags: readonly Tag[], run: Run): Fault
-export function fault(name: string, ...more: [Run] | [readonly Tag[], Run]): Fault {
-  const [tags, run] = more.length === 1 ? [[], more[0]] : more
-  return { name, tags, run }
+export const fault = (name: string, run: Run): Fault => ({ name, run, waits: false })
+export const waitingFault = (name: string, run: Run): Fault => ({ name, run, waits: true })
+
+const real = { date: Date.now.bind(Date), steady: performance.now.bind(performance) }
+
+/** Moves the client's clocks. The clocks of the servers and the timers stay as they are. */
+function moveClocks({ wall = 0, steady = 0 }: { wall?: number; steady?: number }): void {
+  const [date, now] = [Date.now, performance.now]
+  Date.now = () => date.call(Date) + wall
+  performance.now = () => now.call(performance) + steady
 }
 
-/** A mistake of a client, in words for the documentation. */
-export class Failed extends Error {}
+/** Runs one fault. No object and no error of the client may show a secret at any fault. */
+export async function runFault({ run }: Fault): Promise<void> {
+  const [server, other] = await Promise.all([startFaultServer(), startFaultServer()])
+  const shown: unknown[] = []
+  const clients: TokenClient[] = []
 
-/** @throws Failed unless the client did as it must */
-export function must(fits: boolean, what: string): asserts fits {
-  if (!fits) throw new Failed(what)
+  function start(options: Options = {}): Client {
+    const credentials = () => ({ email: EMAIL, password: PASSWORD })
+    const api = createTokenClient({ url: server.url, credentials, ...options } as TokenClientOptions)
+    clients.push(api)
+    shown.push(api)
+    async function call(input: string | Request, init: RequestInit = {}) {
+      const response = await api.fetch(input, { duplex: 'half', ...init } as RequestInit)
+      return { status: response.status, body: await response.text() }
+    }
+    return { ...api, call }
+  }
+
+  try {
+    await run({
+      server,
+      other,
+      start,
+      async signedIn() {
+        const client = start()
+        await client.call('/x')
+        return client
+      },
+      pass(ms, { asleep = false } = {}) {
+        moveClocks({ wall: ms, steady: asleep ? 0 : ms })
+        for (const { state } of [server, other]) state.ahead += ms
+      },
+      async fails(call, code) {
+        const error = await rejectionOf(call)
+        shown.push(error)
+        expect(error).toMatchObject({ code })
+        return error
+      },
+    })
+    const text = shown.map((value) => inspect(value, { depth: 9, showHidden: true })).join() + JSON.stringify(shown)
+    for (const secret of [PASSWORD, ...server.tokens.keys()]) expect(text.includes(secret)).toBe(false)
+  } finally {
+    Object.assign(performance, { now: real.steady })
+    Date.now = real.date
+    for (const client of clients) client.close()
+    await Promise.all([server.stop(), other.stop().catch(() => {})])
+  }
 }
 
-/** @throws Failed unless the server has received this number of token calls */
-export function mustSignIn({ seen }: FaultServer, expected: number): void {
-  const { length } = seen.token
-  must(length === expected, `signs in ${times(length)}, not ${times(expected)}`)
+export function must(fits: boolean, what: string): void {
+  expect(fits, what).toBe(true)
 }
 
-/** @throws Failed when the server has received more token calls */
-export function mustSignInAtMost({ seen }: FaultServer, most: number, during: string): void {
-  const { length } = seen.token
-  must(length <= most, `signs in ${length} times ${during}`)
-}
+/** Expects this number of token calls. */
+export const mustSignIn = ({ seen }: FaultServer, expected: number) => expect(seen.token).toHaveLength(expected)
 
-/** @throws Failed unless a call got this status */
-export function mustGet({ status }: { status: number }, expected: number): void {
-  must(status === expected, `the caller gets ${status}, not ${expected}`)
-}
+/** Expects at most this number of token calls. */
+export const mustSignInAtMost = ({ seen }: FaultServer, most: number) =>
+  expect(seen.token.length).toBeLessThanOrEqual(most)
 
-/** @throws Failed unless the API has received this number of requests */
-export function mustCall({ seen }: FaultServer, expected: number): void {
-  const { length } = seen.api
-  must(length === expected, `sends ${length === 1 ? 'one request' : `${length} requests`}, not ${expected}`)
-}
+/** Expects that a call got this status. */
+export const mustGet = ({ status }: { status: number }, expected: number) => expect(status).toBe(expected)
 
-const times = (count: number) => (count === 1 ? 'once' : `${count} times`)
-
-/** Returns the results of concurrent calls. */
-export const together = <T>(count: number, call: () => Promise<T>): Promise<T[]> =>
-  Promise.all(Array.from({ length: count }, call))
+/** Expects this number of requests at the API. */
+export const mustCall = ({ seen }: FaultServer, expected: number) => expect(seen.api).toHaveLength(expected)
 
 /** Waits until a condition is true. The test's time limit ends the wait. */
 export async function eventually(fits: () => boolean): Promise<void> {
@@ -129,16 +131,7 @@ export async function eventually(fits: () => boolean): Promise<void> {
 
 /** Holds all token calls until the returned function is called. */
 export function holdSignIns(server: FaultServer): () => void {
-  const { opened, open } = gate()
+  const { promise: opened, resolve: open } = deferred<void>()
   server.always.token = (res, seen) => opened.then(() => server.answerToken(res, seen))
   return open
-}
-
-/** A promise, and the function that fulfils it. */
-export function gate() {
-  let open = () => {}
-  const opened = new Promise<void>((resolve) => {
-    open = resolve
-  })
-  return { opened, open }
 }

@@ -107,13 +107,6 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
     expect(server.seen.token).toHaveLength(1)
   })
 
-  it('four tabs that begin together share one sign-in', async () => {
-    const [server, ...tabs] = await openTabs(4)
-    expect(await Promise.all(tabs.map(call))).toEqual([200, 200, 200, 200])
-    expect(server.seen.token).toHaveLength(1)
-    expect(new Set(await Promise.all(tabs.map(token))).size).toBe(1)
-  })
-
   it('a tab that opens later uses the token of the first, and asks nobody for credentials', async () => {
     const [server, first] = await openTabs(1)
     await call(first)

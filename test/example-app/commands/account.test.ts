@@ -20,13 +20,6 @@ describe('add', () => {
     expect(await statusOf(url + NORTH, await tokenFrom(url, CAROL))).toBe(200)
   })
 
-  test('adds an account without scopes', async () => {
-    const dataDir = await tempDir()
-    await account(dataDir, ['add', CAROL.email], CAROL.password)
-    const { url } = await start({ DATA_DIR: dataDir })
-    expect(await statusOf(url + NORTH, await tokenFrom(url, CAROL))).toBe(403)
-  })
-
   test('refuses an address that is taken, in any letter case', async () => {
     const dataDir = await tempDir()
     await account(dataDir, ['add', CAROL.email], CAROL.password)
@@ -71,12 +64,6 @@ test('refuses a password as an argument, never repeats it, and creates no file',
   expect(stderr).toMatch(/^A password is never an argument.+\n\nUsage:\n/)
   expect(stderr).not.toContain(SECRET)
   expect(await readdir(dataDir)).toEqual([])
-})
-
-test('--help prints the usage', async () => {
-  const { code, stdout, stderr } = await account(await tempDir(), ['--help'])
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  expect(stdout).toMatch(/^Usage:\n {2}npm run example -- account add EMAIL/)
 })
 
 describe('the arguments', () => {

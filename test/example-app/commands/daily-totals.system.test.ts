@@ -4,7 +4,6 @@ import { dailyTotals } from '../../../example-app/commands/daily-totals.js'
 import { LaterError, OperatorError } from '../../../example-app/errors.js'
 import { rejectionOf } from '../../support/failures.js'
 import { listen } from '../../support/http.js'
-import { freePort } from '../../support/services/servers/free-port.mjs'
 import { ALICE, REPORT, TOKEN_PATH } from '../support.js'
 
 const TOKEN = 'a.secret.token'
@@ -74,20 +73,5 @@ describe('the call of the reporting API fails', () => {
   ])('%s', async (_what, report) => {
     const { done } = await call(signIn, report)
     await expectError(done, LaterError, /^Cannot read the totals from .+ Check REPORTING_URL\.$/)
-  })
-
-  test('nothing listens', async () => {
-    const app = express()
-    app.post(TOKEN_PATH, signIn)
-    const { url } = await listen(app)
-    const reporting = `http://127.0.0.1:${await freePort()}`
-    const done = dailyTotals({
-      clearingHouse: url,
-      reporting,
-      account: ALICE,
-      house: undefined,
-      signal: new AbortController().signal,
-    })
-    await expectError(done, LaterError, new RegExp(`^Cannot read the totals from .+ at ${reporting}\\.`))
   })
 })

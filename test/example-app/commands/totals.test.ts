@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { type Command, readCommand } from '../../../example-app/commands/totals-arguments.js'
 import { UsageError } from '../../../example-app/errors.js'
 import { freePort } from '../../support/services/servers/free-port.mjs'
-import { ALICE, BOB, run, startBoth, tempDir } from '../support.js'
+import { ALICE, run, startBoth, tempDir } from '../support.js'
 
 interface Setup {
   env?: Record<string, string>
@@ -31,9 +31,6 @@ test('prints the totals of one house', async () => {
 })
 
 test.each<[string, Setup, RegExp]>([
-  ['a wrong password', { account: { ...ALICE, password: 'wrong-password' } }, /^The clearing-house API at .+ refused/],
-  ['an account without the scope', { account: BOB }, /^The account lacks the scope reports:read\.\n$/],
-  ['an unknown house', { args: ['--house', 'west'] }, /^The online reporting API at .+ does not know the house\.\n$/],
   ['no password', { env: { SERVICE_PASSWORD: '' } }, /^Set SERVICE_EMAIL and SERVICE_PASSWORD .+\n$/],
 ])('exits with 1 and one line after %s', async (_what, setup, says) => {
   const { code, stdout, stderr } = await totals(setup)
@@ -41,23 +38,11 @@ test.each<[string, Setup, RegExp]>([
   expect(stderr).toMatch(says)
 })
 
-test('exits with 2 and the usage after a wrong argument', async () => {
-  const { code, stdout, stderr } = await run('commands/totals', ['--password', 'hunter2'], {})
-  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-  expect(stderr).toMatch(/^Unknown argument\. .+\n\nUsage:\n/)
-})
-
 test('exits with 3 and one line when the clearing-house API is down', async () => {
   const env = { BASE_URL: `http://127.0.0.1:${await freePort()}` }
   const { code, stdout, stderr } = await totals({ env })
   expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
   expect(stderr).toBe(`The clearing-house API at ${env.BASE_URL} is unreachable. Check BASE_URL.\n`)
-})
-
-test('--help prints the usage', async () => {
-  const { code, stdout, stderr } = await run('commands/totals', ['--help'], {})
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  expect(stdout).toMatch(/^Usage:\n {2}npm run example -- totals /)
 })
 
 test.each<[string[], Command]>([

@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readdir, rm } from 'node:fs/promises'
+import { copyFile, mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
@@ -25,24 +25,7 @@ const BASE_URL = 'http://localhost:3000'
 const alive = async (url: string) => (await fetch(`${url}/healthz`)).status
 const ready = async (url: string) => (await fetch(`${url}/readyz`)).json()
 
-/** Starts both APIs. Expects that both accept one token, and refuse it after a sign-out. */
-async function expectOneToken(env: Record<string, string>) {
-  const { url, reporting } = await startBoth(env)
-  const token = await tokenFrom(url, ALICE)
-  const statuses = () => Promise.all([url + NORTH, reporting + REPORT].map((path) => statusOf(path, token)))
-  expect(await statuses()).toEqual([200, 200])
-  const headers = { Authorization: `Bearer ${token}` }
-  expect(await fetch(url + SIGN_OUT_PATH, { method: 'POST', headers })).toMatchObject({ status: 204 })
-  expect(await statuses()).toEqual([401, 401])
-  return { url, reporting }
-}
-
 describe('npm start', () => {
-  test('both APIs accept one token, and refuse it after a sign-out', async () => {
-    const { url, reporting } = await expectOneToken({ DATA_DIR: await tempDir() })
-    for (const one of [url, reporting]) expect(await ready(one)).toEqual({ status: 'ok', checks: { database: 'ok' } })
-  })
-
   test.each(['SIGTERM', 'SIGINT'] as const)('%s: both APIs finish the requests in flight and stop', async (signal) => {
     const app = await startBoth({ DATA_DIR: await tempDir() })
     const send = await loginInFlight(app.url)
@@ -77,18 +60,6 @@ describe('npm start', () => {
     )
     await expect(alive(`http://127.0.0.1:${free}`)).rejects.toThrow()
   })
-
-  test.each([
-    ['clearing-house', 'PORT'],
-    ['reporting', 'REPORTING_PORT'],
-  ])('the port of %s in the argument replaces %s', async (api, variable) => {
-    const dataDir = await tempDir()
-    const issuer = await start({ DATA_DIR: dataDir, BASE_URL })
-    const env = { DATA_DIR: dataDir, BASE_URL, JWKS_URL: `${issuer.url}/keys`, [variable]: new URL(issuer.url).port }
-    const port = await freePort()
-    const { url } = await start(env, `${api}:${port}`)
-    expect(url).toBe(`http://127.0.0.1:${port}`)
-  })
 })
 
 describe.skipIf(NO_POSTGRES || NO_REDIS)('npm start on PostgreSQL and Redis', () => {
@@ -97,7 +68,13 @@ describe.skipIf(NO_POSTGRES || NO_REDIS)('npm start on PostgreSQL and Redis', ()
   test('both APIs accept one token, and refuse it after a sign-out', async () => {
     const redis = await startRedis()
     const env = { DATA_DIR: await tempDir(), DATABASE_URL: await createDatabase(), REDIS_URL: redis.url }
-    const { url, reporting } = await expectOneToken(env)
+    const { url, reporting } = await startBoth(env)
+    const signedOut = await tokenFrom(url, ALICE)
+    const statuses = () => Promise.all([url + NORTH, reporting + REPORT].map((path) => statusOf(path, signedOut)))
+    expect(await statuses()).toEqual([200, 200])
+    const headers = { Authorization: `Bearer ${signedOut}` }
+    expect(await fetch(url + SIGN_OUT_PATH, { method: 'POST', headers })).toMatchObject({ status: 204 })
+    expect(await statuses()).toEqual([401, 401])
     expect(await ready(reporting)).toEqual({ status: 'ok', checks: { database: 'ok', redis: 'ok' } })
     const token = await tokenFrom(url, ALICE)
     await redis.kill()
@@ -121,28 +98,5 @@ describe('npm start reporting', () => {
     expect(await statusOf(url + REPORT, token)).toBe(200)
     expect(files.some((file) => /key|pem/.test(file))).toBe(false)
     expect((await readdir(readDir)).some((file) => /key|pem/.test(file))).toBe(false)
-  })
-
-  test('returns 503 and logs one line without a token when the issuer is unreachable', async () => {
-    const dataDir = await tempDir()
-    const first = await start({ DATA_DIR: dataDir, BASE_URL })
-    const token = await tokenFrom(first.url, ALICE)
-    const port = await freePort()
-    const env = { DATA_DIR: dataDir, BASE_URL, JWKS_URL: `http://127.0.0.1:${port}/keys` }
-    await rm(join(dataDir, 'signing-key.pem'))
-    const { url, output, printed } = await start(env, 'reporting')
-    expect(await statusOf(url + REPORT, token)).toBe(503)
-    await printed('dependency.failed keys')
-    expect(output()).toContain(`remoteKeys: no keys from http://127.0.0.1:${port}/keys`)
-    for (const part of token.split('.')) expect(output()).not.toContain(part)
-  })
-
-  test('SIGTERM stops it', async () => {
-    const dataDir = await tempDir()
-    const issuer = await start({ DATA_DIR: dataDir, BASE_URL })
-    const env = { DATA_DIR: dataDir, BASE_URL, JWKS_URL: `${issuer.url}/.well-known/jwks.json` }
-    const reporting = await start(env, 'reporting')
-    reporting.kill('SIGTERM')
-    expect(await reporting.exit).toEqual({ code: 0, signal: null })
   })
 })

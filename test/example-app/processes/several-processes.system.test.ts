@@ -9,7 +9,6 @@ import {
   login,
   NORTH,
   type Running,
-  run,
   SIGN_OUT_PATH,
   start,
   statusOf,
@@ -146,22 +145,4 @@ describe.skipIf(NO_POSTGRES || NO_REDIS)('several processes', () => {
       for (const ended of [spare, revoked]) expect(await statusOf(url + NORTH, ended)).toBe(401)
     },
   )
-})
-
-test.skipIf(NO_POSTGRES || NO_REDIS)('exits with one line on a busy port, with both databases connected', async () => {
-  const { processes, env } = await startProcesses(1)
-  const { port } = new URL((processes[0] as Running).url)
-  const { code, stderr } = await run('main', [], { ...env, PORT: port })
-  expect(code).toBe(1)
-  expect(stderr).toMatch(/^Another program uses port \d+ of 127\.0\.0\.1\. .+\n$/)
-})
-
-test.skipIf(NO_POSTGRES)('the account command adds to the database of DATABASE_URL', async () => {
-  const postgres = await startPostgres()
-  const env = { DATA_DIR: await tempDir(), DATABASE_URL: await postgres.createDatabase() }
-  const added = await run('commands/account', ['add', 'carol@example.com'], env, 'first password')
-  expect(added).toMatchObject({ code: 0, stdout: 'Added carol@example.com.\n', stderr: '' })
-  expect(await rows(env.DATABASE_URL, 'accounts')).toBe(1)
-  const { url } = await start(env)
-  expect(await login(url, { email: 'carol@example.com', password: 'first password' })).toMatchObject({ status: 200 })
 })

@@ -1,4 +1,3 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { createServer, IncomingMessage, type RequestListener, type ServerOptions, ServerResponse } from 'node:http'
 import { type AddressInfo, Socket } from 'node:net'
@@ -6,7 +5,6 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Express, RequestHandler } from 'express'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { listen } from '../../../example-app/processes/listen.js'
 import { messageClasses } from '../../../example-app/web/message-classes.js'
 import { EXPRESS } from '../../support/http.js'
 import { send } from '../../support/plain-js/http-client.mjs'
@@ -74,30 +72,4 @@ describe.each(EXPRESS)('the classes of the page on a faster Express, %s', (_name
     const port = await serve(app, { ...messageClasses(app), highWaterMark: 12_345 })
     expect(await get(port)).toBe('true 12345 12345')
   })
-
-  it('throw in the constructor for a getter with a name that Node assigns', () => {
-    const app = express()
-    const { IncomingMessage: Request } = messageClasses(app)
-    expect(new Request(new Socket()).url).toBe('')
-    Object.defineProperty(app.request, 'url', { get: () => '/' })
-    expect(() => new Request(new Socket())).toThrow(TypeError)
-  })
-})
-
-/** Node publishes each request here before Express receives it. */
-const STARTED = 'http.server.request.start'
-
-it('listen: requests and responses have the prototypes of the app before Express sets them', async () => {
-  const { app, url, drain } = await listen({ host: '127.0.0.1', port: 0, variable: 'PORT' })
-  onTestFinished(drain)
-  app.get('/', (_req, res) => void res.send('hello'))
-  const seen: unknown[] = []
-  const onStart = (message: unknown) => {
-    const { request, response } = message as { request: IncomingMessage; response: ServerResponse }
-    seen.push(Object.getPrototypeOf(request) === app.request, Object.getPrototypeOf(response) === app.response)
-  }
-  subscribe(STARTED, onStart)
-  onTestFinished(() => void unsubscribe(STARTED, onStart))
-  expect(await (await fetch(url)).text()).toBe('hello')
-  expect(seen).toEqual([true, true])
 })

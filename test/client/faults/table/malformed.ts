@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { type Fault, fault, must, mustGet, mustSignIn, mustSignInAtMost } from '../fault.js'
+import { type Fault, fault, must, mustGet, mustSignIn, mustSignInAtMost, waitingFault } from '../fault.js'
 import { type Handler, sends } from '../server.js'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
@@ -17,7 +17,7 @@ const breaks: Handler = (res) => starts(res, { 'Content-Length': 500 }).write(HA
 
 /** Returns a fault in which a sign-in fails, and the next one succeeds. */
 const recovers = (name: string, handler: Handler, code = 'unexpected'): Fault =>
-  fault(name, ['waits'], async ({ server, start, fails }) => {
+  waitingFault(name, async ({ server, start, fails }) => {
     server.next.token.push(handler)
     const client = start({ timeout: 4 })
     await fails(client.call('/x'), code)
@@ -27,15 +27,15 @@ const recovers = (name: string, handler: Handler, code = 'unexpected'): Fault =>
 
 /** Returns a fault that is gone at once. The caller must not see it. */
 const passes = (name: string, handler: Handler, code: string): Fault[] => [
-  fault(name, ['waits'], async ({ server, start }) => {
+  waitingFault(name, async ({ server, start }) => {
     server.next.token.push(handler)
     mustGet(await start().call('/x'), 200)
     mustSignIn(server, 2)
   }),
-  fault(`${name}, twice`, ['waits'], async ({ server, start, fails }) => {
+  waitingFault(`${name}, twice`, async ({ server, start, fails }) => {
     server.next.token.push(handler, handler)
     await fails(start().call('/x'), code)
-    mustSignInAtMost(server, 2, 'for one call')
+    mustSignInAtMost(server, 2)
   }),
 ]
 
@@ -45,24 +45,16 @@ export const malformed: Fault[] = [
     'truncated JSON',
     made(() => result({}).slice(0, -10)),
   ),
-  recovers(
-    'concatenated JSON',
-    made(() => result({}) + result({})),
-  ),
   recovers('a 200 without a body', sends(200)),
-  recovers('a 200 with a page of a proxy', html(200, '<h1>Sign in</h1>')),
   recovers('a 200 without a token', odd({ authenticationToken: undefined })),
-  recovers('a token that is not text', odd({ authenticationToken: ['T'] })),
   recovers('a token with a line break', odd({ authenticationToken: 'T\r\nX-Evil: 1' })),
   recovers('an empty token', odd({ authenticationToken: '' })),
-  recovers('a 200 without an expiration', odd({ expiration: undefined })),
   recovers('an expiration that is not a time', odd({ expiration: 'in an hour' })),
   recovers('an expiration in the past', odd({ expiration: '2020-01-01T00:00:00.000Z' })),
   recovers(
     'a token in __proto__',
     made(() => `{"__proto__":${result({})}}`),
   ),
-  recovers('an expiration that is a number', odd({ expiration: 3600 })),
   recovers(
     'an expiration without a time zone',
     made(() => result({ expiration: later().slice(0, -1) })),

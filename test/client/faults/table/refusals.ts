@@ -1,4 +1,5 @@
-import { eventually, type Fault, fault, gate, must, mustGet, mustSignIn, together } from '../fault.js'
+import { deferred } from '../../../support/concurrency.js'
+import { eventually, type Fault, fault, must, mustGet, mustSignIn, waitingFault } from '../fault.js'
 import { EMAIL, PASSWORD, sends } from '../server.js'
 
 const HOUR = 3_600_000
@@ -11,12 +12,7 @@ export const refusals: Fault[] = [
     for (let call = 0; call < 50; call++) await fails(client.call('/x'), 'refused')
     mustSignIn(server, 1)
   }),
-  fault('wrong credentials of a service, 50 concurrent calls', async ({ server, start, fails }) => {
-    const client = start({ credentials: wrong })
-    await together(50, () => fails(client.call('/x'), 'refused'))
-    mustSignIn(server, 1)
-  }),
-  fault('a person who mistypes the password once', ['person'], async ({ server, start }) => {
+  fault('a person who mistypes the password once', async ({ server, start }) => {
     const asked: boolean[] = []
     const client = start({
       interactive: true,
@@ -29,39 +25,12 @@ export const refusals: Fault[] = [
     mustSignIn(server, 2)
     must(asked.join() === 'false,true', 'does not say that the server refused the first password')
   }),
-  fault('a person who does not know the password', ['person'], async ({ server, start, fails }) => {
+  fault('a person who does not know the password', async ({ server, start, fails }) => {
     const client = start({ interactive: true, credentials: wrong })
     for (let call = 0; call < 10; call++) await fails(client.call('/x'), 'refused')
     mustSignIn(server, 2)
   }),
-  fault('a person who has to try again after a sign-out', ['person', 'signOut'], async ({ server, start, fails }) => {
-    let password = 'forgotten'
-    const client = start({
-      interactive: true,
-      credentials: ({ refused }) => ({ email: EMAIL, password: refused ? password : 'mistyped' }),
-    })
-    await fails(client.call('/x'), 'refused')
-    password = PASSWORD
-    client.signOut?.()
-    mustGet(await client.call('/x'), 200)
-    mustSignIn(server, 4)
-  }),
-  fault(
-    'a saved password that is wrong, and a person who cancels each question',
-    ['person'],
-    async ({ server, start }) => {
-      const client = start({
-        interactive: true,
-        credentials({ refused }) {
-          if (refused) throw new Error('cancelled')
-          return wrong()
-        },
-      })
-      for (let call = 0; call < 15; call++) await client.call('/x').catch(() => {})
-      mustSignIn(server, 1)
-    },
-  ),
-  fault('a person, and a server that asks to wait twice', ['person', 'waits'], async ({ server, start }) => {
+  waitingFault('a person, and a server that asks to wait twice', async ({ server, start }) => {
     server.next.token.push(sends(429, { 'Retry-After': '1' }), sends(503))
     let asked = 0
     const client = start({
@@ -74,7 +43,7 @@ export const refusals: Fault[] = [
     mustGet(await client.call('/x'), 200)
     must(asked === 1, `asks ${asked} times`)
   }),
-  fault('a person who cancels while the old token still works', ['person'], async ({ start, pass }) => {
+  fault('a person who cancels while the old token still works', async ({ start, pass }) => {
     let asked = 0
     const client = start({
       interactive: true,
@@ -88,12 +57,12 @@ export const refusals: Fault[] = [
     for (let call = 0; call < 20; call++) mustGet(await client.call('/x'), 200)
     must(asked === 1, `asks ${asked - 1} times`)
   }),
-  fault('a new password after a sign-out', ['signOut'], async ({ server, start, fails }) => {
+  fault('a new password after a sign-out', async ({ server, start, fails }) => {
     let password = 'old'
     const client = start({ credentials: () => ({ email: EMAIL, password }) })
     await fails(client.call('/x'), 'refused')
     password = PASSWORD
-    client.signOut?.()
+    client.signOut()
     mustGet(await client.call('/x'), 200)
     mustSignIn(server, 2)
   }),
@@ -104,21 +73,13 @@ export const refusals: Fault[] = [
     for (let call = 0; call < 20; call++) mustGet(await client.call('/x'), 200)
     must(server.seen.token.length === 2, `signs in ${server.seen.token.length} times, not twice`)
   }),
-  fault('a failure that several callers share', ['onChange'], async ({ start, fails }) => {
-    const client = start({ credentials: wrong })
-    const failures: unknown[] = []
-    client.onChange?.(({ error }) => error && failures.push(error))
-    await together(10, () => fails(client.call('/x'), 'refused'))
-    await fails(client.call('/x'), 'refused')
-    must(failures.length === 1, `reports the failure ${failures.length} times`)
-  }),
-  fault('a refusal that arrives after a sign-out', ['signOut'], async ({ server, start, fails }) => {
-    const { opened, open } = gate()
+  fault('a refusal that arrives after a sign-out', async ({ server, start, fails }) => {
+    const { promise: opened, resolve: open } = deferred<void>()
     server.next.token.push((res) => opened.then(() => res.writeHead(403).end()))
     const client = start()
     const first = fails(client.call('/x'), 'signed_out')
     await eventually(() => server.seen.token.length > 0)
-    client.signOut?.()
+    client.signOut()
     open()
     await first
     mustGet(await client.call('/x'), 200)

@@ -63,16 +63,6 @@ it.each([
 })
 
 it.each([
-  [{ retries: 3 }, 'unknown option "retries"'],
-  [{ timeout: '30s' }, 'option "timeout" must be of type number'],
-  [{ path: 'https://api.example.com/token' }, 'option "path" must begin with "/"'],
-  [{ origins: new Set(['https://reports.example.com']) }, 'option "origins" must be an array'],
-  [{ maxWait: 30_000 }, 'option "maxWait" must be at most 3600 seconds'],
-])('a wrong option of the client is named, and so is the page of the client: %o', (options, message) => {
-  expect(() => create(options)).toThrow(new TypeError(`${message}. See express-token-endpoint/docs/guides/client.md`))
-})
-
-it.each([
   'tokenRouter createLogin LoginStrategy authErrors createSessions sessionRouter sessionStoreContract createPasswords argon2id',
   'bcrypt pbkdf2 scrypt firebaseScrypt discoverKeys protectedResourceRouter authInfoOf createTokenIssuer createTokenVerifier',
   'jwksRouter remoteKeys requireBearer closeWhenEnded createThrottle openApiDocument memoryAccounts createTestIssuer',

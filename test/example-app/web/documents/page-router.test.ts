@@ -7,7 +7,7 @@ import { pageRouter } from '../../../../example-app/web/documents/page-router.js
 import { securityHeaders } from '../../../../example-app/web/security-headers.js'
 import { until } from '../../../support/concurrency.js'
 import { startPageApp } from '../../page/page-app.js'
-import { ALICE, FOLDER, login, NORTH, REPORT, start, startBoth, tempDir, tokenFrom } from '../../support.js'
+import { ALICE, FOLDER, login, NORTH, REPORT, startBoth, tempDir, tokenFrom } from '../../support.js'
 
 const NOTHING = "default-src 'none';base-uri 'none';form-action 'none';frame-ancestors 'none'"
 const policyOf = ({ headers }: Pick<Response, 'headers'>) => headers.get('Content-Security-Policy')
@@ -136,9 +136,7 @@ describe('CORS of the reporting API', () => {
   }
 
   test.each([
-    ['https://api.example.com/x', 'https://api.example.com'],
-    ['https://api.example.com:8443', 'https://api.example.com:8443'],
-    ['http://127.0.0.1:3000', 'http://127.0.0.1:3000'],
+    ['https://api.example.com:8443/x', 'https://api.example.com:8443'],
     ['http://127.0.0.1:3000', 'http://localhost:3000'],
     ['http://localhost', 'http://127.0.0.1'],
   ])('with the page at %s: %s', async (baseUrl, origin) => {
@@ -151,12 +149,9 @@ describe('CORS of the reporting API', () => {
   })
 
   test.each([
-    ['https://api.example.com', 'https://example.com'],
     ['https://api.example.com', 'http://api.example.com'],
     ['https://api.example.com', 'https://api.example.com.evil.example'],
     ['https://api.example.com', 'http://localhost'],
-    ['https://api.example.com', 'null'],
-    ['http://127.0.0.1:3000', 'http://127.0.0.1:3001'],
     ['http://127.0.0.1:3000', 'http://localhost'],
   ])('with the page at %s: not %s', async (baseUrl, origin) => {
     const headers = await preflight(baseUrl, origin)
@@ -184,12 +179,6 @@ describe('address of the reporting API in the page', () => {
     expect(output()).toContain(`\nSign in with a browser: ${url}/\n`)
     await until(async () => expect(await urlInPage(`${url}/`)).toBe(reporting))
     expect(policyOf(await fetch(url))).toContain(`connect-src 'self' ${reporting};`)
-  })
-
-  test('npm start clearing-house passes no address', async () => {
-    const { url, output } = await start({ DATA_DIR: await tempDir() })
-    expect(output()).toContain(`\nSign in with a browser: ${url}/\n`)
-    expect(await urlInPage(url)).toBe('')
   })
 
   test('REPORTING_URL and BASE_URL replace the addresses behind a proxy', async () => {
