@@ -16,6 +16,7 @@ export interface TokenForm {
 export interface Expectation {
   issuer: string
   audience: string
+  /** Milliseconds since the epoch. */
   now: number
   /** The difference between clocks that is tolerated, in milliseconds. */
   tolerance: number

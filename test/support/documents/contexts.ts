@@ -87,7 +87,11 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
   'password-reset': `${HOST}
     import crypto from 'node:crypto'
     export const done: unknown[] = []
-    const note = (what: string) => async (...args: unknown[]) => void done.push([what, ...args])
+    export const failing = new Set<string>()
+    const note = (what: string) => async (...args: unknown[]) => {
+      if (failing.delete(what)) throw new Error(what)
+      done.push([what, ...args])
+    }
     const digest = crypto.createHash('sha256').update('code').digest('hex')
     export const rows = [{ digest, accountId: 'acc-1', email: 'alice@example.com', expiresAt: Date.now() + 60_000 }]
     const resets = {
@@ -95,6 +99,7 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
         const at = rows.findIndex((row) => row.digest === digest)
         return at < 0 ? undefined : rows.splice(at, 1)[0]
       },
+      add: async (row: (typeof rows)[number]) => void rows.push(row),
       removeAll: note('removeAll'),
     }
     const changePassword = note('changePassword')

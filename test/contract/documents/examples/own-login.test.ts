@@ -136,21 +136,28 @@ describe('the recipes', () => {
     await until(() => expect(mailed).toHaveLength(4))
   })
 
-  it('password-reset: changes the password once for a code, and ends what the old one gave', async () => {
-    type Recipe = Host & { done: unknown[]; rows: { expiresAt: number }[] }
-    const { app, done, rows } = await run<Recipe>('password-reset')
+  it('password-reset: changes the password once for a code, also after a failure, and ends what the old one gave', async () => {
+    type Recipe = Host & { done: unknown[]; failing: Set<string>; rows: { expiresAt: number }[] }
+    const { app, done, failing, rows } = await run<Recipe>('password-reset')
     const reset = (code: unknown, password: unknown = 'a long new password') =>
       request(app).post('/password/reset').send({ code, password })
     for (const password of [undefined, { $ne: 1 }, 'short', 'x'.repeat(1001)])
       await reset('code', password ?? null).expect(422)
     for (const code of [undefined, { $ne: 1 }, 'other']) await reset(code).expect(403)
     expect(done).toEqual([])
+    for (const step of ['changePassword', 'endAll', 'removeAll']) {
+      failing.add(step)
+      await reset('code').expect(500)
+    }
+    done.length = 0
     const [row] = rows
     expect((await Promise.all([reset('code'), reset('code')])).map(({ status }) => status).sort()).toEqual([204, 403])
     const change = ['changePassword', 'acc-1', 'a long new password']
     expect(done).toEqual([change, ['endAll', 'acc-1', expect.any(String)], ['removeAll', 'acc-1']])
-    rows.push({ ...row, expiresAt: Date.now() })
-    await reset('code').expect(403)
+    for (const expiresAt of [Date.now(), '2999-12-31', undefined]) {
+      rows.push({ ...row, expiresAt: expiresAt as number })
+      await reset('code').expect(403)
+    }
   })
 
   it('graphql: returns a token, and each refusal with its status and code', async () => {
