@@ -45,10 +45,7 @@ export type FoundSession = Pick<Session, 'id' | 'accountId' | 'lastUsedAt'>
 export interface SessionStore {
   /** Stores a session. Sessions of the same account stay. */
   add(session: Session): unknown
-  /**
-   * Finds a session by its id, or returns `null` or `undefined`. Called for every guarded request, so it need not read more than three
-   * members.
-   */
+  /** Finds a session by its id, or returns `null` or `undefined`. Called for every guarded request. Other members are not read. */
   find(id: string): FoundSession | null | undefined | Promise<FoundSession | null | undefined>
   /** Returns the sessions of an account, in any order. Expired ones may be among them. */
   list(accountId: string): readonly Session[] | Promise<readonly Session[]>

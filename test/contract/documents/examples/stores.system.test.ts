@@ -109,9 +109,11 @@ describe.skipIf(NO_REDIS)('the pages on tokens, with Redis', () => {
     for (const [id, lifetime] of Object.entries({ long: 7_200_000, short: 3_600_000 })) {
       await store.add(newSession({ id, accountId: 'acc-1', expiresAt: new Date(now + lifetime) }, now))
     }
+    await store.touch('short', new Date(now + 1))
     expect(await redis.pexpiretime('session:short')).toBe(now + 3_600_000)
     expect(await redis.pexpiretime('sessions:acc-1')).toBe(now + 7_200_000)
     await redis.zadd('sessions:acc-1', now - 1, 'expired')
+    expect((await store.list('acc-1')).map(({ id }) => id)).toEqual(['short', 'long'])
     const next = newSession({ id: 'next', accountId: 'acc-1', expiresAt: new Date(now + 9e6) }, now)
     await store.add(next)
     expect(await redis.zrange('sessions:acc-1', '0', '-1')).toEqual(['short', 'long', 'next'])
