@@ -30,7 +30,7 @@ import {
   INVALID_BY_ID,
   INVALID_REVOKED,
   NOT_TRUE,
-} from '../../support/invalid-results.js'
+} from '../../support/values/invalid-results.js'
 
 const { alice } = ACCOUNTS
 const good = login(alice.email, PASSWORD)

@@ -12,7 +12,7 @@ import { all, settled, statuses, tally, until } from '../../support/concurrency.
 import { ACCOUNTS, countingHasher, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../../support/fixtures.js'
 import { JSON_TYPE, type Sent } from '../../support/host.js'
 import { client, listen, login, type Send, TOKEN_PATH } from '../../support/http.js'
-import { hang } from '../../support/invalid-results.js'
+import { hang } from '../../support/values/invalid-results.js'
 
 const ALICE = ACCOUNTS.alice.email
 const GUESS = 'a wrong guess'

@@ -2,10 +2,10 @@ import { METHODS } from 'node:http'
 import type { ErrorRequestHandler } from 'express'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { anyText } from '../../support/any-text.js'
 import { type Answer, FORM_TYPE, GOOD, GOOD_FORM, GOOD_JSON, JSON_TYPE, packageOn, send } from '../../support/host.js'
 import { bearer, EXPRESS, listen, TOKEN_PATH } from '../../support/http.js'
 import { signParts } from '../../support/tokens.js'
+import { anyText } from '../../support/values/any-text.js'
 
 /** A marker in each request, which shows an echo of the request in a response. */
 const MARK = 'zebra4711'

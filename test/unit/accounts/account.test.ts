@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { readAccount } from '../../../src/accounts/account.js'
 import { expectMisuse } from '../../support/failures.js'
 import { ACCOUNTS, makeStore } from '../../support/fixtures.js'
-import { INVALID_ACCOUNTS } from '../../support/invalid-results.js'
 import { outcomeOf, polluted } from '../../support/pollution.js'
+import { INVALID_ACCOUNTS } from '../../support/values/invalid-results.js'
 
 const { alice, bob } = ACCOUNTS
 const least: Account = { id: 'acc-1', passwordHash: 'plain:x' }

@@ -14,7 +14,7 @@ import type { Attempt, Spent } from '../../../src/accounts/throttle/attempt.js'
 import { settled } from '../../support/concurrency.js'
 import { refusalOf } from '../../support/failures.js'
 import { ACCOUNTS, countingHasher, fastPasswords, makeStore, PASSWORD } from '../../support/fixtures.js'
-import { NOT_TRUE } from '../../support/invalid-results.js'
+import { NOT_TRUE } from '../../support/values/invalid-results.js'
 
 const { alice, disabled, passwordless } = ACCOUNTS
 const CREDENTIALS = { email: alice.email, password: PASSWORD }

@@ -16,8 +16,8 @@ import {
   sendEndlessly,
 } from '../../support/host.js'
 import { EXPRESS, listen, TOKEN_PATH } from '../../support/http.js'
-import { hang } from '../../support/invalid-results.js'
 import { openSocket } from '../../support/socket.js'
+import { hang } from '../../support/values/invalid-results.js'
 
 const down = () => Promise.reject(new Error('down'))
 

@@ -12,8 +12,8 @@ import { describe, expect, it } from 'vitest'
 import { all, deferred, settled, until } from '../../support/concurrency.js'
 import { expectMisuse, refusalOf, rejectionOf } from '../../support/failures.js'
 import { frozenClock } from '../../support/fixtures.js'
-import { hang } from '../../support/invalid-results.js'
 import { polluted } from '../../support/pollution.js'
+import { hang } from '../../support/values/invalid-results.js'
 
 const HOUR = 3_600_000
 

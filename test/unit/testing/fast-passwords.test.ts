@@ -3,9 +3,9 @@ import { accountStoreContract, fastPasswords } from 'express-token-endpoint/test
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { testHasher } from '../../../src/testing/fast-passwords.js'
-import { anyText } from '../../support/any-text.js'
 import { expectMisuse } from '../../support/failures.js'
 import { PASSWORD } from '../../support/fixtures.js'
+import { anyText } from '../../support/values/any-text.js'
 
 const ARGON2ID = '$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHQ$aGFzaGhhc2hoYXNoaGFzaA'
 

@@ -8,7 +8,7 @@ import { root } from '../../../support/documents/repository.js'
 const { fileOf, folder } = startExamples(import.meta.url)
 
 /** The number of tests in each block that runs in vitest. */
-const TESTS = { 'store-contract.ts': 11, 'session-contract.ts': 11, 'testing-vitest.ts': 10 }
+const TESTS = { 'store-contract': 11, 'session-contract': 11, 'testing-vitest': 10 }
 
 describe('the page on testing', () => {
   it('store-contract, session-contract and testing-vitest pass in vitest', async () => {
@@ -16,7 +16,7 @@ describe('the page on testing', () => {
       find: `express-token-endpoint${entry === 'index' ? '' : `/${entry}`}`,
       replacement: `${root}src/${entry}.ts`,
     }))
-    const config = { resolve: { alias }, test: { include: Object.keys(TESTS) } }
+    const config = { resolve: { alias }, test: { include: Object.keys(TESTS).map((name) => `${name}.ts`) } }
     const file = `${folder}/vitest.config.mjs`
     writeFileSync(file, `export default ${JSON.stringify(config)}`)
     const vitest = `${root}node_modules/vitest/vitest.mjs`
@@ -25,7 +25,7 @@ describe('the page on testing', () => {
       testResults: { name: string; assertionResults: { status: string }[] }[]
     }
     const states = testResults.map(({ name, assertionResults }) => [
-      basename(name),
+      basename(name, '.ts'),
       assertionResults.map(({ status }) => status),
     ])
     expect(Object.fromEntries(states)).toEqual(

@@ -4,7 +4,7 @@ import { settled } from '../../../support/concurrency.js'
 import { expectMisuse, rejectionOf } from '../../../support/failures.js'
 import { countingHasher, PASSWORD } from '../../../support/fixtures.js'
 import { unhandledRejections } from '../../../support/host.js'
-import { NOT_TRUE } from '../../../support/invalid-results.js'
+import { NOT_TRUE } from '../../../support/values/invalid-results.js'
 
 const cheap = argon2id({ memoryCost: 64, timeCost: 1 })
 const passwordsOf = (...hashers: Hasher[]) => createPasswords({ hashers })

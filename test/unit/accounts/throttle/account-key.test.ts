@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { accountKey, LONGEST_EMAIL } from '../../../../src/accounts/throttle/account-key.js'
-import { anyText } from '../../../support/any-text.js'
+import { anyText } from '../../../support/values/any-text.js'
 
 afterEach(() => {
   vi.restoreAllMocks()

@@ -22,7 +22,7 @@ import {
 } from '../../../support/fixtures.js'
 import { expectProblem, expectUnavailable, send } from '../../../support/host.js'
 import { listen } from '../../../support/http.js'
-import { hang } from '../../../support/invalid-results.js'
+import { hang } from '../../../support/values/invalid-results.js'
 
 type Options = Parameters<typeof requireBearer>[0]
 

@@ -28,8 +28,8 @@ import {
   PASSWORD,
 } from '../../../support/fixtures.js'
 import { EXPRESS, listen, TOKEN_PATH } from '../../../support/http.js'
-import { hang } from '../../../support/invalid-results.js'
 import { openSocket } from '../../../support/socket.js'
+import { hang } from '../../../support/values/invalid-results.js'
 
 const { alice } = ACCOUNTS
 const GOOD = { email: alice.email, password: PASSWORD }

@@ -6,7 +6,6 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { credentialsIn } from '../../../../src/http/token-endpoint/credentials.js'
 import { MOST_SIGNS, parseUniqueJson } from '../../../../src/http/token-endpoint/json.js'
 import { type BodyRequest, createBodyReader } from '../../../../src/http/token-endpoint/request-body.js'
-import { anyText } from '../../../support/any-text.js'
 import { refusalOf, thrownBy } from '../../../support/failures.js'
 import { fastPasswords, makeIssuer, makeStore } from '../../../support/fixtures.js'
 import {
@@ -28,6 +27,7 @@ import {
   sendEndlessly,
 } from '../../../support/host.js'
 import { listen, sendBytes, TOKEN_PATH } from '../../../support/http.js'
+import { anyText } from '../../../support/values/any-text.js'
 
 const router = (options: Partial<TokenRouterOptions> = {}) =>
   tokenRouter({ tokens: makeIssuer(), accounts: makeStore(), passwords: fastPasswords(), ...options })

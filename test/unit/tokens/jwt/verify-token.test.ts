@@ -4,10 +4,10 @@ import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { OWN_FORM } from '../../../../src/tokens/jwt/claims.js'
 import { verifyToken } from '../../../../src/tokens/jwt/verify-token.js'
-import { anyText } from '../../../support/any-text.js'
 import { expectInvalidToken, thrownBy } from '../../../support/failures.js'
 import { ISSUER, issueNow, SECRET } from '../../../support/fixtures.js'
 import { atFrozenMoment, partsOf, signParts, withOtherSignature } from '../../../support/tokens.js'
+import { anyText } from '../../../support/values/any-text.js'
 
 // Every forged token here is signed with the right key, so only its content is invalid.
 const { now, issuer, forged, withPayload, withHeader } = atFrozenMoment()

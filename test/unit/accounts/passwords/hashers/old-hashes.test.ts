@@ -2,9 +2,9 @@ import { pbkdf2Sync } from 'node:crypto'
 import { argon2id, createPasswords, firebaseScrypt, pbkdf2, scrypt } from 'express-token-endpoint'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { anyText } from '../../../../support/any-text.js'
 import { expectMisuse, rejectionOf } from '../../../../support/failures.js'
 import { outcomeOf, polluted } from '../../../../support/pollution.js'
+import { anyText } from '../../../../support/values/any-text.js'
 
 const base64 = (bytes: Buffer) => bytes.toString('base64')
 const unpadded = (bytes: Buffer) => base64(bytes).replace(/=+$/, '')

@@ -11,5 +11,5 @@ const unit = codePoint.map(
   },
 )
 
-/** Any text. The unit `binary` of fast-check is the same, but each file that uses it spends a second on its table. */
+/** Any text. The unit `binary` of fast-check is the same, but its table takes a second for each file that uses it. */
 export const anyText = (lengths: { minLength?: number; maxLength?: number } = {}) => fc.string({ unit, ...lengths })

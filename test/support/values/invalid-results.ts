@@ -1,6 +1,6 @@
 import { AuthError } from 'express-token-endpoint'
 import { expect } from 'vitest'
-import { ACCOUNTS } from './fixtures.js'
+import { ACCOUNTS } from '../fixtures.js'
 
 const { alice, bob } = ACCOUNTS
 
