@@ -19,9 +19,9 @@ export function databaseSessions(db: Database): SessionStore {
       await db.insertInto('sessions').values(row).execute()
     },
     async find(id) {
-      const columns = ['id', 'account_id', 'last_used_at'] as const
+      const columns = ['account_id', 'last_used_at'] as const
       const row = await db.selectFrom('sessions').select(columns).where('id', '=', id).executeTakeFirst()
-      return row && { id: row.id, accountId: row.account_id, lastUsedAt: new Date(row.last_used_at) }
+      return row && { accountId: row.account_id, lastUsedAt: new Date(row.last_used_at) }
     },
     async list(accountId) {
       return (await db.selectFrom('sessions').selectAll().where('account_id', '=', accountId).execute()).map(sessionOf)
@@ -82,7 +82,7 @@ async function runAll(steps: ChainableCommander): Promise<unknown[]> {
 export function redisSessions(redis: Redis): SessionStore {
   async function find(id: string) {
     const [accountId, lastUsedAt] = await redis.hmget(keyOf(id), 'accountId', 'lastUsedAt').catch(throwOutage)
-    return accountId && lastUsedAt ? { id, accountId, lastUsedAt: dateOf(lastUsedAt) } : undefined
+    return accountId && lastUsedAt ? { accountId, lastUsedAt: dateOf(lastUsedAt) } : undefined
   }
   const idsOf = (accountId: string) => redis.zrange(indexOf(accountId), '0', '-1').catch(throwOutage)
 

@@ -24,7 +24,7 @@ interface Writing {
  * Creates the function that notes the use of a session. It writes in another turn of the event loop and nobody waits for it, so a slow
  * store delays no request.
  */
-export function createLastUsed({ store, now, timeout, failed }: Writing): (session: FoundSession) => void {
+export function createLastUsed({ store, now, timeout, failed }: Writing): (id: string, session: FoundSession) => void {
   /** The writes of the last minute, oldest first. A replica of a database may return an old `lastUsedAt` after a write. */
   const written = new Map<string, number>()
   /** The account of each write under way. */
@@ -37,7 +37,7 @@ export function createLastUsed({ store, now, timeout, failed }: Writing): (sessi
     writing.delete(place)
   }
 
-  return function noteUse({ id, accountId, lastUsedAt }) {
+  return function noteUse(id, { accountId, lastUsedAt }) {
     const time = now()
     // A clock that was set back must not stop the writes.
     const isRecent = (at: number) => Math.abs(time - at) < EVERY

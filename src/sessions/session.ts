@@ -39,7 +39,7 @@ export interface NewSession {
 }
 
 /** The members of a session that a guard needs. */
-export type FoundSession = Pick<Session, 'id' | 'accountId' | 'lastUsedAt'>
+export type FoundSession = Pick<Session, 'accountId' | 'lastUsedAt'>
 
 /** The host's store of sessions. Each method may return a promise. A method that throws or is too slow causes a `503`. */
 export interface SessionStore {
@@ -71,10 +71,11 @@ export const isSessionId = (id: unknown): id is string => typeof id === 'string'
  */
 export function newSession(given: NewSession, now: number): Session {
   const caller = 'sessions.start'
-  const owner = readOwner(caller, given)
-  if (!isSessionId(owner.id)) throw wrong(caller, '"id" must be printable ASCII of at most 255 characters', owner.id)
-  const expiresAt = dateIn(caller, given, 'expiresAt')
-  return { ...owner, createdAt: new Date(now), expiresAt, lastUsedAt: new Date(now), ...textsOf(caller, given, cut) }
+  const id = textIn(caller, given, 'id')
+  if (!isSessionId(id)) throw wrong(caller, '"id" must be printable ASCII of at most 255 characters', id)
+  const [accountId, expiresAt] = [textIn(caller, given, 'accountId'), dateIn(caller, given, 'expiresAt')]
+  const [createdAt, lastUsedAt] = [new Date(now), new Date(now)]
+  return { id, accountId, createdAt, expiresAt, lastUsedAt, ...textsOf(caller, given, cut) }
 }
 
 /**
@@ -83,27 +84,23 @@ export function newSession(given: NewSession, now: number): Session {
  */
 export function readFound(caller: string, original: unknown): FoundSession | undefined {
   if (original === undefined || original === null) return undefined
-  const { id, accountId } = readOwner(caller, original)
-  return { id, accountId, lastUsedAt: dateIn(caller, original, 'lastUsedAt') }
+  return { accountId: textIn(caller, original, 'accountId'), lastUsedAt: dateIn(caller, original, 'lastUsedAt') }
 }
 
 /** Reads a session of a list, as `readFound` reads the one of `find`. */
 export function readSession(caller: string, original: unknown): Session | undefined {
-  const found = readFound(caller, original)
-  if (!found) return undefined
-  const listed = original as object
-  const [createdAt, expiresAt] = [dateIn(caller, listed, 'createdAt'), dateIn(caller, listed, 'expiresAt')]
-  return { ...found, createdAt, expiresAt, ...textsOf(caller, listed, (text) => text) }
+  if (original === undefined || original === null) return undefined
+  const [id, accountId] = [textIn(caller, original, 'id'), textIn(caller, original, 'accountId')]
+  const [createdAt, expiresAt] = [dateIn(caller, original, 'createdAt'), dateIn(caller, original, 'expiresAt')]
+  const lastUsedAt = dateIn(caller, original, 'lastUsedAt')
+  return { id, accountId, createdAt, expiresAt, lastUsedAt, ...textsOf(caller, original, (text) => text) }
 }
 
-function readOwner(caller: string, original: unknown): Pick<Session, 'id' | 'accountId'> {
+function textIn(caller: string, original: object, name: 'id' | 'accountId'): string {
   if (!isPlainObject(original)) throw wrong(caller, 'a session must be an object', original)
-  const [id, accountId] = [memberOf(original, 'id'), memberOf(original, 'accountId')]
-  if (typeof id !== 'string' || id === '') throw wrong(caller, '"id" must be a non-empty string', id)
-  if (typeof accountId !== 'string' || accountId === '') {
-    throw wrong(caller, '"accountId" must be a non-empty string', accountId)
-  }
-  return { id, accountId }
+  const value = memberOf(original, name)
+  if (typeof value !== 'string' || value === '') throw wrong(caller, `"${name}" must be a non-empty string`, value)
+  return value
 }
 
 /** Copies a date, because a reader may change it. */

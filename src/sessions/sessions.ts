@@ -141,10 +141,7 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
   }
 
   async function find(id: string): Promise<FoundSession | undefined> {
-    if (!isSessionId(id)) return undefined
-    const found = readFound('sessions: find', await store.find(id))
-    if (found && found.id !== id) throw misuse('sessions: find returned another session', PAGE.sessions)
-    return found
+    return isSessionId(id) ? readFound('sessions: find', await store.find(id)) : undefined
   }
 
   /** Returns the sessions that have not expired, newest first. */
@@ -209,7 +206,7 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
       const found = isForeign(auth) ? undefined : await find(id)
       if (!found) return true
       if (found.accountId !== accountId) throw foreign('find')
-      noteUse(found)
+      noteUse(id, found)
       return false
     },
     async list(accountId: string) {
