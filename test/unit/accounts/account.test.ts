@@ -67,6 +67,11 @@ describe('readAccount', () => {
   it.each(INVALID_ACCOUNTS)('refuses %s', (_, value, says) => {
     expectMisuse(() => readAccount(value), says, ['plain:x', '2026-03-01'])
   })
+
+  it('tells what it got, and to convert an id that is a number', () => {
+    expectMisuse(() => readAccount([]), /null or undefined, but is an empty array\.?$/)
+    expectMisuse(() => readAccount({ id: 7 }), /"id" must be a non-empty string, but is 7\. Return String\(id\)\.?$/)
+  })
 })
 
 describe('memoryAccounts', () => {

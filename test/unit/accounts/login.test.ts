@@ -136,6 +136,8 @@ describe('a login', () => {
   const BEGUN = ['check', 'begin']
   const NOT_COUNTED = [...CHECKED, 'failed', 'leave']
   const LOOKED_UP = [...BEGUN, 'findByEmail']
+  const UNCOUNTED = [...LOOKED_UP, 'verify', 'failed', 'leave']
+  const REFUSED = expect.objectContaining({ code: 'invalid_credentials' })
   const GIVEN_BACK = ['giveBack', 'leave']
   const LEFT = [...LOOKED_UP, ...GIVEN_BACK]
   it.each<[string, Changes, string[], unknown]>([
@@ -153,6 +155,7 @@ describe('a login', () => {
     ]),
     ['the hashing thread fails', { slot: { start: reject } }, [...LOOKED_UP, 'start', ...GIVEN_BACK], CHECK_FAILED],
     ['the check throws', { slot: { verify: fail } }, [...CHECKED, ...GIVEN_BACK], CHECK_FAILED],
+    ['nothing counts the attempt', { password: '', attempt: { count: undefined as never } }, UNCOUNTED, REFUSED],
     ['a failure is not counted', { password: '', attempt: { failed: reject } }, NOT_COUNTED, unavailable('throttle')],
   ])('ends without more work: %s', async (_, changes, expected, error) => {
     const { outcome, names } = await run(changes)
