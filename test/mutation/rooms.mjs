@@ -53,7 +53,13 @@ export const ROOMS = {
   },
   shared: {
     mutate: ['src/shared/{,host/,options/}*.ts'],
-    tests: ['test/unit/shared/{*,host/*}.test.ts', 'test/unit/tokens/{token-options,two-copies}.test.ts'],
+    tests: [
+      'test/unit/shared/{*,host/*}.test.ts',
+      'test/unit/tokens/{token-options,two-copies}.test.ts',
+      'test/unit/tokens/keys/{remote-keys,discover-keys}.test.ts',
+      'test/unit/http/guard/{options,require-bearer}.test.ts',
+      'test/unit/http/token-endpoint/token-router.test.ts',
+    ],
   },
   sessions: {
     mutate: ['src/sessions/*.ts'],
