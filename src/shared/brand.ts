@@ -20,7 +20,7 @@ export type Kind = keyof typeof MARKS
 
 /** Marks an object. The mark is not enumerable, so a copy made with a spread does not carry it. */
 export function brand<T extends object>(kind: Kind, object: T): T {
-  return Object.defineProperty(object, MARKS[kind], bare({ value: true }))
+  return Object.defineProperty(object, MARKS[kind], bare({}))
 }
 
 /** Marks an object, and adds a value for `brandOf`. */

@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs'
 import express from 'express'
+import { createTokenIssuer } from 'express-token-endpoint'
 import express4 from 'express4'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { root } from '../../support/documents/repository.js'
+import { issueNow } from '../../support/fixtures.js'
 import { type AnyExpress, asJson, GOOD, packageOn, send } from '../../support/host.js'
 import { listen } from '../../support/http.js'
 
@@ -44,6 +46,21 @@ it.each([1, 'loopback', true])('X-Forwarded-For with "trust proxy" %j is no warn
   const port = await start(express, trustProxy)
   expect((await send(port, forwarded)).status).toBe(200)
   expect(messages()).toEqual([])
+})
+
+it('a long token is a warning, once, without the token', () => {
+  const keys = { alg: 'HS256', secret: 's'.repeat(32) } as const
+  const tokens = createTokenIssuer({ issuer: 'https://api.example.com', keys })
+  const issue = (length: number) => issueNow(tokens, { accountId: 'acc-1', claims: { text: 'x'.repeat(length) } }).token
+  expect(issue(2500).length).toBeLessThan(4096)
+  expect(messages()).toEqual([])
+  expect(issue(4000).length).toBeGreaterThan(4096)
+  const { length } = issue(4000)
+  expect(messages()).toEqual([
+    ['ExpressTokenEndpointWarning', expect.stringMatching(/longer than 4,096 characters.*See /)],
+  ])
+  expect(length).toBeGreaterThan(4096)
+  expect(String(warned.mock.calls)).not.toContain('xxx')
 })
 
 it('each warning names a page that exists', async () => {
