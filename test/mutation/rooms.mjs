@@ -25,7 +25,11 @@ export const ROOMS = {
   },
   guard: {
     mutate: ['src/http/guard/**/*.ts'],
-    tests: ['test/unit/http/guard/*.test.ts', 'test/unit/http/session-router.test.ts', 'test/contract/rfc6750.test.ts'],
+    tests: [
+      'test/unit/http/guard/*.test.ts',
+      'test/unit/http/{session-router,protected-resource-router}.test.ts',
+      'test/contract/rfc6750.test.ts',
+    ],
   },
   queues: {
     mutate: ['src/shared/queues/**/*.ts', 'src/http/shared/**/*.ts'],

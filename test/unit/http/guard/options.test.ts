@@ -70,6 +70,11 @@ it.each([
   expectMisuse(() => readForPassport({ [theirs]: 1 }), `BearerStrategy: ${message}`)
 })
 
+it('takes the verifiers of 32 issuers', () => {
+  const issuers = Array.from({ length: 32 }, (_, i) => `i${i}`)
+  expect(read({ tokens: issuers.map((issuer) => ({ ...tokens, issuer })) }).tokens.issuers).toEqual(issuers)
+})
+
 describe('an invalid option is refused with a message that says what it must be', () => {
   const VERIFIER = 'must be what createTokenIssuer() or createTokenVerifier() returned, but is an object'
   const MANY = Array.from({ length: 33 }, (_, i) => ({ ...tokens, issuer: `i${i}` }))
