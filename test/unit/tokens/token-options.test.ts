@@ -1,4 +1,5 @@
 import { createTokenIssuer, createTokenVerifier } from 'express-token-endpoint'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { expectMisuse } from '../../support/failures.js'
 import { ISSUER, SECRET } from '../../support/fixtures.js'
@@ -33,6 +34,7 @@ describe.each(MAKERS)('%s', (caller, create) => {
 
   it.each([
     ['api.example.com', 'Is "https://" missing?'],
+    ['api.example.com/house', 'Is "https://" missing?'],
     ['api.example.com:8443', 'Is "https://" missing?'],
     ['localhost:3000/api', 'Is "https://" missing?'],
     [undefined, 'Is an environment variable not set?'],
@@ -49,6 +51,10 @@ describe.each(MAKERS)('%s', (caller, create) => {
     for (const value of values) expectMisuse(make({ [name]: value }), `${caller}: option "${name}" must be ${kind}`)
   })
 
+  it.each([0, 60, '0s', '60s', '1m', '500 ms', 0.5])('takes the clockTolerance %j', (clockTolerance) => {
+    expect(make({ clockTolerance })).not.toThrow()
+  })
+
   const MEANT = {
     keys: 'secret secretOrKey key privateKey publicKey algorithm algorithms jwks jwksUri Keys',
     issuer: 'iss issuerBaseURL baseUrl issuers',
@@ -62,6 +68,24 @@ describe.each(MAKERS)('%s', (caller, create) => {
       const says = `${caller}: unknown option "${name}". Did you mean "${meant}"?`
       expectMisuse(make({ [name]: SECRET }), says, [SECRET])
     }
+  })
+
+  it('makes an object or throws a TypeError of its own, whatever it is given', () => {
+    const name = fc.constantFrom('issuer', 'audience', 'keys', 'lifetime', 'clockTolerance', 'clock')
+    const value = fc.oneof(fc.anything(), fc.constantFrom(ISSUER, keys, [keys], '1h', 30, Date.now))
+    const key = fc.dictionary(fc.constantFrom('alg', 'secret', 'privateKey', 'publicKey', 'kid'), value)
+    const options = fc.oneof(fc.anything(), fc.dictionary(name, fc.oneof(value, key, fc.array(key))))
+    fc.assert(
+      fc.property(options, (given) => {
+        try {
+          expect(create(given as never)).toBeTypeOf('object')
+        } catch (error) {
+          expect(error).toBeInstanceOf(TypeError)
+          expect((error as Error).message.startsWith(`${caller}: `)).toBe(true)
+        }
+      }),
+      { numRuns: 200 },
+    )
   })
 })
 
@@ -89,6 +113,8 @@ describe('lifetime', () => {
   })
 
   it('is for an issuer only, as clientId is', () => {
+    const empty = () => createTokenIssuer({ issuer: ISSUER, keys, clientId: '' })
+    expectMisuse(empty, 'option "clientId" must be a non-empty string')
     const options = { issuer: ISSUER, keys, lifetime: '1h' }
     expectMisuse(() => createTokenVerifier(options), 'createTokenVerifier: unknown option "lifetime"')
   })

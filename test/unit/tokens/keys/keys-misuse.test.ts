@@ -33,7 +33,9 @@ describe('a secret shorter than its hash', () => {
     ['empty', ''],
     ['no text or bytes', { toString: (): string => SECRET }],
     ['null', null],
+    ['an array', [SECRET]],
     ['a JWK', { kty: 'oct', k: Buffer.from(SECRET).toString('base64url') }],
+    ['a public KeyObject', rsa.publicKey],
     ['a private KeyObject', rsa.privateKey],
   ])('is refused: %s', (_, secret) => {
     expectMisuse(issuerOf({ alg: 'HS256', secret }), /keys"\.secret must be a secret of at least 32 bytes/, [SECRET])
@@ -44,12 +46,16 @@ describe('material of the wrong kind', () => {
   it.each([
     ['a secret for RS256', { alg: 'RS256', secret: SECRET }, /must have "privateKey".* for RS256, but has secret/],
     ['a PEM for HS256', { alg: 'HS256', privateKey: rsaPem }, /must have "secret" for HS256, but has privateKey/],
+    ['a public PEM for HS256', { alg: 'HS256', publicKey: rsaPem }, /must have "secret" for HS256, but has publicKey/],
     ['two materials', { alg: 'RS256', privateKey: rsaPem, publicKey: rsa.publicKey }, /has privateKey and publicKey/],
     ['no material', { alg: 'RS256' }, /has no key material/],
     ['a public PEM as privateKey', { alg: 'RS256', privateKey: publicPem(rsa.publicKey) }, /privateKey must be an RSA/],
     ['a public JWK as privateKey', { alg: 'ES256', privateKey: ec.publicKey.export({ format: 'jwk' }) }, /EC key/],
     ['a public KeyObject as privateKey', { alg: 'RS256', privateKey: rsa.publicKey }, /privateKey must be an RSA/],
+    ['a secret KeyObject as privateKey', { alg: 'RS256', privateKey: createSecretKey(Buffer.from(SECRET)) }, /RSA/],
     ['text that is no PEM', { alg: 'RS256', privateKey: SECRET }, /privateKey must be an RSA key/],
+    ['a PEM cut short', { alg: 'RS256', privateKey: rsaPem.slice(0, 400) }, /privateKey must be an RSA key/],
+    ['a JWK of nothing', { alg: 'RS256', privateKey: {} }, /privateKey must be an RSA key/],
     ['a number', { alg: 'RS256', privateKey: 7 }, /an RSA key .*, as PEM text, a JWK or a KeyObject, but is a number$/],
     ['null', { alg: 'RS256', publicKey: null }, /an RSA key .*, as PEM text, a JWK or a KeyObject, but is null$/],
   ])('is refused: %s', (_, key, says) => {
@@ -66,8 +72,11 @@ describe('material of the wrong kind', () => {
     const hides = [...rsaPem.split('\n').slice(1, 4), d]
     const isText = typeof publicKey === 'string' || !('type' in publicKey)
     const hint = isText ? '.*This is a private key. Did you mean "privateKey"\\?' : ''
-    const says = new RegExp(`keys"\\.publicKey must be an RSA key${hint}`)
-    expectMisuse(verifierOf({ alg: 'RS256', publicKey }), says, hides)
+    expectMisuse(
+      verifierOf({ alg: 'RS256', publicKey }),
+      new RegExp(`keys"\\.publicKey must be an RSA key${hint}`),
+      hides,
+    )
   })
 
   it('an encrypted PEM is refused', () => {
@@ -94,12 +103,18 @@ describe('a key that does not fit its algorithm', () => {
   const ed25519 = generateKeyPairSync('ed25519').privateKey
   const rsaPss = generateKeyPairSync('rsa-pss', { modulusLength: 2048 }).privateKey
   const p384 = pairOf('ES384').privateKey
+  const secp256k1 = generateKeyPairSync('ec', { namedCurve: 'secp256k1' }).privateKey
 
   it.each([
     ['RSA of 1024 bits', 'RS256', weakRsa(), /at least 2048 bits for RS256.*type rsa of 1024 bits$/],
+    ['RSA of 1024 bits for PSS', 'PS512', weakRsa(), /at least 2048 bits for PS512.*of 1024 bits/],
     ['RSA for ES256', 'ES256', rsa.privateKey, /curve prime256v1 for ES256.*type rsa of 2048 bits$/],
+    ['EC for RS256', 'RS256', ec.privateKey, /RSA key.* for RS256.*type ec/],
+    ['EC for PS256', 'PS256', ec.privateKey, /RSA key.* for PS256.*type ec/],
     ['P-384 for ES256', 'ES256', p384, /curve prime256v1 for ES256.*on curve secp384r1/],
     ['P-256 for ES384', 'ES384', ec.privateKey, /curve secp384r1 for ES384.*on curve prime256v1/],
+    ['P-256 for ES512', 'ES512', ec.privateKey, /curve secp521r1 for ES512.*on curve prime256v1/],
+    ['secp256k1 for ES256', 'ES256', secp256k1, /curve prime256v1 for ES256.*on curve secp256k1/],
     ['RSA-PSS for RS256', 'RS256', rsaPss, /RSA key.* for RS256.*type rsa-pss of 2048 bits/],
     ['Ed25519 for ES256', 'ES256', ed25519, /curve prime256v1 for ES256.*type ed25519$/],
   ])('is refused: %s', (_, alg, privateKey, says) => {
@@ -142,27 +157,71 @@ it.each([
 
 describe('a list of keys', () => {
   const hs256 = { alg: 'HS256', secret: SECRET }
-  /** Two keys that differ in one member. */
-  const twoOf = (member: 'alg' | 'secret', ...values: string[]) => {
-    const same = member === 'alg' ? { privateKey: rsaPem } : { alg: 'HS256', kid: 'a' }
-    return values.map((value) => ({ ...same, [member]: value, ...(member === 'alg' && { kid: value }) }))
-  }
 
   it.each([
     ['none', [], /"keys" must hold at least one key/],
-    ['a secret beside a key pair', [hs256, { alg: 'RS256', publicKey: rsa.publicKey }], /mixes both\. Pass only HS/],
+    [
+      'a secret beside a key pair',
+      [hs256, { alg: 'RS256', publicKey: rsa.publicKey }],
+      /but mixes both\. Pass only HS algorithms, or none/,
+    ],
+    [
+      'a key pair beside a secret',
+      [{ alg: 'RS256', privateKey: rsaPem }, hs256],
+      /but mixes both\. Pass only HS algorithms, or none/,
+    ],
     ['the same secret twice', [hs256, hs256], /one "kid" twice\. Is the same key listed twice/],
     ['both halves of one key pair', [signingKey('ES256'), { alg: 'ES256', publicKey: ec.publicKey }], /"kid" twice/],
-    ['one key pair with two algorithms', twoOf('alg', 'RS256', 'PS256'), /one key with two algorithms/],
-    ['one kid twice', twoOf('secret', SECRET, `${SECRET}!`), /"kid" twice/],
-    ['a public key first', [{ alg: 'RS256', publicKey: rsa.publicKey }, signingKey('ES256')], /first of "keys" signs/],
+    [
+      'one key pair with two algorithms',
+      [
+        { alg: 'RS256', privateKey: rsaPem, kid: 'a' },
+        { alg: 'PS256', privateKey: rsaPem, kid: 'b' },
+      ],
+      /one key with two algorithms/,
+    ],
+    [
+      'one secret with two algorithms',
+      [
+        { alg: 'HS256', secret: SECRET.repeat(2), kid: 'a' },
+        { alg: 'HS512', secret: SECRET.repeat(2), kid: 'b' },
+      ],
+      /one key with two algorithms/,
+    ],
+    [
+      'one kid twice',
+      [
+        { ...hs256, kid: 'a' },
+        { alg: 'HS256', secret: `${SECRET}!`, kid: 'a' },
+      ],
+      /"kid" twice/,
+    ],
+    [
+      'a public key first',
+      [{ alg: 'RS256', publicKey: rsa.publicKey }, signingKey('ES256')],
+      /first of "keys" signs, so it must be a "privateKey", a "secret" or/,
+    ],
     ['a bad second', [hs256, { alg: 'HS256', secret: 'short' }], /option "keys\[1\]"\.secret must be/],
-    ['"sign" beside a key', { alg: 'ES256', privateKey: ecPem, sign: () => {} }, /with "sign" must have no other/],
+    [
+      '"sign" beside a private key',
+      { alg: 'ES256', privateKey: ecPem, sign: async () => new Uint8Array() },
+      /with "sign" must have no other key material than "publicKey"/,
+    ],
+    [
+      '"sign" beside a secret',
+      { ...hs256, sign: async () => new Uint8Array() },
+      /with "sign" must have no other key material than "publicKey"/,
+    ],
     ['a hole', [hs256, undefined], /option "keys\[1\]" must be \{ alg, secret \}/],
     ['a list inside', [[hs256]], /option "keys\[0\]" must be \{ alg, secret \}/],
   ])('is refused: %s', (_, keys, says) => {
     expectMisuse(issuerOf(keys), says, [SECRET])
   })
+})
+
+it('a public key with "sign" signs', () => {
+  const { publicKey } = ec
+  expect(issuerOf({ alg: 'ES256', publicKey, sign: async () => new Uint8Array() })).not.toThrow()
 })
 
 describe('a key that is no key', () => {
@@ -171,7 +230,9 @@ describe('a key that is no key', () => {
     ['null', null],
     ['a secret alone', SECRET],
     ['a PEM alone', ecPem],
+    ['bytes alone', 7],
     ['a KeyObject alone', ec.privateKey],
+    ['a function', () => signingKey('HS256')],
   ])('is refused: %s', (_, keys) => {
     expectMisuse(issuerOf(keys), /"keys" must be \{ alg, secret \}/, [SECRET, ...ecPem.split('\n')].filter(Boolean))
   })
@@ -198,8 +259,11 @@ describe('a key that is no key', () => {
 describe('an RSA key that is weak though it is long', () => {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048, publicExponent: 3 })
   const says = /must be an RSA key of at least 2048 bits for RS256/
-  const base64url = (bytes: Buffer) => bytes.toString('base64url')
-  const jwkOf = (n: Buffer, ...e: number[]) => ({ kty: 'RSA', n: base64url(n), e: base64url(Buffer.from(e)) })
+  const jwkOf = (n: Buffer, ...e: number[]) => ({
+    kty: 'RSA',
+    n: n.toString('base64url'),
+    e: Buffer.from(e).toString('base64url'),
+  })
   const ones = (bytes: number) => Buffer.alloc(bytes, 0xff)
 
   it('for its public exponent of 3 signs nothing and verifies nothing', () => {
@@ -280,17 +344,24 @@ describe('another form of a key pair as a secret', () => {
     ['a public key in DER', 'key in DER', spki],
     ['a public key of PKCS #1', 'key in DER', der(rsa.publicKey, 'pkcs1')],
     ['an EC key in DER', 'key in DER', der(ec.publicKey, 'spki')],
+    ['a private key in DER', 'key in DER', der(rsa.privateKey, 'pkcs8')],
+    ['a private key of PKCS #1', 'key in DER', der(rsa.privateKey, 'pkcs1')],
     ['a private EC key in DER', 'key in DER', der(ec.privateKey, 'pkcs8')],
     ['a private key of SEC 1', 'key in DER', der(ec.privateKey, 'sec1')],
+    ['DER and a line end', 'key in DER', Buffer.concat([spki, Buffer.from('\n')])],
     ['DER in hex', 'key in DER', spki.toString('hex')],
     ['DER in hex with colons and lines', 'key in DER', colons?.replaceAll(/(.{48})/g, '$1\n')],
     ['DER in hex with a prefix', 'key in DER', `0x${spki.toString('hex')}`],
     ['DER in base64', 'key in DER', spki.toString('base64')],
     ['the lines of a PEM without its first and its last', 'key in DER', pem.split('\n').slice(1, -2).join('\n')],
     ['DER in base64url', 'key in DER', spki.toString('base64url')],
+    ['DER in hex in base64', 'key in DER', Buffer.from(spki.toString('hex')).toString('base64')],
+    ['DER in base64 in UTF-16', 'key in DER', Buffer.from(spki.toString('base64'), 'utf16le')],
     ['a line of OpenSSH', 'key of SSH', `ssh-rsa ${ssh.toString('base64')} alice@example.com`],
     ['a line of authorized_keys', 'key of SSH', `no-pty ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI${'A'.repeat(43)}`],
+    ['a key of OpenSSH without its name', 'key of SSH', ssh.toString('base64')],
     ['a key of OpenSSH in bytes', 'key of SSH', ssh],
+    ['a key of RFC 4716', 'PEM', `---- BEGIN SSH2 PUBLIC KEY ----\n${ssh.toString('base64')}`],
     ['a PEM in hex', 'PEM', Buffer.from(pem).toString('hex')],
     ['a JWK', 'JWK', jwk],
     ['a JWK over several lines', 'JWK', `\n\ufeff${JSON.stringify(ec.publicKey.export({ format: 'jwk' }), null, 2)}\n`],
@@ -298,9 +369,12 @@ describe('another form of a key pair as a secret', () => {
     ['a JWK set', 'JWK', `{"keys":[${jwk}]}`],
     ['a JWK in UTF-16', 'JWK', Buffer.from(jwk, 'utf16le')],
     ['a JWK in base64', 'JWK', Buffer.from(jwk).toString('base64')],
+    ['two JWKs', 'JWK', `[${jwk},{"kty":"EC"}]`],
+    ['a JWK within other JSON', 'JWK', `{"empty":{},"key": ${jwk}}`],
     ['a JWK in a JSON string', 'JWK', JSON.stringify(jwk)],
     ['a JWK as a literal', 'JWK', `{ kty: 'RSA', n: '${n}' }`],
     ['an EC point', 'point of an EC key', point],
+    ['a point of P-384', 'point of an EC key', der(pairOf('ES384').publicKey, 'spki').subarray(-97)],
     ['a point of P-521', 'point of an EC key', der(pairOf('ES512').publicKey, 'spki').subarray(-133)],
     ['an EC point in hex', 'point of an EC key', point.toString('hex')],
   ])('is refused: %s', (_, format, secret) => {
@@ -313,11 +387,15 @@ describe('another form of a key pair as a secret', () => {
 
   it.each<[string, string | Buffer]>([
     ['white space before it', ` \n${SECRET}`],
+    ['a NUL in it', `\0${SECRET}`],
     ['JSON', JSON.stringify({ secret: SECRET })],
+    ['a JWK of a secret', JSON.stringify({ kty: 'oct', k: SECRET })],
+    ['braces', `{${SECRET}}`],
     ['random bytes', Buffer.from(Array.from({ length: 64 }, (_, i) => (i * 37) % 256))],
     ['bytes that begin as DER does', Buffer.from([0x30, 62, ...Array(62).fill(7)])],
     ['bytes that begin as an EC point does', Buffer.from([4, ...Array(64).fill(7)])],
     ['hex', '0123456789abcdef'.repeat(4)],
+    ['base64', Buffer.alloc(48, 7).toString('base64')],
     ['a JWK of a secret', JSON.stringify({ kty: 'oct', k: n })],
     ['a sentence about a key of SSH', 'the passphrase of my ssh-rsa key, which nobody knows'],
   ])('is not seen in a secret: %s', (_, secret) => {
@@ -343,10 +421,12 @@ describe.each([
 })
 
 describe('a verifier', () => {
-  it('holds no signing key, also not in a list', () => {
+  it.each([
+    ['one key', signingKey('RS256')],
+    ['a list', [{ alg: 'RS256', publicKey: rsa.publicKey }, signingKey('ES256')]],
+  ])('holds no signing key: %s', (_, keys) => {
     const says = 'createTokenVerifier: option "keys" must hold no "privateKey"'
-    const publicKey = { alg: 'RS256', publicKey: rsa.publicKey }
-    for (const keys of [signingKey('RS256'), [publicKey, signingKey('ES256')]]) expectMisuse(verifierOf(keys), says)
+    expectMisuse(verifierOf(keys), says, rsaPem.split('\n').slice(1, 3))
   })
 
   it('cannot issue', () => {
@@ -360,12 +440,19 @@ describe('remote keys', () => {
 
   it.each([
     ['in a list', [keys], /option "keys" must be remoteKeys\(\) without other keys, or a list of keys without it/],
+    [
+      'beside a key',
+      [{ alg: 'ES256', publicKey: ec.publicKey }, keys],
+      /option "keys" must be remoteKeys\(\) without other keys/,
+    ],
     ['as an address', url, /option "keys" must hold keys, but is a URL. Did you mean remoteKeys\(url\)\?/],
+    ['as a URL', new URL(url), /Did you mean remoteKeys\(url\)\?/],
     ['as a URL of another realm', foreignUrl(url), /Did you mean remoteKeys\(url\)\?/],
     ['as an address without TLS', 'HTTP://127.0.0.1/jwks.json', /Did you mean remoteKeys\(url\)\?/],
     ['as an address in other text', `see ${url}`, /"keys" must be \{ alg, secret \}/],
     ['as an address in a list', [url], /"keys\[0\]" must be \{ alg, secret \}/],
     ['copied', { ...keys }, /option "keys"/],
+    ['made by hand', { url, find: () => undefined }, /option "keys"/],
     ['not called', remoteKeys, /option "keys" must be/],
   ])('are refused by a verifier: %s', (_, given, says) => expectMisuse(verifierOf(given), says))
 
