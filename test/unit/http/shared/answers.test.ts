@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   allHeaders,
   doneAnswer,
+  ENDPOINTS,
   headerIn,
   jsonAnswer,
   keysAnswer,
@@ -19,6 +20,16 @@ import type { Part } from '../../../../src/shared/refusals.js'
 
 const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
 const PROBLEM = { 'Content-Type': 'application/problem+json' }
+
+it('has the token call, the key set and the sessions at their documented paths and methods', () => {
+  expect(ENDPOINTS).toEqual({
+    token: { path: '/api/v2013/authentication/token', methods: ['POST'] },
+    keys: { path: '/.well-known/jwks.json', methods: ['GET', 'HEAD'] },
+    sessions: { path: '/', methods: ['GET', 'HEAD', 'DELETE'] },
+    session: { path: '/{id}', methods: ['DELETE'] },
+    signOut: { path: '/sign-out', methods: ['POST'] },
+  })
+})
 
 it('responds to a login with two members, and keeps them out of caches', () => {
   expect(jsonAnswer(JSON.stringify(tokenResult('a.b.c', new Date('2030-01-01'))))).toEqual({
@@ -89,17 +100,24 @@ describe('a refusal', () => {
   })
 
   it.each<[AuthErrorCode, object, string]>([
-    ['invalid_token', { scope: ['a'], maxAge: 5 }, 'The access token is not valid."'],
+    [
+      'invalid_token',
+      { scope: ['a'], maxAge: 5 },
+      'error="invalid_token", error_description="The access token is not valid."',
+    ],
     [
       'insufficient_scope',
       { scope: ['a', 'b'] },
-      'The access token does not carry the scope that this resource needs.", scope="a b"',
+      'error="insufficient_scope", error_description="The access token does not carry the scope that this resource needs.", scope="a b"',
     ],
-    ['insufficient_user_authentication', { maxAge: 0 }, 'This resource needs a more recent sign-in.", max_age="0"'],
+    [
+      'insufficient_user_authentication',
+      { maxAge: 0 },
+      'error="insufficient_user_authentication", error_description="This resource needs a more recent sign-in.", max_age="0"',
+    ],
   ])('%s with %j names its reason in the challenge', (code, details, rest) => {
     const { headers } = refusalAnswer('guard', new AuthError(code, details), { realm: 'a "b" \\c' })
-    const challenge = `Bearer realm="a \\"b\\" \\\\c", error="${code}", error_description="${rest}`
-    expect(headers['WWW-Authenticate']).toBe(challenge)
+    expect(headers['WWW-Authenticate']).toBe(`Bearer realm="a \\"b\\" \\\\c", ${rest}`)
   })
 
   it.each([
@@ -137,8 +155,11 @@ describe('asRefusal', () => {
 
 it('sends a response with its length in bytes and its headers unchanged, unless another one was sent', () => {
   const response = (headersSent: boolean) => ({ headersSent, statusCode: 0, setHeader: vi.fn(), end: vi.fn() })
-  const headers = { 'Content-Type': 'application/jwk-set+json', Allow: 'GET' }
-  const answer = { status: 401, headers, body: 'caf\u00e9' }
+  const answer = {
+    status: 401,
+    headers: { 'Content-Type': 'application/jwk-set+json', Allow: 'GET' },
+    body: 'caf\u00e9',
+  }
   const [open, sent] = [response(false), response(true)]
   for (const res of [open, sent]) sendAnswer(res as unknown as ServerResponse, answer)
   expect(open.statusCode).toBe(401)
@@ -183,7 +204,10 @@ describe('an answer to who goes on sending', () => {
 
   it('is written at once, and ended after a second', () => {
     const { req, res, end } = answered()
-    expect(res.setHeader.mock.calls).toEqual(Object.entries({ 'Content-Length': 2, Connection: 'close' }))
+    expect(res.setHeader.mock.calls).toEqual([
+      ['Content-Length', 2],
+      ['Connection', 'close'],
+    ])
     expect(res.flushHeaders).toHaveBeenCalledOnce()
     expect(res.write).toHaveBeenCalledWith('no')
     expect(req.resume).toHaveBeenCalledOnce()

@@ -7,6 +7,7 @@ import { deferred, settled, withMaps } from '../../../support/concurrency.js'
 vi.mock('../../../../src/shared/errors.js', { spy: true })
 
 const LIMITS = { total: 40, perNetwork: 20, perConnection: 10 }
+const OVERLOADED = { code: 'overloaded', status: 503 }
 const from = (network: string) => ({ network, connection: {} })
 const WITHOUT_CONNECTION = { network: 'a', connection: undefined }
 
@@ -77,6 +78,19 @@ describe('a place', () => {
     }
   })
 
+  it('is held until the task has settled, also after its request got a response', async () => {
+    const hold = createHostCallLimit(LIMITS)
+    const { task, begun, end } = tasks()
+    const greedy = from('a')
+    const waiting = Array.from({ length: 10 }, () => outcome(hold(greedy, task)))
+    for (let i = 0; i < 30; i++) await expect(hold(greedy, task)).rejects.toMatchObject(OVERLOADED)
+    expect(await Promise.all(waiting)).toEqual(Array(10).fill('overloaded'))
+    expect(begun()).toBe(10)
+    end()
+    await settled()
+    expect(await hold(greedy, task)).toBe('answer')
+  })
+
   it.each([
     ['one network', 20, (_: number) => from('a')],
     ['one network, without connections', 20, (_: number) => WITHOUT_CONNECTION],
@@ -102,5 +116,18 @@ describe('a place', () => {
     const answers = [...Array.from({ length: 5 }, twice), ...Array.from({ length: 5 }, fails)]
     end()
     expect(await Promise.all(answers)).toEqual(Array(10).fill('second answer'))
+  })
+
+  it('remains for the next network, however many others take all that they get', async () => {
+    const hold = createHostCallLimit(LIMITS)
+    const { task, end } = tasks()
+    const held = ['a', 'b', 'c', 'd'].map((network) =>
+      Promise.all(Array.from({ length: 100 }, () => outcome(hold(from(network), task)))),
+    )
+    const other = hold(from('other'), task)
+    end()
+    expect(await other).toBe('answer')
+    const counts = (await Promise.all(held)).map((codes) => codes.filter((code) => code === 'answer').length)
+    expect(counts).toEqual([20, 10, 5, 3])
   })
 })

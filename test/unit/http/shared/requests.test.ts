@@ -14,10 +14,16 @@ import { polluted } from '../../../support/pollution.js'
 describe('where a request comes from', () => {
   const socket = { remoteAddress: '2001:db8:0:1::5' }
   const request = (members: object) => members as IncomingMessage & { ip?: string }
-  const own = { httpVersionMajor: 1, stream: { session: {} }, socket }
+
   it.each([
     ['the address that Express reads', { ip: '192.0.2.1', socket }, '192.0.2.1', '192.0.2.1'],
-    ['the connection, also in an app with its own stream', own, '2001:db8:0:1::5', '20010db800000001/64'],
+    [
+      'the connection, also in an app with its own stream',
+      { httpVersionMajor: 1, stream: { session: {} }, socket },
+      '2001:db8:0:1::5',
+      '20010db800000001/64',
+    ],
+    ['the address of the connection, without Express', { socket }, '2001:db8:0:1::5', '20010db800000001/64'],
     ['unknown, without a connection', { socket: null }, undefined, 'unknown'],
   ])('is %s', (_, members, address, network) => {
     expect(addressOf(request(members))).toBe(address)

@@ -15,10 +15,12 @@ describe('the options of the router and the guard', () => {
     expect(read({ forwardErrors })).toMatchObject({ forwardErrors })
   })
 
-  const FORWARD = `option "forwardErrors" must be true, false or 'all', but is`
   it.each([
-    [{ forwardErrors: 'some' }, `${FORWARD} a string of 4 characters`],
-    [{ forwardErrors: null }, `${FORWARD} null`],
+    [
+      { forwardErrors: 'some' },
+      'option "forwardErrors" must be true, false or \'all\', but is a string of 4 characters',
+    ],
+    [{ forwardErrors: null }, 'option "forwardErrors" must be true, false or \'all\', but is null'],
     [{ onEvent: 'log' }, 'option "onEvent" must be a function, but is a string of 3 characters'],
   ])('refuse %j', (options, message) => {
     expectMisuse(() => read(options), message)

@@ -65,6 +65,7 @@ describe('BearerStrategy', () => {
   it.each<[string, string | undefined, number, string | undefined, Partial<BearerStrategyOptions>?]>([
     ['no token', undefined, 401, 'Bearer realm="https://api.example.com"'],
     ['an invalid token', 'Bearer x.y.z', 401, 'error="invalid_token"'],
+    ['another scheme', 'Basic abc', 401, 'Bearer realm='],
     ['malformed credentials', 'Bearer a b', 400, undefined],
     ['a missing scope', bearerOf(), 403, undefined, { scope: 'b' }],
   ])(
@@ -99,13 +100,41 @@ describe('BearerStrategy', () => {
     expect(ends).toEqual(['success', 'fail'])
   })
 
-  const CHANGED = { user: { name: alice.id }, info: { accountId: alice.id } }
+  it('hands a failing dependency to the error handler, with Retry-After', async () => {
+    const isRevoked = () => Promise.reject(new Error('down'))
+    const answer = await ask(appOf(new BearerStrategy({ tokens, isRevoked, onEvent: () => {} })), bearerOf())
+    expect([answer.status, answer.body.code, answer.headers['retry-after']]).toEqual([503, 'unavailable', '5'])
+  })
+
+  it('reports refusals to onEvent', async () => {
+    const onEvent = vi.fn()
+    await ask(appOf(new BearerStrategy({ tokens, onEvent })), 'Bearer x.y.z')
+    const address = expect.stringMatching(/127\.0\.0\.1$/)
+    expect(onEvent.mock.calls).toMatchObject([
+      [{ type: 'bearer.refused', code: 'invalid_token', reason: 'malformed', address }],
+    ])
+  })
+
   it.each<[string, BearerVerify, number, object]>([
-    ['changes the user', (user, auth, done) => done(null, { name: user === auth && auth.accountId }), 200, CHANGED],
+    [
+      'changes the user',
+      (user, auth, done) => done(null, { name: user === auth && auth.accountId }),
+      200,
+      { user: { name: alice.id }, info: { accountId: alice.id } },
+    ],
     ['refuses the user', (_user, _auth, done) => done(null, false), 401, {}],
     ['fails', (_user, _auth, done) => done(new Error('no')), 500, { message: 'no' }],
     ['throws', () => expect.fail('thrown'), 500, { message: 'thrown' }],
     ['rejects', async () => Promise.reject(new Error('later')), 500, { message: 'later' }],
+    [
+      'acts twice',
+      (_user, _auth, done) => {
+        done(null, { first: true })
+        done(new Error('second'))
+      },
+      200,
+      { user: { first: true } },
+    ],
   ])('takes a verify callback that %s', async (_, verify, status, body) => {
     const answer = await ask(appOf(new BearerStrategy({ tokens }, verify)), bearerOf())
     expect(answer).toMatchObject({ status, body })
@@ -120,13 +149,32 @@ describe('BearerStrategy', () => {
     expect(answer.body.message).toContain('passport.authenticate() takes no "scope". Pass it to new BearerStrategy({')
   })
 
-  it('keeps concurrent requests apart, also as an object that Passport shares', async () => {
+  it('keeps its steps when a subclass has members of the same names', async () => {
+    class Subclass extends BearerStrategy {
+      check = () => ({ auth: undefined, user: undefined })
+      refuse = () => undefined
+      optional = true
+      verify = () => {}
+    }
+    const app = appOf(new Subclass({ tokens }))
+    expect((await ask(app)).status).toBe(401)
+    expect((await ask(app, 'Bearer x.y.z')).status).toBe(401)
+    expect((await ask(app, bearerOf())).body.user).toMatchObject({ accountId: alice.id })
+  })
+
+  it.each<[string, (strategy: BearerStrategy) => Parameters<typeof passport.authenticate>[0]]>([
+    ['by its name', (strategy) => passport.use('named', strategy) && 'named'],
+    ['as an object, which Passport shares', (strategy) => strategy as never],
+  ])('keeps concurrent requests apart when it is passed %s', async (_, pass) => {
     const isRevoked = ({ accountId }: VerifiedToken) =>
       new Promise<boolean>((resolve) => setTimeout(resolve, Number(accountId) % 5, false))
     const app = express()
-    const strategy = new BearerStrategy({ tokens, isRevoked })
-    const authenticate = passport.authenticate(strategy as never, { session: false })
-    app.get('/', authenticate, (req, res) => void res.json(authOf(req).accountId))
+    const strategy = pass(new BearerStrategy({ tokens, isRevoked }))
+    app.get(
+      '/',
+      passport.authenticate(strategy, { session: false }),
+      (req, res) => void res.json(authOf(req).accountId),
+    )
     const ids = Array.from({ length: 20 }, (_, i) => `${i}`)
     const answers = await Promise.all(ids.map((id) => ask(app, bearerOf(id))))
     expect(answers.map(({ body }) => body)).toEqual(ids)
@@ -177,8 +225,10 @@ describe('BearerStrategy', () => {
     expectMisuse(() => new BearerStrategy({} as never), 'BearerStrategy: option "tokens" must be')
     const authenticate = () => BearerStrategy.prototype.authenticate.call({} as never, {} as never)
     expectMisuse(authenticate, 'BearerStrategy: the request must be Node')
-    const forwarding = () => new BearerStrategy({ tokens, forwardErrors: true } as never)
-    expectMisuse(forwarding, 'BearerStrategy: unknown option "forwardErrors"')
+    expectMisuse(
+      () => new BearerStrategy({ tokens, forwardErrors: true } as never),
+      'BearerStrategy: unknown option "forwardErrors"',
+    )
   })
 })
 
@@ -228,6 +278,19 @@ describe('LoginStrategy', () => {
     const down = () => Promise.reject(new Error('down'))
     const failing = await logIn(appOf(new LoginStrategy({ ...options, accounts: down, onEvent: () => {} })))
     expect([failing.status, failing.headers['retry-after']]).toEqual([503, '5'])
+  })
+
+  it('hands an account that cannot be read to the error handler', async () => {
+    const get = () => {
+      throw new Error('closed')
+    }
+    const own = (email: string) => accounts.findByEmail(email)
+    const lazy = async (email: string) =>
+      Object.defineProperty({ ...(await own(email)) }, 'name', { enumerable: true, get })
+    const { status, body } = await logIn(
+      appOf(new LoginStrategy({ ...options, accounts: lazy as never, onEvent: () => {} })),
+    )
+    expect([status, body.code]).toEqual([503, 'unavailable'])
   })
 
   it('lets the verify callback change the user', async () => {

@@ -23,7 +23,9 @@ it.each([
   [1, 1],
   [1_048_576, 1_048_576],
   ['1024', 1024],
+  ['1b', 1],
   ['10 KB', 10_240],
+  ['1mb', 1_048_576],
   ['1.25kb', 1280],
 ])('reads the bodyLimit %j as %i bytes', (bodyLimit, bytes) => {
   expect(read({ bodyLimit }).bodyLimit).toBe(bytes)
@@ -83,7 +85,11 @@ it.each<[string, unknown, string | RegExp]>([
   ['accounts', [ACCOUNTS.alice], STORE],
   ['accounts', { findById: accounts }, /"accounts".*findByEmail/],
   ['accounts', Promise.resolve(makeStore()), /"accounts".*await/],
-  ['passwords', { verify: accounts }, `${PASSWORDS}, but is an object. Pass hashers to createPasswords({ hashers:`],
+  [
+    'passwords',
+    { verify: accounts },
+    `${PASSWORDS}, but is an object. Pass hashers to createPasswords({ hashers: [...] })`,
+  ],
   ['passwords', { hash: accounts }, PASSWORDS],
   ['passwords', argon2id(), 'Pass hashers to createPasswords({ hashers: [...] })'],
   ['passwords', { accepts: accounts, verify: accounts }, PASSWORDS],

@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import express from 'express'
 import { type TokenRouterOptions, tokenRouter } from 'express-token-endpoint'
@@ -6,6 +7,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { credentialsIn } from '../../../../src/http/token-endpoint/credentials.js'
 import { MOST_SIGNS, parseUniqueJson } from '../../../../src/http/token-endpoint/json.js'
 import { type BodyRequest, createBodyReader } from '../../../../src/http/token-endpoint/request-body.js'
+import { until } from '../../../support/concurrency.js'
 import { refusalOf, thrownBy } from '../../../support/failures.js'
 import { fastPasswords, makeIssuer, makeStore } from '../../../support/fixtures.js'
 import {
@@ -36,7 +38,10 @@ async function start(options?: Partial<TokenRouterOptions>): Promise<number> {
   return (await listen(express().use(router(options)))).port
 }
 
-const typed = (type: string, body: string | Uint8Array = GOOD_JSON) => ({ headers: { 'Content-Type': type }, body })
+const typed = (type: string, body: string | Uint8Array = GOOD_JSON): Sent => ({
+  headers: { 'Content-Type': type },
+  body,
+})
 const json = (body: string | Uint8Array) => typed('application/json', body)
 /** Fields of a form, after others. */
 const fields = (count: number) => Array.from({ length: count }, (_, i) => `&f${i}=`).join('')
@@ -51,13 +56,20 @@ it('is read whole, whoever listens to it besides, though the call waits for its 
 
 describe('accepted', () => {
   it.each<[string, Sent]>([
+    ['JSON', asJson(GOOD)],
+    ['JSON with white space', json(` \r\n\t${GOOD_JSON}\n`)],
     ['JSON with escapes', json(GOOD_JSON.replace('@', '\\u0040'))],
     ['JSON with a byte order mark', json(`\ufeff${GOOD_JSON}`)],
     ['JSON with further members', asJson({ ...GOOD, realm: 'x', scope: ['admin'], remember: { me: true } })],
+    ['JSON with a __proto__ member', json(GOOD_JSON.replace('{', '{"__proto__":{"a":1},'))],
     ['a form', asForm(GOOD_FORM)],
     ['a form with further fields', asForm(`realm=x&${GOOD_FORM}&a=1&b=`)],
+    ['a form with %20 for a space', asForm(GOOD_FORM.replaceAll('+', '%20'))],
+    ['a form with percent-encoded names', asForm(GOOD_FORM.replace('email', '%65mail'))],
     ['a form with lower-case hexadecimal', asForm(`${GOOD_FORM}&x=%c3%a9`)],
+    ['a form with @ as it is', asForm(GOOD_FORM.replace('%40', '@'))],
     ['a form with empty pairs', asForm(`&&${GOOD_FORM}&`)],
+    ['a form with an empty name beside an empty pair', asForm(`=x&${GOOD_FORM}&`)],
     ['a form with a __proto__ field', asForm(`__proto__=x&${GOOD_FORM}`)],
     ['a form with 100 fields', asForm(`${GOOD_FORM}${fields(98)}`)],
     ['JSON with 400 colons, commas and brackets', asJson({ ...GOOD, list: Array(392).fill(0) })],
@@ -110,14 +122,23 @@ describe('no credentials: 400', () => {
 
   it.each<[string, string]>([
     ['nothing', ''],
+    ['white space', '  '],
     ['a member twice', GOOD_JSON.replace('}', ',"email":"x"}')],
     ['a member twice, once escaped', GOOD_JSON.replace('}', ',"\\u0065mail":"x"}')],
+    ['a member twice, of the same value', GOOD_JSON.replace('{', `{"email":"${GOOD.email}",`)],
+    ['another member twice', GOOD_JSON.replace('{', '{"a":{"b":1,"b":2},')],
     ['in __proto__', `{"__proto__":${GOOD_JSON}}`],
+    ['in constructor.prototype', `{"constructor":{"prototype":${GOOD_JSON}}}`],
     ['a lone surrogate in the e-mail', '{"email":"\\ud800","password":"x"}'],
+    ['a lone surrogate in the password', '{"email":"x","password":"a\\udc00b"}'],
+    ['swapped surrogates', '{"email":"x","password":"\\udc00\\ud800"}'],
     ...[{}, null, 'email', 1, true, [GOOD], [GOOD.email, GOOD.password], { user: GOOD }].map(asText),
     ...[{ password: 'x' }, { email: 'x' }, { Email: 'x', Password: 'y' }, { username: 'x', password: 'y' }].map(asText),
     ...[null, 0, 1, true, false, [], ['x'], {}, { toString: 'x' }].flatMap((value) =>
-      ['email', 'password'].map((name) => asText({ ...GOOD, [name]: value })),
+      [
+        { ...GOOD, email: value },
+        { ...GOOD, password: value },
+      ].map(asText),
     ),
   ])('JSON: %s', async (_what, body) => {
     expectBadRequest(await send(await start(), json(body)))
@@ -127,12 +148,20 @@ describe('no credentials: 400', () => {
     ['cut short', GOOD_JSON.slice(0, -1)],
     ['cut short in a long string', `{"email":"${'x'.repeat(1000)}`],
     ['two values', `${GOOD_JSON}${GOOD_JSON}`],
+    ['a comma at the end', GOOD_JSON.replace('}', ',}')],
+    ['single quotes', GOOD_JSON.replaceAll('"', "'")],
+    ['names without quotes', `{email:"x",password:"y"}`],
+    ['a comment', `/* */${GOOD_JSON}`],
+    ['a line break in a string', GOOD_JSON.replace('correct', 'corr\nect')],
+    ['NaN', '{"email":NaN,"password":"x"}'],
     ['deeply nested', '['.repeat(10_000)],
     ['with more than 400 colons, commas and brackets', JSON.stringify({ ...GOOD, list: Array(393).fill(0) })],
     ['a form', GOOD_FORM],
+    ['UTF-8 cut short', bytes('{"email":"x","password":"', 0xc3)],
     ['UTF-8 with a stray byte', bytes('{"email":"', 0xff, 0x22, 0x2c)],
     ['an overlong "/"', Buffer.concat([bytes('{"email":"', 0xc0, 0xaf), Buffer.from('","password":"x"}')])],
     ['a surrogate in UTF-8', Buffer.concat([bytes('{"email":"', 0xed, 0xa0, 0x80), Buffer.from('","password":"x"}')])],
+    ['Latin-1', Buffer.from('{"email":"é","password":"x"}', 'latin1')],
     ['UTF-16', Buffer.from(GOOD_JSON, 'utf16le')],
   ])('malformed JSON: %s', async (_what, body) => {
     expectBadRequest(await send(await start(), json(body)))
@@ -140,18 +169,27 @@ describe('no credentials: 400', () => {
 
   it.each<[string, string | Uint8Array]>([
     ['a semicolon between', 'email=x;password=y'],
+    ['names with brackets', 'user[email]=x&user[password]=y'],
     ['a repeated e-mail', `${GOOD_FORM}&email=x`],
     ['a repeated empty name', `=x&${GOOD_FORM}&=y`],
     ['a repeated password', `${GOOD_FORM}&password=x`],
+    ['a repeated password of the same value', `${GOOD_FORM}&${GOOD_FORM.split('&')[1]}`],
     ['a repeated password, once percent-encoded', `${GOOD_FORM}&p%61ssword=x`],
+    ['a repeated password, first without a value', `password&${GOOD_FORM}`],
     ['% and no digits in a name', `${GOOD_FORM}&%zz=1`],
     ['101 fields', `${GOOD_FORM}${fields(99)}`],
     ['101 fields, most of them empty', `${GOOD_FORM}${'&'.repeat(99)}`],
     ['bytes that are not UTF-8', bytes('email=x&password=', 0xff)],
+    ['JSON', GOOD_JSON],
     ['in __proto__', '__proto__[email]=x&__proto__[password]=y'],
-    ...['', 'password=x', 'email=x', 'Email=x&Password=y', 'email[]=x'].map((text): [string, string] => [text, text]),
+    ...['', 'password=x', 'email=x', 'Email=x&Password=y', 'email[]=x&password=y'].map((text): [string, string] => [
+      text,
+      text,
+    ]),
     // Escapes that are cut short, no UTF-8, surrogates and overlong forms.
-    ...'100% %4 %zz %ff %c3 %ed%a0%80 %c0%af'.split(' ').map((t): [string, string] => [t, `email=x&password=${t}`]),
+    ...'100% %4 %zz %ff %c3 %ed%a0%80 %c0%af'
+      .split(' ')
+      .map((text): [string, string] => [text, `email=x&password=${text}`]),
   ])('form: %s', async (_what, body) => {
     expectBadRequest(await send(await start(), { headers: FORM_TYPE, body }))
   })
@@ -161,7 +199,9 @@ describe('not an encoding of ours: 415', () => {
   it.each([
     ...'text/plain text/json application/x-json application/problem+json application/jsonp application/*'.split(' '),
     ...'application/json-seq */* json application/xml application/octet-stream application / toString'.split(' '),
-    ...'constructor __proto__ application/json,application/json ;charset=utf-8 multipart/form-data'.split(' '),
+    ...'constructor __proto__ application/json,application/json ;charset=utf-8 multipart/form-data;boundary=x'.split(
+      ' ',
+    ),
   ])('Content-Type: %s', async (type) => {
     expectUnsupported(await send(await start(), typed(type)))
   })
@@ -205,6 +245,14 @@ describe('too large: 413', () => {
       expectTooLarge(await send(port, { headers, body: `${GOOD_JSON} ` }))
     }
   })
+
+  it('counts bytes, not characters', async () => {
+    const port = await start({ bodyLimit: 100 })
+    const body = (password: string) => ({ headers: JSON_TYPE, body: JSON.stringify({ email: 'x', password }) })
+    const room = 100 - (body('').body.length as number)
+    expectForbidden(await send(port, body('é'.repeat(room / 2))))
+    expectTooLarge(await send(port, body('é'.repeat(room / 2 + 1))))
+  })
 })
 
 describe('a client that goes on sending gets its answer, and is cut off', () => {
@@ -223,9 +271,12 @@ describe('a client that goes on sending gets its answer, and is cut off', () => 
 
   it.each([
     ['an endless body in chunks', 413, head('POST', JSON_LINE, CHUNKED)],
+    ['an endless form in chunks', 413, head('POST', `Content-Type: ${FORM_TYPE['Content-Type']}`, CHUNKED)],
     ['a body as long as it says', 413, head('POST', JSON_LINE, `Content-Length: ${1e15}`)],
     ['an endless body of another type', 415, head('POST', 'Content-Type: text/plain', CHUNKED)],
+    ['a long body of another type', 415, head('POST', 'Content-Type: text/plain', `Content-Length: ${1e15}`)],
     ['an endless body of another method', 405, head('PUT', JSON_LINE, CHUNKED)],
+    ['a long body of another method', 405, head('PUT', JSON_LINE, `Content-Length: ${1e15}`)],
   ])('%s', async (_what, status, firstLines) => {
     stopTimers()
     const answer = await sendEndlessly(await start(), firstLines, CHUNK)
@@ -234,6 +285,29 @@ describe('a client that goes on sending gets its answer, and is cut off', () => 
     expect(answer).toContain(`"status":${status}`)
     expect(answer.match(/HTTP\/1\.1 /g)).toHaveLength(1)
   })
+
+  it('and a client that sends no more than it said keeps its connection', async () => {
+    const port = await start()
+    const one = (type: string, body: string, more = '') =>
+      `${head('POST', `Content-Type: ${type}`, `Content-Length: ${body.length}${more}`)}${body}`
+    const last = one('application/json', GOOD_JSON, '\r\nConnection: close')
+    // More calls than continue in one turn of the event loop.
+    const bad = one('application/json', '{').repeat(10)
+    const answers = await sendBytes(port, one('text/plain', 'x') + bad + head('DELETE') + last)
+    const statuses = answers.match(/(?<=HTTP\/1\.1 )\d+/g)
+    expect(statuses).toEqual(['415', ...Array(10).fill('400'), '405', '200'])
+  })
+})
+
+it('a client that gives up within its body harms nobody', async () => {
+  const onEvent = vi.fn()
+  const port = await start({ onEvent })
+  const socket = connect(port, '127.0.0.1')
+  const head = `POST ${TOKEN_PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n`
+  socket.end(`${head}{`)
+  await until(() => expect(onEvent).toHaveBeenCalledOnce())
+  expect(onEvent.mock.calls[0]?.[0]).toMatchObject({ type: 'token.refused', code: 'client_closed_request' })
+  expectToken(await send(port, asJson(GOOD)))
 })
 
 describe('createBodyReader', () => {
@@ -290,8 +364,11 @@ describe('parseUniqueJson', () => {
   })
 
   it('rejects an object with a repeated member, wherever it is and however it is written', () => {
-    const hex = (character: string) => character.charCodeAt(0).toString(16).padStart(4, '0')
-    const escaped = (name: string) => `"${[...name].map((character) => `\\u${hex(character)}`).join('')}"`
+    const escaped = (name: string) =>
+      JSON.stringify([...name].map((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')).replaceAll(
+        '\\\\',
+        '\\',
+      )
     fc.assert(
       fc.property(
         anyText(),
@@ -310,8 +387,11 @@ describe('parseUniqueJson', () => {
   })
 
   it.each([
-    ...['{"a":{"b":1},"b":{"a":2}}', '[{"a":1},{"a":2}]', '{"a":"\\"a\\":1,\\"a\\":2"}'],
-    ...['{"a":["a","a",{"a":"a"}],"b":"{\\"a\\""}', '{"":1,"a":""}'],
+    '{"a":{"b":1},"b":{"a":2}}',
+    '[{"a":1},{"a":2}]',
+    '{"a":"\\"a\\":1,\\"a\\":2"}',
+    '{"a":["a","a",{"a":"a"}],"b":"{\\"a\\""}',
+    '{"":1,"a":""}',
   ])('takes members of one name in different objects: %s', (text) => {
     expect(parseUniqueJson(text)).toEqual(JSON.parse(text))
   })

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { ErrorRequestHandler, RequestHandler } from 'express'
+import type { ErrorRequestHandler, Request, RequestHandler } from 'express'
 import type { AccountLookup, AccountStore } from 'express-token-endpoint'
 import request from 'supertest'
 import { describe, expect, it, vi } from 'vitest'
@@ -44,11 +44,18 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
   describe('beside parsers of the host', () => {
     const json = () => express.json()
     const extended = () => express.urlencoded({ extended: true })
+    const simple = () => express.urlencoded({ extended: false })
     it.each<[string, RequestHandler[]]>([
       ['none', []],
       ['express.json()', [json()]],
       ['express.urlencoded({ extended: true })', [extended()]],
+      ['express.urlencoded({ extended: false })', [simple()]],
+      ['express.json() and express.urlencoded({ extended: true })', [json(), extended()]],
+      ['express.urlencoded({ extended: false }) and express.json()', [simple(), json()]],
+      ['express.json() twice', [json(), json()]],
+      ['express.raw() for another type', [express.raw()]],
       ['express.raw() for every type', [express.raw({ type: '*/*' })]],
+      ['express.text() for another type', [express.text()]],
     ])('%s', async (_parsers, parsers) => {
       const port = await start(...parsers, router())
       const each = async (expectation: (answer: Awaited<ReturnType<typeof send>>) => unknown, ...all: Sent[]) => {
@@ -78,6 +85,34 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       expectUnsupported(await send(port, typed('text/plain')))
       expectToken(await send(port, asJson(GOOD)))
     })
+
+    it('one that sets req.body without reading: the router reads for itself', async () => {
+      const empty: RequestHandler = (req, _res, next) => {
+        req.body = { email: 'x', password: 'y' }
+        next()
+      }
+      expectToken(await send(await start(empty, router()), asJson(GOOD)))
+    })
+  })
+
+  it.each<[string, boolean, (text: string) => unknown]>([
+    ['a value', true, JSON.parse],
+    ['bytes', true, (text) => Buffer.from(text)],
+    ['a Uint8Array', true, (text) => new TextEncoder().encode(text)],
+    ['an object without a prototype', true, (text) => Object.assign(Object.create(null), JSON.parse(text))],
+    ['a prototype', false, (text) => Object.create(JSON.parse(text))],
+    ['nothing', false, () => undefined],
+  ])('a body of which somebody else has made %s is taken: %s', async (_what, taken, bodyOf) => {
+    const consume: RequestHandler = async (req, _res, next) => {
+      const chunks: Buffer[] = []
+      for await (const chunk of req) chunks.push(chunk)
+      const body = bodyOf(Buffer.concat(chunks).toString())
+      if (body !== undefined) req.body = body
+      next()
+    }
+    const answer = await send(await start(consume, router()), asJson(GOOD))
+    if (taken) expectToken(answer)
+    else expectBadRequest(answer)
   })
 
   describe('in a host app', () => {
@@ -113,6 +148,36 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       await request(app).post(TOKEN_PATH.toUpperCase()).send({}).expect(200)
       await request(app).post(TOKEN_PATH).send({}).expect(400)
     })
+
+    it('has nothing of the host’s settings in its answers, and keeps the headers that the host has set', async () => {
+      const app = express()
+        .set('etag', 'strong')
+        .set('json spaces', 2)
+        .set('json replacer', () => 'x')
+        .use((_req, res, next) => {
+          res.setHeader('Strict-Transport-Security', 'max-age=1')
+          next()
+        }, router())
+      const { port } = await listen(app)
+      const answer = await send(port, asJson(GOOD))
+      expectToken(answer)
+      for (const { headers } of [answer, await send(port, asJson({}))]) {
+        expect(headers['strict-transport-security']).toBe('max-age=1')
+      }
+    })
+  })
+
+  it('adds nothing to the request that Passport adds', async () => {
+    const keys: string[] = []
+    const port = await start((req, res, next) => {
+      res.once('finish', () => keys.push(...Object.keys(req)))
+      next()
+    }, router())
+    expectToken(await send(port, asJson(GOOD)))
+    await until(() => expect(keys).toContain('url'))
+    for (const name of 'login logout isAuthenticated user account authInfo auth _passport'.split(' ')) {
+      expect(keys).not.toContain(name)
+    }
   })
 
   describe('accounts', () => {
@@ -150,18 +215,49 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
     })
   })
 
+  it('passwords: createPasswords() unless given', async () => {
+    const passwordHash = await createPasswords().hash(GOOD.password)
+    const port = await start(
+      tokenRouter({ tokens: makeIssuer(), accounts: () => ({ ...ACCOUNTS.alice, passwordHash }) }),
+    )
+    expectToken(await send(port, asJson(GOOD)))
+    expectForbidden(await send(port, WRONG))
+  })
+
+  it.each<[string, number, Partial<Options>]>([
+    ['createThrottle() unless given', 10, {}],
+    [
+      'of the host’s own budgets',
+      2,
+      { throttle: createThrottle({ budgets: { pair: { points: 2, duration: '1h' } } }) },
+    ],
+    ['none at all with false', 12, { throttle: false }],
+  ])('throttle: %s: of a dozen wrong passwords %i are checked', async (_what, checked, options) => {
+    const port = await serve(options)
+    const codes: number[] = []
+    for (let i = 0; i < 12; i++) codes.push((await send(port, WRONG)).status)
+    expect(codes).toEqual([...Array(checked).fill(403), ...Array(12 - checked).fill(429)])
+  })
+
   describe('onEvent', () => {
     const base = { time: expect.any(Date), address: '127.0.0.1' }
     const observed = async (options: Partial<Options> = {}) => {
       const events: Events = []
       return { port: await serve({ onEvent: (event) => events.push(event), ...options }), events }
     }
-    const invalid = (reason: string, account = {}) => ({ code: 'invalid_credentials', reason, ...account })
+    const invalid = (reason: string, accountId?: string) => ({
+      code: 'invalid_credentials',
+      reason,
+      ...(accountId && { accountId }),
+    })
     const as = (change: object) => asJson({ ...GOOD, ...change })
 
     it.each<[string, Sent, object]>([
       ['an unknown e-mail', as({ email: 'nobody@example.com' }), invalid('unknown_account')],
-      ['a wrong password', WRONG, invalid('wrong_password', { accountId: 'acc-1' })],
+      ['a wrong password', WRONG, invalid('wrong_password', 'acc-1')],
+      ['a disabled account', as({ email: 'disabled@example.com' }), invalid('account_disabled', 'acc-3')],
+      ['no password', as({ email: 'passwordless@example.com' }), invalid('no_password', 'acc-4')],
+      ['a malformed request', asJson({}), { code: 'invalid_body' }],
       ['another method', { method: 'PUT' }, { code: 'method_not_allowed' }],
     ])('is told of a refused request, and why: %s', async (_why, sent, about) => {
       const { port, events } = await observed()
@@ -246,16 +342,24 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       for (const sent of [WRONG, { method: 'PUT' }, long]) expect((await send(port, sent)).status).toBe(599)
       expectToken(await send(port, asJson(GOOD)))
       const headers = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
-      expect(errors.map((error) => ({ ...(error as object) }))).toMatchObject([
-        { code: 'invalid_credentials', status: 403, headers },
-        { code: 'method_not_allowed', status: 405, headers: { ...headers, Allow: 'POST' } },
-        { code: 'unsupported_media_type', status: 415, headers: { ...headers, Connection: 'close' } },
+      expect(errors).toMatchObject([
+        { code: 'invalid_credentials', status: 403 },
+        { code: 'method_not_allowed', status: 405 },
+        { code: 'unsupported_media_type', status: 415 },
+      ])
+      expect((errors as { headers: object }[]).map((error) => error.headers)).toEqual([
+        headers,
+        { ...headers, Allow: 'POST' },
+        { ...headers, Connection: 'close' },
       ])
     })
   })
 
   it.each<[string, Sent]>([
     ['a good login', asJson(GOOD)],
+    ['a bad login', WRONG],
+    ['a malformed body', asJson({})],
+    ['too large a body', { headers: JSON_TYPE, body: 'x'.repeat(20_000) }],
     ['too large a body in chunks', { headers: CHUNKED, body: 'x'.repeat(200_000) }],
     ['another type in chunks', { headers: { 'Transfer-Encoding': 'chunked' }, body: 'x'.repeat(200_000) }],
   ])('when the host has answered already, %s takes nothing down', async (_what, sent) => {
@@ -272,5 +376,21 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
     await until(() => expect(onEvent).toHaveBeenCalled())
     await new Promise(setImmediate)
     expect([...rejections, ...failed.mock.calls]).toEqual([])
+  })
+
+  it('a host that closes its connections, to shut down, has each answer ended with its last byte', async () => {
+    let last: Request['res']
+    const port = await start((_req, res, next) => {
+      last = res.setHeader('Connection', 'close')
+      next()
+    }, router())
+    for (const [sent, status] of [
+      [asJson(GOOD), 200],
+      [WRONG, 403],
+      [asJson({}), 400],
+    ] as const) {
+      expect((await send(port, sent)).status).toBe(status)
+      expect(last?.writableEnded).toBe(true)
+    }
   })
 })
