@@ -284,6 +284,8 @@ it.each([
   const error = misuse(message)
   expect(error).toBeInstanceOf(TypeError)
   expect(error.message).toBe(`${ended} See express-token-endpoint/docs/reference/options.md`)
+  const others = ['authErrors', 'createSessions', 'bcrypt', 'discoverKeys', 'authInfoOf']
+  for (const name of others) expect(misuse(`x ${name}: ${message}`).message).toMatch(/\/reference\/options\.md$/)
   expect(misuse(`authErrors: ${message}`).message).toMatch(/See express-token-endpoint\/docs\/reference\/login\.md$/)
   expect(misuse(message, PAGE.keys).message).toBe(`${ended} See express-token-endpoint/docs/guides/keys.md`)
 })

@@ -1,7 +1,16 @@
-import { createTokenIssuer } from 'express-token-endpoint'
-import { describe, expect, it } from 'vitest'
+import { createTokenIssuer, createTokenVerifier } from 'express-token-endpoint'
+import { describe, expect, it, vi } from 'vitest'
 import { readJwkSet } from '../../../src/tokens/keys/jwk-set.js'
-import { decodePayload, goodParts, ISSUER, issueNow, makeIssuer, SECRET } from '../../support/fixtures.js'
+import {
+  decodePayload,
+  forge,
+  goodParts,
+  ISSUER,
+  issueNow,
+  makeIssuer,
+  SECRET,
+  signingKey,
+} from '../../support/fixtures.js'
 import { pairOf } from '../../support/keys.js'
 import { outcomeOf, polluted } from '../../support/pollution.js'
 import { atFrozenMoment, headerOf } from '../../support/tokens.js'
@@ -21,6 +30,13 @@ describe('a token that lacks a member is refused, though every object inherits t
     const inherited: Record<string, unknown> = { alg: 'HS256', typ: 'at+jwt', kid: 'k1', ...payload }
     const { error } = await polluted({ [name]: inherited[name] }, () => outcomeOf(() => issuer.verify(token)))
     expect(error).toMatchObject({ code: 'invalid_token', reason })
+  })
+
+  it('all claims', async () => {
+    const token = forge(goodParts(now).header, {})
+    const { error } = await polluted(payload, () => outcomeOf(() => issuer.verify(token)))
+    expect(error).toMatchObject({ code: 'invalid_token', reason: 'claims' })
+    expect(error).not.toHaveProperty('tokenId')
   })
 })
 
@@ -52,6 +68,32 @@ describe('issue', () => {
     expect(decodePayload(issued?.token ?? '')).toEqual({ ...decodePayload(plain), jti: issued?.id })
     expect(await issuer.verify(issued?.token ?? '')).toMatchObject({ accountId: 'acc-é' })
   })
+
+  it('takes no inherited account id', async () => {
+    const { error } = await issueWhile({ accountId: 'acc-1' }, {})
+    expect(error).toMatchObject({ message: expect.stringContaining('issue: "accountId" must be a non-empty string') })
+  })
+
+  it('takes what a class provides', () => {
+    class Subject {
+      accountId = 'acc-1'
+      get scopes() {
+        return ['a']
+      }
+    }
+    expect(decodePayload(issueNow(issuer, new Subject()).token)).toMatchObject({ sub: 'acc-1', scope: 'a' })
+  })
+
+  it('reads each member once', () => {
+    const reads: string[] = []
+    const members: Record<string, unknown> = { accountId: 'acc-1', scopes: ['a'], issuedAt: new Date(clock()) }
+    const get = (_: object, name: string) => {
+      reads.push(name)
+      return members[name]
+    }
+    issueNow(issuer, new Proxy({ accountId: '' }, { get } as object))
+    expect(reads.sort()).toEqual(['accountId', 'claims', 'issuedAt', 'lifetime', 'scopes'])
+  })
 })
 
 it('options are not inherited', async () => {
@@ -77,6 +119,38 @@ describe('key entries', () => {
     const { error } = await issuerWhile(inherited, keys)
     expect(error).toBeInstanceOf(TypeError)
   })
+
+  it.each<[string, unknown]>([
+    ['kid', 'evil'],
+    ['publicKey', 'evil'],
+    ['secret', 'evil'],
+    ['use', 'enc'],
+    ['key_ops', ['encrypt']],
+    ['passphrase', 'evil'],
+    ['cipher', 'evil'],
+  ])('are not changed by an inherited %s', async (name, value) => {
+    const privateKey = pairOf('ES256').privateKey.export({ format: 'jwk' })
+    const plain = createTokenIssuer({ issuer: ISSUER, keys: { alg: 'ES256', privateKey } })
+    const { value: made, error } = await issuerWhile({ [name]: value }, { alg: 'ES256', privateKey })
+    expect(error).toBeUndefined()
+    expect(made?.jwks()).toEqual(plain.jwks())
+  })
+
+  it.each(['privateKey', 'd'])('of a verifier are not taken for private ones: an inherited %s', async (name) => {
+    const publicKey = pairOf('ES256').publicKey.export({ format: 'jwk' })
+    const verifierOf = () => createTokenVerifier({ issuer: ISSUER, keys: { alg: 'ES256', publicKey } })
+    expect((await polluted({ [name]: 'x' }, () => outcomeOf(verifierOf))).error).toBeUndefined()
+  })
+
+  it('are read once', () => {
+    const secret = vi.fn().mockReturnValueOnce(SECRET)
+    const entry = Object.defineProperty({ alg: 'HS256' as const, kid: 'k1' }, 'secret', {
+      get: secret,
+      enumerable: true,
+    })
+    expect(() => createTokenIssuer({ issuer: ISSUER, keys: entry as never })).not.toThrow()
+    expect(secret).toHaveBeenCalledOnce()
+  })
 })
 
 describe('a JWK set', () => {
@@ -93,5 +167,36 @@ describe('a JWK set', () => {
     const text = JSON.stringify({ keys: [without(whole, name)] })
     const { value } = await polluted({ [name]: whole[name] }, () => outcomeOf(() => readJwkSet(text)))
     expect(value?.size).toBe(0)
+  })
+
+  it('is none without keys of its own', async () => {
+    const { error } = await polluted({ keys: [jwk('ES256')] }, () => outcomeOf(() => readJwkSet('{}')))
+    expect(error).toMatchObject({ message: 'the response is not a JWK set' })
+  })
+
+  it.each<[string, unknown]>([
+    ['use', 'enc'],
+    ['alg', 'HS256'],
+    ['key_ops', ['encrypt']],
+    ['d', 'AQ'],
+    ['k', 'AQ'],
+  ])('keeps its keys whatever %s every object inherits', async (name, value) => {
+    const text = JSON.stringify({ keys: [without(jwk('ES256'), name)] })
+    const { value: keys } = await polluted({ [name]: value }, () => outcomeOf(() => readJwkSet(text)))
+    expect([...(keys?.keys() ?? [])]).toEqual(['k'])
+  })
+})
+
+describe.each(['HS256', 'RS256', 'PS256', 'ES256'] as const)('a key of %s', (alg) => {
+  const tokens = createTokenIssuer({ issuer: ISSUER, keys: signingKey(alg), cache: false })
+  it.each([
+    { n: 'AQ', e: 'AQ', kty: 'oct', crv: 'P-521', alg: 'none', kid: 'evil', keys: [] },
+    ...'padding saltLength dsaEncoding context format type passphrase'.split(' ').map((name) => ({ [name]: 'evil' })),
+  ])('verifies all the same, and issues a valid token or none, while every object inherits %j', async (inherited) => {
+    const { token } = issueNow(tokens, { accountId: 'acc-1' })
+    const verified = await polluted(inherited, () => outcomeOf(() => tokens.verify(token)))
+    expect(verified.value).toMatchObject({ accountId: 'acc-1' })
+    const { value } = await polluted(inherited, () => outcomeOf(() => tokens.issue({ accountId: 'acc-1' })))
+    if (value) expect(await tokens.verify(value.token)).toMatchObject({ accountId: 'acc-1' })
   })
 })

@@ -1,6 +1,6 @@
 import { createTokenVerifier } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
-import { expectInvalidToken } from '../../support/failures.js'
+import { expectInvalidToken, expectMisuse } from '../../support/failures.js'
 import { decodePayload, ISSUER, makeIssuer, SECRET } from '../../support/fixtures.js'
 import { someToken } from '../../support/tokens.js'
 
@@ -21,6 +21,17 @@ describe('specification 5.3: tokens are environment-specific', () => {
     await expectInvalidToken(makeIssuer({ audience }).verify(someToken(shared)), 'issuer')
     await expectInvalidToken(production.verify(someToken(makeIssuer({ audience }))), 'audience')
     await expectInvalidToken(makeIssuer({ audience: 'reports' }).verify(someToken(production)), 'audience')
+  })
+
+  it.each([
+    ['another scheme', 'http://api.example.com'],
+    ['another port', 'https://api.example.com:8443'],
+    ['another path', 'https://api.example.com/test'],
+    ['the path in another case', 'https://api.example.com/TEST'],
+    ['a name that begins the same', 'https://api.example.com.evil.example'],
+  ])('takes %s for another environment', async (_, issuer) => {
+    const own = issuer.endsWith('/TEST') ? makeIssuer({ issuer: 'https://api.example.com/test' }) : production
+    await expectInvalidToken(own.verify(someToken(makeIssuer({ issuer }))), 'issuer')
   })
 })
 
@@ -51,6 +62,10 @@ it('now() is the time of the clock', () => {
 it('an explicit audience is bound as it is', async () => {
   const issuer = makeIssuer({ audience: 'urn:statements/' })
   expect(await issuer.verify(someToken(issuer))).toMatchObject({ issuer: ISSUER, audience: 'urn:statements/' })
+})
+
+it.each([undefined, null, [undefined], [null], 7, 'secret'])('a verifier takes no %j for a key', (keys) => {
+  expectMisuse(() => createTokenVerifier({ issuer: ISSUER, keys: keys as never }), /^createTokenVerifier: /)
 })
 
 describe('the issuer object', () => {

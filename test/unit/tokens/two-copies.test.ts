@@ -1,5 +1,6 @@
 import express from 'express'
 import { describe, expect, it, vi } from 'vitest'
+import { AuthError } from '../../../src/shared/errors.js'
 import { issueNow } from '../../support/fixtures.js'
 import { listen } from '../../support/http.js'
 import { startSource } from '../../support/jwks-source.js'
@@ -21,10 +22,23 @@ describe('two copies of the package in one process', async () => {
   const issuer = one.createTokenIssuer({ issuer: one.ISSUER, keys: key })
   const subject = { accountId: 'acc-1', scopes: ['a'] }
 
+  it('share no code (so that the tests below mean something)', () => {
+    expect(one.createTokenIssuer).not.toBe(two.createTokenIssuer)
+    expect(one.AuthError).not.toBe(two.AuthError)
+    expect(one.AuthError).not.toBe(AuthError)
+  })
+
   it('recognise each other’s verified tokens', async () => {
     const auth = await issuer.verify(issueNow(issuer, subject).token)
     expect([one.isVerifiedToken(auth), two.isVerifiedToken(auth)]).toEqual([true, true])
     expect(two.authOf({ auth, method: 'GET', baseUrl: '', path: '/' })).toBe(auth)
+  })
+
+  it('recognise each other’s verifiers', async () => {
+    const { token } = issueNow(issuer, subject)
+    const path = two.syncVerifierOf(issuer)
+    expect(path?.verifySync(token)).toMatchObject({ accountId: 'acc-1' })
+    expect(path?.fromCache(token)).toBe(await issuer.verify(token))
   })
 
   it.each([
@@ -56,10 +70,18 @@ describe('two copies of the package in one process', async () => {
 
 describe('what is not the package’s own', async () => {
   const copied = await copy()
-  const { ISSUER, createTokenIssuer, requireBearer, syncVerifierOf } = copied
+  const { isVerifiedToken, ISSUER, createTokenIssuer, requireBearer, syncVerifierOf } = copied
   const issuer = createTokenIssuer({ issuer: ISSUER, keys: copied.signingKey('ES256') })
   const verified = await issuer.verify(issueNow(issuer, { accountId: 'acc-1' }).token)
   const keys = copied.remoteKeys('https://api.example.com/jwks.json')
+  const mark = 'express-token-endpoint.VerifiedToken.1'
+
+  it.each<[string, unknown]>([
+    ['parsed JSON with the name of the mark', JSON.parse(`{"${mark}":true,"Symbol(${mark})":true}`)],
+    ['a structured clone', structuredClone({ ...verified })],
+  ])('is no verified token: %s', (_, value) => {
+    expect(isVerifiedToken(value)).toBe(false)
+  })
 
   it.each([
     ['without a number', 'express-token-endpoint.VerifiedToken'],
@@ -82,10 +104,12 @@ describe('what is not the package’s own', async () => {
   })
 
   const verify = async () => verified
-  const members = { ...Object.getOwnPropertyDescriptors(issuer), verify: { value: verify } }
   it.each<[string, object]>([
     ['a copy', { ...issuer, verify }],
-    ['a whole copy', Object.defineProperties({}, members)],
+    [
+      'a whole copy',
+      Object.defineProperties({}, { ...Object.getOwnPropertyDescriptors(issuer), verify: { value: verify } }),
+    ],
     ['an heir', Object.create(issuer, { verify: { value: verify } })],
     ['a proxy', new Proxy({ ...issuer, verify }, {})],
     ['a proxy of the issuer itself', new Proxy(issuer, {})],

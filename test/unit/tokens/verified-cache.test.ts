@@ -1,17 +1,22 @@
 import { createSecretKey } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { setImmediate as endOfTurn } from 'node:timers'
+import express from 'express'
 import { AuthError, requireBearer, type TokenVerifier } from 'express-token-endpoint'
 import fc from 'fast-check'
+import request from 'supertest'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { GuardedRequest } from '../../../src/http/guard/require-bearer.js'
 import { OWN_FORM } from '../../../src/tokens/jwt/claims.js'
 import * as signature from '../../../src/tokens/jwt/signature.js'
 import { verifyToken } from '../../../src/tokens/jwt/verify-token.js'
 import { readKeys, type VerificationKey } from '../../../src/tokens/keys/key-ring.js'
+import { type SyncVerifier, syncVerifierOf, withSyncVerifier } from '../../../src/tokens/sync-verifier.js'
 import { verifiedCache } from '../../../src/tokens/verified-cache.js'
+import { until } from '../../support/concurrency.js'
 import {
   cachedOf,
+  decodePayload,
   forge,
   frozenClock,
   goodParts,
@@ -20,6 +25,7 @@ import {
   makeIssuer,
   SECRET,
 } from '../../support/fixtures.js'
+import { encode, partsOf } from '../../support/tokens.js'
 
 vi.mock('../../../src/tokens/jwt/signature.js', { spy: true })
 const verify = vi.mocked(signature.isSignedBy)
@@ -36,6 +42,11 @@ describe('the cache of verified tokens', () => {
     expect(verify).toHaveBeenCalledOnce()
   })
 
+  it('knows nothing of a token that it has not seen', () => {
+    const issuer = makeIssuer()
+    expect(cachedOf(issuer, issueNow(issuer, { accountId: 'acc-1' }).token)).toBeUndefined()
+  })
+
   it('never remembers a refusal', async () => {
     const clock = frozenClock()
     const issuer = makeIssuer({ clock })
@@ -50,6 +61,7 @@ describe('the cache of verified tokens', () => {
   it.each([
     ['from its iat', {}, 0, -1],
     ['until its exp', { lifetime: '10s' }, 9999, 10_000],
+    ['until its exp and the clock tolerance', { lifetime: '10s', clockTolerance: 5 }, 14_999, 15_000],
   ])('knows a token %s, to the millisecond', async (_, options, known, unknown) => {
     const clock = frozenClock()
     const issuer = makeIssuer({ clock, ...options })
@@ -60,6 +72,28 @@ describe('the cache of verified tokens', () => {
     clock.advance(unknown - known)
     expect(cachedOf(issuer, token)).toBeUndefined()
     await expect(issuer.verify(token)).rejects.toThrow(AuthError)
+  })
+
+  it('holds iat and nbf against a clock that is set back', async () => {
+    const clock = frozenClock()
+    const issuer = makeIssuer({ clock })
+    const { header, payload } = goodParts(clock.seconds() - 100)
+    const [plain, later] = [forge(header, payload), forge(header, { ...payload, nbf: clock.seconds() - 50 })]
+    await Promise.all([plain, later].map((token) => issuer.verify(token)))
+    clock.advance(-60_000)
+    expect([plain, later].map((token) => cachedOf(issuer, token) !== undefined)).toEqual([true, false])
+    clock.advance(-50_000)
+    expect(cachedOf(issuer, plain)).toBeUndefined()
+  })
+
+  it('is keyed on the whole text: another spelling of the same bytes is another token', async () => {
+    const issuer = makeIssuer()
+    const { token } = issueNow(issuer, { accountId: 'acc-1' })
+    await issuer.verify(token)
+    for (const other of [`${token}=`, ` ${token}`, `${token} `, token.toUpperCase(), token.slice(0, -1), `${token}A`]) {
+      expect(cachedOf(issuer, other)).toBeUndefined()
+      await expect(issuer.verify(other)).rejects.toThrow(AuthError)
+    }
   })
 
   /** Creates a cache, and a function that adds a verification under any text. */
@@ -131,6 +165,18 @@ describe('the cache of verified tokens', () => {
     expect(fromCache('first.the-same-16-chars.')).toBeUndefined()
   })
 
+  it('is not harmed by a forged token that ends as a remembered one', async () => {
+    const issuer = makeIssuer()
+    const { token } = issueNow(issuer, { accountId: 'acc-1' })
+    await issuer.verify(token)
+    const { header, signature } = partsOf(token)
+    const forged = (sub: string) => `${header}.${encode({ ...decodePayload(token), sub })}.${signature}`
+    for (const other of [forged('acc-2'), token.slice(0, 20) + token.slice(21), signature.slice(-16)]) {
+      for (let i = 0; i < 2; i++) await expect(issuer.verify(other)).rejects.toMatchObject({ code: 'invalid_token' })
+      expect([cachedOf(issuer, other), cachedOf(issuer, token)]).toEqual([undefined, await issuer.verify(token)])
+    }
+  })
+
   it('is left out with false', async () => {
     const issuer = makeIssuer({ cache: false })
     const { token } = issueNow(issuer, { accountId: 'acc-1' })
@@ -158,6 +204,37 @@ describe('the cache of verified tokens', () => {
   })
 })
 
+describe('a guard that knows the token', () => {
+  const issuer = makeIssuer()
+  const { token } = issueNow(issuer, { accountId: 'acc-1', scopes: ['a'] })
+
+  function ask(options: object = {}, path = '/') {
+    const app = express().get('/', requireBearer({ tokens: issuer, ...options }), (req, res) => {
+      res.json({ id: req.auth?.accountId })
+    })
+    return request(app).get(path).set('Authorization', `Bearer ${token}`)
+  }
+
+  const syncVerifier = () => syncVerifierOf(issuer) as SyncVerifier
+
+  beforeEach(async () => void (await issuer.verify(token)))
+
+  it('lets it through without verifying it again', async () => {
+    verify.mockClear()
+    const verifySync = vi.fn()
+    const { fromCache } = syncVerifier()
+    const tokens = withSyncVerifier({ ...issuer }, { fromCache, verifySync, cacheSize: 1, now: Date.now, tolerance: 0 })
+    await ask({ tokens }).expect(200, { id: 'acc-1' })
+    expect(verifySync).not.toHaveBeenCalled()
+    expect(verify).not.toHaveBeenCalled()
+  })
+
+  it('still asks for the scope', () => ask({ scope: 'b' }).expect(403))
+  it('still refuses a token in the query beside it', () => ask({}, '/?access_token=x').expect(400))
+  it('still asks whether it was revoked', () => ask({ isRevoked: () => true }).expect(401))
+  it('still looks the account up', () => ask({ accounts: { findById: () => null } }).expect(401))
+})
+
 describe('the guard, on a token’s first time', () => {
   const issuer = makeIssuer({ cache: false })
   const header = () => `Bearer ${issueNow(issuer, { accountId: 'acc-1' }).token}`
@@ -177,6 +254,18 @@ describe('the guard, on a token’s first time', () => {
     expect(req.auth).toMatchObject({ accountId: 'acc-1' })
   })
 
+  it('comes to eight in a turn, so that the app goes on beside a flood of forged ones', async () => {
+    await new Promise(endOfTurn)
+    verify.mockClear()
+    for (let i = 0; i < 20; i++) call(issuer)
+    const verified: number[] = []
+    for (let turn = 0; turn < 4; turn++) {
+      verified.push(verify.mock.calls.length)
+      await new Promise(endOfTurn)
+    }
+    expect(verified).toEqual([8, 16, 20, 20])
+  })
+
   it('does not wait for timers that a test has faked', async () => {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
@@ -184,5 +273,21 @@ describe('the guard, on a token’s first time', () => {
     const { next } = call(issuer)
     for (let turn = 0; turn < 5; turn++) await new Promise(endOfTurn)
     expect(next.mock.calls).toEqual([[]])
+  })
+
+  it('asks verify when it cannot be told at once', async () => {
+    const verifyLater = vi.fn((text: string) => issuer.verify(text))
+    const never: SyncVerifier = {
+      fromCache: () => undefined,
+      verifySync: () => undefined,
+      cacheSize: 1,
+      now: Date.now,
+      tolerance: 0,
+    }
+    const { next, req } = call(withSyncVerifier({ ...issuer, verify: verifyLater }, never))
+    expect(next).not.toHaveBeenCalled()
+    await until(() => expect(next.mock.calls).toEqual([[]]))
+    expect(verifyLater).toHaveBeenCalledOnce()
+    expect(req.auth).toMatchObject({ accountId: 'acc-1' })
   })
 })

@@ -51,6 +51,14 @@ describe('a verified token', () => {
     expect(await issuer.verify(forge(header, nested))).toMatchObject({ id: 'jti-1' })
   })
 
+  it('gives each reader dates of its own', async () => {
+    const verified = await issuer.verify(forged())
+    verified.expiresAt.setTime(0)
+    verified.issuedAt.setTime(0)
+    expect(verified.expiresAt.getTime()).toBe((now + 3600) * 1000)
+    expect(verified.issuedAt.getTime()).toBe(now * 1000)
+  })
+
   it('is made by verifying alone: it leads to no constructor, and to nothing that tokens share and anyone may change', async () => {
     const verified = await issuer.verify(forged())
     expect(verified.constructor).toBe(Object)
@@ -73,6 +81,7 @@ describe('isVerifiedToken', async () => {
     ['what inherits from one', Object.create(verified), false],
     ['null', null, false],
     ['text', forged(), false],
+    ['a function', () => verified, false],
   ])('%s', (_, value, expected) => {
     expect(isVerifiedToken(value)).toBe(expected)
   })
@@ -108,6 +117,14 @@ describe('toVerifiedToken', () => {
     expect({ ...toVerifiedToken({ ...least, ...nothing }) }).toEqual({ ...least, ...absent })
   })
 
+  it.each([0, 1, 999, 1001, 548_653_777_953, 1_772_366_400_123, 8.64e15, -8.64e15])(
+    'keeps a time to the millisecond: %d',
+    (time) => {
+      const token = toVerifiedToken({ ...whole, issuedAt: new Date(time), expiresAt: new Date(time) })
+      expect([token?.issuedAt.getTime(), token?.expiresAt.getTime()]).toEqual([time, time])
+    },
+  )
+
   it('gives each reader dates of its own, and neither changes nor shares what it was given', () => {
     const given = { ...whole, scopes: ['a'], issuedAt: new Date(1234), claims: { tenant: 'north', nested: { n: 1 } } }
     const token = toVerifiedToken(given)
@@ -133,9 +150,24 @@ describe('toVerifiedToken', () => {
     expect(() => Object.assign(frozen.list[0] as object, { n: 2 })).toThrow(TypeError)
   })
 
-  it('takes Dates of another realm', () => {
+  it('throws for claims that are not JSON', () => {
+    const cycle: Record<string, unknown> = {}
+    cycle['self'] = cycle
+    for (const claims of [cycle, { big: 1n }]) expect(() => toVerifiedToken({ ...whole, claims })).toThrow(TypeError)
+  })
+
+  it('takes Dates of another realm, and members that a class provides', () => {
     const dates: object = runInNewContext('({ issuedAt: new Date(1234), expiresAt: new Date(5678) })')
     expect({ ...toVerifiedToken({ ...whole, ...dates }) }).toEqual(whole)
+    class Token {
+      get id() {
+        return 'jti-9'
+      }
+      accountId = 'acc-9'
+      scopes = []
+      issuedAt = new Date(1234)
+    }
+    expect(toVerifiedToken(new Token())).toMatchObject({ id: 'jti-9', accountId: 'acc-9' })
   })
 
   it('reads each member once: what is checked is what is used', () => {
@@ -153,10 +185,13 @@ describe('toVerifiedToken', () => {
   it.each<[string, unknown]>([
     ['nothing', undefined],
     ['null', null],
+    ['true', true],
+    ['text', forged()],
     ['an array', [whole]],
     ['an array with the members of a token', Object.assign([], whole)],
     ['a function', Object.assign(() => {}, whole)],
     ['a promise', Promise.resolve(whole)],
+    ['a promise with the members of a token', Object.assign(Promise.resolve(), whole)],
     ['a promise of another realm', Object.assign(runInNewContext('Promise.resolve()'), whole)],
     ['an empty object', {}],
     ...Object.entries({
@@ -196,7 +231,10 @@ describe('claimsOf', () => {
     const good = await issuer.verify(forged({ payload: { tenant: 'north' } }))
     expect(claimsOf(good, hasTenant)).toBe(good.claims)
     const bad = await issuer.verify(forged({ payload: { tenant: 7 } }))
-    const refusal = { code: 'invalid_token', reason: 'claims', accountId: bad.accountId }
-    expect(thrownBy(() => claimsOf(bad, hasTenant))).toMatchObject(refusal)
+    expect(thrownBy(() => claimsOf(bad, hasTenant))).toMatchObject({
+      code: 'invalid_token',
+      reason: 'claims',
+      accountId: bad.accountId,
+    })
   })
 })

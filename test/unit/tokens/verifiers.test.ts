@@ -9,7 +9,7 @@ import {
   requireBearer,
   type TokenVerifier,
 } from 'express-token-endpoint'
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import * as signature from '../../../src/tokens/jwt/signature.js'
 import { recentMap } from '../../../src/tokens/recent-map.js'
 import { type SyncVerifier, syncVerifierOf } from '../../../src/tokens/sync-verifier.js'
@@ -66,11 +66,13 @@ describe('a guard with several verifiers', () => {
     const fetched = vi.spyOn(globalThis, 'fetch')
     const verify = vi.fn()
     const remote = createTokenVerifier({ issuer: NEW, keys: remoteKeys('https://new.example.com/keys') })
-    const text = tokenOf(makeIssuer({ issuer: 'https://evil.example' }))
-    const { refused, events } = await ask(text, { tokens: [old, remote, custom(verify)] })
+    const { refused, events } = await ask(tokenOf(makeIssuer({ issuer: 'https://evil.example' })), {
+      tokens: [old, remote, custom(verify)],
+    })
     expect(refused).toBe('invalid_token: issuer')
-    const event = { type: 'bearer.refused', code: 'invalid_token', reason: 'issuer', time: expect.any(Date) }
-    expect(events).toEqual([event])
+    expect(events).toEqual([
+      { type: 'bearer.refused', code: 'invalid_token', reason: 'issuer', time: expect.any(Date) },
+    ])
     for (const work of [checked, fetched, verify]) expect(work).not.toHaveBeenCalled()
     fetched.mockRestore()
   })
@@ -87,6 +89,12 @@ describe('a guard with several verifiers', () => {
   ])('refuses %s as malformed', async (_what, text) => {
     expect(await ask(text)).toMatchObject({ refused: 'invalid_token: malformed' })
     expect(checked).not.toHaveBeenCalled()
+  })
+
+  it('reads no inherited iss', async () => {
+    Object.assign(Object.prototype, { iss: OLD })
+    onTestFinished(() => void Reflect.deleteProperty(Object.prototype, 'iss'))
+    expect(await ask(payloadOf({}))).toMatchObject({ refused: 'invalid_token: malformed' })
   })
 
   it.each([
@@ -194,16 +202,25 @@ describe('a guard with several verifiers', () => {
   })
 
   it('names the issuer whose keys are unavailable', async () => {
-    const keys = remoteKeys('http://127.0.0.1:1/keys', { onError: () => {} })
-    const tokens = [old, createTokenVerifier({ issuer: NEW, keys })]
-    const events = [{ type: 'dependency.failed', dependency: 'keys', issuer: NEW }]
-    expect(await ask(tokenOf(renewed), { tokens })).toMatchObject({ refused: 'unavailable', events })
-    expect(await ask(tokenOf(old), { tokens })).toEqual({ issuer: OLD, events: [] })
+    const onError = () => {}
+    const keys = remoteKeys('http://127.0.0.1:1/keys', { onError })
+    const remote = createTokenVerifier({ issuer: NEW, keys })
+    expect(await ask(tokenOf(renewed), { tokens: [old, remote] })).toMatchObject({
+      refused: 'unavailable',
+      events: [{ type: 'dependency.failed', dependency: 'keys', issuer: NEW }],
+    })
+    expect(await ask(tokenOf(old), { tokens: [old, remote] })).toEqual({ issuer: OLD, events: [] })
   })
 
   it('has the first issuer as its realm', async () => {
-    const { challenge } = await ask('x', { tokens: [renewed, old] })
-    expect(challenge).toContain(`realm="${NEW}"`)
+    expect(await ask('x', { tokens: [renewed, old] })).toMatchObject({
+      challenge: expect.stringContaining(`realm="${NEW}"`),
+    })
+  })
+
+  it('may have one verifier', async () => {
+    expect(await ask(tokenOf(), { tokens: [old] })).toMatchObject({ issuer: OLD })
+    expect(await ask(tokenOf(renewed), { tokens: [old] })).toMatchObject({ refused: 'invalid_token: issuer' })
   })
 })
 
@@ -216,16 +233,34 @@ describe('a custom verifier in a list', () => {
     expect(verify).toHaveBeenCalledOnce()
   })
 
-  it.each<[string, unknown, string]>([
-    ...[undefined, null, 'text', {}].map((value): [string, unknown, string] => {
-      return [JSON.stringify(value), value, 'must return a verified token']
-    }),
-    ['one of another issuer', { ...ownToken, issuer: OLD }, 'returned a token of another issuer'],
-  ])('must return a token of its issuer, and not %s', async (_, value, says) => {
-    const error = { message: expect.stringContaining(`tokens: verify ${says}`) }
-    const refusal = { refused: 'unavailable', events: [{ dependency: 'keys', issuer: FAR, error }] }
-    for (const before of [[], [old]]) {
-      expect(await ask(farToken(), { tokens: [...before, custom(() => value)] })).toMatchObject(refusal)
+  it.each([undefined, null, 'text', {}])('must return a token, and not %j', async (value) => {
+    const says = /^tokens: verify must return a verified token, or throw/
+    for (const tokens of [[custom(() => value)], [old, custom(() => value)]]) {
+      expect(await ask(farToken(), { tokens })).toMatchObject({
+        refused: 'unavailable',
+        events: [{ dependency: 'keys', issuer: FAR, error: { message: expect.stringMatching(says) } }],
+      })
     }
+  })
+
+  it('must not return a token of another issuer', async () => {
+    const tokens = [old, custom(async () => ({ ...ownToken, issuer: OLD }))]
+    expect(await ask(farToken(), { tokens })).toMatchObject({
+      refused: 'unavailable',
+      events: [
+        {
+          dependency: 'keys',
+          issuer: FAR,
+          error: { message: expect.stringMatching(/^tokens: verify returned a token of another issuer/) },
+        },
+      ],
+    })
+  })
+
+  it('may hang without an effect on other issuers', async () => {
+    const tokens = [old, custom(() => new Promise(() => {}))]
+    const hanging = ask(farToken(), { tokens, timeout: '20ms' })
+    expect(await ask(tokenOf(), { tokens })).toMatchObject({ issuer: OLD })
+    expect(await hanging).toMatchObject({ refused: 'unavailable', events: [{ dependency: 'keys', issuer: FAR }] })
   })
 })

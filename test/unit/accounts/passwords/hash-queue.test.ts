@@ -53,10 +53,22 @@ describe('the hash queue', () => {
     expect(queue.load()).toEqual({ active: 0, waiting: 0 })
   })
 
+  it('goes on after a task that fails or throws', async () => {
+    const queue = createHashQueue(1, 10)
+    const failing = run(queue, () => Promise.reject(new Error('one')))
+    const throwing = run(queue, () => expect.fail('two'))
+    const good = run(queue, () => 'three')
+    await expect(failing).rejects.toThrow('one')
+    await expect(throwing).rejects.toThrow('two')
+    expect(await good).toBe('three')
+  })
+
   it.each([
     [1, 0],
     [1, 3],
+    [4, 8],
     [1, 40],
+    [2, 128],
   ])('has room for %i that run and %i that wait, and for no more', async (concurrency, length) => {
     const queue = createHashQueue(concurrency, length)
     const from = (i: number) => ({ source: { network: `192.0.2.${i}`, connection: {} } })
@@ -98,6 +110,15 @@ describe('the hash queue', () => {
       return { queue, ask, serve }
     }
 
+    it('serves logins without a source in turn with those of clients whose address is unknown', async () => {
+      const { ask, serve } = await busy(1000)
+      ask('none 0', undefined)
+      ask('none 1', {})
+      ask('unknown', { source: { network: 'unknown', connection: undefined } })
+      ask('b', source('b'))
+      expect(await serve()).toEqual(['none 0', 'b', 'none 1', 'unknown'])
+    })
+
     it('lets 64 of one connection wait, and half of the queue of one network', async () => {
       const { queue, ask, serve } = await busy(SLOTS - 1 + 200)
       const [one, greedy] = [source('a'), source('b')]
@@ -107,8 +128,12 @@ describe('the hash queue', () => {
       for (let i = 0; i < 65; i++) ask('greedy', greedy)
       await turns()
       expect(queue.load().waiting).toBe(SLOTS + 100)
-      const refused = { 'other: overloaded': 34, 'greedy: overloaded': 65 }
-      expect(tally(await serve())).toEqual({ one: 64, other: 36, ...refused })
+      expect(tally(await serve())).toEqual({
+        one: 64,
+        other: 36,
+        'other: overloaded': 34,
+        'greedy: overloaded': 65,
+      })
     })
   })
 
@@ -152,6 +177,18 @@ describe('the hash queue', () => {
       }
       return { queue, rooms, outcomes, ask }
     }
+
+    it('lets them wait for as long as the queue has room, also while slots are free', async () => {
+      const queue = createHashQueue(4, 8)
+      const ask = (network: number, admit = () => false) =>
+        queue.acquire({ source: { network: `${network}`, connection: {} }, admit }).catch((error) => error.code)
+      await ask(0, () => true)
+      const waiting = Array.from({ length: 11 }, (_, i) => ask(i))
+      const settled = turns().then(() => 'settled')
+      expect(await ask(99)).toBe('overloaded')
+      expect(queue.load()).toEqual({ active: 0, waiting: 12 })
+      expect(await Promise.race([...waiting, settled])).toBe('settled')
+    })
 
     it('lets others begin before them, and takes the next one when one is refused meanwhile', async () => {
       const { queue, rooms, outcomes, ask } = admitting()
@@ -277,6 +314,22 @@ describe('the hash queue', () => {
       await vi.advanceTimersByTimeAsync(1)
       await refused
       expect(queue.load().waiting).toBe(32)
+    })
+
+    it('counts the time of a task from its own turn', async () => {
+      const queue = createHashQueue(1, 10)
+      const [first, second] = [task('first'), task('second')]
+      const both = [first, second].map(({ run: work }) => run(queue, work, { timeout: 1000 }))
+      await vi.advanceTimersByTimeAsync(900)
+      first.finish()
+      await both[0]
+      await turns()
+      // Only the time limits of the second task: one for its caller, one for its thread.
+      expect(vi.getTimerCount()).toBe(2)
+      await vi.advanceTimersByTimeAsync(900)
+      second.finish()
+      expect(await Promise.all(both)).toEqual(['first', 'second'])
+      expect(vi.getTimerCount()).toBe(0)
     })
   })
 

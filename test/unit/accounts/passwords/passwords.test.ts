@@ -1,9 +1,11 @@
 import { argon2id, bcrypt, createPasswords, type Hasher } from 'express-token-endpoint'
+import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { settled } from '../../../support/concurrency.js'
 import { expectMisuse, rejectionOf } from '../../../support/failures.js'
 import { countingHasher, PASSWORD } from '../../../support/fixtures.js'
 import { unhandledRejections } from '../../../support/host.js'
+import { anyText } from '../../../support/values/any-text.js'
 import { NOT_TRUE } from '../../../support/values/invalid-results.js'
 
 const cheap = argon2id({ memoryCost: 64, timeCost: 1 })
@@ -75,6 +77,13 @@ describe('several hashers', () => {
     const error = (await rejectionOf(passwords.verify('x', hash))) as Error
     expect(error.message).toContain('no hasher accepts the format or the cost of a stored hash')
     expect(() => passwords.needsRehash(hash)).toThrow('no hasher accepts')
+  })
+
+  it('cannot be added later by changing the list', async () => {
+    const hashers: Hasher[] = [first]
+    const made = createPasswords({ hashers })
+    hashers.push(second)
+    expect(await rejectionOf(made.verify('x', 'old:x'))).toBeInstanceOf(Error)
   })
 
   it('are argon2id and bcrypt unless set', async () => {
@@ -162,11 +171,36 @@ describe('a slot', () => {
     expect(passwords.load()).toEqual({ active: 0, waiting: 0 })
     expect(await passwords.verify('x', 'plain:x')).toBe(true)
   })
+
+  it('makes a new hash though the client has gone, and checks nothing for it', async () => {
+    const client = new AbortController()
+    const slot = await passwordsOf(countingHasher()).reserve({ signal: client.signal })
+    client.abort()
+    expect(await slot.hash('x')).toBe('plain:x')
+    expect(await rejectionOf(slot.verify('x', 'plain:x'))).toMatchObject({ code: 'client_closed_request' })
+  })
 })
 
-it.each(NOT_TRUE)('a hasher of the host’s matches only by true, not by %s', async (answer) => {
-  const passwords = passwordsOf({ ...countingHasher(), verify: () => answer as never })
-  expect(await passwords.verify(PASSWORD, `plain:${PASSWORD}`)).toBe(false)
+describe('a hasher of the host’s', () => {
+  it('checks marks of its own with another service', async () => {
+    const bind = vi.fn(async (_dn: string, password: string) => password === PASSWORD)
+    const ldap: Hasher = {
+      accepts: (hash) => hash.startsWith('ldap:'),
+      verify: (password, hash) => bind(hash.slice('ldap:'.length), password),
+    }
+    const passwords = passwordsOf(cheap, ldap)
+    expect(await passwords.verify(PASSWORD, 'ldap:uid=alice')).toBe(true)
+    expect(await passwords.verify('wrong', 'ldap:uid=alice')).toBe(false)
+    expect(bind.mock.calls).toEqual([
+      ['uid=alice', PASSWORD],
+      ['uid=alice', 'wrong'],
+    ])
+  })
+
+  it.each(NOT_TRUE)('matches only by true, not by %s', async (answer) => {
+    const passwords = passwordsOf({ ...countingHasher(), verify: () => answer as never })
+    expect(await passwords.verify(PASSWORD, `plain:${PASSWORD}`)).toBe(false)
+  })
 })
 
 describe('a password is well-formed Unicode', () => {
@@ -191,6 +225,20 @@ describe('a password is well-formed Unicode', () => {
     verify.mockRestore()
     expect(await passwordsOf(cheap).verify(replaced, hash)).toBe(true)
   })
+
+  it('and any such password matches itself alone', async () => {
+    const passwords = passwordsOf(cheap)
+    const text = anyText()
+    const units = fc.array(fc.integer({ min: 0, max: 0xffff })).map((list) => String.fromCharCode(...list))
+    await fc.assert(
+      fc.asyncProperty(text, fc.oneof(text, units), async (password, other) => {
+        const hash = await passwords.hash(password)
+        expect(await passwords.verify(password, hash)).toBe(true)
+        expect(await passwords.verify(other, hash)).toBe(other === password)
+      }),
+      { numRuns: 60 },
+    )
+  })
 })
 
 describe('createPasswords refuses', () => {
@@ -199,12 +247,17 @@ describe('createPasswords refuses', () => {
   it.each<[string, unknown, string]>([
     ['no hashers', [], 'an array of hashers'],
     ['one that is no list', cheap, 'an array of hashers'],
+    ['null', null, 'an array of hashers'],
     ['a maker', [argon2id], 'Are the brackets of argon2id() missing?'],
     ['a maker among hashers', [cheap, bcrypt], 'Are the brackets of argon2id() missing?'],
     ['a hole', [cheap, undefined], 'an array of hashers'],
     ['a hasher without verify', [{ accepts: () => true, hash: () => 'x' }], 'A hasher has "accepts" and "verify"'],
     ['a hasher without accepts', [{ verify: () => true, hash: () => 'x' }], 'A hasher has "accepts" and "verify"'],
-    ['a first hasher without hash', [checksOnly, cheap], 'whose first hasher has "hash", but is an array'],
+    [
+      'a first hasher without hash',
+      [checksOnly, cheap],
+      'whose first hasher has "hash", but is an array. Put argon2id() first',
+    ],
     ['a word for whether it is external', [cheap, { ...checksOnly, external: 'no' }], '"external" is true or false'],
   ])('%s', (_, hashers, says) => {
     const create = () => createPasswords({ hashers: hashers as never })
@@ -225,13 +278,23 @@ describe('createPasswords refuses', () => {
     ['queue', [-1, 100_001, 1.5, '4', null], 'a number of logins, a whole number from 0 to 100000'],
   ])('a wrong %s, and says what it takes', (name, values, what) => {
     for (const value of values) {
-      const says = `createPasswords: option "${name}" must be ${what}, but is `
-      expectMisuse(() => createPasswords({ hashers: [cheap], [name]: value }), says)
+      expectMisuse(
+        () => createPasswords({ hashers: [cheap], [name]: value }),
+        `createPasswords: option "${name}" must be ${what}, but is `,
+      )
     }
   })
 
   it.each<object | undefined>([
-    ...[{ concurrency: 1 }, { concurrency: 1024 }, { queue: 0 }, { queue: 100_000 }, {}, undefined],
+    ...[
+      { concurrency: 1 },
+      { concurrency: 1024 },
+      { queue: 0 },
+      { queue: 100_000 },
+      {},
+      undefined,
+      { hashers: undefined },
+    ],
     { hashers: [true, false, undefined].map((external) => ({ ...countingHasher(), external })) },
   ])('nothing that is within the limits: %j', (options) => {
     expect(() => createPasswords(options)).not.toThrow()

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { clientNetwork } from '../../../../src/accounts/throttle/client-network.js'
 
@@ -15,6 +16,7 @@ describe('clientNetwork', () => {
 
   it.each([
     ['10.20.30.40:80', '10.20.30.40'],
+    ['100.200.100.200:80', '100.200.100.200'],
     ['64:ff9b::255.255.255.255', '255.255.255.255'],
     ['1::ffff:1.2.3.4', '0001000000000000/64'],
     ['::1.2.3.4', '0000000000000000/64'],
@@ -23,6 +25,7 @@ describe('clientNetwork', () => {
     ['64:ff9b::7f', '0.0.0.127'],
     ['2001:db8:1:2:3:4:5:6', '20010db800010002/64'],
     ['2001:DB8:0001:0002::1', '20010db800010002/64'],
+    ['[2001:db8:1:2::1]', '20010db800010002/64'],
     ['[2001:db8:1:2::1]:443', '20010db800010002/64'],
     ['2001:db8:1:2::192.0.2.1', '20010db800010002/64'],
     ['fe80::1%eth0', 'fe80000000000000/64'],
@@ -47,6 +50,7 @@ describe('clientNetwork', () => {
 
   it.each([
     ['digits, 15 kB', `:${'1'.repeat(15_000)}`],
+    ['digits, 1 MB', `:${'1'.repeat(1_000_000)}`],
     ['colons, 1 MB', 'a:'.repeat(500_000)],
     ['an address behind zeros', `${'0'.repeat(70)}1.2.3.4`],
     ['an address with a long zone', `fe80::1%${'e'.repeat(70)}`],
@@ -56,5 +60,20 @@ describe('clientNetwork', () => {
     const longest = Math.max(0, ...exec.mock.calls.map(([text]) => text.length))
     exec.mockRestore()
     expect({ network, longest }).toEqual({ network: 'unknown', longest: 0 })
+  })
+
+  it('counts every spelling of an IPv4 address as that address', () => {
+    const byte = fc.integer({ min: 0, max: 255 })
+    fc.assert(
+      fc.property(byte, byte, byte, byte, (a, b, c, d) => {
+        const dotted = `${a}.${b}.${c}.${d}`
+        const hex = `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`
+        for (const prefix of ['::ffff:', '::ffff:0:', '64:ff9b::']) {
+          expect(clientNetwork(prefix + dotted)).toBe(dotted)
+          expect(clientNetwork(prefix + hex)).toBe(dotted)
+        }
+        expect(clientNetwork(`2002:${hex}::1`)).toBe(dotted)
+      }),
+    )
   })
 })

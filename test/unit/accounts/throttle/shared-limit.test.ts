@@ -1,11 +1,10 @@
 import { runInNewContext } from 'node:vm'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Limiter, sharedLimit } from '../../../../src/accounts/throttle/shared-limit.js'
 import { sharedStore } from '../../../../src/accounts/throttle/shared-store.js'
 import { all, settled } from '../../../support/concurrency.js'
 import { unhandledRejections } from '../../../support/host.js'
-import { freezeTime } from '../../../support/limiter-store.js'
 import { polluted } from '../../../support/pollution.js'
 
 const SETTINGS = { keyPrefix: 'login-pair', points: 10, duration: 900 }
@@ -44,11 +43,21 @@ describe('attempts under way', () => {
       order.push(`${name} ended`)
       return RESULT
     }
-    const penalty = async () => RESULT
-    const { enter, fail } = processWith({ consume: slow('consume'), penalty, reward: slow('reward') })
+    const { enter, fail } = processWith({
+      consume: slow('consume'),
+      penalty: async () => RESULT,
+      reward: slow('reward'),
+    })
     await fail('alice', neverFails, await enter('alice', neverFails))
     await settled()
     expect(order.slice(0, 3)).toEqual(['consume', 'consume ended', 'reward'])
+  })
+
+  it('are at least one, however few the store has counted after a refund that was sent twice', async () => {
+    const counts = [-3, -5]
+    const next = async () => ({ msBeforeNext: 5000, consumedPoints: counts.shift() })
+    const { enter } = processWith({ consume: next, penalty: next, reward: next, get: next })
+    expect(await enter('alice', neverFails)).toMatchObject({ underWay: 1 })
   })
 
   it('are counted with consume by a limiter without penalty', async () => {
@@ -60,7 +69,12 @@ describe('attempts under way', () => {
 })
 
 describe('a call that meets a broken connection', () => {
-  freezeTime()
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] })
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
 
   it.each([
     ['once a second, until the store responds', 5, 5],
@@ -106,12 +120,19 @@ describe('a call that meets a broken connection', () => {
 })
 
 describe('the reset of an account', () => {
-  const counting = { consume: async () => RESULT, reward: async () => {} }
-  const limiter = (result: unknown): Limiter => ({ ...counting, get: async () => result })
+  const limiter = (result: unknown): Limiter => ({
+    consume: async () => RESULT,
+    reward: async () => {},
+    get: async () => result,
+  })
 
   it.each([
     ['the rest of its window', { consumedPoints: 1, msBeforeNext: 5000 }, 5000],
-    ['at most the rest of two windows, as clocks differ', { consumedPoints: 1, msBeforeNext: 1_800_000 }, 1_800_000],
+    [
+      'at most the rest of two windows, because clocks differ',
+      { consumedPoints: 1, msBeforeNext: 1_800_000 },
+      1_800_000,
+    ],
     ['no longer rest', { consumedPoints: 1, msBeforeNext: 1_800_001 }, 0],
     ['no rest without a reset', { consumedPoints: 0, msBeforeNext: 5000 }, 0],
   ])('has %s', async (_, result, rest) => {
@@ -134,9 +155,16 @@ describe('a limiter that breaks its contract', () => {
 
   it.each<[string, unknown, unknown]>([
     ['reward returns nothing', async () => RESULT, () => undefined],
+    ['reward returns a number', async () => RESULT, () => 7],
     ['reward throws', async () => RESULT, thrown],
     ['reward rejects', async () => RESULT, down],
-    ['reward returns only a then', async () => RESULT, () => thenable((_, reject) => reject(new Error('')))],
+    ['reward rejects with nothing', async () => RESULT, () => Promise.reject()],
+    [
+      'reward returns a thenable without catch',
+      async () => RESULT,
+      () => thenable((_, reject) => reject(new Error(''))),
+    ],
+    ['consume returns nothing', () => undefined, async () => {}],
     ['consume returns its result', () => RESULT, async () => {}],
     ['consume returns a thenable without finally', () => thenable((resolve) => resolve(RESULT)), async () => {}],
   ])('harms nothing: %s', async (_, consume, reward) => {
@@ -151,7 +179,9 @@ describe('a limiter that breaks its contract', () => {
   it.each<[string, unknown, number?]>([
     ['an Error with a time', Object.assign(new Error('too many'), { msBeforeNext: 5000 })],
     ['an Error of another realm with a time', runInNewContext('Object.assign(new Error(""), { msBeforeNext: 5000 })')],
+    ['an object that inherits the time', Object.create({ msBeforeNext: 5000 })],
     ['a count of 0, as a limiter that blocks in memory', { msBeforeNext: 5000, consumedPoints: 0 }],
+    ['a count as text', { msBeforeNext: 5000, consumedPoints: '7' }],
     ['a higher count', { msBeforeNext: 5000, consumedPoints: 12 }, 12],
   ])('has reached its limit when consume rejects with %s', async (_, outcome, points = 11) => {
     const { enter, fail } = processWith(refusing(outcome))
@@ -162,6 +192,7 @@ describe('a limiter that breaks its contract', () => {
   it.each<[string, unknown]>([
     ['an Error', new Error('down')],
     ['an Error of another realm', runInNewContext('new Error("down")')],
+    ['an object without a time', { message: 'down' }],
     ['a time as text', { msBeforeNext: '5000' }],
     ['a time that cannot be read', Object.defineProperty({}, 'msBeforeNext', { get: thrown })],
     ['nothing', undefined],
@@ -188,8 +219,10 @@ describe('a limiter that breaks its contract', () => {
   })
 
   it.each([
+    [null, 0],
     ['10', 0],
     [{ consumedPoints: '10' }, 0],
+    [{ consumedPoints: Number.NaN }, 0],
     [{ consumedPoints: 20 }, 20],
   ])('has as many failures as get says, for a window: %j', async (result, points) => {
     const { read } = processWith({ consume: async () => RESULT, reward: async () => {}, get: async () => result })

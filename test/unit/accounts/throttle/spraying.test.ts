@@ -1,10 +1,11 @@
 import { createThrottle, type Limiter, type LimiterOptions, type ThrottleOptions } from 'express-token-endpoint'
 import fc from 'fast-check'
-import { describe, expect, it, vi } from 'vitest'
+import { RateLimiterMemory } from 'rate-limiter-flexible'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createLimit } from '../../../../src/accounts/throttle/limit.js'
 import { sprayLimit } from '../../../../src/accounts/throttle/spraying.js'
 import { expectMisuse } from '../../../support/failures.js'
-import { freezeTime, sharedStore } from '../../../support/limiter-store.js'
+import { polluted } from '../../../support/pollution.js'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -53,7 +54,13 @@ async function underAttack(options: ThrottleOptions = {}) {
   return throttle
 }
 
-freezeTime()
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] })
+  vi.advanceTimersByTime(1) // lru-cache takes the very first instant for no time at all
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
 
 describe('without the option', () => {
   it.each([undefined, { spraying: undefined }, { spraying: false }])(
@@ -68,6 +75,15 @@ describe('without the option', () => {
       }
     },
   )
+
+  it('no password is passed to a function from a polluted prototype', async () => {
+    const received: unknown[] = []
+    const throttle = createThrottle()
+    await polluted({ digestPassword: (password: string) => received.push(password) }, () => {
+      throttle.digestPassword?.(SPRAYED)
+    })
+    expect(received).toEqual([])
+  })
 })
 
 describe('a password that failed at 20 accounts', () => {
@@ -132,6 +148,15 @@ describe('a password that failed at 20 accounts', () => {
     expect(await spray(throttle, 2100, 2110, SPRAYED, '192.0.2.1')).toBe(3)
   })
 
+  it.each(['90s', '7 days'])('is refused with the wait of the network alone, which is %s', async (duration) => {
+    const throttle = await underAttack({ spraying: { address: { points: 1, duration } } })
+    vi.advanceTimersByTime(HOUR)
+    expect(await spray(throttle, 100, 101, SPRAYED, '192.0.2.1')).toBe(1)
+    const headers = { 'Retry-After': duration === '90s' ? '90' : '604800' }
+    await expect(spend(throttle, SPRAYED, emailOf(101), '192.0.2.1')).rejects.toMatchObject({ headers })
+    expect(() => check(throttle, SPRAYED, emailOf(101), '192.0.2.1')).toThrow(expect.objectContaining({ headers }))
+  })
+
   it('leaves 40,000 networks their failures in memory, more than the other limits hold', () => {
     const once = { points: 1, duration: 86_400 }
     const { networks } = sprayLimit({ key: KEY, password: once, address: once }, (_, size, mostKeys) =>
@@ -140,6 +165,14 @@ describe('a password that failed at 20 accounts', () => {
     for (let i = 0; i < 40_000; i++) networks.fail(`network ${i}`)
     expect(networks.reached('network 0')).toBeDefined()
   })
+})
+
+it('logins without a digest are limited only by the other limits', async () => {
+  const throttle = await underAttack()
+  for (let i = 100; i < 150; i++) {
+    throttle.check(emailOf(i), '192.0.2.1')
+    await (await throttle.spend(emailOf(i), '192.0.2.1', silent)).failed?.()
+  }
 })
 
 describe('the digest of a password', () => {
@@ -233,10 +266,21 @@ it('any order of logins, failures and successes refuses exactly what the rule re
 })
 
 describe('a shared store', () => {
-  /** A store that stays for several processes, and the keys that they count. */
+  /** A store that stays for several processes, in memory. */
   function store() {
-    const { limiter, made, calls } = sharedStore()
-    const keys = () => new Set(calls.flatMap((call) => (/^get|^reward/.test(call) ? [] : call.split(' ').slice(1))))
+    const limiters = new Map<string, RateLimiterMemory>()
+    const made: LimiterOptions[] = []
+    const keys = new Set<string>()
+    const limiter = (options: LimiterOptions) => {
+      made.push(options)
+      const one = limiters.get(options.keyPrefix) ?? new RateLimiterMemory(options)
+      limiters.set(options.keyPrefix, one)
+      const count = (key: string) => {
+        keys.add(`${options.keyPrefix}:${key}`)
+        return one.consume(key)
+      }
+      return { consume: count, reward: (key: string) => one.reward(key), get: (key: string) => one.get(key) }
+    }
     return { limiter, made, keys }
   }
 
@@ -258,6 +302,17 @@ describe('a shared store', () => {
     for (const password of [SPRAYED, 'qwerty']) await spray(one, 0, 20, password)
     expect(await spray(two, 100, 200, SPRAYED, '192.0.2.1')).toBe(3)
     await expect(spend(two, 'qwerty', emailOf(0), '192.0.2.1')).rejects.toMatchObject({ code: 'too_many_attempts' })
+  })
+
+  it('lets 3 guesses of a password that only another process knows pass at once', async () => {
+    const shared = store()
+    await spray(processOn(shared), 0, 20)
+    const restarted = processOn(shared)
+    const all = Array.from({ length: 9 }, (_, i) => spend(restarted, SPRAYED, emailOf(100 + i), '192.0.2.1'))
+    const results = await Promise.allSettled(all)
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(3)
+    const reasons = results.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []))
+    expect(reasons).toEqual(Array(6).fill('overloaded'))
   })
 
   it('is read when memory does not know the password, and memory then knows it as long as the store', async () => {
@@ -287,11 +342,11 @@ describe('a shared store', () => {
     const shared = store()
     const throttle = processOn(shared)
     for (let i = 0; i < 30; i++) (await spend(throttle, SPRAYED, emailOf(i), '192.0.2.1')).giveBack()
-    expect([...shared.keys()].filter((key) => key.startsWith('login-password'))).toEqual([])
+    expect([...shared.keys].filter((key) => key.startsWith('login-password'))).toEqual([])
     await (await throttle.spend(emailOf(0), '192.0.2.1', silent)).failed?.()
     await spray(throttle, 0, 30)
     await spray(throttle, 100, 110, SPRAYED, '192.0.2.1')
-    const keys = [...shared.keys()].filter((key) => /password|sprayed/.test(key))
+    const keys = [...shared.keys].filter((key) => /password|sprayed/.test(key))
     expect(keys).toContain(`login-password:${throttle.digestPassword?.(SPRAYED)}`)
     // One password, and the failures and the attempts under way of 11 networks.
     expect(keys).toHaveLength(1 + 2 * (10 + 1))
@@ -336,16 +391,27 @@ describe('an invalid option', () => {
   const DAILY = { duration: '1d' }
   it.each<[string, unknown, string]>([
     ['a number', { spraying: 1 }, 'option "spraying" must be { key, password, address }, true or false'],
+    ['null', { spraying: null }, 'true or false, but is null'],
     ['a short key', { spraying: { key: 'x'.repeat(31) } }, 'option "key" must be text or bytes, at least 32 bytes'],
     ['a key that is a number', { spraying: { key: 1234567890 } }, 'keygen --alg HS256'],
+    ['short bytes', { spraying: { key: new Uint8Array(31) } }, 'but is an object'],
     ['a secret', { spraying: { secret: KEY } }, 'unknown option "secret". Did you mean "key"?'],
     ['an ip', { spraying: { ip: {} } }, 'unknown option "ip". Did you mean "address"?'],
     ['a network', { spraying: { network: {} } }, 'unknown option "network". Did you mean "address"?'],
     ['a digest', { spraying: { digest: {} } }, 'unknown option "digest". Did you mean "password"?'],
-    ['no points', { spraying: { password: DAILY } }, 'option "spraying".password: option "points" must'],
+    [
+      'no points',
+      { spraying: { password: DAILY } },
+      'createThrottle: option "spraying".password: option "points" must',
+    ],
     ['no points of the address', { spraying: { address: DAILY } }, 'option "spraying".address: option "points" must'],
     ['a limit that is false', { spraying: { address: false } }, 'option "address" must be { points, duration }'],
-    ['a store whose get is no function', { limiter: unreadable }, 'a limiter whose "get" is a function, or missing'],
+    ['another name', { spray: true }, 'unknown option "spray". Did you mean "spraying"?'],
+    [
+      'a store whose get is no function',
+      { limiter: unreadable },
+      'must be a limiter whose "get" is a function, or missing',
+    ],
     ['a store without a key', { limiter, spraying: true }, 'option "spraying" needs a "key" with "limiter"'],
   ])('is a TypeError that does not show the key: %s', (_, options, message) => {
     expectMisuse(() => createThrottle(options as ThrottleOptions), message, ['xxx', KEY])

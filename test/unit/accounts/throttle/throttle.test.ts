@@ -1,10 +1,10 @@
-import { createThrottle, type LimiterOptions, type ThrottleOptions } from 'express-token-endpoint'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { createThrottle, type Limiter, type LimiterOptions, type ThrottleOptions } from 'express-token-endpoint'
+import { RateLimiterMemory } from 'rate-limiter-flexible'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { throttleKeys } from '../../../../src/accounts/throttle/attempt.js'
 import { createLimit } from '../../../../src/accounts/throttle/limit.js'
 import { withMaps } from '../../../support/concurrency.js'
 import { expectMisuse } from '../../../support/failures.js'
-import { freezeTime, sharedStore } from '../../../support/limiter-store.js'
 
 const MINUTE = 60_000
 const silent = () => {}
@@ -33,7 +33,13 @@ const userOf = (i: number) => `user${i}@example.com`
 const bob = () => 'bob@example.com'
 const addressOf = (i: number) => `198.51.${Math.floor(i / 250)}.${i % 250}`
 
-freezeTime()
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] })
+  vi.advanceTimersByTime(1) // lru-cache takes the very first instant for no time at all
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
 
 describe('the budgets, by default', () => {
   it('let 10 failures through in 15 minutes, which begin with the first of them', async () => {
@@ -135,6 +141,12 @@ describe('check', () => {
     vi.advanceTimersByTime(60 * MINUTE + 1)
     expect(check).not.toThrow()
   })
+
+  it('counts nothing', async () => {
+    const throttle = createThrottle()
+    for (let i = 0; i < 200; i++) throttle.check(ALICE[0], ALICE[1])
+    expect(await guesses(throttle, 200)).toBe(10)
+  })
 })
 
 it.each<[string, ThrottleOptions, boolean]>([
@@ -147,6 +159,13 @@ it.each<[string, ThrottleOptions, boolean]>([
 })
 
 describe('attempts that end without a failure', () => {
+  it.each([undefined, 'address'] as const)('push no failure out of memory, but for: %s', async (but) => {
+    const throttle = createThrottle({ budgets: { address: { points: 1_000_000, duration: '1h' } } })
+    expect(await guesses(throttle, 10)).toBe(10)
+    for (let i = 0; i < 30_001; i++) (await throttle.spend(`user${i}@example.com`, '192.0.2.2', silent)).giveBack(but)
+    expect(await guesses(throttle, 1)).toBe(0)
+  })
+
   it('stay failures of the limit that is to keep them', async () => {
     const once = { points: 1, duration: '1h' }
     const throttle = createThrottle({ budgets: { address: { points: 2, duration: '1h' }, pair: once, account: once } })
@@ -154,6 +173,20 @@ describe('attempts that end without a failure', () => {
     expect(await guesses(throttle, 1)).toBe(1)
     expect(await guesses(throttle, 1, bob)).toBe(0)
     expect(await guesses(throttle, 1, bob, () => '192.0.2.2')).toBe(1)
+  })
+
+  it('begin no window, and leave the next one as it is', async () => {
+    const throttle = createThrottle({ budgets: { pair: { points: 10, duration: 2 }, address: false, account: false } })
+    const old = await Promise.all(Array.from({ length: 10 }, () => throttle.spend(...ALICE)))
+    vi.advanceTimersByTime(1999)
+    for (const spent of old.slice(0, 4)) spent.giveBack()
+    expect(await guesses(throttle, 4)).toBe(4)
+    await expect(throttle.spend(...ALICE)).rejects.toMatchObject({ code: 'overloaded' })
+    vi.advanceTimersByTime(1999)
+    for (const spent of old) spent.giveBack()
+    expect(await guesses(throttle, 20)).toBe(6)
+    vi.advanceTimersByTime(2)
+    expect(await guesses(throttle, 20)).toBe(10)
   })
 
   it('are refused in one limit without being under way in another', async () => {
@@ -167,6 +200,15 @@ describe('attempts that end without a failure', () => {
 })
 
 describe('budgets that are set', () => {
+  it('are kept, and those that are false are left out', async () => {
+    const throttle = createThrottle({
+      budgets: { pair: { points: 3, duration: '10s' }, address: false, account: { points: 5, duration: 20 } },
+    })
+    expect(await guesses(throttle, 10)).toBe(3)
+    expect(await guesses(throttle, 10, undefined, addressOf)).toBe(2)
+    expect(await guesses(throttle, 500, userOf)).toBe(500)
+  })
+
   const oneOf = (limit: string, size: object) => ({ budgets: { [limit]: size } })
   it.each<[string, unknown, string]>([
     ['the name "budget"', { budget: {} }, 'createThrottle: unknown option "budget". Did you mean "budgets"?'],
@@ -181,14 +223,60 @@ describe('budgets that are set', () => {
     ['no points', oneOf('pair', { duration: 1 }), 'createThrottle: option "budgets.pair": option "points" must be'],
     ['no points for an address', oneOf('address', { duration: 1 }), '"budgets.address": option "points" must be'],
     ['no points for an account', oneOf('account', { duration: 1 }), '"budgets.account": option "points" must be'],
-    ['no points at all', oneOf('pair', { points: 0, duration: 1 }), 'a whole number from 1 to 1000000'],
+    [
+      'no points at all',
+      oneOf('pair', { points: 0, duration: 1 }),
+      'a number of failures, a whole number from 1 to 1000000',
+    ],
     ['a limiter that is no function', { limiter: {} }, 'option "limiter" must be a function (options) => limiter'],
     ['a factory that returns no limiter', { limiter: silent }, 'returned must be a rate-limiter-flexible'],
     ['a limiter without reward', { limiter: () => ({ consume() {} }) }, 'It has "consume" and "reward"'],
+    ['a limiter without consume', { limiter: () => ({ reward() {} }) }, 'It has "consume" and "reward"'],
   ])('are a TypeError that names the mistake: %s', (_, options, message) => {
     expectMisuse(() => createThrottle(options as ThrottleOptions), message)
   })
 })
+
+/** Creates a shared store for several processes, which can fail, hang, and count its calls. */
+function sharedStore() {
+  const limiters = new Map<string, RateLimiterMemory>()
+  const store = {
+    made: [] as LimiterOptions[],
+    calls: [] as string[],
+    mode: 'up' as 'up' | 'down' | 'hangs' | 'breaks' | 'no deletes',
+    async countOf(name: string): Promise<Record<string, number>> {
+      const counts: Record<string, number> = {}
+      for (const call of store.calls) {
+        const [, own = ''] = call.split(` login-${name}:`)
+        const found = own && (await limiters.get(`login-${name}`)?.get(own))
+        if (found) counts[own.includes(':') ? 'under way' : 'failures'] = found.consumedPoints
+      }
+      return counts
+    },
+    limiter(options: LimiterOptions): Required<Limiter> {
+      store.made.push(options)
+      const one = limiters.get(options.keyPrefix) ?? new RateLimiterMemory(options)
+      limiters.set(options.keyPrefix, one)
+      const call = async (name: string, key: string, run: () => Promise<unknown>): Promise<unknown> => {
+        store.calls.push(`${name} ${options.keyPrefix}:${key}`)
+        if (store.mode === 'down' || (store.mode === 'no deletes' && name === 'delete'))
+          throw new Error('connection refused')
+        if (store.mode === 'hangs') await new Promise(() => {})
+        const result = await run()
+        if (store.mode === 'breaks') throw new Error('connection lost')
+        return result
+      }
+      return {
+        consume: (key) => call('consume', key, () => one.consume(key)),
+        penalty: (key, points, duration) => call('penalty', key, () => one.penalty(key, points, duration)),
+        reward: (key) => call('reward', key, () => one.reward(key)),
+        get: (key) => call('get', key, () => one.get(key)),
+        delete: (key) => call('delete', key, () => one.delete(key)),
+      }
+    },
+  }
+  return store
+}
 
 describe('a shared store', () => {
   const PAIR = { address: false, pair: { points: 10, duration: 900 }, account: false } as const
@@ -251,6 +339,21 @@ describe('a shared store', () => {
     expect(await guesses(two, 20)).toBe(10)
     vi.advanceTimersByTime(8 * MINUTE)
     expect(await store.countOf('pair')).toEqual({ failures: 10 })
+  })
+
+  it('counts nothing for a login that waits for room, however often it asks', async () => {
+    const { store, one } = twoProcesses({ pair: { points: 1, duration: '1h' } })
+    const held = await one.spend(...ALICE)
+    const waiting = one.attempt(...ALICE)
+    for (let i = 0; i < 20; i++) expect(waiting.begin()).toBe(false)
+    held.giveBack()
+    expect(waiting.begin()).toBe(true)
+    await settle()
+    await waiting.count?.()
+    expect(await store.countOf('address')).toEqual({ 'under way': 1 })
+    waiting.giveBack()
+    await settle()
+    expect(await store.countOf('address')).toEqual({ 'under way': 0 })
   })
 
   it('is called in two round trips for an attempt, once more for a failure, and asked about a reset for refused logins', async () => {
@@ -414,8 +517,11 @@ describe('a shared store', () => {
 })
 
 describe('reset', () => {
-  const limit = (points: number, duration: string) => ({ points, duration })
-  const budgets = { address: limit(40, '1h'), pair: limit(2, '15m'), account: limit(3, '1h') }
+  const budgets = {
+    address: { points: 40, duration: '1h' },
+    pair: { points: 2, duration: '15m' },
+    account: { points: 3, duration: '1h' },
+  }
   const at = (address: string) => () => address
   /** Fails from both addresses until both limits of the account are reached. */
   async function lockOut(throttle: ReturnType<typeof createThrottle>) {
@@ -531,16 +637,20 @@ describe('reset', () => {
 
   it('does not lift a limit of the store that cannot be removed there', async () => {
     const store = sharedStore()
-    const processOn = () => createThrottle({ limiter: store.limiter, budgets: { ...budgets, account: false } })
-    const [one, two] = [processOn(), processOn()]
-    expect(await guesses(one, 5)).toBe(2)
+    const [one, two] = [0, 1].map(() =>
+      createThrottle({ limiter: store.limiter, budgets: { ...budgets, account: false } }),
+    )
+    expect(await guesses(one as typeof two & {}, 5)).toBe(2)
     vi.advanceTimersByTime(1000)
-    await two.reset(ALICE[0])
+    await two?.reset(ALICE[0])
     store.mode = 'no deletes'
-    await expect(processOn().spend(...ALICE)).rejects.toMatchObject({ limit: 'pair' })
+    const three = createThrottle({ limiter: store.limiter, budgets: { ...budgets, account: false } })
+    await expect(three.spend(...ALICE)).rejects.toMatchObject({ limit: 'pair' })
     store.mode = 'up'
     vi.advanceTimersByTime(1000)
-    expect(await guesses(processOn(), 5)).toBe(2)
+    expect(await guesses(createThrottle({ limiter: store.limiter, budgets: { ...budgets, account: false } }), 5)).toBe(
+      2,
+    )
   })
 
   it.each([
@@ -588,13 +698,18 @@ describe('reset', () => {
 })
 
 describe('a limit in memory', () => {
-  const limitOf = (points: number) => createLimit('pair', { points, duration: 10 })
+  const limitOf = (points: number, mostKeys?: number) =>
+    createLimit('pair', { points, duration: 10 }, undefined, mostKeys)
   const refusal = (seconds: number) =>
     expect.objectContaining({ code: 'too_many_attempts', limit: 'pair', headers: { 'Retry-After': String(seconds) } })
+  const OVERLOADED = expect.objectContaining({ code: 'overloaded' })
 
-  it('holds 30,000 keys, and drops the least recently used key for another one', () => {
-    const limit = limitOf(1)
-    for (let i = 0; i < 30_000; i++) limit.fail(`key ${i}`)
+  it.each([
+    ['30,000 keys by default', undefined, 30_000],
+    ['as many keys as it is told', 3, 3],
+  ])('holds %s, and drops the least recently used key for another one', (_, mostKeys, most) => {
+    const limit = limitOf(1, mostKeys)
+    for (let i = 0; i < most; i++) limit.fail(`key ${i}`)
     expect(limit.reached('key 0')).toBeDefined()
     limit.fail('one more')
     const known = ['key 0', 'key 1', 'key 2', 'one more'].map((key) => limit.reached(key) !== undefined)
@@ -605,6 +720,7 @@ describe('a limit in memory', () => {
     ['for as long as the store says', 0, 5000, 5000],
     ['until the later end', 3, 5000, 10_000],
     ['until the later end of the store', 3, 20_000, 20_000],
+    ['whatever few failures memory knows', 1, 5000, 5000],
     ['for a moment, also when the window ends now', 0, 0, 1],
   ])('refuses after a count of the store that reaches it: %s', (_, own, msBeforeNext, expected) => {
     const { fail, learn, reached } = limitOf(3)
@@ -614,6 +730,22 @@ describe('a limit in memory', () => {
     expect(reached('a')).toEqual(refusal(1))
     vi.advanceTimersByTime(2)
     expect(reached('a')).toBeUndefined()
+  })
+
+  it.each([
+    ['nothing', undefined, 0, 0, undefined],
+    ['one failure less', { points: 2, msBeforeNext: 5000 }, 0, 0, undefined],
+    ['one failure less, and this attempt', { points: 2, msBeforeNext: 5000 }, 0, 1, undefined],
+    ['one failure less, and another attempt', { points: 2, msBeforeNext: 5000 }, 0, 2, OVERLOADED],
+    ['attempts only', { points: 0, msBeforeNext: 5000 }, 0, 4, OVERLOADED],
+    ['nothing, with attempts', undefined, 0, 4, OVERLOADED],
+    ['fewer failures than memory', { points: 1, msBeforeNext: 5000 }, 2, 1, undefined],
+    ['fewer failures than memory, and another attempt', { points: 1, msBeforeNext: 5000 }, 2, 2, OVERLOADED],
+    ['fewer failures than memory, which reach the limit', undefined, 3, 1, refusal(10)],
+  ])('says whether a count of the store leaves room: %s', (_, counted, own, underWay, expected) => {
+    const { fail, learn } = limitOf(3)
+    for (let i = 0; i < own; i++) fail('a')
+    expect(learn('a', counted, underWay)).toEqual(expected)
   })
 })
 

@@ -59,7 +59,6 @@ describe('a signature of a key service', () => {
   const number = (...bytes: number[]) => [2, bytes.length, ...bytes]
   const der = (...content: number[][]) => [0x30, content.flat().length, ...content.flat()]
   const filled = (length: number, byte: number) => new Array<number>(length).fill(byte)
-  const long = (length: number, byte: number) => number(...filled(length, byte))
   const padded = (length: number, ...numbers: number[][]) =>
     numbers.flatMap((bytes) => [...filled(length - bytes.length, 0), ...bytes])
   const normalized = (alg: 'ES256' | 'ES512', bytes: readonly number[]) => [
@@ -69,11 +68,16 @@ describe('a signature of a key service', () => {
   it.each([
     ['with short numbers', 'ES256', der(number(7), number(8, 9)), padded(32, [7], [8, 9])],
     ['with a first bit that is set', 'ES256', der(number(0, 200), number(0, 201)), padded(32, [200], [201])],
-    ['as long as both numbers', 'ES256', der(long(29, 7), long(29, 8)), padded(32, filled(29, 7), filled(29, 8))],
+    [
+      'as long as both numbers of a token',
+      'ES256',
+      der(number(...filled(29, 7)), number(...filled(29, 8))),
+      padded(32, filled(29, 7), filled(29, 8)),
+    ],
     [
       'whose length has two bytes',
       'ES512',
-      [0x30, 0x81, ...der(long(66, 1), long(66, 2)).slice(1)],
+      [0x30, 0x81, ...der(number(...filled(66, 1)), number(...filled(66, 2))).slice(1)],
       padded(66, filled(66, 1), filled(66, 2)),
     ],
   ] as const)('in DER becomes that of a token: %s', (_what, alg, given, expected) => {
@@ -105,8 +109,12 @@ it.each([...ALGORITHMS, 'constructor', 'hs256', undefined])(
 )
 
 it('the old name EdDSA has a hint, and no other name has one', () => {
-  const hints = ['EdDSA', 'Ed25519', 'none', undefined].map(algorithmHint)
-  expect(hints).toEqual(['Did you mean "Ed25519" (RFC 9864)?', '', '', ''])
+  expect(['EdDSA', 'Ed25519', 'none', undefined].map(algorithmHint)).toEqual([
+    'Did you mean "Ed25519" (RFC 9864)?',
+    '',
+    '',
+    '',
+  ])
 })
 
 it.each(ALGORITHMS)('%s has a secret only in HMAC, and keys of several sizes only in RSA', (alg) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { OWN_FORM } from '../../../../src/tokens/jwt/claims.js'
 import { TYP } from '../../../../src/tokens/jwt/issue-token.js'
 import { providerForm } from '../../../../src/tokens/jwt/provider-claims.js'
-import { expectInvalidToken, expectMisuse } from '../../../support/failures.js'
+import { expectInvalidToken, expectMisuse, rejectionOf } from '../../../support/failures.js'
 import { decodePayload, frozenClock, goodParts, ISSUER, issueNow, makeIssuer } from '../../../support/fixtures.js'
 import { atFrozenMoment, someToken } from '../../../support/tokens.js'
 
@@ -15,7 +15,9 @@ describe('readClaims', () => {
 
   it.each([
     ['null', null],
+    ['undefined', undefined],
     ['text', JSON.stringify(payload)],
+    ['a number', 7],
     ['an array', [payload]],
     ['an array with all the claims on it', Object.assign([], payload)],
   ])('refuses a payload that is no object: %s', (_, value) => {
@@ -25,6 +27,7 @@ describe('readClaims', () => {
 
   it.each([
     ['the environment before the audience', { iss: 'https://a.example', aud: 'b' }, 'issuer'],
+    ['the environment before the times', { iss: 'https://a.example', iat: 0, exp: 1 }, 'issuer'],
     ['the audience before the times', { aud: 'b', iat: 0, exp: 1 }, 'audience'],
     ['an issuer with a slash at its end', { iss: `${ISSUER}/` }, 'issuer'],
     ['the types before all', { iss: 'https://a.example', jti: 7 }, 'claims'],
@@ -42,6 +45,17 @@ describe('expiry', () => {
     expect(await issuer.verify(token)).toMatchObject({ accountId: 'acc-1' })
     clock.advance(1)
     await expectInvalidToken(issuer.verify(token), 'expired')
+  })
+
+  it.each([
+    ['a number of seconds', 90, 90],
+    ['a string', '15m', 900],
+    ['the least', 1, 1],
+    ['a fraction, cut to whole seconds', 1.9, 1],
+    ['the most', '366 days', 366 * 86_400],
+  ])('is set by lifetime: %s', (_, lifetime, seconds) => {
+    const payload = decodePayload(someToken(makeIssuer({ lifetime })))
+    expect((payload['exp'] as number) - (payload['iat'] as number)).toBe(seconds)
   })
 })
 
@@ -64,13 +78,29 @@ describe.each(['iat', 'nbf'])('%s in the future', (name) => {
 })
 
 describe('the clock', () => {
-  const NO_DATES = [new Date(Number.NaN), new Date('later'), 1234, '2026-11-23', true] as unknown as Date[]
-  it.each(NO_DATES)('issues nothing as of a moment that is none', (issuedAt) => {
-    const issue = () => issueNow(makeIssuer(), { accountId: 'acc-1', issuedAt })
-    expectMisuse(issue, 'issue: "issuedAt" must be a valid Date')
-  })
+  it.each([new Date(Number.NaN), new Date('later'), 1234, '2026-11-23', true] as unknown as Date[])(
+    'issues nothing as of a moment that is none',
+    (issuedAt) => {
+      expectMisuse(
+        () => issueNow(makeIssuer(), { accountId: 'acc-1', issuedAt }),
+        'issue: "issuedAt" must be a valid Date',
+      )
+    },
+  )
 
   it('may be at the epoch', () => {
     expect(decodePayload(someToken(makeIssuer({ clock: () => 0 })))['iat']).toBe(0)
   })
+
+  it.each([-5000, 1e300, Number.NaN, 'later'])(
+    'fails, and verifies and issues nothing, when it gives %s',
+    async (time) => {
+      const { issuer } = atFrozenMoment()
+      const broken = makeIssuer({ clock: (() => time) as never })
+      const error = await rejectionOf(broken.verify(someToken(issuer)))
+      expect(error).toBeInstanceOf(TypeError)
+      expect((error as Error).message).toContain('clock')
+      expectMisuse(() => someToken(broken), 'clock')
+    },
+  )
 })

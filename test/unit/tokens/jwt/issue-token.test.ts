@@ -20,6 +20,8 @@ function ofLength(length: number): { kid: string; pad: number } {
   return expect.fail(`no token has ${length} characters`)
 }
 
+const REGISTERED = ['iss', 'aud', 'sub', 'client_id', 'iat', 'nbf', 'exp', 'jti', 'scope']
+
 describe('an issued token', () => {
   it('says in its header that it is an access token, and which key signed it', () => {
     const { token } = issueNow(issuer, { accountId: 'acc-1' })
@@ -66,6 +68,13 @@ describe('an issued token', () => {
     expectMisuse(() => makeIssuer({ clientId: clientId as string }), 'option "clientId" must be a non-empty string')
   })
 
+  it.each(REGISTERED)('has no %s of a private claim', (name) => {
+    const evil = name === 'iat' || name === 'nbf' || name === 'exp' ? now + 9 : 'evil'
+    const plain = decodePayload(issueNow(issuer, { accountId: 'acc-1' }).token)
+    const { token, id } = issueNow(issuer, { accountId: 'acc-1', claims: { [name]: evil, other: 1 } })
+    expect(decodePayload(token)).toEqual({ ...plain, jti: id, other: 1 })
+  })
+
   it('is another one each time, also within one second', () => {
     const issued = Array.from({ length: 20 }, () => issueNow(issuer, { accountId: 'acc-1' }))
     for (const name of ['token', 'id'] as const) expect(new Set(issued.map((one) => one[name])).size).toBe(20)
@@ -76,16 +85,27 @@ describe('an issued token', () => {
     expect(expiresAt.getTime()).toBe((decodePayload(token)['exp'] as number) * 1000)
     expect(expiresAt).toEqual(new Date((now + 3600) * 1000))
   })
+
+  it('does not change the claims and scopes it was given', () => {
+    const subject = { accountId: 'acc-1', scopes: ['a'], claims: { sub: 'evil', nested: { n: 1 } } }
+    const before = structuredClone(subject)
+    issueNow(issuer, subject)
+    expect(subject).toEqual(before)
+    expect(Object.isFrozen(subject.claims.nested)).toBe(false)
+  })
 })
 
 describe('issue refuses what cannot be put into a token', () => {
   it.each([
     ['an empty account id', { accountId: '' }, 'accountId'],
     ['a number as account id', { accountId: 7 }, 'accountId'],
+    ['no account id', {}, 'accountId'],
     ['scopes as one string', { accountId: 'a', scopes: 'a b' }, 'scopes'],
     ['a scope with a space', { accountId: 'a', scopes: ['a b'] }, 'scopes'],
+    ['an empty scope', { accountId: 'a', scopes: [''] }, 'scopes'],
     ['a hole in the scopes', { accountId: 'a', scopes: new Array(1) }, 'scopes'],
     ['claims as an array', { accountId: 'a', claims: ['x'] }, 'claims'],
+    ['claims as a string', { accountId: 'a', claims: 'x' }, 'claims'],
   ])('%s', (_, subject, named) => {
     expectMisuse(() => issueNow(issuer, subject as never), `"${named}" must be`)
   })
@@ -96,7 +116,9 @@ describe('the lifetime of one token', () => {
     [undefined, 3600],
     [null, 3600],
     ['10m', 600],
+    [1, 1],
     ['1 hour', 3600],
+    ['2 hours', 3600],
   ])('%j is %i seconds, at most those of the issuer', (lifetime, seconds) => {
     const { token, expiresAt } = issueNow(issuer, { accountId: 'acc-1', lifetime })
     expect(decodePayload(token)).toMatchObject({ iat: now, exp: now + seconds })
@@ -104,8 +126,10 @@ describe('the lifetime of one token', () => {
   })
 
   it.each([0, '0s', '367 days', 'soon', {}])('cannot be %j', (lifetime) => {
-    const issue = () => issueNow(issuer, { accountId: 'acc-1', lifetime: lifetime as string })
-    expectMisuse(issue, /^issue: "lifetime" must be /)
+    expectMisuse(
+      () => issueNow(issuer, { accountId: 'acc-1', lifetime: lifetime as string }),
+      /^issue: "lifetime" must be /,
+    )
   })
 })
 
@@ -148,12 +172,15 @@ it('warns of a token of 4,097 characters, and not of one of 4,096', async () => 
 })
 
 it('verifies a token of 2 ** 20 characters, and none that is longer', async () => {
-  for (const length of [2 ** 20, 2 ** 20 + 1]) {
+  for (const { length, verified } of [
+    { length: 2 ** 20, verified: true },
+    { length: 2 ** 20 + 1, verified: false },
+  ]) {
     const { kid, pad } = ofLength(length)
     const tokens = withKid(kid)
     const { token } = issueNow(tokens, padded(pad))
     expect(token).toHaveLength(length)
-    if (length === 2 ** 20) expect(await tokens.verify(token)).toMatchObject({ accountId: 'acc-1' })
+    if (verified) expect(await tokens.verify(token)).toMatchObject({ accountId: 'acc-1' })
     else await expectInvalidToken(tokens.verify(token), 'malformed')
   }
 })

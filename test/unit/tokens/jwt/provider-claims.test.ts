@@ -52,9 +52,11 @@ describe("accept: 'jwt' admits", () => {
 
   it.each([
     ['a list with the audience', { aud: ['another', audience] }],
+    ['a client in two claims', { azp: 'c', client_id: 'c' }],
     ['no client, with a scope', { azp: undefined, scope: 'a' }],
     ['the client as the audience, with a scope', { azp: audience, scp: ['a'] }],
     ['the client as the audience, with azpacr', { azp: audience, azpacr: '1' }],
+    ['the client as the audience, with appidacr', { azp: undefined, appid: audience, appidacr: '1' }],
     ['a nonce in a token that says that it is an access token', { nonce: 'n', token_use: 'access' }],
   ])('%s', async (_what, payload) => {
     expect(await verified(payload)).toMatchObject({ accountId: 'user-1', audience })
@@ -104,13 +106,20 @@ describe("accept: 'jwt' refuses", () => {
   )
 
   it.each<[string, Json]>([
-    ...['at_hash', 'c_hash', 's_hash', 'nonce'].map((n): [string, Json] => [`an ID token, by its ${n}`, { [n]: 'x' }]),
+    ...['at_hash', 'c_hash', 's_hash', 'nonce'].map((name): [string, Json] => [
+      `an ID token, by its ${name}`,
+      { [name]: 'x' },
+    ]),
     ['a logout token', { events: { 'http://schemas.openid.net/event/backchannel-logout': {} } }],
     ['a token whose audience is its client', { azp: audience }],
     ['a token whose audiences include its client', { aud: [audience, 'client-1'] }],
     ['a token without a client and a scope', { azp: undefined }],
-    ['the scopes of a sign-in', { azp: audience, scope: 'openid profile email offline_access allatclaims' }],
+    [
+      'the scopes of a sign-in',
+      { azp: audience, scope: 'openid profile email address phone offline_access allatclaims' },
+    ],
     ['another use', { token_use: 'id', scope: 'a' }],
+    ['another use that is no text', { token_use: ['access'] }],
     ['another type among the claims', { typ: 'ID', scope: 'a' }],
     ['an at_hash in a token that says that it is an access token', { at_hash: 'x', token_use: 'access' }],
   ])('%s', async (_what, payload) => void (await expectInvalidToken(verified(payload), 'id_token')))
@@ -121,24 +130,37 @@ describe("accept: 'jwt' refuses", () => {
 
   it.each<[string, Json, string]>([
     ['another audience', { aud: 'https://other.example' }, 'audience'],
+    ['a list without the audience', { aud: ['https://other.example', `${audience}/`] }, 'audience'],
+    ['an audience that only begins the same', { aud: `${audience}.evil.example` }, 'audience'],
     ['no audience', { aud: undefined }, 'claims'],
     ['no audience, for a client with the name of the API', { aud: undefined, azp: audience }, 'claims'],
-    ['no audience, as an access token', { aud: undefined, azp: undefined, token_use: 'access' }, 'claims'],
+    [
+      'no audience and no client, as an access token',
+      { aud: undefined, azp: undefined, token_use: 'access' },
+      'claims',
+    ],
     ['an empty list', { aud: [] }, 'claims'],
     ['a list with a number', { aud: [audience, 7] }, 'claims'],
+    ['a nested list', { aud: [[audience]] }, 'claims'],
     ['another issuer', { iss: 'https://evil.example/' }, 'issuer'],
     ['the issuer without its slash', { iss: 'https://tenant.example' }, 'issuer'],
     ['a list of issuers', { iss: [issuer] }, 'claims'],
     ['a client that disagrees with azp', { client_id: 'client-2' }, 'claims'],
     ['a client that disagrees with cid', { cid: 'client-2' }, 'claims'],
+    ['a client that disagrees with appid', { appid: 'client-2' }, 'claims'],
+    ['a client that is no text', { azp: ['client-1'] }, 'claims'],
+    ['an empty client', { azp: '' }, 'claims'],
     ['no subject', { sub: undefined }, 'claims'],
+    ['a subject that is no text', { sub: 7 }, 'claims'],
     ['a jti that is no text', { jti: 7 }, 'claims'],
+    ['an empty jti', { jti: '' }, 'claims'],
     ['a token that is bound to a key', { cnf: { jkt: 'x' } }, 'claims'],
     ['no iat', { iat: undefined }, 'claims'],
     ['no exp', { exp: undefined }, 'claims'],
     ['no exp, from another issuer', { iss: 'https://evil.example/', exp: undefined }, 'claims'],
     ['an exp that is text', { exp: '9999999999' }, 'claims'],
     ['a scope that is no text', { scope: 7 }, 'claims'],
+    ['a scope with a quote', { scp: ['a"'] }, 'claims'],
     ['a nested scope', { scp: [['a']] }, 'claims'],
     ['a later nbf', { nbf: clock.seconds() + 4000 }, 'not_yet_valid'],
     ['an exp that has passed', { iat: 1, exp: 2 }, 'expired'],
@@ -147,6 +169,17 @@ describe("accept: 'jwt' refuses", () => {
   it.each(['null', '[]', '7', '"text"', '{'])('a payload that is no object: %s', async (payload) => {
     const header = { alg: 'RS256', kid: 'k1', typ: 'JWT' }
     await expectInvalidToken(verifierOf().verify(forge(header, payload, privateKey, 'RS256')), 'claims')
+  })
+
+  it('a claim that is only inherited', async () => {
+    Object.assign(Object.prototype, { azp: 'client-1', scope: 'admin', sub: 'root', aud: audience })
+    try {
+      await expectInvalidToken(verified({ sub: undefined }), 'claims')
+      await expectInvalidToken(verified({ azp: undefined }), 'id_token')
+      expect((await verified()).scopes).toEqual([])
+    } finally {
+      for (const name of ['azp', 'scope', 'sub', 'aud']) Reflect.deleteProperty(Object.prototype, name)
+    }
   })
 })
 
@@ -175,6 +208,15 @@ describe('scopes and accountId', () => {
     expect(read.mock.results).toEqual([{ type: 'return', value: undefined }])
   })
 
+  it('are not called for a token that is refused', async () => {
+    const read = vi.fn()
+    const options = { scopes: read, accountId: read }
+    for (const payload of [{ iss: 'x' }, { aud: 'x' }, { at_hash: 'x' }, { iat: 1, exp: 2 }]) {
+      await rejectionOf(verified(payload, options))
+    }
+    expect(read).not.toHaveBeenCalled()
+  })
+
   it('may return undefined: no scopes, and no account, which is refused', async () => {
     expect((await verified({ scope: 'a' }, { scopes: () => undefined })).scopes).toEqual([])
     await expectInvalidToken(verified({}, { accountId: () => undefined }), 'claims')
@@ -191,8 +233,9 @@ describe('scopes and accountId', () => {
     ['accountId', () => Promise.reject(new Error('no account'))],
   ])('throw when %s returns %o', async (option, value) => {
     const unhandled = unhandledRejections()
-    const read = typeof value === 'function' ? value : () => value
-    const { message } = (await rejectionOf(verified({}, { [option]: read }))) as Error
+    const { message } = (await rejectionOf(
+      verified({}, { [option]: typeof value === 'function' ? value : () => value }),
+    )) as Error
     expect(message).toMatch(`createTokenVerifier: "${option}" must return`)
     await settled()
     expect(unhandled).toEqual([])
@@ -204,7 +247,7 @@ describe('the options', () => {
   it.each<[object, string]>([
     [
       { ...base, audience: undefined },
-      `"audience" must be a non-empty string: with accept: 'jwt', the provider's name`,
+      `"audience" must be a non-empty string: with accept: 'jwt', the provider's name of this API, but is missing`,
     ],
     [{ ...base, accept: 'id' }, `"accept" must be 'jwt'`],
     [{ ...base, issuer: 'tenant.example' }, '"issuer" must be an absolute http or https URL'],
@@ -215,5 +258,10 @@ describe('the options', () => {
     [{ ...base, accept: undefined, accountId: () => '' }, `"accountId" must be omitted without accept: 'jwt'`],
   ])('%# are refused', (options, says) => {
     expectMisuse(() => createTokenVerifier(options as JwtVerifierOptions), `createTokenVerifier: option ${says}`)
+  })
+
+  it('keep the text of the issuer', () => {
+    expect(verifierOf().issuer).toBe('https://tenant.example/')
+    expect(verifierOf({ issuer: 'https://accounts.google.com' }).issuer).toBe('https://accounts.google.com')
   })
 })

@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { PAIRS } from '../../../../src/tokens/algorithms/algorithms.js'
 import { deferred } from '../../../support/concurrency.js'
 import { expectInvalidToken, expectMisuse, rejectionOf } from '../../../support/failures.js'
-import { ALGORITHMS, ISSUER, issueNow, SECRET, signingKey } from '../../../support/fixtures.js'
+import { ALGORITHMS, ISSUER, issueNow, makeIssuer, SECRET, signingKey } from '../../../support/fixtures.js'
 import { headerOf } from '../../../support/tokens.js'
 
 const subject = { accountId: 'acc-1', claims: { name: 'Zoë' } }
@@ -31,6 +31,11 @@ describe('a key in memory', () => {
     expect(signed).not.toHaveBeenCalled()
     signed.mockRestore()
     expect(await issuer.verify(token)).toMatchObject({ accountId: 'acc-1', claims: { name: 'Zoë' } })
+  })
+
+  it('signs a token of the year 1970, whose time is 0', () => {
+    const { token } = issueNow(makeIssuer({ clock: () => 0 }), subject)
+    expect(JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())).toMatchObject({ iat: 0 })
   })
 })
 
@@ -78,13 +83,19 @@ describe('a key that signs elsewhere', () => {
   it.each<[string, HostSign, string?]>([
     ['of another key', (data) => sign('sha256', data, other), NO_FIT],
     ['over other bytes', (data) => sign('sha256', data.subarray(1), pair.privateKey)],
+    ['over the digest', (data) => sign('sha384', data, pair.privateKey)],
     ['that is cut', (data) => sign('sha256', data, pair.privateKey).subarray(1)],
     ['that is empty', () => new Uint8Array()],
     ['that is text', (data) => sign('sha256', data, pair.privateKey).toString('base64') as never, NO_BYTES],
     ['that is a list of numbers', (data) => [...sign('sha256', data, pair.privateKey)] as never, NO_BYTES],
     ['that is missing', () => undefined as never, NO_BYTES],
     ['that is an error', () => Promise.reject(new Error('ThrottlingException'))],
-    ['that is thrown', () => expect.fail('AccessDenied')],
+    [
+      'that is thrown',
+      () => {
+        throw new Error('AccessDenied')
+      },
+    ],
     ['that never comes', () => new Promise(() => {})],
   ])('refuses a signature %s: unavailable, with the dependency keys', async (_what, own, says = '') => {
     const error = await rejectionOf(issuerWith(own, { timeout: '20ms' }).issue(subject))
@@ -100,6 +111,20 @@ describe('a key that signs elsewhere', () => {
     resolve()
     await Promise.all(under)
     expect(await issuer.issue(subject)).toMatchObject({ id: expect.any(String) })
+  })
+
+  it('rotates together with keys in memory', async () => {
+    const local = signingKey(ALG)
+    const kms = { alg: ALG, publicKey: pair.publicKey, sign: inDer } as const
+    const [before, after] = [
+      [local, kms],
+      [kms, local],
+    ].map((keys) => createTokenIssuer({ issuer: ISSUER, keys }))
+    for (const issuer of [before, after]) {
+      const { token } = (await issuer?.issue(subject)) ?? { token: '' }
+      for (const verifier of [before, after])
+        expect(await verifier?.verify(token)).toMatchObject({ accountId: 'acc-1' })
+    }
   })
 
   it('whose call is under way when the keys are replaced signs its own token, and the new key all others', async () => {
@@ -120,6 +145,8 @@ describe('a key that signs elsewhere', () => {
 
   it.each<[string, object]>([
     ['without its public key', { alg: ALG, sign: inDer }],
+    ['with a private key', { alg: ALG, privateKey: pair.privateKey, sign: inDer }],
+    ['with a secret', { alg: 'HS256', secret: SECRET, sign: inDer }],
     ['that is no function', { alg: ALG, publicKey: pair.publicKey, sign: 'kms' }],
   ])('a sign %s is a TypeError', (_what, keys) => {
     expectMisuse(() => createTokenIssuer({ issuer: ISSUER, keys: keys as never }), /^createTokenIssuer: option "keys"/)

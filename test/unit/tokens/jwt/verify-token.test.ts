@@ -15,6 +15,8 @@ const { now, issuer, forged, withPayload, withHeader } = atFrozenMoment()
 describe('good by hand', () => {
   it.each([
     ['with the least claims', {}],
+    ['with iat now', { payload: { iat: now } }],
+    ['with nbf now', { payload: { nbf: now } }],
     ['with a scope', { payload: { scope: 'a' } }],
     ['with several scopes', { payload: { scope: 'a b:c !#[]~' } }],
     ['with a private claim', { payload: { tenant: 'north' } }],
@@ -30,7 +32,11 @@ describe('header', () => {
     ['typ', 'type', [undefined, null, '', 'JWT', 'at+jwt ', 'AT+JWT', 'application/at+jwt', 7, ['at+jwt'], {}]],
     ['crit', 'critical_header', [null, [], ['exp'], ['b64'], 'exp', false]],
     ['kid', 'unknown_key', [undefined, null, '', 'k2', 'K1', 'k1 ', 1, ['k1'], { k1: 1 }, '__proto__', 'constructor']],
-    ['alg', 'algorithm', [undefined, null, '', 'none', 'None', 'hs256', 'HS384', 'RS256', 'ES256', 1, ['HS256'], {}]],
+    [
+      'alg',
+      'algorithm',
+      [undefined, null, '', 'none', 'None', 'NONE', 'hs256', 'HS384', 'HS512', 'RS256', 'ES256', 1, ['HS256'], {}],
+    ],
   ] as const)('with any other %s is refused', async (name, reason, values) => {
     for (const value of values) await expectInvalidToken(issuer.verify(forged({ header: { [name]: value } })), reason)
   })
@@ -48,6 +54,10 @@ describe('header', () => {
     const verify = () => verifyToken(forged({ header: { kid } }), { find }, OWN_FORM, expected)
     expect(thrownBy(verify)).toMatchObject({ code: 'invalid_token', reason: 'unknown_key' })
     expect(find).not.toHaveBeenCalled()
+  })
+
+  it('that is empty', async () => {
+    await expectInvalidToken(issuer.verify(withHeader({})), 'type')
   })
 })
 
@@ -83,6 +93,13 @@ describe('claims', () => {
 })
 
 describe('payload', () => {
+  it.each(['null', '[]', '[{}]', '7', '"text"', 'true', 'text', '{', '{}', '{} {}', ' ', '\u0000', '\ufeff{}'])(
+    'that is no object of claims: %j',
+    async (payload) => {
+      await expectInvalidToken(issuer.verify(withPayload(payload)), 'claims')
+    },
+  )
+
   it.each([
     ['a byte alone', [0xff]],
     ['an overlong slash', [0xc0, 0xaf]],
@@ -93,8 +110,10 @@ describe('payload', () => {
     const wrapped = Buffer.from(payload, 'base64url').toString().replace('acc-1', '@').split('@').map(Buffer.from)
     const spelt = Buffer.concat([wrapped[0] as Buffer, Buffer.from(bytes), wrapped[1] as Buffer])
     await expectInvalidToken(issuer.verify(signParts(header, spelt.toString('base64url'))), 'malformed')
-    const end = Buffer.from([...bytes, 0x22, 0x7d])
-    const broken = Buffer.concat([Buffer.from(header, 'base64url').subarray(0, -2), end])
+    const broken = Buffer.concat([
+      Buffer.from(header, 'base64url').subarray(0, -2),
+      Buffer.from([...bytes, 0x22, 0x7d]),
+    ])
     await expectInvalidToken(issuer.verify(signParts(broken.toString('base64url'), payload)), 'malformed')
   })
 })

@@ -42,6 +42,7 @@ describe('a JWK set', () => {
   })
 
   it.each([
+    ['with more to it', { ...EC, x5u: 'https://example.com', extra: [1] }],
     ['without use', without(EC, 'use')],
     ['with key_ops', { ...EC, key_ops: ['verify'] }],
     ['of RSA with key_ops', { ...RSA, kid: 'ES256', alg: 'RS256', key_ops: ['verify', 'encrypt'] }],
@@ -67,6 +68,7 @@ describe('a JWK set', () => {
   })
 
   const rsaPrivate = pairOf('RS256').privateKey.export({ format: 'jwk' })
+  const ecPrivate = pairOf('ES256').privateKey.export({ format: 'jwk' })
   const otherwise = (more: Jwk, jwk: Jwk = EC) => ({ ...jwk, ...more })
   const small = createPublicKey(weakRsa()).export({ format: 'jwk' })
   const ed = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' })
@@ -76,15 +78,24 @@ describe('a JWK set', () => {
 
   it.each<[string, unknown]>([
     ['a secret', { ...oct, alg: 'HS256' }],
+    ['a secret that says RS256', { ...oct, alg: 'RS256' }],
+    ['a secret without alg', oct],
     ['a public key that says HS256', otherwise({ alg: 'HS256' }, RSA)],
     ['a public key with a secret beside it', otherwise({ kty: 'oct', k: oct.k })],
     ['a private RSA key', otherwise(rsaPrivate as Jwk, RSA)],
+    ['a private EC key', otherwise(ecPrivate as Jwk)],
     ['a key for encryption', otherwise({ use: 'enc' })],
+    ['an RSA key for encryption', otherwise({ alg: 'RSA-OAEP', use: 'enc' }, RSA)],
     ['a key whose operations do not verify', otherwise({ key_ops: ['sign'] })],
+    ['key_ops that are no list', otherwise({ key_ops: 'verify' })],
+    ['key_ops null', otherwise({ key_ops: null })],
     ['an RSA key without alg', without(RSA, 'alg')],
     ['alg none', otherwise({ alg: 'none' })],
     ['an unknown alg', otherwise({ alg: 'ES256K' })],
+    ['an alg by another name', otherwise({ alg: 'es256' })],
     ['an alg that objects have', otherwise({ alg: 'constructor' }, RSA)],
+    ['an alg that is no string', otherwise({ alg: ['ES256'] })],
+    ['alg null', otherwise({ alg: null })],
     ['an alg of another kind', otherwise({ alg: 'RS256' })],
     ['an alg of another curve', otherwise({ alg: 'ES384' })],
     ['an RSA key of 1024 bits', { ...small, alg: 'RS256', kid: 'x', use: 'sig' }],
@@ -107,11 +118,16 @@ describe('a JWK set', () => {
     ['an Ed448 key', { ...ed448, kid: 'x' }],
     ['a key on secp256k1', { ...k256, kid: 'x' }],
     ['a point that is not on the curve', otherwise({ x: EC['y'], y: EC['x'] })],
+    ['a key without its point', without(EC, 'x')],
     ['an unknown kty', otherwise({ kty: 'AKP' })],
+    ['no kty', without(EC, 'kty')],
     ['no kid', without(EC, 'kid')],
     ['an empty kid', otherwise({ kid: '' })],
     ['a kid that is no string', otherwise({ kid: 1 })],
     ['null', null],
+    ['text', 'key'],
+    ['a list', [EC]],
+    ['an empty object', {}],
   ])('leaves out %s, and nothing else', (_, jwk) => {
     expect(namesIn(jwk)).toEqual([])
     expect(namesIn(jwk, GOOD, jwk)).toEqual(['good ES256'])
@@ -132,6 +148,7 @@ describe('a JWK set', () => {
     },
   )
 
+  it('may be empty', () => expect(read().size).toBe(0))
   it('may be nested deeper than the stack', () => {
     const deep = '['.repeat(50_000) + ']'.repeat(50_000)
     expect([...readJwkSet(`{"keys":[${deep},${JSON.stringify(GOOD)}]}`).keys()]).toEqual(['good'])
@@ -152,5 +169,11 @@ describe('a set after a set', () => {
     const changed = next({ ...RSA, alg: 'RS512' }).get('RS256')
     expect(changed).toMatchObject({ alg: 'RS512' })
     expect(changed).not.toBe(before.get('RS256'))
+  })
+
+  it('has nothing of what is there no more', () => expect([...next(GOOD).keys()]).toEqual(['good']))
+  it('leaves the one before as it was', () => {
+    next(GOOD)
+    expect([...before.keys()]).toEqual(['ES256', 'RS256'])
   })
 })

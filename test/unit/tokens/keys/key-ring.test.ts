@@ -96,13 +96,18 @@ describe('kid', () => {
 
   it.each(['RS256', 'ES256', 'ES512'] as const)('is the same for both halves of a key pair: %s', (alg) => {
     const { privateKey, publicKey } = pairOf(alg)
-    const both = [
+    const [first, second] = [
       issuerOf({ alg, privateKey }),
       issuerOf([signingKey(alg, 'two'), { alg, publicKey: publicPem(publicKey) }]),
-    ]
-    const [first, second] = both.map((issuer) => issuer.jwks().keys.map(({ kid }) => kid))
+    ].map((issuer) => issuer.jwks().keys.map(({ kid }) => kid))
     expect(second).toContain(first?.[0])
     expect(first?.[0]).toMatch(/^[\w-]{43}$/)
+  })
+
+  it('differs between two key pairs, and between two secrets', () => {
+    const secrets = [SECRET, `${SECRET}!`].map((secret) => ({ alg: 'HS256' as const, secret }))
+    const keys = [signingKey('ES256'), signingKey('ES256', 'two'), ...secrets]
+    expect(new Set(keys.map((key) => headerOf(someToken(issuerOf(key)))['kid'])).size).toBe(4)
   })
 
   it.each([
@@ -115,13 +120,48 @@ describe('kid', () => {
   })
 })
 
+it('the caller’s keys are not changed', () => {
+  const jwk = pairOf('ES256').privateKey.export({ format: 'jwk' })
+  const keys: PrivateTokenKey[] = [{ alg: 'ES256', privateKey: jwk }, signingKey('RS256')]
+  const before = structuredClone(keys)
+  someToken(issuerOf(keys))
+  expect(keys).toEqual(before)
+})
+
 const secrets = ['one', 'two', 'three'].map((kid) => ({ alg: 'HS256' as const, secret: `${kid} ${SECRET}`, kid }))
 
 describe('several keys', () => {
+  it('the first signs', () => {
+    expect(headerOf(someToken(issuerOf(secrets)))['kid']).toBe('one')
+    expect(headerOf(someToken(issuerOf(secrets.toReversed())))['kid']).toBe('three')
+  })
+
+  it('all verify, in a verifier too', async () => {
+    const verifier = createTokenVerifier({ issuer: ISSUER, keys: secrets })
+    for (const secret of secrets) {
+      const token = someToken(issuerOf(secret))
+      expect(await issuerOf(secrets).verify(token)).toMatchObject({ accountId: 'acc-1' })
+      expect(await verifier.verify(token)).toMatchObject({ accountId: 'acc-1' })
+    }
+  })
+
   it('each verifies only what names it', async () => {
     const [one, two] = secrets as [(typeof secrets)[0], (typeof secrets)[0]]
     const token = someToken(issuerOf({ ...one, kid: 'two' }))
     await expectInvalidToken(issuerOf([one, two]).verify(token), 'signature')
+  })
+
+  it('may be of several algorithms', async () => {
+    const keys = (['RS256', 'PS384', 'ES512'] as const).map((alg) => ({ ...signingKey(alg, alg), kid: alg }))
+    const issuer = issuerOf(keys)
+    for (const key of keys) expect(await issuer.verify(someToken(issuerOf(key)))).toMatchObject({ accountId: 'acc-1' })
+  })
+
+  it('cannot be added later by changing the list', async () => {
+    const list = secrets.slice(0, 1)
+    const issuer = issuerOf(list)
+    list.push(...secrets.slice(1))
+    await expectInvalidToken(issuer.verify(someToken(issuerOf(secrets.slice(1)))), 'unknown_key')
   })
 })
 
@@ -175,24 +215,43 @@ describe('jwks', () => {
   it.each(['HS256', 'HS384', 'HS512'] as const)('shows nothing of a %s secret', (alg) => {
     expect(issuerOf([signingKey(alg), signingKey(alg, 'two')]).jwks()).toEqual({ keys: [] })
   })
+
+  it('is made anew for each caller', () => {
+    const issuer = issuerOf(signingKey('ES256'))
+    const before = issuer.jwks()
+    issuer.jwks().keys.length = 0
+    Object.assign(issuer.jwks().keys[0] as object, { d: 'evil' })
+    expect(issuer.jwks()).toEqual(before)
+  })
 })
 
 describe('replaceKeys', () => {
-  type Three<T> = [T, T, T]
-  const [leaked, other, fresh] = ['leaked', 'other', 'fresh'].map((name) =>
-    signingKey('ES256', name),
-  ) as Three<PrivateTokenKey>
-  const jwksOf = (keys: PrivateTokenKey[]) => issuerOf(keys).jwks().keys
-  const publicOf = (keys: PrivateTokenKey[]) => jwksOf(keys).map((publicKey) => ({ alg: 'ES256', publicKey }) as const)
+  const [leaked, other, fresh] = ['leaked', 'other', 'fresh'].map((name) => signingKey('ES256', name)) as [
+    PrivateTokenKey,
+    PrivateTokenKey,
+    PrivateTokenKey,
+  ]
+  const publicOf = (keys: PrivateTokenKey[]) =>
+    issuerOf(keys)
+      .jwks()
+      .keys.map((publicKey) => ({ alg: 'ES256', publicKey }) as const)
 
   it.each([
     ['an issuer', (keys: PrivateTokenKey[]) => issuerOf(keys), (keys: PrivateTokenKey[]) => keys],
-    ['a verifier', (keys: PrivateTokenKey[]) => verifierOf(publicOf(keys)), publicOf],
+    [
+      'a verifier',
+      (keys: PrivateTokenKey[]) => createTokenVerifier({ issuer: ISSUER, keys: publicOf(keys) }),
+      publicOf,
+    ],
   ] as const)(
     '%s refuses the tokens of a leaked key at once, and keeps those of the others cached',
     async (_what, create, form) => {
       const verifier = create([leaked, other])
-      const [bad, good, later] = [leaked, other, fresh].map((key) => someToken(issuerOf(key))) as Three<string>
+      const [bad, good, later] = [leaked, other, fresh].map((key) => someToken(issuerOf(key))) as [
+        string,
+        string,
+        string,
+      ]
       const before = await verifier.verify(good)
       await verifier.verify(bad)
       verifier.replaceKeys(form([fresh, other]) as never)

@@ -11,6 +11,7 @@ import {
   type TokenIssuer,
 } from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { newKeyPair } from '../../../../src/tokens/algorithms/new-key-pair.js'
 import { syncVerifierOf } from '../../../../src/tokens/sync-verifier.js'
 import { settled, tally, until } from '../../../support/concurrency.js'
 import { expectInvalidToken, expectMisuse, refusalOf } from '../../../support/failures.js'
@@ -261,17 +262,53 @@ describe('requests that wait for a fetch', () => {
   })
 })
 
-it('are none when the set is empty now', async () => {
-  const { source, clock, one, passes, unknown, errors } = await follow()
-  await passes(one)
-  source.serve({ keys: [] })
-  clock.advance(MAX_AGE)
-  await unknown(one)
-  expect(errors.map(String)).toEqual([expect.stringMatching(/127\.0\.0\.1:\d+\/jwks\.json has no usable key/)])
+describe('a key that was taken out', () => {
+  it('is forgotten with the tokens that it had verified', async () => {
+    const { source, clock, one, two, verifier } = await follow()
+    source.serve(setOf(one, two))
+    const [gone, stays] = [someToken(one), someToken(two)]
+    for (const token of [gone, stays]) await verifier.verify(token)
+    source.serve(two.jwks())
+    clock.advance(COOLDOWN)
+    await expectInvalidToken(verifier.verify(someToken(makeIssuerOf('three', clock))), 'unknown_key')
+    expect(cachedOf(verifier, gone)).toBeUndefined()
+    await expectInvalidToken(verifier.verify(gone), 'unknown_key')
+    expect(cachedOf(verifier, stays)).toBeDefined()
+  })
+
+  it('is out by maxAge where nobody has asked before', async () => {
+    const { source, clock, one, two, verifier, passes } = await follow()
+    const token = someToken(one)
+    await verifier.verify(token)
+    source.serve(two.jwks())
+    clock.advance(MAX_AGE - 1)
+    const release = source.hold()
+    expect(cachedOf(verifier, token)).toBeDefined()
+    clock.advance(1)
+    // The previous fetch has not ended yet, so the result is unknown.
+    expect(cachedOf(verifier, token)).toBeUndefined()
+    const asked = verifier.verify(token)
+    release()
+    await expectInvalidToken(asked, 'unknown_key')
+    await passes(two)
+    expect(source.requests()).toBe(2)
+  })
+
+  it('is out though the set is empty now', async () => {
+    const { source, clock, one, passes, unknown, errors } = await follow()
+    await passes(one)
+    source.serve({ keys: [] })
+    clock.advance(MAX_AGE)
+    await unknown(one)
+    expect(errors.map(String)).toEqual([expect.stringMatching(/127\.0\.0\.1:\d+\/jwks\.json has no usable key/)])
+  })
 })
 
-describe('the keys of a later set', () => {
-  it('keep their verified tokens through every fetch, in whatever order and spelling the set is', async () => {
+const makeIssuerOf = (name: string, clock: () => number) =>
+  createTokenIssuer({ issuer: ISSUER, keys: signingKey('ES256', name), clock, lifetime: '30 days' })
+
+describe('a key that stays', () => {
+  it('keeps its verified tokens through every fetch, in whatever order and spelling the set is', async () => {
     const { source, clock, one, two, verifier } = await follow()
     const token = someToken(one)
     const first = await verifier.verify(token)
@@ -285,6 +322,22 @@ describe('the keys of a later set', () => {
       expect(cachedOf(verifier, token)).toBeDefined()
     }
     expect(await verifier.verify(token)).toEqual(first)
+  })
+
+  it.each([
+    ['of another key', 'ES256', 'ES256', 'signature'],
+    ['of another algorithm', 'RS256', 'PS256', 'algorithm'],
+  ] as const)('in name only, and is %s, takes its tokens along', async (_, before, after, reason) => {
+    const { source, clock, issuerOf, two, verifier, unknown } = await follow()
+    const [old, replaced] = [issuerOf('one', before, 'k1'), issuerOf(before === after ? 'two' : 'one', after, 'k1')]
+    source.serve(old.jwks())
+    const token = someToken(old)
+    await verifier.verify(token)
+    source.serve(replaced.jwks())
+    clock.advance(COOLDOWN)
+    await unknown(two)
+    expect(cachedOf(verifier, token)).toBeUndefined()
+    await expectInvalidToken(verifier.verify(token), reason)
   })
 })
 
@@ -323,6 +376,16 @@ describe('a source that is down', () => {
     source.serve(one.jwks())
     clock.advance(COOLDOWN)
     await unknown(two)
+  })
+
+  it('does not excuse a token that its held key refuses', async () => {
+    const { source, clock, one, passes, issuerOf, verifier, errors } = await follow()
+    await passes(one)
+    source.serve(answering('down', 503))
+    clock.advance(MAX_AGE)
+    const forged = issuerOf('two', 'ES256', one.jwks().keys[0]?.kid)
+    await expectInvalidToken(verifier.verify(someToken(forged)), 'signature')
+    expect(errors).toHaveLength(1)
   })
 
   it('is 503 while nothing is held', async () => {
@@ -378,7 +441,11 @@ describe('an answer that is no JWK set', () => {
     ['a list', answering(good().keys), 'the response is not a JWK set'],
     ['one key', answering(good().keys[0]), 'the response is not a JWK set'],
     ['keys by name', answering({ keys: { 0: good().keys[0] } }), 'the response is not a JWK set'],
-    ['not UTF-8', (_, res) => void res.end(Buffer.of(0xff)), 'The encoded data was not valid for encoding utf-8'],
+    [
+      'not UTF-8',
+      (_req, res) => void res.end(Buffer.from('{"keys":[],"x":"\xff"}', 'latin1')),
+      'The encoded data was not valid for encoding utf-8',
+    ],
     ['too long', answering(`{"keys":[]}${' '.repeat(102_400)}`), 'the response is longer than 102400 bytes'],
     ['compressed', zipped, 'the response is compressed'],
     ['of compressed nothing, without end', nothing, 'the response is compressed'],
@@ -418,10 +485,15 @@ describe('an answer that is no JWK set', () => {
 
   it('may be as long as the limit, and no byte longer', async () => {
     const text = JSON.stringify(good())
-    for (const more of [0, 1]) {
-      const serves = answering(text.padEnd(text.length + more))
-      const { two, passes, unavailable } = await follow({ serves, sizeLimit: text.length })
-      await (more === 0 ? passes(two) : unavailable(two))
+    for (const [length, fits] of [
+      [text.length, true],
+      [text.length + 1, false],
+    ] as const) {
+      const { two, passes, unavailable } = await follow({
+        serves: answering(text.padEnd(length)),
+        sizeLimit: text.length,
+      })
+      await (fits ? passes(two) : unavailable(two))
     }
   })
 
@@ -499,6 +571,19 @@ describe('a failure', () => {
     const message = `remoteKeys: no keys from ${source.url}: the status was 500, not 200. Set onError to receive every failure`
     expect(warn.mock.calls).toEqual([[message, 'ExpressTokenEndpointWarning']])
   })
+
+  it('leaves no timer behind, and neither does a success', async () => {
+    const set = vi.spyOn(globalThis, 'setTimeout')
+    const clear = vi.spyOn(globalThis, 'clearTimeout')
+    onTestFinished(() => [set, clear].forEach((spy) => void spy.mockRestore()))
+    for (const serves of [undefined, answering('', 500)]) {
+      const { one, verifier } = await follow({ serves, timeout: '54321ms' })
+      await Promise.allSettled([verifier.verify(someToken(one))])
+    }
+    const timers = set.mock.results.filter((_, i) => set.mock.calls[i]?.[1] === 54_321).map(({ value }) => value)
+    expect(timers).toHaveLength(2)
+    for (const timer of timers) expect(clear).toHaveBeenCalledWith(timer)
+  })
 })
 
 describe('where remote keys may be', () => {
@@ -521,12 +606,24 @@ describe('where remote keys may be', () => {
     ['https://user:geheim@api.example.com/jwks', 'without user name, password'],
     ['https://geheim@api.example.com/jwks', 'without user name, password'],
     ['https://api.example.com/jwks#geheim', 'fragment'],
+    ['api.example.com/jwks', 'Is "https://" missing\\?'],
+    ['/jwks', 'an absolute https: URL'],
     ['', 'is an empty string'],
+    ['file:///etc/passwd', 'an absolute https: URL'],
     [undefined, 'is missing. Is an environment variable not set\\?'],
     [null, 'is null'],
     [{ href: 'https://api.example.com' }, 'is an object'],
   ])('not %s', (url, says) => {
     expectMisuse(() => remoteKeys(url as string), new RegExp(`^remoteKeys: the URL must be .*${says}`), ['geheim'])
+  })
+
+  it('is not changed later', async () => {
+    const { source, one } = await follow()
+    const url = new URL(source.url)
+    const keys = remoteKeys(url)
+    url.href = 'https://example.invalid/'
+    const verifier = createTokenVerifier({ issuer: ISSUER, keys, clock: frozenClock() })
+    expect(await verifier.verify(someToken(one))).toMatchObject({ accountId: 'acc-1' })
   })
 })
 
@@ -577,5 +674,15 @@ describe('misuse', () => {
 
   it('leaves room for the bounds themselves', () => {
     expect(() => remoteKeys(URL_, { cooldown: '5m', maxAge: '10m', keepFor: '10m' })).not.toThrow()
+  })
+})
+
+describe('keys that are here', () => {
+  it('are asked for nothing: an unknown one is refused at once', async () => {
+    const { publicKey } = newKeyPair('ec', { namedCurve: 'P-256' })
+    const verifier = createTokenVerifier({ issuer: ISSUER, keys: { alg: 'ES256', publicKey } })
+    const token = someToken(makeIssuer())
+    await expectInvalidToken(verifier.verify(token), 'unknown_key')
+    expect(() => syncVerifierOf(verifier)?.verifySync(token)).toThrow('The access token is not valid.')
   })
 })

@@ -1,6 +1,7 @@
 import crypto from 'node:crypto'
 import { hashRaw } from '@node-rs/argon2'
 import { argon2id, bcrypt, createPasswords } from 'express-token-endpoint'
+import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectMisuse, rejectionOf } from '../../../../support/failures.js'
 import { outcomeOf, polluted } from '../../../../support/pollution.js'
@@ -9,7 +10,6 @@ const cheap = { argon2id: argon2id({ memoryCost: 64, timeCost: 1 }), bcrypt: bcr
 const SALT = 'c29tZXNhbHQ'
 const DIGEST = 'nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4'
 const phc = (costs: string, salt = SALT, digest = DIGEST) => `$argon2id$v=19$${costs}$${salt}$${digest}`
-const OWASP = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/
 const BCRYPT_BODY = 'CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW'
 
 describe('hashes that other software made', () => {
@@ -26,7 +26,16 @@ describe('hashes that other software made', () => {
 
 describe('new hashes', () => {
   it.each([
-    ['argon2id have 19456 KiB, 2 passes, 1 lane', argon2id(), OWASP],
+    [
+      'argon2id have OWASP’s costs: 19456 KiB, 2 passes, 1 lane',
+      argon2id(),
+      /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/,
+    ],
+    [
+      'argon2id have the costs that are set',
+      argon2id({ memoryCost: 128, timeCost: 3, parallelism: 2 }),
+      /\$m=128,t=3,p=2\$/,
+    ],
     ['bcrypt have a cost of 12', bcrypt(), /^\$2b\$12\$/],
     ['bcrypt have the cost that is set', cheap.bcrypt, /^\$2b\$04\$[./\w]{53}$/],
   ])('of %s, differ each time, and are its own', async (_, hasher, format) => {
@@ -37,6 +46,13 @@ describe('new hashes', () => {
       expect([hasher.accepts(hash), hasher.outdated(hash), await hasher.verify('x', hash)]).toEqual([true, false, true])
     }
   })
+})
+
+it('new hashes of argon2id contain no secret of a polluted prototype', async () => {
+  const { value = '' } = await polluted({ secret: Buffer.from('pepper') }, () =>
+    outcomeOf(() => cheap.argon2id.hash('x')),
+  )
+  expect(await cheap.argon2id.verify('x', value)).toBe(true)
 })
 
 describe('argon2id', () => {
@@ -144,7 +160,11 @@ describe('options', () => {
   })
 
   it.each([
-    ['argon2id', argon2id, { memory: 'memoryCost', t: 'timeCost', iterations: 'timeCost', p: 'parallelism' }],
+    [
+      'argon2id',
+      argon2id,
+      { m: 'memoryCost', memory: 'memoryCost', t: 'timeCost', iterations: 'timeCost', p: 'parallelism' },
+    ],
     ['bcrypt', bcrypt, { rounds: 'cost', saltRounds: 'cost' }],
   ] as const)('%s refuses an unknown option, and says which is meant', (caller, make, names) => {
     for (const [name, meant] of Object.entries(names)) {
@@ -181,8 +201,11 @@ describe('every byte counts', () => {
   ]
   it.each([
     ...TO_BOTH,
+    ['only spaces', '  ', ' '],
+    ['compatibility forms', '\ufb01sh', 'fish'],
     ['the last of 5001', `${'x'.repeat(5000)}a`, `${'x'.repeat(5000)}b`],
     ['what is behind a NUL', 'pass\0word', 'pass\0ward'],
+    ['astral characters', '\u{1f511}', '\u{1f510}'],
   ])('to argon2id: %s', async (_, one = '', other = '') => {
     const hash = await cheap.argon2id.hash(one)
     expect(await cheap.argon2id.verify(one, hash)).toBe(true)
@@ -205,6 +228,7 @@ describe('every byte counts', () => {
     ['73 bytes', 'x'.repeat(73)],
     ['37 letters of 2 bytes', 'é'.repeat(37)],
     ['a NUL', 'a\0b'],
+    ['a NUL alone', '\0'],
   ])('bcrypt makes no hash of %s, and says who takes more', async (_, password) => {
     const error = (await rejectionOf(cheap.bcrypt.hash(password) as Promise<string>)) as Error
     expect(error).toBeInstanceOf(RangeError)
@@ -256,25 +280,45 @@ describe('argon2id with the engine of Node', () => {
 
   it('checks the reference implementation’s test vector, whatever a polluted prototype has', async () => {
     const members = { secret: Buffer.from('pepper'), associatedData: Buffer.from('data'), memory: 8 }
-    const verified = (password: string) => polluted(members, () => outcomeOf(() => onNode().verify(password, VECTOR)))
-    for (const [password, value] of Object.entries({ password: true, Password: false, '': false })) {
-      expect(await verified(password)).toEqual({ value })
+    for (const [password, matches] of [
+      ['password', true],
+      ['Password', false],
+      ['', false],
+    ] as const) {
+      const { value } = await polluted(members, () => outcomeOf(() => onNode().verify(password, VECTOR)))
+      expect(value).toBe(matches)
     }
   })
 
   it('makes hashes that differ each time, with OWASP’s costs or those that are set', async () => {
     const hashes = await Promise.all([argon2id({ engine: 'node' }).hash('x'), argon2id({ engine: 'node' }).hash('x')])
-    for (const hash of hashes) expect(hash).toMatch(OWASP)
+    for (const hash of hashes) expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/)
     expect(hashes[0]).not.toBe(hashes[1])
-    const costly = await onNode({ memoryCost: 128, timeCost: 3, parallelism: 2 }).hash('x')
-    expect(costly).toMatch(/\$m=128,t=3,p=2\$/)
-    // The native engine computes the same.
-    expect([await native.verify('x', costly), await native.verify('y', costly)]).toEqual([true, false])
+    expect(await onNode({ memoryCost: 128, timeCost: 3, parallelism: 2 }).hash('x')).toMatch(/\$m=128,t=3,p=2\$/)
+  })
+
+  it('and the native engine check each other’s hashes, with any password and costs', async () => {
+    const costs = fc.record({
+      memoryCost: fc.integer({ min: 32, max: 256 }),
+      timeCost: fc.integer({ min: 1, max: 3 }),
+      parallelism: fc.integer({ min: 1, max: 4 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'grapheme' }), costs, async (password, some) => {
+        const [made, other] = await Promise.all([onNode(some).hash(password), argon2id(some).hash(password)])
+        expect(await native.verify(password, made)).toBe(true)
+        expect(await onNode().verify(password, other)).toBe(true)
+        expect(await native.verify(`${password}\0`, made)).toBe(false)
+        expect(await onNode().verify(`${password}\0`, other)).toBe(false)
+      }),
+      { numRuns: 40 },
+    )
   })
 
   it.each([
     ['bits behind the salt', VECTOR.replace('hbHQ$', 'hbHR$')],
     ['bits behind the tag', `${VECTOR.slice(0, -1)}5`],
+    ['a salt that is no base64', VECTOR.replace('hbHQ$', 'hbHQAA$')],
     ['too little memory for its lanes', VECTOR.replace('m=256,t=2,p=1', 'm=8,t=1,p=4'), /./],
     ['another format', 'md5:x'],
   ])(

@@ -59,15 +59,20 @@ const HASHERS = [
     ],
     refused: [
       ['10,000,001 iterations', PBKDF2.replace('12000', '10000001')],
+      ['more iterations', PBKDF2.replace('12000', '99999999')],
       ['more iterations than 32 bits hold', PBKDF2.replace('12000', '4294967297')],
+      ['no iterations', PBKDF2.replace('12000', '0')],
       ['a leading zero', PBKDF2.replace('12000', '012000')],
+      ['an exponent', PBKDF2.replace('12000', '1e3')],
       ['an unusable password', '!wSOYtOGZ0iXGBTZ8kBlBgnqoWYIsUPBdjBYQmTd7'],
       ['SHA-512', PBKDF2.replace('sha256', 'sha512')],
       ['a name of every object', PBKDF2.replace('sha256', 'constructor')],
       ['no salt', PBKDF2.replace('seasalt2', '')],
       ['a salt with a space', PBKDF2.replace('seasalt2', 'sea salt')],
+      ['a salt with a letter above ASCII', PBKDF2.replace('seasalt2', 'sèasalt')],
       ['a salt of 129 characters', PBKDF2.replace('seasalt2', 's'.repeat(129))],
       ['a key of 20 bytes for SHA-256', `pbkdf2_sha256$12000$seasalt2$${base64(Buffer.alloc(20, 7))}`],
+      ['a key of 32 bytes for SHA-1', `pbkdf2_sha1$12000$seasalt2$${PBKDF2_KEY}`],
       ['no padding', PBKDF2.slice(0, -1)],
       ['bits behind the key', PBKDF2.replace('ROw=', 'ROx=')],
       ['base64url', PBKDF2.replace('hlDL', 'hl_L')],
@@ -83,6 +88,11 @@ const HASHERS = [
       ['RFC 7914', 'password', rfc('ln=10,r=8,p=16', 'NaCl', RFC_7914.NaCl)],
       ['RFC 7914', 'pleaseletmein', rfc('ln=14,r=8,p=1', 'SodiumChloride', RFC_7914.SodiumChloride)],
       ['passlib', 'test', '$scrypt$ln=8,r=8,p=1$wlhLyXmP8b53bm1NKYVQqg$mTpvG8lzuuDk+DWz8HZIB6Vum6erDuUm0As5yU+VxWA'],
+      [
+        'passlib',
+        'password',
+        '$scrypt$ln=8,r=2,p=1$dO6d0xoDoLT2PofQGoNQag$g/Wf2A0vhHhaJM+addK61QPBthSmYB6uVTtQzh8CM3o',
+      ],
     ],
     wrong: [
       ['salt', django(16384, '8', '1', 'seasalt2')],
@@ -93,15 +103,19 @@ const HASHERS = [
     refused: [
       ['a cost of 0', phc('ln=0,r=8,p=1')],
       ['a leading zero', phc('ln=04,r=8,p=1')],
+      ['a version', PHC.replace('$ln', '$v=1$ln')],
       ['no salt', phc(CHEAP, '')],
       ['a salt of 130 bytes', phc(CHEAP, unpadded(Buffer.alloc(130)))],
       ['a key of 15 bytes', phc(CHEAP, 'c2FsdA', unpadded(Buffer.alloc(15)))],
       ['a key of 65 bytes', phc(CHEAP, 'c2FsdA', unpadded(Buffer.alloc(65)))],
       ['bits behind the salt', phc(CHEAP, 'c2FsdB')],
+      ['bits behind the key', `${PHC.slice(0, -1)}B`],
+      ['padding', `${PHC}=`],
       ['base64url', phc(CHEAP, 'c2F_dA')],
       ['scrypt of another library', '$7$C6..../....SodiumChloride$kBGj9fHznVYFQMEn/qDCfrDevf9YDtcDdKvEqHJLV8D'],
       ['Django’s form with a short key', `${DJANGO.slice(0, -12)}==`],
       ['Django’s form without a salt', django(16, '8', '1', '')],
+      ['Django’s form with a long salt', django(16, '8', '1', 's'.repeat(129))],
       ['bits behind the key of Django’s form', DJANGO.replace(/w==$/, 'x==')],
     ],
     valid: [PHC, DJANGO],
@@ -118,11 +132,14 @@ const HASHERS = [
     ],
     wrong: [['salt', firebase('42xEC+ixf3L2lg==', DIGEST)]],
     refused: [
+      ['the hash alone', DIGEST],
       ['no salt', firebase('', DIGEST)],
       ['a salt of 130 bytes', firebase(base64(Buffer.alloc(130)), DIGEST)],
+      ['no hash', firebase(SALT, '')],
       ['a hash shorter than the signer key', firebase(SALT, base64(Buffer.alloc(63)))],
       ['a hash longer than the signer key', firebase(SALT, base64(Buffer.alloc(65)))],
       ['bits behind the salt', firebase('42xEC+ixf3L2lx==', DIGEST)],
+      ['bits behind the hash', `${FIREBASE.slice(0, -3)}R==`],
       ['half of the padding', FIREBASE.slice(0, -1)],
       ['costs of its own', FIREBASE.replace('$42', '$ln=30$42')],
     ],
@@ -139,10 +156,14 @@ function almost(hash: string): fc.Arbitrary<string> {
   const parts = hash.split(/(?<=[$=,])|(?=[$=,])/)
   return fc.oneof(
     text,
-    fc.tuple(position, fc.nat(3), text).map(([at, cut, put]) => hash.slice(0, at) + put + hash.slice(at + cut)),
+    fc
+      .tuple(position, fc.nat({ max: 3 }), text)
+      .map(([at, cut, put]) => hash.slice(0, at) + put + hash.slice(at + cut)),
     fc.tuple(position, position).map(([from, to]) => hash.slice(from, to)),
     fc.shuffledSubarray(parts).map((some) => some.join('')),
-    fc.tuple(fc.nat(parts.length - 1), fc.oneof(number, text)).map(([at, put]) => parts.with(at, put).join('')),
+    fc
+      .tuple(fc.nat({ max: parts.length - 1 }), fc.oneof(number, text))
+      .map(([at, put]) => parts.with(at, put).join('')),
     fc.constantFrom('\n', '\0', ' ', '$', '=', 'A').map((end) => hash + end),
   )
 }
@@ -206,21 +227,40 @@ describe.each(HASHERS)('$name', ({ name, hasher, right, wrong, refused, valid, f
   })
 })
 
+/** Makes a PBKDF2 hash as Django does. */
+function djangoHash(password: string, digest = 'sha256'): string {
+  const key = pbkdf2Sync(password, 'salt', 10, digest === 'sha1' ? 20 : 32, digest)
+  return `pbkdf2_${digest}$10$salt$${base64(key)}`
+}
+
 it('pbkdf2 counts NULs behind a password that fills a block of HMAC', async () => {
   const password = 'x'.repeat(64)
-  const hash = `pbkdf2_sha256$10$salt$${base64(pbkdf2Sync(password, 'salt', 10, 32, 'sha256'))}`
-  expect([await pbkdf2().verify(password, hash), await pbkdf2().verify(`${password}\0`, hash)]).toEqual([true, false])
+  expect(await pbkdf2().verify(`${password}\0`, djangoHash(password))).toBe(false)
+})
+
+it.each(['sha1', 'sha256'])('pbkdf2 matches any password to its own hash: %s', async (digest) => {
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: 'grapheme' }), async (password) => {
+      const hash = djangoHash(password, digest)
+      expect(await pbkdf2().verify(password, hash)).toBe(!password.endsWith('\0'))
+      expect(await pbkdf2().verify(`${password}x`, hash)).toBe(false)
+    }),
+    { numRuns: 50 },
+  )
 })
 
 describe('scrypt limits the costs:', () => {
   it.each<[string, string, boolean]>([
     ['256 MiB', phc('ln=18,r=8,p=1'), true],
     ['512 MiB', phc('ln=19,r=8,p=1'), false],
+    ['256 MiB in larger blocks', phc('ln=15,r=64,p=1'), true],
     ['260 MiB in larger blocks', phc('ln=15,r=65,p=1'), false],
     ['8 times OWASP’s work', phc('ln=17,r=8,p=8'), true],
     ['9 times OWASP’s work', phc('ln=17,r=8,p=9'), false],
     ['the most passes', phc('ln=1,r=1,p=99'), true],
     ['more passes', phc('ln=1,r=1,p=100'), false],
+    ['the largest blocks', phc('ln=1,r=99,p=1'), true],
+    ['larger blocks', phc('ln=1,r=100,p=1'), false],
     ['N below 2^(16r)', phc('ln=15,r=1,p=1'), true],
     ['N of 2^(16r)', phc('ln=16,r=1,p=1'), false],
     ['more than a number can hold', phc('ln=99,r=8,p=1'), false],
@@ -229,9 +269,11 @@ describe('scrypt limits the costs:', () => {
       return [`N of ${N}`, django(N), false]
     }),
     ['r of 32 in Django’s form', django(16, '32'), true],
+    ['r of 8a', django(16, '8a'), false],
     ['r of 100', django(16, '100'), false],
     ['p of 16 in Django’s form', django(16, '8', '16'), true],
     ['p of 1a', django(16, '8', '1a'), false],
+    ['p of 100', django(16, '1', '100'), false],
   ])('%s', (_, hash, expected) => {
     expect(scrypt().accepts(hash)).toBe(expected)
   })
@@ -247,7 +289,14 @@ describe('scrypt limits the costs:', () => {
       // Each is cheap, and at another limit.
       {
         numRuns: 50,
-        examples: ['1 1 99', '1 99 99', '15 1 1', '16 2 1'].map((one) => one.split(' ').map(Number) as never),
+        examples: [
+          ...[
+            [1, 1, 99],
+            [1, 99, 99],
+            [15, 1, 1],
+            [16, 2, 1],
+          ],
+        ] as [number, number, number][],
       },
     )
   })
@@ -263,10 +312,19 @@ describe('firebaseScrypt', () => {
     expect(await firebaseScrypt({ ...PROJECT, ...other }).verify('user1password', FIREBASE)).toBe(false)
   })
 
+  it('takes parameters in base64url, too', async () => {
+    const same = firebaseScrypt({ ...PROJECT, signerKey: base64url(PROJECT.signerKey) })
+    expect(await same.verify('user1password', FIREBASE)).toBe(true)
+  })
+
   const bytes = (length: number) => base64(Buffer.alloc(length, 7))
 
   it.each([
-    ['signerKey', "the project's signer key, 32 to 128 bytes in base64", [undefined, '?', bytes(31), bytes(129), 7]],
+    [
+      'signerKey',
+      "the project's signer key, 32 to 128 bytes in base64",
+      [undefined, '', 'not base64!', bytes(31), bytes(129), 7, Buffer.alloc(64)],
+    ],
     ['saltSeparator', "the project's salt separator, 1 to 32 bytes in base64", [undefined, '', '?', bytes(33), null]],
     ['rounds', 'a number of rounds, a whole number from 1 to 8', [undefined, 0, 9, 1.5, '8', null]],
     ['memCost', 'a memory cost, a whole number from 1 to 14', [undefined, 0, 15, 1.5, '14', 16_384]],
