@@ -45,7 +45,10 @@ export type FoundSession = Pick<Session, 'accountId' | 'lastUsedAt'>
 export interface SessionStore {
   /** Stores a session. Sessions of the same account stay. */
   add(session: Session): unknown
-  /** Finds a session by its id, or returns `null` or `undefined`. Called for every guarded request. Other members are not read. */
+  /**
+   * Finds a session by its id, or returns `null` or `undefined`. Called for every guarded request, which reads only `accountId` and
+   * `lastUsedAt`.
+   */
   find(id: string): FoundSession | null | undefined | Promise<FoundSession | null | undefined>
   /** Returns the sessions of an account, in any order. Expired ones may be among them. */
   list(accountId: string): readonly Session[] | Promise<readonly Session[]>
