@@ -29,12 +29,15 @@ export function makeKit() {
   const accounts = makeStore()
   const { alice, bob } = ACCOUNTS
   let revoked = false
+  const addresses = new Set<string | undefined>()
   let now = () => Date.now()
   const clock = () => now()
   return {
     tokens,
     accounts,
     authOf,
+    /** The addresses of the clients that the guard has refused. */
+    addresses,
     /** Closes a connection on the next tick after `revokeAll`, at most one second later. */
     closeWhenEnded: (auth: VerifiedToken, close: (error: AuthError) => void) =>
       closeWhenEnded(auth, close, { isRevoked: () => revoked, clock }),
@@ -43,7 +46,7 @@ export function makeKit() {
       now = () => Date.now() + 40_000
     },
     router: tokenRouter({ tokens, accounts, passwords: fastPasswords() }),
-    guard: requireBearer({ tokens, accounts, scope: SCOPE }),
+    guard: requireBearer({ tokens, accounts, scope: SCOPE, onEvent: ({ address }) => void addresses.add(address) }),
     forwarding: requireBearer({ tokens, accounts, scope: SCOPE, forwardErrors: 'all' }),
     /** Tokens that need no login. */
     issued: {

@@ -1,8 +1,10 @@
 import { once } from 'node:events'
+import { createServer } from 'node:http'
 import express from 'express'
 import passport from 'passport'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { until } from '../../support/concurrency.ts'
 import { get, signIn, startExamples } from '../../support/documents/examples.js'
 import { issueNow } from '../../support/fixtures.js'
 import { TOKEN_PATH } from '../../support/http.js'
@@ -125,25 +127,42 @@ describe.skipIf(NO_HOSTS)('the page on other frameworks', () => {
 
 describe.skipIf(NO_HOSTS)('the page on sockets', () => {
   /** Sets the clock to a time after the tokens have expired. */
-  function expire() {
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 300_000 })
+  function expire(ms = 300_000) {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + ms })
     onTestFinished(() => void vi.useRealTimers())
   }
 
   it('ws: responds to the upgrade, and closes when the token expires', async () => {
     const { WebSocket } = await import('ws')
-    const { api, tokens } = await run('ws')
+    const { api, sockets, tokens } = await run('ws')
     const url = await start(api)
     const refused = new WebSocket(url, bearer('x.y.z'))
     refused.on('error', () => {})
     const [, response] = await once(refused, 'unexpected-response')
     expect(response).toMatchObject({ statusCode: 401, headers: challenged })
 
-    const ws = new WebSocket(url, bearer(issue(tokens)))
+    const open = async () => {
+      const ws = new WebSocket(url, bearer(issue(tokens)))
+      const [[peer], [message]] = await Promise.all([once(sockets, 'connection'), once(ws, 'message')])
+      expect(String(message)).toBe('account acc-1')
+      return { ws, peer }
+    }
+    const invalid = await open()
+    invalid.ws._socket.write(Buffer.from([0xff, 0x80, 0, 0, 0, 0]))
+    await until(() => expect(invalid.peer.readyState).toBe(WebSocket.CLOSED))
+
+    const [{ ws }, silent] = [await open(), await open()]
     const closed = once(ws, 'close')
-    expect(String((await once(ws, 'message'))[0])).toBe('account acc-1')
+    silent.ws.pause() // sends, but reads no more
+    const handled = vi.fn()
+    silent.peer.on('message', handled)
     expire()
     expect((await closed).map(String)).toEqual(['4401', 'invalid_token'])
+    silent.ws.send('after the end')
+    silent.ws.ping()
+    await once(silent.peer, 'ping')
+    expect(handled).not.toHaveBeenCalled()
+    await once(silent.peer, 'close')
   })
 
   it('socket-io: takes the token of a browser, and disconnects when it expires', async () => {
@@ -165,12 +184,35 @@ describe.skipIf(NO_HOSTS)('the page on sockets', () => {
     expect(await closed).toBe('io server disconnect')
   })
 
-  it('server-sent-events: ends the stream when the token expires', async () => {
-    const { app, tokens } = await run('server-sent-events')
-    const url = `${await start(app)}/events`
+  it('server-sent-events: breaks off when the token expires, and does not watch a client that has left', async () => {
+    const { app, tokens, lookUp } = await run('server-sent-events')
+    const server = createServer(app)
+    const responses = []
+    server.prependListener('request', (_req, res) => responses.push(res))
+    const url = `${await start(server)}/events`
     expect((await fetch(url)).status).toBe(401)
-    const stream = await fetch(url, bearer(issue(tokens)))
+
+    const leaving = new AbortController()
+    const left = new Promise((resolve) => {
+      lookUp.before = async () => {
+        leaving.abort()
+        await once(responses.at(-1), 'close')
+        resolve()
+      }
+    })
+    await expect(fetch(url, { ...bearer(issue(tokens)), signal: leaving.signal })).rejects.toThrow('aborted')
+    await left
+    lookUp.before = vi.fn()
+    const reader = (await fetch(url, bearer(issue(tokens)))).body.getReader()
+    expect(String(Buffer.from((await reader.read()).value))).toBe('data: {"account":"acc-1"}\n\n')
+    expire(40_000)
+    await until(() => expect(lookUp.before).toHaveBeenCalledTimes(2)) // the guard's look-up, and one of a watcher
+
+    const response = responses.at(-1)
+    response.write('x'.repeat(20_000_000)) // more than the client reads
     expire()
-    expect(await stream.text()).toBe('data: {"account":"acc-1"}\n\n')
+    await once(response, 'close')
+    const readAll = async () => (await reader.read()).done || readAll()
+    await expect(readAll()).rejects.toThrow('terminated')
   })
 })

@@ -4,19 +4,31 @@ import expressWs from 'express-ws'
 import { Server } from 'socket.io'
 import { WebSocketServer } from 'ws'
 
+const appWith = (router) => express().set('trust proxy', 1).use(router)
+
+/** Serves a WebSocket until its token ends, as the page on sockets does. */
+function serve(ws, auth, closeWhenEnded) {
+  if (ws.readyState !== 1) return
+  const end = closeWhenEnded(auth, ({ code }) => {
+    ws.removeAllListeners('message')
+    ws.close(4401, code)
+    setTimeout(() => ws.terminate(), 1000).unref()
+  })
+  ws.once('close', end)
+  ws.send(auth.accountId)
+}
+
 /** A browser sends the token as its first message. */
 export function withFirstMessage({ router, guard, closeWhenEnded }) {
-  const server = createServer(express().use(router))
+  const app = appWith(router)
+  const server = createServer(app)
   new WebSocketServer({ server }).on('connection', (ws, req) => {
+    ws.on('error', () => {})
+    Object.setPrototypeOf(req, app.request)
     ws.once('message', async (token) => {
       if (token.length > 0) req.headers.authorization = `Bearer ${token}`
       try {
-        const auth = await guard.authenticate(req)
-        ws.once(
-          'close',
-          closeWhenEnded(auth, ({ code }) => ws.close(4401, code)),
-        )
-        ws.send(auth.accountId)
+        serve(ws, await guard.authenticate(req), closeWhenEnded)
       } catch ({ status, code }) {
         ws.close(4000 + status, code)
       }
@@ -26,16 +38,11 @@ export function withFirstMessage({ router, guard, closeWhenEnded }) {
 }
 
 function onExpressWs({ router, authOf, closeWhenEnded }, setUp) {
-  const app = express().use(router)
+  const app = appWith(router)
   const server = createServer(app)
-  expressWs(app, server, { leaveRouterUntouched: true })
-  setUp(app, (ws, req) => {
-    ws.once(
-      'close',
-      closeWhenEnded(authOf(req), ({ code }) => ws.close(4401, code)),
-    )
-    ws.send(authOf(req).accountId)
-  })
+  const { getWss } = expressWs(app, server, { leaveRouterUntouched: true })
+  getWss().on('connection', (ws) => ws.on('error', () => {}))
+  setUp(app, (ws, req) => serve(ws, authOf(req), closeWhenEnded))
   return { app: server, path: '/reports' }
 }
 
@@ -60,9 +67,10 @@ export const withGuard = (kit) =>
   })
 
 function onSocketIo({ router, closeWhenEnded }, setUp) {
-  const server = createServer(express().use(router))
+  const app = appWith(router)
+  const server = createServer(app)
   const io = new Server(server)
-  setUp(io)
+  setUp(io, app)
   io.on('connection', (socket) => {
     const auth = socket.data.auth ?? socket.request.auth
     socket.once(
@@ -76,9 +84,10 @@ function onSocketIo({ router, closeWhenEnded }, setUp) {
 
 /** A middleware of Socket.IO. The client gets the refusal as `connect_error`. Browsers send the token in `auth`. */
 export const withMiddleware = (kit) =>
-  onSocketIo(kit, (io) => {
+  onSocketIo(kit, (io, app) => {
     io.use(async (socket, next) => {
       const { token } = socket.handshake.auth
+      Object.setPrototypeOf(socket.request, app.request)
       if (token) socket.request.headers.authorization = `Bearer ${token}`
       try {
         socket.data.auth = await kit.guard.authenticate(socket.request)
@@ -90,4 +99,8 @@ export const withMiddleware = (kit) =>
   })
 
 /** The guard as a middleware of Engine.IO. The client gets the guard's own response. */
-export const withEngineMiddleware = (kit) => onSocketIo(kit, (io) => io.engine.use(kit.guard))
+export const withEngineMiddleware = (kit) =>
+  onSocketIo(kit, (io, app) => {
+    io.engine.use((req, _res, next) => next(void Object.setPrototypeOf(req, app.request)))
+    io.engine.use(kit.guard)
+  })

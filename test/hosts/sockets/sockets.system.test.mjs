@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { REFUSED, start } from '../expect-host.js'
 import { makeKit, NO_HOSTS } from '../kit.js'
@@ -11,12 +12,13 @@ async function run(host) {
   return { url: url + path, kit }
 }
 
-const authorization = (token) => (token ? { headers: { Authorization: `Bearer ${token}` } } : {})
+const CLIENT = '203.0.113.1'
+const headersWith = (token) => ({ 'X-Forwarded-For': CLIENT, ...(token && { Authorization: `Bearer ${token}` }) })
 
 /** Opens a WebSocket. Resolves with its first message, or with the code of its end. */
 async function openWebSocket(url, token, firstMessage) {
   const { WebSocket } = await import('ws')
-  const ws = new WebSocket(url, authorization(token))
+  const ws = new WebSocket(url, { headers: headersWith(token) })
   onTestFinished(() => ws.terminate())
   if (firstMessage !== undefined) ws.once('open', () => ws.send(firstMessage))
   const ended = new Promise((resolve) => {
@@ -34,43 +36,28 @@ async function expectSockets({ kit, open, refusal, end }) {
   for (const refused of REFUSED) {
     expect(await open(refused.token && kit.issued[refused.token])).toMatchObject(refusal(refused))
   }
+  expect([...kit.addresses]).toEqual([CLIENT])
   const { account, ended } = await open(kit.issued.alice)
   expect(account).toBe('acc-1')
   kit.revokeAll()
   expect(await ended).toEqual(end)
 }
 
-const REVOKED = { code: 4401, reason: 'invalid_token' }
-
 describe.skipIf(NO_HOSTS)('WebSockets', () => {
-  it('ws takes the token from the first message', async () => {
-    const { url, kit } = await run((await import('./servers.mjs')).withFirstMessage)
-    await expectSockets({
-      kit,
-      open: (token) => openWebSocket(url, undefined, token ?? ''),
-      refusal: ({ status, code }) => ({ code: 4000 + status, reason: code }),
-      end: REVOKED,
-    })
-  })
-
-  it('express-ws closes with a code', async () => {
-    const { url, kit } = await run((await import('./servers.mjs')).withAuthenticate)
-    await expectSockets({
-      kit,
-      open: (token) => openWebSocket(url, token),
-      refusal: ({ status, code }) => ({ code: 4000 + status, reason: code }),
-      end: REVOKED,
-    })
-  })
-
-  it('express-ws closes without a code after the guard', async () => {
-    const { url, kit } = await run((await import('./servers.mjs')).withGuard)
-    await expectSockets({
-      kit,
-      open: (token) => openWebSocket(url, token),
-      refusal: () => ({ code: 1005 }),
-      end: REVOKED,
-    })
+  const withCode = ({ status, code }) => ({ code: 4000 + status, reason: code })
+  it.each([
+    ['ws takes the token from the first message', 'withFirstMessage', (token = '') => [undefined, token], withCode],
+    ['express-ws closes with a code', 'withAuthenticate', (token) => [token], withCode],
+    ['express-ws closes without a code after the guard', 'withGuard', (token) => [token], () => ({ code: 1005 })],
+  ])('%s', async (_, host, credentials, refusal) => {
+    const { url, kit } = await run((await import('./servers.mjs'))[host])
+    const { WebSocket } = await import('ws')
+    const invalid = new WebSocket(url, { headers: headersWith(kit.issued.alice) })
+    await once(invalid, 'open')
+    invalid._socket.write(Buffer.from([0xff, 0x80, 0, 0, 0, 0]))
+    await once(invalid, 'close')
+    const open = (token) => openWebSocket(url, ...credentials(token))
+    await expectSockets({ kit, open, refusal, end: { code: 4401, reason: 'invalid_token' } })
   })
 })
 
@@ -87,8 +74,8 @@ describe.skipIf(NO_HOSTS)('Socket.IO', () => {
     })
   }
 
-  const asHeader = (token) => (token ? { extraHeaders: { Authorization: `Bearer ${token}` } } : {})
-  const asAuth = (token) => (token ? { auth: { token } } : {})
+  const asHeader = (token) => ({ extraHeaders: headersWith(token) })
+  const asAuth = (token) => ({ extraHeaders: headersWith(), auth: { token } })
 
   it.each([
     ['the header, by polling', asHeader, 'polling'],

@@ -16,6 +16,15 @@ const HOST = `import * as library from 'express-token-endpoint'
     }
     const accounts = library.memoryAccounts([account])`
 
+/** The same, with a function that is called before each `findById`. */
+const HOST_WITH_LOOK_UPS = `${HOST}
+    export const lookUp = { before: async (_id: string) => {} }
+    const { findById } = accounts
+    accounts.findById = async (id) => {
+      await lookUp.before(id)
+      return findById(id)
+    }`
+
 /** An issuer, for a block that has none. */
 const ISSUER_ONLY = `import { createTokenIssuer } from 'express-token-endpoint'
     export const tokens = createTokenIssuer({ issuer: '${ISSUER}', keys: { alg: 'HS256', secret: '${SECRET}' } })`
@@ -109,7 +118,7 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
     '[account]',
     "[account, { ...account, id: 'acc-2', email: 'big@example.com', claims: { big: 1n } }]",
   ),
-  'two-names': `${HOST.replace("'acc-1'", "'17'")}
+  'two-names': `${HOST_WITH_LOOK_UPS.replace("'acc-1'", "'17'")}
     const users = {
       findByEmail: async (email: string) => accounts.findByEmail(email),
       findByPhone: async (number: string) => (number === '+4915112345678' ? account : undefined),
@@ -300,5 +309,5 @@ app.get('/me', (_req, res) => {
   'session-or-token': HOST,
   ws: SERVER,
   'socket-io': SERVER,
-  'server-sent-events': HOST,
+  'server-sent-events': HOST_WITH_LOOK_UPS,
 }
