@@ -26,6 +26,7 @@ export async function startApi(router: Partial<TokenRouterOptions> = {}) {
     }),
   )
   app.get(['/me', '/statements'], guard, (req, res) => void res.json({ account: authOf(req).accountId }))
+  app.get('/moved', ({ headers }, res) => res.redirect(`https://${headers.host}/statements`))
   app.post('/sign-out', guard, (req, res) => {
     revoked.add(authOf(req).id)
     res.sendStatus(204)
