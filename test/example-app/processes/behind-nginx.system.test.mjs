@@ -82,8 +82,12 @@ describe.skipIf(NO_NGINX || NO_POSTGRES || NO_REDIS)('several processes behind n
       for (const secret of [password, ...token.split('.')]) expect(all).not.toContain(secret)
   })
 
-  test('a process sees the address of the client, and ignores a forged one', async () => {
+  test('a process sees the address of the client, and ignores a forged one, and nobody else sees /readyz', async () => {
     const { nginx, apis } = await startProcesses()
+    for (const port of Object.values(nginx.ports)) {
+      for (const [path, status] of Object.entries({ '/healthz': 200, '/readyz': 404, '/%52eadyZ/?x': 404 }))
+        expect(await createClient(port).send({ method: 'GET', path })).toMatchObject({ status })
+    }
     const { send } = createClient(nginx.ports.clearingHouse, { localAddress: '127.0.0.9' })
     const headers = { 'X-Forwarded-For': '203.0.113.7' }
     for (let i = 0; i < 2; i++)
