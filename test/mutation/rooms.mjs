@@ -44,7 +44,11 @@ export const ROOMS = {
   passwords: { mutate: ['src/accounts/passwords/**/*.ts'], tests: ['test/unit/accounts/passwords/**/*.test.ts'] },
   keys: {
     mutate: ['src/tokens/keys/**/*.ts'],
-    tests: ['test/unit/tokens/keys/*.test.ts', 'test/unit/shared/tracing.test.ts'],
+    tests: [
+      'test/unit/tokens/keys/*.test.ts',
+      'test/unit/tokens/prototype-pollution.test.ts',
+      'test/unit/shared/tracing.test.ts',
+    ],
   },
   accounts: { mutate: ['src/accounts/*.ts'], tests: ['test/unit/accounts/*.test.ts'] },
   endpoint: {
