@@ -38,6 +38,7 @@ export const ROOMS = {
       'test/unit/http/shared/*.test.ts',
       'test/unit/http/guard/{admission,close-when-ended,http2,options,require-bearer}.test.ts',
       'test/unit/http/token-endpoint/token-router.test.ts',
+      'test/unit/http/session-router.test.ts',
     ],
   },
   throttle: { mutate: ['src/accounts/throttle/**/*.ts'], tests: ['test/unit/accounts/throttle/*.test.ts'] },
