@@ -9,7 +9,7 @@ import fc from 'fast-check'
 import { describe, expect, vi } from 'vitest'
 import { forge, ISSUER, issueNow, signingKey } from '../support/fixtures.js'
 import { pairOf } from '../support/keys.js'
-import { commandsOf, itHolds, often, type Respond, START, type World } from './world.js'
+import { commandsOf, EPOCH, itHolds, often, type Respond, type World } from './world.js'
 
 const URL_OF_KEYS = 'https://keys.example.com/jwks.json'
 const SECOND = 1000
@@ -44,7 +44,7 @@ const isUsable = (form: Form) => form === 'usual' || form === 'without alg'
 const CONFUSED = 'a secret that a lying source publishes as a key'.repeat(2)
 
 /** Issued a month before the run, because commands set the clock back. They outlive every run. */
-const ISSUED_AT = START / 1000 - 30 * 86_400
+const ISSUED_AT = EPOCH / 1000 - 30 * 86_400
 const FOREVER = { iat: ISSUED_AT, exp: ISSUED_AT + 300 * 86_400 }
 
 function tokenOf(key: Key) {

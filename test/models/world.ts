@@ -3,7 +3,8 @@ import { setImmediate } from 'node:timers'
 import fc from 'fast-check'
 import { expect, it, vi } from 'vitest'
 
-export const START = Date.parse('2026-03-01T12:00:00.000Z')
+/** The wall clock when the steady clock shows 0. */
+export const EPOCH = Date.parse('2026-03-01T12:00:00.000Z')
 
 /** Lets all promises and immediates settle. Takes no time of the world. */
 export async function settle(): Promise<void> {
@@ -18,7 +19,7 @@ function startWorld(random: number) {
   const timers = new Set<{ readonly at: number; readonly run: () => void }>()
   const broken: string[] = []
   let steady = 1_000_000
-  let ahead = START - steady
+  let ahead = EPOCH
 
   vi.stubGlobal('setTimeout', (call: (...values: unknown[]) => void, ms = 0, ...values: unknown[]) => {
     const timer = { at: steady + Math.max(1, ms), run: () => call(...values) }
