@@ -273,6 +273,11 @@ function signOut(kit: Kit): void {
   Object.assign(kit, { generation: kit.generation + 1, held: undefined, isRefused: false, signIns: [] })
 }
 
+function revoke(kit: Kit): void {
+  for (const token of kit.issued) token.isRevoked = true
+  kit.troubledAt = kit.now()
+}
+
 async function callAndAbort(kit: Kit, how: 'fetch' | 'token'): Promise<void> {
   const controller = new AbortController()
   void kit.call(how, controller.signal)
@@ -333,11 +338,14 @@ const commands = [
       server.api = api
     },
   ),
-  whenChanged('revoke', ['all'], (kit) => {
-    for (const token of kit.issued) token.isRevoked = true
-    kit.troubledAt = kit.now()
-  }),
+  whenChanged('revoke', ['all'], revoke),
   whenChanged('sign out', ['once'], signOut),
+  whenChanged('sign out while an API gets a revoked token', ['once'], async (kit) => {
+    revoke(kit)
+    void kit.call('fetch')
+    await settle()
+    signOut(kit)
+  }),
   whenChanged('a caller that gives up while the token endpoint asks to wait', ['1'], (kit, retryAfter) => {
     signOut(kit)
     kit.server.token = { kind: 'status', status: 503, retryAfter }
