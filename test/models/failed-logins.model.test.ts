@@ -25,29 +25,28 @@ const REST = 1000
 /** A password check takes at most this long, so the store must know of an attempt for that time. */
 const LONGEST = 60_000
 
-/** One login that the limits count. */
-interface Guess {
-  readonly id: number
-  readonly process: Process
-  readonly email: string
-  readonly address: string
-  readonly startedAt: number
-  state: 'asks' | 'is admitted' | 'is refused' | End
-  spent?: Spent
+type Guess = ReturnType<typeof newGuess>
+
+/** Creates one login that the limits count. */
+const newGuess = (id: number, process: Process, email: string, address: string, now: number) => ({
+  ...{ id, process, email, address, startedAt: now },
+  state: 'asks' as 'asks' | 'is admitted' | 'is refused' | End,
+  spent: undefined as Spent | undefined,
   /** The keys of its calls of the store, and the time of the last one that it waited for. */
-  readonly calls: Set<string>
-  calledAt: number
+  calls: new Set<string>(),
+  calledAt: now,
   /** The responses of the store while the login waited: failures, and attempts under way in two periods. */
-  readonly told: Record<LimitName, { failures: number; underWay: number }>
-  responses: number
+  told: { address: { ...NOTHING }, pair: { ...NOTHING }, account: { ...NOTHING } },
+  responses: 0,
   /** A response was so late that the login may have continued without it. */
-  isUnsure: boolean
+  isUnsure: false,
   /** The login has heard each response, so that the store knows of the attempt. */
-  isCounted: boolean
+  isCounted: false,
   /** A call was lost, so that the store may never know that the attempt has ended. */
-  isLost: boolean
-  endedAt?: number
-}
+  isLost: false,
+  endedAt: 0,
+})
+const NOTHING = { failures: 0, underWay: 0 }
 
 /** A count in the store, until its window ends, and the logins that were counted. */
 interface Counter {
@@ -234,13 +233,7 @@ function create(world: World, respond: Respond) {
     guesses,
     guess(index: number, email: string, address: string): void {
       const process = processes[index] as Process
-      const nothing = () => ({ failures: 0, underWay: 0 })
-      const now = world.steady()
-      const guess: Guess = {
-        ...{ id: guesses.length, process, email, address, startedAt: now, calledAt: now, state: 'asks' },
-        ...{ calls: new Set(), told: { address: nothing(), pair: nothing(), account: nothing() }, responses: 0 },
-        ...{ isUnsure: false, isCounted: false, isLost: false },
-      }
+      const guess = newGuess(guesses.length, process, email, address, world.steady())
       const expected = refusalInMemory(guess)
       let checked: string | undefined
       try {
@@ -328,7 +321,7 @@ function create(world: World, respond: Respond) {
       }
       for (const [key, { name, guesses: failed }] of store.counters) {
         if (key.includes('slot')) continue
-        const isExact = ({ isCounted, startedAt, endedAt = 0 }: Guess) => isCounted && endedAt - startedAt <= LONGEST
+        const isExact = ({ isCounted, startedAt, endedAt }: Guess) => isCounted && endedAt - startedAt <= LONGEST
         expect(failed.filter(isExact).length, `failures in one window of all processes: ${key}`).toBeLessThanOrEqual(
           LIMITS[name].points,
         )

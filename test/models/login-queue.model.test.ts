@@ -21,24 +21,17 @@ interface Plan {
   readonly limit: 'one' | 'other' | 'wide'
 }
 
-interface OneLogin {
-  readonly id: number
-  readonly network: string
-  readonly plan: Plan
-  readonly startedAt: number
-  readonly connection: AbortController
-  state: 'waits' | 'looks up' | 'is ready' | 'hashes' | 'has hashed' | 'has ended'
+type State = 'waits' | 'looks up' | 'is ready' | 'hashes' | 'has hashed' | 'has ended'
+type OneLogin = ReturnType<typeof newLogin>
+
+const newLogin = (id: number, network: string, plan: Plan, startedAt: number) => ({
+  ...{ id, network, plan, startedAt, connection: new AbortController() },
+  state: 'waits' as State,
   /** The parts of the login that have begun and have not ended. */
-  isUnderWay: boolean
-  isLookedUp: boolean
-  isHashed: boolean
-  lookUpAt?: number
-  lookedUpAt?: number
-  hashAt?: number
-  hashedAt?: number
-  abortedAt?: number
-  outcome?: string
-}
+  ...{ isUnderWay: false, isLookedUp: false, isHashed: false },
+  ...({} as Partial<Record<'lookUpAt' | 'lookedUpAt' | 'hashAt' | 'hashedAt' | 'abortedAt', number>>),
+  outcome: undefined as string | undefined,
+})
 
 type Kit = ReturnType<typeof create>
 
@@ -50,12 +43,12 @@ function create(world: World, concurrency: number, queue: number) {
   const slots = concurrency * SLOTS_PER_THREAD
   const rounds = { slots: createRounds(), threads: createRounds() }
 
-  const inState = (state: OneLogin['state']) => logins.filter((one) => one.state === state)
+  const inState = (state: State) => logins.filter((one) => one.state === state)
   const hasRoom = ({ plan: { limit } }: OneLogin) =>
     limit === 'wide' || logins.filter((one) => one.isUnderWay && one.plan.limit === limit).length < ROOM
   const networksOf = (list: OneLogin[]) => new Set(list.map(({ network }) => network))
   const loginOf = (text: string) => logins[Number(/\d+/.exec(text)?.[0])] as OneLogin
-  const mustBeFair = (by: keyof typeof rounds, waits: OneLogin['state'], { network }: OneLogin) => {
+  const mustBeFair = (by: keyof typeof rounds, waits: State, { network }: OneLogin) => {
     const waiting = networksOf(inState(waits).filter((one) => waits !== 'waits' || hasRoom(one)))
     if (waiting.has(network)) world.must(rounds[by].serve(network, waiting), `networks take turns at the ${by}`)
   }
@@ -169,18 +162,8 @@ function create(world: World, concurrency: number, queue: number) {
     hashes,
     load: () => passwords.load(),
     logIn(network: string, plan: Plan): void {
-      const connection = new AbortController()
-      const one: OneLogin = {
-        id: logins.length,
-        network,
-        plan,
-        startedAt: world.steady(),
-        connection,
-        state: 'waits',
-        isUnderWay: false,
-        isLookedUp: false,
-        isHashed: false,
-      }
+      const one = newLogin(logins.length, network, plan, world.steady())
+      const { connection } = one
       logins.push(one)
       const source = { network, connection }
       const credentials = { email: `login-${one.id}@example.com`, password: `password ${one.id}` }

@@ -90,16 +90,13 @@ const lies = fc.oneof(
   fc.record({ kind: of('hang', 'refuse', 'bytes', 'endless body', 'broken body') }),
 )
 
-/** A fetch, as the model knows it. `startedAt` is by the clock of the kit. */
-interface Fetch {
-  readonly startedAt: number
-  /** The end of the time limit, by the steady clock. */
-  readonly giveUpAt: number
-  readonly order: number
+/** A fetch, as the model knows it: `startedAt` is by the clock of the kit, and `giveUpAt`, the end of the time limit, by the steady clock. */
+const newFetch = (order: number, startedAt: number, giveUpAt: number) => ({
+  ...{ order, startedAt, giveUpAt, isDone: false },
   /** The keys by their id, from a valid response. Undefined until then, and after a lie. */
-  keys?: ReadonlyMap<string, string>
-  isDone: boolean
-}
+  keys: undefined as ReadonlyMap<string, string> | undefined,
+})
+type Fetch = ReturnType<typeof newFetch>
 
 type Kit = ReturnType<typeof create>
 
@@ -112,49 +109,40 @@ function usableKeys(set: KeySet): ReadonlyMap<string, string> {
 
 const textOf = (set: KeySet) => JSON.stringify({ keys: set.map(([form, key]) => FORMS[form](key)) })
 
-/** Returns the body of a response, whose chunks are made when they are read. */
-function streamOf(chunks: (index: number) => Uint8Array | undefined | Promise<never>, onRead: (size: number) => void) {
-  let index = 0
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const chunk = await chunks(index++)
-        if (!chunk) return controller.close()
-        onRead(chunk.length)
-        controller.enqueue(chunk)
-      },
-    },
-    { highWaterMark: 0 },
-  )
+/** Returns the chunks of a body, which are made when they are read. */
+async function* chunksOf(text: string, onRead: (size: number) => void, end?: () => Promise<never>) {
+  for (let at = 0; at < text.length; at += CHUNK) {
+    const chunk = new TextEncoder().encode(text.slice(at, at + CHUNK))
+    onRead(chunk.length)
+    yield chunk
+  }
+  await end?.()
 }
 
 function respondTo(behaviour: Behaviour, onRead: (size: number) => void): Response | Promise<never> {
-  const bytes = (text: string) => new TextEncoder().encode(text)
+  const hang = () => new Promise<never>(() => {})
   switch (behaviour.kind) {
     case 'keys':
       return new Response(textOf(behaviour.keys))
     case 'status': {
-      const hasBody = ![204, 304].includes(behaviour.status)
+      const { status, keys } = behaviour
       const headers = { Location: 'https://evil.example.net/jwks.json' }
-      return new Response(hasBody ? textOf(behaviour.keys) : null, { status: behaviour.status, headers })
+      return new Response([204, 304].includes(status) ? null : textOf(keys), { status, headers })
     }
     case 'text':
       return new Response(behaviour.text)
-    case 'huge': {
-      const text = textOf(behaviour.keys).padEnd(3 * SIZE_LIMIT)
-      const parts = (i: number) => (i * CHUNK < text.length ? bytes(text.slice(i * CHUNK, (i + 1) * CHUNK)) : undefined)
-      return new Response(streamOf(parts, onRead))
-    }
+    case 'huge':
+      return new Response(chunksOf(textOf(behaviour.keys).padEnd(3 * SIZE_LIMIT), onRead))
     case 'bytes':
       return new Response(Uint8Array.of(0x7b, 0xff, 0x7d))
     case 'endless body':
-      return new Response(streamOf((i) => (i === 0 ? bytes('{"keys":[') : new Promise<never>(() => {})), onRead))
+      return new Response(chunksOf('{"keys":[', onRead, hang))
     case 'broken body':
-      return new Response(streamOf((i) => (i === 0 ? bytes('{"keys":[') : Promise.reject(new Error('reset'))), onRead))
+      return new Response(chunksOf('{"keys":[', onRead, () => Promise.reject(new Error('reset'))))
     case 'refuse':
       return Promise.reject(new TypeError('fetch failed'))
     case 'hang':
-      return new Promise<never>(() => {})
+      return hang()
   }
 }
 
@@ -173,12 +161,7 @@ function create(world: World, respond: Respond) {
 
   async function fetchKeys(url: unknown, init: RequestInit = {}): Promise<Response> {
     const last = fetches.at(-1)
-    const one: Fetch = {
-      startedAt: time(),
-      giveUpAt: world.steady() + TIMEOUT,
-      order: fetches.length,
-      isDone: false,
-    }
+    const one = newFetch(fetches.length, time(), world.steady() + TIMEOUT)
     fetches.push(one)
     world.must(String(url) === URL_OF_KEYS, 'fetches only the URL that it was created with')
     world.must(init.redirect === 'manual', 'follows no redirect')
