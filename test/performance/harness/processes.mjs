@@ -45,6 +45,7 @@ export async function start(file, { args = [], execArgv = [], env, node = proces
     serialization: 'advanced',
   })
   async function answer() {
+    if (child.exitCode !== null) throw new Error(`${file} has ended with ${child.exitCode}`)
     const settled = new AbortController()
     const died = once(child, 'exit', settled).then(([code]) => {
       throw new Error(`${file} ended with ${code}`)

@@ -32,13 +32,14 @@ const KINDS = {
     const passport = require('passport')
     const { Strategy } = await import('passport-local')
     const byEmail = new Map(accounts.map((account) => [account.email, account]))
-    const strategy = new Strategy({ usernameField: 'email', session: false }, async (email, password, done) => {
+    const verify = async (email, password, done) => {
       const account = byEmail.get(email)
       done(null, (await argon2.verify(account?.passwordHash ?? passwordHash, password)) && account)
-    })
+    }
+    passport.use(new Strategy({ usernameField: 'email', session: false }, verify))
     const issue = (account) => jwt.sign({}, privateKey, { subject: account.id, algorithm: 'ES256', expiresIn: 3600 })
     const logIn = (req, res, next) =>
-      passport.authenticate(strategy, { session: false }, (error, account) => {
+      passport.authenticate('local', { session: false }, (error, account) => {
         if (error) return next(error)
         if (!account) return res.sendStatus(403)
         const expiration = new Date(Date.now() + 3_600_000).toISOString()
