@@ -68,11 +68,11 @@ export async function start(file, { args = [], execArgv = [], env, node = proces
 }
 
 /**
- * Starts a file of `programs` that serves an app, on the core of servers.
+ * Starts a file of `programs` that serves an app, with the options of `start`. By default, it runs on the core of servers.
  * @returns what `start` returns and what the server sends first, and `side`, which creates a side of `alternately` from requests
  */
 export async function startServer(file, options) {
-  const { first, ...server } = await start(file, { ...options, core: SERVER_CORE })
+  const { first, ...server } = await start(file, { core: SERVER_CORE, ...options })
   const programs = { api: () => [server.pid] }
   return { ...server, ...first, side: (name, requests) => ({ name, port: first.port, requests, programs }) }
 }

@@ -142,7 +142,9 @@ function timesOf({ statuses, total, closed, times }) {
 
 /** Starts the app. Logins go to `loginPort`, and all other requests to `port`. */
 async function startApp({ loginProcess, limits, ...options }, node) {
-  const startOne = () => startServer('flooded-server.mjs', { args: [JSON.stringify(options)], node })
+  // On all cores, because the hashing threads are part of what users notice.
+  const start = { args: [JSON.stringify(options)], node, core: undefined }
+  const startOne = () => startServer('flooded-server.mjs', start)
   const { pid, port: own, password, stop } = await startOne()
   const logins = loginProcess && (await startOne())
   const proxy = limits === undefined ? undefined : await startNginx(own, limits)
