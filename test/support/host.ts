@@ -17,8 +17,6 @@ export async function packageOn(installed: AnyExpress) {
   return { ...library, ...fixtures }
 }
 
-export type Package = Awaited<ReturnType<typeof packageOn>>
-
 export { fatalErrors as unhandledRejections } from './failures.js'
 export { type Answer, FORM_TYPE, JSON_TYPE, type Sent, send, sendEndlessly } from './plain-js/http-client.mjs'
 
