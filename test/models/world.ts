@@ -79,12 +79,12 @@ interface Subject {
 /** The arbitrary commands of a model. One that is listed twice comes twice as often. */
 export type Commands<T extends object> = fc.Arbitrary<fc.AsyncCommand<T, T, boolean>>[]
 
-/** Returns a list with commands that come so many times as often as others. */
+/** Returns a list that has each of the commands several times. */
 export const often = <T>(times: number, ...commands: T[]): T[] => Array.from({ length: times }, () => commands).flat()
 
 /**
- * Returns a function that creates the commands of a model: their name, an arbitrary or a list of the values that they are called with,
- * what they do, and when they can.
+ * Returns a function that creates arbitrary commands of a model. A command has a name, and is called with one of the values, which a
+ * failure prints.
  */
 export function commandsOf<T extends Subject>() {
   return <V>(

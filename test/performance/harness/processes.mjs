@@ -69,7 +69,7 @@ export async function start(file, { args = [], execArgv = [], env, node = proces
 
 /**
  * Starts a file of `programs` that serves an app, with the options of `start`. By default, it runs on the core of servers.
- * @returns what `start` returns and what the server sends first, and `side`, which creates a side of `alternately` from requests
+ * @returns the result of `start`, the first message of the server, and `side`, which creates a side of `alternately` from requests
  */
 export async function startServer(file, options) {
   const { first, ...server } = await start(file, { core: SERVER_CORE, ...options })

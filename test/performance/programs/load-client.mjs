@@ -117,7 +117,7 @@ const orders = {
   begin({ load }) {
     const state = { isOver: false }
     const result = loads[load](() => state.isOver)
-    // A failure is told to `stop`.
+    // `stop` reports a failure.
     result.catch(() => {})
     running.set(load, { state, result })
   },
