@@ -24,8 +24,6 @@ export type Step = Sent | { wait: number }
  * and its source.
  */
 export interface Exhibit {
-  /** The CVE id, or the GHSA id of an advisory without a CVE id. */
-  id: string
   fault: string
   /** The vulnerable version in `packages/package.json` that the attack runs on. Otherwise `faulty` is a model of the fault. */
   installed?: string
@@ -47,6 +45,9 @@ export interface Exhibit {
   /** The code and the reason with which ours refuses the attack. Omitted when the route runs, but without an account. */
   refusal?: string
 }
+
+/** Exhibits by their CVE id, or the GHSA id of an advisory without a CVE id. */
+export type Hall = Record<string, Exhibit>
 
 /** Sends the attack of an exhibit, or its control, to any guard. Returns the verdict on the last request. */
 export async function run(
@@ -101,15 +102,6 @@ export function guardOf(verify: (token: string) => unknown): Guard {
     } catch {
       return 'refused'
     }
-  }
-}
-
-/** Makes a guard of a host that tries several verifiers, one for each spelling of its key. */
-export function guardOfAny(...verifiers: ((token: string) => unknown)[]): Guard {
-  const guards = verifiers.map(guardOf)
-  return async (request) => {
-    for (const guard of guards) if ((await guard(request)) === 'admitted') return 'admitted'
-    return 'refused'
   }
 }
 
