@@ -2,6 +2,7 @@
 // the table of docs/evidence/password-spraying.md. Words in its arguments select the attacks whose names have them.
 import { fileURLToPath } from 'node:url'
 import { createThrottle } from 'express-token-endpoint'
+import { random } from '../../support/plain-js/random.mjs'
 
 /** The share of accounts that use the most common of all passwords. In the RockYou leak, that is 0.89 %. */
 const MOST_COMMON = 0.0089
@@ -15,17 +16,6 @@ const DAY = 24 * HOUR
 const STEP = HOUR / 2
 /** Guesses of one address and hour that the limit for addresses allows. */
 const MOST_PER_HOUR = 100
-
-/** Returns a generator of numbers from 0 to 1, the same ones for the same seed (mulberry32). */
-export function random(seed) {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
 
 const ipv4 = (number) => [number >>> 24, (number >>> 16) & 255, (number >>> 8) & 255, number & 255].join('.')
 
