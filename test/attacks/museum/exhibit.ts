@@ -20,11 +20,10 @@ export interface Ours {
 export type Step = Sent | { wait: number }
 
 /**
- * A published vulnerability: its attack, the faulty guard, and our guard. `docs/evidence/published-attacks.md` has its project, its year
- * and its source.
+ * A published vulnerability: its attack, the faulty guard, and our guard. `docs/evidence/published-attacks.md` says what the fault is, and
+ * has its project, its year and its source.
  */
 export interface Exhibit {
-  fault: string
   /** The vulnerable version in `packages/package.json` that the attack runs on. Otherwise `faulty` is a model of the fault. */
   installed?: string
   faulty?: (library: Library) => Guard

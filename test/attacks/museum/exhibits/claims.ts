@@ -18,7 +18,6 @@ const extension = {
 /** The signature of each token here is valid. A claim or a header member makes the token invalid. */
 export const CLAIMS: Hall = {
   'CVE-2020-26160': {
-    fault: 'An array as audience counts as a missing audience, which is allowed.',
     verifies: (text) => {
       const { aud } = open(text).payload
       const read = typeof aud === 'string' ? aud : ''
@@ -28,30 +27,25 @@ export const CLAIMS: Hall = {
     refusalAsJwt: 'invalid_token: audience',
   },
   'CVE-2023-22482': {
-    fault: 'The audience is not checked, so tokens for other services pass.',
     verifies: (text) => isFresh(text) && open(text).payload['iss'] === ISSUER,
     ...claim({ aud: OTHER }, 'audience'),
   },
   'CVE-2025-62610': {
-    fault: 'The audience is not checked by default.',
     installed: 'hono-4.10.1',
     typ: 'JWT',
     faulty: (library) => honoGuard(library, load('hono-4.10.1/jwt').jwt({ secret: SECRET, alg: 'HS256' })),
     ...claim({ aud: OTHER }, 'audience'),
   },
   'CVE-2024-53861': {
-    fault: 'An issuer that is a part of the expected issuer passes.',
     verifies: (text) => isFresh(text) && ISSUER.includes(String(open(text).payload['iss'])),
     ...claim({ iss: ISSUER.slice(0, -2) }, 'issuer'),
   },
   'CVE-2025-30144': {
-    fault: 'An array of issuers passes when one of them is the expected one.',
     installed: 'fast-jwt-5.0.5',
     faulty: (library) => guardOf(library.createVerifier({ key: SECRET, allowedIss: ISSUER })),
     ...claim({ iss: [OTHER, ISSUER] }, 'claims'),
   },
   'CVE-2026-25537': {
-    fault: 'A time of the wrong type counts as missing, so it is not checked.',
     verifies: (text) => {
       const { nbf, exp } = open(text).payload
       const now = Date.now() / 1000
@@ -61,35 +55,29 @@ export const CLAIMS: Hall = {
     ...claim({ nbf: '99999999999' }, 'claims'),
   },
   'GHSA-wxg7-w2v3-w38g': {
-    fault: '`exp` and `iat` are not checked.',
     verifies: (text) => isSigned(text, SECRET, 'HS256') && open(text).payload['iss'] === ISSUER,
     ...claim({ iat: 1_500_000_000, exp: 1_500_003_600 }, 'expired'),
   },
   'CVE-2026-107723': {
-    fault: 'A payload that is an array passes without a check of any claim.',
     installed: 'fast-jwt-6.2.4',
     faulty: (library) => guardOf(library.createVerifier({ key: SECRET, allowedIss: ISSUER })),
     attack: (typ) => present(forge({ alg: 'HS256', typ, kid: 'k1' }, [{ iss: OTHER, exp: 1 }])),
     ...bySecret('invalid_token: claims'),
   },
   'CVE-2026-41164': {
-    fault: 'A token of any type is an access token, if the key is the same.',
     verifies: (text) => isFresh(text),
     attack: () => present(token('vp+jwt')),
     ...bySecret('invalid_token: type'),
   },
   'CVE-2025-59420': {
-    fault: 'Unknown extensions in `crit` are ignored.',
     verifies: (text) => isFresh(text),
     ...extension,
   },
   'CVE-2026-32597': {
-    fault: 'Unknown extensions in `crit` are ignored.',
     verifies: (text) => isFresh(text) && open(text).payload['iss'] === ISSUER,
     ...extension,
   },
   'CVE-2026-35042': {
-    fault: 'Unknown extensions in `crit` are ignored.',
     installed: 'fast-jwt-6.1.0',
     faulty: (library) => guardOf(library.createVerifier({ key: SECRET })),
     ...extension,

@@ -55,7 +55,6 @@ const SIGN_IN = login(ACCOUNTS.alice.email, PASSWORD)
 /** A guard must stand in front of the route for every request. */
 export const LOGIC: Hall = {
   'CVE-2016-10525': {
-    fault: 'Where a token is optional, a request without a token counts as authenticated.',
     installed: 'hapi-auth-jwt2-5.1.1',
     faulty: (library) => {
       type Scheme = (server: object, options: object) => { authenticate(request: object, reply: unknown): void }
@@ -82,7 +81,6 @@ export const LOGIC: Hall = {
     ours: guardWith(SECRET_KEY, { optional: true }),
   },
   'CVE-2022-29165': {
-    fault: 'With anonymous access, the claims of an invalid token are trusted.',
     faulty: () => (request) => {
       const isAnonymous = true
       return verdictOf(isValid(request) || (isAnonymous && open(tokenOf(request)).payload['sub'] === 'acc-1'))
@@ -93,7 +91,6 @@ export const LOGIC: Hall = {
     refusal: 'invalid_token: signature',
   },
   'CVE-2025-29927': {
-    fault: 'A header of the client marks a request as internal, which skips the middleware and its guard.',
     faulty: () => (request) => {
       const depth = String(request.headers?.['X-Middleware-Subrequest'] ?? '').split(':').length
       return verdictOf(depth >= 5 || isValid(request))
@@ -102,7 +99,6 @@ export const LOGIC: Hall = {
     ...bySecret('missing_token'),
   },
   'CVE-2025-61928': {
-    fault: 'Without a session, the user id in the body is the user.',
     faulty: () => (request) => {
       const { userId } = JSON.parse(String(request.body ?? '{}'))
       return verdictOf(isValid(request) || userId !== undefined)
@@ -113,7 +109,6 @@ export const LOGIC: Hall = {
     ...bySecret('missing_token'),
   },
   'CVE-2026-44883': {
-    fault: 'A token in the URL is accepted, so tokens end up in logs and referrers.',
     faulty: () => (request) => {
       const fromQuery = new URL(request.path ?? '/', 'http://localhost').searchParams.get('token')
       return verdictOf(isValid(fromQuery ? bearer(fromQuery, '/') : request))
@@ -122,7 +117,6 @@ export const LOGIC: Hall = {
     ...bySecret('missing_token'),
   },
   'CVE-2022-25896': {
-    fault: 'The session keeps its id at sign-in, so a victim signs the attacker in (session fixation).',
     installed: 'passport-0.5.3',
     faulty: () => passportApp('passport-0.5.3'),
     // The attacker gets a cookie and plants it. The victim signs in with it. Then the attacker uses it.
@@ -168,7 +162,6 @@ const endedBy = (
 /** A token that was valid before must not stand for another one, nor for itself for ever. */
 export const CACHE: Hall = {
   'CVE-2026-35039': {
-    fault: 'Two tokens can have one key in the cache, which returns the claims of the other token.',
     installed: 'fast-jwt-6.1.0',
     faulty: (library) => {
       const cacheKeyBuilder = (text: string) => text.slice(-KEY)
@@ -182,7 +175,6 @@ export const CACHE: Hall = {
     ...bySecret('invalid_token: signature'),
   },
   'CVE-2026-107719': {
-    fault: 'The cache admits an expired token that has no `iat`.',
     installed: 'fast-jwt-6.2.4',
     faulty: (library) => guardOf(library.createVerifier({ key: SECRET, cache: true })),
     attack: (typ) => {
@@ -193,7 +185,6 @@ export const CACHE: Hall = {
     ...bySecret('invalid_token: claims'),
   },
   'CVE-2025-53826': {
-    fault: 'A token works after its owner signed out.',
     ...endedBy(
       'POST',
       '/logout',
@@ -205,7 +196,6 @@ export const CACHE: Hall = {
     ),
   },
   'CVE-2026-35594': {
-    fault: 'A token works after its owner was deleted, because only its claims are read.',
     ...endedBy(
       'DELETE',
       '/account',
@@ -221,7 +211,6 @@ export const CACHE: Hall = {
     ),
   },
   'CVE-2020-26892': {
-    fault: 'A revocation is compared with the current time instead of the time of issue.',
     ...endedBy(
       'POST',
       '/password',

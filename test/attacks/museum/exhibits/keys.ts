@@ -66,76 +66,63 @@ const emptySecret = {
 /** A key must be what the host meant: not a secret because of its spelling, not empty, not the attacker's. */
 export const KEYS: Hall = {
   'CVE-2017-11424': {
-    fault: 'A PKCS #1 PEM is not recognised as a public key, so it is an HMAC secret.',
     faulty: () => withDenylist(PEMS, PKCS1, PEM, 'RS256'),
     ...asSecret(PKCS1),
   },
   'CVE-2022-29217': {
-    fault: 'OpenSSH keys other than `ssh-rsa` are not recognised as public keys.',
     faulty: () => withDenylist([...PEMS, '-----BEGIN RSA PUBLIC KEY-----'], SSH, EC.publicKey, 'ES256'),
     ...ssh,
   },
   'CVE-2024-33663': {
-    fault: 'OpenSSH keys of ECDSA are not recognised as public keys.',
     faulty: () => withDenylist(['-----BEGIN', 'ssh-rsa'], SSH, EC.publicKey, 'ES256'),
     ...ssh,
   },
   'CVE-2026-48526': {
-    fault: 'The JSON text of a public JWK is an HMAC secret.',
     faulty: () => withDenylist([...PEMS, '-----BEGIN', 'ssh-', 'ecdsa-'], JWK_TEXT, PEM, 'RS256'),
     ...asSecret(JWK_TEXT),
   },
   'CVE-2023-48223': {
-    fault: 'A PKCS #1 PEM is not recognised as a public key, so it is an HMAC secret.',
     installed: 'fast-jwt-3.3.1',
     faulty: fastJwt(PKCS1),
     ...asSecret(PKCS1),
   },
   'CVE-2026-34950': {
-    fault: 'A PEM with white space before it is not recognised as a public key.',
     installed: 'fast-jwt-6.1.0',
     faulty: fastJwt(`\n${PKCS1}`),
     ...asSecret(`\n${PKCS1}`),
   },
   'CVE-2026-107722': {
-    fault: 'A PEM with a comment before it is not recognised as a public key.',
     installed: 'fast-jwt-6.2.4',
     faulty: fastJwt(COMMENTED),
     ...asSecret(COMMENTED),
   },
   'CVE-2026-107724': {
-    fault: 'The JSON text of a public JWK is an HMAC secret.',
     installed: 'fast-jwt-6.2.4',
     faulty: fastJwt(JWK_TEXT),
     ...asSecret(JWK_TEXT),
   },
   'CVE-2025-65945': {
-    fault: 'For an unknown key id, `createVerify` uses an empty HMAC secret.',
     installed: 'jws-3.2.2',
     verifies: (signature, library) =>
       library.createVerify({ signature, algorithm: 'HS256', secret: secretFor(signature) }).verify(),
     ...emptySecret,
   },
   'CVE-2026-44351': {
-    fault: 'A key function that finds nothing returns an empty text, which is an HMAC secret.',
     installed: 'fast-jwt-6.2.3',
     verifies: (text, { createVerifier }) => createVerifier({ key: async () => secretFor(text) ?? '' })(text),
     ...emptySecret,
   },
   'CVE-2026-45363': {
-    fault: 'An empty key from a key finder is an HMAC secret.',
     verifies: (text) => isSigned(text, secretFor(text) ?? '', 'HS256'),
     ...emptySecret,
   },
   'CVE-2019-20933': {
-    fault: 'Tokens are accepted when no shared secret is set, so the secret is empty.',
     verifies: (text) => ['', SECRET].some((configured) => isSigned(text, configured, 'HS256')),
     ...emptySecret,
     attack: (typ) => present(token(typ, { key: '' })),
     refusal: 'invalid_token: signature',
   },
   'CVE-2018-0114': {
-    fault: 'The key that is embedded in the header verifies the token.',
     installed: 'node-jose-0.10.0',
     faulty: (library) => {
       const { JWK: keys, JWS } = library
@@ -153,7 +140,6 @@ export const KEYS: Hall = {
     ...byPair('invalid_token: signature'),
   },
   'CVE-2026-48031': {
-    fault: 'The default secret `random` is public.',
     verifies: (text) => ['random', SECRET].some((secret) => isSigned(text, secret, 'HS256')),
     attack: (typ) => present(token(typ, { key: 'random' })),
     ...bySecret('invalid_token: signature'),
@@ -181,7 +167,6 @@ const byAttacker = (typ: string, iss: string, header = {}) =>
 /** Keys come from one source that the host chose, and belong to its issuer. */
 export const REMOTE_KEYS: Hall = {
   'CVE-2026-32301': {
-    fault: 'A claim of the unverified token is a part of the URL that the keys are fetched from.',
     verifies: (text) => {
       const key = PUBLISHED[String(open(text).payload['iss'])]
       return key !== undefined && isSigned(text, key, 'RS256')
@@ -190,7 +175,6 @@ export const REMOTE_KEYS: Hall = {
     ...remote,
   },
   'CVE-2026-49998': {
-    fault: 'Cached keys of all issuers share the key ids, so one issuer signs for another.',
     faulty: () => {
       const cached = new Map<unknown, string | typeof RSA.publicKey>()
       return guardOf((text) => {
