@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import type { JwtVerifierOptions } from 'express-token-endpoint'
 import { expect, vi } from 'vitest'
 import type { Sent } from '../../support/plain-js/http-client.mjs'
+import { isMissing } from '../../support/services/missing.js'
 import { tokenOf } from './tokens.js'
 
 export type Verdict = 'admitted' | 'refused'
@@ -80,14 +81,11 @@ export async function expectAdmitted(exhibit: Exhibit): Promise<void> {
 const FOLDER = new URL('packages/', import.meta.url)
 
 /** True when the vulnerable packages are not installed. */
-export const NO_PACKAGES = !existsSync(new URL('node_modules/.package-lock.json', FOLDER))
-
-if (NO_PACKAGES) {
-  const message =
-    'The vulnerable packages of the museum are missing. Install them: npm ci --prefix test/attacks/museum/packages --ignore-scripts'
-  if (process.env['REQUIRE_SERVICES']) throw new Error(message)
-  process.stdout.write(`Exhibits of real packages are skipped. ${message}\n`)
-}
+export const NO_PACKAGES = isMissing(
+  existsSync(new URL('node_modules/.package-lock.json', FOLDER)),
+  'A vulnerable package of the museum',
+  'npm ci --prefix test/attacks/museum/packages --ignore-scripts',
+)
 
 /** Loads a vulnerable version by its alias in `packages/package.json`. */
 export const load = createRequire(new URL('package.json', FOLDER))
