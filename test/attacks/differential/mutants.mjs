@@ -10,7 +10,7 @@ export const readCorpus = ({ name, corpus = name }) =>
     .filter((line) => line.startsWith(`["${corpus}",`))
     .map((line) => JSON.parse(line)[1])
 
-/** What a change inserts: a byte, the old byte with another bit, or a part of this text or of the other one. */
+/** Generates what a change inserts: a byte, the old byte with another bit, or a part of this text or of the other one. */
 const insertion = fc.oneof(
   byteString(1).map((byte) => () => byte),
   fc.nat(7).map((bit) => (text, at) => String.fromCharCode((text.charCodeAt(at) ^ (1 << bit)) & 255)),
