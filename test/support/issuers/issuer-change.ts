@@ -6,20 +6,14 @@ import {
   type TokenVerifier,
 } from 'express-token-endpoint'
 import { expect } from 'vitest'
-import { random } from '../../attacks/differential/mutants.mjs'
 import { tally } from '../concurrency.js'
 import { frozenClock, issueNow, makeIssuer, signingKey } from '../fixtures.js'
+import { random } from '../plain-js/random.mjs'
 
 const LIFETIME = 3_600_000
 
 export const OLD = 'https://old.example.com'
 export const NEW = 'https://new.example.com'
-
-interface Random {
-  pick<T>(list: readonly T[]): T
-  below(n: number): number
-  chance(share: number): boolean
-}
 
 interface Keys {
   old?: object
@@ -47,7 +41,9 @@ export async function changeIssuer(requests: number, keys: Keys = {}, plan = PLA
   const issuerOf = (issuer: string, options: object = {}) =>
     makeIssuer({ issuer, audience: 'reports', clock, ...options })
   const [before, after] = [issuerOf(OLD, keys.old), issuerOf(NEW, keys.new)]
-  const { pick, below, chance }: Random = random(1)
+  const next: () => number = random(1)
+  const below = (n: number) => Math.floor(next() * n)
+  const pick = <T>(list: readonly T[]) => list[below(list.length)] as T
   const make = (accepts: readonly TokenVerifier[], issues: TokenIssuer) => {
     const guard = requireBearer({ tokens: accepts, onEvent: () => {} })
     return { accepts, issues, guard }
@@ -60,7 +56,7 @@ export async function changeIssuer(requests: number, keys: Keys = {}, plan = PLA
   async function ask(): Promise<void> {
     const { issues } = pick(processes)
     live = live.filter(({ end }) => end > clock()).slice(-400)
-    if (live.length < 200 || chance(0.05)) {
+    if (live.length < 200 || next() < 0.05) {
       const { token, expiresAt } = issueNow(issues, { accountId: `acc-${below(50)}` })
       live.push({ text: token, end: expiresAt.getTime() })
     }
