@@ -29,7 +29,7 @@ function knownOptions(name: string, make: (...args: unknown[]) => unknown): stri
   return []
 }
 
-/** They take the options of `remoteKeys` and `createPasswords`. */
+/** Functions with the options of `remoteKeys` and `createPasswords`. */
 const LIKE_OTHERS = ['discoverKeys', 'fastPasswords']
 const FUNCTIONS = Object.entries({ ...library, ...openapi, ...testing }).flatMap(([name, value]) => {
   const options = /^[a-z]/.test(name) && !LIKE_OTHERS.includes(name) ? knownOptions(name, value as never) : []
