@@ -1,11 +1,16 @@
 import { execFile } from 'node:child_process'
 import type { KeyObject } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import type { Server } from 'node:http'
 import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type express from 'express'
-import type { TokenIssuer } from 'express-token-endpoint'
+import type { AccountStore, BearerGuard, Passwords, SessionStore, Sessions, TokenIssuer } from 'express-token-endpoint'
+import type { TokenClient } from 'express-token-endpoint/client'
+import type { OpenApiDocument } from 'express-token-endpoint/openapi'
+import type { Redis } from 'ioredis'
+import type { Knex } from 'knex'
 import request from 'supertest'
 import { afterAll, beforeAll } from 'vitest'
 import { newKeyPair } from '../../../src/tokens/algorithms/new-key-pair.js'
@@ -47,6 +52,27 @@ function setEnvironment(): void {
   })
 }
 
+/** Names that blocks or their contexts declare. A block has some of them. */
+export interface Names {
+  accounts: Required<AccountStore>
+  api: TokenClient
+  app: express.Express
+  changed: string[]
+  changePassword(id: string, password: string): Promise<void>
+  db: Knex
+  document: OpenApiDocument
+  guard: BearerGuard
+  httpServer: Server
+  log: Record<'error' | 'info', unknown>
+  passwords: Passwords
+  redis: Redis
+  revoked: Set<string>
+  router: express.Router
+  sessions: Sessions
+  store: SessionStore
+  tokens: TokenIssuer
+}
+
 /** Runs Node without the environment of this test run. */
 export const runNode = (...args: string[]) =>
   promisify(execFile)(process.execPath, args, { cwd: root, env: { PATH: process.env['PATH'] } })
@@ -78,17 +104,11 @@ export function startExamples(testUrl: string) {
      * Runs a block and returns its top-level names.
      * @param again a name for this run, to run a block a second time
      */
-    async run<T>(name: string, again?: string): Promise<T> {
+    async run<T = unknown>(name: string, again?: string): Promise<Names & T> {
       const query = again === undefined ? '' : `?${encodeURIComponent(again)}`
-      return (await import(/* @vite-ignore */ fileOf(name) + query)) as T
+      return await import(/* @vite-ignore */ fileOf(name) + query)
     },
   }
-}
-
-/** The declarations of most blocks or their contexts. */
-export interface Host {
-  app: express.Express
-  tokens: TokenIssuer
 }
 
 /** Signs in with the account of the contexts. */

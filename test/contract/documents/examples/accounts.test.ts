@@ -2,16 +2,11 @@ import express from 'express'
 import {
   type Account,
   type AccountLookup,
-  type AccountStore,
   createPasswords,
   createSessions,
   type Hasher,
   memoryAccounts,
-  type Passwords,
   requireBearer,
-  type SessionStore,
-  type Sessions,
-  type TokenIssuer,
   tokenRouter,
 } from 'express-token-endpoint'
 import { accountStoreContract, sessionStoreContract } from 'express-token-endpoint/testing'
@@ -34,9 +29,7 @@ describe('the pages on accounts', () => {
 
   it('sql-store: registers, finds, swaps, serves the router, and a change of password ends the tokens from before', async () => {
     interface Block {
-      accounts: Required<AccountStore>
       register(id: string, email: string, password: string): Promise<boolean>
-      changePassword(id: string, password: string): Promise<void>
     }
     const { accounts, register, changePassword } = await run<Block>('sql-store')
     expect(await register('acc-1', 'Alice@example.com', 'secret')).toBe(true)
@@ -62,7 +55,7 @@ describe('the pages on accounts', () => {
   })
 
   it('prisma-store: is a store', async () => {
-    const { accounts } = await run<{ accounts: Required<AccountStore> }>('prisma-store')
+    const { accounts } = await run('prisma-store')
     const existing = { email: 'alice@example.com', id: 'acc-1', passwordHash: 'hash-1', scopes: ['reports:read'] }
     for (const check of accountStoreContract({ store: accounts, existing })) await check.run()
     expect(await accounts.findById('acc-1')).not.toHaveProperty('email')
@@ -71,7 +64,7 @@ describe('the pages on accounts', () => {
 
 describe('the page on sessions', () => {
   it('sessions: lists the session of a sign-in with its label, and refuses the token after sign-out', async () => {
-    const { app } = await run<{ app: express.Express }>('sessions')
+    const { app } = await run('sessions')
     const { body } = await signIn(app).set('X-Device-Name', 'Laptop').expect(200)
     const token = body.authenticationToken
     const list = await get(app, '/sessions', token).expect(200)
@@ -81,13 +74,7 @@ describe('the page on sessions', () => {
   })
 
   it('session-password: ends the other sessions of the account, and only for its own password', async () => {
-    interface Block {
-      app: express.Express
-      sessions: Sessions
-      tokens: TokenIssuer
-      changed: string[]
-    }
-    const { app, sessions, tokens, changed } = await run<Block>('session-password')
+    const { app, sessions, tokens, changed } = await run('session-password')
     const start = async (accountId: string) => {
       const issued = await tokens.issue({ accountId })
       await sessions.start({ ...issued, accountId })
@@ -111,8 +98,6 @@ describe('the page on sessions', () => {
   it('session-start: issues a token whose session has started', async () => {
     interface Block {
       issueWithSession(accountId: string, req: object): Promise<string>
-      sessions: Sessions
-      tokens: TokenIssuer
     }
     const { issueWithSession, sessions, tokens } = await run<Block>('session-start')
     const token = await issueWithSession('acc-1', { ip: '192.0.2.1', get: () => 'curl/8' })
@@ -121,9 +106,7 @@ describe('the page on sessions', () => {
   })
 
   it('session-elsewhere: refuses a token there after its session has ended here, and responds 503 without the store', async () => {
-    const { app, store, tokens } = await run<{ app: express.Express; store: SessionStore; tokens: TokenIssuer }>(
-      'session-elsewhere',
-    )
+    const { app, store, tokens } = await run('session-elsewhere')
     const here = createSessions(store)
     const { token, id, expiresAt } = await tokens.issue({ accountId: 'acc-1' })
     await get(app, '/reports', token).expect(401)
@@ -137,12 +120,12 @@ describe('the page on sessions', () => {
   })
 
   it.each(['sessions-sqlite', 'sessions-mongodb'])('%s: is a store', async (name) => {
-    const { store } = await run<{ store: SessionStore }>(name)
+    const { store } = await run(name)
     for (const check of sessionStoreContract({ store })) await check.run()
   })
 
   it('sessions-sqlite: drops expired sessions with the next sign-in', async () => {
-    const { store } = await run<{ store: SessionStore }>('sessions-sqlite', 'again')
+    const { store } = await run('sessions-sqlite', 'again')
     const session = (id: string, createdAt: Date) =>
       newSession({ id, accountId: 'acc-1', expiresAt: new Date(+createdAt + 1000) }, +createdAt)
     await store.add(session('old', new Date(0)))
@@ -161,7 +144,7 @@ describe('the recipe for LDAP', () => {
   afterAll(() => bind.mockRestore())
 
   it('ldap: takes the password that the directory takes, and never the empty one', async () => {
-    const { passwords } = await run<{ passwords: Passwords }>('ldap')
+    const { passwords } = await run('ldap')
     expect(await passwords.verify('pässword', hash)).toBe(true)
     expect(await passwords.verify('Pässword', hash)).toBe(false)
     expect(await passwords.verify('', hash)).toBe(false)
@@ -172,7 +155,7 @@ describe('the recipe for LDAP', () => {
   })
 
   it('ldap: is a 503 while the directory is down, never a wrong password, and keeps the reference', async () => {
-    const { passwords } = await run<{ passwords: Passwords }>('ldap')
+    const { passwords } = await run('ldap')
     const accounts = memoryAccounts([{ id: 'acc-1', email: 'alice@example.com', passwordHash: hash }])
     const app = express().use(tokenRouter({ tokens: makeIssuer(), accounts, passwords, onEvent() {} }))
     const login = () => request(app).post(TOKEN_PATH).send({ email: 'alice@example.com', password: 'pässword' })

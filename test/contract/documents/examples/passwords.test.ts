@@ -1,6 +1,6 @@
 import crypto from 'node:crypto'
 import express from 'express'
-import { memoryAccounts, type Passwords, tokenRouter } from 'express-token-endpoint'
+import { memoryAccounts, tokenRouter } from 'express-token-endpoint'
 import request from 'supertest'
 import { describe, expect, it } from 'vitest'
 import { signIn, startExamples } from '../../../support/documents/examples.js'
@@ -15,13 +15,13 @@ describe('the page on passwords from elsewhere', () => {
     'pbkdf2_sha256$12000$seasalt2$hlDLKsxgkgb1aeOppkM5atCYw5rPzAjCNQZ4NYyUROw=',
     'scrypt$16384$seasalt$8$1$Qj3+9PPyRjSJIebHnG81TMjsqtaIGxNQG/aEB/NYafTJ7tibgfYz71m0ldQESkXFRkdVCBhhY8mx7rQwite/Pw==',
   ])('old-hashes: accepts the password of %s, from the tests of Django, and no other', async (hash) => {
-    const { passwords } = await run<{ passwords: Passwords }>('old-hashes')
+    const { passwords } = await run('old-hashes')
     expect(await passwords.verify('lètmein', hash)).toBe(true)
     expect(await passwords.verify('lètmeinz', hash)).toBe(false)
   })
 
   it('old-hashes: a login replaces the hash with an argon2id hash', async () => {
-    const { passwords } = await run<{ passwords: Passwords }>('old-hashes')
+    const { passwords } = await run('old-hashes')
     const email = 'alice@example.com'
     const accounts = memoryAccounts([{ id: 'acc-1', email, passwordHash: djangoHash('secret') }])
     const app = express().use(tokenRouter({ tokens: makeIssuer(), accounts, passwords }))
@@ -32,7 +32,7 @@ describe('the page on passwords from elsewhere', () => {
   })
 
   it('Django’s argon2 and bcrypt hashes are accepted without their prefixes', async () => {
-    const { passwords } = await run<{ passwords: Passwords }>('old-hashes')
+    const { passwords } = await run('old-hashes')
     const argon2 = 'argon2$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4'
     const bcrypt = 'bcrypt$$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW'
     expect(await passwords.verify('password', argon2.slice('argon2'.length))).toBe(true)
@@ -48,7 +48,7 @@ describe('other-hashes', () => {
     '$pbkdf2-sha256$1000$ROjdm5NS6p1zTikFgFCq9Q$1Agxo1HGD/WR6LuYOEOpIEDoIBeyKwG0DumJENA46Kg',
     'bcrypt_sha256$$2b$04$owWSJDlNVanLeQpdH.HcC.xKgM0uxT4tqp9PZ2Df37iBtuoydDcEi',
   ])('accepts the password of %s, and no other', async (hash) => {
-    const { passwords } = await run<{ passwords: Passwords }>('other-hashes')
+    const { passwords } = await run('other-hashes')
     expect(await passwords.verify('lètmein', hash)).toBe(true)
     for (const wrong of ['Lètmein', 'lètmein\0', '']) expect(await passwords.verify(wrong, hash)).toBe(false)
     expect(passwords.needsRehash?.(hash)).toBe(true)
@@ -61,7 +61,7 @@ describe('other-hashes', () => {
     'bcrypt_sha256$$2b$20$owWSJDlNVanLeQpdH.HcC.xKgM0uxT4tqp9PZ2Df37iBtuoydDcEi',
     'md5$salt$8197',
   ])('refuses %s before any work', async (hash) => {
-    const { passwords } = await run<{ passwords: Passwords }>('other-hashes')
+    const { passwords } = await run('other-hashes')
     expect(() => passwords.needsRehash?.(hash)).toThrow('no hasher accepts the format or the cost of a stored hash')
   })
 })
@@ -77,7 +77,7 @@ describe('firebase-hashes', () => {
     process.env['FIREBASE_SIGNER_KEY'] =
       'jxspr8Ki0RYycVU8zykbdLGjFQ3McFUH0uiiTvC8pVMXAn210wjLNmdZJzxUECKbm0QsEmYUSDzZvpjeJ9WmXA=='
     type HashOf = (user: { salt?: string; passwordHash?: string }) => string | null
-    const { passwords, passwordHashOf } = await run<{ passwords: Passwords; passwordHashOf: HashOf }>('firebase-hashes')
+    const { passwords, passwordHashOf } = await run<{ passwordHashOf: HashOf }>('firebase-hashes')
     expect(await passwords.verify('user1password', passwordHashOf(user))).toBe(true)
     expect(await passwords.verify('user2password', passwordHashOf(user))).toBe(false)
     expect(passwordHashOf({})).toBe(null)
@@ -86,7 +86,7 @@ describe('firebase-hashes', () => {
 
 describe('node-engine', () => {
   it('hashes where Node has Argon2, and throws a TypeError elsewhere', async () => {
-    const block = run<{ passwords: Passwords }>('node-engine')
+    const block = run('node-engine')
     if ('argon2' in crypto) {
       const { passwords } = await block
       expect(await passwords.verify('secret', await passwords.hash('secret'))).toBe(true)

@@ -1,9 +1,8 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
-import type express from 'express'
 import type { OpenApiDocument } from 'express-token-endpoint/openapi'
 import request from 'supertest'
 import { describe, expect, it } from 'vitest'
-import { get, type Host, startExamples, tokenFrom } from '../../../support/documents/examples.js'
+import { get, startExamples, tokenFrom } from '../../../support/documents/examples.js'
 import { issueNow, makeIssuer } from '../../../support/fixtures.js'
 import { listen, TOKEN_PATH } from '../../../support/http.js'
 
@@ -11,14 +10,14 @@ const { run } = startExamples(import.meta.url)
 
 describe('the pages on routes', () => {
   it('mount: has the endpoint at its own path and below a prefix', async () => {
-    const { app } = await run<{ app: express.Express }>('mount')
+    const { app } = await run('mount')
     for (const path of [TOKEN_PATH, '/north/token']) {
       await request(app).post(path).send({ email: 'alice@example.com', password: 'x' }).expect(403)
     }
   })
 
   it('guard: takes a token of the issuer that has the private key', async () => {
-    const { app } = await run<{ app: express.Express }>('guard')
+    const { app } = await run('guard')
     const issuer = makeIssuer({ keys: { alg: 'ES256', privateKey: process.env['TOKEN_KEY'] } })
     const { token } = issueNow(issuer, { accountId: 'acc-1', scopes: ['reports:read'] })
     const { body } = await get(app, '/reports/daily', token).expect(200)
@@ -30,7 +29,7 @@ describe('the pages on routes', () => {
   })
 
   it('guard-mount: opens the public routes, and lets nothing else by, however its path is written', async () => {
-    const { app, tokens } = await run<Host>('guard-mount')
+    const { app, tokens } = await run('guard-mount')
     const { url } = await listen(app)
     for (const path of ['/api/reports/1', '//api/reports/1', '/%61pi/reports/1', '/api/x', '/x']) {
       expect((await fetch(url + path)).status).toBe(401)
@@ -41,7 +40,7 @@ describe('the pages on routes', () => {
   })
 
   it('roles: opens the routes of the role, and needs each of `scope` and one of `anyScope`', async () => {
-    const { app, tokens, user } = await run<Host & { user: { role: string } }>('roles')
+    const { app, tokens, user } = await run<{ user: { role: string } }>('roles')
     const statuses = async (token: string) => {
       const refund = request(app).post('/refunds').auth(token, { type: 'bearer' })
       return [
@@ -62,7 +61,7 @@ describe('the pages on routes', () => {
   })
 
   it('step-up: needs a sign-in of the last five minutes', async () => {
-    const { app, tokens } = await run<Host>('step-up')
+    const { app, tokens } = await run('step-up')
     const token = (ago: number) =>
       issueNow(tokens, { accountId: 'acc-1', scopes: ['payments:write'], issuedAt: new Date(Date.now() - ago) }).token
     const pay = (text: string) => request(app).post('/payments').auth(text, { type: 'bearer' })
@@ -72,7 +71,7 @@ describe('the pages on routes', () => {
   })
 
   it('typed-claims: refuses claims of another type', async () => {
-    const { app, tokens } = await run<Host>('typed-claims')
+    const { app, tokens } = await run('typed-claims')
     const send = (claims: Record<string, unknown>) =>
       get(app, '/tenant', issueNow(tokens, { accountId: 'acc-1', claims }).token)
     await send({ tenant: 'north' }).expect(200, { tenant: 'north' })
@@ -81,7 +80,7 @@ describe('the pages on routes', () => {
   })
 
   it('own-errors: sends each refusal as JSON, with the headers of the response', async () => {
-    const { app } = await run<Host>('own-errors')
+    const { app } = await run('own-errors')
     const refused = await request(app)
       .get('/me')
       .expect(401)
@@ -97,7 +96,7 @@ describe('the pages on routes', () => {
   })
 
   it('environments: each takes its own tokens, and refuses the other one’s', async () => {
-    const { app } = await run<Host>('environments')
+    const { app } = await run('environments')
     for (const [own, other] of [['live', 'sandbox'] as const, ['sandbox', 'live'] as const]) {
       const token = await tokenFrom(app, `/${own}${TOKEN_PATH}`)
       await get(app, `/${own}/statements`, token).expect(200)
@@ -107,7 +106,7 @@ describe('the pages on routes', () => {
   })
 
   it('cors: a preflight passes without a token, and a script sees why it was refused', async () => {
-    const { app } = await run<Host>('cors')
+    const { app } = await run('cors')
     const origin = { Origin: 'https://app.example.com' }
     const asked = { 'Access-Control-Request-Method': 'POST', 'Access-Control-Request-Headers': 'authorization' }
     for (const path of ['/statements', TOKEN_PATH]) {
@@ -127,7 +126,7 @@ describe('the pages on routes', () => {
   })
 
   it('proxy: counts by the address that the one proxy saw, whatever the client wrote before it', async () => {
-    const { app, lines } = await run<Host & { lines: string[] }>('proxy')
+    const { app, lines } = await run<{ lines: string[] }>('proxy')
     const guess = (forwarded: string) =>
       request(app).post(TOKEN_PATH).set('X-Forwarded-For', forwarded).send({ email: 'a@b.c', password: 'x' })
     for (let i = 0; i < 10; i++) await guess(`198.51.100.${i}, 203.0.113.1`).expect(403)
@@ -137,7 +136,7 @@ describe('the pages on routes', () => {
   })
 
   it('openapi: serves a valid document, with the operation added to it', async () => {
-    const { app } = await run<{ app: express.Express }>('openapi')
+    const { app } = await run('openapi')
     const document = (await request(app).get('/openapi.json').expect(200)).body as OpenApiDocument
     expect(await new Validator().validate(document)).toEqual({ valid: true })
     expect(Object.keys(document.paths)).toEqual([TOKEN_PATH, '/statements'])

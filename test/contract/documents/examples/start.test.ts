@@ -1,15 +1,14 @@
-import type express from 'express'
 import type { TokenVerifier } from 'express-token-endpoint'
 import request from 'supertest'
 import { describe, expect, it } from 'vitest'
-import { get, type Host, startExamples, tokenFrom } from '../../../support/documents/examples.js'
+import { get, startExamples, tokenFrom } from '../../../support/documents/examples.js'
 import { issueNow } from '../../../support/fixtures.js'
 
 const { run } = startExamples(import.meta.url)
 
 describe('the README', () => {
   it.each(['readme-point', 'quick-start'])('%s: issues a token and admits it', async (name) => {
-    const { app } = await run<{ app: express.Express }>(name)
+    const { app } = await run(name)
     const login = await request(app)
       .post('/login')
       .type('form')
@@ -20,7 +19,7 @@ describe('the README', () => {
   })
 
   it('readme-guards: responds as the text below the block says', async () => {
-    const { app, tokens } = await run<Host>('readme-guards')
+    const { app, tokens } = await run('readme-guards')
     const token = issueNow(tokens, { accountId: 'acc-1', scopes: ['reports:read'] }).token
     const { body } = await get(app, '/reports', token).expect(200)
     expect(body).toMatchObject({ accountId: 'acc-1', scopes: ['reports:read'] })
@@ -36,7 +35,7 @@ describe('the README', () => {
   })
 
   it('readme-lookup: finds the account of the database', async () => {
-    const { app, tokens } = await run<Host>('readme-lookup')
+    const { app, tokens } = await run('readme-lookup')
     expect(await tokens.verify(await tokenFrom(app))).toMatchObject({ accountId: 'acc-1', scopes: ['a'] })
   })
 

@@ -1,15 +1,6 @@
 import express from 'express'
-import {
-  type AccountStore,
-  type Passwords,
-  requireBearer,
-  type SessionStore,
-  type TokenIssuer,
-  tokenRouter,
-} from 'express-token-endpoint'
+import { requireBearer, tokenRouter } from 'express-token-endpoint'
 import { accountStoreContract, sessionStoreContract } from 'express-token-endpoint/testing'
-import type { Redis } from 'ioredis'
-import type { Knex } from 'knex'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { newSession } from '../../../../src/sessions/session.js'
@@ -25,13 +16,7 @@ describe.skipIf(NO_POSTGRES)('the pages on accounts, with PostgreSQL', () => {
 
   it('knex-store: is a store, and a change of password ends the tokens from before', async () => {
     process.env['DATABASE_URL'] = await (await startPostgres()).createDatabase()
-    interface Block {
-      db: Knex
-      accounts: Required<AccountStore>
-      passwords: Passwords
-      changePassword(id: string, password: string): Promise<void>
-    }
-    const { db, accounts, passwords, changePassword } = await run<Block>('knex-store')
+    const { db, accounts, passwords, changePassword } = await run('knex-store')
     onTestFinished(() => db.destroy())
     await db.raw(`create table accounts (
       id text primary key, email text not null unique, password_hash text, disabled boolean not null default false,
@@ -56,7 +41,7 @@ describe.skipIf(NO_POSTGRES)('the pages on accounts, with PostgreSQL', () => {
 
   it('sessions-postgresql: is a store, which drops expired sessions', async () => {
     process.env['DATABASE_URL'] = await (await startPostgres()).createDatabase()
-    const { db, store } = await run<{ db: Knex; store: SessionStore }>('sessions-postgresql')
+    const { db, store } = await run('sessions-postgresql')
     onTestFinished(() => db.destroy())
     const [table = ''] = /create table sessions[\s\S]*?```/.exec(readPage('docs/reference/sessions.md').text) ?? []
     await db.raw(table.replace('```', ''))
@@ -72,7 +57,7 @@ describe.skipIf(NO_REDIS)('the pages on tokens, with Redis', () => {
 
   it('redis-throttle: counts failed logins there', async () => {
     process.env['REDIS_URL'] = (await startRedis()).url
-    const { app, redis } = await run<{ app: express.Express; redis: Redis }>('redis-throttle')
+    const { app, redis } = await run('redis-throttle')
     onTestFinished(() => redis.disconnect())
     // On a busy machine Redis can take too long to connect. The limits then work without it.
     await redis.ping()
@@ -85,12 +70,7 @@ describe.skipIf(NO_REDIS)('the pages on tokens, with Redis', () => {
 
   it('redis-revocation: refuses a token after sign-out, and forgets it when it has expired', async () => {
     process.env['REDIS_URL'] = (await startRedis()).url
-    interface Block {
-      app: express.Express
-      redis: Redis
-      tokens: TokenIssuer
-    }
-    const { app, redis, tokens } = await run<Block>('redis-revocation')
+    const { app, redis, tokens } = await run('redis-revocation')
     onTestFinished(() => redis.disconnect())
     const { token, id, expiresAt } = issueNow(tokens, { accountId: 'acc-1' })
     const signOut = () => request(app).post('/sign-out').auth(token, { type: 'bearer' })
@@ -101,7 +81,7 @@ describe.skipIf(NO_REDIS)('the pages on tokens, with Redis', () => {
 
   it('sessions-redis: is a store, whose keys expire with the tokens', async () => {
     process.env['REDIS_URL'] = (await startRedis()).url
-    const { redis, store } = await run<{ redis: Redis; store: SessionStore }>('sessions-redis')
+    const { redis, store } = await run('sessions-redis')
     onTestFinished(() => redis.disconnect())
     for (const check of sessionStoreContract({ store })) await check.run()
     expect(await redis.keys('*')).toEqual([])
