@@ -1,4 +1,5 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
+import type { TokenVerifier } from 'express-token-endpoint'
 import type { OpenApiDocument } from 'express-token-endpoint/openapi'
 import request from 'supertest'
 import { describe, expect, it } from 'vitest'
@@ -7,6 +8,50 @@ import { issueNow, makeIssuer } from '../../../support/fixtures.js'
 import { listen, TOKEN_PATH } from '../../../support/http.js'
 
 const { run } = startExamples(import.meta.url)
+
+describe('the README', () => {
+  it.each(['readme-point', 'quick-start'])('%s: issues a token and admits it', async (name) => {
+    const { app } = await run(name)
+    const login = await request(app)
+      .post('/login')
+      .type('form')
+      .send({ email: 'alice@example.com', password: 'correct horse' })
+    expect(login.status).toBe(200)
+    await get(app, '/me', login.body.authenticationToken).expect(200, { account: 'acc-1' })
+    await request(app).get('/me').expect(401)
+  })
+
+  it('readme-guards: responds as the text below the block says', async () => {
+    const { app, tokens } = await run('readme-guards')
+    const token = issueNow(tokens, { accountId: 'acc-1', scopes: ['reports:read'] }).token
+    const { body } = await get(app, '/reports', token).expect(200)
+    expect(body).toMatchObject({ accountId: 'acc-1', scopes: ['reports:read'] })
+    await request(app).get('/prices').expect(200, { discount: 0 })
+    await get(app, '/prices', token).expect(200, { discount: 10 })
+    const challenge = async (status: number, authorization: Record<string, string>) =>
+      (await request(app).get('/reports').set(authorization).expect(status)).headers['www-authenticate']
+    const poor = issueNow(tokens, { accountId: 'acc-1' }).token
+    expect(await challenge(401, {})).toMatch(/^Bearer realm="[^"]+"$/)
+    expect(await challenge(401, { Authorization: 'Bearer a.b.c' })).toContain('error="invalid_token"')
+    expect(await challenge(403, { Authorization: `Bearer ${poor}` })).toContain('error="insufficient_scope"')
+    expect(await challenge(400, { Authorization: 'Bearer a b' })).toContain('error="invalid_request"')
+  })
+
+  it('readme-lookup: finds the account of the database', async () => {
+    const { app, tokens } = await run('readme-lookup')
+    expect(await tokens.verify(await tokenFrom(app))).toMatchObject({ accountId: 'acc-1', scopes: ['a'] })
+  })
+
+  it('readme-test: makes headers with a valid and with an expired token', async () => {
+    type Headers = { Authorization: string }
+    const { testTokens, headers, expired } = await run<
+      Record<'headers' | 'expired', Headers> & { testTokens: TokenVerifier }
+    >('readme-test')
+    const verify = ({ Authorization }: Headers) => testTokens.verify(Authorization.slice('Bearer '.length))
+    expect(await verify(headers)).toMatchObject({ accountId: 'acc-1', scopes: ['reports:read'] })
+    await expect(verify(expired)).rejects.toMatchObject({ reason: 'expired' })
+  })
+})
 
 describe('the pages on routes', () => {
   it('mount: has the endpoint at its own path and below a prefix', async () => {
@@ -141,5 +186,42 @@ describe('the pages on routes', () => {
     expect(await new Validator().validate(document)).toEqual({ valid: true })
     expect(Object.keys(document.paths)).toEqual([TOKEN_PATH, '/statements'])
     expect(document.paths['/statements']?.get?.security).toEqual([{ bearer: ['statements:read'] }])
+  })
+})
+
+describe('the page on migration', () => {
+  it('from-express-jwt: signs in, guards the other routes, refuses revoked tokens', async () => {
+    const { app, revoked } = await run('from-express-jwt')
+    const login = (password: string) => request(app).post('/login').send({ email: 'alice@example.com', password })
+    await login('Secret').expect(403)
+    const { body } = await login('secret').expect(200)
+    const token = body.authenticationToken
+    await get(app, '/me', token).expect(200, { account: 'acc-1', admin: true })
+    await request(app).get('/me').expect(401)
+    revoked.add(JSON.parse(Buffer.from(token.split('.')[1], 'base64url').toString()).jti)
+    await get(app, '/me', token).expect(401)
+  })
+
+  it('from-passport-jwt: signs in, and req.user is the account of the token', async () => {
+    const { app, tokens } = await run('from-passport-jwt')
+    const { body } = await get(app, '/me', await tokenFrom(app)).expect(200)
+    expect(body).toMatchObject({ id: 'acc-1', email: 'alice@example.com' })
+    expect(body).not.toHaveProperty('passwordHash')
+    await get(app, '/me', issueNow(tokens, { accountId: 'gone' }).token).expect(401)
+    await request(app).get('/me').expect(401)
+  })
+
+  it('from-express-oauth2-jwt-bearer: asks for the scope, and responds with 503 without a key set', async () => {
+    const { app: keys, tokens } = await run('jwks')
+    const { url } = await listen(keys)
+    const token = (scopes: string[]) => issueNow(tokens, { accountId: 'acc-1', scopes }).token
+    process.env['JWKS_URL'] = `${url}/.well-known/jwks.json`
+    const { app } = await run('from-express-oauth2-jwt-bearer')
+    await get(app, '/reports', token(['reports:read'])).expect(200, { account: 'acc-1' })
+    await get(app, '/reports', token([])).expect(403)
+    await request(app).get('/reports').expect(401)
+    process.env['JWKS_URL'] = `${url}/no-keys`
+    const { app: without } = await run('from-express-oauth2-jwt-bearer', 'unreachable')
+    await get(without, '/reports', token(['reports:read'])).expect(503)
   })
 })

@@ -1,12 +1,10 @@
-import express from 'express'
-import { requireBearer, tokenRouter } from 'express-token-endpoint'
 import { accountStoreContract, sessionStoreContract } from 'express-token-endpoint/testing'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { newSession } from '../../../../src/sessions/session.js'
-import { get, signIn, startExamples } from '../../../support/documents/examples.js'
+import { expectPasswordChange, startExamples } from '../../../support/documents/examples.js'
 import { readPage } from '../../../support/documents/pages.js'
-import { issueNow, makeIssuer } from '../../../support/fixtures.js'
+import { issueNow } from '../../../support/fixtures.js'
 import { TOKEN_PATH } from '../../../support/http.js'
 import { NO_POSTGRES, startPostgres } from '../../../support/services/postgres.js'
 import { NO_REDIS, startRedis } from '../../../support/services/redis.js'
@@ -26,17 +24,7 @@ describe.skipIf(NO_POSTGRES)('the pages on accounts, with PostgreSQL', () => {
     await db('accounts').insert({ id: 'acc-1', email: 'alice@example.com', password_hash, scopes: ['reports:read'] })
     const existing = { email: 'alice@example.com', id: 'acc-1', passwordHash: password_hash, scopes: ['reports:read'] }
     for (const check of accountStoreContract({ store: accounts, existing })) await check.run()
-
-    const tokens = makeIssuer()
-    const app = express().use(tokenRouter({ tokens, accounts, passwords }))
-    app.get('/me', requireBearer({ tokens, accounts }), (req, res) => void res.json(req.user))
-    const { token } = issueNow(tokens, { accountId: 'acc-1', issuedAt: new Date(Date.now() - 60_000) })
-    await signIn(app).expect(200)
-    await get(app, '/me', token).expect(200)
-    await changePassword('acc-1', 'new secret')
-    await signIn(app).expect(403)
-    await request(app).post(TOKEN_PATH).send({ email: 'Alice@example.com', password: 'new secret' }).expect(200)
-    await get(app, '/me', token).expect(401)
+    await expectPasswordChange({ accounts, changePassword, passwords })
   })
 
   it('sessions-postgresql: is a store, which drops expired sessions', async () => {
