@@ -47,7 +47,7 @@ const SERVER = `${HOST}
     export const api = createServer()
     const server = api`
 
-/** The blocks whose reader has nothing but one of these. */
+/** The names of blocks whose reader has one of these contexts. */
 const SHARED: [context: string, blocks: string][] = [
   [HOST, 'own-response own-route own-route-express-4 throttle-reset sessions guard-mount own-errors step-up cors'],
   [HOST, 'passport nest fastify apollo trpc session-or-token server-sent-events'],
