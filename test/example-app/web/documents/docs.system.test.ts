@@ -1,4 +1,4 @@
-import type { Browser, Page, Request } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { until } from '../../../support/concurrency.js'
 import { NO_CHROMIUM, shareBrowser } from '../../../support/services/chromium.js'
@@ -10,7 +10,7 @@ async function openDocs(browser: Browser, url: string, size = { width: 1280, hei
   onTestFinished(() => page.close())
   const asked: string[] = []
   const faults: string[] = []
-  page.on('request', (request: Request) => asked.push(request.url()))
+  page.on('request', (request) => asked.push(request.url()))
   page.on('pageerror', ({ message }) => faults.push(message))
   page.on('console', (line) => {
     if (line.type() !== 'info' && line.type() !== 'log') faults.push(line.text())
@@ -86,12 +86,8 @@ describe.skipIf(NO_CHROMIUM)('the page at /docs, in Chromium', () => {
   test('its policy blocks an inline script and a script of another origin', async () => {
     const { url } = await start({ DATA_DIR: await tempDir() })
     const { page, faults } = await openDocs(browser(), url)
-    await page.evaluate(
-      `document.body.append(Object.assign(document.createElement('script'), { text: 'window.ran = 1' }))`,
-    )
-    await page.evaluate(
-      `document.body.append(Object.assign(document.createElement('script'), { src: 'http://localhost:9/x.js' }))`,
-    )
+    for (const script of [`{ text: 'window.ran = 1' }`, `{ src: 'http://localhost:9/x.js' }`])
+      await page.evaluate(`document.body.append(Object.assign(document.createElement('script'), ${script}))`)
     await until(() => expect(faults.filter((one) => one.startsWith('script-src'))).toHaveLength(2))
     expect(await page.evaluate('window.ran')).toBeUndefined()
   })
