@@ -2,7 +2,7 @@ import { chmod, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { signingKey } from '../../../example-app/data/signing-keys.js'
-import { ALICE, NORTH, REPORT, run, startBoth, statusOf, tempDir, tokenFrom } from '../support.js'
+import { ALICE, NORTH, REPORT, run, startBoth, statusOf, stop, tempDir, tokenFrom } from '../support.js'
 
 const KID = /[\w-]{43}/
 
@@ -47,8 +47,7 @@ test('rotation, step by step: no valid token is refused, and no token of the rem
   const env = { DATA_DIR: await tempDir(), BASE_URL: 'http://localhost:3000' }
   let app = await startBoth(env)
   const restart = async () => {
-    app.kill('SIGTERM')
-    expect(await app.exit).toEqual({ code: 0, signal: null })
+    await stop(app)
     app = await startBoth(env)
   }
   const statuses = async (token: string) => [
