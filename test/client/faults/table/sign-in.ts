@@ -231,11 +231,12 @@ export const refusals: Fault[] = [
 ]
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
-const later = () => new Date(Date.now() + 3_600_000).toISOString()
-const result = (members: object) => JSON.stringify({ authenticationToken: 'Tmade-up', expiration: later(), ...members })
-const made = (make: () => string) => (res: ServerResponse) => sends(200, JSON_TYPE, make())(res, undefined as never)
+const IN_A_DAY = new Date(Date.now() + 24 * HOUR).toISOString()
+const result = (members: object) =>
+  JSON.stringify({ authenticationToken: 'Tmade-up', expiration: IN_A_DAY, ...members })
+const made = (text: string) => sends(200, JSON_TYPE, text)
 /** A token response with other members. */
-const odd = (members: object) => made(() => result(members))
+const odd = (members: object) => made(result(members))
 /** A page of a proxy. */
 const html = (status: number, page: string) => sends(status, { 'Content-Type': 'text/html' }, page)
 const starts = (res: ServerResponse, headers = {}) => res.writeHead(200, { ...JSON_TYPE, ...headers })
@@ -269,24 +270,15 @@ const passes = (name: string, handler: Handler, code: string): Fault[] => [
 
 /** Responses that are not what the specification says, and connections that break. */
 export const malformed: Fault[] = [
-  recovers(
-    'truncated JSON',
-    made(() => result({}).slice(0, -10)),
-  ),
+  recovers('truncated JSON', made(result({}).slice(0, -10))),
   recovers('a 200 without a body', sends(200)),
   recovers('a 200 without a token', odd({ authenticationToken: undefined })),
   recovers('a token with a line break', odd({ authenticationToken: 'T\r\nX-Evil: 1' })),
   recovers('an empty token', odd({ authenticationToken: '' })),
   recovers('an expiration that is not a time', odd({ expiration: 'in an hour' })),
   recovers('an expiration in the past', odd({ expiration: '2020-01-01T00:00:00.000Z' })),
-  recovers(
-    'a token in __proto__',
-    made(() => `{"__proto__":${result({})}}`),
-  ),
-  recovers(
-    'an expiration without a time zone',
-    made(() => result({ expiration: later().slice(0, -1) })),
-  ),
+  recovers('a token in __proto__', made(`{"__proto__":${result({})}}`)),
+  recovers('an expiration without a time zone', odd({ expiration: IN_A_DAY.slice(0, -1) })),
   recovers('a 403 with a page of a proxy', html(403, '<h1>Blocked</h1>')),
   recovers('204 in place of 200', sends(204)),
   recovers('500', sends(500, {}, 'Internal Server Error')),
