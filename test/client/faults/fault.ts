@@ -130,11 +130,6 @@ export const mustGet = ({ status }: { status: number }, expected: number) => exp
 /** Expects this number of requests at the API. */
 export const mustCall = ({ seen }: FaultServer, expected: number) => expect(seen.api).toHaveLength(expected)
 
-/** Waits until a condition is true. The test's time limit ends the wait. */
-export async function eventually(fits: () => boolean): Promise<void> {
-  while (!fits()) await new Promise((resolve) => setTimeout(resolve, 2))
-}
-
 /** Holds all token calls until the returned function is called. */
 export function holdSignIns(server: FaultServer): () => void {
   const { promise: opened, resolve: open } = deferred<void>()

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { until } from '../../support/concurrency.js'
 import { NO_CHROMIUM, shareBrowser } from '../../support/services/chromium.js'
-import { eventually } from '../faults/fault.js'
 import { EMAIL, PASSWORD, startFaultServer, TOKEN_PATH } from '../faults/server.js'
 
 const DIST = fileURLToPath(new URL('../../../dist', import.meta.url))
@@ -147,7 +147,7 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
     const held: (() => void)[] = []
     server.next.token.push((res, seen) => held.push(() => server.answerToken(res, seen)))
     void call(one).catch(() => {})
-    await eventually(() => held.length === 1)
+    await until(() => expect(held).toHaveLength(1))
     const result = call(two)
     await one.close()
     expect(await result).toBe(200)

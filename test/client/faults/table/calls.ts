@@ -1,6 +1,5 @@
-import { all, deferred } from '../../../support/concurrency.js'
+import { all, deferred, until } from '../../../support/concurrency.js'
 import {
-  eventually,
   type Fault,
   fault,
   holdSignIns,
@@ -56,7 +55,7 @@ export const api: Fault[] = [
     server.revoke()
     const open = holdRefusal(server)
     const slow = client.call('/slow')
-    await eventually(() => server.seen.api.length === 2)
+    await until(() => mustCall(server, 2))
     mustGet(await client.call('/x'), 200)
     open()
     mustGet(await slow, 200)
@@ -136,7 +135,7 @@ export const api: Fault[] = [
     const client = await signedIn()
     const open = holdRefusal(server)
     const post = client.call('/x', { method: 'POST', body: 'a=1' })
-    await eventually(() => server.seen.api.length === 2)
+    await until(() => mustCall(server, 2))
     client.signOut()
     mustGet(await client.call('/y'), 200)
     open()
@@ -150,7 +149,7 @@ export const api: Fault[] = [
     server.revoke()
     holdSignIns(server)
     const call = client.call('/x')
-    await eventually(() => server.seen.token.length === 2)
+    await until(() => mustSignIn(server, 2))
     client.signOut()
     mustGet(await call, 401)
     mustCall(server, 2)
@@ -167,7 +166,7 @@ export const api: Fault[] = [
         })
         server.next.api.push(sends(401, { 'WWW-Authenticate': STEP_UP }))
         const call = client.call('/x')
-        await eventually(() => asked === 1)
+        await until(() => must(asked === 1, 'does not ask the owner'))
         client[end]()
         mustGet(await call, 401)
         mustSignIn(server, 1)
@@ -200,7 +199,7 @@ export const callers: Fault[] = [
     const controller = new AbortController()
     const aborted = fails(client.call('/x', { signal: controller.signal }), DOMException.ABORT_ERR)
     const patient = client.call('/x')
-    await eventually(() => server.seen.token.length > 0)
+    await until(() => mustSignIn(server, 1))
     controller.abort()
     await aborted
     open()
@@ -215,7 +214,7 @@ export const callers: Fault[] = [
     holdSignIns(server)
     const client = start()
     const waiting = fails(client.call('/x'), 'closed')
-    await eventually(() => server.seen.token.length > 0)
+    await until(() => mustSignIn(server, 1))
     client.close()
     await waiting
     await fails(client.call('/x'), 'closed')
@@ -227,7 +226,7 @@ export const callers: Fault[] = [
     const ends: unknown[] = []
     client.onChange(({ expiresAt }) => ends.push(expiresAt))
     const waiting = fails(client.call('/x'), 'signed_out')
-    await eventually(() => server.seen.token.length > 0)
+    await until(() => mustSignIn(server, 1))
     client.signOut()
     await waiting
     open()

@@ -1,16 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { all, deferred, until } from '../../../support/concurrency.js'
-import {
-  eventually,
-  type Fault,
-  fault,
-  holdSignIns,
-  must,
-  mustGet,
-  mustSignIn,
-  mustSignInAtMost,
-  waitingFault,
-} from '../fault.js'
+import { type Fault, fault, holdSignIns, must, mustGet, mustSignIn, mustSignInAtMost, waitingFault } from '../fault.js'
 import { EMAIL, type Handler, PASSWORD, sends } from '../server.js'
 
 const HOUR = 3_600_000
@@ -222,7 +212,7 @@ export const refusals: Fault[] = [
     server.next.token.push((res) => opened.then(() => res.writeHead(403).end()))
     const client = start()
     const first = fails(client.call('/x'), 'signed_out')
-    await eventually(() => server.seen.token.length > 0)
+    await until(() => mustSignIn(server, 1))
     client.signOut()
     open()
     await first
