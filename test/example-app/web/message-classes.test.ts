@@ -62,10 +62,13 @@ describe.each(EXPRESS)('the classes of the page on a faster Express, %s', (_name
     expect(await get(port)).toBe('bob')
   })
 
-  it('leave the other options of the server', async () => {
+  it('pass on what Node passes to the constructors, and leave the other options of the server', async () => {
     const app = express().get('/', (req, res) => {
       res.send(`${req.socket instanceof Socket} ${req.readableHighWaterMark} ${res.writableHighWaterMark}`)
     })
+    const { IncomingMessage: Request, ServerResponse: Response } = messageClasses(app)
+    const response = Reflect.construct(Response, [new Request(new Socket()), { highWaterMark: 5 }])
+    expect(response.writableHighWaterMark).toBe(5)
     const port = await serve(app, { ...messageClasses(app), highWaterMark: 12_345 })
     expect(await get(port)).toBe('true 12345 12345')
   })
