@@ -2,7 +2,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { OpenApiDocument, Response } from 'express-token-endpoint/openapi'
 import { expect } from 'vitest'
-import type { Answer } from '../host.js'
+import type { Answer as WholeAnswer } from '../host.js'
+
+type Answer = Pick<WholeAnswer, 'status' | 'headers' | 'body'>
 
 /** Headers that Node and Express add to each response. */
 const TRANSPORT = /^(date|connection|keep-alive|content-length|content-type|transfer-encoding|x-powered-by)$/
