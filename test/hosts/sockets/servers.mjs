@@ -7,7 +7,7 @@ import { WebSocketServer } from 'ws'
 const appWith = (router) => express().set('trust proxy', 1).use(router)
 
 /** Serves a WebSocket until its token ends, as the page on sockets does. */
-function serve(ws, auth, closeWhenEnded) {
+function serveUntilEnded(ws, auth, closeWhenEnded) {
   if (ws.readyState !== 1) return
   const end = closeWhenEnded(auth, ({ code }) => {
     ws.removeAllListeners('message')
@@ -28,7 +28,7 @@ export function withFirstMessage({ router, guard, closeWhenEnded }) {
     ws.once('message', async (token) => {
       if (token.length > 0) req.headers.authorization = `Bearer ${token}`
       try {
-        serve(ws, await guard.authenticate(req), closeWhenEnded)
+        serveUntilEnded(ws, await guard.authenticate(req), closeWhenEnded)
       } catch ({ status, code }) {
         ws.close(4000 + status, code)
       }
@@ -42,7 +42,7 @@ function onExpressWs({ router, authOf, closeWhenEnded }, setUp) {
   const server = createServer(app)
   const { getWss } = expressWs(app, server, { leaveRouterUntouched: true })
   getWss().on('connection', (ws) => ws.on('error', () => {}))
-  setUp(app, (ws, req) => serve(ws, authOf(req), closeWhenEnded))
+  setUp(app, (ws, req) => serveUntilEnded(ws, authOf(req), closeWhenEnded))
   return { app: server, path: '/reports' }
 }
 
@@ -73,10 +73,8 @@ function onSocketIo({ router, closeWhenEnded }, setUp) {
   setUp(io, app)
   io.on('connection', (socket) => {
     const auth = socket.data.auth ?? socket.request.auth
-    socket.once(
-      'disconnect',
-      closeWhenEnded(auth, () => socket.disconnect(true)),
-    )
+    const cancel = closeWhenEnded(auth, () => socket.disconnect(true))
+    socket.once('disconnect', cancel)
     socket.emit('account', auth.accountId)
   })
   return { app: server, close: () => io.close() }
