@@ -62,29 +62,23 @@ export function outcomeOf(
   }
 
   const first =
-    <A extends unknown[]>(act: (...args: A) => void) =>
+    <A extends unknown[]>(act: (...args: A) => void, before = () => {}) =>
     (...args: A) => {
       if (taken) return
       taken = true
       try {
+        before()
         act(...args)
       } catch (thrown) {
         toExpress(thrown)
       }
     }
 
-  const refuse = <A extends unknown[]>(act: (...args: A) => void) =>
-    first((...args: A) => {
-      closeAfterEnd(req)
-      act(...args)
-    })
-  const report = refuse(error)
+  const close = () => closeAfterEnd(req)
+  const report = first(error, close)
   return {
-    success: first((user, info) => {
-      admit()
-      success(user, info)
-    }),
-    fail: refuse(fail),
+    success: first(success, admit),
+    fail: first(fail, close),
     pass: first(pass),
     error: report,
     thrown: (thrown) => (taken ? toExpress(thrown) : report(thrown)),
