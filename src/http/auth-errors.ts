@@ -5,6 +5,7 @@ import { text } from '../shared/options/checks.js'
 import { optional, readOptions } from '../shared/options/read.js'
 import { REFUSALS } from '../shared/refusals.js'
 import { type HeaderName, headerIn, refusalAnswer } from './shared/answers.js'
+import { hasToClose } from './shared/close-after-answer.js'
 import { hostSchema } from './shared/host-options.js'
 import { sendAnswer } from './shared/send-answer.js'
 import { addressOf } from './shared/source.js'
@@ -47,6 +48,7 @@ export function authErrors(options?: AuthErrorsOptions): ErrorRequestHandler {
     const { headers, ...answer } = refusalAnswer(part, error, { realm })
     const known = OWN_HEADERS.map((name) => [name, headerIn(error, name)] as const)
     const own = Object.fromEntries(known.filter(([, value]) => value !== undefined))
-    sendAnswer(res, { ...answer, headers: { ...headers, ...own } }, headerIn(error, 'Connection') === 'close')
+    const closes = hasToClose(req) || headerIn(error, 'Connection') === 'close'
+    sendAnswer(res, { ...answer, headers: { ...headers, ...own } }, closes)
   }
 }

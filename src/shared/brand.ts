@@ -18,14 +18,14 @@ const MARKS = {
 
 export type Kind = keyof typeof MARKS
 
-/** Marks an object. The mark is not enumerable, so a copy made with a spread does not carry it. */
-export function brand<T extends object>(kind: Kind, object: T): T {
-  return Object.defineProperty(object, MARKS[kind], bare({}))
+/** Marks an object, with a value for `markOf`. The mark is not enumerable, so a copy made with a spread does not carry it. */
+export function brand<T extends object>(kind: Kind, object: T, value?: unknown): T {
+  return Object.defineProperty(object, MARKS[kind], bare({ value }))
 }
 
 /** Marks an object, and adds a value for `brandOf`. */
 export function brandWith<T extends object>(kind: Kind, object: T, value: object): T {
-  return Object.defineProperty(object, MARKS[kind], bare({ value: Object.freeze({ of: object, value }) }))
+  return brand(kind, object, Object.freeze({ of: object, value }))
 }
 
 /** Returns whether an object carries the mark itself. An inherited mark does not count. */
@@ -34,12 +34,15 @@ export function hasBrand(kind: Kind, value: unknown): value is object {
   return isObject && Object.hasOwn(value, MARKS[kind])
 }
 
+/** Returns the value of an object's mark, also through a proxy. */
+export const markOf = (kind: Kind, object: object) => (object as { [mark: symbol]: unknown })[MARKS[kind]]
+
 /**
  * Returns the value that `brandWith` added. A copy, an heir or a proxy of the object has none, because its own function must not be
  * bypassed.
  */
 export function brandOf(kind: Kind, object: object): unknown {
   if (!hasBrand(kind, object)) return undefined
-  const mark = (object as { [mark: symbol]: unknown })[MARKS[kind]] as { of: object; value: object }
+  const mark = markOf(kind, object) as { of: object; value: object }
   return mark.of === object ? mark.value : undefined
 }

@@ -1,4 +1,4 @@
-import { brand, hasBrand } from '../shared/brand.js'
+import { brand, hasBrand, markOf } from '../shared/brand.js'
 import { AuthError } from '../shared/errors.js'
 import { isScopeList, LAST_MOMENT } from '../shared/options/checks.js'
 import { bare, isPlainObject, isThenable, isValidDate, memberOf } from '../shared/values.js'
@@ -66,6 +66,9 @@ export function isVerifiedToken(value: unknown): value is VerifiedToken {
   return hasBrand('VerifiedToken', value)
 }
 
+/** Returns whether a token is of an identity provider, which issues tokens also without a sign-in. */
+export const mayBeRefreshed = (auth: VerifiedToken) => markOf('VerifiedToken', auth) === true
+
 /**
  * Creates a verified token from the result of a host's own verifier. A token of this package is returned unchanged. From another
  * object, each member of a token is read once and copied, the claims as JSON. Defaults: the verifier's issuer, an empty audience and claims, and
@@ -98,6 +101,8 @@ export function toVerifiedToken(value: unknown, verifiedBy = ''): VerifiedToken 
 interface Members extends Omit<VerifiedToken, 'issuedAt' | 'expiresAt'> {
   iat: number
   exp: number
+  /** Whether `iat` may be the time of a refresh. */
+  mayBeRefreshed?: boolean
 }
 
 export class Verified implements VerifiedToken {
@@ -127,7 +132,7 @@ export class Verified implements VerifiedToken {
     },
   })
 
-  constructor({ id, accountId, issuer, audience, clientId, scopes, iat, exp, claims }: Members) {
+  constructor({ id, accountId, issuer, audience, clientId, scopes, iat, exp, claims, mayBeRefreshed }: Members) {
     this.id = id
     this.accountId = accountId
     this.issuer = issuer
@@ -139,7 +144,7 @@ export class Verified implements VerifiedToken {
     Object.defineProperty(this, 'issuedAt', Verified.#issuedAt)
     Object.defineProperty(this, 'expiresAt', Verified.#expiresAt)
     this.claims = deepFreeze(claims)
-    Object.freeze(brand('VerifiedToken', this))
+    Object.freeze(brand('VerifiedToken', this, mayBeRefreshed))
   }
 
   static {

@@ -3,8 +3,10 @@ import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
 import express from 'express'
 import {
+  AuthError,
   type AuthEvent,
   argon2id,
+  authErrors,
   createPasswords,
   createThrottle,
   memoryAccounts,
@@ -12,6 +14,8 @@ import {
   requireBearer,
   tokenRouter,
 } from 'express-token-endpoint'
+import { BearerStrategy } from 'express-token-endpoint/passport'
+import { Passport } from 'passport'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { GUARDED_REQUESTS, TOKEN_CALLS } from '../../src/http/shared/limits.js'
 import { createTurnQueue } from '../../src/http/shared/turn-queue.js'
@@ -120,12 +124,18 @@ describe('the page on security promises', () => {
     const drained = numbers(/is drained for at most (\d+) s and ([\d,]+) bytes/)
     const [short] = numbers(/Node reads a body of at most ([\d,]+) bytes/) as [number]
     expect(drained).toEqual([1, 1_048_576])
-    const { port } = await listen(express().post('/guarded', requireBearer({ tokens: makeIssuer() })))
-    const sized = (length: number) => ({ method: 'POST', path: '/guarded', body: 'x'.repeat(length) })
-    expect((await client(port)(sized(short))).headers['connection']).toBe('keep-alive')
-    // The head arrives before the body does, so the body is unread when the guard refuses.
-    const long = `POST /guarded HTTP/1.1\r\nHost: x\r\nContent-Length: ${short + 1}\r\n\r\n`
-    expect(await sendEndlessly(port, long, 'x')).toMatch(/^HTTP\/1\.1 401 [\s\S]*\r\nConnection: close\r\n/)
+    const tokens = makeIssuer()
+    const app = express().post('/guard', requireBearer({ tokens }))
+    app.post('/own', (_req, _res, next) => next(new AuthError('missing_token')))
+    app.post('/passport', new Passport().use(new BearerStrategy({ tokens })).authenticate('bearer', { session: false }))
+    const { port } = await listen(app.use(authErrors()))
+    for (const path of ['/guard', '/own', '/passport']) {
+      const sized = { method: 'POST', path, body: 'x'.repeat(short) }
+      expect((await client(port)(sized)).headers['connection']).toBe('keep-alive')
+      // The head arrives before the body does, so the body is unread when the guard refuses.
+      const long = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${short + 1}\r\n\r\n`
+      expect(await sendEndlessly(port, long, 'x')).toMatch(/^HTTP\/1\.1 401 [\s\S]*\r\nConnection: close\r\n/)
+    }
   })
 
   it('long addresses', async () => {

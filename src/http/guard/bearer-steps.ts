@@ -5,7 +5,7 @@ import { emitter, refusalEvent } from '../../shared/events.js'
 import { callHost } from '../../shared/host/host-call.js'
 import type { Source } from '../../shared/queues/fair-queue.js'
 import { isThenable, own } from '../../shared/values.js'
-import { factsOf, type VerifiedToken } from '../../tokens/verified-token.js'
+import { factsOf, mayBeRefreshed, type VerifiedToken } from '../../tokens/verified-token.js'
 import { createHostCallLimit } from '../shared/host-call-limit.js'
 import { GUARDED_REQUESTS } from '../shared/limits.js'
 import { toRequestUser } from '../shared/request-user.js'
@@ -37,11 +37,11 @@ const MOST_AHEAD = 60_000
 
 /**
  * Returns the time of the sign-in. `auth_time` (RFC 9470 section 6) stays when an identity provider refreshes a token. NaN for an
- * `auth_time` that is not a number.
+ * `auth_time` that is not a number, and for a provider's token without it.
  */
-function signInOf({ claims, issuedAt }: VerifiedToken): number {
-  const time = own(claims, 'auth_time') ?? Number.POSITIVE_INFINITY
-  return Math.min(typeof time === 'number' ? time * 1000 : Number.NaN, issuedAt.getTime())
+function signInOf(auth: VerifiedToken): number {
+  const time = own(auth.claims, 'auth_time') ?? (mayBeRefreshed(auth) ? undefined : Number.POSITIVE_INFINITY)
+  return Math.min(typeof time === 'number' ? time * 1000 : Number.NaN, auth.issuedAt.getTime())
 }
 
 /** Returns whether a time is at most `span` ago. A time that is not a number, or far in the future, is not. */

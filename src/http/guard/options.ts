@@ -39,7 +39,7 @@ export interface RequireBearerOptions extends HostOptions {
   /**
    * The longest time since the sign-in (RFC 9470), for routes that need a recent one: from 1 s to 366 days. An older token causes a
    * `401` with the error `insufficient_user_authentication` and `max_age`. Default: any age. The sign-in is the token's `issuedAt`, or an
-   * earlier `auth_time` among its claims.
+   * earlier `auth_time` among its claims. A provider's token needs it.
    */
   signedInWithin?: Duration | undefined
   /**

@@ -7,7 +7,7 @@ import { misuse, PAGE } from '../../shared/misuse.js'
 import { isThenable, memberOf } from '../../shared/values.js'
 import { isVerifiedToken, type PrivateClaims, type VerifiedToken } from '../../tokens/verified-token.js'
 import { allHeaders, refusalAnswer } from '../shared/answers.js'
-import { hasUnreadBody } from '../shared/close-after-answer.js'
+import { hasToClose } from '../shared/close-after-answer.js'
 import { assertHeaderLines } from '../shared/header-lines.js'
 import { sendAnswer } from '../shared/send-answer.js'
 import { type Admission, createBearerSteps } from './bearer-steps.js'
@@ -45,11 +45,6 @@ function isUserOf({ accountId }: VerifiedToken, user: unknown): boolean {
 
 /** @inline */
 type Next = (error?: unknown) => void
-
-/** The longest unread body that Node may read to its end after a refusal, in bytes. */
-const DRAINED_BODY = 65_536
-
-const hasToClose = (req: IncomingMessage) => hasUnreadBody(req, DRAINED_BODY)
 
 /**
  * Creates the guard: a middleware that admits a request with a valid bearer token (RFC 6750) and sets `req.auth` to the verified

@@ -1,6 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { bare } from '../../shared/values.js'
+import { bare, own } from '../../shared/values.js'
 import { http2StreamOf } from './source.js'
+
+/** The longest unread body that Node may read to its end after a refusal, in bytes. */
+const DRAINED_BODY = 65_536
 
 /** The limits for draining an unread body. */
 const DRAIN = { ms: 1000, bytes: 1_048_576 }
@@ -17,6 +20,23 @@ export function hasUnreadBody(req: IncomingMessage, limit: number): boolean {
   return !req.complete && Number(length) > limit
 }
 
+export const hasToClose = (req: IncomingMessage) => hasUnreadBody(req, DRAINED_BODY)
+
+/** Makes `end` of the response work like `endThenClose`, unless the body has been read until then. */
+export function closeAfterEnd(req: IncomingMessage & { res?: ServerResponse }): void {
+  const res = own(req, 'res')
+  if (!res) return
+  const { end } = res
+  res.end = (...sent: unknown[]) => {
+    res.end = end
+    if (typeof sent.at(-1) === 'function') res.once('finish', sent.pop() as () => void)
+    const [body, encoding] = sent as [string | undefined, BufferEncoding]
+    if (res.headersSent || !hasToClose(req)) end.call(res, body, encoding)
+    else endThenClose(res, Buffer.from(body ?? '', encoding))
+    return res
+  }
+}
+
 /**
  * Ends a response with its body, drains what still arrives, and closes the connection. Closing at once would reset the connection
  * before the client has read the response. Nothing is read after the limits, also while an earlier response of the connection is
@@ -24,7 +44,7 @@ export function hasUnreadBody(req: IncomingMessage, limit: number): boolean {
  *
  * In HTTP/2, the request's stream is closed after the response (RFC 9113 section 8.1), and the connection stays open.
  */
-export function endThenClose(res: ServerResponse, body: string): void {
+export function endThenClose(res: ServerResponse, body: string | Buffer): void {
   const { req } = res
   const stream = http2StreamOf(req)
   if (stream) {

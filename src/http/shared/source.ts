@@ -8,10 +8,14 @@ export function addressOf(req: IncomingMessage & { ip?: string | undefined }): s
   return req.ip ?? req.socket?.remoteAddress
 }
 
+/** The streams that a client has reset do not know their session any more, so they share one limit. */
+const ENDED = {}
+
 /** Returns where a request comes from, for the queues. */
 export function sourceOf(req: IncomingMessage, address = addressOf(req)): Source {
+  const stream = http2StreamOf(req)
   // In HTTP/2 each request has its own `socket`, and the requests of a connection share a session.
-  const connection = http2StreamOf(req)?.session ?? req.socket ?? undefined
+  const connection = stream ? (stream.session ?? ENDED) : (req.socket ?? undefined)
   return { network: clientNetwork(address), connection }
 }
 

@@ -1,6 +1,8 @@
+import type { IncomingMessage } from 'node:http'
 import type { AuthError } from '../../shared/errors.js'
 import { type AuthObserver, reportedCopy } from '../../shared/events.js'
 import { throwLater } from '../../shared/host/throw-later.js'
+import { closeAfterEnd } from '../shared/close-after-answer.js'
 
 /** The actions that Passport adds to a strategy for each request. */
 export interface PassportActions {
@@ -44,7 +46,11 @@ export function failOrError(
  * Call it when `authenticate` is called: Passport replaces the actions of a strategy that is passed as an object for the next request.
  * @param admit called before `success`
  */
-export function outcomeOf(strategy: PassportActions, req: { next?: unknown }, admit: () => void = () => {}): Outcome {
+export function outcomeOf(
+  strategy: PassportActions,
+  req: IncomingMessage & { next?: unknown },
+  admit: () => void = () => {},
+): Outcome {
   const { success, fail, pass, error } = strategy
   // Express's own functions, such as `res.render`, use this member too.
   const { next } = req
@@ -56,24 +62,23 @@ export function outcomeOf(strategy: PassportActions, req: { next?: unknown }, ad
   }
 
   const first =
-    <A extends unknown[]>(act: (...args: A) => void) =>
+    <A extends unknown[]>(act: (...args: A) => void, before = () => {}) =>
     (...args: A) => {
       if (taken) return
       taken = true
       try {
+        before()
         act(...args)
       } catch (thrown) {
         toExpress(thrown)
       }
     }
 
-  const report = first(error)
+  const close = () => closeAfterEnd(req)
+  const report = first(error, close)
   return {
-    success: first((user, info) => {
-      admit()
-      success(user, info)
-    }),
-    fail: first(fail),
+    success: first(success, admit),
+    fail: first(fail, close),
     pass: first(pass),
     error: report,
     thrown: (thrown) => (taken ? toExpress(thrown) : report(thrown)),

@@ -130,7 +130,7 @@ export function providerForm({ scopes: scopesOf, accountId: accountIdOf }: Claim
       if (!isText(accountId) || !scopes) return 'claims'
       // Not of the whole text, because a token may have several valid signatures.
       const id = jti ?? createHash('sha256').update(signed).digest('base64url')
-      const members = { id, accountId, issuer, audience, clientId: client, scopes }
+      const members = { id, accountId, issuer, audience, clientId: client, scopes, mayBeRefreshed: true }
       const token = new Verified({ ...members, iat, exp, claims: privateClaims(payload) })
       return { token, notBefore, notAfter }
     },

@@ -4,6 +4,7 @@ import {
   AuthError,
   type AuthEvent,
   authOf,
+  createTokenVerifier,
   requireBearer,
   type TokenIssuer,
   type TokenVerifier,
@@ -19,6 +20,7 @@ import {
   issueNow,
   makeIssuer,
   makeStore,
+  SECRET,
 } from '../../../support/fixtures.js'
 import { expectProblem, expectUnavailable, send } from '../../../support/host.js'
 import { listen } from '../../../support/http.js'
@@ -289,6 +291,15 @@ describe('an Authorization header that a middleware has made something else of t
 
 describe('signedInWithin (RFC 9470)', () => {
   const MINUTE = 60_000
+  /** A verifier of tokens of an identity provider. */
+  const providerOf = (clock = Date.now) =>
+    createTokenVerifier({
+      issuer: ISSUER,
+      audience: ISSUER,
+      keys: { alg: 'HS256', secret: SECRET, kid: 'k1' },
+      accept: 'jwt',
+      clock,
+    })
 
   it.each([
     [0, 200],
@@ -305,36 +316,51 @@ describe('signedInWithin (RFC 9470)', () => {
     expect((await ask(token)).status).toBe(status)
   })
 
-  it.each<[unknown, number, number]>([
+  it.each<[unknown, number, number, number?]>([
+    [undefined, 0, 200, 401],
     [-300, 0, 200],
     [-301, 0, 401],
     [-301, -301, 401],
     [0, -301, 401],
     [9999, -300, 200],
     [9999, -301, 401],
-    [null, 0, 200],
+    [null, 0, 200, 401],
     ['now', 0, 401],
     ['0', 0, 401],
     [[0], 0, 401],
-  ])('takes the auth_time %j of a token that was issued at %i: %i', async (authTime, issued, status) => {
-    const clock = frozenClock()
-    const tokens = makeIssuer({ clock })
-    const { ask } = await guarded({ tokens, signedInWithin: '5m' })
-    const time = typeof authTime === 'number' ? clock.seconds() + authTime : authTime
-    const issuedAt = new Date((clock.seconds() + issued) * 1000)
-    const { token } = issueNow(tokens, { accountId: 'acc-1', claims: { auth_time: time }, issuedAt })
-    for (let i = 0; i < 2; i++) expect((await ask(token)).status).toBe(status)
-  })
+  ])(
+    'takes the auth_time %j of a token that was issued at %i: %i. A provider’s token without it may be refreshed',
+    async (authTime, issued, status, provided = status) => {
+      const clock = frozenClock()
+      const tokens = makeIssuer({ clock })
+      const partner = providerOf(clock)
+      const time = typeof authTime === 'number' ? clock.seconds() + authTime : authTime
+      const issuedAt = new Date((clock.seconds() + issued) * 1000)
+      const { token } = issueNow(tokens, { accountId: 'acc-1', claims: { auth_time: time }, issuedAt })
+      for (const [verifier, expected] of [
+        [tokens, status],
+        [partner, provided],
+      ] as const) {
+        const { ask } = await guarded({ tokens: verifier, signedInWithin: '5m' })
+        for (let i = 0; i < 2; i++) expect((await ask(token)).status).toBe(expected)
+      }
+    },
+  )
 
   it('refuses with a challenge that names the time', async () => {
-    const tokens = makeIssuer()
-    const { ask } = await guarded({ tokens, signedInWithin: '5m' })
-    const { token } = issueNow(tokens, { accountId: 'acc-1', issuedAt: new Date(Date.now() - 10 * MINUTE) })
-    const answer = await ask(token)
-    expectProblem(answer, 401, 'insufficient_user_authentication', 'Unauthorized')
-    expect(answer.headers['www-authenticate']).toBe(
-      `Bearer realm="${ISSUER}", error="insufficient_user_authentication", error_description="This resource needs a more recent sign-in.", max_age="300"`,
-    )
+    const custom: TokenVerifier = { ...tokens, verify: (text) => providerOf().verify(text) }
+    const cases = [
+      [tokens, new Date(Date.now() - 10 * MINUTE)],
+      [custom, undefined],
+    ] as const
+    for (const [verifier, issuedAt] of cases) {
+      const { ask } = await guarded({ tokens: verifier, signedInWithin: '5m' })
+      const answer = await ask(issueNow(tokens, { accountId: 'acc-1', issuedAt }).token)
+      expectProblem(answer, 401, 'insufficient_user_authentication', 'Unauthorized')
+      expect(answer.headers['www-authenticate']).toBe(
+        `Bearer realm="${ISSUER}", error="insufficient_user_authentication", error_description="This resource needs a more recent sign-in.", max_age="300"`,
+      )
+    }
   })
 
   it('needs a token, and a missing scope comes first', async () => {

@@ -29,6 +29,13 @@ describe('where a request comes from', () => {
     expect(addressOf(request(members))).toBe(address)
     expect(sourceOf(request(members))).toEqual({ network, connection: members.socket ?? undefined })
   })
+
+  it('is one connection for all streams of HTTP/2 that have ended, and a session for each other stream', () => {
+    const connectionOf = (session?: object) =>
+      sourceOf(request({ httpVersionMajor: 2, stream: { session }, socket: {} })).connection
+    expect(connectionOf()).toBe(connectionOf())
+    expect(connectionOf(socket)).toBe(socket)
+  })
 })
 
 it('limits the requests that wait: in total, of one network, of one connection', () => {

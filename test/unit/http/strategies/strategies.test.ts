@@ -2,7 +2,7 @@ import { issueNow } from '../../../support/fixtures.js'
 import 'reflect-metadata'
 import { createRequire } from 'node:module'
 import { PassportStrategy } from '@nestjs/passport'
-import express, { type ErrorRequestHandler, type Express } from 'express'
+import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express'
 import { authOf, createThrottle, tokenRouter, type VerifiedToken } from 'express-token-endpoint'
 import {
   BearerStrategy,
@@ -17,7 +17,8 @@ import { describe, expect, it, vi } from 'vitest'
 import { until } from '../../../support/concurrency.js'
 import { expectMisuse, fatalErrors } from '../../../support/failures.js'
 import { ACCOUNTS, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../../../support/fixtures.js'
-import { EXPRESS } from '../../../support/http.js'
+import { sendEndlessly } from '../../../support/host.js'
+import { EXPRESS, listen } from '../../../support/http.js'
 import { polluted } from '../../../support/pollution.js'
 
 type Strategy = BearerStrategy | LoginStrategy
@@ -301,6 +302,61 @@ describe('LoginStrategy', () => {
   it('takes the options of tokenRouter, and names itself in its errors', () => {
     expectMisuse(() => new LoginStrategy({} as never), 'LoginStrategy: option "accounts" must be')
     expectMisuse(() => new LoginStrategy({ ...options, path: '/x' } as never), 'LoginStrategy: unknown option "path"')
+  })
+})
+
+describe('an unread body', () => {
+  const refusing: BearerVerify = (_user, _auth, done) => done(null, false)
+  const down = () => Promise.reject(new Error('down'))
+
+  it.each<[string, number, Strategy, string]>([
+    ['without the scope', 403, new BearerStrategy({ tokens, scope: 'b' }), 'Forbidden'],
+    ['of a user that verify refuses', 401, new BearerStrategy({ tokens }, refusing), 'Unauthorized'],
+    [
+      'after a failure',
+      503,
+      new BearerStrategy({ tokens, isRevoked: down, onEvent: () => {} }),
+      '"code":"unavailable"',
+    ],
+    ['that is too long', 413, new LoginStrategy({ accounts, passwords, throttle: false }), '"code":"body_too_large"'],
+  ])('%s does not keep the connection open: %i', async (_, status, strategy, body) => {
+    const { port } = await listen(appOf(strategy))
+    const head = `POST / HTTP/1.1\r\nHost: x\r\nAuthorization: ${bearerOf()}\r\n`
+    const type = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
+    const answer = await sendEndlessly(port, head + type, `4000\r\n${' '.repeat(0x4000)}\r\n`)
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} [^]*\r\nConnection: close\r\n[^]*${body}`))
+  })
+
+  const callback = (respond: (req: Request, res: Response) => unknown) => {
+    const own = new passport.Passport().use(new BearerStrategy({ tokens }))
+    return express().post('/', (req, res, next) =>
+      own.authenticate('bearer', { session: false }, () => respond(req, res))(req, res, next),
+    )
+  }
+
+  it('ends a response of the host as the host ends it', async () => {
+    const done = vi.fn()
+    for (const sent of [['\xe9', 'latin1', done], [done]] as unknown as [string, 'latin1'][]) {
+      const { port } = await listen(callback((_req, res) => res.end(...sent)))
+      const answer = await sendEndlessly(
+        port,
+        'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 900000000\r\n\r\n',
+        'x'.repeat(0x4000),
+      )
+      expect(answer.includes('\xe9')).toBe(sent.length > 1)
+    }
+    await until(() => expect(done).toHaveBeenCalledTimes(2))
+  })
+
+  it.each<[string, (req: Request, res: Response) => unknown]>([
+    ['has been read until the response', (req, res) => req.resume().once('end', () => res.end('sent'))],
+    ['is left after the headers of a response', (_req, res) => res.write('') && res.end('sent')],
+  ])('that %s keeps it', async (_, respond) => {
+    const { text, headers } = await request(callback(respond))
+      .post('/')
+      .set('Connection', 'keep-alive')
+      .send('x'.repeat(70_000))
+    expect([text, headers['connection']]).toEqual(['sent', 'keep-alive'])
   })
 })
 
