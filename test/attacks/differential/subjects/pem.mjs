@@ -44,11 +44,10 @@ async function askOurs(alg, text, token) {
 }
 
 /**
- * Returns whether a text holds a PEM, a JWK of a key pair or a JWK set, also within other text. A text in UTF-16 has a NUL after each
+ * Returns whether a text holds a PEM, a JWK of a key pair, also within other text. A text in UTF-16 has a NUL after each
  * letter.
  */
-const isKey = (text) =>
-  /-----BEGIN|LS0tLS1CRUdJTi|\bkty\\*["']?\s*:\s*\\*["'](?!oct)|"keys\\*"\s*:\s*\[/.test(text.replaceAll('\0', ''))
+const isKey = (text) => /-----BEGIN|LS0tLS1CRUdJTi|\bkty\\*["']?\s*:\s*\\*["'](?!oct)/.test(text.replaceAll('\0', ''))
 
 /** Reads base64, without the characters that do not belong to it. */
 const decoded = (text) => Buffer.from(text, 'base64').toString()
