@@ -36,12 +36,8 @@ if (!process.env.TEST_COUNTS) writeFileSync(counts, '')
 const times = []
 for (const [name, command, env] of STEPS[process.argv[2] ?? 'quick']) {
   const started = performance.now()
-  const { status } = spawnSync(command, {
-    cwd: ROOT,
-    env: { ...process.env, ...env, TEST_COUNTS: counts },
-    shell: true,
-    stdio: 'inherit',
-  })
+  const options = { cwd: ROOT, env: { ...process.env, ...env, TEST_COUNTS: counts }, shell: true, stdio: 'inherit' }
+  const { status } = spawnSync(command, options)
   times.push(`${Math.round((performance.now() - started) / 1000)} s  ${name}${status === 0 ? '' : ': FAILED'}`)
   if (status !== 0) process.exitCode = 1
   if (status !== 0 && !command.startsWith(VITEST)) break

@@ -16,31 +16,16 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^express-token-endpoint$/, replacement: source('index') },
-      { find: /^express-token-endpoint\/client$/, replacement: source('client') },
-      { find: /^express-token-endpoint\/express$/, replacement: source('express') },
-      { find: /^express-token-endpoint\/openapi$/, replacement: source('openapi') },
-      { find: /^express-token-endpoint\/passport$/, replacement: source('passport') },
-      { find: /^express-token-endpoint\/testing$/, replacement: source('testing') },
-      {
-        find: /^.*\/on-first-use\.cjs$/,
-        replacement: fileURLToPath(new URL('./support/runner/on-first-use.ts', import.meta.url)),
-      },
+      { find: /^express-token-endpoint\/(client|express|openapi|passport|testing)$/, replacement: source('$1') },
+      { find: /^.*\/on-first-use\.cjs$/, replacement: source('../test/support/runner/on-first-use') },
       ...(ONLY_EXPRESS ? [{ find: /^express$/, replacement: `${ONLY_EXPRESS.folder}/index.js` }] : []),
     ],
   },
   test: {
     projects: [
-      project('unit'),
-      project('contract'),
-      project('attacks'),
-      project('client'),
-      project('hosts'),
-      project('languages'),
+      ...['unit', 'contract', 'attacks', 'client', 'hosts', 'languages'].map((name) => project(name)),
       project('example', 'example-app'),
-      project('models'),
-      project('faults'),
-      project('performance'),
-      project('mutation'),
+      ...['models', 'faults', 'performance', 'mutation'].map((name) => project(name)),
       ...(ONLY_RUNTIME ? [project('runtimes')] : []),
     ],
     // Stores that fail on purpose would fill the terminal. The warning has its own test.

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { createTokenClient, type TokenClientOptions } from 'express-token-endpoint/client'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { bearerError } from '../../src/client/challenge.js'
-import { deferred } from '../support/concurrency.js'
+import { deferred, settled } from '../support/concurrency.js'
 
 const URL_OF_API = 'https://api.example.com'
 const credentials = () => ({ email: 'alice@example.com', password: 'secret' })
@@ -78,36 +78,26 @@ describe('in a browser', () => {
     onTestFinished(() => void vi.unstubAllGlobals())
   }
 
-  it.each([
-    ['no-store', {}],
-    ['no-store', { cache: undefined }],
-    ['default', { cache: 'default' }],
-    ['reload', { cache: 'reload' }],
-  ])('the cache is %s with %j', async (expected, init) => {
-    inBrowser()
-    const caches: unknown[] = []
-    const api = clientWith((_, { cache, redirect }) => {
-      caches.push(cache, redirect)
-      return new Response()
-    })
-    await api.fetch('/x', init as RequestInit)
-    expect(caches).toEqual([expected, undefined])
-  })
-
-  it.each([
-    ['no-store', 'default'],
-    [undefined, 'reload'],
-  ])('the cache is %s with a Request that has %j', async (expected, cache) => {
+  const request = (cache: string) => {
+    const made = new Request(`${URL_OF_API}/x`, { cache } as RequestInit)
+    return Object.defineProperty(made, 'toString', { value: () => `${URL_OF_API}/x` })
+  }
+  it.each<[string | undefined, string, string | Request, object?]>([
+    ['no-store', 'no settings', '/x', {}],
+    ['no-store', 'no cache', '/x', { cache: undefined }],
+    ['default', 'the default cache', '/x', { cache: 'default' }],
+    ['reload', 'a reload', '/x', { cache: 'reload' }],
+    ['no-store', 'a Request', request('default')],
+    [undefined, 'a Request that reloads', request('reload')],
+  ])('the cache is %s with %s', async (expected, _, input, init) => {
     inBrowser()
     const sent: unknown[] = []
-    const api = clientWith((_, init) => {
-      sent.push(init.cache)
+    const api = clientWith((_, { cache, redirect }) => {
+      sent.push(cache, redirect)
       return new Response()
     })
-    const request = new Request(`${URL_OF_API}/x`, { cache } as RequestInit)
-    Object.defineProperty(request, 'toString', { value: () => `${URL_OF_API}/x` })
-    await api.fetch(request)
-    expect(sent).toEqual([expected])
+    await api.fetch(input, init as RequestInit)
+    expect(sent).toEqual([expected, undefined])
   })
 
   it('a 401 is judged by the origin that sent it', async () => {
@@ -124,11 +114,7 @@ describe('in a browser', () => {
 })
 
 it('a step-up for a call before the sign-out asks nobody', async () => {
-  let asked = 0
-  const onStepUp = () => {
-    asked++
-    return true
-  }
+  const onStepUp = vi.fn(() => true)
   const headers = { 'WWW-Authenticate': 'Bearer error="insufficient_user_authentication"' }
   const api = clientWith(
     () => {
@@ -138,7 +124,7 @@ it('a step-up for a call before the sign-out asks nobody', async () => {
     { onStepUp },
   )
   expect((await api.fetch('/x')).status).toBe(401)
-  expect(asked).toBe(0)
+  expect(onStepUp).not.toHaveBeenCalled()
 })
 
 describe('redirects outside of browsers', () => {
@@ -255,27 +241,23 @@ describe('responses with streams of Node, as node-fetch has', () => {
     const stream = Readable.from([Buffer.from(body)])
     return { status, headers: new Headers(), body: stream, url: '', text: () => text(stream) }
   }
-  const withStatus = (status: number, body: string) => {
-    let calls = 0
-    const send = async (url: string | URL) => {
-      if (!String(url).endsWith('/token')) return response(401, 'no')
-      calls++
-      return response(status, body)
-    }
+  const withSignIn = (status: number, body: string) => {
+    const signIn = vi.fn(async () => response(status, body))
+    const send = async (url: string | URL) => (String(url).endsWith('/token') ? signIn() : response(401, 'no'))
     const api = createTokenClient({ url: URL_OF_API, credentials, fetch: send as unknown as typeof fetch })
-    return { api, calls: () => calls }
+    return { api, signIn }
   }
 
   it('a sign-in succeeds, and an API refuses the token', async () => {
-    const { api, calls } = withStatus(200, JSON.stringify(grant()))
+    const { api, signIn } = withSignIn(200, JSON.stringify(grant()))
     expect((await api.fetch('/x')).status).toBe(401)
-    expect(calls()).toBe(2)
+    expect(signIn).toHaveBeenCalledTimes(2)
   })
 
   it('a wrong password is sent once', async () => {
-    const { api, calls } = withStatus(403, '')
+    const { api, signIn } = withSignIn(403, '')
     for (let call = 0; call < 3; call++) await expect(api.token()).rejects.toMatchObject({ code: 'refused' })
-    expect(calls()).toBe(1)
+    expect(signIn).toHaveBeenCalledOnce()
   })
 })
 
@@ -290,9 +272,9 @@ it('20 calls with one signal cause no warning', async () => {
   })
   const { signal } = new AbortController()
   const calls = Array.from({ length: 20 }, () => api.token({ signal }))
-  await new Promise(setImmediate)
+  await settled()
   open()
   await Promise.all(calls)
-  await new Promise(setImmediate)
+  await settled()
   expect(warnings).toEqual([])
 })

@@ -3,9 +3,14 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { root } from '../support/documents/repository.js'
 
+const run = async (program: string) => {
+  const args = ['--disable-warning=DEP0205', '--input-type=module', '--eval', program]
+  return JSON.parse((await promisify(execFile)(process.execPath, args, { cwd: root })).stdout)
+}
+
 /** Returns the packages and the compiled files that a process has loaded after a piece of code, by Node's own hooks. */
-async function loadedBy(code: string): Promise<{ packages: string[]; files: number }> {
-  const program = `
+const loadedBy = (code: string): Promise<{ packages: string[]; files: number }> =>
+  run(`
     import { createRequire, register } from 'node:module'
     const { port1, port2 } = new MessageChannel()
     const urls = []
@@ -20,11 +25,7 @@ async function loadedBy(code: string): Promise<{ packages: string[]; files: numb
     const packages = files.flatMap((file) => /.*node_modules\\/((?:@[^/]+\\/)?[^/]+)/.exec(file)?.[1] ?? [])
     const own = urls.filter((url) => /\\/dist\\//.test(url) && !url.includes('node_modules'))
     process.stdout.write(JSON.stringify({ packages: [...new Set(packages)].sort(), files: own.length }))
-    process.exit()`
-  const args = ['--disable-warning=DEP0205', '--input-type=module', '--eval', program]
-  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root })
-  return JSON.parse(stdout)
-}
+    process.exit()`)
 
 const OF_VERIFYING = ['ms']
 const SETTINGS = "{ issuer: 'https://api.example.com', keys: { alg: 'HS256', secret: 'k'.repeat(32) } }"
@@ -51,7 +52,7 @@ it('creating the token router loads everything that its first login needs', asyn
 })
 
 it('a login looks for no package', async () => {
-  const program = `
+  const login = await run(`
     import Module from 'node:module'
     import express from 'express'
     import { createPasswords, createTokenIssuer, tokenRouter } from 'express-token-endpoint'
@@ -66,11 +67,8 @@ it('a login looks for no package', async () => {
       const { status } = await fetch('http://127.0.0.1:' + this.address().port, request)
       process.stdout.write(JSON.stringify({ status, looked }))
       process.exit()
-    })`
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], {
-    cwd: root,
-  })
-  expect(JSON.parse(stdout)).toEqual({ status: 200, looked: [] })
+    })`)
+  expect(login).toEqual({ status: 200, looked: [] })
 })
 
 describe('native modules', () => {

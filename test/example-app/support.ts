@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { type ClientRequest, type IncomingMessage, request } from 'node:http'
+import { type IncomingMessage, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { createTokenClient } from 'express-token-endpoint/client'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 
 export const TOKEN_PATH = '/api/v2013/authentication/token'
 export const SIGN_OUT_PATH = '/api/v2013/sessions/sign-out'
@@ -45,7 +45,10 @@ export async function finish(child: ChildProcess, input: string | Uint8Array) {
 }
 
 export interface Running {
+  /** Address of the first API. */
   url: string
+  /** Address of the reporting API, if both APIs run. */
+  reporting: string
   /** Returns everything that the process has printed so far, to both streams. */
   output: () => string
   /** Resolves when the process has printed this text. */
@@ -58,32 +61,21 @@ export interface Running {
  * Starts one API of the built example, and waits until it listens. The port is free unless `env` sets it.
  * @param api `clearing-house` or `reporting`, with a port if needed: `reporting:3010`
  */
-export async function start(env: Env, api = 'clearing-house'): Promise<Running> {
-  const { url, ...running } = await startProgram(env, [api])
-  return { url: url(1), ...running }
-}
-
-export interface RunningPair extends Running {
-  /** Address of the reporting API. */
-  reporting: string
-}
+export const start = (env: Env, api = 'clearing-house'): Promise<Running> => startProgram(env, [api])
 
 /** Starts both APIs, as `npm start` does. */
-export async function startBoth(env: Env): Promise<RunningPair> {
-  const { url, ...running } = await startProgram(env, [])
-  return { url: url(1), reporting: url(2), ...running }
-}
+export const startBoth = (env: Env): Promise<Running> => startProgram(env, [])
 
-async function startProgram(env: Env, args: readonly string[]) {
+async function startProgram(env: Env, args: readonly string[]): Promise<Running> {
   const running = watch(launch(process.execPath, [built('main'), ...args], { PORT: '0', REPORTING_PORT: '0', ...env }))
   await running.printed('(Ctrl-C stops ')
   await running.printed('.\n')
-  const url = (nth: number) => running.output().match(/http:[^\s,]+/g)?.[nth - 1] ?? ''
-  return { ...running, url }
+  const [url = '', reporting = ''] = running.output().match(/http:[^\s,]+/g) ?? []
+  return { ...running, url, reporting }
 }
 
 /** Collects the output of a process. */
-export function watch(child: ChildProcess): Omit<Running, 'url'> {
+export function watch(child: ChildProcess): Omit<Running, 'url' | 'reporting'> {
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (chunk: string) => {
@@ -140,7 +132,7 @@ export async function statusOf(url: string, token: string): Promise<number> {
 }
 
 /** Starts a login whose body is still missing. The returned function sends the body and returns the response. */
-export async function loginInFlight(url: string, email = ALICE.email): Promise<() => Promise<LoginResponse>> {
+export async function loginInFlight(url: string, email = ALICE.email) {
   const body = JSON.stringify({ ...ALICE, email })
   const headers = {
     'Content-Type': 'application/json',
@@ -148,25 +140,25 @@ export async function loginInFlight(url: string, email = ALICE.email): Promise<(
     Expect: '100-continue',
   }
   const req = request(url + TOKEN_PATH, { method: 'POST', headers, agent: false })
+  const response = once(req, 'response') as Promise<[IncomingMessage]>
+  response.catch(() => {})
   req.flushHeaders()
   await once(req, 'continue')
-  req.on('error', () => {})
-  // The error event could come before a test waits for it; the close event comes after the error.
-  const gone = once(req, 'close').then((): never => {
-    throw new Error('the connection was closed')
-  })
-  gone.catch(() => {})
-  return () => finishLogin(req, gone, body)
+  return async () => {
+    req.end(body)
+    const [res] = await response
+    return { status: res.statusCode, connection: res.headers.connection, body: await text(res) }
+  }
 }
 
-interface LoginResponse {
-  status: number | undefined
-  connection: string | undefined
-  body: string
+/** Ends the session of a token. Returns the status. */
+export async function signOut(url: string, token: string): Promise<number> {
+  const headers = { Authorization: `Bearer ${token}` }
+  return (await fetch(url + SIGN_OUT_PATH, { method: 'POST', headers })).status
 }
 
-async function finishLogin(req: ClientRequest, gone: Promise<never>, body: string): Promise<LoginResponse> {
-  req.end(body)
-  const [res] = (await Promise.race([once(req, 'response'), gone])) as [IncomingMessage]
-  return { status: res.statusCode, connection: res.headers.connection, body: await text(res) }
+/** Asks the process to stop, and expects that it exits with 0. */
+export async function stop({ kill, exit }: Running): Promise<void> {
+  kill('SIGTERM')
+  expect(await exit).toEqual({ code: 0, signal: null })
 }

@@ -1,9 +1,7 @@
-import { once } from 'node:events'
-import { createServer, type RequestListener, Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { expect, onTestFinished } from 'vitest'
+import type { RequestListener, Server } from 'node:http'
+import { expect } from 'vitest'
 import { ACCOUNTS, ISSUER, PASSWORD } from '../support/fixtures.js'
-import { TOKEN_PATH } from '../support/http.js'
+import { listen, TOKEN_PATH } from '../support/http.js'
 import { makeKit } from './kit.js'
 
 const realm = `Bearer realm="${ISSUER}"`
@@ -52,14 +50,5 @@ export async function expectHost(url: string, hasCode = true): Promise<void> {
   expect(await admitted.json()).toMatchObject({ account: ACCOUNTS.alice.id })
 }
 
-/** Starts a server on a free port of loopback, and stops it when the test ends. */
-export async function start(handler: Server | RequestListener): Promise<string> {
-  const server = handler instanceof Server ? handler : createServer(handler)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
+/** Starts a server on a free port of loopback, and stops it when the test ends. Returns its URL. */
+export const start = async (handler: Server | RequestListener): Promise<string> => (await listen(handler)).url

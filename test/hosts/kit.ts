@@ -8,17 +8,14 @@ import {
   type VerifiedToken,
 } from 'express-token-endpoint'
 import { ACCOUNTS, fastPasswords, issueNow, makeIssuer, makeStore } from '../support/fixtures.js'
-
-const HOW_TO_GET_HOSTS = 'Install them: npm ci --prefix test/hosts --ignore-scripts'
+import { isMissing } from '../support/services/missing.js'
 
 /** True when the packages of `test/hosts/package.json` are not installed, for `describe.skipIf`. */
-export const NO_HOSTS = !existsSync(new URL('node_modules/.package-lock.json', import.meta.url))
-
-if (NO_HOSTS) {
-  const message = `The packages of test/hosts are missing. ${HOW_TO_GET_HOSTS}`
-  if (process.env['REQUIRE_SERVICES']) throw new Error(message)
-  process.stdout.write(`Tests with real hosts are skipped. ${message}\n`)
-}
+export const NO_HOSTS = isMissing(
+  existsSync(new URL('node_modules/.package-lock.json', import.meta.url)),
+  'test/hosts/node_modules',
+  'npm ci --prefix test/hosts --ignore-scripts',
+)
 
 /** The scope of the guarded route. Alice has it and Bob does not. */
 export const SCOPE = 'reports:read'

@@ -45,35 +45,25 @@ describe.each(EXPRESS)('on %s', async (_, express) => {
   const credentials = (password = PASSWORD) => ({ email: ACCOUNTS.alice.email, password })
   const { token } = issueNow(tokens, { accountId: 'acc-1' })
 
-  function makeApp() {
-    const app = express()
-    app.use(router)
-    app.get('/guarded', guard, (req, res) => void res.json({ account: authOf(req).accountId }))
-    return app
-  }
-
   describe.each(ADAPTERS)('AWS Lambda with %s', (_name, adapter) => {
-    const call = (...args: Parameters<typeof event>) => adapter(makeApp() as never)(event(...args), {})
-    const json = { 'content-type': 'application/json' }
+    const app = express().use(router)
+    app.get('/guarded', guard, (req, res) => void res.json({ account: authOf(req).accountId }))
+    const call = (...args: Parameters<typeof event>) => adapter(app as never)(event(...args), {})
+    const login = (body: object) =>
+      call('POST', TOKEN_PATH, { 'content-type': 'application/json' }, JSON.stringify(body))
+    const guarded = (text: string) => call('GET', '/guarded', { authorization: `Bearer ${text}` })
 
     it('a login returns a token, which opens the guarded route', async () => {
-      const login = await call('POST', TOKEN_PATH, json, JSON.stringify(credentials()))
-      expect(login.statusCode).toBe(200)
-      const { authenticationToken } = JSON.parse(login.body)
-      const guarded = await call('GET', '/guarded', { authorization: `Bearer ${authenticationToken}` })
-      expect([guarded.statusCode, guarded.body]).toEqual([200, '{"account":"acc-1"}'])
+      const { statusCode, body } = await login(credentials())
+      expect(statusCode).toBe(200)
+      const { authenticationToken } = JSON.parse(body)
+      expect(await guarded(authenticationToken)).toMatchObject({ statusCode: 200, body: '{"account":"acc-1"}' })
     })
 
-    it('a wrong password is refused with 403, and a forged token with 401', async () => {
-      const login = await call('POST', TOKEN_PATH, json, JSON.stringify(credentials('wrong')))
-      expect([login.statusCode, login.body]).toEqual([403, ''])
-      const guarded = await call('GET', '/guarded', { authorization: `Bearer ${token}x` })
-      expect(guarded.statusCode).toBe(401)
-    })
-
-    it('a refused request with a body is answered', async () => {
-      const body = JSON.stringify({ filler: 'x'.repeat(100_000) })
-      expect((await call('POST', TOKEN_PATH, json, body)).statusCode).toBe(413)
+    it('a wrong password gets 403, a forged token 401, and a long body 413', async () => {
+      expect(await login(credentials('wrong'))).toMatchObject({ statusCode: 403, body: '' })
+      expect(await guarded(`${token}x`)).toMatchObject({ statusCode: 401 })
+      expect(await login({ filler: 'x'.repeat(100_000) })).toMatchObject({ statusCode: 413 })
     })
   })
 

@@ -32,7 +32,7 @@ interface Language {
   /** Returns the command that runs a program. */
   command: (runtime: string, mode: Mode, prefix: string) => readonly string[]
   /** The names of the libraries, and the start of the names of their files. */
-  libraries: readonly (readonly [name: string, prefix: string])[]
+  libraries: Readonly<Record<string, string>>
 }
 
 const NPM = ['jose', 'oauth4webapi', 'fast-jwt', 'jsonwebtoken', 'aws-jwt-verify']
@@ -50,7 +50,7 @@ const LANGUAGES: readonly Language[] = [
       ...NPM.map((name) => `${MODULES}${name}/package.json`),
     ],
     command: (runtime, mode, prefix) => [runtime, 'run.mjs', prefix, mode],
-    libraries: NPM.map((name) => [name, name]),
+    libraries: Object.fromEntries(NPM.map((name) => [name, name])),
   },
   {
     name: 'Python',
@@ -60,11 +60,7 @@ const LANGUAGES: readonly Language[] = [
     runtimes: ['python3', '/usr/bin/python3'],
     probe: ['-c', 'import jwt, authlib, jose\nfor one in jwt, authlib, jose: print(one.__version__)'],
     command: (runtime, mode, prefix) => [runtime, 'run.py', prefix, mode],
-    libraries: [
-      ['PyJWT', 'pyjwt'],
-      ['Authlib', 'authlib'],
-      ['python-jose', 'python_jose'],
-    ],
+    libraries: { PyJWT: 'pyjwt', Authlib: 'authlib', 'python-jose': 'python_jose' },
   },
   {
     name: 'Ruby',
@@ -76,10 +72,7 @@ const LANGUAGES: readonly Language[] = [
       "require 'jwt'; require 'json/jwt'; %w[jwt json-jwt].each { |one| puts Gem.loaded_specs[one].version }",
     ],
     command: (runtime, mode, prefix) => [runtime, 'run.rb', prefix, mode],
-    libraries: [
-      ['ruby-jwt', 'ruby_jwt'],
-      ['json-jwt', 'json_jwt'],
-    ],
+    libraries: { 'ruby-jwt': 'ruby_jwt', 'json-jwt': 'json_jwt' },
   },
   {
     name: 'Perl',
@@ -88,7 +81,7 @@ const LANGUAGES: readonly Language[] = [
     runtimes: ['perl'],
     probe: ['-MIO::Socket::SSL', '-MCrypt::JWT', '-e', 'print "$Crypt::JWT::VERSION\n"'],
     command: (runtime, mode, prefix) => [runtime, 'run.pl', `${prefix}_${mode}.pl`],
-    libraries: [['Crypt::JWT', 'crypt_jwt']],
+    libraries: { 'Crypt::JWT': 'crypt_jwt' },
   },
   {
     name: 'Go',
@@ -101,10 +94,7 @@ const LANGUAGES: readonly Language[] = [
       'go version >&2; dpkg-query -W golang-github-golang-jwt-jwt-dev golang-gopkg-square-go-jose.v2-dev | sed "s/.*\\t//; s/-[^-]*$//"',
     ],
     command: (runtime, mode, prefix) => [runtime, 'run.sh', `${prefix}_${mode}.go`],
-    libraries: [
-      ['golang-jwt', 'golang_jwt'],
-      ['go-jose', 'go_jose'],
-    ],
+    libraries: { 'golang-jwt': 'golang_jwt', 'go-jose': 'go_jose' },
   },
 ]
 
@@ -114,7 +104,7 @@ function installed({ name: language, folder, runtimes, probe, command, libraries
     const { status, stdout } = spawnSync(runtime, probe, { encoding: 'utf8' })
     if (status !== 0) continue
     const versions = stdout.trim().split('\n')
-    return libraries.map(([name, prefix], at) => ({
+    return Object.entries(libraries).map(([name, prefix], at) => ({
       name,
       language,
       version: versions[at] as string,
@@ -133,13 +123,13 @@ export function findLibraries({ large }: { large: boolean }): { libraries: Libra
   if (spawnSync('openssl', ['version']).status !== 0) {
     return { libraries: [], missing: ['The program openssl is missing. Install it: apt-get install openssl'] }
   }
-  const wanted = LANGUAGES.filter((language) => large || !language.large)
-  return {
-    libraries: wanted.flatMap((language) => installed(language) ?? []),
-    missing: wanted.flatMap((language) =>
-      installed(language) ? [] : [`A library for ${language.name} is missing. Install it: ${language.install}`],
-    ),
+  const found = { libraries: [] as Library[], missing: [] as string[] }
+  for (const language of LANGUAGES.filter((one) => large || !one.large)) {
+    const libraries = installed(language)
+    if (libraries) found.libraries.push(...libraries)
+    else found.missing.push(`A library for ${language.name} is missing. Install it: ${language.install}`)
   }
+  return found
 }
 
 /** The verdict of a program on one token. */

@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { inspect } from 'node:util'
-import { createTokenClient, type TokenClient } from 'express-token-endpoint/client'
+import { createTokenClient } from 'express-token-endpoint/client'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
-import { command, type Respond, runModel, settle, TIME_LIMIT, type World } from './world.js'
+import { describe, expect } from 'vitest'
+import { commandsOf, EPOCH, itHolds, often, type Respond, settle, type World } from './world.js'
 
 const URL_OF_API = 'https://api.example.com'
 const TOKEN_URL = `${URL_OF_API}/api/v2013/authentication/token`
@@ -34,58 +34,30 @@ type TokenBehaviour =
   | { readonly kind: 'body'; readonly body: string }
   | { readonly kind: 'network error' | 'hang' | 'expired' }
 
-type ApiBehaviour =
-  | 'checks'
-  | 'refuses all'
-  | 'refuses without a challenge'
-  | 'demands a step-up'
-  | 'other 401'
-  | '503'
-  | 'network error'
-  | 'hangs'
+/** The challenge of each API that refuses a token with 401. */
+const CHALLENGES = {
+  checks: 'Bearer realm="api", error="invalid_token"',
+  'refuses all': 'Bearer realm="api", error="invalid_token"',
+  'refuses without a challenge': undefined,
+  'demands a step-up': 'Bearer realm="api", error="insufficient_user_authentication"',
+  'other 401': 'Basic realm="api"',
+}
+type ApiBehaviour = keyof typeof CHALLENGES | '503' | 'network error' | 'hangs'
 
+/** A call of the app: the sign-outs before it, and its requests. */
 interface Call {
   readonly generation: number
   requests: number
 }
 
-interface Kit {
-  readonly world: World
-  readonly client: TokenClient
-  readonly issued: Issued[]
-  readonly server: { token: TokenBehaviour; api: ApiBehaviour }
-  /** The token that the client holds, and whether an API has refused it. */
-  held: { readonly token: Issued; isRefused: boolean } | undefined
-  /** True after a 403, until the sign-out. */
-  isRefused: boolean
-  /** The server asked for no call before this time. */
-  notBefore: number
-  /** The last time at which a server did not behave, or a clock moved. */
-  troubledAt: number
-  generation: number
-  jumps: number
-  changes: number
-  slept: number
-  open: number
-  /** True when a call has begun since the last sign-in. It may renew the token in the background. */
-  hasNewCall: boolean
-  signIns: number[]
-  now(): number
-  /** Returns whether no clock of the client shows the time that has passed: the machine slept, and its clock was set back. */
-  isBlind(): boolean
-  call(how: 'fetch' | 'token', signal?: AbortSignal, rejected?: Issued): Promise<void>
-  /** Ends the requests that hang. */
-  endHung(): void
-}
+type Kit = ReturnType<typeof create>
 
-const INVALID = 'Bearer realm="api", error="invalid_token"'
-const STEP_UP = 'Bearer realm="api", error="insufficient_user_authentication"'
-const START = Date.parse('2026-03-01T12:00:00.000Z') - 1_000_000
+const USUAL: TokenBehaviour = { kind: 'grant', seconds: 600, date: 'right' }
 
 // One for all runs, because each storage that was ever used costs time at every promise.
 const calling = new AsyncLocalStorage<Call>()
 
-function create(world: World, respond: Respond): Kit {
+function create(world: World, respond: Respond) {
   const tokenCalls = new Set<AbortSignal>()
 
   function issue(lifetime: number, generation: number, isDated: boolean): Issued {
@@ -99,21 +71,20 @@ function create(world: World, respond: Respond): Kit {
   function tokenResponse(generation: number): Response | Promise<never> {
     const behaviour = kit.server.token
     const isCurrent = generation === kit.generation
-    const iso = (ms: number) => new Date(START + ms).toISOString()
-    const httpDate = (ms: number) => new Date(START + ms).toUTCString()
+    const dateOf = (ms: number) => new Date(EPOCH + ms)
+    const granted = (authenticationToken: string, expiresAt: number, date: string | undefined) =>
+      new Response(JSON.stringify({ authenticationToken, expiration: dateOf(expiresAt).toISOString() }), {
+        headers: date === undefined ? {} : { Date: date },
+      })
+    const httpDate = (ms: number) => dateOf(ms).toUTCString()
     if (behaviour.kind !== 'grant' || behaviour.date !== 'right') kit.troubledAt = kit.now()
     switch (behaviour.kind) {
       case 'grant': {
         const { seconds, date } = behaviour
         const token = issue(seconds * SECOND, generation, date === 'right')
         if (isCurrent) kit.held = { token, isRefused: false }
-        const dates = {
-          right: { Date: httpDate(kit.now()) },
-          none: {},
-          wrong: { Date: httpDate(kit.now() - 3600 * SECOND) },
-        }
-        const body = JSON.stringify({ authenticationToken: token.text, expiration: iso(token.expiresAt) })
-        return new Response(body, { headers: dates[date] as Record<string, string> })
+        const dates = { right: httpDate(kit.now()), none: undefined, wrong: httpDate(kit.now() - 3600 * SECOND) }
+        return granted(token.text, token.expiresAt, dates[date])
       }
       case 'status': {
         const { status, retryAfter } = behaviour
@@ -126,11 +97,8 @@ function create(world: World, respond: Respond): Kit {
       }
       case 'body':
         return new Response(behaviour.body)
-      case 'expired': {
-        const expiration = iso(kit.now() - SECOND)
-        const headers = { Date: httpDate(kit.now()) }
-        return new Response(JSON.stringify({ authenticationToken: 'expired.expired.expired', expiration }), { headers })
-      }
+      case 'expired':
+        return granted('expired.expired.expired', kit.now() - SECOND, httpDate(kit.now()))
       case 'network error':
         return Promise.reject(new TypeError('fetch failed'))
       case 'hang':
@@ -188,35 +156,19 @@ function create(world: World, respond: Respond): Kit {
     if (api !== 'checks') kit.troubledAt = kit.now()
     const isValid = api === 'checks' && !token.isRevoked && kit.now() < token.expiresAt
     if (isValid) return new Response('{}')
-    const isRefused = !['other 401', '503', 'network error', 'hangs'].includes(api)
-    if (isRefused && kit.held?.token === token) kit.held.isRefused = true
-    switch (api) {
-      case 'refuses without a challenge':
-        return new Response(null, { status: 401 })
-      case 'demands a step-up':
-        return new Response(null, { status: 401, headers: { 'WWW-Authenticate': STEP_UP } })
-      case 'other 401':
-        return new Response(null, { status: 401, headers: { 'WWW-Authenticate': 'Basic realm="api"' } })
-      case '503':
-        return new Response(null, { status: 503 })
-      case 'network error':
-        throw new TypeError('fetch failed')
-      case 'hangs':
-        return new Promise<never>((_, reject) => {
-          init.signal?.addEventListener('abort', () => reject(init.signal?.reason))
-          hung.push(() => reject(new TypeError('fetch failed')))
-        })
-      default:
-        return new Response(null, { status: 401, headers: { 'WWW-Authenticate': INVALID } })
+    if (api === '503') return new Response(null, { status: 503 })
+    if (api === 'network error') throw new TypeError('fetch failed')
+    if (api !== 'hangs') {
+      if (api !== 'other 401' && kit.held?.token === token) kit.held.isRefused = true
+      const challenge = CHALLENGES[api]
+      return new Response(null, { status: 401, headers: challenge ? { 'WWW-Authenticate': challenge } : {} })
     }
+    return new Promise<never>((_, reject) => {
+      init.signal?.addEventListener('abort', () => reject(init.signal?.reason))
+      hung.push(() => reject(new TypeError('fetch failed')))
+    })
   }
   const hung: (() => void)[] = []
-
-  const fakeFetch = async (input: string | URL | Request, init: RequestInit = {}) => {
-    const url = String(input)
-    world.must(url.startsWith(`${URL_OF_API}/`), 'nothing is sent to another origin')
-    return url === TOKEN_URL ? callTokenEndpoint(init) : callApi(init)
-  }
 
   const client = createTokenClient({
     url: URL_OF_API,
@@ -227,36 +179,48 @@ function create(world: World, respond: Respond): Kit {
       await respond('owner')
       return true
     },
-    fetch: fakeFetch as typeof fetch,
+    async fetch(input, init = {}) {
+      const url = String(input)
+      world.must(url.startsWith(`${URL_OF_API}/`), 'nothing is sent to another origin')
+      return url === TOKEN_URL ? callTokenEndpoint(init) : callApi(init)
+    },
   })
 
-  const kit: Kit = {
+  const kit = {
     world,
     client,
-    issued: [],
-    server: { token: { kind: 'grant', seconds: 600, date: 'right' }, api: 'checks' },
-    held: undefined,
+    issued: [] as Issued[],
+    server: { token: USUAL, api: 'checks' as ApiBehaviour },
+    /** The token that the client holds, and whether an API has refused it. */
+    held: undefined as { readonly token: Issued; isRefused: boolean } | undefined,
+    /** True after a 403, until the sign-out. */
     isRefused: false,
+    /** The server asked for no call before this time. */
     notBefore: 0,
+    /** The last time at which a server did not behave, or a clock moved. */
     troubledAt: Number.NEGATIVE_INFINITY,
     generation: 0,
     jumps: 0,
     changes: 0,
     slept: 0,
     open: 0,
+    /** True when a call has begun since the last sign-in. It may renew the token in the background. */
     hasNewCall: false,
-    signIns: [],
-    now: () => world.steady() + kit.slept,
-    isBlind: () => kit.slept > 0 && kit.jumps > 0,
-    endHung() {
+    signIns: [] as number[],
+    now: (): number => world.steady() + kit.slept,
+    /** Returns whether no clock of the client shows the time that has passed: the machine slept, and its clock was set back. */
+    isBlind: (): boolean => kit.slept > 0 && kit.jumps > 0,
+    /** Ends the requests that hang. */
+    endHung(): void {
       for (const end of hung.splice(0)) end()
     },
-    async call(how, signal, rejected) {
+    async call(how: 'fetch' | 'token', signal?: AbortSignal, rejected?: Issued): Promise<void> {
       const { changes } = kit
       const { generation } = rejected ?? kit
       if (rejected && rejected === kit.held?.token) kit.held.isRefused = true
-      const [start, wasTroubledAt] = [kit.now(), kit.troubledAt]
-      const isRefused = kit.isRefused
+      const { isRefused, troubledAt } = kit
+      const start = kit.now()
+      const isCalm = () => changes === kit.changes && start - troubledAt > CALM && kit.troubledAt === troubledAt
       const call: Call = { generation, requests: 0 }
       kit.open++
       kit.hasNewCall = true
@@ -269,7 +233,7 @@ function create(world: World, respond: Respond): Kit {
         if (typeof result === 'string') {
           const token = kit.issued.find(({ text }) => text === result)
           world.must(token?.generation === generation, 'token() returns a token of the same person')
-        } else if (changes === kit.changes && start - wasTroubledAt > CALM && kit.troubledAt === wasTroubledAt) {
+        } else if (isCalm()) {
           world.must(
             result.status === 200 || kit.isBlind(),
             `a call gets 200 while nothing is wrong, not ${result.status}`,
@@ -282,11 +246,10 @@ function create(world: World, respond: Respond): Kit {
         world.must(isKnown, `an error has a code: ${inspect(error)}`)
         const text = inspect(error, { depth: 9, showHidden: true })
         world.must(!text.includes(PASSWORD) && !text.includes('.xxxxxxxxxxxxxxxx'), 'no error shows a secret')
-        const isCalm = changes === kit.changes && start - wasTroubledAt > CALM && kit.troubledAt === wasTroubledAt
         const isFree = !rejected && !isRefused && start >= kit.notBefore + SECOND && signal?.aborted !== true
         const isQuick = kit.now() - start < SECOND
         world.must(
-          !(isCalm && isFree && isQuick) || kit.isBlind(),
+          !(isCalm() && isFree && isQuick) || kit.isBlind(),
           `a call does not fail while nothing is wrong: ${inspect(error)}`,
         )
       } finally {
@@ -297,10 +260,12 @@ function create(world: World, respond: Respond): Kit {
   return kit
 }
 
-const change = (name: string, run: (kit: Kit) => unknown) =>
-  command<Kit>(name, (kit) => {
+const when = commandsOf<Kit>()
+/** Creates a command after which a call under way may fail. */
+const whenChanged = <V>(name: string, values: fc.Arbitrary<V> | readonly V[], run: (kit: Kit, value: V) => unknown) =>
+  when(name, values, (kit, value) => {
     kit.changes++
-    return run(kit)
+    return run(kit, value)
   })
 
 function signOut(kit: Kit): void {
@@ -308,146 +273,123 @@ function signOut(kit: Kit): void {
   Object.assign(kit, { generation: kit.generation + 1, held: undefined, isRefused: false, signIns: [] })
 }
 
-const grants = fc.record({
-  kind: fc.constant('grant' as const),
-  seconds: fc.constantFrom(60, 600, 3600),
-  date: fc.constantFrom(...(['right', 'right', 'none', 'wrong'] as const)),
-})
+function revoke(kit: Kit): void {
+  for (const token of kit.issued) token.isRevoked = true
+  kit.troubledAt = kit.now()
+}
+
+async function callAndAbort(kit: Kit, how: 'fetch' | 'token'): Promise<void> {
+  const controller = new AbortController()
+  void kit.call(how, controller.signal)
+  await settle()
+  controller.abort()
+}
+
+const of = <const V>(...values: V[]) => fc.constantFrom(...values)
+const grants = fc.record({ kind: of('grant'), seconds: of(60, 600, 3600), date: of('right', 'right', 'none', 'wrong') })
 const refusals = fc.oneof(
-  fc
-    .record({
-      kind: fc.constant('status' as const),
-      status: fc.constantFrom(429, 503),
-      retryAfter: fc.constantFrom('1', '20', '120', '100000', '0', '-5', 'soon', ''),
-    })
-    .map((behaviour): TokenBehaviour => behaviour),
-  fc.constantFrom(302, 400, 403, 403, 404, 429, 500, 503).map((status): TokenBehaviour => ({ kind: 'status', status })),
-  fc
-    .constantFrom(
+  fc.record({
+    kind: of('status'),
+    status: of(429, 503),
+    retryAfter: of('1', '20', '120', '100000', '0', '-5', 'soon', ''),
+  }),
+  fc.record({ kind: of('status'), status: of(302, 400, 403, 403, 404, 429, 500, 503) }),
+  fc.record({
+    kind: of('body'),
+    body: of(
       ...['', 'null', '{', '<html>', '{"authenticationToken":"a.b.c"}', '{"expiration":"2030-01-01T00:00:00Z"}'],
       '{"authenticationToken":"a b","expiration":"2030-01-01T00:00:00Z"}',
       '{"authenticationToken":"a\\r\\nb","expiration":"2030-01-01T00:00:00Z"}',
       '{"authenticationToken":["a"],"expiration":"2030-01-01T00:00:00Z"}',
-    )
-    .map((body): TokenBehaviour => ({ kind: 'body', body })),
-  fc.constantFrom(...(['network error', 'hang', 'expired'] as const)).map((kind): TokenBehaviour => ({ kind })),
+    ),
+  }),
+  fc.record({ kind: of('network error', 'hang', 'expired') }),
 )
-const apis = fc.constantFrom<ApiBehaviour>(
-  ...(['checks', 'checks', 'checks', 'refuses all', 'refuses all', 'refuses without a challenge'] as const),
-  ...(['other 401', '503', 'network error', 'hangs', 'demands a step-up', 'demands a step-up'] as const),
-)
+const whenServer = (behaviours: fc.Arbitrary<TokenBehaviour>) =>
+  whenChanged('token endpoint:', behaviours, ({ server }, behaviour) => {
+    server.token = behaviour
+  })
 
 const commands = [
-  ...Array.from({ length: 5 }, () =>
-    fc.constantFrom(...(['fetch', 'fetch', 'token'] as const)).map((how) =>
-      command<Kit>(how, (kit) => {
-        void kit.call(how)
-      }),
-    ),
+  ...often(
+    5,
+    when('call', of('fetch', 'fetch', 'token'), (kit, how) => void kit.call(how)),
   ),
-  fc.constant(
-    command<Kit>('12 calls, one after the other', (kit) => {
-      const inTurn = async () => {
-        for (let i = 0; i < 12; i++) await kit.call('fetch')
-      }
-      void inTurn()
-    }),
-  ),
-  fc.nat(3).map((age) =>
-    command<Kit>(`token() in place of the token before the last ${age}`, (kit) => {
-      const rejected = kit.issued.at(-1 - age)
-      kit.troubledAt = kit.now()
-      if (rejected) void kit.call('token', undefined, rejected)
-    }),
-  ),
-  fc.constant(
-    command<Kit>('a call that is aborted', async (kit) => {
-      const controller = new AbortController()
-      void kit.call('fetch', controller.signal)
-      await settle()
-      controller.abort()
-    }),
-  ),
-  ...[grants, grants, refusals].map((behaviours) =>
-    behaviours.map((behaviour) =>
-      change(`token endpoint: ${JSON.stringify(behaviour)}`, ({ server }) => {
-        server.token = behaviour
-      }),
-    ),
-  ),
-  apis.map((api) =>
-    change(`API: ${api}`, ({ server }) => {
+  when('calls, one after the other:', [12], (kit, count) => {
+    const inTurn = async () => {
+      for (let i = 0; i < count; i++) await kit.call('fetch')
+    }
+    void inTurn()
+  }),
+  when('token() in place of the token before the last', fc.nat(3), (kit, age) => {
+    const rejected = kit.issued.at(-1 - age)
+    kit.troubledAt = kit.now()
+    if (rejected) void kit.call('token', undefined, rejected)
+  }),
+  when('a call that is aborted', ['fetch'], callAndAbort),
+  ...[grants, grants, refusals].map(whenServer),
+  whenChanged<ApiBehaviour>(
+    'API',
+    [
+      ...often<ApiBehaviour>(2, 'checks', 'refuses all', 'demands a step-up'),
+      ...(['checks', 'refuses without a challenge', 'other 401', '503', 'network error', 'hangs'] as const),
+    ],
+    ({ server }, api) => {
       server.api = api
-    }),
+    },
   ),
-  fc.constant(
-    change('revoke', (kit) => {
-      for (const token of kit.issued) token.isRevoked = true
-      kit.troubledAt = kit.now()
-    }),
-  ),
-  fc.constant(change('sign out', signOut)),
-  fc.constant(
-    change('a caller that gives up while the token endpoint asks to wait', async (kit) => {
-      signOut(kit)
-      kit.server.token = { kind: 'status', status: 503, retryAfter: '1' }
-      const controller = new AbortController()
-      void kit.call('token', controller.signal)
-      await settle()
-      controller.abort()
-    }),
-  ),
+  whenChanged('revoke', ['all'], revoke),
+  whenChanged('sign out', ['once'], signOut),
+  whenChanged('sign out while an API gets a revoked token', ['once'], async (kit) => {
+    revoke(kit)
+    void kit.call('fetch')
+    await settle()
+    signOut(kit)
+  }),
+  whenChanged('a caller that gives up while the token endpoint asks to wait', ['1'], (kit, retryAfter) => {
+    signOut(kit)
+    kit.server.token = { kind: 'status', status: 503, retryAfter }
+    return callAndAbort(kit, 'token')
+  }),
   // Commands by chance rarely sign in while the token endpoint asks to wait.
-  fc.constantFrom('20', '120').map((retryAfter) =>
-    change(`sign out, and sign in while the token endpoint asks to wait ${retryAfter} s`, (kit) => {
-      signOut(kit)
-      kit.server.token = { kind: 'status', status: 429, retryAfter }
-      void kit.call('token')
-    }),
+  whenChanged('sign out, and sign in while the token endpoint asks to wait', ['20', '120'], (kit, retryAfter) => {
+    signOut(kit)
+    kit.server.token = { kind: 'status', status: 429, retryAfter }
+    void kit.call('token')
+  }),
+  ...often(
+    3,
+    whenChanged('pass', [1, 250, 1000, 10_000, 20_000, 57_000, 60_000, 61_000, 570_000, 3_600_000], ({ world }, ms) =>
+      world.pass(ms),
+    ),
   ),
-  ...[1, 2, 3].map(() =>
-    fc
-      .constantFrom(1, 250, 1000, 10_000, 20_000, 57_000, 60_000, 61_000, 570_000, 3_600_000)
-      .map((ms) => change(`pass ${ms} ms`, ({ world }) => world.pass(ms))),
-  ),
-  fc.constantFrom(30_000, 590_000, 3_600_000).map((ms) =>
-    change(`sleep ${ms} ms`, (kit) => {
-      kit.slept += ms
-      kit.world.jump(ms)
-    }),
-  ),
-  fc.constantFrom(-86_400_000, -1000, 1000, 86_400_000).map((ms) =>
-    change(`jump ${ms} ms`, (kit) => {
-      kit.world.jump(ms)
-      kit.jumps++
-    }),
-  ),
+  whenChanged('sleep', [30_000, 590_000, 3_600_000], (kit, ms) => {
+    kit.slept += ms
+    kit.world.jump(ms)
+  }),
+  whenChanged('jump', [-86_400_000, -1000, 1000, 86_400_000], (kit, ms) => {
+    kit.world.jump(ms)
+    kit.jumps++
+  }),
 ]
 
 describe('the client and a server that lies', () => {
-  it(
-    'one sign-in at a time, only when it is necessary and allowed, and only live tokens are sent',
-    async () => {
-      await runModel<Kit>({
-        commands,
-        maxCommands: 80,
-        runs: 80,
-        leastRandom: 0.5,
-        create,
-        async finish(kit, drain) {
-          kit.server.api = 'checks'
-          kit.server.token = { kind: 'grant', seconds: 600, date: 'right' }
-          for (let i = 0; i < 30 && kit.open > 0; i++) {
-            await kit.world.pass(TIMEOUT)
-            kit.endHung()
-            await drain()
-          }
-          expect(kit.open).toBe(0)
-          kit.client.close()
-          await expect(kit.client.token()).rejects.toMatchObject({ code: 'closed' })
-        },
-      })
+  itHolds('one sign-in at a time, only when it is necessary and allowed, and only live tokens are sent', {
+    commands,
+    maxCommands: 80,
+    runs: 80,
+    leastRandom: 0.5,
+    create,
+    async finish(kit, drain) {
+      Object.assign(kit.server, { token: USUAL, api: 'checks' })
+      for (let i = 0; i < 30 && kit.open > 0; i++) {
+        await kit.world.pass(TIMEOUT)
+        kit.endHung()
+        await drain()
+      }
+      expect(kit.open).toBe(0)
+      kit.client.close()
+      await expect(kit.client.token()).rejects.toMatchObject({ code: 'closed' })
     },
-    TIME_LIMIT,
-  )
+  })
 })

@@ -1,10 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type AuthError, createThrottle, type Limiter, type LimiterOptions } from 'express-token-endpoint'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { Spent } from '../../src/accounts/throttle/attempt.js'
 import type { Throttle } from '../../src/accounts/throttle/throttle.js'
-import { command, type Respond, runModel, TIME_LIMIT, type World } from './world.js'
+import { tally } from '../support/concurrency.js'
+import { commandsOf, itHolds, often, type Respond, type World } from './world.js'
 
 const SECOND = 1000
 /** The limits, in the order in which they refuse. */
@@ -24,29 +25,28 @@ const REST = 1000
 /** A password check takes at most this long, so the store must know of an attempt for that time. */
 const LONGEST = 60_000
 
-/** One login that the limits count. */
-interface Guess {
-  readonly id: number
-  readonly process: Process
-  readonly email: string
-  readonly address: string
-  readonly startedAt: number
-  state: 'asks' | 'is admitted' | 'is refused' | 'has failed' | 'has succeeded' | 'has disconnected'
-  spent?: Spent
+type Guess = ReturnType<typeof newGuess>
+
+/** Creates one login that the limits count. */
+const newGuess = (id: number, process: Process, email: string, address: string, now: number) => ({
+  ...{ id, process, email, address, startedAt: now },
+  state: 'asks' as 'asks' | 'is admitted' | 'is refused' | End,
+  spent: undefined as Spent | undefined,
   /** The keys of its calls of the store, and the time of the last one that it waited for. */
-  readonly calls: Set<string>
-  calledAt: number
+  calls: new Set<string>(),
+  calledAt: now,
   /** The responses of the store while the login waited: failures, and attempts under way in two periods. */
-  readonly told: Record<LimitName, { failures: number; underWay: number }>
-  responses: number
+  told: { address: { ...NOTHING }, pair: { ...NOTHING }, account: { ...NOTHING } },
+  responses: 0,
   /** A response was so late that the login may have continued without it. */
-  isUnsure: boolean
+  isUnsure: false,
   /** The login has heard each response, so that the store knows of the attempt. */
-  isCounted: boolean
+  isCounted: false,
   /** A call was lost, so that the store may never know that the attempt has ended. */
-  isLost: boolean
-  endedAt?: number
-}
+  isLost: false,
+  endedAt: 0,
+})
+const NOTHING = { failures: 0, underWay: 0 }
 
 /** A count in the store, until its window ends, and the logins that were counted. */
 interface Counter {
@@ -75,14 +75,8 @@ interface Process {
   answeredAt: number
 }
 
-interface Kit {
-  readonly world: World
-  readonly store: { behaviour: Behaviour; readonly counters: Map<string, Counter> }
-  readonly guesses: Guess[]
-  guess(process: number, email: string, address: string): void
-  end(guess: Guess, how: 'has failed' | 'has succeeded' | 'has disconnected'): void
-  check(): void
-}
+type End = 'has failed' | 'has succeeded' | 'has disconnected'
+type Kit = ReturnType<typeof create>
 
 const keyOf = (name: LimitName, { email, address }: Pick<Guess, 'email' | 'address'>) =>
   `${name} ${name === 'account' ? '' : address} ${name === 'address' ? '' : email}`
@@ -95,8 +89,8 @@ const isUnderWay = ({ state }: Guess) => state === 'asks' || state === 'is admit
 // One for all runs, because each storage that was ever used costs time at every promise.
 const calling = new AsyncLocalStorage<Guess>()
 
-function create(world: World, respond: Respond): Kit {
-  const store: Kit['store'] = { behaviour: 'works', counters: new Map() }
+function create(world: World, respond: Respond) {
+  const store = { behaviour: 'works' as Behaviour, counters: new Map<string, Counter>() }
   const guesses: Guess[] = []
   const never = () => new Promise<never>(() => {})
 
@@ -237,24 +231,9 @@ function create(world: World, respond: Respond): Kit {
     world,
     store,
     guesses,
-    guess(index, email, address) {
+    guess(index: number, email: string, address: string): void {
       const process = processes[index] as Process
-      const nothing = () => ({ failures: 0, underWay: 0 })
-      const guess: Guess = {
-        id: guesses.length,
-        process,
-        email,
-        address,
-        startedAt: world.steady(),
-        state: 'asks',
-        calls: new Set(),
-        calledAt: world.steady(),
-        told: { address: nothing(), pair: nothing(), account: nothing() },
-        responses: 0,
-        isUnsure: false,
-        isCounted: false,
-        isLost: false,
-      }
+      const guess = newGuess(guesses.length, process, email, address, world.steady())
       const expected = refusalInMemory(guess)
       let checked: string | undefined
       try {
@@ -308,7 +287,7 @@ function create(world: World, respond: Respond): Kit {
           },
         )
     },
-    end(guess, how) {
+    end(guess: Guess, how: End): void {
       const { process } = guess
       const now = world.steady()
       Object.assign(guess, { state: how, endedAt: now })
@@ -333,7 +312,7 @@ function create(world: World, respond: Respond): Kit {
         })
       }
     },
-    check() {
+    check(): void {
       const now = world.steady()
       for (const { state, calledAt, process } of guesses) {
         if (state !== 'asks') continue
@@ -342,101 +321,86 @@ function create(world: World, respond: Respond): Kit {
       }
       for (const [key, { name, guesses: failed }] of store.counters) {
         if (key.includes('slot')) continue
-        const isExact = ({ isCounted, startedAt, endedAt = 0 }: Guess) => isCounted && endedAt - startedAt <= LONGEST
+        const isExact = ({ isCounted, startedAt, endedAt }: Guess) => isCounted && endedAt - startedAt <= LONGEST
         expect(failed.filter(isExact).length, `failures in one window of all processes: ${key}`).toBeLessThanOrEqual(
           LIMITS[name].points,
         )
         expect(new Set(failed).size, 'a failure counts once').toBe(failed.length)
       }
+      const counted = guesses.filter((one) => one.isCounted && isUnderWay(one) && now - one.startedAt <= LONGEST)
       for (const name of NAMES) {
-        const byKey = new Map<string, number>()
-        for (const one of guesses) {
-          if (one.isCounted && isUnderWay(one) && now - one.startedAt <= LONGEST) {
-            byKey.set(keyOf(name, one), (byKey.get(keyOf(name, one)) ?? 0) + 1)
-          }
-        }
-        const most = Math.max(0, ...byKey.values())
+        const most = Math.max(0, ...Object.values(tally(counted.map((one) => keyOf(name, one)))))
         expect(most, `attempts under way in all processes: ${name}`).toBeLessThanOrEqual(LIMITS[name].points)
       }
     },
   }
 }
 
-const BEHAVIOURS: Behaviour[] = ['works', 'works', 'works', 'fails', 'counts, but hangs', 'loses calls']
-
-const login = (emails: string[], addresses: string[]) =>
-  fc
-    .tuple(fc.nat(1), fc.constantFrom(...emails), fc.constantFrom(...addresses))
-    .map(([process, email, address]) =>
-      command<Kit>(`login of ${email} from ${address} at process ${process}`, (kit) =>
-        kit.guess(process, `${email}@example.com`, address),
-      ),
-    )
-
-const ends = (how: 'has failed' | 'has succeeded' | 'has disconnected') =>
-  fc.nat(10).map((at) =>
-    command<Kit>(`login ${at} ${how}`, (kit) => {
-      const open = kit.guesses.filter(({ state }) => state === 'is admitted')
-      const guess = open[at % open.length]
-      if (guess) kit.end(guess, how)
-    }),
+const when = commandsOf<Kit>()
+const whenLogin = (emails: string[], addresses: string[]) =>
+  when(
+    'login at a process',
+    fc.tuple(fc.nat(1), fc.constantFrom(...emails), fc.constantFrom(...addresses)),
+    (kit, [process, email, address]) => kit.guess(process, `${email}@example.com`, address),
   )
+const whenEnds = (how: End) =>
+  when(`a login ${how}`, fc.nat(10), (kit, at) => {
+    const open = kit.guesses.filter(({ state }) => state === 'is admitted')
+    const guess = open[at % open.length]
+    if (guess) kit.end(guess, how)
+  })
+const ends = [...often(2, whenEnds('has failed')), whenEnds('has succeeded')]
 
-const anyLogin = login(['alice', 'bob'], ['192.0.2.1', '192.0.2.2'])
 const faulty = [
-  ...[anyLogin, anyLogin, anyLogin, anyLogin],
-  ...[ends('has failed'), ends('has failed'), ends('has succeeded'), ends('has disconnected')],
-  fc.constantFrom(...BEHAVIOURS).map((behaviour) =>
-    command<Kit>(`the store ${behaviour}`, ({ store }) => {
+  ...often(4, whenLogin(['alice', 'bob'], ['192.0.2.1', '192.0.2.2'])),
+  ...[...ends, whenEnds('has disconnected')],
+  when<Behaviour>(
+    'the store',
+    [...often(3, 'works' as const), 'fails', 'counts, but hangs', 'loses calls'],
+    ({ store }, behaviour) => {
       store.behaviour = behaviour
-    }),
-  ),
-  fc
-    .constantFrom(1, 10, 40, 45, 60, 100, 999, 1000, 30_000, 58_900, 59_900, 60_000, 60_001)
-    .map((ms) => command<Kit>(`pass ${ms} ms`, ({ world }) => world.pass(ms))),
-]
-
-/** One account and one address, so that each login meets the others. */
-const oneLogin = login(['alice'], ['192.0.2.1'])
-const racing = [...[oneLogin, oneLogin], ...[ends('has failed'), ends('has failed'), ends('has succeeded')]]
-
-describe('failed-login limits in several processes', () => {
-  it.each([
-    ['a store that fails', faulty, 80, 40],
-    ['simultaneous guesses at one account', racing, 40, 40],
-  ])(
-    'no process and no window allows more failures than the limit, and a successful login costs nothing: %s',
-    async (_, commands, maxCommands, runs) => {
-      await runModel<Kit>({
-        commands,
-        maxCommands,
-        runs,
-        create,
-        async finish({ world, store, guesses, end, check }, drain) {
-          store.behaviour = 'works'
-          await drain()
-          await world.pass(PATIENCE * NAMES.length)
-          await drain()
-          expect(guesses.filter(({ state }) => state === 'asks')).toEqual([])
-          for (const guess of guesses) if (guess.state === 'is admitted') end(guess, 'has succeeded')
-          await drain()
-          // Refunds that met a broken connection are repeated.
-          for (let i = 0; i < 3; i++) {
-            await world.pass(SECOND)
-            await drain()
-          }
-          check()
-          for (const [key, { count, guesses: counted, endsAt }] of store.counters) {
-            if (world.steady() >= endsAt) continue
-            const lost = counted.filter(({ isLost }) => isLost).length
-            if (key.includes('slot')) {
-              expect(count, `attempts that are still under way: ${key}`).toBeLessThanOrEqual(lost)
-              expect(count, `attempts that were taken back twice: ${key}`).toBeGreaterThanOrEqual(0)
-            } else expect(count, `failures: ${key}`).toBe(counted.length)
-          }
-        },
-      })
     },
-    TIME_LIMIT,
-  )
+  ),
+  when('pass', [1, 10, 40, 45, 60, 100, 999, 1000, 30_000, 58_900, 59_900, 60_000, 60_001], ({ world }, ms) =>
+    world.pass(ms),
+  ),
+]
+/** One account and one address, so that each login meets the others. */
+const racing = [...often(2, whenLogin(['alice'], ['192.0.2.1'])), ...ends]
+
+describe('no process and no window allows more failures than the limit, and a successful login costs nothing', () => {
+  for (const [title, commands, maxCommands] of [
+    ['a store that fails', faulty, 80],
+    ['simultaneous guesses at one account', racing, 40],
+  ] as const) {
+    itHolds(title, {
+      commands,
+      maxCommands,
+      runs: 40,
+      create,
+      async finish({ world, store, guesses, end, check }, drain) {
+        store.behaviour = 'works'
+        await drain()
+        await world.pass(PATIENCE * NAMES.length)
+        await drain()
+        expect(guesses.filter(({ state }) => state === 'asks')).toEqual([])
+        for (const guess of guesses) if (guess.state === 'is admitted') end(guess, 'has succeeded')
+        await drain()
+        // Refunds that met a broken connection are repeated.
+        for (let i = 0; i < 3; i++) {
+          await world.pass(SECOND)
+          await drain()
+        }
+        check()
+        for (const [key, { count, guesses: counted, endsAt }] of store.counters) {
+          if (world.steady() >= endsAt) continue
+          const lost = counted.filter(({ isLost }) => isLost).length
+          if (key.includes('slot')) {
+            expect(count, `attempts that are still under way: ${key}`).toBeLessThanOrEqual(lost)
+            expect(count, `attempts that were taken back twice: ${key}`).toBeGreaterThanOrEqual(0)
+          } else expect(count, `failures: ${key}`).toBe(counted.length)
+        }
+      },
+    })
+  }
 })

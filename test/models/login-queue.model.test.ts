@@ -1,10 +1,10 @@
 import { type AuthError, createPasswords, type Hasher } from 'express-token-endpoint'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { createAuthentication } from '../../src/accounts/login.js'
 import type { Throttle } from '../../src/accounts/throttle/throttle.js'
 import { createRounds } from './rounds.js'
-import { command, runModel, settle, TIME_LIMIT, type World } from './world.js'
+import { commandsOf, itHolds, often, settle, type World } from './world.js'
 
 const TIMEOUT = 5000
 const SLOTS_PER_THREAD = 32
@@ -21,68 +21,46 @@ interface Plan {
   readonly limit: 'one' | 'other' | 'wide'
 }
 
-interface OneLogin {
-  readonly id: number
-  readonly network: string
-  readonly plan: Plan
-  readonly startedAt: number
-  readonly connection: AbortController
-  state: 'waits' | 'looks up' | 'is ready' | 'hashes' | 'has hashed' | 'has ended'
+type State = 'waits' | 'looks up' | 'is ready' | 'hashes' | 'has hashed' | 'has ended'
+type OneLogin = ReturnType<typeof newLogin>
+
+const newLogin = (id: number, network: string, plan: Plan, startedAt: number) => ({
+  ...{ id, network, plan, startedAt, connection: new AbortController() },
+  state: 'waits' as State,
   /** The parts of the login that have begun and have not ended. */
-  isUnderWay: boolean
-  isLookedUp: boolean
-  isHashed: boolean
-  lookUpAt?: number
-  lookedUpAt?: number
-  hashAt?: number
-  hashedAt?: number
-  abortedAt?: number
-  outcome?: string
-}
+  ...{ isUnderWay: false, isLookedUp: false, isHashed: false },
+  ...({} as Partial<Record<'lookUpAt' | 'lookedUpAt' | 'hashAt' | 'hashedAt' | 'abortedAt', number>>),
+  outcome: undefined as string | undefined,
+})
 
-/** A call that a command ends. */
-interface Pending {
-  readonly one: OneLogin
-  readonly end: () => void
-}
+type Kit = ReturnType<typeof create>
 
-interface Kit {
-  readonly world: World
-  readonly concurrency: number
-  readonly logins: OneLogin[]
-  readonly lookUps: Pending[]
-  readonly hashes: Pending[]
-  logIn(network: string, plan: Plan): void
-  load(): { active: number; waiting: number }
-  check(): void
-}
-
-function create(world: World, concurrency: number, queue: number): Kit {
+function create(world: World, concurrency: number, queue: number) {
   const logins: OneLogin[] = []
-  const lookUps: Pending[] = []
-  const hashes: Pending[] = []
+  /** The calls that commands end. */
+  const lookUps: (() => void)[] = []
+  const hashes: (() => void)[] = []
   const slots = concurrency * SLOTS_PER_THREAD
   const rounds = { slots: createRounds(), threads: createRounds() }
 
-  const inState = (state: OneLogin['state']) => logins.filter((one) => one.state === state)
+  const inState = (state: State) => logins.filter((one) => one.state === state)
   const hasRoom = ({ plan: { limit } }: OneLogin) =>
     limit === 'wide' || logins.filter((one) => one.isUnderWay && one.plan.limit === limit).length < ROOM
   const networksOf = (list: OneLogin[]) => new Set(list.map(({ network }) => network))
   const loginOf = (text: string) => logins[Number(/\d+/.exec(text)?.[0])] as OneLogin
-  const mustBeFair = (by: keyof typeof rounds, waits: OneLogin['state'], { network }: OneLogin) => {
+  const mustBeFair = (by: keyof typeof rounds, waits: State, { network }: OneLogin) => {
     const waiting = networksOf(inState(waits).filter((one) => waits !== 'waits' || hasRoom(one)))
     if (waiting.has(network)) world.must(rounds[by].serve(network, waiting), `networks take turns at the ${by}`)
   }
 
-  function pendingIn(list: Pending[], one: OneLogin, how: 'ends' | 'fails' | 'hangs', isOver: () => void) {
+  function pendingIn(list: (() => void)[], how: 'ends' | 'fails' | 'hangs', isOver: () => void) {
     return new Promise<void>((resolve, reject) => {
       if (how === 'hangs') return
-      const end = () => {
+      list.push(() => {
         isOver()
         if (how === 'fails') reject(new Error('down'))
         else resolve()
-      }
-      list.push({ one, end })
+      })
     })
   }
 
@@ -95,7 +73,7 @@ function create(world: World, concurrency: number, queue: number): Kit {
       world.must(one.abortedAt === undefined, 'no password is hashed for a client that has disconnected')
       world.must(one.hashAt === undefined && one.state === 'is ready', 'one password check for each login')
       Object.assign(one, { state: 'hashes', hashAt: world.steady(), isHashed: true })
-      await pendingIn(hashes, one, one.plan.hash, () => {
+      await pendingIn(hashes, one.plan.hash, () => {
         one.isHashed = false
         if (one.state === 'hashes') Object.assign(one, { state: 'has hashed', hashedAt: world.steady() })
       })
@@ -109,7 +87,7 @@ function create(world: World, concurrency: number, queue: number): Kit {
     mustBeFair('slots', 'waits', one)
     world.must(one.abortedAt === undefined, 'nothing is looked up for a client that has disconnected')
     Object.assign(one, { state: 'looks up', lookUpAt: world.steady(), isLookedUp: true })
-    await pendingIn(lookUps, one, one.plan.lookUp, () => {
+    await pendingIn(lookUps, one.plan.lookUp, () => {
       one.isLookedUp = false
       if (one.state === 'looks up') {
         one.lookedUpAt = world.steady()
@@ -179,24 +157,13 @@ function create(world: World, concurrency: number, queue: number): Kit {
 
   return {
     world,
-    concurrency,
     logins,
     lookUps,
     hashes,
     load: () => passwords.load(),
-    logIn(network, plan) {
-      const connection = new AbortController()
-      const one: OneLogin = {
-        id: logins.length,
-        network,
-        plan,
-        startedAt: world.steady(),
-        connection,
-        state: 'waits',
-        isUnderWay: false,
-        isLookedUp: false,
-        isHashed: false,
-      }
+    logIn(network: string, plan: Plan): void {
+      const one = newLogin(logins.length, network, plan, world.steady())
+      const { connection } = one
       logins.push(one)
       const source = { network, connection }
       const credentials = { email: `login-${one.id}@example.com`, password: `password ${one.id}` }
@@ -210,7 +177,7 @@ function create(world: World, concurrency: number, queue: number): Kit {
         ({ code }: AuthError) => settleAs(code),
       )
     },
-    check() {
+    check(): void {
       const [waiting, ready, hashing] = [inState('waits'), inState('is ready'), logins.filter(keepsThread)]
       rounds.slots.wait(networksOf(waiting.filter(hasRoom)))
       rounds.threads.wait(networksOf(ready))
@@ -235,90 +202,79 @@ function create(world: World, concurrency: number, queue: number): Kit {
   }
 }
 
-const often = <T>(usual: T, ...rare: T[]) => fc.constantFrom(usual, usual, usual, usual, ...rare)
+const usually = <T>(usual: T, ...rare: T[]) => fc.constantFrom(...often(4, usual), ...rare)
 const plans = fc.record<Plan>({
-  lookUp: often<Plan['lookUp']>('ends', 'fails', 'hangs'),
-  hash: often<Plan['hash']>('ends', 'fails', 'hangs'),
-  account: often<Plan['account']>('right password', 'wrong password', 'unknown'),
+  lookUp: usually<Plan['lookUp']>('ends', 'fails', 'hangs'),
+  hash: usually<Plan['hash']>('ends', 'fails', 'hangs'),
+  account: usually<Plan['account']>('right password', 'wrong password', 'unknown'),
   limit: fc.constantFrom<Plan['limit']>('wide', 'one', 'other'),
 })
 const networks = fc.constantFrom('a', 'b', 'c', 'd')
-const ORDINARY: Plan = { lookUp: 'ends', hash: 'ends', account: 'right password', limit: 'wide' }
 
 /** Ends the pending calls one after the other, and the calls that follow. */
 async function endAll({ lookUps, hashes, check }: Kit): Promise<void> {
   for (let next = lookUps.shift() ?? hashes.shift(); next; next = lookUps.shift() ?? hashes.shift()) {
-    next.end()
+    next()
     await settle()
     check()
   }
 }
 
+const when = commandsOf<Kit>()
 /** Ends some of the pending calls, from a random position on. */
-function endCalls(name: string, listOf: (kit: Kit) => Pending[]) {
-  return fc.tuple(fc.nat(40), fc.constantFrom(1, 1, 2, 10)).map(([from, count]) =>
-    command<Kit>(`${name}: ${count} from ${from}`, async (kit) => {
-      for (let i = 0; i < count; i++) {
-        const list = listOf(kit)
-        list.splice(from % list.length || 0, 1)[0]?.end()
-        await settle()
-        kit.check()
-      }
-    }),
-  )
-}
+const whenEnd = (what: 'lookUps' | 'hashes') =>
+  when(`end of ${what}`, fc.tuple(fc.nat(40), fc.constantFrom(1, 1, 2, 10)), async (kit, [from, count]) => {
+    for (let i = 0; i < count; i++) {
+      const list = kit[what]
+      list.splice(from % list.length || 0, 1)[0]?.()
+      await settle()
+      kit.check()
+    }
+  })
 
 const commands = [
-  fc
-    .tuple(networks, plans)
-    .map(([network, plan]) =>
-      command<Kit>(`login of ${network} ${Object.values(plan)}`, (kit) => kit.logIn(network, plan)),
-    ),
-  fc
-    .tuple(networks, fc.constantFrom(3, 40), fc.constantFrom<Plan['limit']>('wide', 'wide', 'one'))
-    .map(([network, count, limit]) =>
-      command<Kit>(`flood of ${count} logins of ${network}, limit ${limit}`, (kit) => {
-        for (let i = 0; i < count; i++) kit.logIn(network, { ...ORDINARY, limit })
-      }),
-    ),
-  endCalls('look-ups end', ({ lookUps }) => lookUps),
-  endCalls('hashes end', ({ hashes }) => hashes),
-  endCalls('hashes end', ({ hashes }) => hashes),
-  fc.tuple(fc.nat(100), fc.constantFrom(1, 10)).map(([from, count]) =>
-    command<Kit>(`disconnect ${count} from ${from}`, ({ logins, world }) => {
-      const open = logins.filter(({ state, abortedAt }) => state !== 'has ended' && abortedAt === undefined)
-      for (const one of open.slice(from % open.length || 0).slice(0, count)) {
-        one.abortedAt = world.steady()
-        one.connection.abort()
-      }
-    }),
+  when('login of', fc.tuple(networks, plans), (kit, [network, plan]) => kit.logIn(network, plan)),
+  when(
+    'flood of logins of',
+    fc.tuple(networks, fc.constantFrom(3, 40), fc.constantFrom<Plan['limit']>('wide', 'wide', 'one')),
+    (kit, [network, count, limit]) => {
+      const plan: Plan = { lookUp: 'ends', hash: 'ends', account: 'right password', limit }
+      for (let i = 0; i < count; i++) kit.logIn(network, plan)
+    },
   ),
-  fc.constantFrom(1, 1000, 2500, 4999, 5000).map((ms) => command<Kit>(`pass ${ms} ms`, ({ world }) => world.pass(ms))),
+  ...[whenEnd('lookUps'), whenEnd('hashes'), whenEnd('hashes')],
+  when('disconnect', fc.tuple(fc.nat(100), fc.constantFrom(1, 10)), ({ logins, world }, [from, count]) => {
+    const open = logins.filter(({ state, abortedAt }) => state !== 'has ended' && abortedAt === undefined)
+    for (const one of open.slice(from % open.length || 0).slice(0, count)) {
+      one.abortedAt = world.steady()
+      one.connection.abort()
+    }
+  }),
+  when('pass', [1, 1000, 2500, 4999, 5000], ({ world }, ms) => world.pass(ms)),
 ]
 
 describe('the login queue', () => {
-  it.each([
+  for (const [threads, queue] of [
     [1, 31 + 6],
     [2, 62 + 9],
-  ])(
-    '%i hashing threads and a queue of %i: shares are fair, no slot is lost, no check begins late',
-    async (threads, queue) => {
-      await runModel<Kit>({
+  ] as const) {
+    itHolds(
+      `${threads} hashing threads and a queue of ${queue}: shares are fair, no slot is lost, no check begins late`,
+      {
         commands,
         maxCommands: 60,
         runs: 30,
         create: (world) => create(world, threads, queue),
         async finish(kit) {
           await endAll(kit)
-          await kit.world.pass(3 * TIMEOUT)
-          await endAll(kit)
-          await kit.world.pass(LONGEST_HASH)
-          await endAll(kit)
+          for (const ms of [3 * TIMEOUT, LONGEST_HASH]) {
+            await kit.world.pass(ms)
+            await endAll(kit)
+          }
           expect(kit.logins.filter(({ outcome }) => outcome === undefined)).toEqual([])
           expect(kit.load()).toEqual({ active: 0, waiting: 0 })
         },
-      })
-    },
-    TIME_LIMIT,
-  )
+      },
+    )
+  }
 })

@@ -3,14 +3,14 @@
  * which the page has once. A promise has texts of the file: titles of tests, or the invariants of a model. `promises.test.ts` fails when the
  * page has a promise about time or concurrency that is not listed, or when a listed text does not exist.
  */
-export const LINKED: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+export const LINKED: Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>> = {
   'test/models/cached-tokens.model.test.ts': {
     'A guarded route runs only for a request with one token': [
       'an expired token is refused',
       'a revoked token is refused',
       'a token from before tokensValidAfter is refused',
     ],
-    'and again after `isRevoked` and `accounts`': ['a token that expires during a check is refused'],
+    'and again after `isRevoked` and `accounts`': 'a token that expires during a check is refused',
     'A cached token is found only by its whole text': [
       'req.auth is the token of the request',
       'a token that differs in one character is refused',
@@ -23,66 +23,59 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, readonly st
       'nothing passes while a function of the host fails',
       'a failure of the host is 503, not 401',
     ],
-    'The same holds for cached tokens': ['a removed key verifies nothing after 10 minutes'],
+    'The same holds for cached tokens': 'a removed key verifies nothing after 10 minutes',
   },
   'test/unit/http/session-router.test.ts': {
     'a token is accepted only while its session is in the store': [
       'ends one session, all others, and its own: their tokens are refused at once',
       'refuses a token without a session',
     ],
-    'and the sign-ins that wait for your session store': [
+    'and the sign-ins that wait for your session store':
       'lets at most 16 sign-ins of one connection wait for the store',
-    ],
   },
   'test/unit/http/token-endpoint/login.test.ts': {
-    'The same numbers limit the calls of a custom `logIn`': [
+    'The same numbers limit the calls of a custom `logIn`':
       'lets at most 16 calls of a function of the host wait for one connection, and 1,024 for one network',
-    ],
   },
   'test/attacks/hosts/prototype-pollution.test.ts': {
-    'or on a polluted `Object.prototype`': ['a forged token is not anonymous on an optional guard'],
+    'or on a polluted `Object.prototype`': 'a forged token is not anonymous on an optional guard',
   },
   'test/unit/http/guard/admission.test.ts': {
-    'The guard checks the expiration of every token, also of a token that a custom verifier returned': ['from 1970'],
+    'The guard checks the expiration of every token, also of a token that a custom verifier returned': 'from 1970',
   },
   'test/contract/security-promises.test.ts': {
-    'It refuses a request with two `Authorization` headers': ['one token: no second one'],
-    'also what was created before': ['also nothing that was created before'],
-    'Bodies are parsed in those turns': [
+    'It refuses a request with two `Authorization` headers': 'one token: no second one',
+    'also what was created before': 'also nothing that was created before',
+    'Bodies are parsed in those turns':
       'a body: read after the limit of its network, parsed in a turn, with few fields',
-    ],
-    'At most 2,048 token calls wait for that': [
+    'At most 2,048 token calls wait for that':
       'token calls that wait for a turn: in total, of one network, of one connection',
-    ],
-    'A cached token does not wait in the queue of a flood': [
+    'A cached token does not wait in the queue of a flood':
       'tokens that wait to be verified: in a turn, in total, of one network, of one connection',
-    ],
-    'Refusals are not delayed': ['an unread body after a refusal'],
-    'is drained for at most 1 s': ['an unread body after a refusal'],
+    'Refusals are not delayed': 'an unread body after a refusal',
+    'is drained for at most 1 s': 'an unread body after a refusal',
   },
   'test/unit/shared/host/describe-error.test.ts': {
-    'Without `onEvent`, the process warning about it': [
-      'shows the class and the line of %s, and nothing of the message',
-    ],
+    'Without `onEvent`, the process warning about it': 'shows the class and the line of %s, and nothing of the message',
   },
   'test/unit/shared/errors.test.ts': {
-    'The JSON of an `AuthError` is the problem document': ['is the problem document in JSON'],
+    'The JSON of an `AuthError` is the problem document': 'is the problem document in JSON',
   },
   'test/unit/tokens/keys/keys-misuse.test.ts': {
-    'A public key is refused as a secret in these forms': ['another form of a key pair as a secret'],
+    'A public key is refused as a secret in these forms': 'another form of a key pair as a secret',
   },
   'test/attacks/hosts/failures.test.ts': {
-    'A password check that does not return `true` refuses the login': ['has not said true: 403'],
-    'An invalid account is a `503`, and so is an invalid return value': ['%s: 503, and then service goes on'],
+    'A password check that does not return `true` refuses the login': 'has not said true: 403',
+    'An invalid account is a `503`, and so is an invalid return value': '%s: 503, and then service goes on',
   },
   'test/unit/http/guard/http2.test.ts': {
-    'A connection of HTTP/2 is one connection': ['holds 128 calls of one connection'],
-    'In HTTP/2, only the stream of the request ends': ['ends the stream of a refused request'],
+    'A connection of HTTP/2 is one connection': 'holds 128 calls of one connection',
+    'In HTTP/2, only the stream of the request ends': 'ends the stream of a refused request',
   },
   'test/unit/tokens/keys/remote-keys.test.ts': {
-    'at most 1,000 calls of `verify` wait for one fetch': ['are at most 1,000'],
-    'when the clock is set back': ['not again when the clock is set back, and then as long after'],
-    'refuses a compressed response': ["'of compressed nothing, without end'"],
+    'at most 1,000 calls of `verify` wait for one fetch': 'are at most 1,000',
+    'when the clock is set back': 'not again when the clock is set back, and then as long after',
+    'refuses a compressed response': "'of compressed nothing, without end'",
   },
   'test/models/failed-logins.model.test.ts': {
     'logins continue with the limits in memory': [
@@ -97,19 +90,16 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, readonly st
       'failures in one window of all processes',
       'attempts under way in all processes',
     ],
-    'While Redis is down, they hold in each process': [
+    'While Redis is down, they hold in each process':
       'no process allows more failures than the limit, also while the store is down',
-    ],
   },
   'test/unit/accounts/login.test.ts': {
-    'another login waits in the queue': [
+    'another login waits in the queue':
       'waits in the queue while others fill a limit, and a right login is never refused because of them',
-    ],
   },
   'test/unit/accounts/throttle/throttle.test.ts': {
-    'its 10 in 15 minutes are fewer than 50 in an hour': [
+    'its 10 in 15 minutes are fewer than 50 in an hour':
       'do not let one address lock the owner of an account out from another',
-    ],
   },
   'test/models/login-queue.model.test.ts': {
     'at most 3 passwords are hashed at a time': [
@@ -129,31 +119,28 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, readonly st
       'logins that look up their account',
       'no slot is free while a login waits',
     ],
-    'Half of the others may come from one client network': ['logins of one network that wait'],
-    'Networks take turns, at the queue and at the hashing threads': ['networks take turns at the'],
+    'Half of the others may come from one client network': 'logins of one network that wait',
+    'Networks take turns, at the queue and at the hashing threads': 'networks take turns at the',
     'A login whose password check does not begin within 5 s gets `503`': [
       'a password check begins within 5 s',
       'a login ends as it must',
     ],
   },
   'test/models/request-queues.model.test.ts': {
-    '8 logins continue in one turn of the event loop': ['at most 8 requests continue in one turn'],
+    '8 logins continue in one turn of the event loop': 'at most 8 requests continue in one turn',
     '8 other tokens are verified in one turn of the event loop': [
       'at most 8 requests continue in one turn',
       'no request overtakes those that wait',
     ],
-    'At most 4,096 requests wait': ['the limit of waiting requests holds'],
+    'At most 4,096 requests wait': 'the limit of waiting requests holds',
     'Networks take turns, and so do connections': ['networks take turns', 'connections of a network take turns'],
-    'Such a call counts until it ends or times out': ['a call of the host counts until it ends, and the limits hold'],
-    'a network has no more calls than are still free': ['a call of the host counts until it ends, and the limits hold'],
-    'each of its waiting requests gets `503` at once': [
-      'each waiting request of a connection above its limit gets 503',
-    ],
+    'Such a call counts until it ends or times out': 'a call of the host counts until it ends, and the limits hold',
+    'a network has no more calls than are still free': 'a call of the host counts until it ends, and the limits hold',
+    'each of its waiting requests gets `503` at once': 'each waiting request of a connection above its limit gets 503',
   },
   'test/unit/shared/queues/fair-queue.test.ts': {
-    'the network with the most waiting requests gives way': [
+    'the network with the most waiting requests gives way':
       'does what its model does, whatever is added, taken and removed',
-    ],
   },
   'test/models/remote-keys.model.test.ts': {
     'fetches only the URL that it was created with, at most once in 30 s': [
@@ -161,14 +148,14 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, readonly st
       'fetches at most once in 30 s',
       'shares one fetch',
     ],
-    'It reads at most 102,400 bytes': ['reads at most 102,400 bytes'],
+    'It reads at most 102,400 bytes': 'reads at most 102,400 bytes',
     'A key that was removed verifies nothing after 10 minutes': [
       'a removed key verifies nothing after 10 minutes',
       'a removed key verifies nothing after an hour while the source is down',
     ],
   },
   'test/contract/command/check.test.ts': {
-    'A check ends after 5 minutes': ['ends the check after 5 minutes'],
+    'A check ends after 5 minutes': 'ends the check after 5 minutes',
   },
   'test/models/client.model.test.ts': {
     'sends the password only to the token endpoint, and the token only to the origin': [

@@ -1,5 +1,4 @@
-const CAUGHT = new Set(['Killed', 'Timeout'])
-const MISSED = new Set(['Survived', 'NoCoverage'])
+const MISSED = ['Survived', 'NoCoverage']
 const oneLine = (text) => text.replace(/\s+/g, ' ').trim()
 
 /** Returns the mutants of a report of Stryker that no test noticed. None has a line number, because line numbers change with every edit. */
@@ -7,7 +6,7 @@ export function survivorsOf(report) {
   return Object.entries(report.files).flatMap(([file, { source, mutants }]) => {
     const lines = source.split('\n')
     return mutants
-      .filter(({ status }) => MISSED.has(status))
+      .filter(({ status }) => MISSED.includes(status))
       .map(({ location: { start, end }, replacement }) => {
         const whole = lines.slice(start.line - 1, end.line)
         whole[whole.length - 1] = whole[whole.length - 1].slice(0, end.column - 1)
@@ -35,18 +34,11 @@ export function compare(report, explained) {
 /** Counts the mutants of a report. The score is the percentage of mutants that a test noticed. */
 export function countsOf(report) {
   const states = Object.values(report.files).flatMap(({ mutants }) => mutants.map(({ status }) => status))
-  const count = (wanted) => states.filter((status) => wanted.has(status)).length
-  const caught = count(CAUGHT)
-  const survived = count(MISSED)
-  const mutants = caught + survived
-  return {
-    mutants,
-    killed: count(new Set(['Killed'])),
-    timeouts: count(new Set(['Timeout'])),
-    survived,
-    other: states.length - mutants,
-    score: mutants === 0 ? 100 : (100 * caught) / mutants,
-  }
+  const count = (...wanted) => states.filter((status) => wanted.includes(status)).length
+  const [killed, timeouts, survived] = [count('Killed'), count('Timeout'), count(...MISSED)]
+  const mutants = killed + timeouts + survived
+  const score = mutants === 0 ? 100 : (100 * (killed + timeouts)) / mutants
+  return { mutants, killed, timeouts, survived, other: states.length - mutants, score }
 }
 
 /** Returns a report without some mutants, so that the next run tries them again. */

@@ -10,51 +10,33 @@ const report = (...mutants) => ({ files: { [FILE]: { source, mutants } } })
 const survivor = { file: FILE, line: 'n > 10', code: 'n > 10', becomes: 'n >= 10' }
 
 it('reads survivors without line numbers, on one line', () => {
-  expect(survivorsOf(report(over('Survived'), whole('NoCoverage')))).toEqual([
-    survivor,
-    {
-      file: FILE,
-      line: 'export const isOver = (n: number) =>',
-      code: '(n: number) => n > 10',
-      becomes: '() => undefined',
-    },
-  ])
+  const line = 'export const isOver = (n: number) =>'
+  const other = { file: FILE, line, code: '(n: number) => n > 10', becomes: '() => undefined' }
+  expect(survivorsOf(report(over('Survived'), whole('NoCoverage')))).toEqual([survivor, other])
 })
 
-it('finds a survivor that nobody has explained', () => {
-  expect(compare(report(over('Survived')), [])).toEqual({ unexplained: [survivor], outdated: [] })
-  expect(compare(report(over('Survived')), [{ ...survivor, why: 'a reason' }]).unexplained).toEqual([])
-  expect(compare(report(over('Survived')), [{ ...survivor, becomes: 'n < 10' }]).unexplained).toEqual([survivor])
-})
-
-it('finds an explanation of a mutant that a test notices now', () => {
+it('finds survivors that nobody has explained, and explanations of mutants that a test notices now', () => {
   const explained = { ...survivor, why: 'a reason' }
+  expect(compare(report(over('Survived')), [])).toEqual({ unexplained: [survivor], outdated: [] })
+  expect(compare(report(over('Survived')), [explained])).toEqual({ unexplained: [], outdated: [] })
+  expect(compare(report(over('Survived')), [{ ...explained, becomes: 'n < 10' }]).unexplained).toEqual([survivor])
   for (const status of ['Killed', 'Timeout', 'RuntimeError', 'Ignored'])
     expect(compare(report(over(status)), [explained])).toEqual({ unexplained: [], outdated: [explained] })
-})
-
-it('compares only the files of the room', () => {
-  expect(compare(report(), [{ ...survivor, file: 'src/other.ts' }])).toEqual({ unexplained: [], outdated: [] })
+  // Of other rooms it says nothing.
+  expect(compare(report(), [{ ...explained, file: 'src/other.ts' }])).toEqual({ unexplained: [], outdated: [] })
 })
 
 it('counts a timeout as noticed, code without a test as missed, and neither for mutants that could not run', () => {
   const states = ['Killed', 'Killed', 'Timeout', 'Survived', 'NoCoverage', 'RuntimeError', 'Ignored']
-  expect(countsOf(report(...states.map(over)))).toEqual({
-    mutants: 5,
-    killed: 2,
-    timeouts: 1,
-    survived: 2,
-    other: 2,
-    score: 60,
-  })
+  const counts = { mutants: 5, killed: 2, timeouts: 1, survived: 2, other: 2, score: 60 }
+  expect(countsOf(report(...states.map(over)))).toEqual(counts)
   expect(countsOf(report()).score).toBe(100)
 })
 
 it('forgets timeouts, and survivors of code that runs while a module loads', () => {
   const [killed, timeout, survived] = ['Killed', 'Timeout', 'Survived'].map(over)
   const [staticKilled, staticSurvived] = [killed, survived].map((mutant) => ({ ...mutant, static: true }))
-  const all = [killed, timeout, survived, staticKilled, staticSurvived]
-  const given = { ...report(...all), schemaVersion: '2' }
+  const given = { ...report(killed, timeout, survived, staticKilled, staticSurvived), schemaVersion: '2' }
   const left = (isForgotten) => without(given, isForgotten).files[FILE].mutants
   expect(left(isTimeout)).toEqual([killed, survived, staticKilled, staticSurvived])
   expect(left(isUntriedStatic)).toEqual([killed, timeout, survived, staticKilled])

@@ -38,13 +38,18 @@ export const ROOMS = {
       'test/unit/http/shared/*.test.ts',
       'test/unit/http/guard/{admission,close-when-ended,http2,options,require-bearer}.test.ts',
       'test/unit/http/token-endpoint/token-router.test.ts',
+      'test/unit/http/session-router.test.ts',
     ],
   },
   throttle: { mutate: ['src/accounts/throttle/**/*.ts'], tests: ['test/unit/accounts/throttle/*.test.ts'] },
   passwords: { mutate: ['src/accounts/passwords/**/*.ts'], tests: ['test/unit/accounts/passwords/**/*.test.ts'] },
   keys: {
     mutate: ['src/tokens/keys/**/*.ts'],
-    tests: ['test/unit/tokens/keys/*.test.ts', 'test/unit/shared/tracing.test.ts'],
+    tests: [
+      'test/unit/tokens/keys/*.test.ts',
+      'test/unit/tokens/prototype-pollution.test.ts',
+      'test/unit/shared/tracing.test.ts',
+    ],
   },
   accounts: { mutate: ['src/accounts/*.ts'], tests: ['test/unit/accounts/*.test.ts'] },
   endpoint: {

@@ -23,11 +23,8 @@ it.each(Object.entries(ROOMS))('finds tests for the room %s', (_, { tests }) => 
 
 it('explains survivors of lines that still exist', () => {
   for (const { file, line, code, becomes, why } of JSON.parse(readFileSync('test/mutation/survivors.json', 'utf8'))) {
-    expect(
-      readFileSync(file, 'utf8')
-        .split('\n')
-        .map((text) => text.trim()),
-    ).toContain(line)
+    const lines = readFileSync(file, 'utf8').split('\n')
+    expect(lines.map((text) => text.trim())).toContain(line)
     expect({ code: typeof code, becomes: typeof becomes }).toEqual({ code: 'string', becomes: 'string' })
     expect(why).toMatch(/^[A-Z].{20,}\.$/)
   }

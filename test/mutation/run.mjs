@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 import { compare, countsOf, isTimeout, isUntriedStatic, without } from './report.mjs'
 import { ROOMS } from './rooms.mjs'
 
@@ -9,10 +10,10 @@ import { ROOMS } from './rooms.mjs'
 const LOWEST = 98
 
 process.chdir(fileURLToPath(new URL('../..', import.meta.url)))
-const names = process.argv.slice(2)
-const force = names.includes('--force')
-const onlyReport = names.includes('--report')
-const rooms = names.filter((name) => !name.startsWith('--'))
+const { values, positionals: rooms } = parseArgs({
+  allowPositionals: true,
+  options: { force: { type: 'boolean' }, report: { type: 'boolean' } },
+})
 for (const room of rooms)
   if (!Object.hasOwn(ROOMS, room)) fail(`There is no room "${room}". Pass one of: ${Object.keys(ROOMS).join(', ')}.`)
 
@@ -22,24 +23,10 @@ function fail(message) {
 }
 
 function stryker(room, isStatic) {
-  const { status } = spawnSync(
-    process.execPath,
-    [
-      'node_modules/@stryker-mutator/core/bin/stryker.js',
-      'run',
-      'test/mutation/stryker.config.mjs',
-      ...(force && !isStatic ? ['--force'] : []),
-    ],
-    {
-      stdio: 'inherit',
-      env: {
-        ...process.env,
-        TEST_EXPRESS: 'node_modules/express',
-        MUTATION_ROOM: room,
-        MUTATION_STATIC: isStatic ? '1' : '0',
-      },
-    },
-  )
+  const stryker = 'node_modules/@stryker-mutator/core/bin/stryker.js'
+  const args = [stryker, 'run', 'test/mutation/stryker.config.mjs', ...(values.force && !isStatic ? ['--force'] : [])]
+  const own = { TEST_EXPRESS: 'node_modules/express', MUTATION_ROOM: room, MUTATION_STATIC: isStatic ? '1' : '0' }
+  const { status } = spawnSync(process.execPath, args, { stdio: 'inherit', env: { ...process.env, ...own } })
   if (status !== 0) fail(`Stryker failed in the room "${room}".`)
 }
 
@@ -54,7 +41,7 @@ const table = []
 const problems = []
 for (const room of rooms.length > 0 ? rooms : Object.keys(ROOMS)) {
   const path = `.run/mutation/${room}/report.json`
-  if (!onlyReport) {
+  if (!values.report) {
     forget(room, isTimeout)
     stryker(room, false)
     forget(room, isUntriedStatic)

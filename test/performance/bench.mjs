@@ -51,9 +51,8 @@ async function runPart(name, asked, node) {
     const heading = `## ${name}\n\n${title}.`
     say(`\n${heading}`)
     const { tables, verdicts = [] } = await run({ ...asked, node: node.program })
-    const shown = verdicts.map(({ what, measured, holds }) => [what, measured, holds ? 'yes' : 'NO'])
-    const texts = tables.map(([heads, rows]) => table(heads, rows))
-    if (shown.length > 0) texts.push(table(['expected', 'measured', 'holds'], shown))
+    const targets = verdicts.length > 0 ? [[['expected', 'measured', 'holds'], verdicts]] : []
+    const texts = [...tables, ...targets].map(([heads, rows]) => table(heads, rows))
     say(`\n${texts.join('\n\n')}\n\n${Math.round((performance.now() - started) / 1000)} s`)
     if (asked.write) save(name, [heading, ...texts, placeOf(asked, node)].join('\n\n'))
   } catch (error) {

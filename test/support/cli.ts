@@ -19,16 +19,12 @@ interface World {
 export async function cli(args: readonly string[], { env = {}, input = '' }: World = {}): Promise<Ran> {
   const [stdin, stdout, stderr] = [new PassThrough().end(input), new PassThrough(), new PassThrough()]
   const written = Promise.all([text(stdout), text(stderr)])
-  try {
-    const code = await main(args, { env, stdin, stdout, stderr })
+  const code = await main(args, { env, stdin, stdout, stderr }).finally(() => {
     stdout.end()
     stderr.end()
-    const [out, err] = await written
-    return { code, stdout: stripVTControlCharacters(out), stderr: stripVTControlCharacters(err) }
-  } finally {
-    stdout.end()
-    stderr.end()
-  }
+  })
+  const [out, err] = await written
+  return { code, stdout: stripVTControlCharacters(out), stderr: stripVTControlCharacters(err) }
 }
 
 interface Row {

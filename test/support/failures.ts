@@ -67,7 +67,7 @@ export function fatalErrors(): string[] {
   const seen: string[] = []
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     const before = process.rawListeners(event) as (() => void)[]
-    process.removeAllListeners(event).on(event, (error: Error) => void seen.push(`${event}: ${error.message}`))
+    process.removeAllListeners(event).on(event, (error?: Error) => void seen.push(`${event}: ${error?.message}`))
     onTestFinished(() => {
       process.removeAllListeners(event)
       for (const listener of before) process.on(event, listener)

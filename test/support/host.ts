@@ -1,6 +1,6 @@
 import type express from 'express'
 import type { RequestHandler } from 'express'
-import { expect, onTestFinished, vi } from 'vitest'
+import { expect, vi } from 'vitest'
 import { ACCOUNTS, PASSWORD } from './fixtures.js'
 import { type Answer, FORM_TYPE, JSON_TYPE, type Sent } from './plain-js/http-client.mjs'
 
@@ -17,8 +17,7 @@ export async function packageOn(installed: AnyExpress) {
   return { ...library, ...fixtures }
 }
 
-export type Package = Awaited<ReturnType<typeof packageOn>>
-
+export { fatalErrors as unhandledRejections } from './failures.js'
 export { type Answer, FORM_TYPE, JSON_TYPE, type Sent, send, sendEndlessly } from './plain-js/http-client.mjs'
 
 export const GOOD = { email: ACCOUNTS.alice.email, password: PASSWORD }
@@ -84,17 +83,4 @@ export function expectToken(answer: Answer): { authenticationToken: string; expi
   const result = JSON.parse(answer.body)
   expect(result).toEqual({ authenticationToken: expect.any(String), expiration: expect.any(String) })
   return result
-}
-
-/** Collects unhandled rejections until the test ends. They would end a process. */
-export function unhandledRejections(): unknown[] {
-  const own = process.listeners('unhandledRejection')
-  const caught: unknown[] = []
-  const listener = (reason: unknown) => caught.push(reason)
-  process.removeAllListeners('unhandledRejection').on('unhandledRejection', listener)
-  onTestFinished(() => {
-    process.removeListener('unhandledRejection', listener)
-    for (const one of own) process.on('unhandledRejection', one)
-  })
-  return caught
 }

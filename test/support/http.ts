@@ -1,7 +1,7 @@
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { createServer, type RequestListener, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import express, { type Express } from 'express'
+import express from 'express'
 import express4 from 'express4'
 import { onTestFinished } from 'vitest'
 import { createClient, type Send } from './plain-js/http-client.mjs'
@@ -17,9 +17,10 @@ export const EXPRESS: [name: string, express: typeof express][] = ONLY_EXPRESS
       ['Express 5', express],
     ]
 
-/** Starts an app on a free port of loopback, and stops it when the test ends. */
-export async function listen(app: Express): Promise<{ server: Server; port: number; url: string }> {
-  const server = createServer(app).listen(0, '127.0.0.1')
+/** Starts an app or a server on a free port of loopback, and stops it when the test ends. */
+export async function listen(app: RequestListener | Server): Promise<{ server: Server; port: number; url: string }> {
+  const server = app instanceof Server ? app : createServer(app)
+  server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   onTestFinished(() => {
     server.closeAllConnections()

@@ -3,14 +3,7 @@ export async function polluted<T>(properties: Readonly<Record<string, unknown>>,
   const target = Object.prototype as unknown as Record<string, unknown>
   const names = Object.keys(properties)
   try {
-    for (const name of names) {
-      Object.defineProperty(target, name, {
-        value: properties[name],
-        configurable: true,
-        enumerable: true,
-        writable: true,
-      })
-    }
+    Object.assign(target, properties)
     return await run()
   } finally {
     for (const name of names) Reflect.deleteProperty(target, name)

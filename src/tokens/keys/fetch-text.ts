@@ -113,7 +113,7 @@ async function* untilAborted(body: object | null, limited: LimitCalls, signal: A
   const aborted = new Promise<never>((_, reject) => {
     const end = () => reject(new Error('the fetch has ended'))
     if (signal.aborted) end()
-    else signal.addEventListener('abort', end, { once: true })
+    else signal.addEventListener('abort', end)
   })
   try {
     for (;;) {

@@ -10,7 +10,7 @@ import {
 import { isKeyObject, isUint8Array } from 'node:util/types'
 import { type Check, InvalidOption } from '../../shared/options/read.js'
 import { attempt, bare, isPlainObject, memberOf, own, parseJson } from '../../shared/values.js'
-import type { PairAlgorithmRow } from '../algorithms/algorithm.js'
+import type { PairAlgorithmRow, SecretAlgorithmRow } from '../algorithms/algorithm.js'
 import { ALGORITHMS, type Algorithm } from '../algorithms/algorithms.js'
 import { keyPairIn } from './key-pair-in.js'
 
@@ -23,8 +23,7 @@ export type KeyMaterial = string | (JsonWebKeyInput['key'] & Partial<Record<'kid
 /** Readers for the material of keys. No error shows any of the material. */
 export const MATERIALS: Record<'secret' | 'privateKey' | 'publicKey', (alg: Algorithm) => Check<KeyObject>> = {
   secret: (alg) => (value) => {
-    const row = ALGORITHMS[alg]
-    const bytes = row.kind === 'secret' ? row.minBytes : 0
+    const { minBytes: bytes } = ALGORITHMS[alg] as SecretAlgorithmRow
     const what = `a secret of at least ${bytes} bytes for ${alg} (RFC 7518 section 3.2)`
     const key = isKeyObject(value) ? value : secretOf(value)
     if (key?.type !== 'secret') throw new InvalidOption(what)

@@ -4,8 +4,8 @@ import { attempt } from '../../shared/values.js'
 /** The start of PEM text, plain or in base64, and of a public key in the format of RFC 4716. */
 const PEM = /-----BEGIN|LS0tLS1CRUdJTi|---- BEGIN SSH2/
 
-/** A JWK of a key pair, or a JWK set, in JSON or as a literal of a language, also within other text or escaped in it. */
-const JWK = /\bkty\\*["']?\s*:\s*\\*["'](?!oct)|"keys\\*"\s*:\s*\[/
+/** A JWK of a key pair, also in a JWK set, in JSON or as a literal of a language, within other text or escaped in it. */
+const JWK = /\bkty\\*["']?\s*:\s*\\*["'](?!oct)/
 
 /** A public key of OpenSSH, as a line of text and as bytes (RFC 4253 section 6.6). */
 const SSH_LINE = /(?:^|\s)(?:ssh-|ecdsa-sha2-|sk-)\S+ AAAA/

@@ -87,7 +87,6 @@ const aliases = aliasesOf({
   algorithms: 'algorithm algs',
   timeout: 'timeoutDuration requestTimeout',
   sizeLimit: 'bodyLimit limit maxBytes',
-  cooldown: 'cooldownDuration coolDown',
   maxAge: 'cacheMaxAge ttl',
   keepFor: 'cacheMaxAgeFallback staleIfError',
   onError: 'onEvent',

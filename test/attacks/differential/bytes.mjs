@@ -29,6 +29,8 @@ export const isObject = (value) => typeof value === 'object' && value !== null &
 export const own = (object, name) => (isObject(object) && Object.hasOwn(object, name) ? object[name] : undefined)
 
 export const pick = (...values) => fc.constantFrom(...values)
+/** Generates by one of the arbitraries, each with its weight. */
+export const weighted = (...pairs) => fc.oneof(...pairs.map(([weight, arbitrary]) => ({ weight, arbitrary })))
 export const byteString = (maxLength) =>
   fc.uint8Array({ maxLength }).map((bytes) => Buffer.from(bytes).toString('latin1'))
 
@@ -36,10 +38,7 @@ export const byteString = (maxLength) =>
 export function edits(dictionary, most = 2) {
   const position = fc.oneof(fc.nat(3000), pick(0, -1, -1, -2, -3))
   const edit = fc.tuple(position, pick(0, 0, 1, 1, 4), fc.oneof(pick('', ...dictionary), byteString(2)))
-  return fc.oneof(
-    { weight: 1, arbitrary: fc.constant([]) },
-    { weight: 1, arbitrary: fc.array(edit, { maxLength: most }) },
-  )
+  return weighted([1, fc.constant([])], [1, fc.array(edit, { maxLength: most })])
 }
 
 /** Applies edits in turn. A negative position counts from the end: -1 is after the last character. */
@@ -49,6 +48,9 @@ export function edited(text, list) {
     return old.slice(0, index) + put + old.slice(index + removed)
   }, text)
 }
+
+/** Generates texts with edits. */
+export const editedBy = (texts, dictionary) => fc.tuple(texts, edits(dictionary)).map((pair) => edited(...pair))
 
 /**
  * Generates the text of a JSON object: the members of a valid object, then changes. A change replaces, removes, repeats or adds a

@@ -14,7 +14,7 @@ export async function verdictOf(accept) {
 }
 
 /**
- * Runs one case. Returns its findings, which are empty unless this package is at fault or a class is missing:
+ * Asks this package, then its peers about one case. Returns its findings, which are empty unless this package is at fault or a class is missing:
  * - this package fails with another error than a refusal
  * - a class holds, but this package accepts
  * - this package accepts what a peer refuses
@@ -23,9 +23,12 @@ export async function verdictOf(accept) {
  * @returns `traits` name the outcome: each verdict, and each class of disagreement
  */
 export async function compare(subject, one) {
-  const { input, ours, peers } = await subject.run(one)
+  const { input, ...asked } = await subject.run(one)
+  const ours = await verdictOf(asked.ours)
+  const entries = await Promise.all(
+    Object.entries(asked.peers).map(async ([peer, ask]) => [peer, await verdictOf(ask)]),
+  )
   const stricter = subject.stricter.filter(({ holds }) => holds(input)).map(({ name }) => name)
-  const entries = Object.entries(peers)
   const accepting = entries.filter(([, { error }]) => !error)
   const refusing = entries.filter(([, { error }]) => error)
   const findings = []

@@ -8,7 +8,7 @@
 import { parseArgs } from 'node:util'
 import fc from 'fast-check'
 import { compare } from './compare.mjs'
-import { mutant, random, readCorpus } from './mutants.mjs'
+import { mutants, readCorpus } from './mutants.mjs'
 import { SUBJECTS } from './subjects/index.mjs'
 
 const { values } = parseArgs({
@@ -26,7 +26,6 @@ const end = most < Infinity ? Infinity : performance.now() + Number(values.minut
 const say = (line) => process.stdout.write(`${line}\n`)
 
 const BATCH = 50
-const r = random(seed)
 const runs = SUBJECTS.filter(({ name }) => !values.subject || name === values.subject).map((subject) => ({
   subject,
   corpus: readCorpus(subject),
@@ -55,9 +54,9 @@ for (const run of runs) for (const one of run.corpus) await judge(run, one)
 for (let round = 0; !isOver(); round++) {
   for (const run of runs) {
     const cases = fc.sample(run.subject.cases, { seed: seed + round, numRuns: BATCH })
-    const pool = [...run.corpus, ...cases]
-    const mutants = Array.from({ length: 2 * BATCH }, () => mutant(run.subject, r.pick(pool), r.pick(pool), r))
-    for (const one of [...cases, ...mutants]) if (!isOver()) await judge(run, one)
+    const changed = mutants(run.subject, [...run.corpus, ...cases])
+    cases.push(...fc.sample(changed, { seed: seed + round, numRuns: 2 * BATCH }))
+    for (const one of cases) if (!isOver()) await judge(run, one)
   }
 }
 for (const { subject, count, accepted } of runs) say(`${subject.name}: ${count} cases, ${accepted} of them accepted`)

@@ -1,11 +1,10 @@
-import express, { type Request } from 'express'
+import express, { type RequestHandler } from 'express'
 import {
   type AccountStore,
   AuthError,
   type AuthEvent,
   createPasswords,
   createThrottle,
-  type RequireBearerOptions,
   requireBearer,
   type TokenRouterOptions,
   tokenRouter,
@@ -42,7 +41,7 @@ const limitFor = (does: string) => ({ timeout: does.includes('hang') ? '250ms' :
 const SHORT = limitFor('hangs')
 
 /** An app whose functions can be replaced while it runs. `unhandled` has the promises whose rejection nobody handled. */
-async function start(options: Partial<TokenRouterOptions> = {}, guard: Partial<RequireBearerOptions> = {}) {
+async function start(options: Partial<TokenRouterOptions> = {}, before: RequestHandler[] = []) {
   const unhandled = unhandledRejections()
   const events: AuthEvent[] = []
   const forwarded: unknown[] = []
@@ -61,9 +60,9 @@ async function start(options: Partial<TokenRouterOptions> = {}, guard: Partial<R
   const shared = { tokens, accounts, timeout, onEvent: (event: AuthEvent) => events.push(event) }
   const isRevoked = () => parts.isRevoked('') as boolean
   const app = express()
-  app.use(tokenRouter({ ...shared, passwords: fastPasswords(hasher), throttle: false, ...options }))
+  app.use(...before, tokenRouter({ ...shared, passwords: fastPasswords(hasher), throttle: false, ...options }))
   let handled = 0
-  app.get('/in', requireBearer({ ...shared, isRevoked, ...guard }), (_req, res) => {
+  app.get('/in', requireBearer({ ...shared, isRevoked }), (_req, res) => {
     handled++
     res.end('in')
   })
@@ -73,7 +72,8 @@ async function start(options: Partial<TokenRouterOptions> = {}, guard: Partial<R
   }) satisfies express.ErrorRequestHandler)
   const send = client((await listen(app)).port)
   const ask = () => send(bearer(issueNow(tokens, { accountId: alice.id }).token, '/in'))
-  return { app, send, parts, store, events, forwarded, hasher, unhandled, handled: () => handled, ask }
+  const types = () => events.map(({ type }) => type)
+  return { send, parts, store, events, types, forwarded, hasher, unhandled, handled: () => handled, ask }
 }
 
 describe('a store that, by e-mail,', () => {
@@ -104,29 +104,12 @@ describe('a store that, by e-mail,', () => {
       expect(statuses(await all(20, () => send(wrong)))).toEqual({ 403: 10, 429: 10 })
     },
   )
-
-  it.each([
-    ['finds the account', async () => alice],
-    ['finds nothing', async () => undefined],
-    ['returns a lie', async () => 1],
-    ['rejects', rejects],
-  ])('%s after its time: nothing comes of it', async (_, late) => {
-    const { send, parts, events, hasher, unhandled } = await start(SHORT)
-    const answer = deferred<unknown>()
-    parts.findByEmail = () => answer.promise
-    expectUnavailable(await send(good))
-    answer.resolve(late())
-    await settled()
-    expect(hasher.asked).toEqual([])
-    expect(events.map(({ type }) => type)).toEqual(['dependency.failed'])
-    expect(unhandled).toEqual([])
-  })
 })
 
-describe('a hasher that', () => {
-  const withHasher = (verify: () => unknown, concurrency = 4) =>
-    createPasswords({ hashers: [{ ...countingHasher(), verify: verify as () => boolean }], concurrency })
+const withHasher = (verify: () => unknown) =>
+  createPasswords({ hashers: [{ ...countingHasher(), verify: verify as () => boolean }], concurrency: 4 })
 
+describe('a hasher that', () => {
   it.each(FAILURES)('%s: 503', async (does, verify) => {
     const { send, events } = await start({ passwords: withHasher(verify), ...limitFor(does) })
     for (const answer of await all(4, () => send(good))) expectUnavailable(answer)
@@ -140,15 +123,6 @@ describe('a hasher that', () => {
       const { send } = await start({ passwords })
       expect(await send(good)).toMatchObject({ status: 403, body: '' })
     }
-  })
-
-  it('says true after its time lets nobody in', async () => {
-    const answer = deferred<boolean>()
-    const { send, events } = await start({ passwords: withHasher(() => answer.promise), ...SHORT })
-    expectUnavailable(await send(wrong))
-    answer.resolve(true)
-    await settled()
-    expect(events.map(({ type }) => type)).toEqual(['dependency.failed'])
   })
 })
 
@@ -166,15 +140,27 @@ describe.each([
     expect(await ask()).toMatchObject({ status: 200, body: 'in' })
     expect(unhandled).toEqual([])
   })
+})
 
-  it('lets the request through after its time: it stays refused', async () => {
-    const { ask, parts, handled } = await start(SHORT)
+describe('after its time, nothing comes of', () => {
+  it.each<[string, 'findByEmail' | 'findById' | 'isRevoked' | 'verify', () => unknown]>([
+    ['an account by e-mail', 'findByEmail', async () => alice],
+    ['no account by e-mail', 'findByEmail', async () => undefined],
+    ['a lie about an account', 'findByEmail', async () => 1],
+    ['a failure of the store', 'findByEmail', rejects],
+    ['a right password', 'verify', async () => true],
+    ['an account by id', 'findById', async () => alice],
+    ['a token that is not revoked', 'isRevoked', async () => false],
+  ])('%s', async (_, name, late) => {
     const answer = deferred<unknown>()
-    parts[name] = () => answer.promise
-    expectUnavailable(await ask())
-    answer.resolve(valid)
+    const options = name === 'verify' ? { passwords: withHasher(() => answer.promise) } : {}
+    const { send, ask, parts, hasher, types, handled, unhandled } = await start({ ...SHORT, ...options })
+    if (name !== 'verify') parts[name] = () => answer.promise
+    const isLogin = name === 'verify' || name === 'findByEmail'
+    expectUnavailable(await (isLogin ? send(wrong) : ask()))
+    answer.resolve(late())
     await settled()
-    expect(handled()).toBe(0)
+    expect([types(), hasher.asked, handled(), unhandled]).toEqual([['dependency.failed'], [], 0, []])
   })
 })
 
@@ -219,53 +205,30 @@ describe('what throws outside of the package’s own code goes to the host’s e
   const throwing = (): never => {
     throw fault
   }
-  const forwarded = { 'X-Forwarded-For': '192.0.2.1, garbage' }
-
-  /** An app whose requests are broken before the package sees them. */
-  async function broken(breakIt: (req: Request) => void, next?: () => never) {
-    const unhandled = unhandledRejections()
-    const errors: unknown[] = []
-    const events: AuthEvent[] = []
-    const onEvent = (event: AuthEvent) => events.push(event)
-    const tokens = makeIssuer()
-    const guard = requireBearer({ tokens })
-    const app = express()
-    app.use((req, _res, goOn) => {
-      breakIt(req)
-      goOn()
-    })
-    app.use(tokenRouter({ tokens, accounts: makeStore(), passwords: fastPasswords(), onEvent }))
-    app.use((req, res, goOn) => guard(req, res, next ?? goOn))
-    app.use(((error, _req, res, _next) => {
-      errors.push(error)
-      res.writeHead(599).end()
-    }) satisfies express.ErrorRequestHandler)
-    const send = client((await listen(app)).port)
-    const { token } = issueNow(tokens, { accountId: 'acc-1' })
-    return { send, token, outcome: () => ({ errors, unhandled }), types: () => events.map(({ type }) => type) }
-  }
   // Express calls `trust proxy` only for a forwarded request.
-  const breakAddress = ({ app }: Request) => void app.set('trust proxy', throwing)
-  const breakResponse = ({ res }: Request) => void Object.assign(res ?? {}, { setHeader: throwing })
+  const forwardedFor = { 'X-Forwarded-For': '192.0.2.1, garbage' }
+  const breakAddress: RequestHandler = ({ app }, _res, next) => next(void app.set('trust proxy', throwing))
+  const breakResponse: RequestHandler = (_req, res, next) => next(void Object.assign(res, { setHeader: throwing }))
 
   it('next() of the guard', async () => {
-    const { send, token, outcome } = await broken(() => {}, throwing)
-    expect((await send(bearer(token, '/'))).status).toBe(599)
+    const tokens = makeIssuer()
+    const guard = requireBearer({ tokens })
+    const { send, forwarded, unhandled } = await start({}, [(req, res) => void guard(req, res, throwing)])
+    expect((await send(bearer(issueNow(tokens, { accountId: 'acc-1' }).token, '/'))).status).toBe(599)
     await settled()
-    expect(outcome()).toEqual({ errors: [fault], unhandled: [] })
+    expect([forwarded, unhandled]).toEqual([[fault], []])
   })
 
   it.each([
     ['req.ip', breakAddress, []],
     ['the response', breakResponse, ['token.issued', 'token.refused', 'token.refused']],
-  ])('%s', async (_, breakIt, types) => {
-    const { send, outcome, ...told } = await broken(breakIt)
-    const guarded = bearer('', '/')
-    for (const sent of [guarded, good, wrong, { ...good, ...asJson({}) }]) {
-      expect((await send({ ...sent, headers: { ...sent.headers, ...forwarded } })).status).toBe(599)
+  ])('%s', async (_, breakIt, expected) => {
+    const { send, forwarded, unhandled, types } = await start({}, [breakIt])
+    for (const sent of [bearer('', '/in'), good, wrong, { ...good, ...asJson({}) }]) {
+      expect((await send({ ...sent, headers: { ...sent.headers, ...forwardedFor } })).status).toBe(599)
     }
     await settled()
-    expect(outcome()).toEqual({ errors: [fault, fault, fault, fault], unhandled: [] })
-    expect(told.types()).toEqual(types)
+    expect([forwarded, unhandled]).toEqual([[fault, fault, fault, fault], []])
+    expect(types().filter((type) => type.startsWith('token.'))).toEqual(expected)
   })
 })

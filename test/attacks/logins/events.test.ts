@@ -85,14 +85,9 @@ describe('a thousand attempts of all kinds', () => {
     const events = KINDS.map(() => [] as AuthEvent[])
     const forwarded: unknown[] = []
     const app = express()
+    const parts = { tokens: makeIssuer(), accounts: makeStore(), throttle: false as const, passwords: fastPasswords() }
     const waiting = KINDS.map(([, , , , , options], i) => {
       const onEvent = (event: AuthEvent) => events[i]?.push(event)
-      const parts = {
-        tokens: makeIssuer(),
-        accounts: makeStore(),
-        throttle: false as const,
-        passwords: fastPasswords(),
-      }
       const settings = { ...parts, onEvent, ...more, ...options?.() }
       app.use(`/${i}`, tokenRouter(settings))
       return () => settings.passwords?.load?.().waiting ?? 0

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import { RateLimiterRedis } from 'rate-limiter-flexible'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { type Limiter, sharedLimit } from '../../../src/accounts/throttle/shared-limit.js'
+import { sharedLimit } from '../../../src/accounts/throttle/shared-limit.js'
 import { sharedStore } from '../../../src/accounts/throttle/shared-store.js'
 import { all, statuses, until } from '../../support/concurrency.js'
 import { PASSWORD } from '../../support/fixtures.js'
@@ -14,10 +14,6 @@ import { NO_REDIS, startRedis, type TestRedis } from '../../support/services/red
 
 const ALICE = 'alice@example.com'
 const SERVER = fileURLToPath(new URL('login-server.mjs', import.meta.url))
-
-const SETTINGS = { keyPrefix: 'login-pair', points: 10, duration: 900 }
-
-const processWith = (limiter: Limiter) => sharedLimit(limiter, sharedStore(), SETTINGS)
 
 interface Process {
   port: number
@@ -59,11 +55,9 @@ async function looked({ send }: Process, count: number, address: string): Promis
   return through
 }
 
+let probes = 0
 /** Returns a new address for each probe, so that each probe has its own failed-login limit. */
-const freshAddress = (
-  (next) => () =>
-    `198.51.100.${next++}`
-)(1)
+const freshAddress = () => `198.51.100.${++probes}`
 
 /** Waits until failures in either process count in the other. */
 async function sharing(one: Process, two: Process): Promise<void> {
@@ -80,52 +74,23 @@ async function sharing(one: Process, two: Process): Promise<void> {
   }
 }
 
-/**
- * Returns the number of hashes since `before`, and the largest valid number. A limit allows ten. A process that reports Redis as
- * unreachable, which can happen on a busy machine, allows ten more.
- */
-async function spentSince(before: number, one: Process, two: Process): Promise<{ hashes: number; most: number }> {
-  const told = [await one.told(), await two.told()]
-  const alone = told.filter(({ events }) => events.some(({ dependency }) => dependency === 'throttle')).length
-  return { hashes: told.reduce((sum, { hashes }) => sum + hashes, 0) - before, most: alone === 0 ? 10 : 20 }
-}
-
 describe.skipIf(NO_REDIS)('two processes with their budgets on one Redis', () => {
-  it('ten thousand guesses over both: ten are looked at, and the owner signs in at both all the while', async () => {
+  it('a burst that keeps a process busy for longer than it waits for Redis: ten guesses are looked at, and the owner can sign in', async () => {
     const { one, two } = await start()
     await sharing(one, two)
-    const before = (await one.told()).hashes + (await two.told()).hashes
-    const guesses: Answer[] = []
-    const owner: Answer[] = []
-    for (let round = 0; round < 125; round++) {
-      const guessing = [one, two].map(({ port }) => flood(port, 40, () => guess('203.0.113.9')))
-      owner.push(...(await Promise.all([one, two].map(({ send }) => send(login(ALICE, PASSWORD, '203.0.113.7'))))))
-      guesses.push(...(await Promise.all(guessing)).flat())
-    }
-    const { hashes, most } = await spentSince(before, one, two)
-    expect(hashes - 250).toBeGreaterThanOrEqual(10)
-    expect(hashes - 250).toBeLessThanOrEqual(most)
-    // The last guesses under way in one process may leave no room for those in the other.
-    const { 403: failed, 429: throttled = 0, 503: overloaded = 0 } = statuses(guesses)
-    expect([failed, throttled + overloaded]).toEqual([hashes - 250, 10_000 - (hashes - 250)])
-    expect(overloaded).toBeLessThan(80)
-    expect(statuses(owner)).toEqual({ 200: 250 })
-    for (const { status, headers } of guesses) {
-      const wait = { 429: /^([2-9]|[1-9]\d+)$/, 503: /^1$/ }[status] ?? /^$/
-      expect(headers['retry-after'] ?? '').toMatch(wait)
-    }
-  })
-
-  it('a burst that keeps a process busy for longer than it waits for Redis does not make it guess on its own', async () => {
-    const { one, two } = await start()
-    await sharing(one, two)
-    const before = (await one.told()).hashes + (await two.told()).hashes
-    const answers = await Promise.all([one, two].map(({ port }) => flood(port, 1000, () => guess('203.0.113.9'), 2)))
-    const { 403: through, 429: _throttled, 503: _overloaded, ...others } = statuses(answers.flat())
-    const { hashes, most } = await spentSince(before, one, two)
-    expect(hashes).toBeGreaterThanOrEqual(10)
-    expect(hashes).toBeLessThanOrEqual(most)
-    expect({ through, others }).toEqual({ through: hashes, others: {} })
+    const told = async () => [await one.told(), await two.told()]
+    const hashesOf = (all: Awaited<ReturnType<typeof told>>) => all.reduce((sum, { hashes }) => sum + hashes, 0)
+    const before = hashesOf(await told())
+    const guesses = await Promise.all([one, two].map(({ port }) => flood(port, 1000, () => guess('203.0.113.9'), 2)))
+    const owner = await Promise.all([one, two].map(({ send }) => send(login(ALICE, PASSWORD, '203.0.113.7'))))
+    expect(statuses(owner)).toEqual({ 200: 2 })
+    const { 403: failed = 0, 429: _throttled, 503: _overloaded, ...others } = statuses(guesses.flat())
+    const after = await told()
+    expect({ failed, others }).toEqual({ failed: hashesOf(after) - before - 2, others: {} })
+    expect(failed).toBeGreaterThanOrEqual(10)
+    // A process that reports Redis as unreachable, which can happen on a busy machine, allows ten more.
+    const isAlone = after.some(({ events }) => events.some(({ dependency }) => dependency === 'throttle'))
+    expect(failed).toBeLessThanOrEqual(isAlone ? 20 : 10)
   })
 
   it.each<[string, (redis: TestRedis) => unknown, (redis: TestRedis) => unknown]>([
@@ -172,8 +137,9 @@ describe.skipIf(NO_REDIS)('the limits on Redis', () => {
     // On a busy machine, a response may take longer than the store's time limit.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     onTestFinished(() => void vi.useRealTimers())
+    const settings = { keyPrefix: 'login-pair', points: 10, duration: 900 }
     const processes = Array.from({ length: 3 }, () =>
-      processWith(new RateLimiterRedis({ ...SETTINGS, ...options, storeClient: redis })),
+      sharedLimit(new RateLimiterRedis({ ...settings, ...options, storeClient: redis }), sharedStore(), settings),
     )
     const entered = await all(60, (i) => (processes[i % 3] as (typeof processes)[0]).enter('alice', () => {}))
     expect(entered.map((one) => one?.underWay).toSorted((a = 0, b = 0) => a - b)).toEqual(

@@ -2,47 +2,23 @@
 // the table of docs/evidence/password-spraying.md. Words in its arguments select the attacks whose names have them.
 import { fileURLToPath } from 'node:url'
 import { createThrottle } from 'express-token-endpoint'
+import { random } from '../../support/plain-js/random.mjs'
 
 /** The share of accounts that use the most common of all passwords. In the RockYou leak, that is 0.89 %. */
 const MOST_COMMON = 0.0089
 
 /** The number of common passwords. The one with rank r is 1/r as common as the first, so 4.6 % of accounts use one of them. */
-export const COMMON = 100
+const COMMON = 100
 
-const HOUR = 3_600_000
-const DAY = 24 * HOUR
-/** An attacker makes its guesses in steps of this length. */
-const STEP = HOUR / 2
-/** Guesses of one address and hour that the limit for addresses allows. */
-const MOST_PER_HOUR = 100
-
-/** Returns a generator of numbers from 0 to 1, the same ones for the same seed (mulberry32). */
-export function random(seed) {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
+const DAY = 86_400_000
+/** An attacker makes its guesses in steps of this length: half an hour. The limit for addresses allows 50 guesses in it. */
+const STEP = DAY / 48
+const MOST_PER_STEP = 50
 
 const ipv4 = (number) => [number >>> 24, (number >>> 16) & 255, (number >>> 8) & 255, number & 255].join('.')
 
 /** The first addresses of each kind of network. */
-const HOMES = 0x10000000
-const OFFICES = 0x20000000
-const CARRIERS = 0x30000000
-const TRAVEL = 0x40000000
-const BOTS = 0x50000000
-
-/** The people who log in. `size` is the number of accounts. */
-export function people(size, seed) {
-  const next = random(seed)
-  const ranks = new Uint8Array(size)
-  for (let i = 0; i < size; i++) ranks[i] = commonRank(next())
-  return { size, ranks }
-}
+const [HOMES, OFFICES, CARRIERS, TRAVEL, BOTS] = [1, 2, 3, 4, 5].map((number) => number * 2 ** 28)
 
 /** Returns the rank of a common password, or 0 for a password that nobody else uses. */
 function commonRank(draw) {
@@ -62,7 +38,6 @@ function popularRank(next) {
   }
 }
 
-const passwordOf = (ranks, account) => (ranks[account] === 0 ? `own ${account}` : `common ${ranks[account]}`)
 const emailOf = (account) => `${account}@example.com`
 
 /**
@@ -90,7 +65,9 @@ function addressOf(account, size, next) {
  */
 export async function simulate(createThrottle, scenario) {
   const { spraying, accounts, addresses, days, guesses, order, overlap, warmUp, ownLogins = false, seed = 1 } = scenario
-  const { sample = 1, population = people(accounts, seed) } = scenario
+  const { sample = 1 } = scenario
+  const draw = random(seed)
+  const ranks = Uint8Array.from({ length: accounts }, () => commonRank(draw()))
   const next = random(seed + 1)
   const realNow = performance.now
   let now = 1000
@@ -114,25 +91,26 @@ export async function simulate(createThrottle, scenario) {
       }
     }
 
+    const passwordOf = (account) => (ranks[account] === 0 ? `own ${account}` : `common ${ranks[account]}`)
     const size = Math.round(accounts * sample)
     const common = []
-    for (let i = 0; i < size; i++) if (population.ranks[i] > 0) common.push(i)
+    for (let i = 0; i < size; i++) if (ranks[i] > 0) common.push(i)
     const valid = { logins: 0, refused: 0, refusedByOthers: 0 }
     let typos = 0
 
     /** One login of a person: perhaps with mistakes before it. Returns the last result, which is that of the right password. */
     async function logIn(account, mistakes) {
       const address = addressOf(account, size, next)
-      const isCommon = population.ranks[account] > 0
+      const isCommon = ranks[account] > 0
       for (let i = 0; i < mistakes; i++) {
         // Four of ten mistakes are another password of the person. People with a common password often have another one.
         const other = next() < 0.4
         const popular = other && next() < (isCommon ? 0.4 : 0.0462)
         const wrong = popular ? `common ${popularRank(next)}` : `typo ${typos++}`
-        if (wrong === passwordOf(population.ranks, account)) continue
+        if (wrong === passwordOf(account)) continue
         await attempt(account, address, wrong, false)
       }
-      return attempt(account, address, passwordOf(population.ranks, account), true)
+      return attempt(account, address, passwordOf(account), true)
     }
 
     /**
@@ -163,7 +141,7 @@ export async function simulate(createThrottle, scenario) {
     const refusedUntil = new Float64Array(addresses)
     const attack = { made: 0, hashed: 0, takenOver: 0 }
     const steps = Math.ceil((days * DAY) / STEP)
-    const perStep = Math.min(guesses / steps / addresses, (MOST_PER_HOUR * STEP) / HOUR)
+    const perStep = Math.min(guesses / steps / addresses, MOST_PER_STEP)
     let owed = 0
     let started = 0
     for (let step = 0; step < steps; step++) {
@@ -182,7 +160,7 @@ export async function simulate(createThrottle, scenario) {
           }
           const { account, rank, password } = order(started++, accounts)
           if (ownLogins) await attempt(accounts + bot, bots[bot], `attacker ${bot}`, true)
-          const right = rank > 0 && population.ranks[account] === rank
+          const right = rank > 0 && ranks[account] === rank
           const refusal = await attempt(account, bots[bot], password ?? `common ${rank}`, right)
           if (refusal) {
             refusedUntil[bot] = refusal.limit === 'spraying' ? refusal.until : now
@@ -264,40 +242,21 @@ const ATTACKS = {
   '20 % of the addresses there, to lock people out': { overlap: 0.2 },
 }
 
+/** Prints a row for each attack whose name has all words. */
 async function main(words) {
-  const print = (line) => process.stdout.write(`${line}\n`)
-  const number = new Intl.NumberFormat('en')
-  const percent = (part, whole, digits) => (whole > 0 ? `${((100 * part) / whole).toFixed(digits)} %` : '–')
-
-  print(
-    '| attack | guesses | reach a hash | fewer | accounts taken over | valid logins with 429 by this limit | by other limits |',
-  )
-  print('| --- | --: | --: | --: | --: | --: | --: |')
-  const results = []
-  const population = people(ACCOUNTS, 1)
-  const selected = Object.entries(ATTACKS).filter(([name]) => words.every((word) => name.includes(word)))
-  for (const [name, changes] of selected) {
-    const result = await simulate(createThrottle, { ...CAMPAIGN, population, ...changes })
-    const { made, hashed, takenOver, valid } = result
-    results.push(result)
-    const cells = [
-      name,
-      number.format(made),
-      number.format(hashed),
-      percent(made - hashed, made, 2),
-      number.format(takenOver),
-      percent(valid.refused, valid.logins, 3),
+  const print = (...cells) => process.stdout.write(`| ${cells.join(' | ')} |\n`)
+  const percent = (part, whole, digits) => `${((100 * part) / whole).toFixed(digits)} %`
+  const numbers = ['guesses', 'reach a hash', 'fewer', 'accounts taken over']
+  print('attack', ...numbers, 'valid logins with 429 by this limit', 'by other limits')
+  print('---', ...Array(6).fill('--:'))
+  for (const [name, changes] of Object.entries(ATTACKS)) {
+    if (!words.every((word) => name.includes(word))) continue
+    const { made, hashed, takenOver, valid } = await simulate(createThrottle, { ...CAMPAIGN, ...changes })
+    print(
+      ...[name, made.toLocaleString('en'), hashed.toLocaleString('en'), percent(made - hashed, made, 2)],
+      ...[takenOver.toLocaleString('en'), percent(valid.refused, valid.logins, 3)],
       percent(valid.refusedByOthers, valid.logins, 3),
-    ]
-    print(`| ${cells.join(' | ')} |`)
-  }
-
-  const [{ made, hashed, valid }] = results
-  if (words.length === 0 && (hashed > made / 100 || valid.refused > valid.logins / 1000)) {
-    process.stderr.write(
-      'The first attack misses its demand: 99 % fewer guesses, and at most 0.1 % of valid logins with 429.\n',
     )
-    process.exitCode = 1
   }
 }
 

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import type { JwtVerifierOptions } from 'express-token-endpoint'
 import { expect, vi } from 'vitest'
 import type { Sent } from '../../support/plain-js/http-client.mjs'
+import { isMissing } from '../../support/services/missing.js'
 import { tokenOf } from './tokens.js'
 
 export type Verdict = 'admitted' | 'refused'
@@ -20,13 +21,10 @@ export interface Ours {
 export type Step = Sent | { wait: number }
 
 /**
- * A published vulnerability: its attack, the faulty guard, and our guard. `docs/evidence/published-attacks.md` has its project, its year
- * and its source.
+ * A published vulnerability: its attack, the faulty guard, and our guard. `docs/evidence/published-attacks.md` says what the fault is, and
+ * has its project, its year and its source.
  */
 export interface Exhibit {
-  /** The CVE id, or the GHSA id of an advisory without a CVE id. */
-  id: string
-  fault: string
   /** The vulnerable version in `packages/package.json` that the attack runs on. Otherwise `faulty` is a model of the fault. */
   installed?: string
   faulty?: (library: Library) => Guard
@@ -47,6 +45,9 @@ export interface Exhibit {
   /** The code and the reason with which ours refuses the attack. Omitted when the route runs, but without an account. */
   refusal?: string
 }
+
+/** Exhibits by their CVE id, or the GHSA id of an advisory without a CVE id. */
+export type Hall = Record<string, Exhibit>
 
 /** Sends the attack of an exhibit, or its control, to any guard. Returns the verdict on the last request. */
 export async function run(
@@ -80,14 +81,11 @@ export async function expectAdmitted(exhibit: Exhibit): Promise<void> {
 const FOLDER = new URL('packages/', import.meta.url)
 
 /** True when the vulnerable packages are not installed. */
-export const NO_PACKAGES = !existsSync(new URL('node_modules/.package-lock.json', FOLDER))
-
-if (NO_PACKAGES) {
-  const message =
-    'The vulnerable packages of the museum are missing. Install them: npm ci --prefix test/attacks/museum/packages --ignore-scripts'
-  if (process.env['REQUIRE_SERVICES']) throw new Error(message)
-  process.stdout.write(`Exhibits of real packages are skipped. ${message}\n`)
-}
+export const NO_PACKAGES = isMissing(
+  existsSync(new URL('node_modules/.package-lock.json', FOLDER)),
+  'A vulnerable package of the museum',
+  'npm ci --prefix test/attacks/museum/packages --ignore-scripts',
+)
 
 /** Loads a vulnerable version by its alias in `packages/package.json`. */
 export const load = createRequire(new URL('package.json', FOLDER))
@@ -101,15 +99,6 @@ export function guardOf(verify: (token: string) => unknown): Guard {
     } catch {
       return 'refused'
     }
-  }
-}
-
-/** Makes a guard of a host that tries several verifiers, one for each spelling of its key. */
-export function guardOfAny(...verifiers: ((token: string) => unknown)[]): Guard {
-  const guards = verifiers.map(guardOf)
-  return async (request) => {
-    for (const guard of guards) if ((await guard(request)) === 'admitted') return 'admitted'
-    return 'refused'
   }
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { readPage } from '../../support/documents/pages.js'
-import { type Exhibit, expectAdmitted, run } from './exhibit.js'
+import { type Exhibit, expectAdmitted, type Ours, run } from './exhibit.js'
 import { EXHIBITS, HALLS } from './exhibits/index.js'
 import { ISSUER } from './tokens.js'
 
@@ -11,54 +11,42 @@ const { dependencies } = JSON.parse(readFileSync(new URL('packages/package.json'
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
 afterEach(() => void vi.useRealTimers())
 
-describe.each(Object.entries(HALLS))('%s', (_hall, exhibits) => {
-  it.each(exhibits.map((exhibit): [string, Exhibit] => [exhibit.id, exhibit]))(
+/** Expects that our guard admits a valid request, and refuses the attack of an exhibit for the right reason. */
+async function expectRefused(exhibit: Exhibit, { guard, refusals }: Ours, refusal = exhibit.refusal, typ?: string) {
+  expect(await run(exhibit, guard, { part: 'control', typ })).toBe('admitted')
+  expect(refusals).toEqual([])
+  expect(await run(exhibit, guard, { typ })).toBe('refused')
+  if (exhibit.together) expect(refusals).toContain(refusal)
+  else expect(refusals.at(-1)).toBe(refusal)
+}
+
+describe.each(Object.entries(HALLS))('%s', (_hall, hall) => {
+  const exhibits = Object.entries(hall)
+
+  it.each(exhibits)(
     '%s is refused by ours for the right reason, and a valid request is admitted',
-    async (_id, exhibit) => {
-      const { guard, refusals } = await exhibit.ours()
-      expect(await run(exhibit, guard, { part: 'control' })).toBe('admitted')
-      expect(refusals).toEqual([])
-      expect(await run(exhibit, guard)).toBe('refused')
-      if (exhibit.together) expect(refusals).toContain(exhibit.refusal)
-      else expect(refusals.at(-1)).toBe(exhibit.refusal)
-    },
+    async (_id, exhibit) => expectRefused(exhibit, await exhibit.ours()),
   )
 
-  it.each(
-    exhibits.flatMap(({ id, ...exhibit }): [string, Exhibit][] =>
-      exhibit.ours.length > 0 ? [[id, { id, ...exhibit }]] : [],
-    ),
-  )('%s is refused by a guard for tokens of identity providers too', async (_id, exhibit) => {
-    const { refusal, refusalAsJwt = refusal, together } = exhibit
-    for (const typ of ['at+jwt', 'JWT']) {
-      const { guard, refusals } = await exhibit.ours({ accept: 'jwt', audience: ISSUER })
-      expect(await run(exhibit, guard, { part: 'control', typ })).toBe('admitted')
-      expect(refusals).toEqual([])
-      expect(await run(exhibit, guard, { typ })).toBe('refused')
-      if (together) expect(refusals).toContain(refusalAsJwt)
-      else expect(refusals.at(-1)).toBe(refusalAsJwt)
-    }
-  })
+  it.each(exhibits.filter(([, { ours }]) => ours.length > 0))(
+    '%s is refused by a guard for tokens of identity providers too',
+    async (_id, exhibit) => {
+      for (const typ of ['at+jwt', 'JWT']) {
+        const ours = await exhibit.ours({ accept: 'jwt', audience: ISSUER })
+        await expectRefused(exhibit, ours, exhibit.refusalAsJwt ?? exhibit.refusal, typ)
+      }
+    },
+  )
 })
 
 // museum.system.test.ts has the exhibits that run on the vulnerable version.
-it.each(EXHIBITS.flatMap((exhibit): [string, Exhibit][] => (exhibit.installed ? [] : [[exhibit.id, exhibit]])))(
+it.each(EXHIBITS.filter(([, { installed }]) => !installed))(
   '%s passes the faulty guard, and so does a valid request',
   (_id, exhibit) => expectAdmitted(exhibit),
 )
 
-it.each(['admitted', 'refused'] as const)(
-  'the runner returns what a guard says that always says %s',
-  async (verdict) => {
-    for (const exhibit of EXHIBITS) {
-      expect(await run(exhibit, () => verdict)).toBe(verdict)
-      expect(await run(exhibit, () => verdict, { part: 'control' })).toBe(verdict)
-    }
-  },
-)
-
 it('the museum installs each vulnerable version under its own name, and nothing else', () => {
-  const used = EXHIBITS.flatMap(({ installed }) => installed ?? [])
+  const used = EXHIBITS.flatMap(([, { installed }]) => installed ?? [])
   expect(Object.keys(dependencies)).toEqual([...new Set(used)].sort())
   for (const [alias, spec] of Object.entries(dependencies)) {
     expect(`npm:${alias.replace(/-(?=[\d.]+$)/, '@')}`).toBe(spec)
@@ -69,11 +57,11 @@ describe('docs/evidence/published-attacks.md', () => {
   const page = readPage('docs/evidence/published-attacks.md')
 
   it('counts the exhibits: at least 40, of which at least 15 run on a vulnerable version', () => {
-    const real = EXHIBITS.filter(({ installed }) => installed).length
+    const real = EXHIBITS.filter(([, { installed }]) => installed).length
     expect(page.text).toContain(`${EXHIBITS.length} attacks. ${real} of them run on the version that had the fault.`)
     expect(EXHIBITS.length).toBeGreaterThanOrEqual(40)
     expect(real).toBeGreaterThanOrEqual(15)
-    expect(new Set(EXHIBITS.map(({ id }) => id)).size).toBe(EXHIBITS.length)
+    expect(new Set(EXHIBITS.map(([id]) => id)).size).toBe(EXHIBITS.length)
   })
 
   it.each(Object.entries(HALLS))('lists each exhibit with its year and its source: %s', (hall, exhibits) => {
@@ -83,12 +71,13 @@ describe('docs/evidence/published-attacks.md', () => {
       const [, assigned] = /^CVE-(\d{4})/.exec(id) ?? []
       if (assigned) expect([Number(assigned), Number(assigned) + 1]).toContain(Number(year))
       if (!source.includes('GHSA-') && source.includes('CVE-')) expect(source).toContain(id)
-      return { id, fault, runsOn }
+      expect(fault).toMatch(/^.{20,}\.$/)
+      return { id, runsOn }
     })
     expect(rows).toEqual(
-      exhibits.map(({ id, fault, installed }) => {
+      Object.entries(exhibits).map(([id, { installed }]) => {
         const version = installed?.replace(/-(?=[\d.]+$)/, '@')
-        return { id, fault, runsOn: version ? `\`${version}\`` : 'a model' }
+        return { id, runsOn: version ? `\`${version}\`` : 'a model' }
       }),
     )
   })

@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject, timingSafeEqual, verify } from 'node:crypto'
-import { forge, goodParts as partsOfOwn, SECRET } from '../../support/fixtures.js'
+import { forge, goodParts, SECRET } from '../../support/fixtures.js'
 import { pairOf, publicPem } from '../../support/keys.js'
 import { bearer, type Sent } from '../../support/plain-js/http-client.mjs'
 import {
@@ -16,8 +16,9 @@ import type { Step } from './exhibit.js'
 export { ISSUER, SECRET } from '../../support/fixtures.js'
 export { encode } from '../../support/plain-js/token-forger.mjs'
 
-/** The key pair of the guards, and the public key in both of its PEM forms. */
+/** The key pairs of the guards, and the public key of RSA in both of its PEM forms. */
 export const RSA = pairOf('RS256')
+export const EC = pairOf('ES256')
 export const PEM = publicPem(RSA.publicKey)
 export const PKCS1 = RSA.publicKey.export({ type: 'pkcs1', format: 'pem' }) as string
 export const JWK = { ...RSA.publicKey.export({ format: 'jwk' }), kid: 'k1' }
@@ -26,12 +27,6 @@ export const JWK = { ...RSA.publicKey.export({ format: 'jwk' }), kid: 'k1' }
 export const ATTACKER = pairOf('RS256', 'attacker')
 
 type Members = Record<string, unknown>
-
-/** The parts of a valid token, also for a guard that takes a token for its own client as an ID token. */
-function goodParts() {
-  const { header, payload } = partsOfOwn()
-  return { header, payload: { ...payload, client_id: 'client-1' } }
-}
 
 interface Forged {
   alg?: string
@@ -43,7 +38,13 @@ interface Forged {
 /** Forges a token that is valid except for the given changes. */
 export function token(typ: string, { alg = 'HS256', header, payload, key = SECRET }: Forged = {}): string {
   const good = goodParts()
-  return forge({ ...good.header, typ, alg, ...header }, { ...good.payload, ...payload }, key, alg)
+  // A guard for identity providers takes a token for its own client as an ID token, so the client is another one.
+  return forge(
+    { ...good.header, typ, alg, ...header },
+    { ...good.payload, client_id: 'client-1', ...payload },
+    key,
+    alg,
+  )
 }
 
 /** Forges a token without a signature. */
@@ -54,9 +55,6 @@ export function unsigned(typ: string, alg = 'none'): string {
 
 /** Presents tokens, one request for each. */
 export const present = (...tokens: string[]): Step[] => tokens.map((text) => bearer(text, '/'))
-
-export const validSecret = (typ: string) => present(token(typ))
-export const validPair = (typ: string) => present(token(typ, { alg: 'RS256', key: RSA.privateKey }))
 
 export const tokenOf = ({ headers = {} }: Sent) => String(headers['Authorization'] ?? '').replace(/^Bearer /, '')
 

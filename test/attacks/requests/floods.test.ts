@@ -1,19 +1,37 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import express from 'express'
-import { type AuthEvent, type RequireBearerOptions, requireBearer, tokenRouter } from 'express-token-endpoint'
-import { describe, expect, it } from 'vitest'
-import { statuses } from '../../support/concurrency.js'
-import { ACCOUNTS, fastPasswords, issueNow, makeIssuer, makeStore, PASSWORD } from '../../support/fixtures.js'
+import {
+  type AuthEvent,
+  createPasswords,
+  requireBearer,
+  type TokenRouterOptions,
+  tokenRouter,
+} from 'express-token-endpoint'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { deferred, settled, statuses, until } from '../../support/concurrency.js'
+import {
+  ACCOUNTS,
+  countingHasher,
+  fastPasswords,
+  issueNow,
+  makeIssuer,
+  makeStore,
+  PASSWORD,
+} from '../../support/fixtures.js'
 import { bearer, client, flood, listen, login } from '../../support/http.js'
+import { requestText } from '../../support/plain-js/http-client.mjs'
 
 const ALICE = ACCOUNTS.alice.email
 const tokens = makeIssuer()
 
-async function start(guard: Partial<RequireBearerOptions> = {}) {
+async function start(options: Partial<TokenRouterOptions> = {}) {
   const events: AuthEvent[] = []
   const onEvent = (event: AuthEvent) => void events.push(event)
   const app = express().set('trust proxy', 1)
-  app.use(tokenRouter({ tokens, accounts: makeStore(), passwords: fastPasswords(), throttle: false, onEvent }))
-  app.get('/in', requireBearer({ tokens, onEvent, timeout: '1m', ...guard }), (_req, res) => void res.end('in'))
+  const parts = { tokens, accounts: makeStore(), passwords: fastPasswords(), throttle: false as const, timeout: '1m' }
+  app.use(tokenRouter({ ...parts, onEvent, ...options }))
+  app.get('/in', requireBearer({ tokens, onEvent, timeout: '1m' }), (_req, res) => void res.end('in'))
   return { port: (await listen(app)).port, events }
 }
 
@@ -37,6 +55,26 @@ describe('token calls that a client pipelines', () => {
     const greedy = flood(port, 200, () => login(ALICE, 'guess'), 1)
     expect((await client(port)(login(ALICE, PASSWORD))).status).toBe(200)
     expect(statuses(await greedy)).toHaveProperty('503')
+  })
+
+  it('have no other password hashed when the client hangs up', async () => {
+    const { promise, resolve } = deferred<boolean>()
+    const verify = vi.fn((_password: string, _hash: string) => promise)
+    const passwords = createPasswords({ hashers: [{ ...countingHasher(), verify }], concurrency: 1 })
+    const { port, events } = await start({ passwords })
+    const socket = connect(port, '127.0.0.1')
+    onTestFinished(() => void socket.destroy())
+    await once(socket, 'connect')
+    socket.write(requestText(login(ALICE, PASSWORD)).repeat(5))
+    await until(() => expect(passwords.load()).toEqual({ active: 1, waiting: 4 }))
+    socket.destroy()
+    const left = { type: 'token.refused', code: 'client_closed_request' }
+    await until(() => expect(events).toEqual(Array(4).fill(expect.objectContaining(left))))
+    resolve(true)
+    await until(() => expect(events).toHaveLength(5))
+    await settled()
+    expect(verify).toHaveBeenCalledOnce()
+    expect(passwords.load()).toEqual({ active: 0, waiting: 0 })
   })
 })
 

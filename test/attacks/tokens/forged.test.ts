@@ -1,24 +1,10 @@
-import {
-  constants,
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  sign as cryptoSign,
-  type KeyObject,
-  privateEncrypt,
-} from 'node:crypto'
-import {
-  type Algorithm,
-  createTokenVerifier,
-  type PrivateTokenKey,
-  remoteKeys,
-  type TokenVerifier,
-} from 'express-token-endpoint'
+import { constants, createHash, sign as cryptoSign, type KeyObject, privateEncrypt } from 'node:crypto'
+import { createTokenVerifier, remoteKeys, type TokenVerifier } from 'express-token-endpoint'
 import { describe, expect, it } from 'vitest'
 import { newKeyPair } from '../../../src/tokens/algorithms/new-key-pair.js'
-import { forge, goodParts, ISSUER, SECRET, signingKey } from '../../support/fixtures.js'
+import { forge, goodParts, ISSUER, SECRET } from '../../support/fixtures.js'
 import { startSource } from '../../support/jwks-source.js'
-import { publicPem } from '../../support/keys.js'
+import { pairOf, publicPem } from '../../support/keys.js'
 import { encode, signatureOf } from '../../support/tokens.js'
 
 // Has the classes of C2SP/wycheproof's json_web_signature_test.json that concern signatures. No package registry has its vectors. Its
@@ -30,9 +16,8 @@ type Alg = (typeof ALGS)[number]
 type KeyPairAlg = Exclude<Alg, 'HS256'>
 
 const secret = Buffer.from(`one ${SECRET}`)
-const privateOf = (alg: Algorithm, name?: string) =>
-  createPrivateKey((signingKey(alg, name) as PrivateTokenKey).privateKey as string)
-const publicOf = (alg: Algorithm) => createPublicKey(privateOf(alg))
+const privateOf = (alg: KeyPairAlg, name?: string) => pairOf(alg, name).privateKey
+const publicOf = (alg: KeyPairAlg) => pairOf(alg).publicKey
 
 const verifierOf = (alg: Alg): TokenVerifier =>
   createTokenVerifier({

@@ -13,6 +13,8 @@ import { EMAIL, type FaultServer, PASSWORD, startFaultServer } from './server.js
 /** A client whose calls return the response with its body. */
 export interface Client extends TokenClient {
   call(input: string | Request, init?: RequestInit): Promise<{ status: number; body: string }>
+  /** Returns how often the client has asked for the credentials of the account. */
+  asked(): number
 }
 
 /** The credentials of a fault may be invalid. */
@@ -65,7 +67,11 @@ export async function runFault({ run }: Fault): Promise<void> {
   const clients: TokenClient[] = []
 
   function start(options: Options = {}): Client {
-    const credentials = () => ({ email: EMAIL, password: PASSWORD })
+    let asked = 0
+    const credentials = () => {
+      asked++
+      return { email: EMAIL, password: PASSWORD }
+    }
     const api = createTokenClient({ url: server.url, credentials, ...options } as TokenClientOptions)
     clients.push(api)
     shown.push(api)
@@ -73,7 +79,7 @@ export async function runFault({ run }: Fault): Promise<void> {
       const response = await api.fetch(input, { duplex: 'half', ...init } as RequestInit)
       return { status: response.status, body: await response.text() }
     }
-    return { ...api, call }
+    return { ...api, call, asked: () => asked }
   }
 
   try {
@@ -123,11 +129,6 @@ export const mustGet = ({ status }: { status: number }, expected: number) => exp
 
 /** Expects this number of requests at the API. */
 export const mustCall = ({ seen }: FaultServer, expected: number) => expect(seen.api).toHaveLength(expected)
-
-/** Waits until a condition is true. The test's time limit ends the wait. */
-export async function eventually(fits: () => boolean): Promise<void> {
-  while (!fits()) await new Promise((resolve) => setTimeout(resolve, 2))
-}
 
 /** Holds all token calls until the returned function is called. */
 export function holdSignIns(server: FaultServer): () => void {

@@ -8,6 +8,9 @@ import {
   type TokenClientState,
 } from 'express-token-endpoint/client'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { settled } from '../../support/concurrency.js'
+import { unhandledRejections } from '../../support/host.js'
+import { TOKEN_PATH } from '../faults/server.js'
 
 const URL_OF_API = 'https://api.example.com'
 const HOUR = 3_600_000
@@ -79,14 +82,11 @@ describe('keepInTab()', () => {
   }
 
   it('a reload is signed in at once, until the same time', async () => {
-    const { state } = await (async () => {
-      const api = load()
-      await api.token()
-      return api
-    })()
+    const api = load()
+    await api.token()
     vi.advanceTimersByTime(60_000)
     const again = load()
-    expect(again.state).toEqual(state)
+    expect(again.state).toEqual(api.state)
     expect(await again.token()).toBe('T1')
     expect(session.texts.size).toBe(1)
   })
@@ -151,18 +151,17 @@ describe('keepInTab()', () => {
     expect(await api.token()).toBe('T2')
   })
 
-  it.each(['getItem', 'setItem', 'removeItem'])('works without storage when %s throws', async (name) => {
-    session.fails.add(name)
-    const api = load()
-    expect(await api.token()).toBe('T1')
-    api.signOut()
-    expect(await api.token()).toBe('T2')
-  })
-
-  it('works without storage when the page may not use it', async () => {
-    vi.stubGlobal('sessionStorage', undefined)
-    expect(await load().token()).toBe('T1')
-  })
+  it.each(['getItem', 'setItem', 'removeItem', 'sessionStorage'])(
+    'works without storage when %s fails',
+    async (name) => {
+      session.fails.add(name)
+      if (name === 'sessionStorage') vi.stubGlobal(name, undefined)
+      const api = load()
+      expect(await api.token()).toBe('T1')
+      api.signOut()
+      expect(await api.token()).toBe('T2')
+    },
+  )
 
   it('a full storage keeps no old token', async () => {
     const api = load()
@@ -218,25 +217,22 @@ describe('keepInTab()', () => {
     })
 
     it('a sign-out ends the token of a tab that was elsewhere, and not that of later sign-ins', async () => {
-      const load2 = () => load({ tabs: keepInTab(fakeLink()) })
-      await load2().token()
+      const open = () => load({ tabs: keepInTab(fakeLink()) })
+      await open().token()
       const elsewhere = session
       session = new FakeStorage()
       vi.stubGlobal('sessionStorage', session)
       vi.advanceTimersByTime(1000)
-      load2().signOut()
+      open().signOut()
       vi.stubGlobal('sessionStorage', elsewhere)
-      expect(load2().state.expiresAt).toBeUndefined()
+      expect(open().state.expiresAt).toBeUndefined()
       expect(elsewhere.texts.size).toBe(0)
-      await load2().token()
-      expect(await load2().token()).toBe('T2')
+      await open().token()
+      expect(await open().token()).toBe('T2')
     })
 
     it.each(['closes at once', 'cannot ask for locks'])('a client that %s has no unhandled rejection', async (what) => {
-      const rejections: unknown[] = []
-      const note = (reason: unknown) => rejections.push(reason)
-      process.on('unhandledRejection', note)
-      onTestFinished(() => void process.off('unhandledRejection', note))
+      const rejections = unhandledRejections()
       const locks = {
         async request(name: string, options: { signal?: AbortSignal }, work = options as unknown as () => unknown) {
           await work()
@@ -245,19 +241,16 @@ describe('keepInTab()', () => {
         async query() {
           if (what !== 'closes at once') throw new DOMException('not active', 'InvalidStateError')
           return {
-            held: Array(2).fill({
-              name: `express-token-endpoint ${URL_OF_API}/api/v2013/authentication/token present`,
-            }),
+            held: Array(2).fill({ name: `express-token-endpoint ${URL_OF_API}${TOKEN_PATH} present` }),
           }
         },
       }
       vi.stubGlobal('navigator', { locks })
-      const name = await load().token()
-      expect(name).toBe('T1')
+      expect(await load().token()).toBe('T1')
       const api = load({ tabs: keepInTab(shareBetweenTabs()) })
       expect(api.state.expiresAt).toBeDefined()
       if (what === 'closes at once') api.close()
-      for (let i = 0; i < 5; i++) await new Promise(setImmediate)
+      await settled()
       expect(rejections).toEqual([])
     })
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { NO_CHROMIUM, startBrowser } from '../../support/services/chromium.js'
-import { eventually } from '../faults/fault.js'
+import type { Page } from 'playwright-core'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { until } from '../../support/concurrency.js'
+import { NO_CHROMIUM, shareBrowser } from '../../support/services/chromium.js'
 import { EMAIL, PASSWORD, startFaultServer, TOKEN_PATH } from '../faults/server.js'
 
 const DIST = fileURLToPath(new URL('../../../dist', import.meta.url))
@@ -22,6 +22,7 @@ const PAGE = `<!doctype html><title>tab</title><script type="module">
     })
     api.onChange((state) => states.push(state.expiresAt))
   }
+  window.channel = new BroadcastChannel('express-token-endpoint ' + location.origin + '${TOKEN_PATH}')
   document.body.textContent = 'ready'
 </script><body></body>`
 
@@ -40,31 +41,21 @@ async function startSite() {
 }
 
 describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
-  let browser: Browser
-  let stop = async () => {}
-  beforeAll(async () => {
-    browser = await startBrowser((end) => {
-      stop = end
-    })
-  })
-  afterAll(() => stop())
+  const browser = shareBrowser()
 
-  const ready = async (page: Page, url: string) => {
+  const ready = async (page: Page, url: string, make = 'make(true)') => {
     await page.goto(url)
     await page.getByText('ready').waitFor()
+    await page.evaluate(make)
+    return page
   }
 
   /** Starts a site, and opens it in tabs of one profile. */
-  async function openTabs(count: number, share = true) {
+  async function openTabs(count: number, make?: string) {
     const server = await startSite()
-    const context = await browser.newContext()
+    const context = await browser().newContext()
     onTestFinished(() => context.close())
-    const open = async () => {
-      const page = await context.newPage()
-      await ready(page, server.url)
-      await page.evaluate(`make(${share})`)
-      return page
-    }
+    const open = async () => ready(await context.newPage(), server.url, make)
     const tabs = (await Promise.all(Array.from({ length: count }, open))) as [Page, Page]
     return [server, ...tabs] as const
   }
@@ -75,14 +66,9 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
   it.each(['keepInTab()', 'keepInTab(shareBetweenTabs())'])(
     'a reload stays signed in with %s, until a sign-out',
     async (tabs) => {
-      const server = await startSite()
-      const page = await browser.newPage()
-      onTestFinished(() => page.close())
-      const reload = async () => {
-        await ready(page, server.url)
-        await page.evaluate(`make(false, { tabs: ${tabs} })`)
-      }
-      await reload()
+      const make = `make(false, { tabs: ${tabs} })`
+      const [server, page] = await openTabs(1, make)
+      const reload = () => ready(page, server.url, make)
       const first = await token(page)
       await reload()
       expect(await page.evaluate('api.state.expiresAt > Date.now()')).toBe(true)
@@ -110,9 +96,7 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
   it('a tab that opens later uses the token of the first, and asks nobody for credentials', async () => {
     const [server, first] = await openTabs(1)
     await call(first)
-    const later = await first.context().newPage()
-    await ready(later, server.url)
-    await later.evaluate('make(true)')
+    const later = await ready(await first.context().newPage(), server.url)
     expect(await call(later)).toBe(200)
     expect(await later.evaluate('asked')).toBe(0)
     expect(server.seen.token).toHaveLength(1)
@@ -151,9 +135,9 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
   it('a refusal of another tab from before a sign-out is forgotten', async () => {
     const [, one, two] = await openTabs(2)
     await one.evaluate('api.signOut()')
-    await two.evaluate(`
-      const channel = new BroadcastChannel('express-token-endpoint ' + location.origin + '${TOKEN_PATH}')
-      for (const message of ['refused', { news: 'refused', generation: 0 }]) channel.postMessage(message)`)
+    await two.evaluate(
+      `for (const message of ['refused', { news: 'refused', generation: 0 }]) channel.postMessage(message)`,
+    )
     // The tab has received the messages before its own question.
     expect(await token(one)).toMatch(/^T.{20}/)
   })
@@ -163,7 +147,7 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
     const held: (() => void)[] = []
     server.next.token.push((res, seen) => held.push(() => server.answerToken(res, seen)))
     void call(one).catch(() => {})
-    await eventually(() => held.length === 1)
+    await until(() => expect(held).toHaveLength(1))
     const result = call(two)
     await one.close()
     expect(await result).toBe(200)
@@ -187,7 +171,6 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
     await call(one)
     // A response to the question shows that the message with the token has arrived before.
     await two.evaluate(`new Promise((resolve) => {
-      const channel = new BroadcastChannel('express-token-endpoint ' + location.origin + '${TOKEN_PATH}')
       channel.onmessage = resolve
       channel.postMessage({ question: 0.5 })
     })`)
@@ -201,7 +184,6 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
     const [server, one, two] = await openTabs(2)
     await call(one)
     await two.evaluate(`
-      const channel = new BroadcastChannel('express-token-endpoint ' + location.origin + '${TOKEN_PATH}')
       channel.onmessage = ({ data }) => data.question && channel.postMessage({ news: ${grant}, generation: ${generation} })`)
     await one.evaluate('api.signOut()')
     expect(await token(one)).toMatch(/^T.{20}/)
@@ -212,10 +194,7 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
     const [server, first] = await openTabs(1)
     await call(first)
     await first.evaluate('api.signOut()')
-    const later = await first.context().newPage()
-    await later.goto(server.url)
-    await later.getByText('ready').waitFor()
-    await later.evaluate('make(true)')
+    const later = await ready(await first.context().newPage(), server.url)
     const shared = await token(later)
     expect(await token(first)).toBe(shared)
     expect(server.seen.token).toHaveLength(2)
@@ -227,7 +206,6 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
     one.on('pageerror', (error) => errors.push(error))
     const before = await token(one)
     await two.evaluate(`
-      const channel = new BroadcastChannel('express-token-endpoint ' + location.origin + '${TOKEN_PATH}')
       const now = Date.now()
       for (const message of [
         null, 1, 'x', {}, { response: 1 }, { generation: 9e15 }, { generation: NaN },
@@ -272,7 +250,7 @@ describe.skipIf(NO_CHROMIUM)('several tabs in Chromium', () => {
   })
 
   it('the cache of the browser gives nobody the page of another person', async () => {
-    const [server, page] = await openTabs(1, false)
+    const [server, page] = await openTabs(1, 'make(false)')
     const usual = server.always.api
     server.always.api = (res, seen) => {
       if (seen.path !== '/me') return usual?.(res, seen)

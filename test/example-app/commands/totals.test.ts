@@ -1,66 +1,73 @@
-import { expect, test } from 'vitest'
-import { type Command, readCommand } from '../../../example-app/commands/totals-arguments.js'
-import { UsageError } from '../../../example-app/errors.js'
+import express, { type RequestHandler } from 'express'
+import { describe, expect, test } from 'vitest'
+import { dailyTotals } from '../../../example-app/commands/daily-totals.js'
+import { LaterError, OperatorError } from '../../../example-app/errors.js'
+import { rejectionOf } from '../../support/failures.js'
+import { listen } from '../../support/http.js'
 import { freePort } from '../../support/services/servers/free-port.mjs'
-import { ALICE, run, startBoth, tempDir } from '../support.js'
+import { ALICE, REPORT, run, startBoth, TOKEN_PATH, tempDir } from '../support.js'
 
-interface Setup {
-  env?: Record<string, string>
-  account?: { email: string; password: string }
-  args?: readonly string[]
-}
+const SERVICE = { SERVICE_EMAIL: ALICE.email, SERVICE_PASSWORD: ALICE.password }
 
-/** Runs the command against both APIs. Expects that it never prints the password. */
-async function totals({ env, account = ALICE, args = [] }: Setup = {}) {
+test('prints the totals of all houses, or of one', async () => {
   const { url, reporting } = await startBoth({ DATA_DIR: await tempDir() })
-  const service = { SERVICE_EMAIL: account.email, SERVICE_PASSWORD: account.password }
-  const done = await run('commands/totals', args, { BASE_URL: url, REPORTING_URL: reporting, ...service, ...env })
-  expect(done.stdout + done.stderr).not.toContain(account.password)
-  return done
-}
-
-const NORTH = 'north  2013-05-02  1237.50\nnorth  2013-05-03  899.90\nnorth  2013-05-06  400.05\n'
-const SOUTH = 'south  2013-05-02  3100.00\nsouth  2013-05-03  0.09\nsouth  2013-05-06  -425.00\n'
-
-test('prints the totals of all houses', async () => {
-  expect(await totals()).toMatchObject({ code: 0, stdout: NORTH + SOUTH, stderr: '' })
+  const env = { BASE_URL: url, REPORTING_URL: reporting, ...SERVICE }
+  const north = 'north  2013-05-02  1237.50\nnorth  2013-05-03  899.90\nnorth  2013-05-06  400.05\n'
+  const south = 'south  2013-05-02  3100.00\nsouth  2013-05-03  0.09\nsouth  2013-05-06  -425.00\n'
+  expect(await run('commands/totals', [], env)).toMatchObject({ code: 0, stdout: north + south, stderr: '' })
+  expect(await run('commands/totals', ['--house', 'south'], env)).toMatchObject({ code: 0, stdout: south, stderr: '' })
 })
 
-test('prints the totals of one house', async () => {
-  expect(await totals({ args: ['--house', 'south'] })).toMatchObject({ code: 0, stdout: SOUTH, stderr: '' })
+test('exits with 1 without an account, and with 3 when the clearing-house API is down', async () => {
+  const env = { BASE_URL: `http://127.0.0.1:${await freePort()}`, ...SERVICE }
+  const without = await run('commands/totals', [], { ...env, SERVICE_PASSWORD: '' })
+  expect(without).toMatchObject({ code: 1, stdout: '' })
+  expect(without.stderr).toMatch(/^Set SERVICE_EMAIL and SERVICE_PASSWORD .+\n$/)
+  const stderr = `The clearing-house API at ${env.BASE_URL} is unreachable. Check BASE_URL.\n`
+  expect(await run('commands/totals', [], env)).toMatchObject({ code: 3, stdout: '', stderr })
 })
 
-test.each<[string, Setup, RegExp]>([
-  ['no password', { env: { SERVICE_PASSWORD: '' } }, /^Set SERVICE_EMAIL and SERVICE_PASSWORD .+\n$/],
-])('exits with 1 and one line after %s', async (_what, setup, says) => {
-  const { code, stdout, stderr } = await totals(setup)
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-  expect(stderr).toMatch(says)
-})
+describe('a failure is one line, without the password and the token', () => {
+  const TOKEN = 'a.secret.token'
+  const signIn: RequestHandler = (_req, res) => {
+    res.json({ authenticationToken: TOKEN, expiration: new Date(Date.now() + 3_600_000).toISOString() })
+  }
+  const sends =
+    (status: number, headers = {}): RequestHandler =>
+    (_req, res) =>
+      void res.set(headers).status(status).end()
+  const breaks: RequestHandler = (req) => void req.socket.destroy()
 
-test('exits with 3 and one line when the clearing-house API is down', async () => {
-  const env = { BASE_URL: `http://127.0.0.1:${await freePort()}` }
-  const { code, stdout, stderr } = await totals({ env })
-  expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
-  expect(stderr).toBe(`The clearing-house API at ${env.BASE_URL} is unreachable. Check BASE_URL.\n`)
-})
+  /** Calls one server in place of both APIs. */
+  async function call(token: RequestHandler, report: RequestHandler, signal = new AbortController().signal) {
+    const { url } = await listen(express().post(TOKEN_PATH, token).get(REPORT, report))
+    const request = { clearingHouse: url, reporting: url, account: ALICE, house: undefined, signal }
+    return { url, error: (await rejectionOf(dailyTotals(request))) as Error }
+  }
 
-test.each<[string[], Command]>([
-  [[], { name: 'totals', house: undefined }],
-  [['--house', 'north'], { name: 'totals', house: 'north' }],
-  [['--help'], { name: 'help' }],
-  [['-h', '--house=north'], { name: 'help' }],
-])('reads %j', (args, command) => {
-  expect(readCommand(args)).toEqual(command)
-})
+  const CLEARING = 'The clearing-house API at URL'
+  const REPORTING = 'The online reporting API at URL'
+  test.each<[string, typeof OperatorError, RequestHandler, RequestHandler]>([
+    [`${CLEARING} refused the account. Check SERVICE_EMAIL`, OperatorError, sends(403), breaks],
+    [`${CLEARING} accepts no sign-in`, LaterError, sends(429, { 'Retry-After': '600' }), breaks],
+    [`${CLEARING} sent an unexpected response (status 404).`, OperatorError, sends(404), breaks],
+    [`${CLEARING} is unreachable. Check BASE_URL.`, LaterError, breaks, breaks],
+    [`${REPORTING} refused the token. Check that BASE_URL and`, OperatorError, signIn, sends(401)],
+    ['The account lacks the scope reports:read.', OperatorError, signIn, sends(403)],
+    [`${REPORTING} does not know the house.`, OperatorError, signIn, sends(404)],
+    [`${REPORTING} sent an unexpected response (status 500).`, OperatorError, signIn, sends(500)],
+    [`${REPORTING} is not available at the moment.`, LaterError, signIn, sends(503)],
+    ['Cannot read the totals from the online reporting API at URL.', LaterError, signIn, breaks],
+    ['Cannot read the totals from the online reporting API at URL.', LaterError, signIn, sends(200)],
+  ])('%s', async (says, type, token, report) => {
+    const { url, error } = await call(token, report)
+    expect(error.message).toContain(says.replace('URL', url))
+    expect(error.constructor).toBe(type)
+    for (const secret of [ALICE.password, TOKEN]) expect(String(error)).not.toContain(secret)
+  })
 
-test.each<[string[], RegExp]>([
-  [[ALICE.password], /^Unknown argument\./],
-  [['--password', ALICE.password], /^Unknown argument\./],
-  [['--house'], /^Unknown argument\./],
-  [['--house', ''], /^The house is empty\./],
-])('throws a UsageError that repeats no argument: %j', (args, says) => {
-  expect(() => readCommand(args)).toThrow(UsageError)
-  expect(() => readCommand(args)).toThrow(says)
-  expect(() => readCommand(args)).not.toThrow(ALICE.password)
+  test('also after the time limit', async () => {
+    const { error } = await call(signIn, breaks, AbortSignal.abort())
+    expect(error).toEqual(new LaterError('The APIs took too long. Try again later.'))
+  })
 })

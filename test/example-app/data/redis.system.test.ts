@@ -1,16 +1,15 @@
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import { sessionStoreContract } from 'express-token-endpoint/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openRedis } from '../../../example-app/data/redis.js'
 import { redisSessions } from '../../../example-app/data/sessions.js'
-import { OperatorError, Outage } from '../../../example-app/errors.js'
+import { Outage } from '../../../example-app/errors.js'
 import { newSession } from '../../../src/sessions/session.js'
 import { until } from '../../support/concurrency.js'
 import { rejectionOf } from '../../support/failures.js'
 import { startProxy } from '../../support/services/proxy.js'
 import { NO_REDIS, startRedis } from '../../support/services/redis.js'
 import { freePort } from '../../support/services/servers/free-port.mjs'
+import { expectClosed, silentPort } from './databases/databases.js'
 
 async function open(url: string) {
   const logged: string[] = []
@@ -19,31 +18,24 @@ async function open(url: string) {
   return { redis, logged }
 }
 
-async function expectFailure(url: string, says: RegExp): Promise<void> {
-  const error = (await rejectionOf(openRedis(url, (line) => expect.fail(line)))) as OperatorError
-  expect(error).toBeInstanceOf(OperatorError)
-  expect(error.message).toMatch(says)
-  expect(error.message).toMatch(/^REDIS_URL: .+$/)
-  expect(error.message).not.toContain('s3cret')
-}
+const expectFailure = (url: string, says: RegExp) =>
+  expectClosed(
+    openRedis(url, (line) => expect.fail(line)),
+    says,
+    ['s3cret'],
+  )
 
 const session = newSession({ id: 'one', accountId: 'acc-1', expiresAt: new Date(Date.now() + 3_600_000) }, Date.now())
 
 describe('openRedis throws one line without the password', () => {
-  test('when Redis is unreachable', async () => {
-    const port = await freePort()
-    await expectFailure(`redis://:s3cret@127.0.0.1:${port}`, new RegExp(`ECONNREFUSED 127\\.0\\.0\\.1:${port}`))
+  test.each<[string, () => Promise<number>, RegExp]>([
+    ['is unreachable', freePort, /ECONNREFUSED 127\.0\.0\.1:\d+/],
+    ['never responds', silentPort, /^REDIS_URL: (?!Connection is closed)/],
+  ])('when Redis %s', async (_what, portOf, says) => {
+    await expectFailure(`redis://:s3cret@127.0.0.1:${await portOf()}`, says)
   })
 
-  test('when Redis never responds', async () => {
-    const server = createServer(() => {}).listen(0, '127.0.0.1')
-    onTestFinished(() => void server.close())
-    await once(server, 'listening')
-    const { port } = server.address() as AddressInfo
-    await expectFailure(`redis://:s3cret@127.0.0.1:${port}`, /^REDIS_URL: (?!Connection is closed)/)
-  })
-
-  test.skipIf(NO_REDIS)('one that refuses the password, or wants one', async () => {
+  test.skipIf(NO_REDIS)('when Redis refuses the password, or wants one', async () => {
     const server = await startRedis()
     const { redis } = await open(server.url)
     await redis.config('SET', 'requirepass', 'another')
@@ -82,8 +74,8 @@ describe.skipIf(NO_REDIS)('Redis', () => {
   })
 })
 
-describe('sessions', () => {
-  test.skipIf(NO_REDIS)('pass the contract, and expire with their tokens', async () => {
+describe.skipIf(NO_REDIS)('sessions', () => {
+  test('pass the contract, and expire with their tokens', async () => {
     const { redis } = await open((await startRedis()).url)
     const store = redisSessions(redis)
     for (const { run } of sessionStoreContract({ store })) await run()
@@ -92,30 +84,20 @@ describe('sessions', () => {
     for (const key of ['session:one', 'sessions:acc-1']) expect(await redis.pexpiretime(key)).toBe(+session.expiresAt)
   })
 
-  test.skipIf(NO_REDIS)('throw an Outage when one step of a transaction fails', async () => {
-    const { redis } = await open((await startRedis()).url)
-    const store = redisSessions(redis)
-    await redis.set('sessions:acc-1', 'no sorted set')
-    expect(await rejectionOf(Promise.resolve(store.add(session)))).toBeInstanceOf(Outage)
-    expect(await rejectionOf(Promise.resolve(store.remove('one', 'acc-1')))).toBeInstanceOf(Outage)
-  })
-
-  test.skipIf(NO_REDIS)('throw an Outage when Redis is unreachable', async () => {
+  test('throw an Outage when one step of a transaction fails, and when Redis is unreachable', async () => {
     const server = await startRedis()
     const { redis } = await open(server.url)
     const store = redisSessions(redis)
-    await server.kill()
-    for (const call of [
-      () => store.add(session),
-      () => store.find('one'),
-      () => store.list('acc-1'),
-      () => store.remove('one', 'acc-1'),
-      () => store.removeAll('acc-1'),
-      () => store.touch('one', new Date()),
-    ]) {
+    const writes = [() => store.add(session), () => store.remove('one', 'acc-1')]
+    const reads = [() => store.find('one'), () => store.list('acc-1'), () => store.removeAll('acc-1')]
+    const expectOutage = async (call: () => unknown) => {
       const error = await rejectionOf(Promise.resolve(call()))
       expect(error).toBeInstanceOf(Outage)
-      expect((error as Error).message).toMatch(/^Redis: .+$/)
+      expect(String(error)).toMatch(/Redis: .+$/)
     }
+    await redis.set('sessions:acc-1', 'no sorted set')
+    for (const call of writes) await expectOutage(call)
+    await server.kill()
+    for (const call of [...writes, ...reads, () => store.touch('one', new Date())]) await expectOutage(call)
   })
 })

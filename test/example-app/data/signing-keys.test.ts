@@ -2,7 +2,7 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { chmod, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createTokenIssuer } from 'express-token-endpoint'
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import {
   addKey,
   createKeyFile,
@@ -17,36 +17,26 @@ import { issueNow } from '../../support/fixtures.js'
 import { tempDir } from '../support.js'
 
 const FILE = 'signing-key.pem'
-
-test('creates a key for the package, in a file that no other user can read', async () => {
-  const dataDir = join(await tempDir(), 'data')
-  const keys = signingKey(dataDir)
-  expect(createTokenIssuer({ issuer: 'http://localhost', keys }).jwks().keys).toMatchObject([{ alg: 'ES256' }])
-  expect((await stat(dataDir)).mode & 0o777).toBe(0o700)
-  expect((await stat(join(dataDir, FILE))).mode & 0o777).toBe(0o600)
-  expect(await readdir(dataDir)).toEqual(['keys', FILE])
-  expect((await stat(join(dataDir, 'keys'))).mode & 0o777).toBe(0o700)
+const mode = async (...path: string[]) => (await stat(join(...path))).mode & 0o777
+let dataDir: string
+beforeEach(async () => {
+  dataDir = await tempDir()
 })
 
-test('reads the same key again', async () => {
-  const dataDir = await tempDir()
-  const first = signingKey(dataDir).privateKey as KeyObject
-  expect(first.equals(signingKey(dataDir).privateKey as KeyObject)).toBe(true)
-  expect(first.equals(signingKey(await tempDir()).privateKey as KeyObject)).toBe(false)
+test('creates a key in a file that no other user can read, once', async () => {
+  const folder = join(dataDir, 'data')
+  const key = signingKey(folder).privateKey as KeyObject
+  expect(await readdir(folder)).toEqual(['keys', FILE])
+  expect([await mode(folder), await mode(folder, 'keys'), await mode(folder, FILE)]).toEqual([0o700, 0o700, 0o600])
+  expect(key.equals(signingKey(folder).privateKey as KeyObject)).toBe(true)
+  // Another process was faster.
+  createKeyFile(join(folder, FILE))
+  expect(key.equals(signingKey(folder).privateKey as KeyObject)).toBe(true)
+  expect(await readdir(folder)).toEqual(['keys', FILE])
+  expect(key.equals(signingKey(dataDir).privateKey as KeyObject)).toBe(false)
 })
 
-test('keeps the key of a process that was faster', async () => {
-  const dataDir = await tempDir()
-  const file = join(dataDir, FILE)
-  createKeyFile(file)
-  const first = await readFile(file, 'utf8')
-  createKeyFile(file)
-  expect(await readFile(file, 'utf8')).toBe(first)
-  expect(await readdir(dataDir)).toEqual([FILE])
-})
-
-test.each([0o644, 0o640, 0o604, 0o620, 0o602, 0o610])('refuses a file of mode %o', async (mode) => {
-  const dataDir = await tempDir()
+test.each([0o640, 0o604, 0o620, 0o602, 0o610])('refuses a file of mode %o', async (mode) => {
   signingKey(dataDir)
   await chmod(join(dataDir, FILE), mode)
   expect(() => signingKey(dataDir)).toThrow(/^\S+signing-key\.pem: other users can read .+chmod 600/)
@@ -57,117 +47,77 @@ const p256 = newKeyPair('ec', { namedCurve: 'P-256' })
 
 test.each([
   ['nothing', ''],
-  ['no PEM', 'not a key'],
   ['half a key', pem(p256.privateKey).slice(0, 100)],
   ['a public key', pem(p256.publicKey)],
   ['a key on another curve', pem(newKeyPair('ec', { namedCurve: 'P-384' }).privateKey)],
   ['a key of another kind', pem(generateKeyPairSync('ed25519').privateKey)],
 ])('refuses a file with %s', async (_what, content) => {
-  const dataDir = await tempDir()
   await writeFile(join(dataDir, FILE), content, { mode: 0o600 })
   expect(() => signingKey(dataDir)).toThrow(/^\S+signing-key\.pem: not a P-256 private key\. .+$/)
 })
 
 describe('several keys', () => {
-  const issuerOf = (dataDir: string) => createTokenIssuer({ issuer: 'http://localhost', keys: tokenKeys(dataDir) })
-  const states = (dataDir: string) => listKeys(dataDir).map(({ kid, signs }) => [kid, signs])
-  const kidOfSigning = (dataDir: string) => signingKey(dataDir).kid ?? ''
-  /** The kid in a new token's header. */
-  const signs = (dataDir: string) => {
-    const [header = ''] = issueNow(issuerOf(dataDir), { accountId: 'acc-1' }).token.split('.')
-    return JSON.parse(Buffer.from(header, 'base64url').toString()).kid
-  }
+  const states = () => listKeys(dataDir).map(({ kid, signs }) => [kid, signs])
+  const issuer = () => createTokenIssuer({ issuer: 'http://localhost', keys: tokenKeys(dataDir) })
+  const issue = () => issueNow(issuer(), { accountId: 'acc-1' }).token
+  const kidOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()).kid
+  const published = () => issuer().jwks().keys
 
-  test('the id is the thumbprint that the package computes', async () => {
-    const dataDir = await tempDir()
-    const { privateKey } = signingKey(dataDir)
-    const issuer = createTokenIssuer({ issuer: 'http://localhost', keys: { alg: 'ES256', privateKey } })
-    expect(issuer.jwks().keys[0]?.kid).toBe(kidOfSigning(dataDir))
+  test('the id is the thumbprint that the package computes', () => {
+    const { privateKey, kid } = signingKey(dataDir)
+    const own = createTokenIssuer({ issuer: 'http://localhost', keys: { alg: 'ES256', privateKey } })
+    expect(own.jwks().keys).toMatchObject([{ kid, alg: 'ES256' }])
   })
 
-  test('an added key is listed and verifies, and does not sign', async () => {
-    const dataDir = await tempDir()
-    const first = kidOfSigning(dataDir)
+  test('an added key verifies, a promoted key signs, and the tokens of a removed key are refused', async () => {
+    const { kid: first = '' } = signingKey(dataDir)
+    const token = issue()
     const added = addKey(dataDir)
-    expect(states(dataDir)).toEqual([
+    expect(states()).toEqual([
       [first, true],
       [added, false],
     ])
-    expect(
-      issuerOf(dataDir)
-        .jwks()
-        .keys.map(({ kid }) => kid),
-    ).toEqual([first, added])
-    expect(signs(dataDir)).toBe(first)
-    expect((await stat(join(dataDir, 'keys', `${added}.pem`))).mode & 0o777).toBe(0o600)
-  })
+    expect(published().map(({ kid }) => kid)).toEqual([first, added])
+    expect(kidOf(issue())).toBe(first)
+    expect(await mode(dataDir, 'keys', `${added}.pem`)).toBe(0o600)
 
-  test('the issuer gets the private key of the signing key only', async () => {
-    const dataDir = await tempDir()
-    addKey(dataDir)
-    promoteKey(dataDir, addKey(dataDir))
-    const [first, ...others] = tokenKeys(dataDir)
-    expect(first).toHaveProperty('privateKey')
-    expect(others).toHaveLength(2)
-    for (const key of others) expect(key).toMatchObject({ publicKey: expect.objectContaining({ type: 'public' }) })
-  })
-
-  test('a promoted key signs, and the previous signing key verifies', async () => {
-    const dataDir = await tempDir()
-    const first = kidOfSigning(dataDir)
-    const { token } = issueNow(issuerOf(dataDir), { accountId: 'acc-1' })
-    const added = addKey(dataDir)
     promoteKey(dataDir, added)
-    expect(states(dataDir)).toEqual([
+    expect(states()).toEqual([
       [added, true],
       [first, false],
     ])
-    expect(signs(dataDir)).toBe(added)
-    expect(await issuerOf(dataDir).verify(token)).toMatchObject({ accountId: 'acc-1' })
-    expect((await stat(join(dataDir, FILE))).mode & 0o777).toBe(0o600)
-    promoteKey(dataDir, added)
-    promoteKey(dataDir, first)
-    expect(signs(dataDir)).toBe(first)
-    expect(listKeys(dataDir)).toHaveLength(2)
-  })
+    expect(kidOf(issue())).toBe(added)
+    expect(await issuer().verify(token)).toMatchObject({ accountId: 'acc-1' })
+    expect(await mode(dataDir, FILE)).toBe(0o600)
+    // The issuer gets the private key of the signing key only.
+    const [signing, ...others] = tokenKeys(dataDir)
+    expect(signing).toHaveProperty('privateKey')
+    expect(others).toMatchObject([{ publicKey: { type: 'public' } }])
+    expect(others[0]).not.toHaveProperty('privateKey')
 
-  test('the tokens of a removed key are refused', async () => {
-    const dataDir = await tempDir()
-    const first = kidOfSigning(dataDir)
-    const { token } = issueNow(issuerOf(dataDir), { accountId: 'acc-1' })
-    const added = addKey(dataDir)
+    promoteKey(dataDir, first)
+    expect(kidOf(issue())).toBe(first)
     promoteKey(dataDir, added)
     removeKey(dataDir, first)
-    expect(states(dataDir)).toEqual([[added, true]])
-    await expect(issuerOf(dataDir).verify(token)).rejects.toMatchObject({ reason: 'unknown_key' })
+    expect(states()).toEqual([[added, true]])
+    await expect(issuer().verify(token)).rejects.toMatchObject({ reason: 'unknown_key' })
+    // After a promotion, the signing key is also in the folder.
+    expect(() => removeKey(dataDir, added)).toThrow(/ is the signing key\. Promote another key first\.$/)
+    expect(kidOf(issue())).toBe(added)
   })
 
-  test('refuses to remove the signing key', async () => {
-    const dataDir = await tempDir()
-    const first = kidOfSigning(dataDir)
-    expect(() => removeKey(dataDir, first)).toThrow(/ is the signing key\. Promote another key first\.$/)
-    const added = addKey(dataDir)
-    promoteKey(dataDir, added)
-    expect(() => removeKey(dataDir, added)).toThrow(/ is the signing key\./)
-    expect(signs(dataDir)).toBe(added)
-    expect(await readdir(join(dataDir, 'keys'))).toHaveLength(2)
-  })
-
-  test.each(['no-such-key', '../signing-key', '', 'x'.repeat(43)])('refuses the unknown key "%s"', async (kid) => {
-    const dataDir = await tempDir()
+  test.each(['no-such-key', '../signing-key', '', 'x'.repeat(43)])('refuses the unknown key "%s"', (kid) => {
     addKey(dataDir)
-    const before = states(dataDir)
+    const before = states()
     expect(() => promoteKey(dataDir, kid)).toThrow(/^No key has the id /)
     expect(() => removeKey(dataDir, kid)).toThrow(/^No key has the id /)
-    expect(states(dataDir)).toEqual(before)
+    expect(states()).toEqual(before)
   })
 
   test('ignores a draft that a crash left, and refuses a file with mode 644 or a wrong name', async () => {
-    const dataDir = await tempDir()
-    const added = addKey(dataDir)
-    const file = join(dataDir, 'keys', `${added}.pem`)
+    const file = join(dataDir, 'keys', `${addKey(dataDir)}.pem`)
     await writeFile(`${file}.8c6e`, 'half a k', { mode: 0o600 })
-    expect(listKeys(dataDir)).toHaveLength(2)
+    expect(states()).toHaveLength(2)
     const misnamed = join(dataDir, 'keys', `${'x'.repeat(43)}.pem`)
     await writeFile(misnamed, await readFile(file), { mode: 0o600 })
     expect(() => tokenKeys(dataDir)).toThrow(/x\.pem: the name is not the id of this key\. .+\.pem\.$/)

@@ -1,7 +1,6 @@
 import axe from 'axe-core'
-import type { Browser, Page, Route } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
-import { deferred } from '../../support/concurrency.js'
 import { type PageApp, type PageAppOptions, startPageApp } from './page-app.js'
 
 export interface Opened {
@@ -41,21 +40,6 @@ export async function stopTime({ page, app }: Pick<Opened, 'page' | 'app'>): Pro
   const start = Date.UTC(2031, 0, 1)
   await page.clock.install({ time: start })
   await page.clock.pauseAt(start + 1000)
-}
-
-/** Signs in, and returns the token from the response. No script of the page has access to the token. */
-export async function signInForToken(page: Page, credentials: { email: string; password: string }): Promise<string> {
-  const { promise, resolve, reject } = deferred<string>()
-  // Chromium does not always keep a body that the page reads as a stream, so the test reads the body before the page.
-  const read = async (route: Route) => {
-    const response = await route.fetch()
-    const { authenticationToken } = (await response.json()) as { authenticationToken: string }
-    await route.fulfill({ response })
-    resolve(authenticationToken)
-  }
-  await page.route('**/authentication/token', (route) => read(route).catch(reject), { times: 1 })
-  await signIn(page, credentials)
-  return promise
 }
 
 /** No violation of any rule that axe-core knows, by day and by night, and nothing that has to be scrolled to sideways. */

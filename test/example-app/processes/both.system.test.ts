@@ -1,102 +1,80 @@
 import { copyFile, mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as after } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
-import { NO_POSTGRES } from '../../support/services/postgres.js'
-import { NO_REDIS, startRedis } from '../../support/services/redis.js'
+import { expect, test } from 'vitest'
 import { freePort } from '../../support/services/servers/free-port.mjs'
-import { usePostgres } from '../data/databases/databases.js'
 import {
   ALICE,
+  built,
+  finish,
+  launch,
   loginInFlight,
   NORTH,
   REPORT,
-  run,
-  SIGN_OUT_PATH,
   start,
   startBoth,
   statusOf,
   tempDir,
   tokenFrom,
+  watch,
 } from '../support.js'
 
-const BASE_URL = 'http://localhost:3000'
+/** Runs lines in bash, as if they were pasted. */
+const bash = (lines: string) => finish(launch('bash', [], {}), lines)
 
-const alive = async (url: string) => (await fetch(`${url}/healthz`)).status
-const ready = async (url: string) => (await fetch(`${url}/readyz`)).json()
-
-describe('npm start', () => {
-  test.each(['SIGTERM', 'SIGINT'] as const)('%s: both APIs finish the requests in flight and stop', async (signal) => {
-    const app = await startBoth({ DATA_DIR: await tempDir() })
-    const send = await loginInFlight(app.url)
-    app.kill(signal)
-    await app.printed('Stopping')
-    for (const url of [app.url, app.reporting]) await expect(alive(url)).rejects.toThrow()
-    expect(await send()).toMatchObject({ status: 200, connection: 'close' })
-    expect(await app.exit).toEqual({ code: 0, signal: null })
-    expect(app.output()).toMatch(/\nStopping .+\n$/)
-  })
-
-  test('a second signal stops both APIs at once with exit code 1', async () => {
-    const app = await startBoth({ DATA_DIR: await tempDir() })
-    const send = await loginInFlight(app.url)
-    app.kill('SIGINT')
-    await app.printed('Stopping')
-    // Two signals within half a second count as one.
-    await after(600)
-    app.kill('SIGINT')
-    expect(await app.exit).toEqual({ code: 1, signal: null })
-    await expect(send()).rejects.toThrow()
-  })
-
-  test('exits with one line when the port of the second API is taken', async () => {
-    const { url } = await start({ DATA_DIR: await tempDir() })
-    const [port, free] = [new URL(url).port, await freePort()]
-    const env = { DATA_DIR: await tempDir(), PORT: `${free}`, REPORTING_PORT: port }
-    const { code, stdout, stderr } = await run('main', [], env)
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toMatch(
-      new RegExp(`^Another program uses port ${port} of 127\\.0\\.0\\.1\\. .+REPORTING_PORT=.+\\n$`),
-    )
-    await expect(alive(`http://127.0.0.1:${free}`)).rejects.toThrow()
-  })
+test('npm start prints lines that work in bash: tokens, statements, totals, and each refusal', async () => {
+  const { output } = await startBoth({ DATA_DIR: await tempDir() })
+  const lines = output().match(/^ {2}(?=curl|TOKEN=).+/gm) ?? []
+  const { stdout, code } = await bash(lines.join('\necho; echo @@@\n'))
+  expect(code).toBe(0)
+  const expected = [
+    /^HTTP\/1\.1 200 [\s\S]+\n\{"authenticationToken":"[^"]+","expiration":"[-\d]+T[:\d]+\.\d+Z"\}$/m,
+    /^\s*$/,
+    /^HTTP\/1\.1 200 [\s\S]+Settlement 1041/,
+    /^HTTP\/1\.1 200 [\s\S]+Settlement 77/,
+    /^HTTP\/1\.1 200 [\s\S]+"day":"2013-05-02","statements":2,"total":"1237\.50"/,
+    /^HTTP\/1\.1 401 [\s\S]+\nWWW-Authenticate: Bearer realm="/,
+    /^HTTP\/1\.1 403 [\s\S]+\nContent-Length: 0\r\n[\s\S]+\r\n\r\n\n$/,
+    /^HTTP\/1\.1 403 [\s\S]+error="insufficient_scope"/,
+  ]
+  expect(stdout.split('@@@\n')).toEqual(expected.map((pattern) => expect.stringMatching(pattern)))
 })
 
-describe.skipIf(NO_POSTGRES || NO_REDIS)('npm start on PostgreSQL and Redis', () => {
-  const createDatabase = usePostgres()
-
-  test('both APIs accept one token, and refuse it after a sign-out', async () => {
-    const redis = await startRedis()
-    const env = { DATA_DIR: await tempDir(), DATABASE_URL: await createDatabase(), REDIS_URL: redis.url }
-    const { url, reporting } = await startBoth(env)
-    const signedOut = await tokenFrom(url, ALICE)
-    const statuses = () => Promise.all([url + NORTH, reporting + REPORT].map((path) => statusOf(path, signedOut)))
-    expect(await statuses()).toEqual([200, 200])
-    const headers = { Authorization: `Bearer ${signedOut}` }
-    expect(await fetch(url + SIGN_OUT_PATH, { method: 'POST', headers })).toMatchObject({ status: 204 })
-    expect(await statuses()).toEqual([401, 401])
-    expect(await ready(reporting)).toEqual({ status: 'ok', checks: { database: 'ok', redis: 'ok' } })
-    const token = await tokenFrom(url, ALICE)
-    await redis.kill()
-    expect(await statusOf(reporting + REPORT, token)).toBe(503)
-  })
+test('hello prints lines that work in bash: sign in, then call a guarded route', async () => {
+  const port = await freePort()
+  const { printed, output } = watch(launch(process.execPath, [built('hello')], { PORT: `${port}` }))
+  await printed('$TOKEN"\n')
+  const lines = output().slice(output().indexOf('TOKEN='))
+  const { stdout, code } = await bash(lines)
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]+\r\n\r\n\{"hello":"acc-1"\}$/)
+  const busy = await finish(launch(process.execPath, [built('hello')], { PORT: `${port}` }), '')
+  expect(busy).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('EADDRINUSE') })
+  expect((await bash(lines.replace('correct horse', 'wrong'))).stdout).toMatch(/^HTTP\/1\.1 40[01] /)
 })
 
-describe('npm start reporting', () => {
-  test('needs the database and the address of the keys, and no signing key', async () => {
-    const [dataDir, readDir] = [await tempDir(), join(await tempDir(), 'data')]
-    const first = await start({ DATA_DIR: dataDir, BASE_URL })
-    const token = await tokenFrom(first.url, ALICE)
-    await mkdir(readDir)
-    for (const file of await readdir(dataDir)) {
-      if (file.includes('.sqlite')) await copyFile(join(dataDir, file), join(readDir, file))
-    }
-    const files = await readdir(readDir)
-    const env = { DATA_DIR: readDir, BASE_URL, JWKS_URL: `${first.url}/.well-known/jwks.json` }
-    const { url, output } = await start(env, 'reporting')
-    expect(output()).toBe(`The online reporting API listens on ${url} (Ctrl-C stops it).\n`)
-    expect(await statusOf(url + REPORT, token)).toBe(200)
-    expect(files.some((file) => /key|pem/.test(file))).toBe(false)
-    expect((await readdir(readDir)).some((file) => /key|pem/.test(file))).toBe(false)
-  })
+test('Ctrl-C: both APIs finish the requests in flight and stop', async () => {
+  const app = await startBoth({ DATA_DIR: await tempDir() })
+  const send = await loginInFlight(app.url)
+  app.kill('SIGINT')
+  await app.printed('Stopping')
+  for (const url of [app.url, app.reporting]) await expect(fetch(`${url}/healthz`)).rejects.toThrow()
+  expect(await send()).toMatchObject({ status: 200, connection: 'close' })
+  expect(await app.exit).toEqual({ code: 0, signal: null })
+  expect(app.output()).toMatch(/\nStopping .+\n$/)
+})
+
+test('npm start reporting needs the database and the address of the keys, and no signing key', async () => {
+  const BASE_URL = 'http://localhost:3000'
+  const [dataDir, readDir] = [await tempDir(), join(await tempDir(), 'data')]
+  const first = await start({ DATA_DIR: dataDir, BASE_URL })
+  const token = await tokenFrom(first.url, ALICE)
+  await mkdir(readDir)
+  for (const file of await readdir(dataDir))
+    if (file.includes('.sqlite')) await copyFile(join(dataDir, file), join(readDir, file))
+  const env = { DATA_DIR: readDir, BASE_URL, JWKS_URL: `${first.url}/.well-known/jwks.json` }
+  const { url, output } = await start(env, 'reporting')
+  expect(output()).toBe(`The online reporting API listens on ${url} (Ctrl-C stops it).\n`)
+  expect(await statusOf(url + REPORT, token)).toBe(200)
+  expect(await statusOf(url + NORTH, token)).toBe(404)
+  expect((await readdir(readDir)).filter((file) => /key|pem/.test(file))).toEqual([])
 })

@@ -35,16 +35,8 @@ export async function esbuildToCommonJs(project) {
 }
 
 export async function tsup(project) {
-  await command(
-    project,
-    'tsup/dist/cli-default.js',
-    'host.mjs',
-    '--format',
-    'cjs',
-    '--no-config',
-    '--out-dir',
-    '../bundles/tsup',
-  )
+  const options = '--format cjs --no-config --out-dir ../bundles/tsup'.split(' ')
+  await command(project, 'tsup/dist/cli-default.js', 'host.mjs', ...options)
   return join(project, '../bundles/tsup/host.js')
 }
 

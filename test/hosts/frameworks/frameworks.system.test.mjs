@@ -9,30 +9,21 @@ async function run(host, kit = makeKit()) {
   return { url: url ?? (await start(app)), ...rest, kit }
 }
 
-describe.skipIf(NO_HOSTS)('Nest', () => {
-  it.each(['withCanActivate', 'withFilter', 'withMiddleware', 'withForwardedErrors'])('%s', async (name) => {
-    const hosts = await import('./nest.mjs')
-    const { url } = await run(hosts[name])
-    await expectHost(url)
-  })
-})
-
-describe.skipIf(NO_HOSTS)('Fastify', () => {
-  it.each(['withExpress', 'withHook'])('%s', async (name) => {
-    const hosts = await import('./apps.mjs')
-    const { url } = await run(hosts[name])
-    await expectHost(url)
-  })
-})
-
-describe.skipIf(NO_HOSTS)('Express apps', () => {
-  it.each(['generated', 'generatedWithErrorHandler'])('%s', async (name) => {
-    const hosts = await import('./apps.mjs')
-    const { url } = await run(hosts[name])
+describe.skipIf(NO_HOSTS)('the router and the guard in', () => {
+  it.each([
+    ...['withCanActivate', 'withFilter', 'withMiddleware', 'withForwardedErrors'].map((name) => [
+      'Nest',
+      name,
+      './nest.mjs',
+    ]),
+    ...['withExpress', 'withHook'].map((name) => ['Fastify', name, './apps.mjs']),
+    ...['generated', 'generatedWithErrorHandler'].map((name) => ['express-generator', name, './apps.mjs']),
+  ])('%s: %s', async (_, name, file) => {
+    const { url } = await run((await import(file))[name])
     await expectHost(url)
   })
 
-  it('Express sends the headers of a forwarded refusal without an error handler of the app', async () => {
+  it('an app without an error handler: Express sends the headers of a forwarded refusal', async () => {
     const { withoutErrorHandler } = await import('./apps.mjs')
     const { url } = await run(withoutErrorHandler)
     await expectHost(url, false)
@@ -45,14 +36,14 @@ describe.skipIf(NO_HOSTS)('Express apps', () => {
     await expectHost(url)
   })
 
-  it('express-openapi-validator finds no response that the document does not describe', async () => {
+  it('express-openapi-validator, which finds no response that the document does not describe', async () => {
     const { openApiValidator } = await import('./apps.mjs')
     const { url, invalid } = await run(openApiValidator)
     await expectHost(url)
     expect(invalid).toEqual([])
   })
 
-  it('accounts are documents of Mongoose', async () => {
+  it('an app whose accounts are documents of Mongoose', async () => {
     const { withDocuments } = await import('./apps.mjs')
     const { url, kit } = await run(withDocuments)
     await expectHost(url)

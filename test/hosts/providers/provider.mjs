@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { Provider } from 'oidc-provider'
-import { onTestFinished } from 'vitest'
+import { start } from '../expect-host.js'
 
 const REDIRECT = 'https://page.example/signed-in'
 const CODE_VERIFIER = 'a'.repeat(43)
@@ -9,12 +9,7 @@ const CODE_CHALLENGE = 'ZtNPunH49FD35FWYhT5Tv8I7vRKQJ8uxMaL0_9eHjNA'
 /** Starts oidc-provider on loopback. Its access tokens for the resource are JWTs. */
 export async function startProvider(resource) {
   const server = createServer()
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const issuer = `http://127.0.0.1:${server.address().port}`
+  const issuer = await start(server)
   const provider = new Provider(issuer, {
     clients: [
       { client_id: 'page', client_secret: 'secret', redirect_uris: [REDIRECT], grant_types: ['authorization_code'] },

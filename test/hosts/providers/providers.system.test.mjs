@@ -1,40 +1,25 @@
-import { once } from 'node:events'
 import express from 'express'
 import { createTokenVerifier, discoverKeys, requireBearer } from 'express-token-endpoint'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { issueNow, makeIssuer } from '../../support/fixtures.js'
+import { start } from '../expect-host.js'
 import { NO_HOSTS } from '../kit.js'
-
-/** Starts an app on loopback, and returns its URL. The app is made when its URL is known. */
-async function startApp(make) {
-  const app = express()
-  const server = app.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const url = `http://127.0.0.1:${server.address().port}`
-  await make(app, url)
-  return url
-}
 
 /** Starts an API that accepts its own tokens and those of a provider. */
 async function startApi() {
   const { startProvider } = await import('./provider.mjs')
   const events = []
   const own = makeIssuer()
-  let provider
-  const url = await startApp(async (app, origin) => {
-    const audience = `${origin}/reports`
-    provider = await startProvider(audience)
-    const { issuer } = provider
-    const partner = createTokenVerifier({ issuer, audience, accept: 'jwt', keys: discoverKeys(issuer) })
-    const onEvent = (event) => events.push(event)
-    const guard = requireBearer({ tokens: [own, partner], scope: 'reports:read', onEvent })
-    app.get('/reports', guard, ({ auth: { issuer, accountId, clientId } }, res) => {
-      res.json({ issuer, accountId, clientId })
-    })
+  const app = express()
+  const url = await start(app)
+  const audience = `${url}/reports`
+  const provider = await startProvider(audience)
+  const { issuer } = provider
+  const partner = createTokenVerifier({ issuer, audience, accept: 'jwt', keys: discoverKeys(issuer) })
+  const onEvent = (event) => events.push(event)
+  const guard = requireBearer({ tokens: [own, partner], scope: 'reports:read', onEvent })
+  app.get('/reports', guard, ({ auth: { issuer, accountId, clientId } }, res) => {
+    res.json({ issuer, accountId, clientId })
   })
   async function get(token) {
     const response = await fetch(`${url}/reports`, { headers: { Authorization: `Bearer ${token}` } })
@@ -49,14 +34,9 @@ describe.skipIf(NO_HOSTS)('oidc-provider', () => {
     const { issuer } = provider
     const machine = await provider.asMachine()
     const user = await provider.asUser('user-1')
-    expect(await get(machine.access_token)).toEqual({
-      status: 200,
-      body: { issuer, accountId: 'agent', clientId: 'agent' },
-    })
-    expect(await get(user.access_token)).toEqual({
-      status: 200,
-      body: { issuer, accountId: 'user-1', clientId: 'page' },
-    })
+    const admitted = (accountId, clientId) => ({ status: 200, body: { issuer, accountId, clientId } })
+    expect(await get(machine.access_token)).toEqual(admitted('agent', 'agent'))
+    expect(await get(user.access_token)).toEqual(admitted('user-1', 'page'))
     const { token } = issueNow(own, { accountId: 'acc-1', scopes: ['reports:read'] })
     expect(await get(token)).toMatchObject({ status: 200, body: { issuer: own.issuer, accountId: 'acc-1' } })
     expect(events).toEqual([])

@@ -4,6 +4,13 @@ import expressWs from 'express-ws'
 import { Server } from 'socket.io'
 import { WebSocketServer } from 'ws'
 
+/** Sends the account, and closes the connection when the token has ended. */
+function serveUntilEnded(ws, auth, closeWhenEnded) {
+  const cancel = closeWhenEnded(auth, ({ code }) => ws.close(4401, code))
+  ws.once('close', cancel)
+  ws.send(auth.accountId)
+}
+
 /** A browser sends the token as its first message. */
 export function withFirstMessage({ router, guard, closeWhenEnded }) {
   const server = createServer(express().use(router))
@@ -12,11 +19,7 @@ export function withFirstMessage({ router, guard, closeWhenEnded }) {
       if (token.length > 0) req.headers.authorization = `Bearer ${token}`
       try {
         const auth = await guard.authenticate(req)
-        ws.once(
-          'close',
-          closeWhenEnded(auth, ({ code }) => ws.close(4401, code)),
-        )
-        ws.send(auth.accountId)
+        serveUntilEnded(ws, auth, closeWhenEnded)
       } catch ({ status, code }) {
         ws.close(4000 + status, code)
       }
@@ -30,11 +33,7 @@ function onExpressWs({ router, authOf, closeWhenEnded }, setUp) {
   const server = createServer(app)
   expressWs(app, server, { leaveRouterUntouched: true })
   setUp(app, (ws, req) => {
-    ws.once(
-      'close',
-      closeWhenEnded(authOf(req), ({ code }) => ws.close(4401, code)),
-    )
-    ws.send(authOf(req).accountId)
+    serveUntilEnded(ws, authOf(req), closeWhenEnded)
   })
   return { app: server, path: '/reports' }
 }
@@ -65,10 +64,8 @@ function onSocketIo({ router, closeWhenEnded }, setUp) {
   setUp(io)
   io.on('connection', (socket) => {
     const auth = socket.data.auth ?? socket.request.auth
-    socket.once(
-      'disconnect',
-      closeWhenEnded(auth, () => socket.disconnect(true)),
-    )
+    const cancel = closeWhenEnded(auth, () => socket.disconnect(true))
+    socket.once('disconnect', cancel)
     socket.emit('account', auth.accountId)
   })
   return { app: server, close: () => io.close() }

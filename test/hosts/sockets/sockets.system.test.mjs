@@ -40,37 +40,18 @@ async function expectSockets({ kit, open, refusal, end }) {
   expect(await ended).toEqual(end)
 }
 
-const REVOKED = { code: 4401, reason: 'invalid_token' }
-
 describe.skipIf(NO_HOSTS)('WebSockets', () => {
-  it('ws takes the token from the first message', async () => {
-    const { url, kit } = await run((await import('./servers.mjs')).withFirstMessage)
-    await expectSockets({
-      kit,
-      open: (token) => openWebSocket(url, undefined, token ?? ''),
-      refusal: ({ status, code }) => ({ code: 4000 + status, reason: code }),
-      end: REVOKED,
-    })
-  })
+  const withCode = ({ status, code }) => ({ code: 4000 + status, reason: code })
+  const asFirstMessage = (url, token) => openWebSocket(url, undefined, token ?? '')
 
-  it('express-ws closes with a code', async () => {
-    const { url, kit } = await run((await import('./servers.mjs')).withAuthenticate)
-    await expectSockets({
-      kit,
-      open: (token) => openWebSocket(url, token),
-      refusal: ({ status, code }) => ({ code: 4000 + status, reason: code }),
-      end: REVOKED,
-    })
-  })
-
-  it('express-ws closes without a code after the guard', async () => {
-    const { url, kit } = await run((await import('./servers.mjs')).withGuard)
-    await expectSockets({
-      kit,
-      open: (token) => openWebSocket(url, token),
-      refusal: () => ({ code: 1005 }),
-      end: REVOKED,
-    })
+  it.each([
+    ['ws takes the token from the first message', 'withFirstMessage', asFirstMessage, withCode],
+    ['express-ws closes with a code', 'withAuthenticate', openWebSocket, withCode],
+    ['express-ws closes without a code after the guard', 'withGuard', openWebSocket, () => ({ code: 1005 })],
+  ])('%s', async (_, host, open, refusal) => {
+    const { url, kit } = await run((await import('./servers.mjs'))[host])
+    const end = { code: 4401, reason: 'invalid_token' }
+    await expectSockets({ kit, open: (token) => open(url, token), refusal, end })
   })
 })
 

@@ -14,13 +14,13 @@ import { inRounds, median, medianWithInterval } from './statistics.mjs'
  *   program for a response, and `more` has those that the base does not need
  * @throws Error for a response other than 200
  */
-export async function alternately(open, { rounds, slices = 20, slice = 40, warmUp = 300, connections = 32 }) {
+export async function alternately(open, { rounds, ...options }) {
   const found = []
   let sides
   while (found.length < rounds) {
     const opened = await open()
     sides = opened.sides
-    found.push(await oneRound(sides, { slices, slice, warmUp, connections }))
+    found.push(await oneRound(sides, options))
     await opened.close()
   }
   return sides.map(({ name, programs, base = sides[0].name }) => {
@@ -29,31 +29,28 @@ export async function alternately(open, { rounds, slices = 20, slice = 40, warmU
     return {
       name,
       ratio: over((round) => round[name].ratio),
-      perSecond: over((round) => round[name].perSecond),
       cpu: ofEach((part) => (round) => round[name].cpu[part]),
       more: ofEach((part) => (round) => round[name].cpu[part] - round[base].cpu[part]),
     }
   })
 }
 
-async function oneRound(sides, { slices, slice, warmUp, connections }) {
+async function oneRound(sides, { slices = 20, slice = 40, warmUp = 300, connections = 32 }) {
   const client = await startLoadClient({ core: CLIENT_CORE })
-  const variants = []
-  for (const side of sides)
-    variants.push({ ...side, load: await client.open(side.port, side.requests, { connections }) })
-  for (const { load } of variants) await load.run(warmUp)
-  const values = await inRounds(slices, variants, async ({ name, load, programs }) => {
+  const loads = new Map()
+  for (const { name, port, requests } of sides) loads.set(name, await client.open(port, requests, { connections }))
+  for (const load of loads.values()) await load.run(warmUp)
+  const values = await inRounds(slices, sides, async ({ name, programs }) => {
     const started = Object.entries(programs).map(([part, pids]) => [part, cpuSince(pids)])
-    const { perSecond, total, statuses } = await load.run(slice)
+    const { perSecond, total, statuses } = await loads.get(name).run(slice)
     if (statuses[200] !== total) throw new Error(`${name}: responses by status: ${JSON.stringify(statuses)}`)
     const cpu = Object.fromEntries(started.map(([part, used]) => [part, used() / total]))
-    return { perSecond, cpu, speed: cpu.api > 0 ? 1 / cpu.api : perSecond }
+    return { cpu, speed: cpu.api > 0 ? 1 / cpu.api : perSecond }
   })
   client.stop()
   const over = (figure) => median(values.map(figure))
   const roundOf = ({ name, programs, base = sides[0].name }) => ({
     ratio: over((value) => value[name].speed / value[base].speed),
-    perSecond: over((value) => value[name].perSecond),
     cpu: Object.fromEntries(Object.keys(programs).map((part) => [part, over((value) => value[name].cpu[part])])),
   })
   return Object.fromEntries(sides.map((side) => [side.name, roundOf(side)]))

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** The cores of a measured server and of its load generator. Separate cores make a measurement less noisy. */
-export const SERVER_CORE = 0
+const SERVER_CORE = 0
 export const CLIENT_CORE = 1
 
 /** Functions that stop what a part has started. The last one runs first, because it can depend on earlier ones. */
@@ -45,6 +45,7 @@ export async function start(file, { args = [], execArgv = [], env, node = proces
     serialization: 'advanced',
   })
   async function answer() {
+    if (child.exitCode !== null) throw new Error(`${file} has ended with ${child.exitCode}`)
     const settled = new AbortController()
     const died = once(child, 'exit', settled).then(([code]) => {
       throw new Error(`${file} ended with ${code}`)
@@ -64,6 +65,16 @@ export async function start(file, { args = [], execArgv = [], env, node = proces
     return answer()
   }
   return { pid: child.pid, first, ask, stop }
+}
+
+/**
+ * Starts a file of `programs` that serves an app, with the options of `start`. By default, it runs on the core of servers.
+ * @returns the result of `start`, the first message of the server, and `side`, which creates a side of `alternately` from requests
+ */
+export async function startServer(file, options) {
+  const { first, ...server } = await start(file, { core: SERVER_CORE, ...options })
+  const programs = { api: () => [server.pid] }
+  return { ...server, ...first, side: (name, requests) => ({ name, port: first.port, requests, programs }) }
 }
 
 const threadsOf = (pid) => {

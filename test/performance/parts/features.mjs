@@ -1,6 +1,6 @@
 import { bearer, login } from '../../support/plain-js/http-client.mjs'
 import { alternately } from '../harness/alternately.mjs'
-import { SERVER_CORE, start } from '../harness/processes.mjs'
+import { startServer } from '../harness/processes.mjs'
 import { spread } from '../harness/report.mjs'
 import { startStores } from '../harness/stores.mjs'
 
@@ -16,44 +16,42 @@ const FEATURES = [
   { path: '/hash', base: '/login', name: '+ the argon2id hash' },
   { path: '/throttle-redis', base: '/login', name: '+ failed-login limits in Redis instead of memory' },
 ]
-
 const SLICES = { connections: 16, slice: 250, slices: 4, warmUp: 800 }
 
 export const title =
   'The cost of features: microseconds of processor time for each request, in the API and in the stores'
 
 export async function run({ node, rounds }) {
-  const { postgres, redis, env, people } = await startStores(20)
-  const rows = await alternately(() => open({ node, env, people, postgres, redis }), { rounds, ...SLICES })
-  const programs = ['api', 'postgres', 'redis']
-  const shown = rows.map(({ name, cpu, more, ratio }, i) => {
-    const { base } = FEATURES[i]
-    return [name, ...programs.map((part) => spread(base ? more[part] : cpu[part])), base ? spread(ratio) : '–']
-  })
-  return {
-    tables: [
-      [['µs of one core', 'API', 'PostgreSQL', 'Redis', 'responses in the same time of the API, to without'], shown],
-    ],
-  }
+  const stores = await startStores(20)
+  const rows = await measure(FEATURES, { node, stores, rounds, ...SLICES })
+  const isWhole = ({ name }) => FEATURES.some((feature) => feature.name === name && !feature.base)
+  const shown = rows.map((row) =>
+    isWhole(row) ? [...costs(row.name, row.cpu), '–'] : [...costs(row.name, row.more), spread(row.ratio)],
+  )
+  return { tables: [[heads('without'), shown]] }
 }
 
-export async function open({ node, env, people, postgres, redis }, features = FEATURES) {
-  const { pid, first, stop } = await start('feature-server.mjs', { env, node, core: SERVER_CORE })
-  const programs = { api: () => [pid], postgres: postgres.pids, redis: () => [redis.process().pid] }
-  const guarded = (path) => first.tokens.map((token) => bearer(token, path))
-  const requests = {
-    '/guard': guarded,
-    '/revocation-redis': guarded,
-    '/revocation-database': guarded,
-    '/login': (path) => people.map(({ email, password }) => login(email, password, undefined, path)),
-  }
+export const heads = (base) => [
+  ...['µs of one core', 'API', 'PostgreSQL', 'Redis'],
+  `responses in the same time of the API, to ${base}`,
+]
+export const costs = (name, cpu) => [name, ...['api', 'postgres', 'redis'].map((part) => spread(cpu[part]))]
+
+/** Measures features in turn, with the processor time of the API and of the stores. */
+export function measure(features, { node, stores: { postgres, redis, env, people }, ...options }) {
   const nameOf = (path) => features.find((feature) => feature.path === path).name
-  const sides = features.map(({ path, base = path, name }) => ({
-    name,
-    base: nameOf(base),
-    port: first.port,
-    requests: requests[base](path),
-    programs,
-  }))
-  return { sides, close: stop }
+  return alternately(async () => {
+    const { side, pid, tokens, stop } = await startServer('feature-server.mjs', { env, node })
+    const programs = { api: () => [pid], postgres: postgres.pids, redis: () => [redis.process().pid] }
+    const requestsOf = (path, kind) =>
+      kind === '/login'
+        ? people.map(({ email, password }) => login(email, password, undefined, path))
+        : tokens.map((token) => bearer(token, path))
+    const sides = features.map(({ path, base = path, name }) => ({
+      ...side(name, requestsOf(path, base)),
+      base: nameOf(base),
+      programs,
+    }))
+    return { sides, close: stop }
+  }, options)
 }

@@ -9,15 +9,8 @@ export const title =
 
 export async function run({ node }) {
   const { stdout } = await promisify(execFile)(node, ['--no-lazy-feedback-allocation', PROGRAM])
-  const found = Object.entries(JSON.parse(stdout)).map(([request, files]) => ({
-    request,
-    files: Object.entries(files),
-  }))
-  const counts = found.map(({ request, files }) => [request, files.flatMap(([, names]) => names).length, files.length])
-  return {
-    tables: [
-      [['request', 'functions', 'files'], counts],
-      ...found.map(({ request, files }) => [[request, ''], files.map(([file, names]) => [file, names.join(', ')])]),
-    ],
-  }
+  const found = Object.entries(JSON.parse(stdout)).map(([request, files]) => [request, Object.entries(files)])
+  const counts = found.map(([request, files]) => [request, files.flatMap(([, names]) => names).length, files.length])
+  const lists = found.map(([request, files]) => [[request, ''], files.map(([file, names]) => [file, names.join(', ')])])
+  return { tables: [[['request', 'functions', 'files'], counts], ...lists] }
 }

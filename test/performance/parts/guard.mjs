@@ -1,7 +1,7 @@
 import { bearer, JSON_TYPE } from '../../support/plain-js/http-client.mjs'
 import { checkRoute, createEnvironment, FLOOR, NONE, OURS } from '../guards.mjs'
 import { alternately } from '../harness/alternately.mjs'
-import { SERVER_CORE, start } from '../harness/processes.mjs'
+import { startServer } from '../harness/processes.mjs'
 import { atLeast, spread } from '../harness/report.mjs'
 import { isFastest } from '../peers/guards.mjs'
 
@@ -16,38 +16,33 @@ export const title =
 
 /** Starts a server of a guard, and checks the guard. */
 export async function startGuard(node, options) {
-  const { pid, first, stop } = await start('guard-server.mjs', {
-    args: [JSON.stringify(options)],
-    node,
-    core: SERVER_CORE,
-  })
-  const { port, tokens, samples } = first
+  const server = await startServer('guard-server.mjs', { args: [JSON.stringify(options)], node })
+  const { port, tokens, samples } = server
   if (options.name !== NONE) await checkRoute(`${options.name}, ${options.alg}`, port, '/mine', samples)
-  const side = (name, paths) => ({
-    name,
-    port,
-    requests: tokens.flatMap((token) => paths.map((path) => bearer(token, path))),
-    programs: { api: () => [pid] },
-  })
-  return { side, tokens, stop }
+  const side = (name, ...paths) =>
+    server.side(
+      name,
+      tokens.flatMap((token) => paths.map((path) => bearer(token, path))),
+    )
+  return { side, tokens, stop: server.stop }
 }
 
 /** Compares a server with only the guarded route to a server with only the open route. */
 const alone = (way) => async (node, options) => {
   const open = await startGuard(node, { ...options, way: 'alone', name: NONE })
   const guarded = await startGuard(node, { ...options, way })
-  const sides = [open.side(NONE, ['/mine']), guarded.side(options.name, ['/mine'])]
+  const sides = [open.side(NONE, '/mine'), guarded.side(options.name, '/mine')]
   return { sides, close: () => [open, guarded].map(({ stop }) => stop()) }
 }
 
 /** Compares both routes in one process, while the other routes of the app get requests too. */
 const withOthers = async (node, options) => {
   const { side, tokens, stop } = await startGuard(node, { ...options, way: 'app' })
-  const more = side('other routes', ['/house/7', '/house/7/mine', '/more/a', '/more/b'])
+  const more = side('other routes', '/house/7', '/house/7/mine', '/more/a', '/more/b')
   const echo = { method: 'POST', path: '/echo', body: '{"house":"north"}' }
   const headers = { ...JSON_TYPE, ...bearer(tokens[0]).headers }
   more.requests = [...more.requests.slice(0, 400), { ...echo, headers }]
-  return { sides: [side(NONE, ['/from', '/upto']), side(options.name, ['/mine']), more], close: stop }
+  return { sides: [side(NONE, '/from', '/upto'), side(options.name, '/mine'), more], close: stop }
 }
 
 const COLUMNS = [

@@ -1,6 +1,6 @@
 import { createClient, login } from '../../support/plain-js/http-client.mjs'
 import { alternately } from '../harness/alternately.mjs'
-import { SERVER_CORE, start } from '../harness/processes.mjs'
+import { start, startServer } from '../harness/processes.mjs'
 import { atMost, spread } from '../harness/report.mjs'
 import { rowsOf } from '../harness/statistics.mjs'
 
@@ -12,8 +12,8 @@ export const title = 'Logins: password checks compared with other packages, and 
 
 /** Starts a server of token endpoints, and checks them. Simultaneous logins have different accounts and addresses. */
 export async function startTokens(node, folder = '') {
-  const { pid, first, stop } = await start('token-server.mjs', { args: [folder], node, core: SERVER_CORE })
-  const { port, emails, password } = first
+  const server = await startServer('token-server.mjs', { args: [folder], node })
+  const { port, emails, password } = server
   const { send, close } = createClient(port, { connections: 1 })
   for (const path of ['/free', '/hash']) {
     const { status, body } = await send(login(emails[0], password, '192.0.2.1', path))
@@ -22,9 +22,8 @@ export async function startTokens(node, folder = '') {
     if (bad.status !== 403) throw new Error(`${path}: accepts an unknown account`)
   }
   close()
-  const requestOf = (path) => (email, i) => login(email, password, `198.51.100.${10 + i}`, path)
-  const side = (name, path) => ({ name, port, requests: emails.map(requestOf(path)), programs: { api: () => [pid] } })
-  return { side, stop }
+  const requests = (path) => emails.map((email, i) => login(email, password, `198.51.100.${10 + i}`, path))
+  return { side: (name, path) => server.side(name, requests(path)), stop: server.stop }
 }
 
 const twoSides = (node, bare, endpoint) => async () => {

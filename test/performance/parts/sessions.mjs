@@ -1,7 +1,6 @@
-import { alternately } from '../harness/alternately.mjs'
 import { atLeast, spread } from '../harness/report.mjs'
 import { fillStores, startStores } from '../harness/stores.mjs'
-import { open } from './features.mjs'
+import { costs, heads, measure } from './features.mjs'
 
 /** The sessions and the revoked tokens in each store. */
 const STORED = 1_000_000
@@ -20,25 +19,17 @@ const TARGET = 0.91
 export const title = `A guarded request with sessions compared with isRevoked, and ${STORED.toLocaleString('en')} entries in each store`
 
 export async function run({ node, rounds }) {
-  const { postgres, redis, env, people } = await startStores(20)
-  await fillStores(env, STORED)
-  const slices = { slice: 50, slices: 24, warmUp: 800, connections: 16 }
-  const rows = await alternately(() => open({ node, env, people, postgres, redis }, FEATURES), { rounds, ...slices })
-  const heads = [
-    'µs of one core',
-    'API',
-    'PostgreSQL',
-    'Redis',
-    'responses in the same time of the API, to `isRevoked`',
-  ]
-  const compared = rows.filter((_, i) => FEATURES[i].path.startsWith('/sessions'))
-  const shown = rows.map((row) => [
-    row.name,
-    ...['api', 'postgres', 'redis'].map((part) => spread(row.cpu[part])),
-    compared.includes(row) ? spread(row.ratio) : '–',
-  ])
+  const stores = await startStores(20)
+  await fillStores(stores.env, STORED)
+  const rows = await measure(FEATURES, { node, stores, rounds, slice: 50, slices: 24, warmUp: 800, connections: 16 })
+  const isCompared = ({ name }) => name.startsWith('`sessions`')
   return {
-    tables: [[heads, shown]],
-    verdicts: compared.map(({ name, ratio }) => atLeast(name, ratio, TARGET)),
+    tables: [
+      [
+        heads('`isRevoked`'),
+        rows.map((row) => [...costs(row.name, row.cpu), isCompared(row) ? spread(row.ratio) : '–']),
+      ],
+    ],
+    verdicts: rows.filter(isCompared).map(({ name, ratio }) => atLeast(name, ratio, TARGET)),
   }
 }

@@ -23,8 +23,8 @@ export async function run({ node, rounds, base }) {
     startGuard(node, { way: 'alone', alg: 'HS256', name: OURS, folder, ...options })
   const tokens = (folder) => startTokens(node, folder)
   const cases = [
-    ['a guarded request, cached token', both(guard(), ['/mine'])],
-    ['a guarded request, new token', both(guard({ count: NEW_TOKENS.count }), ['/mine']), NEW_TOKENS],
+    ['a guarded request, cached token', both(guard(), '/mine')],
+    ['a guarded request, new token', both(guard({ count: NEW_TOKENS.count }), '/mine'), NEW_TOKENS],
     ['a login without the hash', both(tokens, '/free'), { connections: 16 }],
   ]
   const rows = []

@@ -38,12 +38,8 @@ export const isFastest = (name) => !name.endsWith('as documented')
  */
 export function peerGuards({ alg, issuer, audience, key, text }) {
   const algorithms = [alg]
-  const documented = {
-    issuer,
-    audience,
-    tokenSigningAlg: alg,
-    ...(alg === 'HS256' ? { secret: text } : { publicKey: text }),
-  }
+  const keys = alg === 'HS256' ? { secret: text } : { publicKey: text }
+  const documented = { issuer, audience, tokenSigningAlg: alg, ...keys }
   return {
     'fast-jwt, cache': bearerGuard(
       createVerifier({ key: text, algorithms, allowedIss: issuer, allowedAud: audience, cache: true }),

@@ -1,7 +1,6 @@
 // Serves a route for each feature of the guard, and a token endpoint for each feature of a login, on the example's own stores.
 import express from 'express'
 import {
-  authOf,
   createPasswords,
   createSessions,
   createThrottle,
@@ -9,6 +8,7 @@ import {
   requireBearer,
   tokenRouter,
 } from 'express-token-endpoint'
+import { respond, serve } from './serve.mjs'
 
 const from = (file) => import(`../../../example-app/dist/data/${file}.js`)
 const [{ openDatabase }, { createAccountStore }, { openSharedState }, { openRedis }, stores, { tokenKeys }] =
@@ -23,33 +23,26 @@ const shared = await openSharedState(redisUrl, db, log)
 const accounts = createAccountStore(db)
 const tokens = createTokenIssuer({ issuer, keys: tokenKeys(dataDir) })
 const redis = await openRedis(redisUrl, log)
-await db.schema
-  .createTable('revoked')
-  .ifNotExists()
-  .addColumn('id', 'text', (column) => column.primaryKey())
-  .execute()
 const sessions = {
   'sessions-redis': createSessions(stores.redisSessions(redis)),
   'sessions-database': createSessions(stores.databaseSessions(db)),
-}
-
-async function isInDatabase({ id }) {
-  return (await db.selectFrom('revoked').select('id').where('id', '=', id).executeTakeFirst()) !== undefined
 }
 
 const GUARDS = {
   guard: {},
   accounts: { accounts },
   'revocation-redis': { isRevoked: async ({ id }) => (await redis.exists(`revoked:${id}`)) === 1 },
-  'revocation-database': { isRevoked: isInDatabase },
+  'revocation-database': {
+    isRevoked: async ({ id }) =>
+      !!(await db.selectFrom('revoked').select('id').where('id', '=', id).executeTakeFirst()),
+  },
   'sessions-redis': { sessions: sessions['sessions-redis'] },
   'sessions-database': { sessions: sessions['sessions-database'] },
 }
 
 /** Accepts every password without hashing, because the hash would hide the cost of all other steps. */
-const withoutHash = createPasswords({
-  hashers: [{ accepts: () => true, verify: () => true, hash: () => '', external: true }],
-})
+const free = { accepts: () => true, verify: () => true, hash: () => '', external: true }
+const withoutHash = createPasswords({ hashers: [free] })
 const LOGINS = {
   login: { passwords: withoutHash, throttle: createThrottle() },
   hash: { passwords: createPasswords(), throttle: createThrottle() },
@@ -58,9 +51,7 @@ const LOGINS = {
 
 const app = express().set('trust proxy', 1)
 for (const [name, options] of Object.entries(GUARDS)) {
-  app.get(`/${name}`, requireBearer({ tokens, ...options }), (req, res) => {
-    res.json({ account: authOf(req).accountId, statements: [] })
-  })
+  app.get(`/${name}`, requireBearer({ tokens, ...options }), respond)
 }
 for (const [name, options] of Object.entries(LOGINS)) {
   app.use(tokenRouter({ path: `/${name}`, tokens, accounts, ...options }))
@@ -75,7 +66,4 @@ const issued = await Promise.all(
     return token
   }),
 )
-process.on('disconnect', () => process.exit())
-const server = app.listen(0, '127.0.0.1', 1024, () => {
-  process.send({ port: server.address().port, tokens: issued.map(({ token }) => token) })
-})
+serve(app, { tokens: issued.map(({ token }) => token) })

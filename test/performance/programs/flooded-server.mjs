@@ -4,18 +4,15 @@ import { createRequire } from 'node:module'
 import * as argon2 from '@node-rs/argon2'
 import express from 'express'
 import { TOKEN_PATH } from '../../support/plain-js/http-client.mjs'
+import { respond, serve } from './serve.mjs'
 
 const PASSWORD = 'correct horse'
-const { kind, concurrency } = JSON.parse(process.argv[2])
+const { kind = 'package', concurrency } = JSON.parse(process.argv[2])
 const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 // The default costs of this package.
 const passwordHash = await argon2.hash(PASSWORD, { memoryCost: 19_456, timeCost: 2, parallelism: 1 })
-const accounts = Array.from({ length: 1000 }, (_, i) => ({
-  id: `acc-${i}`,
-  email: `known${i}@example.com`,
-  passwordHash,
-}))
-const answer = (_req, res) => res.json({ statements: [] })
+const emails = Array.from({ length: 1000 }, (_, i) => `known${i}@example.com`)
+const accounts = emails.map((email, i) => ({ id: `acc-${i}`, email, passwordHash }))
 
 const KINDS = {
   async package(app) {
@@ -25,7 +22,7 @@ const KINDS = {
     const tokens = createTokenIssuer({ issuer: 'https://api.example.com', keys: { alg: 'ES256', privateKey } })
     const passwords = createPasswords({ concurrency })
     app.use(tokenRouter({ tokens, accounts: memoryAccounts(accounts), passwords }))
-    app.get('/guarded', requireBearer({ tokens }), answer)
+    app.get('/guarded', requireBearer({ tokens }), respond)
   },
   async plain(app) {
     const require = createRequire(new URL('../peers/package.json', import.meta.url))
@@ -35,34 +32,26 @@ const KINDS = {
     const passport = require('passport')
     const { Strategy } = await import('passport-local')
     const byEmail = new Map(accounts.map((account) => [account.email, account]))
-    passport.use(
-      new Strategy({ usernameField: 'email', session: false }, async (email, password, done) => {
-        const account = byEmail.get(email)
-        const matches = await argon2.verify(account?.passwordHash ?? passwordHash, password)
-        done(null, matches && account)
-      }),
-    )
+    const verify = async (email, password, done) => {
+      const account = byEmail.get(email)
+      done(null, (await argon2.verify(account?.passwordHash ?? passwordHash, password)) && account)
+    }
+    passport.use(new Strategy({ usernameField: 'email', session: false }, verify))
     const issue = (account) => jwt.sign({}, privateKey, { subject: account.id, algorithm: 'ES256', expiresIn: 3600 })
     const logIn = (req, res, next) =>
       passport.authenticate('local', { session: false }, (error, account) => {
         if (error) return next(error)
         if (!account) return res.sendStatus(403)
-        res.json({
-          authenticationToken: issue(account),
-          expiration: new Date(Date.now() + 3_600_000).toISOString(),
-        })
+        const expiration = new Date(Date.now() + 3_600_000).toISOString()
+        res.json({ authenticationToken: issue(account), expiration })
       })(req, res, next)
     const limit = rateLimit({ windowMs: 3_600_000, limit: 100, skipSuccessfulRequests: true })
     app.post(TOKEN_PATH, express.json(), limit, logIn)
-    app.get('/guarded', expressjwt({ secret: createPublicKey(privateKey), algorithms: ['ES256'] }), answer)
+    app.get('/guarded', expressjwt({ secret: createPublicKey(privateKey), algorithms: ['ES256'] }), respond)
     app.use((_error, _req, res, _next) => res.sendStatus(401))
   },
 }
 
-const app = express()
-app.set('trust proxy', 1)
+const app = express().set('trust proxy', 1)
 await KINDS[kind](app)
-const server = app.listen(0, '127.0.0.1', 4096, () => process.send({ port: server.address().port, password: PASSWORD }))
-// The client of the guarded route may wait for longer than Node's 5 s while the 20 people sign in.
-server.keepAliveTimeout = 60_000
-process.on('disconnect', () => process.exit())
+serve(app, { password: PASSWORD })

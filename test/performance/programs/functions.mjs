@@ -37,50 +37,42 @@ async function functionsRunBy(task) {
   for (const { url, functions } of result.filter(({ url }) => url.startsWith(DIST))) {
     for (const { functionName, ranges } of functions) {
       const [{ count, startOffset }] = ranges
-      if (count === 0) continue
       const file = moduleAt(url, startOffset)
-      files[file] = [...(files[file] ?? []), functionName || `(anonymous at ${startOffset})`]
+      if (count > 0) files[file] = [...(files[file] ?? []), functionName || `(anonymous at ${startOffset})`]
     }
   }
   return files
 }
 
-/** Counts the functions of a login, of a guarded request with a new token and of one with a cached token. */
-async function countFunctions() {
-  const tokens = createTokenIssuer({
-    issuer: 'https://api.example.com',
-    keys: { alg: 'HS256', secret: 'k'.repeat(32) },
-  })
-  const passwords = createPasswords()
-  const accounts = memoryAccounts([{ id: 'acc-1', email: EMAIL, passwordHash: await passwords.hash(PASSWORD) }])
-  const app = express()
-  app.use(tokenRouter({ tokens, accounts, passwords }))
-  app.get('/guarded', requireBearer({ tokens }), (_req, res) => res.json({}))
-  const server = createServer(app).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address()
-  const { send, close } = createClient(port, { connections: 1 })
-  const sendGood = async (request) => {
-    const { status, body } = await send(request)
-    if (status !== 200) throw new Error(`${request.path}: ${status}`)
-    return body
-  }
-  const logIn = () => sendGood({ ...login(EMAIL, PASSWORD), headers: JSON_TYPE })
-  const guarded = (token) => sendGood(bearer(token, '/guarded'))
-  try {
-    // The first of each also runs functions that run once a process.
-    await guarded(JSON.parse(await logIn()).authenticationToken)
-    let token = ''
-    const ofLogin = await functionsRunBy(async () => {
-      token = JSON.parse(await logIn()).authenticationToken
-    })
-    const first = await functionsRunBy(() => guarded(token))
-    const cached = await functionsRunBy(() => guarded(token))
-    return { login: ofLogin, first, cached }
-  } finally {
-    close()
-    server.close()
-  }
-}
+const tokens = createTokenIssuer({ issuer: 'https://api.example.com', keys: { alg: 'HS256', secret: 'k'.repeat(32) } })
+const passwords = createPasswords()
+const accounts = memoryAccounts([{ id: 'acc-1', email: EMAIL, passwordHash: await passwords.hash(PASSWORD) }])
+const app = express()
+app.use(tokenRouter({ tokens, accounts, passwords }))
+app.get('/guarded', requireBearer({ tokens }), (_req, res) => res.json({}))
+const server = createServer(app).listen(0, '127.0.0.1')
+await once(server, 'listening')
+const { send, close } = createClient(server.address().port, { connections: 1 })
 
-process.stdout.write(JSON.stringify(await countFunctions()))
+async function sendGood(request) {
+  const { status, body } = await send(request)
+  if (status !== 200) throw new Error(`${request.path}: ${status}`)
+  return body
+}
+let token = ''
+const logIn = async () => {
+  token = JSON.parse(await sendGood({ ...login(EMAIL, PASSWORD), headers: JSON_TYPE })).authenticationToken
+}
+const guarded = () => sendGood(bearer(token, '/guarded'))
+
+// The first of each also runs functions that run once a process.
+await logIn()
+await guarded()
+const found = {
+  login: await functionsRunBy(logIn),
+  first: await functionsRunBy(guarded),
+  cached: await functionsRunBy(guarded),
+}
+close()
+server.close()
+process.stdout.write(JSON.stringify(found))

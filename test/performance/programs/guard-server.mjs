@@ -3,40 +3,27 @@
 import { createServer } from 'node:http'
 import express from 'express'
 import { createEnvironment, NONE } from '../guards.mjs'
+import { respond, serve } from './serve.mjs'
 
 const { messageClasses } = await import('../../../example-app/dist/web/message-classes.js')
 
 const { way, alg, name, ...options } = JSON.parse(process.argv[2])
 const { tokens, samples, guards } = await createEnvironment(alg, options)
 const guard = guards[name]
-const answer = (_req, res) => res.json({ account: 'acc-1', statements: [] })
 const app = express()
 
-const WAYS = {
-  /** One route, and nothing else. */
-  alone() {
-    app.get('/mine', ...(name === NONE ? [] : [guard]), answer)
-  },
-  /** The same with the classes of docs/explanation/performance.md. */
-  fast: () => WAYS.alone(),
-  /** Both routes in an app with other routes. Express tries the routes in their order, so the open ones are the first and the last. */
-  app() {
-    app.get('/from', answer)
-    app.get('/house/:id', answer)
-    app.post('/echo', express.json(), (req, res) => res.json(req.body))
-    app.get('/mine', guard, answer)
-    app.get('/house/:id/mine', guard, answer)
-    app.use('/more', express.Router().get('/a', guard, answer).get('/b', answer))
-    app.get('/upto', answer)
-  },
-}
-WAYS[way]()
+if (way === 'app') {
+  // Other routes too. Express tries them in their order, so the open ones are the first and the last.
+  app.get('/from', respond)
+  app.get('/house/:id', respond)
+  app.post('/echo', express.json(), (req, res) => res.json(req.body))
+  app.get('/mine', guard, respond)
+  app.get('/house/:id/mine', guard, respond)
+  app.use('/more', express.Router().get('/a', guard, respond).get('/b', respond))
+  app.get('/upto', respond)
+} else app.get('/mine', ...(name === NONE ? [] : [guard]), respond)
 app.use((_error, _req, res, _next) => {
   res.sendStatus(res.statusCode >= 400 ? res.statusCode : 401)
 })
-
-const server = way === 'fast' ? createServer(messageClasses(app), app) : createServer(app)
-// Connections are kept while other servers are measured.
-server.keepAliveTimeout = 0
-server.listen(0, '127.0.0.1', () => process.send({ port: server.address().port, tokens, samples }))
-process.on('disconnect', () => process.exit())
+// With `fast`, the server has the classes of docs/explanation/performance.md.
+serve(app, { tokens, samples }, way === 'fast' ? createServer(messageClasses(app), app) : undefined)

@@ -2,9 +2,9 @@
 import express from 'express'
 import { createTokenIssuer, requireBearer } from 'express-token-endpoint'
 import { inRounds } from '../harness/statistics.mjs'
+import { microsecondsOf, respond, serve } from './serve.mjs'
 
 const TOKENS = 500
-const CALLS = 50_000
 
 /** Creates five issuers, tokens of the first one and of all, and a guard for each list. */
 async function variantsOf(cache) {
@@ -53,24 +53,13 @@ const IN_PROCESS = [
   { name: 'new, five', call: callerOf(uncached.five) },
 ]
 
-/** Returns the nanoseconds of processor time of a call. A clock would count other programs too. */
-async function measure({ call }) {
-  const started = process.cpuUsage()
-  for (let i = 0; i < CALLS; i++) await call(i)
-  const { user, system } = process.cpuUsage(started)
-  return ((user + system) / CALLS) * 1000
-}
-
-const answer = (_req, res) => res.json({ account: 'acc-1', statements: [] })
-const app = express()
-for (const [name, { guard }] of Object.entries(cached)) app.get(`/${name}`, guard, answer)
+/** Returns the nanoseconds of processor time of a call. */
+const measure = async ({ call }) => (await microsecondsOf(50_000, call)) * 1000
 
 process.on('message', async (rounds) => {
   await inRounds(3, IN_PROCESS, measure)
   process.send(await inRounds(rounds, IN_PROCESS, measure))
 })
-process.on('disconnect', () => process.exit())
-const server = app.listen(0, '127.0.0.1', () =>
-  process.send({ port: server.address().port, one: cached.one.tokens, five: cached.five.tokens }),
-)
-server.keepAliveTimeout = 0
+const app = express()
+for (const [name, { guard }] of Object.entries(cached)) app.get(`/${name}`, guard, respond)
+serve(app, { one: cached.one.tokens, five: cached.five.tokens })

@@ -4,17 +4,11 @@ import crypto from 'node:crypto'
 import { argon2id, bcrypt, createPasswords } from 'express-token-endpoint'
 import { inRounds } from '../harness/statistics.mjs'
 import { hashers } from '../peers/hashers.mjs'
+import { microsecondsOf } from './serve.mjs'
 
 const PASSWORD = 'correct horse'
 const CHECKS = { argon2id: 10, bcrypt: 1 }
 const OURS = { argon2id: argon2id(), bcrypt: bcrypt() }
-
-async function microsecondsOf({ verify }, hash, count) {
-  const used = process.cpuUsage()
-  for (let i = 0; i < count; i++) await verify(PASSWORD, hash)
-  const { user, system } = process.cpuUsage(used)
-  return (user + system) / count
-}
 
 const found = {}
 for (const [kind, peers] of Object.entries(hashers)) {
@@ -26,8 +20,8 @@ for (const [kind, peers] of Object.entries(hashers)) {
     if ((await verify(PASSWORD, hash)) !== true) throw new Error(`${name}: refuses the password`)
     if ((await verify('wrong horse', hash)) !== false) throw new Error(`${name}: accepts another password`)
   }
-  found[kind] = await inRounds(Number(process.argv[2]), variants, (variant) =>
-    microsecondsOf(variant, hash, CHECKS[kind]),
+  found[kind] = await inRounds(Number(process.argv[2]), variants, ({ verify }) =>
+    microsecondsOf(CHECKS[kind], () => verify(PASSWORD, hash)),
   )
 }
 process.send(found)

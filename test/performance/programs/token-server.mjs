@@ -1,6 +1,7 @@
 // Serves token endpoints with and without a password hash. The bare routes read JSON, and return JSON of the same shape and length.
 import express from 'express'
 import { packageFrom } from '../guards.mjs'
+import { serve } from './serve.mjs'
 
 const PASSWORD = 'correct horse'
 const { createPasswords, createTokenIssuer, memoryAccounts, tokenRouter } = await packageFrom(process.argv[2])
@@ -23,8 +24,4 @@ app.post('/bare/hash', express.json(), async (req, res) => {
 })
 app.use(tokenRouter({ path: '/free', tokens, accounts, passwords: withoutHash }))
 app.use(tokenRouter({ path: '/hash', tokens, accounts, passwords }))
-const server = app.listen(0, '127.0.0.1', () =>
-  process.send({ port: server.address().port, emails, password: PASSWORD }),
-)
-server.keepAliveTimeout = 0
-process.on('disconnect', () => process.exit())
+serve(app, { emails, password: PASSWORD })

@@ -47,19 +47,26 @@ const SERVER = `${HOST}
     export const api = createServer()
     const server = api`
 
+/** The names of blocks whose reader has one of these contexts. */
+const SHARED: [context: string, blocks: string][] = [
+  [HOST, 'own-response own-route own-route-express-4 throttle-reset sessions guard-mount own-errors step-up cors'],
+  [HOST, 'passport nest fastify apollo trpc session-or-token server-sent-events'],
+  [ISSUER_ONLY, 'typed-claims remote-guard verify-text'],
+  [APP, 'readme-point readme-guards serverless-cdn'],
+  [API, 'client-sign-out client-timer client-axios client-got client-openapi-fetch client-socket-io'],
+  [SERVER, 'ws socket-io'],
+]
+
 /** The code that the reader of a block has already, by the name of the block. Other blocks need none. */
 export const CONTEXTS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(SHARED.flatMap(([context, blocks]) => blocks.split(' ').map((block) => [block, context]))),
   // The login.
-  'own-response': HOST,
-  'own-route': HOST,
-  'own-route-express-4': HOST,
   'own-scopes': `${HOST}
     const permissionsOf = async (id: string) => ['orders:' + id]`,
   kms: `import { publicKey, sign } from './kms-aws.js'`,
   'kms-vault': `import { fetch } from '${KEY_SERVICES}'`,
   'kms-pkcs11': `import { hsm, objects } from '${KEY_SERVICES}'
     const { slot, session, privateObject, publicObject } = objects`,
-  'throttle-reset': HOST,
   totp: `${HOST}
     export const secret = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'
     let lastStep = 0
@@ -118,8 +125,6 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
     export const changed: string[] = []
     const changePassword = async (id: string, password: string) => void changed.push(id, password)`,
   // README and tutorial.
-  'readme-point': APP,
-  'readme-guards': APP,
   'readme-lookup': `${APP}
 const user = { email: 'alice@example.com', id: 'acc-1', passwordHash: await passwords.hash('secret'), scopes: ['a'] }
 const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }) => (email === user.email ? user : null) } }`,
@@ -158,7 +163,6 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
   'redis-revocation': `${ISSUER_ONLY}
     const log = { error: (_: unknown) => {} }`,
   // Sessions.
-  sessions: HOST,
   'session-password': `${HOST}
     import * as framework from 'express'
     export const app = framework.default()
@@ -197,21 +201,16 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
   'spraying-trial': `${STORE}
     export const log = { info: (_: unknown) => {} }`,
   // Routes.
-  'guard-mount': HOST,
-  'own-errors': HOST,
-  'step-up': HOST,
   roles: `${ISSUER_ONLY}
     import * as library from 'express-token-endpoint'
     const passwordHash = await library.createPasswords().hash('secret')
     export const user = { id: 'acc-1', passwordHash, role: 'manager' }
     const users = { findByEmail: async (email: string) => (email === 'alice@example.com' ? user : undefined) }`,
-  'typed-claims': ISSUER_ONLY,
   environments: `${HOST}
     const [live, sandbox] = [accounts, accounts]`,
   proxy: `${HOST}
     export const lines: string[] = []
     const log = { info: (line: string) => lines.push(line) }`,
-  cors: HOST,
   // Clients.
   'client-form': PAGE,
   'client-countdown': `${API}
@@ -225,19 +224,11 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
     const newPassword = 'another secret'`,
   'client-keep': `const location = { origin: process.env.API_URL ?? '' }
     const showForm = () => ({ email: 'alice@example.com', password: 'secret' })`,
-  'client-sign-out': API,
-  'client-timer': API,
-  // Clients with packages of `test/hosts`.
-  'client-axios': API,
-  'client-got': API,
-  'client-openapi-fetch': API,
-  'client-socket-io': API,
   // Operation.
   'serverless-lambda': `import { createPasswords, createThrottle, memoryAccounts } from 'express-token-endpoint'
     const passwordHash = await createPasswords().hash('secret')
     const accounts = memoryAccounts([{ id: 'acc-1', email: 'alice@example.com', passwordHash }])
     const throttle = createThrottle()`,
-  'serverless-cdn': APP,
   'serverless-google': `${HOST}
     import express from 'express'
     const app = express().use(library.tokenRouter({ tokens, accounts }))`,
@@ -245,9 +236,6 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
 app.get('/me', (_req, res) => {
   res.json({ account: 'acc-1' })
 })`,
-  'remote-guard': ISSUER_ONLY,
-  'verify-text': ISSUER_ONLY,
-  passport: HOST,
   server: `import express from 'express'
     const app = express().get('/slow', (_req, res) => {
       console.log('in flight')
@@ -292,13 +280,4 @@ app.get('/me', (_req, res) => {
   provider: `${ISSUER_ONLY}
     const log = { error(_: unknown) {} }`,
   'keys-fetch': `const fetchByProxy = fetch`,
-  // Hosts, with packages of `test/hosts`.
-  nest: HOST,
-  fastify: HOST,
-  apollo: HOST,
-  trpc: HOST,
-  'session-or-token': HOST,
-  ws: SERVER,
-  'socket-io': SERVER,
-  'server-sent-events': HOST,
 }

@@ -2,7 +2,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { OpenApiDocument, Response } from 'express-token-endpoint/openapi'
 import { expect } from 'vitest'
-import type { Answer } from '../host.js'
+import type { Answer as WholeAnswer } from '../host.js'
+
+type Answer = Pick<WholeAnswer, 'status' | 'headers' | 'body'>
 
 /** Headers that Node and Express add to each response. */
 const TRANSPORT = /^(date|connection|keep-alive|content-length|content-type|transfer-encoding|x-powered-by)$/
@@ -32,14 +34,12 @@ export function documented(document: OpenApiDocument, { moreHeaders = false } = 
     if (!response) throw new Error(`not documented: ${method} ${path} ${status}`)
     if (!('$ref' in response)) return { response, place: ['paths', path, method, 'responses', status] }
     const name = response.$ref.replace('#/components/responses/', '')
-    const shared = document.components.responses[name]
-    if (!shared) throw new Error(`a reference to nothing: ${name}`)
-    return { response: shared, place: ['components', 'responses', name] }
+    return { response: document.components.responses[name] as Response, place: ['components', 'responses', name] }
   }
 
   function checkHeaders(answer: Answer, response: Response, place: string[], what: string): void {
-    const rows = Object.entries(response.headers ?? {}).map(([name, row]) => ({ name, row }))
-    for (const { name, row } of rows) {
+    const rows = Object.entries(response.headers ?? {})
+    for (const [name, row] of rows) {
       const value = answer.headers[name.toLowerCase()]
       if (value === undefined) {
         expect(row.required, `${what}: ${name} is not there`).not.toBe(true)
@@ -49,7 +49,7 @@ export function documented(document: OpenApiDocument, { moreHeaders = false } = 
       expectValid(read, pointer(...place, 'headers', name, 'schema'), `${what}: ${name}`)
     }
     if (moreHeaders) return
-    const known = rows.map(({ name }) => name.toLowerCase())
+    const known = rows.map(([name]) => name.toLowerCase())
     const others = Object.keys(answer.headers).filter((name) => !TRANSPORT.test(name) && !known.includes(name))
     expect(others, `${what}: headers that are not documented`).toEqual([])
   }
@@ -84,7 +84,10 @@ export function documented(document: OpenApiDocument, { moreHeaders = false } = 
             const { content } = responseOf(path, method, status).response
             const what = `${method} ${path} ${status}`
             return content
-              ? Object.entries(content).flatMap(([type, { schema }]) => occurrences(what, type, schema))
+              ? Object.entries(content).flatMap(([type, { schema }]) => {
+                  const { code } = (schema['properties'] ?? {}) as { code?: { enum: string[] } }
+                  return (code?.enum ?? ['']).map((one) => `${what} ${type} ${one}`.trim())
+                })
               : [what]
           }),
         ),
@@ -92,10 +95,4 @@ export function documented(document: OpenApiDocument, { moreHeaders = false } = 
       expect([...seen].sort()).toEqual(all.sort())
     },
   }
-}
-
-/** Returns a response with each code of its problem details. */
-function occurrences(what: string, type: string, schema: Record<string, unknown>): string[] {
-  const { code } = (schema['properties'] ?? {}) as { code?: { enum: string[] } }
-  return (code?.enum ?? ['']).map((one) => `${what} ${type} ${one}`.trim())
 }

@@ -1,15 +1,29 @@
 import { execFile } from 'node:child_process'
 import type { KeyObject } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import type { Server } from 'node:http'
 import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type express from 'express'
-import type { TokenIssuer } from 'express-token-endpoint'
+import express from 'express'
+import {
+  type AccountStore,
+  type BearerGuard,
+  type Passwords,
+  requireBearer,
+  type SessionStore,
+  type Sessions,
+  type TokenIssuer,
+  tokenRouter,
+} from 'express-token-endpoint'
+import type { TokenClient } from 'express-token-endpoint/client'
+import type { OpenApiDocument } from 'express-token-endpoint/openapi'
+import type { Redis } from 'ioredis'
+import type { Knex } from 'knex'
 import request from 'supertest'
 import { afterAll, beforeAll } from 'vitest'
 import { newKeyPair } from '../../../src/tokens/algorithms/new-key-pair.js'
-import { SECRET } from '../fixtures.js'
+import { issueNow, makeIssuer, SECRET } from '../fixtures.js'
 import { TOKEN_PATH } from '../http.js'
 import { CONTEXTS, KEY_SERVICES } from './contexts.js'
 import { type Block, examples } from './pages.js'
@@ -47,6 +61,27 @@ function setEnvironment(): void {
   })
 }
 
+/** Names that blocks or their contexts declare. A block has some of them. */
+export interface Names {
+  accounts: Required<AccountStore>
+  api: TokenClient
+  app: express.Express
+  changed: string[]
+  changePassword(id: string, password: string): Promise<void>
+  db: Knex
+  document: OpenApiDocument
+  guard: BearerGuard
+  httpServer: Server
+  log: Record<'error' | 'info', unknown>
+  passwords: Passwords
+  redis: Redis
+  revoked: Set<string>
+  router: express.Router
+  sessions: Sessions
+  store: SessionStore
+  tokens: TokenIssuer
+}
+
 /** Runs Node without the environment of this test run. */
 export const runNode = (...args: string[]) =>
   promisify(execFile)(process.execPath, args, { cwd: root, env: { PATH: process.env['PATH'] } })
@@ -78,17 +113,11 @@ export function startExamples(testUrl: string) {
      * Runs a block and returns its top-level names.
      * @param again a name for this run, to run a block a second time
      */
-    async run<T>(name: string, again?: string): Promise<T> {
+    async run<T = unknown>(name: string, again?: string): Promise<Names & T> {
       const query = again === undefined ? '' : `?${encodeURIComponent(again)}`
-      return (await import(/* @vite-ignore */ fileOf(name) + query)) as T
+      return await import(/* @vite-ignore */ fileOf(name) + query)
     },
   }
-}
-
-/** The declarations of most blocks or their contexts. */
-export interface Host {
-  app: express.Express
-  tokens: TokenIssuer
 }
 
 /** Signs in with the account of the contexts. */
@@ -104,3 +133,19 @@ export async function tokenFrom(app: express.Express, path?: string): Promise<st
 /** Sends a request with a token. */
 export const get = (app: express.Express, path: string, token: string) =>
   request(app).get(path).auth(token, { type: 'bearer' })
+
+type Changing = Pick<Names, 'accounts' | 'changePassword' | 'passwords'>
+
+/** Expects that a store serves the router and the guard, and that a change of password ends the tokens from before. */
+export async function expectPasswordChange({ accounts, changePassword, passwords }: Changing): Promise<void> {
+  const tokens = makeIssuer()
+  const app = express().use(tokenRouter({ tokens, accounts, passwords }))
+  app.get('/me', requireBearer({ tokens, accounts }), (req, res) => void res.json(req.user))
+  const { token } = issueNow(tokens, { accountId: 'acc-1', issuedAt: new Date(Date.now() - 60_000) })
+  await signIn(app).expect(200)
+  await get(app, '/me', token).expect(200)
+  await changePassword('acc-1', 'new secret')
+  await signIn(app).expect(403)
+  await request(app).post(TOKEN_PATH).send({ email: 'Alice@example.com', password: 'new secret' }).expect(200)
+  await get(app, '/me', token).expect(401)
+}

@@ -17,8 +17,7 @@ import { connect } from 'node:net'
  * @property {string[]} rawHeaders names and values in turn, as the server sent them
  * @property {string} body
  *
- * @typedef {Answer & { ms: number }} TimedAnswer A response, and the milliseconds from its request to its end
- * @typedef {(sent: Sent) => Promise<TimedAnswer>} Send
+ * @typedef {(sent: Sent) => Promise<Answer>} Send
  */
 
 /** The path of the token endpoint in the specification. */
@@ -45,7 +44,6 @@ function exchange(port, sent, agent) {
   const { method = 'POST', path = TOKEN_PATH, body, signal } = sent
   const options = { host: '127.0.0.1', port, agent, method, path, headers: withLength(sent) }
   return new Promise((resolve, reject) => {
-    const started = performance.now()
     let begun = false
     const req = request({ ...options, ...(signal && { signal }) }, (res) => {
       begun = true
@@ -53,8 +51,7 @@ function exchange(port, sent, agent) {
       res.on('data', (chunk) => chunks.push(chunk))
       res.on('end', () => {
         const { statusCode: status, headers, rawHeaders } = res
-        const ms = performance.now() - started
-        resolve({ status, headers, rawHeaders, body: Buffer.concat(chunks).toString(), ms })
+        resolve({ status, headers, rawHeaders, body: Buffer.concat(chunks).toString() })
       })
       res.on('error', reject)
     })
@@ -66,19 +63,18 @@ function exchange(port, sent, agent) {
 
 /**
  * Sends one request on its own connection, unchanged down to the bytes of its body.
- * @type {(port: number, sent: Sent) => Promise<TimedAnswer>}
+ * @type {(port: number, sent: Sent) => Promise<Answer>}
  */
 export const send = (port, sent) => exchange(port, sent, false)
 
 /**
  * Creates a client with at most `connections` connections. Further requests wait.
  * @param {number} port
- * @param {{ connections?: number, keepAlive?: boolean, localAddress?: string }} options `keepAlive: false` opens a connection for
- *   each request. `localAddress` is the client's own address
+ * @param {{ connections?: number, localAddress?: string }} options `localAddress` is the client's own address
  * @returns {{ send: Send, close: () => void }}
  */
-export function createClient(port, { connections = 50, keepAlive = true, localAddress } = {}) {
-  const agent = new Agent({ keepAlive, maxSockets: connections, localAddress })
+export function createClient(port, { connections = 50, localAddress } = {}) {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections, localAddress })
   return { send: (sent) => exchange(port, sent, agent), close: () => agent.destroy() }
 }
 
@@ -124,17 +120,10 @@ async function collect(socket) {
  * @returns {Promise<Answer[]>}
  */
 export async function flood(port, count, requestOf, connections = 8) {
+  const requests = Array.from({ length: count }, (_, i) => requestOf(i))
   const share = Math.ceil(count / connections)
-  const responses = await Promise.all(
-    Array.from({ length: connections }, (_, c) => {
-      const first = c * share
-      return pipeline(
-        port,
-        Array.from({ length: Math.min(share, count - first) }, (_, i) => requestOf(first + i)),
-      )
-    }),
-  )
-  return responses.flat()
+  const shares = Array.from({ length: connections }, (_, c) => requests.slice(c * share, (c + 1) * share))
+  return (await Promise.all(shares.map((some) => pipeline(port, some)))).flat()
 }
 
 async function pipeline(port, requests) {

@@ -1,14 +1,10 @@
 import { appendFileSync, readFileSync } from 'node:fs'
 
 /** Returns the last line of a test run. */
-export function countLine({ passed, failed, skipped }) {
-  return `${passed} passed, ${failed} failed, ${skipped} skipped`
-}
+export const countLine = ({ passed, failed, skipped }) => `${passed} passed, ${failed} failed, ${skipped} skipped`
 
 /** Appends the counts of a run to a file. */
-export function leaveCounts(file, counts) {
-  appendFileSync(file, `${JSON.stringify(counts)}\n`)
-}
+export const leaveCounts = (file, counts) => appendFileSync(file, `${JSON.stringify(counts)}\n`)
 
 /** Returns the sum of all counts in a file. */
 export function leftCounts(file) {

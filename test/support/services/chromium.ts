@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
-import { afterAll, beforeAll, onTestFinished } from 'vitest'
+import { beforeAll, onTestFinished } from 'vitest'
 import { isMissing } from './missing.js'
 
 const EXECUTABLE = process.env['CHROMIUM'] || '/usr/bin/chromium'
@@ -14,14 +14,8 @@ export const NO_CHROMIUM = isMissing(
 
 /** Chromium runs as root in containers, without a graphics card, and must not use the Internet. */
 const ARGS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
+  ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
+  ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ]
 
 /**
@@ -37,12 +31,9 @@ export async function startBrowser(atEnd: (stop: () => Promise<void>) => void = 
 /** Starts one Chromium for the tests of a `describe`. Returns a function that returns it during a test. */
 export function shareBrowser(): () => Browser {
   let browser: Browser
-  const atEnd: (() => Promise<void>)[] = []
   beforeAll(async () => {
-    browser = await startBrowser((stop) => atEnd.push(stop))
-  })
-  afterAll(async () => {
-    for (const stop of atEnd) await stop()
+    browser = await startBrowser(() => {})
+    return () => browser.close()
   })
   return () => browser
 }

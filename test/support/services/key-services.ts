@@ -23,16 +23,12 @@ export const services = {
 /** Time that a silent service needs. */
 export const SILENCE_MS = 10_000
 
-/** The errors of a client. */
-interface Failures {
-  throttled: object
-  /** The error after the client's own time limit. */
-  ended?: object
-}
-
-/** Responds like a service, unless the client's own time limit is over before. */
+/**
+ * Responds like a service, unless the client's own time limit is over before.
+ * @param failures the errors of the client. `ended` comes after its own time limit
+ */
 async function respond<T>(
-  { throttled, ended }: Failures,
+  { throttled, ended }: { throttled: object; ended?: object },
   signal: AbortSignal | undefined,
   result: () => T,
 ): Promise<T> {
@@ -87,31 +83,15 @@ function derOf(signature: Buffer): Buffer {
 
 // @aws-sdk/client-kms: https://docs.aws.amazon.com/kms/latest/APIReference/API_Sign.html
 
-interface AwsSign {
-  KeyId: string
-  Message: Uint8Array
-  MessageType: 'RAW' | 'DIGEST'
-  SigningAlgorithm: 'ECDSA_SHA_256'
-}
-
-export class SignCommand {
-  readonly input: AwsSign
-  constructor(input: AwsSign) {
+class Command<T> {
+  readonly input: T
+  constructor(input: T) {
     this.input = input
   }
 }
-
-export class GetPublicKeyCommand {
-  readonly input: { KeyId: string }
-  constructor(input: { KeyId: string }) {
-    this.input = input
-  }
-}
-
-interface AwsResponse {
-  PublicKey?: Uint8Array
-  Signature?: Uint8Array
-}
+type AwsMessage = { Message: Uint8Array; MessageType: 'RAW' | 'DIGEST' }
+export class SignCommand extends Command<{ KeyId: string; SigningAlgorithm: 'ECDSA_SHA_256' } & AwsMessage> {}
+export class GetPublicKeyCommand extends Command<{ KeyId: string }> {}
 
 const AWS = {
   throttled: { name: 'ThrottlingException', $fault: 'client', $metadata: { httpStatusCode: 400 } },
@@ -122,7 +102,7 @@ export class KMSClient {
   async send(
     { input }: SignCommand | GetPublicKeyCommand,
     options: { abortSignal?: AbortSignal } = {},
-  ): Promise<AwsResponse> {
+  ): Promise<{ PublicKey?: Uint8Array; Signature?: Uint8Array }> {
     if (!('Message' in input)) return { PublicKey: publicKey.export({ type: 'spki', format: 'der' }) }
     const { Message, MessageType } = input
     if (Message.length > 4096) throw new RangeError('ValidationException')
@@ -211,8 +191,6 @@ export async function fetch(url: string, init: RequestInit): Promise<Response> {
 
 // pkcs11js: https://docs.oasis-open.org/pkcs11/pkcs11-curr/v2.40/os/pkcs11-curr-v2.40-os.html section 2.3.6
 
-const PRIVATE = Buffer.from('private')
-const PUBLIC = Buffer.from('public')
 const HSM = { throttled: { name: 'Pkcs11Error', message: 'CKR_DEVICE_ERROR', code: 0x30 } }
 
 export class PKCS11 {
@@ -249,4 +227,7 @@ export default { PKCS11, CKA_EC_POINT: 0x181, CKF_SERIAL_SESSION: 4, CKM_ECDSA: 
 
 /** An HSM whose reader has logged in, and its objects. */
 export const hsm = new PKCS11()
-export const objects = { slot: Buffer.alloc(8), session: Buffer.alloc(8), privateObject: PRIVATE, publicObject: PUBLIC }
+export const objects = {
+  ...{ slot: Buffer.alloc(8), session: Buffer.alloc(8) },
+  ...{ privateObject: Buffer.from('private'), publicObject: Buffer.from('public') },
+}

@@ -76,18 +76,8 @@ const INVALID_LOGINS: [name: string, value: unknown][] = [
 
 /** Results of a revocation check that are neither true nor false. */
 const INVALID_REVOCATIONS = [
-  undefined,
-  null,
-  0,
-  1,
-  '',
-  'false',
-  {},
-  { revoked: false },
-  [],
-  Number.NaN,
-  0n,
-  Object(false),
+  ...[undefined, null, 0, 1, '', 'false', {}, { revoked: false }],
+  ...[[], Number.NaN, 0n, Object(false)],
 ].map((value): [name: string, value: unknown] => [`the ${typeof value} ${JSON.stringify(`${value}`)}`, value])
 
 /** Results of a password check that are not true. Each must refuse the login. */

@@ -225,7 +225,7 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
       expect((await send(port, sent)).status).toBe(200)
       const before = memory.list('acc-1')
       asked = 0
-      const head = `POST ${TOKEN_PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${sent.body.length}`
+      const head = `POST ${TOKEN_PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${JSON.stringify(GOOD).length}`
       const socket = openSocket(port)
       // One after the other, because a sign-in waits in other queues first.
       for (let waiting = 1; waiting <= 16; waiting++) {
@@ -238,7 +238,9 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
       gate.resolve()
       await settled()
       await until(() => expect(memory.list('acc-1')).toEqual(before))
-      expect(events.map(({ type }) => type).filter((type) => type.startsWith('session'))).toHaveLength(before.length)
+      expect(events.map(({ type }) => type).filter((type) => type.startsWith('session'))).toHaveLength(
+        slow === 'sign' ? 0 : 1,
+      )
     },
   )
 
@@ -348,7 +350,8 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
 
   it.each(['add', 'remove'])('an %s slower than the router has a 503, and leaves no session', async (slow) => {
     const [memory, gate, forwarded] = [memorySessions(), deferred<void>(), deferred<void>()]
-    const waitFor = async (name: string) => void (name === slow && memory.list('acc-1')[0] && (await gate.promise))
+    let signedIn = false
+    const waitFor = async (name: string) => void (name === slow && signedIn && (await gate.promise))
     const { logIn } = await start({
       store: {
         ...memory,
@@ -364,6 +367,7 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
       },
     })
     await logIn()
+    signedIn = true
     const before = memory.list('acc-1')
     const answer = logIn()
     await forwarded.promise

@@ -54,15 +54,13 @@ describe('bearer', () => {
   })
 })
 
-describe('issue', () => {
-  it('tells what a test may want to know', async () => {
-    const { tokens, issue, clock } = createTestIssuer({ lifetime: '10m' })
-    clock.set('2030-01-01T12:00:00Z')
-    const { token, id, expiresAt, headers } = issue(ALICE)
-    expect(headers).toEqual({ Authorization: `Bearer ${token}` })
-    expect(expiresAt.toISOString()).toBe('2030-01-01T12:10:00.000Z')
-    expect(await tokens.verify(token)).toMatchObject({ id, accountId: 'acc-1', expiresAt })
-  })
+it('issue tells what a test may want to know', async () => {
+  const { tokens, issue, clock } = createTestIssuer({ lifetime: '10m' })
+  clock.set('2030-01-01T12:00:00Z')
+  const { token, id, expiresAt, headers } = issue(ALICE)
+  expect(headers).toEqual({ Authorization: `Bearer ${token}` })
+  expect(expiresAt.toISOString()).toBe('2030-01-01T12:10:00.000Z')
+  expect(await tokens.verify(token)).toMatchObject({ id, accountId: 'acc-1', expiresAt })
 })
 
 /** The documented reason for refusing each token. */

@@ -1,14 +1,13 @@
 // Bodies of logins, over HTTP. The peers follow the same rules: the same types, the same limit, two members that are texts.
-import { once } from 'node:events'
-import { createServer } from 'node:http'
 import { parse } from 'content-type'
 import express from 'express'
 import { createPasswords, createTokenIssuer, tokenRouter } from 'express-token-endpoint'
 import fc from 'fast-check'
 import { createClient, TOKEN_PATH } from '../../../support/plain-js/http-client.mjs'
-import { byteString, edited, edits, jsonObject, jsonOf, own, pick, textOf, toBytes, utf8 } from '../bytes.mjs'
-import { classes, verdictOf } from '../compare.mjs'
+import { byteString, editedBy, jsonObject, jsonOf, own, pick, textOf, toBytes, utf8, weighted } from '../bytes.mjs'
+import { classes } from '../compare.mjs'
 import { ISSUER, SECRET } from '../keys.mjs'
+import { startServer } from '../peers.mjs'
 
 const LIMIT = 10_240
 const JSON_TYPE = 'application/json'
@@ -71,17 +70,9 @@ function appWithPeer() {
 
 let client
 
-/** Starts the server at the first case. The process need not wait for it. */
-async function connect() {
-  const server = createServer(appWithPeer()).listen(0, '127.0.0.1')
-  server.unref()
-  // A slow machine must not close a connection that the next case uses.
-  server.keepAliveTimeout = 0
-  await once(server, 'listening')
-  client = createClient(server.address().port, { connections: 1 })
-}
-
+/** Sends a case. Starts the server at the first one. */
 async function send(path, { type, coding, body, chunked }) {
+  client ??= createClient(await startServer(appWithPeer()), { connections: 1 })
   const headers = {
     ...(type !== null && { 'Content-Type': type }),
     ...(coding !== null && { 'Content-Encoding': coding }),
@@ -197,9 +188,8 @@ const VALUES = [
   '"{\\"a\\":1,\\"a\\":1}"',
 ]
 const CREDENTIALS = { email: 'alice@example.com', password: 'correct horse' }
-const json = fc
-  .tuple(jsonObject(CREDENTIALS, NAMES, VALUES), edits(['"', ',', ':', '{', '}', '\\', '\xff', '\0', '\xef\xbb\xbf']))
-  .map((pair) => edited(...pair))
+const MARKS = ['"', ',', ':', '{', '}', '\\', '\xff', '\0', '\xef\xbb\xbf']
+const json = editedBy(jsonObject(CREDENTIALS, NAMES, VALUES), MARKS)
 const FIELD_NAMES = [
   ...['email', 'password', 'email', 'password', 'e%6dail', 'x', '', '__proto__', 'email%', 'email[]', '+email'],
   '%EF%BB%BFemail',
@@ -211,55 +201,32 @@ const FIELD_VALUES = [
 const field = fc
   .tuple(pick(...FIELD_NAMES), pick('=', '=', '=', ''), pick(...FIELD_VALUES))
   .map((texts) => texts.join(''))
-const form = fc
-  .tuple(
-    fc.array(field, { maxLength: 3 }),
-    pick('email=a&password=b', 'password=b&email=a%20b', ''),
-    edits(['&', '=', '%', '+', ';', '\xef\xbb\xbf']),
-  )
-  .map(([fields, base, changes]) => edited([base, ...fields].join('&'), changes))
+const fields = fc
+  .tuple(pick('email=a&password=b', 'password=b&email=a%20b', ''), fc.array(field, { maxLength: 3 }))
+  .map(([base, more]) => [base, ...more].join('&'))
+const form = editedBy(fields, ['&', '=', '%', '+', ';', '\xef\xbb\xbf'])
 
 const PARAMETERS = [
   ...Array(16).fill(''),
   ...['; charset=utf-8', ';charset="UTF-8"', '; charset=utf-16', '; charset=latin1', ';', '; charset', '; x=y', ' '],
   ...['; charset=utf8', '; charset=utf-8; charset=utf-16'],
 ]
+const nested = pick('[', '{"a":', '{"email":[').chain((text) => fc.nat(3000).map((times) => text.repeat(times)))
+/** Bodies of about the greatest length. */
+const long = fc
+  .integer({ min: 10_200, max: 10_300 })
+  .map((length) => JSON.stringify({ ...CREDENTIALS, x: 'x'.repeat(length - 62) }))
+const inUtf16 = (text) => Buffer.from(textOf(toBytes(text)) ?? '', 'utf16le').toString('latin1')
+
 const ofType = (type, body) =>
   fc.record({
-    type: fc.oneof(
-      { weight: 9, arbitrary: pick(...PARAMETERS).map((parameters) => type + parameters) },
-      {
-        weight: 1,
-        arbitrary: fc.oneof(
-          fc.constant(null),
-          pick('', ';', 'x', 'text/plain', 'text/json', type.toUpperCase(), `${type}x`, `application/vnd.api+json`),
-        ),
-      },
+    type: weighted(
+      [18, pick(...PARAMETERS).map((parameters) => type + parameters)],
+      [1, fc.constant(null)],
+      [1, pick('', ';', 'x', 'text/plain', 'text/json', type.toUpperCase(), `${type}x`, `application/vnd.api+json`)],
     ),
-    coding: fc.oneof(
-      { weight: 20, arbitrary: fc.constant(null) },
-      { weight: 1, arbitrary: pick('identity', 'IDENTITY', 'gzip', 'br', 'x', '') },
-    ),
-    body: fc.oneof(
-      { weight: 20, arbitrary: body },
-      {
-        weight: 1,
-        arbitrary: fc.oneof(
-          byteString(40),
-          pick('[', '{"a":', '{"email":[').chain((text) => fc.nat(3000).map((times) => text.repeat(times))),
-        ),
-      },
-      {
-        weight: 1,
-        arbitrary: fc
-          .integer({ min: 10_200, max: 10_300 })
-          .map((length) => JSON.stringify({ ...CREDENTIALS, x: 'x'.repeat(length - 62) })),
-      },
-      {
-        weight: 1,
-        arbitrary: body.map((text) => Buffer.from(textOf(toBytes(text)) ?? '', 'utf16le').toString('latin1')),
-      },
-    ),
+    coding: weighted([20, fc.constant(null)], [1, pick('identity', 'IDENTITY', 'gzip', 'br', 'x', '')]),
+    body: weighted([20, body], [1, fc.oneof(byteString(40), nested)], [1, long], [1, body.map(inUtf16)]),
     chunked: fc.boolean(),
   })
 
@@ -270,9 +237,8 @@ export default {
   stricter,
   lenient,
   isRefusal: ({ status }) => [400, 403, 413, 415].includes(status),
-  async run({ type, ...rest }) {
+  run({ type, ...rest }) {
     const one = { ...rest, type: type === null ? null : fieldValue(type) }
-    if (!client) await connect()
     const bytes = toBytes(one.body)
     const { kind, charset } = typeOf(one.type)
     const text = textOf(bytes)
@@ -282,8 +248,8 @@ export default {
     const input = { ...one, bytes, kind, charset, text: plain, json, fields }
     return {
       input,
-      ours: await verdictOf(() => askOurs(one)),
-      peers: { express: await verdictOf(() => askExpress(one)), platform: await verdictOf(() => askPlatform(input)) },
+      ours: () => askOurs(one),
+      peers: { express: () => askExpress(one), platform: async () => askPlatform(input) },
     }
   },
 }

@@ -2,33 +2,22 @@
 
 import { parse } from 'node:querystring'
 import { expressjwt } from 'express-jwt'
-import { createTokenVerifier, requireBearer } from 'express-token-endpoint'
+import { requireBearer } from 'express-token-endpoint'
 import fc from 'fast-check'
 import jsonwebtoken from 'jsonwebtoken'
 import { Strategy } from 'passport-http-bearer'
-import { byteString, edited, edits, pick } from '../bytes.mjs'
-import { classes, verdictOf } from '../compare.mjs'
+import { byteString, edited, editedBy, edits, pick, weighted } from '../bytes.mjs'
+import { classes } from '../compare.mjs'
 import { BY_ALG, ISSUER, jwkOf, KID, NOW } from '../keys.mjs'
-import { tokenOf, validateAccessToken, validHeader, validPayload } from './token.mjs'
+import { oauth4webapi, ours } from '../peers.mjs'
+import { tokenSignedBy } from './token.mjs'
 
 const ALG = 'ES256'
 const key = BY_ALG[ALG].verify
-const TOKEN = tokenOf({
-  alg: ALG,
-  header: JSON.stringify(validHeader(ALG)),
-  payload: JSON.stringify(validPayload),
-  parts: [[], []],
-  signature: 'own',
-  token: [],
-})
+const TOKEN = tokenSignedBy(ALG, BY_ALG[ALG].sign)
+const KEY_SET = JSON.stringify({ keys: [jwkOf(key, { kid: KID, alg: ALG })] })
 
-const guard = requireBearer({
-  tokens: createTokenVerifier({
-    issuer: ISSUER,
-    keys: { alg: ALG, kid: KID, publicKey: key },
-    clock: () => NOW * 1000,
-  }),
-})
+const guard = requireBearer({ tokens: ours({ alg: ALG, kid: KID, publicKey: key }) })
 const rules = { algorithms: [ALG], issuer: ISSUER, audience: ISSUER, clockTimestamp: NOW }
 const checkWithExpressJwt = expressjwt({ secret: key, ...rules })
 
@@ -50,8 +39,7 @@ const PEERS = {
   oauth4webapi: async (req) => {
     const headers = new Headers()
     for (const line of req.lines) headers.append('authorization', line)
-    const keys = async () => Response.json({ keys: [jwkOf(key, { kid: KID, alg: ALG })] })
-    return (await validateAccessToken(headers, keys, ALG)).sub
+    return (await oauth4webapi(ALG, KEY_SET, headers)).sub
   },
 }
 
@@ -109,7 +97,7 @@ const line = fc
   .tuple(
     pick(...SCHEMES),
     pick(...SEPARATORS),
-    fc.oneof({ weight: 6, arbitrary: pick(...CREDENTIALS) }, { weight: 1, arbitrary: byteString(8) }),
+    weighted([6, pick(...CREDENTIALS)], [1, byteString(8)]),
     edits([' ', ',', '"', '=', '\t', 'TOKEN', ';']),
   )
   .map(([scheme, separator, credentials, changes]) => edited(scheme + separator + credentials, changes))
@@ -117,13 +105,7 @@ const line = fc
 const QUERIES = [
   ...'access_token=TOKEN a=1&access_token=x access%5ftoken=x %61ccess_token access_token xaccess_token=1'.split(' '),
 ]
-const query = fc.oneof(
-  { weight: 4, arbitrary: fc.constant('') },
-  {
-    weight: 1,
-    arbitrary: fc.tuple(pick(...QUERIES), edits(['&', '=', '%5F', '+', '?', '#', '[]'])).map((pair) => edited(...pair)),
-  },
-)
+const query = weighted([4, fc.constant('')], [1, editedBy(pick(...QUERIES), ['&', '=', '%5F', '+', '?', '#', '[]'])])
 
 export default {
   name: 'header',
@@ -135,14 +117,13 @@ export default {
   stricter,
   lenient,
   isRefusal: (error) => ['missing_token', 'invalid_request', 'invalid_token'].includes(error.code),
-  async run({ lines, query }) {
+  run({ lines, query }) {
     const text = query.replaceAll('TOKEN', TOKEN).replace(/[^!-~]|#/g, '')
     const requests = () => requestOf({ lines, query: text })
-    const asked = Object.entries(PEERS).map(async ([name, check]) => [name, await verdictOf(() => check(requests()))])
     return {
       input: { lines: requests().lines, query: text },
-      ours: await verdictOf(async () => (await guard.authenticate(requests())).accountId),
-      peers: Object.fromEntries(await Promise.all(asked)),
+      ours: async () => (await guard.authenticate(requests())).accountId,
+      peers: Object.fromEntries(Object.entries(PEERS).map(([name, check]) => [name, () => check(requests())])),
     }
   },
 }

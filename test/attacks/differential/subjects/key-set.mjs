@@ -1,16 +1,14 @@
 // JWK sets, each with a token that a key of the set may have signed. fast-jwt and jsonwebtoken read no sets: jwks-rsa reads them.
 import { createPublicKey } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import { createTokenVerifier, remoteKeys } from 'express-token-endpoint'
+import { remoteKeys } from 'express-token-endpoint'
 import fc from 'fast-check'
-import { createLocalJWKSet, jwtVerify } from 'jose'
-import jsonwebtoken from 'jsonwebtoken'
+import { createLocalJWKSet } from 'jose'
 import { JwksClient } from 'jwks-rsa'
-import { edited, edits, isObject, jsonObject, jsonOf, own, pick, textOf, toBytes } from '../bytes.mjs'
-import { classes, verdictOf } from '../compare.mjs'
-import { BY_ALG, ISSUER, jwkOf, KID, NOW, PAIRS } from '../keys.mjs'
-import { signed, validateAccessToken, validHeader, validPayload } from './token.mjs'
+import { editedBy, isObject, jsonObject, jsonOf, own, pick, textOf, toBytes } from '../bytes.mjs'
+import { classes } from '../compare.mjs'
+import { BY_ALG, jwkOf, KID, PAIRS } from '../keys.mjs'
+import { jose, jsonwebtoken, oauth4webapi, ours, startServer } from '../peers.mjs'
+import { tokenSignedBy } from './token.mjs'
 
 /** The signers of the token. Each key that is too weak, or of another kind, must not verify. */
 const SIGNERS = {
@@ -22,58 +20,28 @@ const SIGNERS = {
   'RSA with exponent 3': ['RS256', PAIRS['RSA with exponent 3'].privateKey],
   stranger: ['ES256', PAIRS.stranger.privateKey],
 }
-const part = (value) => Buffer.from(JSON.stringify(value)).toString('base64url')
-
-/** Returns a valid token that a signer has signed. */
-export function tokenSignedBy(alg, key) {
-  const input = `${part(validHeader(alg))}.${part(validPayload)}`
-  return `${input}.${signed(input, alg, key).toString('base64url')}`
-}
-
 const TOKENS = Object.fromEntries(Object.entries(SIGNERS).map(([name, signer]) => [name, tokenSignedBy(...signer)]))
 
 let url
 let body
 
-/** Starts the source of the sets at the first case. The process need not wait for it. */
-async function listen() {
-  const server = createServer((_, res) => res.end(body)).listen(0, '127.0.0.1')
-  server.unref()
-  // A slow machine must not close a connection that the next case uses.
-  server.keepAliveTimeout = 0
-  await once(server, 'listening')
-  url = `http://127.0.0.1:${server.address().port}/jwks`
-}
-
+/** Starts the source of the sets at the first case. */
 async function askOurs(bytes, token) {
+  url ??= `http://127.0.0.1:${await startServer((_, res) => res.end(body))}/jwks`
   body = bytes
-  const keys = remoteKeys(url, { onError: () => {} })
-  const verifier = createTokenVerifier({ issuer: ISSUER, keys, clock: () => NOW * 1000, cache: false })
-  return (await verifier.verify(token)).accountId
+  return (await ours(remoteKeys(url, { onError: () => {} }), { cache: false }).verify(token)).accountId
 }
 
 /** The peers, each as a function of the set's text. */
-function peersOf(alg, text, token) {
-  const rules = { algorithms: [alg], issuer: ISSUER, audience: ISSUER }
-  return {
-    jose: async () => {
-      const found = await jwtVerify(token, createLocalJWKSet(JSON.parse(text)), {
-        ...rules,
-        currentDate: new Date(NOW * 1000),
-      })
-      return found.payload.sub
-    },
-    'jwks-rsa': async () => {
-      const source = new JwksClient({ jwksUri: url, cache: false, fetcher: async () => JSON.parse(text) })
-      const key = (await source.getSigningKey(KID)).getPublicKey()
-      return jsonwebtoken.verify(token, key, { ...rules, clockTimestamp: NOW }).sub
-    },
-    oauth4webapi: async () => {
-      const keys = async () => new Response(text, { headers: { 'Content-Type': 'application/json' } })
-      return (await validateAccessToken({ authorization: `Bearer ${token}` }, keys, alg)).sub
-    },
-  }
-}
+const peersOf = (alg, text, token) => ({
+  jose: async () => (await jose(alg, createLocalJWKSet(JSON.parse(text)))(token)).sub,
+  'jwks-rsa': async () => {
+    const source = new JwksClient({ jwksUri: url, cache: false, fetcher: async () => JSON.parse(text) })
+    const key = (await source.getSigningKey(KID)).getPublicKey()
+    return (await jsonwebtoken(alg, key)(token)).sub
+  },
+  oauth4webapi: async () => (await oauth4webapi(alg, text, { authorization: `Bearer ${token}` })).sub,
+})
 
 const CURVES = { 'P-256': 'ES256', 'P-384': 'ES384', 'P-521': 'ES512' }
 
@@ -183,25 +151,13 @@ const WRAPPERS = [
   ...['{"keys":[null,@,1,"x",[]]}', '{"Keys":[@]}', '\xef\xbb\xbf{"keys":[@]}', '{"keys":[@],"x":"\xff"}'],
 ]
 
-const ofSigner = (name) =>
-  fc.record({
-    signer: fc.constant(name),
-    text: fc
-      .tuple(
-        fc.array(fc.oneof(memberFor(name), memberFor(name), pick(...Object.keys(SIGNERS)).chain(memberFor)), {
-          minLength: 1,
-          maxLength: 3,
-        }),
-        pick(...WRAPPERS),
-        edits(['"', ',', '{', '\xff', ' ']),
-      )
-      .map(([members, wrapper, changes]) =>
-        edited(
-          wrapper.replace('@', () => members.join(',')),
-          changes,
-        ),
-      ),
-  })
+function ofSigner(name) {
+  const member = fc.oneof(memberFor(name), memberFor(name), pick(...Object.keys(SIGNERS)).chain(memberFor))
+  const set = fc
+    .tuple(fc.array(member, { minLength: 1, maxLength: 3 }), pick(...WRAPPERS))
+    .map(([members, wrapper]) => wrapper.replace('@', () => members.join(',')))
+  return fc.record({ signer: fc.constant(name), text: editedBy(set, ['"', ',', '{', '\xff', ' ']) })
+}
 
 export default {
   name: 'key-set',
@@ -210,22 +166,17 @@ export default {
   stricter,
   lenient,
   isRefusal: (error) => error.code === 'invalid_token' || error.code === 'unavailable',
-  async run({ signer, text }) {
-    if (!url) await listen()
+  run({ signer, text }) {
     const [alg] = SIGNERS[signer]
     const token = TOKENS[signer]
     const bytes = toBytes(text)
     const valid = textOf(bytes)?.replace(/^\ufeff/, '')
     const set = valid === undefined ? undefined : jsonOf(valid)
     const candidates = candidatesIn(set)
-    const asked = Object.entries(peersOf(alg, new TextDecoder().decode(bytes), token)).map(async ([name, check]) => [
-      name,
-      await verdictOf(check),
-    ])
     return {
       input: { alg, signer, text: valid, set, candidates, first: candidates.find(algorithmOf) },
-      ours: await verdictOf(() => askOurs(bytes, token)),
-      peers: Object.fromEntries(await Promise.all(asked)),
+      ours: () => askOurs(bytes, token),
+      peers: peersOf(alg, new TextDecoder().decode(bytes), token),
     }
   },
 }

@@ -1,19 +1,28 @@
 // Compact tokens. Every peer checks the same rules: one algorithm, one key, one issuer, one audience, the type and the claims.
 import { constants, createHmac, sign } from 'node:crypto'
-import { createTokenVerifier } from 'express-token-endpoint'
 import fc from 'fast-check'
-import { createVerifier } from 'fast-jwt'
-import { jwtVerify } from 'jose'
-import jsonwebtoken from 'jsonwebtoken'
-import * as oauth from 'oauth4webapi'
-import { byteString, edited, edits, isObject, jsonObject, jsonOf, own, pick, textOf, toBytes } from '../bytes.mjs'
-import { classes, verdictOf } from '../compare.mjs'
+import {
+  byteString,
+  edited,
+  editedBy,
+  edits,
+  isObject,
+  jsonObject,
+  jsonOf,
+  own,
+  pick,
+  textOf,
+  toBytes,
+  weighted,
+} from '../bytes.mjs'
+import { classes } from '../compare.mjs'
 import { BY_ALG, ISSUER, jwkOf, KID, NOW, PAIRS } from '../keys.mjs'
+import { fastJwt, jose, jsonwebtoken, oauth4webapi, ours } from '../peers.mjs'
 
 const CLAIMS = ['iss', 'aud', 'sub', 'jti', 'client_id', 'iat', 'exp']
 
-export const validHeader = (alg) => ({ alg, typ: 'at+jwt', kid: KID })
-export const validPayload = {
+const validHeader = (alg) => ({ alg, typ: 'at+jwt', kid: KID })
+const validPayload = {
   iss: ISSUER,
   aud: ISSUER,
   sub: 'acc-1',
@@ -45,7 +54,7 @@ const SIGNATURES = {
 }
 
 /** Signs with the algorithm and a key. A key of another kind signs as its kind does. */
-export function signed(input, alg, key) {
+function signed(input, alg, key) {
   const hash = `sha${alg.slice(2)}`
   if (key.type === 'secret') return createHmac(hash, key).update(input).digest()
   const options = key.asymmetricKeyType === 'rsa' ? OPTIONS[alg[0] === 'P' ? 'P' : 'R'] : OPTIONS.E
@@ -53,71 +62,47 @@ export function signed(input, alg, key) {
 }
 
 /** Returns the token of a case: both parts are edited, then signed, and the whole token is edited. */
-export function tokenOf({ alg, header, payload, parts, signature, token }) {
+function tokenOf({ alg, header, payload, parts, signature, token }) {
   const [head, body] = [header, payload].map((bytes) => toBytes(bytes).toString('base64url'))
   const input = `${edited(head, parts[0])}.${edited(body, parts[1])}`
   return edited(`${input}.${SIGNATURES[signature](input, alg).toString('base64url')}`, token)
 }
 
+/** Returns a valid token that a key has signed. */
+export function tokenSignedBy(alg, key) {
+  const part = (value) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const input = `${part(validHeader(alg))}.${part(validPayload)}`
+  return `${input}.${signed(input, alg, key).toString('base64url')}`
+}
+
 /** Verifiers of one algorithm, each with the same rules. */
 function verifiersOf(alg) {
   const key = BY_ALG[alg].verify
-  const material = key.type === 'secret' ? { secret: key } : { publicKey: key }
-  const clock = () => NOW * 1000
-  const ours = createTokenVerifier({ issuer: ISSUER, keys: { alg, kid: KID, ...material }, clock })
-  const fast = createVerifier({
-    key: key.type === 'secret' ? key.export() : key.export({ type: 'spki', format: 'pem' }),
-    algorithms: [alg],
-    allowedIss: ISSUER,
-    allowedAud: ISSUER,
-    checkTyp: 'at+jwt',
-    requiredClaims: CLAIMS,
-    clockTimestamp: NOW * 1000,
-  })
-  const rules = { algorithms: [alg], issuer: ISSUER, audience: ISSUER }
+  const isSecret = key.type === 'secret'
+  const keys = { alg, kid: KID, [isSecret ? 'secret' : 'publicKey']: key }
+  const keySet = isSecret ? undefined : JSON.stringify({ keys: [jwkOf(key, { kid: KID, alg })] })
+  const text = isSecret ? key.export() : key.export({ type: 'spki', format: 'pem' })
   return {
-    ours: (token) => ours.verify(token),
+    ours: ours(keys),
     peers: {
-      jsonwebtoken: async (token) => jsonwebtoken.verify(token, key, { ...rules, clockTimestamp: NOW }),
-      jose: async (token) => {
-        const expected = { ...rules, typ: 'at+jwt', requiredClaims: CLAIMS, currentDate: new Date(NOW * 1000) }
-        return (await jwtVerify(token, key, expected)).payload
-      },
-      'fast-jwt': async (token) => fast(token),
-      ...(key.type === 'public' && { oauth4webapi: oauthVerifier(alg, key) }),
+      jsonwebtoken: jsonwebtoken(alg, key),
+      jose: jose(alg, key, { typ: 'at+jwt', requiredClaims: CLAIMS }),
+      'fast-jwt': fastJwt(alg, text, { checkTyp: 'at+jwt', requiredClaims: CLAIMS }),
+      ...(!isSecret && { oauth4webapi: (token) => oauth4webapi(alg, keySet, { authorization: `Bearer ${token}` }) }),
     },
-  }
-}
-
-/** Creates oauth4webapi's check of access tokens, with the keys in a JWK set. */
-function oauthVerifier(alg, key) {
-  const keys = async () => Response.json({ keys: [jwkOf(key, { kid: KID, alg })] })
-  return (token) => validateAccessToken({ authorization: `Bearer ${token}` }, keys, alg)
-}
-
-/** Asks oauth4webapi with the frozen clock: its clock skew is the time since. It reads the clock again, so a new second repeats it. */
-export async function validateAccessToken(headers, keys, alg) {
-  const server = { issuer: ISSUER, jwks_uri: `${ISSUER}/jwks` }
-  const request = new Request(`${ISSUER}/`, { headers })
-  for (;;) {
-    const second = Math.floor(Date.now() / 1000)
-    const options = {
-      [oauth.clockSkew]: NOW - second,
-      [oauth.clockTolerance]: 0,
-      [oauth.customFetch]: keys,
-      signingAlgorithms: [alg],
-    }
-    const verdict = await verdictOf(() => oauth.validateJwtAccessToken(server, request, ISSUER, options))
-    if (Math.floor(Date.now() / 1000) !== second) continue
-    if (verdict.error) throw verdict.error
-    return verdict.accepted
+    // Of tokens of identity providers: any type, a list of audiences, no further claims.
+    oursForProviders: ours(keys, { audience: ISSUER, accept: 'jwt' }),
+    peersForProviders: {
+      jsonwebtoken: jsonwebtoken(alg, key),
+      jose: jose(alg, key, { requiredClaims: ['sub', 'iat', 'exp'] }),
+    },
   }
 }
 
 const VERIFIERS = Object.fromEntries(Object.keys(BY_ALG).map((alg) => [alg, verifiersOf(alg)]))
 
 /** The contents that this package read, as the payload that peers return. */
-export function payloadOf({ id, accountId, issuer, audience, scopes, issuedAt, expiresAt, claims }) {
+function payloadOf({ id, accountId, issuer, audience, scopes, issuedAt, expiresAt, claims }) {
   const times = { iat: issuedAt.getTime() / 1000, exp: expiresAt.getTime() / 1000 }
   return contentsOf({
     ...claims,
@@ -131,28 +116,22 @@ export function payloadOf({ id, accountId, issuer, audience, scopes, issuedAt, e
 }
 
 /** Omits what `req.auth` does not show: `nbf`, `client_id`, and the difference between no scope and an empty one. */
-export function contentsOf({ nbf: _, client_id: __, scope = '', ...payload }) {
+function contentsOf({ nbf: _, client_id: __, scope = '', ...payload }) {
   return JSON.parse(JSON.stringify({ ...payload, scope }))
 }
 
-async function contentsFrom(verify, read) {
-  const verdict = await verdictOf(verify)
-  return verdict.error ? verdict : { accepted: read(verdict.accepted) }
-}
-
-/** Asks this package and the peers about a token. */
-export async function ask({ ours, peers }, token) {
-  const asked = Object.entries(peers).map(async ([name, verify]) => [
-    name,
-    await contentsFrom(() => verify(token), contentsOf),
-  ])
-  return { ours: await contentsFrom(() => ours(token), payloadOf), peers: Object.fromEntries(await Promise.all(asked)) }
-}
+/** Returns functions that ask this package and the peers about a token, and read its contents. */
+const asking = (token, verifier, read, peers, readPeers) => ({
+  ours: async () => read(await verifier.verify(token)),
+  peers: Object.fromEntries(
+    Object.entries(peers).map(([name, verify]) => [name, async () => readPeers(await verify(token))]),
+  ),
+})
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
 /** Decodes base64url bit by bit, unlike src. Returns undefined unless it is the one spelling of its bytes (RFC 4648 section 3.5). */
-export function canonical(part) {
+function canonical(part) {
   const bytes = []
   let bits = 0
   let count = 0
@@ -171,7 +150,7 @@ export function canonical(part) {
 }
 
 /** Reads a token for the classes. Members are undefined when an earlier step failed. */
-export function readToken(alg, token) {
+function readToken(alg, token) {
   const parts = token.split('.')
   const [headBytes, bodyBytes, signature] = parts.map(canonical)
   const isCanonical = Boolean(headBytes && bodyBytes && signature)
@@ -250,15 +229,10 @@ const OTHER_TEXTS = ['[]', '""', 'null', '1', '{', '', '{}', '\xff', '{"a":"\xff
 
 /** Generates the bytes of a JSON object: usually valid, sometimes other texts or a few changed bytes. */
 const object = (base, names, values) =>
-  fc.oneof(
-    { weight: 12, arbitrary: jsonObject(base, names, values) },
-    { weight: 1, arbitrary: fc.oneof(pick(...OTHER_TEXTS), byteString(20)) },
-    {
-      weight: 2,
-      arbitrary: fc
-        .tuple(jsonObject(base, names, values), edits(['"', ',', '\\', '\xff', '{']))
-        .map((pair) => edited(...pair)),
-    },
+  weighted(
+    [12, jsonObject(base, names, values)],
+    [1, fc.oneof(pick(...OTHER_TEXTS), byteString(20))],
+    [2, editedBy(jsonObject(base, names, values), ['"', ',', '\\', '\xff', '{'])],
   )
 
 /** Generates tokens of an algorithm. Most of them have one change, because the first of two faults would hide the second one. */
@@ -290,9 +264,10 @@ const token = {
   stricter,
   lenient,
   isRefusal: (error) => error.code === 'invalid_token',
-  async run(one) {
+  run(one) {
     const token = tokenOf(one)
-    return { input: readToken(one.alg, token), ...(await ask(VERIFIERS[one.alg], token)) }
+    const { ours, peers } = VERIFIERS[one.alg]
+    return { input: readToken(one.alg, token), ...asking(token, ours, payloadOf, peers, contentsOf) }
   },
 }
 
@@ -300,27 +275,6 @@ export default token
 
 /** The contents of a token of an identity provider that peers and this package read. */
 const essenceOf = ({ iss, sub, iat, exp }) => ({ iss, sub, iat, exp })
-
-/** Verifiers of the tokens of identity providers: any type, a list of audiences, no further claims. */
-function providerVerifiersOf(alg) {
-  const key = BY_ALG[alg].verify
-  const material = key.type === 'secret' ? { secret: key } : { publicKey: key }
-  const keys = { alg, kid: KID, ...material }
-  const ours = createTokenVerifier({ issuer: ISSUER, audience: ISSUER, accept: 'jwt', keys, clock: () => NOW * 1000 })
-  const rules = { algorithms: [alg], issuer: ISSUER, audience: ISSUER }
-  return {
-    ours: (text) => ours.verify(text),
-    peers: {
-      jsonwebtoken: async (text) => essenceOf(jsonwebtoken.verify(text, key, { ...rules, clockTimestamp: NOW })),
-      jose: async (text) => {
-        const expected = { ...rules, requiredClaims: ['sub', 'iat', 'exp'], currentDate: new Date(NOW * 1000) }
-        return essenceOf((await jwtVerify(text, key, expected)).payload)
-      },
-    },
-  }
-}
-
-const PROVIDER_VERIFIERS = Object.fromEntries(Object.keys(BY_ALG).map((alg) => [alg, providerVerifiersOf(alg)]))
 
 /** Makes a case that may be a token for a client other than the API, with a type of access tokens or of any JWT. */
 const asProviders = (text) =>
@@ -334,16 +288,14 @@ export const providerToken = {
   isOnlyAccepted: true,
   stricter: [],
   lenient: [],
-  async run(one) {
+  run(one) {
     const text = tokenOf({ ...one, header: asProviders(one.header), payload: asProviders(one.payload) })
-    const { ours, peers } = PROVIDER_VERIFIERS[one.alg]
+    const { oursForProviders, peersForProviders } = VERIFIERS[one.alg]
     const read = ({ issuer, accountId, issuedAt, expiresAt }) =>
       essenceOf({ iss: issuer, sub: accountId, iat: issuedAt.getTime() / 1000, exp: expiresAt.getTime() / 1000 })
-    const asked = Object.entries(peers).map(async ([name, verify]) => [name, await verdictOf(() => verify(text))])
     return {
       input: readToken(one.alg, text),
-      ours: await contentsFrom(() => ours(text), read),
-      peers: Object.fromEntries(await Promise.all(asked)),
+      ...asking(text, oursForProviders, read, peersForProviders, essenceOf),
     }
   },
 }

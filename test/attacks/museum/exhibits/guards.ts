@@ -1,17 +1,10 @@
-import express, { type RequestHandler } from 'express'
-import {
-  authOf,
-  createTokenVerifier,
-  type RequireBearerOptions,
-  requireBearer,
-  tokenRouter,
-} from 'express-token-endpoint'
-import { ACCOUNTS, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../../../support/fixtures.js'
+import { authOf, type RequireBearerOptions, type VerifiedToken } from 'express-token-endpoint'
+import { ACCOUNTS, PASSWORD } from '../../../support/fixtures.js'
 import { bearer, login, type Sent, TOKEN_PATH } from '../../../support/plain-js/http-client.mjs'
 import { decodePayload, encode, partsOf } from '../../../support/plain-js/token-forger.mjs'
-import { type Exhibit, type Guard, guardOf, load } from '../exhibit.js'
-import { bySecret, guardWith, SECRET_KEY, serve } from '../ours.js'
-import { ISSUER, isFresh, open, present, SECRET, token, tokenOf, validSecret } from '../tokens.js'
+import { type Guard, guardOf, type Hall, load, type Step } from '../exhibit.js'
+import { bySecret, guardWith, loginWith, SECRET_KEY, validSecret } from '../ours.js'
+import { isFresh, open, present, SECRET, token, tokenOf } from '../tokens.js'
 
 const ATTACKER_SECRET = 'a secret of the attacker'
 const NO_TOKEN: Sent = { method: 'GET', path: '/' }
@@ -57,21 +50,11 @@ function passportApp(alias: string): Guard {
   }
 }
 
-const ourSessionless = () =>
-  serve((onEvent) => {
-    const tokens = makeIssuer()
-    const parts = { tokens, accounts: makeStore(), passwords: fastPasswords() }
-    const app = express().use(tokenRouter({ ...parts, onEvent }))
-    return app.get('/', requireBearer({ tokens, onEvent }), (_req, res) => void res.sendStatus(200))
-  })
-
 const SIGN_IN = login(ACCOUNTS.alice.email, PASSWORD)
 
 /** A guard must stand in front of the route for every request. */
-export const LOGIC: Exhibit[] = [
-  {
-    id: 'CVE-2016-10525',
-    fault: 'Where a token is optional, a request without a token counts as authenticated.',
+export const LOGIC: Hall = {
+  'CVE-2016-10525': {
     installed: 'hapi-auth-jwt2-5.1.1',
     faulty: (library) => {
       type Scheme = (server: object, options: object) => { authenticate(request: object, reply: unknown): void }
@@ -97,9 +80,7 @@ export const LOGIC: Exhibit[] = [
     control: validSecret,
     ours: guardWith(SECRET_KEY, { optional: true }),
   },
-  {
-    id: 'CVE-2022-29165',
-    fault: 'With anonymous access, the claims of an invalid token are trusted.',
+  'CVE-2022-29165': {
     faulty: () => (request) => {
       const isAnonymous = true
       return verdictOf(isValid(request) || (isAnonymous && open(tokenOf(request)).payload['sub'] === 'acc-1'))
@@ -109,20 +90,15 @@ export const LOGIC: Exhibit[] = [
     ours: guardWith(SECRET_KEY, { optional: true }),
     refusal: 'invalid_token: signature',
   },
-  {
-    id: 'CVE-2025-29927',
-    fault: 'A header of the client marks a request as internal, which skips the middleware and its guard.',
+  'CVE-2025-29927': {
     faulty: () => (request) => {
       const depth = String(request.headers?.['X-Middleware-Subrequest'] ?? '').split(':').length
       return verdictOf(depth >= 5 || isValid(request))
     },
     attack: () => [{ ...NO_TOKEN, headers: { 'X-Middleware-Subrequest': Array(5).fill('middleware').join(':') } }],
-    ...bySecret,
-    refusal: 'missing_token',
+    ...bySecret('missing_token'),
   },
-  {
-    id: 'CVE-2025-61928',
-    fault: 'Without a session, the user id in the body is the user.',
+  'CVE-2025-61928': {
     faulty: () => (request) => {
       const { userId } = JSON.parse(String(request.body ?? '{}'))
       return verdictOf(isValid(request) || userId !== undefined)
@@ -130,23 +106,17 @@ export const LOGIC: Exhibit[] = [
     attack: () => [
       { path: '/', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ userId: 'acc-1' }) },
     ],
-    ...bySecret,
-    refusal: 'missing_token',
+    ...bySecret('missing_token'),
   },
-  {
-    id: 'CVE-2026-44883',
-    fault: 'A token in the URL is accepted, so tokens end up in logs and referrers.',
+  'CVE-2026-44883': {
     faulty: () => (request) => {
       const fromQuery = new URL(request.path ?? '/', 'http://localhost').searchParams.get('token')
       return verdictOf(isValid(fromQuery ? bearer(fromQuery, '/') : request))
     },
     attack: (typ) => [{ ...NO_TOKEN, path: `/?token=${token(typ)}` }],
-    ...bySecret,
-    refusal: 'missing_token',
+    ...bySecret('missing_token'),
   },
-  {
-    id: 'CVE-2022-25896',
-    fault: 'The session keeps its id at sign-in, so a victim signs the attacker in (session fixation).',
+  'CVE-2022-25896': {
     installed: 'passport-0.5.3',
     faulty: () => passportApp('passport-0.5.3'),
     // The attacker gets a cookie and plants it. The victim signs in with it. Then the attacker uses it.
@@ -156,46 +126,42 @@ export const LOGIC: Exhibit[] = [
       withCookie(NO_TOKEN, 'sid=planted'),
     ],
     control: (typ) => [withCookie(SIGN_IN, 'sid=own'), withCookie(bearer(token(typ), '/'), 'sid=own')],
-    ours: ourSessionless,
+    ours: loginWith(),
     refusal: 'missing_token',
   },
-]
+}
 
 /** The last characters of a token are the key of the cache. */
 const KEY = 20
 
-/** Presents a valid token to a route, and then to the guarded route. */
-const endedBy = (method: string, path: string) => (typ: string) => {
-  const text = token(typ)
-  return [{ wait: 5000 }, { ...bearer(text, path), method }, bearer(text, '/')]
-}
-
-/** A guard that checks only the token, and a route that ends access but that the guard does not know. */
-const onlyTheToken = (isEnded: (request: Sent, ended: Map<unknown, number>) => boolean, end: string): Guard => {
-  const ended = new Map<unknown, number>()
-  return (request) => {
-    const { sub } = open(tokenOf(request)).payload
-    if (request.path === end) ended.set(sub, Date.now())
-    return isFresh(tokenOf(request)) && !isEnded(request, ended) ? 'admitted' : 'refused'
-  }
-}
-
-/** Our guard with a check on every request, and a route that ends access. */
-const ourCheck = (path: string, made: () => { options: Partial<RequireBearerOptions>; end: RequestHandler }) => () =>
-  serve((onEvent) => {
+/** A route that ends access, which a guard that checks only the token does not know. Ours checks on every request. */
+const endedBy = (
+  method: string,
+  path: string,
+  made: () => { options: Partial<RequireBearerOptions>; end: (auth: VerifiedToken) => unknown },
+  reason: string,
+) => ({
+  faulty: (): Guard => (request) => verdictOf(isValid(request)),
+  attack(typ: string): Step[] {
+    const text = token(typ)
+    return [{ wait: 5000 }, { ...bearer(text, path), method }, bearer(text, '/')]
+  },
+  control: validSecret,
+  ours() {
     const { options, end } = made()
-    const tokens = createTokenVerifier({ issuer: ISSUER, keys: SECRET_KEY, clock: () => Date.now() })
-    const guard = requireBearer({ tokens, onEvent, ...options })
-    return express()
-      .all(path, guard, end)
-      .get('/', guard, (_req, res) => void res.sendStatus(200))
-  })
+    return guardWith(SECRET_KEY, options, (app, guard) =>
+      app.all(path, guard, (req, res) => {
+        end(authOf(req))
+        res.sendStatus(204)
+      }),
+    )()
+  },
+  refusal: `invalid_token: ${reason}`,
+})
 
 /** A token that was valid before must not stand for another one, nor for itself for ever. */
-export const CACHE: Exhibit[] = [
-  {
-    id: 'CVE-2026-35039',
-    fault: 'Two tokens can have one key in the cache, which returns the claims of the other token.',
+export const CACHE: Hall = {
+  'CVE-2026-35039': {
     installed: 'fast-jwt-6.1.0',
     faulty: (library) => {
       const cacheKeyBuilder = (text: string) => text.slice(-KEY)
@@ -206,12 +172,9 @@ export const CACHE: Exhibit[] = [
       const { header, signature } = partsOf(text)
       return present(text, `${header}.${encode({ ...decodePayload(text), sub: 'acc-2' })}.${signature}`)
     },
-    ...bySecret,
-    refusal: 'invalid_token: signature',
+    ...bySecret('invalid_token: signature'),
   },
-  {
-    id: 'CVE-2026-107719',
-    fault: 'The cache admits an expired token that has no `iat`.',
+  'CVE-2026-107719': {
     installed: 'fast-jwt-6.2.4',
     faulty: (library) => guardOf(library.createVerifier({ key: SECRET, cache: true })),
     attack: (typ) => {
@@ -219,66 +182,53 @@ export const CACHE: Exhibit[] = [
       const [request] = present(token(typ, { payload: { iat: undefined, exp } }))
       return request ? [request, { wait: 120_000 }, request] : []
     },
-    ...bySecret,
-    refusal: 'invalid_token: claims',
+    ...bySecret('invalid_token: claims'),
   },
-  {
-    id: 'CVE-2025-53826',
-    fault: 'A token works after its owner signed out.',
-    faulty: () => onlyTheToken(() => false, '/logout'),
-    attack: endedBy('POST', '/logout'),
-    control: validSecret,
-    ours: ourCheck('/logout', () => {
-      const revoked = new Set<string>()
-      return {
-        options: { isRevoked: ({ id }) => revoked.has(id) },
-        end: (req, res) => {
-          revoked.add(authOf(req).id)
-          res.sendStatus(204)
-        },
+  'CVE-2025-53826': {
+    ...endedBy(
+      'POST',
+      '/logout',
+      () => {
+        const revoked = new Set<string>()
+        return { options: { isRevoked: ({ id }) => revoked.has(id) }, end: ({ id }) => revoked.add(id) }
+      },
+      'revoked',
+    ),
+  },
+  'CVE-2026-35594': {
+    ...endedBy(
+      'DELETE',
+      '/account',
+      () => {
+        const accounts = new Map([[ACCOUNTS.alice.id, ACCOUNTS.alice]])
+        const findById = (id: string) => accounts.get(id)
+        return {
+          options: { accounts: { findByEmail: () => undefined, findById } },
+          end: ({ accountId }) => accounts.delete(accountId),
+        }
+      },
+      'unknown_account',
+    ),
+  },
+  'CVE-2020-26892': {
+    ...endedBy(
+      'POST',
+      '/password',
+      () => {
+        const account: typeof ACCOUNTS.alice & { tokensValidAfter?: Date } = { ...ACCOUNTS.alice }
+        return {
+          options: { accounts: { findByEmail: () => undefined, findById: () => account } },
+          end: () => Object.assign(account, { tokensValidAfter: new Date() }),
+        }
+      },
+      'superseded',
+    ),
+    faulty: () => {
+      let since = 0
+      return (request) => {
+        if (request.path === '/password') since = Date.now()
+        return verdictOf(isValid(request) && since <= Date.now())
       }
-    }),
-    refusal: 'invalid_token: revoked',
+    },
   },
-  {
-    id: 'CVE-2026-35594',
-    fault: 'A token works after its owner was deleted, because only its claims are read.',
-    faulty: () => onlyTheToken(() => false, '/account'),
-    attack: endedBy('DELETE', '/account'),
-    control: validSecret,
-    ours: ourCheck('/account', () => {
-      const accounts = new Map([[ACCOUNTS.alice.id, ACCOUNTS.alice]])
-      const findById = (id: string) => accounts.get(id)
-      return {
-        options: { accounts: { findByEmail: () => undefined, findById } },
-        end: (req, res) => {
-          accounts.delete(authOf(req).accountId)
-          res.sendStatus(204)
-        },
-      }
-    }),
-    refusal: 'invalid_token: unknown_account',
-  },
-  {
-    id: 'CVE-2020-26892',
-    fault: 'A revocation is compared with the current time instead of the time of issue.',
-    faulty: () =>
-      onlyTheToken((request, ended) => {
-        const since = ended.get(open(tokenOf(request)).payload['sub'])
-        return since !== undefined && since > Date.now()
-      }, '/password'),
-    attack: endedBy('POST', '/password'),
-    control: validSecret,
-    ours: ourCheck('/password', () => {
-      let account: typeof ACCOUNTS.alice & { tokensValidAfter?: Date } = ACCOUNTS.alice
-      return {
-        options: { accounts: { findByEmail: () => undefined, findById: () => account } },
-        end: (_req, res) => {
-          account = { ...account, tokensValidAfter: new Date() }
-          res.sendStatus(204)
-        },
-      }
-    }),
-    refusal: 'invalid_token: superseded',
-  },
-]
+}

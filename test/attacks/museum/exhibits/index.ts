@@ -1,4 +1,4 @@
-import type { Exhibit } from '../exhibit.js'
+import type { Hall } from '../exhibit.js'
 import { CLAIMS } from './claims.js'
 import { CACHE, LOGIC } from './guards.js'
 import { KEYS, REMOTE_KEYS } from './keys.js'
@@ -6,7 +6,7 @@ import { ENUMERATION, LOGIN, THROTTLE } from './logins.js'
 import { ALGORITHMS, PARSING, UNSIGNED } from './signatures.js'
 
 /** The exhibits by family. */
-export const HALLS: Record<string, Exhibit[]> = {
+export const HALLS: Record<string, Hall> = {
   'Algorithm confusion': ALGORITHMS,
   'Missing signatures': UNSIGNED,
   'Key handling': KEYS,
@@ -20,4 +20,4 @@ export const HALLS: Record<string, Exhibit[]> = {
   'Failed-login limits': THROTTLE,
 }
 
-export const EXHIBITS = Object.values(HALLS).flat()
+export const EXHIBITS = Object.values(HALLS).flatMap((exhibits) => Object.entries(exhibits))

@@ -1,13 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { hashSync, verifySync } from '@node-rs/bcrypt'
-import express from 'express'
-import { type AuthEvent, bcrypt, createPasswords, tokenRouter } from 'express-token-endpoint'
+import { bcrypt, createPasswords } from 'express-token-endpoint'
 import { deferred } from '../../../support/concurrency.js'
-import { ACCOUNTS, countingHasher, fastPasswords, makeIssuer, makeStore, PASSWORD } from '../../../support/fixtures.js'
-import { listen } from '../../../support/http.js'
+import { ACCOUNTS, countingHasher, fastPasswords, makeStore, PASSWORD } from '../../../support/fixtures.js'
 import { JSON_TYPE, login, type Sent, send } from '../../../support/plain-js/http-client.mjs'
-import type { Exhibit, Guard, Ours, Step } from '../exhibit.js'
-import { loginWith, serve } from '../ours.js'
+import type { Guard, Hall, Ours, Step } from '../exhibit.js'
+import { loginWith } from '../ours.js'
 
 const ALICE = ACCOUNTS.alice.email
 const ATTACKER = 'attacker@example.com'
@@ -43,73 +41,54 @@ const queried = () => endpoint(({ email, password }) => matches(ALICE, email) &&
 const LONG = 'p'.repeat(72)
 const LONG_HASH = hashSync(LONG, 4)
 
-const ordinary = { control: () => body(ALICE, PASSWORD), ours: loginWith() }
+/** Our login endpoint, and the refusal of the attack. */
+const ordinary = (refusal: string) => ({ control: () => body(ALICE, PASSWORD), ours: loginWith(), refusal })
 
 /** A login must take an e-mail address and a password as text, and compare all of it. */
-export const LOGIN: Exhibit[] = [
-  {
-    id: 'CVE-2019-18818',
-    fault: 'An object instead of a code is a query that matches any code.',
+export const LOGIN: Hall = {
+  'CVE-2019-18818': {
     faulty: queried,
-    ...ordinary,
     attack: () => body(ALICE, { $gt: '' }),
-    refusal: 'invalid_body',
+    ...ordinary('invalid_body'),
   },
-  {
-    id: 'CVE-2021-22911',
-    fault: 'A regular expression in the query finds a secret one character after the other.',
+  'CVE-2021-22911': {
     faulty: queried,
-    ...ordinary,
     attack: () => body(ALICE, { $regex: `^${PASSWORD[0]}` }),
-    refusal: 'invalid_body',
+    ...ordinary('invalid_body'),
   },
-  {
-    id: 'CVE-2023-7028',
-    fault: 'Of an array of addresses, one finds the account and all get the reset link.',
+  'CVE-2023-7028': {
     faulty: () =>
       endpoint((given) => {
         const addresses = [given.email].flat()
         return logsIn(given) || (addresses.includes(ALICE) && addresses.includes(ATTACKER))
       }),
-    ...ordinary,
     attack: () => body([ALICE, ATTACKER], 'x'),
-    refusal: 'invalid_body',
+    ...ordinary('invalid_body'),
   },
-  {
-    id: 'CVE-2022-35924',
-    fault: 'A text with two addresses finds one account, and both addresses get the link.',
+  'CVE-2022-35924': {
     faulty: () =>
       endpoint((given) => {
         const addresses = String(given.email).split(',')
         return logsIn(given) || (addresses.includes(ALICE) && addresses.includes(ATTACKER))
       }),
-    ...ordinary,
     attack: () => body(`${ATTACKER},${ALICE}`, 'x'),
-    refusal: 'invalid_credentials: unknown_account',
+    ...ordinary('invalid_credentials: unknown_account'),
   },
-  {
-    id: 'CVE-2019-19844',
-    fault: 'An address that equals another one in upper case finds its account, and gets the reset link.',
+  'CVE-2019-19844': {
     faulty: () => endpoint((given) => logsIn(given) || String(given.email).toUpperCase() === ALICE.toUpperCase()),
-    ...ordinary,
     // The dotless i becomes the capital letter of i.
     attack: () => body(ALICE.replace('i', 'ı'), 'x'),
-    refusal: 'invalid_credentials: unknown_account',
+    ...ordinary('invalid_credentials: unknown_account'),
   },
-  {
-    id: 'CVE-2019-16109',
-    fault: 'A blank token matches a record with a blank token.',
+  'CVE-2019-16109': {
     faulty: () => {
       const stored: Record<string, string> = { [ALICE]: PASSWORD, [ACCOUNTS.passwordless.email]: '' }
       return endpoint(({ email, password }) => stored[String(email)] === password)
     },
-    ...ordinary,
     attack: () => body(ACCOUNTS.passwordless.email, ''),
-    refusal: 'invalid_credentials: no_password',
+    ...ordinary('invalid_credentials: no_password'),
   },
-  {
-    id: 'CVE-2025-22228',
-    fault: 'bcrypt compares the first 72 bytes of a password.',
+  'CVE-2025-22228': {
     faulty: () => endpoint(({ password }) => verifySync(String(password), LONG_HASH)),
     attack: () => body(ALICE, `${LONG} and any other text`),
     control: () => body(ALICE, LONG),
@@ -119,7 +98,7 @@ export const LOGIN: Exhibit[] = [
     }),
     refusal: 'invalid_credentials: wrong_password',
   },
-]
+}
 
 /** The observable part of a login. `hashed` stands for the time that it takes. */
 interface Observed {
@@ -152,15 +131,8 @@ const eager = (refusalOf: (account: Known | undefined) => string | undefined) =>
   })
 
 async function ourOracle(): Promise<Ours> {
-  const refusals: string[] = []
   const hasher = countingHasher()
-  const parts = { tokens: makeIssuer(), accounts: makeStore(), passwords: fastPasswords(hasher) }
-  const onEvent = (event: AuthEvent) => 'code' in event && refusals.push(event.code)
-  const { port } = await listen(
-    express()
-      .set('trust proxy', 1)
-      .use(tokenRouter({ ...parts, onEvent })),
-  )
+  const { port, refusals } = await loginWith({ passwords: fastPasswords(hasher) })()
   const attempt = async (request: Sent) => {
     const before = hasher.asked.length
     const { status, body } = await send(port, request)
@@ -172,33 +144,28 @@ async function ourOracle(): Promise<Ours> {
 const looking = {
   control: () => [login(ACCOUNTS.alice.email, PASSWORD)],
   ours: ourOracle,
-  refusal: 'invalid_credentials',
+  // The last request of the oracle has an unknown address.
+  refusal: 'invalid_credentials: unknown_account',
 }
 
 /** A refused login must not show whether the address has an account: not in its response, and not in its work. */
-export const ENUMERATION: Exhibit[] = [
-  {
-    id: 'CVE-2018-6188',
-    fault: 'A login with a wrong password tells that an account is inactive.',
+export const ENUMERATION: Hall = {
+  'CVE-2018-6188': {
     faulty: () => eager((account) => (account?.disabled ? 'This account is inactive.' : undefined)),
     attack: () => [login(ACCOUNTS.disabled.email, 'wrong')],
     ...looking,
   },
-  {
-    id: 'CVE-2021-29621',
-    fault: 'A password is hashed only when the account exists, which takes longer.',
+  'CVE-2021-29621': {
     faulty: () => eager((account) => (account ? undefined : '')),
     attack: () => [login(ACCOUNTS.alice.email, 'wrong')],
     ...looking,
   },
-  {
-    id: 'CVE-2024-39329',
-    fault: 'An account without a usable password is refused sooner than an unknown one.',
+  'CVE-2024-39329': {
     faulty: () => eager((account) => (account?.passwordHash === null ? '' : undefined)),
     attack: () => [login(ACCOUNTS.passwordless.email, 'wrong')],
     ...looking,
   },
-]
+}
 
 const LIMIT = 10
 const address = ({ headers = {} }: Sent) => String(headers['X-Forwarded-For'])
@@ -237,27 +204,16 @@ const limited = {
 }
 
 /** Returns our endpoint with a store that finds no account for Alice until ten guesses have arrived. The eleventh one waits for them. */
-const ourSimultaneous = () =>
-  serve((onEvent) => {
-    const { promise, resolve } = deferred<void>()
-    let arrived = 0
-    const arrive = () => {
-      arrived++
-      if (arrived === LIMIT) resolve()
-    }
-    const store = makeStore()
-    const accounts = async (email: string) => {
-      if (email === ALICE) {
-        arrive()
-        await promise
-      }
-      return store.findByEmail(email)
-    }
-    const parts = { tokens: makeIssuer(), passwords: fastPasswords() }
-    return express()
-      .set('trust proxy', 1)
-      .use(tokenRouter({ ...parts, accounts, onEvent }))
-  }, CHECKED)
+function ourSimultaneous() {
+  const { promise, resolve } = deferred<void>()
+  let arrived = 0
+  const accounts = async (email: string) => {
+    if (email === ALICE && ++arrived === LIMIT) resolve()
+    if (email === ALICE) await promise
+    return makeStore().findByEmail(email)
+  }
+  return loginWith({ accounts }, CHECKED)()
+}
 
 const simultaneous = {
   together: true as const,
@@ -267,40 +223,26 @@ const simultaneous = {
 }
 
 /** The eleventh password must not be checked, even if the request looks different. */
-export const THROTTLE: Exhibit[] = [
-  {
-    id: 'CVE-2019-5421',
-    fault: 'Simultaneous failures overwrite each other in the count.',
+export const THROTTLE: Hall = {
+  'CVE-2019-5421': {
     faulty: countedAfterwards,
     attack: guesses(() => login(ALICE, 'guess')),
     ...simultaneous,
   },
-  {
-    id: 'CVE-2024-4629',
-    fault: 'Simultaneous logins pass the brute-force protection before it has counted them.',
+  'CVE-2024-4629': {
     faulty: countedAfterwards,
     attack: guesses((i) => login(ALICE, `guess ${i}`)),
     ...simultaneous,
   },
-  {
-    id: 'CVE-2023-38507',
-    fault: 'Another spelling of the path has its own limit.',
+  'CVE-2023-38507': {
     faulty: () => limitedBy((request) => `${request.path} ${address(request)}`),
     attack: guesses((i) => login(ALICE, 'guess', '192.0.2.1', i < LIMIT ? '/auth/token' : '/AUTH/token')),
     control: () => [login(ALICE, PASSWORD, '192.0.2.1', '/auth/token')],
-    ours: () =>
-      serve((onEvent) => {
-        const parts = { tokens: makeIssuer(), accounts: makeStore(), passwords: fastPasswords() }
-        // Express ignores the letter case of the path of a mounted router.
-        return express()
-          .set('trust proxy', 1)
-          .use('/auth', tokenRouter({ ...parts, onEvent, path: '/token' }))
-      }, CHECKED),
+    // Express ignores the letter case of the path of a mounted router.
+    ours: loginWith({ path: '/token' }, CHECKED, '/auth'),
     refusal: 'too_many_attempts',
   },
-  {
-    id: 'CVE-2025-64526',
-    fault: 'The limit belongs to a member of the body that the login does not use.',
+  'CVE-2025-64526': {
     faulty: () => limitedBy((request) => `${JSON.parse(String(request.body)).username} ${address(request)}`),
     attack: guesses((i) => {
       const sent = login(ALICE, 'guess')
@@ -308,11 +250,9 @@ export const THROTTLE: Exhibit[] = [
     }),
     ...limited,
   },
-  {
-    id: 'CVE-2026-45364',
-    fault: 'Each IPv6 address has its own limit, and a subscriber has 2^64 of them.',
+  'CVE-2026-45364': {
     faulty: () => limitedBy(address),
     attack: guesses((i) => login(ALICE, 'guess', `2001:db8:1:2::${i + 1}`)),
     ...limited,
   },
-]
+}

@@ -1,10 +1,6 @@
 import type { Fault } from '../fault.js'
-import { api } from './api.js'
-import { callers } from './callers.js'
-import { malformed } from './malformed.js'
-import { refusals } from './refusals.js'
-import { retries } from './retries.js'
-import { sharing } from './sharing.js'
+import { api, callers } from './calls.js'
+import { malformed, refusals, retries, sharing } from './sign-in.js'
 
 /** All faults by group. */
 export const FAULTS: Readonly<Record<string, readonly Fault[]>> = {

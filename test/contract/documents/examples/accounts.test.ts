@@ -1,17 +1,12 @@
+import crypto from 'node:crypto'
 import express from 'express'
 import {
   type Account,
   type AccountLookup,
-  type AccountStore,
   createPasswords,
   createSessions,
   type Hasher,
   memoryAccounts,
-  type Passwords,
-  requireBearer,
-  type SessionStore,
-  type Sessions,
-  type TokenIssuer,
   tokenRouter,
 } from 'express-token-endpoint'
 import { accountStoreContract, sessionStoreContract } from 'express-token-endpoint/testing'
@@ -19,8 +14,9 @@ import { Client, InvalidCredentialsError } from 'ldapts'
 import request from 'supertest'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { newSession } from '../../../../src/sessions/session.js'
-import { get, signIn, startExamples } from '../../../support/documents/examples.js'
-import { issueNow, makeIssuer } from '../../../support/fixtures.js'
+import { expectPasswordChange, get, signIn, startExamples } from '../../../support/documents/examples.js'
+import { rejectionOf } from '../../../support/failures.js'
+import { makeIssuer } from '../../../support/fixtures.js'
 import { TOKEN_PATH } from '../../../support/http.js'
 
 const { run } = startExamples(import.meta.url)
@@ -34,9 +30,7 @@ describe('the pages on accounts', () => {
 
   it('sql-store: registers, finds, swaps, serves the router, and a change of password ends the tokens from before', async () => {
     interface Block {
-      accounts: Required<AccountStore>
       register(id: string, email: string, password: string): Promise<boolean>
-      changePassword(id: string, password: string): Promise<void>
     }
     const { accounts, register, changePassword } = await run<Block>('sql-store')
     expect(await register('acc-1', 'Alice@example.com', 'secret')).toBe(true)
@@ -46,23 +40,11 @@ describe('the pages on accounts', () => {
     expect(await accounts.findByEmail('ALICE@example.com')).toEqual(alice)
     const existing = { email: 'alice@example.com', id: 'acc-1', passwordHash }
     for (const check of accountStoreContract({ store: accounts, existing })) await check.run()
-
-    const tokens = makeIssuer()
-    const app = express().use(tokenRouter({ tokens, accounts }))
-    app.get('/me', requireBearer({ tokens, accounts }), (req, res) => void res.json(req.user))
-    const logIn = (password: string) => request(app).post(TOKEN_PATH).send({ email: 'alice@example.com', password })
-    await logIn('secret').expect(200)
-    await logIn('Secret').expect(403)
-    const { token } = issueNow(tokens, { accountId: 'acc-1', issuedAt: new Date(Date.now() - 60_000) })
-    await get(app, '/me', token).expect(200)
-    await changePassword('acc-1', 'new secret')
-    await logIn('secret').expect(403)
-    await logIn('new secret').expect(200)
-    await get(app, '/me', token).expect(401)
+    await expectPasswordChange({ accounts, changePassword, passwords: createPasswords() })
   })
 
   it('prisma-store: is a store', async () => {
-    const { accounts } = await run<{ accounts: Required<AccountStore> }>('prisma-store')
+    const { accounts } = await run('prisma-store')
     const existing = { email: 'alice@example.com', id: 'acc-1', passwordHash: 'hash-1', scopes: ['reports:read'] }
     for (const check of accountStoreContract({ store: accounts, existing })) await check.run()
     expect(await accounts.findById('acc-1')).not.toHaveProperty('email')
@@ -71,7 +53,7 @@ describe('the pages on accounts', () => {
 
 describe('the page on sessions', () => {
   it('sessions: lists the session of a sign-in with its label, and refuses the token after sign-out', async () => {
-    const { app } = await run<{ app: express.Express }>('sessions')
+    const { app } = await run('sessions')
     const { body } = await signIn(app).set('X-Device-Name', 'Laptop').expect(200)
     const token = body.authenticationToken
     const list = await get(app, '/sessions', token).expect(200)
@@ -81,13 +63,7 @@ describe('the page on sessions', () => {
   })
 
   it('session-password: ends the other sessions of the account, and only for its own password', async () => {
-    interface Block {
-      app: express.Express
-      sessions: Sessions
-      tokens: TokenIssuer
-      changed: string[]
-    }
-    const { app, sessions, tokens, changed } = await run<Block>('session-password')
+    const { app, sessions, tokens, changed } = await run('session-password')
     const start = async (accountId: string) => {
       const issued = await tokens.issue({ accountId })
       await sessions.start({ ...issued, accountId })
@@ -111,8 +87,6 @@ describe('the page on sessions', () => {
   it('session-start: issues a token whose session has started', async () => {
     interface Block {
       issueWithSession(accountId: string, req: object): Promise<string>
-      sessions: Sessions
-      tokens: TokenIssuer
     }
     const { issueWithSession, sessions, tokens } = await run<Block>('session-start')
     const token = await issueWithSession('acc-1', { ip: '192.0.2.1', get: () => 'curl/8' })
@@ -121,9 +95,7 @@ describe('the page on sessions', () => {
   })
 
   it('session-elsewhere: refuses a token there after its session has ended here, and responds 503 without the store', async () => {
-    const { app, store, tokens } = await run<{ app: express.Express; store: SessionStore; tokens: TokenIssuer }>(
-      'session-elsewhere',
-    )
+    const { app, store, tokens } = await run('session-elsewhere')
     const here = createSessions(store)
     const { token, id, expiresAt } = await tokens.issue({ accountId: 'acc-1' })
     await get(app, '/reports', token).expect(401)
@@ -137,12 +109,12 @@ describe('the page on sessions', () => {
   })
 
   it.each(['sessions-sqlite', 'sessions-mongodb'])('%s: is a store', async (name) => {
-    const { store } = await run<{ store: SessionStore }>(name)
+    const { store } = await run(name)
     for (const check of sessionStoreContract({ store })) await check.run()
   })
 
   it('sessions-sqlite: drops expired sessions with the next sign-in', async () => {
-    const { store } = await run<{ store: SessionStore }>('sessions-sqlite', 'again')
+    const { store } = await run('sessions-sqlite', 'again')
     const session = (id: string, createdAt: Date) =>
       newSession({ id, accountId: 'acc-1', expiresAt: new Date(+createdAt + 1000) }, +createdAt)
     await store.add(session('old', new Date(0)))
@@ -161,7 +133,7 @@ describe('the recipe for LDAP', () => {
   afterAll(() => bind.mockRestore())
 
   it('ldap: takes the password that the directory takes, and never the empty one', async () => {
-    const { passwords } = await run<{ passwords: Passwords }>('ldap')
+    const { passwords } = await run('ldap')
     expect(await passwords.verify('pässword', hash)).toBe(true)
     expect(await passwords.verify('Pässword', hash)).toBe(false)
     expect(await passwords.verify('', hash)).toBe(false)
@@ -172,7 +144,7 @@ describe('the recipe for LDAP', () => {
   })
 
   it('ldap: is a 503 while the directory is down, never a wrong password, and keeps the reference', async () => {
-    const { passwords } = await run<{ passwords: Passwords }>('ldap')
+    const { passwords } = await run('ldap')
     const accounts = memoryAccounts([{ id: 'acc-1', email: 'alice@example.com', passwordHash: hash }])
     const app = express().use(tokenRouter({ tokens: makeIssuer(), accounts, passwords, onEvent() {} }))
     const login = () => request(app).post(TOKEN_PATH).send({ email: 'alice@example.com', password: 'pässword' })
@@ -189,3 +161,96 @@ describe('the recipe for LDAP', () => {
     expect(bind).toHaveBeenLastCalledWith('uid=nobody', 'pässword')
   })
 })
+
+describe('the page on passwords from elsewhere', () => {
+  it.each([
+    'pbkdf2_sha256$12000$seasalt2$hlDLKsxgkgb1aeOppkM5atCYw5rPzAjCNQZ4NYyUROw=',
+    'scrypt$16384$seasalt$8$1$Qj3+9PPyRjSJIebHnG81TMjsqtaIGxNQG/aEB/NYafTJ7tibgfYz71m0ldQESkXFRkdVCBhhY8mx7rQwite/Pw==',
+  ])('old-hashes: accepts the password of %s, from the tests of Django, and no other', async (hash) => {
+    const { passwords } = await run('old-hashes')
+    expect(await passwords.verify('lètmein', hash)).toBe(true)
+    expect(await passwords.verify('lètmeinz', hash)).toBe(false)
+  })
+
+  it('old-hashes: a login replaces the hash with an argon2id hash', async () => {
+    const { passwords } = await run('old-hashes')
+    const email = 'alice@example.com'
+    const accounts = memoryAccounts([{ id: 'acc-1', email, passwordHash: djangoHash('secret') }])
+    const app = express().use(tokenRouter({ tokens: makeIssuer(), accounts, passwords }))
+    await request(app).post(TOKEN_PATH).send({ email, password: 'Secret' }).expect(403)
+    await signIn(app).expect(200)
+    const account = await accounts.findById('acc-1')
+    expect(account?.passwordHash).toMatch(/^\$argon2id\$/)
+  })
+
+  it('Django’s argon2 and bcrypt hashes are accepted without their prefixes', async () => {
+    const { passwords } = await run('old-hashes')
+    const argon2 = 'argon2$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4'
+    const bcrypt = 'bcrypt$$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW'
+    expect(await passwords.verify('password', argon2.slice('argon2'.length))).toBe(true)
+    expect(await passwords.verify('U*U', bcrypt.slice('bcrypt$'.length))).toBe(true)
+  })
+})
+
+describe('other-hashes', () => {
+  // Made by Werkzeug 3.1, passlib 1.7 and Django 5.2 with low costs.
+  it.each([
+    'pbkdf2:sha256:1000$doU6w1Xoc2fH5u99$8197f95b9ed7047877d3344beee463713c8cbc9b816062b4171b556ec3c3a272',
+    'scrypt:16384:8:1$tducebI0KXxJIWer$d43f8147b5fdacdf8b3dcec26b163ad7fb30fa2bfe7e90efccb177af7ca579a4a6956fc050ce86443a679540c82dbe8c4523b1bd426c9ac8a22296da13bc5af7',
+    '$pbkdf2-sha256$1000$ROjdm5NS6p1zTikFgFCq9Q$1Agxo1HGD/WR6LuYOEOpIEDoIBeyKwG0DumJENA46Kg',
+    'bcrypt_sha256$$2b$04$owWSJDlNVanLeQpdH.HcC.xKgM0uxT4tqp9PZ2Df37iBtuoydDcEi',
+  ])('accepts the password of %s, and no other', async (hash) => {
+    const { passwords } = await run('other-hashes')
+    expect(await passwords.verify('lètmein', hash)).toBe(true)
+    for (const wrong of ['Lètmein', 'lètmein\0', '']) expect(await passwords.verify(wrong, hash)).toBe(false)
+    expect(passwords.needsRehash?.(hash)).toBe(true)
+  })
+
+  it.each([
+    'pbkdf2:sha256:10000001$salt$8197f95b9ed7047877d3344beee463713c8cbc9b816062b4171b556ec3c3a272',
+    'pbkdf2:sha256:1000$salt$8197',
+    '$pbkdf2-sha256$1000$ROjdm5NS6p1zTikFgFCq9Q$1Agxo1HGD',
+    'bcrypt_sha256$$2b$20$owWSJDlNVanLeQpdH.HcC.xKgM0uxT4tqp9PZ2Df37iBtuoydDcEi',
+    'md5$salt$8197',
+  ])('refuses %s before any work', async (hash) => {
+    const { passwords } = await run('other-hashes')
+    expect(() => passwords.needsRehash?.(hash)).toThrow('no hasher accepts the format or the cost of a stored hash')
+  })
+})
+
+describe('firebase-hashes', () => {
+  /** A row of the export, with the sample of https://github.com/firebase/scrypt. */
+  const user = {
+    salt: '42xEC+ixf3L2lw==',
+    passwordHash: 'lSrfV15cpx95/sZS2W9c9Kp6i/LVgQNDNC/qzrCnh1SAyZvqmZqAjTdn3aoItz+VHjoZilo78198JAdRuid5lQ==',
+  }
+
+  it('accepts the password of a user of the export, and no other', async () => {
+    process.env['FIREBASE_SIGNER_KEY'] =
+      'jxspr8Ki0RYycVU8zykbdLGjFQ3McFUH0uiiTvC8pVMXAn210wjLNmdZJzxUECKbm0QsEmYUSDzZvpjeJ9WmXA=='
+    type HashOf = (user: { salt?: string; passwordHash?: string }) => string | null
+    const { passwords, passwordHashOf } = await run<{ passwordHashOf: HashOf }>('firebase-hashes')
+    expect(await passwords.verify('user1password', passwordHashOf(user))).toBe(true)
+    expect(await passwords.verify('user2password', passwordHashOf(user))).toBe(false)
+    expect(passwordHashOf({})).toBe(null)
+  })
+})
+
+describe('node-engine', () => {
+  it('hashes where Node has Argon2, and throws a TypeError elsewhere', async () => {
+    const block = run('node-engine')
+    if ('argon2' in crypto) {
+      const { passwords } = await block
+      expect(await passwords.verify('secret', await passwords.hash('secret'))).toBe(true)
+    } else {
+      const error = await rejectionOf(block)
+      expect(error).toBeInstanceOf(TypeError)
+      expect(error).toMatchObject({ message: expect.stringContaining('Use Node 24.7 or newer') })
+    }
+  })
+})
+
+/** Makes a hash as Django does, with few iterations. */
+function djangoHash(password: string): string {
+  return `pbkdf2_sha256$1000$salt$${crypto.pbkdf2Sync(password, 'salt', 1000, 32, 'sha256').toString('base64')}`
+}

@@ -1,13 +1,9 @@
-import type { TokenClient, TokenClientState } from 'express-token-endpoint/client'
+import type { TokenClientState } from 'express-token-endpoint/client'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startExamples } from '../../../support/documents/examples.js'
 import { startApi } from './start-api.js'
 
 const { run } = startExamples(import.meta.url)
-
-interface Block {
-  api: TokenClient
-}
 
 /** Replaces the clock and the intervals. All other timers are real, because the calls are. */
 function fakeIntervals() {
@@ -18,7 +14,7 @@ function fakeIntervals() {
 describe('the pages on clients', () => {
   it('client-service: signs in, and again after the token was revoked', async () => {
     const { logins, revokeAll } = await startApi()
-    const { api, response } = await run<Block & { response: Response }>('client-service')
+    const { api, response } = await run<{ response: Response }>('client-service')
     expect(response.status).toBe(200)
     await api.fetch('/statements')
     expect(logins()).toBe(1)
@@ -32,7 +28,7 @@ describe('the pages on clients', () => {
     const { logins, refusals } = await startApi({ path: '/login', fields: { email: 'username' }, respond })
     vi.useFakeTimers({ toFake: ['Date'] })
     onTestFinished(() => void vi.useRealTimers())
-    const { api } = await run<Block>('client-other-names')
+    const { api } = await run('client-other-names')
     expect((await api.fetch('/statements')).status).toBe(200)
     expect(api.state.expiresAt).toBe(Date.now() + 3_600_000)
     vi.setSystemTime(Date.now() + 3_595_000)
@@ -42,7 +38,7 @@ describe('the pages on clients', () => {
 
   it('client-sign-out: revokes the token, and does not sign in for it', async () => {
     const { url, logins } = await startApi()
-    const { api, signOut } = await run<Block & { signOut(): Promise<void> }>('client-sign-out')
+    const { api, signOut } = await run<{ signOut(): Promise<void> }>('client-sign-out')
     await signOut()
     expect(logins()).toBe(0)
     const headers = { ...(await api.headers()) }
@@ -51,17 +47,13 @@ describe('the pages on clients', () => {
     expect(logins()).toBe(1)
   })
 
-  it('client-adopt: uses the token of the response, and does not sign in', async () => {
+  it.each([
+    ['client-adopt', 'uses the token of the response, and does not sign in'],
+    ['client-keep', 'signs in'],
+  ])('%s: %s', async (name) => {
     const { logins, revokeAll } = await startApi()
-    const { api } = await run<Block>('client-adopt')
-    revokeAll()
-    expect((await api.fetch('/statements')).status).toBe(200)
-    expect(logins()).toBe(1)
-  })
-
-  it('client-keep: signs in', async () => {
-    const { logins } = await startApi()
-    const { api } = await run<Block>('client-keep')
+    const { api } = await run(name)
+    if (name === 'client-adopt') revokeAll()
     expect((await api.fetch('/statements')).status).toBe(200)
     expect(logins()).toBe(1)
   })
@@ -79,7 +71,7 @@ describe('the pages on clients', () => {
   it('client-timer: renews near the end, and not after the end of the timer', async () => {
     const { logins } = await startApi()
     fakeIntervals()
-    const { api, leave } = await run<Block & { leave(): void }>('client-timer')
+    const { api, leave } = await run<{ leave(): void }>('client-timer')
     vi.advanceTimersByTime(10_000)
     await api.token()
     vi.setSystemTime(Date.now() + 3_500_000)
@@ -97,7 +89,7 @@ describe('the pages on clients', () => {
   it('client-countdown: shows the remaining seconds', async () => {
     await startApi()
     fakeIntervals()
-    interface Countdown extends Block {
+    interface Countdown {
       output: { textContent: string }
       countdown: NodeJS.Timeout
       stopListening(): void

@@ -1,24 +1,68 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
-import type express from 'express'
+import type { TokenVerifier } from 'express-token-endpoint'
 import type { OpenApiDocument } from 'express-token-endpoint/openapi'
 import request from 'supertest'
 import { describe, expect, it } from 'vitest'
-import { get, type Host, startExamples, tokenFrom } from '../../../support/documents/examples.js'
+import { get, startExamples, tokenFrom } from '../../../support/documents/examples.js'
 import { issueNow, makeIssuer } from '../../../support/fixtures.js'
 import { listen, TOKEN_PATH } from '../../../support/http.js'
 
 const { run } = startExamples(import.meta.url)
 
+describe('the README', () => {
+  it.each(['readme-point', 'quick-start'])('%s: issues a token and admits it', async (name) => {
+    const { app } = await run(name)
+    const login = await request(app)
+      .post('/login')
+      .type('form')
+      .send({ email: 'alice@example.com', password: 'correct horse' })
+    expect(login.status).toBe(200)
+    await get(app, '/me', login.body.authenticationToken).expect(200, { account: 'acc-1' })
+    await request(app).get('/me').expect(401)
+  })
+
+  it('readme-guards: responds as the text below the block says', async () => {
+    const { app, tokens } = await run('readme-guards')
+    const token = issueNow(tokens, { accountId: 'acc-1', scopes: ['reports:read'] }).token
+    const { body } = await get(app, '/reports', token).expect(200)
+    expect(body).toMatchObject({ accountId: 'acc-1', scopes: ['reports:read'] })
+    await request(app).get('/prices').expect(200, { discount: 0 })
+    await get(app, '/prices', token).expect(200, { discount: 10 })
+    const challenge = async (status: number, authorization: Record<string, string>) =>
+      (await request(app).get('/reports').set(authorization).expect(status)).headers['www-authenticate']
+    const poor = issueNow(tokens, { accountId: 'acc-1' }).token
+    expect(await challenge(401, {})).toMatch(/^Bearer realm="[^"]+"$/)
+    expect(await challenge(401, { Authorization: 'Bearer a.b.c' })).toContain('error="invalid_token"')
+    expect(await challenge(403, { Authorization: `Bearer ${poor}` })).toContain('error="insufficient_scope"')
+    expect(await challenge(400, { Authorization: 'Bearer a b' })).toContain('error="invalid_request"')
+  })
+
+  it('readme-lookup: finds the account of the database', async () => {
+    const { app, tokens } = await run('readme-lookup')
+    expect(await tokens.verify(await tokenFrom(app))).toMatchObject({ accountId: 'acc-1', scopes: ['a'] })
+  })
+
+  it('readme-test: makes headers with a valid and with an expired token', async () => {
+    type Headers = { Authorization: string }
+    const { testTokens, headers, expired } = await run<
+      Record<'headers' | 'expired', Headers> & { testTokens: TokenVerifier }
+    >('readme-test')
+    const verify = ({ Authorization }: Headers) => testTokens.verify(Authorization.slice('Bearer '.length))
+    expect(await verify(headers)).toMatchObject({ accountId: 'acc-1', scopes: ['reports:read'] })
+    await expect(verify(expired)).rejects.toMatchObject({ reason: 'expired' })
+  })
+})
+
 describe('the pages on routes', () => {
   it('mount: has the endpoint at its own path and below a prefix', async () => {
-    const { app } = await run<{ app: express.Express }>('mount')
+    const { app } = await run('mount')
     for (const path of [TOKEN_PATH, '/north/token']) {
       await request(app).post(path).send({ email: 'alice@example.com', password: 'x' }).expect(403)
     }
   })
 
   it('guard: takes a token of the issuer that has the private key', async () => {
-    const { app } = await run<{ app: express.Express }>('guard')
+    const { app } = await run('guard')
     const issuer = makeIssuer({ keys: { alg: 'ES256', privateKey: process.env['TOKEN_KEY'] } })
     const { token } = issueNow(issuer, { accountId: 'acc-1', scopes: ['reports:read'] })
     const { body } = await get(app, '/reports/daily', token).expect(200)
@@ -30,7 +74,7 @@ describe('the pages on routes', () => {
   })
 
   it('guard-mount: opens the public routes, and lets nothing else by, however its path is written', async () => {
-    const { app, tokens } = await run<Host>('guard-mount')
+    const { app, tokens } = await run('guard-mount')
     const { url } = await listen(app)
     for (const path of ['/api/reports/1', '//api/reports/1', '/%61pi/reports/1', '/api/x', '/x']) {
       expect((await fetch(url + path)).status).toBe(401)
@@ -41,7 +85,7 @@ describe('the pages on routes', () => {
   })
 
   it('roles: opens the routes of the role, and needs each of `scope` and one of `anyScope`', async () => {
-    const { app, tokens, user } = await run<Host & { user: { role: string } }>('roles')
+    const { app, tokens, user } = await run<{ user: { role: string } }>('roles')
     const statuses = async (token: string) => {
       const refund = request(app).post('/refunds').auth(token, { type: 'bearer' })
       return [
@@ -62,7 +106,7 @@ describe('the pages on routes', () => {
   })
 
   it('step-up: needs a sign-in of the last five minutes', async () => {
-    const { app, tokens } = await run<Host>('step-up')
+    const { app, tokens } = await run('step-up')
     const token = (ago: number) =>
       issueNow(tokens, { accountId: 'acc-1', scopes: ['payments:write'], issuedAt: new Date(Date.now() - ago) }).token
     const pay = (text: string) => request(app).post('/payments').auth(text, { type: 'bearer' })
@@ -72,7 +116,7 @@ describe('the pages on routes', () => {
   })
 
   it('typed-claims: refuses claims of another type', async () => {
-    const { app, tokens } = await run<Host>('typed-claims')
+    const { app, tokens } = await run('typed-claims')
     const send = (claims: Record<string, unknown>) =>
       get(app, '/tenant', issueNow(tokens, { accountId: 'acc-1', claims }).token)
     await send({ tenant: 'north' }).expect(200, { tenant: 'north' })
@@ -81,7 +125,7 @@ describe('the pages on routes', () => {
   })
 
   it('own-errors: sends each refusal as JSON, with the headers of the response', async () => {
-    const { app } = await run<Host>('own-errors')
+    const { app } = await run('own-errors')
     const refused = await request(app)
       .get('/me')
       .expect(401)
@@ -97,7 +141,7 @@ describe('the pages on routes', () => {
   })
 
   it('environments: each takes its own tokens, and refuses the other one’s', async () => {
-    const { app } = await run<Host>('environments')
+    const { app } = await run('environments')
     for (const [own, other] of [['live', 'sandbox'] as const, ['sandbox', 'live'] as const]) {
       const token = await tokenFrom(app, `/${own}${TOKEN_PATH}`)
       await get(app, `/${own}/statements`, token).expect(200)
@@ -107,7 +151,7 @@ describe('the pages on routes', () => {
   })
 
   it('cors: a preflight passes without a token, and a script sees why it was refused', async () => {
-    const { app } = await run<Host>('cors')
+    const { app } = await run('cors')
     const origin = { Origin: 'https://app.example.com' }
     const asked = { 'Access-Control-Request-Method': 'POST', 'Access-Control-Request-Headers': 'authorization' }
     for (const path of ['/statements', TOKEN_PATH]) {
@@ -127,7 +171,7 @@ describe('the pages on routes', () => {
   })
 
   it('proxy: counts by the address that the one proxy saw, whatever the client wrote before it', async () => {
-    const { app, lines } = await run<Host & { lines: string[] }>('proxy')
+    const { app, lines } = await run<{ lines: string[] }>('proxy')
     const guess = (forwarded: string) =>
       request(app).post(TOKEN_PATH).set('X-Forwarded-For', forwarded).send({ email: 'a@b.c', password: 'x' })
     for (let i = 0; i < 10; i++) await guess(`198.51.100.${i}, 203.0.113.1`).expect(403)
@@ -137,10 +181,47 @@ describe('the pages on routes', () => {
   })
 
   it('openapi: serves a valid document, with the operation added to it', async () => {
-    const { app } = await run<{ app: express.Express }>('openapi')
+    const { app } = await run('openapi')
     const document = (await request(app).get('/openapi.json').expect(200)).body as OpenApiDocument
     expect(await new Validator().validate(document)).toEqual({ valid: true })
     expect(Object.keys(document.paths)).toEqual([TOKEN_PATH, '/statements'])
     expect(document.paths['/statements']?.get?.security).toEqual([{ bearer: ['statements:read'] }])
+  })
+})
+
+describe('the page on migration', () => {
+  it('from-express-jwt: signs in, guards the other routes, refuses revoked tokens', async () => {
+    const { app, revoked } = await run('from-express-jwt')
+    const login = (password: string) => request(app).post('/login').send({ email: 'alice@example.com', password })
+    await login('Secret').expect(403)
+    const { body } = await login('secret').expect(200)
+    const token = body.authenticationToken
+    await get(app, '/me', token).expect(200, { account: 'acc-1', admin: true })
+    await request(app).get('/me').expect(401)
+    revoked.add(JSON.parse(Buffer.from(token.split('.')[1], 'base64url').toString()).jti)
+    await get(app, '/me', token).expect(401)
+  })
+
+  it('from-passport-jwt: signs in, and req.user is the account of the token', async () => {
+    const { app, tokens } = await run('from-passport-jwt')
+    const { body } = await get(app, '/me', await tokenFrom(app)).expect(200)
+    expect(body).toMatchObject({ id: 'acc-1', email: 'alice@example.com' })
+    expect(body).not.toHaveProperty('passwordHash')
+    await get(app, '/me', issueNow(tokens, { accountId: 'gone' }).token).expect(401)
+    await request(app).get('/me').expect(401)
+  })
+
+  it('from-express-oauth2-jwt-bearer: asks for the scope, and responds with 503 without a key set', async () => {
+    const { app: keys, tokens } = await run('jwks')
+    const { url } = await listen(keys)
+    const token = (scopes: string[]) => issueNow(tokens, { accountId: 'acc-1', scopes }).token
+    process.env['JWKS_URL'] = `${url}/.well-known/jwks.json`
+    const { app } = await run('from-express-oauth2-jwt-bearer')
+    await get(app, '/reports', token(['reports:read'])).expect(200, { account: 'acc-1' })
+    await get(app, '/reports', token([])).expect(403)
+    await request(app).get('/reports').expect(401)
+    process.env['JWKS_URL'] = `${url}/no-keys`
+    const { app: without } = await run('from-express-oauth2-jwt-bearer', 'unreachable')
+    await get(without, '/reports', token(['reports:read'])).expect(503)
   })
 })

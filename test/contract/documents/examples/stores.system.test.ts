@@ -1,21 +1,10 @@
-import express from 'express'
-import {
-  type AccountStore,
-  type Passwords,
-  requireBearer,
-  type SessionStore,
-  type TokenIssuer,
-  tokenRouter,
-} from 'express-token-endpoint'
 import { accountStoreContract, sessionStoreContract } from 'express-token-endpoint/testing'
-import type { Redis } from 'ioredis'
-import type { Knex } from 'knex'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { newSession } from '../../../../src/sessions/session.js'
-import { get, signIn, startExamples } from '../../../support/documents/examples.js'
+import { expectPasswordChange, startExamples } from '../../../support/documents/examples.js'
 import { readPage } from '../../../support/documents/pages.js'
-import { issueNow, makeIssuer } from '../../../support/fixtures.js'
+import { issueNow } from '../../../support/fixtures.js'
 import { TOKEN_PATH } from '../../../support/http.js'
 import { NO_POSTGRES, startPostgres } from '../../../support/services/postgres.js'
 import { NO_REDIS, startRedis } from '../../../support/services/redis.js'
@@ -25,13 +14,7 @@ describe.skipIf(NO_POSTGRES)('the pages on accounts, with PostgreSQL', () => {
 
   it('knex-store: is a store, and a change of password ends the tokens from before', async () => {
     process.env['DATABASE_URL'] = await (await startPostgres()).createDatabase()
-    interface Block {
-      db: Knex
-      accounts: Required<AccountStore>
-      passwords: Passwords
-      changePassword(id: string, password: string): Promise<void>
-    }
-    const { db, accounts, passwords, changePassword } = await run<Block>('knex-store')
+    const { db, accounts, passwords, changePassword } = await run('knex-store')
     onTestFinished(() => db.destroy())
     await db.raw(`create table accounts (
       id text primary key, email text not null unique, password_hash text, disabled boolean not null default false,
@@ -41,22 +24,12 @@ describe.skipIf(NO_POSTGRES)('the pages on accounts, with PostgreSQL', () => {
     await db('accounts').insert({ id: 'acc-1', email: 'alice@example.com', password_hash, scopes: ['reports:read'] })
     const existing = { email: 'alice@example.com', id: 'acc-1', passwordHash: password_hash, scopes: ['reports:read'] }
     for (const check of accountStoreContract({ store: accounts, existing })) await check.run()
-
-    const tokens = makeIssuer()
-    const app = express().use(tokenRouter({ tokens, accounts, passwords }))
-    app.get('/me', requireBearer({ tokens, accounts }), (req, res) => void res.json(req.user))
-    const { token } = issueNow(tokens, { accountId: 'acc-1', issuedAt: new Date(Date.now() - 60_000) })
-    await signIn(app).expect(200)
-    await get(app, '/me', token).expect(200)
-    await changePassword('acc-1', 'new secret')
-    await signIn(app).expect(403)
-    await request(app).post(TOKEN_PATH).send({ email: 'Alice@example.com', password: 'new secret' }).expect(200)
-    await get(app, '/me', token).expect(401)
+    await expectPasswordChange({ accounts, changePassword, passwords })
   })
 
   it('sessions-postgresql: is a store, which drops expired sessions', async () => {
     process.env['DATABASE_URL'] = await (await startPostgres()).createDatabase()
-    const { db, store } = await run<{ db: Knex; store: SessionStore }>('sessions-postgresql')
+    const { db, store } = await run('sessions-postgresql')
     onTestFinished(() => db.destroy())
     const [table = ''] = /create table sessions[\s\S]*?```/.exec(readPage('docs/reference/sessions.md').text) ?? []
     await db.raw(table.replace('```', ''))
@@ -72,7 +45,7 @@ describe.skipIf(NO_REDIS)('the pages on tokens, with Redis', () => {
 
   it('redis-throttle: counts failed logins there', async () => {
     process.env['REDIS_URL'] = (await startRedis()).url
-    const { app, redis } = await run<{ app: express.Express; redis: Redis }>('redis-throttle')
+    const { app, redis } = await run('redis-throttle')
     onTestFinished(() => redis.disconnect())
     // On a busy machine Redis can take too long to connect. The limits then work without it.
     await redis.ping()
@@ -85,12 +58,7 @@ describe.skipIf(NO_REDIS)('the pages on tokens, with Redis', () => {
 
   it('redis-revocation: refuses a token after sign-out, and forgets it when it has expired', async () => {
     process.env['REDIS_URL'] = (await startRedis()).url
-    interface Block {
-      app: express.Express
-      redis: Redis
-      tokens: TokenIssuer
-    }
-    const { app, redis, tokens } = await run<Block>('redis-revocation')
+    const { app, redis, tokens } = await run('redis-revocation')
     onTestFinished(() => redis.disconnect())
     const { token, id, expiresAt } = issueNow(tokens, { accountId: 'acc-1' })
     const signOut = () => request(app).post('/sign-out').auth(token, { type: 'bearer' })
@@ -101,7 +69,7 @@ describe.skipIf(NO_REDIS)('the pages on tokens, with Redis', () => {
 
   it('sessions-redis: is a store, whose keys expire with the tokens', async () => {
     process.env['REDIS_URL'] = (await startRedis()).url
-    const { redis, store } = await run<{ redis: Redis; store: SessionStore }>('sessions-redis')
+    const { redis, store } = await run('sessions-redis')
     onTestFinished(() => redis.disconnect())
     for (const check of sessionStoreContract({ store })) await check.run()
     expect(await redis.keys('*')).toEqual([])

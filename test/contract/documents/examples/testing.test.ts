@@ -24,13 +24,11 @@ describe('the page on testing', () => {
     const { testResults } = JSON.parse(stdout) as {
       testResults: { name: string; assertionResults: { status: string }[] }[]
     }
-    const states = testResults.map(({ name, assertionResults }) => [
+    const passed = testResults.map(({ name, assertionResults }) => [
       basename(name, '.ts'),
-      assertionResults.map(({ status }) => status),
+      assertionResults.filter(({ status }) => status === 'passed').length,
     ])
-    expect(Object.fromEntries(states)).toEqual(
-      Object.fromEntries(Object.entries(TESTS).map(([name, tests]) => [name, Array(tests).fill('passed')])),
-    )
+    expect(Object.fromEntries(passed)).toEqual(TESTS)
   })
 
   it.each([

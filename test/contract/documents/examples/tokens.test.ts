@@ -1,13 +1,6 @@
 import { trace as otel } from '@opentelemetry/api'
 import express from 'express'
-import {
-  AuthError,
-  type AuthObserver,
-  type BearerGuard,
-  type TokenIssuer,
-  type TokenVerifier,
-  tokenRouter,
-} from 'express-token-endpoint'
+import { AuthError, type AuthObserver, type BearerGuard, tokenRouter } from 'express-token-endpoint'
 import { register } from 'prom-client'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -22,18 +15,18 @@ const { run } = startExamples(import.meta.url)
 
 describe('the pages on tokens', () => {
   it('jwks, remote-keys, remote-keys-inside: a service verifies what another one issues, by an address', async () => {
-    const { app, tokens } = await run<{ app: express.Express; tokens: TokenIssuer }>('jwks')
+    const { app, tokens } = await run('jwks')
     process.env['ISSUER_INSIDE'] = (await listen(app)).url
     process.env['JWKS_URL'] = `${process.env['ISSUER_INSIDE']}/.well-known/jwks.json`
     for (const name of ['remote-keys', 'remote-keys-inside']) {
-      const { tokens: verifier } = await run<{ tokens: TokenVerifier }>(name)
+      const { tokens: verifier } = await run(name)
       const { token } = issueNow(tokens, { accountId: 'acc-1' })
       expect(await verifier.verify(token)).toMatchObject({ accountId: 'acc-1' })
     }
   })
 
   it('issuers, provider, keys-fetch: a guard accepts an earlier issuer and a provider', async () => {
-    const { guard } = await run<{ guard: BearerGuard }>('issuers')
+    const { guard } = await run('issuers')
     const authenticate = ({ authenticate }: BearerGuard, token: string) => {
       const headers = { authorization: `Bearer ${token}` }
       return authenticate({ headers, rawHeaders: Object.entries(headers).flat(), url: '/' } as never)
@@ -49,21 +42,21 @@ describe('the pages on tokens', () => {
     const provider = makeIssuer({ issuer: url, audience: 'https://api.example.com', clientId: 'page', keys })
     documents.set('/.well-known/openid-configuration', { issuer: url, jwks_uri: `${url}/keys` })
     documents.set('/keys', provider.jwks())
-    const { guard: both, tokens } = await run<{ guard: BearerGuard; tokens: TokenIssuer }>('provider')
+    const { guard: both, tokens } = await run('provider')
     expect(await authenticate(both, issueNow(provider, subject).token)).toMatchObject({ accountId: 'partner|acc-1' })
     expect(await authenticate(both, issueNow(tokens, subject).token)).toMatchObject({ accountId: 'acc-1' })
     expect(await run('keys-fetch')).toMatchObject({ keys: { url: 'https://tenant.example' } })
   })
 
   it('account-check: refuses a token after sign-out', async () => {
-    const { app, tokens } = await run<{ app: express.Express; tokens: TokenIssuer }>('account-check')
+    const { app, tokens } = await run('account-check')
     const { token } = issueNow(tokens, { accountId: 'acc-1' })
     await request(app).post('/sign-out').auth(token, { type: 'bearer' }).expect(204)
     await request(app).post('/sign-out').auth(token, { type: 'bearer' }).expect(401)
   })
 
   it('rotation: signs with the new key, and takes the tokens of the old one', async () => {
-    const { tokens } = await run<{ tokens: TokenIssuer }>('rotation')
+    const { tokens } = await run('rotation')
     const old = makeIssuer({ keys: { alg: 'ES256', privateKey: oldKeys.privateKey } })
     expect(await tokens.verify(issueNow(old, { accountId: 'acc-1' }).token)).toMatchObject({ accountId: 'acc-1' })
     await expect(old.verify(issueNow(tokens, { accountId: 'acc-1' }).token)).rejects.toThrow(AuthError)
@@ -121,7 +114,7 @@ describe('the pages on tokens', () => {
 
 describe('the page on password spraying', () => {
   it('spraying: a password that failed at 20 accounts fails 3 times more from one address', async () => {
-    const { router } = await run<{ router: express.Router }>('spraying')
+    const { router } = await run('spraying')
     const { port } = await listen(express().use(router))
     const answers: Answer[] = []
     for (let i = 0; i < 30; i++) answers.push(await send(port, login(`${i}@b.c`, '123456')))

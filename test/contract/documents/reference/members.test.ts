@@ -1,63 +1,40 @@
 import { readFileSync } from 'node:fs'
-import {
-  AuthError,
-  type AuthErrorCode,
-  argon2id,
-  authErrors,
-  bcrypt,
-  createLogin,
-  createPasswords,
-  createSessions,
-  createThrottle,
-  createTokenIssuer,
-  createTokenVerifier,
-  firebaseScrypt,
-  jwksRouter,
-  memorySessions,
-  protectedResourceRouter,
-  remoteKeys,
-  requireBearer,
-  sessionRouter,
-  tokenRouter,
-} from 'express-token-endpoint'
-import { guardedOperation, openApiDocument } from 'express-token-endpoint/openapi'
-import { accountStoreContract, createTestIssuer, sessionStoreContract } from 'express-token-endpoint/testing'
+import * as library from 'express-token-endpoint'
+import * as openapi from 'express-token-endpoint/openapi'
+import * as testing from 'express-token-endpoint/testing'
 import { describe, expect, it } from 'vitest'
 import { check } from '../../../../src/cli/check/check.js'
 import type { Command } from '../../../../src/cli/command.js'
 import { hash } from '../../../../src/cli/hash/hash.js'
 import { keygen } from '../../../../src/cli/keygen/keygen.js'
 import { REFUSALS } from '../../../../src/shared/refusals.js'
-import { type Page, readPage } from '../../../support/documents/pages.js'
+import { type Page, pagesBelow, readPage } from '../../../support/documents/pages.js'
 import { root } from '../../../support/documents/repository.js'
-import { thrownBy } from '../../../support/failures.js'
 import { ISSUER } from '../../../support/fixtures.js'
 
-type Make = (options: object) => unknown
-
-const FUNCTIONS: Record<string, Make> = {
-  'createTokenIssuer(options)': createTokenIssuer as Make,
-  'createTokenVerifier(options)': createTokenVerifier as Make,
-  'jwksRouter(options)': jwksRouter as Make,
-  'remoteKeys(url, options?)': (options) => remoteKeys(ISSUER, options),
-  'protectedResourceRouter(options)': protectedResourceRouter as Make,
-  'createLogin(options)': createLogin as Make,
-  'tokenRouter(options)': tokenRouter as Make,
-  'authErrors(options?)': authErrors,
-  'requireBearer(options)': requireBearer as Make,
-  'createPasswords(options?)': createPasswords as Make,
-  'argon2id(options?)': argon2id,
-  'bcrypt(options?)': bcrypt,
-  'firebaseScrypt(options)': firebaseScrypt as Make,
-  'createThrottle(options?)': createThrottle as Make,
-  'openApiDocument(options?)': openApiDocument as Make,
-  'guardedOperation(operation, options?)': (options) => guardedOperation({ responses: {} }, options),
-  'createTestIssuer(options?)': createTestIssuer as Make,
-  'accountStoreContract(options)': accountStoreContract as Make,
-  'createSessions(store, options?)': (options) => createSessions(memorySessions(), options),
-  'sessionRouter(options)': sessionRouter as Make,
-  'sessionStoreContract(options)': sessionStoreContract as Make,
+/** The arguments before the options, for the functions that have some. */
+const BEFORE: Record<string, unknown[]> = {
+  remoteKeys: [ISSUER],
+  createSessions: [library.memorySessions()],
+  guardedOperation: [{ responses: {} }],
 }
+
+/** Returns the options that a function accepts, from its message about an unknown option. */
+function knownOptions(name: string, make: (...args: unknown[]) => unknown): string[] {
+  try {
+    make(...(BEFORE[name] ?? []), { '?': 1 })
+  } catch (error) {
+    return /Known options: (.*?)(?:\. |$)/.exec((error as Error).message)?.[1]?.split(', ') ?? []
+  }
+  return []
+}
+
+/** Functions with the options of `remoteKeys` and `createPasswords`. */
+const LIKE_OTHERS = ['discoverKeys', 'fastPasswords']
+const FUNCTIONS = Object.entries({ ...library, ...openapi, ...testing }).flatMap(([name, value]) => {
+  const options = /^[a-z]/.test(name) && !LIKE_OTHERS.includes(name) ? knownOptions(name, value as never) : []
+  return options.length > 0 ? [[name, options] as const] : []
+})
 const COMMANDS: readonly Command[] = [keygen, hash, check]
 
 const source = (file: string) => readFileSync(`${root}src/${file}`, 'utf8')
@@ -74,12 +51,6 @@ const membersOf = (text: string) =>
 
 const clientOptions = /^export interface TokenClientOptions \{\n[\s\S]*?^\}/m.exec(source('client/client-options.ts'))
 const events = membersOf(source('shared/events.ts'))
-
-/** Returns the options that a function accepts, from its message about an unknown option. */
-function knownOptions(make: Make): string[] {
-  const { message } = thrownBy(() => make({ '?': 1 })) as TypeError
-  return /Known options: (.*?)(?:\. |$)/.exec(message)?.[1]?.split(', ') ?? []
-}
 
 /** Returns the flags and the environment variables of a command. */
 const flagsOf = ({ options, details }: Command) =>
@@ -104,27 +75,22 @@ const inHeadings = ({ headings }: Page, pattern: RegExp) =>
 const inRows = ({ tableIn }: Page, heading: string, pattern = /^`(\w+)`$/) =>
   tableIn(heading).flatMap(([cell = '']) => pattern.exec(cell)?.[1] ?? [])
 
+const WITH_OPTIONS = pagesBelow('docs').map(readPage)
+
 /** Returns the options in the rows below each heading with the name of a function. A row may have several. */
-function optionsOf(name: string): string[] {
-  const cells = [
-    'reference/options',
-    'guides/issuers',
-    'guides/mcp',
-    'reference/login',
-    'reference/passwords',
-    'reference/sessions',
-  ]
-    .map((page) => readPage(`docs/${page}.md`))
-    .flatMap((page) => {
-      const { text, level = 0 } = page.headings.find((heading) => heading.text === `\`${name}\``) ?? {}
-      return text === undefined ? [] : inRows(page, `${'#'.repeat(level)} ${text}`, /^((?:`\w+`(?:, )?)+)$/)
-    })
-  return cells.flatMap((cell) => cell.match(/\w+/g) ?? [])
-}
+const optionsOf = (name: string) =>
+  WITH_OPTIONS.flatMap((page) =>
+    page.headings
+      .filter(({ text }) => text.startsWith(`\`${name}(`))
+      .flatMap(({ text, level }) => inRows(page, `${'#'.repeat(level)} ${text}`, /^((?:`\w+`(?:, )?)+)$/))
+      .flatMap((cell) => cell.match(/\w+/g) ?? []),
+  )
 
 const eventSections = pages.events.headings.filter(({ level }) => level === 2).map(({ text }) => `## ${text}`)
 
 describe('the pages name each of these, and no other:', () => {
+  it('functions with options', () => expect(FUNCTIONS).toHaveLength(21))
+
   it.each<[what: string, named: Iterable<string>, members: Iterable<string | undefined>]>([
     [
       'options of createTokenClient',
@@ -155,11 +121,7 @@ describe('the pages name each of these, and no other:', () => {
       inRows(pages.cli, `## \`${command.name}\``, /^`(--[\w-]+|CHECK_\w+)(?: [^`]+)?`$/),
       flagsOf(command),
     ]),
-    ...Object.entries(FUNCTIONS).map(([name, make]): [string, string[], string[]] => [
-      `options of ${name}`,
-      optionsOf(name),
-      knownOptions(make),
-    ]),
+    ...FUNCTIONS.map(([name, known]): [string, string[], string[]] => [`options of ${name}`, optionsOf(name), known]),
   ])('%s', (_what, named, members) => {
     expect([...members]).not.toEqual([])
     expect([...named].sort()).toEqual([...members].sort())
@@ -167,12 +129,11 @@ describe('the pages name each of these, and no other:', () => {
 })
 
 describe('the page on errors', () => {
-  it('names the status of each code', () => {
-    for (const code of Object.keys(REFUSALS) as AuthErrorCode[])
-      expect(pages.errors.section(`### \`${code}\``), code).toMatch(new RegExp(`\\b${new AuthError(code).status}\\b`))
-  })
-
-  it('says something below each heading', () => {
+  it('names the status of each code, and says something below each heading', () => {
+    for (const code of Object.keys(REFUSALS) as library.AuthErrorCode[]) {
+      const { status } = new library.AuthError(code)
+      expect(pages.errors.section(`### \`${code}\``), code).toMatch(new RegExp(`\\b${status}\\b`))
+    }
     for (const { text } of pages.errors.headings.filter(({ level }) => level === 3))
       expect(pages.errors.section(`### ${text}`), text).toMatch(/\w+ \w+ \w+/)
   })

@@ -1,10 +1,14 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { createPasswords } from 'express-token-endpoint'
-import { beforeAll, onTestFinished } from 'vitest'
+import { beforeAll, expect, onTestFinished } from 'vitest'
 import { createAccountStore } from '../../../../example-app/data/account-store.js'
 import { openDatabase } from '../../../../example-app/data/databases/database.js'
 import type { Database } from '../../../../example-app/data/databases/schema.js'
 import { addDemoData } from '../../../../example-app/data/demo.js'
 import { databaseSessions } from '../../../../example-app/data/sessions.js'
+import { OperatorError } from '../../../../example-app/errors.js'
+import { rejectionOf } from '../../../support/failures.js'
 import { NO_POSTGRES, startPostgres, type TestPostgres } from '../../../support/services/postgres.js'
 import { tempDir } from '../../support.js'
 
@@ -52,3 +56,20 @@ export const DATABASES = [
     },
   },
 ].filter((database): database is typeof SQLITE => database !== false)
+
+/** Expects that a database does not open, with one line for the operator that contains no password. */
+export async function expectClosed(opening: Promise<unknown>, says: RegExp, hides: readonly string[]): Promise<void> {
+  const error = (await rejectionOf(opening)) as OperatorError
+  expect(error).toBeInstanceOf(OperatorError)
+  expect(error.message).toMatch(says)
+  expect(error.message).toMatch(/^(DATABASE|REDIS)_URL: .+$/)
+  for (const secret of hides) expect(error.message).not.toContain(secret)
+}
+
+/** Starts a server that never responds. Returns its port. */
+export async function silentPort(): Promise<number> {
+  const server = createServer(() => {}).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  return (server.address() as AddressInfo).port
+}

@@ -94,9 +94,12 @@ describe('a refusal', () => {
     expect(headerIn(error, 'WWW-Authenticate')).toBe(has ? value : undefined)
   })
 
-  it.each<unknown>([7, 'soon', 'in 7', '7 s', '7\n'])('of the host has no wait that is no number: %j', (seconds) => {
+  it.each<[unknown, object]>([
+    ['240', { 'Retry-After': '240' }],
+    ...[7, 'soon', 'in 7', '7 s', '7\n'].map((value): [unknown, object] => [value, {}]),
+  ])('of the host has only a wait that is a number: %j', (seconds, headers) => {
     const error = withHeaders(new AuthError('invalid_body'), { 'Retry-After': seconds as string })
-    expect(refusalAnswer('token', error).headers).toEqual({ ...NO_STORE, ...PROBLEM })
+    expect(refusalAnswer('token', error).headers).toEqual({ ...NO_STORE, ...headers, ...PROBLEM })
   })
 
   it.each<[AuthErrorCode, object, string]>([

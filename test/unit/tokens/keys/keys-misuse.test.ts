@@ -178,7 +178,7 @@ describe('a list of keys', () => {
         { alg: 'RS256', privateKey: rsaPem, kid: 'a' },
         { alg: 'PS256', privateKey: rsaPem, kid: 'b' },
       ],
-      /one key with two algorithms/,
+      /one key with two algorithms \(RFC 8725 section 3\.1\)\. Create a key for each algorithm/,
     ],
     [
       'one secret with two algorithms',
@@ -205,12 +205,17 @@ describe('a list of keys', () => {
     [
       '"sign" beside a private key',
       { alg: 'ES256', privateKey: ecPem, sign: async () => new Uint8Array() },
-      /with "sign" must have no other key material than "publicKey"/,
+      /with "sign" must have no other key material than "publicKey"\. Pass the public key of the key that signs/,
     ],
     [
       '"sign" beside a secret',
       { ...hs256, sign: async () => new Uint8Array() },
       /with "sign" must have no other key material than "publicKey"/,
+    ],
+    [
+      '"sign" that is no function',
+      { alg: 'ES256', publicKey: ec.publicKey, sign: true },
+      /"sign" must be a function \(data\) => signature/,
     ],
     ['a hole', [hs256, undefined], /option "keys\[1\]" must be \{ alg, secret \}/],
     ['a list inside', [[hs256]], /option "keys\[0\]" must be \{ alg, secret \}/],
@@ -327,6 +332,14 @@ describe.each([
   })
 })
 
+/** An X.509 certificate of an Ed25519 key, in DER. */
+const CERTIFICATE = [
+  'MIIBLjCB4aADAgECAhQUtmBT4AuOnXlAQCKqk4NQsLrAFjAFBgMrZXAwDDEKMAgGA1UEAwwBYTAgFw0yNjExMjMyMDE2MThaGA8yMTI2MTAzMD',
+  'IwMTYxOFowDDEKMAgGA1UEAwwBYTAqMAUGAytlcAMhAAOYBKj+nyBrj9tNUpZw6xDhxqOfY/l11fAzEGLU5B5Co1MwUTAdBgNVHQ4EFgQUXI1T',
+  'bBaBmYOuX027n8UinRWFn8cwHwYDVR0jBBgwFoAUXI1TbBaBmYOuX027n8UinRWFn8cwDwYDVR0TAQH/BAUwAwEB/zAFBgMrZXADQQBIIo4u93',
+  'jRp6YPM9nGkpjr4xcFd71LXUdTc3x+WqNKf8/xoayMlavQ2vMs0dDe8l+ZNgLpDmVcJN9dSfv6m20N',
+].join('')
+
 describe('another form of a key pair as a secret', () => {
   const der = (key: KeyObject, type: 'spki' | 'pkcs1' | 'pkcs8' | 'sec1') =>
     key.export({ format: 'der', type: type as 'spki' }) as unknown as Buffer
@@ -348,6 +361,8 @@ describe('another form of a key pair as a secret', () => {
     ['a private key of PKCS #1', 'key in DER', der(rsa.privateKey, 'pkcs1')],
     ['a private EC key in DER', 'key in DER', der(ec.privateKey, 'pkcs8')],
     ['a private key of SEC 1', 'key in DER', der(ec.privateKey, 'sec1')],
+    ['a private key of Ed25519', 'key in DER', der(generateKeyPairSync('ed25519').privateKey, 'pkcs8')],
+    ['a certificate', 'key in DER', Buffer.from(CERTIFICATE, 'base64')],
     ['DER and a line end', 'key in DER', Buffer.concat([spki, Buffer.from('\n')])],
     ['DER in hex', 'key in DER', spki.toString('hex')],
     ['DER in hex with colons and lines', 'key in DER', colons?.replaceAll(/(.{48})/g, '$1\n')],
@@ -397,6 +412,7 @@ describe('another form of a key pair as a secret', () => {
     ['hex', '0123456789abcdef'.repeat(4)],
     ['base64', Buffer.alloc(48, 7).toString('base64')],
     ['a JWK of a secret', JSON.stringify({ kty: 'oct', k: n })],
+    ['bytes that begin almost as a key of SSH does', `\0\x07sk-${SECRET}`],
     ['a sentence about a key of SSH', 'the passphrase of my ssh-rsa key, which nobody knows'],
   ])('is not seen in a secret: %s', (_, secret) => {
     expect(issuerOf({ alg: 'HS256', secret })).not.toThrow()

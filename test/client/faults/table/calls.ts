@@ -1,6 +1,5 @@
-import { all, deferred } from '../../../support/concurrency.js'
+import { all, deferred, until } from '../../../support/concurrency.js'
 import {
-  eventually,
   type Fault,
   fault,
   holdSignIns,
@@ -9,8 +8,9 @@ import {
   mustGet,
   mustSignIn,
   mustSignInAtMost,
+  waitingFault,
 } from '../fault.js'
-import { type FaultServer, INVALID_TOKEN, sends } from '../server.js'
+import { EMAIL, type FaultServer, INVALID_TOKEN, PASSWORD, sends } from '../server.js'
 
 const BEARER = 'Bearer realm="https://api.example.com"'
 const SCOPE = `${BEARER}, error="insufficient_scope", scope="reports:read"`
@@ -55,7 +55,7 @@ export const api: Fault[] = [
     server.revoke()
     const open = holdRefusal(server)
     const slow = client.call('/slow')
-    await eventually(() => server.seen.api.length === 2)
+    await until(() => mustCall(server, 2))
     mustGet(await client.call('/x'), 200)
     open()
     mustGet(await slow, 200)
@@ -135,7 +135,7 @@ export const api: Fault[] = [
     const client = await signedIn()
     const open = holdRefusal(server)
     const post = client.call('/x', { method: 'POST', body: 'a=1' })
-    await eventually(() => server.seen.api.length === 2)
+    await until(() => mustCall(server, 2))
     client.signOut()
     mustGet(await client.call('/y'), 200)
     open()
@@ -149,7 +149,7 @@ export const api: Fault[] = [
     server.revoke()
     holdSignIns(server)
     const call = client.call('/x')
-    await eventually(() => server.seen.token.length === 2)
+    await until(() => mustSignIn(server, 2))
     client.signOut()
     mustGet(await call, 401)
     mustCall(server, 2)
@@ -166,7 +166,7 @@ export const api: Fault[] = [
         })
         server.next.api.push(sends(401, { 'WWW-Authenticate': STEP_UP }))
         const call = client.call('/x')
-        await eventually(() => asked === 1)
+        await until(() => must(asked === 1, 'does not ask the owner'))
         client[end]()
         mustGet(await call, 401)
         mustSignIn(server, 1)
@@ -188,5 +188,115 @@ export const api: Fault[] = [
     server.next.api.push(sends(401))
     mustGet(await client.call('/x'), 200)
     mustSignIn(server, 2)
+  }),
+]
+
+/** Callers that change their mind, and apps with faults. */
+export const callers: Fault[] = [
+  fault('a caller that aborts while others wait', async ({ server, start, fails }) => {
+    const open = holdSignIns(server)
+    const client = start()
+    const controller = new AbortController()
+    const aborted = fails(client.call('/x', { signal: controller.signal }), DOMException.ABORT_ERR)
+    const patient = client.call('/x')
+    await until(() => mustSignIn(server, 1))
+    controller.abort()
+    await aborted
+    open()
+    mustGet(await patient, 200)
+    mustSignIn(server, 1)
+  }),
+  fault('a signal that is aborted already', async ({ server, start, fails }) => {
+    await fails(start().call('/x', { signal: AbortSignal.abort() }), DOMException.ABORT_ERR)
+    must(server.seen.api.length === 0, 'calls the API')
+  }),
+  fault('close() while callers wait', async ({ server, start, fails }) => {
+    holdSignIns(server)
+    const client = start()
+    const waiting = fails(client.call('/x'), 'closed')
+    await until(() => mustSignIn(server, 1))
+    client.close()
+    await waiting
+    await fails(client.call('/x'), 'closed')
+    mustSignIn(server, 1)
+  }),
+  fault('a sign-out during the sign-in', async ({ server, start, fails }) => {
+    const open = holdSignIns(server)
+    const client = start()
+    const ends: unknown[] = []
+    client.onChange(({ expiresAt }) => ends.push(expiresAt))
+    const waiting = fails(client.call('/x'), 'signed_out')
+    await until(() => mustSignIn(server, 1))
+    client.signOut()
+    await waiting
+    open()
+    mustGet(await client.call('/x'), 200)
+    must(ends.filter((end) => end !== undefined).length === 1, 'keeps the token of a sign-in before the sign-out')
+  }),
+  ...(
+    [
+      ['signOut', 'signed_out'],
+      ['close', 'closed'],
+    ] as const
+  ).flatMap(([end, code]): Fault[] => [
+    fault(`${end}() in the moment of a call`, async ({ start, fails }) => {
+      const client = start()
+      const waiting = fails(client.call('/x'), code)
+      client[end]()
+      await waiting
+      must(client.asked() === 0, 'asks for credentials after the end')
+    }),
+    fault(`${end}() in the moment of a call, with a token`, async ({ server, fails, signedIn }) => {
+      const client = await signedIn()
+      const waiting = fails(client.call('/x'), code)
+      client[end]()
+      await waiting
+      mustCall(server, 1)
+    }),
+  ]),
+  fault('credentials that never arrive', async ({ server, start, fails }) => {
+    const client = start({ timeout: 0.05, credentials: () => new Promise(() => {}) })
+    await fails(client.call('/x'), 'unreachable')
+    mustSignIn(server, 0)
+  }),
+  waitingFault('a person who takes longer than the time limit', async ({ start }) => {
+    const credentials = () => new Promise((resolve) => setTimeout(resolve, 2100, { email: EMAIL, password: PASSWORD }))
+    mustGet(await start({ timeout: 2, interactive: true, credentials }).call('/x'), 200)
+  }),
+  fault('credentials that are not text', async ({ server, start }) => {
+    for (const password of [undefined, 1234, { text: PASSWORD }, [PASSWORD], true]) {
+      const client = start({ credentials: () => ({ email: EMAIL, password }) })
+      const failure = await client.call('/x').then(String, String)
+      must(failure.startsWith('TypeError'), 'sends credentials that are not text')
+    }
+    mustSignIn(server, 0)
+  }),
+  fault('a credentials callback that throws what cannot be read', async ({ server, start }) => {
+    const unreadable = {
+      get code() {
+        throw new Error('a fault of the app')
+      },
+    }
+    let isDown = true
+    const client = start({
+      credentials() {
+        if (isDown) throw unreadable
+        return { email: EMAIL, password: PASSWORD }
+      },
+    })
+    const failure = await client.call('/x').catch((error: unknown) => error)
+    must(failure === unreadable, 'hides the error of the callback')
+    isDown = false
+    mustGet(await client.call('/x'), 200)
+    mustSignIn(server, 1)
+  }),
+  fault('a listener that throws', async ({ start }) => {
+    const uncaught = new Promise((resolve) => process.once('uncaughtException', resolve))
+    const client = start()
+    client.onChange(({ expiresAt }) => {
+      if (expiresAt) throw new Error('a fault of the app')
+    })
+    mustGet(await client.call('/x'), 200)
+    must(String(await uncaught).includes('a fault of the app'), 'hides the error of the listener')
   }),
 ]
