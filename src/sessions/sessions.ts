@@ -1,3 +1,5 @@
+import { brandWith } from '../shared/brand.js'
+import { AuthError } from '../shared/errors.js'
 import { type AuthObserver, emitter, type SessionEnd } from '../shared/events.js'
 import { callHost, timeoutOption } from '../shared/host/host-call.js'
 import { misuse, PAGE } from '../shared/misuse.js'
@@ -29,7 +31,8 @@ export interface SessionsOptions {
   onEvent?: AuthObserver | undefined
   /**
    * The issuers of the app, exactly as in its tokens. Needed where a guard accepts several issuers, for example while the app changes its
-   * issuer, and for `sessionRouter` with another middleware. A token of another issuer never has a session. Default: the issuer of the guard.
+   * issuer, and for `sessionRouter` with another middleware. A token of another issuer never has a session. Default: the issuer of the
+   * first guard or router.
    */
   issuers?: readonly string[] | undefined
   /** The current time, for tests. Default: `Date.now`. */
@@ -52,9 +55,11 @@ export interface Sessions {
   readonly issuers: readonly string[] | undefined
   /**
    * Starts the session of a new token. `tokenRouter` calls it. Call it in custom routes that issue tokens, before the response.
-   * @throws AuthError `unavailable` when the store fails: then do not send the token. TypeError that names an invalid member
+   * @param isWanted returns whether the token will be sent, just before the oldest session ends and at the end. Default: true
+   * @throws AuthError `unavailable` when the store fails, or `client_closed_request` when `isWanted` returned false: then do not send the
+   * token. TypeError that names an invalid member
    */
-  start(session: NewSession): Promise<void>
+  start(session: NewSession, isWanted?: () => boolean): Promise<void>
   /**
    * Returns whether the session of a token has ended. The guard calls it, as it calls `isRevoked`, and limits its time. A use of the
    * token is noted.
@@ -126,7 +131,8 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
   const caller = 'createSessions'
   named(`${caller}: the store`, storeObject, store, PAGE.sessions)
   const read = readOptions<SessionsOptions, typeof schema>(caller, options, schema, aliases)
-  const { maxPerAccount, timeout, issuers, clock: now } = read
+  const { maxPerAccount, timeout, clock: now } = read
+  let own = read.issuers
   const emit = emitter(read.onEvent)
   const failed = (error: unknown) =>
     emit({ address: undefined }, { type: 'dependency.failed', dependency: 'sessions', refused: false, error })
@@ -137,7 +143,7 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
   /** A token of another issuer may have the id of a session and of an account. */
   function isForeign(owner: Partial<SessionOwner>): boolean {
     const issuer = memberOf(owner, 'issuer')
-    return issuer !== undefined && issuers?.includes(issuer as string) === false
+    return issuer !== undefined && own?.includes(issuer as string) === false
   }
 
   async function find(id: string): Promise<FoundSession | undefined> {
@@ -174,14 +180,29 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
     emit({ address }, { type: 'session.ended', accountId, reason, ...(tokenId !== undefined && { tokenId }) })
   }
 
+  const isEnded: Sessions['isEnded'] = async (auth) => {
+    const { id, accountId } = auth
+    const found = isForeign(auth) ? undefined : await find(id)
+    if (!found) return true
+    if (found.accountId !== accountId) throw foreign('find')
+    noteUse(id, found)
+    return false
+  }
+
   return Object.freeze({
-    issuers,
-    async start(given: NewSession) {
+    issuers: read.issuers,
+    // The function, so that a copy of the object has the same issuers.
+    isEnded: brandWith('Sessions', isEnded, (issuers: readonly string[]) => (own ??= issuers)),
+    async start(given: NewSession, isWanted = () => true) {
       const session = newSession(given, now())
       const { id, accountId, expiresAt, address } = session
       const from = address ?? undefined
+      let isOver = false
       /** Removes the session of a token that is not sent. Nobody waits for it. */
       const forget = () => void (async () => store.remove(id, accountId))().catch(() => {})
+      const assertWanted = () => {
+        if (isOver || !isWanted()) throw new AuthError('client_closed_request')
+      }
       const run = async () => {
         try {
           const [newest] = await live(accountId)
@@ -190,24 +211,24 @@ export function createSessions(store: SessionStore, options?: SessionsOptions): 
           await store.add(session)
           // After the addition, so that the last one of several sign-ins at once sees them all.
           const oldest = (await live(accountId)).slice(maxPerAccount)
-          const ended = await Promise.all(oldest.map(async (one) => (await remove(one.id, accountId)) && one.id))
-          return ended.filter((one) => one !== false)
-        } catch (error) {
-          forget()
-          throw error
+          assertWanted()
+          await Promise.all(
+            oldest.map(async (one) => (await remove(one.id, accountId)) && told(from, accountId, 'maximum', one.id)),
+          )
+          assertWanted()
+        } finally {
+          // The store was too slow. It may have added the session after the removal below.
+          if (isOver) forget()
         }
       }
-      const surplus = await callHost('sessions', run, { timeout, late: forget })
+      try {
+        await callHost('sessions', run, { timeout, passThrough: ['client_closed_request'] })
+      } catch (error) {
+        isOver = true
+        forget()
+        throw error
+      }
       emit({ address: from }, { type: 'session.started', accountId, tokenId: id, expiresAt })
-      for (const one of surplus) told(from, accountId, 'maximum', one)
-    },
-    async isEnded(auth: SessionOwner) {
-      const { id, accountId } = auth
-      const found = isForeign(auth) ? undefined : await find(id)
-      if (!found) return true
-      if (found.accountId !== accountId) throw foreign('find')
-      noteUse(id, found)
-      return false
     },
     async list(accountId: string) {
       assertAccountId('list', accountId)

@@ -13,7 +13,8 @@ const MARKS = {
   VerifiedToken: Symbol.for('express-token-endpoint.VerifiedToken.1'),
   Guard: Symbol.for('express-token-endpoint.Guard.1'),
   Login: Symbol.for('express-token-endpoint.Login.1'),
-  SyncVerifier: Symbol.for('express-token-endpoint.SyncVerifier.7'),
+  SyncVerifier: Symbol.for('express-token-endpoint.SyncVerifier.8'),
+  Sessions: Symbol.for('express-token-endpoint.Sessions.1'),
 } as const
 
 export type Kind = keyof typeof MARKS

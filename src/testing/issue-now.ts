@@ -1,5 +1,4 @@
 import { misuse, PAGE } from '../shared/misuse.js'
-import { isThenable } from '../shared/values.js'
 import type { IssuedToken, TokenSubject } from '../tokens/jwt/issue-token.js'
 import { syncVerifierOf } from '../tokens/sync-verifier.js'
 import type { TokenIssuer } from '../tokens/tokens.js'
@@ -10,7 +9,7 @@ import type { TokenIssuer } from '../tokens/tokens.js'
  */
 export function issueNow(tokens: TokenIssuer, subject: TokenSubject): IssuedToken {
   const issued = syncVerifierOf(tokens)?.issueNow?.(subject)
-  if (issued && !isThenable(issued)) return issued
+  if (issued) return issued
   throw misuse(
     'createTestIssuer: the first of "keys" must sign in memory. Pass a "privateKey" or a "secret"',
     PAGE.tests,

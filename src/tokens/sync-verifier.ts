@@ -16,8 +16,8 @@ export interface SyncVerifier {
    * @throws AuthError `invalid_token`
    */
   verifySync(token: string): VerifiedToken | undefined
-  /** Issues a token without waiting, with a key in memory. Undefined for a verifier. */
-  readonly issueNow?: ((subject: TokenSubject) => IssuedToken | Promise<IssuedToken>) | undefined
+  /** Issues a token without waiting. Returns undefined when the key is not in memory. Undefined for a verifier. */
+  readonly issueNow?: ((subject: TokenSubject) => IssuedToken | undefined) | undefined
 }
 
 export const withSyncVerifier = <T extends object>(verifier: T, sync: SyncVerifier): T =>

@@ -3,8 +3,8 @@ import type { QueueLimits, Source } from '../../shared/queues/fair-queue.js'
 
 /** A request that waits for its task. `end` is removed after the task, because Node may collect this object much later than the request. */
 interface Wait {
-  /** Ends the wait. The task continues. */
-  end: (() => void) | undefined
+  /** Ends the wait. The task continues. Null when no other request may end the wait any more, undefined after it. */
+  end: (() => void) | null | undefined
 }
 
 /**
@@ -23,7 +23,7 @@ export function createHostCallLimit({ total, perNetwork, perConnection }: QueueL
       for (const wait of ofConnection) {
         wait.end?.()
         // Each further request of the connection would create an error for every wait again.
-        wait.end = undefined
+        wait.end &&= undefined
       }
       return false
     }
@@ -46,15 +46,20 @@ export function createHostCallLimit({ total, perNetwork, perConnection }: QueueL
   }
 
   /**
-   * Runs a task that counts against the limit until it has settled.
+   * Runs a task that counts against the limit until it has settled. The task receives a function that returns whether the request still
+   * waits. From the first call on, no other request ends the wait.
    * @throws AuthError `overloaded` when a limit is reached; what the task rejects with
    */
-  return <T>(source: Source, task: () => PromiseLike<T>): Promise<T> =>
+  return <T>(source: Source, task: (isWanted: () => boolean) => PromiseLike<T>): Promise<T> =>
     new Promise((resolve, reject) => {
       const overloaded = () => reject(new AuthError('overloaded'))
       const wait: Wait = { end: overloaded }
       if (!enter(source, wait)) return overloaded()
-      const run = async () => task()
+      const isWanted = () => {
+        wait.end &&= null
+        return wait.end === null
+      }
+      const run = async () => task(isWanted)
       // Leaves first, because the request may enter again for its next task.
       run()
         .finally(() => leave(source, wait))

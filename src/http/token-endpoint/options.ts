@@ -72,7 +72,7 @@ export interface TokenRouterOptions extends HostOptions, CredentialsOptions, Log
    */
   respond?: ((issued: IssuedResponse) => object | Promise<object>) | undefined
   /**
-   * The sessions of the app, as `createSessions` returns them. The session of each token is stored before the response, and a token whose
+   * The sessions of the app, as `createSessions` returns them. The session of each token is stored after `respond`, and a token whose
    * session could not be stored is not sent (`503`). Default: no sessions.
    */
   sessions?: Sessions | undefined

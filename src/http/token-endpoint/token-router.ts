@@ -1,5 +1,4 @@
 import type { NextFunction, Request, Response, Router } from 'express'
-import type { Sessions } from '../../sessions/sessions.js'
 import { AuthError } from '../../shared/errors.js'
 import { type EventSubject, reportedCopy } from '../../shared/events.js'
 import { callHost } from '../../shared/host/host-call.js'
@@ -7,6 +6,7 @@ import { describe } from '../../shared/options/read.js'
 import { isPlainObject, isValidDate } from '../../shared/values.js'
 import { warnOnce } from '../../shared/warnings.js'
 import type { IssuedToken } from '../../tokens/jwt/issue-token.js'
+import { syncVerifierOf } from '../../tokens/sync-verifier.js'
 import { express } from '../on-first-use.cjs'
 import { type Answer, allHeaders, jsonAnswer, refusalAnswer, tokenResult } from '../shared/answers.js'
 import { hasUnreadBody } from '../shared/close-after-answer.js'
@@ -15,7 +15,7 @@ import { createHostCallLimit } from '../shared/host-call-limit.js'
 import { TOKEN_CALLS } from '../shared/limits.js'
 import { asRefusal, sendAnswer } from '../shared/send-answer.js'
 import { addressOf } from '../shared/source.js'
-import { originOfRequest, type RequestOrigin } from './login.js'
+import { type LoginResult, originOfRequest, type RequestOrigin } from './login.js'
 import { readTokenRouterOptions, type TokenRouterOptions } from './options.js'
 import { createCredentialsReader } from './read-credentials.js'
 
@@ -23,7 +23,7 @@ import { createCredentialsReader } from './read-credentials.js'
 const isUntrusted = ({ headers, app }: Request) =>
   Object.hasOwn(headers, 'x-forwarded-for') && app?.get('trust proxy') === false
 
-/** Limits the sign-ins that wait for the store of sessions, because a hasher that waits for another service may be fast. */
+/** Limits the sign-ins that wait for functions of the host, because a hasher that waits for another service may be fast. */
 const limitCalls = createHostCallLimit(TOKEN_CALLS)
 
 /**
@@ -36,33 +36,39 @@ export function tokenRouter(options: TokenRouterOptions): Router {
   const { tokens, path, bodyLimit, forwardErrors, respond, timeout, emailInEvents, sessions, sessionLabel } = settings
   const { door, emit, observer, reportRefusal } = settings
   const readCredentials = createCredentialsReader(settings)
-  const calls = { timeout, passThrough: ['unavailable'] } as const
+  const calls = { timeout, passThrough: ['unavailable', 'client_closed_request'] } as const
 
-  async function answerOf(req: Request, origin: RequestOrigin, subject: EventSubject): Promise<Answer> {
+  const issueNow = sessions || respond ? undefined : syncVerifierOf(tokens)?.issueNow
+
+  async function answerOf(req: Request, res: Response, origin: RequestOrigin, subject: EventSubject): Promise<Answer> {
     const credentials = await readCredentials(req, origin)
     if (emailInEvents) subject.email = credentials.email
-    const { account, subject: owner } = await door.logIn(credentials, origin, emit, subject)
-    const issued = readIssued(await callHost('internal', () => tokens.issue(owner), calls))
-    const { token, expiresAt, id: tokenId } = issued
-    if (sessions) await limitCalls(origin.source, () => startSession(sessions, owner.accountId, issued, req))
-    const own = respond && (() => respond({ token, expiresAt, account, req }))
-    const body = own ? await callHost('internal', own, calls) : tokenResult(token, expiresAt)
-    const answer = jsonAnswer(textOf(body))
-    emit(subject, { type: 'token.issued', accountId: owner.accountId, tokenId, expiresAt })
-    return answer
+    const login = await door.logIn(credentials, origin, emit, subject)
+    const { accountId } = login.subject
+    const issued: IssuedToken & { text?: string | undefined } =
+      issueNow?.(login.subject) ??
+      (await limitCalls(origin.source, (isWaiting) => {
+        const isWanted = () => isWaiting() && !res.headersSent && !origin.signal.aborted
+        return issueLater(req, login, isWanted)
+      }))
+    const { token, expiresAt, id: tokenId, text = JSON.stringify(tokenResult(token, expiresAt)) } = issued
+    emit(subject, { type: 'token.issued', accountId, tokenId, expiresAt })
+    return jsonAnswer(text)
   }
 
-  async function startSession(
-    sessions: Sessions,
-    accountId: string,
-    { id, expiresAt }: IssuedToken,
-    req: Request,
-  ): Promise<void> {
-    const label = sessionLabel && (await callHost('internal', () => sessionLabel(req), calls))
-    const agent = headerOf(req, 'user-agent')
-    const userAgent = typeof agent === 'string' ? agent : null
-    const session = { id, accountId, expiresAt, label, address: addressOf(req), userAgent }
-    await callHost('sessions', () => sessions.start(session), calls)
+  /** Calls the functions of the host. The session is stored last, because a token whose session is stored must be sent. */
+  async function issueLater(req: Request, { account, subject: owner }: LoginResult, isWanted: () => boolean) {
+    const issued = readIssued(await callHost('internal', () => tokens.issue(owner), calls))
+    const { token, expiresAt, id } = issued
+    const text = respond && textOf(await callHost('internal', () => respond({ token, expiresAt, account, req }), calls))
+    if (sessions) {
+      const label = sessionLabel && (await callHost('internal', () => sessionLabel(req), calls))
+      const agent = headerOf(req, 'user-agent')
+      const userAgent = typeof agent === 'string' ? agent : null
+      const session = { id, accountId: owner.accountId, expiresAt, label, address: addressOf(req), userAgent }
+      await callHost('sessions', () => sessions.start(session, isWanted), calls)
+    }
+    return { ...issued, text }
   }
 
   function refuse(thrown: unknown, subject: EventSubject, req: Request, res: Response, next: NextFunction): void {
@@ -82,7 +88,7 @@ export function tokenRouter(options: TokenRouterOptions): Router {
       const origin = originOfRequest(req)
       const subject: EventSubject = { address: origin.address }
       const refused = (thrown: unknown) => refuse(thrown, subject, req, res, next)
-      const answer = await answerOf(req, origin, subject).catch(refused)
+      const answer = await answerOf(req, res, origin, subject).catch(refused)
       if (answer) sendAnswer(res, answer)
     } catch (error) {
       // An error while sending belongs to the host, and the call has had its event.

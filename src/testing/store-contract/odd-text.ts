@@ -106,15 +106,18 @@ export function longSpellings(email: string, longest: number): [string, string][
   ]
 }
 
+/** Returns a text with each letter in the other case. */
+export const swapCase = (text: string) =>
+  text.replace(/[a-z]/gi, (c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase()))
+
 /** Returns texts that some databases treat as the same hash, or as a pattern that matches the hash. */
 export function otherHashes(hash: string): [string, string][] {
-  const swapped = hash.replace(/[a-z]/gi, (c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase()))
   const all: [string, string][] = [
     ['another hash', another(hash)],
     ['an empty string', ''],
     ['the hash with a blank at its end', `${hash} `],
     ['a pattern', '%'],
-    ['the hash in the other letter case', swapped],
+    ['the hash in the other letter case', swapCase(hash)],
   ]
   return all.filter(([, from]) => from !== hash)
 }

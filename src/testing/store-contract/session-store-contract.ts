@@ -7,6 +7,7 @@ import { text } from '../../shared/options/checks.js'
 import { type Check, named, optional, readOptions } from '../../shared/options/read.js'
 import { testsOnly } from '../tests-only.js'
 import { type ContractCheck, contractChecks, fail } from './contract-check.js'
+import { swapCase } from './odd-text.js'
 import { answerOf, booleanFrom, shown } from './store-probe.js'
 
 /** The options of `sessionStoreContract`. */
@@ -86,6 +87,11 @@ export function sessionStoreContract(options: SessionStoreContractOptions): Cont
   const read = readOptions<SessionStoreContractOptions, typeof schema>(caller, options, schema, { sessions: 'store' })
   const { store: given, accountId = `acc-${randomUUID()}`, otherAccountId = `acc-${randomUUID()}` } = read
 
+  /** An account without sessions. Accounts without letters have no other case. */
+  const inOtherCase = [swapCase(accountId), randomUUID()].find(
+    (one) => one !== accountId && one !== otherAccountId,
+  ) as string
+
   const newOne = (age = 0, more: Partial<Session> = {}): Session => ({
     id: randomUUID(),
     accountId,
@@ -160,6 +166,7 @@ export function sessionStoreContract(options: SessionStoreContractOptions): Cont
       await expectListed(store, 'after add', own)
       await expectListed(store, 'of the other account after add', [theirs], otherAccountId)
       await expectListed(store, 'of an account without sessions', [], `acc-${randomUUID()}`)
+      await expectListed(store, 'of an account in the other letter case', [], inOtherCase)
     }),
     'add keeps all of several sessions that are added at once': withSessions(async (store) => {
       const added = Array.from({ length: 8 }, (_, i) => newOne(10 + i))
@@ -202,6 +209,8 @@ export function sessionStoreContract(options: SessionStoreContractOptions): Cont
       },
     ),
     'removeAll removes all sessions of the account, and leaves the others': withSessions(async (store, own, theirs) => {
+      await store.removeAll(inOtherCase)
+      await expectListed(store, 'after removeAll of an account in the other letter case', own)
       await store.removeAll(accountId)
       for (const session of own) await expectGone(store, session, 'after removeAll')
       await expectListed(store, 'after removeAll', [])

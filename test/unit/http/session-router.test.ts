@@ -1,7 +1,15 @@
-import type { ErrorRequestHandler } from 'express'
-import type { AuthEvent, SessionStore, SessionsOptions, TokenRouterOptions } from 'express-token-endpoint'
+import { generateKeyPairSync, sign as nodeSign } from 'node:crypto'
+import { once } from 'node:events'
+import type { ErrorRequestHandler, Request } from 'express'
+import type {
+  AuthEvent,
+  IssuedResponse,
+  SessionStore,
+  SessionsOptions,
+  TokenRouterOptions,
+} from 'express-token-endpoint'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { all, settled, statuses, until } from '../../support/concurrency.js'
+import { all, deferred, settled, statuses, until } from '../../support/concurrency.js'
 import { expectMisuse } from '../../support/failures.js'
 import {
   asJson,
@@ -31,10 +39,11 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
     store?: Partial<SessionStore>
     options?: SessionsOptions
     router?: Partial<TokenRouterOptions>
+    onError?: ErrorRequestHandler
   }
 
   /** Starts an app with all routers, as one process of several that share a store. */
-  async function start({ store = {}, options: sessionsOptions = {}, router = {} }: Set = {}) {
+  async function start({ store = {}, options: sessionsOptions = {}, router = {}, onError }: Set = {}) {
     const events: AuthEvent[] = []
     const onEvent = (event: AuthEvent) => void events.push(event)
     const tokens = makeIssuer()
@@ -46,6 +55,7 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
     app.use('/sessions', sessionRouter({ guard, sessions, onEvent }))
     app.get('/in', guard, (_req, res) => void res.json({}))
     app.use((_req, res) => void res.status(404).end('the host’s own'))
+    if (onError) app.use(onError)
     const { port } = await listen(app)
     const ask = (token: string, method = 'GET', path = '/sessions', more: Sent = {}) =>
       send(port, { method, path, ...more, headers: { Authorization: `Bearer ${token}`, ...more.headers } })
@@ -184,25 +194,55 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
     expect([asked, socket.count('overloaded') > 0]).toEqual([128, true])
   })
 
-  it('lets at most 16 sign-ins of one connection wait for the store', async () => {
-    let asked = 0
-    const { port } = await start({
-      store: { list: () => ++asked && hang() } as Partial<SessionStore>,
-      options: { timeout: '1m' },
-      router: { timeout: '1m' },
-    })
-    const body = JSON.stringify(GOOD)
-    const head = `POST ${TOKEN_PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`
-    const socket = openSocket(port)
-    // One after the other, because a sign-in waits in other queues first.
-    for (let waiting = 1; waiting <= 16; waiting++) {
-      socket.write(`${head}\r\n\r\n${body}`)
-      await until(() => expect(asked).toBe(waiting))
-    }
-    socket.write(`${head}\r\n\r\n${body}`)
-    await until(() => expect(socket.count('HTTP/1.1 503')).toBe(17))
-    expect([asked, socket.count('overloaded') > 0]).toEqual([16, true])
-  })
+  it.each(['sign', 'respond', 'list', 'add'])(
+    'lets at most 16 sign-ins of one connection wait for %s, and starts and ends no session after their 503',
+    async (slow) => {
+      const [memory, gate] = [memorySessions(), deferred<void>()]
+      let asked: number | undefined
+      const waitIn = async (name: string) => {
+        if (name !== slow || asked === undefined) return
+        asked++
+        await gate.promise
+      }
+      const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+      const sign = async (data: Uint8Array) => waitIn('sign').then(() => nodeSign('sha256', data, privateKey))
+      const respond = async () => waitIn('respond').then(() => ({}))
+      const { port, events } = await start({
+        store: {
+          ...memory,
+          list: async (accountId) => waitIn('list').then(() => memory.list(accountId)),
+          add: async (session) => waitIn('add').then(() => memory.add(session)),
+        },
+        options: { timeout: '1m', maxPerAccount: 1 },
+        router: {
+          tokens: makeIssuer({ timeout: '1m', keys: { alg: 'ES256', kid: 'k', publicKey, sign } }),
+          // A sign-in that needs no function of the host but `sign`.
+          ...(slow === 'sign' ? { sessions: undefined } : { respond }),
+          timeout: '1m',
+        },
+      })
+      const sent = asJson(GOOD)
+      expect((await send(port, sent)).status).toBe(200)
+      const before = memory.list('acc-1')
+      asked = 0
+      const head = `POST ${TOKEN_PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${JSON.stringify(GOOD).length}`
+      const socket = openSocket(port)
+      // One after the other, because a sign-in waits in other queues first.
+      for (let waiting = 1; waiting <= 16; waiting++) {
+        socket.write(`${head}\r\n\r\n${sent.body}`)
+        await until(() => expect(asked).toBe(waiting))
+      }
+      socket.write(`${head}\r\n\r\n${sent.body}`)
+      await until(() => expect(socket.count('HTTP/1.1 503')).toBe(17))
+      expect([asked, socket.count('overloaded') > 0]).toEqual([16, true])
+      gate.resolve()
+      await settled()
+      await until(() => expect(memory.list('acc-1')).toEqual(before))
+      expect(events.map(({ type }) => type).filter((type) => type.startsWith('session'))).toHaveLength(
+        slow === 'sign' ? 0 : 1,
+      )
+    },
+  )
 
   it('looks a session up once for each request, after isRevoked and before the account', async () => {
     const asked: string[] = []
@@ -280,13 +320,60 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
     },
   )
 
-  it('a sign-in sends no token whose session could not be stored, and shows it to no function of the host', async () => {
-    const shown: unknown[] = []
-    const respond = (issued: object) => ({ shown: shown.push(issued) })
-    const { logIn, events } = await start({ store: { add: down }, router: { respond } })
+  it('a sign-in sends no token whose session could not be stored', async () => {
+    const { logIn, events } = await start({ store: { add: down }, router: { respond: () => ({}) } })
     expectUnavailable(await logIn())
-    expect(shown).toEqual([])
     expect(events.map(({ type }) => type)).toEqual(['dependency.failed'])
+  })
+
+  it.each<[string, (req: Request) => unknown, number | undefined]>([
+    ['whose respond throws', () => expect.fail('down'), 503],
+    ['whose respond hangs', hang, 503],
+    ['whose respond returns no object', () => 7, 503],
+    ['that the host has answered itself', (req) => req.res?.status(504).end() && {}, 504],
+    ['whose client has left', (req) => once(req.socket.destroy(), 'close').then(() => ({})), undefined],
+  ])('a sign-in %s starts and ends no session', async (_which, run, status) => {
+    let fails = false
+    const respond = async ({ req, token }: IssuedResponse) =>
+      fails ? ((await run(req)) as object) : { authenticationToken: token }
+    const { logIn, events, store } = await start({ options: { maxPerAccount: 1 }, router: { respond } })
+    await logIn()
+    const before = await store.list('acc-1')
+    fails = true
+    events.splice(0)
+    expect((await logIn().catch(() => ({ status: undefined }))).status).toBe(status)
+    await until(() => expect(events).toHaveLength(1))
+    await settled()
+    expect([await store.list('acc-1'), before.length]).toEqual([before, 1])
+    expect(events[0]).toMatchObject(status === 503 ? { dependency: 'internal' } : { code: 'client_closed_request' })
+  })
+
+  it.each(['add', 'remove'])('an %s slower than the router has a 503, and leaves no session', async (slow) => {
+    const [memory, gate, forwarded] = [memorySessions(), deferred<void>(), deferred<void>()]
+    let signedIn = false
+    const waitFor = async (name: string) => void (name === slow && signedIn && (await gate.promise))
+    const { logIn } = await start({
+      store: {
+        ...memory,
+        add: async (session) => waitFor('add').then(() => memory.add(session)),
+        remove: async (id, accountId) => waitFor('remove').then(() => memory.remove(id, accountId)),
+      },
+      options: { timeout: '1m', maxPerAccount: 1 },
+      router: { forwardErrors: true },
+      // A handler of the host may respond later.
+      onError: (_error, _req, res, _next) => {
+        forwarded.resolve()
+        gate.promise.then(settled).then(() => res.status(503).end())
+      },
+    })
+    await logIn()
+    signedIn = true
+    const before = memory.list('acc-1')
+    const answer = logIn()
+    await forwarded.promise
+    gate.resolve()
+    expect((await answer).status).toBe(503)
+    expect(memory.list('acc-1')).toEqual(slow === 'add' ? before : [])
   })
 
   it('stores the session of a login that is a function, and of a custom response', async () => {
@@ -401,22 +488,45 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
       expect([(await sessions.list('acc-1')).length, events]).toEqual([2, []])
     })
 
+    it('gives the sessions to the issuer of the first guard, whatever a custom verifier or a partner returns', async () => {
+      const sessions = createSessions(memorySessions())
+      requireBearer({ tokens, sessions })
+      const found = []
+      for (const { issuer } of [partner, tokens]) {
+        await sessions.start({ ...owner, id: 'a' })
+        const auth = { accountId: 'acc-1', id: 'a', issuer }
+        found.push(await sessions.isEnded(auth), await sessions.end(auth, 'a'))
+      }
+      expect(found).toEqual([true, false, false, true])
+    })
+
     it('refuses to start until each issuer is named as one of the app', () => {
       const [named, unnamed] = [createSessions(memorySessions(), { issuers }), createSessions(memorySessions())]
+      const [used, served] = [createSessions(memorySessions()), createSessions(memorySessions())]
+      for (let guards = 0; guards < 2; guards++) requireBearer({ tokens, sessions: used })
+      tokenRouter({ tokens, ...options, sessions: served })
       const both = requireBearer({ tokens: [tokens, partner] })
       const wrapped: typeof both = Object.assign((...args: Parameters<typeof both>) => both(...args), both)
       const name = 'with a guard other than requireBearer(), "sessions" must name the issuers of your app'
       expectMisuse(() => sessionRouter({ guard: wrapped, sessions: unnamed }), `sessionRouter: ${name}`)
+      const custom = { ...named, isEnded: async () => false }
+      expect(() => requireBearer({ tokens: [old, tokens], sessions: custom })).not.toThrow()
       const says = (name: string, issuer: string) => `${name}: "sessions" are not for the tokens of "${issuer}"`
       for (const [list, sessions, issuer] of [
         [[tokens, old], unnamed, old.issuer],
         [[tokens, partner], named, partner.issuer],
         [partner, named, partner.issuer],
+        [partner, custom, partner.issuer],
+        [partner, used, partner.issuer],
+        [partner, { ...used }, partner.issuer],
+        [[tokens, partner], served, partner.issuer],
       ] as const) {
         expectMisuse(() => requireBearer({ tokens: list, sessions }), says('requireBearer', issuer))
       }
-      const router = () => tokenRouter({ tokens: partner, ...options, sessions: named })
-      expectMisuse(router, says('tokenRouter', partner.issuer))
+      for (const sessions of [named, used]) {
+        const router = () => tokenRouter({ tokens: partner, ...options, sessions })
+        expectMisuse(router, says('tokenRouter', partner.issuer))
+      }
     })
   })
 

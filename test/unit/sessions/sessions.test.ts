@@ -426,13 +426,39 @@ describe('a sign-in that fails', () => {
     expect(await store.find('a')).toBeFalsy()
   })
 
-  it('leaves no session when the store adds it after the time limit', async () => {
-    const [slow, removed] = [deferred<void>(), deferred<string>()]
-    const remove = async (id: string) => removed.resolve(id) === undefined
-    const { start } = setUp({ timeout: '20ms' }, { add: () => slow.promise, remove })
-    await expect(start('a')).rejects.toMatchObject({ code: 'unavailable' })
-    slow.resolve()
-    expect(await removed.promise).toBe('a')
+  it.each<[string, (added: ReturnType<typeof deferred<void>>) => void, string[]]>([
+    ['adds it after the time limit', ({ resolve }) => resolve(), ['b', 'b']],
+    ['fails after the time limit', ({ reject }) => reject(new Error('down')), ['b', 'b']],
+    ['never answers', () => {}, ['b']],
+  ])('leaves no session, and ends none, when the store %s', async (_how, settle, forgotten) => {
+    const memory = memorySessions()
+    const [slow, removed] = [deferred<void>(), [] as string[]]
+    const add = async (session: Session) => {
+      if (session.id === 'b') await slow.promise.finally(() => memory.add(session))
+      else memory.add(session)
+    }
+    const remove = (id: string, accountId: string) => removed.push(id) > 0 && memory.remove(id, accountId)
+    const { start, idsOf, told } = setUp({ timeout: '20ms', maxPerAccount: 1 }, { ...memory, add, remove })
+    await start('a')
+    await expect(start('b')).rejects.toMatchObject({ code: 'unavailable', dependency: 'sessions' })
+    settle(slow)
+    await settled()
+    expect([await idsOf(), removed, told().length]).toEqual([['a'], forgotten, 1])
+  })
+
+  it.each<[string, boolean[], string[], string[]]>([
+    ['is not sent, and then ends none', [false], ['a'], []],
+    ['is not sent any more, and reports the one that has ended', [true, false], [], ['session.ended']],
+    ['is sent', [true, true], ['b'], ['session.ended', 'session.started']],
+  ])('stays only for a token that %s', async (_what, wanted, ids, events) => {
+    const { sessions, start, idsOf, told } = setUp({ maxPerAccount: 1 })
+    await start('a')
+    told()
+    const session = { id: 'b', accountId: 'acc-1', expiresAt: new Date(8e12) }
+    const code = await sessions.start(session, () => wanted.shift() === true).catch((error) => error.code)
+    expect(code).toBe(ids[0] === 'b' ? undefined : 'client_closed_request')
+    await settled()
+    expect([await idsOf(), told().map(({ type }) => type), wanted]).toEqual([ids, events, []])
   })
 })
 

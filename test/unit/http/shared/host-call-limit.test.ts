@@ -91,6 +91,26 @@ describe('a place', () => {
     expect(await hold(greedy, task)).toBe('answer')
   })
 
+  it('is kept by a task that has asked whether it is wanted, and lost by others of its connection', async () => {
+    const hold = createHostCallLimit(LIMITS)
+    const { promise, resolve } = deferred<void>()
+    const [greedy, wanted] = [from('a'), [] as unknown[]]
+    const asking = (first: boolean) => async (isWanted: () => boolean) => {
+      if (first) wanted.push(isWanted())
+      await promise
+      wanted.push(isWanted(), isWanted)
+      return 'answer'
+    }
+    const results = Array.from({ length: 11 }, (_, i) => outcome(hold(greedy, asking(i === 0))))
+    await settled()
+    resolve()
+    expect(await Promise.all(results)).toEqual(['answer', ...Array(10).fill('overloaded')])
+    await settled()
+    const later = wanted.map((one) => (typeof one === 'function' ? 'later' : one))
+    expect(later).toEqual([true, true, 'later', ...Array(9).fill([false, 'later']).flat()])
+    for (const one of wanted) if (typeof one === 'function') expect(one()).toBe(false)
+  })
+
   it.each([
     ['one network', 20, (_: number) => from('a')],
     ['one network, without connections', 20, (_: number) => WITHOUT_CONNECTION],

@@ -39,9 +39,10 @@ const GONE = 'touch does not bring a removed session back'
 describe('sessionStoreContract', () => {
   it('passes for the store in memory, and leaves nothing in it', async () => {
     const store = memorySessions()
-    expect(await failuresOf(store, { accountId: 'acc-1', otherAccountId: 'acc-2' })).toEqual({})
-    expect([...(await listed(store, 'acc-1')), ...(await listed(store, 'acc-2'))]).toEqual([])
+    expect(await failuresOf(store, { accountId: 'acc-1', otherAccountId: 'ACC-1' })).toEqual({})
+    expect([...(await listed(store, 'acc-1')), ...(await listed(store, 'ACC-1'))]).toEqual([])
     expect(await failuresOf((() => store) as never)).toEqual({})
+    expect(await failuresOf(store, { accountId: '1' })).toEqual({})
   })
 
   it.each<[mistake: string, checks: string[], make: (store: SessionStore) => Partial<SessionStore>]>([
@@ -95,7 +96,7 @@ describe('sessionStoreContract', () => {
     ],
     [
       'keeps one session per account',
-      [FIND, LIST, REMOVE, FOREIGN, SAYS, KEEP, TOUCH, GONE],
+      [FIND, LIST, REMOVE, FOREIGN, REMOVE_ALL, SAYS, KEEP, TOUCH, GONE],
       (store) => ({
         async add(session) {
           await store.removeAll(session.accountId)
@@ -167,6 +168,16 @@ describe('sessionStoreContract', () => {
           list: async () => (await Promise.all([...accounts].map((id) => listed(store, id)))).flat(),
         }
       },
+    ],
+    [
+      'lists sessions without regard to the letter case of the account',
+      [LIST],
+      (store) => ({ list: async (id) => listed(store, id.toLowerCase()) }),
+    ],
+    [
+      'removes all without regard to the letter case of the account',
+      [REMOVE_ALL],
+      (store) => ({ removeAll: (id, ...rest) => store.removeAll(id.toLowerCase(), ...rest) }),
     ],
     ['touches nothing', [TOUCH], () => ({ touch() {} })],
     [
