@@ -31,6 +31,7 @@ describe('readClaims', () => {
     ['the audience before the times', { aud: 'b', iat: 0, exp: 1 }, 'audience'],
     ['an issuer with a slash at its end', { iss: `${ISSUER}/` }, 'issuer'],
     ['the types before all', { iss: 'https://a.example', jti: 7 }, 'claims'],
+    ['the types of times before all', { iss: 'https://a.example', iat: '0' }, 'claims'],
   ])('names %s', (_, changes, reason) => {
     expect(readClaims({ ...payload, ...changes })).toBe(reason)
   })

@@ -151,7 +151,9 @@ describe('options', () => {
     ['argon2id', 'memoryCost', 'KiB of memory', argon2id, [7, 1_048_577, 64.5, '64', null, Number.NaN, -64]],
     ['argon2id', 'timeCost', 'a number of passes', argon2id, [0, 65, 1.5, '2', null]],
     ['argon2id', 'parallelism', 'a number of lanes', argon2id, [0, 65, 1.5, '1', null]],
+    ['argon2id', 'costLimit', 'a multiple of the cost of a new hash', argon2id, [0, 1025]],
     ['bcrypt', 'cost', 'a cost', bcrypt, [3, 19, 10.5, '10', null, Number.NaN]],
+    ['bcrypt', 'costLimit', 'a multiple of the cost of a new hash', bcrypt, [0, 1025]],
   ] as const)('%s refuses a %s out of range, and says that it is %s', (caller, name, what, make, values) => {
     for (const value of values) {
       const says = `${caller}: option "${name}" must be ${what}, a whole number from `
@@ -178,7 +180,7 @@ describe('options', () => {
     expect(() => argon2id({ memoryCost: 16, parallelism: 2 })).not.toThrow()
   })
 
-  it.each([null, '', 'wasm', 'native ', 1])('of argon2id have a known engine, not %j', (engine) => {
+  it.each([null, '', 'wasm', ' native', 'native ', 1])('of argon2id have a known engine, not %j', (engine) => {
     const says = /^argon2id: option "engine" must be 'native' or 'node', but is /
     expectMisuse(() => argon2id({ engine } as never), says)
   })
