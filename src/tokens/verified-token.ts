@@ -101,7 +101,7 @@ export function toVerifiedToken(value: unknown, verifiedBy = ''): VerifiedToken 
 interface Members extends Omit<VerifiedToken, 'issuedAt' | 'expiresAt'> {
   iat: number
   exp: number
-  /** Whether `iat` may be the time of a refresh. */
+  /** True when `iat` may be the time of a refresh. */
   mayBeRefreshed?: boolean
 }
 

@@ -30,8 +30,8 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
       'ends one session, all others, and its own: their tokens are refused at once',
       'refuses a token without a session',
     ],
-    'and the sign-ins that wait for your session store':
-      'lets at most 16 sign-ins of one connection wait for the store',
+    'and the sign-ins that wait for `sign`, `respond` or your session store':
+      'lets at most 16 sign-ins of one connection wait for %s',
   },
   'test/unit/http/token-endpoint/login.test.ts': {
     'The same numbers limit the calls of a custom `logIn`':
