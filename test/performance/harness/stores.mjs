@@ -66,7 +66,10 @@ export async function fillStores({ DATABASE_URL, REDIS_URL }, count) {
   await database.end()
 }
 
-/** Adds the table of revoked tokens, and accounts with different passwords. Returns their credentials. */
+/**
+ * Adds the table of revoked tokens, and accounts with different passwords, each with a statement of as many cents as accounts came before.
+ * @returns their credentials, and the `statements` that a response must have
+ */
 async function addPeople(databaseUrl, count) {
   const db = await openDatabase({ databaseUrl }, () => {})
   await sql`create table revoked (id text primary key)`.execute(db)
@@ -75,13 +78,14 @@ async function addPeople(databaseUrl, count) {
   const people = []
   // One hash at a time never fills the hash queue.
   while (people.length < count) {
-    const [email, password] = [`person${people.length}@example.com`, `password of ${randomUUID()}`]
-    await store.add({
-      email,
-      passwordHash: await passwords.hash(password),
-      scopes: ['statements:read', 'reports:read'],
-    })
-    people.push({ email, password })
+    const amount = people.length
+    const [email, password] = [`person${amount}@example.com`, `password of ${randomUUID()}`]
+    const scopes = ['statements:read', 'reports:read']
+    const id = await store.add({ email, passwordHash: await passwords.hash(password), scopes })
+    const statement = { id: `statement-${amount}`, day: '2013-05-01', description: `Settlement of ${amount}` }
+    const row = { ...statement, amount_cents: amount, house_id: 'north', account_id: id }
+    await db.insertInto('statements').values(row).execute()
+    people.push({ email, password, statements: [{ ...statement, amountCents: amount }] })
   }
   await db.destroy()
   return people
