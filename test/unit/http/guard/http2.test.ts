@@ -29,13 +29,19 @@ async function start(
   }
 }
 
-it('holds 128 calls of one connection, and refuses all of them when one more comes', async () => {
+it.each<[string, (call: () => Promise<never>) => Partial<RequireBearerOptions>]>([
+  ['isRevoked', (isRevoked) => ({ isRevoked })],
+  [
+    'a verifier of the host',
+    (call) => ({ tokens: { ...tokens, verify: (text) => (text === 'a.b.c' ? tokens.verify(text) : call()) } }),
+  ],
+])('holds 128 calls of one connection, and refuses all of them when one more comes: %s', async (_, optionsWith) => {
   let calls = 0
-  const isRevoked = () => {
+  const call = () => {
     calls++
-    return new Promise<boolean>(() => {})
+    return new Promise<never>(() => {})
   }
-  const open = await start({ isRevoked, timeout: '1m' })
+  const open = await start({ ...optionsWith(call), timeout: '1m' })
   const session = open()
   const statuses: number[] = []
   const ask = () => {
