@@ -37,8 +37,8 @@ export function sharedStore() {
       /** Returns whether the store rests after a failure. Only one login waits for a failing store in that time. */
       rests: () => performance.now() < restsUntil,
       /**
-       * Waits for a response of the store. Returns undefined when the store fails or does not respond. Reports a failure once, also
-       * when it affects many logins.
+       * Waits for a response of the store. Returns undefined when the store fails or does not respond. Reports a failure at most once
+       * a second, also when it affects many logins.
        */
       async answerOf<T>(answer: Promise<T>, storeFailed: StoreFailed): Promise<T | undefined> {
         const call: Parameters<typeof silence>[0] = {}
@@ -50,8 +50,10 @@ export function sharedStore() {
         } catch (error) {
           const now = performance.now()
           restsUntil = now + STORE.restMs
-          if (now - reportedAt >= STORE.restMs) storeFailed(error)
-          reportedAt = now
+          if (now - reportedAt >= STORE.restMs) {
+            reportedAt = now
+            storeFailed(error)
+          }
           return undefined
         } finally {
           call.hasEnded = true

@@ -117,6 +117,17 @@ describe('a call that meets a broken connection', () => {
     await settled()
     expect([down.mock.calls.length, failed.mock.calls.length, rejections]).toEqual([2, 2, []])
   })
+
+  it('is reported once a second, although a read and a count fail in turn every half second', async () => {
+    const down = () => Promise.reject(new Error('down'))
+    const { read, fail } = processWith({ consume: down, reward: down, get: down })
+    const failed = vi.fn()
+    for (let i = 0; i < 10; i++) {
+      await (i % 2 === 0 ? read : fail)('alice', failed)
+      vi.advanceTimersByTime(500)
+    }
+    expect(failed).toHaveBeenCalledTimes(5)
+  })
 })
 
 describe('the reset of an account', () => {
