@@ -148,7 +148,6 @@ const aliases = aliasesOf({
   tokens: 'issuer tokenIssuer',
   path: 'url',
   logIn: 'login authenticate',
-  bodyLimit: 'limit',
   allowedOrigins: 'origins origin cors',
   fields: 'usernameField passwordField',
   respond: 'response serialize',

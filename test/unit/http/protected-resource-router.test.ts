@@ -61,7 +61,7 @@ it('has the URL of the metadata, which each challenge of a guard names', async (
 
 it.each([
   [{ resource: 'api.example.com' }, '"resource" must be an absolute http or https URL'],
-  [{ resource: 'http://api.example.com' }, '"resource" must be an https: URL'],
+  [{ resource: 'http://api.example.com' }, /"resource" must be an https: URL.*Use http only for loopback/],
   [{ resource: `${RESOURCE}#a` }, '"resource" must be an absolute http or https URL'],
   [{ authorizationServers: [] }, '"authorizationServers" must be an array of 1 to 32 URLs of issuers'],
   [{ authorizationServers: Array(33).fill(SERVERS[0]) }, '"authorizationServers" must be an array of 1 to 32 URLs'],
@@ -69,10 +69,17 @@ it.each([
   [{ authorizationServers: ['http://tenant.example'] }, '"authorizationServers" must be an https: URL'],
   [{ name: '' }, '"name" must be a non-empty string'],
   [{ issuers: SERVERS }, 'unknown option "issuers". Did you mean "authorizationServers"?'],
+  [{ authorization_servers: SERVERS }, 'unknown option "authorization_servers". Did you mean "authorizationServers"?'],
+  [{ url: RESOURCE }, 'unknown option "url". Did you mean "resource"?'],
 ])('refuses %j', (options, says) => {
   const read = () => protectedResourceRouter({ resource: RESOURCE, authorizationServers: SERVERS, ...options } as never)
   expectMisuse(read, /^protectedResourceRouter: /)
-  expect((thrownBy(read) as Error).message).toContain(says)
+  expectMisuse(read, says)
+})
+
+it('takes 32 servers', () => {
+  const authorizationServers = Array(32).fill(SERVERS[0])
+  expect(() => protectedResourceRouter({ resource: RESOURCE, authorizationServers })).not.toThrow()
 })
 
 it('refuses a path that is a pattern of Express', () => {

@@ -435,6 +435,35 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
     expect((await ask(live)).status).toBe(200)
   })
 
+  it('reports sessions that fail behind another middleware, and no refusal', async () => {
+    const tokens = makeIssuer()
+    const events: AuthEvent[] = []
+    const inner = createSessions(memorySessions(), { issuers: [tokens.issuer] })
+    const sessions = { ...inner, isEnded: async () => (fails ? down() : false) }
+    let fails = false
+    const guard = requireBearer({ tokens })
+    const router = sessionRouter({
+      guard: (req, res, next) => guard(req, res, next),
+      sessions,
+      onEvent: (event) => events.push(event),
+    })
+    const { port } = await listen(express().use(router))
+    const headers = { Authorization: `Bearer ${issueNow(tokens, { accountId: 'acc-1' }).token}` }
+    const ask = () => send(port, { method: 'DELETE', path: '/other', headers })
+    expect([(await ask()).status, events]).toEqual([404, []])
+    fails = true
+    expectUnavailable(await ask())
+    const address = expect.stringMatching(/127\.0\.0\.1$/)
+    expect(events).toMatchObject([{ type: 'dependency.failed', dependency: 'sessions', refused: true, address }])
+  })
+
+  it.each(['/sessions/SIGN-OUT', '/sessions/sign-out/'])('does not sign out at %s', async (path) => {
+    const { ask, signIn } = await start()
+    const token = await signIn()
+    expect((await ask(token, 'POST', path)).status).not.toBe(204)
+    expect((await ask(token, 'GET', '/in')).status).toBe(200)
+  })
+
   it('accepts another middleware than requireBearer, and refuses a guard with other sessions', async () => {
     const tokens = makeIssuer()
     const issuers = [tokens.issuer]
@@ -448,6 +477,14 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
     expect(() => sessionRouter({ guard: (req, res, next) => guard(req, res, next), sessions })).not.toThrow()
     expectMisuse(() => sessionRouter({ guard, sessions: memorySessions() as never }), 'what createSessions() returned')
     expectMisuse(() => sessionRouter({ sessions } as never), '"guard" must be what requireBearer() returned')
+    for (const [theirs, own] of [
+      ['requireBearer', 'guard'],
+      ['middleware', 'guard'],
+      ['store', 'sessions'],
+    ] as const) {
+      const options = { guard, sessions, [theirs]: guard }
+      expectMisuse(() => sessionRouter(options), `unknown option "${theirs}". Did you mean "${own}"?`)
+    }
     const unused = () => tokenRouter({ tokens, ...options, sessionLabel: () => 'x' })
     expectMisuse(unused, 'tokenRouter: option "sessionLabel" needs "sessions"')
   })

@@ -3,7 +3,7 @@ import 'reflect-metadata'
 import { createRequire } from 'node:module'
 import { PassportStrategy } from '@nestjs/passport'
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express'
-import { authOf, createThrottle, tokenRouter, type VerifiedToken } from 'express-token-endpoint'
+import { AuthError, authOf, createThrottle, tokenRouter, type VerifiedToken } from 'express-token-endpoint'
 import {
   BearerStrategy,
   type BearerStrategyOptions,
@@ -298,6 +298,21 @@ describe('LoginStrategy', () => {
     const verify: LoginVerify = (user, done) => done(null, { name: (user as { id: string }).id })
     expect((await logIn(appOf(new LoginStrategy(options, verify)))).body.user).toEqual({ name: alice.id })
   })
+
+  it('refuses with 401 whom the verify callback refuses', async () => {
+    const app = appOf(new LoginStrategy(options, (_user, done) => done(null, false)))
+    expect((await logIn(app)).status).toBe(401)
+  })
+
+  it.each([true, false])(
+    'with emailInEvents: %s, tells the e-mail address of a login of the host',
+    async (emailInEvents) => {
+      const onEvent = vi.fn()
+      const own = { logIn: () => Promise.reject(new AuthError('invalid_credentials')), emailInEvents, onEvent }
+      await logIn(appOf(new LoginStrategy(own)))
+      expect(onEvent.mock.calls[0]?.[0].email).toBe(emailInEvents ? alice.email : undefined)
+    },
+  )
 
   it('takes the options of tokenRouter, and names itself in its errors', () => {
     expectMisuse(() => new LoginStrategy({} as never), 'LoginStrategy: option "accounts" must be')

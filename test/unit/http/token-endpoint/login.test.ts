@@ -28,7 +28,8 @@ import {
   makeStore,
   PASSWORD,
 } from '../../../support/fixtures.js'
-import { EXPRESS, TOKEN_PATH } from '../../../support/http.js'
+import { sendEndlessly } from '../../../support/host.js'
+import { EXPRESS, listen, TOKEN_PATH } from '../../../support/http.js'
 
 const { alice } = ACCOUNTS
 const GOOD = { email: alice.email, password: PASSWORD }
@@ -119,6 +120,26 @@ describe('logIn', () => {
     warned.mockRestore()
   })
 
+  it('reports refusals, with the e-mail address where the host asks for it', async () => {
+    for (const emailInEvents of [true, false]) {
+      const events: AuthEvent[] = []
+      await rejectionOf(loginWith({ emailInEvents, onEvent: (event: AuthEvent) => events.push(event) })(WRONG))
+      expect(events).toMatchObject([{ type: 'token.refused', code: 'invalid_credentials' }])
+      expect(events[0]).toEqual(
+        emailInEvents
+          ? expect.objectContaining({ email: alice.email })
+          : expect.not.objectContaining({ email: alice.email }),
+      )
+    }
+  })
+
+  it('warns of a failure without an observer', async () => {
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    onTestFinished(() => warned.mockRestore())
+    await rejectionOf(loginWith({ accounts: () => Promise.reject(new Error('down')) })(GOOD))
+    expect(warned).toHaveBeenCalledOnce()
+  })
+
   it('rejects with 503 when a dependency fails, and reports each failure once', async () => {
     const events: AuthEvent[] = []
     const accounts = () => Promise.reject(new Error('down'))
@@ -136,17 +157,25 @@ describe('logIn', () => {
   })
 
   it('an origin that is neither a request nor an address is a TypeError', async () => {
-    for (const origin of [
-      '203.0.113.1',
-      { ip: '203.0.113.1' },
-      { address: 7 },
-      { signal: {} },
-      { signal: { aborted: false } },
-      { signal: 'abort' },
-      { signal: new AbortController() },
-      { address: '1.2.3.4', headers: {} },
+    const signal = 'option "signal" must be an AbortSignal'
+    for (const [origin, says] of [
+      ['203.0.113.1', 'expected an options object, got a string'],
+      [{ ip: '203.0.113.1' }, 'unknown option "ip"'],
+      [{ address: 7 }, 'option "address" must be the address of a client'],
+      [{ signal: {} }, signal],
+      [{ signal: { aborted: false } }, signal],
+      [{ signal: { addEventListener() {} } }, signal],
+      [{ signal: 'abort' }, signal],
+      [{ signal: new AbortController() }, signal],
+      [{ address: '1.2.3.4', headers: {} }, 'unknown option "headers"'],
     ]) {
-      expect(await rejectionOf(loginWith()(GOOD, origin as never))).toBeInstanceOf(TypeError)
+      const error = await rejectionOf(loginWith()(GOOD, origin as never))
+      expectMisuse(
+        () => {
+          throw error
+        },
+        new RegExp(`^logIn: .*${says}`),
+      )
     }
   })
 })
@@ -288,20 +317,23 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
     expect(types).toEqual(['token.issued', 'token.refused'])
   })
 
-  it.each<[string, Login]>([
+  const INCOMPLETE = 'logIn: must return { account, subject }, as createLogin() does, but returned'
+  it.each<[string, Login, string?]>([
     [
       'throws',
       () => {
         throw new Error('bug')
       },
     ],
-    ['returns nothing', (async () => {}) as never],
-    ['returns only an account', (async () => ({ account: {} })) as never],
+    ['returns nothing', (async () => {}) as never, INCOMPLETE],
+    ['returns only an account', (async () => ({ account: {} })) as never, INCOMPLETE],
+    ['returns only a subject', (async () => ({ subject: { accountId: 'acc-1' } })) as never, INCOMPLETE],
     ['returns a subject without an id', (async () => ({ account: {}, subject: {} })) as never],
-  ])('a function of the host that %s is a 503, and no token', async (_what, logIn) => {
+  ])('a function of the host that %s is a 503, and no token', async (_what, logIn, message = '') => {
     const events: AuthEvent[] = []
     await post(appOf({ logIn, onEvent: (event: AuthEvent) => events.push(event) })).expect(503)
-    expect(events).toMatchObject([{ type: 'dependency.failed', dependency: 'internal', refused: true }])
+    const error = expect.objectContaining({ message: expect.stringContaining(message) })
+    expect(events).toMatchObject([{ type: 'dependency.failed', dependency: 'internal', refused: true, error }])
   })
 
   it.each<[string, object, RegExp]>([
@@ -331,6 +363,7 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
       [{ email: '' }, 'is an object. Each name must be a non-empty string'],
       [{ email: 'a', pass: 'b' }, 'is an object. Unknown member "pass". Did you mean "password"?'],
       [{ username: 'email' }, 'is an object. Unknown member "username". Known: email, password'],
+      [{ email: 7 }, 'is an object. Each name must be a non-empty string'],
       ['username', 'is a string of 8 characters'],
     ])('%j is a TypeError that names the mistake', (fields, says) => {
       expectMisuse(
@@ -375,6 +408,7 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
       ['returns a list', () => [1]],
       ['returns what is not JSON', () => circular],
       ['returns an object that becomes nothing', () => ({ toJSON: () => undefined })],
+      ['returns an object that becomes text', () => ({ toJSON: () => 'x' })],
     ])('that %s is a 503 and a reported failure, and no token is sent', async (_what, respond) => {
       const events: AuthEvent[] = []
       const { body } = await respondWith(respond, {
@@ -384,11 +418,19 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
       expect(body).toMatchObject({ code: 'unavailable' })
       expect(events).toMatchObject([{ type: 'dependency.failed', dependency: 'internal', refused: true }])
     })
+
+    it('that returns no object has a clear error', async () => {
+      const events: AuthEvent[] = []
+      await respondWith(() => [1], { onEvent: (event: AuthEvent) => events.push(event) }).expect(503)
+      const error = expect.objectContaining({ message: 'respond must return an object, but returned an array' })
+      expect(events).toMatchObject([{ error }])
+    })
   })
 
   it.each<[string, unknown]>([
     ['nothing', undefined],
     ['text', 'a.b.c'],
+    ['a token that is no text', { token: 7, id: 'x', expiresAt: new Date() }],
     ['a token without its expiration', { token: 'a.b.c', id: 'x' }],
     ['an invalid expiration', { token: 'a.b.c', id: 'x', expiresAt: new Date(Number.NaN) }],
     ['a token without an id', { token: 'a.b.c', expiresAt: new Date() }],
@@ -434,14 +476,15 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
       ['a list', { 'WWW-Authenticate': ['Bearer'] }, {}],
       ['inherited headers', Object.create({ 'WWW-Authenticate': 'Basic' }), {}],
       ['its own challenge', { 'WWW-Authenticate': 'Basic', 'Retry-After': '7' }, { challenge: 'Basic', after: '7' }],
+      ['its own methods', { Allow: 'GET, PUT' }, { allow: 'GET, PUT' }],
     ])('sends a refusal of the host with %s, and only headers that can be sent', async (_what, headers, sent) => {
       const app = express().get('/own', (_req, _res, next) => {
         next(Object.assign(new AuthError('insufficient_scope', { scope: 'admin' as never }), { headers }))
       })
       const answer = await request(app.use(authErrors())).get('/own').expect(403)
-      const { 'www-authenticate': challenge, 'retry-after': after, 'set-cookie': cookie } = answer.headers
+      const { 'www-authenticate': challenge, 'retry-after': after, 'set-cookie': cookie, allow } = answer.headers
       const usual = expect.stringMatching(/^Bearer realm="", error="insufficient_scope".*, scope="admin"$/)
-      expect({ challenge, after, cookie }).toEqual({ challenge: usual, after: undefined, cookie: undefined, ...sent })
+      expect({ challenge, after, cookie, allow }).toEqual({ challenge: usual, ...sent })
       expect(answer.body).toMatchObject({ code: 'insufficient_scope' })
     })
 
@@ -489,11 +532,45 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
       ['another type', { type: 'StripeCardError', status: 402, body: { error: {} } }],
       ['a body of another server', { status: 400, body: 'text' }],
       ['a status of the server', { type: 'stream.not.readable', status: 500, body: 'text' }],
+      ['a status of no refusal', { type: 'own', status: 399, body: 'text' }],
+      ['a type that ends like a parser’s', { type: 'own.entity.parse.failed' }],
     ])('passes an error with %s on', async (_what, thrown) => {
       const onError = vi.fn<ErrorRequestHandler>((_error, _req, res, _next) => void res.end())
       const app = express().get('/', (_req, _res, next) => next(thrown))
       await request(app.use(authErrors(), onError)).get('/')
       expect(onError.mock.calls[0]?.[0]).toBe(thrown)
+    })
+
+    it('makes a refusal of an error of 400 with a type and a body, also as text', async () => {
+      const app = express().get('/', (_req, _res, next) => next({ type: 'own', status: 400, body: 'hunter2' }))
+      const { body } = await request(app.use(authErrors())).get('/').expect(400)
+      expect(body).toMatchObject({ code: 'invalid_body', detail: 'The request body is malformed.' })
+    })
+
+    it.each<[string, string, object]>([
+      ['after a body that nobody has read', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 900000000\r\n\r\n', {}],
+      ['as the refusal says', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n', { Connection: 'close' }],
+    ])('closes the connection %s', async (_when, head, headers) => {
+      const refusal = Object.assign(new AuthError('invalid_credentials'), { headers })
+      const { port } = await listen(
+        express().use((_req: unknown, _res: unknown, next: (error: Error) => void) => next(refusal), authErrors()),
+      )
+      expect(await sendEndlessly(port, head, 'x'.repeat(0x4000))).toMatch(
+        /^HTTP\/1.1 403 [\s\S]*\r\nConnection: close\r\n/,
+      )
+    })
+
+    it('reports the refusal of a guard as one', async () => {
+      const onEvent = vi.fn()
+      const app = express().get('/', (_req, _res, next) => next(new AuthError('insufficient_scope')))
+      await request(app.use(authErrors({ onEvent })))
+        .get('/')
+        .expect(403)
+      expect(onEvent.mock.calls).toMatchObject([[{ type: 'bearer.refused', code: 'insufficient_scope' }]])
+    })
+
+    it('names the option that is not valid', () => {
+      expectMisuse(() => authErrors({ realm: '' }), 'authErrors: option "realm" must be a non-empty string')
     })
 
     it('passes a refusal on when a response has begun', async () => {

@@ -101,6 +101,9 @@ it.each<[string, unknown, string | RegExp]>([
   ['throttle', { budgets: {} }, 'Pass the object to createThrottle() first'],
   ['path', '/:id', '"path" must be a path'],
   ['emailInEvents', 1, '"emailInEvents" must be true or false'],
+  ['logIn', {}, '"logIn" must be a function, as createLogin() returns, but is'],
+  ['respond', {}, '"respond" must be a function, but is'],
+  ['sessionLabel', 'Laptop', '"sessionLabel" must be a function, but is'],
   ['colour', SECRET, 'unknown option "colour"'],
 ])('names what is wrong with %s: %j', (name, value, says) => {
   expectMisuse(() => read({ [name]: value }), /^tokenRouter: /)
@@ -115,6 +118,11 @@ it.each([
   ['limit', 'bodyLimit'],
   ...['origins', 'origin', 'cors'].map((theirs) => [theirs, 'allowedOrigins']),
   ['url', 'path'],
+  ...['login', 'authenticate'].map((theirs) => [theirs, 'logIn']),
+  ...['usernameField', 'passwordField'].map((theirs) => [theirs, 'fields']),
+  ...['response', 'serialize'].map((theirs) => [theirs, 'respond']),
+  ...['session', 'sessionStore'].map((theirs) => [theirs, 'sessions']),
+  ...['label', 'device'].map((theirs) => [theirs, 'sessionLabel']),
 ])('knows the option %s of other packages, and names its own: %s', (theirs = '', own) => {
   expectMisuse(() => read({ [theirs]: SECRET }), `unknown option "${theirs}". Did you mean "${own}"?`, [SECRET])
 })

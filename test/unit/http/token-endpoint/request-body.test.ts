@@ -406,10 +406,16 @@ describe('parseUniqueJson', () => {
     }
   })
 
+  it('reads to the end a string that is not closed', () => {
+    expect(() => parseUniqueJson(`"${'['.repeat(401)}`)).not.toThrow('too many values')
+  })
+
   it('never parses a text of strings with nothing between them', () => {
     const parse = vi.spyOn(JSON, 'parse')
     onTestFinished(() => parse.mockRestore())
-    expect(() => parseUniqueJson('"a" "b"')).toThrow(new SyntaxError('too many values'))
+    for (const text of ['"a" "b"', '"a" "b']) {
+      expect(() => parseUniqueJson(text)).toThrow(new SyntaxError('too many values'))
+    }
     expect(parse).not.toHaveBeenCalled()
   })
 
