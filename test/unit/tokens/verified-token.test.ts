@@ -1,7 +1,13 @@
 import { inspect } from 'node:util'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { claimsOf, isVerifiedToken, type PrivateClaims, toVerifiedToken } from '../../../src/tokens/verified-token.js'
+import {
+  claimsOf,
+  isVerifiedToken,
+  mayBeRefreshed,
+  type PrivateClaims,
+  toVerifiedToken,
+} from '../../../src/tokens/verified-token.js'
 import { thrownBy } from '../../support/failures.js'
 import { forge, goodParts, ISSUER, issueNow } from '../../support/fixtures.js'
 import { polluted } from '../../support/pollution.js'
@@ -63,6 +69,10 @@ describe('a verified token', () => {
     const verified = await issuer.verify(forged())
     expect(verified.constructor).toBe(Object)
     expect(Object.isFrozen(Object.getPrototypeOf(verified))).toBe(true)
+  })
+
+  it('of ours tells when its account has signed in', async () => {
+    expect(mayBeRefreshed(await issuer.verify(forged()))).toBe(false)
   })
 
   it('holds nothing of the token text', async () => {

@@ -1,5 +1,6 @@
 import { createTokenVerifier, type JwtVerifierOptions } from 'express-token-endpoint'
 import { describe, expect, it, vi } from 'vitest'
+import { mayBeRefreshed } from '../../../../src/tokens/verified-token.js'
 import { settled } from '../../../support/concurrency.js'
 import { expectInvalidToken, expectMisuse, rejectionOf } from '../../../support/failures.js'
 import { forge, frozenClock } from '../../../support/fixtures.js'
@@ -47,7 +48,8 @@ describe('the tokens of providers', () => {
 
 describe("accept: 'jwt' admits", () => {
   it.each(['JWT', 'at+jwt', 'application/at+jwt', undefined])('the type %s', async (typ) => {
-    expect(await verified({}, {}, { typ })).toMatchObject({ accountId: 'user-1' })
+    const auth = await verified({}, {}, { typ })
+    expect([auth.accountId, mayBeRefreshed(auth)]).toEqual(['user-1', true])
   })
 
   it.each([
