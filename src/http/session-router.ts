@@ -9,7 +9,6 @@ import { func } from '../shared/options/checks.js'
 import { readOptions } from '../shared/options/read.js'
 import { attempt } from '../shared/values.js'
 import type { VerifiedToken } from '../tokens/verified-token.js'
-import { invalidToken } from './guard/account-check.js'
 import { authOf } from './guard/require-bearer.js'
 import { express } from './on-first-use.cjs'
 import { type Answer, doneAnswer, ENDPOINTS, jsonAnswer, refusalAnswer } from './shared/answers.js'
@@ -90,7 +89,7 @@ export function sessionRouter(options: SessionRouterOptions): Router {
         return await limitCalls(sourceOf(req), async () => {
           // Another guard may admit a token whose session has ended.
           const hasEnded = !own && (await callHost('sessions', () => sessions.isEnded(auth), { timeout: GUARD_MS }))
-          if (hasEnded !== false) return refusalAnswer('guard', invalidToken('revoked', auth))
+          if (hasEnded !== false) return refusalAnswer('guard', new AuthError('invalid_token'))
           const result = await run(auth, req)
           return result ? jsonAnswer(JSON.stringify(result)) : doneAnswer()
         })

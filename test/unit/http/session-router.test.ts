@@ -8,7 +8,7 @@ import type {
   SessionsOptions,
   TokenRouterOptions,
 } from 'express-token-endpoint'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { all, deferred, settled, statuses, until } from '../../support/concurrency.js'
 import { expectMisuse } from '../../support/failures.js'
 import {
@@ -439,8 +439,8 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
     const tokens = makeIssuer()
     const events: AuthEvent[] = []
     const inner = createSessions(memorySessions(), { issuers: [tokens.issuer] })
-    const sessions = { ...inner, isEnded: async () => (fails ? down() : false) }
-    let fails = false
+    let fails = async () => false
+    const sessions = { ...inner, isEnded: () => fails() }
     const guard = requireBearer({ tokens })
     const router = sessionRouter({
       guard: (req, res, next) => guard(req, res, next),
@@ -451,10 +451,22 @@ describe.each(EXPRESS)('sessions, on %s', async (_name, express) => {
     const headers = { Authorization: `Bearer ${issueNow(tokens, { accountId: 'acc-1' }).token}` }
     const ask = () => send(port, { method: 'DELETE', path: '/other', headers })
     expect([(await ask()).status, events]).toEqual([404, []])
-    fails = true
-    expectUnavailable(await ask())
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
     const address = expect.stringMatching(/127\.0\.0\.1$/)
-    expect(events).toMatchObject([{ type: 'dependency.failed', dependency: 'sessions', refused: true, address }])
+    for (const which of [down, hang]) {
+      const called = deferred<void>()
+      fails = () => {
+        called.resolve()
+        return which()
+      }
+      const answer = ask()
+      await called.promise
+      vi.advanceTimersByTime(5000)
+      expectUnavailable(await answer)
+      const event = { type: 'dependency.failed', dependency: 'sessions', refused: true, address }
+      expect(events.splice(0)).toMatchObject([event])
+    }
   })
 
   it.each(['/sessions/SIGN-OUT', '/sessions/sign-out/'])('does not sign out at %s', async (path) => {
