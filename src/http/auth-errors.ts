@@ -44,7 +44,7 @@ export function authErrors(options?: AuthErrorsOptions): ErrorRequestHandler {
       return
     }
     const part = REFUSALS[error.code].by[0]
-    report({ address: addressOf(req) }, error, part === 'token' ? part : 'guard')
+    report({ address: addressOf(req) }, error, part)
     const { headers, ...answer } = refusalAnswer(part, error, { realm })
     const known = OWN_HEADERS.map((name) => [name, headerIn(error, name)] as const)
     const own = Object.fromEntries(known.filter(([, value]) => value !== undefined))

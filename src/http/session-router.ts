@@ -89,13 +89,13 @@ export function sessionRouter(options: SessionRouterOptions): Router {
         return await limitCalls(sourceOf(req), async () => {
           // Another guard may admit a token whose session has ended.
           const hasEnded = !own && (await callHost('sessions', () => sessions.isEnded(auth), { timeout: GUARD_MS }))
-          if (hasEnded !== false) return refusalAnswer('guard', new AuthError('invalid_token'))
+          if (hasEnded !== false) return refusalAnswer(part, new AuthError('invalid_token'))
           const result = await run(auth, req)
           return result ? jsonAnswer(JSON.stringify(result)) : doneAnswer()
         })
       } catch (thrown) {
         const error = asRefusal(part, thrown)
-        if (error.dependency) emit({ address: addressOf(req) }, refusalEvent('guard', error))
+        if (error.dependency) emit({ address: addressOf(req) }, refusalEvent(part, error))
         return refusalAnswer(part, error)
       }
     }

@@ -1,6 +1,6 @@
 import { type AuthError, withHeaders } from './errors.js'
 import { describeError } from './host/describe-error.js'
-import type { AuthErrorCode, Dependency, LimitName, LoginRefusal, TokenRefusal } from './refusals.js'
+import type { AuthErrorCode, Dependency, LimitName, LoginRefusal, Part, TokenRefusal } from './refusals.js'
 import { bare } from './values.js'
 
 interface EventBase {
@@ -182,14 +182,12 @@ export function reportedCopy(error: AuthError, observer: AuthObserver | undefine
 
 /** Creates the function that reports the refusals of a route, except those that its observer has received. */
 export function refusalReporter(emit: Emit, observer: AuthObserver | undefined) {
-  return (subject: EventSubject, error: AuthError, part: EventPart = 'token'): void => {
+  return (subject: EventSubject, error: AuthError, part: Part = 'token'): void => {
     // Once, because a function of the host may keep a refusal and throw it again.
     if (reported.has(error) && reported.get(error) === observer) reported.delete(error)
     else emit(subject, refusalEvent(part, error))
   }
 }
-
-type EventPart = 'token' | 'guard'
 
 /** Refusals of the token endpoint that have their own event type. */
 const TOKEN_EVENTS: Partial<Record<AuthErrorCode, AuthEvent['type']>> = {
@@ -197,13 +195,13 @@ const TOKEN_EVENTS: Partial<Record<AuthErrorCode, AuthEvent['type']>> = {
   overloaded: 'token.overloaded',
 }
 
-export function refusalEvent(part: EventPart, error: AuthError): Told<AuthEvent> {
+export function refusalEvent(part: Part, error: AuthError): Told<AuthEvent> {
   const { code, reason, accountId, tokenId, issuer, dependency, limit } = bare(error)
   if (dependency) {
     const about = { ...(accountId && { accountId }), ...(issuer && { issuer }) }
     return { type: 'dependency.failed', dependency, refused: true, ...about, error: error.cause }
   }
-  const type = part === 'guard' ? 'bearer.refused' : (TOKEN_EVENTS[code] ?? 'token.refused')
+  const type = part === 'token' ? (TOKEN_EVENTS[code] ?? 'token.refused') : 'bearer.refused'
   const about = Object.entries({ reason, accountId, tokenId, issuer, limit }).filter(([, fact]) => fact)
   return { type, code, ...Object.fromEntries(about) } as Told<AuthEvent>
 }

@@ -128,7 +128,6 @@ const aliases = aliasesOf({
   anyScope: 'scopeIncludesAny anyScopes',
   signedInWithin: 'maxAge max_age',
   accounts: 'account store',
-  sessions: 'session sessionStore',
   optional: 'credentialsRequired required authRequired',
 })
 

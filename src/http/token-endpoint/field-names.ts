@@ -9,8 +9,8 @@ export const FIELDS: FieldNames = { email: 'email', password: 'password' }
 
 const fieldNames: Check<FieldNames> = (value) => {
   const names = { ...FIELDS, ...(isPlainObject(value) ? value : {}) }
-  const mistake = isPlainObject(value) ? mistakeIn(names) : ''
-  if (!isPlainObject(value) || mistake) {
+  const mistake = isPlainObject(value) ? mistakeIn(names) : undefined
+  if (mistake !== '') {
     throw new InvalidOption("an object with the names of two members, like { email: 'username' }", mistake)
   }
   return names

@@ -139,7 +139,7 @@ function resultOf(found: LoggedIn): LoginResult {
 
 /** @throws TypeError when a function of the host did not return what a login returns */
 function readResult(result: unknown): LoginResult {
-  const [account, subject] = isPlainObject(result) ? [memberOf(result, 'account'), memberOf(result, 'subject')] : []
+  const [account, subject] = [memberOf(Object(result), 'account'), memberOf(Object(result), 'subject')]
   if (!isPlainObject(account) || !isPlainObject(subject)) {
     throw new TypeError(
       `logIn: must return { account, subject }, as createLogin() does, but returned ${describe(result)}`,

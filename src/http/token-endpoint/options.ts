@@ -151,7 +151,6 @@ const aliases = aliasesOf({
   allowedOrigins: 'origins origin cors',
   fields: 'usernameField passwordField',
   respond: 'response serialize',
-  sessions: 'session sessionStore',
   sessionLabel: 'label device',
 })
 

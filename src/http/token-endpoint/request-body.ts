@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isUint8Array } from 'node:util/types'
 import type { ContentType } from 'content-type'
 import { AuthError } from '../../shared/errors.js'
-import type { AuthErrorCode } from '../../shared/refusals.js'
+import { type AuthErrorCode, REFUSALS } from '../../shared/refusals.js'
 import { bare, own } from '../../shared/values.js'
 import { contentType, rawBody } from '../on-first-use.cjs'
 import type { RequestType } from '../shared/answers.js'
@@ -105,8 +105,7 @@ export function parserRefusal(error: unknown): AuthError | undefined {
   if (typeof type !== 'string') return undefined
   const holdsBody = Number(status) >= 400 && Number(status) < 500 && (typeof body === 'string' || isUint8Array(body))
   const code = own(FAULTS, type) ?? (holdsBody || MALFORMED.test(type) ? 'invalid_body' : undefined)
-  const message = code && own(DETAILS, code)
-  return code && new AuthError(code, message === undefined ? {} : { message })
+  return code && new AuthError(code, { message: own(DETAILS, code) ?? REFUSALS[code].message })
 }
 
 /** The most fields of a form. A login needs two. */

@@ -63,8 +63,7 @@ export function tokenRouter(options: TokenRouterOptions): Router {
     const text = respond && textOf(await callHost('internal', () => respond({ token, expiresAt, account, req }), calls))
     if (sessions) {
       const label = sessionLabel && (await callHost('internal', () => sessionLabel(req), calls))
-      const agent = headerOf(req, 'user-agent')
-      const userAgent = typeof agent === 'string' ? agent : null
+      const userAgent = headerOf(req, 'user-agent') as string | undefined
       const session = { id, accountId: owner.accountId, expiresAt, label, address: addressOf(req), userAgent }
       await callHost('sessions', () => sessions.start(session, isWanted), calls)
     }

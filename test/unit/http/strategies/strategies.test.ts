@@ -300,8 +300,9 @@ describe('LoginStrategy', () => {
   })
 
   it('refuses with 401 whom the verify callback refuses', async () => {
-    const app = appOf(new LoginStrategy(options, (_user, done) => done(null, false)))
-    expect((await logIn(app)).status).toBe(401)
+    const verify = vi.fn<LoginVerify>((_user, done) => done(null, false))
+    expect((await logIn(appOf(new LoginStrategy(options, verify)))).status).toBe(401)
+    expect(verify).toHaveBeenCalledOnce()
   })
 
   it.each([true, false])(

@@ -563,9 +563,11 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
     it('reports the refusal of a guard as one', async () => {
       const onEvent = vi.fn()
       const app = express().get('/', (_req, _res, next) => next(new AuthError('insufficient_scope')))
-      await request(app.use(authErrors({ onEvent })))
+      const { headers } = await request(app.use(authErrors({ onEvent })))
         .get('/')
+        .set('Connection', 'keep-alive')
         .expect(403)
+      expect(headers['connection']).toBe('keep-alive')
       expect(onEvent.mock.calls).toMatchObject([[{ type: 'bearer.refused', code: 'insufficient_scope' }]])
     })
 

@@ -137,6 +137,21 @@ describe.each(EXPRESS)('tokenRouter, on %s', async (_name, express) => {
       expectToken(await send(port, { ...sent, headers: { ...sent.headers, 'X-Forwarded-For': '192.0.2.1' } }))
     })
 
+    it('hands the error of a middleware that fails while a response is sent to the error handler', async () => {
+      const failing: RequestHandler = (_req, res, next) => {
+        const { end } = res
+        res.end = () => {
+          res.end = end
+          throw new Error('compression')
+        }
+        next()
+      }
+      const onError: ErrorRequestHandler = (error, _req, res, _next) => void res.end(error.message)
+      const { port } = await listen(express().use(failing, router()).use(onError))
+      const answer = await send(port, { ...WRONG, headers: { ...WRONG.headers, Connection: 'close' } })
+      expect(answer).toMatchObject({ status: 403 })
+    })
+
     it('lets every other path through to what comes behind', async () => {
       const behind: RequestHandler = (req, res) => {
         res.json({ path: req.path, body: req.body ?? null })
