@@ -80,14 +80,13 @@ function rowsOf(text: string): string[][] {
 const { files } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { files: string[] }
 const REPOSITORY_ONLY = files.filter((file) => file.startsWith('!')).map((file) => `${file.slice(1)}/`)
 
-/** Returns whether a file of `docs` is in the repository and not in the package. */
-export const isRepositoryOnly = (path: string) => REPOSITORY_ONLY.some((folder) => path.startsWith(folder))
+/** Returns whether a page is in the repository and not in the package. */
+export const isRepositoryOnly = (path: string) =>
+  path === 'CHANGELOG.md' || REPOSITORY_ONLY.some((folder) => path.startsWith(folder))
 
 /** Returns the paths of the pages that the package contains: the README, the guides, the reference, the policy for vulnerabilities. */
 export function shippedPages(): string[] {
-  return ['README.md', 'CHANGELOG.md', '.github/SECURITY.md', ...pagesBelow('docs')].filter(
-    (path) => !isRepositoryOnly(path),
-  )
+  return ['README.md', '.github/SECURITY.md', ...pagesBelow('docs')].filter((path) => !isRepositoryOnly(path))
 }
 
 /** Returns the paths of all Markdown files of a folder and its subfolders. */
