@@ -1,11 +1,9 @@
-import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { posix } from 'node:path'
-import { promisify } from 'node:util'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
-import { filesBelow, isSource, root } from '../support/documents/repository.js'
+import { filesBelow, root } from '../support/documents/repository.js'
 
 const SRC = `${root}src`
 
@@ -168,14 +166,6 @@ describe('the entries', () => {
   })
 })
 
-it('folders hold at most 12 source files each', () => {
-  const folders = new Map<string, number>()
-  for (const file of ['src', 'test', 'example-app'].flatMap(filesBelow).filter(isSource))
-    folders.set(posix.dirname(file), (folders.get(posix.dirname(file)) ?? 0) + 1)
-  expect(folders.size).toBeGreaterThan(50)
-  expect([...folders].filter(([, files]) => files > 12)).toEqual([])
-})
-
 it('tests wait with `until`, because the default of vitest is 1 s, which a busy machine exceeds', () => {
   const waiting = filesBelow('test').filter((file) =>
     /(vi\.waitFor|vi\.waitUntil|expect\.poll)\(/.test(readFileSync(root + file, 'utf8')),
@@ -185,21 +175,6 @@ it('tests wait with `until`, because the default of vitest is 1 s, which a busy 
 
 describe('the map of src', () => {
   const map = read('README.md')
-
-  it('states how many functions a login and a guarded request run', async () => {
-    const script = `${root}test/performance/programs/functions.mjs`
-    const { stdout } = await promisify(execFile)(process.execPath, ['--no-lazy-feedback-allocation', script])
-    const flows: Record<string, string[]>[] = Object.values(JSON.parse(stdout))
-    const [login, first, cached] = flows.map((files) => Object.values(files).flat().length)
-    const stated = [...map.matchAll(/runs (\d+) functions|a cached token (\d+)/g)].map(([, one, other]) =>
-      Number(one ?? other),
-    )
-    expect(stated).toEqual([login, first, cached])
-    // The list names modules of src, not the few files that the build makes of them.
-    expect(Object.keys(flows[0] ?? {}).length).toBeGreaterThan(20)
-    // Limits, so that the flows stay readable.
-    expect([Number(login) < 109, Number(first) < 57, Number(cached) < 18]).toEqual([true, true, true])
-  })
 
   it('every file and function of the two flows exists', () => {
     const flows = map.slice(map.indexOf('## A login'), map.indexOf('## Where do I add'))

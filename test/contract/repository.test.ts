@@ -7,12 +7,10 @@ import { filesBelow, root } from '../support/documents/repository.js'
 const read = (path: string) => readFileSync(`${root}${path}`, 'utf8')
 
 const manifest: {
-  version: string
   engines: { node: string }
   scripts: Record<string, string>
   dependencies: Record<string, string>
   devDependencies: Record<string, string>
-  peerDependencies: Record<string, string>
 } = JSON.parse(read('package.json'))
 
 const yamlFiles = (folder: string) => filesBelow(folder).filter((file) => /\.ya?ml$/.test(file))
@@ -32,24 +30,8 @@ it('.github has YAML files without mistakes', () => {
   for (const file of yamlFiles('.github')) expect(parseYaml(file)).toEqual(expect.any(Object))
 })
 
-it('Dependabot watches all lock files and the workflows', () => {
-  const { updates } = parseYaml<{ updates: Record<string, string>[] }>('.github/dependabot.yml')
-  const watched = updates.map((update) => `${update['package-ecosystem']} ${update['directory']}`)
-  // The museum's packages are old on purpose.
-  const folders = ['/', '/test/performance/peers', '/test/hosts', '/test/contract/documents/pictures/renderer']
-  expect(watched.sort()).toEqual([...folders.map((folder) => `npm ${folder}`), 'github-actions /'].sort())
-  for (const folder of folders) expect(existsSync(`${root}${folder}/package-lock.json`)).toBe(true)
-})
-
 it('.node-version is the oldest Node that package.json supports', () => {
   expect(manifest.engines.node).toMatch(`^${read('.node-version').trim()} || `)
-})
-
-it('CHANGELOG.md has a section for what is not released, and the version of package.json with its date', () => {
-  const [unreleased, newest] = read('CHANGELOG.md').match(/^## .*/gm) ?? []
-  expect(unreleased).toBe('## Unreleased')
-  expect(newest).toMatch(/^## \d+\.\d+\.\d+ - \d{4}-\d\d-\d\d$/)
-  expect(newest).toContain(`## ${manifest.version} - `)
 })
 
 it('the SBOM (node .ci/sbom.mjs) has all dependencies, no development dependency, and the versions and hashes of the lock file', () => {
@@ -72,7 +54,6 @@ interface Job {
   uses?: string
   permissions?: Record<string, string>
   steps?: { uses?: string; run?: string; with?: Record<string, unknown> }[]
-  strategy?: { matrix: Record<string, string[]> }
   'timeout-minutes'?: number
 }
 
@@ -147,20 +128,6 @@ describe('workflows', () => {
     const endless = JOBS.filter(([, job]) => !job.uses && !job['timeout-minutes'])
     expect(endless.map(([name]) => name)).toEqual([])
   })
-})
-
-it('test.yml runs the Nodes and the other runtimes of npm run test:matrix, from the oldest that package.json supports', () => {
-  const { matrix, runtimes } = workflow('test.yml').jobs
-  const nodes = matrix?.strategy?.matrix['node'] ?? []
-  expect(manifest.engines.node).toMatch(`^${nodes[0]} || >=${nodes[1]}.`)
-  expect(runtimes?.steps?.at(-1)?.run).toBe('npm run test:matrix -- bun deno')
-  const list = [...nodes, 'bun', 'deno'].map((one) => `'${one}'`).join(', ')
-  expect(read('test/contract/matrix/matrix.mjs')).toContain(`const ALL = [${list}]\n`)
-})
-
-it('npm run test:matrix starts with the oldest Express that package.json supports', () => {
-  const [, oldest] = /installed\('express', '([\d.]+)'\)/.exec(read('test/contract/matrix/installed.mjs')) ?? []
-  expect(`${manifest.peerDependencies['express']?.split(' || ')[0]}.0`).toBe(`^${oldest}`)
 })
 
 describe('release.yml', () => {

@@ -13,9 +13,6 @@ export function filesBelow(path: string): string[] {
   return stats.isFile() ? [path] : readdirSync(root + path).flatMap((name) => filesBelow(`${path}/${name}`))
 }
 
-/** Returns whether a path is a source file. */
-export const isSource = (path: string) => /\.[cm]?[jt]s$/.test(path)
-
 /** Returns the paths of all documents of the project. */
 export function documents(): string[] {
   const atRoot = readdirSync(root).filter((name) => name.endsWith('.md'))
