@@ -17,7 +17,7 @@ import { BearerStrategy, LoginStrategy } from 'express-token-endpoint/passport'
 import { Passport } from 'passport'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { deferred, until } from '../../../support/concurrency.js'
+import { deferred, settled, until } from '../../../support/concurrency.js'
 import { expectMisuse, rejectionOf } from '../../../support/failures.js'
 import {
   ACCOUNTS,
@@ -93,6 +93,19 @@ describe('logIn', () => {
       expect([await codeOf(origin), await codeOf(origin), await codeOf(origin)]).toEqual([failed, failed, limited])
     }
     expect([await codeOf({ address: '203.0.113.1' }), await codeOf({})]).toEqual([limited, limited])
+  })
+
+  it('checks the password of another network before the rest of one that sends many', async () => {
+    const { promise, resolve } = deferred<boolean>()
+    const hasher = { ...countingHasher(), verify: () => promise }
+    const logIn = loginWith({ passwords: createPasswords({ hashers: [hasher], concurrency: 1 }) })
+    const done: string[] = []
+    const addresses = [...Array(8).fill('192.0.2.1'), '198.51.100.1']
+    const all = addresses.map((address) => logIn(GOOD, { address }).then(() => done.push(address)))
+    await settled()
+    resolve(true)
+    await Promise.all(all)
+    expect(done.indexOf('198.51.100.1')).toBeLessThan(4)
   })
 
   it('ends when the client has disconnected', async () => {
