@@ -51,26 +51,6 @@ it('creating the token router loads everything that its first login needs', asyn
   expect(packages).toEqual(expect.arrayContaining(['content-type', 'express', 'lru-cache', 'raw-body']))
 })
 
-it('a login looks for no package', async () => {
-  const login = await run(`
-    import Module from 'node:module'
-    import express from 'express'
-    import { createPasswords, createTokenIssuer, tokenRouter } from 'express-token-endpoint'
-    const passwords = createPasswords({ hashers: [{ accepts: () => true, verify: () => true, hash: () => 'free' }] })
-    const accounts = () => ({ id: 'acc-1', passwordHash: 'free' })
-    const router = tokenRouter({ tokens: createTokenIssuer(${SETTINGS}), accounts, passwords, path: '/' })
-    const looked = []
-    express().use(router).listen(0, '127.0.0.1', async function () {
-      const { _resolveFilename } = Module
-      Module._resolveFilename = (name, ...rest) => (looked.push(name), _resolveFilename(name, ...rest))
-      const request = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"email":"a","password":"b"}' }
-      const { status } = await fetch('http://127.0.0.1:' + this.address().port, request)
-      process.stdout.write(JSON.stringify({ status, looked }))
-      process.exit()
-    })`)
-  expect(login).toEqual({ status: 200, looked: [] })
-})
-
 describe('native modules', () => {
   const ARGON2 = '$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4'
   const BCRYPT = '$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW'

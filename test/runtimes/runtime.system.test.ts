@@ -3,7 +3,7 @@ import { cp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { CONSUMER_ENV, expectWorks, start } from '../contract/packed/consumer.js'
 import { install, moduleNames, type Packed, pack, tempFolder } from '../contract/packed/pack.js'
 import { WIRE_ENV, wireTests } from '../contract/packed/wire.js'
@@ -22,16 +22,14 @@ const SOUND = / \d+ hold, 0 do not, 8 skipped\n$/
 
 let packed: Packed
 let project: Awaited<ReturnType<typeof tempFolder>>
-let installed = false
 beforeAll(async () => {
   project = await tempFolder('runtime')
   packed = await pack(project.folder)
   await writeFile(join(project.folder, 'package.json'), '{ "private": true }')
-  installed = await install(project.folder, [packed.tarball, `express@${ONLY_EXPRESS?.version}`])
+  await install(project.folder, [packed.tarball, `express@${ONLY_EXPRESS?.version}`])
   await cp(CONSUMERS, project.folder, { recursive: true })
 }, 180_000)
 afterAll(() => project.remove())
-beforeEach(({ skip }) => skip(!installed))
 
 const inProject = (path: string) => join(project.folder, path)
 
@@ -100,9 +98,7 @@ describe(`${runtime.name} ${runtime.version}`, () => {
     expect(required.replaceAll('"__esModule",', '')).toBe(imported)
   })
 
-  const host = wireTests(async () =>
-    installed ? start(inProject('wire/main.mjs'), { command: runtime, env: WIRE_ENV }) : undefined,
-  )
+  const host = wireTests(() => start(inProject('wire/main.mjs'), { command: runtime, env: WIRE_ENV }))
 
   it('is the runtime of the host', async () => {
     const { body } = await send(host().port, { method: 'GET', path: '/versions' })
