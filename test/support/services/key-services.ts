@@ -1,4 +1,5 @@
-import { createECDH, createHash, type KeyObject } from 'node:crypto'
+import { createHash, type KeyObject } from 'node:crypto'
+import { p256 } from '@noble/curves/nist.js'
 import { PAIRS } from '../../../src/tokens/algorithms/algorithms.js'
 
 /*
@@ -50,35 +51,10 @@ async function respond<T>(
 
 const hash = (data: Uint8Array) => createHash('sha256').update(data).digest()
 
-const ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n
-const numberIn = (bytes: Uint8Array) => BigInt(`0x${Buffer.from(bytes).toString('hex')}`)
-const bytesIn = (number: bigint) => Buffer.from(number.toString(16).padStart(64, '0'), 'hex')
-
-function power(base: bigint, exponent: bigint): bigint {
-  if (exponent === 0n) return 1n
-  const half = power((base * base) % ORDER, exponent / 2n)
-  return exponent % 2n === 1n ? (half * base) % ORDER : half
-}
-
-/** Signs a digest with ECDSA (FIPS 186-5 section 6.4.1), which Node cannot: it always hashes. Returns the two numbers R and S. */
-function signDigest(digest: Uint8Array): Buffer {
+/** Signs a digest, which Node cannot: it always hashes. */
+function signatureOf(digest: Uint8Array, format: 'compact' | 'der' = 'compact'): Buffer {
   if (digest.length !== 32) throw new RangeError(`the digest has ${digest.length} bytes`)
-  const nonce = createECDH('prime256v1')
-  const r = numberIn(nonce.generateKeys().subarray(1, 33)) % ORDER
-  const inverse = power(numberIn(nonce.getPrivateKey()), ORDER - 2n)
-  const s = (inverse * (numberIn(digest) + r * numberIn(bytesOf('d')))) % ORDER
-  return Buffer.concat([bytesIn(r), bytesIn(s)])
-}
-
-/** Returns a signature in DER (RFC 3279 section 2.2.3). */
-function derOf(signature: Buffer): Buffer {
-  const numbers = [signature.subarray(0, 32), signature.subarray(32)].map((number) => {
-    const digits = number.subarray(number.findIndex((byte) => byte !== 0))
-    const signed = (digits[0] ?? 0) < 0x80 ? digits : Buffer.concat([Buffer.of(0), digits])
-    return Buffer.concat([Buffer.of(0x02, signed.length), signed])
-  })
-  const content = Buffer.concat(numbers)
-  return Buffer.concat([Buffer.of(0x30, content.length), content])
+  return Buffer.from(p256.sign(digest, bytesOf('d'), { prehash: false, format }))
 }
 
 // @aws-sdk/client-kms: https://docs.aws.amazon.com/kms/latest/APIReference/API_Sign.html
@@ -107,7 +83,7 @@ export class KMSClient {
     const { Message, MessageType } = input
     if (Message.length > 4096) throw new RangeError('ValidationException')
     const digest = MessageType === 'DIGEST' ? Message : hash(Message)
-    return respond(AWS, options.abortSignal, () => ({ Signature: derOf(signDigest(digest)) }))
+    return respond(AWS, options.abortSignal, () => ({ Signature: signatureOf(digest, 'der') }))
   }
 }
 
@@ -129,7 +105,7 @@ export class KeyManagementServiceClient {
     { digest }: { name: string; digest: { sha256: Uint8Array } },
     { timeout = 60_000 }: { timeout?: number } = {},
   ): Promise<[{ signature?: Uint8Array | string | null }]> {
-    const signature = () => derOf(signDigest(digest.sha256))
+    const signature = () => signatureOf(digest.sha256, 'der')
     return respond(GOOGLE, AbortSignal.timeout(timeout), () => [{ signature: signature() }])
   }
 }
@@ -165,7 +141,7 @@ export class CryptographyClient {
     digest: Uint8Array,
     { abortSignal }: { abortSignal?: AbortSignal } = {},
   ): Promise<{ result: Uint8Array }> {
-    return respond(AZURE, abortSignal, () => ({ result: signDigest(digest) }))
+    return respond(AZURE, abortSignal, () => ({ result: signatureOf(digest) }))
   }
 }
 
@@ -180,8 +156,9 @@ export async function fetch(url: string, init: RequestInit): Promise<Response> {
   if (init.method === 'GET') return json(200, { data: { keys: { 1: { public_key: pem } }, latest_version: 1 } })
   if (pathname !== '/v1/transit/sign/tokens/sha2-256') return json(404, { errors: ['unsupported path'] })
   const { input, marshaling_algorithm: form = 'asn1' } = JSON.parse(String(init.body))
-  const raw = signDigest(hash(Buffer.from(input, 'base64')))
-  const signature = form === 'jws' ? raw.toString('base64url') : derOf(raw).toString('base64')
+  const digest = hash(Buffer.from(input, 'base64'))
+  const signature =
+    form === 'jws' ? signatureOf(digest).toString('base64url') : signatureOf(digest, 'der').toString('base64')
   const signed = () => json(200, { data: { signature: `vault:v1:${signature}` } })
   return respond(VAULT, init.signal ?? undefined, signed).catch((failure) => {
     if (failure.status === 429) return json(429, { errors: ['rate limit quota exceeded'] })
@@ -219,7 +196,7 @@ export class PKCS11 {
   async C_SignAsync(session: Buffer, digest: Buffer, output: Buffer): Promise<Buffer> {
     this.#assert(session, 'ready')
     this.#sessions.set(session, 'active')
-    return respond(HSM, undefined, () => output.subarray(0, signDigest(digest).copy(output)))
+    return respond(HSM, undefined, () => output.subarray(0, signatureOf(digest).copy(output)))
   }
 }
 
