@@ -1,6 +1,6 @@
-// npm run bench [-- guard logins … --node 24 --rounds 7 --base FOLDER --write]
+// npm run bench [-- guard logins … --node 24 --rounds 7 --write]
 //
-// A part is a file of `parts` with a `title` and `run({ node, rounds, base })`: `node` is the path of the measured Node. It returns
+// A part is a file of `parts` with a `title` and `run({ node, rounds })`: `node` is the path of the measured Node. It returns
 // `{ tables, verdicts }`: tables are `[heads, rows]`, and verdicts come from harness/report.mjs.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ import { table } from './harness/report.mjs'
 const here = (path) => fileURLToPath(new URL(path, import.meta.url))
 const say = (text) => process.stdout.write(`${text}\n`)
 
-const PARTS = 'guard issuers logins start memory features sessions floods functions versions'.split(' ')
+const PARTS = 'guard logins start memory features sessions floods'.split(' ')
 
 /** @throws Error that lists the valid arguments */
 function readArguments() {
@@ -23,7 +23,6 @@ function readArguments() {
     options: {
       node: { type: 'string', default: '24' },
       rounds: { type: 'string', default: '7' },
-      base: { type: 'string' },
       write: { type: 'boolean', default: false },
     },
   })
@@ -31,7 +30,7 @@ function readArguments() {
   if (unknown.length > 0) throw new Error(`no such part: ${unknown.join(', ')}. There are ${PARTS.join(', ')}`)
   const rounds = Number(values.rounds)
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds must be a whole number, 1 or more')
-  const parts = positionals.length > 0 ? positionals : PARTS.filter((name) => name !== 'versions')
+  const parts = positionals.length > 0 ? positionals : PARTS
   return { ...values, rounds, parts }
 }
 

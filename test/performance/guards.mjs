@@ -1,5 +1,5 @@
 import { createSecretKey, generateKeyPairSync, randomBytes } from 'node:crypto'
-import { pathToFileURL } from 'node:url'
+import { createTokenIssuer, createTokenVerifier, requireBearer } from 'express-token-endpoint'
 import { bearer, createClient } from '../support/plain-js/http-client.mjs'
 import { withOtherSignature } from '../support/plain-js/token-forger.mjs'
 import { bearerGuard, peerGuards } from './peers/guards.mjs'
@@ -16,10 +16,6 @@ const PAIRS = {
   ES256: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
 }
 
-/** Imports this package, or another build of it from the folder of its package.json. */
-export const packageFrom = (folder) =>
-  folder ? import(pathToFileURL(`${folder}/dist/index.js`)) : import('express-token-endpoint')
-
 function keysOf(alg) {
   if (alg === 'HS256') {
     const secret = randomBytes(32).toString('hex')
@@ -33,11 +29,10 @@ function keysOf(alg) {
 
 /**
  * Creates a key, its tokens, and the guards that accept them.
- * @param options `folder` is that of `packageFrom`, and `claims` are more claims of each token
+ * @param options `claims` are more claims of each token
  * @returns `tokens`, a function for new tokens, `guards` by name, and `samples`: a valid, a forged and an expired token
  */
-export async function createEnvironment(alg, { folder, claims = {}, count = 1 } = {}) {
-  const { createTokenIssuer, createTokenVerifier, requireBearer } = await packageFrom(folder)
+export async function createEnvironment(alg, { claims = {}, count = 1 } = {}) {
   const { signing, verifying, text, key } = keysOf(alg)
   const tokens = createTokenIssuer({ issuer: ISSUER, keys: signing })
   const issue = async (issuedAt = new Date()) =>

@@ -6,7 +6,7 @@ import { atLeast, spread } from '../harness/report.mjs'
 import { isFastest } from '../peers/guards.mjs'
 
 /** More tokens than the cache holds, so that each request has a new one. The warm-up fills the cache. */
-export const NEW_TOKENS = { count: 30_000, warmUp: 1500 }
+const NEW_TOKENS = { count: 30_000, warmUp: 1500 }
 const TARGET = 0.95
 const EXPRESS_JWT = 'express-jwt, KeyObject'
 const FAST = `${OURS}, with the classes of A faster Express`
@@ -15,7 +15,7 @@ export const title =
   'A guarded route over HTTP: responses in the same processor time, as a share of the route without a guard'
 
 /** Starts a server of a guard, and checks the guard. */
-export async function startGuard(node, options) {
+async function startGuard(node, options) {
   const server = await startServer('guard-server.mjs', { args: [JSON.stringify(options)], node })
   const { port, tokens, samples } = server
   if (options.name !== NONE) await checkRoute(`${options.name}, ${options.alg}`, port, '/mine', samples)

@@ -11,8 +11,8 @@ const WITH_HASH = { connections: 8, slice: 300, slices: 6, warmUp: 600 }
 export const title = 'Logins: password checks compared with other packages, and the work of a login that is not hashing'
 
 /** Starts a server of token endpoints, and checks them. Simultaneous logins have different accounts and addresses. */
-export async function startTokens(node, folder = '') {
-  const server = await startServer('token-server.mjs', { args: [folder], node })
+async function startTokens(node) {
+  const server = await startServer('token-server.mjs', { node })
   const { port, emails, password } = server
   const { send, close } = createClient(port, { connections: 1 })
   for (const path of ['/free', '/hash']) {

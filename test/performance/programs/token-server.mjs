@@ -1,10 +1,9 @@
 // Serves token endpoints with and without a password hash. The bare routes read JSON, and return JSON of the same shape and length.
 import express from 'express'
-import { packageFrom } from '../guards.mjs'
+import { createPasswords, createTokenIssuer, memoryAccounts, tokenRouter } from 'express-token-endpoint'
 import { serve } from './serve.mjs'
 
 const PASSWORD = 'correct horse'
-const { createPasswords, createTokenIssuer, memoryAccounts, tokenRouter } = await packageFrom(process.argv[2])
 
 const passwords = createPasswords()
 const passwordHash = await passwords.hash(PASSWORD)
