@@ -179,15 +179,6 @@ describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
       expect(complaints).toEqual([])
     })
 
-    test('while everything is on its way, it says so', async () => {
-      const { page } = await open()
-      await page.route(/statements$|daily-totals$|sessions$/, () => {})
-      await signIn(page, ALICE)
-      await page.getByText('Loading …').nth(2).waitFor()
-      expect(await page.locator('[aria-busy=true]').count()).toBe(3)
-      await expectAccessible(page)
-    })
-
     test('an account without the scopes is told which it lacks, and not to try again', async () => {
       const { page } = await open()
       await signIn(page, BOB)
@@ -211,15 +202,6 @@ describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
       expect(await focused(page)).toBe('h2 Daily totals')
       await chartOf(page).waitFor()
       await announces(page, 'Loaded: daily totals.')
-    })
-
-    test('no reporting API is known: the rest goes on', async () => {
-      const { page, complaints, origins } = await open({ hasReporting: false })
-      await signIn(page, ALICE)
-      await page.getByText('To see your daily totals, start both APIs').waitFor()
-      await page.getByRole('table', { name: 'Clearing House South' }).waitFor()
-      expect(complaints).toEqual([])
-      expect(origins.size).toBe(1)
     })
 
     test('lists the devices, and ends one: its token is refused, and the others work', async () => {
@@ -258,15 +240,6 @@ describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
       await page.getByLabel('Password').fill(ALICE.password)
       await page.keyboard.press('Enter')
       await chartOf(page).waitFor()
-    })
-
-    test('the last minute, and the end, can be seen by all', async () => {
-      const { page } = await openSignedIn(({ page }) => page.clock.install())
-      await page.clock.fastForward(HOUR - 50_000)
-      await expectAccessible(page)
-      await page.clock.fastForward(HOUR)
-      await page.getByText('Your token has expired.').waitFor()
-      await expectAccessible(page)
     })
 
     test('a server that has found it expired first is believed', async () => {
@@ -349,17 +322,6 @@ describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
     expect(await after('Shift+Tab', 'Shift+Tab', 'Shift+Tab')).toBe('button Sign out')
     await page.keyboard.press('Enter')
     await isAsked(page, 'You are signed out.', '')
-  })
-
-  test('a small screen cuts nothing, and forced colours reach the chart', async () => {
-    const { page } = await openSignedIn(({ page }) => page.setViewportSize({ width: 340, height: 800 }))
-    const cut = `[...document.querySelectorAll('section > div, .chart')]
-      .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).length`
-    expect(await page.evaluate(cut)).toBe(0)
-    await page.emulateMedia({ forcedColors: 'active' })
-    const fill = (selector: string) => page.evaluate(`getComputedStyle(document.querySelector('${selector}')).fill`)
-    const text = await page.evaluate('getComputedStyle(document.body).color')
-    expect([await fill('.series-0'), await fill('.chart text')]).toEqual([text, text])
   })
 
   test('a script that somebody has slipped in does not run', async () => {

@@ -3,9 +3,8 @@ import fc from 'fast-check'
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { decimalOf } from '../../../example-app/data/reports.js'
 import { failureOfError, failureOfResponse, SessionOver } from '../../../example-app/page/call-failure.js'
-import { milestoneText, runDown, timeLeftText } from '../../../example-app/page/countdown.js'
-import { deviceName } from '../../../example-app/page/device-name.js'
-import { callFailureText, signInFailureText, tryAgain } from '../../../example-app/page/messages.js'
+import { milestoneText, runDown } from '../../../example-app/page/countdown.js'
+import { callFailureText, signInFailureText } from '../../../example-app/page/messages.js'
 import { centsOf, moneyText, wholeMoneyText } from '../../../example-app/page/money.js'
 import { claimRows, claimsOf } from '../../../example-app/page/token-claims.js'
 
@@ -63,27 +62,9 @@ describe('a failed call', () => {
     const failure = given instanceof Error ? failureOfError(given) : failureOfResponse(new Response(null, given))
     expect(callFailureText(failure, REPORT)).toBe(text)
   })
-
-  test('names a time to try again that is never too early', () => {
-    const times = ['a second', 'a second', '2 seconds', '99 seconds', '2 minutes', '2 minutes', '3 minutes']
-    expect([0, 1, 2, 99, 100, 120, 121].map(tryAgain)).toEqual(times.map((time) => `Try again in ${time}.`))
-  })
 })
 
 describe('the time left', () => {
-  test.each([
-    [-1, '0 s'],
-    [1, '1 s'],
-    [59_000, '59 s'],
-    [59_001, '1 min 00 s'],
-    [MINUTE + 5000, '1 min 05 s'],
-    [HOUR, '1 h 00 min'],
-    [24 * HOUR - 1000, '23 h 59 min'],
-    [25 * HOUR - 1000, '1 d 00 h'],
-  ])('%d ms: %s', (ms, text) => {
-    expect(timeLeftText(ms)).toBe(text)
-  })
-
   test('is announced at five minutes and at one, once each, and after a long sleep only at the last', () => {
     expect(milestoneText(5 * MINUTE + 1, 5 * MINUTE)).toMatch(/^Five minutes/)
     expect(milestoneText(5 * MINUTE, 5 * MINUTE - 1000)).toBeUndefined()
@@ -118,20 +99,6 @@ describe('the time left', () => {
     expect(seen).toEqual(expected)
     expect(vi.getTimerCount()).toBe(0)
   })
-})
-
-const CHROME = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/140.0.0.0 Safari/537.36'
-test.each([
-  ['Laptop', 'Laptop', CHROME],
-  ['Chrome on Windows', null, CHROME],
-  ['Edge on Windows', null, `${CHROME} Edg/140.0.0.0`],
-  ['Safari on iOS', null, 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Safari/604.1'],
-  ['Firefox on Linux', null, 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'],
-  ['curl', null, 'curl/8.5'],
-  ['Unknown device', null, 'something else'],
-  ['Unknown device', null, null],
-])('a device is called %s', (name, label, userAgent) => {
-  expect(deviceName(label, userAgent)).toBe(name)
 })
 
 describe('an amount', () => {
