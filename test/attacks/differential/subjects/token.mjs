@@ -274,7 +274,8 @@ const token = {
 export default token
 
 /** The contents of a token of an identity provider that peers and this package read. */
-const essenceOf = ({ iss, sub, iat, exp }) => ({ iss, sub, iat, exp })
+// JSON has no negative zero, and neither has a Date.
+const essenceOf = ({ iss, sub, iat, exp }) => JSON.parse(JSON.stringify({ iss, sub, iat, exp }))
 
 /** Makes a case that may be a token for a client other than the API, with a type of access tokens or of any JWT. */
 const asProviders = (text) =>
