@@ -55,20 +55,29 @@ const decoded = (text) => Buffer.from(text, 'base64').toString()
 /** The strict form of a public key (RFC 7468 section 3). */
 const STRICT = /^-----BEGIN PUBLIC KEY-----\n([\w+/]{64}\n)*[\w+/]{1,64}={0,2}\n-----END PUBLIC KEY-----\n$/
 
-/** Returns whether Node reads a key from a text. */
-function isReadByNode(text) {
+/** Returns the key that Node reads from a text, if any. */
+function readByNode(text) {
   try {
-    return createPublicKey(text).type === 'public'
+    return createPublicKey(text)
   } catch {
-    return false
+    return undefined
   }
+}
+
+const curveOf = (key) => key.asymmetricKeyDetails.namedCurve
+const SIGNERS_REFUSED = ['RSA of 1024 bits', 'RSA with exponent 3', 'RSA-PSS', 'secp256k1']
+
+/** Returns whether a text has a key for another curve than that of the signer. Of two keys in a text, Node reads the first that is whole. */
+function hasOtherCurve(signer, text) {
+  const key = signer === 'secret' ? undefined : readByNode(text)
+  return key !== undefined && curveOf(key) !== curveOf(PAIRS[signer].publicKey)
 }
 
 const stricter = classes({
   'a private key as a public key': ({ signer, text }) => signer !== 'secret' && text.includes('PRIVATE KEY-----'),
-  'a weak key or a key for another curve': ({ signer }) =>
-    ['RSA of 1024 bits', 'RSA with exponent 3', 'RSA-PSS', 'secp256k1'].includes(signer),
-  'a PEM that Node cannot read': ({ signer, text }) => signer !== 'secret' && !isReadByNode(text),
+  'a weak key or a key for another curve': ({ signer, text }) =>
+    SIGNERS_REFUSED.includes(signer) || hasOtherCurve(signer, text),
+  'a PEM that Node cannot read': ({ signer, text }) => signer !== 'secret' && !readByNode(text),
   'a short secret': ({ signer, text }) => signer === 'secret' && Buffer.byteLength(text) < 32,
   'a key as a secret': ({ signer, text }) => signer === 'secret' && [text, decoded(text)].some(isKey),
 })
