@@ -77,6 +77,21 @@ function algorithmOf(jwk) {
   return !Object.hasOwn(jwk, 'alg') || alg === CURVES[crv] ? CURVES[crv] : undefined
 }
 
+const publicKeyOf = (jwk) => createPublicKey({ key: { ...jwk }, format: 'jwk' })
+
+/** Returns whether an earlier member of a set that can be used has the same key with another algorithm. */
+function hasOtherAlgorithm(set, first) {
+  const kids = new Set()
+  for (const jwk of set.keys.slice(0, set.keys.indexOf(first))) {
+    const kid = own(jwk, 'kid')
+    const alg = typeof kid === 'string' && kid !== '' && !kids.has(kid) ? algorithmOf(jwk) : undefined
+    if (alg === undefined) continue
+    kids.add(kid)
+    if (alg !== algorithmOf(first) && publicKeyOf(jwk).equals(publicKeyOf(first))) return true
+  }
+  return false
+}
+
 /** Returns a predicate: no candidate can be used, and one of them has this fault. */
 const faulty =
   (is) =>
@@ -93,6 +108,8 @@ const stricter = classes({
   'an RSA key without an algorithm': faulty(namesNoAlgorithm),
   'a repeated key id': ({ candidates, first, signer }) =>
     candidates.length > 1 && first !== undefined && !isKeyOf(signer, first),
+  'one key with two algorithms': ({ set, first, signer }) =>
+    first !== undefined && isKeyOf(signer, first) && hasOtherAlgorithm(set, first),
   'a set that is not UTF-8': ({ text }) => text === undefined,
 })
 
