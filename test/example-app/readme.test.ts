@@ -7,10 +7,6 @@ const read = (path: string) => readFileSync(join(FOLDER, path), 'utf8')
 const readme = read('README.md')
 const all = (pattern: RegExp, text = readme) => [...new Set([...text.matchAll(pattern)].map(([, found = '']) => found))]
 
-test('has at most 250 lines', () => {
-  expect(readme.split('\n').length).toBeLessThanOrEqual(250)
-})
-
 test('the table has the variables that config.ts reads', () => {
   const documented = all(/^\| `([A-Z_]+)` \|/gm)
   expect(documented.sort()).toEqual(all(/(?:env\['|^ {2})([A-Z_]+)(?:'\]|:)/gm, read('config.ts')).sort())

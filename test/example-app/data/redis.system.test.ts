@@ -45,16 +45,6 @@ describe('openRedis throws one line without the password', () => {
 })
 
 describe.skipIf(NO_REDIS)('Redis', () => {
-  test('without a connection, a command fails at once and is not queued', async () => {
-    const server = await startRedis()
-    const { redis } = await open(server.url)
-    await server.kill()
-    await until(() => expect(redis.status).not.toBe('ready'))
-    await expect(redis.set('key', 'value')).rejects.toThrow("Stream isn't writeable")
-    await server.start()
-    await until(async () => expect(await redis.get('key')).toBeNull())
-  })
-
   test('logs a closed connection that emits no error', async () => {
     const proxy = await startProxy((await startRedis()).port)
     const { redis, logged } = await open(`redis://127.0.0.1:${proxy.port}`)
@@ -62,15 +52,6 @@ describe.skipIf(NO_REDIS)('Redis', () => {
     await until(() => expect(logged).toHaveLength(2))
     expect(logged).toEqual(['Redis is unreachable: the connection was closed', 'Redis is back.'])
     expect(await redis.ping()).toBe('PONG')
-  })
-
-  test('replaces a connection that no longer responds', async () => {
-    const server = await startRedis()
-    const proxy = await startProxy(server.port)
-    const { redis } = await open(`redis://127.0.0.1:${proxy.port}`)
-    proxy.lose()
-    await expect(redis.ping()).rejects.toThrow('Command timed out')
-    await until(async () => expect(await redis.ping()).toBe('PONG'))
   })
 })
 

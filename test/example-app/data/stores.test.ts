@@ -36,12 +36,6 @@ for (const { name, skip, use } of DATABASES) {
 
       for (const { name, run } of accountStoreContract({ store: () => accounts, existing: CAROL })) test(name, run)
 
-      test.each(['Carol@Example.com', 'CAROL@EXAMPLE.COM'])('letter case: %s', async (email) => {
-        expect(await idOf({ email })).toBe(await idOf(CAROL))
-        expect(await accounts.add({ ...CAROL, email })).toBeUndefined()
-        expect(await accounts.setPasswordHash(email, 'hash-2')).toBe(true)
-      })
-
       test('a new password revokes the tokens issued before, of this account only', async () => {
         const other = { ...CAROL, email: 'dave@example.com' }
         await add(other.email)

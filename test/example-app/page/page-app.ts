@@ -18,14 +18,12 @@ import { openDemo } from '../data/databases/databases.js'
 import { FOLDER, tempDir } from '../support.js'
 
 export interface PageAppOptions {
-  /** Connects the page to a reporting API. */
-  hasReporting?: boolean
   /** The most failed logins of an account from one address. */
   guesses?: number
 }
 
 /** Starts both APIs and their page in this process, with the demo accounts and a clock that tests can stop and move. */
-export async function startPageApp({ hasReporting = true, guesses = 10 }: PageAppOptions = {}) {
+export async function startPageApp({ guesses = 10 }: PageAppOptions = {}) {
   const { db, accounts, passwords, sessionStore } = await openDemo()
   let stoppedAt: number | undefined
   let ahead = 0
@@ -42,7 +40,7 @@ export async function startPageApp({ hasReporting = true, guesses = 10 }: PageAp
       passwords,
       throttle: createThrottle({ budgets: { pair: { points: guesses, duration: '15m' } } }),
       sessionStore,
-      page: { folder: FOLDER, reportingUrl: () => (hasReporting ? reporting.url : undefined) },
+      page: { folder: FOLDER, reportingUrl: () => reporting.url },
     }),
   )
   const keys = remoteKeys(`${url}/.well-known/jwks.json`, { clock })

@@ -242,14 +242,6 @@ describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
       await chartOf(page).waitFor()
     })
 
-    test('a server that has found it expired first is believed', async () => {
-      const { page, app } = await openSignedIn(stopTime)
-      app.pass(HOUR)
-      await page.clock.fastForward(HOUR - 1500)
-      await press(page, 'Refresh')
-      await page.getByText('Your token has expired.').waitFor()
-    })
-
     test('signed out elsewhere: told at the next call, and the password is not sent again', async () => {
       const { page, app } = await openSignedIn()
       const posts = postsOf(page)
@@ -298,30 +290,6 @@ describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
       await says(page, 'You may not see the daily totals')
       expect(await chartOf(page).count()).toBe(0)
     })
-  })
-
-  test('the keyboard is enough', async () => {
-    const { page } = await open()
-    const after = async (...keys: string[]) => {
-      for (const key of keys) await page.keyboard.press(key)
-      return focused(page)
-    }
-    expect(await after('Tab')).toBe('input E-mail')
-    await page.keyboard.type(ALICE.email)
-    expect(await after('Tab')).toBe('input Password')
-    await page.keyboard.type(ALICE.password)
-    expect(await after('Tab')).toBe('button Sign in')
-    await page.keyboard.press('Enter')
-    await chartOf(page).waitFor()
-    expect(await focused(page)).toBe('h1 Your account')
-    expect(await after('Tab')).toBe('button Refresh')
-    expect(await after('Tab')).toBe('div Chart')
-    expect(await after('Tab')).toBe('summary Show as a table')
-    await page.keyboard.press('Space')
-    await page.getByRole('table', { name: 'Daily totals' }).waitFor()
-    expect(await after('Shift+Tab', 'Shift+Tab', 'Shift+Tab')).toBe('button Sign out')
-    await page.keyboard.press('Enter')
-    await isAsked(page, 'You are signed out.', '')
   })
 
   test('a script that somebody has slipped in does not run', async () => {

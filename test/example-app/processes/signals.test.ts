@@ -29,22 +29,3 @@ test('exits with 1 when requests are still in flight after ten seconds', async (
   await vi.advanceTimersByTimeAsync(1)
   expect(exit).toHaveBeenCalledExactlyOnceWith(1)
 })
-
-test('exits with 1 and prints the reason when stopping fails', async () => {
-  stopOnSignals(() => Promise.reject(new Error('the database is gone')))
-  send()
-  await vi.advanceTimersByTimeAsync(0)
-  expect(exit).toHaveBeenCalledExactlyOnceWith(1)
-  expect(process.stderr.write).toHaveBeenCalledWith(expect.stringContaining('the database is gone'))
-})
-
-test('takes the Ctrl-C that npm passes on for the same one, and exits with 1 at one that comes later', async () => {
-  stopOnSignals(() => new Promise(() => {}))
-  send()
-  await vi.advanceTimersByTimeAsync(500)
-  send()
-  expect(exit).not.toHaveBeenCalled()
-  await vi.advanceTimersByTimeAsync(1)
-  send()
-  expect(exit).toHaveBeenCalledExactlyOnceWith(1)
-})

@@ -57,16 +57,6 @@ test('a token for a demo account, which the public keys verify', async () => {
   expect(published.body.keys).toEqual([expect.not.objectContaining({ d: expect.anything() })])
 })
 
-test('a wrong password: 403 with the reason in the log, and 429 at the limit of the throttle', async () => {
-  const throttle = createThrottle({ budgets: { pair: { points: 1, duration: '15m' } } })
-  const { logged, logIn } = await makeApp({ throttle })
-  await logIn({ ...ALICE, password: 'guess' }).expect(403)
-  expect(logged).toEqual([
-    expect.stringMatching(/^token\.refused invalid_credentials wrong_password account=\S+ from=/),
-  ])
-  await logIn(ALICE).expect(429)
-})
-
 test('one token works for both clearing houses, each with its own statements', async () => {
   const { tokenOf, get } = await makeApp()
   const token = await tokenOf()

@@ -100,10 +100,3 @@ test.each<[string, Partial<ReportingDependencies>, number, RegExp]>([
   await call(status, await issue())
   expect(logged).toEqual([expect.stringMatching(line)])
 })
-
-test('no token endpoint and no JWK set: 404', async () => {
-  const { app } = await makeApp()
-  await request(app).post('/api/v2013/authentication/token').send(ALICE).expect(404)
-  const { headers } = await request(app).get('/.well-known/jwks.json').expect(404)
-  expect(headers).not.toHaveProperty('x-powered-by')
-})

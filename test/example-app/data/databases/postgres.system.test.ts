@@ -28,20 +28,6 @@ describe.skipIf(NO_POSTGRES)('PostgreSQL', () => {
     return { proxy, ...(await open(Object.assign(url, { port: proxy.port }).href)) }
   }
 
-  test('creates its tables once when several processes start at the same time', async () => {
-    const url = await createDatabase()
-    const opened = await Promise.all(Array.from({ length: 6 }, () => open(url)))
-    for (const { ask } of opened) expect(await ask()).toEqual(HOUSES)
-  })
-
-  test('a slow query ends with an Outage', async () => {
-    const { db, ask } = await open(await createDatabase())
-    const error = await rejectionOf(sql`select pg_sleep(60)`.execute(db))
-    expect(error).toBeInstanceOf(Outage)
-    expect(error).toMatchObject({ message: expect.stringMatching(/^PostgreSQL: .*timeout/) })
-    expect(await ask()).toEqual(HOUSES)
-  })
-
   test('discards a connection that no longer responds', async () => {
     const { proxy, ask, logged } = await openBehindProxy()
     proxy.lose()

@@ -1,8 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { until } from '../../../support/concurrency.js'
 import { NO_CHROMIUM, shareBrowser } from '../../../support/services/chromium.js'
-import { ALICE, start, startBoth, tempDir } from '../../support.js'
+import { ALICE, startBoth, tempDir } from '../../support.js'
 
 /** Opens the page, and records its requests and the violations of its policy. */
 async function openDocs(browser: Browser, url: string, size = { width: 1280, height: 900 }) {
@@ -66,14 +65,5 @@ describe.skipIf(NO_CHROMIUM)('the page at /docs, in Chromium', () => {
     const totals = JSON.parse((await tryOut(page, 'Reports-dailyTotals')).body)
     expect(totals).toMatchObject({ houses: [{ id: 'north' }, { id: 'south' }] })
     expect(faults).toEqual([])
-  })
-
-  test('its policy blocks an inline script and a script of another origin', async () => {
-    const { url } = await start({ DATA_DIR: await tempDir() })
-    const { page, faults } = await openDocs(browser(), url)
-    for (const script of [`{ text: 'window.ran = 1' }`, `{ src: 'http://localhost:9/x.js' }`])
-      await page.evaluate(`document.body.append(Object.assign(document.createElement('script'), ${script}))`)
-    await until(() => expect(faults.filter((one) => one.startsWith('script-src'))).toHaveLength(2))
-    expect(await page.evaluate('window.ran')).toBeUndefined()
   })
 })
