@@ -51,6 +51,7 @@ export type {
   LoginChoice,
   TokenRouterOptions,
 } from './http/token-endpoint/options.js'
+export { createSignIn, type SignIn, type SignInDetails, type SignInOptions } from './http/token-endpoint/sign-in.js'
 export { tokenRouter } from './http/token-endpoint/token-router.js'
 export { memorySessions } from './sessions/memory-sessions.js'
 export type { FoundSession, NewSession, Session, SessionStore } from './sessions/session.js'

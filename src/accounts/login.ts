@@ -5,6 +5,8 @@ import type { Source } from '../shared/queues/fair-queue.js'
 import type { Dependency, LoginRefusal } from '../shared/refusals.js'
 import { isThenable } from '../shared/values.js'
 import { type Account, type AccountStore, type FoundAccount, readAccount } from './account.js'
+import { createConfirmation } from './confirmation.js'
+import type { SlotRequest } from './passwords/hash-queue.js'
 import type { Passwords, PasswordsSlot } from './passwords/passwords.js'
 import { LONGEST_EMAIL } from './throttle/account-key.js'
 import type { Attempt, Spent } from './throttle/attempt.js'
@@ -37,9 +39,17 @@ export interface LoginContext {
   dependencyFailed(dependency: Dependency, error: unknown): void
 }
 
-/** An account whose password was right, and the time just before the account was looked up. */
+/** An account that signs in, and the time just before the account was looked up. */
 export interface LoggedIn extends FoundAccount {
   asOf: Date
+  /** Confirms the sign-in after its session has started, see `createConfirmation`. */
+  confirm(): Promise<void>
+}
+
+/** A login whose password was right, and the hashes of this password: the stored one, and the one that replaces it. */
+interface Checked extends FoundAccount {
+  asOf: Date
+  hashes: Set<string | null>
 }
 
 /** Refusals of a queue slot and of the failed-login limits: the password was not checked. */
@@ -53,18 +63,22 @@ const NOT_CHECKED = ['client_closed_request', 'overloaded', 'too_many_attempts']
 export function createAuthentication({ store, passwords, throttle, timeout, clock }: LoginParts) {
   const limited = { timeout, passThrough: NOT_CHECKED }
 
+  function findByEmail(email: string): Promise<FoundAccount | undefined> {
+    // No account has an address that is too long or has a zero character, and a database may fail on such an address.
+    const isAddress = email.length <= LONGEST_EMAIL && !email.includes('\0')
+    const lookUp = async () => (isAddress ? readAccount(await store.findByEmail(email)) : undefined)
+    return callHost('accounts', lookUp, { timeout })
+  }
+
   async function check(
     { email, password }: Credentials,
     slot: PasswordsSlot,
     attempt: Attempt,
     signal: AbortSignal,
-  ): Promise<LoggedIn> {
+  ): Promise<Checked> {
     const asOf = new Date(clock())
-    // No account has an address that is too long or has a zero character, and a database may fail on such an address.
-    const isAddress = email.length <= LONGEST_EMAIL && !email.includes('\0')
-    const lookUp = async () => (isAddress ? readAccount(await store.findByEmail(email)) : undefined)
     // Not ended when the client disconnects: the look-up keeps its slot while it runs.
-    const found = await callHost('accounts', lookUp, { timeout })
+    const found = await findByEmail(email)
     if (signal.aborted) throw new AuthError('client_closed_request')
     const about = found && { accountId: found.account.id }
     const checking = { passThrough: NOT_CHECKED, about }
@@ -74,15 +88,35 @@ export function createAuthentication({ store, passwords, throttle, timeout, cloc
     }
     const matches = await callHost('passwords', () => slot.verify(password, found?.account.passwordHash), checking)
     const reason = refusalOf(found?.account, matches)
-    if (found && !reason) return { ...found, asOf }
+    if (found && !reason) return { ...found, asOf, hashes: new Set([found.account.passwordHash]) }
     throw new AuthError('invalid_credentials', { ...(reason && { reason }), ...about })
   }
 
-  async function rehash({ id, passwordHash }: Account, password: string, slot: PasswordsSlot): Promise<void> {
+  async function rehash({ account, hashes }: Checked, password: string, slot: PasswordsSlot): Promise<void> {
+    const { id, passwordHash } = account
     if (!store.replacePasswordHash || passwordHash === null) return
     if (!(await callHost('passwords', () => passwords.needsRehash?.(passwordHash)))) return
     const replacement = await callHost('passwords', () => slot.hash(password))
+    // Before the call, because a store that fails may have stored it.
+    hashes.add(replacement)
     await callHost('accounts', () => store.replacePasswordHash?.(id, passwordHash, replacement), { timeout })
+  }
+
+  const reserve = (request: SlotRequest): Promise<PasswordsSlot> =>
+    callHost(
+      'passwords',
+      async () => (await passwords.reserve?.({ ...request, timeout })) ?? withoutQueue(passwords, timeout),
+      { ...limited, late: (held) => tell(leave, held) },
+    )
+
+  /** Verifies a hash that was stored meanwhile. Another login may have stored a new hash of the same password. */
+  async function verifyLater(password: string, hash: string | null, { source, signal }: LoginContext) {
+    const slot = await reserve({ source, signal })
+    try {
+      return await callHost('passwords', () => slot.verify(password, hash), { passThrough: NOT_CHECKED })
+    } finally {
+      tell(leave, slot)
+    }
   }
 
   async function createAttempt(
@@ -97,6 +131,18 @@ export function createAuthentication({ store, passwords, throttle, timeout, cloc
     return attempt
   }
 
+  /** The confirmation keeps the hashes and the password to itself, so that nothing that a host prints or sends has them. */
+  function loggedIn({ hashes, ...found }: Checked, { email, password }: Credentials, context: LoginContext): LoggedIn {
+    const confirm = createConfirmation({
+      id: found.account.id,
+      asOf: found.asOf,
+      // By the address, because guards call `findById` on every request and a host may cache it.
+      lookUp: () => findByEmail(email),
+      isKnown: (hash) => hashes.has(hash) || verifyLater(password, hash, context),
+    })
+    return { ...found, confirm }
+  }
+
   async function logIn(credentials: Credentials, context: LoginContext): Promise<LoggedIn> {
     const { source, signal, dependencyFailed } = context
     if (signal.aborted) throw new AuthError('client_closed_request')
@@ -108,19 +154,17 @@ export function createAuthentication({ store, passwords, throttle, timeout, cloc
       begun ||= attempt.begin() === true
       return begun
     }
-    const reserve = async () =>
-      (await passwords.reserve?.({ source, signal, timeout, admit })) ?? withoutQueue(passwords, timeout)
     let slot: PasswordsSlot | undefined
     try {
-      slot = await callHost('passwords', reserve, { ...limited, late: (held) => tell(leave, held) })
+      slot = await reserve({ source, signal, admit })
       // A host's own queue may not call `admit`.
       if (!admit()) throw new AuthError('overloaded')
-      const loggedIn = await check(credentials, slot, attempt, signal)
+      const checked = await check(credentials, slot, attempt, signal)
       tell(giveBack, attempt)
-      await rehash(loggedIn.account, credentials.password, slot).catch(({ dependency, cause }: AuthError) =>
+      await rehash(checked, credentials.password, slot).catch(({ dependency, cause }: AuthError) =>
         dependencyFailed(dependency as Dependency, cause),
       )
-      return loggedIn
+      return loggedIn(checked, credentials, context)
     } catch (error) {
       const code = isAuthError(error) ? error.code : undefined
       if (code === 'invalid_credentials') await callHost('throttle', () => attempt.failed?.(), limited)

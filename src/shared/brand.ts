@@ -15,6 +15,7 @@ const MARKS = {
   Login: Symbol.for('express-token-endpoint.Login.1'),
   SyncVerifier: Symbol.for('express-token-endpoint.SyncVerifier.8'),
   Sessions: Symbol.for('express-token-endpoint.Sessions.1'),
+  LookUpTime: Symbol.for('express-token-endpoint.LookUpTime.1'),
 } as const
 
 export type Kind = keyof typeof MARKS

@@ -24,7 +24,7 @@ export type Page = (typeof PAGE)[keyof typeof PAGE]
 
 /** The functions whose options are on another page than most. Their messages begin with their name. */
 const PAGES_OF_FUNCTIONS: readonly [names: RegExp, page: Page][] = [
-  [/^(tokenRouter|createLogin|logIn|LoginStrategy|authErrors)\b/, PAGE.login],
+  [/^(tokenRouter|createLogin|logIn|createSignIn|signIn|LoginStrategy|authErrors)\b/, PAGE.login],
   [/^(createSessions|sessionRouter|sessionStoreContract)\b/, PAGE.sessionOptions],
   [/^(createPasswords|passwords|argon2id|bcrypt|pbkdf2|scrypt|firebaseScrypt)\b/, PAGE.passwords],
   [/^discoverKeys\b/, PAGE.issuers],

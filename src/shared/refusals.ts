@@ -30,7 +30,7 @@ export type TokenRefusal =
   | 'superseded'
 
 /** The reason for refusing a login, for the host's logs. The client cannot tell the reasons apart. */
-export type LoginRefusal = 'unknown_account' | 'account_disabled' | 'no_password' | 'wrong_password'
+export type LoginRefusal = 'unknown_account' | 'account_disabled' | 'no_password' | 'wrong_password' | 'superseded'
 
 /** The failed-login limit that refused a login. The page docs/reference/options.md describes the limits. */
 export type LimitName = 'address' | 'pair' | 'account' | 'spraying'

@@ -19,7 +19,7 @@ async function checkRevoked(isRevoked: RevocationCheck, auth: VerifiedToken): Pr
   return revoked
 }
 
-async function findAccount(findById: FindById, { accountId }: VerifiedToken): Promise<FoundAccount | undefined> {
+export async function findAccount(findById: FindById, accountId: string): Promise<FoundAccount | undefined> {
   const found = readAccount(await findById(accountId))
   if (found && found.account.id !== accountId)
     throw misuse(
@@ -69,5 +69,5 @@ export async function askHost(
     if (revoked !== false) throw invalidToken('revoked', auth)
   }
   if (!findById) return undefined
-  return assertUsable(await callHost('accounts', () => findAccount(findById, auth), { timeout }), auth)
+  return assertUsable(await callHost('accounts', () => findAccount(findById, auth.accountId), { timeout }), auth)
 }

@@ -25,6 +25,7 @@ import { asRefusal } from '../shared/send-answer.js'
 import { addressOf, sourceOf } from '../shared/source.js'
 import { credentialsIn, LONGEST_CREDENTIALS } from './credentials.js'
 import { type LoginOptions, type LoginSettings, readLoginOptions } from './login-options.js'
+import { withConfirmation } from './start-session.js'
 
 /** The client that signs in, where there is no request. */
 export interface LoginOrigin {
@@ -132,9 +133,14 @@ export function doorOf(login: Login, timeout: number): LoginDoor {
 }
 
 function resultOf(found: LoggedIn): LoginResult {
-  const { id: accountId, scopes, claims, lifetime } = found.account
-  const subject = { accountId, scopes: scopes ?? [], claims: claims ?? {}, lifetime, issuedAt: found.asOf }
-  return { account: toRequestUser(found), subject }
+  return { account: toRequestUser(found), subject: subjectOf(found) }
+}
+
+/** Returns the whole subject of an account: a token without a part of it would last longer, or outlive a password change. */
+export function subjectOf({ account, asOf, confirm }: LoggedIn): TokenSubject {
+  const { id: accountId, scopes, claims, lifetime } = account
+  const issuedAt = withConfirmation(asOf, confirm)
+  return { accountId, scopes: scopes ?? [], claims: claims ?? {}, lifetime, issuedAt }
 }
 
 /** @throws TypeError when a function of the host did not return what a login returns */
@@ -166,10 +172,10 @@ const originSchema = {
 }
 
 /** An object with `headers` and an `address` is neither a request nor an origin, so that its address is not lost. */
-const isRequest = (origin: object): origin is IncomingMessage =>
+export const isRequest = (origin: object): origin is IncomingMessage =>
   isPlainObject(memberOf(origin, 'headers')) && memberOf(origin, 'address') === undefined
 
-function originOf(origin: IncomingMessage | LoginOrigin = {}): Origin {
+export function originOf(origin: IncomingMessage | LoginOrigin = {}): Origin {
   if (isPlainObject(origin) && isRequest(origin)) return originOfRequest(origin)
   const { address, signal } = readOptions<LoginOrigin, typeof originSchema>(
     'logIn',

@@ -89,7 +89,7 @@ type Label = NewSession['label']
 /** The options of `LoginStrategy`. Exactly one of `accounts` and `logIn` is required. */
 export interface LoginStrategyOptions extends CredentialsOptions, LoginChoice {}
 
-const tokenIssuer = withMethods<TokenIssuer>('what createTokenIssuer() returned', ['issue', 'now'], (value) =>
+export const tokenIssuer = withMethods<TokenIssuer>('what createTokenIssuer() returned', ['issue', 'now'], (value) =>
   isPlainObject(value) && 'verify' in value ? 'A verifier issues no tokens' : '',
 )
 

@@ -18,6 +18,7 @@ import { addressOf } from '../shared/source.js'
 import { type LoginResult, originOfRequest, type RequestOrigin } from './login.js'
 import { readTokenRouterOptions, type TokenRouterOptions } from './options.js'
 import { createCredentialsReader } from './read-credentials.js'
+import { CALL_CODES, confirmationOf, startSession } from './start-session.js'
 
 /** Returns whether a proxy seems to be in front of an app that trusts none. */
 const isUntrusted = ({ headers, app }: Request) =>
@@ -36,7 +37,7 @@ export function tokenRouter(options: TokenRouterOptions): Router {
   const { tokens, path, bodyLimit, forwardErrors, respond, timeout, emailInEvents, sessions, sessionLabel } = settings
   const { door, emit, observer, reportRefusal } = settings
   const readCredentials = createCredentialsReader(settings)
-  const calls = { timeout, passThrough: ['unavailable', 'client_closed_request'] } as const
+  const calls = { timeout, passThrough: CALL_CODES }
 
   const issueNow = sessions || respond ? undefined : syncVerifierOf(tokens)?.issueNow
 
@@ -56,7 +57,7 @@ export function tokenRouter(options: TokenRouterOptions): Router {
     return jsonAnswer(text)
   }
 
-  /** Calls the functions of the host. The session is stored last, because a token whose session is stored must be sent. */
+  /** Calls the functions of the host. The session starts last, because a token whose session has started must be sent. */
   async function issueLater(req: Request, { account, subject: owner }: LoginResult, isWanted: () => boolean) {
     const issued = readIssued(await callHost('internal', () => tokens.issue(owner), calls))
     const { token, expiresAt, id } = issued
@@ -65,7 +66,7 @@ export function tokenRouter(options: TokenRouterOptions): Router {
       const label = sessionLabel && (await callHost('internal', () => sessionLabel(req), calls))
       const userAgent = headerOf(req, 'user-agent') as string | undefined
       const session = { id, accountId: owner.accountId, expiresAt, label, address: addressOf(req), userAgent }
-      await callHost('sessions', () => sessions.start(session, isWanted), calls)
+      await startSession({ sessions, session, confirm: confirmationOf(owner), isWanted, timeout })
     }
     return { ...issued, text }
   }
