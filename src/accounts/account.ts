@@ -36,7 +36,7 @@ export type AccountLookup = (email: string) => Found | Promise<Found>
 /** The host's account store. */
 export interface AccountStore {
   /**
-   * Finds the account of an e-mail address, at most once for each login. When the method throws, returns an invalid account or
+   * Finds the account of an e-mail address. Called at most once for each login, and once more after its session has started. When the method throws, returns an invalid account or
    * exceeds the router's `timeout`, the response is `503` and an event reports the failure.
    */
   findByEmail: AccountLookup

@@ -2,7 +2,7 @@ import { AuthError } from '../shared/errors.js'
 import type { LoginRefusal } from '../shared/refusals.js'
 import type { Account, FoundAccount } from './account.js'
 
-/** What a sign-in knows of its account when it starts a session. */
+/** The facts that a sign-in knows of its account when it starts a session. */
 interface Confirmed {
   id: string
   /** The time just before the account was looked up. */

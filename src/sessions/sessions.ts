@@ -54,7 +54,7 @@ export interface Sessions {
   /** The option `issuers`. */
   readonly issuers: readonly string[] | undefined
   /**
-   * Starts the session of a new token. `tokenRouter` calls it. Call it in custom routes that issue tokens, before the response.
+   * Starts the session of a new token. `tokenRouter` calls it, and `createSignIn` for custom routes, which also notices a password change.
    * @param isWanted returns whether the token will be sent, just before the oldest session ends and at the end. Default: true
    * @throws AuthError `unavailable` when the store fails, or `client_closed_request` when `isWanted` returned false: then do not send the
    * token. TypeError that names an invalid member
@@ -81,7 +81,7 @@ export interface Sessions {
    */
   end(owner: Partial<SessionOwner> & Pick<SessionOwner, 'accountId'>, id: string, address?: string): Promise<boolean>
   /**
-   * Ends all sessions of an account except the current one, for example after a change of the password.
+   * Ends all sessions of an account except the current one, for example after you have stored a new password.
    * @throws AuthError `unavailable` when the store fails
    */
   endOthers(auth: SessionOwner, address?: string): Promise<void>

@@ -36,7 +36,7 @@ export interface SignInDetails {
   /** The name of the device for the list of sessions, cut to 64 characters. Default: no name. */
   label?: NewSession['label']
   /**
-   * For an account by its id: the time just before you authenticated it, for example before you read a mailed code. A later
+   * The time just before you authenticated an account that you pass by its id, for example before you read a mailed code. A later
    * `tokensValidAfter` refuses the sign-in. Default: the time of the call.
    */
   issuedAt?: Date | undefined

@@ -105,9 +105,10 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
     import crypto from 'node:crypto'
     export const done: unknown[] = []
     export const failing = new Set<string>()
-    const note = (what: string) => async (...args: unknown[]) => {
+    const note = (what: string, run = async (..._: string[]) => {}) => async (...args: string[]) => {
       if (failing.delete(what)) throw new Error(what)
       done.push([what, ...args])
+      await run(...args)
     }
     const digest = crypto.createHash('sha256').update('code').digest('hex')
     export const rows = [{ digest, accountId: 'acc-1', email: 'alice@example.com', expiresAt: Date.now() + 60_000 }]
@@ -119,8 +120,12 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
       add: async (row: (typeof rows)[number]) => void rows.push(row),
       removeAll: note('removeAll'),
     }
-    const changePassword = note('changePassword')
-    const sessions = { ...library.createSessions(library.memorySessions()), endAll: note('endAll') }
+    export const logIn = library.createLogin({ accounts, throttle: false })
+    const changePassword = note('changePassword', async (_id, password = '') => {
+      account.passwordHash = await library.createPasswords().hash(password)
+    })
+    const own = library.createSessions(library.memorySessions())
+    export const sessions = { ...own, endAll: note('endAll', async (id = '') => own.endAll(id)) as typeof own.endAll }
     const log = { warn: note('warn') }`,
   graphql: HOST.replace(
     '[account]',
@@ -173,16 +178,25 @@ const db = { users: { findOne: async (/** @type {{ email: string }} */ { email }
   'redis-revocation': `${ISSUER_ONLY}
     const log = { error: (_: unknown) => {} }`,
   // Sessions.
-  'session-password': `${HOST}
+  'session-password': `${HOST.replace('[account]', "[account, { ...account, id: 'acc-2', email: 'bob@example.com' }]")}
     import * as framework from 'express'
     export const app = framework.default()
     export const sessions = library.createSessions(library.memorySessions())
-    const guard = library.requireBearer({ tokens, sessions })
+    const guard = library.requireBearer({ tokens, accounts, sessions })
     export const changed: string[] = []
-    const changePassword = async (id: string, password: string) => void changed.push(id, password)`,
-  'session-start': `${ISSUER_ONLY}
-    import { createSessions, memorySessions } from 'express-token-endpoint'
-    export const sessions = createSessions(memorySessions())`,
+    const setPassword = async (id: string, password: string) => {
+      changed.push(id, password)
+      account.passwordHash = await library.createPasswords().hash(password)
+    }`,
+  'session-start': `${HOST}
+    import * as framework from 'express'
+    export const app = framework.default()
+    export const disable = () => Object.assign(account, { disabled: true })
+    export const sessions = library.createSessions(library.memorySessions())
+    const checkCode = async (_id: string, code: unknown) => {
+      if (code !== '123456') throw new library.AuthError('invalid_credentials')
+    }
+    const checkPasskey = async (_passkey: object) => 'acc-1'`,
   'session-elsewhere': `${ISSUER_ONLY}
     import { memorySessions } from 'express-token-endpoint'
     export const store = memorySessions()`,

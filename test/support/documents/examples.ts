@@ -9,6 +9,7 @@ import express from 'express'
 import {
   type AccountStore,
   type BearerGuard,
+  type Login,
   type Passwords,
   requireBearer,
   type SessionStore,
@@ -128,6 +129,24 @@ export const signIn = (app: express.Express, path = TOKEN_PATH) =>
 export async function tokenFrom(app: express.Express, path?: string): Promise<string> {
   const { body } = await signIn(app, path).expect(200)
   return body.authenticationToken
+}
+
+/**
+ * Signs in with the account of the contexts, and calls a function before the session starts, or after the response.
+ * @returns the response to the sign-in, and the live sessions of the account at the end
+ */
+export async function overtake(
+  { tokens, logIn, sessions }: Pick<Names, 'tokens' | 'sessions'> & { logIn: Login },
+  when: 'before the session' | 'after the response',
+  change: () => PromiseLike<unknown>,
+) {
+  const start: Sessions['start'] = async (...call) => {
+    if (when === 'before the session') await change()
+    return sessions.start(...call)
+  }
+  const response = await signIn(express().use(tokenRouter({ tokens, logIn, sessions: { ...sessions, start } })))
+  if (when === 'after the response') await change()
+  return { status: response.status, live: (await sessions.list('acc-1')).map(({ id }) => id) }
 }
 
 /** Sends a request with a token. */

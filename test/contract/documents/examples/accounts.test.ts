@@ -6,6 +6,7 @@ import {
   createPasswords,
   createSessions,
   type Hasher,
+  type Login,
   memoryAccounts,
   tokenRouter,
 } from 'express-token-endpoint'
@@ -14,7 +15,7 @@ import { Client, InvalidCredentialsError } from 'ldapts'
 import request from 'supertest'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { newSession } from '../../../../src/sessions/session.js'
-import { expectPasswordChange, get, signIn, startExamples } from '../../../support/documents/examples.js'
+import { expectPasswordChange, get, overtake, signIn, startExamples } from '../../../support/documents/examples.js'
 import { rejectionOf } from '../../../support/failures.js'
 import { makeIssuer } from '../../../support/fixtures.js'
 import { TOKEN_PATH } from '../../../support/http.js'
@@ -84,14 +85,48 @@ describe('the page on sessions', () => {
     expect(await sessions.list('acc-2')).toHaveLength(1)
   })
 
-  it('session-start: issues a token whose session has started', async () => {
-    interface Block {
-      issueWithSession(accountId: string, req: object): Promise<string>
+  it.each<[Parameters<typeof overtake>[1], number]>([
+    ['before the session', 403],
+    ['after the response', 200],
+  ])('session-password: leaves no session of the old password with a change %s of a sign-in', async (when, status) => {
+    const block = await run<{ logIn: Login }>('session-password', when)
+    const { app, sessions, tokens } = block
+    const mine = await tokens.issue({ accountId: 'acc-1' })
+    await sessions.start({ ...mine, accountId: 'acc-1' })
+    const change = () =>
+      request(app)
+        .post('/password')
+        .auth(mine.token, { type: 'bearer' })
+        .send({ email: 'alice@example.com', oldPassword: 'secret', newPassword: 'new secret' })
+        .expect(204)
+    expect(await overtake(block, when, change)).toEqual({ status, live: [mine.id] })
+  })
+
+  it('session-start: signs in with the whole subject, by a second factor and by a passkey, unless the account is disabled', async () => {
+    const { app, sessions, tokens, disable } = await run<{ disable: () => void }>('session-start')
+    const send = (body: object, path = '/sign-in') =>
+      request(app)
+        .post(path)
+        .set('User-Agent', 'curl/8')
+        .send({ email: 'alice@example.com', password: 'secret', ...body })
+    await send({ code: '123457' }).expect(403, '')
+    await send({ code: '123456', password: 'wrong' }).expect(403, '')
+    expect(await sessions.list('acc-1')).toEqual([])
+    for (const [path, count] of [
+      ['/sign-in', 1],
+      ['/sign-in/passkey', 2],
+    ] as const) {
+      const { body } = await send({ code: '123456' }, path).expect(200).expect('Cache-Control', 'no-store')
+      const auth = await tokens.verify(body.token)
+      expect(auth).toMatchObject({ accountId: 'acc-1', scopes: ['statements:read'], claims: { admin: true } })
+      expect(await sessions.isEnded(auth)).toBe(false)
+      const list = await sessions.list('acc-1')
+      expect(list).toHaveLength(count)
+      expect(list[0]).toMatchObject({ id: auth.id, userAgent: 'curl/8', address: expect.stringContaining('127.0.0.1') })
     }
-    const { issueWithSession, sessions, tokens } = await run<Block>('session-start')
-    const token = await issueWithSession('acc-1', { ip: '192.0.2.1', get: () => 'curl/8' })
-    expect(await sessions.isEnded(await tokens.verify(token))).toBe(false)
-    expect(await sessions.list('acc-1')).toMatchObject([{ address: '192.0.2.1', userAgent: 'curl/8' }])
+    disable()
+    for (const path of ['/sign-in', '/sign-in/passkey']) await send({ code: '123456' }, path).expect(403, '')
+    expect(await sessions.list('acc-1')).toHaveLength(2)
   })
 
   it('session-elsewhere: refuses a token there after its session has ended here, and responds 503 without the store', async () => {

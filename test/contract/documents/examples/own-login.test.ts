@@ -5,7 +5,7 @@ import { Secret, TOTP } from 'otpauth'
 import request from 'supertest'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { until } from '../../../support/concurrency.js'
-import { oldKeys, signIn, startExamples, tokenFrom } from '../../../support/documents/examples.js'
+import { oldKeys, overtake, signIn, startExamples, tokenFrom } from '../../../support/documents/examples.js'
 import { issueNow, makeIssuer, signingKey } from '../../../support/fixtures.js'
 import { TOKEN_PATH } from '../../../support/http.js'
 
@@ -31,12 +31,14 @@ describe('the page on own routes', () => {
     await signIn(app, '/login').expect(400)
   })
 
-  it('own-route: returns the account and a short token, and sends each refusal', async () => {
+  it('own-route: returns the account and a token of the whole subject, and sends each refusal', async () => {
     const { app, tokens } = await run('own-route')
     const send = (body: object) => request(app).post('/kiosk/sign-in').send(body)
     const { body } = await send(GOOD).expect(200).expect('Cache-Control', 'no-store')
-    const { expiresAt, issuedAt } = await tokens.verify(body.token)
-    expect(expiresAt.getTime() - issuedAt.getTime()).toBe(300_000)
+    expect(await tokens.verify(body.token)).toMatchObject({
+      scopes: ['statements:read'],
+      claims: { admin: true, kiosk: true },
+    })
     expect(body.accountId).toBe('acc-1')
     expect(JSON.stringify(body)).not.toContain('passwordHash')
     await send({ ...GOOD, password: 'wrong' }).expect(403, '')
@@ -149,6 +151,16 @@ describe('the recipes', () => {
       rows.push({ ...row, expiresAt: expiresAt as number })
       await reset('code').expect(403)
     }
+  })
+
+  it.each<[Parameters<typeof overtake>[1], number]>([
+    ['before the session', 403],
+    ['after the response', 200],
+  ])('password-reset: leaves no session of the old password with a reset %s of a sign-in', async (when, status) => {
+    const block = await run<{ logIn: Login }>('password-reset', when)
+    const reset = () =>
+      request(block.app).post('/password/reset').send({ code: 'code', password: 'a long new password' }).expect(204)
+    expect(await overtake(block, when, reset)).toEqual({ status, live: [] })
   })
 
   it('graphql: returns a token, and each refusal with its status and code', async () => {

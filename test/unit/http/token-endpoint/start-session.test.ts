@@ -25,7 +25,7 @@ interface Set {
   store?: Partial<SessionStore>
   sessions?: (sessions: Sessions) => Partial<Sessions>
   router?: Partial<TokenRouterOptions>
-  /** The second look-up of a sign-in. */
+  /** Finds the account after the session has started. */
   find?: () => unknown
 }
 
