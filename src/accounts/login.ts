@@ -124,8 +124,8 @@ export function createAuthentication({ store, passwords, throttle, timeout, cloc
     } catch (error) {
       const code = isAuthError(error) ? error.code : undefined
       if (code === 'invalid_credentials') await callHost('throttle', () => attempt.failed?.(), limited)
-      // An unchecked password is not a failed login. Disconnecting again and again still counts against the address.
-      else tell(code === 'client_closed_request' ? giveBackButAddress : giveBack, attempt)
+      // An unchecked password is not a failed login.
+      else tell(code === 'client_closed_request' ? giveBackDisconnected : giveBack, attempt)
       throw error
     } finally {
       tell(leave, slot)
@@ -135,7 +135,7 @@ export function createAuthentication({ store, passwords, throttle, timeout, cloc
   /**
    * Refuses a client whose address is known to have reached its failed-login limit. Call it before the body is read.
    * @returns a promise where the host's own throttle returns one
-   * @throws AuthError `too_many_attempts`
+   * @throws AuthError `too_many_attempts`, or `overloaded` when the client's network has disconnected during too many logins
    */
   function checkAddress(address: string | undefined): Promise<unknown> | undefined {
     const checked: unknown = throttle?.checkAddress?.(address)
@@ -155,7 +155,7 @@ function attemptOf(limits: Throttle, login: Readonly<Parameters<Throttle['spend'
     async count() {
       spent = await limits.spend(...login)
     },
-    giveBack: (except) => spent?.giveBack(except),
+    giveBack: (reason) => spent?.giveBack(reason),
     failed: () => spent?.failed?.(),
   }
 }
@@ -165,7 +165,7 @@ const UNLIMITED: Attempt = { check() {}, begin: () => true, giveBack() {} }
 // A slot, a throttle and an attempt of the host may be asynchronous, and fail.
 const leave = (slot: PasswordsSlot | undefined) => slot?.leave()
 const giveBack = (attempt: Attempt) => attempt.giveBack()
-const giveBackButAddress = (attempt: Attempt) => attempt.giveBack('address')
+const giveBackDisconnected = (attempt: Attempt) => attempt.giveBack('disconnected')
 
 /** Returns a slot with the same deadlines for a host's own object that has no queue. */
 function withoutQueue(passwords: Passwords, timeout: number): PasswordsSlot {

@@ -177,10 +177,10 @@ describe('a login', () => {
   const goneInWait = { slot: { start: throwing(new AuthError('client_closed_request')) } }
   it.each<[string, Leaving<Changes>, string[], unknown]>([
     ['at once', (leave) => ({ passwords: leave() as never }), [], GONE],
-    ['during the look-up', lookUp(async (leave) => leave()), [...LOOKED_UP, 'giveBack address', 'leave'], GONE],
+    ['during the look-up', lookUp(async (leave) => leave()), [...LOOKED_UP, 'giveBack disconnected', 'leave'], GONE],
     ['during a failing look-up', lookUp((leave) => reject(leave())), LEFT, unavailable('accounts')],
-    ['during the wait for a thread', () => goneInWait, [...LOOKED_UP, 'start', 'giveBack address', 'leave'], GONE],
-  ])('counts against the address only when its client disconnects: %s', async (_, changes, expected, error) => {
+    ['during the wait for a thread', () => goneInWait, [...LOOKED_UP, 'start', 'giveBack disconnected', 'leave'], GONE],
+  ])('tells the limits that its client has disconnected, and only then: %s', async (_, changes, expected, error) => {
     const client = new AbortController()
     const { outcome, calls } = await run({ client, ...changes(() => client.abort()) })
     expect(outcome).toEqual(error)
