@@ -81,7 +81,7 @@ export function createAuthentication({ store, passwords, throttle, timeout, cloc
   async function rehash({ id, passwordHash }: Account, password: string, slot: PasswordsSlot): Promise<void> {
     if (!store.replacePasswordHash || passwordHash === null) return
     if (!(await callHost('passwords', () => passwords.needsRehash?.(passwordHash)))) return
-    const replacement = await callHost('passwords', () => slot.hash(password))
+    const replacement = await callHost('passwords', () => slot.hash(password), { passThrough: NOT_CHECKED })
     await callHost('accounts', () => store.replacePasswordHash?.(id, passwordHash, replacement), { timeout })
   }
 
@@ -117,9 +117,10 @@ export function createAuthentication({ store, passwords, throttle, timeout, cloc
       if (!admit()) throw new AuthError('overloaded')
       const loggedIn = await check(credentials, slot, attempt, signal)
       tell(giveBack, attempt)
-      await rehash(loggedIn.account, credentials.password, slot).catch(({ dependency, cause }: AuthError) =>
-        dependencyFailed(dependency as Dependency, cause),
-      )
+      await rehash(loggedIn.account, credentials.password, slot).catch(({ dependency, cause }: AuthError) => {
+        // Without a dependency, no hashing thread was free in time. A later login replaces the hash.
+        if (dependency) dependencyFailed(dependency, cause)
+      })
       return loggedIn
     } catch (error) {
       const code = isAuthError(error) ? error.code : undefined

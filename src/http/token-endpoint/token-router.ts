@@ -36,7 +36,7 @@ export function tokenRouter(options: TokenRouterOptions): Router {
   const { tokens, path, bodyLimit, forwardErrors, respond, timeout, emailInEvents, sessions, sessionLabel } = settings
   const { door, emit, observer, reportRefusal } = settings
   const readCredentials = createCredentialsReader(settings)
-  const calls = { timeout, passThrough: ['unavailable', 'client_closed_request'] } as const
+  const calls = { timeout, passThrough: ['unavailable', 'overloaded', 'client_closed_request'] } as const
 
   const issueNow = sessions || respond ? undefined : syncVerifierOf(tokens)?.issueNow
 

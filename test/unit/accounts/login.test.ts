@@ -196,6 +196,7 @@ describe('a login', () => {
     ['the store cannot', { passwords: outdated, store: { replacePasswordHash: undefined } }, [], []],
     ['the password checks cannot tell', { passwords: { needsRehash: undefined as never } }, [], []],
     ['needsRehash throws', { passwords: { needsRehash: fail } }, [], [['passwords', cause]]],
+    ['no thread is free', { passwords: outdated, slot: { hash: throwing(OVERLOADED) } }, ['hash'], []],
     ['hashing rejects', { passwords: outdated, slot: { hash: reject } }, ['hash'], [['passwords', cause]]],
     ['the store rejects', { passwords: outdated, store: { replacePasswordHash: reject } }, REPLACED, ACCOUNTS_FAILED],
     ['the store hangs', { passwords: outdated, store: { replacePasswordHash: never } }, REPLACED, [['accounts', hung]]],
