@@ -805,3 +805,38 @@ describe('the keys of a login', () => {
     expect(keysOf('b'.repeat(1_000_000), '192.0.2.1')).toEqual(keysOf('a'.repeat(321), '192.0.2.1'))
   })
 })
+
+describe('the memory of a process', () => {
+  it('forgets the digests of a failed login within a minute after the end of their windows', async () => {
+    const { made: throttle, maps } = withMaps(() => createThrottle())
+    const kept = () => maps.reduce((sum, { size }) => sum + size, 0)
+    expect(await guesses(throttle, 3)).toBe(3)
+    ;(await throttle.spend(...ALICE)).giveBack('disconnected')
+    // The network's disconnects, and the failures at each limit.
+    expect(kept()).toBe(4)
+    vi.advanceTimersByTime(MINUTE)
+    expect(kept()).toBe(3)
+    vi.advanceTimersByTime(15 * MINUTE)
+    expect(kept()).toBe(2)
+    vi.advanceTimersByTime(45 * MINUTE)
+    expect(kept()).toBe(0)
+    // No timer runs for nothing.
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  it('forgets which resets it knows, too', async () => {
+    const { made: limit, maps } = withMaps(() => createLimit('pair', { points: 1, duration: 60 }))
+    limit.fail('key')
+    expect(limit.forgetOlder('key', 120_000, 'store')).toBe(true)
+    vi.advanceTimersByTime(2 * MINUTE)
+    expect(maps.map(({ size }) => size)).toEqual(maps.map(() => 0))
+  })
+
+  it('keeps no process alive', async () => {
+    vi.useRealTimers()
+    const timers = vi.spyOn(globalThis, 'setTimeout')
+    onTestFinished(() => timers.mockRestore())
+    createLimit('pair', { points: 1, duration: 60 }).fail('key')
+    expect(timers.mock.results.map(({ value }) => value.hasRef())).toEqual([false])
+  })
+})
