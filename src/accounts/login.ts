@@ -118,7 +118,7 @@ export function createAuthentication({ store, passwords, throttle, timeout, cloc
       const loggedIn = await check(credentials, slot, attempt, signal)
       tell(giveBack, attempt)
       await rehash(loggedIn.account, credentials.password, slot).catch(({ dependency, cause }: AuthError) => {
-        // Without a dependency, no hashing thread was free in time. A later login replaces the hash.
+        // Without a dependency, no hashing thread was free before the timeout. A later login replaces the hash.
         if (dependency) dependencyFailed(dependency, cause)
       })
       return loggedIn
