@@ -13,7 +13,7 @@ export async function openRedis(url: string, log: (line: string) => void): Promi
   let isOpen = false
   const redis = new Redis(url, {
     lazyConnect: true,
-    // While Redis is down, a command fails at once: the guard returns 503, and each process counts failed logins in memory.
+    // While Redis is down, a command fails at once: sign-ins and the guard return 503, and each process counts failed logins in memory.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,

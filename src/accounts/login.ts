@@ -96,7 +96,7 @@ export function createAuthentication({ store, passwords, throttle, timeout, cloc
     const { id, passwordHash } = account
     if (!store.replacePasswordHash || passwordHash === null) return
     if (!(await callHost('passwords', () => passwords.needsRehash?.(passwordHash)))) return
-    const replacement = await callHost('passwords', () => slot.hash(password))
+    const replacement = await callHost('passwords', () => slot.hash(password), { passThrough: NOT_CHECKED })
     // Before the call, because a store that fails may have stored it.
     hashes.add(replacement)
     await callHost('accounts', () => store.replacePasswordHash?.(id, passwordHash, replacement), { timeout })
@@ -161,15 +161,16 @@ export function createAuthentication({ store, passwords, throttle, timeout, cloc
       if (!admit()) throw new AuthError('overloaded')
       const checked = await check(credentials, slot, attempt, signal)
       tell(giveBack, attempt)
-      await rehash(checked, credentials.password, slot).catch(({ dependency, cause }: AuthError) =>
-        dependencyFailed(dependency as Dependency, cause),
-      )
+      await rehash(checked, credentials.password, slot).catch(({ dependency, cause }: AuthError) => {
+        // Without a dependency, no hashing thread was free before the timeout. A later login replaces the hash.
+        if (dependency) dependencyFailed(dependency, cause)
+      })
       return loggedIn(checked, credentials, context)
     } catch (error) {
       const code = isAuthError(error) ? error.code : undefined
       if (code === 'invalid_credentials') await callHost('throttle', () => attempt.failed?.(), limited)
-      // An unchecked password is not a failed login. Disconnecting again and again still counts against the address.
-      else tell(code === 'client_closed_request' ? giveBackButAddress : giveBack, attempt)
+      // An unchecked password is not a failed login.
+      else tell(code === 'client_closed_request' ? giveBackDisconnected : giveBack, attempt)
       throw error
     } finally {
       tell(leave, slot)
@@ -179,7 +180,7 @@ export function createAuthentication({ store, passwords, throttle, timeout, cloc
   /**
    * Refuses a client whose address is known to have reached its failed-login limit. Call it before the body is read.
    * @returns a promise where the host's own throttle returns one
-   * @throws AuthError `too_many_attempts`
+   * @throws AuthError `too_many_attempts`, or `overloaded` when the client's network has disconnected during too many logins
    */
   function checkAddress(address: string | undefined): Promise<unknown> | undefined {
     const checked: unknown = throttle?.checkAddress?.(address)
@@ -199,7 +200,7 @@ function attemptOf(limits: Throttle, login: Readonly<Parameters<Throttle['spend'
     async count() {
       spent = await limits.spend(...login)
     },
-    giveBack: (except) => spent?.giveBack(except),
+    giveBack: (reason) => spent?.giveBack(reason),
     failed: () => spent?.failed?.(),
   }
 }
@@ -209,7 +210,7 @@ const UNLIMITED: Attempt = { check() {}, begin: () => true, giveBack() {} }
 // A slot, a throttle and an attempt of the host may be asynchronous, and fail.
 const leave = (slot: PasswordsSlot | undefined) => slot?.leave()
 const giveBack = (attempt: Attempt) => attempt.giveBack()
-const giveBackButAddress = (attempt: Attempt) => attempt.giveBack('address')
+const giveBackDisconnected = (attempt: Attempt) => attempt.giveBack('disconnected')
 
 /** Returns a slot with the same deadlines for a host's own object that has no queue. */
 function withoutQueue(passwords: Passwords, timeout: number): PasswordsSlot {

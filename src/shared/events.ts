@@ -46,7 +46,7 @@ export interface TokenThrottledEvent extends EventBase {
   limit?: LimitName
 }
 
-/** A login was refused because too many logins wait for their password check (`503`). */
+/** A login was refused because too many logins wait, are under way, or were left by their clients (`503`). */
 export interface TokenOverloadedEvent extends EventBase {
   /** Identifies the kind of event. */
   type: 'token.overloaded'

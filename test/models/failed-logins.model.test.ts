@@ -292,7 +292,7 @@ function create(world: World, respond: Respond) {
       const now = world.steady()
       Object.assign(guess, { state: how, endedAt: now })
       for (const name of NAMES) {
-        if (how === 'has succeeded' || (how === 'has disconnected' && name !== 'address')) continue
+        if (how !== 'has failed') continue
         const key = keyOf(name, guess)
         const known = process.memory.get(key)
         const opened = {
@@ -308,7 +308,7 @@ function create(world: World, respond: Respond) {
       for (let i = 0; i < 2; i++) {
         calling.run(guess, () => {
           if (how === 'has failed') void guess.spent?.failed?.()
-          else guess.spent?.giveBack(how === 'has disconnected' ? 'address' : undefined)
+          else guess.spent?.giveBack(how === 'has disconnected' ? 'disconnected' : undefined)
         })
       }
     },

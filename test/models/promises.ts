@@ -97,8 +97,16 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
     'another login waits in the queue':
       'waits in the queue while others fill a limit, and a right login is never refused because of them',
   },
+  'test/attacks/logins/disconnects.test.ts': {
+    'Only failed logins cause `429`': 'lock nobody out: 120 of one office',
+    'A client cannot hide a wrong guess by disconnecting': [
+      'hide no failed login: a wrong password counts',
+      'have no more guesses checked, in whichever step they leave',
+    ],
+    'disconnect during 200 logins in a second': 'causes 200 look-ups in a second',
+  },
   'test/unit/accounts/throttle/throttle.test.ts': {
-    'its 10 in 15 minutes are fewer than 50 in an hour':
+    "its 10 in 15 minutes are at most 50 of the account's 100 in an hour":
       'do not let one address lock the owner of an account out from another',
   },
   'test/models/login-queue.model.test.ts': {

@@ -45,25 +45,34 @@ export function devicesTable(devices: readonly Device[], onEnd: (device: Device)
     ['Device', 'Address', 'Last used', 'Session'],
     devices.map((device) => {
       const name = deviceName(device.label, device.userAgent)
-      return [name, device.address ?? '–', TIME.format(new Date(device.lastUsedAt)), actionOf(device, name)]
+      return [name, addressOf(device), TIME.format(new Date(device.lastUsedAt)), actionOf(device, name)]
     }),
   )
+}
+
+/** Returns the address, which a line may break after a colon: an IPv6 address is longer than a narrow column. */
+function addressOf({ address }: Device): HTMLElement {
+  const parts = (address ?? '–').split(/(?<=:)(?!:)/)
+  return element('span', {}, ...parts.flatMap((part, i) => (i > 0 ? [element('wbr'), part] : [part])))
 }
 
 /** Amounts are cents. */
 type Cell = string | bigint | HTMLElement
 
-/** Creates a table. The first cell of a row is its heading. Headings of amounts are aligned like amounts. */
+/**
+ * Creates a table. The first cell of a row is its heading. Headings of amounts are aligned like amounts. The roles are explicit, because some
+ * browsers drop those of rows and cells that are not displayed as a table on a narrow screen.
+ */
 function table(caption: string, head: readonly string[], rows: readonly Cell[][], foot?: readonly Cell[]): HTMLElement {
   const isAmount = (column: number) => [...rows, foot ?? []].some((row) => typeof row[column] === 'bigint')
   const rowOf = (cells: readonly Cell[]) =>
     element(
       'tr',
-      {},
+      { role: 'row' },
       ...cells.map((cell, column) => {
         const text = typeof cell === 'bigint' ? moneyText(cell) : cell
-        if (column === 0) return element('th', { scope: 'row' }, text)
-        return element('td', isAmount(column) ? { class: 'amount' } : {}, text)
+        if (column === 0) return element('th', { scope: 'row', role: 'rowheader' }, text)
+        return element('td', { role: 'cell', ...(isAmount(column) && { class: 'amount' }) }, text)
       }),
     )
   const headings = head.map((text, column) =>

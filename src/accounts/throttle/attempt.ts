@@ -4,7 +4,7 @@ import { tell } from '../../shared/events.js'
 import type { LimitName } from '../../shared/refusals.js'
 import { accountKey } from './account-key.js'
 import { clientNetwork } from './client-network.js'
-import { countFailure, type Limit } from './limit.js'
+import { countFailure, createLimit, type Limit } from './limit.js'
 import type { Entered } from './shared-limit.js'
 import type { StoreFailed } from './shared-store.js'
 import type { SprayLimit } from './spraying.js'
@@ -14,8 +14,11 @@ import type { SprayLimit } from './spraying.js'
  * @inline
  */
 export interface Spent {
-  /** Takes the attempt back. It stays a failure of the limit that is named. */
-  giveBack(except?: 'address'): void
+  /**
+   * Takes the attempt back: it was not a failed login.
+   * @param reason `disconnected` if the client has disconnected before its password was checked
+   */
+  giveBack(reason?: 'disconnected'): void
   /** Called when the login failed, before its response. */
   failed?: (() => void | Promise<void>) | undefined
 }
@@ -32,7 +35,7 @@ export interface Attempt extends Spent {
   check(): void | Promise<void>
   /**
    * Begins the attempt in this process. Returns false, and counts nothing, when attempts under way leave no room.
-   * @throws AuthError `too_many_attempts`
+   * @throws AuthError `too_many_attempts`, or `overloaded` when the client's network has disconnected during too many logins
    */
   begin(): boolean
   /**
@@ -42,6 +45,12 @@ export interface Attempt extends Spent {
    */
   count?: (() => Promise<void>) | undefined
 }
+
+/**
+ * The logins of one client network that may end in a second because the client has disconnected. Each may have cost a look-up, and none
+ * is a failed login, so without this limit a client could cause any number of look-ups.
+ */
+const DISCONNECTS = { points: 200, duration: 1 }
 
 const digestOf = (text: string) => hash('sha256', text, 'base64url').slice(0, 22)
 
@@ -64,6 +73,7 @@ export function throttleKeys(email: string, address: string | undefined) {
 /** Creates attempts at all limits together. An attempt that one limit refuses counts nowhere. */
 export function createAttempts(limits: readonly Limit[], spray: SprayLimit | undefined) {
   const byAddress = limits.filter(({ name }) => name === 'address')
+  const disconnects = createLimit('address', DISCONNECTS)
   const needsCount = spray !== undefined || limits.some(({ shared }) => shared !== undefined)
 
   function refuse(reached: readonly Limit[], keyOf: (name: LimitName) => string): void {
@@ -71,6 +81,10 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
       const refusal = limit.reached(keyOf(limit.name))
       if (refusal) throw refusal
     }
+  }
+
+  function refuseDisconnects(keyOf: (name: LimitName) => string): void {
+    if (disconnects.reached(keyOf('address'))) throw new AuthError('overloaded')
   }
 
   const withSpray = spray ? [...limits, spray.networks] : limits
@@ -97,11 +111,16 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
     }
 
     /** Leaves no limit begun where one has no room, because the attempt waits. */
-    function begin(added = limitsOf(digest)): boolean {
+    function beginAt(added: readonly Limit[]): boolean {
       refuse(added, keyOf)
       const hasBegun = !hasEnded && added.every((limit) => limit.begin(keyOf(limit.name)) && begun.add(limit))
       if (!hasBegun) leave()
       return hasBegun
+    }
+
+    function begin(): boolean {
+      refuseDisconnects(keyOf)
+      return beginAt(limitsOf(digest))
     }
 
     /** Returns the limits at which the attempt was under way. */
@@ -112,14 +131,13 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
       return left
     }
 
-    /** Ends the attempt, as a failure of all limits or of one. */
-    function end(failing?: LimitName | 'all'): Promise<unknown> {
+    function end(outcome?: 'failed' | 'disconnected'): Promise<unknown> {
       hasEnded = true
+      const left = leave()
+      if (outcome === 'disconnected' && left.length > 0) disconnects.fail(keyOf('address'))
       const counting: Promise<unknown>[] = []
-      for (const limit of leave()) {
-        const key = keyOf(limit.name)
-        if (failing !== 'all' && failing !== limit.name) continue
-        counting.push(countFailure(limit, key, storeFailed, entered.get(limit)))
+      for (const limit of outcome === 'failed' ? left : []) {
+        counting.push(countFailure(limit, keyOf(limit.name), storeFailed, entered.get(limit)))
         entered.delete(limit)
       }
       for (const one of entered.values()) one.leave()
@@ -143,7 +161,7 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
     async function count(): Promise<void> {
       try {
         if (spray && !begun.has(spray.networks) && (await spray.learn(digest, storeFailed))) {
-          if (!begin([spray.networks])) throw new AuthError('overloaded')
+          if (!beginAt([spray.networks])) throw new AuthError('overloaded')
         }
         const refusals = await Promise.all([...begun].map(enter))
         const refusal = refusals.find((one) => one?.code === 'too_many_attempts') ?? refusals.find(Boolean)
@@ -158,15 +176,19 @@ export function createAttempts(limits: readonly Limit[], spray: SprayLimit | und
       check,
       begin,
       count: needsCount ? count : undefined,
-      giveBack: (except) => tell(end, except),
+      giveBack: (reason) => tell(end, reason),
       async failed() {
         const isNew = !hasEnded && spray && !begun.has(spray.networks)
-        await Promise.all([end('all'), isNew && spray.fail(digest, keyOf, storeFailed)])
+        await Promise.all([end('failed'), isNew && spray.fail(digest, keyOf, storeFailed)])
       },
     }
   }
 
-  const checkAddress = (address: string | undefined) => refuse(byAddress, throttleKeys('', address))
+  function checkAddress(address: string | undefined): void {
+    const keyOf = throttleKeys('', address)
+    refuse(byAddress, keyOf)
+    refuseDisconnects(keyOf)
+  }
 
   const check = (email: string, address: string | undefined, digest?: string) =>
     refuse(limitsOf(digest), throttleKeys(email, address))

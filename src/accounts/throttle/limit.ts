@@ -37,6 +37,9 @@ const NOTHING: Counted = { points: 0, msBeforeNext: 0 }
 /** Two ends that differ by less belong to one reset. */
 const SAME_RESET_MS = 500
 
+/** The time between two removals of ended windows from memory. */
+const PURGE_MS = 60_000
+
 export type Limit = ReturnType<typeof createLimit>
 
 /**
@@ -57,6 +60,22 @@ export function createLimit(name: LimitName, { points, duration }: Size, shared?
   /** The end of the last reset that has lifted a key, for memory and for the store. */
   const lifted = new LRUCache<string, number>(bounds)
   const underWay = new Map<string, number>()
+  let isPurging = false
+
+  /** Removes ended windows within a minute, because the keys are personal data. lru-cache keeps them until it reads or drops them. */
+  function purgeLater(): void {
+    if (isPurging) return
+    isPurging = true
+    const timer = setTimeout(() => {
+      isPurging = false
+      failures.purgeStale()
+      lifted.purgeStale()
+      if (failures.size + lifted.size > 0) purgeLater()
+    }, PURGE_MS)
+    // A host's fake timers may have no `unref`.
+    timer.unref?.()
+  }
+
   const countOf = (key: string) => failures.get(key, OPTIONS)?.count ?? 0
 
   function reached(key: string): AuthError | undefined {
@@ -87,6 +106,7 @@ export function createLimit(name: LimitName, { points, duration }: Size, shared?
       const known = lifted.get(`${place} ${key}`, OPTIONS) ?? 0
       if (failures.getRemainingTTL(key) >= rest || ends < known + SAME_RESET_MS) return false
       lifted.set(`${place} ${key}`, ends, OPTIONS)
+      purgeLater()
       failures.delete(key)
       return true
     },
@@ -107,13 +127,17 @@ export function createLimit(name: LimitName, { points, duration }: Size, shared?
       const known = failures.get(key, OPTIONS)
       if (known) known.count++
       else failures.set(key, { count: 1 }, OPTIONS)
+      purgeLater()
     },
     /** Learns a count of the store. Returns the refusal if the count and the attempts under way in all processes leave no room. */
     learn(key: string, { points: inStore, msBeforeNext }: Counted = NOTHING, others = 0): AuthError | undefined {
       const known = reached(key) ? failures.getRemainingTTL(key) : 0
       // For lru-cache, 0 means without end.
       const ttl = Math.max(1, known, msBeforeNext)
-      if (inStore >= points) failures.set(key, { count: points }, bare({ ttl }))
+      if (inStore >= points) {
+        failures.set(key, { count: points }, bare({ ttl }))
+        purgeLater()
+      }
       const isFull = Math.max(inStore, countOf(key)) + others > points
       return reached(key) ?? (isFull ? new AuthError('overloaded') : undefined)
     },

@@ -14,7 +14,7 @@ export interface Spraying {
    * the same key. Default: a random key in this process's memory.
    */
   key?: string | Uint8Array | undefined
-  /** Failed logins with one password, at different accounts. With more, the password is a sprayed one. Default 20 in a day. */
+  /** Failed logins with one password, at different accounts. At this number, the password is a sprayed one. Default 20 in a day. */
   password?: Budget | undefined
   /** Failed logins from one address, with all sprayed passwords. Default 3 in a day. */
   address?: Budget | undefined

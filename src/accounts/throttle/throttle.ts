@@ -45,7 +45,7 @@ export interface ThrottleOptions {
 export interface Throttle {
   /**
    * Refuses a client whose address has reached its limit, before the body of the request is read. Counts nothing.
-   * @throws AuthError `too_many_attempts`
+   * @throws AuthError `too_many_attempts`, or `overloaded` when the client's network has disconnected during too many logins
    */
   checkAddress?(address: string | undefined): void
   /**

@@ -30,7 +30,7 @@ interface StartingSession {
 }
 
 /** The refusals that end a token call as they are. */
-export const CALL_CODES = ['unavailable', 'client_closed_request'] as const
+export const CALL_CODES = ['unavailable', 'overloaded', 'client_closed_request'] as const
 
 /**
  * Starts the session of a new token, then confirms the sign-in, and ends the session if the token will not be sent. In this order, because a

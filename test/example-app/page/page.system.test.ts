@@ -222,6 +222,64 @@ describe.skipIf(NO_CHROMIUM)('the page in a browser', () => {
     })
   })
 
+  describe('the table of devices on a narrow screen', () => {
+    const IPV4 = ['127.0.0.1', '255.255.255.255']
+    const IPV6 = ['2001:db8:1234:5678:9abc:def0:1234:5678', '::ffff:203.0.113.250']
+    /** A proxy may send another text as the address, and a device may have any name. */
+    const LONG = 'x'.repeat(64)
+
+    /** Returns the text of each line of the addresses, as a reader sees them. */
+    const linesOfAddresses = (page: Page) =>
+      page.evaluate<string[][]>(`[...document.querySelectorAll('#devices-body td:nth-child(2)')].map((cell) => {
+        const lines = new Map()
+        const range = document.createRange()
+        const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT)
+        while (texts.nextNode()) {
+          const text = texts.currentNode
+          for (let i = 0; i < text.length; i++) {
+            range.setStart(text, i)
+            range.setEnd(text, i + 1)
+            const { top } = range.getBoundingClientRect()
+            lines.set(top, (lines.get(top) ?? '') + text.data[i])
+          }
+        }
+        return [...lines.values()]
+      })`)
+
+    test.each([360, 320])(
+      'of %d px shows an IPv4 address in one line, and breaks IPv6 only at colons',
+      async (width) => {
+        const addresses = [...IPV4, ...IPV6, LONG]
+        const time = '2026-09-30T10:44:00Z'
+        const sessions = addresses.map((address, i) => {
+          const label = ['Chrome on Linux', 'Kiosk at the main entrance', LONG][i] ?? null
+          return {
+            id: `session-${i}`,
+            address,
+            label,
+            userAgent: null,
+            current: i === 0,
+            lastUsedAt: time,
+            expiresAt: time,
+          }
+        })
+        const { page } = await openSignedIn(({ page: opened }) =>
+          opened.route('**/sessions', (route) => route.fulfill({ json: { sessions } })),
+        )
+        await page.setViewportSize({ width, height: 844 })
+        const lines = await linesOfAddresses(page)
+        expect(lines.map((parts) => parts.join(''))).toEqual(addresses)
+        expect(lines.slice(0, 2)).toEqual(IPV4.map((address) => [address]))
+        const broken = lines.slice(2, 4).flatMap((parts) => parts.slice(0, -1))
+        expect(broken.filter((line) => !line.endsWith(':'))).toEqual([])
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+        const row = page.getByRole('row', { name: 'Kiosk at the main entrance' })
+        expect(await row.getByRole('cell').count()).toBe(3)
+        await expectAccessible(page)
+      },
+    )
+  })
+
   describe('the end of a token', () => {
     test('its time runs down, then the password is asked for, and all goes on', async () => {
       const { page, app, token: old } = await openSignedIn(stopTime)

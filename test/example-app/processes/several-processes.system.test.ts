@@ -113,6 +113,8 @@ describe.skipIf(NO_POSTGRES || NO_REDIS)('several processes', () => {
       ...[url + NORTH, reporting + REPORT].map((place) => statusOf(place, token)),
     ]
     expect(await Promise.all(calls)).toEqual([503, 503, 503, 503])
+    // Without Redis, a wrong password is still refused and counted in the process.
+    expect(await login(url, { ...ALICE, password: 'wrong' })).toMatchObject({ status: checks === REDIS ? 403 : 503 })
     // The sessions are in Redis.
     expect(await statusOf(url + NORTH, revoked)).toBe(checks === REDIS ? 503 : 401)
     await until(async () => expect(await readiness(url)).toEqual({ status: 503, checks }))

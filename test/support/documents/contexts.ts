@@ -80,8 +80,13 @@ export const CONTEXTS: Readonly<Record<string, string>> = {
   totp: `${HOST}
     export const secret = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'
     let lastStep = 0
+    export const asked: string[] = []
+    const log = { warn: (_: string) => {} }
     const factors = {
-      secretOf: async (id: string) => (id === 'acc-1' ? secret : undefined),
+      async secretOf(id: string) {
+        asked.push(id)
+        return id === 'acc-1' ? secret : undefined
+      },
       async useStep(_id: string, step: number) {
         if (step <= lastStep) return false
         lastStep = step

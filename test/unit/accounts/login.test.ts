@@ -177,10 +177,10 @@ describe('a login', () => {
   const goneInWait = { slot: { start: throwing(new AuthError('client_closed_request')) } }
   it.each<[string, Leaving<Changes>, string[], unknown]>([
     ['at once', (leave) => ({ passwords: leave() as never }), [], GONE],
-    ['during the look-up', lookUp(async (leave) => leave()), [...LOOKED_UP, 'giveBack address', 'leave'], GONE],
+    ['during the look-up', lookUp(async (leave) => leave()), [...LOOKED_UP, 'giveBack disconnected', 'leave'], GONE],
     ['during a failing look-up', lookUp((leave) => reject(leave())), LEFT, unavailable('accounts')],
-    ['during the wait for a thread', () => goneInWait, [...LOOKED_UP, 'start', 'giveBack address', 'leave'], GONE],
-  ])('counts against the address only when its client disconnects: %s', async (_, changes, expected, error) => {
+    ['during the wait for a thread', () => goneInWait, [...LOOKED_UP, 'start', 'giveBack disconnected', 'leave'], GONE],
+  ])('tells the limits that its client has disconnected, and only then: %s', async (_, changes, expected, error) => {
     const client = new AbortController()
     const { outcome, calls } = await run({ client, ...changes(() => client.abort()) })
     expect(outcome).toEqual(error)
@@ -196,6 +196,7 @@ describe('a login', () => {
     ['the store cannot', { passwords: outdated, store: { replacePasswordHash: undefined } }, [], []],
     ['the password checks cannot tell', { passwords: { needsRehash: undefined as never } }, [], []],
     ['needsRehash throws', { passwords: { needsRehash: fail } }, [], [['passwords', cause]]],
+    ['no thread is free', { passwords: outdated, slot: { hash: throwing(OVERLOADED) } }, ['hash'], []],
     ['hashing rejects', { passwords: outdated, slot: { hash: reject } }, ['hash'], [['passwords', cause]]],
     ['the store rejects', { passwords: outdated, store: { replacePasswordHash: reject } }, REPLACED, ACCOUNTS_FAILED],
     ['the store hangs', { passwords: outdated, store: { replacePasswordHash: never } }, REPLACED, [['accounts', hung]]],

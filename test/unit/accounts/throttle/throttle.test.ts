@@ -159,20 +159,45 @@ it.each<[string, ThrottleOptions, boolean]>([
 })
 
 describe('attempts that end without a failure', () => {
-  it.each([undefined, 'address'] as const)('push no failure out of memory, but for: %s', async (but) => {
+  it.each([undefined, 'disconnected'] as const)('push no failure out of memory: %s', async (reason) => {
     const throttle = createThrottle({ budgets: { address: { points: 1_000_000, duration: '1h' } } })
     expect(await guesses(throttle, 10)).toBe(10)
-    for (let i = 0; i < 30_001; i++) (await throttle.spend(`user${i}@example.com`, '192.0.2.2', silent)).giveBack(but)
+    for (let i = 0; i < 30_001; i++) {
+      if (i % 200 === 199) vi.advanceTimersByTime(1001)
+      ;(await throttle.spend(`user${i}@example.com`, '192.0.2.2', silent)).giveBack(reason)
+    }
     expect(await guesses(throttle, 1)).toBe(0)
   })
 
-  it('stay failures of the limit that is to keep them', async () => {
+  it('are no failures, also when their client has disconnected', async () => {
     const once = { points: 1, duration: '1h' }
-    const throttle = createThrottle({ budgets: { address: { points: 2, duration: '1h' }, pair: once, account: once } })
-    ;(await throttle.spend(...ALICE)).giveBack('address')
-    expect(await guesses(throttle, 1)).toBe(1)
-    expect(await guesses(throttle, 1, bob)).toBe(0)
-    expect(await guesses(throttle, 1, bob, () => '192.0.2.2')).toBe(1)
+    const throttle = createThrottle({ budgets: { address: once, pair: once, account: once } })
+    for (let i = 0; i < 3; i++) (await throttle.spend(...ALICE)).giveBack('disconnected')
+    expect(await guesses(throttle, 2)).toBe(1)
+  })
+
+  it('refuse their network for the rest of a second after 200 disconnects', async () => {
+    const throttle = createThrottle()
+    const overloaded = expect.objectContaining({ code: 'overloaded', headers: { 'Retry-After': '1' } })
+    const disconnect = async (email: string) =>
+      (await throttle.spend(email, '192.0.2.1', silent)).giveBack('disconnected')
+    for (let i = 0; i < 200; i++) await disconnect(`user${i}@example.com`)
+    await expect(disconnect('user200@example.com')).rejects.toEqual(overloaded)
+    expect(() => throttle.checkAddress('192.0.2.1')).toThrow(overloaded)
+    expect(() => throttle.checkAddress('192.0.2.2')).not.toThrow()
+    vi.advanceTimersByTime(1001)
+    expect(() => throttle.checkAddress('192.0.2.1')).not.toThrow()
+    expect(await guesses(throttle, 20)).toBe(10)
+  })
+
+  it('count as one disconnect, however often they are given back, and as none before they begin', async () => {
+    const throttle = createThrottle()
+    for (let i = 0; i < 199; i++) {
+      const spent = await throttle.spend(...ALICE)
+      for (let twice = 0; twice < 2; twice++) spent.giveBack('disconnected')
+      throttle.attempt(...ALICE).giveBack('disconnected')
+    }
+    expect(() => throttle.checkAddress('192.0.2.1')).not.toThrow()
   })
 
   it('begin no window, and leave the next one as it is', async () => {
@@ -778,5 +803,40 @@ describe('the keys of a login', () => {
     expect(new Set(keys).size).toBe(3)
     expect(keysOf('AL\u200bİCE@example.com ', '::ffff:192.0.2.1')).toEqual(keys)
     expect(keysOf('b'.repeat(1_000_000), '192.0.2.1')).toEqual(keysOf('a'.repeat(321), '192.0.2.1'))
+  })
+})
+
+describe('the memory of a process', () => {
+  it('forgets the digests of a failed login within a minute after the end of their windows', async () => {
+    const { made: throttle, maps } = withMaps(() => createThrottle())
+    const kept = () => maps.reduce((sum, { size }) => sum + size, 0)
+    expect(await guesses(throttle, 3)).toBe(3)
+    ;(await throttle.spend(...ALICE)).giveBack('disconnected')
+    // The network's disconnects, and the failures at each limit.
+    expect(kept()).toBe(4)
+    vi.advanceTimersByTime(MINUTE)
+    expect(kept()).toBe(3)
+    vi.advanceTimersByTime(15 * MINUTE)
+    expect(kept()).toBe(2)
+    vi.advanceTimersByTime(45 * MINUTE)
+    expect(kept()).toBe(0)
+    // No timer runs for nothing.
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  it('forgets which resets it knows, too', async () => {
+    const { made: limit, maps } = withMaps(() => createLimit('pair', { points: 1, duration: 60 }))
+    limit.fail('key')
+    expect(limit.forgetOlder('key', 120_000, 'store')).toBe(true)
+    vi.advanceTimersByTime(2 * MINUTE)
+    expect(maps.map(({ size }) => size)).toEqual(maps.map(() => 0))
+  })
+
+  it('keeps no process alive', async () => {
+    vi.useRealTimers()
+    const timers = vi.spyOn(globalThis, 'setTimeout')
+    onTestFinished(() => timers.mockRestore())
+    createLimit('pair', { points: 1, duration: 60 }).fail('key')
+    expect(timers.mock.results.map(({ value }) => value.hasRef())).toEqual([false])
   })
 })

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { getEventListeners, once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import type { ErrorRequestHandler } from 'express'
@@ -8,6 +9,7 @@ import {
   createLogin,
   createPasswords,
   createThrottle,
+  createTokenIssuer,
   type Login,
   requireBearer,
   type TokenRouterOptions,
@@ -314,6 +316,31 @@ describe.each(EXPRESS)('tokenRouter with logIn, on %s', (_version, express) => {
     const last = open(1)
     await until(() => expect(last.refused()).toBe(1))
     expect(calls).toBe(1024)
+  })
+
+  const overloaded = () => Promise.reject(new AuthError('overloaded'))
+  function busyIssuer() {
+    const { promise, reject } = deferred<never>()
+    onTestFinished(() => reject(new Error('the test has ended')))
+    const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    const issuer = createTokenIssuer({
+      issuer: tokens.issuer,
+      keys: { alg: 'ES256', publicKey, sign: () => promise },
+      timeout: '1m',
+    })
+    for (let i = 0; i < 1024; i++) issuer.issue({ accountId: 'acc-1' }).catch(() => {})
+    return issuer
+  }
+  it.each<[string, () => object]>([
+    ['its issuer has 1,024 signatures under way', () => ({ tokens: busyIssuer() })],
+    ['`respond` finds a queue full', () => ({ respond: overloaded })],
+  ])('responds as overloaded, not as a failure, when %s', async (_, options) => {
+    const onEvent = vi.fn()
+    await post(appOf({ logIn: loginWith(), onEvent, ...options() }))
+      .expect(503)
+      .expect('Retry-After', '1')
+      .expect(({ body }) => expect(body).toMatchObject({ code: 'overloaded' }))
+    expect(onEvent.mock.calls).toMatchObject([[{ type: 'token.overloaded', code: 'overloaded' }]])
   })
 
   it('calls a function of the host around the login, with the request', async () => {
