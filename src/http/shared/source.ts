@@ -2,10 +2,20 @@ import type { IncomingMessage } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
 import { clientNetwork } from '../../accounts/throttle/client-network.js'
 import type { Source } from '../../shared/queues/fair-queue.js'
+import { warnOnce } from '../../shared/warnings.js'
 
 /** Returns the client's address: Express's `req.ip`, or the socket's where there is no Express. */
 export function addressOf(req: IncomingMessage & { ip?: string | undefined }): string | undefined {
   return req.ip ?? req.socket?.remoteAddress
+}
+
+/** Warns once when the app's setting `trust proxy` makes the addresses of clients useless for the failed-login limits. */
+export function warnOfTrustProxy(req: IncomingMessage & { app?: { get?: unknown } }): void {
+  const { app, headers } = req
+  if (typeof app?.get !== 'function') return
+  const trusted: unknown = app.get('trust proxy')
+  if (trusted === true) warnOnce('trustsEveryone')
+  else if (trusted === false && Object.hasOwn(headers, 'x-forwarded-for')) warnOnce('trustsNobody')
 }
 
 /** The streams that a client has reset do not know their session any more, so they share one limit. */

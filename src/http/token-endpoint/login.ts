@@ -22,7 +22,7 @@ import { createHostCallLimit } from '../shared/host-call-limit.js'
 import { TOKEN_CALLS } from '../shared/limits.js'
 import { toRequestUser } from '../shared/request-user.js'
 import { asRefusal } from '../shared/send-answer.js'
-import { addressOf, sourceOf } from '../shared/source.js'
+import { addressOf, sourceOf, warnOfTrustProxy } from '../shared/source.js'
 import { credentialsIn, LONGEST_CREDENTIALS } from './credentials.js'
 import { type LoginOptions, type LoginSettings, readLoginOptions } from './login-options.js'
 import { withConfirmation } from './start-session.js'
@@ -187,6 +187,7 @@ export function originOf(origin: IncomingMessage | LoginOrigin = {}): Origin {
 
 /** Read once for a request, because `req.ip` parses headers. */
 export function originOfRequest(req: IncomingMessage): RequestOrigin {
+  warnOfTrustProxy(req)
   const address = addressOf(req)
   return { req, address, source: sourceOf(req, address), signal: disconnectSignal(req.socket) }
 }

@@ -4,7 +4,6 @@ import { type EventSubject, reportedCopy } from '../../shared/events.js'
 import { callHost } from '../../shared/host/host-call.js'
 import { describe } from '../../shared/options/read.js'
 import { isPlainObject, isValidDate } from '../../shared/values.js'
-import { warnOnce } from '../../shared/warnings.js'
 import type { IssuedToken } from '../../tokens/jwt/issue-token.js'
 import { syncVerifierOf } from '../../tokens/sync-verifier.js'
 import { express } from '../on-first-use.cjs'
@@ -19,10 +18,6 @@ import { type LoginResult, originOfRequest, type RequestOrigin } from './login.j
 import { readTokenRouterOptions, type TokenRouterOptions } from './options.js'
 import { createCredentialsReader } from './read-credentials.js'
 import { CALL_CODES, confirmationOf, startSession } from './start-session.js'
-
-/** Returns whether a proxy seems to be in front of an app that trusts none. */
-const isUntrusted = ({ headers, app }: Request) =>
-  Object.hasOwn(headers, 'x-forwarded-for') && app?.get('trust proxy') === false
 
 /** Limits the sign-ins that wait for functions of the host, because a hasher that waits for another service may be fast. */
 const limitCalls = createHostCallLimit(TOKEN_CALLS)
@@ -84,7 +79,6 @@ export function tokenRouter(options: TokenRouterOptions): Router {
   const router = express().Router({ caseSensitive: true, strict: true })
   router.post(path, async function tokenEndpoint(req, res, next) {
     try {
-      if (isUntrusted(req)) warnOnce('trustProxy')
       const origin = originOfRequest(req)
       const subject: EventSubject = { address: origin.address }
       const refused = (thrown: unknown) => refuse(thrown, subject, req, res, next)

@@ -99,6 +99,28 @@ describe('a thousand wrong guesses', () => {
     expectLooked(100, (i) => login(ALICE, 'guess', `10.0.${i >> 8}.${i & 255}`)))
 })
 
+describe('guesses at one account from 8 networks, in a store that compares letters at level 1 of ICU', () => {
+  const ADDRESS = 'はなこやゆう@example.com'
+  const { compare } = new Intl.Collator('en', { sensitivity: 'base' })
+  const KATAKANA: Record<string, string> = { は: 'パ', な: 'ﾅ', こ: 'ゴ', や: 'ゃ', ゆ: 'ユ', う: 'ゥ' }
+  const spelling = (n: number) =>
+    [...ADDRESS].map((letter, i) => (i < 6 && (n >> i) & 1 ? (KATAKANA[letter] ?? letter) : letter)).join('')
+
+  it.each([
+    ['one spelling', () => ADDRESS],
+    ['64 spellings', spelling],
+  ])('%s: ten are looked at for each network', async (_, email) => {
+    const account = { ...alice, email: ADDRESS }
+    const findByEmail = (text: string) => (compare(text, ADDRESS) === 0 ? account : undefined)
+    const { send, hasher } = await start({ accounts: findByEmail })
+    const guesses = await all(640, (i) => send(login(email(i % 64), `guess ${i}`, `192.0.2.${(i >> 6) % 8}`)))
+    expect(statuses(guesses)).toEqual({ 403: 80, 429: 560 })
+    expect(hasher.asked).toHaveLength(80)
+    expect(new Set(Array.from({ length: 64 }, (_, i) => spelling(i))).size).toBe(64)
+    expect(await send(login(spelling(63), PASSWORD, OWNER))).toMatchObject({ status: 200 })
+  })
+})
+
 /** Returns all bytes of a response but for its times. */
 async function bytesOf(port: number, sent: Sent): Promise<string> {
   const bytes = await sendBytes(port, requestText({ ...sent, headers: { ...sent.headers, Connection: 'close' } }))

@@ -431,9 +431,8 @@ it('gives spellings that share a failed-login limit with the address, and spelli
   const [email = ''] = ADDRESSES
   const own = otherSpellings(email).filter(([, spelling]) => accountKey(spelling) !== accountKey(email))
   expect(own.map(([what]) => what)).toEqual([
-    ...['a dot inside', 'a hyphen inside', 'an underscore inside', 'an apostrophe inside', 'an emoji inside'],
-    ...['an unassigned character inside', 'a private character inside'],
-    ...['a replacement character inside', 'ö for oe', 'þ for th', 'without the dots before the @', 'with a tag'],
+    ...['a dot inside', 'a hyphen inside', 'an underscore inside', 'an apostrophe inside'],
+    ...['a private character inside', 'ö for oe', 'þ for th', 'without the dots before the @', 'with a tag'],
     ...['without punctuation', 'with a zero before its number', 'in quotation marks', 'in angle brackets'],
     ...['with a dot after it', 'with an ideographic full stop'],
   ])
