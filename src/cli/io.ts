@@ -1,6 +1,7 @@
+import { fstatSync } from 'node:fs'
 import { styleText } from 'node:util'
 
-export type Output = NodeJS.WritableStream & { isTTY?: boolean }
+export type Output = NodeJS.WritableStream & { isTTY?: boolean; fd?: number }
 export type Input = NodeJS.ReadableStream & { isTTY?: boolean }
 
 /** A command's environment and streams. `process` is one. */
@@ -19,6 +20,13 @@ export function say({ stdout }: Io, text: string): void {
 /** Writes an error or a remark to standard error. */
 export function remark({ stderr }: Io, text: string): void {
   stderr.write(`${text}\n`)
+}
+
+/** Returns whether a stream is a file that other users than its owner can access. Windows has no such modes. */
+export function isSharedFile({ fd }: Output): boolean {
+  if (fd === undefined || process.platform === 'win32') return false
+  const stats = fstatSync(fd)
+  return stats.isFile() && (stats.mode & 0o077) !== 0
 }
 
 /** Replaces characters that a terminal obeys or does not show. A mapping may hold them in its names. */

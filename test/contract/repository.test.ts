@@ -110,6 +110,22 @@ describe('workflows', () => {
     })
   })
 
+  it('run in a job that can write only the command that writes, and install nothing there', () => {
+    const writing = JOBS.filter(([, { permissions = {} }]) => Object.values(permissions).includes('write'))
+    const commands = writing.flatMap(([, { steps = [] }]) => steps.flatMap(({ run = '' }) => run.split('\n')))
+    const names = commands.filter(Boolean).map((command) => command.split(' ').slice(0, 3).join(' '))
+    expect(names).toEqual(['npm stage publish', 'gh release create'])
+    const actions = writing.flatMap(([, { steps = [] }]) => steps.map(({ uses = '' }) => uses.replace(/@.*/, '')))
+    expect([...new Set(actions.filter(Boolean))].sort()).toEqual([
+      'actions/attest',
+      'actions/checkout',
+      'actions/download-artifact',
+      'actions/setup-node',
+      'github/codeql-action/analyze',
+      'github/codeql-action/init',
+    ])
+  })
+
   it('leave no token in the working copy', () => {
     const checkouts = STEPS.filter(({ uses }) => uses?.startsWith('actions/checkout@'))
     expect(checkouts).not.toEqual([])
@@ -148,9 +164,15 @@ describe('release.yml', () => {
 
   it('runs nothing of the repository where it can publish', () => {
     expect(commandsOf('stage')).not.toMatch(/actions\/checkout|npm (ci|run|test)|npx|node /)
-    expect(commandsOf('stage').match(/npm install .*/g)).toEqual([
-      expect.stringMatching(/^npm install --global --ignore-scripts npm@\d+\.\d+\.\d+$/),
-    ])
+    expect(commandsOf('stage')).not.toMatch(/npm (i|install|exec|x)\b|corepack/)
+  })
+
+  it('publishes with the npm of an exact version of Node, and without a cache', () => {
+    const setup = jobs['stage']?.steps?.find(({ uses }) => uses?.startsWith('actions/setup-node@'))
+    expect(setup?.with).toMatchObject({
+      'node-version': expect.stringMatching(/^\d+\.\d+\.\d+$/),
+      'package-manager-cache': false,
+    })
   })
 
   it('stages with provenance, and publishes nothing without a maintainer', () => {

@@ -156,6 +156,8 @@ export const LINKED: Readonly<Record<string, Readonly<Record<string, string | re
       'fetches at most once in 30 s',
       'shares one fetch',
     ],
+    'fetches only the URL that the last valid metadata names':
+      'fetches only the URL that it was created with, or that the metadata names',
     'It reads at most 102,400 bytes': 'reads at most 102,400 bytes',
     'A key that was removed verifies nothing after 10 minutes': [
       'a removed key verifies nothing after 10 minutes',

@@ -2,7 +2,10 @@ import {
   type AuthError,
   createTokenIssuer,
   createTokenVerifier,
+  discoverKeys,
   type PrivateTokenKey,
+  type RemoteKeys,
+  type RemoteKeysOptions,
   remoteKeys,
 } from 'express-token-endpoint'
 import fc from 'fast-check'
@@ -12,6 +15,8 @@ import { pairOf } from '../support/keys.js'
 import { commandsOf, EPOCH, itHolds, often, type Respond, type World } from './world.js'
 
 const URL_OF_KEYS = 'https://keys.example.com/jwks.json'
+const MOVED = 'https://keys.example.com/moved.json'
+const METADATA = ['openid-configuration', 'oauth-authorization-server'].map((name) => `${ISSUER}/.well-known/${name}`)
 const SECOND = 1000
 const [TIMEOUT, COOLDOWN, MAX_AGE, KEEP_FOR] = [5 * SECOND, 30 * SECOND, 600 * SECOND, 3600 * SECOND]
 const SIZE_LIMIT = 102_400
@@ -90,13 +95,33 @@ const lies = fc.oneof(
   fc.record({ kind: of('hang', 'refuse', 'bytes', 'endless body', 'broken body') }),
 )
 
-/** A fetch, as the model knows it: `startedAt` is by the clock of the kit, and `giveUpAt`, the end of the time limit, by the steady clock. */
-const newFetch = (order: number, startedAt: number, giveUpAt: number) => ({
+/** The metadata of the issuer: which of the two URLs has it, and the URL of the keys in it. */
+interface Metadata {
+  readonly kind: 'valid' | 'of another issuer' | 'down' | 'hang'
+  readonly at: string
+  readonly names: string
+}
+const metadata: fc.Arbitrary<Metadata> = fc.record({
+  kind: fc.constantFrom('valid', 'valid', 'valid', 'of another issuer', 'down', 'hang'),
+  at: fc.constantFrom(...METADATA),
+  names: fc.constantFrom(URL_OF_KEYS, MOVED),
+})
+
+/**
+ * A refresh of the keys, as the model knows it. With `discoverKeys` it has up to three fetches. `startedAt` is by the clock of the kit, and
+ * `giveUpAt`, the end of the time limit of its last fetch, by the steady clock.
+ */
+const newRefresh = (order: number, startedAt: number, giveUpAt: number) => ({
   ...{ order, startedAt, giveUpAt, isDone: false },
   /** The keys by their id, from a valid response. Undefined until then, and after a lie. */
   keys: undefined as ReadonlyMap<string, string> | undefined,
+  /** False after invalid metadata. Always true with `remoteKeys`. */
+  hasMetadata: true,
 })
-type Fetch = ReturnType<typeof newFetch>
+type Refresh = ReturnType<typeof newRefresh>
+
+/** Returns whether the source has responded with valid keys, and before with valid metadata. */
+const isComplete = ({ keys, hasMetadata }: Refresh) => keys !== undefined && hasMetadata
 
 type Kit = ReturnType<typeof create>
 
@@ -146,10 +171,23 @@ function respondTo(behaviour: Behaviour, onRead: (size: number) => void): Respon
   }
 }
 
-function create(world: World, respond: Respond) {
-  const fetches: Fetch[] = []
+const createRemote = (world: World, respond: Respond) =>
+  create(world, respond, (options) => remoteKeys(URL_OF_KEYS, options), [URL_OF_KEYS])
+const createDiscovered = (world: World, respond: Respond) =>
+  create(world, respond, (options) => discoverKeys(ISSUER, options), [...METADATA, URL_OF_KEYS])
+
+/** @param urls the URLs of a refresh, in their order */
+function create(world: World, respond: Respond, keysWith: (options: RemoteKeysOptions) => RemoteKeys, urls: string[]) {
+  const refreshes: Refresh[] = []
   const usual: Behaviour = { kind: 'keys', keys: KEYS.map((key) => ['usual', key] as const) }
-  const source = { behaviour: usual as Behaviour }
+  const source = {
+    behaviour: usual as Behaviour,
+    metadata: { kind: 'valid', at: METADATA[0], names: URL_OF_KEYS } as Metadata,
+  }
+  /** The URL of the keys in the last valid metadata. */
+  let keysUrl = urls.length === 1 ? URL_OF_KEYS : undefined
+  /** The URL that the next fetch must have. The first of them begins a refresh. */
+  let [next] = urls
   let [read, elapsed] = [world.wall(), 0]
   /** Returns the time that the keys know: it stops while the wall clock is earlier than at the last reading. */
   const time = () => elapsed + Math.max(0, world.wall() - read)
@@ -159,18 +197,33 @@ function create(world: World, respond: Respond) {
     return read
   }
 
-  async function fetchKeys(url: unknown, init: RequestInit = {}): Promise<Response> {
-    const last = fetches.at(-1)
-    const one = newFetch(fetches.length, time(), world.steady() + TIMEOUT)
-    fetches.push(one)
-    world.must(String(url) === URL_OF_KEYS, 'fetches only the URL that it was created with')
-    world.must(init.redirect === 'manual', 'follows no redirect')
+  function begin(): Refresh {
+    const last = refreshes.at(-1)
+    const one = newRefresh(refreshes.length, time(), world.steady() + TIMEOUT)
     world.must(!last || isDone(world, last), 'shares one fetch')
     world.must(!last || one.startedAt - last.startedAt >= COOLDOWN, 'fetches at most once in 30 s')
+    refreshes.push(one)
+    return one
+  }
+
+  async function respondToFetch(url: unknown, init: RequestInit = {}): Promise<Response> {
+    world.must(String(url) === next, 'fetches only the URL that it was created with, or that the metadata names')
+    world.must(init.redirect === 'manual', 'follows no redirect')
+    const one = next === urls[0] ? begin() : (refreshes.at(-1) as Refresh)
+    one.giveUpAt = world.steady() + TIMEOUT
     const aborted = new Promise<never>((_, reject) =>
       init.signal?.addEventListener('abort', () => reject(new Error('aborted'))),
     )
     aborted.catch(() => {})
+    const at = urls.indexOf(String(url))
+    if (urls.length > 1 && METADATA.includes(String(url))) {
+      // Changed below when valid metadata comes before the time limit.
+      one.hasMetadata = false
+      next = urls[at + 1] === METADATA[1] ? METADATA[1] : (keysUrl ?? urls[0])
+      await Promise.race([respond('metadata'), aborted])
+      return Promise.race([metadataOf(one, String(url)), aborted])
+    }
+    next = urls[0]
     await Promise.race([respond('source'), aborted])
     const { behaviour } = source
     if (world.steady() < one.giveUpAt && !['hang', 'endless body'].includes(behaviour.kind)) one.isDone = true
@@ -183,33 +236,49 @@ function create(world: World, respond: Respond) {
     return Promise.race([respondTo(behaviour, onRead), aborted])
   }
 
-  vi.stubGlobal('fetch', fetchKeys)
-  const keys = remoteKeys(URL_OF_KEYS, { clock, onError: () => {} })
+  function metadataOf(one: Refresh, url: string): Response | Promise<never> {
+    const { kind, at, names } = source.metadata
+    if (kind === 'hang') return new Promise<never>(() => {})
+    if (world.steady() < one.giveUpAt && at === url && kind === 'valid') {
+      one.hasMetadata = true
+      keysUrl = names
+      next = names
+    } else if (next === urls[0]) one.isDone = true
+    if (kind === 'down' || at !== url) return new Response('', { status: kind === 'down' ? 503 : 404 })
+    const issuer = kind === 'valid' ? ISSUER : `${ISSUER}/other`
+    return Response.json({ issuer, jwks_uri: kind === 'valid' ? names : 'https://evil.example.net/jwks.json' })
+  }
+
+  vi.stubGlobal('fetch', respondToFetch)
+  const keys = keysWith({ clock, onError: () => {} })
   const verifier = createTokenVerifier({ issuer: ISSUER, keys, clock: world.wall, cache: 10 })
   /** Keys expire at once when the clock jumps ahead during their fetch. */
-  return { world, source, verifier, fetches, open: 0, hasJumpedAhead: false, time }
+  return { world, source, verifier, refreshes, open: 0, hasJumpedAhead: false, time, longest: urls.length * TIMEOUT }
 }
 
-const isDone = (world: World, { isDone, giveUpAt }: Fetch) => isDone || world.steady() >= giveUpAt
-const doneFetches = ({ fetches, world }: Kit) => fetches.filter((one) => isDone(world, one))
-const lastValid = (kit: Kit) => doneFetches(kit).findLast(({ keys }) => keys)
+const isDone = (world: World, { isDone, giveUpAt }: Refresh) => isDone || world.steady() >= giveUpAt
+const doneRefreshes = ({ refreshes, world }: Kit) => refreshes.filter((one) => isDone(world, one))
+const lastValid = (kit: Kit) => doneRefreshes(kit).findLast(({ keys }) => keys)
+/** Returns when the source last responded as it should, at a refresh or before it. */
+const heardAt = (refreshes: readonly Refresh[], until = Number.POSITIVE_INFINITY) =>
+  refreshes.findLast((one) => isComplete(one) && one.order <= until)?.startedAt ?? Number.NEGATIVE_INFINITY
 
 const isWithin = (span: number, since: number, now: number) => now - since < span
 
-/** Verifies a token, and compares the result with what the fetches before and after it allow. */
+/** Verifies a token, and compares the result with what the refreshes before and after it allow. */
 async function verify(kit: Kit, { text, key }: (typeof TOKENS)[number]): Promise<void> {
-  const { world, verifier, fetches } = kit
+  const { world, verifier, refreshes, longest } = kit
   const [start, started] = [kit.time(), world.steady()]
   const before = lastValid(kit)
-  const asked = doneFetches(kit).at(-1)
+  const asked = doneRefreshes(kit).at(-1)
   const isKnown =
     before !== undefined &&
-    isWithin(KEEP_FOR, before.startedAt, start) &&
+    isWithin(KEEP_FOR, heardAt(doneRefreshes(kit)), start) &&
     isWithin(MAX_AGE, asked?.startedAt ?? Number.NEGATIVE_INFINITY, start)
   const mustPass = key !== undefined && isKnown && before.keys?.get(key.kid) === key.material
   kit.open++
   const call = verifier.verify(text)
-  const isFetching = fetches.some((one) => !isDone(world, one))
+  const isFetching = refreshes.some((one) => !isDone(world, one))
   const rests = asked !== undefined && isWithin(COOLDOWN, asked.startedAt, start)
   world.must(mustPass || !key || isKnown || isFetching || rests, 'fetches the keys for a token with an unknown key')
   const error = await call.then(
@@ -217,36 +286,40 @@ async function verify(kit: Kit, { text, key }: (typeof TOKENS)[number]): Promise
     (thrown: AuthError) => thrown,
   )
   kit.open--
-  world.must(world.steady() - started <= TIMEOUT, 'a fetch ends after 5 s')
-  const after = doneFetches(kit)
+  world.must(world.steady() - started <= longest, 'each fetch ends after 5 s')
+  const after = doneRefreshes(kit)
   if (!error) {
     const usable = after.filter(({ keys, order }) => keys && order >= (before?.order ?? 0))
     const sets = usable.filter(({ keys }) => key && keys?.get(key.kid) === key.material)
     world.must(sets.length > 0, 'a token passes only with a key of the last valid set')
-    const isKept = ({ startedAt }: Fetch) => start - startedAt < KEEP_FOR
+    const isKept = ({ order }: Refresh) => start - heardAt(after, order) < KEEP_FOR
     world.must(sets.some(isKept), 'a removed key verifies nothing after an hour while the source is down')
-    const isFresh = ({ startedAt }: Fetch) => start - startedAt < MAX_AGE
+    const isFresh = ({ startedAt }: Refresh) => start - startedAt < MAX_AGE
     world.must(after.some(isFresh), 'a removed key verifies nothing after 10 minutes')
     return
   }
   world.must(!mustPass, 'a token of a cached key passes, also while the source is down')
   const last = after.at(-1)
-  if (error.code === 'unavailable') world.must(!last?.keys, 'unavailable only after a fetch that failed')
+  if (error.code === 'unavailable') world.must(!last || !isComplete(last), 'unavailable only after a fetch that failed')
   else if (error.reason === 'unknown_key') {
     const lacksKey = !key || last?.keys?.get(key.kid) === undefined
-    world.must(last?.keys !== undefined, 'a token is not refused as invalid while the source is down')
+    world.must(last !== undefined && isComplete(last), 'a token is not refused as invalid while the source is down')
     world.must(lacksKey || kit.hasJumpedAhead, 'a token is not refused while its key is in the last set')
   } else world.must(['signature', 'algorithm'].includes(error.reason ?? ''), `no other refusal: ${error.reason}`)
 }
 
 /** The moments at which a rule begins or ends, after the start of the last fetch. */
-const SPANS = [0, TIMEOUT, COOLDOWN, MAX_AGE / 2, MAX_AGE, KEEP_FOR]
+const SPANS = [0, TIMEOUT, 2 * TIMEOUT, COOLDOWN, MAX_AGE / 2, MAX_AGE, KEEP_FOR]
 
 const when = commandsOf<Kit>()
 const whenSource = (behaviours: fc.Arbitrary<Behaviour>) =>
   when('source', behaviours, ({ source }, behaviour) => {
     source.behaviour = behaviour
   })
+
+const whenMetadata = when('metadata', metadata, ({ source }, behaviour) => {
+  source.metadata = behaviour
+})
 
 const commands = [
   ...often(
@@ -260,7 +333,7 @@ const commands = [
       'pass until a moment after the last valid fetch',
       fc.tuple(fc.constantFrom(...SPANS), fc.constantFrom(-1, 0, 1)),
       (kit, [span, offset]) => {
-        const since = (lastValid(kit) ?? kit.fetches.at(-1))?.startedAt ?? kit.time()
+        const since = (lastValid(kit) ?? kit.refreshes.at(-1))?.startedAt ?? kit.time()
         return kit.world.pass(Math.max(0, since + span + offset - kit.time()))
       },
     ),
@@ -273,15 +346,21 @@ const commands = [
 ]
 
 describe('remote keys and a source that lies', () => {
-  itHolds('a token passes only with a key of a valid set, and no removed key outlives its time', {
-    commands,
-    maxCommands: 60,
-    runs: 80,
-    create,
-    async finish(kit, drain) {
+  const finish = async (kit: Kit, drain: () => Promise<void>) => {
+    // Each drain lets the next fetch of a refresh begin.
+    for (let i = 0; i < 3; i++) {
       await kit.world.pass(TIMEOUT)
       await drain()
-      expect(kit.open).toBe(0)
-    },
+    }
+    expect(kit.open).toBe(0)
+  }
+
+  itHolds('a token passes only with a key of a valid set, and no removed key outlives its time', {
+    ...{ commands, maxCommands: 60, runs: 80, create: createRemote, finish },
+  })
+
+  itHolds('the keys of an issuer follow its metadata, and outlive its metadata only for their time', {
+    ...{ commands: [...commands, ...often(2, whenMetadata)], maxCommands: 60, runs: 80 },
+    ...{ create: createDiscovered, finish },
   })
 })

@@ -102,13 +102,14 @@ export function signedByPublicKey(token: ReadToken, key: KeyObject): string[] {
 }
 
 /**
- * Returns other spellings of the same signature (RFC 4648 section 3.5). They have padding, letters of plain base64, or unused bits
- * of the last letter set. A denylist of token texts would not match these spellings.
+ * Returns other spellings of the same signature. Some have padding or letters of plain base64, which RFC 7515 section 2 forbids. Others
+ * have other unused bits in the last letter, which decoders may ignore (RFC 4648 section 3.5).
+ * @param withBits includes the spellings with other unused bits
  */
-export function otherSpellings({ signed, signature, signatureText }: ReadToken): string[] {
+export function otherSpellings({ signed, signature, signatureText }: ReadToken, withBits: boolean): string[] {
   const plain = signatureText.replaceAll('-', '+').replaceAll('_', '/')
   const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
-  const last = [...ALPHABET].map((letter) => signatureText.slice(0, -1) + letter)
+  const last = withBits ? [...ALPHABET].map((letter) => signatureText.slice(0, -1) + letter) : []
   const spellings = [
     `${signatureText}=`,
     `${signatureText}==`,

@@ -8,7 +8,7 @@ import {
 } from '../../tokens/algorithms/algorithms.js'
 import { checked, command, oneOf } from '../command.js'
 import { EXIT, UsageError } from '../command-error.js'
-import { type Io, remark } from '../io.js'
+import { type Io, isSharedFile, remark } from '../io.js'
 import { type KeyFile, publicPath, writeKeyFiles } from './key-files.js'
 import { type KeyText, newPair, newSecret, RSA_BITS } from './new-key.js'
 
@@ -26,7 +26,7 @@ export const keygen = command({
     bits: { type: 'string', value: 'N', help: `size of an RSA key, from ${RSA_BITS.least}; default ${RSA_BITS.usual}` },
   },
   details: `Keep the key secret, and publish only the public key. No file is overwritten. If you omit --out, send the key to a pipe
-or a variable, because a terminal stores what it shows.
+or a variable, because a terminal stores what it shows. A file that others can access gets no key.
 
 For HS256, HS384 and HS512, you get a secret: text without a line end, and without a public key.`,
   wordTooMany: 'Pass the algorithm as an option: --alg ES256',
@@ -44,6 +44,11 @@ For HS256, HS384 and HS512, you get a secret: text without a line end, and witho
     if (!values.out && io.stdout.isTTY) {
       throw new UsageError(
         'A key is not shown on a terminal, because terminals store what they show. Pass --out FILE, or use a pipe',
+      )
+    }
+    if (!values.out && isSharedFile(io.stdout)) {
+      throw new UsageError(
+        'Other users can access the file that standard output goes to. Pass --out with a new file, or run chmod 600 on the file first',
       )
     }
     const key = isKeyPairAlgorithm(alg) ? newPair(alg, format, bits) : newSecret(alg)

@@ -5,25 +5,29 @@ import { fetchedKeys, type RemoteKeys } from './remote-keys.js'
 import { type RemoteKeysOptions, readDiscoverKeysOptions } from './remote-keys-options.js'
 
 /**
- * Finds and fetches the keys of an identity provider. At the first token, reads the provider's metadata: first OpenID Connect Discovery
- * 1.0 (`/.well-known/openid-configuration`), then RFC 8414 (`/.well-known/oauth-authorization-server`). The `issuer` in the metadata must
- * be exactly the given issuer. The keys are then fetched and cached as `remoteKeys` does, with the same options, limits and rules for
- * outages. After a fetch of keys has failed, the metadata is read again.
+ * Finds and fetches the keys of an identity provider. Reads the provider's metadata: first OpenID Connect Discovery 1.0
+ * (`/.well-known/openid-configuration`), then RFC 8414 (`/.well-known/oauth-authorization-server`). The `issuer` in the metadata must be
+ * exactly the given issuer. The keys at its `jwks_uri` are cached as `remoteKeys` does, with the same options, limits and rules for
+ * outages. Each refresh of the keys reads the metadata again, so keys follow a changed `jwks_uri`.
  *
- * No part of a token chooses a URL. Each of the fetches has the limits on time and size, and follows no redirect.
+ * While the metadata cannot be read, or is of another issuer, the keys are refreshed from the last known `jwks_uri`. They verify for
+ * `keepFor` after the last refresh that read the metadata too.
+ *
+ * No part of a token chooses a URL. A refresh has at most 3 fetches, one after the other, and each has the limits on time and size, and
+ * follows no redirect.
  *
  * @param issuer the provider's issuer, exactly as in its tokens (`iss`): `https:`, or `http:` on loopback
  * @throws TypeError that names the invalid issuer or option
  */
 export function discoverKeys(issuer: string | undefined, options: RemoteKeysOptions = {}): RemoteKeys {
   const read = readDiscoverKeysOptions(issuer, options)
-  let found: string | undefined
-  return fetchedKeys(read, async (get) => {
-    const url = found ?? (await discover(read.location, get))
-    found = undefined
-    const text = await get(url)
-    found = url
-    return text
+  let keysUrl: string | undefined
+  return fetchedKeys(read, async (get, use) => {
+    try {
+      keysUrl = await discover(read.location, get)
+    } finally {
+      if (keysUrl !== undefined) use(await get(keysUrl))
+    }
   })
 }
 

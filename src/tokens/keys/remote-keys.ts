@@ -43,13 +43,16 @@ export function isRemoteKeys(value: unknown): value is RemoteKeys & KeySource {
  */
 export function remoteKeys(url: string | URL | undefined, options: RemoteKeysOptions = {}): RemoteKeys {
   const read = readRemoteKeysOptions(url, options)
-  return fetchedKeys(read, (get) => get(read.href))
+  return fetchedKeys(read, async (get, use) => use(await get(read.href)))
 }
 
-/** Fetches the text of a JWK set, with the limits of `get`. */
-type FetchSet = (get: (url: string) => Promise<string>) => Promise<string>
+/**
+ * Fetches with the limits of `get`, and calls `use` with the text of a JWK set. A rejection counts as a failed fetch of the source, also
+ * after a call of `use`.
+ */
+type FetchSet = (get: (url: string) => Promise<string>, use: (text: string) => void) => Promise<void>
 
-export function fetchedKeys(read: RemoteKeysSettings, fetchSetText: FetchSet): RemoteKeys & KeySource {
+export function fetchedKeys(read: RemoteKeysSettings, fetchSet: FetchSet): RemoteKeys & KeySource {
   const { caller, location, algorithms, cooldown, maxAge, keepFor } = read
   // Otherwise each step back would fetch the keys again.
   const clock = steadyClock(read.clock)
@@ -67,7 +70,7 @@ export function fetchedKeys(read: RemoteKeysSettings, fetchSetText: FetchSet): R
   const crowded = new Error(`${caller}: ${MOST_WAITING} requests already wait for ${location}`)
 
   function ask(now: number): Promise<void> {
-    asking ??= fetchSet(now).finally(() => {
+    asking ??= refresh(now).finally(() => {
       // Set after the response, because before it `renew` must wait for this fetch.
       askedAt = now
       asking = undefined
@@ -75,13 +78,16 @@ export function fetchedKeys(read: RemoteKeysSettings, fetchSetText: FetchSet): R
     return asking
   }
 
-  async function fetchSet(now: number): Promise<void> {
+  function use(text: string): void {
+    keys = readJwkSet(text, algorithms, keys)
+    if (keys.size === 0) report(new Error(`${caller}: ${location} has no usable key`))
+  }
+
+  async function refresh(now: number): Promise<void> {
     try {
-      const text = await tracePromise(FETCH_KEYS, () => fetchSetText(fetchText), { url: location })
-      keys = readJwkSet(text, algorithms, keys)
+      await tracePromise(FETCH_KEYS, () => fetchSet(fetchText, use), { url: location })
       heardAt = now
       failure = undefined
-      if (keys.size === 0) report(new Error(`${caller}: ${location} has no usable key`))
     } catch (cause) {
       failure = new Error(`${caller}: no keys from ${location}: ${reasonOf(cause)}`, { cause })
       report(failure)

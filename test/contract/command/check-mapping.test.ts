@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import express from 'express'
 import { type IssuedResponse, jwksRouter, requireBearer, tokenRouter } from 'express-token-endpoint'
+import jwt from 'jsonwebtoken'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ROWS } from '../../../src/cli/check/rows.js'
 import { MAPPING as API_MAPPING, createApp, HERE, USER } from '../../faults/apps/mapped.mjs'
@@ -18,6 +19,7 @@ import {
   signingKey,
 } from '../../support/fixtures.js'
 import { listen } from '../../support/http.js'
+import { pairOf } from '../../support/keys.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'check-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -70,6 +72,47 @@ test.each([
   const args = [(await listen(app)).url, '--email', USER.email, '--mapping', API_MAPPING, '--guesses', guesses]
   const { fails, rowOf } = await checkReport(args, { env: { CHECK_PASSWORD: USER.password } })
   expect([idsOf(fails), rowOf('guessing')?.verdict]).toEqual([failing, failing.length > 0 ? 'fails' : 'holds'])
+})
+
+describe('an API that verifies tokens of RS256 with jsonwebtoken', () => {
+  const { privateKey, publicKey } = pairOf('RS256')
+  const apiWith = (read: (token: string) => string) => {
+    const app = express().use(express.json())
+    app.post('/in', ({ body }, res) => {
+      const token = jwt.sign({ sub: 'acc-1' }, privateKey, { algorithm: 'RS256', expiresIn: '1h' })
+      res.status(body?.password === PASSWORD ? 200 : 401).json(body?.password === PASSWORD ? { token } : {})
+    })
+    app.get('/me', ({ headers }, res) => {
+      try {
+        jwt.verify(read(headers.authorization?.replace(/^Bearer /, '') ?? ''), publicKey, { algorithms: ['RS256'] })
+        res.json({})
+      } catch {
+        res.status(401).json({})
+      }
+    })
+    return app
+  }
+  const mapping = { login: { path: '/in' }, token: { body: 'token' }, guarded: { path: '/me' } }
+
+  test('passes the row "spelling", because RFC 4648 allows decoders to ignore unused bits', async () => {
+    const { rowOf } = await reportOn(
+      apiWith((token) => token),
+      mappingOf(mapping),
+    )
+    expect(rowOf('spelling')).toMatchObject({ verdict: 'holds' })
+    expect(rowOf('tampered')).toMatchObject({ verdict: 'holds' })
+  })
+
+  test('fails the row "spelling" if it accepts padding, and the report says that this is not a forgery', async () => {
+    const { rowOf } = await reportOn(
+      apiWith((token) => token.replace(/=+$/, '')),
+      mappingOf(mapping),
+    )
+    expect(rowOf('spelling')).toMatchObject({
+      verdict: 'fails',
+      detail: expect.stringContaining('another spelling of the signature gets 200, not 401. This is not a forgery'),
+    })
+  })
 })
 
 test('a router of this package with its own names passes with the mapping of the guide', async () => {

@@ -1,10 +1,23 @@
 import { createPrivateKey } from 'node:crypto'
-import fs, { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import fs, {
+  chmodSync,
+  createWriteStream,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { type Algorithm, createTokenIssuer, createTokenVerifier } from 'express-token-endpoint'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { publicPath } from '../../../src/cli/keygen/key-files.js'
+import { main } from '../../../src/cli/main.js'
 import { cli } from '../../support/cli.js'
 import { ALGORITHMS, ISSUER } from '../../support/fixtures.js'
 import { headerOf, someToken } from '../../support/tokens.js'
@@ -123,6 +136,44 @@ test.each([1, 2])('of a disk that is full at file %i nothing is left behind', as
   const stderr = 'express-token-endpoint: ENOSPC: no space left on device, write\n'
   expect(ran).toEqual({ code: 1, stdout: '', stderr })
   expect(readdirSync(dir)).toEqual([])
+})
+
+describe('when standard output is a file', () => {
+  /** Runs `keygen` as a shell does with `keygen > key.pem`. */
+  async function keygenInto(mode: number, ...more: string[]) {
+    const file = join(tempDir(), 'key.pem')
+    writeFileSync(file, '')
+    chmodSync(file, mode)
+    const stdout = createWriteStream(file, { fd: openSync(file, 'a') })
+    const [stdin, stderr] = [new PassThrough().end(), new PassThrough()]
+    const code = await main(['keygen', ...more], { env: {}, stdin, stdout, stderr })
+    stderr.end()
+    await new Promise((resolve) => stdout.end(resolve))
+    return { code, stderr: await text(stderr), written: read(file) }
+  }
+
+  test.each(['644', '640', '604', '620'])(
+    'a file of mode %s gets no key, and the message names --out',
+    async (digits) => {
+      const mode = Number.parseInt(digits, 8)
+      const message =
+        'Other users can access the file that standard output goes to. Pass --out with a new file, or run chmod 600 on the file first'
+      expect(await keygenInto(mode)).toEqual({ code: 2, stderr: `express-token-endpoint: ${message}\n`, written: '' })
+      expect(await keygenInto(mode, '--alg', 'HS256')).toMatchObject({ code: 2, written: '' })
+    },
+  )
+
+  test('a file of mode 600 gets the key', async () => {
+    const { code, written } = await keygenInto(0o600)
+    expect(code).toBe(0)
+    expect(createPrivateKey(written).asymmetricKeyType).toBe('ec')
+  })
+
+  test('with --out, the file of standard output may have any mode, because it gets no key', async () => {
+    const out = join(tempDir(), 'other.pem')
+    expect(await keygenInto(0o644, '--out', out)).toMatchObject({ code: 0, written: '' })
+    expect(modeOf(out)).toBe(0o600)
+  })
 })
 
 test('a folder that is not there is told in one line', async () => {

@@ -18,7 +18,7 @@ const TRUSTED: Readonly<Record<string, string>> = {
   'X-HTTP-Method-Override': 'OPTIONS',
 }
 
-/** Rows about ways around a guard. A response counts as open when it is the one that the token gets. */
+/** Rows about ways around a guard. */
 export const bypassRows: readonly Row<Probe>[] = [
   {
     id: 'other-spelling',
@@ -52,16 +52,12 @@ export const bypassRows: readonly Row<Probe>[] = [
     id: 'other-method',
     title: 'another method does not open a guarded path',
     source: 'OWASP ASVS 5, 8.3.1',
-    async run({ opened, askWith, token, send }) {
-      const text = await token()
-      await mustAll(await opened(), async (path) => {
-        const inside = await askWith(path, text)
+    async run({ opened, send }) {
+      await mustAll(await opened(), async ({ url }) => {
+        const mustRefuse = (method: string, open: boolean) => must(!open, `${method} is open without a token`)
         // Some servers send a body after HEAD, and Node then reports an error.
-        const open = await send(path.url, { method: 'HEAD' }).then(isSuccess, () => false)
-        must(!open, 'HEAD is open without a token')
-        for (const method of ['POST', 'PUT', 'PATCH']) {
-          must(!isInside(await send(path.url, { method }), inside), `${method} is open without a token`)
-        }
+        mustRefuse('HEAD', await send(url, { method: 'HEAD' }).then(isSuccess, () => false))
+        for (const method of ['POST', 'PUT', 'PATCH']) mustRefuse(method, isSuccess(await send(url, { method })))
       })
     },
   },
@@ -82,6 +78,7 @@ export const bypassRows: readonly Row<Probe>[] = [
   },
 ]
 
+/** Returns whether a response is the one that the token gets. */
 const isInside = (answer: Received, inside: Received) =>
   isSuccess(answer) && inside.body !== '' && answer.body === inside.body
 

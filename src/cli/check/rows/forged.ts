@@ -83,7 +83,10 @@ export const forgedRows: readonly Row<Probe>[] = [
     source: 'RFC 7515 section 2; RFC 4648 section 3.5',
     async run(probe) {
       const token = await probe.readToken()
-      for (const text of otherSpellings(token)) await mustRefuse(probe, text, 'another spelling of the signature')
+      const follows = 'This is not a forgery. It matters to a server that lists revoked tokens by their text'
+      for (const text of otherSpellings(token, probe.wire.own)) {
+        await mustRefuse(probe, text, 'another spelling of the signature', follows)
+      }
     },
   },
   {
@@ -102,6 +105,13 @@ function refused(what: string) {
   return ({ statuses }: Wire) => `${what} with ${orOf(statuses.refusedToken)}`
 }
 
-export async function mustRefuse({ closed, askWith, wire }: Probe, token: string, what: string): Promise<void> {
-  await mustAll(await closed(), async (path) => mustBe(wire.statuses.refusedToken, await askWith(path, token), what))
+export async function mustRefuse(
+  { closed, askWith, wire }: Probe,
+  token: string,
+  what: string,
+  hint = '',
+): Promise<void> {
+  await mustAll(await closed(), async (path) => {
+    mustBe(wire.statuses.refusedToken, await askWith(path, token), what, hint)
+  })
 }

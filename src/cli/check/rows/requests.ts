@@ -152,20 +152,26 @@ export const requestRows: readonly Row<Probe>[] = [
   },
   {
     id: 'cross-origin',
-    title: 'a page of any origin may not read responses with credentials',
+    title: 'a page of an unknown origin may not read responses with credentials',
     source: 'OWASP ASVS 5, 3.4.2',
     async run({ send, target, wire, mark }) {
-      const origin = `https://${mark}.invalid`
-      const headers = { Origin: origin, 'Access-Control-Request-Method': wire.login.method }
-      for (const { headers: got } of [
-        await send(target.token, { method: 'OPTIONS', headers }),
-        ...(target.guarded[0] ? [await send(target.guarded[0].url, { headers: { Origin: origin } })] : []),
-      ]) {
-        const allows = got['access-control-allow-credentials'] === 'true'
-        must(
-          !(allows && got['access-control-allow-origin'] === origin),
-          'a made-up origin is allowed, with credentials',
-        )
+      const preflight = { 'Access-Control-Request-Method': wire.login.method }
+      const requests = [
+        { url: target.token, method: 'OPTIONS', headers: preflight },
+        ...target.guarded.slice(0, 1).map(({ url }) => ({ url, method: 'GET', headers: {} })),
+      ]
+      for (const { url, method, headers } of requests) {
+        for (const [what, origin] of Object.entries({
+          'a made-up origin': `https://${mark}.invalid`,
+          'an origin that begins with the name of the API': `https://${url.hostname}.${mark}.invalid`,
+          'an origin that ends with the name of the API': `https://${mark}${url.hostname}`,
+          // Any page can have this origin: a page in a sandboxed frame does.
+          'the origin null': 'null',
+        })) {
+          const { headers: got } = await send(url, { method, headers: { ...headers, Origin: origin } })
+          const allows = got['access-control-allow-credentials'] === 'true'
+          must(!(allows && got['access-control-allow-origin'] === origin), `${what} is allowed, with credentials`)
+        }
       }
     },
   },

@@ -74,19 +74,101 @@ describe('discoverKeys', () => {
     expect(errors).toEqual([])
   })
 
-  it('reads the metadata once, and again after the keys could not be fetched', async () => {
+  const SECOND = { ...SET.keys[0], kid: 'k2' }
+  const moved = (issuer: string, origin: string) => ({
+    [OPENID]: { issuer, jwks_uri: `${origin}/moved` },
+    '/keys': SET,
+    '/moved': { keys: [SECOND] },
+  })
+
+  it('finds a key at the new address of the keys, and forgets the removed key, although the old address still responds', async () => {
     const { asked, set, clock, verifierWith, token } = await startProvider('', usual)
     const verifier = verifierWith()
     await verifier.verify(token())
+    set(moved)
     clock.advance(31_000)
-    await expectInvalidToken(verifier.verify(token('k2')), 'unknown_key')
-    expect(asked).toEqual([OPENID, '/keys', '/keys'])
-    set((issuer, origin) => ({ [OPENID]: { issuer, jwks_uri: `${origin}/moved` }, '/moved': SET }))
-    clock.advance(31_000)
-    expect(await refusalOf(verifier.verify(token('k2')))).toMatchObject({ code: 'unavailable' })
-    clock.advance(31_000)
-    await expectInvalidToken(verifier.verify(token('k2')), 'unknown_key')
-    expect(asked.slice(3)).toEqual(['/keys', OPENID, '/moved'])
+    expect(await verifier.verify(token('k2'))).toMatchObject({ accountId: 'u' })
+    await expectInvalidToken(verifier.verify(token('k1')), 'unknown_key')
+    expect(asked).toEqual([OPENID, '/keys', OPENID, '/moved'])
+  })
+
+  it('refreshes the address of the keys together with the keys, after half of their maximum age', async () => {
+    const { asked, set, clock, verifierWith, token } = await startProvider('', usual)
+    const verifier = verifierWith()
+    await verifier.verify(token())
+    set(moved)
+    clock.advance(300_000)
+    expect(await verifier.verify(token())).toMatchObject({ accountId: 'u' })
+    await until(() => expect(asked).toEqual([OPENID, '/keys', OPENID, '/moved']))
+    await until(() => expectInvalidToken(verifier.verify(token()), 'unknown_key'))
+  })
+
+  it('reads the metadata and the keys at most once in 30 s, whatever unknown keys tokens name', async () => {
+    const { asked, clock, verifierWith, token } = await startProvider('', usual)
+    const verifier = verifierWith()
+    await verifier.verify(token())
+    clock.advance(30_000)
+    const flood = () => Promise.all(Array.from({ length: 50 }, (_, i) => refusalOf(verifier.verify(token(`x${i}`)))))
+    expect(new Set((await flood()).map(({ reason }) => reason))).toEqual(new Set(['unknown_key']))
+    await flood()
+    clock.advance(29_999)
+    await flood()
+    expect(asked).toEqual([OPENID, '/keys', OPENID, '/keys'])
+  })
+
+  describe('while the metadata cannot be read', () => {
+    const withoutMetadata = (issuer: string, origin: string) => ({ ...usual(issuer, origin), [OPENID]: undefined })
+    const ofAnotherIssuer = (issuer: string, origin: string) => ({
+      ...moved(issuer, origin),
+      [OPENID]: { issuer: `${issuer}/other`, jwks_uri: `${origin}/moved` },
+    })
+
+    it.each([
+      ['is missing', withoutMetadata, 'the status was 404, not 200'],
+      ['is of another issuer', ofAnotherIssuer, 'the metadata is of another issuer'],
+    ])('uses the last known address of the keys for 1 hour when the metadata %s', async (_what, documents, says) => {
+      const { asked, set, clock, verifierWith, token, errors, issuer } = await startProvider('', usual)
+      const verifier = verifierWith()
+      await verifier.verify(token())
+      set(documents)
+      for (let minutes = 5; minutes < 60; minutes += 5) {
+        clock.advance(300_000)
+        expect(await refusalOf(verifier.verify(token('k2')))).toMatchObject({ code: 'unavailable', dependency: 'keys' })
+        expect(await verifier.verify(token())).toMatchObject({ accountId: 'u' })
+      }
+      expect(errors[0]).toMatch(`discoverKeys: no keys from ${issuer}: no metadata. ${issuer}${OPENID}: ${says}`)
+      expect(asked).not.toContain('/moved')
+      clock.advance(300_000)
+      expect(await refusalOf(verifier.verify(token()))).toMatchObject({ code: 'unavailable', dependency: 'keys' })
+      set(usual)
+      clock.advance(30_000)
+      expect(await verifier.verify(token())).toMatchObject({ accountId: 'u' })
+    })
+
+    it('forgets a key that was removed at the last known address', async () => {
+      const { set, clock, verifierWith, token } = await startProvider('', usual)
+      const verifier = verifierWith()
+      await verifier.verify(token())
+      set((issuer, origin) => ({ ...withoutMetadata(issuer, origin), '/keys': { keys: [SECOND] } }))
+      clock.advance(31_000)
+      expect(await verifier.verify(token('k2'))).toMatchObject({ accountId: 'u' })
+      expect(await refusalOf(verifier.verify(token()))).toMatchObject({ code: 'unavailable' })
+    })
+
+    it('keeps the cached keys when the new address does not respond, and asks the new address again', async () => {
+      const { asked, set, clock, verifierWith, token } = await startProvider('', usual)
+      const verifier = verifierWith()
+      await verifier.verify(token())
+      const withoutKeys = (issuer: string, origin: string) => ({ ...moved(issuer, origin), '/moved': undefined })
+      set(withoutKeys)
+      clock.advance(31_000)
+      expect(await refusalOf(verifier.verify(token('k2')))).toMatchObject({ code: 'unavailable' })
+      expect(await verifier.verify(token())).toMatchObject({ accountId: 'u' })
+      set((issuer, origin) => ({ ...moved(issuer, origin), [OPENID]: undefined }))
+      clock.advance(31_000)
+      expect(await verifier.verify(token('k2'))).toMatchObject({ accountId: 'u' })
+      expect(asked).toEqual([OPENID, '/keys', OPENID, '/moved', OPENID, OAUTH, '/moved'])
+    })
   })
 
   it.each<[string, (issuer: string, origin: string) => unknown, RegExp]>([
