@@ -8,7 +8,7 @@ import { root } from '../../../support/documents/repository.js'
 const { fileOf, folder } = startExamples(import.meta.url)
 
 /** The number of tests in each block that runs in vitest. */
-const TESTS = { 'store-contract': 11, 'session-contract': 11, 'testing-vitest': 10 }
+const TESTS = { 'store-contract': 13, 'session-contract': 16, 'testing-vitest': 10 }
 
 describe('the page on testing', () => {
   it('store-contract, session-contract and testing-vitest pass in vitest', async () => {
