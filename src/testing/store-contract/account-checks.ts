@@ -27,7 +27,7 @@ const EXACT =
 /** UUIDs have no letter case (RFC 9562 section 4). */
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
-/** What the checks of an account store know of its accounts. */
+/** The accounts that the checks of an account store know. */
 interface KnownAccounts {
   /** An account in the store. */
   readonly existing: { email: string } & Partial<Account>

@@ -3,7 +3,7 @@ import type { Session } from '../../sessions/session.js'
 import { fail } from './contract-check.js'
 import type { SessionProbe } from './session-store-probe.js'
 
-/** What to do when an ended session is still found. */
+/** The advice for an ended session that is still found. */
 const END_FOR_ALL =
   'Finish the deletion before the method returns, cache no sessions in find and list, and read from the primary database'
 

@@ -71,7 +71,7 @@ describe('sessionStoreContract', () => {
     const messages = Object.values(await failuresOfWrong(row))
     const [, says] = row
     expect(messages.join('\n')).toContain(says)
-    // What is wrong, then what to do. A store that throws says itself what is wrong.
+    // A message says what is wrong, and then what to do. A store that throws says itself what is wrong.
     for (const message of messages) expect(message).toMatch(/\. [A-Z]|failed with |must be a/)
   })
 
